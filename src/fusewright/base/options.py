@@ -1,0 +1,226 @@
+"""Every setting of Fusewright in one place: its default, its variable, and what it may be.
+
+The environment sets defaults only; `with options(threads=1): ...` sets a value for a block of code
+(and for the tasks started inside it: the setting is a context variable), `set_defaults(...)` for
+the process.
+"""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Callable, Iterator, Mapping
+from contextlib import contextmanager
+from contextvars import ContextVar
+from dataclasses import dataclass, replace
+from typing import Any
+
+from fusewright.base.errors import FusewrightError
+
+TARGETS = ("cpu", "reference")
+FEATURES = ("auto", "avx2", "avx512")
+MAX_THREADS = 256
+_SUFFIXES = {"": 1, "k": 1 << 10, "m": 1 << 20, "g": 1 << 30, "t": 1 << 40}
+_TRUTH = {
+    **dict.fromkeys(("1", "true", "yes", "on"), True),
+    **dict.fromkeys(("0", "false", "no", "off"), False),
+}
+
+
+class OptionError(FusewrightError, ValueError, TypeError):
+    """A setting that does not exist, or a value it cannot have."""
+
+
+@dataclass(frozen=True, slots=True)
+class Options:
+    """One consistent set of settings; `TABLE` says what each means."""
+
+    fuse: bool = True
+    threads: int | None = None
+    strict: bool = False
+    target: str = "cpu"
+    features: str = "auto"
+    reassociate: bool = False
+    contract: bool = False
+    spans: bool = False
+    debug: bool = False
+    background: bool = True
+    memory_limit: int | None = None
+    cache_dir: str | None = None
+
+
+def _boolean(text: str) -> bool:
+    return _TRUTH[text.strip().lower()]
+
+
+def _is_boolean(value: Any) -> bool:
+    return isinstance(value, bool)
+
+
+def _integer(text: str) -> int | None:
+    return int(text) if text.strip() else None
+
+
+def _size(text: str) -> int | None:
+    """Bytes: `1500000`, `512M`, `2G`, `2 GiB`."""
+    text = text.strip().lower().removesuffix("b").removesuffix("i")
+    if not text:
+        return None
+    suffix = text[-1] if text[-1].isalpha() else ""
+    return int(float(text.removesuffix(suffix)) * _SUFFIXES[suffix])
+
+
+def _is_int(value: Any) -> bool:
+    return isinstance(value, int) and not isinstance(value, bool)
+
+
+@dataclass(frozen=True, slots=True)
+class Row:
+    """One setting: how the variable's text is read, which values are right, and how to say so."""
+
+    name: str
+    parse: Callable[[str], Any]
+    valid: Callable[[Any], bool]
+    allowed: str
+    meaning: str
+
+    @property
+    def variable(self) -> str:
+        return f"FUSEWRIGHT_{self.name.upper()}"
+
+
+def _flag(name: str, meaning: str) -> Row:
+    return Row(name, _boolean, _is_boolean, "True or False (1 or 0 in the environment)", meaning)
+
+
+def _choice(name: str, choices: tuple[str, ...], meaning: str) -> Row:
+    return Row(name, str.strip, choices.__contains__, " or ".join(map(repr, choices)), meaning)
+
+
+TABLE: dict[str, Row] = {
+    row.name: row
+    for row in (
+        _flag("fuse", "run several steps as one kernel where that is proved and pays"),
+        Row(
+            "threads",
+            _integer,
+            lambda value: value is None or (_is_int(value) and 1 <= value <= MAX_THREADS),
+            f"None or 1 to {MAX_THREADS}",
+            "threads of a kernel; None: OMP_NUM_THREADS, else the CPUs this process may use",
+        ),
+        _flag("strict", "what would run as an opaque step is an error"),
+        _choice("target", TARGETS, "where kernels run"),
+        _choice("features", FEATURES, "the vector instructions of the cpu target"),
+        _flag("reassociate", "floating-point sums and products may be reordered"),
+        _flag("contract", "a * b + c may be rounded once"),
+        _flag("spans", "remember the column of each operation, not only its line"),
+        _flag("debug", "verify every stage"),
+        _flag("background", "improve quickly compiled kernels in a background thread"),
+        Row(
+            "memory_limit",
+            _size,
+            lambda value: value is None or (_is_int(value) and value >= 0),
+            "None or a number of bytes (in the environment also 512M, 2G)",
+            "bytes of freed memory kept for reuse; None: a quarter of what the process may use",
+        ),
+        Row(
+            "cache_dir",
+            lambda text: text or None,
+            lambda value: value is None or isinstance(value, str),
+            "None or the path of a folder",
+            "where compiled code is kept; None: the platform's cache folder",
+        ),
+    )
+}
+
+
+def from_environment(environment: Mapping[str, str]) -> Options:
+    """The defaults with the environment's changes; a wrong value is an `OptionError`."""
+    values: dict[str, Any] = {}
+    for row in TABLE.values():
+        text = environment.get(row.variable)
+        if text is None:
+            continue
+        try:
+            values[row.name] = row.parse(text)
+        except (KeyError, ValueError) as error:
+            raise _refused(row, text, row.variable) from error
+        if not row.valid(values[row.name]):
+            raise _refused(row, text, row.variable)
+    return Options(**values)
+
+
+def _refused(row: Row, value: Any, name: str) -> OptionError:
+    return OptionError(
+        f"{name} cannot be {value!r}", why=f"{row.name}: {row.meaning}", help=f"use {row.allowed}"
+    )
+
+
+def _checked(changes: Mapping[str, Any]) -> dict[str, Any]:
+    """The changes, once every name and value is known to be right."""
+    values = dict(changes)
+    for name, value in values.items():
+        row = TABLE.get(name)
+        if row is None:
+            known = ", ".join(TABLE)
+            raise OptionError(f"there is no option {name!r}", help=f"the options are: {known}")
+        if name == "cache_dir" and isinstance(value, os.PathLike):
+            value = values[name] = os.fspath(value)
+        if not row.valid(value):
+            raise _refused(row, value, f"option {name!r}")
+    return values
+
+
+watchers: list[Callable[[Options, Options], None]] = []
+"""Called with the old and the new settings at every change (entering and leaving a `with` block,
+`set_defaults`).
+"""
+
+
+def _changed(old: Options, new: Options) -> None:
+    for watcher in watchers:
+        watcher(old, new)
+
+
+_process: Options | None = None
+_context: ContextVar[Options | None] = ContextVar("fusewright_options", default=None)
+_get = _context.get
+
+
+def defaults() -> Options:
+    """What holds outside every `with options(...)`; the environment is read at first use."""
+    global _process
+    if _process is None:
+        _process = from_environment(os.environ)
+    return _process
+
+
+def current() -> Options:
+    """What holds here and now."""
+    return _get() or _process or defaults()
+
+
+def set_defaults(**changes: Any) -> None:
+    """Change settings for the whole process (the command line does this)."""
+    global _process
+    old = defaults()
+    _process = replace(old, **_checked(changes))
+    _changed(old, _process)
+
+
+@contextmanager
+def options(**changes: Any) -> Iterator[Options]:
+    """Change settings inside a `with` block.
+
+    >>> with options(threads=1, fuse=False) as chosen:
+    ...     current() is chosen
+    True
+    """
+    old = current()
+    new = replace(old, **_checked(changes))
+    token = _context.set(new)
+    _changed(old, new)
+    try:
+        yield new
+    finally:
+        _context.reset(token)
+        _changed(new, old)

@@ -1,0 +1,79 @@
+"""Where in the user's code something was written: errors and `explain` point at it.
+
+The user's frame is the first one outside this package; CPython 3.11 knows the columns of every
+instruction.
+"""
+
+from __future__ import annotations
+
+import linecache
+import sys
+from itertools import islice
+from pathlib import Path
+from types import CodeType, FrameType
+
+Span = tuple[str, int, int, int]
+"""File, line, column (from 1), end column (exclusive, from 1; 0 where only the line is known)."""
+
+PACKAGE = str(Path(__file__).resolve().parent.parent) + "/"
+_inside: dict[CodeType, bool] = {}
+
+
+def is_inside(code: CodeType) -> bool:
+    """Whether a code object belongs to this package."""
+    found = _inside.get(code)
+    if found is None:
+        if len(_inside) > 4096:
+            _inside.clear()
+        found = _inside[code] = code.co_filename.startswith(PACKAGE)
+    return found
+
+
+def user_frame(depth: int = 1) -> FrameType | None:
+    """The innermost frame that is not this package's."""
+    frame: FrameType | None = sys._getframe(depth)
+    while frame is not None and is_inside(frame.f_code):
+        frame = frame.f_back
+    return frame
+
+
+def span_of(frame: FrameType) -> Span:
+    """The expression a frame is executing."""
+    code, index = frame.f_code, frame.f_lasti // 2
+    position = next(islice(code.co_positions(), index, None), (None,) * 4)
+    line, end_line, column, end_column = position
+    if line is None or column is None:
+        return (code.co_filename, frame.f_lineno, 1, 0)
+    if end_line != line or end_column is None:
+        return (code.co_filename, line, _characters(code.co_filename, line, column), 0)
+    start = _characters(code.co_filename, line, column)
+    return (code.co_filename, line, start, _characters(code.co_filename, line, end_column))
+
+
+def user_span() -> Span | None:
+    """Where the user's code is now, or None when no frame is the user's."""
+    frame = user_frame(2)
+    return None if frame is None else span_of(frame)
+
+
+def _characters(file: str, line: int, offset: int) -> int:
+    """A column from 1 in characters; the interpreter counts UTF-8 bytes from 0."""
+    text = linecache.getline(file, line).encode()
+    return len(text[:offset].decode(errors="replace")) + 1 if text else offset + 1
+
+
+def draw(span: Span, remark: str = "") -> list[str]:
+    """The place, the source line and a caret under the expression.
+
+    >>> draw(("nowhere.py", 3, 5, 9))
+    ['  --> nowhere.py:3:5']
+    """
+    file, line, start, end = span
+    drawn = [f"  --> {file}:{line}:{start}"]
+    text = linecache.getline(file, line).rstrip("\n").expandtabs(1)
+    if text.strip():
+        width = max((end or len(text) + 1) - start, 1)
+        caret = " " * (start - 1) + "^" * width
+        drawn.append(f"   | {text}")
+        drawn.append(f"   | {caret} {remark}".rstrip())
+    return drawn

@@ -1,0 +1,1 @@
+"""The program a user starts: `fusewright run | demo | explain | bench | info | cache | doctor`."""

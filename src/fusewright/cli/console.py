@@ -1,0 +1,74 @@
+"""How the program speaks: one voice for messages, tables and units."""
+
+from __future__ import annotations
+
+import sys
+from typing import TYPE_CHECKING, TextIO
+
+import fusewright
+
+if TYPE_CHECKING:
+    from rich.console import Console
+
+PLAIN_WIDTH = 110
+"""Columns where the output is a file or a pipe, which have no width of their own."""
+
+_TIMES = ((1.0, 1.0, "s"), (1e-3, 1e3, "ms"), (0.0, 1e6, "us"))
+_BYTES = ((1e12, "TB"), (1e9, "GB"), (1e6, "MB"), (1e3, "kB"))
+
+
+def say(message: str) -> None:
+    """One line to the user, beside the program's own output."""
+    print(f"fusewright: {message}", file=sys.stderr)
+
+
+def make_console(stream: TextIO) -> Console:
+    """A rich console: colours on a terminal, plain text elsewhere."""
+    # Imported here: rich costs 30 ms, and most runs print nothing of ours.
+    from rich.console import Console
+
+    if stream.isatty():
+        return Console(file=stream, highlight=False)
+    return Console(file=stream, highlight=False, width=PLAIN_WIDTH, color_system=None)
+
+
+def seconds(value: float) -> str:
+    """A duration with three digits: `1.23 s`, `45.6 ms`, `7.8 us`."""
+    if value == 0:
+        return "0 s"
+    for least, scale, unit in _TIMES:
+        if value >= least:
+            return f"{_digits(value * scale)} {unit}"
+    return f"{value} s"
+
+
+def size(value: float) -> str:
+    """A number of bytes in decimal units, as bandwidths are quoted: `24.0 MB`."""
+    for scale, unit in _BYTES:
+        if abs(value) >= scale:
+            return f"{_digits(value / scale)} {unit}"
+    return f"{value:.0f} B"
+
+
+def _digits(value: float) -> str:
+    if abs(value) >= 100:
+        return f"{value:,.0f}"
+    return f"{value:.1f}" if abs(value) >= 10 else f"{value:.2f}"
+
+
+def count(number: int, noun: str) -> str:
+    """`1 kernel`, `2 kernels`."""
+    return f"{number:,} {noun}{'' if number == 1 else 's'}"
+
+
+def version_of(package: str) -> str:
+    """The version of a package, of Fusewright also where it is used without being installed."""
+    if package == "fusewright":
+        return fusewright.__version__
+    # Imported here: it costs 15 ms, and only messages need it.
+    from importlib.metadata import PackageNotFoundError, version
+
+    try:
+        return version(package)
+    except PackageNotFoundError:
+        return "(not installed)"

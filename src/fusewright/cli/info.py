@@ -1,0 +1,68 @@
+"""`fusewright info`: the machine, the versions and the settings, as a bug report needs them."""
+
+from __future__ import annotations
+
+import argparse
+import os
+import platform
+from collections.abc import Iterator
+from pathlib import Path
+
+from fusewright.base.errors import FusewrightError
+from fusewright.base.options import TABLE, defaults
+from fusewright.cli.console import count, size, version_of
+from fusewright.runtime import cache, limits
+from fusewright.targets.cpu import features, threads
+
+PACKAGES = ("fusewright", "numpy", "llvmlite")
+
+
+def command(chosen: argparse.Namespace) -> int:
+    """Print everything as aligned lines of `name  value`."""
+    rows = [*_versions(), *_machine(), *_cache(), *_settings()]
+    width = max(len(name) for name, _ in rows)
+    for name, value in rows:
+        print(f"{name:<{width}}  {value}")
+    return 0
+
+
+def _versions() -> Iterator[tuple[str, str]]:
+    for package in PACKAGES:
+        yield package, version_of(package)
+    yield "python", f"{platform.python_version()} ({platform.python_implementation()})"
+    yield "system", platform.platform()
+
+
+def _machine() -> Iterator[tuple[str, str]]:
+    yield "processor", processor()
+    try:
+        chosen = features.select(defaults().features)
+        yield "vectors", f"{chosen.name}, {8 * chosen.vector_bytes} bits"
+    except FusewrightError as error:
+        yield "vectors", f"none: {error.what}"
+    yield "processors", f"{limits.cpu_count()} usable of {os.cpu_count()}"
+    yield "threads", str(threads.thread_count())
+    yield "memory", f"{size(limits.available_memory())} free of {size(limits.total_memory())}"
+
+
+def processor() -> str:
+    """The name the processor gives itself (not to be relied on: virtual machines make it up)."""
+    try:
+        text = Path("/proc/cpuinfo").read_text(encoding="utf-8", errors="replace")
+    except OSError:
+        return platform.processor() or platform.machine()
+    names = (line.partition(":")[2].strip() for line in text.splitlines() if "model name" in line)
+    return next(names, platform.machine())
+
+
+def _cache() -> Iterator[tuple[str, str]]:
+    info = cache.info()
+    yield "cache", str(info.folder)
+    yield "cached", info.unusable or f"{count(info.entries, 'file')}, {size(info.nbytes)}"
+
+
+def _settings() -> Iterator[tuple[str, str]]:
+    values = defaults()
+    for row in TABLE.values():
+        source = f"  (from {row.variable})" if row.variable in os.environ else ""
+        yield f"option {row.name}", f"{getattr(values, row.name)}{source}"

@@ -1,0 +1,255 @@
+"""Runs a Python program as `python` would: as `__main__`, with its arguments, exit code and
+traceback.
+
+A program is a file (or a folder with `__main__.py`), a module (`-m name`), or the text on standard
+input (`-`).
+"""
+
+from __future__ import annotations
+
+import builtins
+import importlib.util
+import os
+import sys
+import time
+from collections.abc import Callable
+from dataclasses import dataclass, field
+from importlib.abc import InspectLoader
+from importlib.machinery import ModuleSpec, SourceFileLoader
+from itertools import pairwise
+from pathlib import Path
+from types import CodeType, ModuleType, TracebackType
+from typing import Any, Literal
+
+from fusewright.cli.redirect import RedirectingLoader, compile_redirected, redirect
+
+Kind = Literal["file", "module", "stdin"]
+_THIS_FOLDER = str(Path(__file__).resolve().parent)
+INTERRUPTED = 130
+"""What a shell reports for a program that Ctrl-C ended (128 + SIGINT)."""
+
+
+class ProgramNotFound(Exception):
+    """There is nothing to run under that name."""
+
+
+@dataclass(frozen=True, slots=True)
+class Program:
+    """What to run and its arguments (without the program's own name)."""
+
+    kind: Kind
+    name: str
+    arguments: tuple[str, ...] = ()
+
+    def command(self) -> list[str]:
+        """The words that name it on a command line."""
+        head = ["-m", self.name] if self.kind == "module" else [self.name]
+        return [*head, *self.arguments]
+
+
+@dataclass(frozen=True, slots=True)
+class Outcome:
+    """How it ended; `seconds` is its own time, `error` what it raised, `namespace` its global
+    names.
+    """
+
+    code: int
+    seconds: float
+    error: BaseException | None
+    namespace: dict[str, Any]
+
+
+@dataclass(frozen=True, slots=True)
+class _Loaded:
+    """A program ready to start: its code, its `__main__` globals, and what `sys` must say."""
+
+    code: CodeType
+    argv0: str
+    path0: str
+    globals: dict[str, Any] = field(default_factory=dict)
+
+
+@dataclass(frozen=True, slots=True)
+class Settings:
+    """How to run it: with the drop-in or with plain NumPy, and what to do with its names when it
+    has ended.
+    """
+
+    plain: bool = False
+    finish: Callable[[dict[str, Any]], None] = lambda namespace: None
+
+
+def execute(program: Program, settings: Settings) -> Outcome:
+    """Run it in this process, which it may change as any program may (`sys.argv`, `sys.path`,
+    `__main__`).
+
+    `settings.finish` is called with the program's names when it ended well, inside the measured
+    time: it asks for the values that nobody has asked for yet.
+    """
+    folders = [Path(program.name).parent if program.kind == "file" else Path.cwd()]
+    if program.kind == "module":
+        folders += _package_folder(program.name)
+    elif program.kind == "file" and Path(program.name).is_dir():
+        folders = [Path(program.name)]
+    if not settings.plain:
+        # For good: the program's threads and exit functions run on after its last line.
+        redirect(folders)
+    try:
+        loaded = _LOADERS[program.kind](program, settings.plain)
+    except (SyntaxError, ImportError) as error:
+        return Outcome(_report(error), 0.0, error, {})
+    _import_arrays(settings.plain)
+    return _run(program, loaded, settings.finish)
+
+
+def _import_arrays(plain: bool) -> None:
+    """Load the array library before the clock starts, on both sides of a comparison."""
+    importlib.import_module("numpy" if plain else "fusewright.numpy")
+
+
+def _run(program: Program, loaded: _Loaded, finish: Callable[[dict[str, Any]], None]) -> Outcome:
+    main = ModuleType("__main__")
+    main.__dict__.update({"__builtins__": builtins, "__annotations__": {}}, **loaded.globals)
+    sys.modules["__main__"] = main
+    sys.argv[:] = [loaded.argv0, *program.arguments]
+    sys.path[:0] = [loaded.path0]
+    error: BaseException | None = None
+    start = time.perf_counter()
+    try:
+        _until_exit(loaded.code, main.__dict__)
+        finish(main.__dict__)
+    except BaseException as raised:  # noqa: BLE001  (the program's, reported as Python reports it)
+        error = raised
+    seconds = time.perf_counter() - start
+    return Outcome(_report(error), seconds, error, main.__dict__)
+
+
+def _until_exit(code: CodeType, namespace: dict[str, Any]) -> None:
+    """Run it; `sys.exit()` that reports success is an ordinary end."""
+    try:
+        exec(code, namespace)
+    except SystemExit as end:
+        if end.code not in (None, 0):
+            raise
+
+
+def _report(error: BaseException | None) -> int:
+    """Say what Python would say about how a program ended, and return the exit code it would."""
+    if error is None:
+        return 0
+    if isinstance(error, SystemExit):
+        return _exit_code(error.code)
+    sys.stdout.flush()
+    error = error.with_traceback(_users_part(error.__traceback__))
+    sys.excepthook(type(error), error, error.__traceback__)
+    return INTERRUPTED if isinstance(error, KeyboardInterrupt) else 1
+
+
+def _exit_code(code: object) -> int:
+    if code is None:
+        return 0
+    if isinstance(code, int):
+        return code & 0xFF
+    sys.stdout.flush()
+    print(code, file=sys.stderr)
+    return 1
+
+
+def _users_part(traceback: TracebackType | None) -> TracebackType | None:
+    """The traceback without our frames and those of the import system around them."""
+    shown = []
+    while traceback is not None:
+        filename = traceback.tb_frame.f_code.co_filename
+        if not filename.startswith((_THIS_FOLDER, "<frozen importlib")):
+            shown.append(traceback)
+        traceback = traceback.tb_next
+    for step, following in pairwise([*shown, None]):
+        assert step is not None
+        step.tb_next = following
+    return shown[0] if shown else None
+
+
+def _load_file(program: Program, plain: bool) -> _Loaded:
+    path = Path(program.name)
+    folder = path.is_dir()
+    source = path / "__main__.py" if folder else path
+    try:
+        text = source.read_bytes()
+    except OSError as error:
+        raise ProgramNotFound(f"cannot read {source}: {error.strerror}") from error
+    filename = os.path.abspath(source)
+    loader = (SourceFileLoader if plain else RedirectingLoader)("__main__", filename)
+    names: dict[str, Any] = {"__file__": filename, "__loader__": loader, "__spec__": None}
+    if folder:
+        names |= {"__package__": ""}
+        return _Loaded(_compile(text, filename, plain), program.name, program.name, names)
+    names |= {"__package__": None, "__cached__": None}
+    # Python puts the folder itself there, links resolved.
+    path0 = os.fspath(path.resolve().parent)
+    return _Loaded(_compile(text, filename, plain), program.name, path0, names)
+
+
+def _load_stdin(program: Program, plain: bool) -> _Loaded:
+    text = sys.stdin.buffer.read()
+    loader = (SourceFileLoader if plain else RedirectingLoader)("__main__", "<stdin>")
+    names = {"__loader__": loader, "__spec__": None, "__package__": None}
+    return _Loaded(_compile(text, "<stdin>", plain), "-", "", names)
+
+
+def _load_module(program: Program, plain: bool) -> _Loaded:
+    sys.path.insert(0, os.getcwd())
+    try:
+        spec = _find_main(program.name)
+    finally:
+        sys.path.pop(0)
+    assert isinstance(spec.loader, InspectLoader)
+    code = spec.loader.get_code(spec.name)
+    if code is None:
+        raise ProgramNotFound(f"module {program.name} has no Python code to run")
+    names = {
+        "__file__": spec.origin,
+        "__loader__": spec.loader,
+        "__spec__": spec,
+        "__package__": spec.parent,
+        "__cached__": spec.cached,
+    }
+    return _Loaded(code, spec.origin or program.name, os.getcwd(), names)
+
+
+def _find_main(name: str) -> ModuleSpec:
+    """The module `python -m name` runs: a package's `__main__`."""
+    try:
+        spec = importlib.util.find_spec(name)
+        if spec is not None and spec.submodule_search_locations is not None:
+            name += ".__main__"
+            spec = importlib.util.find_spec(name)
+    except (ModuleNotFoundError, ValueError) as error:
+        raise ProgramNotFound(f"no module named {name}: {error}") from error
+    if spec is None or not isinstance(spec.loader, InspectLoader):
+        raise ProgramNotFound(f"no module named {name}")
+    return spec
+
+
+def _package_folder(name: str) -> list[Path]:
+    """Where the package of a program run with `-m` lies: its modules are the user's too."""
+    sys.path.insert(0, os.getcwd())
+    try:
+        spec = importlib.util.find_spec(name.partition(".")[0])
+    except ValueError:
+        spec = None
+    finally:
+        sys.path.pop(0)
+    return [Path(p) for p in (spec.submodule_search_locations or ())] if spec else []
+
+
+def _compile(text: bytes, filename: str, plain: bool) -> CodeType:
+    if plain:
+        return compile(text, filename, "exec", dont_inherit=True)
+    return compile_redirected(text, filename)
+
+
+_LOADERS: dict[Kind, Callable[[Program, bool], _Loaded]] = {
+    "file": _load_file,
+    "module": _load_module,
+    "stdin": _load_stdin,
+}

@@ -1,0 +1,162 @@
+"""Writes what ran as one self-contained HTML page, for `--report`."""
+
+from __future__ import annotations
+
+import linecache
+from collections import Counter
+from collections.abc import Mapping
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from fusewright.cli.compare import Comparison
+from fusewright.cli.console import count, seconds, size, version_of
+from fusewright.cli.listing import listings
+from fusewright.cli.summary import KernelGroup, Summary, summarise
+from fusewright.cli.timeline import busiest_kernels, draw
+from fusewright.runtime.profile import Line, Profile
+
+HUES = 8
+"""Kernels with a colour of their own in the timeline; the rest share one."""
+
+LLVM_KERNELS = 40
+LLVM_CHARACTERS = 200_000
+"""LLVM text is shown of the longest-running kernels, and cut: a page must open quickly."""
+
+OPEN_KERNELS = 1
+TITLE_NAMES = 7
+FLUSH_ROWS = 200
+
+
+@dataclass(frozen=True, slots=True)
+class Story:
+    """What the page says around the profile: the program, its end, how it compares with NumPy."""
+
+    title: str
+    seconds: float
+    error: str = ""
+    plain_seconds: float | None = None
+    agrees: bool | None = None
+    comparisons: tuple[Comparison, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class Share:
+    """A part of the run's time; `percent` of the whole."""
+
+    name: str
+    style: str
+    seconds: float
+    percent: float
+
+
+@dataclass(frozen=True, slots=True)
+class OperationRow:
+    """Equal operations of a kernel; `runs` says how many."""
+
+    name: str
+    dtype: str
+    shape: str
+    place: str
+    line: str
+    anchor: str
+    code: str
+    runs: int
+
+
+def render(profile: Profile, story: Story) -> str:
+    """The whole page."""
+    # Imported here: jinja2 costs 40 ms, and only a report needs it.
+    from jinja2 import Environment, PackageLoader, StrictUndefined
+
+    environment = Environment(
+        loader=PackageLoader("fusewright.cli"),
+        autoescape=True,
+        undefined=StrictUndefined,
+        trim_blocks=True,
+        lstrip_blocks=True,
+    )
+    environment.filters |= {"seconds": seconds, "size": size, "place": short, "anchor": anchor}
+    environment.globals["count"] = count
+    return environment.get_template("report.html").render(_view(profile, story))
+
+
+def _view(profile: Profile, story: Story) -> dict[str, Any]:
+    summary = summarise(profile)
+    order = busiest_kernels(profile, summary.labels)
+    styles = {label: f"hue{i}" if i < HUES else "rest" for i, label in enumerate(order)}
+    styles |= {step.label: "library" for step in summary.opaque}
+    rank = {label: position for position, label in enumerate(order)}
+    kernels = sorted(summary.kernels, key=lambda kernel: rank[kernel.label])
+    return {
+        "story": story,
+        "summary": summary,
+        "shares": shares(summary, story.seconds),
+        "timeline": draw(profile, summary.labels, styles),
+        "styles": styles,
+        "kernels": kernels,
+        "titles": {kernel.label: title(kernel) for kernel in kernels},
+        "operations": {kernel.label: operation_rows(kernel) for kernel in kernels},
+        "with_llvm": {kernel.label for kernel in kernels[:LLVM_KERNELS]},
+        "llvm_characters": LLVM_CHARACTERS,
+        "open_kernels": OPEN_KERNELS,
+        "flushes": sorted(summary.flushes, key=lambda flush: -flush.seconds)[:FLUSH_ROWS],
+        "flush_runs": sum(flush.runs for flush in summary.flushes),
+        "files": listings(summary),
+        "versions": [(name, version_of(name)) for name in ("fusewright", "numpy", "llvmlite")],
+    }
+
+
+def shares(summary: Summary, total: float) -> list[Share]:
+    """The run's time in parts: kernels, library steps, compiling, other evaluation, Python."""
+    compiling = summary.compile_seconds
+    steps = summary.kernel_seconds + summary.opaque_seconds
+    parts: Mapping[str, tuple[str, float]] = {
+        "kernels": ("kernel", summary.kernel_seconds),
+        "library steps": ("library", summary.opaque_seconds),
+        "compiling": ("compile", compiling),
+        "planning and launching": ("launch", summary.flush_seconds - steps - compiling),
+        "Python": ("python", total - summary.flush_seconds),
+    }
+    whole = max(total, sum(max(value, 0.0) for _, value in parts.values()), 1e-9)
+    return [
+        Share(name, style, max(value, 0.0), 100 * max(value, 0.0) / whole)
+        for name, (style, value) in parts.items()
+    ]
+
+
+def operation_rows(kernel: KernelGroup) -> list[OperationRow]:
+    """The operations of a kernel in order, equal ones (a loop unrolled into a flush) as one row."""
+    counts = Counter(
+        (o.name, o.dtype, o.shape, o.place, o.line) for o in kernel.operations
+    )  # a Counter keeps the order of first appearance
+    return [
+        OperationRow(
+            name=name,
+            dtype=dtype,
+            shape=" × ".join(map(str, shape)) or "scalar",
+            place=where,
+            line=short(line),
+            anchor=anchor(line[0], line[1]) if line else "",
+            code=linecache.getline(line[0], line[1]).strip() if line else "",
+            runs=runs,
+        )
+        for (name, dtype, shape, where, line), runs in counts.items()
+    ]
+
+
+def title(kernel: KernelGroup) -> str:
+    """The names of a kernel's operations, as many as fit in a heading."""
+    names = [o.name for o in kernel.operations if o.place != "input"]
+    more = len(names) - TITLE_NAMES
+    return ", ".join(names[:TITLE_NAMES]) + (f" and {more} more" if more > 0 else "")
+
+
+def short(line: Line | None) -> str:
+    """The file's own name and the line; the whole path heads the listing it links to."""
+    return f"{Path(line[0]).name}:{line[1]}" if line else "-"
+
+
+def anchor(file: str, line: int) -> str:
+    """The id of a source line in the page."""
+    return f"line-{''.join(c if c.isalnum() else '-' for c in file)}-{line}"

@@ -1,0 +1,250 @@
+"""`fusewright run`: an unmodified program with the drop-in, explained, reported, compared."""
+
+from __future__ import annotations
+
+import os
+import subprocess
+import sys
+import tempfile
+from collections.abc import Iterator
+from contextlib import contextmanager, nullcontext
+from dataclasses import dataclass
+from io import BytesIO, TextIOWrapper
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, TextIO
+
+from fusewright.base.options import set_defaults
+from fusewright.cli import compare
+from fusewright.cli.console import make_console, say, seconds
+from fusewright.cli.program import Outcome, Program, Settings, execute
+from fusewright.runtime.profile import Profile, listen
+
+if TYPE_CHECKING:
+    from rich.table import Table
+
+FAILED = 1
+STDERR_LINES = 20
+
+
+@dataclass(frozen=True, slots=True)
+class Request:
+    """What the user asked for; a setting that is None keeps the environment's or the default.
+
+    `save` is the folder where a comparing process wants the results.
+    """
+
+    program: Program
+    explain: bool = False
+    report: Path | None = None
+    compare: bool = False
+    results: tuple[str, ...] | None = None
+    rtol: float | None = None
+    strict: bool | None = None
+    threads: int | None = None
+    fuse: bool | None = None
+    plain: bool = False
+    save: Path | None = None
+
+    @property
+    def listens(self) -> bool:
+        return self.explain or self.report is not None
+
+
+@dataclass(frozen=True, slots=True)
+class Compared:
+    """Both times of a program and how its results differ."""
+
+    ours: float
+    theirs: float
+    rows: tuple[compare.Comparison, ...]
+
+    @property
+    def agrees(self) -> bool:
+        return not any(row.problem for row in self.rows)
+
+
+@dataclass(frozen=True, slots=True)
+class Ran:
+    """A run that has ended, with what was recorded of it."""
+
+    outcome: Outcome
+    profile: Profile | None
+    compared: Compared | None
+
+
+class CannotCompare(Exception):
+    """The comparison that was asked for could not be made."""
+
+
+def run(request: Request, stream: TextIO | None = None) -> int:
+    """Run the program, then print and write what was asked for; returns the exit code.
+
+    What Fusewright says goes to `stream`, standard error unless told otherwise: standard output is
+    the program's.
+    """
+    stream = stream or sys.stderr
+    path = list(sys.path)
+    try:
+        ran = perform(request)
+    except (CannotCompare, compare.NoResults) as error:
+        say(str(error))
+        return FAILED
+    sys.stdout.flush()
+    # The program's folder must not shadow what is imported to print; its exit functions need it.
+    programs, sys.path[:] = list(sys.path), path
+    show(request, ran, stream)
+    sys.path[:] = programs
+    if ran.compared is not None and not ran.compared.agrees:
+        return ran.outcome.code or FAILED
+    return ran.outcome.code
+
+
+def perform(request: Request) -> Ran:
+    """Run the program once, or with plain NumPy first where a comparison is asked for."""
+    settings = {"strict": request.strict, "threads": request.threads, "fuse": request.fuse}
+    set_defaults(**{name: value for name, value in settings.items() if value is not None})
+    if request.listens:
+        set_defaults(spans=True)
+    if not request.compare:
+        return _run_once(request, None)
+    with tempfile.TemporaryDirectory(prefix="fusewright-") as folder:
+        text = sys.stdin.buffer.read() if request.program.kind == "stdin" else None
+        with _as_stdin(text):
+            _run_plain(request, Path(folder), text)
+            return _run_once(request, Path(folder))
+
+
+def _run_once(request: Request, plain: Path | None) -> Ran:
+    """Run it in this process; `plain` is the folder with the results to compare with."""
+    results: compare.Results = {}
+    refused: list[compare.NoResults] = []
+    wanted = plain is not None or request.save is not None
+
+    def finish(namespace: dict[str, Any]) -> None:
+        if wanted:
+            try:
+                results.update(compare.collect(namespace, request.results))
+            except compare.NoResults as error:
+                refused.append(error)
+
+    with listen() if request.listens else nullcontext() as profile:
+        outcome = execute(request.program, Settings(plain=request.plain, finish=finish))
+    if refused:
+        raise refused[0]
+    if request.save is not None and outcome.error is None:
+        compare.save(request.save, results, outcome.seconds)
+    if plain is None:
+        return Ran(outcome, profile, None)
+    if outcome.error is not None:
+        say("nothing was compared: the program did not come to its end")
+        return Ran(outcome, profile, None)
+    theirs, theirs_seconds = compare.load(plain)
+    rows = compare.compare_all(results, theirs, request.rtol)
+    return Ran(outcome, profile, Compared(outcome.seconds, theirs_seconds, tuple(rows)))
+
+
+def _run_plain(request: Request, folder: Path, text: bytes | None) -> None:
+    """Run the same program with plain NumPy in a process of its own, its output kept back."""
+    command = [sys.executable, "-m", "fusewright", "run", "--plain", "--save", os.fspath(folder)]
+    if request.results is not None:
+        command += ["--results", ",".join(request.results)]
+    command += request.program.command()
+    # Without a program on it, standard input is empty: reading it here would take it from the run.
+    done = subprocess.run(command, capture_output=True, check=False, input=text or b"")
+    if (folder / "results.json").exists():
+        return
+    lines = done.stderr.decode(errors="replace").splitlines()[-STDERR_LINES:]
+    raise CannotCompare(
+        f"with plain NumPy the program ended with exit code {done.returncode}, "
+        "so there is nothing to compare with:\n" + "\n".join(f"    {line}" for line in lines)
+    )
+
+
+@contextmanager
+def _as_stdin(text: bytes | None) -> Iterator[None]:
+    """Give the program's text, read for the plain run, to the second run too."""
+    if text is None:
+        yield
+        return
+    before, sys.stdin = sys.stdin, TextIOWrapper(BytesIO(text), encoding="utf-8")
+    try:
+        yield
+    finally:
+        sys.stdin = before
+
+
+def show(request: Request, ran: Ran, stream: TextIO) -> None:
+    """Print the explanation and the comparison, write the report."""
+    if ran.profile is not None:
+        # Imported here: neither is needed by a plain `run`.
+        from fusewright.cli.explain import print_summary
+        from fusewright.cli.summary import summarise
+
+        summary = summarise(ran.profile)
+        if request.explain:
+            print_summary(summary, make_console(stream))
+        if request.report is not None:
+            _write_report(request, ran)
+            print(f"report: {request.report}", file=stream)
+    if ran.compared is not None:
+        print_comparison(ran.compared, stream)
+
+
+def _write_report(request: Request, ran: Ran) -> None:
+    from fusewright.cli.report import Story, render
+
+    assert ran.profile is not None and request.report is not None
+    story = Story(
+        title=" ".join(request.program.command()),
+        seconds=ran.outcome.seconds,
+        error="" if ran.outcome.code == 0 else _ending(ran.outcome),
+        plain_seconds=ran.compared.theirs if ran.compared else None,
+        agrees=ran.compared.agrees if ran.compared else None,
+        comparisons=ran.compared.rows if ran.compared else (),
+    )
+    request.report.write_text(render(ran.profile, story), encoding="utf-8")
+
+
+def _ending(outcome: Outcome) -> str:
+    """One line that says how a program failed."""
+    error = outcome.error
+    if error is None or isinstance(error, SystemExit):
+        return f"exit code {outcome.code}"
+    return f"{type(error).__name__}: {error}".partition("\n")[0].rstrip(": ")
+
+
+def print_comparison(compared: Compared, stream: TextIO) -> None:
+    """Both times, their ratio, and one row for each result."""
+    console = make_console(stream)
+    console.print(_comparison_table(compared))
+    ratio = compared.theirs / compared.ours if compared.ours else float("inf")
+    console.print(
+        f"NumPy {seconds(compared.theirs)}, Fusewright {seconds(compared.ours)}: {ratio:.2f}x"
+    )
+    if compared.agrees:
+        console.print("[green]All results agree.[/]")
+        return
+    bad = ", ".join(row.name for row in compared.rows if row.problem)
+    console.print(f"[red]Results differ:[/] {bad}", markup=True)
+    console.print(
+        'A name that differs by nature (a time, an id) is left out with __results__ = ["a", "b"] '
+        "in the program or --results a,b."
+    )
+
+
+def _comparison_table(compared: Compared) -> Table:
+    from rich import box
+    from rich.table import Table
+
+    table = Table(box=box.SIMPLE_HEAD, pad_edge=False)
+    for heading in ("result", "dtype", "shape", "max abs", "max rel", "max ulp", "rtol", ""):
+        table.add_column(heading, justify="right" if heading.startswith("max") else "left")
+    for row in compared.rows:
+        shape = " x ".join(map(str, row.shape)) or "scalar"
+        numbers = (row.largest_absolute, row.largest_relative, row.largest_ulp)
+        verdict = row.problem or ("identical" if row.identical else "agrees")
+        rtol = f"{row.rtol:.0e}" if row.rtol else "exact"
+        table.add_row(
+            row.name, row.dtype, shape, *(f"{value:.2g}" for value in numbers), rtol, verdict
+        )
+    return table

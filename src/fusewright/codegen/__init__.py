@@ -1,0 +1,1 @@
+"""Loop trees to target text: today LLVM IR."""

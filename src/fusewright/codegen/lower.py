@@ -1,0 +1,417 @@
+"""From a planned kernel to the text of its module: loops over units, phases, boxes and lanes.
+
+Arguments arrive as 64-bit words in the order of `Signature.words`; the function runs units [lo, hi).
+
+A reduction's order is fixed by shapes alone.  Along the last dim, lane `i mod LANES` of a fixed number of lanes
+(128 bytes of accumulators, whatever the machine's vectors are) collects element i in chunks of `TILE`, chunks are
+added lane by lane, and the lanes are combined by halving.  Over units, blocks of a fixed number of units are collected separately
+and combined by halving when all units are done (`finish`).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from contextlib import ExitStack
+from dataclasses import dataclass
+from typing import Literal
+
+from fusewright.codegen.fold import Folding, block_size, finish
+from fusewright.codegen.loops import Loops, at, larger, smaller, spelled
+from fusewright.codegen.memory import Layout
+from fusewright.codegen.prelude import prelude
+from fusewright.ir import linear
+from fusewright.ir.dtypes import INT64
+from fusewright.ir.expr import Expr, const, op, postorder
+from fusewright.ir.nest import Buffer, Nest, Program, Stage
+from fusewright.plan.plan import TILE, Kernel, Member, is_sink
+from fusewright.rules.decompose import decompose_all
+
+LIGHT = 24
+"""Expressions in a body: below this, two machine vectors at a time hide the latency of one."""
+ATTRIBUTES = 'attributes #0 = { nounwind "prefer-vector-width"="512" }'
+
+
+@dataclass(frozen=True, slots=True)
+class Word:
+    """A kernel argument: the pointer of a stored value, the pointer of a sink's partial results, the number of a
+    run-time parameter (`Program.arguments`), or the units in a block of reductions.
+    """
+
+    what: Literal["pointer", "partial", "param", "block"]
+    number: int = 0
+
+
+@dataclass(frozen=True, slots=True)
+class Scratch:
+    """A row or tile buffer in scratch: `rows` times the product of `extents`, in elements of `itemsize` bytes."""
+
+    slot: int
+    rows: int
+    extents: tuple[Expr, ...]
+    itemsize: int
+
+
+@dataclass(frozen=True, slots=True)
+class Module:
+    """The text and what a caller must hand over.  `finish` says whether `finish` must run after all units."""
+
+    text: str
+    words: tuple[Word, ...]
+    scratch: tuple[Scratch, ...]
+    finish: bool
+
+
+def lower(program: Program, kernel: Kernel, vector_bytes: int) -> Module:
+    """The kernel's module for machine vectors of this many bytes."""
+    return Lowering(program, kernel, vector_bytes).run()
+
+
+class Lowering(Loops):
+    """One kernel being written."""
+
+    def __init__(self, program: Program, kernel: Kernel, vector_bytes: int) -> None:
+        super().__init__()
+        self.program = program
+        self.kernel = kernel
+        self.vector_bytes = vector_bytes
+        self.words: list[Word] = []
+        self.scratch: list[Scratch] = []
+        self.memo: dict[Expr, Expr] = {}
+        self.folding = Folding(self.memory)
+        self.used: dict[Expr, None] = {}
+        self.block_size: Expr = const(1, INT64)
+
+    def run(self) -> Module:
+        self._arguments()
+        self._layouts()
+        if self.kernel.form == "tiles":
+            self._tiles()
+        elif self.kernel.shared == 0:
+            for phase in self.kernel.phases:
+                self._phase(phase, (), ())
+        else:
+            self._rows()
+        text = self.text("kernel")
+        ending = self._finish()
+        text = f"{text}{ending}"
+        full = f"{text}\n{prelude(text)}\n{ATTRIBUTES}\n"
+        return Module(full, tuple(self.words), tuple(self.scratch), bool(ending))
+
+    # -- arguments and layouts ------------------------------------------------------------------
+
+    def _word(self, word: Word) -> int:
+        """The place of an argument."""
+        if word not in self.words:
+            self.words.append(word)
+        return self.words.index(word)
+
+    def _arguments(self) -> None:
+        """Read every run-time parameter the kernel's expressions name."""
+        for root in self._expressions():
+            for node in postorder([root]):
+                if node.name == "param":
+                    self.used.setdefault(node)
+        for node in self.used:
+            register = self.argument(self._word(Word("param", node.attr)), node.dtype)
+            self.builder.scopes[0].memo[(node, 1)] = register
+
+    def _expressions(self) -> Iterator[Expr]:
+        slots = set()
+        for member in self.kernel.members:
+            stage = member.stage
+            slots.add(stage.slot)
+            yield from stage.extents
+            for nest in stage.nests:
+                yield nest.body
+                yield from (*nest.store, *nest.box.low, *nest.box.high)
+                slots.update(e.attr for e in postorder([nest.body]) if e.name == "load")
+        for slot in slots:
+            buffer = self.program.buffers[slot]
+            yield from buffer.extents
+            yield from buffer.strides or ()
+        for group in self.kernel.extents:
+            yield from group
+
+    def _layouts(self) -> None:
+        inside = {m.stage.slot: m for m in self.kernel.members}
+        reads = {
+            node.attr
+            for root in self._expressions()
+            for node in postorder([root])
+            if node.name == "load"
+        }
+        for slot in sorted(reads | set(inside)):
+            member = inside.get(slot)
+            buffer = self.program.buffers[slot]
+            if member is not None and is_sink(member.stage):
+                pointer = self.argument(self._word(Word("partial", slot)), None)
+                self.folding.partials[slot] = pointer
+                blocks = (const(1, INT64), *buffer.extents)
+                self.memory.layouts[slot] = Layout(pointer, Buffer(slot, buffer.dtype, blocks))
+            elif member is not None and member.place == "row":
+                self._row_layout(member, buffer)
+            else:
+                pointer = self.argument(self._word(Word("pointer", slot)), None)
+                self.memory.layouts[slot] = Layout(pointer, buffer)
+        if self.kernel.sinks:
+            block = self.argument(self._word(Word("block")), INT64)
+            self.block_size = self.builder.variable(block)
+
+    def _row_layout(self, member: Member, buffer: Buffer) -> None:
+        """Carve a row, ring or tile buffer out of scratch (64-byte aligned)."""
+        shared = self.kernel.shared
+        if self.kernel.form == "tiles":
+            rows, extents = TILE + member.high - member.low, ()
+        else:
+            rows, extents = member.ring, buffer.extents[shared:]
+        piece = Scratch(buffer.slot, rows, extents, buffer.dtype.itemsize)
+        base = "%scratch"
+        if self.scratch:
+            offset = self._scratch_bytes(self.scratch)
+            base = self.builder.value(
+                f"getelementptr i8, ptr %scratch, i64 {self.builder.scalar(offset)}"
+            )
+        self.scratch.append(piece)
+        self.memory.layouts[buffer.slot] = Layout(base, buffer, member.ring, shared)
+
+    def _scratch_bytes(self, pieces: Sequence[Scratch]) -> Expr:
+        total: Expr = const(0, INT64)
+        for piece in pieces:
+            size: Expr = const(piece.rows * piece.itemsize, INT64)
+            for extent in piece.extents:
+                size = op("multiply", size, extent)
+            padded = op("bitwise_and", op("add", size, const(63, INT64)), const(-64, INT64))
+            total = op("add", total, padded)
+        return total
+
+    # -- positions ------------------------------------------------------------------------------
+
+    def _most(self, extents: Sequence[Expr]) -> Expr:
+        total = extents[0]
+        for extent in extents[1:]:
+            gap = linear.distance(total, extent)
+            if gap is None or gap < 0:
+                total = extent if gap is not None else larger(total, extent)
+        return total
+
+    # -- forms ----------------------------------------------------------------------------------
+
+    def _tiles(self) -> None:
+        phases = self.kernel.phases
+        extent = self._most([group[0] for group in self.kernel.extents])
+        single = len(phases) == 1 and not self.kernel.sinks
+        if single and phases[0][0].stage.form == "map":
+            for nest_range in [("%lo", "%hi")]:
+                self._range(phases[0], *nest_range)
+            return
+        with self.builder.loop("%lo", "%hi", 1) as unit:
+            start = op("multiply", unit.variable, const(TILE, INT64))
+            stop = op("add", start, const(TILE, INT64))
+            low = self.builder.scalar(start)
+            high = self.builder.scalar(spelled(smaller(stop, extent)))
+            low_var, high_var = self.builder.variable(low), self.builder.variable(high)
+            for phase in phases:
+                self._tile_phase(phase, low_var, high_var, unit.variable)
+
+    def _tile_phase(
+        self, phase: Sequence[Member], low: Expr, high: Expr, unit: Expr
+    ) -> None:
+        member = phase[0]
+        begin = op("add", low, const(member.low, INT64))
+        end = op("add", high, const(member.high, INT64))
+        zero = const(0, INT64)
+        begin = larger(begin, zero) if member.low else begin
+        end = smaller(end, member.stage.extents[0])
+        for each in phase:
+            if each.place == "row":
+                layout = self.memory.layouts[each.stage.slot]
+                origin = linear.plus(low, each.low)
+                self.memory.layouts[each.stage.slot] = Layout(
+                    layout.base, layout.buffer, origin=origin
+                )
+        self._range(phase, self.position(begin), self.position(end), unit)
+
+    def _range(
+        self, phase: Sequence[Member], low: str, high: str, unit: Expr | None = None
+    ) -> None:
+        """One loop over the only dim."""
+        stage = phase[0].stage
+        for nests in zip(*(m.stage.nests for m in phase), strict=True):
+            box = nests[0].box
+            with self.builder.when("true"):
+                begin, end = self.builder.variable(low), self.builder.variable(high)
+                if linear.constant(box.low[0]) != 0:
+                    begin = larger(begin, box.low[0])
+                if linear.distance(box.high[0], stage.extents[0]) != 0:
+                    end = smaller(end, box.high[0])
+                self._innermost(phase, nests, (), begin, end, unit)
+
+    def _rows(self) -> None:
+        shared = self.kernel.shared
+        if self.kernel.streams:
+            self._streamed_rows()
+            return
+        with self.builder.loop("%lo", "%hi", 1) as unit:
+            indices = [unit.variable]
+            if shared > 1:
+                rest, indices = unit.variable, []
+                extents = self.kernel.extents[0]
+                for extent in reversed(extents[1:]):
+                    indices.insert(0, op("trem", rest, extent))
+                    rest = op("tdiv", rest, extent)
+                indices.insert(0, rest)
+                indices = [self.builder.variable(self.builder.scalar(i)) for i in indices]
+            for phase in self.kernel.phases:
+                self._row_phase(phase, tuple(indices), unit.variable)
+
+    def _streamed_rows(self) -> None:
+        """Rows in order; each phase works on the row its lag says, where its thread needs that row."""
+        members = self.kernel.members
+        first = min(m.low - m.lag for m in members)
+        last = max(m.high - m.lag for m in members)
+        low = self.builder.value(f"add i64 %lo, {first}")
+        high = self.builder.value(f"add i64 %hi, {last}")
+        own_low, own_high = self.builder.variable("%lo"), self.builder.variable("%hi")
+        whole = self._most([group[0] for group in self.kernel.extents])
+        with self.builder.loop(low, high, 1) as unit:
+            for phase in self.kernel.phases:
+                member = phase[0]
+                row = self.builder.variable(
+                    self.builder.value(f"add i64 {unit.register}, {member.lag}")
+                )
+                begin = op("add", own_low, const(member.low, INT64))
+                end = op("add", own_high, const(member.high, INT64))
+                extent = member.stage.extents[0]
+                if linear.distance(extent, whole) != 0 and member.place == "memory":
+                    pass
+                begin = larger(begin, const(0, INT64)) if member.low else begin
+                end = smaller(end, extent)
+                inside = op(
+                    "bitwise_and", op("less_equal", begin, row), op("less", row, end)
+                )
+                with self.builder.when(self.position(inside)):
+                    self._row_phase(phase, (row,), row)
+
+    def _row_phase(self, phase: Sequence[Member], shared: tuple[Expr, ...], unit: Expr) -> None:
+        """All boxes of a phase for one index of the shared dims."""
+        stage = phase[0].stage
+        for nests in zip(*(m.stage.nests for m in phase), strict=True):
+            conditions = _inside(nests[0], stage, shared)
+            with ExitStack() as stack:
+                if conditions is not None:
+                    stack.enter_context(self.builder.when(self.position(conditions)))
+                self._phase(phase, shared, nests, unit)
+
+    def _phase(
+        self,
+        phase: Sequence[Member],
+        shared: tuple[Expr, ...],
+        nests: Sequence[Nest],
+        unit: Expr | None = None,
+    ) -> None:
+        stage = phase[0].stage
+        if not nests:
+            nests = [m.stage.nests[0] for m in phase]
+        if len(stage.extents) == len(shared):
+            self._scalars(phase, nests, shared)
+        elif stage.form == "map":
+            self._inner(phase, nests, shared)
+        else:
+            self.folding.run(self, stage, shared, unit)
+
+    def _inner(
+        self, phase: Sequence[Member], nests: Sequence[Nest], outer: tuple[Expr, ...]
+    ) -> None:
+        """Loops over the inner dims of a box; the last is the vector loop."""
+        box, rank = nests[0].box, len(nests[0].box.low)
+        with ExitStack() as stack:
+            for dim in range(len(outer), rank - 1):
+                loop = stack.enter_context(
+                    self.builder.loop(self.position(box.low[dim]), self.position(box.high[dim]), 1)
+                )
+                outer = (*outer, loop.variable)
+            self._innermost(phase, nests, outer, box.low[-1], box.high[-1])
+
+    def _innermost(
+        self,
+        phase: Sequence[Member],
+        nests: Sequence[Nest],
+        outer: tuple[Expr, ...],
+        low: Expr,
+        high: Expr,
+        unit: Expr | None = None,
+    ) -> None:
+        if phase[0].stage.form != "map":
+            self.folding.run(self, phase[0].stage, outer, unit, (low, high))
+            return
+        bodies = self.bodies(nests)
+        width = self.width(bodies)
+
+        def statement(variable: Expr) -> None:
+            here = (*outer, variable)
+            values = [self.builder.emit(at(body, here)) for body in bodies]
+            for member, nest, body, value in zip(phase, nests, bodies, values, strict=True):
+                where = [at(i, here) for i in nest.store]
+                self.memory.store(member.stage.slot, where, value, body.dtype)
+
+        self.vector_loop(low, high, width, statement)
+
+    def _scalars(
+        self, phase: Sequence[Member], nests: Sequence[Nest], here: tuple[Expr, ...]
+    ) -> None:
+        """One element for each member."""
+        for member, nest, body in zip(phase, nests, self.bodies(nests), strict=True):
+            value = self.builder.scalar(at(body, here))
+            where = [at(i, here) for i in nest.store]
+            lanes, self.builder.lanes = self.builder.lanes, None
+            self.memory.store(member.stage.slot, where, value, body.dtype)
+            self.builder.lanes = lanes
+
+    # -- bodies ---------------------------------------------------------------------------------
+
+    def bodies(self, nests: Sequence[Nest]) -> list[Expr]:
+        """The nests' bodies in primitives."""
+        return decompose_all([nest.body for nest in nests], self.memo)
+
+    def width(self, bodies: Sequence[Expr]) -> int:
+        """Lanes of a vector loop: one machine vector of the widest type, two where the body is light."""
+        nodes = list(postorder(bodies))
+        sizes = {n.dtype.itemsize for n in nodes if n.name not in ("const", "index")}
+        widest = max(sizes | {body.dtype.itemsize for body in bodies})
+        light = len(nodes) < LIGHT
+        return self.vector_bytes * (2 if light else 1) // max(widest, 1)
+
+    # -- after all units ------------------------------------------------------------------------
+
+    def _finish(self) -> str:
+        """A function that combines the blocks of every sink; empty where there is none."""
+        if not self.kernel.sinks:
+            return ""
+        loops = Loops()
+        folding = Folding(loops.memory)
+        for node in self.used:
+            loops.builder.scopes[0].memo[(node, 1)] = loops.argument(
+                self._word(Word("param", node.attr)), node.dtype
+            )
+        for member in self.kernel.sinks:
+            slot = member.stage.slot
+            partial = loops.argument(self._word(Word("partial", slot)), None)
+            result = loops.argument(self._word(Word("pointer", slot)), None)
+            finish(loops, member.stage, block_size(member.stage), partial, result, folding)
+        return loops.text("finish")
+
+
+def _inside(nest: Nest, stage: Stage, shared: Sequence[Expr]) -> Expr | None:
+    """Whether the shared index lies in the nest's box; None where it always does."""
+    total: Expr | None = None
+    for dim, variable in enumerate(shared):
+        for needed, condition in (
+            (linear.constant(nest.box.low[dim]) != 0, op("less_equal", nest.box.low[dim], variable)),
+            (
+                linear.distance(nest.box.high[dim], stage.extents[dim]) != 0,
+                op("less", variable, nest.box.high[dim]),
+            ),
+        ):
+            if needed:
+                total = condition if total is None else op("bitwise_and", total, condition)
+    return total

@@ -1,0 +1,239 @@
+"""Where the elements of a kernel's values are: addresses, loads and stores at a vector width.
+
+Three layouts: `memory` (an argument's pointer; C order, or one byte stride for each dim), `row` (a ring of rows in scratch) and
+`tile` (the elements around the current tile in scratch).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+from fusewright.codegen.builder import Builder, mask_type
+from fusewright.codegen.spell import llvm_type
+from fusewright.ir import linear
+from fusewright.ir.dtypes import BOOL, INT64, UINT8, DType, component
+from fusewright.ir.expr import Expr, const, op
+from fusewright.ir.nest import Buffer
+
+
+@dataclass(frozen=True, slots=True)
+class Layout:
+    """How an index becomes an address.
+
+    `base` is a register.  `leading` dims are the ring (`ring` rows, a power of two; only of dim 0) or, in a tile,
+    dim 0 counted from `origin`.  `dropped` leading dims of a row buffer have no storage of their own.
+    """
+
+    base: str
+    buffer: Buffer
+    ring: int = 0
+    dropped: int = 0
+    origin: Expr | None = None
+
+
+class Memory:
+    """Emits loads and stores of a kernel's values."""
+
+    def __init__(self) -> None:
+        self.layouts: dict[int, Layout] = {}
+        self.builder = Builder(self.load)
+
+    def _offset(self, layout: Layout, indices: Sequence[Expr]) -> tuple[Expr, int]:
+        """The position of an element, and in how many bytes it counts."""
+        buffer = layout.buffer
+        rank = len(buffer.extents)
+        size = buffer.dtype.itemsize
+        part = indices[rank] if len(indices) > rank else None
+        if buffer.strides is not None:
+            total: Expr = const(0, INT64)
+            for index, stride in zip(indices, buffer.strides, strict=False):
+                total = linear.plus(total, linear.times(index, stride))
+            half = component(buffer.dtype).itemsize
+            return (total if part is None else linear.plus(total, linear.times(part, half))), 1
+        total = self._linear(layout, list(indices[:rank]))
+        if part is not None:
+            total = linear.plus(linear.times(total, 2), part)
+            size //= 2
+        return total, size
+
+    def _linear(self, layout: Layout, indices: list[Expr]) -> Expr:
+        extents = layout.buffer.extents
+        if len(indices) < len(extents):  # a collapsed iteration space: one index for all dims
+            return indices[0] if indices else const(0, INT64)
+        if layout.origin is not None:
+            return linear.minus(indices[0], layout.origin)
+        total: Expr = const(0, INT64)
+        if layout.ring > 1:
+            total = op("bitwise_and", indices[0], const(layout.ring - 1, INT64))
+        elif not layout.ring and indices:
+            total = indices[0]
+        first = max(layout.dropped, 1)
+        for index, extent in zip(indices[first:], extents[first:], strict=True):
+            total = linear.plus(linear.times(total, extent), index)
+        return total
+
+    def load(self, node: Expr, width: int) -> str:
+        """An element, or `width` of them along the vector loop."""
+        layout = self.layouts[node.attr]
+        offset, size = self._offset(layout, node.args)
+        dtype = node.dtype
+        if width == 1:
+            raw = self._read(self._pointer(layout, offset, size), dtype, 1)
+        else:
+            raw = self._load_lanes(layout, offset, size, dtype, width)
+        if dtype is BOOL:
+            kind = llvm_type(UINT8, width)
+            zero = "0" if width == 1 else "zeroinitializer"
+            return self.builder.value(f"icmp ne {kind} {raw}, {zero}")
+        return raw
+
+    def _load_lanes(
+        self, layout: Layout, offset: Expr, size: int, dtype: DType, width: int
+    ) -> str:
+        lanes = self.builder.lanes
+        assert lanes is not None
+        pace, rest = self._pace(offset)
+        if pace is not None and pace * size == dtype.itemsize:
+            return self._read(self._moving(layout, rest, size, dtype), dtype, width)
+        if pace is not None and pace * size == -dtype.itemsize and lanes.mask is None:
+            back = linear.minus(rest, (width - 1) * -pace)
+            raw = self._read(self._moving(layout, back, size, dtype, -1), dtype, width)
+            order = ", ".join(f"i32 {lane}" for lane in reversed(range(width)))
+            kind = llvm_type(_memory_type(dtype), width)
+            return self.builder.value(
+                f"shufflevector {kind} {raw}, {kind} poison, <{width} x i32> <{order}>"
+            )
+        return self._gather(layout, offset, size, dtype, width)
+
+    def _pace(self, offset: Expr) -> tuple[int | None, Expr]:
+        """The literal step of an offset from lane to lane (None: not literal), and the offset without it."""
+        lanes = self.builder.lanes
+        assert lanes is not None
+        total = linear.terms(offset)
+        pace: int | None = 0
+        rest = {}
+        for term, count in total.items():
+            if lanes.variable not in self.builder.depends(term):
+                rest[term] = count
+            elif term.name == "index" and pace is not None:
+                pace += count
+            else:
+                pace = None
+        return pace, linear.build(rest)
+
+    def _moving(
+        self, layout: Layout, rest: Expr, size: int, dtype: DType, direction: int = 1
+    ) -> str:
+        """The address of the current lanes: a loop-invariant pointer plus the loop variable."""
+        lanes = self.builder.lanes
+        assert lanes is not None
+        pointer = self._pointer(layout, rest, size)
+        start = lanes.start
+        if direction < 0:
+            start = self.builder.value(f"sub i64 0, {start}")
+        memory = llvm_type(_memory_type(dtype), 1)
+        return self.builder.value(f"getelementptr {memory}, ptr {pointer}, i64 {start}")
+
+    def _pointer(self, layout: Layout, offset: Expr, size: int) -> str:
+        """A scalar address, as far out as the offset may stand."""
+        builder = self.builder
+        depth = builder.depth(offset)
+        key = (layout.base, offset, size)
+        for scope in reversed(builder.scopes):
+            if key in scope.memo:
+                return scope.memo[key]
+        distance = builder.scalar(offset)
+
+        def write() -> str:
+            return builder.value(
+                f"getelementptr [{size} x i8], ptr {layout.base}, i64 {distance}"
+            )
+
+        pointer = builder.at(depth, write)
+        builder.scopes[depth].memo[key] = pointer
+        return pointer
+
+    def _read(self, pointer: str, dtype: DType, width: int) -> str:
+        memory = _memory_type(dtype)
+        kind = llvm_type(memory, width)
+        align = memory.itemsize
+        lanes = self.builder.lanes
+        if width == 1 or lanes is None or lanes.mask is None:
+            return self.builder.value(f"load {kind}, ptr {pointer}, align {align}")
+        name = f"@llvm.masked.load.v{width}{_suffix(memory)}.p0"
+        return self.builder.value(
+            f"call {kind} {name}(ptr align {align} {pointer}, {mask_type(width)} {lanes.mask}, "
+            f"{kind} zeroinitializer)"
+        )
+
+    def _addresses(self, layout: Layout, offset: Expr, size: int, width: int) -> str:
+        distance = self.builder.emit(offset)
+        return self.builder.value(
+            f"getelementptr [{size} x i8], ptr {layout.base}, <{width} x i64> {distance}"
+        )
+
+    def _gather(self, layout: Layout, offset: Expr, size: int, dtype: DType, width: int) -> str:
+        memory = _memory_type(dtype)
+        kind = llvm_type(memory, width)
+        where = self._addresses(layout, offset, size, width)
+        name = f"@llvm.masked.gather.v{width}{_suffix(memory)}.v{width}p0"
+        return self.builder.value(
+            f"call {kind} {name}(<{width} x ptr> align {memory.itemsize} {where}, "
+            f"{mask_type(width)} {self._mask(width)}, {kind} zeroinitializer)"
+        )
+
+    def _mask(self, width: int) -> str:
+        lanes = self.builder.lanes
+        assert lanes is not None
+        return lanes.mask if lanes.mask is not None else "splat (i1 true)"
+
+    def store(self, slot: int, indices: Sequence[Expr], value: str, dtype: DType) -> None:
+        """Write a register to an element, or its lanes along the vector loop."""
+        layout = self.layouts[slot]
+        offset, size = self._offset(layout, indices)
+        width = self.builder.lanes.width if self.builder.lanes else 1
+        memory = _memory_type(dtype)
+        if dtype is BOOL:
+            value = self.builder.value(
+                f"zext {mask_type(width)} {value} to {llvm_type(memory, width)}"
+            )
+        if width == 1:
+            pointer = self._pointer(layout, offset, size)
+            self.builder.line(
+                f"store {memory.llvm} {value}, ptr {pointer}, align {memory.itemsize}"
+            )
+            return
+        pace, rest = self._pace(offset)
+        if pace is not None and pace * size == dtype.itemsize:
+            self._write(self._moving(layout, rest, size, dtype), value, memory, width)
+        else:
+            self._scatter(self._addresses(layout, offset, size, width), value, memory, width)
+
+    def _write(self, pointer: str, value: str, memory: DType, width: int) -> None:
+        lanes = self.builder.lanes
+        kind = llvm_type(memory, width)
+        if lanes is None or lanes.mask is None:
+            self.builder.line(f"store {kind} {value}, ptr {pointer}, align {memory.itemsize}")
+            return
+        self.builder.line(
+            f"call void @llvm.masked.store.v{width}{_suffix(memory)}.p0({kind} {value}, "
+            f"ptr align {memory.itemsize} {pointer}, {mask_type(width)} {lanes.mask})"
+        )
+
+    def _scatter(self, where: str, value: str, memory: DType, width: int) -> None:
+        kind = llvm_type(memory, width)
+        self.builder.line(
+            f"call void @llvm.masked.scatter.v{width}{_suffix(memory)}.v{width}p0({kind} {value}, "
+            f"<{width} x ptr> align {memory.itemsize} {where}, {mask_type(width)} "
+            f"{self._mask(width)})"
+        )
+
+
+def _memory_type(dtype: DType) -> DType:
+    """A bool takes one byte."""
+    return UINT8 if dtype is BOOL else dtype
+
+
+def _suffix(dtype: DType) -> str:
+    return f"f{dtype.bits}" if dtype.is_float else f"i{dtype.bits}"

@@ -1,0 +1,67 @@
+"""The whole flow: from requested values to values in memory.
+
+    slice -> key -> (stages -> collapse -> group -> lower -> compile -> load, on a miss) -> run
+
+Each stage is a function from frozen value to frozen value; what is compiled is kept by the slice's structure, and object code on
+disk by the text it was made from.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from fusewright.base.options import Options, current
+from fusewright.ir import graph
+from fusewright.ir.graph import Node
+from fusewright.runtime.trace import Key, key_of, topological
+from fusewright.targets import reference
+from fusewright.targets.cpu.runner import Runner, build
+
+MOST_RUNNERS = 4096
+"""Structures kept compiled in memory; the oldest goes when there are more."""
+
+_runners: dict[Key, Runner] = {}
+
+
+def evaluate(requested: Sequence[Node]) -> None:
+    """Make every requested node a leaf."""
+    pending = [node for node in requested if node.kind != graph.LEAF]
+    if not pending:
+        return
+    options = current()
+    if options.target == "reference":
+        reference.evaluate(pending)
+        return
+    order, slots = topological(pending)
+    outputs = _outputs(order, slots, pending)
+    key = (outputs, options.fuse, options.features, key_of(order, slots))
+    runner = _runners.get(key)
+    if runner is None:
+        runner = _compile(key, order, frozenset(outputs), options)
+    runner.run(order, options)
+
+
+def _outputs(
+    order: Sequence[Node], slots: dict[int, int], requested: Sequence[Node]
+) -> tuple[int, ...]:
+    """The slots to store: what is asked for, and what an earlier evaluation computed without storing it."""
+    chosen = {slots[id(node)] for node in requested}
+    for slot, node in enumerate(order):
+        for arg in node.args:
+            if arg.demands and not node.demands and arg.kind in _WORTH_KEEPING:
+                chosen.add(slots[id(arg)])
+        if node.kind in _WORTH_KEEPING and slot not in chosen:
+            node.demands += 1
+    return tuple(sorted(chosen))
+
+
+_WORTH_KEEPING = frozenset(
+    {graph.MAP, graph.REDUCE, graph.SCAN, graph.ASSEMBLE, graph.GATHER, graph.OPAQUE}
+)
+
+
+def _compile(key: Key, order: Sequence[Node], outputs: frozenset[int], options: Options) -> Runner:
+    if len(_runners) >= MOST_RUNNERS:
+        del _runners[next(iter(_runners))]
+    runner = _runners[key] = build(order, outputs, options)
+    return runner

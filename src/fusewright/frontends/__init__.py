@@ -1,0 +1,1 @@
+"""The ways to write a program: rooms that know `ir` and `base`, and not one another."""

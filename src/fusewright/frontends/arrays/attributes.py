@@ -1,0 +1,114 @@
+"""The small objects behind `x.flags` and `x.flat`."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import Any
+
+from fusewright.base.errors import ReadOnlyError
+from fusewright.frontends.arrays import shaping, views
+from fusewright.frontends.arrays.core import READ_ONLY, Handle
+from fusewright.ir.graph import contiguous_strides
+
+
+class Flags:
+    """What NumPy's `x.flags` tells."""
+
+    __slots__ = ("_handle",)
+
+    def __init__(self, handle: Handle) -> None:
+        self._handle = handle
+
+    @property
+    def writeable(self) -> bool:
+        return not self._handle._flags & READ_ONLY
+
+    @writeable.setter
+    def writeable(self, value: bool) -> None:
+        handle = self._handle
+        if not value:
+            handle._flags |= READ_ONLY
+            return
+        node = views.root_of(handle)._node
+        if handle._base is not None and views.root_of(handle)._flags & READ_ONLY:
+            raise ReadOnlyError("cannot set WRITEABLE flag to True of this array")
+        if isinstance(node.value, tuple) and node.value[0].external and not node.value[0].writable:
+            raise ReadOnlyError(
+                "cannot set WRITEABLE flag to True of this array",
+                why="it shares memory that NumPy holds read-only",
+            )
+        handle._flags &= ~READ_ONLY
+
+    @property
+    def c_contiguous(self) -> bool:
+        return shaping.is_straight(self._handle)
+
+    @property
+    def f_contiguous(self) -> bool:
+        handle = self._handle
+        straight = contiguous_strides(tuple(reversed(handle._shape)), handle._dtype.itemsize)
+        return tuple(reversed(views.strides_of(handle))) == straight
+
+    contiguous = c_contiguous
+
+    @property
+    def owndata(self) -> bool:
+        return self._handle._base is None
+
+    aligned = True
+    writebackifcopy = False
+
+    def __getitem__(self, name: str) -> bool:
+        return bool(getattr(self, _SHORT.get(name, name.lower())))
+
+    def __setitem__(self, name: str, value: bool) -> None:
+        setattr(self, _SHORT.get(name, name.lower()), value)
+
+
+_SHORT = {
+    "C": "c_contiguous",
+    "F": "f_contiguous",
+    "W": "writeable",
+    "O": "owndata",
+    "A": "aligned",
+}
+
+
+class FlatIterator:
+    """`x.flat`: the elements in C order, to read, write and iterate."""
+
+    __slots__ = ("_handle",)
+
+    def __init__(self, handle: Handle) -> None:
+        self._handle = handle
+
+    def _flat(self) -> Any:
+        return shaping.ravel(self._handle)
+
+    def __getitem__(self, key: Any) -> Any:
+        found = self._flat()[key]
+        return found.copy() if found._shape else found
+
+    def __setitem__(self, key: Any, value: Any) -> None:
+        handle: Any = self._handle
+        flat = self._flat()
+        flat[key] = value
+        if flat.base is None:  # the elements had to move: bring them back
+            handle[...] = flat.reshape(handle._shape)
+
+    def __iter__(self) -> Iterator[Any]:
+        return iter(self._flat())
+
+    def __len__(self) -> int:
+        return int(self._flat()._shape[0])
+
+    def __array__(self, dtype: Any = None, copy: bool | None = None) -> Any:
+        return self._flat().__array__(dtype, copy=copy)
+
+    @property
+    def base(self) -> Handle:
+        return self._handle
+
+    def copy(self) -> Any:
+        """The elements as a new one-dimensional array."""
+        return self._flat().copy()

@@ -1,0 +1,97 @@
+"""The handle all of this package works on: a mutable name for an immutable recorded value.
+
+`Handle` is the storage of the public `Array`; functions of this package take handles and make new
+ones with `wrap`.  The public classes are built on top of those functions, so `handle` puts them
+into the slots below when it is imported.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+from fusewright.frontends.arrays import trace
+from fusewright.ir.dtypes import DType
+from fusewright.ir.graph import LEAF, MAP, Node
+
+if TYPE_CHECKING:
+    from fusewright.frontends.arrays.handle import Array, Scalar, View
+
+READ_ONLY = 1
+
+_new = object.__new__
+
+
+class Handle:
+    """A name for a value.  A root owns its value; a `View` finds it in another handle's (see
+    `handle.View`).
+    """
+
+    __slots__ = ("_node", "_flags", "__weakref__")
+
+    _node: Node
+    _flags: int
+    _base: Handle | None = None
+
+    @property
+    def _dtype(self) -> DType:
+        return self._node.dtype
+
+    @property
+    def _shape(self) -> tuple[int, ...]:
+        return self._node.shape
+
+    def _write(self, node: Node) -> None:
+        """The handle's new value: same shape, same dtype."""
+        raise NotImplementedError
+
+
+array_class: type[Array] = None  # type: ignore[assignment]
+scalar_class: type[Scalar] = None  # type: ignore[assignment]
+view_class: type[View] = None  # type: ignore[assignment]
+handle_classes: frozenset[type] = frozenset()
+
+
+def wrap(node: Node) -> Array:
+    """A new handle on a recorded value: an array, or a lazy scalar for a result without
+    dimensions (as in NumPy).
+    """
+    handle = _new(array_class if node.shape else scalar_class)
+    handle._node = node
+    handle._flags = 0
+    return handle
+
+
+def wrap_array(node: Node) -> Array:
+    """A new array, also where it has no dimensions."""
+    handle = _new(array_class)
+    handle._node = node
+    handle._flags = 0
+    return handle
+
+
+def record(
+    kind: int,
+    args: tuple[Node, ...],
+    dtype: DType,
+    shape: tuple[int, ...],
+    attr: Any = (),
+    op: str = "",
+    value: Any = None,
+) -> Node:
+    """Record one operation."""
+    return trace.record(Node(kind, op, args, dtype, shape, attr, value))
+
+
+def cast(node: Node, dtype: DType) -> Node:
+    """The value in another element type; the value itself where it has it already."""
+    if node.dtype is dtype:
+        return node
+    return record(MAP, (node,), dtype, node.shape, op="cast")
+
+
+def computed(handle: Handle) -> Node:
+    """The handle's value, in memory."""
+    node = handle._node
+    if node.kind != LEAF:
+        trace.evaluate(node)
+    return node

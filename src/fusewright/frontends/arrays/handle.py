@@ -1,0 +1,74 @@
+"""The public array: a lazy, mutable handle with NumPy's semantics.
+
+`Array` owns its value.  `View` finds its value in another handle's and writes there.  `Scalar` is
+the immutable result of a full reduction or of full indexing.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+from fusewright.frontends.arrays import core, inplace
+from fusewright.frontends.arrays.core import Handle
+from fusewright.frontends.arrays.methods import Methods
+from fusewright.frontends.arrays.operators import Operators
+from fusewright.frontends.arrays.protocols import Protocols
+from fusewright.frontends.arrays.scalars import ScalarOperations
+from fusewright.frontends.arrays.views import Link
+from fusewright.ir.dtypes import DType
+from fusewright.ir.graph import Node
+
+
+class Array(Operators, Methods, Protocols, Handle):
+    """A lazy array.  Make one with `asarray`, `zeros`, `arange`, ... or by computing with one."""
+
+    __slots__ = ()
+
+    def __init__(self) -> None:
+        raise TypeError("arrays are made with asarray, zeros, empty, ...")
+
+    def _write(self, node: Node) -> None:
+        inplace.write_root(self, node)
+
+
+class View(Array):
+    """An array whose elements live in another one."""
+
+    __slots__ = ("_base", "_cached", "_link", "_version")
+
+    _base: Handle
+    _link: Link
+    _version: Node | None
+    _cached: Any
+
+    @property
+    def _node(self) -> Node:  # type: ignore[override]
+        base = self._base._node
+        if self._version is not base:
+            self._cached = self._link.get(base)
+            self._version = base
+        return self._cached  # type: ignore[no-any-return]
+
+    @property
+    def _shape(self) -> tuple[int, ...]:
+        return self._link.shape
+
+    @property
+    def _dtype(self) -> DType:
+        return self._node.dtype
+
+    def _write(self, node: Node) -> None:
+        base = self._base
+        base._write(self._link.put(base._node, node))
+
+
+class Scalar(ScalarOperations, Array):  # type: ignore[misc]
+    """A lazy number: immutable and hashable, like NumPy's scalars."""
+
+    __slots__ = ()
+
+
+core.array_class = Array
+core.view_class = View
+core.scalar_class = Scalar
+core.handle_classes = frozenset((Array, View, Scalar))

@@ -1,0 +1,198 @@
+"""Reading and writing `a[...]`."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from fusewright.base.errors import ArgumentError, ShapeError
+from fusewright.frontends.arrays import core, indexing, inplace, opaque, record, sharing, trace
+from fusewright.frontends.arrays.core import Handle, wrap, wrap_array
+from fusewright.frontends.arrays.indexing import Basic, Fancy
+from fusewright.frontends.arrays.views import Slice, make_view, view_node
+from fusewright.ir.dtypes import BOOL
+from fusewright.ir.graph import MAP, OPAQUE, VIEW, Node
+
+NDArray = np.ndarray[Any, np.dtype[Any]]
+
+
+def getitem(handle: Handle, key: Any) -> Any:
+    """`handle[key]`: a view for slices, a lazy scalar for a single element, a gather for index
+    arrays.
+    """
+    mask = full_mask(key, handle)
+    if mask is not None:
+        return _compress(handle, mask)
+    what = indexing.parse(key, handle._shape)
+    if isinstance(what, Fancy):
+        node = indexing.gather(handle._node, what)
+        return wrap_array(node)
+    if what.element:
+        return wrap(sharing.private(view_node(handle._node, what.places, what.shape)))
+    if isinstance(handle, core.scalar_class):
+        handle = wrap_array(handle._node)
+    return make_view(handle, Slice(what.places, what.shape))
+
+
+def full_mask(key: Any, handle: Handle) -> Node | None:
+    """A subscript that is one boolean array over leading dims, as a recorded value."""
+    if isinstance(key, tuple) and len(key) == 1:
+        key = key[0]
+    if isinstance(key, Handle):
+        node = key._node
+        if node.dtype is not BOOL:
+            return None
+    elif isinstance(key, np.ndarray) and key.dtype == np.bool_:
+        node = sharing.snapshot(key)
+    elif isinstance(key, bool | np.bool_):
+        node = record.node_of(bool(key))
+    elif isinstance(key, list) and _is_bool_list(key):
+        node = sharing.snapshot(np.asarray(key))
+    else:
+        return None
+    shape = handle._shape
+    if node.shape != shape[: len(node.shape)]:
+        raise indexing.mask_mismatch(node.shape, shape[: len(node.shape)], 0)
+    return node
+
+
+def _is_bool_list(key: list[Any]) -> bool:
+    return bool(key) and np.asarray(key).dtype == np.bool_
+
+
+def _compress(handle: Handle, mask: Node) -> Any:
+    """The elements under a mask: their number depends on the data, so NumPy picks them now."""
+    node = handle._node
+    trace.evaluate(node, mask)
+    chosen = sharing.content_of(node)[sharing.content_of(mask)]
+    return wrap_array(sharing.adopted(np.ascontiguousarray(chosen)))
+
+
+def setitem(handle: Handle, key: Any, value: Any) -> None:
+    """`handle[key] = value`."""
+    inplace.check_writable(handle)
+    mask = full_mask(key, handle)
+    if mask is not None:
+        return _set_masked(handle, mask, value)
+    what = indexing.parse(key, handle._shape)
+    if isinstance(what, Fancy):
+        return _set_fancy(handle, what, value)
+    return _set_slice(handle, what, value)
+
+
+def _set_slice(handle: Handle, what: Basic, value: Any) -> None:
+    link = Slice(what.places, what.shape)
+    if isinstance(value, core.view_class) and _is_view_of(value, handle, link):
+        return  # the last act of `a[1:] += b`: the view has written already
+    node = inplace.value_node(value, handle._dtype)
+    if what.element and node.shape:
+        raise ShapeError(
+            "setting an array element with a sequence.",
+            why=f"the subscript names one element, the value has shape {node.shape}",
+            help="assign to a slice, or use value.item()",
+        )
+    node = inplace.assigned(node, handle._dtype, what.shape)
+    handle._write(link.put(handle._node, node))
+
+
+def _is_view_of(view: Any, handle: Handle, link: Slice) -> bool:
+    target: Any = make_view(handle, link)
+    return view._base is target._base and bool(view._link == target._link)
+
+
+def _set_masked(handle: Handle, mask: Node, value: Any) -> None:
+    node = inplace.value_node(value, handle._dtype)
+    shape = handle._shape
+    if len(mask.shape) == len(shape) and len(node.shape) > 1:
+        raise ArgumentError(
+            "NumPy boolean array indexing assignment requires a 0 or 1-dimensional input, input "
+            f"has {len(node.shape)} dimensions",
+            help="use value.ravel(), or np.where(mask, value, x)",
+        )
+    if not _is_single(node):
+        trailing = shape[len(mask.shape) :]
+        count = int(np.count_nonzero(sharing.content_of(mask)))
+        node = inplace.assigned(node, handle._dtype, (count, *trailing))
+        return handle._write(_opaque_write(handle, (node, mask), _write_mask))
+    if node.shape:
+        node = view_node(node, tuple((-1, 0, 0) for _ in node.shape), ())
+    if mask.shape != shape:
+        places = tuple((dim, 0, 1) for dim in range(len(mask.shape)))
+        mask = trace.record(Node(VIEW, "", (mask,), BOOL, shape, places))
+    old = handle._node
+    handle._write(trace.record(Node(MAP, "where", (mask, node, old), old.dtype, shape)))
+    return None
+
+
+def _is_single(node: Node) -> bool:
+    return all(extent == 1 for extent in node.shape)
+
+
+def _opaque_write(handle: Handle, operands: tuple[Node, ...], write: Any) -> Node:
+    opaque.refuse_if_strict("a[...] = b", "assignment through index arrays has no compiled form")
+    old = handle._node
+
+    def replace(before: NDArray, *others: NDArray) -> NDArray:
+        fresh = np.array(before, order="C")
+        write(fresh, *others)
+        return fresh
+
+    return trace.record(
+        Node(OPAQUE, "setitem", (old, *operands), old.dtype, old.shape, (), replace)
+    )
+
+
+def _write_mask(target: NDArray, value: NDArray, mask: NDArray) -> None:
+    target[mask] = value
+
+
+def _set_fancy(handle: Handle, what: Fancy, value: Any) -> None:
+    node = inplace.assigned(value, handle._dtype, what.result_shape)
+    write = _FancyWrite(what)
+    handle._write(_opaque_write(handle, (node, *write.indices), write))
+
+
+class _FancyWrite:
+    """Writes through index arrays on an ndarray, as NumPy orders the writes (the last of equal
+    indices wins).
+    """
+
+    __slots__ = ("indices", "order", "places", "position", "rank", "shape", "ufunc")
+
+    def __init__(self, what: Fancy, ufunc: np.ufunc | None = None) -> None:
+        indexed = sorted(what.arrays)
+        self.indices = tuple(what.arrays[dim] for dim in indexed)
+        self.order = (*indexed, *(d for d in range(len(what.shape)) if d not in what.arrays))
+        self.places, self.shape = what.places, what.shape
+        self.position, self.rank = what.position, len(what.index_shape)
+        self.ufunc = ufunc
+
+    def __call__(self, target: NDArray, value: NDArray, *indices: NDArray) -> None:
+        region = sharing.window(view_node(_on(target), self.places, self.shape))
+        place = region.transpose(self.order)
+        spread = range(self.position, self.position + self.rank)
+        moved = np.moveaxis(value, spread, range(self.rank))
+        if self.ufunc is None:
+            place[indices] = moved
+        else:
+            self.ufunc.at(place, indices, moved)
+
+
+def _on(array: NDArray) -> Node:
+    return sharing.adopted(array)
+
+
+def update_at(ufunc: np.ufunc, handle: Handle, key: Any, value: Any) -> None:
+    """`ufunc.at(handle, key, value)`: unbuffered, so equal indices accumulate."""
+    inplace.check_writable(handle)
+    mask = full_mask(key, handle)
+    what = indexing.parse(
+        key if mask is None else np.nonzero(sharing.content_of(mask)), handle._shape
+    )
+    if isinstance(what, Basic):
+        what = Fancy(what.places, what.shape, {}, (), 0)
+    node = record.node_of(value)
+    node = record.broadcast_node(node, what.result_shape)
+    write = _FancyWrite(what, ufunc)
+    handle._write(_opaque_write(handle, (node, *write.indices), write))

@@ -1,0 +1,65 @@
+"""Matrix products: library steps whose result type and shape are known, so they stay in the
+trace.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from fusewright.base.errors import DTypeError, ShapeError
+from fusewright.frontends.arrays import dtypes as rules
+from fusewright.frontends.arrays import record
+from fusewright.frontends.arrays.core import wrap
+from fusewright.frontends.arrays.opaque import opaque
+from fusewright.ir.dtypes import DType
+
+Shape = tuple[int, ...]
+
+
+def product_type(*operands: Any) -> DType:
+    """The element type of a product."""
+    return rules.promote(tuple(record.kind_of(operand) for operand in operands))
+
+
+def matmul(left: Any, right: Any) -> Any:
+    """`left @ right`, over stacks of matrices."""
+    a, b = record.node_of(left), record.node_of(right)
+    if not a.shape or not b.shape:
+        raise _scalar_product()
+    if a.shape[-1] != b.shape[max(len(b.shape) - 2, 0)]:
+        raise _inner_mismatch("matmul", a.shape, b.shape)
+    batch = record.broadcast_shapes("matmul", [a.shape[:-2], b.shape[:-2]])
+    rows = a.shape[-2:-1]
+    columns = b.shape[-1:] if len(b.shape) > 1 else ()
+    dtype = product_type(a, b)
+    return opaque("matmul", np.matmul, (a, b), dtype, (*batch, *rows, *columns))
+
+
+def _scalar_product() -> DTypeError:
+    return DTypeError(
+        "matmul: an operand does not have enough dimensions",
+        why="a scalar operand is not allowed",
+        help="use * instead",
+    )
+
+
+def _inner_mismatch(name: str, left: Shape, right: Shape) -> ShapeError:
+    inner = right[max(len(right) - 2, 0)]
+    return ShapeError(
+        f"{name}: shapes {left} and {right} do not fit: {left[-1]} != {inner}",
+        why=f"the last axis of the left ({left[-1]}) and the first of the right ({inner}) differ",
+        help="transpose an operand with .T, or check the shapes",
+    )
+
+
+def dot(left: Any, right: Any) -> Any:
+    """NumPy's dot: a scalar multiplies; else the last axis with the second to last."""
+    a, b = record.node_of(left), record.node_of(right)
+    if not a.shape or not b.shape:
+        return wrap(record.map_node("multiply", left, right))
+    if a.shape[-1] != b.shape[max(len(b.shape) - 2, 0)]:
+        raise _inner_mismatch("dot", a.shape, b.shape)
+    rest = (*b.shape[:-2], b.shape[-1]) if len(b.shape) > 1 else ()
+    return opaque("dot", np.dot, (a, b), product_type(a, b), (*a.shape[:-1], *rest))

@@ -1,0 +1,339 @@
+"""The methods and attributes NumPy's arrays have."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable, Iterator
+from typing import Any
+
+import numpy as np
+
+from fusewright.base.errors import DTypeError, ShapeError, ValueRangeError
+from fusewright.frontends.arrays import (
+    core,
+    inplace,
+    items,
+    linalg,
+    opaque,
+    record,
+    reductions,
+    scans,
+    shaping,
+    sharing,
+    views,
+)
+from fusewright.frontends.arrays.attributes import Flags, FlatIterator
+from fusewright.frontends.arrays.core import Handle, cast, wrap, wrap_array
+from fusewright.frontends.arrays.dtypes import as_dtype, check_cast
+from fusewright.frontends.arrays.reductions import NO_VALUE
+
+
+def _reduction(name: str) -> Callable[..., Any]:
+    def method(
+        self: Handle,
+        axis: Any = None,
+        dtype: Any = None,
+        out: Any = None,
+        keepdims: Any = False,
+        initial: Any = NO_VALUE,
+        where: Any = True,
+    ) -> Any:
+        return reductions.reduction(name, self, axis, dtype, out, keepdims, initial, where)
+
+    method.__name__ = name
+    return method
+
+
+def _typeless_reduction(name: str) -> Callable[..., Any]:
+    def method(
+        self: Handle,
+        axis: Any = None,
+        out: Any = None,
+        keepdims: Any = False,
+        initial: Any = NO_VALUE,
+        where: Any = True,
+    ) -> Any:
+        return reductions.reduction(name, self, axis, None, out, keepdims, initial, where)
+
+    method.__name__ = name
+    return method
+
+
+def _logical_reduction(name: str) -> Callable[..., Any]:
+    def method(
+        self: Handle, axis: Any = None, out: Any = None, keepdims: Any = False, *, where: Any = True
+    ) -> Any:
+        return reductions.reduction(name, self, axis, None, out, keepdims, NO_VALUE, where)
+
+    method.__name__ = name
+    return method
+
+
+def _arg_reduction(name: str) -> Callable[..., Any]:
+    def method(self: Handle, axis: Any = None, out: Any = None, *, keepdims: Any = False) -> Any:
+        return reductions.arg_reduction(name, self, axis, out, keepdims)
+
+    method.__name__ = name
+    return method
+
+
+def _scan(name: str) -> Callable[..., Any]:
+    def method(self: Handle, axis: Any = None, dtype: Any = None, out: Any = None) -> Any:
+        return scans.scan(name, self, axis, dtype, out)
+
+    method.__name__ = name
+    return method
+
+
+functions: dict[str, Callable[..., Any]] = {}
+"""NumPy functions with an implementation of ours, by name (`linalg.norm`): `fusewright.numpy`
+registers them.
+"""
+
+
+def library(name: str) -> Callable[..., Any]:
+    """The registered implementation of a NumPy function, or NumPy's own as a delegated step."""
+    found = functions.get(name)
+    if found is not None:
+        return found
+    target: Any = np
+    for part in name.split("."):
+        target = getattr(target, part)
+    return lambda *args, **kwargs: opaque.delegate(name, target, args, kwargs)
+
+
+def _library_method(name: str) -> Callable[..., Any]:
+    def method(self: Handle, *args: Any, **kwargs: Any) -> Any:
+        return library(name)(self, *args, **kwargs)
+
+    method.__name__ = name
+    return method
+
+
+class Methods(Handle):
+    """Everything of an array but its operators and protocols."""
+
+    __slots__ = ()
+
+    sum, prod = _reduction("sum"), _reduction("prod")
+    min, max = _typeless_reduction("min"), _typeless_reduction("max")
+    any, all = _logical_reduction("any"), _logical_reduction("all")
+    argmin, argmax = _arg_reduction("argmin"), _arg_reduction("argmax")
+    cumsum, cumprod = _scan("cumsum"), _scan("cumprod")
+    mean, var, std = reductions.mean, reductions.var, reductions.std
+    swapaxes, squeeze, ravel = shaping.swapaxes, shaping.squeeze, shaping.ravel
+    diagonal = shaping.diagonal
+    dot, __matmul__ = linalg.dot, linalg.matmul
+    __getitem__, __setitem__ = items.getitem, items.setitem
+    argsort, argpartition = _library_method("argsort"), _library_method("argpartition")
+    choose, compress = _library_method("choose"), _library_method("compress")
+    clip, take, repeat = _library_method("clip"), _library_method("take"), _library_method("repeat")
+    round, trace = _library_method("round"), _library_method("trace")
+    searchsorted, nonzero = _library_method("searchsorted"), _library_method("nonzero")
+
+    def __rmatmul__(self, other: Any) -> Any:
+        return linalg.matmul(other, self)
+
+    def __imatmul__(self, other: Any) -> Any:  # type: ignore[misc]
+        inplace.store(self, linalg.matmul(self, other)._node)
+        return self
+
+    @property
+    def shape(self) -> tuple[int, ...]:
+        return self._shape
+
+    @shape.setter
+    def shape(self, shape: Any) -> None:
+        fresh = shaping.reshape(self, shape, copy=False)
+        if self._base is None:
+            self._node = views.reshape_node(self._node, fresh._shape)
+        else:
+            raise ShapeError("the shape of a view cannot be set", help="use x = x.reshape(...)")
+
+    @property
+    def dtype(self) -> np.dtype[Any]:
+        return self._dtype.numpy
+
+    @property
+    def ndim(self) -> int:
+        return len(self._shape)
+
+    @property
+    def size(self) -> int:
+        return math.prod(self._shape)
+
+    @property
+    def itemsize(self) -> int:
+        return self._dtype.itemsize
+
+    @property
+    def nbytes(self) -> int:
+        return self.size * self._dtype.itemsize
+
+    @property
+    def strides(self) -> tuple[int, ...]:
+        return views.strides_of(self)
+
+    @property
+    def base(self) -> Handle | None:
+        return None if self._base is None else views.root_of(self)
+
+    @property
+    def flags(self) -> Flags:
+        return Flags(self)
+
+    def setflags(self, write: Any = None, align: Any = None, uic: Any = None) -> None:
+        """Lock or unlock the array for writing."""
+        del align, uic
+        if write is not None:
+            self.flags.writeable = write
+
+    @property
+    def T(self) -> Any:
+        return shaping.transpose(self)
+
+    @property
+    def mT(self) -> Any:
+        if len(self._shape) < 2:
+            raise ShapeError(
+                "matrix transpose with ndim < 2 is undefined", why=f"the shape is {self._shape}"
+            )
+        return shaping.swapaxes(self, -1, -2)
+
+    @property
+    def real(self) -> Any:
+        return shaping.part(self, "real")
+
+    @real.setter
+    def real(self, value: Any) -> None:
+        self.real[...] = value
+
+    @property
+    def imag(self) -> Any:
+        return shaping.part(self, "imag")
+
+    @imag.setter
+    def imag(self, value: Any) -> None:
+        self.imag[...] = value
+
+    @property
+    def flat(self) -> FlatIterator:
+        return FlatIterator(self)
+
+    @flat.setter
+    def flat(self, value: Any) -> None:
+        FlatIterator(self)[...] = value
+
+    @property
+    def data(self) -> memoryview:
+        return sharing.lend(self, views.root_of(self)).data
+
+    @property
+    def device(self) -> str:
+        return "cpu"
+
+    def to_device(self, device: str, /, *, stream: Any = None) -> Any:
+        """The array itself: there is one device."""
+        del stream
+        if device != "cpu":
+            raise ValueRangeError(f"unsupported device {device!r}", help="use 'cpu'")
+        return self
+
+    def reshape(self, *shape: Any, order: str = "C", copy: bool | None = None) -> Any:
+        """The same elements in another shape: a view where no element has to move."""
+        wanted = shape[0] if len(shape) == 1 else shape
+        return shaping.reshape(self, wanted, order, copy)
+
+    def transpose(self, *axes: Any) -> Any:
+        """Dims in another order."""
+        if len(axes) == 1 and (axes[0] is None or isinstance(axes[0], tuple | list)):
+            return shaping.transpose(self, axes[0])
+        return shaping.transpose(self, axes or None)
+
+    def flatten(self, order: str = "C") -> Any:
+        """A one-dimensional copy."""
+        return shaping.ravel(self, order).copy()
+
+    def view(self, dtype: Any = None, type: Any = None) -> Any:
+        """The same bytes, as another element type."""
+        del type
+        return shaping.reinterpreted(self, self._dtype if dtype is None else as_dtype(dtype))
+
+    def astype(
+        self,
+        dtype: Any,
+        order: str = "K",
+        casting: str = "unsafe",
+        subok: bool = True,
+        copy: bool = True,
+    ) -> Any:
+        """The values in another element type."""
+        del order, subok
+        wanted = as_dtype(dtype)
+        if casting != "unsafe":
+            check_cast(self._dtype, wanted, casting)
+        if wanted is self._dtype and not copy:
+            return self
+        node = sharing.private(cast(self._node, wanted))
+        return wrap(node) if isinstance(self, core.scalar_class) else wrap_array(node)
+
+    def copy(self, order: str = "C") -> Any:
+        """A new array with the same values: they are shared until one side is written."""
+        del order
+        node = sharing.private(self._node)
+        return wrap(node) if isinstance(self, core.scalar_class) else wrap_array(node)
+
+    def fill(self, value: Any) -> None:
+        """Set every element."""
+        self[...] = value
+
+    def conj(self) -> Any:
+        """The complex conjugate."""
+        return wrap(record.map_node("conjugate", self)) if self._dtype.is_complex else self
+
+    conjugate = conj
+
+    def item(self, *args: Any) -> Any:
+        """One element as a Python number."""
+        return sharing.content(self).item(*args)
+
+    def tolist(self) -> Any:
+        """Nested lists of Python numbers."""
+        return sharing.content(self).tolist()
+
+    def tobytes(self, order: Any = "C") -> bytes:
+        """The elements' bytes."""
+        return sharing.content(self).tobytes(order)
+
+    def tofile(self, fid: Any, sep: str = "", format: str = "%s") -> None:
+        """Write the elements to a file, as NumPy does."""
+        sharing.content(self).tofile(fid, sep, format)
+
+    def sort(self, axis: int = -1, kind: Any = None, order: Any = None) -> None:
+        """Sort in place."""
+        inplace.check_writable(self)
+        inplace.store(self, library("sort")(self, axis, kind, order)._node)
+
+    def partition(self, kth: Any, axis: int = -1, kind: str = "introselect") -> None:
+        """Partially sort in place."""
+        inplace.check_writable(self)
+        inplace.store(self, library("partition")(self, kth, axis, kind)._node)
+
+    def put(self, indices: Any, values: Any, mode: Any = "raise") -> None:
+        """Set elements by their flat index."""
+        flat = sharing.content(self).copy()
+        np.put(flat, opaque.to_numpy(indices), opaque.to_numpy(values), mode)
+        inplace.store(self, sharing.copied(flat))
+
+    def __len__(self) -> int:
+        if not self._shape:
+            raise DTypeError("len() of unsized object")
+        return self._shape[0]
+
+    def __iter__(self) -> Iterator[Any]:
+        if not self._shape:
+            raise DTypeError("iteration over a 0-d array")
+        return (self[index] for index in range(self._shape[0]))
+
+    def __contains__(self, value: Any) -> bool:
+        return bool((self == value).any())

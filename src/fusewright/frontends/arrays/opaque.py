@@ -1,0 +1,176 @@
+"""Steps that NumPy runs: recorded like the others where the result's shape is known, else run at
+once.
+
+Nothing falls back in silence: listeners hear of every step that ran here, and `strict=True`
+refuses what has no recorded form.
+"""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from fusewright.base import source
+from fusewright.base.errors import StrictError
+from fusewright.base.options import current
+from fusewright.base.source import Span
+from fusewright.frontends.arrays import core, record, sharing, trace
+from fusewright.frontends.arrays.core import Handle, wrap
+from fusewright.frontends.arrays.dtypes import as_dtype
+from fusewright.ir.dtypes import DType, from_numpy
+from fusewright.ir.graph import OPAQUE, PART, Node
+
+
+@dataclass(frozen=True, slots=True)
+class Note:
+    """A step NumPy ran at once; `start` and `seconds` are on the `time.perf_counter()` clock."""
+
+    name: str
+    why: str
+    line: Span | None
+    start: float
+    seconds: float
+
+
+listeners: list[Callable[[Note], None]] = []
+"""Called with a note of every delegated call."""
+
+DELEGATED = "Fusewright has no recorded form of it"
+
+
+def opaque(
+    name: str,
+    function: Callable[..., Any],
+    operands: Sequence[Any],
+    dtype: Any,
+    shape: tuple[int, ...],
+) -> Any:
+    """Record a library step whose result type and shape are known; `function` takes and returns
+    NumPy arrays.
+    """
+    return wrap(opaque_node(name, function, operands, as_dtype(dtype), shape))
+
+
+def opaque_node(
+    name: str,
+    function: Callable[..., Any],
+    operands: Sequence[Any],
+    dtype: DType,
+    shape: tuple[int, ...],
+) -> Node:
+    """Record a library step with one result."""
+    nodes = tuple(record.node_of(operand) for operand in operands)
+    return trace.record(Node(OPAQUE, name, nodes, dtype, shape, (), function))
+
+
+def opaque_parts(
+    name: str,
+    function: Callable[..., Sequence[Any]],
+    operands: Sequence[Any],
+    results: Sequence[tuple[Any, tuple[int, ...]]],
+) -> tuple[Any, ...]:
+    """Record a library step with several results, given as (dtype, shape); `function` returns a
+    tuple.
+    """
+    nodes = tuple(record.node_of(operand) for operand in operands)
+    first_dtype, first_shape = results[0]
+    whole = Node(OPAQUE, name, nodes, as_dtype(first_dtype), first_shape, (len(results),), function)
+    trace.record(whole)
+    return tuple(
+        wrap(trace.record(Node(PART, "", (whole,), as_dtype(dtype), shape, number)))
+        for number, (dtype, shape) in enumerate(results)
+    )
+
+
+def refuse_if_strict(name: str, why: str = DELEGATED) -> None:
+    """Under `strict=True`, an error at the user's line."""
+    if current().strict:
+        raise StrictError(
+            f"{name} would run as an uncompiled step in NumPy",
+            why=f"{why}, and strict=True forbids uncompiled steps",
+            help="write it with supported functions, or use fw.options(strict=False)",
+        )
+
+
+def delegate(
+    name: str,
+    function: Callable[..., Any],
+    args: Sequence[Any] = (),
+    kwargs: dict[str, Any] | None = None,
+    why: str = DELEGATED,
+    library: bool = False,
+) -> Any:
+    """Call NumPy now, on computed arguments, and wrap what it returns; a `library` step is
+    allowed under `strict=True`.
+    """
+    if not library:
+        refuse_if_strict(name, why)
+    arguments, keywords = list(args), dict(kwargs or {})
+    trace.evaluate(*_pending_in((arguments, keywords)))
+    start = time.perf_counter()
+    result = function(
+        *(to_numpy(arg) for arg in arguments),
+        **{key: to_numpy(value) for key, value in keywords.items()},
+    )
+    seconds = time.perf_counter() - start
+    if listeners:
+        note = Note(name, why, source.user_span(), start, seconds)
+        for listener in listeners:
+            listener(note)
+    return from_numpy_result(result)
+
+
+def _pending_in(value: Any) -> list[Node]:
+    """The recorded values inside nested arguments."""
+    if isinstance(value, Handle):
+        return [value._node]
+    if isinstance(value, dict):
+        value = list(value.values())
+    if isinstance(value, list | tuple):
+        return [node for item in value for node in _pending_in(item)]
+    return []
+
+
+def to_numpy(value: Any) -> Any:
+    """Arguments as NumPy takes them: read-only windows on our arrays, NumPy scalars for our
+    scalars.
+    """
+    if isinstance(value, Handle):
+        node = value._node
+        array = sharing.content_of(node)
+        if isinstance(value, core.scalar_class):
+            return array[()]
+        array.flags.writeable = False
+        return array
+    if value.__class__ is list:
+        return [to_numpy(item) for item in value]
+    if value.__class__ is tuple:
+        return tuple(to_numpy(item) for item in value)
+    if value.__class__ is dict:
+        return {key: to_numpy(item) for key, item in value.items()}
+    return value
+
+
+def from_numpy_result(value: Any) -> Any:
+    """NumPy's answer with its arrays turned into ours; types without a row stay NumPy's."""
+    if isinstance(value, np.ndarray):
+        if type(value) is not np.ndarray or from_numpy_or_none(value.dtype) is None:
+            return value
+        return core.wrap_array(sharing.received(value))
+    if isinstance(value, np.generic):
+        return value
+    if value.__class__ is list:
+        return [from_numpy_result(item) for item in value]
+    if isinstance(value, tuple):
+        items = [from_numpy_result(item) for item in value]
+        return value._make(items) if hasattr(value, "_make") else tuple(items)
+    return value
+
+
+def from_numpy_or_none(dtype: Any) -> DType | None:
+    """The row of a NumPy dtype in any byte order."""
+    return from_numpy(dtype.newbyteorder("=")) if dtype.kind in "biufc" else None

@@ -1,0 +1,145 @@
+"""How other libraries see our arrays: NumPy's protocols, DLPack, the array API, pickling,
+printing.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+
+from fusewright.base.errors import ArgumentError, ValueRangeError
+from fusewright.frontends.arrays import (
+    core,
+    methods,
+    opaque,
+    record,
+    reductions,
+    sharing,
+    ufuncs,
+    views,
+)
+from fusewright.frontends.arrays.core import Handle, wrap, wrap_array
+
+namespace: list[Any] = []
+"""The module `__array_namespace__` answers with: `fusewright.numpy` puts itself here."""
+
+
+class Protocols(Handle):
+    """The dunder methods of the protocols."""
+
+    __slots__ = ()
+
+    def __array__(self, dtype: Any = None, copy: bool | None = None) -> Any:
+        wanted = None if dtype is None else np.dtype(dtype)
+        converts = wanted is not None and wanted != self._dtype.numpy
+        if converts or copy or isinstance(self, core.scalar_class):
+            if copy is False:
+                raise ValueRangeError(
+                    "unable to avoid copy while creating an array as requested",
+                    why="a conversion to another dtype, or a scalar, needs new memory",
+                )
+            return np.array(sharing.content(self), dtype=wanted, copy=True)
+        return sharing.lend(self, views.root_of(self))
+
+    def __array_ufunc__(self, ufunc: np.ufunc, method: str, *inputs: Any, **kwargs: Any) -> Any:
+        return ufuncs.call(ufunc, method, inputs, kwargs)
+
+    def __array_function__(
+        self, function: Callable[..., Any], types: Any, args: Any, kwargs: Any
+    ) -> Any:
+        del types
+        module = function.__module__.removeprefix("numpy").removeprefix(".")
+        name = f"{module}.{function.__name__}" if module else function.__name__
+        ours = methods.functions.get(name)
+        if ours is not None:
+            return ours(*args, **kwargs)
+        if "out" in kwargs and isinstance(kwargs["out"], Handle):
+            out = kwargs.pop("out")
+            result = opaque.delegate(name, function, args, kwargs)
+            return reductions.into(out, record.node_of(result))
+        return opaque.delegate(name, function, args, kwargs)
+
+    def __array_namespace__(self, *, api_version: str | None = None) -> Any:
+        if api_version is not None and api_version > "2025.12":
+            raise ValueRangeError(f"array API version {api_version} is not supported")
+        return namespace[0] if namespace else np
+
+    def __dlpack__(self, **kwargs: Any) -> Any:
+        array = sharing.lend(_root_array(self), views.root_of(_root_array(self)))
+        return array.__dlpack__(**kwargs)
+
+    def __dlpack_device__(self) -> tuple[int, int]:
+        return (1, 0)
+
+    def __copy__(self) -> Any:
+        return wrap_array(sharing.private(self._node))
+
+    def __deepcopy__(self, memo: Any) -> Any:
+        return self.__copy__()
+
+    def __reduce__(self) -> Any:
+        scalar = isinstance(self, core.scalar_class)
+        return rebuild, (np.array(sharing.content(self)), scalar, self._flags)
+
+    def __bool__(self) -> bool:
+        return bool(self._single("truth value"))
+
+    def __int__(self) -> int:
+        return int(self._single("conversion to int"))
+
+    def __float__(self) -> float:
+        return float(self._single("conversion to float"))
+
+    def __complex__(self) -> complex:
+        return complex(self._single("conversion to complex"))
+
+    def __index__(self) -> int:
+        if self._shape or not self._dtype.is_integer:
+            raise TypeError("only integer scalar arrays can be converted to a scalar index")
+        return int(sharing.content(self).item())
+
+    def _single(self, what: str) -> Any:
+        shape = self._shape
+        if any(n != 1 for n in shape):
+            raise _ambiguous(what, shape)
+        return sharing.content(self).item()
+
+    def __repr__(self) -> str:
+        return repr(sharing.content(self))
+
+    def __str__(self) -> str:
+        return str(sharing.content(self))
+
+    def __format__(self, spec: str) -> str:
+        if self._shape:
+            return format(sharing.content(self), spec)
+        return format(sharing.content(self).item(), spec) if spec else str(self)
+
+
+def _ambiguous(what: str, shape: tuple[int, ...]) -> Exception:
+    """An array of several elements where one number is needed."""
+    if what == "truth value":
+        kind = "an empty array" if 0 in shape else "an array with more than one element"
+        return ValueRangeError(
+            f"The truth value of {kind} is ambiguous.",
+            why=f"the array has shape {shape}",
+            help="use x.any(), x.all() or x.size",
+        )
+    return ArgumentError(
+        "only length-1 arrays can be converted to Python scalars",
+        why=f"{what} of an array of shape {shape}",
+        help="index one element, or use .astype(...)",
+    )
+
+
+def _root_array(handle: Handle) -> Handle:
+    return wrap_array(handle._node) if isinstance(handle, core.scalar_class) else handle
+
+
+def rebuild(array: Any, scalar: bool, flags: int) -> Any:
+    """An array out of a pickle."""
+    handle = wrap(sharing.adopted(array)) if scalar else wrap_array(sharing.adopted(array))
+    handle._flags = flags
+    return handle

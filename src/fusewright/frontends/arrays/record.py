@@ -1,0 +1,164 @@
+"""Recording element-wise operations: any operands in, one MAP node out.
+
+This is the general way; `operators` has a faster one for the common operands.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+import numpy as np
+
+from fusewright.base.errors import ShapeError
+from fusewright.frontends.arrays import dtypes as rules
+from fusewright.frontends.arrays import sharing, trace
+from fusewright.frontends.arrays.core import Handle, cast
+from fusewright.frontends.arrays.dtypes import Kind
+from fusewright.ir.dtypes import BOOL, FLOAT64, INT64, UINT64, DType
+from fusewright.ir.expr import COMPARISONS
+from fusewright.ir.graph import IOTA, MAP, VIEW, Node, scalar
+
+Shape = tuple[int, ...]
+
+
+def map_node(name: str, *operands: Any, dtype: DType | None = None) -> Node:
+    """Record an element-wise function of arrays, NumPy arrays, Python scalars, lists.
+
+    `dtype` asks for the loop with this result type, as NumPy's `dtype=` does.
+    """
+    kinds = tuple(kind_of(operand) for operand in operands)
+    if name in COMPARISONS and int in kinds:
+        operands, kinds = _in_range(operands, kinds)
+    result, wanted = rules.result_rule(name, kinds)
+    if dtype is not None and dtype is not result:
+        result, wanted = rules.result_rule(name, (dtype,) * len(kinds))
+    nodes = tuple(
+        as_node(operand, to) for operand, kind, to in zip(operands, kinds, wanted, strict=True)
+    )
+    shape = broadcast_shapes(name, [node.shape for node in nodes])
+    return trace.record(Node(MAP, name, nodes, result, shape))
+
+
+def kind_of(operand: Any) -> Kind:
+    """The dtype of an array, or the class of a Python scalar (weak)."""
+    if isinstance(operand, Handle):
+        return operand._dtype
+    if isinstance(operand, Node):
+        return operand.dtype
+    kind = operand.__class__
+    if kind in rules.WEAK:
+        return kind  # type: ignore[no-any-return]
+    if kind is bool:
+        return BOOL
+    if isinstance(operand, np.generic | np.ndarray):
+        return rules.as_dtype(operand.dtype)
+    return rules.as_dtype(np.asarray(operand).dtype)
+
+
+def as_node(operand: Any, weak: DType) -> Node:
+    """The recorded value of an operand; Python scalars take the type `weak`."""
+    if isinstance(operand, Handle):
+        return operand._node
+    if isinstance(operand, Node):
+        return operand
+    if operand.__class__ in rules.DEFAULT:
+        return rules.scalar_node(operand, weak)
+    if isinstance(operand, np.generic):
+        row = rules.as_dtype(operand.dtype)
+        return scalar(operand.item(), row)
+    return sharing.snapshot(np.asarray(operand))
+
+
+def node_of(operand: Any) -> Node:
+    """The recorded value of an operand that stands alone."""
+    kind = kind_of(operand)
+    return as_node(operand, kind if isinstance(kind, DType) else rules.DEFAULT[kind])
+
+
+def broadcast_shapes(name: str, shapes: Sequence[Shape]) -> Shape:
+    """NumPy's broadcasting; a `ShapeError` that shows the shapes where they do not fit."""
+    first = shapes[0]
+    if all(shape == first for shape in shapes):
+        return first
+    rank = max(map(len, shapes))
+    result = [1] * rank
+    for shape in shapes:
+        for dim, extent in enumerate(shape, rank - len(shape)):
+            if extent != 1 and extent != result[dim]:
+                if result[dim] != 1:
+                    raise mismatch(name, shapes)
+                result[dim] = extent
+    return tuple(result)
+
+
+def mismatch(name: str, shapes: Sequence[Shape]) -> ShapeError:
+    """Two shapes that do not broadcast, drawn one above the other."""
+    distinct = list(dict.fromkeys(shape for shape in shapes if shape))
+    rank = max(len(shape) for shape in distinct)
+    rows = [[""] * (rank - len(s)) + [str(n) for n in s] for s in distinct]
+    width = [max(len(row[d]) for row in rows) for d in range(rank)]
+    drawn = ["  ".join(cell.rjust(w) for cell, w in zip(r, width, strict=True)) for r in rows]
+    clash = [d for d in range(rank) if len({row[d] for row in rows} - {"", "1"}) > 1]
+    marks = "  ".join(("^" if d in clash else " ").rjust(w) for d, w in enumerate(width))
+    spelled = " and ".join(map(str, distinct))
+    return ShapeError(
+        f"operands could not be broadcast together with shapes {spelled} in {name}",
+        why="aligned at the right, extents must be equal or 1:\n   "
+        + "\n   ".join([*drawn, marks.rstrip()]),
+        help="insert axes of extent 1 with x[:, None], or check which array has the wrong length",
+    )
+
+
+def _in_range(
+    operands: tuple[Any, ...], kinds: tuple[Kind, ...]
+) -> tuple[tuple[Any, ...], tuple[Kind, ...]]:
+    """NumPy compares an integer array with any Python integer by value: widen so that both fit."""
+    out, out_kinds = list(operands), list(kinds)
+    for this, other in ((0, 1), (1, 0)):
+        array, value = kinds[other], operands[this]
+        if kinds[this] is not int or not isinstance(array, DType) or not array.is_integer:
+            continue
+        low, high = rules.RANGES[array]
+        if low <= value <= high:
+            continue
+        fits64 = -(2**63) <= value < 2**63 and array is not UINT64
+        out_kinds[this] = out_kinds[other] = INT64 if fits64 else FLOAT64
+        out[other] = cast(as_node(operands[other], array), INT64 if fits64 else FLOAT64)
+        out[this] = (
+            scalar(value, INT64)
+            if fits64
+            else scalar(float("inf") * (1 if value > 0 else -1), FLOAT64)
+        )
+    return tuple(out), tuple(out_kinds)
+
+
+def broadcast_node(node: Node, shape: Shape, name: str = "broadcast_to") -> Node:
+    """The value repeated to a shape (stride 0: no copy); itself where it has the shape."""
+    if node.shape == shape:
+        return node
+    lead = len(shape) - len(node.shape)
+    fits = lead >= 0 and all(
+        have in (1, want) for have, want in zip(node.shape, shape[lead:], strict=True)
+    )
+    if not fits:
+        raise mismatch(name, [node.shape, shape])
+    attr = tuple(
+        (-1, 0, 0) if have == 1 and shape[lead + dim] != 1 else (lead + dim, 0, 1)
+        for dim, have in enumerate(node.shape)
+    )
+    return trace.record(Node(VIEW, "", (node,), node.dtype, shape, attr))
+
+
+def iota(count: int) -> Node:
+    """0, 1, ..., count - 1 as int64."""
+    args = (scalar(0, INT64), scalar(1, INT64))
+    return trace.record(Node(IOTA, "", args, INT64, (count,)))
+
+
+def placed(node: Node, axis: int, rank: int) -> Node:
+    """A one-dimensional value along one axis of several, the others of extent 1."""
+    if rank == 1:
+        return node
+    shape = tuple(node.shape[0] if dim == axis else 1 for dim in range(rank))
+    return trace.record(Node(VIEW, "", (node,), node.dtype, shape, ((axis, 0, 1),)))

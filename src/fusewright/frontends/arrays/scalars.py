@@ -1,0 +1,71 @@
+"""Lazy numbers: what a full reduction or a full index gives.  Immutable and hashable, like
+NumPy's scalars.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+from fusewright.base.errors import ReadOnlyError
+from fusewright.frontends.arrays import operators, sharing
+from fusewright.frontends.arrays.core import Handle
+from fusewright.frontends.arrays.operators import Operators
+from fusewright.ir.dtypes import BOOL
+
+
+class ScalarOperations(Handle):
+    """What differs between a number and an array without dims."""
+
+    __slots__ = ()
+
+    __iadd__, __isub__, __imul__ = Operators.__add__, Operators.__sub__, Operators.__mul__
+    __itruediv__, __ifloordiv__ = Operators.__truediv__, Operators.__floordiv__
+    __imod__, __iand__ = Operators.__mod__, Operators.__and__
+    __ior__, __ixor__ = Operators.__or__, Operators.__xor__
+    __ilshift__, __irshift__ = Operators.__lshift__, Operators.__rshift__
+
+    def __pow__(self, exponent: Any) -> Any:
+        if (
+            self._dtype is BOOL
+        ):  # NumPy squares boolean arrays, and raises boolean scalars to a power
+            return operators.general_power(self, exponent)
+        return operators.power(self, exponent)
+
+    __ipow__ = __pow__
+
+    def __hash__(self) -> int:
+        return hash(sharing.content(self).item())
+
+    def __setitem__(self, key: Any, value: Any) -> None:
+        raise ReadOnlyError(
+            "a scalar does not support item assignment",
+            why="the result of a reduction or a full index is a value, not a place",
+            help="assign to the array it came from",
+        )
+
+    def __round__(self, ndigits: int | None = None) -> Any:
+        return round(sharing.content(self).item(), ndigits)
+
+    def __trunc__(self) -> int:
+        return int(sharing.content(self).item())
+
+    def __floor__(self) -> int:
+        return int(sharing.content(self).item() // 1)
+
+    def __ceil__(self) -> int:
+        return -int(-sharing.content(self).item() // 1)
+
+    def __repr__(self) -> str:
+        return repr(sharing.content(self)[()])
+
+    def __str__(self) -> str:
+        return str(sharing.content(self)[()])
+
+    def is_integer(self) -> bool:
+        """Whether the number has no fraction."""
+        return float(sharing.content(self).item()).is_integer()
+
+    def as_integer_ratio(self) -> tuple[int, int]:
+        """The number as a fraction of integers."""
+        numerator, denominator = sharing.content(self).item().as_integer_ratio()
+        return numerator, denominator

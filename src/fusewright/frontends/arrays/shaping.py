@@ -1,0 +1,248 @@
+"""Other arrangements of the same elements: reshape, transpose, squeeze, broadcast."""
+
+from __future__ import annotations
+
+import math
+from typing import Any
+
+from fusewright.base.errors import ShapeError, ValueRangeError
+from fusewright.frontends.arrays import axes as axis_rules
+from fusewright.frontends.arrays import core, record, sharing
+from fusewright.frontends.arrays.core import READ_ONLY, Handle, wrap_array
+from fusewright.frontends.arrays.views import (
+    Reshape,
+    Slice,
+    Window,
+    identity,
+    make_view,
+    reshape_node,
+    reshaped_strides,
+    strides_of,
+    transposed,
+)
+from fusewright.ir.dtypes import DType
+from fusewright.ir.dtypes import component as part_of
+from fusewright.ir.graph import contiguous_strides, scalar
+
+Shape = tuple[int, ...]
+
+
+def as_base(handle: Handle) -> Handle:
+    """What a view can be made of: scalars are values, a view of one is a view of a copy."""
+    return wrap_array(handle._node) if isinstance(handle, core.scalar_class) else handle
+
+
+def resolved_shape(wanted: Any, shape: Shape) -> Shape:
+    """A new shape with at most one -1 filled in."""
+    if not isinstance(wanted, tuple | list):
+        wanted = (wanted,)
+    extents = [n.__index__() for n in wanted]
+    size = math.prod(shape)
+    if extents.count(-1) > 1:
+        raise ValueRangeError("can only specify one unknown dimension")
+    if -1 in extents:
+        rest = math.prod(n for n in extents if n != -1)
+        if rest <= 0 or size % rest:
+            raise _cannot_reshape(size, tuple(extents), shape)
+        extents[extents.index(-1)] = size // rest
+    if math.prod(extents) != size or any(n < 0 for n in extents):
+        raise _cannot_reshape(size, tuple(extents), shape)
+    return tuple(extents)
+
+
+def _cannot_reshape(size: int, wanted: Shape, shape: Shape) -> ShapeError:
+    spelled = f"({wanted[0]},)" if len(wanted) == 1 else str(wanted)
+    return ShapeError(
+        f"cannot reshape array of size {size} into shape {spelled}",
+        why=f"the array has shape {shape}: {size} elements; {spelled} does not hold as many",
+        help="use -1 for one extent to have it computed",
+    )
+
+
+def reshape(handle: Handle, wanted: Any, order: str = "C", copy: bool | None = None) -> Any:
+    """A view where no element has to move, else a new array."""
+    if order in ("F", "f"):
+        extents = resolved_shape(wanted, handle._shape)
+        turned = transposed(as_base(handle), tuple(reversed(range(len(handle._shape)))))
+        back = reshape(turned, tuple(reversed(extents)), copy=copy)
+        return transposed(back, tuple(reversed(range(len(extents)))))
+    shape = resolved_shape(wanted, handle._shape)
+    if copy:
+        return wrap_array(sharing.private(reshape_node(handle._node, shape)))
+    base = as_base(handle)
+    if is_straight(base) or _moves_nothing(base, shape):
+        return make_view(base, Reshape(shape, base._shape))
+    if copy is False:
+        raise ValueRangeError("unable to avoid creating a copy while reshaping")
+    return wrap_array(sharing.private(reshape_node(base._node, shape)))
+
+
+def is_straight(handle: Handle) -> bool:
+    """Whether the elements lie in C order without gaps."""
+    if isinstance(handle, core.view_class):
+        size = handle._dtype.itemsize
+        return strides_of(handle) == contiguous_strides(handle._shape, size)
+    return strides_of(handle) == contiguous_strides(handle._shape, handle._dtype.itemsize)
+
+
+def _moves_nothing(handle: Handle, shape: Shape) -> bool:
+    return reshaped_strides(handle._shape, strides_of(handle), shape) is not None
+
+
+def ravel(handle: Handle, order: str = "C") -> Any:
+    """One-dimensional; a view where possible."""
+    if order in ("K", "A", "k", "a"):
+        order = "C"
+    return reshape(handle, (-1,) if 0 not in handle._shape else (0,), order)
+
+
+def transpose(handle: Handle, axes: Any = None) -> Any:
+    """Dims in another order, reversed by default."""
+    rank = len(handle._shape)
+    if axes is None:
+        order = tuple(reversed(range(rank)))
+    else:
+        order = tuple(axis_rules.one_axis(a, rank) for a in axes)
+        if sorted(order) != list(range(rank)):
+            raise ValueRangeError(
+                "axes don't match array",
+                why=f"{tuple(axes)} is not a permutation of the {rank} axes",
+            )
+    return handle if isinstance(handle, core.scalar_class) else transposed(handle, order)
+
+
+def swapaxes(handle: Handle, first: int, second: int) -> Any:
+    """Two dims exchanged."""
+    rank = len(handle._shape)
+    order = list(range(rank))
+    a, b = axis_rules.one_axis(first, rank), axis_rules.one_axis(second, rank)
+    order[a], order[b] = order[b], order[a]
+    return transposed(as_base(handle), tuple(order))
+
+
+def squeeze(handle: Handle, axis: Any = None) -> Any:
+    """Dims of extent 1 dropped."""
+    shape = handle._shape
+    if axis is None:
+        gone = tuple(dim for dim, n in enumerate(shape) if n == 1)
+    else:
+        gone = axis_rules.many_axes(axis, len(shape))
+        if any(shape[dim] != 1 for dim in gone):
+            raise ShapeError(
+                "cannot select an axis to squeeze out which has size not equal to one",
+                why=f"the shape is {shape}, axis={axis}",
+            )
+    if not gone:
+        return handle
+    return _kept(as_base(handle), gone)
+
+
+def _kept(base: Handle, gone: tuple[int, ...]) -> Any:
+    places: list[tuple[int, int, int]] = []
+    out: list[int] = []
+    for dim, extent in enumerate(base._shape):
+        if dim in gone:
+            places.append((-1, 0, 0))
+        else:
+            places.append((len(out), 0, 1))
+            out.append(extent)
+    return make_view(base, Slice(tuple(places), tuple(out)))
+
+
+def expand_dims(handle: Handle, axis: Any) -> Any:
+    """New dims of extent 1 at the given places of the result."""
+    count = len(axis) if isinstance(axis, tuple | list) else 1
+    rank = len(handle._shape) + count
+    fresh = axis_rules.many_axes(axis, rank)
+    old = [dim for dim in range(rank) if dim not in fresh]
+    shape = [1] * rank
+    for dim, extent in zip(old, handle._shape, strict=True):
+        shape[dim] = extent
+    places = tuple((dim, 0, 1) for dim in old)
+    return make_view(as_base(handle), Slice(places, tuple(shape)))
+
+
+def flip(handle: Handle, axis: Any = None) -> Any:
+    """Elements in reverse order along axes: a view."""
+    shape = handle._shape
+    turned = axis_rules.many_axes(axis, len(shape))
+    places = tuple(
+        (dim, n - 1, -1) if dim in turned and n else (dim, 0, 1) for dim, n in enumerate(shape)
+    )
+    return make_view(as_base(handle), Slice(places, shape))
+
+
+def broadcast_to(x: Any, shape: Any) -> Any:
+    """A read-only view repeated to a shape."""
+    handle = as_base(x) if isinstance(x, Handle) else wrap_array(record.node_of(x))
+    have, want = handle._shape, tuple(n.__index__() for n in _as_tuple(shape))
+    lead = len(want) - len(have)
+    if lead < 0 or any(a not in (1, b) for a, b in zip(have, want[lead:], strict=True)):
+        raise record.mismatch("broadcast_to", [have, want])
+    places = tuple(
+        (-1, 0, 0) if n == 1 and want[lead + dim] != 1 else (lead + dim, 0, 1)
+        for dim, n in enumerate(have)
+    )
+    view = make_view(handle, Slice(places, want))
+    view._flags |= READ_ONLY
+    return view
+
+
+def _as_tuple(shape: Any) -> tuple[Any, ...]:
+    return tuple(shape) if isinstance(shape, tuple | list) else (shape,)
+
+
+def diagonal(handle: Handle, offset: int = 0, axis1: int = 0, axis2: int = 1) -> Any:
+    """A read-only view of a diagonal, as the last dim."""
+    shape = handle._shape
+    if len(shape) < 2:
+        raise ShapeError("diag requires an array of at least two dimensions", why=f"shape {shape}")
+    first = axis_rules.one_axis(axis1, len(shape))
+    second = axis_rules.one_axis(axis2, len(shape))
+    if first == second:
+        raise ValueRangeError("axis1 and axis2 cannot be the same")
+    down, across = max(-offset, 0), max(offset, 0)
+    length = max(min(shape[first] - down, shape[second] - across), 0)
+    rest = [dim for dim in range(len(shape)) if dim not in (first, second)]
+    places = [(0, 0, 1)] * len(shape)
+    for number, dim in enumerate(rest):
+        places[dim] = (number, 0, 1)
+    last = len(rest)
+    places[first] = (last, down if length else 0, 1)
+    places[second] = (last, across if length else 0, 1)
+    view_shape = (*(shape[dim] for dim in rest), length)
+    view = make_view(as_base(handle), Slice(tuple(places), view_shape))
+    view._flags |= READ_ONLY
+    return view
+
+
+def part(handle: Handle, name: str) -> Any:
+    """`real` or `imag`: a writable view of a complex array; of a real one itself or read-only
+    zeros.
+    """
+    dtype = handle._dtype
+    if not dtype.is_complex:
+        if name == "real":
+            return handle
+        zero = scalar(0 if dtype.kind != "b" else False, dtype)
+        return broadcast_to(wrap_array(zero), handle._shape) if handle._shape else core.wrap(zero)
+    if isinstance(handle, core.scalar_class):
+        return core.wrap(record.map_node(name, handle))
+    half = part_of(dtype)
+    return make_view(handle, Window(half, handle._shape, half.itemsize * (name == "imag"), 0))
+
+
+def reinterpreted(handle: Handle, dtype: DType) -> Any:
+    """The same bytes as another element type."""
+    old, shape = handle._dtype, handle._shape
+    if dtype is old:
+        return make_view(as_base(handle), Slice(identity(shape), shape))
+    if dtype.itemsize == old.itemsize:
+        return make_view(as_base(handle), Window(dtype, shape, 0, 0))
+    if not shape or not is_straight(handle) or shape[-1] * old.itemsize % dtype.itemsize:
+        raise ValueRangeError(
+            "to change to a dtype of a different size, the last axis must be contiguous",
+            why=f"the array has shape {shape} of {old}, asked for {dtype}",
+        )
+    last = shape[-1] * old.itemsize // dtype.itemsize
+    return make_view(as_base(handle), Window(dtype, (*shape[:-1], last), 0, dtype.itemsize))

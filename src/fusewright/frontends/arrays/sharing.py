@@ -1,0 +1,226 @@
+"""Memory that crosses the border to NumPy: copied in, adopted, shared, lent out.
+
+Memory that somebody outside can write or see is `external`: every statement that touches it is
+complete when it returns (unless inside `lazy()`), so that laziness is never visible.  While any
+is about, the trace's gate is closed.
+"""
+
+from __future__ import annotations
+
+import ctypes
+import weakref
+from collections.abc import Iterator
+from contextlib import contextmanager
+from sys import getrefcount
+from typing import Any
+
+import numpy as np
+
+from fusewright.base.errors import OutOfMemory, UnsupportedError
+from fusewright.frontends.arrays import trace
+from fusewright.frontends.arrays.core import READ_ONLY, Handle
+from fusewright.frontends.arrays.dtypes import as_dtype
+from fusewright.ir.graph import LEAF, Memory, Node, contiguous_strides, leaf
+
+NDArray = np.ndarray[Any, np.dtype[Any]]
+
+
+def snapshot(array: NDArray) -> Node:
+    """A value that later writes to the array do not change: a copy, or the array where nobody can
+    write to it.
+    """
+    if array.flags.c_contiguous and is_frozen(array) and array.dtype.isnative:
+        return adopted(array)
+    return copied(array)
+
+
+def copied(array: NDArray) -> Node:
+    """A copy, in C order and native byte order."""
+    row = as_dtype(array.dtype)
+    try:
+        fresh = np.array(array, dtype=row.numpy, order="C", copy=True, subok=False)
+    except MemoryError as error:
+        raise out_of_memory(array.nbytes) from error
+    return adopted(fresh)
+
+
+def out_of_memory(nbytes: int) -> OutOfMemory:
+    """What to say when an allocation fails."""
+    return OutOfMemory(
+        f"cannot allocate {nbytes / 2**20:.4g} MiB",
+        help="release arrays you no longer need, or work in smaller pieces",
+    )
+
+
+def is_frozen(array: NDArray) -> bool:
+    """Whether neither this array nor any it looks into can be written."""
+    base: Any = array
+    while isinstance(base, np.ndarray):
+        if base.flags.writeable:
+            return False
+        base = base.base
+    return base is None or isinstance(base, bytes)
+
+
+def adopted(array: NDArray) -> Node:
+    """A C-ordered array nobody else can write to becomes a value as it is."""
+    row = as_dtype(array.dtype)
+    flat = array.reshape(-1).view(np.uint8)
+    memory = Memory(_address(array), array.nbytes, flat, False, bool(array.flags.writeable))
+    trace.note_bytes(array.nbytes)
+    return leaf(memory, row, array.shape, 0, contiguous_strides(array.shape, row.itemsize))
+
+
+def _address(array: NDArray) -> int:
+    return int(array.__array_interface__["data"][0])
+
+
+def shared(array: NDArray) -> Node:
+    """A value that *is* the array's memory, whoever writes to it."""
+    row = as_dtype(array.dtype)
+    if not array.dtype.isnative:
+        raise UnsupportedError(f"memory in the byte order of {array.dtype} cannot be shared")
+    low, high = np.lib.array_utils.byte_bounds(array)
+    owner = (ctypes.c_char * (high - low)).from_address(low)
+    owner._keeps = array  # type: ignore[attr-defined]
+    trace.watch(1)
+    weakref.finalize(owner, trace.watch, -1).atexit = False
+    memory = Memory(low, high - low, owner, True, bool(array.flags.writeable))
+    return leaf(memory, row, array.shape, _address(array) - low, array.strides)
+
+
+def window(node: Node) -> NDArray:
+    """A NumPy array on a leaf's memory, for reading at once: it must not leave this package."""
+    memory, offset, strides = node.value
+    return np.ndarray(node.shape, node.dtype.numpy, memory.owner, offset, strides)
+
+
+def private(node: Node) -> Node:
+    """The value itself; of shared memory its present content."""
+    return copied(window(node)) if trace.is_shared(node) else node
+
+
+def content_of(node: Node) -> NDArray:
+    """A recorded value, computed now, for reading at once."""
+    if node.kind != LEAF:
+        trace.evaluate(node)
+    return window(node)
+
+
+def content(handle: Handle) -> NDArray:
+    """The handle's value for reading at once."""
+    return content_of(handle._node)
+
+
+def land(handle: Handle, old: Node, node: Node) -> None:
+    """A new version of shared memory is written into that memory, now or when the `lazy()` block
+    ends.
+    """
+    if trace.is_lazy():
+        _owed.setdefault(id(handle), (handle, old))
+        handle._node = private(node)
+        return
+    trace.evaluate(node)
+    memory, offset, strides = old.value
+    if node.value != old.value:
+        window(old)[...] = window(node)
+    handle._node = leaf(memory, old.dtype, old.shape, offset, strides)
+
+
+_owed: dict[int, tuple[Handle, Node]] = {}
+
+
+@contextmanager
+def lazy() -> Iterator[None]:
+    """Let statements on shared memory stay pending; everything has landed when the block ends."""
+    trace.enter_lazy(1)
+    try:
+        yield
+    finally:
+        trace.enter_lazy(-1)
+        if not trace.is_lazy():
+            _settle()
+
+
+def _settle() -> None:
+    owed = list(_owed.values())
+    _owed.clear()
+    trace.flush()
+    for handle, old in owed:
+        land(handle, old, handle._node)
+
+
+_loans: dict[int, weakref.ref[Any]] = {}
+"""By memory, the object every NumPy array lent out is based on: when it dies, the memory is ours
+alone again.
+"""
+
+
+def lend(handle: Handle, root: Handle) -> NDArray:
+    """A NumPy array on the handle's own memory; writes on either side are seen on the other while
+    it lives.
+    """
+    owner = _lent_memory(root)
+    node = handle._node
+    if node.kind != LEAF:
+        trace.evaluate(node)
+    _, offset, strides = node.value
+    array: NDArray = np.ndarray(node.shape, node.dtype.numpy, owner, offset, strides)
+    if handle._flags & READ_ONLY or not node.value[0].writable:
+        array.flags.writeable = False
+    return array
+
+
+def _lent_memory(root: Handle) -> Any:
+    """The loan on a root's memory, which other values no longer use."""
+    if root._node.kind != LEAF:
+        trace.evaluate(root._node)
+    memory = root._node.value[0]
+    if memory.external:
+        loan = _loans.get(id(memory))
+        return (loan and loan()) or memory.owner
+    if not _is_exclusive(root):
+        memory = copied(window(root._node)).value[0]
+    node = root._node
+    strides = contiguous_strides(node.shape, node.dtype.itemsize)
+    # A new node: views notice, and cached values of the old one stay what they were.
+    root._node = leaf(memory, node.dtype, node.shape, 0, strides)
+    return _open_loan(memory)
+
+
+def _is_exclusive(root: Handle) -> bool:
+    """Whether the memory is the root's alone, writable, and laid out as NumPy would."""
+    node = root._node
+    memory, offset, strides = node.value
+    straight = strides == contiguous_strides(node.shape, node.dtype.itemsize) and offset == 0
+    # The holder's reference, the variable's and the call's; the memory has the caller's variable
+    # besides.
+    alone = getrefcount(node) <= 3 and getrefcount(memory) <= 4
+    return alone and straight and memory.writable
+
+
+def _open_loan(memory: Memory) -> Any:
+    # Not an ndarray: NumPy would look through it for the array's base.
+    loan = (ctypes.c_char * memory.nbytes).from_address(memory.address)
+    loan._keeps = memory  # type: ignore[attr-defined]
+    memory.external = True
+    trace.watch(1)
+    key = id(memory)
+
+    def close(_: Any) -> None:
+        memory.external = False
+        del _loans[key]
+        trace.watch(-1)
+
+    _loans[key] = weakref.ref(loan, close)
+    return loan
+
+
+def received(array: NDArray) -> Node:
+    """A result NumPy just made: adopted where nothing else holds it, copied otherwise."""
+    # Held by the caller's variable, its caller's, this function's and the call; a view's memory
+    # is somebody else's.
+    mine = array.base is None and getrefcount(array) <= 4
+    if mine and array.flags.c_contiguous and array.dtype.isnative:
+        return adopted(array)
+    return copied(array)

@@ -1,0 +1,234 @@
+"""The pending list: what has been recorded and not computed, and when it gets computed although
+nobody asked.
+
+Recording appends to `pending` and compares its length with `gate`; everything else (spans, shared
+memory, iteration boundaries) happens behind that one comparison, in `passed_gate`.  The gate
+stands below zero while any of it is wanted.
+
+Lists are only appended to, popped and sliced (atomic under the GIL), so threads may record at
+once; evaluating and pruning hold `lock`.
+"""
+
+from __future__ import annotations
+
+import os
+import threading
+from sys import getrefcount
+from types import CodeType
+
+import numpy as np
+
+from fusewright.base import hooks, source
+from fusewright.base.options import Options, current, watchers
+from fusewright.ir.graph import LEAF, SCALAR, Memory, Node
+
+LIMIT = 96
+"""Recorded nodes after which the next iteration boundary is an occasion to compute."""
+HARD_LIMIT = 4 * LIMIT
+"""Recorded nodes after which everything live is computed wherever the program is."""
+BYTES_LIMIT = 1 << 28
+"""Bytes of new leaves after which the list is searched for dead nodes that keep memory alive."""
+SITES = 256
+
+pending: list[Node] = []
+gate = LIMIT
+lock = threading.RLock()
+_watched = 0
+_fresh_bytes = 0
+_armed_at = 0
+_candidate: tuple[CodeType, int] | None = None
+_flush_sites: dict[tuple[CodeType, int], None] = {}
+
+
+def _reset_lock() -> None:
+    global lock
+    lock = threading.RLock()
+
+
+os.register_at_fork(after_in_child=_reset_lock)
+
+
+def watch(change: int) -> None:
+    """Make every record pass through `passed_gate` while the sum of changes is positive."""
+    global gate, _watched
+    with lock:
+        _watched += change
+        gate = -1 if _watched > 0 else LIMIT
+
+
+def _options_changed(old: Options, new: Options) -> None:
+    if old.spans != new.spans:
+        watch(1 if new.spans else -1)
+
+
+watchers.append(_options_changed)
+if current().spans:
+    watch(1)
+
+
+def passed_gate(node: Node) -> None:
+    """What a record costs when it is not the common case: spans, shared memory, a long list."""
+    if current().spans:
+        node.line = source.user_span()
+    if not is_lazy() and any(is_shared(arg) for arg in node.args):
+        evaluate(node)
+    elif len(pending) > LIMIT:
+        _consider_flush()
+
+
+_local = threading.local()
+
+
+def is_lazy() -> bool:
+    """Whether this thread is inside `lazy()`."""
+    return getattr(_local, "depth", 0) > 0
+
+
+def enter_lazy(change: int) -> None:
+    """Enter (1) or leave (-1) a `lazy()` block."""
+    _local.depth = getattr(_local, "depth", 0) + change
+
+
+def is_shared(node: Node) -> bool:
+    """Whether somebody outside can write to, or see, the memory of this value."""
+    return node.kind == LEAF and bool(node.value[0].external)
+
+
+def record(node: Node) -> Node:
+    """Put a node on the pending list."""
+    pending.append(node)
+    if len(pending) > gate:
+        passed_gate(node)
+    return node
+
+
+def evaluate(*nodes: Node) -> None:
+    """Turn nodes into leaves now."""
+    wanted = [node for node in nodes if node.kind != LEAF and not _is_parameter(node)]
+    if not wanted:
+        return
+    with lock:
+        hooks.evaluate(wanted)
+        for node in wanted:
+            note_bytes(node.value[0].nbytes)
+        _drop_tail()
+
+
+def _is_parameter(node: Node) -> bool:
+    """Put a SCALAR into memory of its own; nothing has to be computed for it."""
+    if node.kind == SCALAR:
+        cell = np.array(node.value).astype(node.dtype.numpy).reshape(1).view(np.uint8)
+        node.become_leaf(Memory(cell.ctypes.data, cell.nbytes, cell), 0, ())
+    return node.kind == LEAF
+
+
+def _drop_tail() -> None:
+    """Forget the newest nodes as far as they are computed or dead: their operands die with them."""
+    while pending:
+        # 2: the list's own reference and the call's
+        if pending[-1].kind != LEAF and getrefcount(pending[-1]) > 2:
+            return
+        pending.pop()
+
+
+def note_bytes(nbytes: int) -> None:
+    """Count new memory; from time to time let go what only dead nodes keep."""
+    global _fresh_bytes
+    _fresh_bytes += nbytes
+    if _fresh_bytes > BYTES_LIMIT:
+        _fresh_bytes = 0
+        prune()
+
+
+def prune() -> None:
+    """Drop the computed and the dead from the pending list; a dead node's operands are found dead
+    after it.
+    """
+    with lock:
+        count = len(pending)
+        kept: list[Node] = []
+        for index in range(count - 1, -1, -1):
+            node = pending[index]
+            # 3: the list's reference, the variable's and the call's
+            if node.kind == LEAF or getrefcount(node) <= 3:
+                pending[index] = _TOMBSTONE
+            else:
+                kept.append(node)
+            del node
+        kept.reverse()
+        pending[:count] = kept
+
+
+_TOMBSTONE = Node(LEAF, "", (), None, ())  # type: ignore[arg-type]
+
+
+def live() -> list[Node]:
+    """The pending values somebody holds: those with references besides the pending nodes' own."""
+    with lock:
+        prune()
+        inner: dict[int, int] = {}
+        for node in pending:
+            for arg in node.args:
+                inner[id(arg)] = inner.get(id(arg), 0) + 1
+        # 3: the list's reference, the variable's and the call's
+        return [node for node in pending if getrefcount(node) - 3 > inner.get(id(node), 0)]
+
+
+def flush() -> None:
+    """Compute every value somebody holds."""
+    with lock:
+        evaluate(*live())
+        prune()
+
+
+def readers_of(leaf: Node) -> list[Node]:
+    """The live values whose computation reads this leaf's memory."""
+    memory = leaf.value[0]
+    with lock:
+        reading: set[int] = set()
+        for node in pending:
+            if any(
+                id(arg) in reading or (arg.kind == LEAF and arg.value[0] is memory)
+                for arg in node.args
+            ):
+                reading.add(id(node))
+        return [node for node in live() if id(node) in reading] if reading else []
+
+
+def _consider_flush() -> None:
+    """Over the limit: compute when the program comes round to a place where it was before.
+
+    The first place met over the limit is the candidate; when it, or a place of an earlier flush,
+    comes round again, one iteration of the program's loop has been recorded since, so every flush
+    has the same structure as the last.
+    """
+    global _armed_at, _candidate
+    frame = source.user_frame(3)
+    if frame is None:
+        return
+    site = (frame.f_code, frame.f_lasti)
+    if site in _flush_sites or site == _candidate or len(pending) > HARD_LIMIT:
+        if len(_flush_sites) >= SITES:
+            _flush_sites.clear()
+        if len(pending) <= HARD_LIMIT:
+            _flush_sites[site] = None
+        _candidate = None
+        _flush_but_newest()
+    elif _candidate is None:
+        _shorten(site)
+
+
+def _shorten(site: tuple[CodeType, int]) -> None:
+    """First time over the limit: dead nodes may be all there is to it."""
+    global _candidate
+    prune()
+    if len(pending) > LIMIT:
+        _candidate = site
+
+
+def _flush_but_newest() -> None:
+    """Compute what is held, except the node being recorded, which has no holder yet."""
+    newest = pending[-1]
+    with lock:
+        evaluate(*(node for node in live() if node is not newest))
+        prune()

@@ -1,0 +1,269 @@
+"""Views: handles that name a part, or another arrangement, of another handle's value.
+
+A `Link` says how a view's value comes out of its base's, and how a new value of the view goes
+back into it.  Slices of slices compose into one link; a reshape of a view, or a slice of a
+reshape, is a view of a view.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from fusewright.base.errors import ReadOnlyError
+from fusewright.frontends.arrays import core, sharing, trace
+from fusewright.frontends.arrays.core import Handle
+from fusewright.ir.dtypes import DType
+from fusewright.ir.graph import (
+    ASSEMBLE,
+    LEAF,
+    OPAQUE,
+    RESHAPE,
+    VIEW,
+    Node,
+    contiguous_strides,
+    leaf,
+)
+
+if TYPE_CHECKING:
+    from fusewright.frontends.arrays.handle import Array
+
+Shape = tuple[int, ...]
+Places = tuple[tuple[int, int, int], ...]
+"""Per source dim: output dim or -1, start, step (the VIEW attribute)."""
+
+
+def view_node(source: Node, places: Places, shape: Shape) -> Node:
+    """A VIEW; of a leaf another leaf on the same memory."""
+    if source.kind != LEAF:
+        return trace.record(Node(VIEW, "", (source,), source.dtype, shape, places))
+    memory, offset, strides = source.value
+    steps = [0] * len(shape)
+    for (dim, start, step), stride in zip(places, strides, strict=True):
+        offset += start * stride
+        if dim >= 0:
+            steps[dim] += step * stride
+    if 0 in shape:
+        offset = 0
+    return leaf(memory, source.dtype, shape, offset, tuple(steps))
+
+
+def reshape_node(source: Node, shape: Shape) -> Node:
+    """The elements in C order in another shape; of a leaf another leaf where no element has to
+    move.
+    """
+    if source.shape == shape:
+        return source
+    if source.kind == LEAF:
+        memory, offset, strides = source.value
+        if strides == contiguous_strides(source.shape, source.dtype.itemsize):
+            steps = contiguous_strides(shape, source.dtype.itemsize)
+            return leaf(memory, source.dtype, shape, offset, steps)
+        moved = reshaped_strides(source.shape, strides, shape)
+        if moved is not None:
+            return leaf(memory, source.dtype, shape, offset, moved)
+    return trace.record(Node(RESHAPE, "", (source,), source.dtype, shape))
+
+
+def reshaped_strides(shape: Shape, strides: Shape, new: Shape) -> Shape | None:
+    """Strides of a reshape without a copy, as NumPy finds them; None where elements must move."""
+    probe = np.lib.stride_tricks.as_strided(np.empty((), np.int8), shape, strides)
+    try:
+        return np.reshape(probe, new, copy=False).strides
+    except ValueError:
+        return None
+
+
+@dataclass(frozen=True, slots=True)
+class Slice:
+    """Slices, fixed indices, transposes, new axes, broadcasts and diagonals."""
+
+    places: Places
+    shape: Shape
+
+    def get(self, base: Node) -> Node:
+        return view_node(base, self.places, self.shape)
+
+    def put(self, base: Node, value: Node) -> Node:
+        return assemble(base, self.places, self.shape, value)
+
+    def strides(self, base: Shape) -> Shape:
+        steps = [0] * len(self.shape)
+        for (dim, _, step), stride in zip(self.places, base, strict=True):
+            if dim >= 0:
+                steps[dim] += step * stride
+        return tuple(steps)
+
+
+@dataclass(frozen=True, slots=True)
+class Reshape:
+    """The same elements in another shape."""
+
+    shape: Shape
+    base_shape: Shape
+
+    def get(self, base: Node) -> Node:
+        return reshape_node(base, self.shape)
+
+    def put(self, base: Node, value: Node) -> Node:
+        del base
+        return reshape_node(value, self.base_shape)
+
+    def strides(self, base: Shape) -> Shape:
+        moved = reshaped_strides(self.base_shape, base, self.shape)
+        assert moved is not None, "a reshape view is made only where no element moves"
+        return moved
+
+
+@dataclass(frozen=True, slots=True)
+class Window:
+    """The same bytes as another element type (`real`, `imag`, `view`): `offset` bytes into each
+    element.
+
+    The base is computed first: there is no recorded form of reading bytes as another type.
+    """
+
+    dtype: DType
+    shape: Shape
+    offset: int
+    last_stride: int
+
+    def get(self, base: Node) -> Node:
+        if base.kind != LEAF:
+            trace.evaluate(base)
+        memory, offset, strides = base.value
+        return leaf(memory, self.dtype, self.shape, offset + self.offset, self.strides(strides))
+
+    def put(self, base: Node, value: Node) -> Node:
+        def replace(old: Any, new: Any) -> Any:
+            fresh = np.array(old, order="C")
+            flat = fresh.reshape(-1).view(np.uint8)
+            strides = self.strides(fresh.strides)
+            np.ndarray(self.shape, self.dtype.numpy, flat, self.offset, strides)[...] = new
+            return fresh
+
+        node = Node(OPAQUE, "setbytes", (base, value), base.dtype, base.shape, (), replace)
+        return trace.record(node)
+
+    def strides(self, base: Shape) -> Shape:
+        return (*base[:-1], self.last_stride) if self.last_stride else base
+
+
+Link = Slice | Reshape | Window
+
+
+def make_view(base: Handle, link: Link) -> Array:
+    """A view of a handle; a slice of a slice becomes a slice of the latter's base."""
+    if isinstance(base, core.view_class) and isinstance(link, Slice):
+        outer = base._link
+        if isinstance(outer, Slice):
+            link = Slice(compose(outer.places, link.places), link.shape)
+            flags = base._flags
+            return _new_view(base._base, link, flags)
+    return _new_view(base, link, base._flags)
+
+
+def _new_view(base: Handle, link: Link, flags: int) -> Array:
+    view = object.__new__(core.view_class)
+    view._base = base
+    view._link = link
+    view._version = None
+    view._cached = None
+    view._flags = flags
+    return view
+
+
+def compose(outer: Places, inner: Places) -> Places:
+    """The places of a view of a view.
+
+    >>> compose(((0, 2, 1), (1, 0, 2)), ((-1, 3, 0), (0, 1, 1)))
+    ((-1, 5, 0), (0, 2, 2))
+    """
+    return tuple(
+        (dim, start, step)
+        if dim < 0
+        else (inner[dim][0], start + step * inner[dim][1], step * inner[dim][2])
+        for dim, start, step in outer
+    )
+
+
+def assemble(base: Node, places: Places, shape: Shape, value: Node) -> Node:
+    """The base with a region replaced by a value of the region's shape."""
+    if 0 in shape:
+        return base
+    order: list[tuple[int, int, int]] = [(-1, 0, 0)] * len(shape)
+    where, extents = [], []
+    for position, (dim, start, step) in enumerate(places):
+        extent = 1 if dim < 0 else shape[dim]
+        if dim >= 0:
+            if order[dim][0] >= 0:
+                return _assemble_opaque(base, places, shape, value)
+            order[dim] = (position, 0, 1)
+        if step < 0:  # a region runs forwards; the value turns round
+            order[dim] = (position, extent - 1, -1)
+            start, step = start + step * (extent - 1), -step
+        where.append((start, step if extent > 1 else 1))
+        extents.append(extent)
+    piece_shape = tuple(extents)
+    if any(dim < 0 and n > 1 for (dim, _, _), n in zip(order, shape, strict=True)):
+        raise ReadOnlyError("the elements of a broadcast view share memory and cannot be written")
+    piece = _arranged(value, tuple(order), piece_shape)
+    if piece_shape == base.shape and all(place == (0, 1) for place in where):
+        return core.cast(piece, base.dtype)
+    whole = ((0, 1),) * len(base.shape)
+    attr = (whole, tuple(where))
+    return trace.record(Node(ASSEMBLE, "", (base, piece), base.dtype, base.shape, attr))
+
+
+def _arranged(value: Node, order: Places, piece_shape: Shape) -> Node:
+    """The value with its dims in the base's order, extent-1 dims added for fixed indices."""
+    straight = all(place == (dim, 0, 1) for dim, place in enumerate(order))
+    if straight and value.shape == piece_shape:
+        return value
+    return view_node(value, order, piece_shape)
+
+
+def _assemble_opaque(base: Node, places: Places, shape: Shape, value: Node) -> Node:
+    """A region that is not a box (a diagonal): NumPy writes it."""
+
+    def replace(old: Any, new: Any) -> Any:
+        fresh = np.array(old, order="C")
+        target = sharing.window(view_node(sharing.adopted(fresh), places, shape))
+        target[...] = new
+        return fresh
+
+    node = Node(OPAQUE, "setitem", (base, value), base.dtype, base.shape, (), replace)
+    return trace.record(node)
+
+
+def identity(shape: Shape) -> Places:
+    """The view that changes nothing."""
+    return tuple((dim, 0, 1) for dim in range(len(shape)))
+
+
+def transposed(base: Handle, order: tuple[int, ...]) -> Array:
+    """Dims in another order: output dim `k` is the base's dim `order[k]`."""
+    shape = base._shape
+    places = [(0, 0, 1)] * len(shape)
+    for new, old in enumerate(order):
+        places[old] = (new, 0, 1)
+    return make_view(base, Slice(tuple(places), tuple(shape[old] for old in order)))
+
+
+def strides_of(handle: Handle) -> Shape:
+    """Byte strides as NumPy would report them."""
+    if isinstance(handle, core.view_class):
+        return handle._link.strides(strides_of(handle._base))
+    node = handle._node
+    if node.kind == LEAF and node.value[0].external:
+        return tuple(node.value[2])
+    return contiguous_strides(node.shape, node.dtype.itemsize)
+
+
+def root_of(handle: Handle) -> Handle:
+    """The handle that owns the value."""
+    while handle._base is not None:
+        handle = handle._base
+    return handle

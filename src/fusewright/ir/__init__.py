@@ -1,0 +1,1 @@
+"""The one intermediate representation: dtypes, ops, array graph, scalar expressions, loop nests."""

@@ -1,0 +1,78 @@
+"""The element types, one row each.
+
+A `DType` is a singleton, so `is` compares and hashing is by identity (both matter while recording).
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class DType:
+    """One element type.
+
+    `kind` is NumPy's letter (`b` bool, `i`, `u`, `f`, `c`).  `llvm` is the register type; a bool lives in memory as one
+    byte.  A `storage` type is loaded, computed in `compute`, and rounded back after each operation.
+    """
+
+    name: str
+    kind: str
+    itemsize: int
+    numpy: np.dtype[Any]
+    llvm: str
+    compute: str
+
+    def __repr__(self) -> str:
+        return self.name
+
+    @property
+    def bits(self) -> int:
+        return 8 * self.itemsize
+
+    @property
+    def is_float(self) -> bool:
+        return self.kind == "f"
+
+    @property
+    def is_complex(self) -> bool:
+        return self.kind == "c"
+
+    @property
+    def is_integer(self) -> bool:
+        return self.kind in "iu"
+
+
+def _row(name: str, llvm: str, compute: str = "") -> DType:
+    dtype = np.dtype(name)
+    return DType(name, dtype.kind, dtype.itemsize, dtype, llvm, compute or name)
+
+
+BOOL = _row("bool", "i1")
+INT8, INT16, INT32, INT64 = (_row(f"int{n}", f"i{n}") for n in (8, 16, 32, 64))
+UINT8, UINT16, UINT32, UINT64 = (_row(f"uint{n}", f"i{n}") for n in (8, 16, 32, 64))
+FLOAT16 = _row("float16", "half", "float32")
+FLOAT32 = _row("float32", "float")
+FLOAT64 = _row("float64", "double")
+COMPLEX64 = _row("complex64", "")
+COMPLEX128 = _row("complex128", "")
+
+ALL = (
+    BOOL, INT8, INT16, INT32, INT64, UINT8, UINT16, UINT32, UINT64,
+    FLOAT16, FLOAT32, FLOAT64, COMPLEX64, COMPLEX128,
+)  # fmt: skip
+BY_NAME = {dtype.name: dtype for dtype in ALL}
+_BY_NUMPY = {dtype.numpy: dtype for dtype in ALL}
+
+
+def from_numpy(dtype: Any) -> DType | None:
+    """The row of a NumPy dtype (native byte order), or None where there is none (objects, strings, dates, longdouble)."""
+    return _BY_NUMPY.get(np.dtype(dtype))
+
+
+def component(dtype: DType) -> DType:
+    """The real type of a complex type's parts; any other type itself."""
+    return {COMPLEX64: FLOAT32, COMPLEX128: FLOAT64}.get(dtype, dtype)

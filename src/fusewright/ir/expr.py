@@ -1,0 +1,138 @@
+"""Scalar expressions: a hash-consed DAG over loads, loop indices, run-time parameters and ops.
+
+Two equal expressions are one object, so common sub-expressions are shared by construction and `is` compares.
+
+>>> from fusewright.ir.dtypes import FLOAT64
+>>> x = param(0, FLOAT64)
+>>> op("add", x, x) is op("add", x, x)
+True
+>>> op("multiply", op("add", x, const(1.0, FLOAT64)), x)
+multiply(add(p0, 1.0), p0)
+"""
+
+from __future__ import annotations
+
+import struct
+from collections.abc import Callable, Iterable, Iterator
+from typing import Any
+from weakref import WeakValueDictionary
+
+from fusewright.ir.dtypes import BOOL, INT64, DType
+
+COMPARISONS = frozenset({"equal", "not_equal", "less", "less_equal", "greater", "greater_equal"})
+
+
+class Expr:
+    """One scalar operation.
+
+    `name` is `const` (`attr` the value), `param` (`attr` the number), `index` (`attr` the loop dim), `load` (`attr` the
+    buffer's number; `args` one int64 index for each of its dims), or an op of `ir.ops` (`args` its operands; `attr` unused).
+    Build expressions with the functions below, never with the class.
+    """
+
+    __slots__ = ("name", "args", "dtype", "attr", "__weakref__")
+
+    def __init__(self, name: str, args: tuple[Expr, ...], dtype: DType, attr: Any) -> None:
+        self.name = name
+        self.args = args
+        self.dtype = dtype
+        self.attr = attr
+
+    def __repr__(self) -> str:
+        if self.name == "const":
+            return repr(self.attr)
+        if self.name == "param":
+            return f"p{self.attr}"
+        if self.name == "index":
+            return f"i{self.attr}"
+        inner = ", ".join(map(repr, self.args))
+        if self.name == "load":
+            return f"b{self.attr}[{inner}]"
+        suffix = f".{self.dtype}" if self.name in ("cast", "bitcast") else ""
+        return f"{self.name}{suffix}({inner})"
+
+
+_interned: WeakValueDictionary[Any, Expr] = WeakValueDictionary()
+
+
+def _make(name: str, args: tuple[Expr, ...], dtype: DType, attr: Any = None) -> Expr:
+    key = (name, args, dtype, attr)
+    found = _interned.get(key)
+    if found is None:
+        found = _interned[key] = Expr(name, args, dtype, attr)
+    return found
+
+
+def const(value: Any, dtype: DType) -> Expr:
+    """A literal.  Signed zeros and NaN payloads are distinct literals."""
+    value = dtype.numpy.type(value).item()
+    bits = struct.pack("<d", value) if isinstance(value, float) else value
+    key = ("const", bits, dtype)
+    found = _interned.get(key)
+    if found is None:
+        found = _interned[key] = Expr("const", (), dtype, value)
+    return found
+
+
+def param(number: int, dtype: DType) -> Expr:
+    """A run-time scalar."""
+    return _make("param", (), dtype, number)
+
+
+def index(dim: int) -> Expr:
+    """The loop index of a dim (int64)."""
+    return _make("index", (), INT64, dim)
+
+
+def load(buffer: int, indices: tuple[Expr, ...], dtype: DType) -> Expr:
+    """An element of a buffer."""
+    return _make("load", indices, dtype, buffer)
+
+
+def cast(value: Expr, dtype: DType) -> Expr:
+    """A conversion with C semantics; nothing where the type is right already."""
+    return value if value.dtype is dtype else _make("cast", (value,), dtype)
+
+
+def bitcast(value: Expr, dtype: DType) -> Expr:
+    """The same bits read as another type of the same size."""
+    return value if value.dtype is dtype else _make("bitcast", (value,), dtype)
+
+
+def op(name: str, *args: Expr) -> Expr:
+    """An op whose result has its last operand's dtype, or bool for a comparison and a test."""
+    dtype = BOOL if name in COMPARISONS else args[-1].dtype
+    return _make(name, args, dtype)
+
+
+def typed_op(name: str, dtype: DType, *args: Expr) -> Expr:
+    """An op with a result dtype of its own (`isnan`, `absolute` of a complex number, ...)."""
+    return _make(name, args, dtype)
+
+
+def rebuild(node: Expr, args: tuple[Expr, ...]) -> Expr:
+    """The same operation on other operands."""
+    return node if args == node.args else _make(node.name, args, node.dtype, node.attr)
+
+
+def postorder(roots: Iterable[Expr]) -> Iterator[Expr]:
+    """Every expression once, operands first."""
+    seen: set[int] = set()
+    stack: list[tuple[Expr, bool]] = [(root, False) for root in reversed(list(roots))]
+    while stack:
+        node, ready = stack.pop()
+        if ready:
+            yield node
+        elif id(node) not in seen:
+            seen.add(id(node))
+            stack.append((node, True))
+            stack.extend((arg, False) for arg in reversed(node.args))
+
+
+def rewrite(root: Expr, rule: Callable[[Expr], Expr | None], memo: dict[Expr, Expr]) -> Expr:
+    """Replace bottom-up: `rule` sees each expression with its operands already replaced."""
+    for node in postorder([root]):
+        if node not in memo:
+            fresh = rebuild(node, tuple(memo[arg] for arg in node.args))
+            memo[node] = rule(fresh) or fresh
+    return memo[root]

@@ -1,0 +1,127 @@
+"""The recorded program: array-level values in single-assignment form.
+
+A front end records one `Node` for each array operation.  A node is a loop nest in compressed form (its shape is the
+iteration space, its `op` the body): recording has to cost less than a microsecond, so the nest itself is built only when
+no compiled code is known for the structure.
+
+Writing into an array makes a new *version*: an `ASSEMBLE` node whose first piece is the old version.  Whether the new
+version shares the old one's memory is a decision of the plan, never visible in a value.
+
+| kind     | args               | op               | attr (structural)                                  | value (run time)
+|----------|--------------------|------------------|----------------------------------------------------|------------------
+| LEAF     | ()                 | ""               | ()                                                 | `Memory`, offset, strides
+| SCALAR   | ()                 | ""               | ()                                                 | Python/NumPy scalar
+| MAP      | operands           | name in `ops.MAP`| ()                                                 |
+| VIEW     | source             | ""               | per source dim: (output dim or -1, start, step)    |
+| REDUCE   | source             | name in `ops.REDUCE` | (axes ascending, keepdims)                     |
+| SCAN     | source             | name in `ops.SCAN` | axis                                             |
+| ASSEMBLE | pieces in order    | ""               | per piece: per dim (start, step)                   |
+| GATHER   | source, indices... | ""               | (position of the index dims, per source dim: operand number or -1) |
+| IOTA     | start, step        | ""               | ()                                                 |
+| RESHAPE  | source             | ""               | ()                                                 |
+| OPAQUE   | operands           | e.g. "linalg.solve" | ()                                              | callable(*ndarrays)
+| PART     | an OPAQUE          | ""               | number of the result                               |
+
+* MAP: operands broadcast as in NumPy; each is cast to the dtypes in `ops.loop_dtypes` first; the node's dtype is the result's.
+* VIEW: `source[i] = start + step * output[dim]`; `-1` fixes the index at `start`.  An output dim no source dim names is
+  a new axis or a broadcast.  This covers slices, flips, transposes, integer indices, `newaxis`, `broadcast_to`, `diagonal`.
+* ASSEMBLE: later pieces overwrite earlier ones; together they cover the result.  The counts are the piece's shape, and a
+  piece is cast to the node's dtype.
+* GATHER: index operands are int64, in range and non-negative (the front end wraps and checks), all of one shape, which
+  stands at the given position among the dims that are not indexed.
+* REDUCE: the source has been cast to the accumulator's dtype (`node.dtype`) by the front end. `min`/`max` need a non-empty extent.
+* IOTA: one dim; `start + step * i` computed in the node's dtype.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+from fusewright.ir.dtypes import DType
+
+LEAF, SCALAR, MAP, VIEW, REDUCE, SCAN, ASSEMBLE, GATHER, IOTA, RESHAPE, OPAQUE, PART = range(12)
+KIND_NAMES = (
+    "leaf", "scalar", "map", "view", "reduce", "scan", "assemble", "gather", "iota", "reshape", "opaque", "part",
+)  # fmt: skip
+
+
+class Memory:
+    """A root allocation: `nbytes` bytes at `address`, kept alive by `owner`.
+
+    `owner` exposes the buffer protocol over exactly these bytes.  `external` memory belongs to somebody else (a NumPy
+    array that shares): a write to it must land in this very memory.
+    """
+
+    __slots__ = ("address", "nbytes", "owner", "external", "writable")
+
+    def __init__(
+        self, address: int, nbytes: int, owner: Any, external: bool = False, writable: bool = True
+    ) -> None:
+        self.address = address
+        self.nbytes = nbytes
+        self.owner = owner
+        self.external = external
+        self.writable = writable
+
+
+class Node:
+    """One array-level value; see the table above.  A computed node becomes a LEAF in place and drops its operands.
+
+    `demands` counts the evaluations that computed this node without storing it (contract 5: at most one such).
+    `line` is the (file, line, column, end column) that recorded it, where spans are recorded.
+    """
+
+    __slots__ = ("kind", "op", "args", "dtype", "shape", "attr", "value", "demands", "line")
+
+    def __init__(
+        self,
+        kind: int,
+        op: str,
+        args: tuple[Node, ...],
+        dtype: DType,
+        shape: tuple[int, ...],
+        attr: Any = (),
+        value: Any = None,
+    ) -> None:
+        self.kind = kind
+        self.op = op
+        self.args = args
+        self.dtype = dtype
+        self.shape = shape
+        self.attr = attr
+        self.value = value
+        self.demands = 0
+        self.line: tuple[str, int, int, int] | None = None
+
+    def become_leaf(self, memory: Memory, offset: int, strides: tuple[int, ...]) -> None:
+        """The value is in memory now: forget how it was computed."""
+        self.kind = LEAF
+        self.op = ""
+        self.args = ()
+        self.attr = ()
+        self.value = (memory, offset, strides)
+
+    def __repr__(self) -> str:
+        name = self.op or KIND_NAMES[self.kind]
+        return f"<{name} {self.dtype}{list(self.shape)}>"
+
+
+def leaf(
+    memory: Memory, dtype: DType, shape: tuple[int, ...], offset: int, strides: tuple[int, ...]
+) -> Node:
+    """A value in memory; `offset` and `strides` are in bytes."""
+    return Node(LEAF, "", (), dtype, shape, (), (memory, offset, strides))
+
+
+def scalar(value: Any, dtype: DType) -> Node:
+    """A run-time parameter: its value never causes a compilation."""
+    return Node(SCALAR, "", (), dtype, (), (), value)
+
+
+def contiguous_strides(shape: tuple[int, ...], itemsize: int) -> tuple[int, ...]:
+    """Byte strides of a C-ordered array."""
+    strides, step = [], itemsize
+    for extent in reversed(shape):
+        strides.append(step)
+        step *= max(extent, 1)
+    return tuple(reversed(strides))

@@ -1,0 +1,100 @@
+"""Index arithmetic in normal form: sums of integer multiples of terms.
+
+>>> from fusewright.ir.expr import index, param
+>>> from fusewright.ir.dtypes import INT64
+>>> n = param(0, INT64)
+>>> plus(plus(index(0), 3), minus(n, plus(n, 1)))
+add(i0, 2)
+"""
+
+from __future__ import annotations
+
+from fusewright.ir.dtypes import INT64
+from fusewright.ir.expr import Expr, const, op
+
+Index = Expr | int
+_ONE = const(1, INT64)
+
+
+def terms(expr: Index) -> dict[Expr, int]:
+    """The coefficient of each term; the literal stands under `const(1)`."""
+    if isinstance(expr, int):
+        return {_ONE: expr} if expr else {}
+    if expr.name == "const":
+        return terms(int(expr.attr))
+    if expr.name in ("add", "subtract"):
+        total = terms(expr.args[0])
+        sign = 1 if expr.name == "add" else -1
+        for term, count in terms(expr.args[1]).items():
+            total[term] = total.get(term, 0) + sign * count
+        return {term: count for term, count in total.items() if count}
+    if expr.name == "multiply":
+        left, right = expr.args
+        if right.name == "const":
+            return {t: c * right.attr for t, c in terms(left).items() if right.attr}
+        if left.name == "const":
+            return {t: c * left.attr for t, c in terms(right).items() if left.attr}
+        return _product(terms(left), terms(right))
+    return {expr: 1}
+
+
+def _product(left: dict[Expr, int], right: dict[Expr, int]) -> dict[Expr, int]:
+    total: dict[Expr, int] = {}
+    for a, m in left.items():
+        for b, n in right.items():
+            term = b if a is _ONE else a if b is _ONE else op("multiply", *_ordered(a, b))
+            total[term] = total.get(term, 0) + m * n
+    return {term: count for term, count in total.items() if count}
+
+
+def _ordered(a: Expr, b: Expr) -> tuple[Expr, Expr]:
+    return (a, b) if _rank(a) <= _rank(b) else (b, a)
+
+
+def _rank(term: Expr) -> tuple[int, str]:
+    names = {"index": 0, "multiply": 1, "param": 2}
+    return (3 if term is _ONE else names.get(term.name, 2), repr(term))
+
+
+def build(total: dict[Expr, int]) -> Expr:
+    """The expression with these coefficients, in one canonical order."""
+    result: Expr | None = None
+    for term in sorted(total, key=_rank):
+        count = total[term]
+        if term is _ONE:
+            part = const(count, INT64)
+        else:
+            part = term if count == 1 else op("multiply", term, const(count, INT64))
+        result = part if result is None else op("add", result, part)
+    return result if result is not None else const(0, INT64)
+
+
+def plus(a: Index, b: Index) -> Expr:
+    """a + b."""
+    total = terms(a)
+    for term, count in terms(b).items():
+        total[term] = total.get(term, 0) + count
+    return build({term: count for term, count in total.items() if count})
+
+
+def minus(a: Index, b: Index) -> Expr:
+    """a - b."""
+    return plus(a, times(b, -1))
+
+
+def times(a: Index, b: Index) -> Expr:
+    """a * b."""
+    return build(_product(terms(a), terms(b)))
+
+
+def constant(expr: Index) -> int | None:
+    """The value, where it is a literal."""
+    total = terms(expr)
+    if not total:
+        return 0
+    return total[_ONE] if len(total) == 1 and _ONE in total else None
+
+
+def distance(a: Index, b: Index) -> int | None:
+    """a - b, where it is a literal."""
+    return constant(minus(a, b))

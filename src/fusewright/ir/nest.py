@@ -1,0 +1,118 @@
+"""Loop nests: what a slice of the recorded program becomes before it is planned.
+
+A `Stage` computes one stored value by one or more nests over disjoint or overwriting boxes; everything cheap has been inlined
+into its bodies.  Loop dims are numbered: `index(k)` in a body is the position in dim k of the stage's iteration space, which
+is the value's dims with the reduced dims in their original places.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Literal
+
+from fusewright.ir.dtypes import DType
+from fusewright.ir.expr import Expr
+
+Form = Literal["map", "fold", "scan"]
+
+
+@dataclass(frozen=True, slots=True)
+class Source:
+    """Where a kernel argument comes from at run time: a field of the node in a slot of the slice.
+
+    `what` is `pointer`, `extent` (`dim`), `stride` (`dim`, bytes), `scalar`, or `start`/`step` (`piece`, `dim`).
+    """
+
+    what: Literal["pointer", "extent", "stride", "scalar", "start", "step"]
+    slot: int
+    dim: int = 0
+    piece: int = 0
+
+
+@dataclass(frozen=True, slots=True)
+class Buffer:
+    """A stored value: a leaf of the slice or a stage's result, by slot.
+
+    `extents` are int64 expressions.  `strides` holds, for a leaf that is not C-contiguous, one byte stride for each dim.
+    """
+
+    slot: int
+    dtype: DType
+    extents: tuple[Expr, ...]
+    strides: tuple[Expr, ...] | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Box:
+    """A half-open interval for each loop dim."""
+
+    low: tuple[Expr, ...]
+    high: tuple[Expr, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class Nest:
+    """`for i in box: value[store(i)] = body(i)`; `store` is one index expression for each dim of the value."""
+
+    box: Box
+    body: Expr
+    store: tuple[Expr, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class Stage:
+    """The computation of one stored value.
+
+    `extents` is the iteration space.  A fold reduces `axes` with `fold` (a name in `ops.REDUCE`); a scan runs along `axes[0]`.
+    `update` says that the first nests only copy the version before (`update` is its slot), so that a plan which
+    works in place may drop the first `copies` of them.
+    """
+
+    slot: int
+    form: Form
+    dtype: DType
+    extents: tuple[Expr, ...]
+    nests: tuple[Nest, ...]
+    fold: str = ""
+    axes: tuple[int, ...] = ()
+    update: int = -1
+    copies: int = 0
+
+    @property
+    def kept(self) -> tuple[int, ...]:
+        """The loop dims that are dims of the value."""
+        if self.form != "fold":
+            return tuple(range(len(self.extents)))
+        return tuple(d for d in range(len(self.extents)) if d not in self.axes)
+
+
+@dataclass(frozen=True, slots=True)
+class Library:
+    """An opaque step: the library runs the node in `slot` on whole arrays; `reads` are the stored values it needs."""
+
+    slot: int
+    reads: tuple[int, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class Alias:
+    """A value that is another one's memory under another shape (`RESHAPE`)."""
+
+    slot: int
+    source: int
+
+
+Step = Stage | Library | Alias
+
+
+@dataclass(frozen=True, slots=True)
+class Program:
+    """A slice as nests: stored values, the steps that compute them in order, and where arguments come from.
+
+    `arguments[k]` is the source of `param(k)`.  `outputs` are the slots whose values are asked for.
+    """
+
+    buffers: dict[int, Buffer]
+    steps: tuple[Step, ...]
+    arguments: tuple[Source, ...]
+    outputs: frozenset[int]

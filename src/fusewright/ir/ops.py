@@ -1,0 +1,211 @@
+"""The ops, one row each: what an element-wise, a reducing or a scanning operation means.
+
+`MAP` holds the element-wise functions a front end records.  Their meaning and dtype rules are NumPy's: `meaning` is called
+by the reference target, and where it is a ufunc, its `resolve_dtypes` is the dtype rule (NEP 50 included).
+
+`PRIMITIVE` holds the scalar ops that every target spells.  `rules.decompose` rewrites the other names of `MAP` into them.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+Meaning = Callable[..., Any]
+
+
+@dataclass(frozen=True, slots=True)
+class Op:
+    """`cost` is in units of one vector add; `domain` names the kinds of dtype it takes."""
+
+    name: str
+    arity: int
+    meaning: Meaning
+    cost: int = 1
+
+
+def _erf(x: Any) -> Any:
+    return np.vectorize(math.erf, otypes=[np.asarray(x).dtype])(x)
+
+
+def _erfc(x: Any) -> Any:
+    return np.vectorize(math.erfc, otypes=[np.asarray(x).dtype])(x)
+
+
+def _conjugate(x: Any) -> Any:
+    return np.conjugate(x)
+
+
+MAP: dict[str, Op] = {
+    row.name: row
+    for row in (
+        Op("add", 2, np.add),
+        Op("subtract", 2, np.subtract),
+        Op("multiply", 2, np.multiply),
+        Op("divide", 2, np.true_divide, 4),
+        Op("floor_divide", 2, np.floor_divide, 8),
+        Op("remainder", 2, np.remainder, 8),
+        Op("fmod", 2, np.fmod, 8),
+        Op("power", 2, np.power, 40),
+        Op("float_power", 2, np.float_power, 40),
+        Op("negative", 1, np.negative),
+        Op("positive", 1, np.positive, 0),
+        Op("absolute", 1, np.absolute),
+        Op("fabs", 1, np.fabs),
+        Op("sign", 1, np.sign, 2),
+        Op("reciprocal", 1, np.reciprocal, 4),
+        Op("square", 1, np.square),
+        Op("sqrt", 1, np.sqrt, 6),
+        Op("cbrt", 1, np.cbrt, 30),
+        Op("exp", 1, np.exp, 15),
+        Op("exp2", 1, np.exp2, 15),
+        Op("expm1", 1, np.expm1, 20),
+        Op("log", 1, np.log, 20),
+        Op("log2", 1, np.log2, 20),
+        Op("log10", 1, np.log10, 20),
+        Op("log1p", 1, np.log1p, 25),
+        Op("logaddexp", 2, np.logaddexp, 40),
+        Op("logaddexp2", 2, np.logaddexp2, 40),
+        Op("sin", 1, np.sin, 25),
+        Op("cos", 1, np.cos, 25),
+        Op("tan", 1, np.tan, 35),
+        Op("arcsin", 1, np.arcsin, 30),
+        Op("arccos", 1, np.arccos, 30),
+        Op("arctan", 1, np.arctan, 25),
+        Op("arctan2", 2, np.arctan2, 30),
+        Op("sinh", 1, np.sinh, 30),
+        Op("cosh", 1, np.cosh, 30),
+        Op("tanh", 1, np.tanh, 30),
+        Op("arcsinh", 1, np.arcsinh, 40),
+        Op("arccosh", 1, np.arccosh, 40),
+        Op("arctanh", 1, np.arctanh, 40),
+        Op("hypot", 2, np.hypot, 12),
+        Op("erf", 1, _erf, 40),
+        Op("erfc", 1, _erfc, 50),
+        Op("maximum", 2, np.maximum, 2),
+        Op("minimum", 2, np.minimum, 2),
+        Op("fmax", 2, np.fmax, 2),
+        Op("fmin", 2, np.fmin, 2),
+        Op("floor", 1, np.floor),
+        Op("ceil", 1, np.ceil),
+        Op("trunc", 1, np.trunc),
+        Op("rint", 1, np.rint),
+        Op("equal", 2, np.equal),
+        Op("not_equal", 2, np.not_equal),
+        Op("less", 2, np.less),
+        Op("less_equal", 2, np.less_equal),
+        Op("greater", 2, np.greater),
+        Op("greater_equal", 2, np.greater_equal),
+        Op("logical_and", 2, np.logical_and),
+        Op("logical_or", 2, np.logical_or),
+        Op("logical_xor", 2, np.logical_xor),
+        Op("logical_not", 1, np.logical_not),
+        Op("bitwise_and", 2, np.bitwise_and),
+        Op("bitwise_or", 2, np.bitwise_or),
+        Op("bitwise_xor", 2, np.bitwise_xor),
+        Op("invert", 1, np.invert),
+        Op("left_shift", 2, np.left_shift, 2),
+        Op("right_shift", 2, np.right_shift, 2),
+        Op("bitwise_count", 1, np.bitwise_count, 4),
+        Op("isnan", 1, np.isnan),
+        Op("isinf", 1, np.isinf),
+        Op("isfinite", 1, np.isfinite),
+        Op("signbit", 1, np.signbit),
+        Op("copysign", 2, np.copysign),
+        Op("nextafter", 2, np.nextafter, 6),
+        Op("heaviside", 2, np.heaviside, 3),
+        Op("deg2rad", 1, np.deg2rad),
+        Op("rad2deg", 1, np.rad2deg),
+        Op("conjugate", 1, _conjugate),
+        Op("real", 1, np.real, 0),
+        Op("imag", 1, np.imag, 0),
+        Op("where", 3, np.where),
+        Op("cast", 1, lambda x: x, 1),
+    )
+}
+"""`where` and `cast` take their dtypes from the node; `real`, `imag` give the component type."""
+
+
+@dataclass(frozen=True, slots=True)
+class Fold:
+    """A reduction or scan: how two values combine and what an empty one is (`None`: empty is an error)."""
+
+    name: str
+    combine: str
+    identity: Any
+    meaning: Meaning
+
+
+REDUCE: dict[str, Fold] = {
+    row.name: row
+    for row in (
+        Fold("sum", "add", 0, np.add.reduce),
+        Fold("prod", "multiply", 1, np.multiply.reduce),
+        Fold("min", "minimum", None, np.minimum.reduce),
+        Fold("max", "maximum", None, np.maximum.reduce),
+        Fold("any", "logical_or", False, np.logical_or.reduce),
+        Fold("all", "logical_and", True, np.logical_and.reduce),
+    )
+}
+SCAN: dict[str, Fold] = {
+    row.name: row
+    for row in (
+        Fold("cumsum", "add", 0, np.add.accumulate),
+        Fold("cumprod", "multiply", 1, np.multiply.accumulate),
+        Fold("cummax", "maximum", None, np.maximum.accumulate),
+        Fold("cummin", "minimum", None, np.minimum.accumulate),
+    )
+}
+
+PRIMITIVE: dict[str, str] = {
+    "add": "sum; integers wrap",
+    "subtract": "difference; integers wrap",
+    "multiply": "product; integers wrap",
+    "divide": "IEEE quotient (floats only)",
+    "tdiv": "integer quotient rounded towards zero; the divisor is neither 0 nor (with the least integer) -1",
+    "trem": "integer remainder with the dividend's sign; divisor as for tdiv",
+    "negative": "minus; integers wrap; floats flip the sign bit",
+    "absolute": "magnitude; the least integer stays itself",
+    "fma": "a * b + c rounded once (floats only)",
+    "sqrt": "IEEE square root",
+    "floor": "towards minus infinity (floats)",
+    "ceil": "towards infinity (floats)",
+    "trunc": "towards zero (floats)",
+    "rint": "to nearest, ties to even (floats)",
+    "copysign": "magnitude of the first, sign bit of the second (floats)",
+    "equal": "IEEE; false with NaN",
+    "not_equal": "IEEE; true with NaN",
+    "less": "IEEE; false with NaN; signed or unsigned as the dtype says; false < true",
+    "less_equal": "likewise",
+    "bitwise_and": "integers and bools",
+    "bitwise_or": "integers and bools",
+    "bitwise_xor": "integers and bools",
+    "invert": "all bits (integers), not (bools)",
+    "shl": "left shift, 0 <= amount < bits",
+    "shr": "right shift, 0 <= amount < bits; arithmetic for signed, logical for unsigned",
+    "popcount": "number of one bits, in the operand's dtype",
+    "sin_far": "the second operand where |first| < decompose.trigonometric.FAR, else the sine of the first",
+    "cos_far": "likewise the cosine",
+    "tan_far": "likewise the tangent",
+    "fmod_far": "the third operand where it is no NaN, else the exact remainder of the first by the second (C's fmod)",
+    "where": "the second operand where the first (bool) is true, else the third",
+    "cast": "C conversion; out-of-range float to integer gives what x86's cvtt instructions give; NaN is true; bool is 0/1",
+    "bitcast": "the bits, as another dtype of the same size",
+}
+
+
+def loop_dtypes(name: str, operands: tuple[Any, ...]) -> tuple[np.dtype[Any], ...]:
+    """The dtypes NumPy computes in: one for each operand, then the result's.
+
+    `operands` holds an `np.dtype` for an array and `int`, `float` or `complex` (the type) for a Python scalar, which is
+    weak (NEP 50).  Raises `TypeError` (NumPy's `UFuncTypeError`) where NumPy has no loop.
+    """
+    ufunc = MAP[name].meaning
+    if not isinstance(ufunc, np.ufunc):
+        raise TypeError(f"{name} has no ufunc: its front end decides the dtypes")
+    resolved: tuple[np.dtype[Any], ...] = ufunc.resolve_dtypes((*operands, None))
+    return resolved

@@ -1,0 +1,290 @@
+"""Element-wise functions that are no ufuncs in NumPy: compositions of recorded ufuncs."""
+
+from __future__ import annotations
+
+import math
+from typing import Any
+
+import numpy as np
+
+from fusewright.frontends.arrays import core, record, reductions, shaping, sharing
+from fusewright.frontends.arrays.core import Handle, cast, wrap
+from fusewright.frontends.arrays.dtypes import RANGES, as_dtype
+from fusewright.ir.dtypes import BOOL
+from fusewright.ir.graph import Node
+from fusewright.numpy.operands import (
+    NO_VALUE,
+    NotRecorded,
+    handle_of,
+    is_scalar,
+    node_of,
+    recorded,
+)
+from fusewright.numpy.ufuncs import u
+
+
+def finished(result: Any, out: Any) -> Any:
+    """The result, or `out` with the result in it."""
+    return result if out is None else reductions.into(out, record.node_of(result))
+
+
+@recorded(np.where)
+def where(condition: Any, x: Any = NO_VALUE, y: Any = NO_VALUE, /) -> Any:
+    """Elements of `x` where the condition holds, else of `y`; with one argument the indices of what is true."""
+    if x is NO_VALUE and y is NO_VALUE:
+        found = np.nonzero(sharing.content_of(node_of(condition)))
+        return tuple(core.wrap_array(sharing.adopted(np.ascontiguousarray(n))) for n in found)
+    if x is NO_VALUE or y is NO_VALUE:
+        raise record.rules.DTypeError("either both or neither of x and y should be given")
+    chosen = cast(node_of(condition), BOOL)
+    x, y = (handle_of(v) if type(v) in (list, tuple) else v for v in (x, y))
+    return core.wrap_array(record.map_node("where", chosen, x, y))
+
+
+@recorded(np.clip, host=True)
+def clip(
+    a: Any, a_min: Any = NO_VALUE, a_max: Any = NO_VALUE, out: Any = None, *,
+    min: Any = NO_VALUE, max: Any = NO_VALUE, **kwargs: Any,
+) -> Any:  # fmt: skip
+    """Values limited to an interval."""
+    if kwargs:
+        raise NotRecorded("ufunc keyword arguments of clip")
+    low = min if a_min is NO_VALUE else a_min
+    high = max if a_max is NO_VALUE else a_max
+    node = node_of(a)
+    result: Any = node
+    for name, bound, edge in (("maximum", low, 0), ("minimum", high, 1)):
+        if bound is NO_VALUE or bound is None or _beyond(bound, node, edge):
+            continue
+        bound = handle_of(bound) if type(bound) in (list, tuple) else bound
+        result = record.map_node(name, result, bound)
+    return finished(wrap(result), out)
+
+
+def _beyond(bound: Any, node: Node, edge: int) -> bool:
+    """A Python integer outside the dtype's range limits nothing."""
+    if type(bound) is not int or not node.dtype.is_integer:
+        return False
+    limit = RANGES[node.dtype][edge]
+    return bound > limit if edge else bound < limit
+
+
+@recorded(np.round, host=True)
+def round_(a: Any, decimals: int = 0, out: Any = None) -> Any:
+    """Rounded to a number of decimals, half to even: scale, round, scale back, as NumPy does."""
+    node = node_of(a)
+    if node.dtype.is_complex or (node.dtype.is_integer and decimals < 0):
+        raise NotRecorded("rounding complex numbers or to tens")
+    if node.dtype.is_integer:
+        return finished(wrap(node), out)
+    if decimals == 0:
+        return finished(wrap(record.map_node("rint", node)), out)
+    scale, steps = 10.0 ** abs(decimals), ("multiply", "divide")
+    first, last = steps if decimals > 0 else steps[::-1]
+    rounded = record.map_node("rint", record.map_node(first, node, scale))
+    return finished(wrap(cast(record.map_node(last, rounded, scale), node.dtype)), out)
+
+
+@recorded(np.isclose, host=True)
+def isclose(
+    a: Any, b: Any, rtol: Any = 1e-05, atol: Any = 1e-08, equal_nan: bool = False
+) -> Any:
+    """Whether elements are equal within `atol + rtol * abs(b)`."""
+    x, y = (v if is_scalar(v) else handle_of(v) for v in (a, b))
+    if is_scalar(y):
+        y = float(y) if isinstance(y, int) else y
+    else:
+        y = y.astype(np.result_type(y.dtype, 1.0), copy=False)
+    near = u.less_equal(u.absolute(x - y), u.add(atol, u.multiply(rtol, u.absolute(y))))
+    result = near & u.isfinite(y) | u.equal(x, y)
+    if equal_nan:
+        result = result | (u.isnan(x) & u.isnan(y))
+    return result
+
+
+@recorded(np.allclose, host=True)
+def allclose(
+    a: Any, b: Any, rtol: Any = 1e-05, atol: Any = 1e-08, equal_nan: bool = False
+) -> bool:
+    """Whether all elements are close: a Python bool, so it computes."""
+    result = isclose(a, b, rtol, atol, equal_nan)
+    return bool(result.all())
+
+
+@recorded(np.array_equal, host=True)
+def array_equal(a1: Any, a2: Any, equal_nan: bool = False) -> bool:
+    """Whether two arrays have one shape and equal elements."""
+    x, y = handle_of(a1), handle_of(a2)
+    if x._shape != y._shape:
+        return False
+    same = u.equal(x, y)
+    if equal_nan and x._dtype.kind in "fc" and y._dtype.kind in "fc":
+        same = same | (u.isnan(x) & u.isnan(y))
+    return bool(same.all())
+
+
+@recorded(np.array_equiv, host=True)
+def array_equiv(a1: Any, a2: Any) -> bool:
+    """Whether two arrays broadcast to equal elements."""
+    x, y = handle_of(a1), handle_of(a2)
+    try:
+        return bool(u.equal(x, y).all())
+    except record.ShapeError:
+        return False
+
+
+@recorded(np.nan_to_num, host=True)
+def nan_to_num(
+    x: Any, copy: bool = True, nan: Any = 0.0, posinf: Any = None, neginf: Any = None
+) -> Any:
+    """NaN and the infinities replaced by numbers."""
+    node = node_of(x)
+    if node.dtype.is_complex:
+        raise NotRecorded("complex numbers")
+    if node.dtype.is_float:
+        limits = np.finfo(node.dtype.numpy)
+        high = limits.max if posinf is None else posinf
+        low = limits.min if neginf is None else neginf
+        infinite = record.map_node("isinf", node)
+        above = record.map_node("greater", node, 0.0)
+        for hit, value in (
+            (record.map_node("isnan", node), nan),
+            (record.map_node("logical_and", infinite, above), high),
+            (record.map_node("logical_and", infinite, record.map_node("logical_not", above)), low),
+        ):
+            filler = cast(record.node_of(value), node.dtype)
+            node = record.map_node("where", hit, filler, node)
+    if not copy and isinstance(x, Handle):
+        reductions.into(x, node)
+        return x
+    return wrap(node)
+
+
+@recorded(np.sinc, host=True)
+def sinc(x: Any) -> Any:
+    """`sin(pi x) / (pi x)`, 1 at 0."""
+    x = u.multiply(handle_of(x), math.pi)
+    tiny = float(np.finfo(x.dtype).eps) if x.dtype.kind == "f" else 1e-20
+    y = where(x, x, tiny)
+    return u.divide(u.sin(y), y)[()]
+
+
+@recorded(np.angle, host=True)
+def angle(z: Any, deg: bool = False) -> Any:
+    """The argument of complex numbers."""
+    z = handle_of(z)
+    parts = (z.imag, z.real) if z._dtype.is_complex else (0, z)
+    result = u.arctan2(*parts)
+    return result * (180 / math.pi) if deg else result
+
+
+@recorded(np.real, host=True)
+def real(val: Any) -> Any:
+    """The real part: a view of a complex array."""
+    return shaping.part(handle_of(val) if type(val) in (list, tuple) else val, "real")
+
+
+@recorded(np.imag, host=True)
+def imag(val: Any) -> Any:
+    """The imaginary part: a view of a complex array."""
+    return shaping.part(handle_of(val) if type(val) in (list, tuple) else val, "imag")
+
+
+@recorded(np.iscomplex, host=True)
+def iscomplex(x: Any) -> Any:
+    """Where the imaginary part is not zero."""
+    x = handle_of(x)
+    if x._dtype.is_complex:
+        return u.not_equal(x.imag, 0)
+    return core.wrap_array(record.broadcast_node(record.node_of(False), x._shape))
+
+
+@recorded(np.isreal, host=True)
+def isreal(x: Any) -> Any:
+    """Where the imaginary part is zero."""
+    return u.logical_not(iscomplex(x))
+
+
+def _infinite(positive: bool) -> Any:
+    def function(x: Any, out: Any = None) -> Any:
+        x = x if isinstance(x, Handle) else handle_of(x)
+        signed = u.signbit(x) if not positive else u.logical_not(u.signbit(x))
+        return finished(u.logical_and(u.isinf(x), signed), out)
+
+    return function
+
+
+isposinf = recorded(np.isposinf, host=True)(_infinite(True))
+isneginf = recorded(np.isneginf, host=True)(_infinite(False))
+
+
+@recorded(np.fix, host=True)
+def fix(x: Any, out: Any = None) -> Any:
+    """Rounded towards zero."""
+    return finished(u.trunc(x if isinstance(x, Handle) else handle_of(x)), out)
+
+
+@recorded(np.select)
+def select(condlist: Any, choicelist: Any, default: Any = 0) -> Any:
+    """For each element the first choice whose condition holds."""
+    if len(condlist) != len(choicelist) or not len(condlist):
+        raise record.ShapeError("list of cases must be same length as list of conditions, not empty")
+    nodes = [node_of(choice) for choice in choicelist]
+    dtype = as_dtype(np.result_type(*(n.dtype.numpy for n in nodes), _weak(default)))
+    result = cast(node_of(default), dtype)
+    for condition, choice in zip(reversed(condlist), reversed(nodes), strict=True):
+        test = node_of(condition)
+        if test.dtype is not BOOL:
+            raise record.rules.DTypeError("conditions of select must be boolean arrays")
+        result = record.map_node("where", test, cast(choice, dtype), result)
+    return core.wrap_array(result)
+
+
+def _weak(value: Any) -> Any:
+    return value if is_scalar(value) else node_of(value).dtype.numpy
+
+
+def special_function(name: str) -> Any:
+    """An element-wise function NumPy lacks (`erf`, `erfc`)."""
+
+    def function(x: Any) -> Any:
+        if is_scalar(x) and not isinstance(x, complex):
+            return np.float64(getattr(math, name)(x))
+        return wrap(record.map_node(name, x if isinstance(x, Handle) else handle_of(x)))
+
+    function.__name__ = function.__qualname__ = name
+    function.__doc__ = f"`math.{name}` of every element."
+    return function
+
+
+erf, erfc = special_function("erf"), special_function("erfc")
+
+
+def isrealobj(x: Any) -> bool:
+    """Whether the dtype is not complex."""
+    return not iscomplexobj(x)
+
+
+def iscomplexobj(x: Any) -> bool:
+    """Whether the dtype is complex."""
+    return x._dtype.is_complex if isinstance(x, Handle) else bool(np.iscomplexobj(x))
+
+
+@recorded(np.real_if_close, host=True)
+def real_if_close(a: Any, tol: float = 100) -> Any:
+    """The real parts, if all imaginary parts are close to zero (looked at now)."""
+    a = handle_of(a)
+    if not a._dtype.is_complex:
+        return a
+    bound = np.finfo(a.dtype).eps * tol if tol > 1 else tol
+    return a.real if bool((u.absolute(a.imag) < bound).all()) else a
+
+
+EXPORTS = {
+    "where": where, "clip": clip, "round": round_, "around": round_, "isclose": isclose,
+    "allclose": allclose, "array_equal": array_equal, "array_equiv": array_equiv,
+    "nan_to_num": nan_to_num, "sinc": sinc, "angle": angle, "real": real, "imag": imag,
+    "iscomplex": iscomplex, "isreal": isreal, "isposinf": isposinf, "isneginf": isneginf,
+    "fix": fix, "select": select, "erf": erf, "erfc": erfc, "isrealobj": isrealobj,
+    "iscomplexobj": iscomplexobj, "real_if_close": real_if_close,
+}  # fmt: skip

@@ -1,0 +1,325 @@
+"""New arrays: constants, ranges, grids, masks of triangles; none of them costs a pass over memory."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+
+from fusewright.base.errors import UnsupportedError
+from fusewright.frontends.arrays import core, creation, opaque, record, shaping, sharing
+from fusewright.frontends.arrays.core import Handle, wrap_array
+from fusewright.frontends.arrays.dtypes import as_dtype
+from fusewright.ir.dtypes import INT64
+from fusewright.ir.graph import Node, scalar
+from fusewright.numpy.operands import (
+    Function,
+    NotRecorded,
+    handle_of,
+    holds_array,
+    is_foreign,
+    nested,
+    node_of,
+    recorded,
+)
+
+
+def array(
+    object: Any, dtype: Any = None, *, copy: Any = True, order: Any = "K", subok: bool = False,
+    ndmin: int = 0, ndmax: int = 0, like: Any = None,
+) -> Any:  # fmt: skip
+    """A new array of ours; of types Fusewright does not know (text, dates, objects) one of NumPy's."""
+    del like
+    if not _is_numeric(object, dtype):
+        limit = {"ndmax": ndmax} if ndmax else {}
+        return np.array(object, dtype, copy=copy, order=order, subok=subok, ndmin=ndmin, **limit)  # type: ignore[call-overload]
+    try:
+        result = _converted(object, dtype, True if copy else copy)
+    except UnsupportedError:
+        return np.array(opaque.to_numpy(object), dtype, order=order, subok=subok, ndmin=ndmin)
+    missing = ndmin - len(result._shape)
+    return result[(None,) * missing] if missing > 0 else result
+
+
+def _is_numeric(object: Any, dtype: Any) -> bool:
+    """Whether an array of ours can hold this."""
+    if dtype is not None and opaque.from_numpy_or_none(np.dtype(dtype)) is None:
+        return False
+    if isinstance(object, np.ndarray) and type(object) is not np.ndarray:
+        return type(object) is np.memmap and opaque.from_numpy_or_none(object.dtype) is not None
+    return not isinstance(object, str | bytes) and not (is_foreign(object) and dtype is None)
+
+
+def _converted(object: Any, dtype: Any, copy: Any) -> Any:
+    if type(object) in (list, tuple) and holds_array(object):
+        made = nested(object)
+        return made if dtype is None else made.astype(dtype, copy=False)
+    if isinstance(object, np.ndarray) and copy is not False:
+        copy = None  # the snapshot is a copy already
+    return creation.array(object, dtype, copy=copy)
+
+
+def asarray(
+    a: Any, dtype: Any = None, order: Any = None, *, device: Any = None, copy: Any = None, like: Any = None
+) -> Any:  # fmt: skip
+    """An array of ours; one that is ours already comes back as it is."""
+    del order, like
+    _check_device(device)
+    if isinstance(a, Handle) and (dtype is None or opaque.from_numpy_or_none(np.dtype(dtype))):
+        return creation.asarray(a, dtype, copy=copy)
+    if not _is_numeric(a, dtype):
+        return np.asarray(a, dtype)
+    try:
+        return _converted(a, dtype, copy)
+    except UnsupportedError:
+        return np.asarray(opaque.to_numpy(a), dtype)
+
+
+def asanyarray(a: Any, dtype: Any = None, order: Any = None, **kwargs: Any) -> Any:
+    """Like `asarray`; a subclass of NumPy's array comes back as it is."""
+    if isinstance(a, np.ndarray) and type(a) is not np.ndarray and type(a) is not np.memmap:
+        return np.asanyarray(a, dtype, order, **kwargs)
+    return asarray(a, dtype, order, **kwargs)
+
+
+def _check_device(device: Any) -> None:
+    if device not in (None, "cpu"):
+        raise record.ShapeError(f"Device not understood. Only 'cpu' is allowed, got: {device}")
+
+
+def copy(a: Any, order: str = "K", subok: bool = False) -> Any:
+    """A new array with the same values."""
+    return array(a, order=order, subok=subok, copy=True)
+
+
+def _contiguous(original: Function, rank: int) -> Function:
+    def function(a: Any, dtype: Any = None, *, like: Any = None) -> Any:
+        del like
+        made = asarray(a, dtype)
+        if not isinstance(made, Handle):
+            return original(made, dtype)
+        if len(made._shape) < rank:
+            return made.reshape((1,) * rank)  # type: ignore[attr-defined]
+        return made if shaping.is_straight(made) else made.copy()  # type: ignore[attr-defined]
+
+    function.__name__, function.__doc__ = original.__name__, original.__doc__
+    return function
+
+
+def asarray_chkfinite(a: Any, dtype: Any = None, order: Any = None) -> Any:
+    """An array, once it is known that no element is NaN or infinite."""
+    made = asarray(a, dtype, order)
+    np.asarray_chkfinite(opaque.to_numpy(made))
+    return made
+
+
+def _constant(fill: int) -> Function:
+    def function(
+        shape: Any, dtype: Any = float, order: str = "C", *, device: Any = None, like: Any = None
+    ) -> Any:
+        del like
+        _check_device(device)
+        dtype = float if dtype is None else dtype
+        if opaque.from_numpy_or_none(np.dtype(dtype)) is None:
+            return (np.ones if fill else np.zeros)(shape, dtype, order)  # type: ignore[operator]
+        return creation.constant(opaque.to_numpy(shape), fill, as_dtype(dtype))
+
+    function.__name__ = "ones" if fill else "zeros"
+    function.__doc__ = f"An array of {function.__name__}."
+    return function
+
+
+def _like(fill: int, original: Function) -> Function:
+    @recorded(original)
+    def function(
+        a: Any, dtype: Any = None, order: str = "K", subok: bool = True, shape: Any = None, *,
+        device: Any = None,
+    ) -> Any:  # fmt: skip
+        _check_device(device)
+        if dtype is not None and opaque.from_numpy_or_none(np.dtype(dtype)) is None:
+            raise NotRecorded("a dtype without a compiled form")
+        return creation.like(node_of(a), dtype, shape, fill)
+
+    return function
+
+
+@recorded(np.full)
+def full(
+    shape: Any, fill_value: Any, dtype: Any = None, order: str = "C", *, device: Any = None, like: Any = None
+) -> Any:  # fmt: skip
+    """An array of one value."""
+    _check_device(device)
+    value = handle_of(fill_value) if type(fill_value) in (list, tuple) else fill_value
+    return creation.full(opaque.to_numpy(shape), value, dtype)
+
+
+@recorded(np.full_like)
+def full_like(
+    a: Any, fill_value: Any, dtype: Any = None, order: str = "K", subok: bool = True, shape: Any = None, *,
+    device: Any = None,
+) -> Any:  # fmt: skip
+    """An array of one value with another's shape and type."""
+    _check_device(device)
+    value = handle_of(fill_value) if type(fill_value) in (list, tuple) else fill_value
+    return creation.like(node_of(a), dtype, shape, value)
+
+
+@recorded(np.arange)
+def arange(
+    start: Any = None, stop: Any = None, step: Any = None, dtype: Any = None, *,
+    device: Any = None, like: Any = None,
+) -> Any:  # fmt: skip
+    """Evenly spaced values in a half-open interval."""
+    _check_device(device)
+    if start is None:
+        start, stop = (0, stop) if stop is not None else (None, None)
+    if start is None:
+        raise record.rules.DTypeError("arange() requires stop to be specified.")
+    return creation.arange(start, stop, 1 if step is None else step, dtype)
+
+
+@recorded(np.linspace)
+def linspace(
+    start: Any, stop: Any, num: int = 50, endpoint: bool = True, retstep: bool = False, dtype: Any = None,
+    axis: int = 0, *, device: Any = None,
+) -> Any:  # fmt: skip
+    """Numbers evenly spaced over an interval."""
+    _check_device(device)
+    if num < 0:
+        raise record.ShapeError(f"Number of samples, {num}, must be non-negative.")
+    return creation.linspace(start, stop, num, endpoint, retstep, dtype, axis)
+
+
+def _host(original: Function) -> Function:
+    """Small things NumPy makes at once: the result is adopted without a copy."""
+
+    def function(*args: Any, **kwargs: Any) -> Any:
+        args = tuple(map(opaque.to_numpy, args))
+        kwargs = {key: opaque.to_numpy(value) for key, value in kwargs.items()}
+        return opaque.from_numpy_result(original(*args, **kwargs))
+
+    function.__name__, function.__doc__ = original.__name__, original.__doc__
+    return function
+
+
+def eye(
+    N: Any, M: Any = None, k: int = 0, dtype: Any = float, order: str = "C", *,  # noqa: N803
+    device: Any = None, like: Any = None,
+) -> Any:  # fmt: skip
+    """Ones on a diagonal."""
+    del order, like
+    _check_device(device)
+    return creation.eye(N, M, k, dtype)
+
+
+def identity(n: int, dtype: Any = None, *, like: Any = None) -> Any:
+    """The identity matrix."""
+    del like
+    return creation.eye(n, n, 0, float if dtype is None else dtype)
+
+
+def below(rows: int, columns: int, k: int) -> Node:
+    """Which elements of a matrix lie on or below a diagonal."""
+    down = record.placed(record.iota(rows), 0, 2)
+    across = record.placed(record.iota(columns), 1, 2)
+    return record.map_node(
+        "less_equal", record.map_node("subtract", across, down), scalar(k, INT64)
+    )
+
+
+@recorded(np.tri)
+def tri(N: Any, M: Any = None, k: int = 0, dtype: Any = float, *, like: Any = None) -> Any:  # noqa: N803
+    """Ones on and below a diagonal."""
+    mask = below(N, N if M is None else M, k)
+    return wrap_array(core.cast(mask, as_dtype(dtype)))
+
+
+def _triangle(original: Function, lower: bool) -> Function:
+    @recorded(original)
+    def function(m: Any, k: int = 0) -> Any:
+        node = node_of(m)
+        if len(node.shape) < 2:
+            raise NotRecorded("NumPy's rule for one dimension")
+        rows, columns = node.shape[-2:]
+        mask = below(rows, columns, k if lower else k - 1)
+        zero = core.cast(record.node_of(0), node.dtype)
+        return wrap_array(
+            record.map_node("where", mask, *((node, zero) if lower else (zero, node)))
+        )
+
+    return function
+
+
+def meshgrid(*xi: Any, copy: bool = True, sparse: bool = False, indexing: str = "xy") -> Any:
+    """Coordinate grids: broadcast views, no memory is filled."""
+    del copy
+    if indexing not in ("xy", "ij"):
+        raise record.ShapeError("Valid values for `indexing` are 'xy' and 'ij'.")
+    flat = [handle_of(x).ravel()._node for x in xi]
+    rank = len(flat)
+    order = list(range(rank))
+    if indexing == "xy" and rank > 1:
+        order[:2] = [1, 0]
+    grids = [record.placed(node, at, rank) for node, at in zip(flat, order, strict=True)]
+    if not sparse and grids:
+        shape = record.broadcast_shapes("meshgrid", [grid.shape for grid in grids])
+        grids = [record.broadcast_node(grid, shape) for grid in grids]
+    return tuple(wrap_array(sharing.private(grid)) for grid in grids)
+
+
+def indices(dimensions: Any, dtype: Any = int, sparse: bool = False) -> Any:
+    """The index grids of a shape."""
+    ranges = [creation.arange(n, dtype=dtype) for n in dimensions]
+    grids = meshgrid(*ranges, sparse=sparse, indexing="ij")
+    if sparse or not grids:
+        return grids if sparse else creation.zeros((0,), dtype)
+    return nested(list(grids))
+
+
+def fromfunction(function: Callable[..., Any], shape: Any, *, dtype: Any = float, like: Any = None, **kwargs: Any) -> Any:  # fmt: skip
+    """A function of the index grids."""
+    del like
+    return function(*indices(shape, dtype), **kwargs)
+
+
+@recorded(np.diag)
+def diag(v: Any, k: int = 0) -> Any:
+    """A matrix with a given diagonal, or the diagonal of a matrix (a view)."""
+    v = handle_of(v)
+    if len(v._shape) == 2:
+        return shaping.diagonal(v, k)
+    if len(v._shape) != 1:
+        raise record.ShapeError("Input must be 1- or 2-d.", why=f"the shape is {v._shape}")
+    n = v._shape[0] + abs(k)
+    result = creation.zeros((n, n), v.dtype)
+    flat = result.reshape(-1)
+    start = k if k >= 0 else -k * n
+    flat[start : start + v._shape[0] * (n + 1) : n + 1] = v
+    return result
+
+
+@recorded(np.diagflat)
+def diagflat(v: Any, k: int = 0) -> Any:
+    """A matrix with the flat array on its diagonal."""
+    return diag(handle_of(v).ravel(), k)
+
+
+EXPORTS: dict[str, Function] = {
+    "array": array, "asarray": asarray, "asanyarray": asanyarray, "copy": copy,
+    "ascontiguousarray": _contiguous(np.ascontiguousarray, 1),
+    "asfortranarray": _contiguous(np.asfortranarray, 0),
+    "asarray_chkfinite": asarray_chkfinite,
+    "zeros": _constant(0), "ones": _constant(1), "empty": _constant(0),
+    "zeros_like": _like(0, np.zeros_like), "ones_like": _like(1, np.ones_like),
+    "empty_like": _like(0, np.empty_like), "full": full, "full_like": full_like,
+    "arange": arange, "linspace": linspace,
+    **{f.__name__: _host(f) for f in (
+        np.logspace, np.geomspace, np.hanning, np.hamming, np.blackman, np.bartlett, np.kaiser, np.vander,
+        np.tril_indices, np.triu_indices, np.diag_indices, np.mask_indices, np.frombuffer, np.fromiter,
+        np.fromfile, np.fromstring, np.from_dlpack,
+    )},
+    "eye": eye, "identity": identity, "tri": tri, "tril": _triangle(np.tril, True),
+    "triu": _triangle(np.triu, False), "meshgrid": meshgrid, "indices": indices,
+    "fromfunction": fromfunction, "diag": diag, "diagflat": diagflat,
+}  # fmt: skip

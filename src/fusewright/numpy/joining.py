@@ -1,0 +1,258 @@
+"""Arrays put together and taken apart along an axis; pieces are placed, never copied twice."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from fusewright.base.errors import ShapeError, ValueRangeError
+from fusewright.frontends.arrays import axes as axis_rules
+from fusewright.frontends.arrays import core, opaque, record, reductions, scans
+from fusewright.frontends.arrays.core import wrap_array
+from fusewright.frontends.arrays.dtypes import as_dtype, check_cast
+from fusewright.frontends.arrays.views import reshape_node
+from fusewright.ir.graph import Node
+from fusewright.numpy.arranging import widened
+from fusewright.numpy.operands import (
+    Function,
+    NotRecorded,
+    handle_of,
+    is_foreign,
+    node_of,
+    recorded,
+    stacked,
+)
+
+
+def _parts(arrays: Any, name: str) -> list[Any]:
+    """The operands as arrays; an array is its rows."""
+    if any(map(is_foreign, arrays)):
+        raise NotRecorded("an operand is not a numeric array")
+    parts = [handle_of(array) for array in arrays]
+    if not parts:
+        raise ValueRangeError(f"need at least one array to {name}")
+    return parts
+
+
+def _finish(nodes: list[Node], axis: int, dtype: Any, casting: str, out: Any) -> Any:
+    wanted = as_dtype(dtype or np.result_type(*(node.dtype.numpy for node in nodes)))
+    for node in nodes:
+        if dtype is not None:
+            check_cast(node.dtype, wanted, casting)
+    joined = scans.concatenated([core.cast(node, wanted) for node in nodes], axis)
+    return wrap_array(joined) if out is None else reductions.into(out, joined)
+
+
+@recorded(np.concatenate)
+def concatenate(
+    arrays: Any, /, axis: Any = 0, out: Any = None, *, dtype: Any = None, casting: str = "same_kind"
+) -> Any:
+    """Arrays one after the other along an axis they have."""
+    nodes = [part._node for part in _parts(arrays, "concatenate")]
+    if axis is None:
+        flat = [reshape_node(node, (int(np.prod(node.shape)),)) for node in nodes]
+        return _finish(flat, 0, dtype, casting, out)
+    first = nodes[0].shape
+    if not first:
+        raise ShapeError("zero-dimensional arrays cannot be concatenated")
+    at = axis_rules.one_axis(axis, len(first))
+    for number, node in enumerate(nodes):
+        if len(node.shape) != len(first):
+            raise ShapeError(
+                "all the input array dimensions except for the concatenation axis must match "
+                f"exactly, but array 0 has {len(first)} dimension(s) and array {number} has "
+                f"{len(node.shape)}"
+            )
+        for dim, (want, have) in enumerate(zip(first, node.shape, strict=True)):
+            if dim != at and want != have:
+                raise ShapeError(
+                    "all the input array dimensions except for the concatenation axis must match "
+                    f"exactly, but along dimension {dim}, the array at index 0 has size {want} "
+                    f"and the array at index {number} has size {have}"
+                )
+    return _finish(nodes, at, dtype, casting, out)
+
+
+@recorded(np.stack)
+def stack(
+    arrays: Any, axis: int = 0, out: Any = None, *, dtype: Any = None, casting: str = "same_kind"
+) -> Any:
+    """Arrays of one shape along a new axis."""
+    nodes = [part._node for part in _parts(arrays, "stack")]
+    if any(node.shape != nodes[0].shape for node in nodes):
+        raise ShapeError(
+            "all input arrays must have the same shape",
+            why=f"the shapes are {', '.join(str(node.shape) for node in nodes)}",
+        )
+    at = axis_rules.one_axis(axis, len(nodes[0].shape) + 1)
+    wanted = as_dtype(dtype or np.result_type(*(node.dtype.numpy for node in nodes)))
+    for node in nodes:
+        if dtype is not None:
+            check_cast(node.dtype, wanted, casting)
+    result = stacked([core.cast(node, wanted) for node in nodes], at)
+    return wrap_array(result) if out is None else reductions.into(out, result)
+
+
+def _stacking(original: Function, rank: int, axis: int | None) -> Function:
+    """`vstack`, `hstack`, `dstack`: at least so many dims, then joined."""
+
+    @recorded(original)
+    def function(tup: Any, *, dtype: Any = None, casting: str = "same_kind") -> Any:
+        parts = [widened(part, rank) for part in _parts(tup, "stack")]
+        at = axis if axis is not None else int(len(parts[0]._shape) > 1)
+        return concatenate(parts, at, dtype=dtype, casting=casting)
+
+    return function
+
+
+@recorded(np.column_stack)
+def column_stack(tup: Any) -> Any:
+    """One-dimensional arrays as the columns of a matrix."""
+    parts = [p if len(p._shape) > 1 else p.reshape(-1, 1) for p in _parts(tup, "stack")]
+    return concatenate(parts, 1)
+
+
+@recorded(np.block)
+def block(arrays: Any) -> Any:
+    """An array of nested lists of blocks, joined from the innermost (the last axis) outwards."""
+    depth = _depth(arrays)
+    rank = max(depth, _rank(arrays))
+    return _blocks(arrays, depth, rank)
+
+
+def _depth(arrays: Any) -> int:
+    if not isinstance(arrays, list):
+        if isinstance(arrays, tuple):
+            raise record.rules.DTypeError("arrays is a tuple: use lists to arrange blocks")
+        return 0
+    if not arrays:
+        raise ValueRangeError("List at arrays cannot be empty")
+    depths = {_depth(item) for item in arrays}
+    if len(depths) > 1:
+        raise ValueRangeError("List depths are mismatched")
+    return 1 + depths.pop()
+
+
+def _rank(arrays: Any) -> int:
+    if isinstance(arrays, list):
+        return max(map(_rank, arrays))
+    return len(node_of(arrays).shape)
+
+
+def _blocks(arrays: Any, depth: int, rank: int) -> Any:
+    if depth == 0:
+        if is_foreign(arrays):
+            raise NotRecorded("an operand is not a numeric array")
+        part = handle_of(arrays)
+        missing = rank - len(part._shape)
+        return part[(None,) * missing] if missing else part.copy()
+    return concatenate([_blocks(item, depth - 1, rank) for item in arrays], -depth)
+
+
+@recorded(np.array_split)
+def array_split(ary: Any, indices_or_sections: Any, axis: int = 0) -> Any:
+    """Views of consecutive parts, as equal as possible."""
+    ary = handle_of(ary)
+    at = axis_rules.one_axis(axis, len(ary._shape))
+    extent = ary._shape[at]
+    cuts = opaque.to_numpy(indices_or_sections)
+    if np.ndim(cuts):
+        edges = [0, *map(int, cuts), extent]
+    else:
+        if cuts <= 0:
+            raise ValueRangeError("number sections must be larger than 0.")
+        size, extra = divmod(extent, int(cuts))
+        edges = [0]
+        for number in range(int(cuts)):
+            edges.append(edges[-1] + size + (number < extra))
+    lead = (slice(None),) * at
+    return [ary[(*lead, slice(a, b))] for a, b in zip(edges, edges[1:], strict=False)]
+
+
+@recorded(np.split)
+def split(ary: Any, indices_or_sections: Any, axis: int = 0) -> Any:
+    """Views of consecutive parts of equal size, or between cuts."""
+    ary = handle_of(ary)
+    sections = opaque.to_numpy(indices_or_sections)
+    extent = ary._shape[axis_rules.one_axis(axis, len(ary._shape))]
+    if np.ndim(sections) == 0 and extent % int(sections):
+        raise ValueRangeError(
+            "array split does not result in an equal division",
+            why=f"{extent} elements in {sections} parts",
+            help="use array_split for unequal parts",
+        )
+    return array_split(ary, sections, axis)
+
+
+def _splitting(original: Function, axis: int) -> Function:
+    @recorded(original)
+    def function(ary: Any, indices_or_sections: Any) -> Any:
+        ary = handle_of(ary)
+        rank = len(ary._shape)
+        need = max(axis + 1, 1 + (original is np.vsplit))
+        if original is np.hsplit:
+            if rank == 0:
+                raise ValueRangeError("hsplit only works on arrays of 1 or more dimensions")
+            return split(ary, indices_or_sections, 1 if rank > 1 else 0)
+        if rank < need:
+            raise ValueRangeError(
+                f"{original.__name__} only works on arrays of {need} or more dimensions"
+            )
+        return split(ary, indices_or_sections, axis)
+
+    return function
+
+
+@recorded(np.unstack)
+def unstack(x: Any, /, *, axis: int = 0) -> Any:
+    """The parts along an axis, without it: views."""
+    x = handle_of(x)
+    if not x._shape:
+        raise ValueRangeError("Input array must be at least 1-d.")
+    at = axis_rules.one_axis(axis, len(x._shape))
+    lead = (slice(None),) * at
+    return tuple(wrap_view(x[(*lead, number)]) for number in range(x._shape[at]))
+
+
+def wrap_view(part: Any) -> Any:
+    """A part that is an array also where it has no dims."""
+    return wrap_array(part._node) if isinstance(part, core.scalar_class) else part
+
+
+@recorded(np.append)
+def append(arr: Any, values: Any, axis: Any = None) -> Any:
+    """Values after the array's."""
+    arr, values = handle_of(arr), handle_of(values)
+    if axis is None:
+        return concatenate([arr.ravel(), values.ravel()], 0)
+    return concatenate([arr, values], axis)
+
+
+@recorded(np.resize)
+def resize(a: Any, new_shape: Any) -> Any:
+    """The elements over and over, as many as the new shape holds."""
+    a = handle_of(a)
+    shape = tuple(new_shape) if isinstance(new_shape, tuple | list) else (new_shape,)
+    count = int(np.prod(shape))
+    size = a.size
+    if count < 0 or any(n < 0 for n in shape):
+        raise ValueRangeError("all elements of `new_shape` must be non-negative")
+    if size == 0 or count == 0:
+        return wrap_array(record.broadcast_node(core.cast(record.node_of(0), a._dtype), shape))
+    flat = a.ravel()
+    whole, rest = divmod(count, size)
+    parts = [flat] * whole + ([flat[:rest]] if rest else [])
+    if whole > 64:
+        raise NotRecorded("many repetitions")
+    return concatenate(parts, 0).reshape(shape)
+
+
+EXPORTS: dict[str, Function] = {
+    "concatenate": concatenate, "concat": concatenate, "stack": stack,
+    "vstack": _stacking(np.vstack, 2, 0), "row_stack": _stacking(np.vstack, 2, 0),
+    "hstack": _stacking(np.hstack, 1, None), "dstack": _stacking(np.dstack, 3, 2),
+    "column_stack": column_stack, "block": block, "array_split": array_split, "split": split,
+    "hsplit": _splitting(np.hsplit, 1), "vsplit": _splitting(np.vsplit, 0),
+    "dsplit": _splitting(np.dsplit, 2), "unstack": unstack, "append": append, "resize": resize,
+}  # fmt: skip

@@ -1,0 +1,182 @@
+"""Who runs a call: the recorder where an operand is an array it knows, NumPy where none is ours."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from functools import wraps
+from types import EllipsisType, NoneType
+from typing import Any
+
+import numpy as np
+
+from fusewright.base.errors import UnsupportedError
+from fusewright.frontends.arrays import core, creation, opaque, record, reductions
+from fusewright.frontends.arrays.core import Handle
+from fusewright.frontends.arrays.shaping import as_base
+from fusewright.ir.graph import ASSEMBLE, VIEW, Node
+
+NO_VALUE: Any = reductions.NO_VALUE
+Function = Callable[..., Any]
+_KNOWN = frozenset((int, float, complex, bool, list, tuple, slice, NoneType, EllipsisType, str))
+_SCALARS = (int, float, complex, np.generic)
+
+
+class NotRecorded(Exception):
+    """Raised by a recording function that has no recorded form of these arguments: NumPy runs them."""
+
+
+def is_foreign(value: Any) -> bool:
+    """Whether only NumPy (or another library's own protocol) knows what to do with a value."""
+    kind = type(value)
+    if kind in _KNOWN or kind in core.handle_classes:
+        return False
+    if kind is np.ndarray or isinstance(value, np.generic):
+        return opaque.from_numpy_or_none(value.dtype) is None
+    protocol = getattr(kind, "__array_ufunc__", None) or getattr(kind, "__array_function__", None)
+    return protocol is not None
+
+
+def is_scalar(value: Any) -> bool:
+    """A Python or NumPy number (a lazy scalar is none: its value is not known yet)."""
+    return isinstance(value, _SCALARS) and not isinstance(value, Handle)
+
+
+def holds_array(value: Any) -> bool:
+    """Whether one of our arrays is among (nested) arguments."""
+    if isinstance(value, Handle):
+        return True
+    if type(value) is list or type(value) is tuple:
+        return any(map(holds_array, value))
+    return isinstance(value, dict) and any(map(holds_array, value.values()))
+
+
+def is_ours(value: Any) -> bool:
+    """Whether recording a call on this operand pays: one of our arrays, a list of some, or a NumPy array."""
+    return isinstance(value, np.ndarray) or holds_array(value)
+
+
+def handle_of(value: Any) -> Any:
+    """The array itself, or a new one of a NumPy array, list or number; never a lazy scalar."""
+    if isinstance(value, Handle):
+        return as_base(value)
+    return nested(value)
+
+
+def node_of(value: Any) -> Node:
+    """The recorded value of any operand."""
+    if type(value) in (list, tuple):
+        value = nested(value)
+    return record.node_of(value)
+
+
+def nested(value: Any) -> Any:
+    """An array of nested lists; where they hold arrays of ours, these are assembled and not computed."""
+    if type(value) not in (list, tuple) or not holds_array(value):
+        return creation.asarray(value)
+    parts = [nested(item) for item in value]
+    nodes = [part._node for part in parts]
+    shape = nodes[0].shape
+    if any(node.shape != shape for node in nodes):
+        return creation.asarray(value)  # NumPy says what is wrong
+    dtype = record.rules.as_dtype(np.result_type(*(node.dtype.numpy for node in nodes)))
+    return core.wrap_array(stacked([core.cast(node, dtype) for node in nodes], 0))
+
+
+def stacked(nodes: Sequence[Node], axis: int) -> Node:
+    """Values of one shape and type along a new axis."""
+    first = nodes[0]
+    shape = (*first.shape[:axis], len(nodes), *first.shape[axis:])
+    rank = len(shape)
+    places = tuple((dim if dim < axis else dim + 1, 0, 1) for dim in range(rank - 1))
+    piece = (*shape[:axis], 1, *shape[axis + 1 :])
+    args = tuple(core.record(VIEW, (node,), node.dtype, piece, places) for node in nodes)
+    attr = tuple(
+        tuple((number if dim == axis else 0, 1) for dim in range(rank))
+        for number in range(len(nodes))
+    )
+    return core.record(ASSEMBLE, args, first.dtype, shape, attr)
+
+
+def hand_over(
+    name: str,
+    original: Function,
+    args: Sequence[Any],
+    kwargs: dict[str, Any] | None = None,
+    why: str = opaque.DELEGATED,
+    library: bool = False,
+) -> Any:
+    """NumPy runs the call now, as a named step; an `out` of ours gets the result.
+
+    A `library` step is one Fusewright means to leave to NumPy, so `strict=True` lets it pass.
+    """
+    kwargs = dict(kwargs or {})
+    out = kwargs.get("out")
+    targets = out if isinstance(out, tuple) else (out,)
+    if any(isinstance(target, Handle) for target in targets):
+        del kwargs["out"]
+        result = opaque.delegate(name, original, args, kwargs, why, library)
+        results = result if isinstance(result, tuple) else (result,)
+        stored = [
+            value if target is None else reductions.into(target, record.node_of(value))
+            for value, target in zip(results, targets, strict=True)
+        ]
+        return tuple(stored) if isinstance(result, tuple) else stored[0]
+    result = opaque.delegate(name, original, args, kwargs, why, library)
+    return out if isinstance(out, np.ndarray) else result
+
+
+def recorded(
+    original: Function, *, host: bool = False, name: str = ""
+) -> Callable[[Function], Function]:
+    """Make a recording function stand for NumPy's: what it does not take is handed over.
+
+    `host`: plain Python lists and numbers are NumPy's at once (a reduction of them is a number, not a program).
+    """
+    label = name or original.__name__
+
+    def decorate(function: Function) -> Function:
+        @wraps(original)
+        def call(*args: Any, **kwargs: Any) -> Any:
+            if host and args and not is_ours(args[0]) and not holds_array((args, kwargs)):
+                return opaque.from_numpy_result(original(*args, **kwargs))
+            if any(map(is_foreign, args)):
+                return hand_over(label, original, args, kwargs, "an operand is not a numeric array")
+            try:
+                return function(*args, **kwargs)
+            except NotRecorded as reason:
+                return hand_over(label, original, args, kwargs, str(reason) or opaque.DELEGATED)
+            except UnsupportedError:
+                return hand_over(label, original, args, kwargs, "a dtype without a compiled form")
+
+        return call
+
+    return decorate
+
+
+def library(original: Function, name: str = "") -> Function:
+    """A library step whose result depends on the data (its shape, or whether it raises): NumPy runs it at once."""
+    label = name or original.__name__
+
+    @wraps(original)
+    def call(*args: Any, **kwargs: Any) -> Any:
+        if not holds_array((args, kwargs)):
+            return opaque.from_numpy_result(original(*args, **kwargs))
+        return hand_over(label, original, args, kwargs, LIBRARY, True)
+
+    return call
+
+
+LIBRARY = "a library step: NumPy's own code runs it"
+
+
+def delegated(original: Function, name: str = "") -> Function:
+    """A function the drop-in lacks: NumPy runs it, `explain` names it, `strict=True` refuses it."""
+    label = name or getattr(original, "__name__", repr(original))
+
+    @wraps(original)
+    def call(*args: Any, **kwargs: Any) -> Any:
+        if not holds_array((args, kwargs)):
+            return opaque.from_numpy_result(original(*args, **kwargs))
+        return hand_over(label, original, args, kwargs)
+
+    return call

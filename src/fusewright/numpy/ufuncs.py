@@ -1,0 +1,213 @@
+"""Universal functions: one `Ufunc` for each of NumPy's, with `out=`, `where=`, `reduce`, `outer`, ...
+
+A call on our arrays is recorded; a call on Python and NumPy numbers alone is NumPy's, at once.
+"""
+
+from __future__ import annotations
+
+from types import SimpleNamespace
+from typing import Any
+
+import numpy as np
+
+from fusewright.base.errors import UnsupportedError, ValueRangeError
+from fusewright.frontends.arrays import core, items, opaque, operators, record, sharing
+from fusewright.frontends.arrays import ufuncs as recording
+from fusewright.frontends.arrays.core import wrap
+from fusewright.ir.graph import SCALAR
+from fusewright.numpy.operands import (
+    Function,
+    hand_over,
+    handle_of,
+    holds_array,
+    is_foreign,
+    is_scalar,
+)
+
+
+class Ufunc:
+    """A NumPy ufunc that records calls on our arrays."""
+
+    __slots__ = ("__dict__", "_fast", "_function", "_original", "_reflected")
+
+    def __init__(self, original: np.ufunc, function: Function | None = None) -> None:
+        name = recording.NAMES.get(original)
+        self._original = original
+        self._function = function
+        self._fast = self._reflected = None
+        self.__name__ = self.__qualname__ = original.__name__
+        self.__doc__ = original.__doc__
+        self.__module__ = "fusewright.numpy"
+        if name is not None and original.nin == 1:
+            self._fast = operators.make_function(name)
+        elif name is not None and name not in CHECKED:
+            self._fast = operators.make_operator(name)
+            self._reflected = operators.make_operator(name, True)
+
+    @property
+    def __class__(self) -> type:  # type: ignore[override]
+        return np.ufunc
+
+    def __call__(self, *args: Any, **kwargs: Any) -> Any:
+        if not kwargs and self._fast is not None:
+            result = NotImplemented
+            if len(args) == 1:
+                if type(args[0]) in core.handle_classes:
+                    return self._fast(args[0])
+            elif len(args) == 2 and type(args[0]) in core.handle_classes:
+                if type(args[1]) not in (list, tuple):
+                    result = self._fast(*args)
+            elif len(args) == 2 and type(args[1]) in core.handle_classes:
+                if type(args[0]) not in (list, tuple):
+                    result = self._reflected(args[1], args[0])  # type: ignore[misc]
+            if result is not NotImplemented:
+                return result
+        return self._general("__call__", args, kwargs)
+
+    def _general(self, method: str, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
+        original = self._original
+        function = getattr(original, method)
+        if method == "__call__" and len(args) > original.nin:
+            outs = (*args[original.nin :], *(None,) * (original.nargs - len(args)))
+            args, kwargs = args[: original.nin], {**kwargs, "out": outs}
+        name = original.__name__ if method == "__call__" else f"{original.__name__}.{method}"
+        if not holds_array((args, kwargs)):
+            if all(map(is_scalar, args)) or "out" in kwargs:
+                return function(*args, **kwargs)
+        if any(map(is_foreign, args)):
+            return hand_over(name, function, args, kwargs, "an operand is not a numeric array")
+        if len(args) != original.nin and method == "__call__":
+            return function(*args, **kwargs)  # NumPy says how many it takes
+        args = tuple(handle_of(arg) if type(arg) in (list, tuple) else arg for arg in args)
+        try:
+            return self._record(method, args, kwargs)
+        except UnsupportedError:
+            return hand_over(name, function, args, kwargs, "a dtype without a compiled form")
+
+    def _record(self, method: str, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
+        original = self._original
+        if original.nout > 1 and self._function is not None and not kwargs:
+            return self._function(*args)
+        if original.__name__ in CHECKED and method == "__call__":
+            CHECKED[original.__name__](*args)
+        kwargs = {key: value for key, value in kwargs.items() if key not in IGNORED}
+        if kwargs.get("out", 0) is None or kwargs.get("out") == (None,):
+            del kwargs["out"]
+        return recording.call(original, method, args, kwargs)
+
+    def reduce(self, array: Any, axis: Any = 0, *args: Any, **kwargs: Any) -> Any:
+        """Combine the elements along axes (the first by default)."""
+        names = ("dtype", "out", "keepdims", "initial", "where")
+        kwargs |= dict(zip(names, args, strict=False))
+        array = handle_of(array) if type(array) in (list, tuple) else array
+        if getattr(array, "shape", None) == () and axis in (0, -1):
+            axis = None
+        return self._general("reduce", (array,), {"axis": axis, **_given(kwargs)})
+
+    def accumulate(self, array: Any, axis: int = 0, dtype: Any = None, out: Any = None) -> Any:
+        """Combine each element with all before it."""
+        given = {"axis": axis, "dtype": dtype, "out": out}
+        return self._general("accumulate", (array,), _given(given))
+
+    def reduceat(
+        self, array: Any, indices: Any, axis: int = 0, dtype: Any = None, out: Any = None
+    ) -> Any:
+        """Reduce slices that start at the indices."""
+        given = {"axis": axis, "dtype": dtype, "out": out}
+        return self._general("reduceat", (array, indices), _given(given))
+
+    def outer(self, a: Any, b: Any, /, **kwargs: Any) -> Any:
+        """Every element of one with every element of the other."""
+        return self._general("outer", (a, b), kwargs)
+
+    def at(self, a: Any, indices: Any, b: Any = None, /) -> None:
+        """Update elements in place; equal indices accumulate."""
+        values = () if b is None else (b,)
+        if not isinstance(a, core.Handle):
+            self._original.at(a, opaque.to_numpy(indices), *map(opaque.to_numpy, values))
+        elif b is None:
+            a[indices] = self(a[indices])  # type: ignore[index]
+        else:
+            items.update_at(self._original, a, indices, b)
+
+    def __getattr__(self, name: str) -> Any:
+        return getattr(self._original, name)
+
+    def __repr__(self) -> str:
+        return repr(self._original)
+
+    def __reduce__(self) -> str:
+        return self.__name__
+
+
+
+IGNORED = frozenset(("order", "subok"))
+
+
+def _given(kwargs: dict[str, Any]) -> dict[str, Any]:
+    """The keyword arguments that say something."""
+    return {key: value for key, value in kwargs.items() if value is not None or key == "axis"}
+
+
+def _check_powers(base: Any, exponent: Any) -> None:
+    """NumPy refuses integers to negative integer powers, so array exponents are looked at."""
+    kinds = [record.kind_of(base), record.kind_of(exponent)]
+    letters = [getattr(kind, "kind", "i" if kind is int else "f") for kind in kinds]
+    if letters[0] not in "biu" or letters[1] != "i":
+        return
+    node = record.node_of(exponent)
+    values = node.value if node.kind == SCALAR else sharing.content_of(node)
+    if np.size(values) and np.min(values) < 0:
+        raise ValueRangeError(
+            "Integers to negative integer powers are not allowed.",
+            why="an exponent is negative",
+            help="convert the base to float first",
+        )
+
+
+CHECKED = {"power": _check_powers}
+"""Ufuncs that raise for some values: they look at them before the call is recorded."""
+
+
+def _divmod(a: Any, b: Any) -> tuple[Any, Any]:
+    return UFUNCS["floor_divide"](a, b), UFUNCS["remainder"](a, b)
+
+
+def _modf(x: Any) -> tuple[Any, Any]:
+    """The fraction (with the sign of x; zero for infinities) and the integer part."""
+    x = record.map_node("positive", x)
+    if x.dtype.kind not in "f":
+        x = record.map_node("add", x, 0.0)
+    whole = record.map_node("trunc", x)
+    rest = record.map_node("subtract", x, whole)
+    rest = record.map_node("where", record.map_node("isinf", x), 0.0, rest)
+    return wrap(record.map_node("copysign", rest, x)), wrap(whole)
+
+
+_SEVERAL: dict[str, Function] = {"divmod": _divmod, "modf": _modf}
+UFUNCS: dict[str, Ufunc] = {}
+"""By NumPy's own name of the ufunc."""
+ALIASES: dict[str, Ufunc] = {}
+"""By every public name in NumPy's namespace."""
+
+
+def _fill() -> None:
+    """One object for each of NumPy's ufuncs, under all its names; the matrix products have a file of their own."""
+    for name in dir(np):
+        original = getattr(np, name) if name not in LAZY_MODULES else None
+        if isinstance(original, np.ufunc) and original.signature is None:
+            found = UFUNCS.get(original.__name__)
+            if found is None:
+                found = Ufunc(original, _SEVERAL.get(original.__name__))
+                UFUNCS[original.__name__] = found
+            ALIASES[name] = found
+
+
+LAZY_MODULES = frozenset(
+    ("char", "core", "ctypeslib", "f2py", "fft", "lib", "ma", "matlib", "polynomial", "random", "rec", "strings",
+     "testing", "typing")
+)  # fmt: skip
+"""NumPy imports these when they are asked for; looking would cost their import."""
+_fill()
+u = SimpleNamespace(**UFUNCS)
+"""The ufuncs as attributes: `u.add(a, b)`."""

@@ -1,0 +1,1 @@
+"""The decisions: what is inlined, which stages become one kernel, where each intermediate lives."""

@@ -1,0 +1,296 @@
+"""Grouping stages into kernels: dependence by distance, profit by what stays in cache.
+
+A stage joins a kernel when every value it reads from the kernel's members is read at the same index of the shared dims
+(distance 0), or at a literal distance in dim 0, in which case the earlier stage runs ahead and a few of its rows are kept.
+Theorem: with lag(P) >= lag(C) + o for every read of P by C at distance o, row i + o of P is computed
+before row i of C in the order of execution, and a ring of `lag(P) - min(lag(C) + o) + 1` rows never overwrites a row still to be read.
+Each thread computes the rows its range needs, so neighbours never wait for each other (overlapped tiles).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, field, replace
+
+from fusewright.ir import linear
+from fusewright.ir.dtypes import INT64
+from fusewright.ir.expr import Expr, const, index, postorder
+from fusewright.ir.nest import Alias, Library, Program, Stage, Step
+from fusewright.plan.plan import Decided, Form, Kernel, Member, Plan, is_sink
+
+Size = Callable[[Expr], int]
+
+CACHE = 1 << 20
+"""Bytes of row buffers a kernel may keep: half of a 2 MiB L2, the other half is for what streams through."""
+MOST_STREAMS = 24
+"""Arrays read and written by one kernel: hardware prefetchers follow about this many."""
+MOST_STAGES = 16
+"""Stages of one kernel that stream rows: each adds two halo rows for every thread to compute again."""
+
+
+@dataclass(slots=True)
+class _Group:
+    """A kernel being put together."""
+
+    stages: list[Stage] = field(default_factory=list)
+    shared: int = 0
+    streaming: bool = False
+    closed: bool = False
+
+
+def group(program: Program, size: Size, fuse: bool) -> Plan:
+    """Assign every step to a kernel, in an order that respects every dependence."""
+    return _Grouper(program, size, fuse).run()
+
+
+class _Grouper:
+    def __init__(self, program: Program, size: Size, fuse: bool) -> None:
+        self.program = program
+        self.size = size
+        self.fuse = fuse
+        self.sequence: list[_Group | Library | Alias] = []
+        self.home: dict[int, int] = {}
+        self.decisions: list[Decided] = []
+
+    def run(self) -> Plan:
+        for step in self.program.steps:
+            self._place(step)
+        readers = _readers(self.program)
+        steps = tuple(
+            _kernel(entry, self.program, readers) if isinstance(entry, _Group) else entry
+            for entry in self.sequence
+        )
+        return Plan(steps, tuple(self.decisions))
+
+    def _place(self, step: Step) -> None:
+        if isinstance(step, Stage) and self.fuse and not _patches(step):
+            first = max((self.home.get(slot, -1) for slot in _reads(step)), default=-1)
+            for number in range(len(self.sequence) - 1, max(first, 0) - 1, -1):
+                entry = self.sequence[number]
+                if isinstance(entry, _Group) and self._joins(entry, step):
+                    self.home[step.slot] = number
+                    return
+        if isinstance(step, Stage):
+            step = _alone(step)
+        self.home[step.slot if not isinstance(step, _Group) else step.stages[0].slot] = len(
+            self.sequence
+        )
+        self.sequence.append(step)
+
+    def _joins(self, entry: _Group, stage: Stage) -> bool:
+        """Add the stage to the kernel, or note what stands in the way."""
+        if entry.closed:
+            return False
+        related = set(_reads(stage)) & {s.slot for s in entry.stages}
+        common = {slot for member in entry.stages for slot in _reads(member)} & set(_reads(stage))
+        if not related and not common:
+            return False
+        fit = _fit(entry, stage)
+        why = fit if isinstance(fit, str) else self._profit(entry, stage, fit)
+        other = max(related or {entry.stages[-1].slot})
+        if why:
+            if related:
+                self.decisions.append(Decided(False, (other, stage.slot), why))
+            return False
+        assert isinstance(fit, tuple)
+        entry.stages.append(stage)
+        entry.shared, entry.streaming = fit
+        what = "the value stays in cache" if related else "they read the same data"
+        self.decisions.append(Decided(True, (other, stage.slot), what))
+        return True
+
+    def _profit(self, entry: _Group, stage: Stage, fit: tuple[int, bool]) -> str:
+        stages = [*entry.stages, stage]
+        if fit[1] and len(stages) > MOST_STAGES:
+            return f"more than {MOST_STAGES} stages in one pass would recompute too many halo rows"
+        streams = {slot for s in stages for slot in (*_reads(s), s.slot)}
+        if len(streams) > MOST_STREAMS + 2 * len(stages):
+            return f"more than {MOST_STREAMS} arrays would be streamed at once"
+        if _tiled(stages):
+            return ""
+        inner = sum(
+            self.size(_product(self.program.buffers[s.slot].extents[fit[0] :]))
+            * s.dtype.itemsize
+            * (4 if fit[1] else 1)
+            for s in stages
+            if s.slot not in self.program.outputs
+        )
+        if inner > CACHE:
+            return f"its rows ({inner >> 10} KiB) would not stay in cache"
+        return ""
+
+
+def _alone(stage: Stage) -> _Group:
+    return _Group([stage], _own_shared(stage), False, _patches(stage))
+
+
+def _own_shared(stage: Stage) -> int:
+    """How many leading dims a stage can share with others."""
+    rank = len(stage.extents)
+    if stage.form == "scan" and 0 in stage.axes:
+        return 0
+    if is_sink(stage) or rank <= 1:
+        return min(rank, 1)
+    if stage.form != "map":
+        return min(stage.axes)
+    return rank - 1
+
+
+def _tiled(stages: Sequence[Stage]) -> bool:
+    return all(len(stage.extents) == 1 for stage in stages)
+
+
+def _fit(entry: _Group, stage: Stage) -> tuple[int, bool] | str:
+    """The shared dims and whether rows are streamed once the stage is in; or why it cannot be."""
+    if any(is_sink(s) and s.slot in _reads(stage) for s in entry.stages):
+        return "the reduction must be complete before anything reads it"
+    sinks = [s for s in entry.stages if is_sink(s)]
+    if is_sink(stage) and any((s.axes, s.extents) != (stage.axes, stage.extents) for s in sinks):
+        return "two reductions over different dims need different blocks"
+    if any(s.form == "scan" and 0 in s.axes for s in (*entry.stages, stage)):
+        return "a scan along the first dim runs in order"
+    rank = len(stage.extents)
+    if rank == 0 or not entry.stages[0].extents:
+        same = rank == 0 and all(not s.extents for s in entry.stages)
+        return (0, False) if same else "one of them is a single value"
+    tiled = _tiled(entry.stages)
+    if tiled and rank != 1:
+        return "their iteration spaces have different ranks"
+    limit = 1 if rank == 1 else _own_shared(stage)
+    shared = min(entry.shared, limit)
+    streaming = entry.streaming
+    for other in entry.stages:
+        verdict = _distance(other, stage)
+        if isinstance(verdict, str):
+            return verdict
+        shared = min(shared, verdict[0])
+        streaming = streaming or verdict[1]
+    if shared == 0:
+        return "they agree on no leading dim"
+    if streaming:
+        shared = 1
+    return shared, streaming
+
+
+def _distance(producer: Stage, consumer: Stage) -> tuple[int, bool] | str:
+    """On how many leading dims the two agree, and whether they are a distance apart in dim 0."""
+    shared = 0
+    for a, b in zip(producer.extents, consumer.extents, strict=False):
+        if linear.distance(a, b) is None:
+            break
+        shared += 1
+    if shared == 0:
+        return "their first dims have different extents"
+    if linear.distance(producer.extents[0], consumer.extents[0]) != 0:
+        shared = 1
+    streaming = False
+    for load in _loads(consumer):
+        if load.attr != producer.slot:
+            continue
+        for dim in range(min(shared, len(load.args))):
+            gap = linear.distance(load.args[dim], index(dim))
+            if gap is None:
+                shared = dim
+                break
+            if gap and dim == 0:
+                streaming, shared = True, 1
+                break
+            if gap:
+                shared = dim
+                break
+        if shared == 0:
+            return "the first dim is read at a distance that is not a literal"
+    if streaming and (producer.form == "scan" or is_sink(consumer) and _tiled([consumer])):
+        return "a value read at a distance cannot run ahead of this loop"
+    return shared, streaming
+
+
+def _loads(stage: Stage) -> list[Expr]:
+    return [e for e in postorder(n.body for n in stage.nests) if e.name == "load"]
+
+
+def _reads(step: Step) -> list[int]:
+    if isinstance(step, Stage):
+        return sorted({load.attr for load in _loads(step)})
+    return []
+
+
+def _patches(stage: Stage) -> bool:
+    """Whether the stage writes anywhere but at its own index, or part of a value."""
+    if stage.form != "map":
+        return False
+    rank = len(stage.extents)
+    here = tuple(index(dim) for dim in range(rank))
+    return stage.update >= 0 or any(nest.store != here for nest in stage.nests)
+
+
+def _product(extents: Sequence[Expr]) -> Expr:
+    total: Expr = const(1, INT64)
+    for extent in extents:
+        total = linear.times(total, extent)
+    return total
+
+
+def _readers(program: Program) -> dict[int, set[int]]:
+    """Which stages read each value; -1 stands for a library or the user."""
+    readers: dict[int, set[int]] = {slot: {-1} for slot in program.outputs}
+    for step in program.steps:
+        if isinstance(step, Stage):
+            for slot in _reads(step):
+                readers.setdefault(slot, set()).add(step.slot)
+        else:
+            for slot in step.reads if isinstance(step, Library) else (step.source,):
+                readers.setdefault(slot, set()).add(-1)
+    return readers
+
+
+def _kernel(entry: _Group, program: Program, readers: dict[int, set[int]]) -> Kernel:
+    inside = {stage.slot for stage in entry.stages}
+    members = [
+        Member(stage, "row" if _stays(stage, inside, readers) else "memory")
+        for stage in entry.stages
+    ]
+    if entry.streaming:
+        members = _schedule(members)
+    form: Form = "tiles" if _tiled(entry.stages) and entry.shared else "rows"
+    extents = tuple(dict.fromkeys(s.extents[: entry.shared] for s in entry.stages))
+    ordered = any(s.form == "scan" and 0 in s.axes for s in entry.stages)
+    kernel = Kernel(form, entry.shared, extents, tuple((m,) for m in members), ordered)
+    return kernel
+
+
+def _stays(stage: Stage, inside: set[int], readers: dict[int, set[int]]) -> bool:
+    return not is_sink(stage) and not _patches(stage) and readers.get(stage.slot, {-1}) <= inside
+
+
+def _schedule(members: list[Member]) -> list[Member]:
+    """Lags, halos and rings, consumers first."""
+    done: dict[int, Member] = {}
+    for member in reversed(members):
+        reads = [
+            (reader, distance)
+            for reader in done.values()
+            for distance in _distances(reader.stage, member.stage.slot)
+        ]
+        lag = max((r.lag + d for r, d in reads), default=0)
+        low = min((r.low + d for r, d in reads), default=0)
+        high = max((r.high + d for r, d in reads), default=0)
+        if member.place == "memory":
+            low, high = min(low, 0), max(high, 0)
+        oldest = min((r.lag + d for r, d in reads), default=lag)
+        done[member.stage.slot] = replace(
+            member, lag=lag, low=low, high=high, ring=_power_of_two(lag - oldest + 1)
+        )
+    return [done[member.stage.slot] for member in members]
+
+
+def _distances(stage: Stage, slot: int) -> set[int]:
+    found = {
+        linear.distance(load.args[0], index(0)) for load in _loads(stage) if load.attr == slot
+    }
+    return {distance for distance in found if distance is not None}
+
+
+def _power_of_two(count: int) -> int:
+    return 1 << (count - 1).bit_length()
+

@@ -1,0 +1,80 @@
+"""A plan: which stages became one kernel, in what order, and where each intermediate lives.
+
+A kernel runs *units* in parallel.  In form `rows` a unit is one index of the `shared` leading dims, and every phase computes the
+rest of the dims for it.  In form `tiles` (one dim) a unit is a tile of `TILE` elements.  A stage whose readers want
+it at other offsets of dim 0 runs `lag` units ahead, and starts `low` units before and ends `high` units behind the range
+its thread owns; the last `ring` rows of it are kept.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Literal
+
+from fusewright.ir.expr import Expr
+from fusewright.ir.nest import Alias, Library, Stage
+
+TILE = 8192
+"""Elements of a tile and of a block of a reduction: 64 KiB of float64 stay in L2 and feed the vector units for 1-2 us."""
+
+Place = Literal["memory", "row"]
+Form = Literal["rows", "tiles"]
+
+
+@dataclass(frozen=True, slots=True)
+class Member:
+    """A stage in a kernel."""
+
+    stage: Stage
+    place: Place
+    lag: int = 0
+    low: int = 0
+    high: int = 0
+    ring: int = 1
+
+
+@dataclass(frozen=True, slots=True)
+class Kernel:
+    """Stages that run as one.  Each phase is one loop (members of one phase share their loop)."""
+
+    form: Form
+    shared: int
+    extents: tuple[tuple[Expr, ...], ...]
+    phases: tuple[tuple[Member, ...], ...]
+    ordered: bool = False
+
+    @property
+    def members(self) -> tuple[Member, ...]:
+        return tuple(member for phase in self.phases for member in phase)
+
+    @property
+    def streams(self) -> bool:
+        """Whether rows are kept from one unit to the next."""
+        return any(m.lag or m.low or m.high or m.ring > 1 for m in self.members)
+
+    @property
+    def sinks(self) -> tuple[Member, ...]:
+        """Reductions over the units themselves: their blocks are combined when all units are done."""
+        return tuple(m for m in self.members if is_sink(m.stage))
+
+
+@dataclass(frozen=True, slots=True)
+class Decided:
+    """Why two neighbours share a kernel, or do not; `slots` are the nodes concerned."""
+
+    fused: bool
+    slots: tuple[int, int]
+    why: str
+
+
+@dataclass(frozen=True, slots=True)
+class Plan:
+    """The steps in order, and the decisions that led to them."""
+
+    steps: tuple[Kernel | Library | Alias, ...]
+    decisions: tuple[Decided, ...]
+
+
+def is_sink(stage: Stage) -> bool:
+    """Whether the stage reduces dim 0, along which units run."""
+    return stage.form == "fold" and 0 in stage.axes

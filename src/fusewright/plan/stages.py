@@ -1,0 +1,312 @@
+"""From recorded nodes to stages: which values are stored, and the nests that compute them.
+
+Everything else is inlined.  A value is stored when somebody asks for it, when a library reads it, when it is a reduction or a
+scan, and when computing it again for each of its readers would cost more than keeping it:
+
+* it is read at several offsets (a stencil of a stencil), or
+* by stages that cannot share one loop (softmax: the sum reads `exp(x - max)`, and so does the quotient), or
+* by a broadcast along an outer dim.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from fusewright.ir import graph, linear, ops
+from fusewright.ir.dtypes import INT64
+from fusewright.ir.expr import Expr, cast, const, index
+from fusewright.ir.graph import Node
+from fusewright.ir.nest import Alias, Box, Library, Nest, Program, Stage, Step
+from fusewright.plan.values import (
+    NotInlinable,
+    Split,
+    Values,
+    at_least,
+    at_most,
+)
+
+RECOMPUTE = 8
+"""In units of one vector add: a value dearer than this is stored rather than computed twice (a store and a load from cache)."""
+MOST_BOXES = 40
+"""More boxes than this for one value make more code than they save: its assembled operands are stored instead."""
+
+_ALWAYS_STORED = {graph.REDUCE, graph.SCAN, graph.RESHAPE, graph.OPAQUE, graph.PART}
+
+
+def build(order: Sequence[Node], outputs: frozenset[int]) -> Program:
+    """The slice as stages.  `order` is topological; `outputs` are the slots asked for."""
+    stored = _choose_stored(order, outputs)
+    while True:
+        values = Values(order, stored)
+        try:
+            steps = tuple(
+                step
+                for slot, node in enumerate(order)
+                if slot in stored and node.kind != graph.LEAF
+                for step in _steps(values, slot, node)
+            )
+        except NotInlinable as reason:
+            assert reason.slot not in stored, "a stored value needs no inlining"
+            stored.add(reason.slot)
+            continue
+        for slot in outputs:
+            values.describe(slot)
+        return Program(values.buffers, steps, values.arguments.sources, outputs)
+
+
+class _Readers:
+    """Who reads each node, and through which index map."""
+
+    def __init__(self, order: Sequence[Node]) -> None:
+        self.order = order
+        self.slots = {id(node): slot for slot, node in enumerate(order)}
+        self.paths: list[set[object]] = [set() for _ in order]
+        self.consumers: list[list[int]] = [[] for _ in order]
+        for slot, node in enumerate(order):
+            if node.kind != graph.VIEW:
+                for position, arg in enumerate(node.args):
+                    self._follow(slot, node, position, arg)
+
+    def _follow(self, slot: int, node: Node, position: int, arg: Node) -> None:
+        path: list[object] = []
+        if node.kind == graph.ASSEMBLE:
+            path.append(node.attr[position])
+        elif node.kind == graph.MAP and arg.shape != node.shape and arg.kind != graph.VIEW:
+            path.append(_broadcast_kind(arg, node))
+        elif node.kind == graph.GATHER and position == 0:
+            path.append("gather")
+        while True:
+            number = self.slots[id(arg)]
+            self.paths[number].add(tuple(path))
+            self.consumers[number].append(slot)
+            if arg.kind != graph.VIEW:
+                return
+            path.append(arg.attr)
+            arg = arg.args[0]
+
+
+def _broadcast_kind(arg: Node, node: Node) -> str:
+    """`outer` when one element of the operand serves many rows, else `inner` (loop-invariant code takes care of it)."""
+    if not arg.shape or arg.shape[-1] != node.shape[-1] or node.shape[-1] == 1:
+        return "inner"
+    lead = len(node.shape) - len(arg.shape)
+    padded = (1,) * lead + arg.shape
+    outer = any(a != n for a, n in zip(padded, node.shape, strict=True))
+    return "outer" if outer else "inner"
+
+
+def _choose_stored(order: Sequence[Node], outputs: frozenset[int]) -> set[int]:
+    readers = _Readers(order)
+    stored = set(outputs)
+    for slot, node in enumerate(order):
+        if node.kind in _ALWAYS_STORED:
+            stored.add(slot)
+        if node.kind in (graph.OPAQUE, graph.RESHAPE):
+            stored.update(_operands(readers, node))
+    for slot in range(len(order) - 1, -1, -1):
+        if slot not in stored and _worth_storing(readers, slot, stored):
+            stored.add(slot)
+    return stored
+
+
+def _operands(readers: _Readers, node: Node) -> list[int]:
+    """What an opaque step or a reshape needs in memory; a library takes views by itself."""
+    found = []
+    for arg in node.args:
+        while node.kind == graph.OPAQUE and arg.kind == graph.VIEW:
+            arg = arg.args[0]
+        if arg.kind != graph.SCALAR:
+            found.append(readers.slots[id(arg)])
+    return found
+
+
+def _worth_storing(readers: _Readers, slot: int, stored: set[int]) -> bool:
+    node = readers.order[slot]
+    if node.kind not in (graph.MAP, graph.ASSEMBLE, graph.GATHER):
+        return False
+    cost = _cost(readers, slot, stored)
+    paths = readers.paths[slot]
+    if ("outer",) in paths and cost > 2:
+        return True
+    if any(path and path[0] == "gather" for path in paths) and (
+        node.kind == graph.ASSEMBLE or cost > 2
+    ):
+        return True
+    loops = _loops(readers, slot, stored)
+    copies = max(len(paths), loops)
+    if node.kind == graph.ASSEMBLE and copies > 1:
+        return cost > 2
+    return copies > 1 and cost * (copies - 1) > RECOMPUTE
+
+
+def _cost(readers: _Readers, root: int, stored: set[int]) -> int:
+    """What computing one element inlines, down to stored values and leaves."""
+    total, seen, stack = 0, {root}, [root]
+    while stack:
+        slot = stack.pop()
+        node = readers.order[slot]
+        if node.kind == graph.MAP:
+            total += ops.MAP[node.op].cost
+        for arg in node.args:
+            number = readers.slots[id(arg)]
+            if number not in seen and number not in stored and arg.kind not in _ALWAYS_STORED:
+                seen.add(number)
+                stack.append(number)
+    return total
+
+
+def _loops(readers: _Readers, root: int, stored: set[int]) -> int:
+    """In how many separate loops the value would be computed: stages of one shape and depth share one."""
+    found: set[object] = set()
+    seen, stack = {root}, [root]
+    while stack:
+        for consumer in readers.consumers[stack.pop()]:
+            if consumer in seen:
+                continue
+            seen.add(consumer)
+            if consumer in stored:
+                node = readers.order[consumer]
+                fold = node.kind in (graph.REDUCE, graph.SCAN)
+                found.add((fold, _depth(readers, consumer), node.shape if not fold else ()))
+            else:
+                stack.append(consumer)
+    return len(found)
+
+
+def _depth(readers: _Readers, slot: int) -> int:
+    """How many reductions, scans and libraries a value waits for, itself included."""
+    cache: dict[int, int] = readers.__dict__.setdefault("depths", {})
+    if slot not in cache:
+        node = readers.order[slot]
+        below = (_depth(readers, readers.slots[id(arg)]) for arg in node.args)
+        cache[slot] = max(below, default=0) + (node.kind in _ALWAYS_STORED)
+    return cache[slot]
+
+
+def _steps(values: Values, slot: int, node: Node) -> list[Step]:
+    if node.kind in (graph.OPAQUE, graph.PART):
+        values.describe(slot)
+        return [Library(slot, _roots(values, node))]
+    if node.kind == graph.RESHAPE:
+        values.describe(slot)
+        return [Alias(slot, values.slots[id(node.args[0])])]
+    values.describe(slot)
+    return _FORMS.get(node.kind, _map)(values, slot, node)
+
+
+def _roots(values: Values, node: Node) -> tuple[int, ...]:
+    """The stored values below an opaque step's operands (views are taken by the library itself)."""
+    found = []
+    for arg in node.args:
+        while arg.kind == graph.VIEW and values.slots[id(arg)] not in values.stored:
+            arg = arg.args[0]
+        if arg.kind != graph.SCALAR:
+            found.append(values.slots[id(arg)])
+    return tuple(found)
+
+
+def _whole(values: Values, slot: int) -> Box:
+    extents = values.arguments.extents(slot)
+    return Box(tuple(const(0, INT64) for _ in extents), extents)
+
+
+def _indices(rank: int) -> tuple[Expr, ...]:
+    return tuple(index(dim) for dim in range(rank))
+
+
+def _cut(values: Values, node: Node, box: Box, store: tuple[Expr, ...]) -> list[Nest]:
+    """Nests that compute `node` at `store` over a box, cut wherever its pieces require."""
+    done: list[Nest] = []
+    todo = [box]
+    while todo:
+        box = todo.pop()
+        try:
+            body = values.at_box(node, store, box)
+        except Split as split:
+            todo.extend(reversed(_halves(box, split)))
+            if len(todo) + len(done) > MOST_BOXES:
+                raise NotInlinable(_assembled_operand(values, node)) from None
+            continue
+        done.append(Nest(box, body, _indices(len(box.low))))
+    return done
+
+
+def _halves(box: Box, split: Split) -> tuple[Box, Box]:
+    high, low = list(box.high), list(box.low)
+    high[split.dim] = at_most(high[split.dim], split.cut)
+    low[split.dim] = at_least(low[split.dim], split.cut)
+    return Box(box.low, tuple(high)), Box(tuple(low), box.high)
+
+
+def _assembled_operand(values: Values, node: Node) -> int:
+    """An assembled value below `node` that is inlined today and should not be."""
+    stack = list(node.args)
+    while stack:
+        arg = stack.pop()
+        slot = values.slots[id(arg)]
+        if slot in values.stored:
+            continue
+        if arg.kind == graph.ASSEMBLE:
+            return slot
+        stack.extend(arg.args)
+    raise AssertionError(f"{node!r} was cut without an assembled operand")
+
+
+def _map(values: Values, slot: int, node: Node) -> list[Step]:
+    box = _whole(values, slot)
+    with values.unstored(slot):
+        nests = _cut(values, node, box, _indices(len(box.low)))
+    return [Stage(slot, "map", node.dtype, box.high, tuple(nests))]
+
+
+def _folded(values: Values, slot: int, node: Node) -> list[Step]:
+    (source,) = node.args
+    box = _whole(values, values.slots[id(source)])
+    nests = _cut(values, source, box, _indices(len(box.low)))
+    nests = [Nest(n.box, cast(n.body, node.dtype), n.store) for n in nests]
+    if node.kind == graph.SCAN:
+        return [Stage(slot, "scan", node.dtype, box.high, tuple(nests), node.op, (node.attr,))]
+    axes, keepdims = node.attr
+    store = tuple(
+        const(0, INT64) if dim in axes else index(dim)
+        for dim in range(len(box.low))
+        if keepdims or dim not in axes
+    )
+    nests = [Nest(n.box, n.body, store) for n in nests]
+    return [Stage(slot, "fold", node.dtype, box.high, tuple(nests), node.op, axes)]
+
+
+def _assembled(values: Values, slot: int, node: Node) -> list[Step]:
+    if any(step != 1 for region in node.attr for _, step in region):
+        return _patched(values, slot, node)
+    nests: list[Nest] = []
+    box = _whole(values, slot)
+    with values.unstored(slot):
+        nests = _cut(values, node, box, _indices(len(box.low)))
+    return [Stage(slot, "map", node.dtype, box.high, tuple(nests))]
+
+
+def _patched(values: Values, slot: int, node: Node) -> list[Step]:
+    """One stage for each piece, in order, each over the piece's own iteration space."""
+    steps: list[Step] = []
+    for number, (piece, region) in enumerate(zip(node.args, node.attr, strict=True)):
+        extents = values.arguments.extents(values.slots[id(piece)])
+        box = Box(tuple(const(0, INT64) for _ in extents), extents)
+        store = tuple(
+            linear.plus(
+                values.position(slot, number, dim, start, node.shape[dim], node),
+                linear.times(index(dim), values.step(slot, number, dim, step)),
+            )
+            for dim, (start, step) in enumerate(region)
+        )
+        nests = _cut(values, piece, box, _indices(len(extents)))
+        stored = tuple(Nest(n.box, cast(n.body, node.dtype), store) for n in nests)
+        steps.append(Stage(slot, "map", node.dtype, extents, stored))
+    return steps
+
+
+_FORMS = {
+    graph.REDUCE: _folded,
+    graph.SCAN: _folded,
+    graph.ASSEMBLE: _assembled,
+}

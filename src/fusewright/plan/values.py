@@ -1,0 +1,328 @@
+"""The value of any node at an index, as one scalar expression: how operators, views and pieces are inlined.
+
+`Values.at(node, index)` follows views by composing index maps and element-wise nodes by composing ops, down to loads of stored
+values.  Where an index may fall into either of two pieces of an assembled value, it raises `Split`: the caller cuts its box
+there and asks again, so that no piece is chosen element by element.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
+from dataclasses import dataclass
+from functools import lru_cache
+
+from fusewright.ir import graph, linear, ops
+from fusewright.ir.dtypes import BOOL, BY_NAME, INT64, DType
+from fusewright.ir.expr import Expr, cast, const, load, op, param, typed_op
+from fusewright.ir.graph import Node
+from fusewright.ir.nest import Box, Buffer, Source
+from fusewright.plan.extents import Extents, anchor
+
+_TESTS = frozenset({"isnan", "isinf", "isfinite", "signbit", "logical_and", "logical_or",
+                    "logical_xor", "logical_not"})  # fmt: skip
+_OWN_DTYPE = frozenset({"cast", "positive", "real", "imag", "conjugate"})
+_RESULT_DTYPE = frozenset({"erf", "erfc"})
+_COMPARE = frozenset({"equal", "not_equal", "less", "less_equal", "greater", "greater_equal"})
+
+
+@dataclass(frozen=True)
+class Split(Exception):  # noqa: N818 - a control signal, not an error
+    """The box must be cut in dim `dim` at `cut` (below, and from `cut` on)."""
+
+    dim: int
+    cut: Expr
+
+
+class NotInlinable(Exception):  # noqa: N818
+    """This node must be stored: its pieces cannot be told apart at this index."""
+
+    def __init__(self, slot: int) -> None:
+        self.slot = slot
+
+
+class Arguments:
+    """The run-time integers and scalars of a slice, numbered as they are first used."""
+
+    def __init__(self, order: Sequence[Node]) -> None:
+        self._extents = Extents(order)
+        self._order = order
+        self._numbers: dict[Source, int] = {}
+
+    def number(self, source: Source) -> int:
+        return self._numbers.setdefault(source, len(self._numbers))
+
+    def integer(self, source: Source) -> Expr:
+        return param(self.number(source), INT64)
+
+    def extent(self, slot: int, dim: int) -> Expr:
+        (root, root_dim), offset = self._extents.find(slot, dim)
+        return linear.plus(self.integer(Source("extent", root, root_dim)), offset)
+
+    def extents(self, slot: int) -> tuple[Expr, ...]:
+        return tuple(self.extent(slot, dim) for dim in range(len(self._order[slot].shape)))
+
+    @property
+    def sources(self) -> tuple[Source, ...]:
+        return tuple(self._numbers)
+
+
+class Values:
+    """Expressions for the nodes of one slice, given which of them are stored."""
+
+    def __init__(self, order: Sequence[Node], stored: set[int]) -> None:
+        self.order = order
+        self.stored = stored
+        self.slots = {id(node): slot for slot, node in enumerate(order)}
+        self.arguments = Arguments(order)
+        self.buffers: dict[int, Buffer] = {}
+        self._facts: Box = Box((), ())
+
+    def at_box(self, node: Node, index: tuple[Expr, ...], box: Box) -> Expr:
+        """The value at an index whose loop dims lie in the box; raises `Split` or `NotInlinable`."""
+        self._facts = box
+        return self.at(node, index)
+
+    def at(self, node: Node, index: tuple[Expr, ...]) -> Expr:
+        slot = self.slots[id(node)]
+        if slot in self.stored or node.kind == graph.LEAF:
+            return load(slot, index, self._buffer(slot, node).dtype)
+        return _AT[node.kind](self, slot, node, index)
+
+    @contextmanager
+    def unstored(self, slot: int) -> Iterator[None]:
+        """While the nests of `slot` are built, its own value is an expression, not a load."""
+        self.stored.discard(slot)
+        try:
+            yield
+        finally:
+            self.stored.add(slot)
+
+    def describe(self, slot: int) -> Buffer:
+        """The buffer of a stored value."""
+        return self._buffer(slot, self.order[slot])
+
+    def _buffer(self, slot: int, node: Node) -> Buffer:
+        found = self.buffers.get(slot)
+        if found is None:
+            found = self.buffers[slot] = self._describe(slot, node)
+        return found
+
+    def _describe(self, slot: int, node: Node) -> Buffer:
+        extents = self.arguments.extents(slot)
+        if node.kind != graph.LEAF or is_contiguous(node):
+            return Buffer(slot, node.dtype, extents)
+        strides = tuple(self._stride(slot, node, dim) for dim in range(len(node.shape)))
+        return Buffer(slot, node.dtype, extents, strides)
+
+    def _stride(self, slot: int, node: Node, dim: int) -> Expr:
+        stride = node.value[2][dim]
+        if is_literal_stride(stride, node.dtype):
+            return const(stride, INT64)
+        return self.arguments.integer(Source("stride", slot, dim))
+
+    def _scalar(self, slot: int, node: Node, index: tuple[Expr, ...]) -> Expr:
+        return param(self.arguments.number(Source("scalar", slot)), node.dtype)
+
+    def _map(self, slot: int, node: Node, index: tuple[Expr, ...]) -> Expr:
+        dtypes = operand_dtypes(node)
+        operands = []
+        for arg, dtype in zip(node.args, dtypes, strict=True):
+            operands.append(cast(self.at(arg, broadcast(arg, node, index)), dtype))
+        if node.op in ("cast", "positive"):
+            return cast(operands[0], node.dtype)
+        return typed_op(node.op, _loop_result(node, dtypes), *operands)
+
+    def _view(self, slot: int, node: Node, index: tuple[Expr, ...]) -> Expr:
+        (source,) = node.args
+        inner = []
+        for dim, (out, start, step) in enumerate(node.attr):
+            first = self.position(slot, 0, dim, start, source.shape[dim], node.args[0])
+            if out < 0:
+                inner.append(first)
+            else:
+                pace = self.step(slot, 0, dim, step)
+                inner.append(linear.plus(first, linear.times(index[out], pace)))
+        return self.at(source, tuple(inner))
+
+    def position(
+        self, slot: int, piece: int, dim: int, start: int, extent: int, whole: Node
+    ) -> Expr:
+        """A recorded position as an expression: a literal, a literal from the end, or a run-time value."""
+        end, literal = anchor(start, extent)
+        if end == "low":
+            return const(literal, INT64)
+        if end == "high":
+            return linear.minus(self.arguments.extent(self.slots[id(whole)], dim), literal)
+        return self.arguments.integer(Source("start", slot, dim, piece))
+
+    def step(self, slot: int, piece: int, dim: int, step: int) -> Expr:
+        if abs(step) <= 2:
+            return const(step, INT64)
+        return self.arguments.integer(Source("step", slot, dim, piece))
+
+    def _iota(self, slot: int, node: Node, index: tuple[Expr, ...]) -> Expr:
+        start, step = (cast(self.at(arg, ()), node.dtype) for arg in node.args)
+        return op("add", start, op("multiply", cast(index[0], node.dtype), step))
+
+    def _gather(self, slot: int, node: Node, index: tuple[Expr, ...]) -> Expr:
+        source, *tables = node.args
+        position, dims = node.attr
+        width = len(tables[0].shape)
+        picked = index[position : position + width]
+        rest = list(index[:position] + index[position + width :])
+        inner = []
+        for operand in dims:
+            if operand < 0:
+                inner.append(rest.pop(0))
+            else:
+                inner.append(cast(self.at(tables[operand - 1], picked), INT64))
+        return self.at(source, tuple(inner))
+
+    def _assemble(self, slot: int, node: Node, index: tuple[Expr, ...]) -> Expr:
+        for number in range(len(node.args) - 1, -1, -1):
+            piece, region = node.args[number], node.attr[number]
+            if any(step != 1 for _, step in region):
+                raise NotInlinable(slot)
+            # the pieces cover the value: what no later one holds lies in the first
+            if number == 0 or self._inside(slot, number, node, index):
+                starts = (
+                    self.position(slot, number, dim, start, node.shape[dim], node)
+                    for dim, (start, _) in enumerate(region)
+                )
+                inner = tuple(linear.minus(i, s) for i, s in zip(index, starts, strict=True))
+                return cast(self.at(piece, inner), node.dtype)
+        raise NotInlinable(slot)
+
+    def _inside(self, slot: int, number: int, node: Node, index: tuple[Expr, ...]) -> bool:
+        """Whether the index lies in the piece; raises `Split` where only a cut can tell."""
+        piece = node.args[number]
+        for dim, (start, _) in enumerate(node.attr[number]):
+            count, extent = piece.shape[dim], node.shape[dim]
+            first = self.position(slot, number, dim, start, extent, node)
+            if start > 0 and not self._at_least(slot, index[dim], first):
+                return False
+            if start + count < extent:
+                size = self.arguments.extent(self.slots[id(piece)], dim)
+                if self._at_least(slot, index[dim], linear.plus(first, size)):
+                    return False
+        return True
+
+    def _at_least(self, slot: int, index: Expr, bound: Expr) -> bool:
+        """Whether `index >= bound` all over the box."""
+        gap = linear.terms(linear.minus(index, bound))
+        loops = [term for term in gap if term.name == "index"]
+        if not loops:
+            literal = linear.constant(linear.build(gap))
+            if literal is None:
+                raise NotInlinable(slot)
+            return literal >= 0
+        if len(loops) > 1 or abs(gap[loops[0]]) != 1:
+            raise NotInlinable(slot)
+        sign = gap.pop(loops[0])
+        rest = linear.build(gap)
+        dim = loops[0].attr
+        # i + rest >= 0 <=> i >= -rest;   -i + rest >= 0 <=> not i >= rest + 1
+        cut = linear.times(rest, -1) if sign == 1 else linear.plus(rest, 1)
+        return self._known(dim, cut) == (sign == 1)
+
+    def _known(self, dim: int, cut: Expr) -> bool:
+        """Whether `index(dim) >= cut` in the box, or `Split`."""
+        for low in _alternatives(self._facts.low[dim], "imax"):
+            gap = linear.distance(low, cut)
+            if gap is not None and gap >= 0:
+                return True
+        for high in _alternatives(self._facts.high[dim], "imin"):
+            gap = linear.distance(cut, high)
+            if gap is not None and gap >= 0:
+                return False
+        raise Split(dim, cut)
+
+    def _never(self, slot: int, node: Node, index: tuple[Expr, ...]) -> Expr:
+        raise AssertionError(f"{node!r} in slot {slot} must be stored")
+
+
+_AT = {
+    graph.SCALAR: Values._scalar,
+    graph.MAP: Values._map,
+    graph.VIEW: Values._view,
+    graph.IOTA: Values._iota,
+    graph.GATHER: Values._gather,
+    graph.ASSEMBLE: Values._assemble,
+    graph.REDUCE: Values._never,
+    graph.SCAN: Values._never,
+    graph.RESHAPE: Values._never,
+    graph.OPAQUE: Values._never,
+    graph.PART: Values._never,
+}
+
+
+def at_most(a: Expr, b: Expr) -> Expr:
+    """min(a, b) for positions; the literal difference decides where there is one."""
+    gap = linear.distance(a, b)
+    if gap is not None:
+        return a if gap <= 0 else b
+    return typed_op("imin", INT64, a, b)
+
+
+def at_least(a: Expr, b: Expr) -> Expr:
+    """max(a, b) for positions."""
+    gap = linear.distance(a, b)
+    if gap is not None:
+        return a if gap >= 0 else b
+    return typed_op("imax", INT64, a, b)
+
+
+def _alternatives(bound: Expr, name: str) -> list[Expr]:
+    if bound.name == name:
+        return [bound, *(leaf for arg in bound.args for leaf in _alternatives(arg, name))]
+    return [bound]
+
+
+def is_contiguous(node: Node) -> bool:
+    """Whether a leaf is laid out in C order (an empty one is)."""
+    strides: tuple[int, ...] = node.value[2]
+    step = node.dtype.itemsize
+    for extent, stride in zip(reversed(node.shape), reversed(strides), strict=True):
+        if extent == 0:
+            return True
+        if stride != step:
+            return False
+        step *= extent
+    return True
+
+
+def is_literal_stride(stride: int, dtype: DType) -> bool:
+    """Strides that are part of the structure: broadcast, unit, and reversed unit."""
+    return stride in (0, dtype.itemsize, -dtype.itemsize)
+
+
+def broadcast(arg: Node, node: Node, index: tuple[Expr, ...]) -> tuple[Expr, ...]:
+    """The operand's index at the result's index."""
+    lead = len(node.shape) - len(arg.shape)
+    return tuple(
+        index[lead + dim] if extent == node.shape[lead + dim] else const(0, INT64)
+        for dim, extent in enumerate(arg.shape)
+    )
+
+
+@lru_cache(maxsize=4096)
+def _loop(name: str, operands: tuple[DType, ...]) -> tuple[DType, ...]:
+    resolved = ops.loop_dtypes(name, tuple(dtype.numpy for dtype in operands))
+    return tuple(BY_NAME[dtype.name] for dtype in resolved[:-1])
+
+
+def operand_dtypes(node: Node) -> tuple[DType, ...]:
+    """What each operand of a MAP is cast to before the op: NumPy's loop, or the result's dtype."""
+    own = tuple(arg.dtype for arg in node.args)
+    if node.op == "where":
+        return (BOOL, node.dtype, node.dtype)
+    if node.op in _OWN_DTYPE:
+        return own
+    if node.op in _RESULT_DTYPE:
+        return (node.dtype,) * len(own)
+    return _loop(node.op, own)
+
+
+def _loop_result(node: Node, dtypes: tuple[DType, ...]) -> DType:
+    return BOOL if node.op in _COMPARE or node.op in _TESTS else node.dtype

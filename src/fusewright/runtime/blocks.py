@@ -1,0 +1,290 @@
+"""The pools of blocks under `runtime.buffers`: addresses go out and come back, none goes out twice.
+
+A block comes back when the garbage collector decides, which may be inside these very functions:
+coming back never waits for a lock.
+"""
+
+from __future__ import annotations
+
+import sys
+import threading
+from collections import deque
+
+from fusewright.base.errors import OutOfMemory
+from fusewright.base.options import current
+from fusewright.runtime import limits, pages
+
+ALIGNMENT = 64
+"""Bytes: a cache line, and the widest vector."""
+SMALL = 32 << 10
+"""Bytes: the largest block cut from a slab."""
+HUGE = 4 << 20
+"""Bytes: from here on huge pages (2 MiB each) are worth their rounding."""
+_FINE = 64 << 20
+"""Bytes: from here on size classes are 1/16 of a power of two apart, below 1/4."""
+_CHECK = 64 << 20
+"""Bytes mapped between two looks at what is free: a look costs 0.1 ms, touching 64 MiB at least 5.
+"""
+_MARGIN = 64 << 20
+"""Bytes left to everybody else."""
+
+_SIZES = 10_000
+"""Sizes whose class is remembered."""
+
+
+def size_class(nbytes: int) -> int:
+    """The bytes a block of `nbytes` takes.
+
+    >>> [size_class(n) for n in (0, 1, 65, 1100, 33 << 10, 100 << 20)]
+    [64, 64, 128, 1280, 40960, 104857600]
+    """
+    if nbytes <= 1024:
+        return max(-(-nbytes // ALIGNMENT), 1) * ALIGNMENT
+    steps = 16 if nbytes > _FINE else 4
+    step = (1 << ((nbytes - 1).bit_length() - 1)) // steps
+    if nbytes > SMALL:
+        step = max(step, pages.PAGE)
+    return -(-nbytes // step) * step
+
+
+class SmallPool:
+    """Slabs of one size class each; `free[lines]` is the list of free blocks for that many cache
+    lines.
+
+    There is no lock: a list's pop, append and extend are single steps.
+    """
+
+    def __init__(self, large: LargePool) -> None:
+        self.classes: dict[int, list[int]] = {}
+        self.free = [
+            self.classes.setdefault(size_class(ALIGNMENT * lines), [])
+            for lines in range(SMALL // ALIGNMENT + 1)
+        ]
+        self._large = large
+        self._slabs: dict[int, int] = {}
+
+    def cut(self, nbytes: int) -> int:
+        """A block from a new slab; the slab's other blocks become free."""
+        size = size_class(nbytes)
+        slab = _slab_bytes(size)
+        start = self._large.take_slab(slab)
+        self._slabs[start] = size
+        self.classes[size].extend(range(start + (slab // size - 1) * size, start, -size))
+        return start
+
+    def pooled(self) -> int:
+        """Bytes in no block that is in use."""
+        tails = sum(_slab_bytes(size) % size for size in self._slabs.values())
+        return tails + sum(size * len(free) for size, free in self.classes.items())
+
+    def trim(self) -> None:
+        """Give the slabs that are wholly free back to the system."""
+        for size, free in self.classes.items():
+            self._trim_class(size, free)
+
+    def _trim_class(self, size: int, free: list[int]) -> None:
+        slab = _slab_bytes(size)
+        blocks: dict[int, list[int]] = {}
+        while free:
+            try:
+                address = free.pop()
+            except IndexError:  # Another thread took the last one.
+                break
+            blocks.setdefault(address // slab * slab, []).append(address)
+        for start, members in blocks.items():
+            if len(members) == slab // size:
+                del self._slabs[start]
+                self._large.drop_slab(start, slab)
+            else:
+                free.extend(members)
+
+
+def _slab_bytes(size: int) -> int:
+    """Also the slab's alignment, so that a block's address tells its slab."""
+    return 64 << 10 if size <= 1024 else 256 << 10
+
+
+class LargePool:
+    """Blocks mapped one by one; those that came back wait, oldest first, for another request of
+    their class.
+
+    The lock is re-entrant, and every step tolerates that a finaliser runs the others in its midst.
+    """
+
+    def __init__(self) -> None:
+        self.mapped = 0
+        self.pooled = 0
+        self.peak = 0
+        self._sizes: dict[int, int] = {}
+        self._idle: dict[int, list[int]] = {}
+        self._order: dict[int, int] = {}
+        self._unchecked = _CHECK
+        self._lock = threading.RLock()
+        self._returned: deque[tuple[int, int]] = deque()
+        # Kept here because module globals may be gone when the interpreter shuts down.
+        self._is_finalizing = sys.is_finalizing
+
+    def take(self, nbytes: int) -> tuple[int, int]:
+        """The address and size of a block; raises `OutOfMemory`."""
+        size = self._sizes.get(nbytes) or self._remember_size(nbytes)
+        with self._lock:
+            if self._returned:
+                self._sort_in()
+            idle = self._idle.get(size)
+            if idle:
+                address = idle.pop()
+                self._order.pop(address, None)
+                self.pooled -= size
+            else:
+                address = self._map(nbytes, size, pages.HUGE_PAGE if size >= HUGE else pages.PAGE)
+            if self.mapped - self.pooled > self.peak:
+                self.peak = self.mapped - self.pooled
+        if self._returned:
+            self._settle()
+        return address, size
+
+    def give_back(self, address: int, size: int) -> None:
+        """Any thread, any moment: where the lock is taken, its holder sorts the block in."""
+        if self._is_finalizing():
+            return
+        if self._lock.acquire(blocking=False):
+            try:
+                self._keep(address, size)
+            finally:
+                self._lock.release()
+        else:
+            self._returned.append((address, size))
+        if self._returned:
+            self._settle()
+
+    def trim(self, keep: int = 0) -> None:
+        """Give waiting blocks back to the system until at most `keep` bytes wait."""
+        with self._lock:
+            self._sort_in()
+            self._evict(keep)
+        self._settle()
+
+    def after_fork(self) -> None:
+        """The child has one thread: nobody else can hold the lock, whatever it says."""
+        self._lock = threading.RLock()
+
+    def take_slab(self, size: int) -> int:
+        """Pages aligned to their size, for small blocks."""
+        with self._lock:
+            address = self._map(size, size, size)
+            self.peak = max(self.peak, self.mapped - self.pooled)
+        self._settle()
+        return address
+
+    def drop_slab(self, address: int, size: int) -> None:
+        """The pages of a slab go back to the system."""
+        with self._lock:
+            self._unmap(address, size)
+        self._settle()
+
+    def _map(self, nbytes: int, size: int, alignment: int) -> int:
+        """Fresh pages; what waits in the pool is given up before the request is refused."""
+        self._check(nbytes, size)
+        try:
+            address = pages.map_pages(size, alignment)
+        except OSError:
+            self._evict(0)
+            address = self._map_or_refuse(nbytes, size, alignment)
+        if size >= HUGE:
+            pages.advise_huge(address, size)
+        self.mapped += size
+        return address
+
+    def _unmap(self, address: int, size: int) -> None:
+        self.mapped -= size
+        pages.unmap(address, size)
+
+    def _settle(self) -> None:
+        while self._returned and self._lock.acquire(blocking=False):
+            try:
+                self._sort_in()
+            finally:
+                self._lock.release()
+
+    def _remember_size(self, nbytes: int) -> int:
+        if len(self._sizes) > _SIZES:
+            self._sizes.clear()
+        size = self._sizes[nbytes] = size_class(nbytes)
+        return size
+
+    def _sort_in(self) -> None:
+        while self._returned:
+            self._keep(*self._returned.popleft())
+
+    def _keep(self, address: int, size: int) -> None:
+        """A block joins the pool; the oldest leave it where it grows beyond its limit."""
+        limit = _limit()
+        if size > limit:
+            self._unmap(address, size)
+            return
+        if self.pooled + size > limit:
+            self._evict(limit - size)
+        self._idle.setdefault(size, []).append(address)
+        self._order[address] = size
+        self.pooled += size
+
+    def _evict(self, keep: int) -> None:
+        while self.pooled > keep:
+            address = next(iter(self._order), None)
+            if address is None:
+                return
+            size = self._order.pop(address, 0)
+            idle = self._idle.get(size, ())
+            if address in idle:
+                self._idle[size].remove(address)
+                self.pooled -= size
+                self._unmap(address, size)
+
+    def _check(self, nbytes: int, size: int) -> None:
+        """Linux promises memory it does not have and kills who uses it: refuse before."""
+        self._unchecked += size
+        if self._unchecked < _CHECK:
+            return
+        if nbytes > self._writable_bytes():
+            self._evict(0)
+            free = self._writable_bytes()
+            if nbytes > free:
+                raise _exhausted(nbytes, free)
+        self._unchecked = 0
+
+    def _writable_bytes(self) -> int:
+        """What is free, less what this pool has mapped and nobody has written yet."""
+        untouched = max(self.mapped - limits.resident_memory(), 0)
+        return limits.available_memory() - untouched - _MARGIN
+
+    def _map_or_refuse(self, nbytes: int, size: int, alignment: int) -> int:
+        try:
+            return pages.map_pages(size, alignment)
+        except OSError as error:
+            raise _exhausted(nbytes, self._writable_bytes()) from error
+
+
+def _limit() -> int:
+    """Bytes that may wait in the pool."""
+    chosen = current().memory_limit
+    return limits.quarter_of_memory() if chosen is None else chosen
+
+
+def _exhausted(nbytes: int, free: int) -> OutOfMemory:
+    return OutOfMemory(
+        f"cannot allocate {_readable(nbytes)}",
+        why=f"{_readable(max(free, 0))} of memory can still be used"
+        " (RAM and swap, within the limits set for this process)",
+        help="work on parts of the data, use a smaller dtype, or drop arrays that are not needed",
+    )
+
+
+def _readable(nbytes: int) -> str:
+    """A number of bytes as people say it.
+
+    >>> _readable(3 << 29)
+    '1.5 GiB'
+    """
+    units = ("bytes", "KiB", "MiB", "GiB", "TiB", "PiB", "EiB")
+    power = min(max(nbytes.bit_length() - 1, 0) // 10, len(units) - 1)
+    return f"{nbytes / 1024**power:.4g} {units[power]}"

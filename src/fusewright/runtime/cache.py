@@ -1,0 +1,232 @@
+"""Compiled code on disk: read by the next process, never trusted from anybody else, never the
+reason for a failure.
+
+A cache that cannot be used costs one warning and a compilation.  What it returns gets executed, so
+a folder or file that another user owns, or that others may write, is refused.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import os
+import stat
+import sys
+import threading
+import time
+import warnings
+from contextlib import suppress
+from dataclasses import dataclass
+from pathlib import Path
+
+from fusewright.base.errors import CacheWarning
+from fusewright.base.options import current
+
+MAX_BYTES = 256 << 20
+"""The folder's bound; the least recently used files go first, down to three quarters of it."""
+_KEEP = MAX_BYTES * 3 // 4
+_SUFFIX = ".fwc"
+_TEMPORARY = ".tmp"
+_MAGIC = b"FWCACHE1"
+_DIGEST = 16
+_TOUCH_SECONDS = 3600
+"""A file's time of use is as exact as this: a read need not write every time."""
+_ABANDONED_SECONDS = 3600
+"""A temporary file of this age belongs to a process that died."""
+
+
+@dataclass(frozen=True, slots=True)
+class Info:
+    """Where the cache is and what it holds; `unusable` says why it is not used, or nothing."""
+
+    folder: Path
+    entries: int
+    nbytes: int
+    limit: int
+    unusable: str
+
+
+class _Refused(Exception):
+    """The folder must not be used; the text says why."""
+
+
+_unusable: dict[Path, str] = {}
+"""The folders given up in this process, and why."""
+_written: dict[Path, int] = {}
+"""Bytes put into each folder by this process since its bound was last enforced."""
+
+
+def folder() -> Path:
+    """`options.cache_dir`, else the platform's cache folder."""
+    chosen = current().cache_dir
+    if chosen is not None:
+        return Path(chosen).expanduser().absolute()
+    return _platform_folder()
+
+
+def _platform_folder() -> Path:
+    if sys.platform == "linux":
+        # What platformdirs computes, without its import.
+        base = os.environ.get("XDG_CACHE_HOME", "").strip()
+        return (Path(base) if base else Path("~/.cache").expanduser()) / "fusewright"
+    from platformdirs import user_cache_path  # Only other systems need its rules.
+
+    return user_cache_path("fusewright")
+
+
+def get(key: str) -> bytes | None:
+    """What was stored under the key, whole and ours; None otherwise."""
+    here = folder()
+    path = _path(here, key)
+    if here in _unusable:
+        return None
+    try:
+        _check_folder(here)
+        data = _read(path)
+    except FileNotFoundError:
+        return None
+    except (OSError, _Refused) as error:
+        _warn(here, error)
+        return None
+    body = data[len(_MAGIC) + _DIGEST :]
+    return body if data == _sealed(key, body) else None
+
+
+def put(key: str, data: bytes) -> None:
+    """Store for later processes; where that is impossible, warn once."""
+    here = folder()
+    path = _path(here, key)
+    if here in _unusable:
+        return
+    try:
+        here.mkdir(mode=0o700, parents=True, exist_ok=True)
+        _check_folder(here)
+        _write(path, _sealed(key, data))
+        written = _written.get(here, MAX_BYTES) + len(data)
+        if written > MAX_BYTES - _KEEP:
+            _evict(here)
+            written = 0
+        _written[here] = written
+    except (OSError, _Refused) as error:
+        _warn(here, error)
+
+
+def clear() -> int:
+    """Remove every entry and return how many there were; raises `OSError` where that is not
+    allowed.
+    """
+    here = folder()
+    entries = _entries(here) if here.is_dir() else []
+    for path, _ in entries:
+        path.unlink(missing_ok=True)
+    return len(entries)
+
+
+def info() -> Info:
+    """For people: nothing is created or changed."""
+    here = folder()
+    try:
+        _check_folder(here)
+        entries = _entries(here)
+    except FileNotFoundError:
+        entries = []
+    except (OSError, _Refused) as error:
+        return Info(here, 0, 0, MAX_BYTES, str(error))
+    nbytes = sum(status.st_size for _, status in entries)
+    return Info(here, len(entries), nbytes, MAX_BYTES, _unusable.get(here, ""))
+
+
+def _path(here: Path, key: str) -> Path:
+    if not key.isalnum():
+        raise ValueError(f"a cache key is hexadecimal, not {key!r}")
+    return here / (key + _SUFFIX)
+
+
+def _sealed(key: str, body: bytes) -> bytes:
+    """The file's bytes: magic, digest of key and body, body.  A file under another's name does not
+    match.
+    """
+    digest = hashlib.blake2b(body, digest_size=_DIGEST, key=key.encode()[:64]).digest()
+    return _MAGIC + digest + body
+
+
+def _check_folder(here: Path) -> None:
+    """Raise where the folder is missing, or where others could write what we would execute."""
+    status = os.stat(here)
+    if not stat.S_ISDIR(status.st_mode):
+        raise _Refused("it is not a folder")
+    _check_owner(status)
+
+
+def _check_owner(status: os.stat_result) -> None:
+    if status.st_uid != os.geteuid():
+        raise _Refused(f"it belongs to another user (uid {status.st_uid})")
+    if status.st_mode & (stat.S_IWGRP | stat.S_IWOTH):
+        raise _Refused(f"other users may write it (mode {stat.S_IMODE(status.st_mode):o})")
+
+
+def _read(path: Path) -> bytes:
+    """The file, checked after it was opened: what is checked is what is read."""
+    descriptor = os.open(path, os.O_RDONLY | os.O_NOFOLLOW | os.O_CLOEXEC)
+    with open(descriptor, "rb") as file:
+        status = os.fstat(descriptor)
+        if not stat.S_ISREG(status.st_mode):
+            raise _Refused(f"{path.name} is not a regular file")
+        _check_owner(status)
+        data = file.read()
+    if time.time() - status.st_mtime > _TOUCH_SECONDS:
+        with suppress(OSError):  # A read-only folder: the file only looks older than it is.
+            os.utime(path)
+    return data
+
+
+def _write(path: Path, data: bytes) -> None:
+    """All or nothing, whoever else writes the same key."""
+    name = path.parent / f"{os.getpid()}-{threading.get_native_id()}-{time.time_ns()}{_TEMPORARY}"
+    descriptor = os.open(name, os.O_WRONLY | os.O_CREAT | os.O_EXCL | os.O_CLOEXEC, 0o600)
+    try:
+        with open(descriptor, "wb") as file:
+            file.write(data)
+        os.replace(name, path)
+    except BaseException:
+        with suppress(OSError):  # It may be the folder that went.
+            os.unlink(name)
+        raise
+
+
+def _entries(here: Path) -> list[tuple[Path, os.stat_result]]:
+    found = []
+    for entry in os.scandir(here):
+        if entry.name.endswith(_SUFFIX):
+            with suppress(FileNotFoundError):  # Another process cleans up as well.
+                found.append((Path(entry.path), entry.stat(follow_symlinks=False)))
+    return found
+
+
+def _evict(here: Path) -> None:
+    """Within the bound again: the least recently used files go, and what dead processes left."""
+    entries = _entries(here)
+    excess = sum(status.st_size for _, status in entries) - MAX_BYTES
+    if excess > 0:
+        excess += MAX_BYTES - _KEEP
+        for path, status in sorted(entries, key=lambda entry: entry[1].st_mtime):
+            if excess <= 0:
+                break
+            path.unlink(missing_ok=True)
+            excess -= status.st_size
+    for left in here.glob("*" + _TEMPORARY):
+        with suppress(FileNotFoundError):
+            if time.time() - left.stat().st_mtime > _ABANDONED_SECONDS:
+                left.unlink()
+
+
+def _warn(here: Path, error: Exception) -> None:
+    """Once for each folder: the program runs on, compiling what it needs."""
+    if here in _unusable:
+        return
+    _unusable[here] = str(error)
+    warnings.warn(
+        f"the cache folder {here} is not used: {error}; compiled code is kept in memory only "
+        "(FUSEWRIGHT_CACHE_DIR names another folder)",
+        CacheWarning,
+        stacklevel=3,
+    )

@@ -1,0 +1,122 @@
+"""What this process may use: CPUs and memory, as affinity, cgroups and the machine allow."""
+
+from __future__ import annotations
+
+import os
+from functools import cache
+from pathlib import Path
+
+_CGROUPS = Path("/sys/fs/cgroup")
+_UNLIMITED = 1 << 60
+"""cgroup v1 writes a number near 2^63 for "no limit"."""
+
+
+def cpu_count() -> int:
+    """CPUs this process may run on: its affinity, and its cgroup's quota rounded up."""
+    allowed = len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count()
+    return max(1, min(allowed or 1, _cpu_quota()))
+
+
+@cache
+def _cpu_quota() -> int:
+    quotas = [_quota(folder) for folder in _own_cgroups("cpu")]
+    return min([q for q in quotas if q], default=_UNLIMITED)
+
+
+def _quota(folder: Path) -> int:
+    """CPUs granted by one cgroup, rounded up; 0 where it sets no limit."""
+    words = _words(folder / "cpu.max")
+    if not words:
+        words = _words(folder / "cpu.cfs_quota_us") + _words(folder / "cpu.cfs_period_us")
+    if len(words) != 2 or words[0] == "max" or int(words[0]) <= 0:
+        return 0
+    return -(-int(words[0]) // int(words[1]))
+
+
+def total_memory() -> int:
+    """Bytes of RAM, or the cgroup's limit where that is less."""
+    limits = [limit for limit, _ in _cgroup_memory()]
+    return min([_meminfo().get("MemTotal", _UNLIMITED), *limits])
+
+
+@cache
+def quarter_of_memory() -> int:
+    """The default bound on memory that is kept for reuse."""
+    return total_memory() // 4
+
+
+def available_memory() -> int:
+    """Bytes this process can still write to without being killed: free RAM and swap, within the
+    cgroup's limit.
+    """
+    info = _meminfo()
+    free = info.get("MemAvailable", _UNLIMITED) + info.get("SwapFree", 0)
+    return min([free, *(limit - used for limit, used in _cgroup_memory())])
+
+
+def resident_memory() -> int:
+    """Bytes of this process in RAM."""
+    words = _words(Path("/proc/self/statm"))
+    return int(words[1]) * os.sysconf("SC_PAGE_SIZE") if len(words) > 1 else 0
+
+
+def _meminfo() -> dict[str, int]:
+    """The lines of /proc/meminfo, in bytes."""
+    found = {}
+    for line in _read(Path("/proc/meminfo")).splitlines():
+        name, _, rest = line.partition(":")
+        words = rest.split()
+        if words:
+            found[name] = int(words[0]) * (1024 if words[-1] == "kB" else 1)
+    return found
+
+
+def _cgroup_memory() -> list[tuple[int, int]]:
+    """(limit, bytes in use that cannot be reclaimed) of every cgroup above this process that sets a
+    limit.
+    """
+    found = []
+    for folder in _own_cgroups("memory"):
+        limit = _words(folder / "memory.max") or _words(folder / "memory.limit_in_bytes")
+        if not limit or limit[0] == "max" or int(limit[0]) >= _UNLIMITED:
+            continue
+        used = _words(folder / "memory.current") or _words(folder / "memory.usage_in_bytes")
+        statistics = _read(folder / "memory.stat").split()
+        pairs = dict(zip(statistics[::2], statistics[1::2], strict=False))
+        reclaimable = int(pairs.get("total_inactive_file", pairs.get("inactive_file", 0)))
+        found.append((int(limit[0]), max(int(used[0]) - reclaimable, 0) if used else 0))
+    return found
+
+
+@cache
+def _own_cgroups(controller: str) -> tuple[Path, ...]:
+    """The folders of this process's cgroup and those above it (version 2, or the controller's own
+    hierarchy of 1).
+    """
+    for line in sorted(_read(Path("/proc/self/cgroup")).splitlines(), reverse=True):
+        _, controllers, path = line.split(":", 2)
+        if controllers and controller not in controllers.split(","):
+            continue
+        root = _CGROUPS / controller if controllers else _CGROUPS
+        if not root.is_dir():
+            continue
+        inside = root / path.lstrip("/")
+        # In a container the path may be the host's, which is not visible: the root is then the
+        # container's own.
+        return tuple(
+            folder
+            for folder in (inside, *inside.parents)
+            if folder.is_dir() and folder.is_relative_to(root)
+        )
+    return ()
+
+
+def _words(path: Path) -> list[str]:
+    return _read(path).split()
+
+
+def _read(path: Path) -> str:
+    try:
+        return path.read_text(encoding="ascii", errors="replace")
+    except OSError:
+        return ""  # Not this kind of system: no limit is known from here.

@@ -1,0 +1,114 @@
+"""The record of what ran: one `Flush` each time a value was asked for, with its steps.
+
+Nothing is recorded (and nothing costs time) unless somebody listens: `fw.explain`, `--explain`, `--report`.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass, field
+from typing import Literal
+
+Line = tuple[str, int, int, int]
+"""File, line, column, end column of the user's code."""
+
+
+@dataclass(frozen=True, slots=True)
+class Operation:
+    """One recorded array operation inside a step: what it is, where it was written, where its result lives.
+
+    `place` is `register` (inlined, never stored), `row` (a tile or row buffer in cache), `memory` (stored in DRAM), or
+    `input`.
+    """
+
+    name: str
+    dtype: str
+    shape: tuple[int, ...]
+    place: str
+    line: Line | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Decision:
+    """Something the planner decided and why: `fused` two steps (what it saves) or did not (what stood in the way)."""
+
+    fused: bool
+    what: str
+    why: str
+    line: Line | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class KernelRecord:
+    """A compiled kernel that ran.  `bytes_unfused` is what the same operations move one at a time."""
+
+    name: str
+    start: float
+    seconds: float
+    threads: int
+    bytes_read: int
+    bytes_written: int
+    bytes_unfused: int
+    operations: tuple[Operation, ...]
+    decisions: tuple[Decision, ...]
+    origin: Literal["memory", "disk", "compiled"]
+    compile_seconds: float
+    loops: str
+    llvm: str
+
+
+@dataclass(frozen=True, slots=True)
+class OpaqueRecord:
+    """A library step that ran as it is (`library` is e.g. `numpy`), and why it was not compiled."""
+
+    name: str
+    library: str
+    start: float
+    seconds: float
+    why: str
+    line: Line | None = None
+
+
+Step = KernelRecord | OpaqueRecord
+
+
+@dataclass(slots=True)
+class Flush:
+    """One evaluation: what asked for a value (`float()`, `np.asarray`, ...), and the steps it ran, in order."""
+
+    trigger: str
+    line: Line | None
+    start: float
+    seconds: float = 0.0
+    steps: list[Step] = field(default_factory=list)
+
+
+@dataclass(slots=True)
+class Profile:
+    """Everything that ran while somebody listened; times are `time.perf_counter()` seconds."""
+
+    flushes: list[Flush] = field(default_factory=list)
+
+    @property
+    def kernels(self) -> list[KernelRecord]:
+        return [s for f in self.flushes for s in f.steps if isinstance(s, KernelRecord)]
+
+    @property
+    def opaque(self) -> list[OpaqueRecord]:
+        return [s for f in self.flushes for s in f.steps if isinstance(s, OpaqueRecord)]
+
+
+listeners: list[Profile] = []
+"""The profiles being written; empty when nobody listens."""
+
+
+@contextmanager
+def listen() -> Iterator[Profile]:
+    """Record what runs inside the `with` block."""
+    profile = Profile()
+    listeners.append(profile)
+    try:
+        yield profile
+    finally:
+        listeners.remove(profile)

@@ -1,0 +1,1 @@
+"""Where compiled code runs; `reference` is the definition the others are tested against."""

@@ -1,0 +1,1 @@
+"""The CPU target: LLVM text to machine code, in this process and without a system compiler."""

@@ -1,0 +1,121 @@
+"""Which vector instructions this machine has, and the set kernels are compiled for.
+
+Taken from the flags the kernel reports (what the processor has *and* the system saves), never from
+the processor's name: virtual machines report wrong ones.
+"""
+
+from __future__ import annotations
+
+import platform
+import sys
+from collections.abc import Iterable
+from dataclasses import dataclass
+from functools import cache
+
+from fusewright.base.errors import FusewrightError
+
+_REFERENCE = 'fw.options(target="reference") runs everything with NumPy instead'
+
+
+class UnsupportedCPU(FusewrightError, RuntimeError):
+    """A machine that cannot run the code of the `cpu` target."""
+
+
+@dataclass(frozen=True, slots=True)
+class FeatureSet:
+    """`llvm_features` is LLVM's spelling; `vector_bytes` the width of the widest register."""
+
+    name: str
+    llvm_features: str
+    vector_bytes: int
+
+
+@dataclass(frozen=True, slots=True)
+class _Level:
+    """A row: the flags as /proc/cpuinfo names them, and what LLVM calls those it spells
+    differently.
+    """
+
+    name: str
+    vector_bytes: int
+    flags: tuple[str, ...]
+
+
+_V3 = (
+    "cx16", "lahf_lm", "popcnt", "sse3", "ssse3", "sse4_1", "sse4_2",
+    "avx", "avx2", "bmi1", "bmi2", "f16c", "fma", "abm", "movbe", "xsave",
+)  # fmt: skip
+_V4 = (*_V3, "avx512f", "avx512bw", "avx512cd", "avx512dq", "avx512vl")
+LEVELS = (_Level("avx512", 64, _V4), _Level("avx2", 32, _V3))
+"""Best first: x86-64-v4 and x86-64-v3 of the System V ABI."""
+
+_LLVM_NAME = {
+    "lahf_lm": "sahf", "sse4_1": "sse4.1", "sse4_2": "sse4.2", "bmi1": "bmi", "abm": "lzcnt",
+}  # fmt: skip
+_CPUINFO_NAME = {"sse3": "pni"}
+_LEVEL = {level.name: level for level in LEVELS}
+
+
+def select(option: str, flags: Iterable[str] | None = None) -> FeatureSet:
+    """The set for `auto`, `avx2` or `avx512`; raises `UnsupportedCPU` where the machine lacks it.
+
+    >>> select("auto", flags=machine_flags_of("avx2")).vector_bytes
+    32
+    """
+    if flags is None:
+        return _select_here(option)
+    present = frozenset(flags)
+    wanted = LEVELS if option == "auto" else (_LEVEL[option],)
+    for level in wanted:
+        if not _missing(level, present):
+            return _features(level)
+    missing = ", ".join(_missing(wanted[-1], present))
+    raise UnsupportedCPU(
+        f"this processor cannot run {wanted[-1].name} code",
+        why=f"it lacks {missing}",
+        help=_REFERENCE if wanted[-1] is LEVELS[-1] else 'use features="auto"; ' + _REFERENCE,
+    )
+
+
+def machine_flags_of(name: str) -> tuple[str, ...]:
+    """The flags a machine of exactly this level would report."""
+    return tuple(_CPUINFO_NAME.get(flag, flag) for flag in _LEVEL[name].flags)
+
+
+@cache
+def _select_here(option: str) -> FeatureSet:
+    machine = platform.machine()
+    if sys.platform != "linux" or machine.lower() not in ("x86_64", "amd64"):
+        raise UnsupportedCPU(
+            f"the cpu target does not run on {sys.platform} {machine}",
+            why="it makes code for x86-64 Linux so far",
+            help=_REFERENCE,
+        )
+    return select(option, machine_flags())
+
+
+@cache
+def machine_flags() -> frozenset[str]:
+    """The flags of this machine's first processor (they are alike in all)."""
+    try:
+        with open("/proc/cpuinfo", encoding="ascii", errors="replace") as file:
+            for line in file:
+                if line.startswith("flags"):
+                    return frozenset(line.partition(":")[2].split())
+    except OSError:
+        pass  # A system without /proc: no flag is known, and the error says which are missing.
+    return frozenset()
+
+
+def _missing(level: _Level, present: frozenset[str]) -> list[str]:
+    names = (_CPUINFO_NAME.get(flag, flag) for flag in level.flags)
+    return [name for name in names if name not in present]
+
+
+def _features(level: _Level) -> FeatureSet:
+    spelled = ",".join("+" + _LLVM_NAME.get(flag, flag) for flag in level.flags)
+    return FeatureSet(level.name, spelled, level.vector_bytes)
+
+
+BASELINE = FeatureSet("baseline", "", 16)
+"""What every x86-64 processor has."""

@@ -1,0 +1,257 @@
+"""Running a plan on the CPU: memory for results, argument words, the call, and what is left for the next step."""
+
+from __future__ import annotations
+
+import struct
+from array import array
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from math import prod
+from typing import Any
+
+from fusewright.codegen.fold import block_size
+from fusewright.codegen.lower import Module, Scratch, Word
+from fusewright.ir import graph
+from fusewright.ir.dtypes import INT64, DType
+from fusewright.ir.expr import Expr, const, op
+from fusewright.ir.graph import Memory, Node
+from fusewright.ir.nest import Program, Source
+from fusewright.plan.plan import TILE, Kernel, is_sink
+from fusewright.runtime.buffers import allocate
+from fusewright.targets.cpu import threads
+
+Values = list[Any]
+Integer = Callable[[Values], int]
+
+_PACK = {
+    "float64": struct.Struct("<d"),
+    "float32": struct.Struct("<fxxxx"),
+    "float16": struct.Struct("<exxxxxx"),
+}
+_WORD = struct.Struct("<q")
+
+PARALLEL_NANOSECONDS = 8_000
+"""Work below this runs on the calling thread: a fork and join costs 1-20 us depending on how long the pool has slept."""
+BLOCK = 16_384
+"""Elements that one block of a reduction over rows collects, at least."""
+MOST_BLOCKS = 64
+"""Blocks of a reduction that keeps inner dims, at most: each needs room for a partial result."""
+
+
+def integer(expr: Expr) -> Integer:
+    """An integer expression as a function of the run-time parameters."""
+    if expr.name == "const":
+        value = int(expr.attr)
+        return lambda values: value
+    if expr.name == "param":
+        number = expr.attr
+        return lambda values: int(values[number])
+    args = [integer(arg) for arg in expr.args]
+    function = _INTEGER[expr.name]
+    return lambda values: function(*(arg(values) for arg in args))
+
+
+_INTEGER: dict[str, Callable[..., int]] = {
+    "add": lambda a, b: a + b,
+    "subtract": lambda a, b: a - b,
+    "multiply": lambda a, b: a * b,
+    "imin": min,
+    "imax": max,
+    "where": lambda c, a, b: a if c else b,
+    "less": lambda a, b: a < b,
+}
+
+
+def parameter(source: Source, order: Sequence[Node]) -> Any:
+    """The value of a run-time parameter for this slice."""
+    node = order[source.slot]
+    if source.what == "extent":
+        return node.shape[source.dim]
+    if source.what == "stride":
+        return node.value[2][source.dim]
+    if source.what == "scalar":
+        return node.value
+    position = 1 if source.what == "step" else 0
+    if node.kind == graph.VIEW:
+        return node.attr[source.dim][1 + position]
+    return node.attr[source.piece][source.dim][position]
+
+
+def word(value: Any, dtype: DType) -> int:
+    """A scalar as a 64-bit argument word."""
+    packer = _PACK.get(dtype.name)
+    if packer is not None:
+        return int(_WORD.unpack(packer.pack(value))[0])
+    number = int(value)
+    return number - (1 << 64) if number >= 1 << 63 else number
+
+
+@dataclass(slots=True)
+class Launch:
+    """A compiled kernel and how to call it."""
+
+    kernel: Kernel
+    module: Module
+    address: int
+    finish: int
+    units: Integer
+    outputs: tuple[tuple[int, Integer], ...]
+    partials: tuple[tuple[int, Integer], ...]
+    scratch: tuple[tuple[int, Integer], ...]
+    block: Integer
+    work: float
+    scalars: dict[int, DType]
+    image: Any = None
+
+    def run(self, values: Values, memories: dict[int, tuple[Memory, int]], limit: int) -> int:
+        """Call the kernel; the number of threads used."""
+        for slot, size in self.outputs:
+            if slot not in memories:  # a patch writes what an earlier step made
+                memories[slot] = (allocate(size(values)), 0)
+        units, block = self.units(values), self.block(values)
+        blocks = max(-(-units // block), 1)
+        partials = {slot: allocate(size(values) * blocks) for slot, size in self.partials}
+        words = array("q", self._words(values, memories, partials, block))
+        where = words.buffer_info()[0]
+        scratch = sum(-(-size(values) // 64) * 64 for _, size in self.scratch)
+        count = 1 if self.kernel.ordered else limit
+        if count > 1 and self._nanoseconds(values, units) < PARALLEL_NANOSECONDS:
+            count = 1
+        if count == 1:
+            threads.call(self.address, where, units, threads.own_scratch(scratch))
+        else:
+            grain = block if self.kernel.form == "rows" else self._grain()
+            threads.launch(self.address, where, units, grain, scratch, count)
+        if self.finish:
+            threads.call(self.finish, where, blocks if units else 0, 0)
+        return count
+
+    def _grain(self) -> int:
+        return 1 if self.kernel.sinks or len(self.kernel.phases) > 1 else 1024
+
+    def _nanoseconds(self, values: Values, units: int) -> float:
+        return self.work * units if self.kernel.form == "tiles" else self._row_work(values, units)
+
+    def _row_work(self, values: Values, units: int) -> float:
+        inner = 0
+        for member in self.kernel.members:
+            extents = member.stage.extents[self.kernel.shared :]
+            inner = max(inner, prod(integer(e)(values) for e in extents))
+        return self.work * units * inner
+
+    def _words(
+        self,
+        values: Values,
+        memories: dict[int, tuple[Memory, int]],
+        partials: dict[int, Memory],
+        block: int,
+    ) -> list[int]:
+        words = []
+        for what in self.module.words:
+            if what.what == "pointer":
+                memory, offset = memories[what.number]
+                words.append(memory.address + offset)
+            elif what.what == "partial":
+                words.append(partials[what.number].address)
+            elif what.what == "block":
+                words.append(block)
+            else:
+                dtype = self.scalars.get(what.number, INT64)
+                words.append(word(values[what.number], dtype))
+        return words
+
+
+def prepare(
+    program: Program,
+    kernel: Kernel,
+    module: Module,
+    code: tuple[int, int],
+    work: float,
+    scalars: dict[int, DType],
+) -> Launch:
+    """What can be known of a kernel's calls before the first."""
+    outputs, partials = [], []
+    for member in kernel.members:
+        stage = member.stage
+        size = _bytes(program.buffers[stage.slot].extents, stage.dtype.itemsize)
+        if member.place == "memory":
+            outputs.append((stage.slot, size))
+        if is_sink(stage):
+            part = stage.dtype.itemsize // len(stage.nests)
+            elements = integer(block_size(stage))
+            partials.append((stage.slot, _scaled(elements, part)))
+    scratch = tuple((piece.slot, _bytes(piece.extents, piece.rows * piece.itemsize))
+                    for piece in module.scratch)  # fmt: skip
+    return Launch(
+        kernel,
+        module,
+        *code,
+        integer(_units(kernel)) if not _counts_tiles(kernel) else _tiles(integer(_units(kernel))),
+        tuple(outputs),
+        tuple(partials),
+        scratch,
+        _block(kernel),
+        work,
+        scalars,
+    )
+
+
+def _counts_tiles(kernel: Kernel) -> bool:
+    single = len(kernel.phases) == 1 and not kernel.sinks
+    return kernel.form == "tiles" and not (single and kernel.members[0].stage.form == "map")
+
+
+def _tiles(extent: Integer) -> Integer:
+    return lambda values: -(-extent(values) // TILE)
+
+
+def _units(kernel: Kernel) -> Expr:
+    if kernel.shared == 0:
+        return const(1, INT64)
+    total: Expr | None = None
+    for extents in kernel.extents:
+        size = extents[0]
+        for extent in extents[1:]:
+            size = op("multiply", size, extent)
+        total = size if total is None else op("imax", total, size)
+    assert total is not None
+    return total
+
+
+def _bytes(extents: Sequence[Expr], unit: int) -> Integer:
+    sizes = [integer(extent) for extent in extents]
+
+    def count(values: Values) -> int:
+        total = unit
+        for size in sizes:
+            total *= size(values)
+        return total
+
+    return count
+
+
+def _scaled(size: Integer, factor: int) -> Integer:
+    return lambda values: size(values) * factor
+
+
+def _block(kernel: Kernel) -> Integer:
+    """Units in one block of the kernel's reductions: a function of shapes alone."""
+    if kernel.form == "tiles" or not kernel.sinks:
+        return lambda values: 1
+    stage = kernel.sinks[0].stage
+    rows = integer(stage.extents[0])
+    inner = [integer(extent) for extent in stage.extents[1:]]
+    kept = [integer(stage.extents[dim]) for dim in stage.kept]
+
+    def block(values: Values) -> int:
+        total = rows(values)
+        if not kept:
+            return max(-(-BLOCK // max(prod(size(values) for size in inner), 1)), 1)
+        room = (1 << 20) // max(prod(size(values) for size in kept), 1)
+        blocks = min(max(room, 1), MOST_BLOCKS)
+        return max(-(-total // blocks), 1)
+
+    return block
+
+
+__all__ = ["Launch", "Scratch", "Word", "integer", "parameter", "prepare"]

@@ -1,0 +1,329 @@
+"""The thread pool's machine code, as LLVM text.
+
+A launch splits [0, units) into one range for each thread and each range into a few chunks.  Every
+range has a cursor (generation, chunks left).  A thread takes chunks from its own range first, so
+that it meets the data it had in its caches the last time, and then from the others', so that nobody
+waits for a thread that the system has put aside.
+
+* A chunk is taken by compare-and-swap on a cursor of the launch's generation.  The launch cannot
+  end before a chunk taken is done, so what the job says is stable exactly while it is read; a
+  thread that wakes late finds no chunk and sleeps again.
+* A waiting thread spins for a bounded time and then sleeps on a futex.  It announces the sleep,
+  then looks again; the waker writes the word, then looks for the announcement (both sequentially
+  consistent): no wake-up is lost.
+* The rounding mode and flush-to-zero of the calling thread (MXCSR) hold in all threads: same bits
+  on one or many.
+"""
+
+from __future__ import annotations
+
+from fusewright.base.options import MAX_THREADS
+
+STATE_BYTES = 256 + 128 * MAX_THREADS
+"""Size of `%pool`; its first 8 bytes are the time to spin, in time-stamp cycles."""
+
+CHUNKS = 4
+"""Chunks in a thread's range."""
+
+TEXT = f"""
+target triple = "x86_64-unknown-linux-gnu"
+
+;             spin generation threads
+%job = type {{ i64, i32, i32,
+;             kernel args units grain scratch stride; chunk range mxcsr
+               ptr, ptr, i64, i64, ptr, i64,          i64, i64, i32, [44 x i8] }}
+;             seq  asleep pool index           cursor
+%box = type {{ i32, i32,  ptr, i64, [40 x i8], i64, [56 x i8] }}
+;                   pending waiting
+%pool = type {{ %job, i32,   i32, [120 x i8], [{MAX_THREADS} x %box] }}
+
+declare i64 @syscall(i64, ...)
+declare i32 @pthread_create(ptr, ptr, ptr, ptr)
+declare i32 @pthread_detach(i64)
+declare i32 @pthread_sigmask(i32, ptr, ptr)
+declare void @llvm.x86.sse2.pause()
+declare void @llvm.x86.sse.stmxcsr(ptr)
+declare void @llvm.x86.sse.ldmxcsr(ptr)
+declare i64 @llvm.readcyclecounter()
+declare i64 @llvm.umin.i64(i64, i64)
+declare i64 @llvm.usub.sat.i64(i64, i64)
+declare void @llvm.memcpy.p0.p0.i64(ptr, ptr, i64, i1)
+declare void @llvm.memset.p0.i64(ptr, i8, i64, i1)
+
+@thread_name = private constant [11 x i8] c"fusewright\\00"
+
+define internal void @futex_wait(ptr %word, i32 %seen) nounwind {{
+  %v = zext i32 %seen to i64
+  call i64 (i64, ...) @syscall(i64 202, ptr %word, i64 128, i64 %v, ptr null, ptr null, i64 0)
+  ret void
+}}
+
+define internal void @futex_wake(ptr %word) nounwind {{
+  call i64 (i64, ...) @syscall(i64 202, ptr %word, i64 129, i64 1, ptr null, ptr null, i64 0)
+  ret void
+}}
+
+define void @idle(ptr %args, i64 %lo, i64 %hi, ptr %scratch) nounwind {{
+  ret void
+}}
+
+define internal i64 @round_up(i64 %n, i64 %d, i64 %multiple) nounwind alwaysinline {{
+  ; ceil(n / d) rounded up to a multiple
+  %n1 = add i64 %n, %d
+  %n2 = sub i64 %n1, 1
+  %q = udiv i64 %n2, %d
+  %q1 = add i64 %q, %multiple
+  %q2 = sub i64 %q1, 1
+  %r = urem i64 %q2, %multiple
+  %s = sub i64 %q2, %r
+  ret i64 %s
+}}
+
+define internal i64 @chunks_of(i64 %r, i64 %range, i64 %chunk, i64 %units) nounwind {{
+  %lo = mul i64 %r, %range
+  %left = call i64 @llvm.usub.sat.i64(i64 %units, i64 %lo)
+  %length = call i64 @llvm.umin.i64(i64 %left, i64 %range)
+  %n = call i64 @round_up(i64 %length, i64 %chunk, i64 1)
+  ret i64 %n
+}}
+
+define internal void @run_chunk(ptr %pool, i64 %me, i64 %r, i64 %remaining) nounwind {{
+  %kernel.p = getelementptr %job, ptr %pool, i64 0, i32 3
+  %kernel = load ptr, ptr %kernel.p
+  %args.p = getelementptr %job, ptr %pool, i64 0, i32 4
+  %args = load ptr, ptr %args.p
+  %units.p = getelementptr %job, ptr %pool, i64 0, i32 5
+  %units = load i64, ptr %units.p
+  %chunk.p = getelementptr %job, ptr %pool, i64 0, i32 9
+  %chunk = load i64, ptr %chunk.p
+  %range.p = getelementptr %job, ptr %pool, i64 0, i32 10
+  %range = load i64, ptr %range.p
+  %scratch.p = getelementptr %job, ptr %pool, i64 0, i32 7
+  %scratch = load ptr, ptr %scratch.p
+  %stride.p = getelementptr %job, ptr %pool, i64 0, i32 8
+  %stride = load i64, ptr %stride.p
+  %mxcsr.p = getelementptr %job, ptr %pool, i64 0, i32 11
+  call void @llvm.x86.sse.ldmxcsr(ptr %mxcsr.p)
+  %n = call i64 @chunks_of(i64 %r, i64 %range, i64 %chunk, i64 %units)
+  %k = sub i64 %n, %remaining
+  %start = mul i64 %r, %range
+  %end0 = add i64 %start, %range
+  %end = call i64 @llvm.umin.i64(i64 %end0, i64 %units)
+  %skip = mul i64 %k, %chunk
+  %lo = add i64 %start, %skip
+  %hi0 = add i64 %lo, %chunk
+  %hi = call i64 @llvm.umin.i64(i64 %hi0, i64 %end)
+  %mine = mul i64 %me, %stride
+  %own = getelementptr i8, ptr %scratch, i64 %mine
+  call void %kernel(ptr %args, i64 %lo, i64 %hi, ptr %own)
+  ret void
+}}
+
+define internal void @work(ptr %pool, i64 %me, i32 %generation) nounwind {{
+entry:
+  %pending = getelementptr %pool, ptr %pool, i64 0, i32 1
+  %waiting = getelementptr %pool, ptr %pool, i64 0, i32 2
+  %threads.p = getelementptr %job, ptr %pool, i64 0, i32 2
+  %threads32 = load atomic i32, ptr %threads.p monotonic, align 4
+  %threads = zext i32 %threads32 to i64
+  %wanted = zext i32 %generation to i64
+  br label %range
+range:
+  %k = phi i64 [ 0, %entry ], [ %k.next, %exhausted ]
+  %r0 = add i64 %me, %k
+  %wraps = icmp uge i64 %r0, %threads
+  %back = select i1 %wraps, i64 %threads, i64 0
+  %r = sub i64 %r0, %back
+  %sane = icmp ult i64 %r, {MAX_THREADS}
+  br i1 %sane, label %enter, label %exhausted
+enter:
+  %cursor = getelementptr %pool, ptr %pool, i64 0, i32 4, i64 %r, i32 5
+  br label %take
+take:
+  %seen = load atomic i64, ptr %cursor acquire, align 8
+  %its = lshr i64 %seen, 32
+  %same = icmp eq i64 %its, %wanted
+  %left = and i64 %seen, 4294967295
+  %some = icmp ne i64 %left, 0
+  %go = and i1 %same, %some
+  br i1 %go, label %try, label %exhausted
+try:
+  %less = sub i64 %seen, 1
+  %swap = cmpxchg ptr %cursor, i64 %seen, i64 %less acq_rel acquire, align 8
+  %won = extractvalue {{ i64, i1 }} %swap, 1
+  br i1 %won, label %run, label %take
+run:
+  call void @run_chunk(ptr %pool, i64 %me, i64 %r, i64 %left)
+  %before = atomicrmw sub ptr %pending, i32 1 seq_cst, align 4
+  %last = icmp eq i32 %before, 1
+  br i1 %last, label %finish, label %take
+finish:
+  %sleeper = load atomic i32, ptr %waiting seq_cst, align 4
+  %asleep = icmp ne i32 %sleeper, 0
+  br i1 %asleep, label %wake, label %done
+wake:
+  call void @futex_wake(ptr %pending)
+  br label %done
+exhausted:
+  %k.next = add i64 %k, 1
+  %more = icmp ult i64 %k.next, %threads
+  br i1 %more, label %range, label %done
+done:
+  ret void
+}}
+
+define internal i32 @await(ptr %word, i32 %old, ptr %asleep, i64 %spin, i1 %until.zero) nounwind {{
+  ; Until the word differs from `old`, or is zero.  Returns the word.
+entry:
+  %start = call i64 @llvm.readcyclecounter()
+  br label %look
+look:
+  %w = load atomic i32, ptr %word acquire, align 4
+  %zero = icmp eq i32 %w, 0
+  %new = icmp ne i32 %w, %old
+  %ready = select i1 %until.zero, i1 %zero, i1 %new
+  br i1 %ready, label %out, label %pause
+pause:
+  call void @llvm.x86.sse2.pause()
+  %now = call i64 @llvm.readcyclecounter()
+  %spent = sub i64 %now, %start
+  %on = icmp ult i64 %spent, %spin
+  br i1 %on, label %look, label %announce
+announce:
+  store atomic i32 1, ptr %asleep seq_cst, align 4
+  br label %check
+check:
+  %w2 = load atomic i32, ptr %word seq_cst, align 4
+  %zero2 = icmp eq i32 %w2, 0
+  %new2 = icmp ne i32 %w2, %old
+  %ready2 = select i1 %until.zero, i1 %zero2, i1 %new2
+  br i1 %ready2, label %awake, label %sleep
+sleep:
+  call void @futex_wait(ptr %word, i32 %w2)
+  br label %check
+awake:
+  store atomic i32 0, ptr %asleep seq_cst, align 4
+  br label %out
+out:
+  %result = phi i32 [ %w, %look ], [ %w2, %awake ]
+  ret i32 %result
+}}
+
+define internal ptr @worker(ptr %box) nounwind {{
+entry:
+  call i64 (i64, ...) @syscall(i64 157, i64 15, ptr @thread_name, i64 0, i64 0, i64 0)
+  %asleep = getelementptr %box, ptr %box, i64 0, i32 1
+  %pool.p = getelementptr %box, ptr %box, i64 0, i32 2
+  %pool = load ptr, ptr %pool.p
+  %index.p = getelementptr %box, ptr %box, i64 0, i32 3
+  %index = load i64, ptr %index.p
+  br label %next
+next:
+  %old = phi i32 [ 0, %entry ], [ %generation, %next ]
+  %spin = load atomic i64, ptr %pool monotonic, align 8
+  %generation = call i32 @await(ptr %box, i32 %old, ptr %asleep, i64 %spin, i1 false)
+  call void @work(ptr %pool, i64 %index, i32 %generation)
+  br label %next
+}}
+
+define i64 @start(ptr %pool, i64 %first, i64 %end) nounwind {{
+  ; Start the threads [first, end); returns the first that could not be started.
+entry:
+  %all = alloca [16 x i64], align 8
+  %old = alloca [16 x i64], align 8
+  %id = alloca i64, align 8
+  call void @llvm.memset.p0.i64(ptr %all, i8 -1, i64 128, i1 false)
+  ; Signals are for the program's own threads: the mask is inherited by those started here.
+  call i32 @pthread_sigmask(i32 2, ptr %all, ptr %old)
+  br label %each
+each:
+  %t = phi i64 [ %first, %entry ], [ %t.next, %started ]
+  %more = icmp ult i64 %t, %end
+  br i1 %more, label %create, label %done
+create:
+  %box = getelementptr %pool, ptr %pool, i64 0, i32 4, i64 %t
+  %pool.p = getelementptr %box, ptr %box, i64 0, i32 2
+  store ptr %pool, ptr %pool.p
+  %index.p = getelementptr %box, ptr %box, i64 0, i32 3
+  store i64 %t, ptr %index.p
+  %failed = call i32 @pthread_create(ptr %id, ptr null, ptr @worker, ptr %box)
+  %ok = icmp eq i32 %failed, 0
+  br i1 %ok, label %started, label %done
+started:
+  %thread = load i64, ptr %id
+  call i32 @pthread_detach(i64 %thread)
+  %t.next = add i64 %t, 1
+  br label %each
+done:
+  call i32 @pthread_sigmask(i32 2, ptr %old, ptr null)
+  ret i64 %t
+}}
+
+define internal void @launch(ptr %pool, ptr %wanted, i64 %threads) nounwind {{
+  ; wanted: kernel args units grain scratch stride
+entry:
+  %generation.p = getelementptr %job, ptr %pool, i64 0, i32 1
+  %g0 = load i32, ptr %generation.p
+  %generation = add i32 %g0, 1
+  store i32 %generation, ptr %generation.p
+  %threads.p = getelementptr %job, ptr %pool, i64 0, i32 2
+  %threads32 = trunc i64 %threads to i32
+  store atomic i32 %threads32, ptr %threads.p monotonic, align 4
+  %kernel.p = getelementptr %job, ptr %pool, i64 0, i32 3
+  call void @llvm.memcpy.p0.p0.i64(ptr %kernel.p, ptr %wanted, i64 48, i1 false)
+  %units.p = getelementptr %job, ptr %pool, i64 0, i32 5
+  %units = load i64, ptr %units.p
+  %grain.p = getelementptr %job, ptr %pool, i64 0, i32 6
+  %grain = load i64, ptr %grain.p
+  %range = call i64 @round_up(i64 %units, i64 %threads, i64 %grain)
+  %chunk = call i64 @round_up(i64 %range, i64 {CHUNKS}, i64 %grain)
+  %chunk.p = getelementptr %job, ptr %pool, i64 0, i32 9
+  store i64 %chunk, ptr %chunk.p
+  %range.p = getelementptr %job, ptr %pool, i64 0, i32 10
+  store i64 %range, ptr %range.p
+  %mxcsr.p = getelementptr %job, ptr %pool, i64 0, i32 11
+  call void @llvm.x86.sse.stmxcsr(ptr %mxcsr.p)
+  %pending = getelementptr %pool, ptr %pool, i64 0, i32 1
+  %waiting = getelementptr %pool, ptr %pool, i64 0, i32 2
+  %high0 = zext i32 %generation to i64
+  %high = shl i64 %high0, 32
+  br label %set
+set:
+  %r = phi i64 [ 0, %entry ], [ %r.next, %set ]
+  %total = phi i64 [ 0, %entry ], [ %total.next, %set ]
+  %n = call i64 @chunks_of(i64 %r, i64 %range, i64 %chunk, i64 %units)
+  %fresh = or i64 %high, %n
+  %cursor = getelementptr %pool, ptr %pool, i64 0, i32 4, i64 %r, i32 5
+  store atomic i64 %fresh, ptr %cursor release, align 8
+  %total.next = add i64 %total, %n
+  %r.next = add i64 %r, 1
+  %more = icmp ult i64 %r.next, %threads
+  br i1 %more, label %set, label %ready
+ready:
+  %total32 = trunc i64 %total.next to i32
+  store atomic i32 %total32, ptr %pending release, align 4
+  br label %call
+call:
+  %w = phi i64 [ 1, %ready ], [ %w.next, %called ]
+  %others = icmp ult i64 %w, %threads
+  br i1 %others, label %knock, label %help
+knock:
+  %box = getelementptr %pool, ptr %pool, i64 0, i32 4, i64 %w
+  store atomic i32 %generation, ptr %box seq_cst, align 4
+  %asleep.p = getelementptr %box, ptr %box, i64 0, i32 1
+  %asleep = load atomic i32, ptr %asleep.p seq_cst, align 4
+  %sleeps = icmp ne i32 %asleep, 0
+  br i1 %sleeps, label %wake, label %called
+wake:
+  call void @futex_wake(ptr %box)
+  br label %called
+called:
+  %w.next = add i64 %w, 1
+  br label %call
+help:
+  call void @work(ptr %pool, i64 0, i32 %generation)
+  %spin = load atomic i64, ptr %pool monotonic, align 8
+  call i32 @await(ptr %pending, i32 0, ptr %waiting, i64 %spin, i1 true)
+  ret void
+}}
+"""

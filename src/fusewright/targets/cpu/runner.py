@@ -1,0 +1,184 @@
+"""A slice compiled for the CPU: its steps in order, ready to run on any slice of the same structure."""
+
+from __future__ import annotations
+
+import hashlib
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+from typing import Any
+
+import numpy as np
+
+from fusewright.base.options import Options
+from fusewright.codegen.lower import Module, lower
+from fusewright.ir import graph
+from fusewright.ir.dtypes import DType
+from fusewright.ir.expr import Expr, postorder
+from fusewright.ir.graph import Memory, Node, contiguous_strides
+from fusewright.ir.nest import Alias, Library, Program
+from fusewright.plan import fuse, stages
+from fusewright.plan.plan import Kernel, Plan
+from fusewright.runtime import cache as disk
+from fusewright.runtime.image import Image, load
+from fusewright.runtime.limits import cpu_count
+from fusewright.targets.cpu import compiler
+from fusewright.targets.cpu.features import FeatureSet, select
+from fusewright.targets.cpu.launch import Launch, integer, parameter, prepare
+
+Memories = dict[int, tuple[Memory, int]]
+
+
+@dataclass(slots=True)
+class Runner:
+    """The steps of a plan with their code.  `last_use[k]` are the slots nobody needs after step k."""
+
+    program: Program
+    plan: Plan
+    steps: list[Launch | Library | Alias]
+    leaves: tuple[int, ...]
+    last_use: list[tuple[int, ...]] = field(default_factory=list)
+
+    def run(self, order: Sequence[Node], options: Options) -> None:
+        """Compute, and make the output nodes leaves."""
+        values = [parameter(source, order) for source in self.program.arguments]
+        memories: Memories = {slot: order[slot].value[:2] for slot in self.leaves}
+        limit = options.threads or cpu_count()
+        results: dict[int, Any] = {}
+        for step, dead in zip(self.steps, self.last_use, strict=True):
+            if isinstance(step, Launch):
+                step.run(values, memories, limit)
+            elif isinstance(step, Alias):
+                memories[step.slot] = memories[step.source]
+            else:
+                _library(order, step.slot, memories, results)
+            for slot in dead:
+                memories.pop(slot, None)
+        for slot in self.program.outputs:
+            node = order[slot]
+            memory, offset = memories[slot]
+            strides = contiguous_strides(node.shape, node.dtype.itemsize)
+            node.become_leaf(memory, offset, strides)
+
+
+def build(order: Sequence[Node], outputs: frozenset[int], options: Options) -> Runner:
+    """Plan and compile a slice."""
+    program = stages.build(order, outputs)
+    values = [parameter(source, order) for source in program.arguments]
+
+    def size(expr: Expr) -> int:
+        return integer(expr)(values)
+
+    plan = fuse.group(program, size, options.fuse)
+    features = select(options.features)
+    scalars = {
+        number: order[source.slot].dtype
+        for number, source in enumerate(program.arguments)
+        if source.what == "scalar"
+    }
+    steps = [
+        _compiled(program, step, features, scalars) if isinstance(step, Kernel) else step
+        for step in plan.steps
+    ]
+    leaves = tuple(slot for slot, node in enumerate(order) if node.kind == graph.LEAF)
+    return Runner(program, plan, steps, leaves, _last_uses(plan, outputs))
+
+
+def _last_uses(plan: Plan, outputs: frozenset[int]) -> list[tuple[int, ...]]:
+    """After which step each stored value is no longer needed."""
+    seen = set(outputs)
+    result: list[tuple[int, ...]] = []
+    for step in reversed(plan.steps):
+        used = _touched(step)
+        result.append(tuple(used - seen))
+        seen |= used
+    return result[::-1]
+
+
+def _touched(step: Kernel | Library | Alias) -> set[int]:
+    if isinstance(step, Alias):
+        return {step.slot, step.source}
+    if isinstance(step, Library):
+        return {step.slot, *step.reads}
+    loads = postorder(n.body for m in step.members for n in m.stage.nests)
+    return {m.stage.slot for m in step.members} | {e.attr for e in loads if e.name == "load"}
+
+
+def _compiled(
+    program: Program, kernel: Kernel, features: FeatureSet, scalars: dict[int, DType]
+) -> Launch:
+    module = lower(program, kernel, features.vector_bytes)
+    image = load(_image(module, features))
+    code = (image.address("kernel"), image.address("finish") if module.finish else 0)
+    work = 0.05 * sum(
+        len(list(postorder([nest.body]))) for m in kernel.members for nest in m.stage.nests
+    )
+    launch = prepare(program, kernel, module, code, work, scalars)
+    launch.image = image
+    return launch
+
+
+def _image(module: Module, features: FeatureSet) -> Image:
+    key = hashlib.sha256(
+        f"{compiler.version()}\n{features.llvm_features}\n{module.text}".encode()
+    ).hexdigest()
+    stored = disk.get(key)
+    if stored is not None:
+        try:
+            return Image.from_bytes(stored)
+        except ValueError:
+            pass  # damaged: made again below
+    image = compiler.compile_ir(module.text, features, 2)
+    disk.put(key, image.to_bytes())
+    return image
+
+
+def _library(
+    order: Sequence[Node], slot: int, memories: Memories, results: dict[int, Any]
+) -> None:
+    """Run an opaque step on whole arrays."""
+    node = order[slot]
+    slots = {id(n): number for number, n in enumerate(order)}
+    if node.kind == graph.PART:
+        result = results[slots[id(node.args[0])]][node.attr]
+    else:
+        operands = [_array(arg, slots, memories) for arg in node.args]
+        result = node.value(*operands)
+        results[slot] = result
+        if isinstance(result, tuple):
+            return
+    array = np.ascontiguousarray(result, dtype=node.dtype.numpy).reshape(node.shape)
+    address = array.__array_interface__["data"][0]
+    memories[slot] = (Memory(address, array.nbytes, array), 0)
+
+
+def _array(node: Node, slots: dict[int, int], memories: Memories) -> Any:
+    if node.kind == graph.SCALAR:
+        return node.dtype.numpy.type(node.value)
+    slot = slots[id(node)]
+    if slot in memories:
+        memory, offset = memories[slot]
+        strides = (
+            node.value[2]
+            if node.kind == graph.LEAF
+            else contiguous_strides(node.shape, node.dtype.itemsize)
+        )
+        return np.ndarray(node.shape, node.dtype.numpy, memory.owner, offset, strides)
+    return _viewed(node, _array(node.args[0], slots, memories))
+
+
+def _viewed(node: Node, source: Any) -> Any:
+    """A VIEW of an array, without a copy."""
+    offset = sum(start * stride for (_, start, _), stride in zip(node.attr, source.strides, strict=True))  # fmt: skip
+    strides = [0] * len(node.shape)
+    for (out, _, step), stride in zip(node.attr, source.strides, strict=True):
+        if out >= 0:
+            strides[out] += step * stride
+    first = source[tuple(start for _, start, _ in node.attr)] if offset is None else source
+    base = np.lib.stride_tricks.as_strided(first, node.shape, strides)
+    if not offset:
+        return base
+    return np.ndarray(node.shape, source.dtype, _bytes_of(source), offset, tuple(strides))
+
+
+def _bytes_of(array: Any) -> Any:
+    return array if array.base is None else array.base

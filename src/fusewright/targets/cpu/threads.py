@@ -1,0 +1,249 @@
+"""Kernels run here: on this thread, or split over a pool of threads that costs well under a
+microsecond to start.
+
+The pool is machine code of our own (`targets.cpu.pool`); a new process takes it from the disk cache
+and starts it when the first launch needs it.  A fork leaves the child without threads, so it starts
+a fresh pool.
+"""
+
+from __future__ import annotations
+
+import ctypes
+import hashlib
+import os
+import threading
+import time
+from collections.abc import Callable
+from functools import cache
+from typing import NamedTuple
+
+from fusewright.base.options import MAX_THREADS, current
+from fusewright.ir.graph import Memory
+from fusewright.runtime import cache as disk
+from fusewright.runtime import pages
+from fusewright.runtime.buffers import allocate
+from fusewright.runtime.image import Image, LoadedImage, load
+from fusewright.runtime.limits import cpu_count
+from fusewright.targets.cpu import entry, pool
+
+SPIN_CYCLES = 100_000
+"""How long a waiting thread spins: 25-50 us of the time-stamp counter.  Longer spinning slows other
+libraries' threads.
+"""
+
+_METH_FASTCALL = 0x80
+_LINE = 128
+"""Scratch of two threads never shares a cache line, nor a pair of lines fetched together."""
+
+
+class _MethodDef(ctypes.Structure):
+    _fields_ = (
+        ("name", ctypes.c_char_p),
+        ("function", ctypes.c_void_p),
+        ("flags", ctypes.c_int),
+        ("doc", ctypes.c_char_p),
+    )
+
+
+class Code(NamedTuple):
+    """The pool's machine code in this process.
+
+    `call(kernel, args, units, scratch)` runs units [0, units) on this thread and holds the GIL: for
+    work of microseconds.
+    """
+
+    image: LoadedImage
+    call: Callable[[int, int, int, int], int]
+    launch: Callable[[int, int, int, int, int, int, int, int], int]
+    start: Callable[[int, int, int], int]
+    definitions: tuple[_MethodDef, ...]
+
+
+def code() -> Code:
+    """The code of this process, loaded (and, where the cache does not have it, compiled) at first
+    use.
+    """
+    return _code or _load_code()
+
+
+_code: Code | None = None
+_loading = threading.Lock()
+
+
+def _load_code() -> Code:
+    global _code
+    with _loading:  # Two copies would mean one thread's copy unmapped under its pool.
+        if _code is None:
+            image = load(_image())
+            call, call_definition = _python_function(b"call", image.address("py_call"))
+            launch, launch_definition = _python_function(b"launch", image.address("py_launch"))
+            start = ctypes.CFUNCTYPE(
+                ctypes.c_int64, ctypes.c_void_p, ctypes.c_int64, ctypes.c_int64
+            )(image.address("start"))
+            _code = Code(image, call, launch, start, (call_definition, launch_definition))
+        return _code
+
+
+def _image() -> Image:
+    # Imported here: what it imports is needed only where something is compiled.
+    from fusewright.targets.cpu import compiler
+    from fusewright.targets.cpu.features import BASELINE
+
+    text = pool.TEXT + entry.TEXT
+    key = hashlib.sha256(f"{compiler.version()}\n{text}".encode()).hexdigest()
+    stored = disk.get(key)
+    if stored is not None:
+        try:
+            return Image.from_bytes(stored)
+        except ValueError:
+            pass  # Damaged: made again below.
+    image = compiler.compile_ir(text, BASELINE, 2)
+    disk.put(key, image.to_bytes())
+    return image
+
+
+def _python_function(name: bytes, address: int) -> tuple[Callable[..., int], _MethodDef]:
+    """Machine code as a built-in function; the definition must live as long as the function."""
+    definition = _MethodDef(name, address, _METH_FASTCALL, None)
+    make = ctypes.pythonapi.PyCFunction_NewEx
+    make.argtypes = (ctypes.c_void_p, ctypes.c_void_p, ctypes.c_void_p)
+    make.restype = ctypes.py_object
+    return make(ctypes.addressof(definition), None, None), definition
+
+
+class _Pool:
+    """The threads of this process, `size` of them with the caller, and the scratch they keep."""
+
+    __slots__ = ("state", "size", "scratch", "stride", "turn")
+
+    def __init__(self) -> None:
+        # Never unmapped: a sleeping thread looks at it when it wakes, even while the process exits.
+        self.state = pages.map_pages(pages.whole_pages(pool.STATE_BYTES))
+        self.size = 1
+        self.scratch: Memory | None = None
+        self.stride = 0
+        self.turn = threading.Lock()
+
+    def grow(self, threads: int) -> None:
+        """Have this many threads, or as many as the system grants."""
+        spin = SPIN_CYCLES if threads <= cpu_count() else 0
+        ctypes.c_int64.from_address(self.state).value = spin
+        self.size = code().start(self.state, self.size, threads)
+
+    def scratch_for(self, nbytes: int, threads: int) -> int:
+        """The address of `threads` pieces of scratch, `stride` bytes apart."""
+        stride = _stride(nbytes)
+        if self.scratch is None or self.scratch.nbytes < stride * threads:
+            self.scratch = None  # Back to the buffer pool first: the two need not exist together.
+            self.scratch = allocate(stride * threads)
+        self.stride = stride
+        return self.scratch.address
+
+
+class _Own(threading.local):
+    """The scratch of a Python thread that runs a kernel by itself."""
+
+    scratch: Memory | None = None
+
+
+_pool = _Pool()
+_own = _Own()
+
+
+def _after_fork() -> None:
+    """The child has this thread only: its pool is new, and so are the locks."""
+    global _pool, _loading
+    _pool = _Pool()
+    _loading = threading.Lock()
+    _fork_join.cache_clear()
+
+
+os.register_at_fork(after_in_child=_after_fork)
+
+
+def _stride(nbytes: int) -> int:
+    return -(-nbytes // _LINE) * _LINE
+
+
+def call(kernel_address: int, args_address: int, units: int, scratch: int) -> None:
+    """Run all units on this thread, holding the GIL.  A hot caller keeps `code().call` instead."""
+    code().call(kernel_address, args_address, units, scratch)
+
+
+def launch(
+    kernel_address: int,
+    args_address: int,
+    units: int,
+    grain: int,
+    scratch_bytes: int,
+    threads: int,
+) -> None:
+    """Run units [0, units) on up to `threads` threads, in ranges that are multiples of `grain`; the
+    GIL is released.
+
+    Returns when all are done.  One launch at a time has the pool; another Python thread's launch
+    meanwhile runs on that thread alone.
+    """
+    if units <= 0:
+        return
+    wanted = min(threads, -(-units // grain), MAX_THREADS)
+    here = _pool
+    if wanted > 1 and here.turn.acquire(blocking=False):
+        try:
+            if wanted > here.size:
+                here.grow(wanted)
+            wanted = min(wanted, here.size)
+            scratch = here.scratch_for(scratch_bytes, wanted)
+            code().launch(
+                here.state, kernel_address, args_address, units, grain, scratch, here.stride, wanted
+            )
+        finally:
+            here.turn.release()
+    else:
+        scratch = own_scratch(scratch_bytes)
+        code().launch(0, kernel_address, args_address, units, grain, scratch, 0, 1)
+
+
+def own_scratch(nbytes: int) -> int:
+    """The address of this Python thread's scratch, `nbytes` or longer; 0 where none is wanted."""
+    if nbytes == 0:
+        return 0
+    kept = _own.scratch
+    if kept is None or kept.nbytes < nbytes:
+        kept = _own.scratch = allocate(nbytes)
+    return kept.address
+
+
+def thread_count() -> int:
+    """Threads for a large kernel: the option, else OMP_NUM_THREADS, else the CPUs this process may
+    use.
+    """
+    return current().threads or default_threads()
+
+
+@cache
+def default_threads() -> int:
+    """The count where no option says one, as of the first time it is asked for."""
+    first = os.environ.get("OMP_NUM_THREADS", "").split(",")[0].strip()
+    if first.isdigit() and int(first) > 0:
+        return min(int(first), MAX_THREADS)
+    return min(cpu_count(), MAX_THREADS)
+
+
+def fork_join_seconds(threads: int | None = None) -> float:
+    """What starting and ending an empty launch costs, measured once; 0 for one thread."""
+    count = threads or thread_count()
+    return _fork_join(count) if count > 1 else 0.0
+
+
+@cache
+def _fork_join(threads: int) -> float:
+    idle = code().image.address("idle")
+    batches = []
+    for _ in range(6):
+        start = time.perf_counter()
+        for _ in range(8):
+            launch(idle, 0, threads, 1, 0, threads)
+        batches.append((time.perf_counter() - start) / 8)
+    # The first batch starts the threads; the median leaves out what the system did meanwhile.
+    return sorted(batches[1:])[2]

@@ -1,0 +1,170 @@
+"""The oracle: every node is computed by NumPy on its own, in recorded order, into an array of its
+own.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from typing import Any
+
+import numpy as np
+
+from fusewright.ir import graph, ops
+from fusewright.ir.graph import Memory, Node
+
+NDArray = np.ndarray[Any, np.dtype[Any]]
+Results = dict[int, Any]
+
+
+def evaluate(nodes: Sequence[Node]) -> None:
+    """Turn every node given into a leaf, in place."""
+    results: Results = {}
+    with np.errstate(all="ignore"):
+        for node in operands_first(nodes):
+            results[id(node)] = MEANINGS[node.kind](node, [results[id(arg)] for arg in node.args])
+    for node in nodes:
+        if node.kind != graph.LEAF:
+            store(node, results[id(node)])
+
+
+def operands_first(roots: Iterable[Node]) -> Iterator[Node]:
+    """Every node the roots need, once, after its operands."""
+    seen: set[int] = set()
+    stack: list[tuple[Node, bool]] = [(root, False) for root in roots]
+    while stack:
+        node, ready = stack.pop()
+        if ready:
+            yield node
+        elif id(node) not in seen:
+            seen.add(id(node))
+            stack.append((node, True))
+            stack.extend((arg, False) for arg in node.args)
+
+
+def store(node: Node, value: Any) -> None:
+    """The value, in fresh C-ordered memory, is what the node is from now on.
+
+    A version of external memory is written back where it lives.
+    """
+    piece = node.args[0] if node.kind == graph.ASSEMBLE else None
+    if piece is not None and piece.kind == graph.LEAF and piece.value[0].external:
+        memory, offset, strides = piece.value
+        as_ndarray(piece)[...] = value
+    else:
+        result = np.array(value, dtype=node.dtype.numpy, order="C", copy=True).reshape(node.shape)
+        owner = result.reshape(-1).view(np.uint8)
+        memory = Memory(result.ctypes.data, result.nbytes, owner)
+        offset, strides = 0, graph.contiguous_strides(node.shape, node.dtype.itemsize)
+    node.become_leaf(memory, offset, strides)
+
+
+def as_ndarray(node: Node) -> NDArray:
+    """A window on a leaf's memory."""
+    memory, offset, strides = node.value
+    return np.ndarray(node.shape, node.dtype.numpy, memory.owner, offset, strides)
+
+
+def _leaf(node: Node, _args: list[Any]) -> Any:
+    return as_ndarray(node)
+
+
+def _scalar(node: Node, _args: list[Any]) -> Any:
+    return np.array(node.value).astype(node.dtype.numpy)
+
+
+def _map(node: Node, args: list[Any]) -> Any:
+    dtype = node.dtype.numpy
+    if node.op == "cast":
+        return args[0].astype(dtype)
+    if node.op == "where":
+        return np.where(args[0], args[1].astype(dtype), args[2].astype(dtype))
+    result = ops.MAP[node.op].meaning(*args)
+    return np.broadcast_to(np.asarray(result).astype(dtype, copy=False), node.shape)
+
+
+def _view(node: Node, args: list[Any]) -> Any:
+    source = args[0]
+    offset = 0
+    strides = [0] * len(node.shape)
+    for (dim, start, step), stride in zip(node.attr, source.strides, strict=True):
+        offset += start * stride
+        if dim >= 0:
+            strides[dim] += step * stride
+    if 0 in node.shape:
+        return np.empty(node.shape, source.dtype)
+    index = tuple(slice(start, start + 1) for _, start, _ in node.attr)
+    first = source[index]
+    return np.lib.stride_tricks.as_strided(first, node.shape, strides)
+
+
+def _reduce(node: Node, args: list[Any]) -> Any:
+    axes, keepdims = node.attr
+    return ops.REDUCE[node.op].meaning(
+        args[0], axis=axes, keepdims=keepdims, dtype=node.dtype.numpy
+    )
+
+
+def _scan(node: Node, args: list[Any]) -> Any:
+    return ops.SCAN[node.op].meaning(args[0], axis=node.attr, dtype=node.dtype.numpy)
+
+
+def _assemble(node: Node, args: list[Any]) -> Any:
+    result = np.empty(node.shape, node.dtype.numpy)
+    for places, piece in zip(node.attr, args, strict=True):
+        if 0 in piece.shape:
+            continue
+        index = tuple(
+            _positions(start, step, count)
+            for (start, step), count in zip(places, piece.shape, strict=True)
+        )
+        result[index] = piece
+    return result
+
+
+def _positions(start: int, step: int, count: int) -> slice:
+    stop = start + step * count
+    return slice(start, stop if stop >= 0 else None, step)
+
+
+def _gather(node: Node, args: list[Any]) -> Any:
+    source, indices = args[0], args[1:]
+    position, operands = node.attr
+    gathered = [dim for dim, operand in enumerate(operands) if operand >= 0]
+    order = gathered + [dim for dim, operand in enumerate(operands) if operand < 0]
+    chosen = source.transpose(order)[tuple(indices[operands[dim] - 1] for dim in gathered)]
+    rank = indices[0].ndim
+    return np.moveaxis(chosen, range(rank), range(position, position + rank))
+
+
+def _iota(node: Node, args: list[Any]) -> Any:
+    start, step = (arg.astype(node.dtype.numpy) for arg in args)
+    count = np.arange(node.shape[0]).astype(node.dtype.numpy)
+    return (start + count * step).astype(node.dtype.numpy)
+
+
+def _reshape(node: Node, args: list[Any]) -> Any:
+    return args[0].reshape(node.shape)
+
+
+def _opaque(node: Node, args: list[Any]) -> Any:
+    return node.value(*args)
+
+
+def _part(node: Node, args: list[Any]) -> Any:
+    return args[0][node.attr]
+
+
+MEANINGS: tuple[Callable[[Node, list[Any]], Any], ...] = (
+    _leaf,
+    _scalar,
+    _map,
+    _view,
+    _reduce,
+    _scan,
+    _assemble,
+    _gather,
+    _iota,
+    _reshape,
+    _opaque,
+    _part,
+)

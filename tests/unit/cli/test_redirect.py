@@ -1,0 +1,158 @@
+"""Who gets the drop-in: the user's modules, in every way an import can be written; nobody else."""
+
+from __future__ import annotations
+
+import sys
+import textwrap
+from collections.abc import Callable
+from pathlib import Path
+
+import numpy
+import pytest
+
+from fusewright.cli.redirect import compile_redirected
+
+Run = Callable[..., tuple[int, str, str]]
+
+FORMS = {
+    "import numpy": "numpy.__name__",
+    "import numpy as np": "np.__name__",
+    "import os, numpy as np, sys": "np.__name__",
+    "import numpy.linalg": "numpy.__name__",
+    "from numpy import linalg as la; import numpy": "numpy.__name__",
+    "import importlib; np = importlib.import_module('numpy')": "np.__name__",
+    "from importlib import import_module; np = import_module('numpy')": "np.__name__",
+    "np = __import__('numpy')": "np.__name__",
+}
+
+
+@pytest.mark.parametrize(("statement", "name"), FORMS.items(), ids=FORMS)
+def test_every_way_to_import_it(run: Run, folder: Path, statement: str, name: str) -> None:
+    (folder / "p.py").write_text(f"{statement}\nprint({name})\n")
+    assert run("p.py") == (0, "fusewright.numpy\n", "")
+
+
+def test_names_imported_from_it(run: Run, folder: Path) -> None:
+    program = """
+        from numpy import sqrt as root, ones
+        from numpy.linalg import solve
+        import numpy.fft as f
+        import fusewright.numpy as drop_in
+        print(root is drop_in.sqrt, ones is drop_in.ones, callable(solve), callable(f.fft))
+    """
+    (folder / "p.py").write_text(textwrap.dedent(program))
+    assert run("p.py")[:2] == (0, "True True True True\n")
+
+
+def test_star(run: Run, folder: Path) -> None:
+    (folder / "p.py").write_text(
+        "from numpy import *\nprint(ndarray.__module__, float(ones(3).sum()))"
+    )
+    code, out, _ = run("p.py")
+    assert code == 0
+    assert not out.startswith("numpy ") and out.endswith(" 3.0\n")
+
+
+def test_only_the_drop_in_is_bound(run: Run, folder: Path) -> None:
+    before = "names = set(globals())\n"
+    after = "print(sorted(set(globals()) - names - {'names'}))\n"
+    (folder / "p.py").write_text(before + "import numpy.linalg\nimport numpy as np\n" + after)
+    assert run("p.py")[1] == "['np', 'numpy']\n"
+
+
+def test_in_a_function_and_in_a_class(run: Run, folder: Path) -> None:
+    program = """
+        def f():
+            import numpy as np
+            return np.__name__
+        class C:
+            import numpy
+        print(f(), C.numpy.__name__, "np" in globals())
+    """
+    (folder / "p.py").write_text(textwrap.dedent(program))
+    assert run("p.py")[1] == "fusewright.numpy fusewright.numpy False\n"
+
+
+def test_numpys_own_submodules_stay_reachable(run: Run, folder: Path) -> None:
+    program = """
+        import numpy.polynomial
+        from numpy.polynomial import Polynomial
+        import numpy.testing as t
+        print(numpy.polynomial.Polynomial is Polynomial, Polynomial.__module__, t.__name__)
+    """
+    (folder / "p.py").write_text(textwrap.dedent(program))
+    code, out, _ = run("p.py")
+    assert (code, out) == (0, "True numpy.polynomial.polynomial numpy.testing\n")
+
+
+@pytest.mark.parametrize(
+    ("statement", "error"),
+    [
+        ("import numpy.nothing", "ModuleNotFoundError: No module named"),
+        ("from numpy import nothing_like_it", "ImportError: cannot import name 'nothing_like_it'"),
+    ],
+)
+def test_what_is_not_there(run: Run, folder: Path, statement: str, error: str) -> None:
+    (folder / "p.py").write_text(statement)
+    code, _, err = run("p.py")
+    assert code == 1
+    assert error in err
+
+
+def test_modules_beside_the_script(run: Run, folder: Path) -> None:
+    (folder / "near").mkdir()
+    (folder / "near" / "__init__.py").write_text("from . import deep\nimport numpy as np\n")
+    (folder / "near" / "deep.py").write_text("import numpy as np\n")
+    (folder / "beside.py").write_text("import numpy as np\n")
+    (folder / "p.py").write_text(
+        "import beside, near\nprint(*[m.np.__name__ for m in (beside, near, near.deep)])"
+    )
+    assert run("p.py")[1] == " ".join(["fusewright.numpy"] * 3) + "\n"
+    assert not list(folder.rglob("beside*.pyc")), "rewritten code must not reach __pycache__"
+
+
+def test_installed_packages_keep_numpy(run: Run, folder: Path) -> None:
+    installed = folder / "env" / "lib" / "python3" / "site-packages"
+    installed.mkdir(parents=True)
+    (installed / "tool.py").write_text(
+        "import numpy as np\nimport importlib\nm = importlib.import_module('numpy')\n"
+    )
+    (folder / "p.py").write_text(
+        f"import sys\nsys.path.append({str(installed)!r})\nimport tool, numpy\n"
+        "print(tool.np.__name__, tool.m.__name__, sys.modules['numpy'].__name__, numpy.__name__)"
+    )
+    assert run("p.py")[1] == "numpy numpy numpy fusewright.numpy\n"
+
+
+def test_a_module_elsewhere_keeps_numpy(
+    run: Run, folder: Path, tmp_path_factory: pytest.TempPathFactory
+) -> None:
+    elsewhere = tmp_path_factory.mktemp("elsewhere")
+    (elsewhere / "distant.py").write_text("import numpy as np\n")
+    (folder / "p.py").write_text(
+        f"import sys\nsys.path.append({str(elsewhere)!r})\n"
+        "import distant\nprint(distant.np.__name__)"
+    )
+    assert run("p.py")[1] == "numpy\n"
+    del sys.modules["distant"]
+
+
+def test_numpy_itself_stays(run: Run, folder: Path) -> None:
+    (folder / "p.py").write_text("import numpy, sys\nprint(sys.modules['numpy'] is numpy)")
+    assert run("p.py")[1] == "False\n"
+    assert sys.modules["numpy"] is numpy
+
+
+def test_lines_and_columns_stay() -> None:
+    source = "import numpy, os\nimport numpy.linalg\nx = 1\n\ndef f():\n    return numpy\n"
+    plain = compile(source, "p.py", "exec")
+    ours = compile_redirected(source, "p.py")
+    assert {n for _, n, *_ in plain.co_positions()} == {n for _, n, *_ in ours.co_positions()}
+    inner = next(c for c in plain.co_consts if hasattr(c, "co_code"))
+    rewritten = next(c for c in ours.co_consts if hasattr(c, "co_code"))
+    assert list(inner.co_positions()) == list(rewritten.co_positions())
+
+
+def test_relative_imports_and_other_names_stay() -> None:
+    source = "from .numpy import x\nimport numpyro\nfrom . import numpy\nimport a.numpy as b\n"
+    assert compile_redirected(source, "p.py").co_names == compile(source, "p.py", "exec").co_names

@@ -1,0 +1,93 @@
+"""`run --explain` and `--report` on real programs: kernels, lines, library steps, errors."""
+
+from __future__ import annotations
+
+import re
+import textwrap
+from collections.abc import Callable
+from pathlib import Path
+
+import pytest
+
+Run = Callable[..., tuple[int, str, str]]
+
+PROGRAM = """\
+import sys
+import numpy as np
+
+a = np.linspace(0.0, 1.0, 5000)
+b = np.sqrt(a * a + 1.0)
+c = b - np.exp(-a)
+print(round(float(c.sum()), 6))
+m = np.linalg.det(np.eye(3) * 2.0)
+print(round(float(m), 6))
+if "fail" in sys.argv:
+    raise ValueError("half-way")
+"""
+PRINTED = "2578.372575\n8.0\n"
+
+
+@pytest.fixture
+def program(folder: Path) -> str:
+    (folder / "p.py").write_text(textwrap.dedent(PROGRAM))
+    return "p.py"
+
+
+def test_explain(run: Run, program: str) -> None:
+    code, out, err = run("--explain", program)
+    assert (code, out) == (0, PRINTED)
+    assert re.search(r"K1 kernel", err)
+    for number in (5, 6):
+        assert f"p.py:{number}" in err
+    assert "numpy: linalg.det" in err
+    assert "p.py:8" in err
+    assert re.search(r"memory moved [\d.]+ kB", err)
+
+
+def test_explain_command_gives_standard_output_to_the_explanation(run: Run, program: str) -> None:
+    code, out, err = run(program, command="explain")
+    assert (code, err) == (0, PRINTED)
+    assert "K1 kernel" in out
+
+
+def test_no_fuse_runs_more_kernels(run: Run, program: str) -> None:
+    def kernels(*words: str) -> int:
+        err = run("--explain", *words, program)[2]
+        found = re.search(r"ran as ([\d,]+) kernel run", err)
+        assert found
+        return int(found[1].replace(",", ""))
+
+    assert kernels("--no-fuse") > kernels()
+
+
+def test_report_of_a_program_that_fails_half_way(run: Run, folder: Path, program: str) -> None:
+    code, out, err = run("--report", "r.html", program, "fail")
+    assert (code, out) == (1, PRINTED)
+    assert 'line 11, in <module>\n    raise ValueError("half-way")\nValueError: half-way' in err
+    page = (folder / "r.html").read_text(encoding="utf-8")
+    assert "ended early: ValueError: half-way" in page
+    assert 'class="kernel"' in page
+    assert "linalg.det" in page
+    assert "np" in page and "sqrt" in page
+
+
+def test_report_of_a_comparison(run: Run, folder: Path, program: str) -> None:
+    code, _, err = run("--compare", "--report", "r.html", program)
+    assert code == 0, err
+    page = (folder / "r.html").read_text(encoding="utf-8")
+    assert "results agree with NumPy" in page
+    assert "Speed-up over NumPy" in page
+
+
+def test_strict_names_the_line(run: Run, program: str) -> None:
+    code, _, err = run("--strict", program)
+    assert code == 1
+    assert "line 8, in <module>" in err
+    assert "linalg.det" in err.splitlines()[-1] or "linalg.det" in err
+
+
+def test_nothing_asked_for(run: Run, folder: Path) -> None:
+    (folder / "p.py").write_text("import numpy as np\nx = np.ones(10) + 1\n")
+    code, _, err = run("--explain", "p.py")
+    assert code == 0
+    assert "Nothing was evaluated" in err

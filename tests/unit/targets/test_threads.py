@@ -1,0 +1,355 @@
+"""The thread pool: every unit exactly once, whatever happens around it."""
+
+import ctypes
+import os
+import random
+import signal
+import subprocess
+import sys
+import textwrap
+import threading
+import time
+
+import numpy as np
+import pytest
+
+from fusewright.base.options import options
+from fusewright.runtime.image import load
+from fusewright.targets.cpu import threads
+from fusewright.targets.cpu.compiler import compile_ir
+from fusewright.targets.cpu.features import BASELINE
+
+KERNELS = """
+target triple = "x86_64-unknown-linux-gnu"
+declare void @llvm.x86.sse.stmxcsr(ptr)
+declare void @llvm.x86.sse.ldmxcsr(ptr)
+
+define void @mark(ptr %args, i64 %lo, i64 %hi, ptr %scratch) {
+  ; counts[i] += 1, through the scratch, which nobody else may touch meanwhile
+entry:
+  %counts = load ptr, ptr %args
+  %some = icmp slt i64 %lo, %hi
+  br i1 %some, label %loop, label %done
+loop:
+  %i = phi i64 [ %lo, %entry ], [ %next, %loop ]
+  %p = getelementptr i64, ptr %counts, i64 %i
+  %v = load i64, ptr %p
+  store volatile i64 %v, ptr %scratch
+  %back = load volatile i64, ptr %scratch
+  %w = add i64 %back, 1
+  store i64 %w, ptr %p
+  %next = add i64 %i, 1
+  %more = icmp slt i64 %next, %hi
+  br i1 %more, label %loop, label %done
+done:
+  ret void
+}
+
+define void @slow(ptr %args, i64 %lo, i64 %hi, ptr %scratch) {
+  ; about 0.2 ms a unit, then counts[i] += 1
+entry:
+  %counts = load ptr, ptr %args
+  br label %unit
+unit:
+  %i = phi i64 [ %lo, %entry ], [ %next, %step ]
+  %more = icmp slt i64 %i, %hi
+  br i1 %more, label %wait, label %done
+wait:
+  %k = phi i64 [ 0, %unit ], [ %k1, %wait ]
+  %k1 = add i64 %k, 1
+  store volatile i64 %k, ptr %scratch
+  %on = icmp slt i64 %k1, 400000
+  br i1 %on, label %wait, label %step
+step:
+  %p = getelementptr i64, ptr %counts, i64 %i
+  %v = load i64, ptr %p
+  %w = add i64 %v, 1
+  store i64 %w, ptr %p
+  %next = add i64 %i, 1
+  br label %unit
+done:
+  ret void
+}
+
+define void @ranges(ptr %args, i64 %lo, i64 %hi, ptr %scratch) {
+  ; at[lo] = hi, addresses[lo] = scratch
+  %at = load ptr, ptr %args
+  %p = getelementptr i64, ptr %at, i64 %lo
+  store i64 %hi, ptr %p
+  %second = getelementptr ptr, ptr %args, i64 1
+  %addresses = load ptr, ptr %second
+  %q = getelementptr ptr, ptr %addresses, i64 %lo
+  store ptr %scratch, ptr %q
+  ret void
+}
+
+define void @environment(ptr %args, i64 %lo, i64 %hi, ptr %scratch) {
+  ; out[i] = MXCSR
+entry:
+  %out = load ptr, ptr %args
+  %word = alloca i32
+  br label %loop
+loop:
+  %i = phi i64 [ %lo, %entry ], [ %next, %loop ]
+  call void @llvm.x86.sse.stmxcsr(ptr %word)
+  %v = load i32, ptr %word
+  %z = zext i32 %v to i64
+  %p = getelementptr i64, ptr %out, i64 %i
+  store i64 %z, ptr %p
+  %next = add i64 %i, 1
+  %more = icmp slt i64 %next, %hi
+  br i1 %more, label %loop, label %done
+done:
+  ret void
+}
+
+define void @set_environment(i32 %v) {
+  %word = alloca i32
+  store i32 %v, ptr %word
+  call void @llvm.x86.sse.ldmxcsr(ptr %word)
+  ret void
+}
+"""
+
+
+@pytest.fixture(scope="module")
+def kernels():
+    return load(compile_ir(KERNELS, BASELINE, 2))
+
+
+def arguments(*arrays):
+    """The kernel's argument array, and its address."""
+    array = (ctypes.c_void_p * len(arrays))(*(a.ctypes.data for a in arrays))
+    return array, ctypes.addressof(array)
+
+
+def counted(kernels, units, grain, count, kernel="mark"):
+    counts = np.zeros(units, np.int64)
+    keep, address = arguments(counts)
+    threads.launch(kernels.address(kernel), address, units, grain, 8, count)
+    del keep
+    return counts
+
+
+def test_direct_call(kernels):
+    counts = np.zeros(10, np.int64)
+    scratch = np.zeros(1, np.int64)
+    keep, address = arguments(counts)
+    threads.call(kernels.address("mark"), address, 7, scratch.ctypes.data)
+    assert counts.tolist() == [1] * 7 + [0] * 3
+    assert len(keep) == 1
+
+
+@pytest.mark.parametrize("wrong", [(1, 2, 3), ("a", 1, 1, 1), (None, 1, 1, 1), (1, 1, 1.5, 1)])
+def test_wrong_arguments_are_errors_not_crashes(wrong):
+    with pytest.raises(TypeError):
+        threads.code().call(*wrong)
+
+
+def test_every_unit_once_for_any_split(kernels):
+    chance = random.Random(1)
+    for _ in range(2500):
+        units = chance.choice([0, 1, 2, 3, 7, 64, 100, 1000, chance.randrange(3000)])
+        grain = chance.choice([1, 1, 3, 8, 64, 5000])
+        assert (counted(kernels, units, grain, chance.randrange(1, 9)) == 1).all()
+
+
+def test_ranges_are_multiples_of_the_grain_and_scratch_is_aligned_and_apart(kernels):
+    ends, scratch = np.zeros(1000, np.int64), np.zeros(1000, np.int64)
+    keep, address = arguments(ends, scratch)
+    threads.launch(kernels.address("ranges"), address, 1000, 48, 100, 4)
+    starts = np.flatnonzero(ends)
+    assert (starts % 48 == 0).all()
+    assert (ends[starts][:-1] == starts[1:]).all()
+    assert (starts[0], ends[starts[-1]]) == (0, 1000)
+    addresses = np.unique(scratch[starts])
+    assert (addresses % 64 == 0).all()
+    assert (np.diff(addresses) >= 100).all()
+    assert len(keep) == 2
+
+
+def test_pool_that_slept(kernels):
+    for pause in (0, 0.0001, 0.001, 0.02):
+        for _ in range(10):
+            time.sleep(pause)
+            assert (counted(kernels, 500, 1, 3) == 1).all()
+
+
+def test_python_threads_launch_at_once(kernels):
+    wrong = []
+
+    def work(seed):
+        chance = random.Random(seed)
+        for _ in range(300):
+            if not (counted(kernels, chance.randrange(400), 1, 3) == 1).all():
+                wrong.append(seed)
+
+    crowd = [threading.Thread(target=work, args=(seed,)) for seed in range(4)]
+    for one in crowd:
+        one.start()
+    for one in crowd:
+        one.join()
+    assert not wrong
+
+
+def test_the_gil_is_released_during_a_launch(kernels):
+    ticks = []
+    stop = threading.Event()
+
+    def tick():
+        while not stop.is_set():
+            ticks.append(time.perf_counter())
+            time.sleep(0.001)
+
+    other = threading.Thread(target=tick)
+    other.start()
+    for count in (1, 2):
+        before = time.perf_counter()
+        assert (counted(kernels, 600, 1, count, "slow") == 1).all()
+        assert sum(before < tick < time.perf_counter() for tick in ticks) > 1
+    stop.set()
+    other.join()
+
+
+def test_all_threads_round_and_flush_as_the_caller_does(kernels):
+    out = np.zeros(4000, np.int64)
+    keep, address = arguments(out)
+    set_environment = ctypes.CFUNCTYPE(None, ctypes.c_uint32)(kernels.address("set_environment"))
+    for control in (0x9FC0, 0x1F80):  # Flush to zero with denormals as zero; the default.
+        set_environment(control)
+        try:
+            for _ in range(20):
+                out[:] = 0
+                threads.launch(kernels.address("environment"), address, 4000, 1, 0, 4)
+                assert ((out & ~0x3F) == control).all()
+        finally:
+            set_environment(0x1F80)
+    assert len(keep) == 1
+
+
+def worker_tasks():
+    found = []
+    for task in os.listdir("/proc/self/task"):
+        with open(f"/proc/self/task/{task}/comm") as file:
+            if file.read().strip() == "fusewright":
+                found.append(task)
+    return found
+
+
+def test_workers_block_signals_and_sleep_when_idle(kernels):
+    assert (counted(kernels, 100, 1, 4) == 1).all()
+    time.sleep(0.05)
+    workers = worker_tasks()
+    assert len(workers) >= 3
+    for task in workers:
+        with open(f"/proc/self/task/{task}/status") as file:
+            status = dict(line.split(":", 1) for line in file)
+        blocked = int(status["SigBlk"], 16)
+        assert blocked >> (signal.SIGINT - 1) & blocked >> (signal.SIGTERM - 1) & 1
+        assert status["State"].split()[0] == "S"
+    assert not signal.pthread_sigmask(signal.SIG_BLOCK, [])
+
+
+def test_thread_count_follows_option_then_environment_then_affinity(monkeypatch):
+    threads.default_threads.cache_clear()
+    monkeypatch.setenv("OMP_NUM_THREADS", "3,2")
+    assert threads.thread_count() == 3
+    with options(threads=5):
+        assert threads.thread_count() == 5
+    threads.default_threads.cache_clear()
+    monkeypatch.setenv("OMP_NUM_THREADS", "")
+    monkeypatch.setattr(os, "sched_getaffinity", lambda pid: {0})
+    assert threads.thread_count() == 1
+    threads.default_threads.cache_clear()
+
+
+def test_fork_join_is_measured():
+    assert threads.fork_join_seconds(1) == 0
+    assert 0 < threads.fork_join_seconds(2) < 0.01
+
+
+PRELUDE = """
+import ctypes, os, signal, sys, threading, time
+import numpy as np
+from fusewright.runtime.image import load
+from fusewright.targets.cpu import threads
+from fusewright.targets.cpu.compiler import compile_ir
+from fusewright.targets.cpu.features import BASELINE
+kernels = load(compile_ir(sys.stdin.read(), BASELINE, 2))
+def counted(units, count, kernel="mark"):
+    counts = np.zeros(units, np.int64)
+    keep = (ctypes.c_void_p * 1)(counts.ctypes.data)
+    address = ctypes.addressof(keep)
+    threads.launch(kernels.address(kernel), address, units, 1, 8, count)
+    return counts
+"""
+
+
+def run(script):
+    return subprocess.run(
+        [sys.executable, "-W", "ignore", "-c", PRELUDE + textwrap.dedent(script)],
+        input=KERNELS, capture_output=True, text=True, timeout=60,
+    )  # fmt: skip
+
+
+def test_fork_gives_the_child_a_pool_of_its_own():
+    done = run("""
+        assert (counted(100, 3) == 1).all()
+        stop = False
+        def busy():
+            while not stop:
+                counted(50, 3)
+        other = threading.Thread(target=busy)
+        other.start()
+        for i in range(15):
+            child = os.fork()
+            if child == 0:
+                ok = all((counted(100, 3) == 1).all() for _ in range(20))
+                os._exit(0 if ok else 1)
+            assert (counted(100, 3) == 1).all()
+            assert os.waitpid(child, 0)[1] == 0, i
+        stop = True
+        other.join()
+        print("good")
+    """)
+    assert (done.returncode, done.stdout) == (0, "good\n"), done.stderr
+
+
+@pytest.mark.parametrize(
+    "ending",
+    [
+        "",
+        "sys.exit()",
+        "raise SystemExit(0)",
+        "del kernels, threads, sys.modules['fusewright.targets.cpu.threads']",
+    ],
+)
+def test_threads_neither_keep_the_process_nor_crash_it(ending):
+    done = run(f"counted(1000, 4)\nprint('end', flush=True)\n{ending}")
+    assert (done.returncode, done.stdout, done.stderr) == (0, "end\n", "")
+
+
+def test_exit_while_a_daemon_thread_runs_a_kernel():
+    done = run("""
+        threading.Thread(target=counted, args=(3000, 2, "slow"), daemon=True).start()
+        time.sleep(0.2)
+        print("end", flush=True)
+    """)
+    assert (done.returncode, done.stdout, done.stderr) == (0, "end\n", "")
+
+
+def test_interrupt_is_delivered_after_the_launch():
+    done = run("""
+        counted(10, 2)
+        counts = np.zeros(600, np.int64)
+        keep = (ctypes.c_void_p * 1)(counts.ctypes.data)
+        sent = threading.Timer(0.03, lambda: os.kill(os.getpid(), signal.SIGINT))
+        sent.start()
+        try:
+            threads.launch(kernels.address("slow"), ctypes.addressof(keep), 600, 1, 8, 2)
+            time.sleep(5)
+        except KeyboardInterrupt:
+            print((counts == 1).all())
+        assert (counted(100, 2) == 1).all()
+    """)
+    assert (done.returncode, done.stdout) == (0, "True\n"), done.stderr
