@@ -6,7 +6,7 @@ from typing import Any
 
 from fusewright import driver
 from fusewright.base import hooks
-from fusewright.frontends.arrays import Array
+from fusewright.frontends.arrays import Array, trace
 
 hooks.set_evaluate(driver.evaluate)
 
@@ -16,6 +16,5 @@ def evaluate(*arrays: Any) -> Any:
 
     Anything that is not a lazy array passes through unchanged.  One argument is returned as it is, several as a tuple.
     """
-    nodes = [array._current() for array in arrays if isinstance(array, Array)]
-    hooks.evaluate(nodes)
+    trace.evaluate(*(array._node for array in arrays if isinstance(array, Array)))
     return arrays[0] if len(arrays) == 1 else arrays

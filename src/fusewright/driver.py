@@ -46,10 +46,11 @@ def _outputs(
 ) -> tuple[int, ...]:
     """The slots to store: what is asked for, and what an earlier evaluation computed without storing it."""
     chosen = {slots[id(node)] for node in requested}
-    for slot, node in enumerate(order):
+    for node in order:
         for arg in node.args:
             if arg.demands and not node.demands and arg.kind in _WORTH_KEEPING:
                 chosen.add(slots[id(arg)])
+    for slot, node in enumerate(order):
         if node.kind in _WORTH_KEEPING and slot not in chosen:
             node.demands += 1
     return tuple(sorted(chosen))

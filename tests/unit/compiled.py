@@ -30,7 +30,7 @@ def _memory_type(dtype: Any, width: int) -> str:
     return scalar if width == 1 else f"<{width} x {scalar}>"
 
 
-def _body(root: Expr, width: int, out: list[str]) -> str:
+def _body(root: Expr, width: int, out: list[str], avx512: bool) -> str:
     numbers = count()
 
     def fresh() -> str:
@@ -52,16 +52,16 @@ def _body(root: Expr, width: int, out: list[str]) -> str:
             names[id(node)] = value
         else:
             operands = [names[id(arg)] for arg in node.args]
-            names[id(node)] = spell(node, operands, width, out, fresh)
+            names[id(node)] = spell(node, operands, width, out, fresh, avx512)
     return names[id(root)]
 
 
-def module_text(root: Expr, width: int) -> str:
+def module_text(root: Expr, width: int, avx512: bool = False) -> str:
     """`void kernel(i64 n, ptr out, ptr in0, ...)`, n a multiple of the width; parameter k is read from array k."""
     params = {node.attr for node in postorder([root]) if node.name == "param"}
     inputs = "".join(f", ptr noalias %in{k}" for k in range(max(params, default=-1) + 1))
     out: list[str] = []
-    result = _body(root, width, out)
+    result = _body(root, width, out, avx512)
     last = current_block(out) or "body"
     scalar = "i8" if root.dtype is BOOL else root.dtype.llvm
     kind = _memory_type(root.dtype, width)
@@ -92,7 +92,7 @@ class Compiled:
     """A native function of arrays; lengths are padded to a whole number of vectors."""
 
     def __init__(self, root: Expr, width: int, features: str = "avx512", opt: int = 2) -> None:
-        module = llvm.parse_assembly(module_text(root, width))
+        module = llvm.parse_assembly(module_text(root, width, features == "avx512"))
         module.verify()
         target = llvm.Target.from_default_triple().create_target_machine(
             cpu="x86-64", features=FEATURES[features], opt=opt, reloc="pic", jit=True

@@ -72,9 +72,10 @@ def literal(value: Any, dtype: DType, width: int) -> str:
 class _Text:
     """The lines being written, at one width."""
 
-    __slots__ = ("width", "out", "fresh")
+    __slots__ = ("width", "out", "fresh", "avx512")
 
-    def __init__(self, width: int, out: list[str], fresh: Fresh) -> None:
+    def __init__(self, width: int, out: list[str], fresh: Fresh, avx512: bool) -> None:
+        self.avx512 = avx512
         self.width = width
         self.out = out
         self.fresh = fresh
@@ -106,15 +107,22 @@ class _Text:
 
 
 def spell(
-    node: Expr, operands: Sequence[str], width: int, out: list[str], fresh: Fresh
+    node: Expr,
+    operands: Sequence[str],
+    width: int,
+    out: list[str],
+    fresh: Fresh,
+    avx512: bool = False,
 ) -> str:
     """Append the instructions of one primitive to `out`; the name of its result.
 
     `operands` are register names (`%7`) or literals of `node.args`; `fresh` makes unused register names, `%` included.
 
+    `avx512` allows instructions that only AVX-512 has (the target's features must then include avx512f); same bits.
+
     The `*_far` ops open basic blocks: after any call the current block is `current_block(out)` where that is not None.
     """
-    text = _Text(width, out, fresh)
+    text = _Text(width, out, fresh, avx512)
     name, dtype = node.name, node.dtype
     source = node.args[0].dtype
     if name in _PREDICATE["f"]:
@@ -165,6 +173,63 @@ def _bitcast(text: _Text, node: Expr, operands: Sequence[str]) -> str:
     if source.llvm == node.dtype.llvm:
         return operands[0]
     return text.convert("bitcast", operands[0], source, node.dtype)
+
+
+def _ldexp(text: _Text, node: Expr, operands: Sequence[str]) -> str:
+    native = 64 // node.dtype.itemsize
+    if text.avx512 and text.width % native == 0:
+        return _scalef(text, node.dtype, operands, native)
+    return _two_steps(text, node.dtype, operands)
+
+
+def _two_steps(text: _Text, dtype: DType, operands: Sequence[str]) -> str:
+    """x * 2**h * 2**(n - h), h about n / 2: the first product is exact.  Powers are built from their exponent bits."""
+    mantissa, bias = (52, 1023) if dtype is FLOAT64 else (23, 127)
+    word = UINT64 if dtype is FLOAT64 else INT32
+    kind, bits = text.type(dtype), text.type(word)
+    magic = text.literal(1.5 * 2.0**mantissa + 2 * bias, dtype)
+    low = text.convert("bitcast", text.line(f"fadd {kind} {operands[1]}, {magic}"), dtype, word)
+    half = text.line(f"lshr {bits} {low}, {text.literal(1, word)}")
+    rest = text.line(f"sub {bits} {low}, {half}")
+    value = operands[0]
+    for part in (half, rest):
+        raised = text.line(f"shl {bits} {part}, {text.literal(mantissa, word)}")
+        value = text.line(f"fmul {kind} {value}, {text.convert('bitcast', raised, word, dtype)}")
+    return value
+
+
+def _scalef(text: _Text, dtype: DType, operands: Sequence[str], native: int) -> str:
+    """AVX-512's vscalef, one machine vector at a time; 4 means the current rounding mode."""
+    letter = "d" if dtype is FLOAT64 else "s"
+    part, whole = f"<{native} x {dtype.llvm}>", text.type(dtype)
+    results = []
+    for start in range(0, text.width, native):
+        lanes = ", ".join(f"i32 {lane}" for lane in range(start, start + native))
+        pick = f"{{}} {{}}, {{}} poison, <{native} x i32> <{lanes}>"
+        pieces = [
+            text.line("shufflevector " + pick.format(whole, operand, whole))
+            for operand in operands
+        ]
+        results.append(
+            text.line(
+                f"call {part} @llvm.x86.avx512.mask.scalef.p{letter}.512({part} {pieces[0]}, "
+                f"{part} {pieces[1]}, {part} zeroinitializer, i{native} -1, i32 4)"
+            )
+        )
+    return _joined(text, dtype, results, native)
+
+
+def _joined(text: _Text, dtype: DType, parts: list[str], width: int) -> str:
+    """Vectors of equal width (a power of two of them) end to end."""
+    while len(parts) > 1:
+        kind = llvm_type(dtype, width)
+        lanes = ", ".join(f"i32 {lane}" for lane in range(2 * width))
+        parts = [
+            text.line(f"shufflevector {kind} {a}, {kind} {b}, <{2 * width} x i32> <{lanes}>")
+            for a, b in zip(parts[0::2], parts[1::2], strict=True)
+        ]
+        width *= 2
+    return parts[0]
 
 
 def _far(text: _Text, node: Expr, operands: Sequence[str]) -> str:
@@ -258,6 +323,7 @@ def _to_odd(text: _Text, value: str) -> str:
 
 _SPECIAL: dict[str, Callable[[_Text, Expr, Sequence[str]], str]] = {
     "where": _where,
+    "ldexp": _ldexp,
     "negative": _negative,
     "absolute": _absolute,
     "invert": _invert,

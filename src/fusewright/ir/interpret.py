@@ -124,8 +124,8 @@ def _popcount(a: Array) -> Array:
     return np.asarray(np.bitwise_count(a.view(f"u{a.dtype.itemsize}")))
 
 
-def _negative(a: Array) -> Array:
-    return np.negative(a)
+def _ldexp(a: Array, n: Array) -> Array:
+    return np.ldexp(a, np.where(np.isfinite(n), n, 0).astype(np.int32))
 
 
 MEANING: dict[str, Callable[..., Any]] = {
@@ -135,9 +135,10 @@ MEANING: dict[str, Callable[..., Any]] = {
     "divide": np.true_divide,
     "tdiv": _quotient,
     "trem": np.fmod,
-    "negative": _negative,
+    "negative": np.negative,
     "absolute": _magnitude,
     "fma": _fma,
+    "ldexp": _ldexp,
     "sqrt": np.sqrt,
     "floor": np.floor,
     "ceil": np.ceil,

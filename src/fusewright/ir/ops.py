@@ -171,6 +171,7 @@ PRIMITIVE: dict[str, str] = {
     "negative": "minus; integers wrap; floats flip the sign bit",
     "absolute": "magnitude; the least integer stays itself",
     "fma": "a * b + c rounded once (floats only)",
+    "ldexp": "the first times 2**n, rounded once; n is a whole float, |n| <= 1100 (float64) or 160 (float32)",
     "sqrt": "IEEE square root",
     "floor": "towards minus infinity (floats)",
     "ceil": "towards infinity (floats)",

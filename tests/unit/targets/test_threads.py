@@ -46,21 +46,31 @@ done:
 }
 
 define void @slow(ptr %args, i64 %lo, i64 %hi, ptr %scratch) {
-  ; about 0.2 ms a unit, then counts[i] += 1
+  ; for each unit: spin spins[i] times, addresses[i] = scratch, counts[i] += 1
 entry:
   %counts = load ptr, ptr %args
+  %second = getelementptr ptr, ptr %args, i64 1
+  %spins = load ptr, ptr %second
+  %third = getelementptr ptr, ptr %args, i64 2
+  %addresses = load ptr, ptr %third
   br label %unit
 unit:
   %i = phi i64 [ %lo, %entry ], [ %next, %step ]
   %more = icmp slt i64 %i, %hi
-  br i1 %more, label %wait, label %done
+  br i1 %more, label %begin, label %done
+begin:
+  %sp = getelementptr i64, ptr %spins, i64 %i
+  %times = load i64, ptr %sp
+  br label %wait
 wait:
-  %k = phi i64 [ 0, %unit ], [ %k1, %wait ]
+  %k = phi i64 [ 0, %begin ], [ %k1, %wait ]
   %k1 = add i64 %k, 1
   store volatile i64 %k, ptr %scratch
-  %on = icmp slt i64 %k1, 400000
+  %on = icmp slt i64 %k1, %times
   br i1 %on, label %wait, label %step
 step:
+  %ap = getelementptr ptr, ptr %addresses, i64 %i
+  store ptr %scratch, ptr %ap
   %p = getelementptr i64, ptr %counts, i64 %i
   %v = load i64, ptr %p
   %w = add i64 %v, 1
@@ -123,12 +133,27 @@ def arguments(*arrays):
     return array, ctypes.addressof(array)
 
 
-def counted(kernels, units, grain, count, kernel="mark"):
+def counted(kernels, units, grain, count):
     counts = np.zeros(units, np.int64)
     keep, address = arguments(counts)
-    threads.launch(kernels.address(kernel), address, units, grain, 8, count)
+    threads.launch(kernels.address("mark"), address, units, grain, 8, count)
     del keep
     return counts
+
+
+SPINS = 400_000
+"""About 0.2 ms."""
+
+
+def slowly(kernels, spins, count, scratch_bytes=8):
+    """Counts of a launch whose units take their time, and the scratch each had."""
+    spins = np.asarray(spins, np.int64)
+    counts, addresses = np.zeros(len(spins), np.int64), np.zeros(len(spins), np.int64)
+    keep, address = arguments(counts, spins, addresses)
+    kernel = kernels.address("slow")
+    threads.launch(kernel, address, len(spins), 1, scratch_bytes, count)
+    del keep
+    return counts.copy(), addresses
 
 
 def test_direct_call(kernels):
@@ -154,7 +179,7 @@ def test_every_unit_once_for_any_split(kernels):
         assert (counted(kernels, units, grain, chance.randrange(1, 9)) == 1).all()
 
 
-def test_ranges_are_multiples_of_the_grain_and_scratch_is_aligned_and_apart(kernels):
+def test_ranges_are_multiples_of_the_grain(kernels):
     ends, scratch = np.zeros(1000, np.int64), np.zeros(1000, np.int64)
     keep, address = arguments(ends, scratch)
     threads.launch(kernels.address("ranges"), address, 1000, 48, 100, 4)
@@ -162,10 +187,24 @@ def test_ranges_are_multiples_of_the_grain_and_scratch_is_aligned_and_apart(kern
     assert (starts % 48 == 0).all()
     assert (ends[starts][:-1] == starts[1:]).all()
     assert (starts[0], ends[starts[-1]]) == (0, 1000)
-    addresses = np.unique(scratch[starts])
-    assert (addresses % 64 == 0).all()
-    assert (np.diff(addresses) >= 100).all()
     assert len(keep) == 2
+
+
+def test_a_launch_ends_when_the_slowest_thread_does_and_scratch_is_apart(kernels):
+    together = 0
+    for _ in range(20):
+        counts, addresses = slowly(kernels, [10 * SPINS, 20 * SPINS], 2, 100)
+        assert counts.tolist() == [1, 1]
+        assert (addresses % 64 == 0).all()
+        distance = abs(int(addresses[0] - addresses[1]))
+        together += distance != 0
+        assert distance == 0 or distance >= 100
+    assert together > 0
+
+
+def test_the_caller_does_what_a_late_thread_has_not_begun(kernels):
+    counts, _ = slowly(kernels, [SPINS] * 40, 40)
+    assert (counts == 1).all()
 
 
 def test_pool_that_slept(kernels):
@@ -205,7 +244,7 @@ def test_the_gil_is_released_during_a_launch(kernels):
     other.start()
     for count in (1, 2):
         before = time.perf_counter()
-        assert (counted(kernels, 600, 1, count, "slow") == 1).all()
+        assert (slowly(kernels, [SPINS] * 600, count)[0] == 1).all()
         assert sum(before < tick < time.perf_counter() for tick in ticks) > 1
     stop.set()
     other.join()
@@ -276,12 +315,14 @@ from fusewright.targets.cpu import threads
 from fusewright.targets.cpu.compiler import compile_ir
 from fusewright.targets.cpu.features import BASELINE
 kernels = load(compile_ir(sys.stdin.read(), BASELINE, 2))
-def counted(units, count, kernel="mark"):
-    counts = np.zeros(units, np.int64)
-    keep = (ctypes.c_void_p * 1)(counts.ctypes.data)
-    address = ctypes.addressof(keep)
-    threads.launch(kernels.address(kernel), address, units, 1, 8, count)
-    return counts
+def counted(units, count, kernel="mark", spins=400_000):
+    arrays = np.zeros(units, np.int64), np.full(units, spins), np.zeros(units, np.int64)
+    keep = (ctypes.c_void_p * 3)(*(array.ctypes.data for array in arrays))
+    try:
+        threads.launch(kernels.address(kernel), ctypes.addressof(keep), units, 1, 8, count)
+    finally:
+        print("done", (arrays[0] == 1).all()) if kernel == "slow" else None
+    return arrays[0]
 """
 
 
@@ -331,7 +372,7 @@ def test_threads_neither_keep_the_process_nor_crash_it(ending):
 
 def test_exit_while_a_daemon_thread_runs_a_kernel():
     done = run("""
-        threading.Thread(target=counted, args=(3000, 2, "slow"), daemon=True).start()
+        threading.Thread(target=counted, args=(30000, 2, "slow"), daemon=True).start()
         time.sleep(0.2)
         print("end", flush=True)
     """)
@@ -341,15 +382,13 @@ def test_exit_while_a_daemon_thread_runs_a_kernel():
 def test_interrupt_is_delivered_after_the_launch():
     done = run("""
         counted(10, 2)
-        counts = np.zeros(600, np.int64)
-        keep = (ctypes.c_void_p * 1)(counts.ctypes.data)
         sent = threading.Timer(0.03, lambda: os.kill(os.getpid(), signal.SIGINT))
         sent.start()
         try:
-            threads.launch(kernels.address("slow"), ctypes.addressof(keep), 600, 1, 8, 2)
+            counted(600, 2, "slow")
             time.sleep(5)
         except KeyboardInterrupt:
-            print((counts == 1).all())
+            print("interrupted")
         assert (counted(100, 2) == 1).all()
     """)
-    assert (done.returncode, done.stdout) == (0, "True\n"), done.stderr
+    assert (done.returncode, done.stdout) == (0, "done True\ninterrupted\n"), done.stderr

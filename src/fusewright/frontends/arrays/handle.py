@@ -16,7 +16,7 @@ from fusewright.frontends.arrays.protocols import Protocols
 from fusewright.frontends.arrays.scalars import ScalarOperations
 from fusewright.frontends.arrays.views import Link
 from fusewright.ir.dtypes import DType
-from fusewright.ir.graph import Node
+from fusewright.ir.graph import LEAF, Node
 
 
 class Array(Operators, Methods, Protocols, Handle):
@@ -44,7 +44,8 @@ class View(Array):
     @property
     def _node(self) -> Node:  # type: ignore[override]
         base = self._base._node
-        if self._version is not base:
+        # A leaf's view is a leaf: it replaces the view recorded while the base was pending.
+        if self._version is not base or (base.kind == LEAF and self._cached.kind != LEAF):
             self._cached = self._link.get(base)
             self._version = base
         return self._cached  # type: ignore[no-any-return]

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from operator import index as as_index
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 
@@ -23,9 +23,8 @@ Shape = tuple[int, ...]
 Entry = Any
 
 
-@dataclass(slots=True)
-class Basic:
-    """A view: the places, its shape, and whether it can only be a single element."""
+class Basic(NamedTuple):
+    """A view: its places and shape, and whether it is one element (all indexed, no ellipsis)."""
 
     places: Places
     shape: Shape
@@ -57,12 +56,13 @@ def parse(key: Any, shape: Shape) -> Basic | Fancy:
     """What a subscript names in an array of a shape."""
     entries = key if key.__class__ is tuple else (key,)
     for entry in entries:
-        if entry.__class__ not in _PLAIN and is_array_index(entry):
+        if entry.__class__ not in PLAIN and is_array_index(entry):
             return _parse_fancy(_normalised(entries), shape)
-    return _parse_basic(entries, shape)
+    return parse_basic(entries, shape)
 
 
-_PLAIN = frozenset((int, slice, type(None), type(Ellipsis)))
+PLAIN = frozenset((int, slice, type(None), type(Ellipsis)))
+"""The classes of subscripts that are never index arrays."""
 
 
 def is_array_index(entry: Entry) -> bool:
@@ -80,11 +80,12 @@ def is_array_index(entry: Entry) -> bool:
     return not hasattr(entry, "__index__") and hasattr(entry, "__array__")
 
 
-def _parse_basic(entries: tuple[Entry, ...], shape: Shape) -> Basic:
+def parse_basic(entries: tuple[Entry, ...], shape: Shape) -> Basic:
+    """What slices, integers, an ellipsis and new axes name."""
     places: list[tuple[int, int, int]] = []
     out: list[int] = []
     rank = len(shape)
-    element = len(entries) >= rank and all(entry is not Ellipsis for entry in entries)
+    element = True
     for entry in entries:
         dim = len(places)
         if entry.__class__ is slice:
@@ -93,11 +94,10 @@ def _parse_basic(entries: tuple[Entry, ...], shape: Shape) -> Basic:
             start, stop, step = _slice_bounds(entry, shape[dim])
             places.append((len(out), start, step))
             out.append(len(range(start, stop, step)))
-            element = False
         elif entry is None:
             out.append(1)
-            element = False
         elif entry is Ellipsis:
+            element = False
             skipped = _ellipsis_length(entries, shape)
             for offset in range(skipped):
                 places.append((len(out), 0, 1))

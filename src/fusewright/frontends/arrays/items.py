@@ -9,7 +9,7 @@ import numpy as np
 from fusewright.base.errors import ArgumentError, ShapeError
 from fusewright.frontends.arrays import core, indexing, inplace, opaque, record, sharing, trace
 from fusewright.frontends.arrays.core import Handle, wrap, wrap_array
-from fusewright.frontends.arrays.indexing import Basic, Fancy
+from fusewright.frontends.arrays.indexing import PLAIN, Basic, Fancy
 from fusewright.frontends.arrays.views import Slice, make_view, view_node
 from fusewright.ir.dtypes import BOOL
 from fusewright.ir.graph import MAP, OPAQUE, VIEW, Node
@@ -21,18 +21,29 @@ def getitem(handle: Handle, key: Any) -> Any:
     """`handle[key]`: a view for slices, a lazy scalar for a single element, a gather for index
     arrays.
     """
-    mask = full_mask(key, handle)
-    if mask is not None:
-        return _compress(handle, mask)
-    what = indexing.parse(key, handle._shape)
+    what: Basic | Fancy | None = plain(key, handle)
+    if what is None:
+        mask = full_mask(key, handle)
+        if mask is not None:
+            return _compress(handle, mask)
+        what = indexing.parse(key, handle._shape)
     if isinstance(what, Fancy):
-        node = indexing.gather(handle._node, what)
-        return wrap_array(node)
+        return wrap_array(indexing.gather(handle._node, what))
     if what.element:
         return wrap(sharing.private(view_node(handle._node, what.places, what.shape)))
     if isinstance(handle, core.scalar_class):
         handle = wrap_array(handle._node)
     return make_view(handle, Slice(what.places, what.shape))
+
+
+def plain(key: Any, handle: Handle) -> Basic | None:
+    """A subscript of nothing but slices, integers, ellipsis and new axes; None for any other."""
+    if key.__class__ is not tuple:
+        return indexing.parse_basic((key,), handle._shape) if key.__class__ in PLAIN else None
+    for entry in key:
+        if entry.__class__ not in PLAIN:
+            return None
+    return indexing.parse_basic(key, handle._shape)
 
 
 def full_mask(key: Any, handle: Handle) -> Node | None:
@@ -72,10 +83,12 @@ def _compress(handle: Handle, mask: Node) -> Any:
 def setitem(handle: Handle, key: Any, value: Any) -> None:
     """`handle[key] = value`."""
     inplace.check_writable(handle)
-    mask = full_mask(key, handle)
-    if mask is not None:
-        return _set_masked(handle, mask, value)
-    what = indexing.parse(key, handle._shape)
+    what: Basic | Fancy | None = plain(key, handle)
+    if what is None:
+        mask = full_mask(key, handle)
+        if mask is not None:
+            return _set_masked(handle, mask, value)
+        what = indexing.parse(key, handle._shape)
     if isinstance(what, Fancy):
         return _set_fancy(handle, what, value)
     return _set_slice(handle, what, value)
@@ -86,7 +99,7 @@ def _set_slice(handle: Handle, what: Basic, value: Any) -> None:
     if isinstance(value, core.view_class) and _is_view_of(value, handle, link):
         return  # the last act of `a[1:] += b`: the view has written already
     node = inplace.value_node(value, handle._dtype)
-    if what.element and node.shape:
+    if what.element and node.shape and not (node.dtype is BOOL and _is_single(node)):
         raise ShapeError(
             "setting an array element with a sequence.",
             why=f"the subscript names one element, the value has shape {node.shape}",

@@ -11,8 +11,8 @@ from typing import Any
 import numpy as np
 
 from fusewright.base.errors import ShapeError
+from fusewright.frontends.arrays import core, sharing, trace
 from fusewright.frontends.arrays import dtypes as rules
-from fusewright.frontends.arrays import sharing, trace
 from fusewright.frontends.arrays.core import Handle, cast
 from fusewright.frontends.arrays.dtypes import Kind
 from fusewright.ir.dtypes import BOOL, FLOAT64, INT64, UINT64, DType
@@ -27,6 +27,10 @@ def map_node(name: str, *operands: Any, dtype: DType | None = None) -> Node:
 
     `dtype` asks for the loop with this result type, as NumPy's `dtype=` does.
     """
+    if dtype is None:
+        quick = _map_handles(name, operands)
+        if quick is not None:
+            return quick
     kinds = tuple(kind_of(operand) for operand in operands)
     if name in COMPARISONS and int in kinds:
         operands, kinds = _in_range(operands, kinds)
@@ -38,6 +42,22 @@ def map_node(name: str, *operands: Any, dtype: DType | None = None) -> Node:
     )
     shape = broadcast_shapes(name, [node.shape for node in nodes])
     return trace.record(Node(MAP, name, nodes, result, shape))
+
+
+def _map_handles(name: str, operands: tuple[Any, ...]) -> Node | None:
+    """The common case: arrays of ours, all of one shape."""
+    nodes: list[Node] = []
+    for operand in operands:
+        kind: Any = operand.__class__
+        if kind not in core.handle_classes:
+            return None
+        nodes.append(operand._node)
+    shape = nodes[0].shape
+    for node in nodes:
+        if node.shape != shape:
+            return None
+    result = rules.result_rule(name, tuple([node.dtype for node in nodes]))[0]
+    return trace.record(Node(MAP, name, tuple(nodes), result, shape))
 
 
 def kind_of(operand: Any) -> Kind:

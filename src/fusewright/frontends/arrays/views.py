@@ -8,7 +8,7 @@ reshape, is a view of a view.
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 
@@ -76,9 +76,8 @@ def reshaped_strides(shape: Shape, strides: Shape, new: Shape) -> Shape | None:
         return None
 
 
-@dataclass(frozen=True, slots=True)
-class Slice:
-    """Slices, fixed indices, transposes, new axes, broadcasts and diagonals."""
+class Slice(NamedTuple):
+    """Slices, fixed indices, transposes, new axes, broadcasts, diagonals (a tuple: quick to make)."""
 
     places: Places
     shape: Shape

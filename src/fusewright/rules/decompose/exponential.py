@@ -18,6 +18,7 @@ from fusewright.rules.decompose.terms import (
     constant,
     copysign,
     fma,
+    ldexp,
     paired,
     power_of_two,
     quick_two_sum,
@@ -74,19 +75,16 @@ def _reduce(x: Term, n: Term, low: Term | None = None) -> tuple[Term, Term]:
     return rest, error + lost
 
 
-def _scale(x: Term, biased: Term) -> Term:
-    """x * 2**n in two steps, so that overflow and gradual underflow each happen once, in the second."""
-    half = biased >> 1
-    return x * power_of_two(half, x.dtype) * power_of_two(biased - half, x.dtype)
-
-
 def exp(x: Term, low: Term | None = None) -> Term:
-    """e**x, at most 1 ulp.  With `low` (|low| small against 1), e**(x + low)."""
+    """e**x, at most 1 ulp.  With `low` (|low| small against 1), e**(x + low).
+
+    Overflow and gradual underflow happen once, in the last step.
+    """
     x = _clamp(x, _NUMBERS[x.dtype].least, _NUMBERS[x.dtype].most)
-    n, biased = _whole(x, _LOG2E)
+    n, _ = _whole(x, _LOG2E)
     rest, error = _reduce(x, n, low)
-    tail = fma(rest * rest, paired(rest, EXP[x.dtype]), error)
-    return _scale((rest + tail) + 1.0, biased)
+    q = rest + fma(rest * rest, paired(rest, EXP[x.dtype]), error)
+    return ldexp(q + 1.0, n)
 
 
 def exp_of_negative(x: Term) -> Term:
@@ -100,19 +98,19 @@ def exp_of_negative(x: Term) -> Term:
 def scaled_exp(x: Term, low: Term, factor: Term, factor_low: Term) -> Term:
     """(factor + factor_low) * e**(x + low) for x <= 0, rounded about once."""
     x = _clamp(x, _NUMBERS[x.dtype].least - 40.0, 0.0)
-    n, biased = _whole(x, _LOG2E)
+    n, _ = _whole(x, _LOG2E)
     rest, error = _reduce(x, n, low)
     q = rest + fma(rest * rest, paired(rest, EXP[x.dtype]), error)
-    return _scale(factor + fma(factor, q, factor_low), biased)
+    return ldexp(factor + fma(factor, q, factor_low), n)
 
 
 def exp2(x: Term, low: Term | None = None) -> Term:
     """2**x (or 2**(x + low)), at most 2 ulp; exact for whole x.  x - rint(x) is exact."""
     least, most = (-1076.0, 1025.0) if x.dtype is FLOAT64 else (-151.0, 129.0)
     x = _clamp(x, least, most)
-    n, biased = _whole(x, 1.0)
+    n, _ = _whole(x, 1.0)
     rest = x - n if low is None else (x - n) + low
-    return _scale(fma(rest, paired(rest, EXP2[x.dtype]), 1.0), biased)
+    return ldexp(fma(rest, paired(rest, EXP2[x.dtype]), 1.0), n)
 
 
 def expm1(x: Term) -> Term:

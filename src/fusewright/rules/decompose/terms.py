@@ -141,6 +141,11 @@ def where(condition: Term, yes: Term | float, no: Term | float) -> Term:
     return Term(expr.op("where", condition.expr, model.of(yes).expr, model.of(no).expr))
 
 
+def ldexp(x: Term, n: Term) -> Term:
+    """x * 2**n for a whole float n, rounded once."""
+    return Term(expr.op("ldexp", x.expr, n.expr))
+
+
 def sqrt(x: Term) -> Term:
     return x.mapped("sqrt")
 

@@ -130,7 +130,9 @@ class Launch:
         return 1 if self.kernel.sinks or len(self.kernel.phases) > 1 else 1024
 
     def _nanoseconds(self, values: Values, units: int) -> float:
-        return self.work * units if self.kernel.form == "tiles" else self._row_work(values, units)
+        if self.kernel.form == "rows":
+            return self._row_work(values, units)
+        return self.work * units * (TILE if _counts_tiles(self.kernel) else 1)
 
     def _row_work(self, values: Values, units: int) -> float:
         inner = 0

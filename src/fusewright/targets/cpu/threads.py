@@ -114,21 +114,28 @@ def _python_function(name: bytes, address: int) -> tuple[Callable[..., int], _Me
 class _Pool:
     """The threads of this process, `size` of them with the caller, and the scratch they keep."""
 
-    __slots__ = ("state", "size", "scratch", "stride", "turn")
+    __slots__ = ("state", "size", "cpus", "spin", "scratch", "stride", "turn")
 
     def __init__(self) -> None:
         # Never unmapped: a sleeping thread looks at it when it wakes, even while the process exits.
         self.state = pages.map_pages(pages.whole_pages(pool.STATE_BYTES))
         self.size = 1
+        self.cpus = 0
+        self.spin = 0
         self.scratch: Memory | None = None
         self.stride = 0
         self.turn = threading.Lock()
 
     def grow(self, threads: int) -> None:
         """Have this many threads, or as many as the system grants."""
-        spin = SPIN_CYCLES if threads <= cpu_count() else 0
-        ctypes.c_int64.from_address(self.state).value = spin
+        self.cpus = cpu_count()
         self.size = code().start(self.state, self.size, threads)
+
+    def set_spin(self, threads: int) -> None:
+        """More threads than CPUs must not spin: each would take the CPU another one waits for."""
+        spin = SPIN_CYCLES if threads <= self.cpus else 0
+        if spin != self.spin:
+            self.spin = ctypes.c_int64.from_address(self.state).value = spin
 
     def scratch_for(self, nbytes: int, threads: int) -> int:
         """The address of `threads` pieces of scratch, `stride` bytes apart."""
@@ -193,6 +200,7 @@ def launch(
             if wanted > here.size:
                 here.grow(wanted)
             wanted = min(wanted, here.size)
+            here.set_spin(wanted)
             scratch = here.scratch_for(scratch_bytes, wanted)
             code().launch(
                 here.state, kernel_address, args_address, units, grain, scratch, here.stride, wanted

@@ -1,0 +1,113 @@
+"""`ndarray` and the grids: names of NumPy's that are neither functions nor plain classes here.
+
+The scalar classes (`float64`, `floating`, ...) are NumPy's own: `dtype.type`, `issubclass` and third-party code rely on it,
+and our lazy scalars answer `isinstance` for them.  `ndarray` stands for two classes, ours and NumPy's, which is not something
+a class can do; an object with `__instancecheck__` can.
+"""
+
+from __future__ import annotations
+
+import typing
+from typing import Any
+
+import numpy as np
+
+from fusewright.frontends.arrays import Array, Scalar, creation, opaque
+from fusewright.numpy.filling import meshgrid
+from fusewright.numpy.operands import delegated, nested
+
+
+class ArrayType:
+    """What `ndarray` names: both kinds of arrays in checks, our kind when called, NumPy's as a base class."""
+
+    __slots__ = ()
+    __name__ = __qualname__ = "ndarray"
+
+    def __instancecheck__(self, value: Any) -> bool:
+        return isinstance(value, np.ndarray) or (
+            isinstance(value, Array) and not isinstance(value, Scalar)
+        )
+
+    def __subclasscheck__(self, kind: type) -> bool:
+        ours = issubclass(kind, Array) and not issubclass(kind, Scalar)
+        return ours or issubclass(kind, np.ndarray)
+
+    def __mro_entries__(self, bases: tuple[Any, ...]) -> tuple[type, ...]:
+        return (np.ndarray,)
+
+    def __call__(self, shape: Any, dtype: Any = float, *args: Any, **kwargs: Any) -> Any:
+        """A new array; on a buffer, NumPy's."""
+        if args or kwargs or opaque.from_numpy_or_none(np.dtype(dtype)) is None:
+            return np.ndarray(shape, dtype, *args, **kwargs)
+        return creation.empty(shape, dtype)
+
+    def __eq__(self, other: object) -> bool:
+        return other is self or (isinstance(other, type) and self.__subclasscheck__(other))
+
+    def __hash__(self) -> int:
+        return hash(np.ndarray)
+
+    def __getitem__(self, parameters: Any) -> Any:
+        return np.ndarray[parameters]
+
+    def __or__(self, other: Any) -> Any:
+        return typing.Union[self, other]  # noqa: UP007: `self` is no class
+
+    def __ror__(self, other: Any) -> Any:
+        return typing.Union[other, self]  # noqa: UP007
+
+    def __getattr__(self, name: str) -> Any:
+        """Methods taken off the class work on both kinds."""
+        found = getattr(Array, name, None)
+        return getattr(np.ndarray, name) if found is None else found
+
+    def __repr__(self) -> str:
+        return repr(np.ndarray)
+
+    def __reduce__(self) -> str:
+        return "ndarray"
+
+
+ndarray = ArrayType()
+
+
+class _Grid:
+    """`mgrid` and `ogrid`: ranges along each axis, of which only the ranges take memory."""
+
+    __slots__ = ("_original", "_sparse")
+
+    def __init__(self, original: Any, sparse: bool) -> None:
+        self._original, self._sparse = original, sparse
+
+    def __getitem__(self, key: Any) -> Any:
+        key = opaque.to_numpy(key)
+        if not isinstance(key, tuple):
+            return opaque.from_numpy_result(self._original[key])
+        ranges = [opaque.from_numpy_result(r.ravel()) for r in np.ogrid[key]]
+        kind = np.result_type(*(r.dtype for r in ranges))
+        ranges = [r.astype(kind, copy=False) for r in ranges]
+        grids = meshgrid(*ranges, sparse=self._sparse, indexing="ij")
+        return grids if self._sparse else nested(list(grids))
+
+
+class _Joiner:
+    """`r_` and `c_`: NumPy reads the subscript."""
+
+    __slots__ = ("_call", "_original")
+
+    def __init__(self, original: Any, name: str) -> None:
+        self._original = original
+        self._call = delegated(original.__getitem__, name)
+
+    def __getitem__(self, key: Any) -> Any:
+        return self._call(key)
+
+    def __len__(self) -> int:
+        return 0
+
+
+EXPORTS: dict[str, Any] = {
+    "ndarray": ndarray, "mgrid": _Grid(np.mgrid, False), "ogrid": _Grid(np.ogrid, True),
+    "r_": _Joiner(np.r_, "r_"), "c_": _Joiner(np.c_, "c_"), "s_": np.s_,
+    "index_exp": np.index_exp,
+}  # fmt: skip
