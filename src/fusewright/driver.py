@@ -9,12 +9,13 @@ disk by the text it was made from.
 from __future__ import annotations
 
 from collections.abc import Sequence
+from typing import Any
 
 from fusewright.base.options import Options, current
 from fusewright.ir import graph
 from fusewright.ir.graph import Node
 from fusewright.runtime.trace import Key, key_of, topological
-from fusewright.targets import reference
+from fusewright.targets.reference import interpreter as reference
 from fusewright.targets.cpu.runner import Runner, build
 
 MOST_RUNNERS = 4096
@@ -38,7 +39,11 @@ def evaluate(requested: Sequence[Node]) -> None:
     runner = _runners.get(key)
     if runner is None:
         runner = _compile(key, order, frozenset(outputs), options)
-    runner.run(order, options)
+    runner.run(order, options, _by_numpy)
+
+
+def _by_numpy(node: Node, operands: list[Any]) -> Any:
+    return reference.MEANINGS[node.kind](node, operands)
 
 
 def _outputs(

@@ -1,7 +1,7 @@
-"""Random programs (operators, views, in-place writes, reductions, exports) mean what they mean in NumPy.
+"""Random programs of operators, views, writes, reductions and exports mean what they mean in NumPy.
 
-The same program runs twice: with `numpy` arrays and with ours.  Everything must agree to the last bit except float sums and
-functions whose rounding NumPy does not define.
+The same program runs twice: with `numpy` arrays and with ours.  Everything must agree to the last
+bit except float sums and functions whose rounding NumPy does not define.
 """
 
 from __future__ import annotations
@@ -161,8 +161,10 @@ def step_scalar(data: Any, world: World, n: int, _m: int) -> None:
 
 
 def step_unary(data: Any, world: World, n: int, _m: int) -> None:
-    op = UNARY[data.draw(st.sampled_from(sorted(UNARY)))]
-    both(world, data, lambda v: op(v[0]), n)
+    name = data.draw(st.sampled_from(sorted(UNARY)))
+    # NumPy's complex magnitude differs in the last bit between contiguous and strided operands
+    exact = not (name in ("abs", "sqrt") and world.theirs[n].dtype.kind == "c")
+    both(world, data, lambda v: UNARY[name](v[0]), n, exact=exact)
 
 
 def step_view(data: Any, world: World, n: int, _m: int) -> None:
@@ -288,9 +290,24 @@ def step_export(data: Any, world: World, n: int, _m: int) -> None:
 
 
 STEPS = [
-    step_binary, step_binary, step_scalar, step_unary, step_view, step_view, step_fancy, step_reshape, step_write,
-    step_write, step_in_place, step_in_place, step_mask, step_reduce, step_scan, step_where, step_export,
-]  # fmt: skip
+    step_binary,
+    step_binary,
+    step_scalar,
+    step_unary,
+    step_view,
+    step_view,
+    step_fancy,
+    step_reshape,
+    step_write,
+    step_write,
+    step_in_place,
+    step_in_place,
+    step_mask,
+    step_reduce,
+    step_scan,
+    step_where,
+    step_export,
+]
 
 
 @pytest.mark.filterwarnings("ignore")

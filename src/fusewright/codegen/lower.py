@@ -23,7 +23,7 @@ from fusewright.ir import linear
 from fusewright.ir.dtypes import INT64
 from fusewright.ir.expr import Expr, const, op, postorder
 from fusewright.ir.nest import Buffer, Nest, Program, Stage
-from fusewright.plan.plan import TILE, Kernel, Member, is_sink
+from fusewright.plan.plan import TILE, Kernel, Member, counts_tiles, is_sink
 from fusewright.rules.decompose import decompose_all
 
 LIGHT = 24
@@ -199,10 +199,8 @@ class Lowering(Loops):
     def _tiles(self) -> None:
         phases = self.kernel.phases
         extent = self._most([group[0] for group in self.kernel.extents])
-        single = len(phases) == 1 and not self.kernel.sinks
-        if single and phases[0][0].stage.form == "map":
-            for nest_range in [("%lo", "%hi")]:
-                self._range(phases[0], *nest_range)
+        if not counts_tiles(self.kernel):
+            self._range(phases[0], "%lo", "%hi")
             return
         with self.builder.loop("%lo", "%hi", 1) as unit:
             start = op("multiply", unit.variable, const(TILE, INT64))
@@ -314,10 +312,10 @@ class Lowering(Loops):
             nests = [m.stage.nests[0] for m in phase]
         if len(stage.extents) == len(shared):
             self._scalars(phase, nests, shared)
-        elif stage.form == "map":
+        elif all(m.stage.form == "map" for m in phase):
             self._inner(phase, nests, shared)
         else:
-            self.folding.run(self, stage, shared, unit)
+            self.folding.run(self, phase, shared, unit)
 
     def _inner(
         self, phase: Sequence[Member], nests: Sequence[Nest], outer: tuple[Expr, ...]
@@ -341,8 +339,8 @@ class Lowering(Loops):
         high: Expr,
         unit: Expr | None = None,
     ) -> None:
-        if phase[0].stage.form != "map":
-            self.folding.run(self, phase[0].stage, outer, unit, (low, high))
+        if any(m.stage.form != "map" for m in phase):
+            self.folding.run(self, phase, outer, unit, (low, high))
             return
         bodies = self.bodies(nests)
         width = self.width(bodies)

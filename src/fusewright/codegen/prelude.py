@@ -126,12 +126,11 @@ step:
   %half.field = add i64 %half, 1023
   %half.bits = shl i64 %half.field, 52
   %half.scale = bitcast i64 %half.bits to double
-  %other = sub i64 %k, %half
-  %other.field = add i64 %other, 1023
-  %other.bits = shl i64 %other.field, 52
-  %other.scale = bitcast i64 %other.bits to double
   %b.half = fmul double %b, %half.scale
-  %modulus = fmul double %b.half, %other.scale
+  %b.whole = fmul double %b.half, %half.scale
+  %odd = and i64 %k, 1
+  %last = uitofp i64 %odd to double
+  %modulus = call double @llvm.fma.f64(double %b.whole, double %last, double %b.whole)
   %ratio = fdiv double %rest, %modulus
   %q = call double @llvm.trunc.f64(double %ratio)
   %minus = fneg double %q

@@ -67,6 +67,8 @@ def const(value: Any, dtype: DType) -> Expr:
     """A literal.  Signed zeros and NaN payloads are distinct literals."""
     value = dtype.numpy.type(value).item()
     bits = struct.pack("<d", value) if isinstance(value, float) else value
+    if isinstance(value, complex):
+        bits = struct.pack("<2d", value.real, value.imag)
     key = ("const", bits, dtype)
     found = _interned.get(key)
     if found is None:
@@ -74,8 +76,8 @@ def const(value: Any, dtype: DType) -> Expr:
     return found
 
 
-def param(number: int, dtype: DType) -> Expr:
-    """A run-time scalar."""
+def param(number: Any, dtype: DType) -> Expr:
+    """A run-time scalar (`number` is a pair for a part of a complex one)."""
     return _make("param", (), dtype, number)
 
 

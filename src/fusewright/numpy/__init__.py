@@ -1,0 +1,63 @@
+"""NumPy's names over Fusewright's arrays: `import fusewright.numpy as np` runs a NumPy program.
+
+Calls are recorded and computed when a value is asked for.  What has no recorded form runs in NumPy as a named step
+(`fw.explain` shows it, `strict=True` refuses it).  One difference is visible: compiled code raises no warnings for
+floating-point errors, so `errstate` and `seterr` only reach what NumPy itself runs.
+"""
+
+from __future__ import annotations
+
+import sys
+from typing import Any
+
+import numpy as _numpy
+
+from fusewright.frontends.arrays import methods, protocols
+from fusewright.numpy import (
+    arranging,
+    calculus,
+    choosing,
+    elementwise,
+    files,
+    filling,
+    joining,
+    kinds,
+    linalg,
+    missing,
+    modules,
+    ordering,
+    products,
+    standard,
+    statistics,
+    types,
+    ufuncs,
+)
+
+TABLES = (
+    ufuncs.ALIASES, elementwise.EXPORTS, statistics.EXPORTS, missing.EXPORTS, calculus.EXPORTS,
+    filling.EXPORTS, arranging.EXPORTS, joining.EXPORTS, choosing.EXPORTS, ordering.EXPORTS,
+    products.EXPORTS, kinds.EXPORTS, files.EXPORTS, types.EXPORTS, standard.EXPORTS,
+    modules.EXPORTS,
+)  # fmt: skip
+EXPORTS: dict[str, Any] = {name: value for table in TABLES for name, value in table.items()}
+__all__ = [*_numpy.__all__, "erf", "erfc"]
+_find = modules.lookup("")
+
+
+def __getattr__(name: str) -> Any:
+    value = _find(name)
+    globals()[name] = value  # found once: the next look-up is a plain attribute
+    return value
+
+
+def __dir__() -> list[str]:
+    return sorted({*dir(_numpy), *EXPORTS})
+
+
+# Plain module attributes, because a call of `np.sin` must not pay for a look-up function.
+globals().update(EXPORTS)
+methods.functions.update(
+    {name: value for name, value in EXPORTS.items() if not isinstance(value, type)}
+    | {f"linalg.{name}": value for name, value in linalg.EXPORTS.items()}
+)
+protocols.namespace[:] = [sys.modules[__name__]]

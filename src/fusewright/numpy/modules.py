@@ -10,7 +10,7 @@ from typing import Any
 
 import numpy as np
 
-from fusewright.numpy.operands import delegated
+from fusewright.numpy.operands import delegated, library
 from fusewright.numpy.ufuncs import Ufunc
 
 PACKAGE = "fusewright.numpy"
@@ -52,3 +52,28 @@ def _ours(original: ModuleType) -> str:
     name = original.__name__
     ours = PACKAGE + name.removeprefix("numpy")
     return ours if importlib.util.find_spec(ours) is not None else name
+
+
+class vectorize(np.vectorize):  # noqa: N801: NumPy's name
+    """A Python function called for every element, as a named step."""
+
+    def __call__(self, *args: Any, **kwargs: Any) -> Any:
+        """Arrays of ours are computed first; the result is ours."""
+        name = f"vectorize({getattr(self.pyfunc, '__name__', '')})"
+        return delegated(super().__call__, name)(*args, **kwargs)
+
+
+PASSED = (
+    "errstate seterr geterr seterrcall geterrcall set_printoptions get_printoptions printoptions "
+    "broadcast_shapes promote_types issubdtype typename mintypecode base_repr binary_repr info "
+    "getbufsize setbufsize show_config show_runtime get_include nested_iters einsum_path frompyfunc "
+    "busday_count busday_offset is_busday datetime_as_string datetime_data test"
+).split()
+"""Functions that never see the value of an array of ours: NumPy's own."""
+LIBRARY_NAMES = "polyfit roots poly polyadd polysub polymul polydiv polyint polyder i0".split()
+"""Library steps on small arrays."""
+EXPORTS: dict[str, Any] = {
+    "vectorize": vectorize,
+    **{name: getattr(np, name) for name in PASSED if name not in ("einsum_path", "test")},
+    **{name: library(getattr(np, name)) for name in LIBRARY_NAMES},
+}

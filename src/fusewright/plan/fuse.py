@@ -16,6 +16,7 @@ from fusewright.ir import linear
 from fusewright.ir.dtypes import INT64
 from fusewright.ir.expr import Expr, const, index, postorder
 from fusewright.ir.nest import Alias, Library, Program, Stage, Step
+from fusewright.plan.merge import collapse, merge
 from fusewright.plan.plan import Decided, Form, Kernel, Member, Plan, is_sink
 
 Size = Callable[[Expr], int]
@@ -256,7 +257,7 @@ def _kernel(entry: _Group, program: Program, readers: dict[int, set[int]]) -> Ke
     extents = tuple(dict.fromkeys(s.extents[: entry.shared] for s in entry.stages))
     ordered = any(s.form == "scan" and 0 in s.axes for s in entry.stages)
     kernel = Kernel(form, entry.shared, extents, tuple((m,) for m in members), ordered)
-    return kernel
+    return collapse(program, merge(kernel))
 
 
 def _stays(stage: Stage, inside: set[int], readers: dict[int, set[int]]) -> bool:

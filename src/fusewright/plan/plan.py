@@ -11,11 +11,15 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Literal
 
+from fusewright.ir.dtypes import DType
 from fusewright.ir.expr import Expr
 from fusewright.ir.nest import Alias, Library, Stage
 
 TILE = 8192
 """Elements of a tile and of a block of a reduction: 64 KiB of float64 stay in L2 and feed the vector units for 1-2 us."""
+
+LANE_BYTES = 128
+"""Bytes of accumulators a reduction along the last dim keeps, whatever the machine's vectors are."""
 
 Place = Literal["memory", "row"]
 Form = Literal["rows", "tiles"]
@@ -78,3 +82,15 @@ class Plan:
 def is_sink(stage: Stage) -> bool:
     """Whether the stage reduces dim 0, along which units run."""
     return stage.form == "fold" and 0 in stage.axes
+
+
+def lanes_of(dtype: DType) -> int:
+    """How many accumulators a reduction along the last dim keeps: a constant of the dtype, not of the machine."""
+    return LANE_BYTES // max(dtype.itemsize, 4)
+
+
+def counts_tiles(kernel: Kernel) -> bool:
+    """Whether the units of a kernel in form `tiles` are tiles; a single loop over elements needs none."""
+    if kernel.form != "tiles":
+        return False
+    return len(kernel.phases) > 1 or any(m.stage.form != "map" for m in kernel.members)

@@ -17,6 +17,7 @@ from fusewright.ir.dtypes import INT64
 from fusewright.ir.expr import Expr, cast, const, index
 from fusewright.ir.graph import Node
 from fusewright.ir.nest import Alias, Box, Library, Nest, Program, Stage, Step
+from fusewright.plan.support import why_library
 from fusewright.plan.values import (
     NotInlinable,
     Split,
@@ -31,6 +32,13 @@ MOST_BOXES = 40
 """More boxes than this for one value make more code than they save: its assembled operands are stored instead."""
 
 _ALWAYS_STORED = {graph.REDUCE, graph.SCAN, graph.RESHAPE, graph.OPAQUE, graph.PART}
+
+
+def by_library(node: Node) -> bool:
+    """Whether a library computes the node on whole arrays."""
+    if node.kind == graph.VIEW:
+        return node.dtype.is_complex
+    return bool(why_library(node))
 
 
 def build(order: Sequence[Node], outputs: frozenset[int]) -> Program:
@@ -99,9 +107,10 @@ def _choose_stored(order: Sequence[Node], outputs: frozenset[int]) -> set[int]:
     readers = _Readers(order)
     stored = set(outputs)
     for slot, node in enumerate(order):
-        if node.kind in _ALWAYS_STORED:
+        library = bool(why_library(node))
+        if node.kind in _ALWAYS_STORED or library:
             stored.add(slot)
-        if node.kind in (graph.OPAQUE, graph.RESHAPE):
+        if library or node.kind == graph.RESHAPE:
             stored.update(_operands(readers, node))
     for slot in range(len(order) - 1, -1, -1):
         if slot not in stored and _worth_storing(readers, slot, stored):
@@ -113,7 +122,7 @@ def _operands(readers: _Readers, node: Node) -> list[int]:
     """What an opaque step or a reshape needs in memory; a library takes views by itself."""
     found = []
     for arg in node.args:
-        while node.kind == graph.OPAQUE and arg.kind == graph.VIEW:
+        while node.kind != graph.RESHAPE and arg.kind == graph.VIEW:
             arg = arg.args[0]
         if arg.kind != graph.SCALAR:
             found.append(readers.slots[id(arg)])
@@ -184,7 +193,7 @@ def _depth(readers: _Readers, slot: int) -> int:
 
 
 def _steps(values: Values, slot: int, node: Node) -> list[Step]:
-    if node.kind in (graph.OPAQUE, graph.PART):
+    if by_library(node):
         values.describe(slot)
         return [Library(slot, _roots(values, node))]
     if node.kind == graph.RESHAPE:

@@ -8,7 +8,6 @@ from typing import Any
 from fusewright.base.errors import ReadOnlyError
 from fusewright.frontends.arrays import shaping, views
 from fusewright.frontends.arrays.core import READ_ONLY, Handle
-from fusewright.ir.graph import contiguous_strides
 
 
 class Flags:
@@ -46,8 +45,8 @@ class Flags:
     @property
     def f_contiguous(self) -> bool:
         handle = self._handle
-        straight = contiguous_strides(tuple(reversed(handle._shape)), handle._dtype.itemsize)
-        return tuple(reversed(views.strides_of(handle))) == straight
+        shape, strides = handle._shape[::-1], views.strides_of(handle)[::-1]
+        return shaping.lies_straight(shape, strides, handle._dtype.itemsize)
 
     contiguous = c_contiguous
 

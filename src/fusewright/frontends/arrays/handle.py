@@ -6,6 +6,7 @@ the immutable result of a full reduction or of full indexing.
 
 from __future__ import annotations
 
+import numbers
 from typing import Any
 
 from fusewright.frontends.arrays import core, inplace
@@ -61,6 +62,7 @@ class View(Array):
     def _write(self, node: Node) -> None:
         base = self._base
         base._write(self._link.put(base._node, node))
+        self._version = self._cached = None  # let the old version go
 
 
 class Scalar(ScalarOperations, Array):  # type: ignore[misc]
@@ -69,6 +71,7 @@ class Scalar(ScalarOperations, Array):  # type: ignore[misc]
     __slots__ = ()
 
 
+numbers.Number.register(Scalar)
 core.array_class = Array
 core.view_class = View
 core.scalar_class = Scalar

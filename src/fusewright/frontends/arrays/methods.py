@@ -27,6 +27,9 @@ from fusewright.frontends.arrays.core import Handle, cast, wrap, wrap_array
 from fusewright.frontends.arrays.dtypes import as_dtype, check_cast
 from fusewright.frontends.arrays.reductions import NO_VALUE
 
+TYPE = type
+"""The built-in, which a parameter of `view` hides."""
+
 
 def _reduction(name: str) -> Callable[..., Any]:
     def method(
@@ -84,6 +87,9 @@ def _scan(name: str) -> Callable[..., Any]:
     method.__name__ = name
     return method
 
+
+UNROLLED = 16
+"""Up to this length iterating records views; a longer array is computed first."""
 
 functions: dict[str, Callable[..., Any]] = {}
 """NumPy functions with an implementation of ours, by name (`linalg.norm`): `fusewright.numpy`
@@ -229,6 +235,10 @@ class Methods(Handle):
         return sharing.lend(self, views.root_of(self)).data
 
     @property
+    def ctypes(self) -> Any:
+        return sharing.lend(self, views.root_of(self)).ctypes
+
+    @property
     def device(self) -> str:
         return "cpu"
 
@@ -255,8 +265,10 @@ class Methods(Handle):
         return shaping.ravel(self, order).copy()
 
     def view(self, dtype: Any = None, type: Any = None) -> Any:
-        """The same bytes, as another element type."""
-        del type
+        """The same bytes, as another element type, or as a subclass of NumPy's array."""
+        for kind in (dtype, type):
+            if isinstance(kind, TYPE) and issubclass(kind, np.ndarray):
+                return sharing.lend(self, views.root_of(self)).view(kind)
         return shaping.reinterpreted(self, self._dtype if dtype is None else as_dtype(dtype))
 
     def astype(
@@ -333,6 +345,8 @@ class Methods(Handle):
     def __iter__(self) -> Iterator[Any]:
         if not self._shape:
             raise DTypeError("iteration over a 0-d array")
+        if self._shape[0] > UNROLLED:
+            sharing.content(self)
         return (self[index] for index in range(self._shape[0]))
 
     def __contains__(self, value: Any) -> bool:

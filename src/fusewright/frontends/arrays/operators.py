@@ -7,7 +7,7 @@ through `record`.
 from __future__ import annotations
 
 from collections.abc import Callable
-from operator import methodcaller
+from operator import eq, methodcaller, ne
 from typing import Any
 
 import numpy as np
@@ -21,6 +21,8 @@ from fusewright.ir.dtypes import DType
 from fusewright.ir.graph import MAP, SCALAR, Node
 from fusewright.ir.ops import MAP as ROWS
 
+# NumPy's == and != answer also where its ufuncs refuse (arrays and strings).
+PYTHON_COMPARISONS: dict[str, Callable[..., Any]] = {"equal": eq, "not_equal": ne}
 Method = Callable[..., Any]
 _new = object.__new__
 _pending = trace.pending
@@ -34,7 +36,7 @@ def make_operator(name: str, reflected: bool = False) -> Method:
     weak: Weak = {}
 
     def operator(self: Handle, other: Any) -> Any:
-        kind = other.__class__
+        kind = type(other)  # not `__class__`: lazy scalars answer with NumPy's
         node = self._node
         shape = node.shape
         if kind in core.handle_classes:
@@ -76,8 +78,9 @@ def _general(
     try:
         result = wrap(map_node(name, left, right))
     except UnsupportedError:
-        return opaque.delegate(name, ROWS[name].meaning, (left, right), why="a type without a row")
-    kind = other.__class__
+        function = PYTHON_COMPARISONS.get(name, ROWS[name].meaning)
+        return opaque.delegate(name, function, (left, right), why="a type NumPy alone knows")
+    kind = type(other)
     if isinstance(other, Handle):
         table[self._dtype, other._dtype] = result._dtype
     elif kind in DEFAULT or isinstance(other, np.generic):

@@ -74,7 +74,8 @@ class Protocols(Handle):
         return (1, 0)
 
     def __copy__(self) -> Any:
-        return wrap_array(sharing.private(self._node))
+        make = wrap if isinstance(self, core.scalar_class) else wrap_array
+        return make(sharing.private(self._node))
 
     def __deepcopy__(self, memo: Any) -> Any:
         return self.__copy__()

@@ -48,7 +48,7 @@ def _map_handles(name: str, operands: tuple[Any, ...]) -> Node | None:
     """The common case: arrays of ours, all of one shape."""
     nodes: list[Node] = []
     for operand in operands:
-        kind: Any = operand.__class__
+        kind = type(operand)  # not `__class__`: lazy scalars answer with NumPy's
         if kind not in core.handle_classes:
             return None
         nodes.append(operand._node)

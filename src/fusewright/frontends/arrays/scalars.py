@@ -33,6 +33,11 @@ class ScalarOperations(Handle):
 
     __ipow__ = __pow__
 
+    @property
+    def __class__(self) -> type:  # type: ignore[override]
+        """NumPy's scalar class, so that `isinstance(x, np.floating)` and `isinstance(x, float)` hold as in NumPy."""
+        return self._node.dtype.numpy.type
+
     def __hash__(self) -> int:
         return hash(sharing.content(self).item())
 

@@ -79,10 +79,15 @@ def reshape(handle: Handle, wanted: Any, order: str = "C", copy: bool | None = N
 
 def is_straight(handle: Handle) -> bool:
     """Whether the elements lie in C order without gaps."""
-    if isinstance(handle, core.view_class):
-        size = handle._dtype.itemsize
-        return strides_of(handle) == contiguous_strides(handle._shape, size)
-    return strides_of(handle) == contiguous_strides(handle._shape, handle._dtype.itemsize)
+    return lies_straight(handle._shape, strides_of(handle), handle._dtype.itemsize)
+
+
+def lies_straight(shape: Shape, strides: Shape, itemsize: int) -> bool:
+    """Whether strides are those of C order, where they matter (not for extents of 1, not for no elements)."""
+    if 0 in shape:
+        return True
+    ideal = contiguous_strides(shape, itemsize)
+    return all(n == 1 or have == want for n, have, want in zip(shape, strides, ideal, strict=True))
 
 
 def _moves_nothing(handle: Handle, shape: Shape) -> bool:

@@ -77,7 +77,7 @@ def reshaped_strides(shape: Shape, strides: Shape, new: Shape) -> Shape | None:
 
 
 class Slice(NamedTuple):
-    """Slices, fixed indices, transposes, new axes, broadcasts, diagonals (a tuple: quick to make)."""
+    """Slices, fixed indices, transposes, new axes, broadcasts, diagonals (a quick tuple)."""
 
     places: Places
     shape: Shape

@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 
 from fusewright.ir import expr
-from fusewright.ir.dtypes import FLOAT16, FLOAT32, INT32, INT64, UINT16
+from fusewright.ir.dtypes import FLOAT16, FLOAT32, FLOAT64, INT32, INT64, UINT16
 from fusewright.rules.decompose.terms import (
     MANTISSA,
     Term,
@@ -15,6 +15,9 @@ from fusewright.rules.decompose.terms import (
     is_nan,
     where,
 )
+
+
+_DEGREES32 = 57.2957763671875  # NumPy divides 180 by pi in float32
 
 
 def maximum(a: Term, b: Term) -> Term:
@@ -33,6 +36,16 @@ def fmax(a: Term, b: Term) -> Term:
 
 def fmin(a: Term, b: Term) -> Term:
     return where(is_nan(b), a, where(a < b, a, b))
+
+
+def maximum_half(a: Term, b: Term) -> Term:
+    """float16's, where NumPy takes the first of two equal operands (zeros of either sign)."""
+    return where((a >= b) | is_nan(a), a, b)
+
+
+def minimum_half(a: Term, b: Term) -> Term:
+    """Likewise."""
+    return where((a <= b) | is_nan(a), a, b)
 
 
 def sign(x: Term) -> Term:
@@ -77,12 +90,13 @@ def deg2rad(x: Term) -> Term:
 
 
 def rad2deg(x: Term) -> Term:
-    return x * (180.0 / math.pi)
+    return x * (180.0 / math.pi if x.dtype is FLOAT64 else _DEGREES32)
 
 
 def nextafter(x: Term, towards: Term) -> Term:
     """The neighbour of x on the side of `towards`: bits one up or one down, across zero by the least subnormal."""
     value = _neighbour(x, towards, x.bits).as_type(x.dtype)
+    value = where(x.equal(towards), towards, value)
     return where(is_nan(x) | is_nan(towards), x + towards, value)
 
 

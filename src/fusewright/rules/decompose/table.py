@@ -133,6 +133,7 @@ RULES: dict[tuple[str, str], Rule] = {
 OPAQUE_OPS: frozenset[str] = frozenset()
 """Ops with no decomposition: the driver runs NumPy for them."""
 
+_HALF: dict[str, Rule] = {"maximum": floats.maximum_half, "minimum": floats.minimum_half}
 _MOVES = frozenset({"load", "param", "const", "cast", "bitcast", "where"})
 
 
@@ -152,7 +153,10 @@ def _in_float32(node: Expr) -> Expr:
     wide = FLOAT32 if node.dtype is FLOAT16 else node.dtype
     if node.name == "nextafter":  # the neighbours are those of float16
         return floats.nextafter_half(*map(Term, node.args)).expr
-    inner = expr.typed_op(node.name, wide, *(expr.cast(arg, FLOAT32) for arg in node.args))
+    operands = [expr.cast(arg, FLOAT32) for arg in node.args]
+    if node.name in _HALF:
+        return expr.cast(_HALF[node.name](*map(Term, operands)).expr, node.dtype)
+    inner = expr.typed_op(node.name, wide, *operands)
     return expr.cast(_rule(inner) or inner, node.dtype)
 
 

@@ -9,14 +9,16 @@ from dataclasses import dataclass
 from math import prod
 from typing import Any
 
+import numpy as np
+
 from fusewright.codegen.fold import block_size
 from fusewright.codegen.lower import Module, Scratch, Word
-from fusewright.ir import graph
+from fusewright.ir import graph, ops
 from fusewright.ir.dtypes import INT64, DType
 from fusewright.ir.expr import Expr, const, op
 from fusewright.ir.graph import Memory, Node
 from fusewright.ir.nest import Program, Source
-from fusewright.plan.plan import TILE, Kernel, is_sink
+from fusewright.plan.plan import TILE, Kernel, counts_tiles, is_sink
 from fusewright.runtime.buffers import allocate
 from fusewright.targets.cpu import threads
 
@@ -120,19 +122,33 @@ class Launch:
         if count == 1:
             threads.call(self.address, where, units, threads.own_scratch(scratch))
         else:
-            grain = block if self.kernel.form == "rows" else self._grain()
+            grain = max(block, self._grain(units, count))
             threads.launch(self.address, where, units, grain, scratch, count)
         if self.finish:
-            threads.call(self.finish, where, blocks if units else 0, 0)
+            threads.call(self.finish, where, blocks, 0)
+            self._fill_empty(values, memories)
         return count
 
-    def _grain(self) -> int:
-        return 1 if self.kernel.sinks or len(self.kernel.phases) > 1 else 1024
+    def _fill_empty(self, values: Values, memories: dict[int, tuple[Memory, int]]) -> None:
+        """Reductions of nothing: no unit ran, or none had elements."""
+        for member in self.kernel.sinks:
+            stage = member.stage
+            if all(integer(stage.extents[dim])(values) for dim in stage.axes):
+                continue
+            memory, offset = memories[stage.slot]
+            array = np.frombuffer(memory.owner, np.uint8)[offset:].view(stage.dtype.numpy)
+            array[:] = ops.REDUCE[stage.fold].identity or 0
+
+    def _grain(self, units: int, count: int) -> int:
+        """Units that belong together: a range with halo rows is worth its warm-up only when it is long."""
+        if self.kernel.streams:
+            return -(-units // count)
+        return 1 if self.kernel.form == "rows" or counts_tiles(self.kernel) else 1024
 
     def _nanoseconds(self, values: Values, units: int) -> float:
         if self.kernel.form == "rows":
             return self._row_work(values, units)
-        return self.work * units * (TILE if _counts_tiles(self.kernel) else 1)
+        return self.work * units * (TILE if counts_tiles(self.kernel) else 1)
 
     def _row_work(self, values: Values, units: int) -> float:
         inner = 0
@@ -188,7 +204,7 @@ def prepare(
         kernel,
         module,
         *code,
-        integer(_units(kernel)) if not _counts_tiles(kernel) else _tiles(integer(_units(kernel))),
+        integer(_units(kernel)) if not counts_tiles(kernel) else _tiles(integer(_units(kernel))),
         tuple(outputs),
         tuple(partials),
         scratch,
@@ -196,11 +212,6 @@ def prepare(
         work,
         scalars,
     )
-
-
-def _counts_tiles(kernel: Kernel) -> bool:
-    single = len(kernel.phases) == 1 and not kernel.sinks
-    return kernel.form == "tiles" and not (single and kernel.members[0].stage.form == "map")
 
 
 def _tiles(extent: Integer) -> Integer:

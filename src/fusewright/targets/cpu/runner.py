@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import hashlib
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -26,6 +26,9 @@ from fusewright.targets.cpu.features import FeatureSet, select
 from fusewright.targets.cpu.launch import Launch, integer, parameter, prepare
 
 Memories = dict[int, tuple[Memory, int]]
+Results = dict[int, Any]
+Compute = Callable[[Node, list[Any]], Any]
+"""What a node means to NumPy: the reference target's table."""
 
 
 @dataclass(slots=True)
@@ -38,19 +41,19 @@ class Runner:
     leaves: tuple[int, ...]
     last_use: list[tuple[int, ...]] = field(default_factory=list)
 
-    def run(self, order: Sequence[Node], options: Options) -> None:
+    def run(self, order: Sequence[Node], options: Options, compute: Compute) -> None:
         """Compute, and make the output nodes leaves."""
         values = [parameter(source, order) for source in self.program.arguments]
         memories: Memories = {slot: order[slot].value[:2] for slot in self.leaves}
         limit = options.threads or cpu_count()
-        results: dict[int, Any] = {}
+        results: Results = {}
         for step, dead in zip(self.steps, self.last_use, strict=True):
             if isinstance(step, Launch):
                 step.run(values, memories, limit)
             elif isinstance(step, Alias):
                 memories[step.slot] = memories[step.source]
             else:
-                _library(order, step.slot, memories, results)
+                _library(order, step, memories, results, compute)
             for slot in dead:
                 memories.pop(slot, None)
         for slot in self.program.outputs:
@@ -133,28 +136,29 @@ def _image(module: Module, features: FeatureSet) -> Image:
 
 
 def _library(
-    order: Sequence[Node], slot: int, memories: Memories, results: dict[int, Any]
+    order: Sequence[Node], step: Library, memories: Memories, results: Results, compute: Compute
 ) -> None:
-    """Run an opaque step on whole arrays."""
-    node = order[slot]
+    """Run a step on whole arrays."""
+    node = order[step.slot]
     slots = {id(n): number for number, n in enumerate(order)}
-    if node.kind == graph.PART:
-        result = results[slots[id(node.args[0])]][node.attr]
-    else:
-        operands = [_array(arg, slots, memories) for arg in node.args]
-        result = node.value(*operands)
-        results[slot] = result
-        if isinstance(result, tuple):
-            return
-    array = np.ascontiguousarray(result, dtype=node.dtype.numpy).reshape(node.shape)
+    operands = [_array(arg, slots, memories, results) for arg in node.args]
+    with np.errstate(all="ignore"):
+        result = compute(node, operands)
+    if isinstance(result, tuple):
+        results[step.slot] = result
+        return
+    array = np.array(result, dtype=node.dtype.numpy, order="C", ndmin=1).reshape(node.shape)
     address = array.__array_interface__["data"][0]
-    memories[slot] = (Memory(address, array.nbytes, array), 0)
+    memories[step.slot] = (Memory(address, array.nbytes, array.reshape(-1).view(np.uint8)), 0)
 
 
-def _array(node: Node, slots: dict[int, int], memories: Memories) -> Any:
+def _array(node: Node, slots: dict[int, int], memories: Memories, results: Results) -> Any:
+    """An operand as NumPy sees it."""
     if node.kind == graph.SCALAR:
         return node.dtype.numpy.type(node.value)
     slot = slots[id(node)]
+    if slot in results:
+        return results[slot]
     if slot in memories:
         memory, offset = memories[slot]
         strides = (
@@ -163,22 +167,17 @@ def _array(node: Node, slots: dict[int, int], memories: Memories) -> Any:
             else contiguous_strides(node.shape, node.dtype.itemsize)
         )
         return np.ndarray(node.shape, node.dtype.numpy, memory.owner, offset, strides)
-    return _viewed(node, _array(node.args[0], slots, memories))
+    source = _array(node.args[0], slots, memories, results)
+    return viewed(node, source)
 
 
-def _viewed(node: Node, source: Any) -> Any:
+def viewed(node: Node, source: Any) -> Any:
     """A VIEW of an array, without a copy."""
-    offset = sum(start * stride for (_, start, _), stride in zip(node.attr, source.strides, strict=True))  # fmt: skip
+    first = tuple(slice(start, start + 1) for _, start, _ in node.attr)
     strides = [0] * len(node.shape)
     for (out, _, step), stride in zip(node.attr, source.strides, strict=True):
         if out >= 0:
             strides[out] += step * stride
-    first = source[tuple(start for _, start, _ in node.attr)] if offset is None else source
-    base = np.lib.stride_tricks.as_strided(first, node.shape, strides)
-    if not offset:
-        return base
-    return np.ndarray(node.shape, source.dtype, _bytes_of(source), offset, tuple(strides))
-
-
-def _bytes_of(array: Any) -> Any:
-    return array if array.base is None else array.base
+    if 0 in node.shape or 0 in source.shape:
+        return np.empty(node.shape, source.dtype)
+    return np.lib.stride_tricks.as_strided(source[first], node.shape, strides)

@@ -1,0 +1,5 @@
+"""`numpy.char`: NumPy's text functions."""
+
+from fusewright.numpy.modules import lookup
+
+__getattr__ = lookup("char")

@@ -1,0 +1,5 @@
+"""`numpy.polynomial.legendre`: NumPy's functions for these polynomials."""
+
+from fusewright.numpy.modules import lookup
+
+__getattr__ = lookup("polynomial.legendre")

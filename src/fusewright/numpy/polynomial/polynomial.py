@@ -1,0 +1,5 @@
+"""`numpy.polynomial.polynomial`: NumPy's functions for these polynomials."""
+
+from fusewright.numpy.modules import lookup
+
+__getattr__ = lookup("polynomial.polynomial")

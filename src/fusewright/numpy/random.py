@@ -1,0 +1,96 @@
+"""`numpy.random`: NumPy's own generators and streams; what they return is adopted as ours without a copy.
+
+Drawing advances a state, so it happens at once, in the order of the program.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from functools import wraps
+from typing import Any
+
+import numpy as np
+import numpy.random as original
+
+from fusewright.frontends.arrays import inplace, sharing
+from fusewright.frontends.arrays.core import Handle
+from fusewright.numpy.modules import lookup
+from fusewright.numpy.operands import LIBRARY, Function, hand_over, holds_array
+
+__all__ = list(original.__all__)
+
+
+def _drawing(draw: Callable[..., Any]) -> Function:
+    """A drawing method: arguments of ours are computed, arrays it returns become ours."""
+
+    @wraps(draw)
+    def method(*args: Any, **kwargs: Any) -> Any:
+        return hand_over(f"random.{draw.__name__}", draw, args, kwargs, LIBRARY, True)
+
+    return method
+
+
+def _shuffling(draw: Callable[..., Any], first: int) -> Function:
+    """`shuffle`: works in place on its argument, a copy of ours becomes the new content."""
+
+    @wraps(draw)
+    def method(*args: Any, **kwargs: Any) -> Any:
+        target = args[first] if len(args) > first else kwargs.get("x")
+        if not isinstance(target, Handle):
+            return draw(*args, **kwargs)
+        inplace.check_writable(target)
+        work = np.array(sharing.content(target), order="C")
+        draw(*args[:first], work, *args[first + 1 :], **{k: v for k, v in kwargs.items() if k != "x"})
+        inplace.store(target, sharing.adopted(work))
+        return None
+
+    return method
+
+
+KEPT = frozenset(
+    ("spawn", "bit_generator", "get_state", "set_state", "seed", "get_bit_generator",
+     "set_bit_generator", "default_rng")
+)  # fmt: skip
+
+
+def _methods(kind: type) -> dict[str, Any]:
+    """The drawing methods of a generator class, each made to return our arrays."""
+    found: dict[str, Any] = {"__module__": __name__, "__doc__": kind.__doc__}
+    for name in dir(kind):
+        method = getattr(kind, name)
+        if name.startswith("_") or name in KEPT or not callable(method):
+            continue
+        found[name] = _shuffling(method, 1) if name == "shuffle" else _drawing(method)
+    return found
+
+
+Generator = type("Generator", (original.Generator,), _methods(original.Generator))
+"""NumPy's `Generator` with results of our kind."""
+RandomState = type("RandomState", (original.RandomState,), _methods(original.RandomState))
+"""NumPy's `RandomState` with results of our kind."""
+
+
+def default_rng(seed: Any = None) -> Any:
+    """A generator with NumPy's default stream."""
+    if isinstance(seed, Generator):
+        return seed
+    seed = np.asarray(seed) if holds_array(seed) else seed
+    return Generator(original.default_rng(seed).bit_generator)
+
+
+def _legacy() -> dict[str, Any]:
+    """The functions on NumPy's global state."""
+    found: dict[str, Any] = {}
+    for name in original.__all__:
+        function = getattr(original, name)
+        if isinstance(function, type) or name in KEPT or not callable(function):
+            continue
+        found[name] = _shuffling(function, 0) if name == "shuffle" else _drawing(function)
+    return found
+
+
+EXPORTS: dict[str, Any] = {
+    **_legacy(), "Generator": Generator, "RandomState": RandomState, "default_rng": default_rng,
+    "seed": original.seed, "get_state": original.get_state, "set_state": original.set_state,
+}  # fmt: skip
+__getattr__ = lookup("random", EXPORTS)

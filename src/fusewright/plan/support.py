@@ -1,0 +1,25 @@
+"""Which nodes the code generators can compile; a library runs the others, and `explain` repeats the reason."""
+
+from __future__ import annotations
+
+from fusewright.ir import graph
+from fusewright.ir.dtypes import FLOAT16
+from fusewright.ir.graph import Node
+from fusewright.rules.decompose import OPAQUE_OPS
+
+_MOVES = frozenset({graph.LEAF, graph.SCALAR, graph.VIEW})
+
+
+def why_library(node: Node) -> str:
+    """Why a node is not compiled; empty where it is."""
+    if node.kind in (graph.OPAQUE, graph.PART):
+        return "a library step"
+    if node.kind in _MOVES or node.kind == graph.RESHAPE:
+        return ""
+    if node.dtype.is_complex or any(arg.dtype.is_complex for arg in node.args):
+        return "complex numbers are computed by NumPy"
+    if node.kind in (graph.REDUCE, graph.SCAN) and node.dtype is FLOAT16:
+        return "float16 is a storage type: NumPy reduces it"
+    if node.kind == graph.MAP and node.op in OPAQUE_OPS:
+        return f"{node.op} has no decomposition yet"
+    return ""
