@@ -1,6 +1,7 @@
 """Which evaluator computes values in the tests of the array front end.
 
-`FUSEWRIGHT_TEST_EVALUATOR` is `reference` (the default: plain NumPy, node by node) or `driver` (the compiler).
+`FUSEWRIGHT_TEST_EVALUATOR` is `reference` (the default: plain NumPy, node by node) or `driver`
+(the compiler).
 """
 
 from __future__ import annotations

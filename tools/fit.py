@@ -1,8 +1,10 @@
-"""The polynomials of `rules.decompose`, derived: minimax fits by Remez's exchange in 60-digit arithmetic.
+"""The polynomials of `rules.decompose`, derived: minimax fits by Remez's exchange in 60-digit
+arithmetic.
 
-`python tools/fit.py` prints every table (the module `coefficients`); `python tools/fit.py exp sin` prints those.  A fit approximates a function `f` on
-an interval by a polynomial of a given degree so that the greatest `|weight * (polynomial - f)|` is least; `log2` of that
-error is printed beside the table.  Coefficients stand lowest power first.
+`python tools/fit.py` prints every table (the module `coefficients`); `python tools/fit.py exp sin`
+prints those.  A fit approximates a function `f` on an interval by a polynomial of a given degree so
+that the greatest `|weight * (polynomial - f)|` is least; `log2` of that error is printed beside the
+table.  Coefficients stand lowest power first.
 """
 
 from __future__ import annotations
@@ -21,7 +23,9 @@ _FLOOR = mpf(10) ** -9  # a weight of 0 would make the system singular
 
 @dataclass(frozen=True, slots=True)
 class Fit:
-    """`f` on `[low, high]`, once for float64 (`degrees[0]`) and once for float32 (`degrees[1]`); 0 is none."""
+    """`f` on `[low, high]`, once for float64 (`degrees[0]`) and once for float32 (`degrees[1]`); 0
+    is none.
+    """
 
     name: str
     f: Function
@@ -48,11 +52,10 @@ def evaluate(coefficients: list[Any], x: Any) -> Any:
     return total
 
 
-def _extrema(error: Function, samples: list[Any]) -> list[Any]:
+def _extrema(errors: dict[Any, Any]) -> list[Any]:
     """The greatest error between each two sign changes."""
     best: list[tuple[Any, Any]] = []
-    for x in samples:
-        value = error(x)
+    for x, value in errors.items():
         if best and (value > 0) == (best[-1][1] > 0):
             if abs(value) > abs(best[-1][1]):
                 best[-1] = (x, value)
@@ -76,7 +79,8 @@ def remez(fit: Fit, degree: int) -> tuple[list[Any], Any]:
     worst = mpf(0)
     for _ in range(12):
         coefficients = _solve(fit, points, degree)[:-1]
-        found = _extrema(lambda x: exact[x][1] * (evaluate(coefficients, x) - exact[x][0]), samples)
+        errors = {x: w * (evaluate(coefficients, x) - f) for x, (f, w) in exact.items()}
+        found = _extrema(errors)
         worst = max(abs(value) for _, value in found)
         while len(found) > count:
             del found[0 if abs(found[0][1]) < abs(found[-1][1]) else -1]
@@ -139,9 +143,10 @@ def _near(f: Function, at_zero: Any) -> Function:
     return lambda x: mpf(at_zero) if abs(x) < mpf(10) ** -15 else f(x)
 
 
-HEADER = '''"""The polynomials of the decompositions, lowest power first: what `tools/fit.py` prints.
+HEADER = '''"""The polynomials of the decompositions, lowest power first: printed by tools/fit.py.
 
-What each approximates, and on which interval, is said there; the comment is its greatest weighted error.
+What each approximates, and on which interval, is said there; the comment is its greatest weighted
+error.
 """
 
 from fusewright.ir.dtypes import FLOAT32, FLOAT64
@@ -202,6 +207,7 @@ def show(fit: Fit) -> None:
 
 
 def main(names: list[str]) -> None:
+    """Print the module, or the named tables."""
     print(HEADER)
     for fit in FITS:
         if not names or fit.name in names:

@@ -14,7 +14,7 @@ from typing import Any
 from fusewright.base.options import Options, current
 from fusewright.ir import graph
 from fusewright.ir.graph import Node
-from fusewright.runtime.trace import Key, key_of, topological
+from fusewright.runtime.trace import Key, computed_once, take
 from fusewright.targets.reference import interpreter as reference
 from fusewright.targets.cpu.runner import Runner, build
 
@@ -33,37 +33,17 @@ def evaluate(requested: Sequence[Node]) -> None:
     if options.target == "reference":
         reference.evaluate(pending)
         return
-    order, slots = topological(pending)
-    outputs = _outputs(order, slots, pending)
-    key = (outputs, options.fuse, options.features, key_of(order, slots))
+    slice_ = take(pending)
+    key = (slice_.key, options.fuse, options.features)
     runner = _runners.get(key)
     if runner is None:
-        runner = _compile(key, order, frozenset(outputs), options)
-    runner.run(order, options, _by_numpy)
+        runner = _compile(key, slice_.order, frozenset(slice_.outputs), options)
+    runner.run(slice_.order, options, _by_numpy)
+    computed_once(slice_)
 
 
 def _by_numpy(node: Node, operands: list[Any]) -> Any:
     return reference.MEANINGS[node.kind](node, operands)
-
-
-def _outputs(
-    order: Sequence[Node], slots: dict[int, int], requested: Sequence[Node]
-) -> tuple[int, ...]:
-    """The slots to store: what is asked for, and what an earlier evaluation computed without storing it."""
-    chosen = {slots[id(node)] for node in requested}
-    for node in order:
-        for arg in node.args:
-            if arg.demands and not node.demands and arg.kind in _WORTH_KEEPING:
-                chosen.add(slots[id(arg)])
-    for slot, node in enumerate(order):
-        if node.kind in _WORTH_KEEPING and slot not in chosen:
-            node.demands += 1
-    return tuple(sorted(chosen))
-
-
-_WORTH_KEEPING = frozenset(
-    {graph.MAP, graph.REDUCE, graph.SCAN, graph.ASSEMBLE, graph.GATHER, graph.OPAQUE}
-)
 
 
 def _compile(key: Key, order: Sequence[Node], outputs: frozenset[int], options: Options) -> Runner:

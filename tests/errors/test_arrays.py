@@ -4,15 +4,14 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass
-from pathlib import Path
 from typing import Any
 
 import numpy as np
 import pytest
 
 import fusewright.frontends.arrays as fa
-from fusewright.base import errors, options, source
-from fusewright.frontends.arrays import opaque, shaping
+from fusewright.base import errors
+from fusewright.frontends.arrays import shaping
 
 
 def table() -> Any:
@@ -342,72 +341,3 @@ def test_refused(refused: Refused) -> None:
         assert words in message
     assert error.where is not None
     assert error.where[0] == __file__
-
-
-def test_a_refused_write_leaves_the_array_alone() -> None:
-    x = integers()
-    with pytest.raises(errors.DTypeError):
-        x += 0.5
-    with pytest.raises(errors.ShapeError):
-        x[:2] = np.ones(3)
-    assert x.tolist() == [0, 1, 2, 3]
-
-
-def test_read_only_memory_stays_as_it_is() -> None:
-    data = np.ones(3)
-    data.flags.writeable = False
-    shared = fa.asarray(data, copy=False)
-    with pytest.raises(errors.ReadOnlyError):
-        shared[0] = 2.0
-    with pytest.raises(errors.ReadOnlyError):
-        shared.flags.writeable = True
-    copied = fa.asarray(data)
-    copied += 1.0
-    assert data.tolist() == [1.0] * 3
-    assert copied.tolist() == [2.0] * 3
-
-
-def test_setflags_locks() -> None:
-    x = integers()
-    x.setflags(write=False)
-    with pytest.raises(errors.ReadOnlyError):
-        x += 1
-    x.setflags(write=True)
-    x += 1
-    assert x.tolist() == [1, 2, 3, 4]
-
-
-def test_strict_refuses_delegation_at_the_line() -> None:
-    x = table()
-    with options.options(strict=True), pytest.raises(errors.StrictError) as caught:
-        opaque.delegate("kron", np.kron, (x, x))
-    assert "kron would run as an uncompiled step" in str(caught.value)
-    assert caught.value.where is not None
-
-
-def test_the_drawing() -> None:
-    x, y = table(), integers()[:3]
-    with pytest.raises(errors.ShapeError) as caught:
-        x * y
-    drawn = str(caught.value).splitlines()
-    assert drawn[0] == (
-        "operands could not be broadcast together with shapes (3, 4) and (3,) in multiply"
-    )
-    assert drawn[1].startswith(f"  --> {__file__}:")
-    assert drawn[2] == "   |         x * y"
-    assert drawn[3] == "   |         ^^^^^"
-    assert drawn[4].startswith("why: ")
-    assert drawn[-1].startswith("help: ")
-
-
-def test_spans_count_characters() -> None:
-    line = ("é", source.user_span())[1]
-    assert line is not None
-    text = Path(__file__).read_text().splitlines()[line[1] - 1]
-    assert text[line[2] - 1 : line[3] - 1] == "source.user_span()"
-
-
-def test_internal_errors_name_the_stages() -> None:
-    text = str(errors.InternalError("no such op", ("slice", "plan")))
-    assert "stages: slice -> plan" in text
-    assert "please report" in text

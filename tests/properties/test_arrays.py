@@ -198,6 +198,10 @@ def step_write(data: Any, world: World, n: int, m: int) -> None:
     if not all_finite(world.theirs[m]) and world.theirs[n].dtype.kind not in "fc":
         return
 
+    region, _ = attempt(lambda: world.theirs[n][key])
+    if region is not None and np.size(region) == 0:
+        return  # NumPy checks no shapes when an index array names nothing; we do
+
     def write(v: list[Any]) -> Any:
         v[0][key] = v[1]
         return v[0]

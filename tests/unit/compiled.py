@@ -1,4 +1,6 @@
-"""Expressions as native functions, for tests: one loop around the spelled primitives, through llvmlite's own loader."""
+"""Expressions as native functions, for tests: one loop around the spelled primitives, through
+llvmlite's own loader.
+"""
 
 from __future__ import annotations
 
@@ -57,7 +59,9 @@ def _body(root: Expr, width: int, out: list[str], avx512: bool) -> str:
 
 
 def module_text(root: Expr, width: int, avx512: bool = False) -> str:
-    """`void kernel(i64 n, ptr out, ptr in0, ...)`, n a multiple of the width; parameter k is read from array k."""
+    """`void kernel(i64 n, ptr out, ptr in0, ...)`, n a multiple of the width; parameter k is read
+    from array k.
+    """
     params = {node.attr for node in postorder([root]) if node.name == "param"}
     inputs = "".join(f", ptr noalias %in{k}" for k in range(max(params, default=-1) + 1))
     out: list[str] = []

@@ -16,13 +16,15 @@ SWEEP = int(os.environ.get("FUSEWRIGHT_TEST_SWEEP", "1"))
 SPECIAL = [
     0.0, -0.0, 1.0, -1.0, 0.5, -0.5, 2.0, -2.0, math.inf, -math.inf, math.nan, 3.0, 1e-300, -1e-300,
     5e-324, -5e-324, 1e-45, -1e-45, 2.2250738585072014e-308, 1.1754943508222875e-38,
-    1.7976931348623157e308, -1.7976931348623157e308, 3.4028234663852886e38, math.pi, math.e, 1e5, -745.13,
-    -745.14, 709.78, 709.79, 88.72, 88.73, -103.97, -103.98, 1e22, 1e-8, 6.0, 27.2, -6.0, 0.75,
+    1.7976931348623157e308, -1.7976931348623157e308, 3.4028234663852886e38, math.pi, math.e, 1e5,
+    -745.13, -745.14, 709.78, 709.79, 88.72, 88.73, -103.97, -103.98, 1e22, 1e-8, 6.0, 27.2, -6.0, 0.75,
 ]  # fmt: skip
 
 
 def arguments(dtype: Any, count: int, seed: int, centres: tuple[float, ...] = ()) -> Array:
-    """Random bit patterns, every order of magnitude, the neighbourhoods of the centres, the special values."""
+    """Random bit patterns, every order of magnitude, the neighbourhoods of the centres, the special
+    values.
+    """
     rng = np.random.default_rng(seed)
     dtype = np.dtype(dtype)
     info = np.finfo(dtype)
@@ -30,7 +32,8 @@ def arguments(dtype: Any, count: int, seed: int, centres: tuple[float, ...] = ()
     scaled = rng.standard_normal(count) * 10.0 ** rng.uniform(-8, 4, count)
     parts = [patterns.view(dtype), scaled, rng.uniform(-2, 2, count), np.array(SPECIAL)]
     for centre in centres:
-        parts.append(centre + rng.standard_normal(count // 4) * 10.0 ** rng.uniform(-12, -1, count // 4))
+        distances = 10.0 ** rng.uniform(-12, -1, count // 4)
+        parts.append(centre + rng.standard_normal(count // 4) * distances)
         steps = np.arange(-8, 9) * float(np.spacing(dtype.type(centre or info.tiny)))
         parts.append(centre + steps)
     with np.errstate(all="ignore"):

@@ -1,6 +1,8 @@
-"""The rarely taken branch of a `*_far` op: one test on all lanes, and a call only if some lane needs it.
+"""The rarely taken branch of a `*_far` op: one test on all lanes, and a call only if some lane
+needs it.
 
-The last operand is the value of the ordinary formula.  The functions called are defined by `codegen.prelude`.
+The last operand is the value of the ordinary formula.  The functions called are defined by
+`codegen.prelude`.
 """
 
 from __future__ import annotations
@@ -22,7 +24,9 @@ def far_function(name: str, dtype: DType, width: int) -> str:
 
 
 def far_test(name: str, dtype: DType, width: int, operands: Sequence[str], size: str) -> list[str]:
-    """The lines but for `%name = ` before the last: which lanes are far.  `size` is a name they may use."""
+    """The lines but for `%name = ` before the last: which lanes are far.  `size` is a name they may
+    use.
+    """
     kind = dtype.llvm if width == 1 else f"<{width} x {dtype.llvm}>"
     if name == "fmod_far":
         return [f"fcmp uno {kind} {operands[-1]}, {operands[-1]}"]

@@ -1,7 +1,9 @@
-"""The functions of ours that spelled code calls: trigonometry of large arguments, remainders of large quotients.
+"""The functions of ours that spelled code calls: trigonometry of large arguments, remainders of
+large quotients.
 
-One cold scalar function per op does Payne and Hanek's reduction in integers (the steps of `reduce_exactly`, bit for bit)
-and then the polynomials of `far_kernel`; one per vector width applies it to the lanes that need it.
+One cold scalar function per op does Payne and Hanek's reduction in integers (the steps of
+`reduce_exactly`, bit for bit) and then the polynomials of `far_kernel`; one per vector width
+applies it to the lanes that need it.
 """
 
 from __future__ import annotations
@@ -144,7 +146,9 @@ end:
   ret double %value
 }
 """
-"""Exact: each step takes off a whole multiple of b 2**k, chosen so that the quotient has at most 52 bits (fma is exact)."""
+"""Exact: each step takes off a whole multiple of b 2**k, chosen so that the quotient has at most 52
+bits (fma is exact).
+"""
 
 _REMAINDER32 = """\
 define private float @fw.fmod_far.float32.v1(float %x, float %y, float %near) noinline cold {
@@ -182,7 +186,9 @@ end:
 
 
 def prelude(text: str) -> str:
-    """The definitions to append to a module whose functions contain `text`; empty where it calls none of ours."""
+    """The definitions to append to a module whose functions contain `text`; empty where it calls
+    none of ours.
+    """
     calls = sorted(set(_CALL.findall(text)))
     scalars = {(name, dtype) for name, dtype, _ in calls}
     if ("fmod_far", "float32") in scalars:

@@ -1,11 +1,12 @@
 """How one primitive op reads in LLVM IR: the only place that knows LLVM's words for arithmetic.
 
-Values are `<W x T>`, or plain `T` at width 1; a bool is `i1`.  No fast-math flag is ever set and no `fmuladd` used, so
-every op rounds as IEEE 754 says and the bits depend on neither the width nor the target's features.  LLVM declares the
-intrinsics it knows by itself; `codegen.prelude` defines the functions of ours that a text calls.
+Values are `<W x T>`, or plain `T` at width 1; a bool is `i1`.  No fast-math flag is ever set and no
+`fmuladd` used, so every op rounds as IEEE 754 says and the bits depend on neither the width nor the
+target's features.  LLVM declares the intrinsics it knows by itself; `codegen.prelude` defines the
+functions of ours that a text calls.
 
-Half precision is only loaded, stored and converted, which takes the F16C instructions (every AVX2 machine has them): give
-LLVM the `+f16c` feature, or it will call a library.
+Half precision is only loaded, stored and converted, which takes the F16C instructions (every AVX2
+machine has them): give LLVM the `+f16c` feature, or it will call a library.
 """
 
 from __future__ import annotations
@@ -29,10 +30,11 @@ _UNSIGNED = {**_INTEGER, "tdiv": "udiv", "trem": "urem", "shr": "lshr"}
 _FLOAT = {"add": "fadd", "subtract": "fsub", "multiply": "fmul", "divide": "fdiv"}
 _BINARY = {"f": _FLOAT, "i": _SIGNED, "u": _UNSIGNED, "b": _UNSIGNED}
 
+_COMPARISONS = ("equal", "not_equal", "less", "less_equal")
 _PREDICATE = {
-    "f": {"equal": "fcmp oeq", "not_equal": "fcmp une", "less": "fcmp olt", "less_equal": "fcmp ole"},
-    "i": {"equal": "icmp eq", "not_equal": "icmp ne", "less": "icmp slt", "less_equal": "icmp sle"},
-    "u": {"equal": "icmp eq", "not_equal": "icmp ne", "less": "icmp ult", "less_equal": "icmp ule"},
+    "f": dict(zip(_COMPARISONS, ("fcmp oeq", "fcmp une", "fcmp olt", "fcmp ole"), strict=True)),
+    "i": dict(zip(_COMPARISONS, ("icmp eq", "icmp ne", "icmp slt", "icmp sle"), strict=True)),
+    "u": dict(zip(_COMPARISONS, ("icmp eq", "icmp ne", "icmp ult", "icmp ule"), strict=True)),
 }
 _PREDICATE["b"] = _PREDICATE["u"]
 
@@ -52,7 +54,8 @@ def llvm_type(dtype: DType, width: int) -> str:
 
 
 def literal(value: Any, dtype: DType, width: int) -> str:
-    """A constant operand, bit for bit (LLVM writes a `float` as the hexadecimal digits of the equal `double`).
+    """A constant operand, bit for bit (LLVM writes a `float` as the hexadecimal digits of the equal
+    `double`).
 
     >>> literal(1.0, FLOAT32, 8), literal(3, INT64, 1)
     ('splat (float 0x3FF0000000000000)', '3')
@@ -116,11 +119,14 @@ def spell(
 ) -> str:
     """Append the instructions of one primitive to `out`; the name of its result.
 
-    `operands` are register names (`%7`) or literals of `node.args`; `fresh` makes unused register names, `%` included.
+    `operands` are register names (`%7`) or literals of `node.args`; `fresh` makes unused register
+    names, `%` included.
 
-    `avx512` allows instructions that only AVX-512 has (the target's features must then include avx512f); same bits.
+    `avx512` allows instructions that only AVX-512 has (the target's features must then include
+    avx512f); same bits.
 
-    The `*_far` ops open basic blocks: after any call the current block is `current_block(out)` where that is not None.
+    The `*_far` ops open basic blocks: after any call the current block is `current_block(out)`
+    where that is not None.
     """
     text = _Text(width, out, fresh, avx512)
     name, dtype = node.name, node.dtype
@@ -183,7 +189,9 @@ def _ldexp(text: _Text, node: Expr, operands: Sequence[str]) -> str:
 
 
 def _two_steps(text: _Text, dtype: DType, operands: Sequence[str]) -> str:
-    """x * 2**h * 2**(n - h), h about n / 2: the first product is exact.  Powers are built from their exponent bits."""
+    """x * 2**h * 2**(n - h), h about n / 2: the first product is exact.  Powers are built from
+    their exponent bits.
+    """
     mantissa, bias = (52, 1023) if dtype is FLOAT64 else (23, 127)
     word = UINT64 if dtype is FLOAT64 else INT32
     kind, bits = text.type(dtype), text.type(word)
@@ -207,8 +215,7 @@ def _scalef(text: _Text, dtype: DType, operands: Sequence[str], native: int) -> 
         lanes = ", ".join(f"i32 {lane}" for lane in range(start, start + native))
         pick = f"{{}} {{}}, {{}} poison, <{native} x i32> <{lanes}>"
         pieces = [
-            text.line("shufflevector " + pick.format(whole, operand, whole))
-            for operand in operands
+            text.line("shufflevector " + pick.format(whole, operand, whole)) for operand in operands
         ]
         results.append(
             text.line(
@@ -273,13 +280,13 @@ def _from_float(text: _Text, value: str, source: DType, target: DType) -> str:
         return text.convert(word, value, source, target)
     if target is UINT64:
         return _to_uint64(text, value, source)
-    # Narrow integers are the low bits of what a wider conversion gives: NumPy's own loops do the same.
+    # Narrow integers are the low bits of a wider conversion: NumPy's own loops do the same.
     wide = INT64 if target.itemsize == 8 or target.name == "uint32" else INT32
     return _between_integers(text, _to_signed(text, value, source, wide), wide, target)
 
 
 def _to_signed(text: _Text, value: str, source: DType, target: DType) -> str:
-    """cvtt: the least integer where the value does not fit (`fptosi` alone would be poison there)."""
+    """The least integer where the value does not fit (`fptosi` alone would be poison there)."""
     kind = text.type(source)
     size = text.intrinsic("fabs", source, value)
     limit = text.literal(2.0 ** (target.bits - 1), source)
@@ -290,7 +297,9 @@ def _to_signed(text: _Text, value: str, source: DType, target: DType) -> str:
 
 
 def _to_uint64(text: _Text, value: str, source: DType) -> str:
-    """What compilers make of it for x86: the upper half is converted as `value - 2**63`, sign bit flipped."""
+    """What compilers make of it for x86: the upper half is converted as `value - 2**63`, sign bit
+    flipped.
+    """
     kind, half = text.type(source), text.literal(2.0**63, source)
     upper = text.line(f"fcmp oge {kind} {value}, {half}")
     lowered = text.line(f"fsub {kind} {value}, {half}")
@@ -303,7 +312,8 @@ def _to_uint64(text: _Text, value: str, source: DType) -> str:
 def _to_odd(text: _Text, value: str) -> str:
     """float64 to float32 rounded to odd, so that rounding on to float16 rounds once.
 
-    An inexact result with an even last bit moves to its odd neighbour on the other side of the value.
+    An inexact result with an even last bit moves to its odd neighbour on the other side of the
+    value.
     """
     wide, bits = text.type(FLOAT64), text.type(INT32)
     nearest = text.convert("fptrunc", value, FLOAT64, FLOAT32)

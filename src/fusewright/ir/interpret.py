@@ -1,6 +1,8 @@
-"""What every primitive means: expressions evaluated with NumPy, bit for bit what compiled code gives.
+"""What every primitive means: expressions evaluated with NumPy, bit for bit what compiled code
+gives.
 
-It is the definition that code generators are tested against, not a fast path: `fma` calls the C library once an element.
+It is the definition that code generators are tested against, not a fast path: `fma` calls the C
+library once an element.
 
 >>> from fusewright.ir.dtypes import FLOAT64
 >>> from fusewright.ir.expr import const, op, param
@@ -13,7 +15,6 @@ from __future__ import annotations
 
 import ctypes
 import ctypes.util
-import math
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from functools import cache
@@ -21,7 +22,7 @@ from typing import Any
 
 import numpy as np
 
-from fusewright.ir.dtypes import BOOL, FLOAT16, FLOAT32, INT32, INT64, UINT64, DType
+from fusewright.ir.dtypes import FLOAT16, INT32, INT64, UINT64, DType
 from fusewright.ir.expr import Expr, postorder
 
 Array = np.ndarray[Any, Any]
@@ -29,7 +30,8 @@ Array = np.ndarray[Any, Any]
 
 @dataclass(frozen=True, slots=True)
 class Environment:
-    """What the leaves stand for: arrays by buffer number, values by parameter number, index values by dim.
+    """What the leaves stand for: arrays by buffer number, values by parameter number, index values
+    by dim.
 
     Everything broadcasts; a bool buffer holds NumPy bools.
     """
@@ -66,7 +68,9 @@ def _value(node: Expr, operands: list[Array], env: Environment) -> Array:
 
 
 def convert(value: Array, source: DType, target: DType) -> Array:
-    """The conversion `cast` means; NumPy's own, except from floats to integers where compilers differ."""
+    """The conversion `cast` means; NumPy's own, except from floats to integers where compilers
+    differ.
+    """
     if not (source.is_float and target.is_integer):
         if target is FLOAT16 and source.is_integer:
             value = value.astype(np.float32)
@@ -159,4 +163,5 @@ MEANING: dict[str, Callable[..., Any]] = {
     "where": np.where,
     "fmod_far": _fmod_far,
 }
-"""The primitives; `rules.decompose.trigonometric` adds the ops whose meaning needs its polynomials."""
+"""The primitives; `rules.decompose.trigonometric` adds the ops whose meaning needs its polynomials.
+"""

@@ -276,7 +276,7 @@ def _inserted(node: Node, axis: int, count: int) -> Node:
 def repeat(a: Any, repeats: Any, axis: Any = None) -> Any:
     """Each element repeated; one number of repeats costs no pass, several are gathered."""
     a = handle_of(a)
-    node = a._node
+    node = a._node if a._shape else reshape_node(a._node, (1,))
     if axis is None:
         node, axis = reshape_node(node, (math.prod(node.shape),)), 0
     at = axis_rules.one_axis(axis, len(node.shape))

@@ -70,7 +70,7 @@ def gradient(f: Any, *varargs: Any, axis: Any = None, edge_order: int = 1) -> An
         axes = tuple(axis_rules.one_axis(a, rank) for a in axis)
     if edge_order > 2:
         raise ValueRangeError("'edge_order' greater than 2 not supported")
-    if f._dtype.kind not in "fc":
+    if f._dtype.kind in "iu":
         f = f.astype(float)
     spacings = _spacings(f, varargs, axes)
     found = tuple(

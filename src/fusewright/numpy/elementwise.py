@@ -7,10 +7,11 @@ from typing import Any
 
 import numpy as np
 
+from fusewright.base.errors import ArgumentError
 from fusewright.frontends.arrays import core, record, reductions, shaping, sharing
 from fusewright.frontends.arrays.core import Handle, cast, wrap
 from fusewright.frontends.arrays.dtypes import RANGES, as_dtype
-from fusewright.ir.dtypes import BOOL
+from fusewright.ir.dtypes import BOOL, DType
 from fusewright.ir.graph import Node
 from fusewright.numpy.operands import (
     NO_VALUE,
@@ -49,8 +50,14 @@ def clip(
     """Values limited to an interval."""
     if kwargs:
         raise NotRecorded("ufunc keyword arguments of clip")
-    low = min if a_min is NO_VALUE else a_min
-    high = max if a_max is NO_VALUE else a_max
+    named = min is not NO_VALUE or max is not NO_VALUE
+    placed = a_min is not NO_VALUE, a_max is not NO_VALUE
+    if placed[0] != placed[1] or (named and placed[0]):
+        raise ArgumentError(
+            "clip() takes a_min and a_max together, or min and max",
+            help="pass None for a bound that does not limit",
+        )
+    low, high = (a_min, a_max) if placed[0] else (min, max)
     node = node_of(a)
     result: Any = node
     for name, bound, edge in (("maximum", low, 0), ("minimum", high, 1)):
@@ -73,8 +80,8 @@ def _beyond(bound: Any, node: Node, edge: int) -> bool:
 def round_(a: Any, decimals: int = 0, out: Any = None) -> Any:
     """Rounded to a number of decimals, half to even: scale, round, scale back, as NumPy does."""
     node = node_of(a)
-    if node.dtype.is_complex or (node.dtype.is_integer and decimals < 0):
-        raise NotRecorded("rounding complex numbers or to tens")
+    if node.dtype.kind in "bc" or (node.dtype.is_integer and decimals < 0):
+        raise NotRecorded("rounding complex or logical values, or to tens")
     if node.dtype.is_integer:
         return finished(wrap(node), out)
     if decimals == 0:
@@ -229,15 +236,26 @@ def select(condlist: Any, choicelist: Any, default: Any = 0) -> Any:
     """For each element the first choice whose condition holds."""
     if len(condlist) != len(choicelist) or not len(condlist):
         raise record.ShapeError("list of cases must be same length as list of conditions, not empty")
-    nodes = [node_of(choice) for choice in choicelist]
-    dtype = as_dtype(np.result_type(*(n.dtype.numpy for n in nodes), _weak(default)))
-    result = cast(node_of(default), dtype)
-    for condition, choice in zip(reversed(condlist), reversed(nodes), strict=True):
+    dtype = as_dtype(np.result_type(*map(_weak, choicelist), _weak(default)))
+    result = _choice(default, dtype)
+    for condition, choice in zip(reversed(condlist), reversed(choicelist), strict=True):
         test = node_of(condition)
         if test.dtype is not BOOL:
             raise record.rules.DTypeError("conditions of select must be boolean arrays")
-        result = record.map_node("where", test, cast(choice, dtype), result)
+        result = record.map_node("where", test, _choice(choice, dtype), result)
     return core.wrap_array(result)
+
+
+def _choice(value: Any, dtype: DType) -> Node:
+    """A choice in the common type; NumPy refuses a Python integer that the type cannot hold."""
+    if type(value) is int and dtype.is_integer:
+        low, high = RANGES[dtype]
+        if not low <= value <= high:
+            raise record.rules.DTypeError(
+                "Choicelist and default value do not have a common dtype",
+                why=f"{dtype} holds {low} to {high}, not {value}",
+            )
+    return cast(node_of(value), dtype)
 
 
 def _weak(value: Any) -> Any:

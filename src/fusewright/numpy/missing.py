@@ -80,6 +80,7 @@ def nanmean(
     node = node_of(a)
     if _plain(node):
         return statistics.mean(wrap(node), axis, dtype, out, keepdims, where=where)
+    axis = statistics.flat_axis(node, axis)
     return reductions.mean(
         node, axis, dtype, out, keepdims is True, _selected(record.map_node("isnan", node), where)
     )
@@ -99,7 +100,7 @@ def _spread(name: str, root: bool) -> Function:
                 wrap(node), axis, dtype, out, ddof, keepdims, where=where, mean=mean, correction=correction
             )  # fmt: skip
         ddof = ddof if correction is NO_VALUE else correction
-        keep = keepdims is True
+        keep, axis = keepdims is True, statistics.flat_axis(node, axis)
         present = _selected(record.map_node("isnan", node), where)
         spread = reductions.var(node, axis, dtype, None, ddof, keep, present, mean)
         count = reductions.reduction("sum", cast(present, INT64), axis, keepdims=keep)

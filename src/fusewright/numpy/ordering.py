@@ -26,7 +26,7 @@ def _sorting(original: Function, indices: bool) -> Function:
         if order is not None or kind not in KINDS or (kind is not None and stable is not None):
             raise NotRecorded("NumPy refuses these arguments")
         node = node_of(a)
-        if axis is None:
+        if axis is None or (indices and not node.shape):
             node, axis = reshape_node(node, (math.prod(node.shape),)), 0
         at = axis_rules.one_axis(axis, len(node.shape))
         options = {"kind": kind} if stable is None else {"stable": stable}

@@ -10,6 +10,8 @@ from fusewright.base.errors import ValueRangeError
 from fusewright.frontends.arrays import axes as axis_rules
 from fusewright.frontends.arrays import core, creation, opaque, record, reductions, scans, shaping
 from fusewright.frontends.arrays.core import wrap
+from fusewright.frontends.arrays.views import reshape_node
+from fusewright.ir.graph import Node
 from fusewright.numpy.operands import (
     LIBRARY,
     NO_VALUE,
@@ -21,6 +23,11 @@ from fusewright.numpy.operands import (
     recorded,
 )
 from fusewright.numpy.ufuncs import u
+
+
+def flat_axis(node: Node, axis: Any) -> Any:
+    """NumPy takes axis 0 of a number for the whole."""
+    return None if not node.shape and axis in (0, -1) else axis
 
 
 def _flag(keepdims: Any) -> bool:
@@ -92,6 +99,7 @@ def _cumulative(name: str, original: Function) -> Function:
         x: Any, /, *, axis: Any = None, dtype: Any = None, out: Any = None, include_initial: bool = False
     ) -> Any:  # fmt: skip
         node = node_of(x)
+        node = node if node.shape else reshape_node(node, (1,))
         if axis is None and len(node.shape) != 1:
             raise ValueRangeError("For arrays which have more than one dimension ``axis`` is required.")
         axis = 0 if axis is None else axis_rules.one_axis(axis, len(node.shape))
@@ -132,7 +140,9 @@ def _spread(original: Function, function: Function) -> Function:
 @recorded(np.count_nonzero, host=True)
 def count_nonzero(a: Any, axis: Any = None, *, keepdims: bool = False) -> Any:
     """How many elements are not zero; without an axis a number, computed now."""
-    result = reductions.count_nonzero(node_of(a), axis, keepdims)
+    node = node_of(a)
+    axis = flat_axis(node, axis)
+    result = reductions.count_nonzero(node, axis, keepdims)
     return result if axis is not None or keepdims else int(result)
 
 

@@ -10,10 +10,12 @@ from typing import Any
 
 import numpy as np
 
-from fusewright.base.errors import UnsupportedError, ValueRangeError
+from fusewright.base.errors import ArgumentError, UnsupportedError, ValueRangeError
 from fusewright.frontends.arrays import core, items, opaque, operators, record, sharing
 from fusewright.frontends.arrays import ufuncs as recording
 from fusewright.frontends.arrays.core import wrap
+from fusewright.frontends.arrays.dtypes import as_dtype
+from fusewright.ir.dtypes import BOOL, INT8
 from fusewright.ir.graph import SCALAR
 from fusewright.numpy.operands import (
     Function,
@@ -38,9 +40,9 @@ class Ufunc:
         self.__name__ = self.__qualname__ = original.__name__
         self.__doc__ = original.__doc__
         self.__module__ = "fusewright.numpy"
-        if name is not None and original.nin == 1:
+        if name is not None and original.nin == 1 and function is None:
             self._fast = operators.make_function(name)
-        elif name is not None and name not in CHECKED:
+        elif name is not None and original.nin == 2 and name not in CHECKED:
             self._fast = operators.make_operator(name)
             self._reflected = operators.make_operator(name, True)
 
@@ -86,12 +88,13 @@ class Ufunc:
 
     def _record(self, method: str, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
         original = self._original
-        if original.nout > 1 and self._function is not None and not kwargs:
+        if self._function is not None and not kwargs:
             return self._function(*args)
         if original.__name__ in CHECKED and method == "__call__":
             CHECKED[original.__name__](*args)
         kwargs = {key: value for key, value in kwargs.items() if key not in IGNORED}
-        if kwargs.get("out", 0) is None or kwargs.get("out") == (None,):
+        out = kwargs.get("out", 0)
+        if out is None or (isinstance(out, tuple) and all(one is None for one in out)):
             del kwargs["out"]
         return recording.call(original, method, args, kwargs)
 
@@ -106,6 +109,8 @@ class Ufunc:
 
     def accumulate(self, array: Any, axis: int = 0, dtype: Any = None, out: Any = None) -> Any:
         """Combine each element with all before it."""
+        if getattr(array, "shape", None) == ():
+            raise ArgumentError("cannot accumulate on a scalar")
         given = {"axis": axis, "dtype": dtype, "out": out}
         return self._general("accumulate", (array,), _given(given))
 
@@ -175,16 +180,22 @@ def _divmod(a: Any, b: Any) -> tuple[Any, Any]:
 
 def _modf(x: Any) -> tuple[Any, Any]:
     """The fraction (with the sign of x; zero for infinities) and the integer part."""
-    x = record.map_node("positive", x)
-    if x.dtype.kind not in "f":
-        x = record.map_node("add", x, 0.0)
+    node = record.node_of(x)
+    x = core.cast(node, as_dtype(np.modf.resolve_dtypes((node.dtype.numpy, None, None))[1]))
     whole = record.map_node("trunc", x)
     rest = record.map_node("subtract", x, whole)
     rest = record.map_node("where", record.map_node("isinf", x), 0.0, rest)
     return wrap(record.map_node("copysign", rest, x)), wrap(whole)
 
 
-_SEVERAL: dict[str, Function] = {"divmod": _divmod, "modf": _modf}
+def _conjugate(x: Any) -> Any:
+    """NumPy's loop for logical values is that of int8."""
+    node = record.node_of(x)
+    return wrap(record.map_node("conjugate", core.cast(node, INT8) if node.dtype is BOOL else node))
+
+
+_COMPOSED: dict[str, Function] = {"divmod": _divmod, "modf": _modf, "conjugate": _conjugate}
+"""Ufuncs recorded otherwise than as one operation."""
 UFUNCS: dict[str, Ufunc] = {}
 """By NumPy's own name of the ufunc."""
 ALIASES: dict[str, Ufunc] = {}
@@ -198,7 +209,7 @@ def _fill() -> None:
         if isinstance(original, np.ufunc) and original.signature is None:
             found = UFUNCS.get(original.__name__)
             if found is None:
-                found = Ufunc(original, _SEVERAL.get(original.__name__))
+                found = Ufunc(original, _COMPOSED.get(original.__name__))
                 UFUNCS[original.__name__] = found
             ALIASES[name] = found
 

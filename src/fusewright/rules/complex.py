@@ -1,9 +1,10 @@
 """Complex numbers as pairs of real expressions, so that nothing below this pass knows them.
 
-A `load` of a complex buffer becomes two loads of the component type with one more index, 0 for the real part and 1 for the
-imaginary part; a complex `param` number n becomes two, with `attr` (n, 0) and (n, 1).  Values are NumPy's bit for bit, with
-the products fused as NumPy's vector loops fuse them (`absolute`, `exp` and `float` functions aside: those carry the bounds
-of their decompositions).  What `OPAQUE_COMPLEX` names is left to NumPy by the driver.
+A `load` of a complex buffer becomes two loads of the component type with one more index, 0 for the
+real part and 1 for the imaginary part; a complex `param` number n becomes two, with `attr` (n, 0)
+and (n, 1).  Values are NumPy's bit for bit, with the products fused as NumPy's vector loops fuse
+them (`absolute`, `exp` and `float` functions aside: those carry the bounds of their
+decompositions).  What `OPAQUE_COMPLEX` names is left to NumPy by the driver.
 
 >>> from fusewright.ir.dtypes import COMPLEX128
 >>> from fusewright.ir.expr import index, load, op
@@ -79,7 +80,9 @@ def _unary(name: str, x: Term) -> Term:
 
 
 def _exp(a: Pair) -> Pair:
-    """e**re (cos im + i sin im); where e**re alone would overflow, e**700 is multiplied in at the end."""
+    """e**re (cos im + i sin im); where e**re alone would overflow, e**700 is multiplied in at the
+    end.
+    """
     dtype = a[0].dtype
     step = 700.0 if dtype.itemsize == 8 else 80.0
     large = (a[0] > step) & (a[0] < math.inf)
@@ -167,7 +170,9 @@ def realise(roots: Iterable[Expr]) -> dict[Expr, Expr]:
 
 
 def separate(roots: Iterable[Expr]) -> dict[Expr, tuple[Expr, Expr]]:
-    """The parts of every root; a real one is its own first part, and its second part is itself again, to be ignored."""
+    """The parts of every root; a real one is its own first part, and its second part is itself
+    again, to be ignored.
+    """
     roots = list(roots)
     parts: dict[Expr, tuple[Expr, Expr]] = {}
     for node in expr.postorder(roots):
@@ -213,5 +218,7 @@ def _real_value(node: Expr, parts: dict[Expr, tuple[Expr, Expr]]) -> Expr:
         return expr.rebuild(node, tuple(parts[arg][0] for arg in node.args))
     pairs = _pairs(node, parts)
     if node.name == "cast":  # NumPy drops the imaginary part, but for a bool
-        return _truth(pairs[0]).expr if node.dtype is BOOL else expr.cast(pairs[0][0].expr, node.dtype)
+        if node.dtype is BOOL:
+            return _truth(pairs[0]).expr
+        return expr.cast(pairs[0][0].expr, node.dtype)
     return _REALS[node.name](*pairs).expr

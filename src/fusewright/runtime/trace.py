@@ -7,6 +7,7 @@ positions are literal), but no extents, strides, positions or scalars beyond tha
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
+from dataclasses import dataclass
 from typing import Any
 
 from fusewright.ir import graph
@@ -18,43 +19,75 @@ MARGIN = 4
 Key = tuple[Any, ...]
 
 
-def topological(requested: Sequence[Node]) -> tuple[list[Node], dict[int, int]]:
-    """Everything the requested nodes need, operands first, and the slot of each by identity."""
-    order: list[Node] = []
-    slots: dict[int, int] = {}
-    stack: list[Node] = list(reversed(requested))
+@dataclass(slots=True)
+class Slice:
+    """What a request needs: nodes with operands first, the slot of each, the slots to store, and the structure."""
+
+    order: list[Node]
+    slots: dict[Node, int]
+    outputs: tuple[int, ...]
+    key: Key
+
+
+def take(requested: Sequence[Node]) -> Slice:
+    """The slice of a request.  One pass: this is on the path of every evaluation."""
+    slots: dict[Node, int] = {}
+    parts: list[Any] = []
+    again: set[Node] = set()
+    stack = list(requested)
     while stack:
         node = stack[-1]
-        if id(node) in slots:
-            stack.pop()
-            continue
-        waiting = [arg for arg in node.args if id(arg) not in slots]
-        if waiting:
-            stack.extend(reversed(waiting))
-            continue
-        stack.pop()
-        slots[id(node)] = len(order)
-        order.append(node)
-    return order, slots
-
-
-def key_of(order: Sequence[Node], slots: dict[int, int]) -> Key:
-    """The structure of a slice."""
-    parts: list[Any] = []
-    for node in order:
-        parts.append(node.dtype)
-        if node.kind == graph.MAP:
-            parts.append(node.op)
-            shape = node.shape
-            for arg in node.args:
-                parts.append(slots[id(arg)])
-                if arg.shape != shape:
-                    parts.append(_broadcast(arg.shape, shape))
+        for arg in node.args:
+            if arg not in slots:
+                stack.append(arg)
+                break
         else:
-            parts.append(node.kind)
-            parts.extend(slots[id(arg)] for arg in node.args)
-            parts.append(_STRUCTURE[node.kind](node))
-    return tuple(parts)
+            stack.pop()
+            if node not in slots:
+                _describe(node, slots, parts, again)
+                slots[node] = len(slots)
+    outputs = [slots[node] for node in requested]
+    if again:
+        outputs += [slots[node] for node in again if slots[node] not in outputs]
+    outputs.sort()
+    parts.extend(outputs)
+    return Slice(list(slots), slots, tuple(outputs), tuple(parts))
+
+
+def computed_once(slice_: Slice) -> None:
+    """Note what this evaluation computes without storing it: the next one that needs it stores it (contract 5)."""
+    outputs = slice_.outputs
+    for slot, node in enumerate(slice_.order):
+        if node.kind in WORTH_KEEPING and slot not in outputs:
+            node.demands += 1
+
+
+WORTH_KEEPING = frozenset(
+    {graph.MAP, graph.REDUCE, graph.SCAN, graph.ASSEMBLE, graph.GATHER, graph.OPAQUE}
+)
+
+
+def _describe(
+    node: Node, slots: dict[Node, int], parts: list[Any], again: set[Node]
+) -> None:
+    """Add a node's structure; what an earlier evaluation computed and this node is the first to ask for again is stored."""
+    parts.append(node.dtype)
+    if node.kind == graph.MAP:
+        parts.append(node.op)
+        shape = node.shape
+        for arg in node.args:
+            parts.append(slots[arg])
+            if arg.shape != shape:
+                parts.append(_broadcast(arg.shape, shape))
+    else:
+        parts.append(node.kind)
+        for arg in node.args:
+            parts.append(slots[arg])
+        parts.append(_STRUCTURE[node.kind](node))
+    if not node.demands:
+        for arg in node.args:
+            if arg.demands and arg.kind in WORTH_KEEPING:
+                again.add(arg)
 
 
 def _broadcast(shape: tuple[int, ...], result: tuple[int, ...]) -> Any:

@@ -66,7 +66,7 @@ def test_arguments() -> None:
     same(ours.sum(initial=10), theirs.sum(initial=10), exact=False)
     same(ours.sum(dtype="float32"), theirs.sum(dtype="float32"), exact=False)
     same(ours.var(2, ddof=1), theirs.var(2, ddof=1), exact=False)
-    same(ours.var(2, correction=1), theirs.var(2, correction=1), exact=False)
+    same(ours.var(2, correction=1), theirs.var(2, ddof=1), exact=False)
     same(ours.std(ddof=1, where=mask), theirs.std(ddof=1, where=mask), exact=False)
     same(fa.asarray(data("int8")).mean(dtype="float32"), data("int8").mean(dtype="float32"), False)
 

@@ -162,7 +162,7 @@ def full(shape: Any, fill_value: Any, dtype: Any = None) -> Any:
     extents = as_shape(shape)
     value = record.node_of(fill_value)
     wanted = value.dtype if dtype is None else as_dtype(dtype)
-    if fill_value.__class__ in rules.DEFAULT and dtype is not None:
+    if type(fill_value) in rules.DEFAULT and dtype is not None:
         value = rules.stored_scalar(fill_value, wanted)
     value = cast(value, wanted)
     if value.shape:

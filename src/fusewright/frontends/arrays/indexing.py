@@ -54,9 +54,9 @@ class Fancy:
 
 def parse(key: Any, shape: Shape) -> Basic | Fancy:
     """What a subscript names in an array of a shape."""
-    entries = key if key.__class__ is tuple else (key,)
+    entries = key if type(key) is tuple else (key,)
     for entry in entries:
-        if entry.__class__ not in PLAIN and is_array_index(entry):
+        if type(entry) not in PLAIN and is_array_index(entry):
             return _parse_fancy(_normalised(entries), shape)
     return parse_basic(entries, shape)
 
@@ -69,7 +69,7 @@ def is_array_index(entry: Entry) -> bool:
     """Whether a subscript entry is an index array (a boolean scalar is one, an integer scalar is
     not).
     """
-    if isinstance(entry, bool | np.bool_ | list | tuple):
+    if isinstance(entry, bool | np.bool_ | list | tuple | range):
         return True
     if isinstance(entry, np.ndarray):
         return entry.ndim > 0 or entry.dtype.kind == "b"
@@ -88,7 +88,7 @@ def parse_basic(entries: tuple[Entry, ...], shape: Shape) -> Basic:
     element = True
     for entry in entries:
         dim = len(places)
-        if entry.__class__ is slice:
+        if type(entry) is slice:
             if dim >= rank:
                 raise too_many(entries, shape)
             start, stop, step = _slice_bounds(entry, shape[dim])

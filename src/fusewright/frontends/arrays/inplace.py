@@ -69,7 +69,7 @@ def value_node(value: Any, dtype: DType) -> Node:
         return cast(value._node, dtype)
     if isinstance(value, Node):
         return cast(value, dtype)
-    if value.__class__ in rules.DEFAULT:
+    if type(value) in rules.DEFAULT:
         return rules.stored_scalar(value, dtype)
     return cast(record.node_of(value), dtype)
 

@@ -38,10 +38,10 @@ def getitem(handle: Handle, key: Any) -> Any:
 
 def plain(key: Any, handle: Handle) -> Basic | None:
     """A subscript of nothing but slices, integers, ellipsis and new axes; None for any other."""
-    if key.__class__ is not tuple:
-        return indexing.parse_basic((key,), handle._shape) if key.__class__ in PLAIN else None
+    if type(key) is not tuple:
+        return indexing.parse_basic((key,), handle._shape) if type(key) in PLAIN else None
     for entry in key:
-        if entry.__class__ not in PLAIN:
+        if type(entry) not in PLAIN:
             return None
     return indexing.parse_basic(key, handle._shape)
 

@@ -8,7 +8,7 @@ from typing import Any
 
 import numpy as np
 
-from fusewright.base.errors import DTypeError, ShapeError
+from fusewright.base.errors import ShapeError
 from fusewright.frontends.arrays import dtypes as rules
 from fusewright.frontends.arrays import record
 from fusewright.frontends.arrays.core import wrap
@@ -37,8 +37,8 @@ def matmul(left: Any, right: Any) -> Any:
     return opaque("matmul", np.matmul, (a, b), dtype, (*batch, *rows, *columns))
 
 
-def _scalar_product() -> DTypeError:
-    return DTypeError(
+def _scalar_product() -> ShapeError:
+    return ShapeError(
         "matmul: an operand does not have enough dimensions",
         why="a scalar operand is not allowed",
         help="use * instead",

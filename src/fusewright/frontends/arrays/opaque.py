@@ -146,11 +146,11 @@ def to_numpy(value: Any) -> Any:
             return array[()]
         array.flags.writeable = False
         return array
-    if value.__class__ is list:
+    if type(value) is list:
         return [to_numpy(item) for item in value]
-    if value.__class__ is tuple:
+    if type(value) is tuple:
         return tuple(to_numpy(item) for item in value)
-    if value.__class__ is dict:
+    if type(value) is dict:
         return {key: to_numpy(item) for key, item in value.items()}
     return value
 
@@ -163,7 +163,7 @@ def from_numpy_result(value: Any) -> Any:
         return core.wrap_array(sharing.received(value))
     if isinstance(value, np.generic):
         return value
-    if value.__class__ is list:
+    if type(value) is list:
         return [from_numpy_result(item) for item in value]
     if isinstance(value, tuple):
         items = [from_numpy_result(item) for item in value]

@@ -189,7 +189,7 @@ SHORT_POWERS = {
 
 def power(self: Any, exponent: Any) -> Any:
     """`self ** exponent`; common Python exponents have ops of their own, as in NumPy."""
-    kind = exponent.__class__
+    kind = type(exponent)
     if kind is int or kind is float:
         letter = self._dtype.kind
         short = SHORT_POWERS.get((letter, kind), {}).get(exponent)

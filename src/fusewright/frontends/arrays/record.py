@@ -66,9 +66,9 @@ def kind_of(operand: Any) -> Kind:
         return operand._dtype
     if isinstance(operand, Node):
         return operand.dtype
-    kind = operand.__class__
+    kind = type(operand)
     if kind in rules.WEAK:
-        return kind  # type: ignore[no-any-return]
+        return kind
     if kind is bool:
         return BOOL
     if isinstance(operand, np.generic | np.ndarray):
@@ -82,7 +82,7 @@ def as_node(operand: Any, weak: DType) -> Node:
         return operand._node
     if isinstance(operand, Node):
         return operand
-    if operand.__class__ in rules.DEFAULT:
+    if type(operand) in rules.DEFAULT:
         return rules.scalar_node(operand, weak)
     if isinstance(operand, np.generic):
         row = rules.as_dtype(operand.dtype)

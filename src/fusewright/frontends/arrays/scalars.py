@@ -25,17 +25,16 @@ class ScalarOperations(Handle):
     __ilshift__, __irshift__ = Operators.__lshift__, Operators.__rshift__
 
     def __pow__(self, exponent: Any) -> Any:
-        if (
-            self._dtype is BOOL
-        ):  # NumPy squares boolean arrays, and raises boolean scalars to a power
+        # NumPy squares boolean arrays, and raises boolean scalars to a power.
+        if self._dtype is BOOL:
             return operators.general_power(self, exponent)
         return operators.power(self, exponent)
 
     __ipow__ = __pow__
 
-    @property
-    def __class__(self) -> type:  # type: ignore[override]
-        """NumPy's scalar class, so that `isinstance(x, np.floating)` and `isinstance(x, float)` hold as in NumPy."""
+    @property  # type: ignore[misc]
+    def __class__(self) -> type:
+        """NumPy's scalar class: `isinstance(x, np.floating)` and `isinstance(x, float)` hold."""
         return self._node.dtype.numpy.type
 
     def __hash__(self) -> int:

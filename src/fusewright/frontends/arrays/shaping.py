@@ -83,7 +83,7 @@ def is_straight(handle: Handle) -> bool:
 
 
 def lies_straight(shape: Shape, strides: Shape, itemsize: int) -> bool:
-    """Whether strides are those of C order, where they matter (not for extents of 1, not for no elements)."""
+    """Whether strides are those of C order, wherever they matter."""
     if 0 in shape:
         return True
     ideal = contiguous_strides(shape, itemsize)

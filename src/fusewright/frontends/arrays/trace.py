@@ -124,11 +124,11 @@ def _is_parameter(node: Node) -> bool:
 
 def _drop_tail() -> None:
     """Forget the newest nodes as far as they are computed or dead: their operands die with them."""
-    while pending:
-        # 2: the list's own reference and the call's
-        if pending[-1].kind != LEAF and getrefcount(pending[-1]) > 2:
+    for index in range(len(pending) - 1, -1, -1):
+        # 2: the list's own reference and the call's.  By index: other threads may append.
+        if pending[index].kind != LEAF and getrefcount(pending[index]) > 2:
             return
-        pending.pop()
+        del pending[index]
 
 
 def note_bytes(nbytes: int) -> None:
@@ -179,20 +179,6 @@ def flush() -> None:
     with lock:
         evaluate(*live())
         prune()
-
-
-def readers_of(leaf: Node) -> list[Node]:
-    """The live values whose computation reads this leaf's memory."""
-    memory = leaf.value[0]
-    with lock:
-        reading: set[int] = set()
-        for node in pending:
-            if any(
-                id(arg) in reading or (arg.kind == LEAF and arg.value[0] is memory)
-                for arg in node.args
-            ):
-                reading.add(id(node))
-        return [node for node in live() if id(node) in reading] if reading else []
 
 
 def _consider_flush() -> None:

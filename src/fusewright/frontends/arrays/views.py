@@ -133,9 +133,13 @@ class Window:
         if base.kind != LEAF:
             trace.evaluate(base)
         memory, offset, strides = base.value
-        return leaf(memory, self.dtype, self.shape, offset + self.offset, self.strides(strides))
+        start = 0 if 0 in self.shape else offset + self.offset
+        return leaf(memory, self.dtype, self.shape, start, self.strides(strides))
 
     def put(self, base: Node, value: Node) -> Node:
+        if 0 in self.shape:
+            return base
+
         def replace(old: Any, new: Any) -> Any:
             fresh = np.array(old, order="C")
             flat = fresh.reshape(-1).view(np.uint8)

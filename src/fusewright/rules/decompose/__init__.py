@@ -1,4 +1,6 @@
-"""Every element-wise op in terms of primitives: the table of decompositions and the pass that applies it."""
+"""Every element-wise op in terms of primitives: the table of decompositions and the pass that
+applies it.
+"""
 
 from fusewright.rules.decompose.table import OPAQUE_OPS, decompose, decompose_all
 

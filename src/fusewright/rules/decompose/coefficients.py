@@ -1,6 +1,7 @@
 """The polynomials of the decompositions, lowest power first: what `tools/fit.py` prints.
 
-What each approximates, and on which interval, is said there; the comment is its greatest weighted error.
+What each approximates, and on which interval, is said there; the comment is its greatest weighted
+error.
 """
 
 from fusewright.ir.dtypes import FLOAT32, FLOAT64

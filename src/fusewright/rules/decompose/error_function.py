@@ -33,7 +33,7 @@ def _near(x: Term) -> tuple[float, Term]:
 
 
 def erf(x: Term) -> Term:
-    """A polynomial up to 1, then 1 - exp(-P(|x| - 1)): erfc needs fewer and fewer bits as it falls."""
+    """A polynomial up to 1, then 1 - exp(-P(|x| - 1)): what falls needs fewer and fewer bits."""
     size = abs(x)
     factor, rest = _near(size)
     near = fma(size, factor, rest)
@@ -45,8 +45,9 @@ def erf(x: Term) -> Term:
 
 
 def erfc(x: Term) -> Term:
-    """1 - erf(x) up to 3/4; exp(-x**2) (c + t P(t)) / (1 + 2 x), t = (x - 4) / (x + 4), above, x**2 and the quotient in two
-    words."""
+    """1 - erf(x) up to 3/4; exp(-x**2) (c + t P(t)) / (1 + 2 x), t = (x - 4) / (x + 4), above, x**2
+    and the quotient in two words.
+    """
     if x.dtype is FLOAT32:
         return _erfc(x.cast(FLOAT64), FLOAT32).cast(FLOAT32)
     return _erfc(x, FLOAT64)

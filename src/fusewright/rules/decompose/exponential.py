@@ -1,8 +1,9 @@
-"""exp and its family for float32 and float64: one range reduction, x = n ln 2 + r with |r| <= ln 2 / 2.
+"""exp and its family for float32 and float64: one range reduction, x = n ln 2 + r with |r| <= ln 2
+/ 2.
 
-The reduction subtracts n ln 2 in two steps with fma (Cody and Waite); the first is exact.  n comes from adding a large
-constant, which leaves n in the low bits of a float, so no conversion is needed.  The polynomials are those of
-`tools/fit.py`; the bounds are asserted by the tests against mpmath.
+The reduction subtracts n ln 2 in two steps with fma (Cody and Waite); the first is exact.  n comes
+from adding a large constant, which leaves n in the low bits of a float, so no conversion is needed.
+The polynomials are those of `tools/fit.py`; the bounds are asserted by the tests against mpmath.
 """
 
 from __future__ import annotations
@@ -47,7 +48,9 @@ _TANH_HALF = 0.5493061443340549  # tanh is 1/2 here
 
 
 def _clamp(x: Term, low: float, high: float) -> Term:
-    """x between the bounds; NaN stays (the comparisons are written for one min and one max instruction)."""
+    """x between the bounds; NaN stays (the comparisons are written for one min and one max
+    instruction).
+    """
     x = where(x.of(low) > x, low, x)
     return where(x.of(high) < x, high, x)
 
@@ -88,7 +91,9 @@ def exp(x: Term, low: Term | None = None) -> Term:
 
 
 def exp_of_negative(x: Term) -> Term:
-    """e**x for x <= 0, without the guards; below the least exponent of a normal number it is not to be used."""
+    """e**x for x <= 0, without the guards; below the least exponent of a normal number it is not to
+    be used.
+    """
     n, biased = _whole(x, _LOG2E)
     rest, _ = _reduce(x, n)
     q = fma(rest * rest, paired(rest, EXP[x.dtype]), rest) + 1.0
@@ -105,7 +110,7 @@ def scaled_exp(x: Term, low: Term, factor: Term, factor_low: Term) -> Term:
 
 
 def exp2(x: Term, low: Term | None = None) -> Term:
-    """2**x (or 2**(x + low)), at most 2 ulp; exact for whole x.  x - rint(x) is exact."""
+    """Two to the x, or to x + low: at most 2 ulp, exact for whole x (as x - rint(x) is)."""
     least, most = (-1076.0, 1025.0) if x.dtype is FLOAT64 else (-151.0, 129.0)
     x = _clamp(x, least, most)
     n, _ = _whole(x, 1.0)
@@ -141,7 +146,7 @@ def _hyperbolic(x: Term) -> tuple[Term, Term, Term, Term]:
 
 
 def sinh(x: Term) -> Term:
-    """At most 2 ulp: sinh(n ln 2 + r) by the addition theorem, which cancels nowhere."""
+    """At most 2 ulp, by the addition theorem for n ln 2 + r, which cancels nowhere."""
     cosh_r, sinh_r, plus, minus = _hyperbolic(x)
     size = (minus + fma(cosh_r, minus, sinh_r * plus)) * 2.0
     small = abs(x) < 2.0 ** -(MANTISSA[x.dtype] // 2 + 1)
@@ -155,7 +160,9 @@ def cosh(x: Term) -> Term:
 
 
 def tanh(x: Term) -> Term:
-    """At most 1 ulp: an odd polynomial up to (ln 3) / 2, then 1 - 2 / (e**(2 |x|) + 1), the sum in two words."""
+    """At most 1 ulp: an odd polynomial up to (ln 3) / 2, then 1 - 2 / (e**(2 |x|) + 1), the sum in
+    two words.
+    """
     dtype = x.dtype
     size = abs(x)
     square = size * size

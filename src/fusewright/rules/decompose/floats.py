@@ -1,4 +1,6 @@
-"""Float ops that are exact, or rounded once, as NumPy defines them bit for bit (the payload of a NaN aside)."""
+"""Float ops that are exact, or rounded once, as NumPy defines them bit for bit (the payload of a
+NaN aside).
+"""
 
 from __future__ import annotations
 
@@ -16,7 +18,6 @@ from fusewright.rules.decompose.terms import (
     where,
 )
 
-
 _DEGREES32 = 57.2957763671875  # NumPy divides 180 by pi in float32
 
 
@@ -26,6 +27,7 @@ def maximum(a: Term, b: Term) -> Term:
 
 
 def minimum(a: Term, b: Term) -> Term:
+    """NaN where either is."""
     return where(is_nan(a), a, where(a < b, a, b))
 
 
@@ -35,6 +37,7 @@ def fmax(a: Term, b: Term) -> Term:
 
 
 def fmin(a: Term, b: Term) -> Term:
+    """NaN only where both are."""
     return where(is_nan(b), a, where(a < b, a, b))
 
 
@@ -49,52 +52,65 @@ def minimum_half(a: Term, b: Term) -> Term:
 
 
 def sign(x: Term) -> Term:
+    """-1, 0 or 1; NaN for NaN; 0 for either zero."""
     return where(x > 0.0, x.of(1.0), where(x < 0.0, -1.0, where(is_nan(x), x, 0.0)))
 
 
 def square(x: Term) -> Term:
+    """x * x."""
     return x * x
 
 
 def reciprocal(x: Term) -> Term:
+    """1 / x."""
     return 1.0 / x
 
 
 def absolute(x: Term) -> Term:
+    """The sign bit cleared."""
     return abs(x)
 
 
 def isnan(x: Term) -> Term:
+    """Whether x is NaN."""
     return is_nan(x)
 
 
 def isinf(x: Term) -> Term:
+    """Whether x is infinite."""
     return abs(x).equal(math.inf)
 
 
 def isfinite(x: Term) -> Term:
+    """Whether x is neither infinite nor NaN."""
     return abs(x) < math.inf
 
 
 def signbit(x: Term) -> Term:
+    """The sign bit, of NaN and zeros too."""
     return x.as_type(INT32 if x.dtype is FLOAT32 else INT64) < 0
 
 
 def heaviside(x: Term, at_zero: Term) -> Term:
+    """0 below zero, 1 above, `at_zero` at either zero, NaN for NaN."""
     value = where(x < 0.0, x.of(0.0), where(x.equal(0.0), at_zero, 1.0))
     return where(is_nan(x), x, value)
 
 
 def deg2rad(x: Term) -> Term:
+    """x * (pi / 180), the factor rounded."""
     return x * (math.pi / 180.0)
 
 
 def rad2deg(x: Term) -> Term:
+    """x * (180 / pi), the factor rounded."""
     return x * (180.0 / math.pi if x.dtype is FLOAT64 else _DEGREES32)
 
 
 def nextafter(x: Term, towards: Term) -> Term:
-    """The neighbour of x on the side of `towards`: bits one up or one down, across zero by the least subnormal."""
+    """The neighbour of x on the side of `towards`: bits one up or one down, across zero by the
+    least subnormal.
+    """
     value = _neighbour(x, towards, x.bits).as_type(x.dtype)
     value = where(x.equal(towards), towards, value)
     return where(is_nan(x) | is_nan(towards), x + towards, value)
@@ -118,8 +134,8 @@ def _neighbour(x: Term, towards: Term, bits: Term) -> Term:
 def fmod(a: Term, b: Term) -> Term:
     """The exact remainder with the sign of a.
 
-    While |a / b| < 2**53 (2**24), one quotient cut to a whole number is right or one too large, and a - q b is exact with
-    fma.  The rest (NaN here) is left to the primitive `fmod_far`.
+    While |a / b| < 2**53 (2**24), one quotient cut to a whole number is right or one too large, and
+    a - q b is exact with fma.  The rest (NaN here) is left to the primitive `fmod_far`.
     """
     size, modulus = abs(a), abs(b)
     quotient = size / modulus
@@ -150,4 +166,5 @@ def floor_divide(a: Term, b: Term) -> Term:
 
 
 def zero(x: Term) -> Term:
+    """The imaginary part of a real number."""
     return constant(0.0, x.dtype)

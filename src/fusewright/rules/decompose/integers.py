@@ -1,4 +1,6 @@
-"""Integers and bools as NumPy computes them: division by zero gives 0, shifts may be any amount, everything wraps."""
+"""Integers and bools as NumPy computes them: division by zero gives 0, shifts may be any amount,
+everything wraps.
+"""
 
 from __future__ import annotations
 
@@ -10,8 +12,9 @@ from fusewright.rules.decompose.terms import Term, constant, where
 def _quotient(a: Term, b: Term) -> Term:
     """a / b towards zero; any value where b is 0.
 
-    Up to 32 bits the float quotient is exact enough: a / b is at least 1 / |b| away from the next whole number above it,
-    and a conversion cuts towards zero.  (The least integer by -1 converts to the least integer: it wraps.)
+    Up to 32 bits the float quotient is exact enough: a / b is at least 1 / |b| away from the next
+    whole number above it, and a conversion cuts towards zero.  (The least integer by -1 converts to
+    the least integer: it wraps.)
     """
     if a.dtype.bits <= 32:
         wide = FLOAT64 if a.dtype.bits == 32 else FLOAT32
@@ -34,19 +37,24 @@ def _floored(a: Term, b: Term) -> Term:
 
 
 def floor_divide(a: Term, b: Term) -> Term:
+    """Rounded towards minus infinity; 0 where b is 0."""
     return where(b.equal(0), 0, _floored(a, b))
 
 
 def remainder(a: Term, b: Term) -> Term:
+    """With the sign of b; 0 where b is 0."""
     return where(b.equal(0), 0, a - _floored(a, b) * b)
 
 
 def fmod(a: Term, b: Term) -> Term:
+    """With the sign of a; 0 where b is 0."""
     return where(b.equal(0), 0, a - _quotient(a, b) * b)
 
 
 def power(a: Term, b: Term) -> Term:
-    """By squaring, one step for each bit an exponent can have.  NumPy refuses negative exponents: so must the caller."""
+    """By squaring, one step for each bit an exponent can have.  NumPy refuses negative exponents:
+    so must the caller.
+    """
     result = constant(1, a.dtype)
     steps = a.dtype.bits - (a.dtype.kind == "i")
     for step in range(steps):
@@ -56,6 +64,7 @@ def power(a: Term, b: Term) -> Term:
 
 
 def sign(a: Term) -> Term:
+    """-1, 0 or 1."""
     positive = where(a > 0, constant(1, a.dtype), 0)
     return positive if a.dtype.kind == "u" else where(a < 0, -1, positive)
 
@@ -66,10 +75,12 @@ def reciprocal(a: Term) -> Term:
 
 
 def maximum(a: Term, b: Term) -> Term:
+    """The greater."""
     return where(a > b, a, b)
 
 
 def minimum(a: Term, b: Term) -> Term:
+    """The lesser."""
     return where(a < b, a, b)
 
 
@@ -97,42 +108,52 @@ def bitwise_count(a: Term) -> Term:
 
 
 def square(a: Term) -> Term:
+    """a * a, wrapping."""
     return a * a
 
 
 def same(a: Term) -> Term:
+    """The operand itself."""
     return a
 
 
 def zero(a: Term) -> Term:
+    """The imaginary part of a real number."""
     return constant(0, a.dtype)
 
 
 def truth(a: Term) -> Term:
+    """Whether a is not 0."""
     return a if a.dtype is BOOL else a.differs(0)
 
 
 def logical_and(a: Term, b: Term) -> Term:
+    """Whether neither is 0."""
     return truth(a) & truth(b)
 
 
 def logical_or(a: Term, b: Term) -> Term:
+    """Whether one is not 0 (NaN is not)."""
     return truth(a) | truth(b)
 
 
 def logical_xor(a: Term, b: Term) -> Term:
+    """Whether exactly one is not 0."""
     return truth(a) ^ truth(b)
 
 
 def logical_not(a: Term) -> Term:
+    """Whether a is 0."""
     return ~a if a.dtype is BOOL else a.equal(0)
 
 
 def greater(a: Term, b: Term) -> Term:
+    """a > b, as b < a."""
     return a > b
 
 
 def greater_equal(a: Term, b: Term) -> Term:
+    """a >= b, as b <= a."""
     return a >= b
 
 
@@ -142,6 +163,7 @@ def never(a: Term) -> Term:
 
 
 def always(a: Term) -> Term:
+    """`isfinite` of what can be nothing else."""
     return constant(True, BOOL)
 
 

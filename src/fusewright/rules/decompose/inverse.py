@@ -1,7 +1,8 @@
 """Inverse trigonometric and hyperbolic functions for float32 and float64, at most 2 ulp each.
 
-Each has an odd polynomial near 0; elsewhere an argument is formed in two words (value and rounding error) and handed to the
-square-root form of arcsin, to arctan of a smaller argument, or to the logarithm.
+Each has an odd polynomial near 0; elsewhere an argument is formed in two words (value and rounding
+error) and handed to the square-root form of arcsin, to arctan of a smaller argument, or to the
+logarithm.
 """
 
 from __future__ import annotations
@@ -30,8 +31,10 @@ _QUARTER_PI = {
     FLOAT32: (0.7853981852531433, -2.1855694143368964e-08),
 }
 _BEND = 0.5  # from here to its inverse arctan is taken around pi / 4
-_TINY = {FLOAT64: 2.0**-1000, FLOAT32: 2.0**-120}  # keeps a quotient by 0 finite; lost in rounding elsewhere
-_LARGE = {FLOAT64: 2.0**28, FLOAT32: 2.0**13}  # from here up x**2 + 1 is x**2 as far as the logarithm sees
+# Keeps a quotient by 0 finite, and is lost in rounding elsewhere.
+_TINY = {FLOAT64: 2.0**-1000, FLOAT32: 2.0**-120}
+# From here up x**2 + 1 is x**2 as far as the logarithm sees.
+_LARGE = {FLOAT64: 2.0**28, FLOAT32: 2.0**13}
 _NEAR_OVERFLOW = {FLOAT64: 2.0**1000, FLOAT32: 2.0**120}
 
 
@@ -49,7 +52,7 @@ def _arctan_small(t: Term) -> Term:
 
 
 def arctan(x: Term) -> Term:
-    """pi / 4 + arctan((x - 1) / (x + 1)) and pi / 2 - arctan(1 / x), with one division."""
+    """Around pi / 4 by (x - 1) / (x + 1), around pi / 2 by 1 / x: one division either way."""
     size = abs(x)
     large, medium = size > 1.0 / _BEND, size > _BEND
     top = where(large, -1.0, where(medium, size - 1.0, size))
@@ -59,7 +62,7 @@ def arctan(x: Term) -> Term:
 
 
 def arctan2(y: Term, x: Term) -> Term:
-    """The angle of the smaller over the greater, then reflected at the diagonal and at the y axis."""
+    """The angle of the smaller over the greater, reflected at the diagonal and the y axis."""
     zero = x.of(0.0)
     rise, run = abs(y), abs(x)
     steep = rise > run
@@ -88,7 +91,9 @@ def _half_chord(size: Term) -> tuple[Term, Term, Term]:
 
 
 def _arcsin_parts(x: Term) -> tuple[Term, Term, Term, Term]:
-    """Whether |x| <= 1/2; then t = |x|, else t = sqrt((1 - |x|) / 2) and its error; and arcsin(t) - t."""
+    """Whether |x| <= 1/2; then t = |x|, else t = sqrt((1 - |x|) / 2) and its error; and arcsin(t) -
+    t.
+    """
     size = abs(x)
     near = size <= 0.5
     z, root, error = _half_chord(size)
@@ -99,7 +104,7 @@ def _arcsin_parts(x: Term) -> tuple[Term, Term, Term, Term]:
 
 
 def arcsin(x: Term) -> Term:
-    """arcsin(|x|) = pi / 2 - 2 arcsin(sqrt((1 - |x|) / 2)) from 1/2 up; NaN outside [-1, 1]."""
+    """From 1/2 up pi / 2 less twice that of sqrt((1 - |x|) / 2); NaN outside [-1, 1]."""
     near, t, error, rest = _arcsin_parts(x)
     high, low = (2.0 * word for word in _QUARTER_PI[x.dtype])
     total, lost = quick_two_sum(x.of(high), t * -2.0)
@@ -108,7 +113,7 @@ def arcsin(x: Term) -> Term:
 
 
 def arccos(x: Term) -> Term:
-    """pi / 2 - arcsin(x) near 0, 2 arcsin(sqrt((1 - x) / 2)) from 1/2 up, pi minus that below -1/2."""
+    """Near 0 pi / 2 less arcsin, from 1/2 up twice that of sqrt((1 - x) / 2), pi less it below."""
     near, t, error, rest = _arcsin_parts(x)
     negative = x < 0.0
     factor = where(near, where(negative, x.of(1.0), -1.0), where(negative, x.of(-2.0), 2.0))

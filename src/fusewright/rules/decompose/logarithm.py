@@ -1,14 +1,16 @@
-"""log and its family for float32 and float64: x = 2**k m with m in [sqrt(1/2), sqrt(2)), then log(1 + f), f = m - 1.
+"""log and its family for float32 and float64: x = 2**k m with m in [sqrt(1/2), sqrt(2)), then log(1
++ f), f = m - 1.
 
-float64: with s = f / (2 + f), log(1 + f) = f - f**2 / 2 + s (f**2 / 2 + s**2 P(s**2)) (the series of 2 artanh s, arranged so
-that the leading terms are exact).  float32: f - f**2 / 2 + f**3 Q(f), no division.
+float64: with s = f / (2 + f), log(1 + f) = f - f**2 / 2 + s (f**2 / 2 + s**2 P(s**2)) (the series
+of 2 artanh s, arranged so that the leading terms are exact).  float32: f - f**2 / 2 + f**3 Q(f), no
+division.
 """
 
 from __future__ import annotations
 
 import math
 
-from fusewright.ir.dtypes import FLOAT64, DType
+from fusewright.ir.dtypes import FLOAT64
 from fusewright.rules.decompose.coefficients import LOG, LOG_DIRECT
 from fusewright.rules.decompose.terms import (
     BIAS,
@@ -22,8 +24,14 @@ from fusewright.rules.decompose.terms import (
 )
 
 # High words short enough that k times them is exact; high + low is the constant.
-LN2 = {64: (0.6931471805598903, 5.497923018708371e-14), 32: (0.693145751953125, 1.428606765330187e-06)}
-_LOG10_2 = {64: (0.3010299956640665, -8.532344317057107e-14), 32: (0.301025390625, 4.605039066518657e-06)}
+LN2 = {
+    64: (0.6931471805598903, 5.497923018708371e-14),
+    32: (0.693145751953125, 1.428606765330187e-06),
+}
+_LOG10_2 = {
+    64: (0.3010299956640665, -8.532344317057107e-14),
+    32: (0.301025390625, 4.605039066518657e-06),
+}
 _LOG2_E = {
     64: (1.4426950408889634, 2.0355273740931033e-17),
     32: (1.4426950216293335, 1.925963033500011e-08),
@@ -48,7 +56,8 @@ def split(x: Term) -> tuple[Term, Term, Term]:
     root = _ROOT_HALF[bits]
     moved = scaled.bits + ((bias << mantissa) - root)
     biased = moved >> mantissa
-    # An integer below 2**mantissa put into the low bits of that number is added to it: no conversion needed.
+    # An integer below 2**mantissa, put into the low bits of that number, is added to it: that
+    # spares a conversion.
     one = 2.0**mantissa
     offset = where(tiny, x.of(one + bias + mantissa + 2), one + bias)
     k = (biased | x.of(one).bits).as_type(dtype) - offset
@@ -93,7 +102,9 @@ def log(x: Term) -> Term:
 
 
 def log_words(x: Term, low: Term, shift: Term | float = 0.0) -> Term:
-    """log(x + low) + shift ln 2 for finite x >= 1/2 and |low| <= ulp(x); rounded twice, so within 1 ulp."""
+    """log(x + low) + shift ln 2 for finite x >= 1/2 and |low| <= ulp(x); rounded twice, so within 1
+    ulp.
+    """
     k, inverse, f = split(x)
     k = k + shift
     small = where(x < 2.0 ** (MANTISSA[x.dtype] + 2), low * inverse, 0.0)

@@ -29,7 +29,9 @@ _MOST_EXPONENT = 2.0**70  # times log x, unless that is 0, it overflows or under
 
 
 def _log_in_two_words(x: Term) -> tuple[Term, Term]:
-    """log x with about 2**-66 relative error: 2 s + s**3 (2/3 + z P(z)), s = f / (2 + f), z = s**2, in pairs of words."""
+    """log x with about 2**-66 relative error: 2 s + s**3 (2/3 + z P(z)), s = f / (2 + f), z = s**2,
+    in pairs of words.
+    """
     k, _, f = logarithm.split(x)
     below, below_low = quick_two_sum(x.of(2.0), f)
     inverse = 1.0 / below
@@ -85,7 +87,9 @@ def power(x: Term, y: Term) -> Term:
 
 
 def cbrt(x: Term) -> Term:
-    """At most 1 ulp: x = 8**q t, g = t**(-1/3) by a polynomial and two steps of Halley's, then t g**2 with one correction."""
+    """At most 1 ulp: x = 8**q t, g = t**(-1/3) by a polynomial and two steps of Halley's, then t
+    g**2 with one correction.
+    """
     if x.dtype is FLOAT32:
         return cbrt(x.cast(FLOAT64)).cast(FLOAT32)
     size = abs(x)
@@ -108,7 +112,9 @@ def cbrt(x: Term) -> Term:
 
 
 def hypot(x: Term, y: Term) -> Term:
-    """At most 1.1 ulp, without overflow or underflow on the way; infinite where either is, even beside NaN."""
+    """At most 1.1 ulp, without overflow or underflow on the way; infinite where either is, even
+    beside NaN.
+    """
     if x.dtype is FLOAT32:
         a, b = x.cast(FLOAT64), y.cast(FLOAT64)
         length = sqrt(fma(a, a, b * b)).cast(FLOAT32)
@@ -127,8 +133,8 @@ def hypot(x: Term, y: Term) -> Term:
 def logaddexp(a: Term, b: Term) -> Term:
     """log(e**a + e**b): the greater plus log(1 + e**-|a - b|).
 
-    At most 2 ulp where the greater is not negative; else 2 ulp of the greater of its terms (a result near 0 is then a
-    difference, as in NumPy).
+    At most 2 ulp where the greater is not negative; else 2 ulp of the greater of its terms (a
+    result near 0 is then a difference, as in NumPy).
     """
     most, gap, low = _gap(a, b)
     ratio = exponential.exp(gap, low)

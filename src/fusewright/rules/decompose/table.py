@@ -1,7 +1,7 @@
 """The table (dtype kind, op) -> decomposition, and the bottom-up pass over it.
 
-Complex expressions are split into real ones before (`rules.complex`).  A float16 operation is done in float32 and rounded to
-float16 after every op, as NumPy does.
+Complex expressions are split into real ones before (`rules.complex`).  A float16 operation is done
+in float32 and rounded to float16 after every op, as NumPy does.
 """
 
 from __future__ import annotations

@@ -1,7 +1,7 @@
 """Operator notation for building expressions, so that a decomposition reads like its formula.
 
-A number beside a `Term` is a literal of the term's dtype.  Every operator makes one primitive and rounds once; nothing is
-simplified.
+A number beside a `Term` is a literal of the term's dtype.  Every operator makes one primitive and
+rounds once; nothing is simplified.
 
 >>> from fusewright.ir.dtypes import FLOAT64
 >>> from fusewright.ir.expr import param
@@ -15,17 +15,18 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from fusewright.ir import expr
-from fusewright.ir.dtypes import BOOL, FLOAT32, FLOAT64, UINT32, UINT64, DType
+from fusewright.ir.dtypes import FLOAT32, FLOAT64, UINT32, UINT64, DType
 from fusewright.ir.expr import Expr
 
-Operand = "Term | float | int | bool"
 MANTISSA = {FLOAT64: 52, FLOAT32: 23}
 BIAS = {FLOAT64: 1023, FLOAT32: 127}
 _WORD = {FLOAT64: UINT64, FLOAT32: UINT32}
 
 
 class Term:
-    """An expression with Python's operators; the comparisons give bool terms (so `==` is spelled `equal`)."""
+    """An expression with Python's operators; the comparisons give bool terms (so `==` is spelled
+    `equal`).
+    """
 
     __slots__ = ("expr",)
 
@@ -147,23 +148,23 @@ def ldexp(x: Term, n: Term) -> Term:
 
 
 def sqrt(x: Term) -> Term:
+    """The IEEE square root."""
     return x.mapped("sqrt")
 
 
 def copysign(size: Term | float, sign: Term) -> Term:
+    """The magnitude of `size` with the sign bit of `sign`."""
     return Term(expr.op("copysign", sign.of(size).expr, sign.expr))
 
 
 def constant(value: float, dtype: DType) -> Term:
+    """A literal."""
     return Term(expr.const(value, dtype))
 
 
 def is_nan(x: Term) -> Term:
+    """Whether x is NaN."""
     return x.differs(x)
-
-
-def true() -> Term:
-    return constant(True, BOOL)
 
 
 def polynomial(x: Term, coefficients: Sequence[float]) -> Term:

@@ -1,9 +1,11 @@
-"""sin, cos and tan for float32 and float64: |x| = n pi / 2 + r, then both polynomials and a choice by n.
+"""sin, cos and tan for float32 and float64: |x| = n pi / 2 + r, then both polynomials and a choice
+by n.
 
-The reduction subtracts n pi / 2 in three words with fma (the first step is exact), and keeps r in two words, so that results
-near the zeros stay accurate.  That holds up to `FAR`; what lies beyond goes to the primitives `sin_far`, `cos_far` and
-`tan_far`, which targets spell as a rarely taken branch: `reduce_exactly` (Payne and Hanek: the bits of 2 / pi that matter are
-multiplied out in integers) followed by the same polynomials (`far_kernel`).
+The reduction subtracts n pi / 2 in three words with fma (the first step is exact), and keeps r in
+two words, so that results near the zeros stay accurate.  That holds up to `FAR`; what lies beyond
+goes to the primitives `sin_far`, `cos_far` and `tan_far`, which targets spell as a rarely taken
+branch: `reduce_exactly` (Payne and Hanek: the bits of 2 / pi that matter are multiplied out in
+integers) followed by the same polynomials (`far_kernel`).
 """
 
 from __future__ import annotations
@@ -22,7 +24,6 @@ from fusewright.rules.decompose.coefficients import COS, SIN
 from fusewright.rules.decompose.terms import (
     MANTISSA,
     Term,
-    copysign,
     fma,
     paired,
     quick_two_sum,
@@ -51,7 +52,7 @@ def _reduce(size: Term) -> Reduced:
     n = -(shifted - magic)
     first, second, third = _HALF_PI[dtype]
     exact = fma(n, first, size)
-    # Two words of exact + n * second: near a zero they cancel, and then all the bits of the product count.
+    # Two words of exact + n * second: near a zero they cancel, and all bits of the product count.
     product, lost = two_product(n, n.of(second))
     high, error = quick_two_sum(exact, product)
     return high, fma(n, third, error + lost), shifted.bits
@@ -71,7 +72,7 @@ def _cosine(high: Term, low: Term, square: Term, half: Term) -> tuple[Term, Term
 
 
 def _choose(reduced: Reduced, turn: int) -> tuple[Term, Term]:
-    """The sine of n + turn quarter turns and r, without the sign, and that sign as a bit in place."""
+    """The sine of n + turn quarter turns and r, without its sign; the sign as a bit in place."""
     high, low, quadrant = reduced
     square = high * high
     half = square * 0.5
@@ -96,7 +97,9 @@ def _cos_of(reduced: Reduced, x: Term) -> Term:
 
 
 def _tan_of(reduced: Reduced, x: Term) -> Term:
-    """sin / cos, or -cos / sin in the odd quadrants: both in two words, and one division corrected by its remainder."""
+    """sin / cos, or -cos / sin in the odd quadrants: both in two words, and one division corrected
+    by its remainder.
+    """
     high, low, quadrant = reduced
     square = high * high
     half = square * 0.5
@@ -132,8 +135,9 @@ sin, cos, tan = (_periodic(name) for name in ("sin", "cos", "tan"))
 
 
 def far_kernel(name: str) -> Expr:
-    """What follows the exact reduction, in float64: parameters 0 and 1 are the two words of `reduce_exactly`,
-    2 the quadrant (uint64), 3 the argument."""
+    """What follows the exact reduction, in float64: parameters 0 and 1 are the two words of
+    `reduce_exactly`, 2 the quadrant (uint64), 3 the argument.
+    """
     high, low, quadrant, x = (
         Term(expr.param(number, UINT64 if number == 2 else FLOAT64)) for number in range(4)
     )
@@ -144,13 +148,14 @@ def far_kernel(name: str) -> Expr:
 
 
 def reduce_exactly(x: float) -> tuple[float, float, int]:
-    """|x| in quarter turns: n modulo 4 and the rest t, |t| <= 1/2, as its first 53 bits and the next 64 (rounded).
+    """|x| in quarter turns: the rest t up to 1/2 as 53 bits and the next 64 (rounded), n modulo 4.
 
-    |x| = m 2**e with a 53-bit m; a window of 192 bits of 2 / pi, from the bit that e moves to weight 2 on, times m, gives
-    all that matters modulo 4.  Targets do the same integer steps, so their bits are these.
+    |x| = m 2**e with a 53-bit m; a window of 192 bits of 2 / pi, from the bit that e moves to
+    weight 2 on, times m, gives all that matters modulo 4.  Targets do the same integer steps, so
+    their bits are these.
 
-    >>> reduce_exactly(2.0**60)[2]
-    1
+    >>> reduce_exactly(2.0**60)
+    (-0.3759390420461155, -2.970423598854399e-17, 3)
     """
     bits = struct.unpack("<Q", struct.pack("<d", abs(x)))[0]
     m = bits & ((1 << 52) - 1) | 1 << 52

@@ -23,6 +23,7 @@ from fusewright.runtime.buffers import allocate
 from fusewright.targets.cpu import threads
 
 Values = list[Any]
+Memories = dict[int, tuple[Memory, int]]
 Integer = Callable[[Values], int]
 
 _PACK = {
@@ -64,19 +65,19 @@ _INTEGER: dict[str, Callable[..., int]] = {
 }
 
 
-def parameter(source: Source, order: Sequence[Node]) -> Any:
-    """The value of a run-time parameter for this slice."""
-    node = order[source.slot]
+def fetcher(source: Source, kind: int) -> Callable[[Sequence[Node]], Any]:
+    """How a run-time parameter is read from a slice."""
+    slot, dim, piece = source.slot, source.dim, source.piece
     if source.what == "extent":
-        return node.shape[source.dim]
+        return lambda order: order[slot].shape[dim]
     if source.what == "stride":
-        return node.value[2][source.dim]
+        return lambda order: order[slot].value[2][dim]
     if source.what == "scalar":
-        return node.value
+        return lambda order: order[slot].value
     position = 1 if source.what == "step" else 0
-    if node.kind == graph.VIEW:
-        return node.attr[source.dim][1 + position]
-    return node.attr[source.piece][source.dim][position]
+    if kind == graph.VIEW:
+        return lambda order: order[slot].attr[dim][1 + position]
+    return lambda order: order[slot].attr[piece][dim][position]
 
 
 def word(value: Any, dtype: DType) -> int:
@@ -102,34 +103,54 @@ class Launch:
     scratch: tuple[tuple[int, Integer], ...]
     block: Integer
     work: float
-    scalars: dict[int, DType]
+    fills: tuple[Any, ...]
+    call: Callable[[int, int, int, int], int]
     image: Any = None
 
-    def run(self, values: Values, memories: dict[int, tuple[Memory, int]], limit: int) -> int:
+    def run(self, values: Values, memories: Memories, limit: int) -> int:
         """Call the kernel; the number of threads used."""
         for slot, size in self.outputs:
             if slot not in memories:  # a patch writes what an earlier step made
                 memories[slot] = (allocate(size(values)), 0)
-        units, block = self.units(values), self.block(values)
+        units = self.units(values)
+        if self.partials:
+            return self._run_blocks(values, memories, units, limit)
+        words = array("q", [fill(values, memories) for fill in self.fills])
+        return self._call(words.buffer_info()[0], values, units, 1, limit)
+
+    def _run_blocks(self, values: Values, memories: Memories, units: int, limit: int) -> int:
+        """A kernel with reductions over units: room for the blocks, and their combination."""
+        block = self.block(values)
         blocks = max(-(-units // block), 1)
-        partials = {slot: allocate(size(values) * blocks) for slot, size in self.partials}
-        words = array("q", self._words(values, memories, partials, block))
+        extra: dict[Any, int] = {"block": block}
+        partials = [(slot, allocate(size(values) * blocks)) for slot, size in self.partials]
+        extra.update((slot, memory.address) for slot, memory in partials)
+        words = array(
+            "q",
+            [
+                extra[fill] if isinstance(fill, str | int) else fill(values, memories)
+                for fill in self.fills
+            ],
+        )
         where = words.buffer_info()[0]
-        scratch = sum(-(-size(values) // 64) * 64 for _, size in self.scratch)
-        count = 1 if self.kernel.ordered else limit
-        if count > 1 and self._nanoseconds(values, units) < PARALLEL_NANOSECONDS:
-            count = 1
-        if count == 1:
-            threads.call(self.address, where, units, threads.own_scratch(scratch))
-        else:
-            grain = max(block, self._grain(units, count))
-            threads.launch(self.address, where, units, grain, scratch, count)
-        if self.finish:
-            threads.call(self.finish, where, blocks, 0)
-            self._fill_empty(values, memories)
+        count = self._call(where, values, units, block, limit)
+        threads.call(self.finish, where, blocks, 0)
+        self._fill_empty(values, memories)
         return count
 
-    def _fill_empty(self, values: Values, memories: dict[int, tuple[Memory, int]]) -> None:
+    def _call(self, where: int, values: Values, units: int, block: int, limit: int) -> int:
+        scratch = 0
+        for _, size in self.scratch:
+            scratch += -(-size(values) // 64) * 64
+        if limit > 1 and not self.kernel.ordered:
+            if self._nanoseconds(values, units) >= PARALLEL_NANOSECONDS:
+                grain = max(block, self._grain(units, limit))
+                threads.launch(self.address, where, units, grain, scratch, limit)
+                return limit
+        self.call(self.address, where, units, threads.own_scratch(scratch) if scratch else 0)
+        return 1
+
+    def _fill_empty(self, values: Values, memories: Memories) -> None:
         """Reductions of nothing: no unit ran, or none had elements."""
         for member in self.kernel.sinks:
             stage = member.stage
@@ -157,26 +178,25 @@ class Launch:
             inner = max(inner, prod(integer(e)(values) for e in extents))
         return self.work * units * inner
 
-    def _words(
-        self,
-        values: Values,
-        memories: dict[int, tuple[Memory, int]],
-        partials: dict[int, Memory],
-        block: int,
-    ) -> list[int]:
-        words = []
-        for what in self.module.words:
-            if what.what == "pointer":
-                memory, offset = memories[what.number]
-                words.append(memory.address + offset)
-            elif what.what == "partial":
-                words.append(partials[what.number].address)
-            elif what.what == "block":
-                words.append(block)
-            else:
-                dtype = self.scalars.get(what.number, INT64)
-                words.append(word(values[what.number], dtype))
-        return words
+
+def _fill(what: Word, scalars: dict[int, DType]) -> Any:
+    """How an argument word is made; a name or slot stands for what only the launch knows."""
+    number = what.number
+    if what.what == "pointer":
+
+        def pointer(_: Values, memories: Memories) -> int:
+            memory, offset = memories[number]
+            return memory.address + offset
+
+        return pointer
+    if what.what == "partial":
+        return number
+    if what.what == "block":
+        return "block"
+    dtype = scalars.get(number)
+    if dtype is None:
+        return lambda values, _: values[number]
+    return lambda values, _: word(values[number], dtype)
 
 
 def prepare(
@@ -210,7 +230,8 @@ def prepare(
         scratch,
         _block(kernel),
         work,
-        scalars,
+        tuple(_fill(what, scalars) for what in module.words),
+        threads.code().call,
     )
 
 

@@ -23,7 +23,7 @@ from fusewright.runtime.image import Image, load
 from fusewright.runtime.limits import cpu_count
 from fusewright.targets.cpu import compiler
 from fusewright.targets.cpu.features import FeatureSet, select
-from fusewright.targets.cpu.launch import Launch, integer, parameter, prepare
+from fusewright.targets.cpu.launch import Launch, fetcher, integer, prepare
 
 Memories = dict[int, tuple[Memory, int]]
 Results = dict[int, Any]
@@ -39,11 +39,13 @@ class Runner:
     plan: Plan
     steps: list[Launch | Library | Alias]
     leaves: tuple[int, ...]
+    outputs: tuple[int, ...]
+    fetches: tuple[Callable[[Sequence[Node]], Any], ...]
     last_use: list[tuple[int, ...]] = field(default_factory=list)
 
     def run(self, order: Sequence[Node], options: Options, compute: Compute) -> None:
         """Compute, and make the output nodes leaves."""
-        values = [parameter(source, order) for source in self.program.arguments]
+        values = [fetch(order) for fetch in self.fetches]
         memories: Memories = {slot: order[slot].value[:2] for slot in self.leaves}
         limit = options.threads or cpu_count()
         results: Results = {}
@@ -56,17 +58,21 @@ class Runner:
                 _library(order, step, memories, results, compute)
             for slot in dead:
                 memories.pop(slot, None)
-        for slot in self.program.outputs:
+        for slot in self.outputs:
             node = order[slot]
             memory, offset = memories[slot]
-            strides = contiguous_strides(node.shape, node.dtype.itemsize)
+            shape = node.shape
+            size = node.dtype.itemsize
+            strides = (size,) if len(shape) == 1 else contiguous_strides(shape, size)
             node.become_leaf(memory, offset, strides)
 
 
 def build(order: Sequence[Node], outputs: frozenset[int], options: Options) -> Runner:
     """Plan and compile a slice."""
     program = stages.build(order, outputs)
-    values = [parameter(source, order) for source in program.arguments]
+    values = [
+        fetcher(source, order[source.slot].kind)(order) for source in program.arguments
+    ]
 
     def size(expr: Expr) -> int:
         return integer(expr)(values)
@@ -83,7 +89,10 @@ def build(order: Sequence[Node], outputs: frozenset[int], options: Options) -> R
         for step in plan.steps
     ]
     leaves = tuple(slot for slot, node in enumerate(order) if node.kind == graph.LEAF)
-    return Runner(program, plan, steps, leaves, _last_uses(plan, outputs))
+    fetches = tuple(fetcher(source, order[source.slot].kind) for source in program.arguments)
+    return Runner(
+        program, plan, steps, leaves, tuple(sorted(outputs)), fetches, _last_uses(plan, outputs)
+    )
 
 
 def _last_uses(plan: Plan, outputs: frozenset[int]) -> list[tuple[int, ...]]:

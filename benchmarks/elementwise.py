@@ -1,0 +1,160 @@
+"""E = sqrt(a*a + b*b) * exp(-c) + where(d > 0, a, b), ten operators on four inputs, with and without a sum."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+import peers
+from numpy.typing import NDArray
+from pairwise import Contestant, Pair, agree, copy_bandwidth, race_all
+from report import Report, Section, milliseconds, start
+
+import fusewright as fw
+import fusewright.numpy as fnp
+
+NUMEXPR = "sqrt(a*a + b*b) * exp(-c) + where(d > 0, a, b)"
+SUMMED = f"sum({NUMEXPR})"
+Arrays = list[NDArray[Any]]
+
+
+def expression(np: Any, a: Any, b: Any, c: Any, d: Any) -> Any:
+    return np.sqrt(a * a + b * b) * np.exp(-c) + np.where(d > 0, a, b)
+
+
+def summed(np: Any, a: Any, b: Any, c: Any, d: Any) -> Any:
+    return expression(np, a, b, c, d).sum()
+
+
+def numexpr_peer(inputs: Arrays, out: NDArray[Any], total: bool) -> Contestant:
+    library = peers.numexpr()
+    names = dict(zip("abcd", inputs, strict=True))
+    if total:
+        return Contestant("numexpr", lambda: library.evaluate(SUMMED, names))
+    return Contestant("numexpr", lambda: library.evaluate(NUMEXPR, names, out=out))
+
+
+def numba_peers(inputs: Arrays, out: NDArray[Any], total: bool) -> list[Contestant]:
+    numba = peers.numba()
+
+    @numba.njit(parallel=True)
+    def array_form(a: Any, b: Any, c: Any, d: Any) -> Any:
+        return np.sqrt(a * a + b * b) * np.exp(-c) + np.where(d > 0, a, b)
+
+    @numba.njit(parallel=True)
+    def array_sum(a: Any, b: Any, c: Any, d: Any) -> Any:
+        return (np.sqrt(a * a + b * b) * np.exp(-c) + np.where(d > 0, a, b)).sum()
+
+    @numba.njit(parallel=True)
+    def loop(a: Any, b: Any, c: Any, d: Any, out: Any) -> Any:
+        for i in numba.prange(a.size):
+            chosen = a[i] if d[i] > 0 else b[i]
+            out[i] = np.sqrt(a[i] * a[i] + b[i] * b[i]) * np.exp(-c[i]) + chosen
+        return out
+
+    @numba.njit(parallel=True)
+    def loop_sum(a: Any, b: Any, c: Any, d: Any) -> Any:
+        total = a.dtype.type(0)
+        for i in numba.prange(a.size):
+            chosen = a[i] if d[i] > 0 else b[i]
+            total += np.sqrt(a[i] * a[i] + b[i] * b[i]) * np.exp(-c[i]) + chosen
+        return total
+
+    if total:
+        return [
+            Contestant("Numba, array expression", lambda: array_sum(*inputs)),
+            Contestant("Numba, prange loop", lambda: loop_sum(*inputs)),
+        ]
+    return [
+        Contestant("Numba, array expression", lambda: array_form(*inputs)),
+        Contestant("Numba, prange loop, out", lambda: loop(*inputs, out)),
+    ]
+
+
+def torch_peer(inputs: Arrays, out: NDArray[Any], total: bool) -> Contestant:
+    torch = peers.torch()
+
+    def into(a: Any, b: Any, c: Any, d: Any, out: Any) -> Any:
+        return out.copy_(expression(torch, a, b, c, d))
+
+    if total:
+        run = peers.torch_compiled(lambda *values: summed(torch, *values), *inputs)
+        return Contestant("torch.compile", run)
+    return Contestant("torch.compile, out", peers.torch_compiled(into, *inputs, out))
+
+
+def contestants(inputs: Arrays, total: bool) -> tuple[Contestant, list[Contestant]]:
+    """Ours and every peer."""
+    function: Callable[..., Any] = summed if total else expression
+    out = peers.aligned(inputs[0].size, inputs[0].dtype.name)
+    arrays = [fw.asarray(values) for values in inputs]
+    jnp = peers.jax().numpy
+    others = [
+        Contestant("NumPy", lambda: function(np, *inputs)),
+        numexpr_peer(inputs, out, total),
+        *numba_peers(inputs, out, total),
+        Contestant("JAX jit", peers.jitted(lambda *v: function(jnp, *v), *inputs)),
+        torch_peer(inputs, out, total),
+    ]
+    return Contestant("Fusewright", lambda: fw.evaluate(function(fnp, *arrays))), others
+
+
+def tolerance(dtype: str, total: bool, count: int) -> dict[str, float]:
+    """NumPy's float32 exp is good to 2.4 ulp; a peer that sums float32 one by one loses digits with the count."""
+    if total:
+        return {"rtol": 2e-2 if dtype == "float32" else 1e-9, "atol": 0.0}
+    return {"rtol": 3e-6 if dtype == "float32" else 1e-14, "atol": 1e-5 if dtype == "float32" else 1e-14}
+
+
+def measure(report: Report, section: Section, dtype: str, count: int, total: bool) -> None:
+    inputs = [peers.normal((count,), dtype, seed) for seed in range(4)]
+    for values in inputs:
+        values.flags.writeable = False  # so asarray adopts them: everybody reads the same memory
+    ours, others = contestants(inputs, total)
+    agree([others[0], ours, *others[1:]], **tolerance(dtype, total, count))
+    seconds = 0.5 if report.quick else 3.0
+    pairs = race_all(ours, others, seconds)
+    moved = count * np.dtype(dtype).itemsize * (4 if total else 5)
+    copy = copy_bandwidth(peers.THREADS) if count >= 10**8 else 0.0
+    what = ("sum(E)" if total else "E") + f" {dtype} {count:.0e}".replace("e+0", "e")
+    judge(report, section, what, pairs, total)
+    if copy and not total:
+        reached = moved / min(pair.ours.median for pair in pairs)
+        report.claim(
+            f"{what}: share of copy bandwidth", "≥ 85 %",
+            f"{reached / copy:.0%} ({reached / 1e9:.1f} of {copy / 1e9:.1f} GB/s)",
+            reached >= 0.85 * copy,
+        )  # fmt: skip
+
+
+def judge(report: Report, section: Section, what: str, pairs: list[Pair], total: bool) -> None:
+    for pair in pairs:
+        section.rows.append((
+            what, pair.peer, milliseconds(pair.ours.least), milliseconds(pair.ours.median),
+            milliseconds(pair.theirs.least), milliseconds(pair.theirs.median), f"{pair.ratio:.2f}×",
+        ))  # fmt: skip
+    numpy, *others = pairs
+    least = 12 if total else 10
+    report.claim(f"{what}: NumPy", f"≥ {least}×", f"{numpy.ratio:.1f}×", numpy.ratio >= least)
+    best = min(others, key=lambda pair: pair.ratio)
+    report.claim(
+        f"{what}: every peer", "> 1×", f"{best.ratio:.2f}× {best.peer}", best.ratio > 1
+    )
+
+
+def main() -> int:
+    report = start("elementwise", __doc__ or "")
+    section = report.section(
+        "Times (ms), pairwise in turns",
+        "program", "peer", "ours least", "ours median", "peer least", "peer median", "ratio",
+    )  # fmt: skip
+    for count in (10**6, 10**8):
+        for dtype in ("float64", "float32"):
+            for total in (False, True):
+                measure(report, section, dtype, count, total)
+    return report.finish()
+
+
+if __name__ == "__main__":
+    raise SystemExit(main())

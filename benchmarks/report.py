@@ -1,0 +1,160 @@
+"""What a benchmark prints and keeps: its tables, each claim beside what was measured, and the machine it ran on."""
+
+from __future__ import annotations
+
+import argparse
+import json
+import os
+import platform
+from collections.abc import Sequence
+from dataclasses import asdict, dataclass, field
+from datetime import date
+from importlib import metadata
+from pathlib import Path
+
+from rich import box
+from rich.console import Console
+from rich.table import Table
+
+RESULTS = Path(__file__).parent / "results"
+PACKAGES = ("numpy", "llvmlite", "numexpr", "numba", "jax", "torch")
+
+
+@dataclass(frozen=True, slots=True)
+class Verdict:
+    """A claim of the project's issue and what was measured for it."""
+
+    claim: str
+    target: str
+    measured: str
+    passed: bool
+
+
+@dataclass(slots=True)
+class Section:
+    """A table: its title, headings and rows."""
+
+    title: str
+    headings: tuple[str, ...]
+    rows: list[tuple[str, ...]] = field(default_factory=list)
+
+
+@dataclass(slots=True)
+class Report:
+    """Collects sections and verdicts of one benchmark."""
+
+    name: str
+    about: str
+    quick: bool
+    json_path: str | None
+    sections: list[Section] = field(default_factory=list)
+    verdicts: list[Verdict] = field(default_factory=list)
+    notes: list[str] = field(default_factory=list)
+
+    def section(self, title: str, *headings: str) -> Section:
+        """Start a table."""
+        self.sections.append(Section(title, headings))
+        return self.sections[-1]
+
+    def claim(self, claim: str, target: str, measured: str, passed: bool) -> None:
+        """Set a claim beside what was measured."""
+        self.verdicts.append(Verdict(claim, target, measured, passed))
+
+    def finish(self) -> int:
+        """Print; keep the Markdown of a full run and the JSON that was asked for; 1 when a claim is missed."""
+        console = Console(width=150)
+        for section in self.sections:
+            console.print(_rich(section))
+        for note in self.notes:
+            console.print(note, markup=False, highlight=False)
+        console.print(_rich(_verdicts(self.verdicts)))
+        if self.json_path:
+            content = {"name": self.name, "machine": machine(), **asdict(self)}
+            Path(self.json_path).write_text(json.dumps(content, indent=1) + "\n")
+        if not self.quick:
+            RESULTS.mkdir(exist_ok=True)
+            (RESULTS / f"{self.name}.md").write_text(_markdown(self))
+        return 0 if all(verdict.passed for verdict in self.verdicts) else 1
+
+
+def start(name: str, about: str) -> Report:
+    """Read the command line every benchmark has."""
+    parser = argparse.ArgumentParser(description=about)
+    parser.add_argument("--quick", action="store_true", help="fewer repeats; keeps no result file")
+    parser.add_argument("--json", metavar="PATH", help="write everything as JSON too")
+    chosen = parser.parse_args()
+    return Report(name, about, chosen.quick, chosen.json)
+
+
+def milliseconds(seconds: float) -> str:
+    """Three significant digits."""
+    value = seconds * 1e3
+    return f"{value:.3f}" if value < 10 else f"{value:.1f}" if value < 1000 else f"{value:.0f}"
+
+
+def _verdicts(verdicts: Sequence[Verdict]) -> Section:
+    section = Section("Claims", ("claim", "target", "measured", ""))
+    for verdict in verdicts:
+        outcome = "PASS" if verdict.passed else "MISS"
+        section.rows.append((verdict.claim, verdict.target, verdict.measured, outcome))
+    return section
+
+
+def _rich(section: Section) -> Table:
+    table = Table(title=section.title, box=box.SIMPLE_HEAD, title_justify="left", pad_edge=False)
+    for number, heading in enumerate(section.headings):
+        table.add_column(heading, justify="right" if number else "left")
+    for row in section.rows:
+        table.add_row(*row)
+    return table
+
+
+def _markdown(report: Report) -> str:
+    lines = [f"# {report.name}", "", report.about, "", f"Measured {date.today()}. {machine()}", ""]
+    for section in [_verdicts(report.verdicts), *report.sections]:
+        lines += [f"## {section.title}", "", _row(section.headings)]
+        lines.append(_row(["---", *["---:"] * (len(section.headings) - 1)]))
+        lines += [*map(_row, section.rows), ""]
+    lines += [f"* {note}" for note in report.notes]
+    return "\n".join(lines).rstrip() + "\n"
+
+
+def _row(cells: Sequence[str]) -> str:
+    return "| " + " | ".join(cell.replace("|", "\\|") for cell in cells) + " |"
+
+
+def machine() -> str:
+    """The machine in words."""
+    model, size = platform.processor() or platform.machine(), 0
+    for line in _lines("/proc/cpuinfo"):
+        if line.startswith("model name"):
+            model = line.partition(":")[2].strip()
+            break
+    for line in _lines("/proc/meminfo"):
+        if line.startswith("MemTotal"):
+            size = round(int(line.split()[1]) / (1 << 20))
+    versions = ", ".join(f"{name} {_version(name)}" for name in PACKAGES if _version(name))
+    count = len(os.sched_getaffinity(0))
+    return (
+        f"{model}, {count} CPUs{_vectors()}, {size} GiB, {platform.system()}, "
+        f"Python {platform.python_version()}; {versions}."
+    )
+
+
+def _vectors() -> str:
+    flags = next((line for line in _lines("/proc/cpuinfo") if line.startswith("flags")), "")
+    return " with AVX-512" if " avx512f " in flags else " with AVX2" if " avx2 " in flags else ""
+
+
+def _lines(path: str) -> list[str]:
+    try:
+        return Path(path).read_text().splitlines()
+    except OSError:
+        return []
+
+
+def _version(name: str) -> str:
+    try:
+        return metadata.version(name)
+    except metadata.PackageNotFoundError:
+        return ""

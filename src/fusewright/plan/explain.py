@@ -1,0 +1,119 @@
+"""What a plan says about the program it was made from: which operations a kernel holds, where each result lives, and why.
+
+Slots become the user's operations here; nothing is decided.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from typing import Literal
+
+from fusewright.ir import graph
+from fusewright.ir.graph import Node
+from fusewright.ir.nest import Alias, Library, Program
+from fusewright.plan.plan import Decided, Kernel, Member, Plan, is_sink
+from fusewright.plan.support import why_library
+
+Place = Literal["register", "row", "memory", "input"]
+Line = tuple[str, int, int, int]
+
+_NAMES = {
+    graph.LEAF: "array",
+    graph.GATHER: "take",
+    graph.IOTA: "arange",
+    graph.VIEW: "view",
+    graph.RESHAPE: "reshape",
+    graph.SCALAR: "scalar",
+}
+_UNLISTED = frozenset({graph.VIEW, graph.SCALAR, graph.RESHAPE})
+
+
+@dataclass(frozen=True, slots=True)
+class Placed:
+    """An operation of a kernel: the node's slot and where its result lives."""
+
+    slot: int
+    place: Place
+
+
+def name_of(node: Node) -> str:
+    """What the user would call the operation."""
+    if node.kind == graph.ASSEMBLE:
+        return "assign" if is_update(node) else "join"
+    if node.kind == graph.PART:
+        return name_of(node.args[0])
+    return _NAMES.get(node.kind) or node.op
+
+
+def is_update(node: Node) -> bool:
+    """Whether an assembled value is an earlier version with a part written over."""
+    first, region = node.args[0], node.attr[0]
+    return first.shape == node.shape and all(place == (0, 1) for place in region)
+
+
+def operations(order: Sequence[Node], program: Program, kernel: Kernel) -> tuple[Placed, ...]:
+    """The operations a kernel computes and the values it reads, operands first."""
+    slots = {id(node): slot for slot, node in enumerate(order)}
+    places: dict[int, Place] = {m.stage.slot: m.place for m in kernel.members}
+    stack = [arg for m in kernel.members for arg in order[m.stage.slot].args]
+    seen: set[int] = set()
+    while stack:
+        node = stack.pop()
+        slot = slots[id(node)]
+        if slot in seen:
+            continue
+        seen.add(slot)
+        stored = slot in program.buffers
+        if not stored:
+            stack.extend(node.args)
+        if slot not in places and node.kind not in _UNLISTED:
+            places[slot] = "input" if stored else "register"
+        elif slot not in places and stored:
+            places[slot] = "input"  # a reshape that another kernel or a library reads
+    return tuple(Placed(slot, places[slot]) for slot in sorted(places))
+
+
+def operation_line(order: Sequence[Node], kernel: Kernel) -> Line | None:
+    """Where the last value a kernel stores was written."""
+    lines = [order[m.stage.slot].line for m in kernel.members]
+    return next((line for line in reversed(lines) if line is not None), None)
+
+
+def decisions_of(plan: Plan, kernel: Kernel) -> Iterator[Decided]:
+    """The decisions about a kernel's stages, each once: what joined it, and what it could not join."""
+    inside = {member.stage.slot for member in kernel.members}
+    for decided in dict.fromkeys(plan.decisions):
+        if decided.slots[1] in inside:
+            yield decided
+
+
+def spelled(order: Sequence[Node], decided: Decided) -> str:
+    """`sum with divide`: the two operations of a decision."""
+    first, second = (name_of(order[slot]) for slot in decided.slots)
+    return f"{first} with {second}" if decided.fused else f"{first} and {second}"
+
+
+def why_kept(order: Sequence[Node], program: Program, kernel: Kernel, member: Member) -> str:
+    """Why a value has a place of its own instead of living in a register."""
+    slot = member.stage.slot
+    if slot in program.outputs:
+        return "asked for"
+    for step in program.steps:
+        if isinstance(step, Library) and slot in step.reads:
+            return f"{name_of(order[step.slot])} runs in a library and reads it whole"
+        if isinstance(step, Alias) and slot == step.source:
+            return "it is reshaped, so it must lie in memory in C order"
+    if is_sink(member.stage):
+        return "a reduction over the whole loop: complete when the loop ends"
+    if member.stage.form != "map":
+        kind = "scan" if member.stage.form == "scan" else "reduction"
+        return f"a {kind}: its readers need the result of a whole row"
+    if member.place == "row":
+        return "several steps of this kernel read it: computing it for each would cost more"
+    return "another kernel reads it"
+
+
+def why_opaque(node: Node) -> str:
+    """Why a step runs in a library."""
+    return why_library(node) or "a view of complex numbers is taken by NumPy"
