@@ -166,6 +166,14 @@ FITS = (
     Fit("log", _log_tail, _TINY, _LOG_S, (6, 0), lambda z: z),
     Fit("log_direct", _log_direct_tail, mp.sqrt(mpf(0.5)) - 1, mp.sqrt(mpf(2)) - 1, (0, 8),
         lambda f: abs(f**3 / mp.log(1 + f)) if f else mpf(0) + mpf(10) ** -30),
+    # log2(1 + f) = f P(f): for power of float32, in float64
+    Fit(
+        "log2_direct",
+        _near(lambda f: mp.log(1 + f, 2) / f, 1 / mp.log(2)),
+        mp.sqrt(mpf(0.5)) - 1,
+        mp.sqrt(mpf(2)) - 1,
+        (14, 0),
+    ),
     # sin(r) = r + r z P(z);  cos(r) = 1 - z / 2 + z**2 P(z)
     Fit("sin", _odd_tail(mp.sin), _TINY, _QUARTER, (5, 2), lambda z: z),
     Fit("cos", lambda z: (mp.cos(mp.sqrt(z)) - 1 + z / 2) / z**2, _TINY, _QUARTER, (5, 2),

@@ -14,7 +14,7 @@ from typing import Any
 from fusewright.base.options import Options, current
 from fusewright.ir import graph
 from fusewright.ir.graph import Node
-from fusewright.runtime.trace import Key, computed_once, take
+from fusewright.runtime.trace import Key, Slice, computed_once, take
 from fusewright.targets.reference import interpreter as reference
 from fusewright.targets.cpu.runner import Runner, build
 
@@ -37,7 +37,7 @@ def evaluate(requested: Sequence[Node]) -> None:
     key = (slice_.key, options.fuse, options.features)
     runner = _runners.get(key)
     if runner is None:
-        runner = _compile(key, slice_.order, frozenset(slice_.outputs), options)
+        runner = _compile(key, slice_, options)
     runner.run(slice_.order, options, _by_numpy)
     computed_once(slice_)
 
@@ -46,8 +46,8 @@ def _by_numpy(node: Node, operands: list[Any]) -> Any:
     return reference.MEANINGS[node.kind](node, operands)
 
 
-def _compile(key: Key, order: Sequence[Node], outputs: frozenset[int], options: Options) -> Runner:
+def _compile(key: Key, slice_: Slice, options: Options) -> Runner:
     if len(_runners) >= MOST_RUNNERS:
         del _runners[next(iter(_runners))]
-    runner = _runners[key] = build(order, outputs, options)
+    runner = _runners[key] = build(slice_, options)
     return runner

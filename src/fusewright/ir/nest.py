@@ -64,8 +64,7 @@ class Stage:
     """The computation of one stored value.
 
     `extents` is the iteration space.  A fold reduces `axes` with `fold` (a name in `ops.REDUCE`); a scan runs along `axes[0]`.
-    `update` says that the first nests only copy the version before (`update` is its slot), so that a plan which
-    works in place may drop the first `copies` of them.
+    `update` is the slot whose memory the stage's value takes over and patches, or -1.
     """
 
     slot: int
@@ -76,7 +75,6 @@ class Stage:
     fold: str = ""
     axes: tuple[int, ...] = ()
     update: int = -1
-    copies: int = 0
 
     @property
     def kept(self) -> tuple[int, ...]:

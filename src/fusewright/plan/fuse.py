@@ -212,7 +212,8 @@ def _loads(stage: Stage) -> list[Expr]:
 
 def _reads(step: Step) -> list[int]:
     if isinstance(step, Stage):
-        return sorted({load.attr for load in _loads(step)})
+        base = {step.update} if step.update >= 0 else set()
+        return sorted(base | {load.attr for load in _loads(step)})
     return []
 
 

@@ -14,7 +14,7 @@ from collections.abc import Sequence
 
 from fusewright.ir import graph, linear, ops
 from fusewright.ir.dtypes import INT64
-from fusewright.ir.expr import Expr, cast, const, index
+from fusewright.ir.expr import Expr, cast, const, index, postorder
 from fusewright.ir.graph import Node
 from fusewright.ir.nest import Alias, Box, Library, Nest, Program, Stage, Step
 from fusewright.plan.support import why_library
@@ -41,11 +41,15 @@ def by_library(node: Node) -> bool:
     return bool(why_library(node))
 
 
-def build(order: Sequence[Node], outputs: frozenset[int]) -> Program:
-    """The slice as stages.  `order` is topological; `outputs` are the slots asked for."""
-    stored = _choose_stored(order, outputs)
+def build(
+    order: Sequence[Node], outputs: frozenset[int], reusable: frozenset[int] = frozenset()
+) -> Program:
+    """The slice as stages.  `order` is topological; `outputs` are the slots asked for; `reusable` those assembled values
+    that may take their base's memory.
+    """
+    stored = _choose_stored(order, outputs, reusable)
     while True:
-        values = Values(order, stored)
+        values = Values(order, stored, reusable)
         try:
             steps = tuple(
                 step
@@ -57,9 +61,50 @@ def build(order: Sequence[Node], outputs: frozenset[int]) -> Program:
             assert reason.slot not in stored, "a stored value needs no inlining"
             stored.add(reason.slot)
             continue
+        refused = _read_elsewhere(order, steps, values) & reusable
+        if refused:
+            reusable -= refused
+            stored = _choose_stored(order, outputs, reusable)
+            continue
         for slot in outputs:
             values.describe(slot)
         return Program(values.buffers, steps, values.arguments.sources, outputs)
+
+
+def _read_elsewhere(
+    order: Sequence[Node], steps: Sequence[Step], values: Values
+) -> frozenset[int]:
+    """Stages that work in place although another step reads the memory they write."""
+    refused = set()
+    patches = [s for s in steps if isinstance(s, Stage) and s.update >= 0]
+    for patch in patches:
+        memory = _memory(order[patch.update])
+        for step in steps:
+            if step.slot == patch.slot:
+                continue
+            for slot in _step_reads(step):
+                shared = memory is not None and _memory(order[slot]) is memory
+                if slot == patch.update or (shared and not _precedes(order, step, patch)):
+                    refused.add(patch.slot)
+    return frozenset(refused)
+
+
+def _memory(node: Node) -> object | None:
+    return node.value[0] if node.kind == graph.LEAF else None
+
+
+def _precedes(order: Sequence[Node], step: Step, patch: Stage) -> bool:
+    """Never assumed: steps may be reordered, so a shared leaf has one reader."""
+    return False
+
+
+def _step_reads(step: Step) -> set[int]:
+    if isinstance(step, Library):
+        return set(step.reads)
+    if isinstance(step, Alias):
+        return {step.source}
+    loads = {e.attr for e in postorder(n.body for n in step.nests) if e.name == "load"}
+    return loads | ({step.update} if step.update >= 0 else set())
 
 
 class _Readers:
@@ -103,9 +148,13 @@ def _broadcast_kind(arg: Node, node: Node) -> str:
     return "outer" if outer else "inner"
 
 
-def _choose_stored(order: Sequence[Node], outputs: frozenset[int]) -> set[int]:
+def _choose_stored(
+    order: Sequence[Node], outputs: frozenset[int], reusable: frozenset[int]
+) -> set[int]:
     readers = _Readers(order)
-    stored = set(outputs)
+    stored = set(outputs) | reusable
+    for slot in reusable:  # what is patched has to be in memory first
+        stored.add(readers.slots[id(order[slot].args[0])])
     for slot, node in enumerate(order):
         library = bool(why_library(node))
         if node.kind in _ALWAYS_STORED or library:
@@ -286,19 +335,22 @@ def _folded(values: Values, slot: int, node: Node) -> list[Step]:
 
 
 def _assembled(values: Values, slot: int, node: Node) -> list[Step]:
+    if slot in values.reusable:
+        return _patched(values, slot, node, values.slots[id(node.args[0])])
     if any(step != 1 for region in node.attr for _, step in region):
         return _patched(values, slot, node)
-    nests: list[Nest] = []
     box = _whole(values, slot)
     with values.unstored(slot):
         nests = _cut(values, node, box, _indices(len(box.low)))
     return [Stage(slot, "map", node.dtype, box.high, tuple(nests))]
 
 
-def _patched(values: Values, slot: int, node: Node) -> list[Step]:
-    """One stage for each piece, in order, each over the piece's own iteration space."""
+def _patched(values: Values, slot: int, node: Node, base: int = -1) -> list[Step]:
+    """One stage for each piece, in order, each over the piece's own iteration space; in place, the first is there already."""
     steps: list[Step] = []
     for number, (piece, region) in enumerate(zip(node.args, node.attr, strict=True)):
+        if number == 0 and base >= 0:
+            continue
         extents = values.arguments.extents(values.slots[id(piece)])
         box = Box(tuple(const(0, INT64) for _ in extents), extents)
         store = tuple(
@@ -310,7 +362,7 @@ def _patched(values: Values, slot: int, node: Node) -> list[Step]:
         )
         nests = _cut(values, piece, box, _indices(len(extents)))
         stored = tuple(Nest(n.box, cast(n.body, node.dtype), store) for n in nests)
-        steps.append(Stage(slot, "map", node.dtype, extents, stored))
+        steps.append(Stage(slot, "map", node.dtype, extents, stored, update=base))
     return steps
 
 

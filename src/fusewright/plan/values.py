@@ -70,8 +70,11 @@ class Arguments:
 class Values:
     """Expressions for the nodes of one slice, given which of them are stored."""
 
-    def __init__(self, order: Sequence[Node], stored: set[int]) -> None:
+    def __init__(
+        self, order: Sequence[Node], stored: set[int], reusable: frozenset[int] = frozenset()
+    ) -> None:
         self.order = order
+        self.reusable = reusable
         self.stored = stored
         self.slots = {id(node): slot for slot, node in enumerate(order)}
         self.arguments = Arguments(order)

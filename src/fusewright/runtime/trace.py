@@ -12,6 +12,7 @@ from typing import Any
 
 from fusewright.ir import graph
 from fusewright.ir.graph import Node
+from fusewright.runtime.reuse import is_reusable
 
 MARGIN = 4
 """As in `plan.extents`: positions at most this far from either end of a dim are part of the structure."""
@@ -27,6 +28,7 @@ class Slice:
     slots: dict[Node, int]
     outputs: tuple[int, ...]
     key: Key
+    reusable: set[Node]
 
 
 def take(requested: Sequence[Node]) -> Slice:
@@ -34,6 +36,7 @@ def take(requested: Sequence[Node]) -> Slice:
     slots: dict[Node, int] = {}
     parts: list[Any] = []
     again: set[Node] = set()
+    reusable: set[Node] = set()
     stack = list(requested)
     while stack:
         node = stack[-1]
@@ -45,13 +48,17 @@ def take(requested: Sequence[Node]) -> Slice:
             stack.pop()
             if node not in slots:
                 _describe(node, slots, parts, again)
+                if node.kind == graph.ASSEMBLE:
+                    parts.append(is_reusable(node, slots, reusable))
+                    if parts[-1]:
+                        reusable.add(node)
                 slots[node] = len(slots)
     outputs = [slots[node] for node in requested]
     if again:
         outputs += [slots[node] for node in again if slots[node] not in outputs]
     outputs.sort()
     parts.extend(outputs)
-    return Slice(list(slots), slots, tuple(outputs), tuple(parts))
+    return Slice(list(slots), slots, tuple(outputs), tuple(parts), reusable)
 
 
 def computed_once(slice_: Slice) -> None:

@@ -2,6 +2,7 @@
 asked for.
 """
 
+from fusewright.frontends.arrays.core import evaluate
 from fusewright.frontends.arrays.creation import (
     arange,
     array,
@@ -15,6 +16,7 @@ from fusewright.frontends.arrays.creation import (
 )
 from fusewright.frontends.arrays.handle import Array, Scalar, View
 from fusewright.frontends.arrays.sharing import lazy
+from fusewright.frontends.arrays.trace import flush
 
 __all__ = [
     "Array",
@@ -24,7 +26,9 @@ __all__ = [
     "array",
     "asarray",
     "empty",
+    "evaluate",
     "eye",
+    "flush",
     "full",
     "lazy",
     "linspace",

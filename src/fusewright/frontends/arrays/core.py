@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any
 
 from fusewright.frontends.arrays import trace
 from fusewright.ir.dtypes import DType
-from fusewright.ir.graph import LEAF, MAP, Node
+from fusewright.ir.graph import MAP, Node
 
 if TYPE_CHECKING:
     from fusewright.frontends.arrays.handle import Array, Scalar, View
@@ -89,9 +89,6 @@ def cast(node: Node, dtype: DType) -> Node:
     return record(MAP, (node,), dtype, node.shape, op="cast")
 
 
-def computed(handle: Handle) -> Node:
-    """The handle's value, in memory."""
-    node = handle._node
-    if node.kind != LEAF:
-        trace.evaluate(node)
-    return node
+def evaluate(*handles: Handle) -> None:
+    """Compute the values of several arrays at once."""
+    trace.evaluate(*(handle._node for handle in handles))

@@ -1,4 +1,4 @@
-"""The polynomials of the decompositions, lowest power first: what `tools/fit.py` prints.
+"""The polynomials of the decompositions, lowest power first: printed by tools/fit.py.
 
 What each approximates, and on which interval, is said there; the comment is its greatest weighted
 error.
@@ -122,6 +122,25 @@ LOG_DIRECT = {
         0.11888186195209605,
         -0.11675791797469595,
         0.067467659128791,
+    ),
+}
+LOG2_DIRECT = {
+    FLOAT64: (  # 2**-40.6
+        1.4426950408894321,
+        -0.7213475204277755,
+        0.48089834652324426,
+        -0.36067376511744254,
+        0.2885390784086061,
+        -0.24044879292908433,
+        0.20609493350901645,
+        -0.18034794079286845,
+        0.1604310759165062,
+        -0.1441724762454123,
+        0.12911281026648866,
+        -0.11919979129206826,
+        0.12593875955733164,
+        -0.1250443137608365,
+        0.06497650034245589,
     ),
 }
 SIN = {

@@ -44,22 +44,23 @@ _ROOT_HALF = {64: 0x3FE6A09E667F3BCD, 32: 0x3F3504F3}
 _LEAST_NORMAL = {64: 2.0**-1022, 32: 2.0**-126}
 
 
-def split(x: Term) -> tuple[Term, Term, Term]:
+def split(x: Term, subnormal: bool = True) -> tuple[Term, Term, Term]:
     """k (a float), 2**-k (where |k| < BIAS) and f, x = 2**k (1 + f), for positive finite x.
 
-    All integer work; subnormal numbers are scaled up first.
+    All integer work; subnormal numbers are scaled up first, if there can be any.
     """
     dtype, bits = x.dtype, x.dtype.bits
     mantissa, bias = MANTISSA[dtype], BIAS[dtype]
     tiny = x < _LEAST_NORMAL[bits]
-    scaled = where(tiny, x * 2.0 ** (mantissa + 2), x)
+    scaled = where(tiny, x * 2.0 ** (mantissa + 2), x) if subnormal else x
     root = _ROOT_HALF[bits]
     moved = scaled.bits + ((bias << mantissa) - root)
     biased = moved >> mantissa
     # An integer below 2**mantissa, put into the low bits of that number, is added to it: that
     # spares a conversion.
     one = 2.0**mantissa
-    offset = where(tiny, x.of(one + bias + mantissa + 2), one + bias)
+    plain = x.of(one + bias)
+    offset = where(tiny, one + bias + mantissa + 2, plain) if subnormal else plain
     k = (biased | x.of(one).bits).as_type(dtype) - offset
     m = ((moved & ((1 << mantissa) - 1)) + root).as_type(dtype)
     inverse = ((biased.of(2 * bias) - biased) << mantissa).as_type(dtype)

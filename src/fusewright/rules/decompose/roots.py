@@ -6,7 +6,12 @@ import math
 
 from fusewright.ir.dtypes import FLOAT32, FLOAT64
 from fusewright.rules.decompose import exponential, logarithm
-from fusewright.rules.decompose.coefficients import INVERSE_CUBE_ROOT, POWER_LOG
+from fusewright.rules.decompose.coefficients import (
+    EXP2,
+    INVERSE_CUBE_ROOT,
+    LOG2_DIRECT,
+    POWER_LOG,
+)
 from fusewright.rules.decompose.terms import (
     BIAS,
     Term,
@@ -24,6 +29,7 @@ from fusewright.rules.decompose.terms import (
 )
 
 _TWO_THIRDS = (0.6666666666666666, 3.700743415417188e-17)
+_LEAST32 = -200.0  # two to it is nothing in float32, and two to its opposite is too much
 _NOTHING = {FLOAT64: 2.0**-54, FLOAT32: 2.0**-25}  # log(1 + x) is x below
 _MOST_EXPONENT = 2.0**70  # times log x, unless that is 0, it overflows or underflows anyway
 
@@ -65,9 +71,15 @@ def _size_of_power(x: Term, y: Term) -> Term:
 
 
 def _size_of_power32(x: Term, y: Term) -> Term:
-    """The same for float32 operands: one word of float64 is enough."""
-    logarithm_x = logarithm.log(x.cast(FLOAT64))
-    return exponential.exp(_bounded(y.cast(FLOAT64)) * logarithm_x).cast(FLOAT32)
+    """The same for float32 operands, where one word of float64 is enough: two to the y log2 x."""
+    k, _, f = logarithm.split(x.cast(FLOAT64), subnormal=False)
+    exponent = _bounded(y.cast(FLOAT64)) * fma(f, paired(f, LOG2_DIRECT[FLOAT64]), k)
+    exponent = where(exponent.of(_LEAST32) > exponent, _LEAST32, exponent)
+    exponent = where(exponent.of(-_LEAST32) < exponent, -_LEAST32, exponent)
+    shifted = exponent + (1.5 * 2.0**52 + BIAS[FLOAT64])
+    rest = exponent - (shifted - (1.5 * 2.0**52 + BIAS[FLOAT64]))
+    size = fma(rest, paired(rest, EXP2[FLOAT32]), 1.0)
+    return (size * power_of_two(shifted.bits, FLOAT64)).cast(FLOAT32)
 
 
 def power(x: Term, y: Term) -> Term:

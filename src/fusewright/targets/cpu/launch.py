@@ -105,10 +105,13 @@ class Launch:
     work: float
     fills: tuple[Any, ...]
     call: Callable[[int, int, int, int], int]
+    inherits: tuple[tuple[int, int], ...]
     image: Any = None
 
     def run(self, values: Values, memories: Memories, limit: int) -> int:
         """Call the kernel; the number of threads used."""
+        for slot, base in self.inherits:
+            memories.setdefault(slot, memories[base])
         for slot, size in self.outputs:
             if slot not in memories:  # a patch writes what an earlier step made
                 memories[slot] = (allocate(size(values)), 0)
@@ -232,6 +235,7 @@ def prepare(
         work,
         tuple(_fill(what, scalars) for what in module.words),
         threads.code().call,
+        tuple((m.stage.slot, m.stage.update) for m in kernel.members if m.stage.update >= 0),
     )
 
 

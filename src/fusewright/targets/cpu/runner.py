@@ -21,6 +21,7 @@ from fusewright.plan.plan import Kernel, Plan
 from fusewright.runtime import cache as disk
 from fusewright.runtime.image import Image, load
 from fusewright.runtime.limits import cpu_count
+from fusewright.runtime.trace import Slice
 from fusewright.targets.cpu import compiler
 from fusewright.targets.cpu.features import FeatureSet, select
 from fusewright.targets.cpu.launch import Launch, fetcher, integer, prepare
@@ -67,9 +68,11 @@ class Runner:
             node.become_leaf(memory, offset, strides)
 
 
-def build(order: Sequence[Node], outputs: frozenset[int], options: Options) -> Runner:
+def build(slice_: Slice, options: Options) -> Runner:
     """Plan and compile a slice."""
-    program = stages.build(order, outputs)
+    order, outputs = slice_.order, frozenset(slice_.outputs)
+    reusable = frozenset(slice_.slots[node] for node in slice_.reusable)
+    program = stages.build(order, outputs, reusable)
     values = [
         fetcher(source, order[source.slot].kind)(order) for source in program.arguments
     ]
@@ -112,7 +115,9 @@ def _touched(step: Kernel | Library | Alias) -> set[int]:
     if isinstance(step, Library):
         return {step.slot, *step.reads}
     loads = postorder(n.body for m in step.members for n in m.stage.nests)
-    return {m.stage.slot for m in step.members} | {e.attr for e in loads if e.name == "load"}
+    updates = {m.stage.update for m in step.members if m.stage.update >= 0}
+    stored = {m.stage.slot for m in step.members}
+    return stored | updates | {e.attr for e in loads if e.name == "load"}
 
 
 def _compiled(

@@ -1,0 +1,143 @@
+"""Whether a new version of an array may take the old one's memory.
+
+`a[region] = value` makes a version that equals the old one outside the region.  If nobody else can see the old version, and `value`
+reads it only where it writes (or nowhere near), the region is written in place, and the statement costs what it costs in NumPy.
+Everything here is about this very slice: who holds a reference, which bytes overlap.  The answer is part of the key.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from sys import getrefcount
+from typing import Any
+
+import numpy as np
+
+from fusewright.ir import graph
+from fusewright.ir.graph import Node, contiguous_strides
+
+CHAIN = 4
+"""Versions on top of a pending value before the next one is written in place: fewer are merged into one pass."""
+MOST_READS = 200
+_MAX_WORK = 1000
+
+
+def is_reusable(node: Node, slots: dict[Node, int], reusable: set[Node]) -> bool:
+    """Whether an ASSEMBLE node may be written into its base's memory."""
+    base = node.args[0]
+    if base.shape != node.shape or base.dtype is not node.dtype or not _covers(node):
+        return False
+    if base.kind == graph.LEAF:
+        if not _is_owned(base, slots):
+            return False
+    elif base not in reusable and _chain(base) < CHAIN:
+        return False
+    reads = list(_reads(node, base))
+    return len(reads) < MOST_READS and all(
+        _is_safe(base, read, node, number) for number, read in reads
+    )
+
+
+def _covers(node: Node) -> bool:
+    """Whether the first piece is the whole old version."""
+    return all(start == 0 and step == 1 for start, step in node.attr[0])
+
+
+def _chain(node: Node) -> int:
+    length = 0
+    while node.kind == graph.ASSEMBLE and length < CHAIN:
+        node, length = node.args[0], length + 1
+    return length
+
+
+def _is_owned(leaf: Node, slots: dict[Node, int]) -> bool:
+    """Whether only the slice holds this leaf and its memory."""
+    memory, _, strides = leaf.value
+    if memory.external or not memory.writable:
+        return False
+    if strides != contiguous_strides(leaf.shape, leaf.dtype.itemsize):
+        return False
+    edges = users = 0
+    for node in slots:
+        for arg in node.args:
+            edges += arg is leaf
+        users += node.kind == graph.LEAF and node.value[0] is memory
+    # besides: the version being described (+1 edge), the dict, two parameters, a variable, the call
+    return getrefcount(leaf) <= edges + 6 and getrefcount(memory) <= users + 2
+
+
+def _reads(node: Node, base: Node) -> Iterator[tuple[int, Node]]:
+    """Where the pieces read the old version: views of it, other leaves on its memory."""
+    memory = base.value[0] if base.kind == graph.LEAF else None
+    for number, piece in enumerate(node.args[1:], 1):
+        stack, seen = [piece], {piece}
+        while stack:
+            here = stack.pop()
+            if here is base or (here.kind == graph.VIEW and here.args[0] is base):
+                yield number, here
+                continue
+            if memory is not None and here.kind == graph.LEAF and here.value[0] is memory:
+                yield number, here
+            for arg in here.args:
+                if arg not in seen:
+                    seen.add(arg)
+                    stack.append(arg)
+
+
+def _is_safe(base: Node, read: Node, node: Node, number: int) -> bool:
+    """Whether a read touches exactly what the piece writes, element for element, or none of it."""
+    region, shape = node.attr[number], node.args[number].shape
+    if read is base:
+        return shape == base.shape and _same(region, [(d, 0, 1) for d in range(len(shape))])
+    if read.kind == graph.VIEW:
+        if read.shape == shape and _same(region, read.attr):
+            return True
+        return any(
+            _apart(start, step, count, place, pace, read.shape[out] if out >= 0 else 1)
+            for (start, step), count, (out, place, pace) in zip(
+                region, shape, read.attr, strict=True
+            )
+        )
+    return _leaves_apart(base, read, region, shape)
+
+
+def _same(region: Sequence[tuple[int, int]], places: Sequence[tuple[int, int, int]]) -> bool:
+    return all(
+        out == dim and place == start and pace == step
+        for dim, ((start, step), (out, place, pace)) in enumerate(zip(region, places, strict=True))
+    )
+
+
+def _apart(start: int, step: int, count: int, place: int, pace: int, other: int) -> bool:
+    low, high = sorted((start, start + step * (count - 1)))
+    least, most = sorted((place, place + pace * (other - 1)))
+    return high < least or most < low
+
+
+def _leaves_apart(base: Node, read: Node, region: Any, shape: tuple[int, ...]) -> bool:
+    memory, offset, strides = base.value
+    window = _window(
+        memory,
+        base,
+        shape,
+        offset + sum(start * stride for (start, _), stride in zip(region, strides, strict=True)),
+        tuple(step * stride for (_, step), stride in zip(region, strides, strict=True)),
+    )
+    _, at, paces = read.value
+    other = _window(memory, read, read.shape, at, paces)
+    if (window.shape, window.strides, window.ctypes.data) == (
+        other.shape,
+        other.strides,
+        other.ctypes.data,
+    ):
+        return True
+    try:
+        return not np.shares_memory(window, other, max_work=_MAX_WORK)
+    except (np.exceptions.TooHardError, OverflowError):
+        return False
+
+
+def _window(
+    memory: graph.Memory, node: Node, shape: tuple[int, ...], offset: int, strides: tuple[int, ...]
+) -> np.ndarray[Any, Any]:
+    return np.ndarray(shape, node.dtype.numpy, memory.owner, offset, strides)

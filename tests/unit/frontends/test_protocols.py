@@ -1,0 +1,188 @@
+"""Other libraries' calls with our arrays: ufuncs, NumPy functions, foreign operands, delegation."""
+
+from __future__ import annotations
+
+from fractions import Fraction
+from typing import Any
+
+import numpy as np
+import pytest
+
+import fusewright.frontends.arrays as fa
+from fusewright.base import errors
+from fusewright.frontends.arrays import methods, opaque, ufuncs
+from fusewright.ir.graph import LEAF
+
+
+def ours() -> Any:
+    return fa.asarray(np.arange(6.0).reshape(2, 3))
+
+
+def theirs() -> Any:
+    return np.arange(6.0).reshape(2, 3)
+
+
+@pytest.mark.parametrize("ufunc", sorted(ufuncs.NAMES, key=str), ids=str)
+def test_every_ufunc_records_what_numpy_computes(ufunc: np.ufunc) -> None:
+    kinds = "?bihlBIHLfdFD"
+    with np.errstate(all="ignore"):
+        for kind in kinds:
+            operands = [np.array([1, 0, 2], kind), np.array([2, 1, 1], kind)][: ufunc.nin]
+            try:
+                want = ufunc(*operands)
+            except TypeError:
+                with pytest.raises(TypeError):
+                    ufunc(*map(fa.asarray, operands))
+                continue
+            got = ufunc(*map(fa.asarray, operands))
+            assert got._node.kind != LEAF
+            assert got.dtype == want.dtype
+            np.testing.assert_array_equal(np.asarray(got), want)
+
+
+def test_out_where_dtype_and_casting() -> None:
+    out = fa.zeros((2, 3))
+    assert np.add(ours(), 1.0, out=out) is out
+    assert out.tolist() == (theirs() + 1.0).tolist()
+    raw = np.zeros((2, 3))
+    assert np.add(ours(), 1.0, out=raw, where=ours() > 2) is raw
+    assert raw.tolist() == np.add(theirs(), 1.0, out=np.zeros((2, 3)), where=theirs() > 2).tolist()
+    np.multiply(out, 0.0, out=out, where=theirs() > 3)
+    assert out.tolist() == [[1, 2, 3], [4, 0, 0]]
+    assert np.add(ours(), 1, dtype="float32").dtype == np.float32
+    with pytest.raises(errors.DTypeError):
+        np.add(ours(), 1, dtype="int32")
+    with pytest.raises(errors.DTypeError):
+        np.add(ours(), 1, out=fa.zeros((2, 3), int))
+    np.add(ours(), 0.5, out=(target := fa.zeros((2, 3), int)), casting="unsafe")
+    assert target.tolist() == [[0, 1, 2], [3, 4, 5]]
+
+
+def test_ufuncs_without_an_op_are_delegated_and_noted() -> None:
+    notes: list[opaque.Note] = []
+    opaque.listeners.append(notes.append)
+    try:
+        fraction, whole = np.modf(ours() / 2.0)
+        assert np.gcd(fa.arange(4), 2).tolist() == [2, 1, 2, 1]
+    finally:
+        opaque.listeners.remove(notes.append)
+    assert (fraction + whole).tolist() == (theirs() / 2.0).tolist()
+    assert [note.name for note in notes] == ["modf", "gcd"]
+    assert notes[0].line is not None
+    assert notes[0].line[0] == __file__
+
+
+def test_numpy_functions_take_our_arrays() -> None:
+    assert np.kron(ours(), np.ones((1, 2))).tolist() == np.kron(theirs(), np.ones((1, 2))).tolist()
+    assert isinstance(np.kron(ours(), ours()), fa.Array)
+    assert np.median(ours()) == 2.5
+    u, s, vh = np.linalg.svd(ours())
+    assert (u.shape, s.shape, vh.shape) == ((2, 2), (2,), (3, 3))
+    out = fa.zeros(3)
+    assert np.nanmax(ours(), axis=0, out=out) is out
+    assert out.tolist() == [3, 4, 5]
+
+
+def test_registered_functions_are_preferred() -> None:
+    methods.functions["kron"] = lambda a, b: "ours"
+    try:
+        assert np.kron(ours(), 1) == "ours"
+    finally:
+        del methods.functions["kron"]
+
+
+def test_mixed_operands() -> None:
+    x, n = ours(), theirs()
+    for value in (n + x, x + n, n.T.T * x, [[1.0, 2.0, 3.0]] + x, x - [1, 2, 3]):
+        assert isinstance(value, fa.Array)
+    assert (n + x).tolist() == (n + n).tolist()
+    n += x
+    assert type(n) is np.ndarray
+    assert n.tolist() == (theirs() * 2).tolist()
+    n[0] = x[1]
+    assert n[0].tolist() == [3, 4, 5]
+    assert isinstance(x * Fraction(1, 2), np.ndarray)
+
+
+def test_other_libraries_may_take_over() -> None:
+    class Refusing:
+        __array_ufunc__ = None
+
+        def __radd__(self, other: Any) -> str:
+            return "theirs"
+
+        def __rmatmul__(self, other: Any) -> str:
+            return "theirs"
+
+    class Prior:
+        __array_priority__ = 1e6
+
+        def __rmul__(self, other: Any) -> str:
+            return "prior"
+
+    assert ours() + Refusing() == "theirs"
+    assert ours() * Prior() == "prior"
+    x = ours()
+    x_before = x
+    x += Refusing()
+    assert x == "theirs"
+    assert isinstance(x_before, fa.Array)
+
+
+@pytest.mark.parametrize(
+    "arguments",
+    [(5,), (2, 9), (9, 2, -2), (0, 1, 0.1), (0.5, 7.3, 0.7), (3, 3), (5, 1), (1, 2, 0.3), (-2.5,)],
+)
+@pytest.mark.parametrize("dtype", [None, "float32", "int32", "complex128", "float16"])
+def test_arange_is_numpys(arguments: Any, dtype: Any) -> None:
+    want = np.arange(*arguments, dtype=dtype)
+    got = fa.arange(*arguments, dtype=dtype)
+    assert got.dtype == want.dtype
+    np.testing.assert_array_equal(np.asarray(got), want)
+
+
+@pytest.mark.parametrize("endpoint", [True, False])
+@pytest.mark.parametrize("dtype", [None, "float32", "int64", "complex64"])
+@pytest.mark.parametrize("count", [0, 1, 2, 7, 50])
+def test_linspace_is_numpys(count: int, dtype: Any, endpoint: bool) -> None:
+    for start, stop in ((0, 1), (-3.3, 9.1), (2, 2), (5, -1)):
+        want, step = np.linspace(start, stop, count, endpoint, retstep=True, dtype=dtype)
+        got, our_step = fa.linspace(start, stop, count, endpoint, retstep=True, dtype=dtype)
+        assert got.dtype == want.dtype
+        np.testing.assert_array_equal(np.asarray(got), want)
+        np.testing.assert_array_equal(our_step, step)
+
+
+def test_constants_cost_no_memory() -> None:
+    huge = fa.zeros((1 << 20, 1 << 20)) + 1.0
+    assert float(huge[3, 4]) == 1.0
+    assert float(fa.arange(1 << 40)[-1]) == (1 << 40) - 1
+    assert fa.eye(1 << 20, k=1)[5, 6] == 1.0
+    assert fa.full((2, 2), [1, 2]).tolist() == [[1, 2], [1, 2]]
+
+
+def test_asarray_of_anything() -> None:
+    assert fa.asarray([[1, 2], [3, 4]]).dtype == np.int64
+    assert fa.asarray([ours()[0], ours()[1]]).tolist() == theirs().tolist()
+    assert fa.asarray([ours().sum(), 1.0]).tolist() == [15.0, 1.0]
+    assert fa.asarray(3).shape == ()
+    assert fa.asarray(np.arange(3, dtype=">i4")).tolist() == [0, 1, 2]
+    assert fa.array([1, 2], ndmin=3).shape == (1, 1, 2)
+    x = ours()
+    assert fa.asarray(x) is x
+    assert fa.asarray(x, "float32").dtype == np.float32
+    with pytest.raises(errors.UnsupportedError):
+        fa.asarray(["text"])
+
+
+def test_opaque_steps_stay_in_the_trace() -> None:
+    x = ours() + 1.0
+    product = x @ x.T
+    assert product._node.kind != LEAF
+    low, high = opaque.opaque_parts(
+        "bounds", lambda a: (a.min(0), a.max(0)), (product,), [(float, (2,)), (float, (2,))]
+    )
+    total = low + high
+    want = (theirs() + 1.0) @ (theirs() + 1.0).T
+    assert total.tolist() == (want.min(0) + want.max(0)).tolist()
+    assert x._node.kind != LEAF
