@@ -104,7 +104,7 @@ def tolerance(dtype: str, total: bool, count: int) -> dict[str, float]:
     """NumPy's float32 exp is good to 2.4 ulp; a peer that sums float32 one by one loses digits with the count."""
     if total:
         return {"rtol": 2e-2 if dtype == "float32" else 1e-9, "atol": 0.0}
-    return {"rtol": 3e-6 if dtype == "float32" else 1e-14, "atol": 1e-5 if dtype == "float32" else 1e-14}
+    return {"rtol": 3e-6, "atol": 1e-4} if dtype == "float32" else {"rtol": 1e-14, "atol": 1e-12}
 
 
 def measure(report: Report, section: Section, dtype: str, count: int, total: bool) -> None:

@@ -109,7 +109,7 @@ def _odd_tail(f: Function) -> Function:
 _TINY = mpf(10) ** -12
 _QUARTER = (mp.pi / 4 * mpf("1.01")) ** 2
 _HALF_LN2 = mp.log(2) / 2 * mpf("1.0005")
-_LOG_S = ((mp.sqrt(2) - 1) / (mp.sqrt(2) + 1) * mpf("1.0005")) ** 2
+_LOG_S = mpf("0.2001") ** 2  # f = 1/2
 
 
 def _log_tail(z: Any) -> Any:
@@ -163,15 +163,15 @@ FITS = (
     Fit("sinh", _odd_tail(mp.sinh), _TINY, _HALF_LN2**2, (4, 2), lambda z: z),
     Fit("cosh", lambda z: (mp.cosh(mp.sqrt(z)) - 1) / z, _TINY, _HALF_LN2**2, (4, 2), lambda z: z),
     Fit("tanh", _odd_tail(mp.tanh), _TINY, mpf("0.5626") ** 2, (10, 4), lambda z: z),
-    Fit("log", _log_tail, _TINY, _LOG_S, (6, 0), lambda z: z),
-    Fit("log_direct", _log_direct_tail, mp.sqrt(mpf(0.5)) - 1, mp.sqrt(mpf(2)) - 1, (0, 8),
+    Fit("log", _log_tail, _TINY, _LOG_S, (7, 0), lambda z: z),
+    Fit("log_direct", _log_direct_tail, mpf("-0.25"), mpf("0.5"), (0, 8),
         lambda f: abs(f**3 / mp.log(1 + f)) if f else mpf(0) + mpf(10) ** -30),
     # log2(1 + f) = f P(f): for power of float32, in float64
     Fit(
         "log2_direct",
         _near(lambda f: mp.log(1 + f, 2) / f, 1 / mp.log(2)),
-        mp.sqrt(mpf(0.5)) - 1,
-        mp.sqrt(mpf(2)) - 1,
+        mpf(-0.25),
+        mpf(0.5),
         (14, 0),
     ),
     # sin(r) = r + r z P(z);  cos(r) = 1 - z / 2 + z**2 P(z)
@@ -185,7 +185,7 @@ FITS = (
     Fit("arcsinh", _odd_tail(mp.asinh), _TINY, mpf("0.2501"), (11, 5), lambda z: z),
     Fit("arctanh", _odd_tail(mp.atanh), _TINY, mpf("0.2501"), (13, 5), lambda z: z),
     # m**(-1/3), a first guess
-    Fit("inverse_cube_root", lambda m: m ** (mpf(-1) / 3), mpf("0.353"), mpf("2.829"), (5, 0),
+    Fit("inverse_cube_root", lambda m: m ** (mpf(-1) / 3), mpf("0.374"), mpf("3.001"), (5, 0),
         lambda m: m ** (mpf(1) / 3)),
     # erf(x) = 2 / sqrt(pi) x + x z P(z), |x| <= 1
     Fit("erf", lambda z: (mp.erf(mp.sqrt(z)) / mp.sqrt(z) - 2 / mp.sqrt(mp.pi)) / z, _TINY,
@@ -196,7 +196,7 @@ FITS = (
     # erfc(x) = exp(-x**2) (c + t P(t)) / (1 + 2 x), t = (x - 4) / (x + 4), x from 0.74 to 28
     Fit("erfc", _scaled_erfc_tail, mpf("-3.26") / mpf("4.74"), mpf("0.751"), (19, 9), abs),
     # log(1 + f) = 2 s + s**3 (2/3 + z P(z)): for power, where 2/3 is added in two words
-    Fit("power_log", lambda z: (_log_tail(z) - mpf(2) / 3) / z, _TINY, _LOG_S, (6, 0),
+    Fit("power_log", lambda z: (_log_tail(z) - mpf(2) / 3) / z, _TINY, _LOG_S, (7, 0),
         lambda z: z * z * mp.sqrt(z)),
 )  # fmt: skip
 

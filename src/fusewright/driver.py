@@ -16,7 +16,7 @@ from fusewright.ir import graph
 from fusewright.ir.graph import Node
 from fusewright.runtime.trace import Key, Slice, computed_once, take
 from fusewright.targets.reference import interpreter as reference
-from fusewright.targets.cpu.runner import Runner, build
+from fusewright.targets.cpu.runner import Runner, obtain
 
 MOST_RUNNERS = 4096
 """Structures kept compiled in memory; the oldest goes when there are more."""
@@ -49,5 +49,5 @@ def _by_numpy(node: Node, operands: list[Any]) -> Any:
 def _compile(key: Key, slice_: Slice, options: Options) -> Runner:
     if len(_runners) >= MOST_RUNNERS:
         del _runners[next(iter(_runners))]
-    runner = _runners[key] = build(slice_, options)
+    runner = _runners[key] = obtain(key, slice_, options)
     return runner

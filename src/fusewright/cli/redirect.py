@@ -167,7 +167,8 @@ class _Submodules(MetaPathFinder):
         if not fullname.startswith(DROP_IN + "."):
             return None
         parent, _, name = fullname.rpartition(".")
-        found = getattr(sys.modules[parent], name, None)
+        # Not `getattr`: the drop-in's own look-up of missing names asks the finders.
+        found = vars(sys.modules[parent]).get(name)
         if found is None:
             original = REPLACED + fullname[len(DROP_IN) :]
             if importlib.util.find_spec(original) is None:

@@ -12,65 +12,36 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 from contextlib import ExitStack
-from dataclasses import dataclass
-from typing import Literal
 
 from fusewright.codegen.fold import Folding, block_size, finish
 from fusewright.codegen.loops import Loops, at, larger, smaller, spelled
 from fusewright.codegen.memory import Layout
+from fusewright.codegen.module import Module, Scratch, Word
 from fusewright.codegen.prelude import prelude
 from fusewright.ir import linear
 from fusewright.ir.dtypes import INT64
-from fusewright.ir.expr import Expr, const, op, postorder
+from fusewright.ir.expr import Expr, const, index, op, postorder
 from fusewright.ir.nest import Buffer, Nest, Program, Stage
 from fusewright.plan.plan import TILE, Kernel, Member, counts_tiles, is_sink
 from fusewright.rules.decompose import decompose_all
 
 LIGHT = 24
 """Expressions in a body: below this, two machine vectors at a time hide the latency of one."""
-ATTRIBUTES = 'attributes #0 = { nounwind "prefer-vector-width"="512" }'
+ATTRIBUTES = 'attributes #0 = { nounwind "prefer-vector-width"="512" }\n!0 = !{i32 1}'
 
 
-@dataclass(frozen=True, slots=True)
-class Word:
-    """A kernel argument: the pointer of a stored value, the pointer of a sink's partial results, the number of a
-    run-time parameter (`Program.arguments`), or the units in a block of reductions.
-    """
 
-    what: Literal["pointer", "partial", "param", "block"]
-    number: int = 0
-
-
-@dataclass(frozen=True, slots=True)
-class Scratch:
-    """A row or tile buffer in scratch: `rows` times the product of `extents`, in elements of `itemsize` bytes."""
-
-    slot: int
-    rows: int
-    extents: tuple[Expr, ...]
-    itemsize: int
-
-
-@dataclass(frozen=True, slots=True)
-class Module:
-    """The text and what a caller must hand over.  `finish` says whether `finish` must run after all units."""
-
-    text: str
-    words: tuple[Word, ...]
-    scratch: tuple[Scratch, ...]
-    finish: bool
-
-
-def lower(program: Program, kernel: Kernel, vector_bytes: int) -> Module:
-    """The kernel's module for machine vectors of this many bytes."""
-    return Lowering(program, kernel, vector_bytes).run()
+def lower(program: Program, kernel: Kernel, vector_bytes: int, large: bool = False) -> Module:
+    """The kernel's module for machine vectors of this many bytes; `large` results are written past the caches."""
+    return Lowering(program, kernel, vector_bytes, large).run()
 
 
 class Lowering(Loops):
     """One kernel being written."""
 
-    def __init__(self, program: Program, kernel: Kernel, vector_bytes: int) -> None:
+    def __init__(self, program: Program, kernel: Kernel, vector_bytes: int, large: bool) -> None:
         super().__init__()
+        self.large = large
         self.program = program
         self.kernel = kernel
         self.vector_bytes = vector_bytes
@@ -95,7 +66,11 @@ class Lowering(Loops):
         ending = self._finish()
         text = f"{text}{ending}"
         full = f"{text}\n{prelude(text)}\n{ATTRIBUTES}\n"
-        return Module(full, tuple(self.words), tuple(self.scratch), bool(ending))
+        partials = tuple(
+            (m.stage.slot, block_size(m.stage), m.stage.dtype.itemsize // len(m.stage.nests))
+            for m in self.kernel.sinks
+        )
+        return Module(full, tuple(self.words), tuple(self.scratch), bool(ending), partials)
 
     # -- arguments and layouts ------------------------------------------------------------------
 
@@ -200,7 +175,10 @@ class Lowering(Loops):
         phases = self.kernel.phases
         extent = self._most([group[0] for group in self.kernel.extents])
         if not counts_tiles(self.kernel):
+            self.memory.past_caches = self.large and _starts_aligned(phases[0])
             self._range(phases[0], "%lo", "%hi")
+            if self.memory.past_caches:
+                self.builder.line("call void @llvm.x86.sse.sfence()")
             return
         with self.builder.loop("%lo", "%hi", 1) as unit:
             start = op("multiply", unit.variable, const(TILE, INT64))
@@ -397,6 +375,15 @@ class Lowering(Loops):
             result = loops.argument(self._word(Word("pointer", slot)), None)
             finish(loops, member.stage, block_size(member.stage), partial, result, folding)
         return loops.text("finish")
+
+
+def _starts_aligned(phase: Sequence[Member]) -> bool:
+    """Whether every vector stored lies within aligned memory of ours: units start at multiples of the grain."""
+    zero = all(linear.constant(n.box.low[0]) == 0 for m in phase for n in m.stage.nests)
+    own = all(
+        m.stage.update < 0 and n.store == (index(0),) for m in phase for n in m.stage.nests
+    )
+    return zero and own
 
 
 def _inside(nest: Nest, stage: Stage, shared: Sequence[Expr]) -> Expr | None:

@@ -37,6 +37,7 @@ class Memory:
 
     def __init__(self) -> None:
         self.layouts: dict[int, Layout] = {}
+        self.past_caches = False
         self.builder = Builder(self.load)
 
     def _offset(self, layout: Layout, indices: Sequence[Expr]) -> tuple[Expr, int]:
@@ -213,6 +214,10 @@ class Memory:
     def _write(self, pointer: str, value: str, memory: DType, width: int) -> None:
         lanes = self.builder.lanes
         kind = llvm_type(memory, width)
+        if (lanes is None or lanes.mask is None) and self.past_caches:
+            align = min(width * memory.itemsize, 64)
+            self.builder.line(f"store {kind} {value}, ptr {pointer}, align {align}, !nontemporal !0")
+            return
         if lanes is None or lanes.mask is None:
             self.builder.line(f"store {kind} {value}, ptr {pointer}, align {memory.itemsize}")
             return

@@ -29,6 +29,9 @@ class DType:
     def __repr__(self) -> str:
         return self.name
 
+    def __reduce__(self) -> Any:
+        return (by_name, (self.name,))
+
     @property
     def bits(self) -> int:
         return 8 * self.itemsize
@@ -66,6 +69,11 @@ ALL = (
 )  # fmt: skip
 BY_NAME = {dtype.name: dtype for dtype in ALL}
 _BY_NUMPY = {dtype.numpy: dtype for dtype in ALL}
+
+
+def by_name(name: str) -> DType:
+    """The row of a name."""
+    return BY_NAME[name]
 
 
 def from_numpy(dtype: Any) -> DType | None:

@@ -38,6 +38,11 @@ class Expr:
         self.dtype = dtype
         self.attr = attr
 
+    def __reduce__(self) -> Any:
+        if self.name == "const":
+            return (const, (self.attr, self.dtype))
+        return (_make, (self.name, self.args, self.dtype, self.attr))
+
     def __repr__(self) -> str:
         if self.name == "const":
             return repr(self.attr)

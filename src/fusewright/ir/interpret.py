@@ -128,6 +128,16 @@ def _popcount(a: Array) -> Array:
     return np.asarray(np.bitwise_count(a.view(f"u{a.dtype.itemsize}")))
 
 
+def _exponent(a: Array) -> Array:
+    mantissa, exponent = np.frexp(a)
+    return exponent - (mantissa < 0.75)
+
+
+def _fraction(a: Array) -> Array:
+    mantissa, _ = np.frexp(a)
+    return np.where(mantissa < 0.75, mantissa * a.dtype.type(2), mantissa)
+
+
 def _ldexp(a: Array, n: Array) -> Array:
     return np.ldexp(a, np.where(np.isfinite(n), n, 0).astype(np.int32))
 
@@ -143,6 +153,8 @@ MEANING: dict[str, Callable[..., Any]] = {
     "absolute": _magnitude,
     "fma": _fma,
     "ldexp": _ldexp,
+    "exponent": _exponent,
+    "fraction": _fraction,
     "sqrt": np.sqrt,
     "floor": np.floor,
     "ceil": np.ceil,

@@ -172,6 +172,8 @@ PRIMITIVE: dict[str, str] = {
     "absolute": "magnitude; the least integer stays itself",
     "fma": "a * b + c rounded once (floats only)",
     "ldexp": "the first times 2**n, rounded once; n is a whole float, |n| <= 1100 (float64) or 160 (float32)",
+    "exponent": "k of x = m * 2**k, 0.75 <= m < 1.5, as a float; any value where x is not positive and finite",
+    "fraction": "m of that",
     "sqrt": "IEEE square root",
     "floor": "towards minus infinity (floats)",
     "ceil": "towards infinity (floats)",

@@ -1,8 +1,9 @@
 """NumPy's names over Fusewright's arrays: `import fusewright.numpy as np` runs a NumPy program.
 
-Calls are recorded and computed when a value is asked for.  What has no recorded form runs in NumPy as a named step
-(`fw.explain` shows it, `strict=True` refuses it).  One difference is visible: compiled code raises no warnings for
-floating-point errors, so `errstate` and `seterr` only reach what NumPy itself runs.
+Calls are recorded and computed when a value is asked for. What has no recorded form runs in
+NumPy as a named step (`fw.explain` shows it, `strict=True` refuses it). One difference is
+visible: compiled code raises no warnings for floating-point errors, so `errstate` and `seterr`
+only reach what NumPy itself runs.
 """
 
 from __future__ import annotations

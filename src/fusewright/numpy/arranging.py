@@ -7,11 +7,11 @@ from typing import Any
 
 import numpy as np
 
-from fusewright.base.errors import ShapeError, ValueRangeError
+from fusewright.base.errors import AxisError, ShapeError, ValueRangeError
 from fusewright.frontends.arrays import axes as axis_rules
 from fusewright.frontends.arrays import core, opaque, record, scans, shaping
 from fusewright.frontends.arrays.core import Handle, wrap_array
-from fusewright.frontends.arrays.views import identity, reshape_node, view_node
+from fusewright.frontends.arrays.views import identity, reshape_node, transposed, view_node
 from fusewright.ir.graph import ASSEMBLE, VIEW, Node
 from fusewright.numpy.operands import Function, NotRecorded, handle_of, node_of, recorded
 
@@ -44,9 +44,7 @@ def matrix_transpose(x: Any, /) -> Any:
     """The last two axes exchanged."""
     x = handle_of(x)
     if len(x._shape) < 2:
-        raise ShapeError(
-            f"Input array must be at least 2-dimensional, but it is {len(x._shape)}"
-        )
+        raise ShapeError(f"Input array must be at least 2-dimensional, but it is {len(x._shape)}")
     return shaping.swapaxes(x, -1, -2)
 
 
@@ -74,7 +72,7 @@ def moveaxis(a: Any, source: Any, destination: Any) -> Any:
     order = [axis for axis in range(rank) if axis not in old]
     for place, axis in sorted(zip(new, old, strict=True)):
         order.insert(place, axis)
-    return shaping.transposed(a, tuple(order))
+    return transposed(a, tuple(order))
 
 
 def _as_list(axes: Any) -> list[Any]:
@@ -89,10 +87,10 @@ def rollaxis(a: Any, axis: int, start: int = 0) -> Any:
     axis = axis_rules.one_axis(axis, rank)
     start = start + rank if start < 0 else start
     if not 0 <= start <= rank:
-        raise axis_rules.AxisError(f"'start' arg requires {-rank} <= start < {rank + 1}")
+        raise AxisError(f"'start' arg requires {-rank} <= start < {rank + 1}")
     order = [dim for dim in range(rank) if dim != axis]
     order.insert(start - 1 if axis < start else start, axis)
-    return shaping.transposed(a, tuple(order))
+    return transposed(a, tuple(order))
 
 
 @recorded(np.expand_dims)
@@ -243,7 +241,7 @@ def runs_of(indices: Any) -> list[Run]:
 
 
 @recorded(np.tile)
-def tile(A: Any, reps: Any) -> Any:  # noqa: N803
+def tile(A: Any, reps: Any) -> Any:
     """The array repeated along its axes."""
     a = handle_of(A)
     reps = tuple(int(n) for n in _as_list(opaque.to_numpy(reps)))
@@ -307,7 +305,11 @@ def pad(array: Any, pad_width: Any, mode: Any = "constant", **kwargs: Any) -> An
     a = handle_of(array)
     node = a._node
     plain = kwargs.keys() <= ({"constant_values"} if mode == "constant" else frozenset())
-    if not plain or (mode != "constant" and mode not in PAD_BY_INDEX) or isinstance(pad_width, dict):
+    if (
+        not plain
+        or (mode != "constant" and mode not in PAD_BY_INDEX)
+        or isinstance(pad_width, dict)
+    ):
         raise NotRecorded("this mode of padding")
     widths = np.broadcast_to(np.asarray(opaque.to_numpy(pad_width)), (len(node.shape), 2))
     if widths.dtype.kind not in "iu" or (widths < 0).any():

@@ -7,9 +7,9 @@ from typing import Any
 
 import numpy as np
 
-from fusewright.base.errors import ArgumentError, ShapeError, ValueRangeError
+from fusewright.base.errors import ArgumentError, DTypeError, ShapeError, ValueRangeError
 from fusewright.frontends.arrays import axes as axis_rules
-from fusewright.frontends.arrays import core, opaque, record, scans
+from fusewright.frontends.arrays import core, opaque, scans
 from fusewright.frontends.arrays.core import Handle
 from fusewright.numpy.elementwise import where
 from fusewright.numpy.operands import (
@@ -48,14 +48,14 @@ def ediff1d(ary: Any, to_end: Any = None, to_begin: Any = None) -> Any:
     """Differences of neighbours of the flat array, with values before and after."""
     flat = handle_of(ary).ravel()
     steps = flat[1:] - flat[:-1]
-    parts = []
+    parts: list[Any] = []
     for extra in (to_begin, None, to_end):
         if extra is None:
             parts += [steps] if not parts or parts[-1] is not steps else []
             continue
         border = handle_of(extra)
         if not np.can_cast(border.dtype, flat.dtype, "same_kind") and not is_scalar(extra):
-            raise record.rules.DTypeError("values added by ediff1d must have the array's type")
+            raise DTypeError("values added by ediff1d must have the array's type")
         parts.append(border.ravel().astype(flat.dtype))
     return joined(parts, 0) if len(parts) > 1 else steps
 
@@ -190,9 +190,7 @@ def trapezoid(y: Any, x: Any = None, dx: Any = 1.0, axis: int = -1) -> Any:
 
 
 @recorded(np.unwrap)
-def unwrap(
-    p: Any, discont: Any = None, axis: int = -1, *, period: Any = 2 * math.pi
-) -> Any:
+def unwrap(p: Any, discont: Any = None, axis: int = -1, *, period: Any = 2 * math.pi) -> Any:
     """Jumps of more than half a period taken out."""
     p = handle_of(p)
     rank = len(p._shape)
@@ -213,7 +211,6 @@ def unwrap(
 
 def _sliding(name: str, original: Any) -> Any:
     """`convolve` and `correlate`: library steps of known length."""
-
     default = "full" if name == "convolve" else "valid"
 
     @recorded(original)

@@ -11,6 +11,7 @@ from fusewright.base.errors import BoundsError, ShapeError, ValueRangeError
 from fusewright.frontends.arrays import axes as axis_rules
 from fusewright.frontends.arrays import inplace, opaque, record, reductions, sharing
 from fusewright.frontends.arrays.core import Handle, cast, wrap_array
+from fusewright.frontends.arrays.dtypes import check_cast
 from fusewright.ir.dtypes import BOOL, INT64
 from fusewright.numpy.calculus import along, joined
 from fusewright.numpy.elementwise import select
@@ -83,7 +84,9 @@ def _not_integers(indices: Any) -> BoundsError:
 
 
 def in_place(name: str, original: Function, target: Any, *args: Any, **kwargs: Any) -> Any:
-    """A function that writes into its first argument: NumPy works on a copy, which becomes the new content."""
+    """A function that writes into its first argument: NumPy works on a copy, which becomes the
+    new content.
+    """
     if not isinstance(target, Handle):
         return original(target, *map(opaque.to_numpy, args), **kwargs)
     inplace.check_writable(target)
@@ -113,8 +116,12 @@ def copyto(dst: Any, src: Any, casting: str = "same_kind", where: Any = True) ->
     if not isinstance(dst, Handle):
         np.copyto(dst, opaque.to_numpy(src), casting=casting, where=opaque.to_numpy(where))  # type: ignore[arg-type]
         return
-    node = inplace.value_node(src, dst._dtype) if type(src) in (int, float, complex, bool) else node_of(src)
-    inplace.rules.check_cast(node.dtype, dst._dtype, casting)
+    node = (
+        inplace.value_node(src, dst._dtype)
+        if type(src) in (int, float, complex, bool)
+        else node_of(src)
+    )
+    check_cast(node.dtype, dst._dtype, casting)
     node = record.broadcast_node(cast(node, dst._dtype), dst._shape, "copyto")
     if where is not True:
         mask = record.broadcast_node(cast(node_of(where), BOOL), dst._shape, "copyto")
@@ -184,7 +191,9 @@ def delete(arr: Any, obj: Any, axis: Any = None) -> Any:
 
 
 def _found(original: Function) -> Function:
-    """`nonzero`, `flatnonzero`, `argwhere`: how many there are depends on the data, so they compute."""
+    """`nonzero`, `flatnonzero`, `argwhere`: how many there are depends on the data, so they
+    compute.
+    """
     return recorded(original)(
         lambda a: opaque.from_numpy_result(original(sharing.content_of(node_of(a))))
     )

@@ -7,7 +7,7 @@ from typing import Any
 
 import numpy as np
 
-from fusewright.base.errors import ArgumentError
+from fusewright.base.errors import ArgumentError, DTypeError, ShapeError
 from fusewright.frontends.arrays import core, record, reductions, shaping, sharing
 from fusewright.frontends.arrays.core import Handle, cast, wrap
 from fusewright.frontends.arrays.dtypes import RANGES, as_dtype
@@ -31,12 +31,14 @@ def finished(result: Any, out: Any) -> Any:
 
 @recorded(np.where)
 def where(condition: Any, x: Any = NO_VALUE, y: Any = NO_VALUE, /) -> Any:
-    """Elements of `x` where the condition holds, else of `y`; with one argument the indices of what is true."""
+    """Elements of `x` where the condition holds, else of `y`; with one argument the indices of
+    what is true.
+    """
     if x is NO_VALUE and y is NO_VALUE:
         found = np.nonzero(sharing.content_of(node_of(condition)))
         return tuple(core.wrap_array(sharing.adopted(np.ascontiguousarray(n))) for n in found)
     if x is NO_VALUE or y is NO_VALUE:
-        raise record.rules.DTypeError("either both or neither of x and y should be given")
+        raise DTypeError("either both or neither of x and y should be given")
     chosen = cast(node_of(condition), BOOL)
     x, y = (handle_of(v) if type(v) in (list, tuple) else v for v in (x, y))
     return core.wrap_array(record.map_node("where", chosen, x, y))
@@ -44,9 +46,15 @@ def where(condition: Any, x: Any = NO_VALUE, y: Any = NO_VALUE, /) -> Any:
 
 @recorded(np.clip, host=True)
 def clip(
-    a: Any, a_min: Any = NO_VALUE, a_max: Any = NO_VALUE, out: Any = None, *,
-    min: Any = NO_VALUE, max: Any = NO_VALUE, **kwargs: Any,
-) -> Any:  # fmt: skip
+    a: Any,
+    a_min: Any = NO_VALUE,
+    a_max: Any = NO_VALUE,
+    out: Any = None,
+    *,
+    min: Any = NO_VALUE,
+    max: Any = NO_VALUE,
+    **kwargs: Any,
+) -> Any:
     """Values limited to an interval."""
     if kwargs:
         raise NotRecorded("ufunc keyword arguments of clip")
@@ -93,9 +101,7 @@ def round_(a: Any, decimals: int = 0, out: Any = None) -> Any:
 
 
 @recorded(np.isclose, host=True)
-def isclose(
-    a: Any, b: Any, rtol: Any = 1e-05, atol: Any = 1e-08, equal_nan: bool = False
-) -> Any:
+def isclose(a: Any, b: Any, rtol: Any = 1e-05, atol: Any = 1e-08, equal_nan: bool = False) -> Any:
     """Whether elements are equal within `atol + rtol * abs(b)`."""
     x, y = (v if is_scalar(v) else handle_of(v) for v in (a, b))
     if is_scalar(y):
@@ -110,9 +116,7 @@ def isclose(
 
 
 @recorded(np.allclose, host=True)
-def allclose(
-    a: Any, b: Any, rtol: Any = 1e-05, atol: Any = 1e-08, equal_nan: bool = False
-) -> bool:
+def allclose(a: Any, b: Any, rtol: Any = 1e-05, atol: Any = 1e-08, equal_nan: bool = False) -> bool:
     """Whether all elements are close: a Python bool, so it computes."""
     result = isclose(a, b, rtol, atol, equal_nan)
     return bool(result.all())
@@ -136,7 +140,7 @@ def array_equiv(a1: Any, a2: Any) -> bool:
     x, y = handle_of(a1), handle_of(a2)
     try:
         return bool(u.equal(x, y).all())
-    except record.ShapeError:
+    except ShapeError:
         return False
 
 
@@ -235,13 +239,13 @@ def fix(x: Any, out: Any = None) -> Any:
 def select(condlist: Any, choicelist: Any, default: Any = 0) -> Any:
     """For each element the first choice whose condition holds."""
     if len(condlist) != len(choicelist) or not len(condlist):
-        raise record.ShapeError("list of cases must be same length as list of conditions, not empty")
+        raise ShapeError("list of cases must be same length as list of conditions, not empty")
     dtype = as_dtype(np.result_type(*map(_weak, choicelist), _weak(default)))
     result = _choice(default, dtype)
     for condition, choice in zip(reversed(condlist), reversed(choicelist), strict=True):
         test = node_of(condition)
         if test.dtype is not BOOL:
-            raise record.rules.DTypeError("conditions of select must be boolean arrays")
+            raise DTypeError("conditions of select must be boolean arrays")
         result = record.map_node("where", test, _choice(choice, dtype), result)
     return core.wrap_array(result)
 
@@ -251,7 +255,7 @@ def _choice(value: Any, dtype: DType) -> Node:
     if type(value) is int and dtype.is_integer:
         low, high = RANGES[dtype]
         if not low <= value <= high:
-            raise record.rules.DTypeError(
+            raise DTypeError(
                 "Choicelist and default value do not have a common dtype",
                 why=f"{dtype} holds {low} to {high}, not {value}",
             )

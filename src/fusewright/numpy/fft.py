@@ -1,4 +1,6 @@
-"""`numpy.fft`: transforms are library steps of known shape and type; shifts are recorded as rolls."""
+"""`numpy.fft`: transforms are library steps of known shape and type; shifts are recorded as
+rolls.
+"""
 
 from __future__ import annotations
 
@@ -22,7 +24,14 @@ LENGTHS = {
     "same": lambda n: n,
 }
 """The extent of the last transformed axis: of a real input, of a real output, of neither."""
-ONE = {"fft": "same", "ifft": "same", "rfft": "half", "irfft": "double", "hfft": "double", "ihfft": "half"}  # fmt: skip
+ONE = {
+    "fft": "same",
+    "ifft": "same",
+    "rfft": "half",
+    "irfft": "double",
+    "hfft": "double",
+    "ihfft": "half",
+}
 MANY = {"fft": "same", "ifft": "same", "rfft": "half", "irfft": "double"}
 
 
@@ -96,8 +105,10 @@ def _shift(name: str, sign: int) -> Function:
 EXPORTS: dict[str, Function] = {
     **{name: _one(name) for name in ONE},
     **{f"{name}{suffix}": _many(name, suffix) for name in MANY for suffix in ("2", "n")},
-    "fftshift": _shift("fftshift", 1), "ifftshift": _shift("ifftshift", -1),
-    "fftfreq": on_host(np.fft.fftfreq), "rfftfreq": on_host(np.fft.rfftfreq),
-}  # fmt: skip
+    "fftshift": _shift("fftshift", 1),
+    "ifftshift": _shift("ifftshift", -1),
+    "fftfreq": on_host(np.fft.fftfreq),
+    "rfftfreq": on_host(np.fft.rfftfreq),
+}
 __getattr__ = lookup("fft", EXPORTS)
 methods.functions.update({f"fft.{name}": value for name, value in EXPORTS.items()})

@@ -51,7 +51,9 @@ def load(file: Any, *args: Any, **kwargs: Any) -> Any:
 
 
 def on_host(original: Callable[..., Any]) -> Function:
-    """A function that looks at values and leaves none behind that need recording (files, text, types)."""
+    """A function that looks at values and leaves none behind that need recording (files, text,
+    types).
+    """
 
     def function(*args: Any, **kwargs: Any) -> Any:
         args = tuple(map(opaque.to_numpy, args))
@@ -68,9 +70,18 @@ EXPORTS: dict[str, Function] = {
     **{
         f.__name__: on_host(f)
         for f in (
-            np.save, np.savez, np.savez_compressed, np.savetxt, np.loadtxt, np.genfromtxt, np.fromregex,
-            np.array_repr, np.array_str, np.array2string, np.format_float_positional,
+            np.save,
+            np.savez,
+            np.savez_compressed,
+            np.savetxt,
+            np.loadtxt,
+            np.genfromtxt,
+            np.fromregex,
+            np.array_repr,
+            np.array_str,
+            np.array2string,
+            np.format_float_positional,
             np.format_float_scientific,
         )
     },
-}  # fmt: skip
+}

@@ -1,4 +1,6 @@
-"""New arrays: constants, ranges, grids, masks of triangles; none of them costs a pass over memory."""
+"""New arrays: constants, ranges, grids, masks of triangles; none of them costs a pass over
+memory.
+"""
 
 from __future__ import annotations
 
@@ -7,7 +9,7 @@ from typing import Any
 
 import numpy as np
 
-from fusewright.base.errors import UnsupportedError
+from fusewright.base.errors import DTypeError, ShapeError, UnsupportedError
 from fusewright.frontends.arrays import core, creation, opaque, record, shaping, sharing
 from fusewright.frontends.arrays.core import Handle, wrap_array
 from fusewright.frontends.arrays.dtypes import as_dtype
@@ -26,10 +28,19 @@ from fusewright.numpy.operands import (
 
 
 def array(
-    object: Any, dtype: Any = None, *, copy: Any = True, order: Any = "K", subok: bool = False,
-    ndmin: int = 0, ndmax: int = 0, like: Any = None,
-) -> Any:  # fmt: skip
-    """A new array of ours; of types Fusewright does not know (text, dates, objects) one of NumPy's."""
+    object: Any,
+    dtype: Any = None,
+    *,
+    copy: Any = True,
+    order: Any = "K",
+    subok: bool = False,
+    ndmin: int = 0,
+    ndmax: int = 0,
+    like: Any = None,
+) -> Any:
+    """A new array of ours; of types Fusewright does not know (text, dates, objects) one of
+    NumPy's.
+    """
     del like
     if not _is_numeric(object, dtype):
         limit = {"ndmax": ndmax} if ndmax else {}
@@ -61,8 +72,14 @@ def _converted(object: Any, dtype: Any, copy: Any) -> Any:
 
 
 def asarray(
-    a: Any, dtype: Any = None, order: Any = None, *, device: Any = None, copy: Any = None, like: Any = None
-) -> Any:  # fmt: skip
+    a: Any,
+    dtype: Any = None,
+    order: Any = None,
+    *,
+    device: Any = None,
+    copy: Any = None,
+    like: Any = None,
+) -> Any:
     """An array of ours; one that is ours already comes back as it is."""
     del order, like
     _check_device(device)
@@ -85,7 +102,7 @@ def asanyarray(a: Any, dtype: Any = None, order: Any = None, **kwargs: Any) -> A
 
 def _check_device(device: Any) -> None:
     if device not in (None, "cpu"):
-        raise record.ShapeError(f"Device not understood. Only 'cpu' is allowed, got: {device}")
+        raise ShapeError(f"Device not understood. Only 'cpu' is allowed, got: {device}")
 
 
 def copy(a: Any, order: str = "K", subok: bool = False) -> Any:
@@ -122,7 +139,8 @@ def _constant(fill: int) -> Function:
         _check_device(device)
         dtype = float if dtype is None else dtype
         if opaque.from_numpy_or_none(np.dtype(dtype)) is None:
-            return (np.ones if fill else np.zeros)(shape, dtype, order)  # type: ignore[operator]
+            original: Any = np.ones if fill else np.zeros
+            return original(shape, dtype, order)
         return creation.constant(opaque.to_numpy(shape), fill, as_dtype(dtype))
 
     function.__name__ = "ones" if fill else "zeros"
@@ -133,9 +151,14 @@ def _constant(fill: int) -> Function:
 def _like(fill: int, original: Function) -> Function:
     @recorded(original)
     def function(
-        a: Any, dtype: Any = None, order: str = "K", subok: bool = True, shape: Any = None, *,
+        a: Any,
+        dtype: Any = None,
+        order: str = "K",
+        subok: bool = True,
+        shape: Any = None,
+        *,
         device: Any = None,
-    ) -> Any:  # fmt: skip
+    ) -> Any:
         _check_device(device)
         if dtype is not None and opaque.from_numpy_or_none(np.dtype(dtype)) is None:
             raise NotRecorded("a dtype without a compiled form")
@@ -146,8 +169,14 @@ def _like(fill: int, original: Function) -> Function:
 
 @recorded(np.full)
 def full(
-    shape: Any, fill_value: Any, dtype: Any = None, order: str = "C", *, device: Any = None, like: Any = None
-) -> Any:  # fmt: skip
+    shape: Any,
+    fill_value: Any,
+    dtype: Any = None,
+    order: str = "C",
+    *,
+    device: Any = None,
+    like: Any = None,
+) -> Any:
     """An array of one value."""
     _check_device(device)
     value = handle_of(fill_value) if type(fill_value) in (list, tuple) else fill_value
@@ -156,9 +185,15 @@ def full(
 
 @recorded(np.full_like)
 def full_like(
-    a: Any, fill_value: Any, dtype: Any = None, order: str = "K", subok: bool = True, shape: Any = None, *,
+    a: Any,
+    fill_value: Any,
+    dtype: Any = None,
+    order: str = "K",
+    subok: bool = True,
+    shape: Any = None,
+    *,
     device: Any = None,
-) -> Any:  # fmt: skip
+) -> Any:
     """An array of one value with another's shape and type."""
     _check_device(device)
     value = handle_of(fill_value) if type(fill_value) in (list, tuple) else fill_value
@@ -167,27 +202,39 @@ def full_like(
 
 @recorded(np.arange)
 def arange(
-    start: Any = None, stop: Any = None, step: Any = None, dtype: Any = None, *,
-    device: Any = None, like: Any = None,
-) -> Any:  # fmt: skip
+    start: Any = None,
+    stop: Any = None,
+    step: Any = None,
+    dtype: Any = None,
+    *,
+    device: Any = None,
+    like: Any = None,
+) -> Any:
     """Evenly spaced values in a half-open interval."""
     _check_device(device)
     if start is None:
         start, stop = (0, stop) if stop is not None else (None, None)
     if start is None:
-        raise record.rules.DTypeError("arange() requires stop to be specified.")
+        raise DTypeError("arange() requires stop to be specified.")
     return creation.arange(start, stop, 1 if step is None else step, dtype)
 
 
 @recorded(np.linspace)
 def linspace(
-    start: Any, stop: Any, num: int = 50, endpoint: bool = True, retstep: bool = False, dtype: Any = None,
-    axis: int = 0, *, device: Any = None,
-) -> Any:  # fmt: skip
+    start: Any,
+    stop: Any,
+    num: int = 50,
+    endpoint: bool = True,
+    retstep: bool = False,
+    dtype: Any = None,
+    axis: int = 0,
+    *,
+    device: Any = None,
+) -> Any:
     """Numbers evenly spaced over an interval."""
     _check_device(device)
     if num < 0:
-        raise record.ShapeError(f"Number of samples, {num}, must be non-negative.")
+        raise ShapeError(f"Number of samples, {num}, must be non-negative.")
     return creation.linspace(start, stop, num, endpoint, retstep, dtype, axis)
 
 
@@ -204,9 +251,15 @@ def _host(original: Function) -> Function:
 
 
 def eye(
-    N: Any, M: Any = None, k: int = 0, dtype: Any = float, order: str = "C", *,  # noqa: N803
-    device: Any = None, like: Any = None,
-) -> Any:  # fmt: skip
+    N: Any,
+    M: Any = None,
+    k: int = 0,
+    dtype: Any = float,
+    order: str = "C",
+    *,
+    device: Any = None,
+    like: Any = None,
+) -> Any:
     """Ones on a diagonal."""
     del order, like
     _check_device(device)
@@ -229,7 +282,7 @@ def below(rows: int, columns: int, k: int) -> Node:
 
 
 @recorded(np.tri)
-def tri(N: Any, M: Any = None, k: int = 0, dtype: Any = float, *, like: Any = None) -> Any:  # noqa: N803
+def tri(N: Any, M: Any = None, k: int = 0, dtype: Any = float, *, like: Any = None) -> Any:
     """Ones on and below a diagonal."""
     mask = below(N, N if M is None else M, k)
     return wrap_array(core.cast(mask, as_dtype(dtype)))
@@ -255,7 +308,7 @@ def meshgrid(*xi: Any, copy: bool = True, sparse: bool = False, indexing: str = 
     """Coordinate grids: broadcast views, no memory is filled."""
     del copy
     if indexing not in ("xy", "ij"):
-        raise record.ShapeError("Valid values for `indexing` are 'xy' and 'ij'.")
+        raise ShapeError("Valid values for `indexing` are 'xy' and 'ij'.")
     flat = [handle_of(x).ravel()._node for x in xi]
     rank = len(flat)
     order = list(range(rank))
@@ -277,7 +330,9 @@ def indices(dimensions: Any, dtype: Any = int, sparse: bool = False) -> Any:
     return nested(list(grids))
 
 
-def fromfunction(function: Callable[..., Any], shape: Any, *, dtype: Any = float, like: Any = None, **kwargs: Any) -> Any:  # fmt: skip
+def fromfunction(
+    function: Callable[..., Any], shape: Any, *, dtype: Any = float, like: Any = None, **kwargs: Any
+) -> Any:
     """A function of the index grids."""
     del like
     return function(*indices(shape, dtype), **kwargs)
@@ -290,7 +345,7 @@ def diag(v: Any, k: int = 0) -> Any:
     if len(v._shape) == 2:
         return shaping.diagonal(v, k)
     if len(v._shape) != 1:
-        raise record.ShapeError("Input must be 1- or 2-d.", why=f"the shape is {v._shape}")
+        raise ShapeError("Input must be 1- or 2-d.", why=f"the shape is {v._shape}")
     n = v._shape[0] + abs(k)
     result = creation.zeros((n, n), v.dtype)
     flat = result.reshape(-1)
@@ -305,6 +360,12 @@ def diagflat(v: Any, k: int = 0) -> Any:
     return diag(handle_of(v).ravel(), k)
 
 
+HOST: tuple[Function, ...] = (
+    np.logspace, np.geomspace, np.hanning, np.hamming, np.blackman, np.bartlett, np.kaiser,
+    np.vander, np.tril_indices, np.triu_indices, np.diag_indices, np.mask_indices,
+    np.frombuffer, np.fromiter, np.fromfile, np.fromstring, np.from_dlpack,
+)  # fmt: skip
+"""Small arrays that NumPy makes."""
 EXPORTS: dict[str, Function] = {
     "array": array, "asarray": asarray, "asanyarray": asanyarray, "copy": copy,
     "ascontiguousarray": _contiguous(np.ascontiguousarray, 1),
@@ -314,11 +375,7 @@ EXPORTS: dict[str, Function] = {
     "zeros_like": _like(0, np.zeros_like), "ones_like": _like(1, np.ones_like),
     "empty_like": _like(0, np.empty_like), "full": full, "full_like": full_like,
     "arange": arange, "linspace": linspace,
-    **{f.__name__: _host(f) for f in (
-        np.logspace, np.geomspace, np.hanning, np.hamming, np.blackman, np.bartlett, np.kaiser, np.vander,
-        np.tril_indices, np.triu_indices, np.diag_indices, np.mask_indices, np.frombuffer, np.fromiter,
-        np.fromfile, np.fromstring, np.from_dlpack,
-    )},
+    **{f.__name__: _host(f) for f in HOST},
     "eye": eye, "identity": identity, "tri": tri, "tril": _triangle(np.tril, True),
     "triu": _triangle(np.triu, False), "meshgrid": meshgrid, "indices": indices,
     "fromfunction": fromfunction, "diag": diag, "diagflat": diagflat,

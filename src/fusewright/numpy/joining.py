@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
+from itertools import pairwise
 from typing import Any
 
 import numpy as np
 
-from fusewright.base.errors import ShapeError, ValueRangeError
+from fusewright.base.errors import DTypeError, ShapeError, ValueRangeError
 from fusewright.frontends.arrays import axes as axis_rules
 from fusewright.frontends.arrays import core, opaque, record, reductions, scans
 from fusewright.frontends.arrays.core import wrap_array
@@ -124,7 +125,7 @@ def block(arrays: Any) -> Any:
 def _depth(arrays: Any) -> int:
     if not isinstance(arrays, list):
         if isinstance(arrays, tuple):
-            raise record.rules.DTypeError("arrays is a tuple: use lists to arrange blocks")
+            raise DTypeError("arrays is a tuple: use lists to arrange blocks")
         return 0
     if not arrays:
         raise ValueRangeError("List at arrays cannot be empty")
@@ -167,7 +168,7 @@ def array_split(ary: Any, indices_or_sections: Any, axis: int = 0) -> Any:
         for number in range(int(cuts)):
             edges.append(edges[-1] + size + (number < extra))
     lead = (slice(None),) * at
-    return [ary[(*lead, slice(a, b))] for a, b in zip(edges, edges[1:], strict=False)]
+    return [ary[(*lead, slice(a, b))] for a, b in pairwise(edges)]
 
 
 @recorded(np.split)

@@ -1,8 +1,9 @@
 """`ndarray` and the grids: names of NumPy's that are neither functions nor plain classes here.
 
-The scalar classes (`float64`, `floating`, ...) are NumPy's own: `dtype.type`, `issubclass` and third-party code rely on it,
-and our lazy scalars answer `isinstance` for them.  `ndarray` stands for two classes, ours and NumPy's, which is not something
-a class can do; an object with `__instancecheck__` can.
+The scalar classes (`float64`, `floating`, ...) are NumPy's own: `dtype.type`, `issubclass` and
+third-party code rely on it, and our lazy scalars answer `isinstance` for them. `ndarray` stands
+for two classes, ours and NumPy's, which is not something a class can do; an object with
+`__instancecheck__` can.
 """
 
 from __future__ import annotations
@@ -18,7 +19,9 @@ from fusewright.numpy.operands import delegated, nested
 
 
 class ArrayType:
-    """What `ndarray` names: both kinds of arrays in checks, our kind when called, NumPy's as a base class."""
+    """What `ndarray` names: both kinds of arrays in checks, our kind when called, NumPy's as a
+    base class.
+    """
 
     __slots__ = ()
     __name__ = __qualname__ = "ndarray"
@@ -51,7 +54,7 @@ class ArrayType:
         return np.ndarray[parameters]
 
     def __or__(self, other: Any) -> Any:
-        return typing.Union[self, other]  # noqa: UP007: `self` is no class
+        return typing.Union[self, other]  # noqa: UP007
 
     def __ror__(self, other: Any) -> Any:
         return typing.Union[other, self]  # noqa: UP007

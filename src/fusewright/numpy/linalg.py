@@ -1,6 +1,7 @@
 """`numpy.linalg`: norms are recorded, factorisations are library steps.
 
-What may raise for some values (a singular matrix) runs at once, so that the error comes from the line that made it.
+What may raise for some values (a singular matrix) runs at once, so that the error comes from
+the line that made it.
 """
 
 from __future__ import annotations
@@ -10,6 +11,7 @@ from typing import Any
 import numpy as np
 from numpy.linalg import LinAlgError
 
+from fusewright.base.errors import ValueRangeError
 from fusewright.frontends.arrays import axes as axis_rules
 from fusewright.frontends.arrays import opaque
 from fusewright.numpy import arranging, products
@@ -133,7 +135,8 @@ def qr(a: Any, mode: str = "reduced") -> Any:
     if mode == "r":
         return opaque.opaque("linalg.qr", lambda x: np.linalg.qr(x, "r"), (a,), a.dtype, triangle)
     results = [(a.dtype, (*batch, rows, inner)), (a.dtype, triangle)]
-    parts = opaque.opaque_parts("linalg.qr", lambda x: tuple(np.linalg.qr(x, mode)), (a,), results)
+    factorise: Any = np.linalg.qr
+    parts = opaque.opaque_parts("linalg.qr", lambda x: tuple(factorise(x, mode)), (a,), results)
     return type(np.linalg.qr(np.eye(1)))(*parts)
 
 
@@ -157,7 +160,7 @@ def trace(x: Any, /, *, offset: int = 0, dtype: Any = None) -> Any:
 def cross(x1: Any, x2: Any, /, *, axis: int = -1) -> Any:
     """The vector product of three-dimensional vectors."""
     if np.shape(x1)[axis] != 3 or np.shape(x2)[axis] != 3:
-        raise products.ValueRangeError(
+        raise ValueRangeError(
             "Both input arrays must be (arrays of) 3-dimensional vectors",
             why=f"the shapes are {np.shape(x1)} and {np.shape(x2)}",
         )
@@ -170,17 +173,41 @@ def multi_dot(arrays: Any, *, out: Any = None) -> Any:
 
 
 EXPORTS: dict[str, Function] = {
-    "norm": norm, "vector_norm": vector_norm, "matrix_norm": matrix_norm, "det": det,
-    "slogdet": slogdet, "qr": qr, "outer": outer, "diagonal": diagonal, "trace": trace,
-    "cross": cross, "multi_dot": multi_dot, "matmul": products.matmul,
-    "tensordot": products.tensordot, "vecdot": products.vecdot,
+    "norm": norm,
+    "vector_norm": vector_norm,
+    "matrix_norm": matrix_norm,
+    "det": det,
+    "slogdet": slogdet,
+    "qr": qr,
+    "outer": outer,
+    "diagonal": diagonal,
+    "trace": trace,
+    "cross": cross,
+    "multi_dot": multi_dot,
+    "matmul": products.matmul,
+    "tensordot": products.tensordot,
+    "vecdot": products.vecdot,
     "matrix_transpose": arranging.matrix_transpose,
     **{
         name: library(getattr(np.linalg, name), f"linalg.{name}")
-        for name in (
-            "solve inv cholesky eig eigh eigvals eigvalsh svd svdvals lstsq pinv matrix_rank cond "
-            "tensorinv tensorsolve matrix_power"
-        ).split()
+        for name in [
+            "solve",
+            "inv",
+            "cholesky",
+            "eig",
+            "eigh",
+            "eigvals",
+            "eigvalsh",
+            "svd",
+            "svdvals",
+            "lstsq",
+            "pinv",
+            "matrix_rank",
+            "cond",
+            "tensorinv",
+            "tensorsolve",
+            "matrix_power",
+        ]
     },
-}  # fmt: skip
+}
 __getattr__ = lookup("linalg", EXPORTS)

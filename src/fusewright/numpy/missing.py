@@ -1,4 +1,6 @@
-"""Statistics that leave out NaN: the plain ones on values with the NaN replaced, as NumPy defines them."""
+"""Statistics that leave out NaN: the plain ones on values with the NaN replaced, as NumPy
+defines them.
+"""
 
 from __future__ import annotations
 
@@ -41,9 +43,7 @@ def _filled(name: str, plain: str, value: int) -> Function:
     @recorded(getattr(np, name), host=True)
     def function(a: Any, *args: Any, **kwargs: Any) -> Any:
         node = node_of(a)
-        return ordinary(
-            wrap(node if _plain(node) else _replaced(node, value)[0]), *args, **kwargs
-        )
+        return ordinary(wrap(node if _plain(node) else _replaced(node, value)[0]), *args, **kwargs)
 
     return function
 
@@ -54,9 +54,13 @@ def _extreme(name: str, plain: str, worst: float) -> Function:
 
     @recorded(getattr(np, name), host=True)
     def function(
-        a: Any, axis: Any = None, out: Any = None, keepdims: Any = NO_VALUE,
-        initial: Any = NO_VALUE, where: Any = NO_VALUE,
-    ) -> Any:  # fmt: skip
+        a: Any,
+        axis: Any = None,
+        out: Any = None,
+        keepdims: Any = NO_VALUE,
+        initial: Any = NO_VALUE,
+        where: Any = NO_VALUE,
+    ) -> Any:
         node = node_of(a)
         if _plain(node):
             return ordinary(wrap(node), axis, out, keepdims, initial, where)
@@ -73,9 +77,14 @@ def _extreme(name: str, plain: str, worst: float) -> Function:
 
 @recorded(np.nanmean, host=True)
 def nanmean(
-    a: Any, axis: Any = None, dtype: Any = None, out: Any = None, keepdims: Any = NO_VALUE, *,
+    a: Any,
+    axis: Any = None,
+    dtype: Any = None,
+    out: Any = None,
+    keepdims: Any = NO_VALUE,
+    *,
     where: Any = NO_VALUE,
-) -> Any:  # fmt: skip
+) -> Any:
     """The mean of what is not NaN."""
     node = node_of(a)
     if _plain(node):
@@ -91,14 +100,30 @@ def _spread(name: str, root: bool) -> Function:
 
     @recorded(getattr(np, name), host=True)
     def function(
-        a: Any, axis: Any = None, dtype: Any = None, out: Any = None, ddof: Any = 0, keepdims: Any = NO_VALUE, *,
-        where: Any = NO_VALUE, mean: Any = NO_VALUE, correction: Any = NO_VALUE,
-    ) -> Any:  # fmt: skip
+        a: Any,
+        axis: Any = None,
+        dtype: Any = None,
+        out: Any = None,
+        ddof: Any = 0,
+        keepdims: Any = NO_VALUE,
+        *,
+        where: Any = NO_VALUE,
+        mean: Any = NO_VALUE,
+        correction: Any = NO_VALUE,
+    ) -> Any:
         node = node_of(a)
         if _plain(node):
             return ordinary(
-                wrap(node), axis, dtype, out, ddof, keepdims, where=where, mean=mean, correction=correction
-            )  # fmt: skip
+                wrap(node),
+                axis,
+                dtype,
+                out,
+                ddof,
+                keepdims,
+                where=where,
+                mean=mean,
+                correction=correction,
+            )
         ddof = ddof if correction is NO_VALUE else correction
         keep, axis = keepdims is True, statistics.flat_axis(node, axis)
         present = _selected(record.map_node("isnan", node), where)

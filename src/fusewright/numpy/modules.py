@@ -1,4 +1,6 @@
-"""Names the drop-in has no code of its own for: NumPy's classes and constants as they are, its functions as named steps."""
+"""Names the drop-in has no code of its own for: NumPy's classes and constants as they are, its
+functions as named steps.
+"""
 
 from __future__ import annotations
 
@@ -19,7 +21,8 @@ PACKAGE = "fusewright.numpy"
 def stand_in(name: str, value: Any) -> Any:
     """What a name of NumPy's means here: functions are wrapped, everything else is NumPy's own.
 
-    Functions that never meet an array value (`errstate`, `set_printoptions`, `dtype` tools) lose nothing by it.
+    Functions that never meet an array value (`errstate`, `set_printoptions`, `dtype` tools)
+    lose nothing by it.
     """
     if isinstance(value, np.ufunc):
         return Ufunc(value)
@@ -29,9 +32,11 @@ def stand_in(name: str, value: Any) -> Any:
 
 
 def lookup(module: str, exports: Mapping[str, Any] | None = None) -> Callable[[str], Any]:
-    """A module's `__getattr__`: its own names first, then what NumPy's module of the same name has.
+    """A module's `__getattr__`: its own names first, then what NumPy's module of the same name
+    has.
 
-    `module` is the part after `numpy.`; what is found is remembered by the caller's import system, not here.
+    `module` is the part after `numpy.`; what is found is remembered by the caller's import
+    system, not here.
     """
     full = f"numpy.{module}" if module else "numpy"
 
@@ -54,7 +59,7 @@ def _ours(original: ModuleType) -> str:
     return ours if importlib.util.find_spec(ours) is not None else name
 
 
-class vectorize(np.vectorize):  # noqa: N801: NumPy's name
+class vectorize(np.vectorize):
     """A Python function called for every element, as a named step."""
 
     def __call__(self, *args: Any, **kwargs: Any) -> Any:
@@ -63,14 +68,51 @@ class vectorize(np.vectorize):  # noqa: N801: NumPy's name
         return delegated(super().__call__, name)(*args, **kwargs)
 
 
-PASSED = (
-    "errstate seterr geterr seterrcall geterrcall set_printoptions get_printoptions printoptions "
-    "broadcast_shapes promote_types issubdtype typename mintypecode base_repr binary_repr info "
-    "getbufsize setbufsize show_config show_runtime get_include nested_iters einsum_path frompyfunc "
-    "busday_count busday_offset is_busday datetime_as_string datetime_data test"
-).split()
+PASSED = [
+    "errstate",
+    "seterr",
+    "geterr",
+    "seterrcall",
+    "geterrcall",
+    "set_printoptions",
+    "get_printoptions",
+    "printoptions",
+    "broadcast_shapes",
+    "promote_types",
+    "issubdtype",
+    "typename",
+    "mintypecode",
+    "base_repr",
+    "binary_repr",
+    "info",
+    "getbufsize",
+    "setbufsize",
+    "show_config",
+    "show_runtime",
+    "get_include",
+    "nested_iters",
+    "einsum_path",
+    "frompyfunc",
+    "busday_count",
+    "busday_offset",
+    "is_busday",
+    "datetime_as_string",
+    "datetime_data",
+    "test",
+]
 """Functions that never see the value of an array of ours: NumPy's own."""
-LIBRARY_NAMES = "polyfit roots poly polyadd polysub polymul polydiv polyint polyder i0".split()
+LIBRARY_NAMES = [
+    "polyfit",
+    "roots",
+    "poly",
+    "polyadd",
+    "polysub",
+    "polymul",
+    "polydiv",
+    "polyint",
+    "polyder",
+    "i0",
+]
 """Library steps on small arrays."""
 EXPORTS: dict[str, Any] = {
     "vectorize": vectorize,

@@ -12,6 +12,7 @@ import numpy as np
 from fusewright.base.errors import UnsupportedError
 from fusewright.frontends.arrays import core, creation, opaque, record, reductions
 from fusewright.frontends.arrays.core import Handle
+from fusewright.frontends.arrays.dtypes import as_dtype
 from fusewright.frontends.arrays.shaping import as_base
 from fusewright.ir.graph import ASSEMBLE, VIEW, Node
 
@@ -22,7 +23,9 @@ _SCALARS = (int, float, complex, np.generic)
 
 
 class NotRecorded(Exception):
-    """Raised by a recording function that has no recorded form of these arguments: NumPy runs them."""
+    """Raised by a recording function that has no recorded form of these arguments: NumPy runs
+    them.
+    """
 
 
 def is_foreign(value: Any) -> bool:
@@ -51,7 +54,9 @@ def holds_array(value: Any) -> bool:
 
 
 def is_ours(value: Any) -> bool:
-    """Whether recording a call on this operand pays: one of our arrays, a list of some, or a NumPy array."""
+    """Whether recording a call on this operand pays: one of our arrays, a list of some, or a
+    NumPy array.
+    """
     return isinstance(value, np.ndarray) or holds_array(value)
 
 
@@ -70,7 +75,9 @@ def node_of(value: Any) -> Node:
 
 
 def nested(value: Any) -> Any:
-    """An array of nested lists; where they hold arrays of ours, these are assembled and not computed."""
+    """An array of nested lists; where they hold arrays of ours, these are assembled and not
+    computed.
+    """
     if type(value) not in (list, tuple) or not holds_array(value):
         return creation.asarray(value)
     parts = [nested(item) for item in value]
@@ -78,7 +85,7 @@ def nested(value: Any) -> Any:
     shape = nodes[0].shape
     if any(node.shape != shape for node in nodes):
         return creation.asarray(value)  # NumPy says what is wrong
-    dtype = record.rules.as_dtype(np.result_type(*(node.dtype.numpy for node in nodes)))
+    dtype = as_dtype(np.result_type(*(node.dtype.numpy for node in nodes)))
     return core.wrap_array(stacked([core.cast(node, dtype) for node in nodes], 0))
 
 
@@ -130,7 +137,8 @@ def recorded(
 ) -> Callable[[Function], Function]:
     """Make a recording function stand for NumPy's: what it does not take is handed over.
 
-    `host`: plain Python lists and numbers are NumPy's at once (a reduction of them is a number, not a program).
+    `host`: plain Python lists and numbers are NumPy's at once (a reduction of them is a number,
+    not a program).
     """
     label = name or original.__name__
 
@@ -154,7 +162,9 @@ def recorded(
 
 
 def library(original: Function, name: str = "") -> Function:
-    """A library step whose result depends on the data (its shape, or whether it raises): NumPy runs it at once."""
+    """A library step whose result depends on the data (its shape, or whether it raises): NumPy
+    runs it at once.
+    """
     label = name or original.__name__
 
     @wraps(original)

@@ -1,4 +1,6 @@
-"""Sorting, sets, histograms: library steps, recorded where the result's shape is known, else run at once."""
+"""Sorting, sets, histograms: library steps, recorded where the result's shape is known, else
+run at once.
+"""
 
 from __future__ import annotations
 
@@ -31,9 +33,12 @@ def _sorting(original: Function, indices: bool) -> Function:
         at = axis_rules.one_axis(axis, len(node.shape))
         options = {"kind": kind} if stable is None else {"stable": stable}
         return opaque.opaque(
-            original.__name__, lambda x: original(x, at, **options), (node,),
-            INT64 if indices else node.dtype, node.shape,
-        )  # fmt: skip
+            original.__name__,
+            lambda x: original(x, at, **options),
+            (node,),
+            INT64 if indices else node.dtype,
+            node.shape,
+        )
 
     return function
 
@@ -53,9 +58,12 @@ def _partition(original: Function, indices: bool) -> Function:
         if any(not -extent <= place < extent for place in np.ravel(places)):
             raise ValueRangeError(f"kth(={kth}) out of bounds ({extent})")
         return opaque.opaque(
-            original.__name__, lambda x: original(x, places, at), (node,),
-            INT64 if indices else node.dtype, node.shape,
-        )  # fmt: skip
+            original.__name__,
+            lambda x: original(x, places, at),
+            (node,),
+            INT64 if indices else node.dtype,
+            node.shape,
+        )
 
     return function
 
@@ -73,8 +81,13 @@ def lexsort(keys: Any, axis: int = -1) -> Any:
 
 @recorded(np.isin)
 def isin(
-    element: Any, test_elements: Any, assume_unique: bool = False, invert: bool = False, *, kind: Any = None
-) -> Any:  # fmt: skip
+    element: Any,
+    test_elements: Any,
+    assume_unique: bool = False,
+    invert: bool = False,
+    *,
+    kind: Any = None,
+) -> Any:
     """Which elements are in a set; against few numbers as comparisons, else a library step."""
     node, tests = node_of(element), node_of(test_elements)
     if kind not in (None, "sort", "table"):

@@ -92,7 +92,10 @@ def vecdot(x1: Any, x2: Any, /, out: Any = None, *, axis: int = -1, **kwargs: An
     if kwargs:
         raise NotRecorded("gufunc keyword arguments")
     a, b = handle_of(x1), handle_of(x2)
-    if a._shape[axis_rules.one_axis(axis, len(a._shape))] != b._shape[axis_rules.one_axis(axis, len(b._shape))]:
+    if (
+        a._shape[axis_rules.one_axis(axis, len(a._shape))]
+        != b._shape[axis_rules.one_axis(axis, len(b._shape))]
+    ):
         raise ShapeError("vecdot: the extents along the axis must be equal")
     a, b = moveaxis(a, axis, -1), moveaxis(b, axis, -1)
     product = u.multiply(a.conj(), b)
@@ -170,7 +173,9 @@ def cross(
 
 @recorded(np.einsum)
 def einsum(*operands: Any, out: Any = None, optimize: Any = False, **kwargs: Any) -> Any:
-    """Element-wise products and sums are recorded; a contraction of two matrices is a library step."""
+    """Element-wise products and sums are recorded; a contraction of two matrices is a library
+    step.
+    """
     spelled = operands[0]
     if kwargs or not isinstance(spelled, str) or "." in spelled:
         raise NotRecorded("this spelling of einsum")
@@ -222,7 +227,9 @@ def _sizes(terms: Sequence[str], handles: Sequence[Any]) -> dict[str, int]:
 
 
 def _is_contraction(terms: Sequence[str], result: str) -> bool:
-    """Whether a label is summed over while two operands have labels of their own: a matrix product."""
+    """Whether a label is summed over while two operands have labels of their own: a matrix
+    product.
+    """
     summed = set("".join(terms)) - set(result)
     if not summed or len(terms) < 2:
         return False

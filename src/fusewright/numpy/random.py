@@ -1,4 +1,5 @@
-"""`numpy.random`: NumPy's own generators and streams; what they return is adopted as ours without a copy.
+"""`numpy.random`: NumPy's own generators and streams; what they return is adopted as ours
+without a copy.
 
 Drawing advances a state, so it happens at once, in the order of the program.
 """
@@ -40,7 +41,9 @@ def _shuffling(draw: Callable[..., Any], first: int) -> Function:
             return draw(*args, **kwargs)
         inplace.check_writable(target)
         work = np.array(sharing.content(target), order="C")
-        draw(*args[:first], work, *args[first + 1 :], **{k: v for k, v in kwargs.items() if k != "x"})
+        draw(
+            *args[:first], work, *args[first + 1 :], **{k: v for k, v in kwargs.items() if k != "x"}
+        )
         inplace.store(target, sharing.adopted(work))
         return None
 

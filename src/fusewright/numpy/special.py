@@ -1,4 +1,6 @@
-"""Special functions: SciPy's `scipy.special` calls a namespace's own `special` where there is one."""
+"""Special functions: SciPy's `scipy.special` calls a namespace's own `special` where there is
+one.
+"""
 
 from fusewright.numpy.elementwise import erf, erfc
 

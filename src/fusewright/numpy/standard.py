@@ -12,7 +12,9 @@ API_VERSION = "2025.12"
 
 
 class NamespaceInfo:
-    """`__array_namespace_info__()`: one device, NumPy's dtypes, data-dependent shapes computed at once."""
+    """`__array_namespace_info__()`: one device, NumPy's dtypes, data-dependent shapes computed
+    at once.
+    """
 
     def capabilities(self) -> dict[str, Any]:
         """What the namespace can do."""

@@ -6,7 +6,7 @@ from typing import Any
 
 import numpy as np
 
-from fusewright.base.errors import ValueRangeError
+from fusewright.base.errors import ShapeError, ValueRangeError
 from fusewright.frontends.arrays import axes as axis_rules
 from fusewright.frontends.arrays import core, creation, opaque, record, reductions, scans, shaping
 from fusewright.frontends.arrays.core import wrap
@@ -41,9 +41,14 @@ def _mask(where: Any) -> Any:
 def _sum_like(name: str, original: Function) -> Function:
     @recorded(original, host=True)
     def function(
-        a: Any, axis: Any = None, dtype: Any = None, out: Any = None, keepdims: Any = NO_VALUE,
-        initial: Any = NO_VALUE, where: Any = NO_VALUE,
-    ) -> Any:  # fmt: skip
+        a: Any,
+        axis: Any = None,
+        dtype: Any = None,
+        out: Any = None,
+        keepdims: Any = NO_VALUE,
+        initial: Any = NO_VALUE,
+        where: Any = NO_VALUE,
+    ) -> Any:
         return reductions.reduction(
             name, node_of(a), axis, dtype, out, _flag(keepdims), initial, _mask(where)
         )
@@ -54,9 +59,13 @@ def _sum_like(name: str, original: Function) -> Function:
 def _extreme(name: str, original: Function) -> Function:
     @recorded(original, host=True)
     def function(
-        a: Any, axis: Any = None, out: Any = None, keepdims: Any = NO_VALUE,
-        initial: Any = NO_VALUE, where: Any = NO_VALUE,
-    ) -> Any:  # fmt: skip
+        a: Any,
+        axis: Any = None,
+        out: Any = None,
+        keepdims: Any = NO_VALUE,
+        initial: Any = NO_VALUE,
+        where: Any = NO_VALUE,
+    ) -> Any:
         return reductions.reduction(
             name, node_of(a), axis, None, out, _flag(keepdims), initial, _mask(where)
         )
@@ -67,12 +76,15 @@ def _extreme(name: str, original: Function) -> Function:
 def _logical(name: str, original: Function) -> Function:
     @recorded(original, host=True)
     def function(
-        a: Any, axis: Any = None, out: Any = None, keepdims: Any = NO_VALUE, *, where: Any = NO_VALUE
-    ) -> Any:  # fmt: skip
+        a: Any,
+        axis: Any = None,
+        out: Any = None,
+        keepdims: Any = NO_VALUE,
+        *,
+        where: Any = NO_VALUE,
+    ) -> Any:
         keep = _flag(keepdims)
-        return reductions.reduction(
-            name, node_of(a), axis, None, out, keep, NO_VALUE, _mask(where)
-        )
+        return reductions.reduction(name, node_of(a), axis, None, out, keep, NO_VALUE, _mask(where))
 
     return function
 
@@ -96,12 +108,20 @@ def _scan(name: str, original: Function) -> Function:
 def _cumulative(name: str, original: Function) -> Function:
     @recorded(original)
     def function(
-        x: Any, /, *, axis: Any = None, dtype: Any = None, out: Any = None, include_initial: bool = False
-    ) -> Any:  # fmt: skip
+        x: Any,
+        /,
+        *,
+        axis: Any = None,
+        dtype: Any = None,
+        out: Any = None,
+        include_initial: bool = False,
+    ) -> Any:
         node = node_of(x)
         node = node if node.shape else reshape_node(node, (1,))
         if axis is None and len(node.shape) != 1:
-            raise ValueRangeError("For arrays which have more than one dimension ``axis`` is required.")
+            raise ValueRangeError(
+                "For arrays which have more than one dimension ``axis`` is required."
+            )
         axis = 0 if axis is None else axis_rules.one_axis(axis, len(node.shape))
         result = scans.scan(name, node, axis, dtype)._node
         if include_initial:
@@ -115,9 +135,14 @@ def _cumulative(name: str, original: Function) -> Function:
 
 @recorded(np.mean, host=True)
 def mean(
-    a: Any, axis: Any = None, dtype: Any = None, out: Any = None, keepdims: Any = NO_VALUE, *,
+    a: Any,
+    axis: Any = None,
+    dtype: Any = None,
+    out: Any = None,
+    keepdims: Any = NO_VALUE,
+    *,
     where: Any = NO_VALUE,
-) -> Any:  # fmt: skip
+) -> Any:
     """The arithmetic mean."""
     return reductions.mean(node_of(a), axis, dtype, out, _flag(keepdims), _mask(where))
 
@@ -125,9 +150,17 @@ def mean(
 def _spread(original: Function, function: Function) -> Function:
     @recorded(original, host=True)
     def call(
-        a: Any, axis: Any = None, dtype: Any = None, out: Any = None, ddof: Any = 0,
-        keepdims: Any = NO_VALUE, *, where: Any = NO_VALUE, mean: Any = NO_VALUE, correction: Any = NO_VALUE,
-    ) -> Any:  # fmt: skip
+        a: Any,
+        axis: Any = None,
+        dtype: Any = None,
+        out: Any = None,
+        ddof: Any = 0,
+        keepdims: Any = NO_VALUE,
+        *,
+        where: Any = NO_VALUE,
+        mean: Any = NO_VALUE,
+        correction: Any = NO_VALUE,
+    ) -> Any:
         if correction is not NO_VALUE and ddof != 0:
             raise ValueRangeError("ddof and correction can't be provided simultaneously.")
         return function(
@@ -157,7 +190,12 @@ def ptp(a: Any, axis: Any = None, out: Any = None, keepdims: Any = NO_VALUE) -> 
 
 @recorded(np.average)
 def average(
-    a: Any, axis: Any = None, weights: Any = None, returned: bool = False, *, keepdims: Any = NO_VALUE
+    a: Any,
+    axis: Any = None,
+    weights: Any = None,
+    returned: bool = False,
+    *,
+    keepdims: Any = NO_VALUE,
 ) -> Any:
     """The weighted mean; weights are looked at, for their sum must not be zero."""
     a, keep = handle_of(a), _flag(keepdims)
@@ -171,7 +209,9 @@ def average(
                 raise NotRecorded("weights along several axes")
             at = axis_rules.one_axis(axis, len(a._shape))
             if weights._shape[0] != a._shape[at]:
-                raise record.ShapeError("Shape of weights must be consistent with shape of a along specified axis.")
+                raise ShapeError(
+                    "Shape of weights must be consistent with shape of a along specified axis."
+                )
             spread = record.placed(weights._node, at, len(a._shape))
             weights = core.wrap_array(record.broadcast_node(spread, a._shape))
         extra = ("f8",) if a._dtype.kind in "biu" else ()
@@ -187,9 +227,16 @@ def average(
 
 @recorded(np.cov)
 def cov(
-    m: Any, y: Any = None, rowvar: bool = True, bias: bool = False, ddof: Any = None,
-    fweights: Any = None, aweights: Any = None, *, dtype: Any = None,
-) -> Any:  # fmt: skip
+    m: Any,
+    y: Any = None,
+    rowvar: bool = True,
+    bias: bool = False,
+    ddof: Any = None,
+    fweights: Any = None,
+    aweights: Any = None,
+    *,
+    dtype: Any = None,
+) -> Any:
     """The covariance matrix of the rows."""
     if y is not None or fweights is not None or aweights is not None:
         raise NotRecorded("covariance of two arrays, or weighted")
@@ -250,6 +297,7 @@ EXPORTS: dict[str, Function] = {
     "cumulative_sum": _cumulative("cumsum", np.cumulative_sum),
     "cumulative_prod": _cumulative("cumprod", np.cumulative_prod),
     "mean": mean, "var": _spread(np.var, reductions.var), "std": _spread(np.std, reductions.std),
-    "count_nonzero": count_nonzero, "ptp": ptp, "average": average, "cov": cov, "corrcoef": corrcoef,
+    "count_nonzero": count_nonzero, "ptp": ptp, "average": average, "cov": cov,
+    "corrcoef": corrcoef,
     **{f.__name__: _order_statistic(f) for f in (np.median, np.percentile, np.quantile)},
 }  # fmt: skip

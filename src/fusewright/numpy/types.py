@@ -8,10 +8,9 @@ from typing import Any
 import numpy as np
 
 from fusewright.base.errors import ValueRangeError
-from fusewright.frontends.arrays import views
+from fusewright.frontends.arrays import Scalar, views
 from fusewright.frontends.arrays.core import Handle
 from fusewright.numpy.filling import asarray
-from fusewright.numpy.kinds import ndarray
 from fusewright.numpy.operands import Function
 
 
@@ -33,7 +32,7 @@ def common_type(*arrays: Any) -> Any:
 
 def isscalar(element: Any) -> bool:
     """Whether something is a number (or text): a lazy scalar is one."""
-    return np.isscalar(element) or (isinstance(element, Handle) and not isinstance(element, ndarray))  # type: ignore[arg-type]
+    return isinstance(element, Scalar) or np.isscalar(element)
 
 
 def shares_memory(a: Any, b: Any, max_work: Any = None) -> bool:
@@ -76,7 +75,10 @@ def astype(x: Any, dtype: Any, /, *, copy: bool = True, device: Any = None) -> A
 def require(a: Any, dtype: Any = None, requirements: Any = None, *, like: Any = None) -> Any:
     """An array; ours are aligned, writable and in C order as they are made."""
     made = asarray(a, dtype)
-    wanted = {str(r)[0].upper() for r in ([requirements] if isinstance(requirements, str) else requirements or [])}
+    wanted = {
+        str(r)[0].upper()
+        for r in ([requirements] if isinstance(requirements, str) else requirements or [])
+    }
     if not isinstance(made, Handle) or wanted & {"F", "E"}:
         return np.require(np.asarray(made), None, requirements)
     flags = made.flags  # type: ignore[attr-defined]
@@ -85,7 +87,8 @@ def require(a: Any, dtype: Any = None, requirements: Any = None, *, like: Any = 
 
 
 EXPORTS: dict[str, Function] = {
-    **{f.__name__: _by_type(f) for f in (np.result_type, np.can_cast, np.min_scalar_type, np.isdtype)},
+    "result_type": _by_type(np.result_type), "can_cast": _by_type(np.can_cast),
+    "min_scalar_type": _by_type(np.min_scalar_type), "isdtype": _by_type(np.isdtype),
     "common_type": common_type, "isscalar": isscalar, "shares_memory": shares_memory,
     "may_share_memory": may_share_memory, "isfortran": isfortran, "iterable": iterable,
     "astype": astype, "require": require,

@@ -1,4 +1,5 @@
-"""Universal functions: one `Ufunc` for each of NumPy's, with `out=`, `where=`, `reduce`, `outer`, ...
+"""Universal functions: one `Ufunc` for each of NumPy's, with `out=`, `where=`, `reduce`,
+`outer`, ...
 
 A call on our arrays is recorded; a call on Python and NumPy numbers alone is NumPy's, at once.
 """
@@ -36,7 +37,8 @@ class Ufunc:
         name = recording.NAMES.get(original)
         self._original = original
         self._function = function
-        self._fast = self._reflected = None
+        self._fast: Any = None
+        self._reflected: Any = None
         self.__name__ = self.__qualname__ = original.__name__
         self.__doc__ = original.__doc__
         self.__module__ = "fusewright.numpy"
@@ -46,36 +48,37 @@ class Ufunc:
             self._fast = operators.make_operator(name)
             self._reflected = operators.make_operator(name, True)
 
-    @property
-    def __class__(self) -> type:  # type: ignore[override]
+    @property  # type: ignore[misc]
+    def __class__(self) -> type:
         return np.ufunc
 
     def __call__(self, *args: Any, **kwargs: Any) -> Any:
         if not kwargs and self._fast is not None:
-            result = NotImplemented
-            if len(args) == 1:
-                if type(args[0]) in core.handle_classes:
-                    return self._fast(args[0])
-            elif len(args) == 2 and type(args[0]) in core.handle_classes:
-                if type(args[1]) not in (list, tuple):
-                    result = self._fast(*args)
-            elif len(args) == 2 and type(args[1]) in core.handle_classes:
-                if type(args[0]) not in (list, tuple):
-                    result = self._reflected(args[1], args[0])  # type: ignore[misc]
+            if len(args) == 1 and type(args[0]) in core.handle_classes:
+                return self._fast(args[0])
+            result = self._binary(*args) if len(args) == 2 else NotImplemented
             if result is not NotImplemented:
                 return result
         return self._general("__call__", args, kwargs)
 
+    def _binary(self, left: Any, right: Any) -> Any:
+        """The fast way for an array of ours and anything but a list."""
+        if type(left) in core.handle_classes:
+            return NotImplemented if type(right) in (list, tuple) else self._fast(left, right)
+        if type(right) in core.handle_classes and type(left) not in (list, tuple):
+            return self._reflected(right, left)
+        return NotImplemented
+
     def _general(self, method: str, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
         original = self._original
         function = getattr(original, method)
-        if method == "__call__" and len(args) > original.nin:
+        if method == "__call__" and original.nin < len(args) <= original.nargs:
             outs = (*args[original.nin :], *(None,) * (original.nargs - len(args)))
             args, kwargs = args[: original.nin], {**kwargs, "out": outs}
         name = original.__name__ if method == "__call__" else f"{original.__name__}.{method}"
-        if not holds_array((args, kwargs)):
-            if all(map(is_scalar, args)) or "out" in kwargs:
-                return function(*args, **kwargs)
+        on_host = not holds_array((args, kwargs))
+        if on_host and (all(map(is_scalar, args)) or "out" in kwargs):
+            return function(*args, **kwargs)
         if any(map(is_foreign, args)):
             return hand_over(name, function, args, kwargs, "an operand is not a numeric array")
         if len(args) != original.nin and method == "__call__":
@@ -145,7 +148,6 @@ class Ufunc:
         return self.__name__
 
 
-
 IGNORED = frozenset(("order", "subok"))
 
 
@@ -203,7 +205,9 @@ ALIASES: dict[str, Ufunc] = {}
 
 
 def _fill() -> None:
-    """One object for each of NumPy's ufuncs, under all its names; the matrix products have a file of their own."""
+    """One object for each of NumPy's ufuncs, under all its names; the matrix products have a
+    file of their own.
+    """
     for name in dir(np):
         original = getattr(np, name) if name not in LAZY_MODULES else None
         if isinstance(original, np.ufunc) and original.signature is None:
@@ -215,8 +219,8 @@ def _fill() -> None:
 
 
 LAZY_MODULES = frozenset(
-    ("char", "core", "ctypeslib", "f2py", "fft", "lib", "ma", "matlib", "polynomial", "random", "rec", "strings",
-     "testing", "typing")
+    ("char", "core", "ctypeslib", "f2py", "fft", "lib", "ma", "matlib", "polynomial", "random",
+     "rec", "strings", "testing", "typing")
 )  # fmt: skip
 """NumPy imports these when they are asked for; looking would cost their import."""
 _fill()

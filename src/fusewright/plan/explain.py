@@ -5,7 +5,7 @@ Slots become the user's operations here; nothing is decided.
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Collection, Iterator, Sequence
 from dataclasses import dataclass
 from typing import Literal
 
@@ -52,11 +52,14 @@ def is_update(node: Node) -> bool:
     return first.shape == node.shape and all(place == (0, 1) for place in region)
 
 
-def operations(order: Sequence[Node], program: Program, kernel: Kernel) -> tuple[Placed, ...]:
+def operations(
+    order: Sequence[Node], plan: Plan, kernel: Kernel
+) -> tuple[Placed, ...]:
     """The operations a kernel computes and the values it reads, operands first."""
     slots = {id(node): slot for slot, node in enumerate(order)}
     places: dict[int, Place] = {m.stage.slot: m.place for m in kernel.members}
-    stack = [arg for m in kernel.members for arg in order[m.stage.slot].args]
+    elsewhere = _made_by(plan)
+    stack = [arg for slot in places for arg in order[slot].args]
     seen: set[int] = set()
     while stack:
         node = stack.pop()
@@ -64,14 +67,23 @@ def operations(order: Sequence[Node], program: Program, kernel: Kernel) -> tuple
         if slot in seen:
             continue
         seen.add(slot)
-        stored = slot in program.buffers
-        if not stored:
+        ready = node.kind == graph.LEAF or slot in elsewhere
+        if not ready:
             stack.extend(node.args)
-        if slot not in places and node.kind not in _UNLISTED:
-            places[slot] = "input" if stored else "register"
-        elif slot not in places and stored:
-            places[slot] = "input"  # a reshape that another kernel or a library reads
+        if slot not in places and (ready or node.kind not in _UNLISTED):
+            places[slot] = "input" if ready else "register"
     return tuple(Placed(slot, places[slot]) for slot in sorted(places))
+
+
+def _made_by(plan: Plan) -> set[int]:
+    """The slots some step of the plan leaves a value in."""
+    made: set[int] = set()
+    for step in plan.steps:
+        if isinstance(step, Kernel):
+            made.update(member.stage.slot for member in step.members)
+        else:
+            made.add(step.slot)
+    return made
 
 
 def operation_line(order: Sequence[Node], kernel: Kernel) -> Line | None:
@@ -80,11 +92,10 @@ def operation_line(order: Sequence[Node], kernel: Kernel) -> Line | None:
     return next((line for line in reversed(lines) if line is not None), None)
 
 
-def decisions_of(plan: Plan, kernel: Kernel) -> Iterator[Decided]:
-    """The decisions about a kernel's stages, each once: what joined it, and what it could not join."""
-    inside = {member.stage.slot for member in kernel.members}
+def decisions_of(plan: Plan, computed: Collection[int]) -> Iterator[Decided]:
+    """The decisions about what a kernel computes, each once: what joined it, and what it could not join."""
     for decided in dict.fromkeys(plan.decisions):
-        if decided.slots[1] in inside:
+        if decided.slots[1] in computed:
             yield decided
 
 

@@ -6,14 +6,20 @@ positions are literal), but no extents, strides, positions or scalars beyond tha
 
 from __future__ import annotations
 
+from bisect import bisect
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
+from math import prod
 from typing import Any
 
 from fusewright.ir import graph
 from fusewright.ir.graph import Node
 from fusewright.runtime.reuse import is_reusable
 
+ROWS = (4096, 32768, 131072)
+"""Elements of a row at which plans may differ: rows of float64 that fit L1, a share of L2, L2."""
+LARGE = 1 << 26
+"""Bytes of a result from which it is written past the caches (measured: pays above about 64 MiB)."""
 MARGIN = 4
 """As in `plan.extents`: positions at most this far from either end of a dim are part of the structure."""
 
@@ -30,12 +36,18 @@ class Slice:
     key: Key
     reusable: set[Node]
 
+    @property
+    def is_large(self) -> bool:
+        """Whether a result is so large that it should be written past the caches."""
+        return bool(self.key[-1])
+
 
 def take(requested: Sequence[Node]) -> Slice:
     """The slice of a request.  One pass: this is on the path of every evaluation."""
     slots: dict[Node, int] = {}
     parts: list[Any] = []
     again: set[Node] = set()
+    inner = 0
     reusable: set[Node] = set()
     stack = list(requested)
     while stack:
@@ -48,6 +60,9 @@ def take(requested: Sequence[Node]) -> Slice:
             stack.pop()
             if node not in slots:
                 _describe(node, slots, parts, again)
+                shape = node.shape
+                if len(shape) > 1 and shape[0]:
+                    inner = max(inner, prod(shape[1:]))
                 if node.kind == graph.ASSEMBLE:
                     parts.append(is_reusable(node, slots, reusable))
                     if parts[-1]:
@@ -58,6 +73,9 @@ def take(requested: Sequence[Node]) -> Slice:
         outputs += [slots[node] for node in again if slots[node] not in outputs]
     outputs.sort()
     parts.extend(outputs)
+    # Two facts about sizes: whether rows stay in cache, and whether results leave it.
+    parts.append(bisect(ROWS, inner))
+    parts.append(any(prod(n.shape) * n.dtype.itemsize >= LARGE for n in requested))
     return Slice(list(slots), slots, tuple(outputs), tuple(parts), reusable)
 
 

@@ -16,7 +16,7 @@ for dy in range(3):
         smooth += padded[dy : dy + work.shape[0], dx : dx + work.shape[1]]
 smooth /= 9
 
-kernel = np.exp(-np.linspace(-2, 2, 7) ** 2)
+kernel = np.exp(-(np.linspace(-2, 2, 7) ** 2))
 kernel /= kernel.sum()
 wide = np.pad(work, 3, mode="reflect")
 rows = np.apply_along_axis(lambda row: np.convolve(row, kernel, "valid"), 1, wide)

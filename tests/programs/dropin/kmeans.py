@@ -12,9 +12,9 @@ centres = data[np.random.choice(len(data), 3, replace=False)].copy()
 for _ in range(10):
     distances = np.linalg.norm(data[:, None, :] - centres[None, :, :], axis=2)
     labels = np.argmin(distances, axis=1)
-    fresh = np.array([
-        data[labels == k].mean(axis=0) if np.any(labels == k) else centres[k] for k in range(3)
-    ])
+    fresh = np.array(
+        [data[labels == k].mean(axis=0) if np.any(labels == k) else centres[k] for k in range(3)]
+    )
     if np.allclose(fresh, centres):
         break
     centres = fresh

@@ -8,7 +8,7 @@ y, x = np.ogrid[-1.2:1.2:60j, -2:0.6:80j]
 c = x + 1j * y
 z = np.zeros_like(c)
 count = np.zeros(c.shape, dtype=int)
-for step in range(40):
+for _ in range(40):
     moving = np.abs(z) <= 2
     z[moving] = z[moving] ** 2 + c[moving]
     count[moving] += 1

@@ -19,7 +19,9 @@ strike, rate, sigma, years = 100.0, 0.05, 0.2, 1.0
 def normal_cdf(x):
     """Abramowitz and Stegun 26.2.17."""
     k = 1.0 / (1.0 + 0.2316419 * np.abs(x))
-    poly = k * (0.31938153 + k * (-0.356563782 + k * (1.781477937 + k * (-1.821255978 + k * 1.330274429))))
+    poly = k * (
+        0.31938153 + k * (-0.356563782 + k * (1.781477937 + k * (-1.821255978 + k * 1.330274429)))
+    )
     upper = np.exp(-x * x / 2) / np.sqrt(2 * np.pi) * poly
     return np.where(x >= 0, 1 - upper, upper)
 

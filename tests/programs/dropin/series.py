@@ -23,7 +23,9 @@ scores = (matrix - matrix.mean(axis=1, keepdims=True)) / matrix.std(axis=1, keep
 weights = np.exp(matrix - matrix.max(axis=1, keepdims=True))
 soft = weights / weights.sum(axis=1, keepdims=True)
 
-text = f"{series[0]:.3f} {average[:3]} {np.array2string(scores[0], precision=2)}\n{matrix[:2, :3]!r}"
+text = (
+    f"{series[0]:.3f} {average[:3]} {np.array2string(scores[0], precision=2)}\n{matrix[:2, :3]!r}"
+)
 buffer = io.BytesIO()
 np.savez(buffer, series=series, matrix=matrix)
 buffer.seek(0)

@@ -51,7 +51,18 @@ _TAKES: dict[str, tuple[int, list[DType]]] = {
 }
 """Number of operands and their dtypes; the other primitives have tests of their own."""
 CASES = [(name, dtype) for name, (_, kinds) in _TAKES.items() for dtype in kinds]
-_OWN_TESTS = {"where", "cast", "bitcast", "ldexp", "sin_far", "cos_far", "tan_far", "fmod_far"}
+_OWN_TESTS = {
+    "exponent",
+    "fraction",
+    "where",
+    "cast",
+    "bitcast",
+    "ldexp",
+    "sin_far",
+    "cos_far",
+    "tan_far",
+    "fmod_far",
+}
 
 
 def _values(dtype: DType, seed: int) -> np.ndarray[Any, Any]:
@@ -156,6 +167,13 @@ def test_ldexp(dtype: DType) -> None:
     n = np.rint(rng.uniform(-most, most, 3000)).astype(dtype.numpy)
     x[:3] = math.inf, math.nan, -0.0
     _everywhere("ldexp", op("ldexp", param(0, dtype), param(1, dtype)), x, n)
+
+
+@pytest.mark.parametrize("dtype", FLOATS, ids=str)
+@pytest.mark.parametrize("name", ["exponent", "fraction"])
+def test_taking_apart(name: str, dtype: DType) -> None:
+    x = abs(arguments(dtype.numpy, 400, 7, (0.75, 1.5)))
+    _everywhere(name, op(name, param(0, dtype)), x[np.isfinite(x) & (x > 0)])
 
 
 @pytest.mark.parametrize("dtype", FLOATS, ids=str)

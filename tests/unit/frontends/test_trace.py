@@ -16,7 +16,7 @@ import pytest
 import fusewright.frontends.arrays as fa
 from fusewright.base import hooks, options
 from fusewright.frontends.arrays import sharing, trace
-from fusewright.ir.graph import Node
+from fusewright.ir.graph import LEAF, Node
 
 Flushes = list[tuple[int, int]]
 
@@ -106,6 +106,17 @@ def test_held_values_are_computed_together(flushes: Flushes) -> None:
     trace.flush()
     assert [asked for asked, _ in flushes] == [5]
     assert [float(value[0]) for value in held] == [0.0, 1.0, 2.0, 3.0, 4.0]
+
+
+def test_a_flush_leaves_constants_alone(flushes: Flushes) -> None:
+    zeros, numbers = fa.zeros(1 << 30), fa.arange(1 << 30)
+    x, y = fa.asarray(np.ones(2)), fa.asarray(np.ones(2))
+    for _ in range(300):
+        x = x + y
+    assert flushes
+    assert zeros._node.kind != LEAF
+    assert numbers._node.kind != LEAF
+    assert x.tolist() == [301.0, 301.0]
 
 
 def test_threads_record_at_once() -> None:

@@ -1,5 +1,6 @@
-"""Expressions that must mean the same under NumPy and under the drop-in, by the operand they take."""
-
+"""Expressions that must mean the same under NumPy and under the drop-in, by the operand they
+take.
+"""
 
 ANY = """
 np.sum(x)
@@ -195,7 +196,11 @@ np.gradient(x, np.arange(6.0) ** 2, edge_order=2)
 np.gradient(x, edge_order=2)
 np.polyval([1, 2, 3], x)
 np.polyfit(x, x * 2, 1).round(6)
-[ np.pad(x, w, m) for m in ("edge", "reflect", "symmetric", "wrap", "maximum") for w in (1, (2, 3), (7, 15)) ]
+[np.pad(x, w, "edge") for w in (1, (2, 3), (7, 15))]
+[np.pad(x, w, "reflect") for w in (1, (2, 3), (7, 15))]
+[np.pad(x, w, "symmetric") for w in (1, (2, 3), (7, 15))]
+[np.pad(x, w, "wrap") for w in (1, (2, 3), (7, 15))]
+[np.pad(x, w, "maximum") for w in (1, (2, 3), (7, 15))]
 np.choose(np.arange(6) % 3, [x, x * 2, 7])
 np.cov(x)
 np.cov(x, x)

@@ -1,4 +1,6 @@
-"""One call under NumPy and under the drop-in: same values, dtypes, shapes, or the same kind of error."""
+"""One call under NumPy and under the drop-in: same values, dtypes, shapes, or the same kind of
+error.
+"""
 
 from __future__ import annotations
 
@@ -56,7 +58,7 @@ def outcome(function: Call) -> tuple[Any, type[Exception] | None]:
         try:
             value = function()
             return host(value), None
-        except Exception as error:  # noqa: BLE001: any error NumPy raises is compared
+        except Exception as error:  # noqa: BLE001
             return None, type(error)
 
 

@@ -6,10 +6,10 @@ from typing import Any
 
 import numpy
 import pytest
-
-import fusewright.numpy as ours
 from tests.unit.numpy.cases import ANY, NONE, VECTORS
 from tests.unit.numpy.compared import KINDS, SHAPES, check, operand
+
+import fusewright.numpy as ours
 
 UFUNCS = [
     name for name in dir(numpy)

@@ -81,10 +81,8 @@ def _where_rule(kinds: tuple[Kind, ...]) -> Rule:
 
 
 def _conjugate_rule(kinds: tuple[Kind, ...]) -> Rule:
-    row = _strong(kinds[0])
-    if row is BOOL:
-        raise _no_loop("conjugate", kinds)
-    return row, (row,)
+    loop, result = np.conjugate.resolve_dtypes((_strong(kinds[0]).numpy, None))
+    return as_dtype(result), (as_dtype(loop),)
 
 
 def _part_rule(kinds: tuple[Kind, ...]) -> Rule:

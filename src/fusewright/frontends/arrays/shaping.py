@@ -229,8 +229,10 @@ def part(handle: Handle, name: str) -> Any:
     if not dtype.is_complex:
         if name == "real":
             return handle
-        zero = scalar(0 if dtype.kind != "b" else False, dtype)
-        return broadcast_to(wrap_array(zero), handle._shape) if handle._shape else core.wrap(zero)
+        zero = scalar(False if dtype.kind == "b" else 0, dtype)
+        if isinstance(handle, core.scalar_class):
+            return core.wrap(zero)
+        return broadcast_to(wrap_array(zero), handle._shape)
     if isinstance(handle, core.scalar_class):
         return core.wrap(record.map_node(name, handle))
     half = part_of(dtype)

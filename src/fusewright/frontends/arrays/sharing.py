@@ -145,7 +145,7 @@ def lazy() -> Iterator[None]:
 def _settle() -> None:
     owed = list(_owed.values())
     _owed.clear()
-    trace.flush()
+    trace.evaluate(*trace.reading_shared_memory())
     for handle, old in owed:
         land(handle, old, handle._node)
 

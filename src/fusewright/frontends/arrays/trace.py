@@ -11,6 +11,7 @@ once; evaluating and pruning hold `lock`.
 
 from __future__ import annotations
 
+import math
 import os
 import threading
 from sys import getrefcount
@@ -20,7 +21,7 @@ import numpy as np
 
 from fusewright.base import hooks, source
 from fusewright.base.options import Options, current, watchers
-from fusewright.ir.graph import LEAF, SCALAR, Memory, Node
+from fusewright.ir.graph import IOTA, LEAF, SCALAR, VIEW, Memory, Node
 
 LIMIT = 96
 """Recorded nodes after which the next iteration boundary is an occasion to compute."""
@@ -29,14 +30,17 @@ HARD_LIMIT = 4 * LIMIT
 BYTES_LIMIT = 1 << 28
 """Bytes of new leaves after which the list is searched for dead nodes that keep memory alive."""
 SITES = 256
+"""Places of flushes that are remembered."""
+LARGEST = 1 << 40
+"""Bytes of a value that no flush computes: it can only be wanted in parts."""
 
 pending: list[Node] = []
 gate = LIMIT
 lock = threading.RLock()
 _watched = 0
 _fresh_bytes = 0
-_armed_at = 0
-_candidate: tuple[CodeType, int] | None = None
+_candidates: set[tuple[CodeType, int]] = set()
+_next_candidate = LIMIT
 _flush_sites: dict[tuple[CodeType, int], None] = {}
 
 
@@ -112,6 +116,8 @@ def evaluate(*nodes: Node) -> None:
         for node in wanted:
             note_bytes(node.value[0].nbytes)
         _drop_tail()
+        if _candidates and len(pending) <= LIMIT:
+            _disarm()
 
 
 def _is_parameter(node: Node) -> bool:
@@ -141,9 +147,7 @@ def note_bytes(nbytes: int) -> None:
 
 
 def prune() -> None:
-    """Drop the computed and the dead from the pending list; a dead node's operands are found dead
-    after it.
-    """
+    """Drop the computed and the dead; newest first, since a dead node keeps its operands alive."""
     with lock:
         count = len(pending)
         kept: list[Node] = []
@@ -181,40 +185,67 @@ def flush() -> None:
         prune()
 
 
+def reading_shared_memory() -> list[Node]:
+    """The live values whose computation reads memory that somebody outside can write."""
+    with lock:
+        reading: set[int] = set()
+        for node in pending:
+            if any(id(arg) in reading or is_shared(arg) for arg in node.args):
+                reading.add(id(node))
+        return [node for node in live() if id(node) in reading]
+
+
+def is_worth_storing(node: Node) -> bool:
+    """Whether a flush nobody asked for computes a value: not what costs nothing to make again.
+
+    Constants, ranges and views of what is in memory are made again for nothing; a value larger
+    than any machine's memory is only ever used in parts.
+    """
+    if node.kind in (VIEW, IOTA) and all(arg.kind in (LEAF, SCALAR) for arg in node.args):
+        return False
+    return math.prod(node.shape) * node.dtype.itemsize < LARGEST
+
+
 def _consider_flush() -> None:
     """Over the limit: compute when the program comes round to a place where it was before.
 
-    The first place met over the limit is the candidate; when it, or a place of an earlier flush,
-    comes round again, one iteration of the program's loop has been recorded since, so every flush
-    has the same structure as the last.
+    The first place met over the limit is a candidate (and another after each further `LIMIT`
+    nodes); when a candidate, or a place of an earlier flush, comes round again, one iteration of
+    the program's loop has been recorded since, so every flush has the structure of the last.
     """
-    global _armed_at, _candidate
+    global _next_candidate
     frame = source.user_frame(3)
     if frame is None:
         return
     site = (frame.f_code, frame.f_lasti)
-    if site in _flush_sites or site == _candidate or len(pending) > HARD_LIMIT:
+    count = len(pending)
+    if site in _flush_sites or site in _candidates or count > HARD_LIMIT:
         if len(_flush_sites) >= SITES:
             _flush_sites.clear()
-        if len(pending) <= HARD_LIMIT:
+        if count <= HARD_LIMIT:
             _flush_sites[site] = None
-        _candidate = None
         _flush_but_newest()
-    elif _candidate is None:
-        _shorten(site)
+    elif count > _next_candidate:
+        prune()  # dead nodes may be all there is to it
+        if len(pending) > _next_candidate:
+            _candidates.add(site)
+            _next_candidate = len(pending) + LIMIT
 
 
-def _shorten(site: tuple[CodeType, int]) -> None:
-    """First time over the limit: dead nodes may be all there is to it."""
-    global _candidate
-    prune()
-    if len(pending) > LIMIT:
-        _candidate = site
+def _disarm() -> None:
+    """The list is short again: places met from now on say nothing about those met before."""
+    global _next_candidate
+    _candidates.clear()
+    _next_candidate = LIMIT
 
 
 def _flush_but_newest() -> None:
     """Compute what is held, except the node being recorded, which has no holder yet."""
     newest = pending[-1]
     with lock:
-        evaluate(*(node for node in live() if node is not newest))
+        evaluate(*(n for n in live() if n is not newest and is_worth_storing(n)))
         prune()
+        count = len(pending)
+        # What was left alone is not pending work: it would only keep the list long.
+        pending[:count] = [n for n in pending[:count] if n is newest or is_worth_storing(n)]
+        _disarm()

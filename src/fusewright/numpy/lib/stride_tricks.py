@@ -13,7 +13,13 @@ from fusewright.numpy.joining import stack
 from fusewright.numpy.modules import lookup
 from fusewright.numpy.operands import NotRecorded, delegated, handle_of, recorded
 
-__all__ = ["as_strided", "broadcast_arrays", "broadcast_shapes", "broadcast_to", "sliding_window_view"]  # fmt: skip
+__all__ = [
+    "as_strided",
+    "broadcast_arrays",
+    "broadcast_shapes",
+    "broadcast_to",
+    "sliding_window_view",
+]
 
 MAX_WINDOW = 64
 """Elements of a window that are read as shifted slices; larger ones NumPy copies out."""
@@ -41,8 +47,5 @@ def sliding_window_view(
 
 
 as_strided = delegated(np.lib.stride_tricks.as_strided, "lib.stride_tricks.as_strided")
-_find = lookup("lib.stride_tricks")
-
-
-def __getattr__(name: str) -> Any:
-    return np.broadcast_shapes if name == "broadcast_shapes" else _find(name)
+broadcast_shapes = np.broadcast_shapes
+__getattr__ = lookup("lib.stride_tricks")

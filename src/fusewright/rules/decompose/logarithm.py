@@ -1,4 +1,4 @@
-"""log and its family for float32 and float64: x = 2**k m with m in [sqrt(1/2), sqrt(2)), then log(1
+"""log and its family for float32 and float64: x = 2**k m with m in [3/4, 3/2), then log(1
 + f), f = m - 1.
 
 float64: with s = f / (2 + f), log(1 + f) = f - f**2 / 2 + s (f**2 / 2 + s**2 P(s**2)) (the series
@@ -13,10 +13,10 @@ import math
 from fusewright.ir.dtypes import FLOAT64
 from fusewright.rules.decompose.coefficients import LOG, LOG_DIRECT
 from fusewright.rules.decompose.terms import (
-    BIAS,
     MANTISSA,
     Term,
     fma,
+    ldexp,
     paired,
     quick_two_sum,
     two_sum,
@@ -40,31 +40,11 @@ _LOG10_E = {
     64: (0.4342944819032518, 1.098319650216765e-17),
     32: (0.4342944920063019, -1.0103049952192578e-08),
 }
-_ROOT_HALF = {64: 0x3FE6A09E667F3BCD, 32: 0x3F3504F3}
-_LEAST_NORMAL = {64: 2.0**-1022, 32: 2.0**-126}
 
 
-def split(x: Term, subnormal: bool = True) -> tuple[Term, Term, Term]:
-    """k (a float), 2**-k (where |k| < BIAS) and f, x = 2**k (1 + f), for positive finite x.
-
-    All integer work; subnormal numbers are scaled up first, if there can be any.
-    """
-    dtype, bits = x.dtype, x.dtype.bits
-    mantissa, bias = MANTISSA[dtype], BIAS[dtype]
-    tiny = x < _LEAST_NORMAL[bits]
-    scaled = where(tiny, x * 2.0 ** (mantissa + 2), x) if subnormal else x
-    root = _ROOT_HALF[bits]
-    moved = scaled.bits + ((bias << mantissa) - root)
-    biased = moved >> mantissa
-    # An integer below 2**mantissa, put into the low bits of that number, is added to it: that
-    # spares a conversion.
-    one = 2.0**mantissa
-    plain = x.of(one + bias)
-    offset = where(tiny, one + bias + mantissa + 2, plain) if subnormal else plain
-    k = (biased | x.of(one).bits).as_type(dtype) - offset
-    m = ((moved & ((1 << mantissa) - 1)) + root).as_type(dtype)
-    inverse = ((biased.of(2 * bias) - biased) << mantissa).as_type(dtype)
-    return k, inverse, m - 1.0
+def split(x: Term) -> tuple[Term, Term]:
+    """k (a whole float) and f with x = 2**k (1 + f), for positive finite x."""
+    return x.mapped("exponent"), x.mapped("fraction") - 1.0
 
 
 def guard(x: Term, value: Term) -> Term:
@@ -95,7 +75,7 @@ def two_words(f: Term, low: Term | None = None) -> tuple[Term, Term]:
 
 def log(x: Term) -> Term:
     """Natural logarithm, at most 1 ulp."""
-    k, _, f = split(x)
+    k, f = split(x)
     high, low = LN2[x.dtype.bits]
     half = f * f * 0.5
     near = f - (half - fma(k, low, _tail(f, half)))
@@ -106,10 +86,9 @@ def log_words(x: Term, low: Term, shift: Term | float = 0.0) -> Term:
     """log(x + low) + shift ln 2 for finite x >= 1/2 and |low| <= ulp(x); rounded twice, so within 1
     ulp.
     """
-    k, inverse, f = split(x)
+    k, f = split(x)
+    high, rest = two_words(f, ldexp(low, -k))
     k = k + shift
-    small = where(x < 2.0 ** (MANTISSA[x.dtype] + 2), low * inverse, 0.0)
-    high, rest = two_words(f, small)
     ln2_high, ln2_low = LN2[x.dtype.bits]
     total, error = quick_two_sum(k * ln2_high, high)
     return total + (error + fma(k, ln2_low, rest))
@@ -126,8 +105,8 @@ def _scaled(
     x: Term, of_two: tuple[float, float], of_e: tuple[float, float], low: Term | None = None
 ) -> Term:
     """k * of_two + log(1 + f) * of_e, both constants in two words."""
-    k, inverse, f = split(x)
-    high, rest = two_words(f, None if low is None else low * inverse)
+    k, f = split(x)
+    high, rest = two_words(f, None if low is None else ldexp(low, -k))
     product = high * of_e[0]
     error = fma(high, of_e[0], -product) + fma(high, of_e[1], rest * of_e[0])
     total, lost = quick_two_sum(k * of_two[0], product)

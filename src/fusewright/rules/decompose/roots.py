@@ -38,7 +38,7 @@ def _log_in_two_words(x: Term) -> tuple[Term, Term]:
     """log x with about 2**-66 relative error: 2 s + s**3 (2/3 + z P(z)), s = f / (2 + f), z = s**2,
     in pairs of words.
     """
-    k, _, f = logarithm.split(x)
+    k, f = logarithm.split(x)
     below, below_low = quick_two_sum(x.of(2.0), f)
     inverse = 1.0 / below
     s = f * inverse
@@ -72,7 +72,7 @@ def _size_of_power(x: Term, y: Term) -> Term:
 
 def _size_of_power32(x: Term, y: Term) -> Term:
     """The same for float32 operands, where one word of float64 is enough: two to the y log2 x."""
-    k, _, f = logarithm.split(x.cast(FLOAT64), subnormal=False)
+    k, f = logarithm.split(x.cast(FLOAT64))
     exponent = _bounded(y.cast(FLOAT64)) * fma(f, paired(f, LOG2_DIRECT[FLOAT64]), k)
     exponent = where(exponent.of(_LEAST32) > exponent, _LEAST32, exponent)
     exponent = where(exponent.of(-_LEAST32) < exponent, -_LEAST32, exponent)
@@ -105,7 +105,7 @@ def cbrt(x: Term) -> Term:
     if x.dtype is FLOAT32:
         return cbrt(x.cast(FLOAT64)).cast(FLOAT32)
     size = abs(x)
-    k, _, f = logarithm.split(size)
+    k, f = logarithm.split(size)
     magic = 1.5 * 2.0**52 + BIAS[FLOAT64]
     shifted = fma(k, 1.0 / 3.0, magic)
     left = fma(shifted - magic, -3.0, k)

@@ -7,12 +7,11 @@ from array import array
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from math import prod
-from typing import Any
+from typing import Any, Literal
 
 import numpy as np
 
-from fusewright.codegen.fold import block_size
-from fusewright.codegen.lower import Module, Scratch, Word
+from fusewright.codegen.module import Module, Word
 from fusewright.ir import graph, ops
 from fusewright.ir.dtypes import INT64, DType
 from fusewright.ir.expr import Expr, const, op
@@ -20,7 +19,9 @@ from fusewright.ir.graph import Memory, Node
 from fusewright.ir.nest import Program, Source
 from fusewright.plan.plan import TILE, Kernel, counts_tiles, is_sink
 from fusewright.runtime.buffers import allocate
+from fusewright.runtime.image import Image, LoadedImage, load
 from fusewright.targets.cpu import threads
+from fusewright.targets.cpu.compiled import CompiledKernel
 
 Values = list[Any]
 Memories = dict[int, tuple[Memory, int]]
@@ -95,8 +96,6 @@ class Launch:
 
     kernel: Kernel
     module: Module
-    address: int
-    finish: int
     units: Integer
     outputs: tuple[tuple[int, Integer], ...]
     partials: tuple[tuple[int, Integer], ...]
@@ -106,7 +105,18 @@ class Launch:
     fills: tuple[Any, ...]
     call: Callable[[int, int, int, int], int]
     inherits: tuple[tuple[int, int], ...]
-    image: Any = None
+    address: int = 0
+    finish: int = 0
+    images: tuple[LoadedImage, ...] = ()
+
+    def use(self, image: Image) -> None:
+        """Run this code from now on; what may be running in another thread stays."""
+        loaded = load(image)
+        self.images = (*self.images, loaded)
+        self.finish = loaded.address("finish") if self.module.finish else 0
+        self.address = loaded.address("kernel")
+    origin: Literal["compiled", "disk"] = "compiled"
+    compile_seconds: float = 0.0
 
     def run(self, values: Values, memories: Memories, limit: int) -> int:
         """Call the kernel; the number of threads used."""
@@ -202,41 +212,34 @@ def _fill(what: Word, scalars: dict[int, DType]) -> Any:
     return lambda values, _: word(values[number], dtype)
 
 
-def prepare(
-    program: Program,
-    kernel: Kernel,
-    module: Module,
-    code: tuple[int, int],
-    work: float,
-    scalars: dict[int, DType],
-) -> Launch:
+def prepare(program: Program, compiled: CompiledKernel) -> Launch:
     """What can be known of a kernel's calls before the first."""
-    outputs, partials = [], []
-    for member in kernel.members:
-        stage = member.stage
-        size = _bytes(program.buffers[stage.slot].extents, stage.dtype.itemsize)
-        if member.place == "memory":
-            outputs.append((stage.slot, size))
-        if is_sink(stage):
-            part = stage.dtype.itemsize // len(stage.nests)
-            elements = integer(block_size(stage))
-            partials.append((stage.slot, _scaled(elements, part)))
+    kernel, module = compiled.kernel, compiled.module
+    outputs = tuple(
+        (m.stage.slot, _bytes(program.buffers[m.stage.slot].extents, m.stage.dtype.itemsize))
+        for m in kernel.members
+        if m.place == "memory"
+    )
+    partials = tuple(
+        (slot, _scaled(integer(elements), itemsize)) for slot, elements, itemsize in module.partials
+    )
     scratch = tuple((piece.slot, _bytes(piece.extents, piece.rows * piece.itemsize))
                     for piece in module.scratch)  # fmt: skip
-    return Launch(
+    launch = Launch(
         kernel,
         module,
-        *code,
         integer(_units(kernel)) if not counts_tiles(kernel) else _tiles(integer(_units(kernel))),
-        tuple(outputs),
-        tuple(partials),
+        outputs,
+        partials,
         scratch,
         _block(kernel),
-        work,
-        tuple(_fill(what, scalars) for what in module.words),
+        compiled.work,
+        tuple(_fill(what, compiled.scalars) for what in module.words),
         threads.code().call,
         tuple((m.stage.slot, m.stage.update) for m in kernel.members if m.stage.update >= 0),
     )
+    launch.use(compiled.image)
+    return launch
 
 
 def _tiles(extent: Integer) -> Integer:
@@ -291,5 +294,3 @@ def _block(kernel: Kernel) -> Integer:
 
     return block
 
-
-__all__ = ["Launch", "Scratch", "Word", "integer", "parameter", "prepare"]

@@ -2,32 +2,30 @@
 
 from __future__ import annotations
 
-import hashlib
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
+from time import perf_counter
 from typing import Any
 
 import numpy as np
 
 from fusewright.base.options import Options
-from fusewright.codegen.lower import Module, lower
 from fusewright.ir import graph
-from fusewright.ir.dtypes import DType
-from fusewright.ir.expr import Expr, postorder
+from fusewright.ir.expr import postorder
 from fusewright.ir.graph import Memory, Node, contiguous_strides
 from fusewright.ir.nest import Alias, Library, Program
-from fusewright.plan import fuse, stages
 from fusewright.plan.plan import Kernel, Plan
-from fusewright.runtime import cache as disk
-from fusewright.runtime.image import Image, load
 from fusewright.runtime.limits import cpu_count
 from fusewright.runtime.trace import Slice
-from fusewright.targets.cpu import compiler
-from fusewright.targets.cpu.features import FeatureSet, select
-from fusewright.targets.cpu.launch import Launch, fetcher, integer, prepare
+from fusewright.targets.cpu import background
+from fusewright.targets.cpu.compiled import Compiled, disk_key, fetch, keep
+from fusewright.targets.cpu.features import select
+from fusewright.targets.cpu.launch import Launch, fetcher, prepare
 
 Memories = dict[int, tuple[Memory, int]]
 Results = dict[int, Any]
+Watch = Callable[[float, float, int], None]
+"""Called after each step with its start, its seconds and the threads it used."""
 Compute = Callable[[Node, list[Any]], Any]
 """What a node means to NumPy: the reference target's table."""
 
@@ -44,19 +42,28 @@ class Runner:
     fetches: tuple[Callable[[Sequence[Node]], Any], ...]
     last_use: list[tuple[int, ...]] = field(default_factory=list)
 
-    def run(self, order: Sequence[Node], options: Options, compute: Compute) -> None:
-        """Compute, and make the output nodes leaves."""
+    def run(
+        self,
+        order: Sequence[Node],
+        options: Options,
+        compute: Compute,
+        watch: Watch | None = None,
+    ) -> None:
+        """Compute, and make the output nodes leaves; `watch` hears of every step."""
         values = [fetch(order) for fetch in self.fetches]
         memories: Memories = {slot: order[slot].value[:2] for slot in self.leaves}
         limit = options.threads or cpu_count()
         results: Results = {}
         for step, dead in zip(self.steps, self.last_use, strict=True):
+            start, used = perf_counter() if watch is not None else 0.0, 1
             if isinstance(step, Launch):
-                step.run(values, memories, limit)
+                used = step.run(values, memories, limit)
             elif isinstance(step, Alias):
                 memories[step.slot] = memories[step.source]
             else:
                 _library(order, step, memories, results, compute)
+            if watch is not None:
+                watch(start, perf_counter() - start, used)
             for slot in dead:
                 memories.pop(slot, None)
         for slot in self.outputs:
@@ -68,34 +75,67 @@ class Runner:
             node.become_leaf(memory, offset, strides)
 
 
-def build(slice_: Slice, options: Options) -> Runner:
-    """Plan and compile a slice."""
-    order, outputs = slice_.order, frozenset(slice_.outputs)
+def decide(slice_: Slice, options: Options) -> tuple[Program, Plan]:
+    """What would run: the slice as stages, and how they are grouped."""
+    order = slice_.order
     reusable = frozenset(slice_.slots[node] for node in slice_.reusable)
-    program = stages.build(order, outputs, reusable)
-    values = [
-        fetcher(source, order[source.slot].kind)(order) for source in program.arguments
-    ]
+    program = stages.build(order, frozenset(slice_.outputs), reusable)
+    if options.debug:
+        verify.check_program(program, len(order))
+    values = [fetcher(source, order[source.slot].kind)(order) for source in program.arguments]
 
     def size(expr: Expr) -> int:
         return integer(expr)(values)
 
     plan = fuse.group(program, size, options.fuse)
-    features = select(options.features)
-    scalars = {
-        number: order[source.slot].dtype
-        for number, source in enumerate(program.arguments)
-        if source.what == "scalar"
-    }
+    if options.debug:
+        verify_plan.check_plan(program, plan)
+    return program, plan
+
+
+def assemble(compiled: Compiled) -> Runner:
+    """Make compiled code ready to run."""
+    program, plan = compiled.program, compiled.plan
     steps = [
-        _compiled(program, step, features, scalars) if isinstance(step, Kernel) else step
-        for step in plan.steps
+        prepare(program, kernel) if kernel is not None else step
+        for kernel, step in zip(compiled.kernels, plan.steps, strict=True)
     ]
-    leaves = tuple(slot for slot, node in enumerate(order) if node.kind == graph.LEAF)
-    fetches = tuple(fetcher(source, order[source.slot].kind) for source in program.arguments)
+    leaves = tuple(slot for slot, kind in enumerate(compiled.kinds) if kind == graph.LEAF)
+    fetches = tuple(fetcher(s, compiled.kinds[s.slot]) for s in program.arguments)
+    outputs = tuple(sorted(program.outputs))
     return Runner(
-        program, plan, steps, leaves, tuple(sorted(outputs)), fetches, _last_uses(plan, outputs)
+        program, plan, steps, leaves, outputs, fetches, _last_uses(plan, program.outputs)
     )
+
+
+def obtain(key: Any, slice_: Slice, options: Options) -> Runner:
+    """The runner of a structure this process has not met: from the disk, or compiled now."""
+    name = disk_key((key, select(options.features).llvm_features))
+    compiled = fetch(name)
+    if compiled is None:
+        # Imported here: a process that finds its code on disk neither plans nor compiles.
+        from fusewright.targets.cpu.build import build
+
+        compiled = build(slice_, options)
+        keep(name, compiled)
+    runner = assemble(compiled)
+    if not all(kernel is None or kernel.final for kernel in compiled.kernels):
+        background.submit(lambda: _improve(name, compiled, runner, options))
+    return runner
+
+
+def _improve(name: str, compiled: Compiled, runner: Runner, options: Options) -> None:
+    """Swap in the best code, kernel by kernel, and keep it."""
+    from fusewright.targets.cpu.build import improve
+
+    for number, kernel in enumerate(compiled.kernels):
+        if kernel is not None and not kernel.final:
+            better = improve(kernel, select(options.features))
+            compiled = compiled.improved(number, better)
+            step = runner.steps[number]
+            assert isinstance(step, Launch)
+            step.use(better.image)
+    keep(name, compiled)
 
 
 def _last_uses(plan: Plan, outputs: frozenset[int]) -> list[tuple[int, ...]]:
@@ -118,35 +158,6 @@ def _touched(step: Kernel | Library | Alias) -> set[int]:
     updates = {m.stage.update for m in step.members if m.stage.update >= 0}
     stored = {m.stage.slot for m in step.members}
     return stored | updates | {e.attr for e in loads if e.name == "load"}
-
-
-def _compiled(
-    program: Program, kernel: Kernel, features: FeatureSet, scalars: dict[int, DType]
-) -> Launch:
-    module = lower(program, kernel, features.vector_bytes)
-    image = load(_image(module, features))
-    code = (image.address("kernel"), image.address("finish") if module.finish else 0)
-    work = 0.05 * sum(
-        len(list(postorder([nest.body]))) for m in kernel.members for nest in m.stage.nests
-    )
-    launch = prepare(program, kernel, module, code, work, scalars)
-    launch.image = image
-    return launch
-
-
-def _image(module: Module, features: FeatureSet) -> Image:
-    key = hashlib.sha256(
-        f"{compiler.version()}\n{features.llvm_features}\n{module.text}".encode()
-    ).hexdigest()
-    stored = disk.get(key)
-    if stored is not None:
-        try:
-            return Image.from_bytes(stored)
-        except ValueError:
-            pass  # damaged: made again below
-    image = compiler.compile_ir(module.text, features, 2)
-    disk.put(key, image.to_bytes())
-    return image
 
 
 def _library(

@@ -1,0 +1,43 @@
+"""The text of a compiled kernel and what its caller hands over."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Literal
+
+from fusewright.ir.expr import Expr
+
+
+@dataclass(frozen=True, slots=True)
+class Word:
+    """A kernel argument: the pointer of a stored value, the pointer of a sink's partial results, the number of a
+    run-time parameter (`Program.arguments`), or the units in a block of reductions.
+    """
+
+    what: Literal["pointer", "partial", "param", "block"]
+    number: int = 0
+
+
+@dataclass(frozen=True, slots=True)
+class Scratch:
+    """A row or tile buffer in scratch: `rows` times the product of `extents`, in elements of `itemsize` bytes."""
+
+    slot: int
+    rows: int
+    extents: tuple[Expr, ...]
+    itemsize: int
+
+
+@dataclass(frozen=True, slots=True)
+class Module:
+    """The text and what a caller must hand over.
+
+    `finish` says whether `finish` must run after all units; `partials` are the sinks' slots with the elements of one block
+    and the bytes of one element.
+    """
+
+    text: str
+    words: tuple[Word, ...]
+    scratch: tuple[Scratch, ...]
+    finish: bool
+    partials: tuple[tuple[int, Expr, int], ...]

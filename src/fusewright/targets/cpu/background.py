@@ -1,0 +1,59 @@
+"""Better code while the program already runs: one thread that compiles what was compiled quickly, and swaps it in."""
+
+from __future__ import annotations
+
+import atexit
+import os
+import queue
+import threading
+from collections.abc import Callable
+
+Job = Callable[[], None]
+
+_jobs: queue.SimpleQueue[Job | None] = queue.SimpleQueue()
+_thread: threading.Thread | None = None
+
+
+def submit(job: Job) -> None:
+    """Do it soon, in order."""
+    global _thread
+    if _thread is None or not _thread.is_alive():
+        _thread = threading.Thread(target=_work, name="fusewright-compiler", daemon=True)
+        _thread.start()
+    _jobs.put(job)
+
+
+def _work() -> None:
+    while (job := _jobs.get()) is not None:
+        job()
+
+
+def wait() -> None:
+    """Until everything submitted so far is done."""
+    done = threading.Event()
+    submit(done.set)
+    done.wait()
+
+
+def _stop() -> None:
+    """At exit LLVM must not be in the middle of a compilation."""
+    thread, jobs = _thread, _jobs
+    if thread is None or not thread.is_alive():
+        return
+    while True:
+        try:
+            jobs.get_nowait()
+        except queue.Empty:
+            break
+    jobs.put(None)
+    thread.join()
+
+
+def _after_fork() -> None:
+    """A child has no thread, and nothing submitted."""
+    global _jobs, _thread
+    _jobs, _thread = queue.SimpleQueue(), None
+
+
+atexit.register(_stop)
+os.register_at_fork(after_in_child=_after_fork)

@@ -1,0 +1,73 @@
+"""Compiling a slice: plan, lower, generate code; quick code at once where the best takes long."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+from fusewright.base.options import Options
+from fusewright.codegen.lower import lower
+from fusewright.ir.dtypes import DType
+from fusewright.ir.expr import Expr, postorder
+from fusewright.ir.nest import Program
+from fusewright.plan import fuse, stages
+from fusewright.plan.plan import Kernel
+from fusewright.runtime.trace import Slice
+from fusewright.targets.cpu import compiler
+from fusewright.targets.cpu.compiled import Compiled, CompiledKernel
+from fusewright.targets.cpu.features import FeatureSet, select
+from fusewright.targets.cpu.launch import fetcher, integer
+
+QUICK = 600
+"""Lines of LLVM text above which code is generated without optimisation first (level 0 takes a quarter of the time)."""
+BEST = 2
+"""The level of final code: there are no IR passes to gain from a higher one."""
+
+
+def build(slice_: Slice, options: Options) -> Compiled:
+    """Plan and compile a slice."""
+    order, outputs = slice_.order, frozenset(slice_.outputs)
+    reusable = frozenset(slice_.slots[node] for node in slice_.reusable)
+    program = stages.build(order, outputs, reusable)
+    values = [fetcher(source, order[source.slot].kind)(order) for source in program.arguments]
+
+    def size(expr: Expr) -> int:
+        return integer(expr)(values)
+
+    plan = fuse.group(program, size, options.fuse)
+    features = select(options.features)
+    scalars = {
+        number: order[source.slot].dtype
+        for number, source in enumerate(program.arguments)
+        if source.what == "scalar"
+    }
+    kernels = tuple(
+        _kernel(program, step, features, scalars, options, slice_.is_large)
+        if isinstance(step, Kernel)
+        else None
+        for step in plan.steps
+    )
+    return Compiled(program, plan, kernels, tuple(node.kind for node in order))
+
+
+def _kernel(
+    program: Program,
+    kernel: Kernel,
+    features: FeatureSet,
+    scalars: dict[int, DType],
+    options: Options,
+    large: bool,
+) -> CompiledKernel:
+    module = lower(program, kernel, features.vector_bytes, large)
+    quick = options.background and module.text.count("\n") > QUICK
+    image = compiler.compile_ir(module.text, features, 0 if quick else BEST)
+    work = 0.05 * sum(
+        len(list(postorder([nest.body]))) for m in kernel.members for nest in m.stage.nests
+    )
+    return CompiledKernel(kernel, module, image, work, scalars, not quick)
+
+
+def improve(quick: CompiledKernel, features: FeatureSet) -> CompiledKernel:
+    """The same kernel with the best code."""
+    image = compiler.compile_ir(quick.module.text, features, BEST)
+    return replace(quick, image=image, final=True)
+

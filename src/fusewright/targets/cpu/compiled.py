@@ -1,0 +1,84 @@
+"""A slice compiled, as data: what the disk keeps so that a new process neither plans nor compiles."""
+
+from __future__ import annotations
+
+import hashlib
+import pickle
+import sys
+from dataclasses import dataclass, replace
+from functools import cache
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from fusewright.codegen.module import Module
+from fusewright.ir.dtypes import DType
+from fusewright.ir.nest import Program
+from fusewright.plan.plan import Kernel, Plan
+from fusewright.runtime import cache as disk
+from fusewright.runtime.image import Image
+from fusewright.targets.cpu import compiler
+
+
+@dataclass(frozen=True, slots=True)
+class CompiledKernel:
+    """One kernel's text and machine code.  `work` is nanoseconds for one element, roughly; `scalars` the dtypes of
+    parameters that are not integers of the structure; `final` whether the code is the best we make.
+    """
+
+    kernel: Kernel
+    module: Module
+    image: Image
+    work: float
+    scalars: dict[int, DType]
+    final: bool
+
+
+@dataclass(frozen=True, slots=True)
+class Compiled:
+    """A slice's program, plan, and code; `kernels` stands in the order of the plan's steps, None for a library step.
+
+    `kinds` are the kinds of the slice's nodes.
+    """
+
+    program: Program
+    plan: Plan
+    kernels: tuple[CompiledKernel | None, ...]
+    kinds: tuple[int, ...]
+
+    def improved(self, number: int, kernel: CompiledKernel) -> Compiled:
+        """The same with better code for one kernel."""
+        kernels = (*self.kernels[:number], kernel, *self.kernels[number + 1 :])
+        return replace(self, kernels=kernels)
+
+
+def disk_key(key: Any) -> str:
+    """The name on disk of everything that can change the code."""
+    return hashlib.sha256(f"{_versions()}\n{key!r}".encode()).hexdigest()
+
+
+@cache
+def _versions() -> str:
+    """Python, NumPy, LLVM, and this package as its files are."""
+    root = Path(__file__).parents[2]
+    files = sorted(root.rglob("*.py"))
+    stamps = [(str(f.relative_to(root)), s.st_mtime_ns, s.st_size) for f in files for s in [f.stat()]]  # fmt: skip
+    return f"{sys.version}\n{np.__version__}\n{compiler.version()}\n{stamps}"
+
+
+def fetch(key: str) -> Compiled | None:
+    """From the disk; what cannot be read is made again."""
+    data = disk.get(key)
+    if data is None:
+        return None
+    try:
+        found = pickle.loads(data)  # noqa: S301 - the cache is ours alone: owner and mode are checked
+    except Exception:  # noqa: BLE001 - whatever a damaged file makes pickle raise
+        return None
+    return found if isinstance(found, Compiled) else None
+
+
+def keep(key: str, compiled: Compiled) -> None:
+    """To the disk."""
+    disk.put(key, pickle.dumps(compiled, protocol=5))
