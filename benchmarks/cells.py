@@ -1,4 +1,6 @@
-"""The single-pass grid programs of `stencils.py`, horizontal diffusion and the masked Mandelbrot set, for us and each peer."""
+"""Two grid programs of `stencils.py`, horizontal diffusion and the masked Mandelbrot set, for us
+and each peer.
+"""
 
 from __future__ import annotations
 
@@ -18,7 +20,10 @@ HORIZON = 2.0
 
 
 def diffusion(np: Any, field: Any, coefficient: Any) -> Any:
-    """Limited fourth-order diffusion on every level, as weather models do it; the field has two halo cells a side."""
+    """Limited fourth-order diffusion on every level, as weather models do it.
+
+    The field has two halo cells a side.
+    """
     i, j = coefficient.shape[0], coefficient.shape[1]
     laplace = 4.0 * field[1 : i + 3, 1 : j + 3] - (
         field[2 : i + 4, 1 : j + 3] + field[0 : i + 2, 1 : j + 3]
@@ -52,7 +57,9 @@ def diffusion_contestants(shape: tuple[int, int, int]) -> tuple[Contestant, list
 
     others = [
         Contestant("NumPy", lambda: diffusion(np, field, coefficient)),
-        Contestant("Numba, prange loop, out", _numba_diffusion(field, coefficient, out)),
+        Contestant(
+            "Numba, prange loop, out", _numba_diffusion(field, coefficient, out), by_hand=True
+        ),
         Contestant("JAX jit", peers.jitted(lambda f, c: diffusion(jnp, f, c), field, coefficient)),
         Contestant("torch.compile, out", peers.torch_compiled(into, field, coefficient, out)),
     ]
@@ -115,7 +122,7 @@ def mandelbrot_contestants(n: int) -> tuple[Contestant, list[Contestant]]:
     ours = fw.asarray(c)
     others = [
         Contestant("NumPy", lambda: mandelbrot(np, c)),
-        Contestant("Numba, prange loop, early exit", _numba_mandelbrot(c)),
+        Contestant("Numba, prange loop, early exit", _numba_mandelbrot(c), by_hand=True),
         Contestant("JAX jit", _jax_mandelbrot(c)),
         Contestant("torch.compile", _torch_mandelbrot(c)),
     ]

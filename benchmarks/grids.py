@@ -1,6 +1,7 @@
 """The time-stepped stencils of `stencils.py`, 2-D heat and Gray-Scott, for us and for each peer.
 
-One NumPy text serves NumPy and us; peers get their best form: two buffers swapped, or a loop inside the compiled program.
+One NumPy text serves NumPy and us; peers get their best form: two buffers swapped, or a loop inside
+the compiled program.
 """
 
 from __future__ import annotations
@@ -14,7 +15,6 @@ from numpy.typing import NDArray
 from pairwise import Contestant
 
 import fusewright as fw
-import fusewright.numpy as fnp
 
 STEPS = 100
 FEW = 5
@@ -51,7 +51,8 @@ def heat_contestants(n: int) -> tuple[Contestant, list[Contestant]]:
     others = [
         Contestant("NumPy", lambda: heat(first.copy(), FEW), share=FEW / STEPS),
         Contestant("numexpr, out", _numexpr_heat(first), share=FEW / STEPS),
-        Contestant("Numba, prange loop", _numba_heat(first)),
+        Contestant("Numba, array expression", _numba_array_heat(first)),
+        Contestant("Numba, prange loop", _numba_heat(first), by_hand=True),
         Contestant("JAX jit", _jax_heat(first)),
         Contestant("torch.compile", _torch_heat(first)),
     ]
@@ -76,8 +77,31 @@ def _numexpr_heat(first: NDArray[Any]) -> Callable[[], Any]:
 
 def _neighbours(u: Any) -> dict[str, Any]:
     return {
-        "c": u[1:-1, 1:-1], "n": u[:-2, 1:-1], "s": u[2:, 1:-1], "w": u[1:-1, :-2], "e": u[1:-1, 2:],
+        "c": u[1:-1, 1:-1], "n": u[:-2, 1:-1], "s": u[2:, 1:-1],
+        "w": u[1:-1, :-2], "e": u[1:-1, 2:],
     }  # fmt: skip
+
+
+def _numba_array_heat(first: NDArray[Any]) -> Callable[[], Any]:
+    """Two buffers: Numba runs the in-place form in parallel and gets it wrong."""
+
+    @peers.numba().njit(parallel=True)
+    def steps(u: Any, v: Any) -> Any:
+        for _ in range(STEPS):
+            c = u[1:-1, 1:-1]
+            v[1:-1, 1:-1] = c + HEAT * (
+                u[:-2, 1:-1] + u[2:, 1:-1] + u[1:-1, :-2] + u[1:-1, 2:] - 4 * c
+            )
+            u, v = v, u
+        return u
+
+    u, v = first.copy(), first.copy()
+
+    def run() -> Any:
+        u[...] = first
+        return steps(u, v)
+
+    return run
 
 
 def _numba_heat(first: NDArray[Any]) -> Callable[[], Any]:
@@ -154,7 +178,8 @@ def gray_scott_contestants(n: int) -> tuple[Contestant, list[Contestant]]:
     others = [
         Contestant("NumPy", numpy, share=FEW / STEPS),
         Contestant("numexpr, out", _numexpr_gray_scott(first), share=FEW / STEPS),
-        Contestant("Numba, prange loop", _numba_gray_scott(first), _stacked),
+        Contestant("Numba, array expression", _numba_arrays(first), _stacked),
+        Contestant("Numba, prange loop", _numba_gray_scott(first), _stacked, by_hand=True),
         Contestant("JAX jit", _jax_gray_scott(first), _stacked),
         Contestant("torch.compile", _torch_gray_scott(first), _stacked),
     ]
@@ -188,6 +213,33 @@ def _numexpr_gray_scott(first: tuple[NDArray[Any], ...]) -> Callable[[], Any]:
     return run
 
 
+def _numba_arrays(first: tuple[NDArray[Any], ...]) -> Callable[[], Any]:
+    @peers.numba().njit(parallel=True)
+    def steps(u: Any, v: Any, a: Any, b: Any) -> Any:
+        for _ in range(STEPS):
+            p, q = u[1:-1, 1:-1], v[1:-1, 1:-1]
+            lu = u[:-2, 1:-1] + u[2:, 1:-1] + u[1:-1, :-2] + u[1:-1, 2:] - 4 * p
+            lv = v[:-2, 1:-1] + v[2:, 1:-1] + v[1:-1, :-2] + v[1:-1, 2:] - 4 * q
+            reaction = p * q * q
+            a[1:-1, 1:-1] = p + (DU * lu - reaction + FEED * (1 - p))
+            b[1:-1, 1:-1] = q + (DV * lv + reaction - (FEED + KILL) * q)
+            u, v, a, b = a, b, u, v
+        return u, v
+
+    return _two_buffers(steps, first)
+
+
+def _two_buffers(steps: Callable[..., Any], first: tuple[NDArray[Any], ...]) -> Callable[[], Any]:
+    u, v = first[0].copy(), first[1].copy()
+    a, b = first[0].copy(), first[1].copy()
+
+    def run() -> Any:
+        u[...], v[...] = first
+        return steps(u, v, a, b)
+
+    return run
+
+
 def _numba_gray_scott(first: tuple[NDArray[Any], ...]) -> Callable[[], Any]:
     numba = peers.numba()
 
@@ -205,14 +257,7 @@ def _numba_gray_scott(first: tuple[NDArray[Any], ...]) -> Callable[[], Any]:
             u, v, a, b = a, b, u, v
         return u, v
 
-    u, v = first[0].copy(), first[1].copy()
-    a, b = first[0].copy(), first[1].copy()
-
-    def run() -> Any:
-        u[...], v[...] = first
-        return steps(u, v, a, b)
-
-    return run
+    return _two_buffers(steps, first)
 
 
 def _jax_gray_scott(first: tuple[NDArray[Any], ...]) -> Callable[[], Any]:

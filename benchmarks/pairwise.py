@@ -1,7 +1,8 @@
-"""How every benchmark measures: two programs take turns in one process, so that both meet the same machine.
+"""How every benchmark measures: two programs take turns in one process, so that both meet the same
+machine.
 
-A *turn* rests a moment (other libraries' threads stop spinning), warms up with one call, and times as many calls as fit into
-`TURN` seconds.  Ratios are ratios of medians over all turns of a pair.
+A *turn* rests a moment (other libraries' threads stop spinning), warms up with one call, and times
+as many calls as fit into `TURN` seconds.  Ratios are ratios of medians over all turns of a pair.
 """
 
 from __future__ import annotations
@@ -12,6 +13,7 @@ import threading
 import time
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
+from itertools import pairwise
 
 import numpy as np
 from numpy.typing import NDArray
@@ -21,7 +23,7 @@ REST = 0.004
 TURN = 0.02
 """Seconds of timed calls in one turn."""
 LONG = 0.05
-"""A call of this many seconds needs no warm-up: what it could find in a cache is gone by its end."""
+"""A call of this many seconds needs no warm-up: nothing it could find in a cache lasts so long."""
 LEAST = 3
 MOST = 60
 
@@ -30,14 +32,16 @@ MOST = 60
 class Contestant:
     """A program to time.  `run` computes and returns something; `result` makes an array of that.
 
-    `share` is the part of the program that one call does (fewer steps, where all would take minutes): its
-    times are divided by it, and its result is compared with nobody's.
+    `share` is the part of the program that one call does (fewer steps, where all would take
+    minutes): its times are divided by it, and its result is compared with nobody's.  `by_hand`
+    marks a loop nest that somebody fused by hand, where the others get the array program.
     """
 
     name: str
     run: Callable[[], object]
     result: Callable[[object], NDArray[np.generic]] = np.asarray
     share: float = 1.0
+    by_hand: bool = False
 
 
 @dataclass(frozen=True, slots=True)
@@ -60,6 +64,7 @@ class Pair:
     """Ours and a peer's times from turns in alternation."""
 
     peer: str
+    by_hand: bool
     ours: Times
     theirs: Times
 
@@ -101,33 +106,63 @@ def race(ours: Contestant, peer: Contestant, seconds: float) -> Pair:
         our_times += turn(ours.run)
         their_times += [seconds / peer.share for seconds in turn(peer.run)]
         turns += 1
-    return Pair(peer.name, Times(tuple(our_times)), Times(tuple(their_times)))
+    return Pair(peer.name, peer.by_hand, Times(tuple(our_times)), Times(tuple(their_times)))
 
 
-def race_all(ours: Contestant, peers: Sequence[Contestant], seconds: float) -> list[Pair]:
-    """One race with each peer."""
-    return [race(ours, peer, seconds) for peer in peers]
+def compete(
+    ours: Contestant,
+    peers: Sequence[Contestant],
+    seconds: float,
+    *,
+    rtol: float,
+    atol: float,
+    mismatched: float = 0.0,
+) -> tuple[list[Pair], list[str]]:
+    """Check everybody against the first peer that runs it all; race each that is right."""
+    reference = next(peer for peer in peers if peer.share == 1)
+    rest = [peer for peer in peers if peer is not reference]
+    kept, notes = agreeing([reference, ours, *rest], rtol, atol, mismatched)
+    right = [peer for peer in peers if peer in kept]
+    return [race(ours, peer, seconds) for peer in right], notes
 
 
 class Disagreement(AssertionError):
-    """Two contestants computed different things: no time is worth quoting."""
+    """We computed something else than the reference: no time is worth quoting."""
 
 
-def agree(
+def agreeing(
     contestants: Sequence[Contestant], rtol: float, atol: float, mismatched: float = 0.0
-) -> None:
-    """Every result equals the first one's within the tolerance, except a share `mismatched`."""
-    first, *others = contestants
+) -> tuple[list[Contestant], list[str]]:
+    """Those whose results equal the first one's within the tolerance, and notes on the others.
+
+    The second is ours; when it is wrong the benchmark fails.  A share `mismatched` of the elements
+    may differ.
+    """
+    first, ours, *_ = contestants
     want = np.asarray(first.result(first.run()))
-    for other in others:
-        if other.share != 1:
-            continue
-        got = np.asarray(other.result(other.run()))
-        if got.shape != want.shape:
-            raise Disagreement(f"{other.name}: shape {got.shape}, {first.name}: {want.shape}")
-        wrong, compared = _wrong(got.reshape(-1), want.reshape(-1), rtol, atol)
-        if wrong > mismatched * compared:
-            raise Disagreement(f"{other.name} and {first.name} differ in {wrong} elements of {compared}")
+    kept, notes = [first], []
+    for other in contestants[1:]:
+        problem = "" if other.share != 1 else _problem(other, want, rtol, atol, mismatched)
+        if problem and other is ours:
+            raise Disagreement(f"{ours.name} and {first.name}: {problem}")
+        if problem:
+            notes.append(f"Not timed, its result is wrong: {other.name} ({problem}).")
+        else:
+            kept.append(other)
+    return kept, notes
+
+
+def _problem(
+    other: Contestant, want: NDArray[np.generic], rtol: float, atol: float, mismatched: float
+) -> str:
+    got = np.asarray(other.result(other.run()))
+    if got.shape != want.shape:
+        return f"shape {got.shape}, not {want.shape}"
+    wrong, compared = _wrong(got.reshape(-1), want.reshape(-1), rtol, atol)
+    if wrong <= mismatched * compared:
+        return ""
+    seen = f": {got} for {want}" if want.ndim == 0 else ""
+    return f"{wrong} elements of {compared} differ{seen}"
 
 
 def _wrong(
@@ -143,8 +178,8 @@ COMPARED = 5_000_000
 COPY_BYTES = 512 << 20
 
 
-def copy_bandwidth(threads: int, nbytes: int = COPY_BYTES) -> float:
-    """Bytes a second, read and written, of the C library's own copy on this many threads."""
+def copying(threads: int, nbytes: int = COPY_BYTES) -> Contestant:
+    """The C library's own copy, a part of the array for each thread."""
     source = np.full(nbytes // 8, 1.0)
     target = np.zeros(nbytes // 8)
     pieces = [(target[lo:hi], source[lo:hi]) for lo, hi in _ranges(source.size, threads)]
@@ -157,11 +192,15 @@ def copy_bandwidth(threads: int, nbytes: int = COPY_BYTES) -> float:
         for worker in workers:
             worker.join()
 
-    copy()
-    taken = [_timed(copy) for _ in range(9)]
-    return 2 * nbytes / statistics.median(taken)
+    return Contestant("copy", copy)
+
+
+def bandwidths(ours: Contestant, moved: int, threads: int, seconds: float) -> tuple[float, float]:
+    """Bytes a second of ours, which moves `moved` bytes, and of a copy, by medians of turns."""
+    pair = race(ours, copying(threads), seconds)
+    return moved / pair.ours.median, 2 * COPY_BYTES / pair.theirs.median
 
 
 def _ranges(count: int, parts: int) -> list[tuple[int, int]]:
     edges = [count * k // parts for k in range(parts + 1)]
-    return list(zip(edges, edges[1:], strict=False))
+    return list(pairwise(edges))

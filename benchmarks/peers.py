@@ -71,7 +71,7 @@ ALIGNMENT = 64
 
 
 def aligned(count: int, dtype: str) -> NDArray[Any]:
-    """Memory every peer can take as it is: JAX adopts only what begins at a multiple of 64 bytes."""
+    """Memory every peer can take as it is: JAX adopts only what begins at a 64-byte boundary."""
     size = np.dtype(dtype).itemsize
     raw = np.empty(count * size + ALIGNMENT, np.uint8)
     offset = -raw.ctypes.data % ALIGNMENT
@@ -79,7 +79,7 @@ def aligned(count: int, dtype: str) -> NDArray[Any]:
 
 
 def normal(shape: tuple[int, ...], dtype: str, seed: int) -> NDArray[Any]:
-    """Standard normal numbers in aligned memory, made piece by piece (no second array of that size)."""
+    """Standard normal numbers in aligned memory, made piece by piece (without a second array)."""
     count = int(np.prod(shape))
     values = aligned(count, dtype)
     generator = np.random.default_rng(seed)

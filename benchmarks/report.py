@@ -1,4 +1,6 @@
-"""What a benchmark prints and keeps: its tables, each claim beside what was measured, and the machine it ran on."""
+"""What a benchmark prints and keeps: its tables, each claim beside what was measured, and the
+machine it ran on.
+"""
 
 from __future__ import annotations
 
@@ -6,12 +8,14 @@ import argparse
 import json
 import os
 import platform
+import sys
 from collections.abc import Sequence
 from dataclasses import asdict, dataclass, field
 from datetime import date
 from importlib import metadata
 from pathlib import Path
 
+from pairwise import Pair
 from rich import box
 from rich.console import Console
 from rich.table import Table
@@ -38,6 +42,17 @@ class Section:
     headings: tuple[str, ...]
     rows: list[tuple[str, ...]] = field(default_factory=list)
 
+    def add(self, *cells: str) -> None:
+        """A row, shown at once: a benchmark that takes minutes should say where it is."""
+        print("  ".join(cells), file=sys.stderr, flush=True)
+        self.rows.append(cells)
+
+    def add_pairs(self, what: str, pairs: Sequence[Pair]) -> None:
+        """One row for each race."""
+        for pair in pairs:
+            times = (pair.ours.least, pair.ours.median, pair.theirs.least, pair.theirs.median)
+            self.add(what, pair.peer, *map(milliseconds, times), f"{pair.ratio:.2f}×")
+
 
 @dataclass(slots=True)
 class Report:
@@ -56,12 +71,19 @@ class Report:
         self.sections.append(Section(title, headings))
         return self.sections[-1]
 
+    def pairs_section(self) -> Section:
+        """Start the table of races."""
+        title = "Times (ms), pairwise in turns; ratio of medians"
+        columns = ("ours least", "ours median", "peer least", "peer median", "ratio")
+        return self.section(title, "program", "peer", *columns)
+
     def claim(self, claim: str, target: str, measured: str, passed: bool) -> None:
         """Set a claim beside what was measured."""
         self.verdicts.append(Verdict(claim, target, measured, passed))
+        print("PASS" if passed else "MISS", claim, target, measured, file=sys.stderr, flush=True)
 
     def finish(self) -> int:
-        """Print; keep the Markdown of a full run and the JSON that was asked for; 1 when a claim is missed."""
+        """Print; keep a full run's Markdown and the JSON asked for; 1 when a claim is missed."""
         console = Console(width=150)
         for section in self.sections:
             console.print(_rich(section))

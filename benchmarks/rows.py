@@ -1,4 +1,6 @@
-"""Softmax and layer norm over the rows of float32 matrices: reductions with what comes before and after, in one kernel."""
+"""Softmax and layer norm over the rows of float32 matrices: reductions with what comes before and
+after, in one kernel.
+"""
 
 from __future__ import annotations
 
@@ -8,8 +10,8 @@ from typing import Any
 import numpy as np
 import peers
 from numpy.typing import NDArray
-from pairwise import Contestant, agree, copy_bandwidth, race_all
-from report import Report, Section, milliseconds, start
+from pairwise import Contestant, bandwidths, compete
+from report import Report, Section, start
 
 import fusewright as fw
 import fusewright.numpy as fnp
@@ -111,7 +113,9 @@ def numexpr_layer_norm(library: Any, x: NDArray[Any], out: NDArray[Any]) -> Call
 
 PROGRAMS: dict[str, tuple[Callable[..., Any], ...]] = {
     "softmax": (softmax, torch_softmax, jax_softmax, numba_softmax, numexpr_softmax),
-    "layer norm": (layer_norm, torch_layer_norm, jax_layer_norm, numba_layer_norm, numexpr_layer_norm),
+    "layer norm": (
+        layer_norm, torch_layer_norm, jax_layer_norm, numba_layer_norm, numexpr_layer_norm,
+    ),
 }  # fmt: skip
 
 
@@ -147,16 +151,17 @@ def measure(report: Report, section: Section, name: str, shape: tuple[int, int])
     x = peers.normal(shape, "float32", 3)
     x.flags.writeable = False
     ours, others = contestants(name, x)
-    agree([others[0], ours, *others[1:]], rtol=1e-4, atol=1e-5)
-    pairs = race_all(ours, others, 0.5 if report.quick else 3.0)
+    seconds = 0.4 if report.quick else 3.0
+    pairs, notes = compete(ours, others, seconds, rtol=1e-4, atol=1e-5)
     what = f"{name} {shape}"
-    for pair in pairs:
-        section.rows.append((
-            what, pair.peer, milliseconds(pair.ours.least), milliseconds(pair.ours.median),
-            milliseconds(pair.theirs.least), milliseconds(pair.theirs.median), f"{pair.ratio:.2f}×",
-        ))  # fmt: skip
+    report.notes += [f"{what}: {note}" for note in notes]
+    section.add_pairs(what, pairs)
     best = min(pairs, key=lambda pair: pair.ratio)
     report.claim(f"{what}: every peer", "> 1×", f"{best.ratio:.2f}× {best.peer}", best.ratio > 1)
+    reached, copy = bandwidths(ours, 2 * x.nbytes, peers.THREADS, seconds)
+    report.notes.append(
+        f"{what}: {reached / 1e9:.1f} GB/s, {reached / copy:.0%} of a copy's {copy / 1e9:.1f}."
+    )
     passes(report, what, name, x)
 
 
@@ -176,15 +181,10 @@ def passes(report: Report, what: str, name: str, x: NDArray[Any]) -> None:
 
 def main() -> int:
     report = start("rows", __doc__ or "")
-    section = report.section(
-        "Times (ms), pairwise in turns",
-        "program", "peer", "ours least", "ours median", "peer least", "peer median", "ratio",
-    )  # fmt: skip
+    section = report.pairs_section()
     for name in PROGRAMS:
         for shape in SHAPES:
             measure(report, section, name, shape)
-    copy = copy_bandwidth(peers.THREADS)
-    report.notes.append(f"Copying 64 MiB takes {2 * (64 << 20) / copy * 1e3:.1f} ms at {copy / 1e9:.1f} GB/s.")
     return report.finish()
 
 

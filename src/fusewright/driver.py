@@ -1,6 +1,6 @@
 """The whole flow: from requested values to values in memory.
 
-    slice -> key -> (stages -> collapse -> group -> lower -> compile -> load, on a miss) -> run
+    slice -> key -> (nests -> plan -> lower -> compile -> load, on a miss) -> run
 
 Each stage is a function from frozen value to frozen value; what is compiled is kept by the slice's structure, and object code on
 disk by the text it was made from.
@@ -8,15 +8,20 @@ disk by the text it was made from.
 
 from __future__ import annotations
 
+import sys
 from collections.abc import Sequence
+from time import perf_counter
 from typing import Any
 
+from fusewright.base.errors import FusewrightError, InternalError
 from fusewright.base.options import Options, current
+from fusewright.base.source import is_inside
 from fusewright.ir import graph
 from fusewright.ir.graph import Node
+from fusewright.runtime.profile import Flush, Line, listeners
 from fusewright.runtime.trace import Key, Slice, computed_once, take
-from fusewright.targets.reference import interpreter as reference
 from fusewright.targets.cpu.runner import Runner, obtain
+from fusewright.targets.reference import interpreter as reference
 
 MOST_RUNNERS = 4096
 """Structures kept compiled in memory; the oldest goes when there are more."""
@@ -25,7 +30,7 @@ _runners: dict[Key, Runner] = {}
 
 
 def evaluate(requested: Sequence[Node]) -> None:
-    """Make every requested node a leaf."""
+    """Make every requested node a leaf; all or none: after an error the nodes are what they were."""
     pending = [node for node in requested if node.kind != graph.LEAF]
     if not pending:
         return
@@ -33,16 +38,28 @@ def evaluate(requested: Sequence[Node]) -> None:
     if options.target == "reference":
         reference.evaluate(pending)
         return
-    slice_ = take(pending)
-    key = (slice_.key, options.fuse, options.features)
-    runner = _runners.get(key)
-    if runner is None:
-        runner = _compile(key, slice_, options)
-    runner.run(slice_.order, options, _by_numpy)
-    computed_once(slice_)
+    try:
+        slice_ = take(pending)
+        key = (slice_.key, options.fuse, options.features)
+        runner = _runners.get(key)
+        if listeners:
+            _run_recorded(key, slice_, runner, options)
+        else:
+            if runner is None:
+                runner = _compile(key, slice_, options)
+            runner.run(slice_.order, options, by_numpy)
+        computed_once(slice_)
+    except (FusewrightError, InternalError, MemoryError, Warning):
+        raise
+    except Exception as error:
+        internal = _internal(error, pending)
+        if internal is None:
+            raise
+        raise internal from error
 
 
-def _by_numpy(node: Node, operands: list[Any]) -> Any:
+def by_numpy(node: Node, operands: list[Any]) -> Any:
+    """What a node means to NumPy."""
     return reference.MEANINGS[node.kind](node, operands)
 
 
@@ -50,4 +67,116 @@ def _compile(key: Key, slice_: Slice, options: Options) -> Runner:
     if len(_runners) >= MOST_RUNNERS:
         del _runners[next(iter(_runners))]
     runner = _runners[key] = obtain(key, slice_, options)
+    if options.debug:
+        # Imported here: only debugging prints programs.
+        from fusewright.ir.text import program_text
+
+        print(program_text(runner.program), file=sys.stderr)
     return runner
+
+
+def prepare(pending: Sequence[Node], options: Options) -> tuple[list[Node], Runner]:
+    """The slice, operands first, and its compiled code, without running it."""
+    slice_ = take(pending)
+    key = (slice_.key, options.fuse, options.features)
+    return slice_.order, _runners.get(key) or _compile(key, slice_, options)
+
+
+def replay(order: list[Node], runner: Runner, options: Options) -> None:
+    """Run compiled code on a slice of its structure."""
+    try:
+        if listeners:
+            _tell(order, runner, False, options, Flush(*_asked(), perf_counter()))
+        else:
+            runner.run(order, options, by_numpy)
+    except (FusewrightError, InternalError, MemoryError, Warning):
+        raise
+    except Exception as error:
+        internal = _internal(error, order[-1:])
+        if internal is None:
+            raise
+        raise internal from error
+
+
+def is_compiled(slice_: Slice, options: Options) -> bool:
+    """Whether the code for a slice is in memory."""
+    return (slice_.key, options.fuse, options.features) in _runners
+
+
+def cache_clear() -> int:
+    """Forget the code kept in memory; how many structures there were."""
+    count = len(_runners)
+    _runners.clear()
+    return count
+
+
+def cached() -> int:
+    """Structures compiled and kept in memory."""
+    return len(_runners)
+
+
+def _run_recorded(key: Key, slice_: Slice, runner: Runner | None, options: Options) -> None:
+    """Compile if need be, run, and tell every listener what ran."""
+    flush = Flush(*_asked(), perf_counter())
+    fresh = runner is None
+    _tell(slice_.order, runner or _compile(key, slice_, options), fresh, options, flush)
+
+
+def _asked() -> tuple[str, Line | None]:
+    # Imported here: a program nobody listens to needs none of it.
+    from fusewright.runtime.trigger import asked
+
+    return asked()
+
+
+def _tell(
+    order: list[Node], runner: Runner, fresh: bool, options: Options, flush: Flush
+) -> None:
+    # Imported here: as above.
+    from fusewright.targets.cpu import record
+
+    ran: list[record.Ran] = []
+
+    def watch(start: float, seconds: float, threads: int) -> None:
+        ran.append(record.Ran(start, seconds, threads))
+
+    described = record.steps_of(order, runner, fresh)
+    try:
+        runner.run(order, options, by_numpy, watch)
+    finally:
+        flush.seconds = perf_counter() - flush.start
+        flush.steps += record.with_times(described, ran)
+        for profile in listeners:
+            profile.flushes.append(flush)
+
+
+STAGES = ("slice", "cache", "nests", "plan", "lower", "compile", "run")
+"""In order; `record` and `library` stand outside the flow."""
+_STAGE_OF = (
+    ("runtime/trace.py", "slice"), ("runtime/reuse.py", "slice"), ("runtime/cache.py", "cache"),
+    ("cpu/compiled.py", "cache"), ("plan/explain.py", "record"), ("plan/count.py", "record"),
+    ("codegen/listing.py", "record"), ("cpu/record.py", "record"), ("runtime/trigger.py", "record"),
+    ("plan/fuse.py", "plan"), ("plan/merge.py", "plan"), ("plan/", "nests"), ("codegen/", "lower"),
+    ("rules/", "lower"), ("cpu/compiler.py", "compile"), ("runtime/elf.py", "compile"),
+    ("runtime/image.py", "compile"), ("cpu/", "run"),
+)  # fmt: skip
+"""Which stage a file belongs to; the first that fits."""
+
+
+def _internal(error: Exception, pending: Sequence[Node]) -> InternalError | None:
+    """An unexpected error as ours, with the stage and the program; None for one that a library step raised."""
+    found = ""
+    trace = error.__traceback__
+    while trace is not None:
+        code = trace.tb_frame.f_code
+        if code.co_filename.endswith("reference/interpreter.py") and code.co_name == "_opaque":
+            return None
+        stage = next((name for part, name in _STAGE_OF if part in code.co_filename), "")
+        found = stage if is_inside(code) and stage else found
+        trace = trace.tb_next
+    # Imported here: this happens once, if ever.
+    from fusewright.ir.text import nodes_text
+
+    passed = STAGES[: STAGES.index(found) + 1] if found in STAGES else (found or "driver",)
+    what = f"{type(error).__name__} in stage {passed[-1]!r}: {error}"
+    return InternalError(f"{what}\nthe slice:\n{nodes_text(pending)}", passed)

@@ -17,6 +17,7 @@ for _ in range(30):
     error = probabilities.copy()
     error[np.arange(64), target] -= 1
     weights -= np.float32(0.5 / 64) * (x.T @ error)
+losses = np.array(losses, dtype=np.float32)
 normal = (x - x.mean(1, keepdims=True)) / np.sqrt(x.var(1, keepdims=True) + np.float32(1e-5))
 assert probabilities.dtype == np.float32
 print(f"{losses[0]:.4f} {losses[-1]:.4f}")

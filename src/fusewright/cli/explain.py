@@ -118,7 +118,7 @@ def _operations(kernel: KernelGroup) -> Table:
     from rich.markup import escape
     from rich.table import Table
 
-    table = Table(box=box.SIMPLE_HEAD, pad_edge=False)
+    table = Table(box=box.SIMPLE_HEAD, pad_edge=False, show_edge=False)
     for heading in ("operation", "dtype", "shape", "lives in", "line"):
         table.add_column(heading)
     for operation in kernel.operations:

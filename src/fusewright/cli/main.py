@@ -114,7 +114,7 @@ def _run_parser(command: str) -> argparse.ArgumentParser:
     )
     parser.add_argument("--results", type=_names, metavar="A,B", help="global names to compare")
     parser.add_argument("--rtol", type=_tolerance, help="tolerance of floats (see the reference)")
-    parser.add_argument("--strict", action=flag, help="an uncompiled step is an error")
+    parser.add_argument("--strict", action=flag, help="a step that falls back to NumPy is an error")
     parser.add_argument("--threads", type=_positive, metavar="N", help="threads of a kernel")
     parser.add_argument("--fuse", action=flag, help="run several steps as one")
     parser.add_argument("--plain", action="store_true", help="run it with plain NumPy only")

@@ -8,7 +8,7 @@ import sys
 import tempfile
 from collections.abc import Iterator
 from contextlib import contextmanager, nullcontext
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from io import BytesIO, TextIOWrapper
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, TextIO
@@ -195,7 +195,7 @@ def _write_report(request: Request, ran: Ran) -> None:
 
     assert ran.profile is not None and request.report is not None
     story = Story(
-        title=" ".join(request.program.command()),
+        title=_title(request.program),
         seconds=ran.outcome.seconds,
         error="" if ran.outcome.code == 0 else _ending(ran.outcome),
         plain_seconds=ran.compared.theirs if ran.compared else None,
@@ -203,6 +203,12 @@ def _write_report(request: Request, ran: Ran) -> None:
         comparisons=ran.compared.rows if ran.compared else (),
     )
     request.report.write_text(render(ran.profile, story), encoding="utf-8")
+
+
+def _title(program: Program) -> str:
+    """The program and its arguments; of a whole path the name is enough."""
+    name = Path(program.name).name if os.path.isabs(program.name) else program.name
+    return " ".join(replace(program, name=name).command())
 
 
 def _ending(outcome: Outcome) -> str:

@@ -160,7 +160,9 @@ def summarise(profile: Profile) -> Summary:
 
 def _key(step: Step) -> Hashable:
     if isinstance(step, KernelRecord):
-        return step.name, step.llvm, tuple((o.name, o.dtype, o.line) for o in step.operations)
+        # Where an input was made is no part of a kernel: a loop reads last time's value.
+        computed = (o for o in step.operations if o.place != "input")
+        return step.name, step.llvm, tuple((o.name, o.dtype, o.line) for o in computed)
     return step.name, step.library, step.why, step.line
 
 

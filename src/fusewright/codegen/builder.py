@@ -42,7 +42,8 @@ LoadEmitter = Callable[[Expr, int], str]
 class Builder:
     """Writes one function.  `emit_load` is how the owner of the memory layout reads an element."""
 
-    def __init__(self, emit_load: LoadEmitter) -> None:
+    def __init__(self, emit_load: LoadEmitter, avx512: bool) -> None:
+        self.avx512 = avx512
         self.scopes: list[Scope] = [Scope(guard=True)]
         self.entry: list[str] = []
         self.lanes: Lanes | None = None
@@ -213,7 +214,7 @@ class Builder:
         else:
             operands = [self._operand(arg, own) for arg in node.args]
             out = self.scopes[depth].lines
-            name = spell(node, operands, own, out, self.fresh)
+            name = spell(node, operands, own, out, self.fresh, self.avx512)
         self.scopes[depth].memo[(node, own)] = name
 
     def _operand(self, node: Expr, width: int) -> str:

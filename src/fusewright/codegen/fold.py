@@ -100,7 +100,9 @@ class Folding:
             else:
                 operands = [registers[arg] for arg in node.args]
                 out = self.builder.scopes[-1].lines
-                registers[node] = spell(node, operands, width, out, self.builder.fresh)
+                registers[node] = spell(
+                    node, operands, width, out, self.builder.fresh, self.builder.avx512
+                )
         return registers[root]
 
     def halve(self, name: str, dtype: DType, lanes: str, width: int) -> str:

@@ -17,8 +17,8 @@ Statement = Callable[[Expr], None]
 class Loops:
     """A function being written, with the loops every kernel is made of."""
 
-    def __init__(self) -> None:
-        self.memory = Memory()
+    def __init__(self, avx512: bool) -> None:
+        self.memory = Memory(avx512)
         self.builder = self.memory.builder
 
     def position(self, node: Expr) -> str:

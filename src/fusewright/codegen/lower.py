@@ -40,7 +40,7 @@ class Lowering(Loops):
     """One kernel being written."""
 
     def __init__(self, program: Program, kernel: Kernel, vector_bytes: int, large: bool) -> None:
-        super().__init__()
+        super().__init__(avx512=vector_bytes == 64)
         self.large = large
         self.program = program
         self.kernel = kernel
@@ -212,7 +212,7 @@ class Lowering(Loops):
     ) -> None:
         """One loop over the only dim."""
         stage = phase[0].stage
-        for nests in zip(*(m.stage.nests for m in phase), strict=True):
+        for members, nests in _boxes(phase):
             box = nests[0].box
             with self.builder.when("true"):
                 begin, end = self.builder.variable(low), self.builder.variable(high)
@@ -220,7 +220,7 @@ class Lowering(Loops):
                     begin = larger(begin, box.low[0])
                 if linear.distance(box.high[0], stage.extents[0]) != 0:
                     end = smaller(end, box.high[0])
-                self._innermost(phase, nests, (), begin, end, unit)
+                self._innermost(members, nests, (), begin, end, unit)
 
     def _rows(self) -> None:
         shared = self.kernel.shared
@@ -271,12 +271,12 @@ class Lowering(Loops):
     def _row_phase(self, phase: Sequence[Member], shared: tuple[Expr, ...], unit: Expr) -> None:
         """All boxes of a phase for one index of the shared dims."""
         stage = phase[0].stage
-        for nests in zip(*(m.stage.nests for m in phase), strict=True):
+        for members, nests in _boxes(phase):
             conditions = _inside(nests[0], stage, shared)
             with ExitStack() as stack:
                 if conditions is not None:
                     stack.enter_context(self.builder.when(self.position(conditions)))
-                self._phase(phase, shared, nests, unit)
+                self._phase(members, shared, nests, unit)
 
     def _phase(
         self,
@@ -363,7 +363,7 @@ class Lowering(Loops):
         """A function that combines the blocks of every sink; empty where there is none."""
         if not self.kernel.sinks:
             return ""
-        loops = Loops()
+        loops = Loops(avx512=self.vector_bytes == 64)
         folding = Folding(loops.memory)
         for node in self.used:
             loops.builder.scopes[0].memo[(node, 1)] = loops.argument(
@@ -375,6 +375,23 @@ class Lowering(Loops):
             result = loops.argument(self._word(Word("pointer", slot)), None)
             finish(loops, member.stage, block_size(member.stage), partial, result, folding)
         return loops.text("finish")
+
+
+def _boxes(phase: Sequence[Member]) -> Iterator[tuple[list[Member], list[Nest]]]:
+    """The loops of a phase: for each box its members and their nests (folds are asked for as a whole)."""
+    if any(m.stage.form != "map" for m in phase):
+        yield list(phase), [m.stage.nests[0] for m in phase]
+        return
+    count = len(phase[0].stage.nests)
+    number = 0
+    while number < count:
+        box = phase[0].stage.nests[number].box
+        stop = number + 1
+        while stop < count and phase[0].stage.nests[stop].box == box:
+            stop += 1
+        pairs = [(m, m.stage.nests[k]) for k in range(number, stop) for m in phase]
+        yield [m for m, _ in pairs], [nest for _, nest in pairs]
+        number = stop
 
 
 def _starts_aligned(phase: Sequence[Member]) -> bool:

@@ -35,10 +35,10 @@ class Layout:
 class Memory:
     """Emits loads and stores of a kernel's values."""
 
-    def __init__(self) -> None:
+    def __init__(self, avx512: bool) -> None:
         self.layouts: dict[int, Layout] = {}
         self.past_caches = False
-        self.builder = Builder(self.load)
+        self.builder = Builder(self.load, avx512)
 
     def _offset(self, layout: Layout, indices: Sequence[Expr]) -> tuple[Expr, int]:
         """The position of an element, and in how many bytes it counts."""

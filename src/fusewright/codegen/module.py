@@ -11,11 +11,12 @@ from fusewright.ir.expr import Expr
 @dataclass(frozen=True, slots=True)
 class Word:
     """A kernel argument: the pointer of a stored value, the pointer of a sink's partial results, the number of a
-    run-time parameter (`Program.arguments`), or the units in a block of reductions.
+    run-time parameter (`Program.arguments`; with 0 or 1 behind it, a part of a complex one), or the units in a block of
+    reductions.
     """
 
     what: Literal["pointer", "partial", "param", "block"]
-    number: int = 0
+    number: int | tuple[int, int] = 0
 
 
 @dataclass(frozen=True, slots=True)

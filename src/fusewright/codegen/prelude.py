@@ -18,8 +18,8 @@ from fusewright.ir.dtypes import BY_NAME, FLOAT64, DType
 from fusewright.ir.expr import postorder
 from fusewright.rules.decompose.trigonometric import (
     TABLE_WORDS,
-    TWO_OVER_PI,
     far_kernel,
+    two_over_pi,
 )
 
 _CALL = re.compile(r"@fw\.(\w+_far)\.(\w+)\.v(\d+)\(")
@@ -201,7 +201,7 @@ def prelude(text: str) -> str:
 
 
 def _table() -> str:
-    words = [TWO_OVER_PI >> 64 * k & (2**64 - 1) for k in reversed(range(TABLE_WORDS))]
+    words = [two_over_pi() >> 64 * k & (2**64 - 1) for k in reversed(range(TABLE_WORDS))]
     inner = ", ".join(f"i64 {word}" for word in words)
     return f"@fw.two_over_pi = private unnamed_addr constant [{TABLE_WORDS} x i64] [{inner}]\n"
 

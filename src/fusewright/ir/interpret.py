@@ -14,7 +14,6 @@ array([ 5., 10.])
 from __future__ import annotations
 
 import ctypes
-import ctypes.util
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from functools import cache
@@ -95,7 +94,9 @@ def _to_signed(value: Array, target: DType) -> Array:
 
 @cache
 def _c_function(name: str, kind: Any, arity: int) -> Callable[..., Any]:
-    function = getattr(ctypes.CDLL(ctypes.util.find_library("m")), name)
+    from ctypes.util import find_library  # slow to import, and only the interpreter needs it
+
+    function = getattr(ctypes.CDLL(find_library("m")), name)
     function.restype, function.argtypes = kind, [kind] * arity
     called: Callable[..., Any] = function
     return called

@@ -5,7 +5,7 @@ Each check names the step and what is wrong; nothing is repaired.
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Collection, Iterator
 
 from fusewright.base.errors import InternalError
 from fusewright.ir import ops
@@ -16,24 +16,22 @@ from fusewright.ir.nest import Alias, Library, Nest, Program, Stage
 FORMS = {"map": frozenset({""}), "fold": frozenset(ops.REDUCE), "scan": frozenset(ops.SCAN)}
 
 
-def check_program(program: Program, slots: int) -> None:
+def check_program(program: Program, slots: int, leaves: Collection[int]) -> None:
     """Refuse a program whose steps read what is not there, or whose nests do not fit their loops.
 
-    `slots` is the number of nodes of the slice.
+    `slots` is the number of nodes of the slice, `leaves` are those that are in memory already.
     """
-    _Checker(program, slots).run()
+    _Checker(program, slots, leaves).run()
 
 
 class _Checker:
-    def __init__(self, program: Program, slots: int) -> None:
+    def __init__(self, program: Program, slots: int, leaves: Collection[int]) -> None:
         self.program = program
         self.slots = slots
-        self.ready: set[int] = set()
+        self.ready: set[int] = set(leaves)
 
     def run(self) -> None:
         program = self.program
-        made = {step.slot for step in program.steps}
-        self.ready = set(program.buffers) - made
         for number, source in enumerate(program.arguments):
             self._require(0 <= source.slot < self.slots, f"argument {number}: no slot {source.slot}")
         for slot, buffer in program.buffers.items():

@@ -1,9 +1,16 @@
 """NumPy's names over Fusewright's arrays: `import fusewright.numpy as np` runs a NumPy program.
 
 Calls are recorded and computed when a value is asked for. What has no recorded form runs in
-NumPy as a named step (`fw.explain` shows it, `strict=True` refuses it). One difference is
-visible: compiled code raises no warnings for floating-point errors, so `errstate` and `seterr`
-only reach what NumPy itself runs.
+NumPy as a named step (`fw.explain` shows it, `strict=True` refuses it).
+
+Where a program can see a difference from NumPy:
+
+* Compiled code raises no warnings for floating-point errors (nor for the mean of nothing), so
+  `errstate` and `seterr` only reach what NumPy itself runs.
+* `asarray` of a NumPy array copies it (`copy=False` shares), and arrays are laid out in C order
+  whatever `order=` says, unless they are views.
+* `empty` gives zeros.
+* A step NumPy runs returns a new array, also where NumPy would return a view (`as_strided`).
 """
 
 from __future__ import annotations
@@ -27,6 +34,7 @@ from fusewright.numpy import (
     missing,
     modules,
     ordering,
+    padding,
     products,
     standard,
     statistics,
@@ -37,8 +45,8 @@ from fusewright.numpy import (
 TABLES = (
     ufuncs.ALIASES, elementwise.EXPORTS, statistics.EXPORTS, missing.EXPORTS, calculus.EXPORTS,
     filling.EXPORTS, arranging.EXPORTS, joining.EXPORTS, choosing.EXPORTS, ordering.EXPORTS,
-    products.EXPORTS, kinds.EXPORTS, files.EXPORTS, types.EXPORTS, standard.EXPORTS,
-    modules.EXPORTS,
+    products.EXPORTS, kinds.EXPORTS, files.EXPORTS, padding.EXPORTS, types.EXPORTS,
+    standard.EXPORTS, modules.EXPORTS,
 )  # fmt: skip
 EXPORTS: dict[str, Any] = {name: value for table in TABLES for name, value in table.items()}
 __all__ = [*_numpy.__all__, "erf", "erfc"]

@@ -296,49 +296,6 @@ def repeat(a: Any, repeats: Any, axis: Any = None) -> Any:
     return wrap_array(core.record(ASSEMBLE, (node,) * count, node.dtype, shape, attr))
 
 
-PAD_BY_INDEX = frozenset(("edge", "reflect", "symmetric", "wrap"))
-
-
-@recorded(np.pad)
-def pad(array: Any, pad_width: Any, mode: Any = "constant", **kwargs: Any) -> Any:
-    """Borders added: constant values, or pieces of the array itself, in the given order."""
-    a = handle_of(array)
-    node = a._node
-    plain = kwargs.keys() <= ({"constant_values"} if mode == "constant" else frozenset())
-    if (
-        not plain
-        or (mode != "constant" and mode not in PAD_BY_INDEX)
-        or isinstance(pad_width, dict)
-    ):
-        raise NotRecorded("this mode of padding")
-    widths = np.broadcast_to(np.asarray(opaque.to_numpy(pad_width)), (len(node.shape), 2))
-    if widths.dtype.kind not in "iu" or (widths < 0).any():
-        raise NotRecorded("NumPy refuses these widths")
-    if mode == "constant":
-        return wrap_array(_framed(node, widths, kwargs.get("constant_values", 0)))
-    if any(n == 0 and w.any() for n, w in zip(node.shape, widths, strict=True)):
-        raise NotRecorded("NumPy refuses to extend an empty axis")
-    for axis, (left, right) in enumerate(widths):
-        if left or right:
-            indices = np.pad(np.arange(node.shape[axis]), (left, right), mode)
-            node = by_runs(node, axis, runs_of(indices))
-    return wrap_array(node)
-
-
-def _framed(node: Node, widths: Any, values: Any) -> Node:
-    """Constants before and after along each axis."""
-    constants = np.broadcast_to(np.asarray(opaque.to_numpy(values)), (len(node.shape), 2))
-    for axis, ((left, right), pair) in enumerate(zip(widths, constants, strict=True)):
-        parts = [node]
-        for count, value, at in ((left, pair[0], 0), (right, pair[1], len(parts) + 1)):
-            if count:
-                shape = (*node.shape[:axis], int(count), *node.shape[axis + 1 :])
-                filler = core.cast(record.node_of(value), node.dtype)
-                parts.insert(at, record.broadcast_node(filler, shape))
-        node = scans.concatenated(parts, axis)
-    return node
-
-
 @recorded(np.diagonal)
 def diagonal(a: Any, offset: int = 0, axis1: int = 0, axis2: int = 1) -> Any:
     """A read-only view of a diagonal."""
@@ -378,6 +335,6 @@ EXPORTS: dict[str, Function] = {
     "atleast_1d": _at_least(1, np.atleast_1d), "atleast_2d": _at_least(2, np.atleast_2d),
     "atleast_3d": _at_least(3, np.atleast_3d), "flip": flip, "flipud": _flipped(np.flipud, 0),
     "fliplr": _flipped(np.fliplr, 1), "rot90": rot90, "roll": roll, "tile": tile,
-    "repeat": repeat, "pad": pad, "diagonal": diagonal, "trace": trace,
+    "repeat": repeat, "diagonal": diagonal, "trace": trace,
     "shape": _of_shape(np.shape), "ndim": _of_shape(np.ndim), "size": _of_shape(np.size),
 }  # fmt: skip

@@ -39,7 +39,9 @@ def where(condition: Any, x: Any = NO_VALUE, y: Any = NO_VALUE, /) -> Any:
         return tuple(core.wrap_array(sharing.adopted(np.ascontiguousarray(n))) for n in found)
     if x is NO_VALUE or y is NO_VALUE:
         raise DTypeError("either both or neither of x and y should be given")
-    chosen = cast(node_of(condition), BOOL)
+    chosen = condition
+    if not isinstance(condition, Handle) or condition._dtype is not BOOL:
+        chosen = cast(node_of(condition), BOOL)
     x, y = (handle_of(v) if type(v) in (list, tuple) else v for v in (x, y))
     return core.wrap_array(record.map_node("where", chosen, x, y))
 
@@ -66,14 +68,13 @@ def clip(
             help="pass None for a bound that does not limit",
         )
     low, high = (a_min, a_max) if placed[0] else (min, max)
-    node = node_of(a)
-    result: Any = node
-    for name, bound, edge in (("maximum", low, 0), ("minimum", high, 1)):
+    result = a if isinstance(a, Handle) else wrap(node_of(a))
+    node = result._node
+    for limit, bound, edge in ((u.maximum, low, 0), (u.minimum, high, 1)):
         if bound is NO_VALUE or bound is None or _beyond(bound, node, edge):
             continue
-        bound = handle_of(bound) if type(bound) in (list, tuple) else bound
-        result = record.map_node(name, result, bound)
-    return finished(wrap(result), out)
+        result = limit(result, bound)
+    return finished(wrap(node) if result is a else result, out)
 
 
 def _beyond(bound: Any, node: Node, edge: int) -> bool:

@@ -42,6 +42,9 @@ def array(
     NumPy's.
     """
     del like
+    if subok and isinstance(object, np.ndarray) and type(object) is not np.ndarray:
+        return np.array(object, dtype, copy=copy, order=order, subok=True, ndmin=ndmin)
+    object = _plain(object)
     if not _is_numeric(object, dtype):
         limit = {"ndmax": ndmax} if ndmax else {}
         return np.array(object, dtype, copy=copy, order=order, subok=subok, ndmin=ndmin, **limit)  # type: ignore[call-overload]
@@ -53,12 +56,18 @@ def array(
     return result[(None,) * missing] if missing > 0 else result
 
 
+def _plain(object: Any) -> Any:
+    """A subclass of NumPy's array, or an object of another library, as a plain array."""
+    if isinstance(object, np.ndarray | np.generic | Handle):
+        subclass = isinstance(object, np.ndarray) and type(object) is not np.ndarray
+        return np.asarray(object) if subclass else object
+    return np.asarray(object) if is_foreign(object) else object
+
+
 def _is_numeric(object: Any, dtype: Any) -> bool:
     """Whether an array of ours can hold this."""
     if dtype is not None and opaque.from_numpy_or_none(np.dtype(dtype)) is None:
         return False
-    if isinstance(object, np.ndarray) and type(object) is not np.ndarray:
-        return type(object) is np.memmap and opaque.from_numpy_or_none(object.dtype) is not None
     return not isinstance(object, str | bytes) and not (is_foreign(object) and dtype is None)
 
 
@@ -85,6 +94,7 @@ def asarray(
     _check_device(device)
     if isinstance(a, Handle) and (dtype is None or opaque.from_numpy_or_none(np.dtype(dtype))):
         return creation.asarray(a, dtype, copy=copy)
+    a = _plain(a)
     if not _is_numeric(a, dtype):
         return np.asarray(a, dtype)
     try:
@@ -95,7 +105,7 @@ def asarray(
 
 def asanyarray(a: Any, dtype: Any = None, order: Any = None, **kwargs: Any) -> Any:
     """Like `asarray`; a subclass of NumPy's array comes back as it is."""
-    if isinstance(a, np.ndarray) and type(a) is not np.ndarray and type(a) is not np.memmap:
+    if isinstance(a, np.ndarray) and type(a) is not np.ndarray:
         return np.asanyarray(a, dtype, order, **kwargs)
     return asarray(a, dtype, order, **kwargs)
 

@@ -117,6 +117,8 @@ def hand_over(
     A `library` step is one Fusewright means to leave to NumPy, so `strict=True` lets it pass.
     """
     kwargs = dict(kwargs or {})
+    if not library and not holds_array((args, kwargs)):
+        return opaque.from_numpy_result(original(*args, **kwargs))  # none of our business
     out = kwargs.get("out")
     targets = out if isinstance(out, tuple) else (out,)
     if any(isinstance(target, Handle) for target in targets):

@@ -12,7 +12,7 @@ from typing import Any
 import numpy as np
 
 from fusewright.base.errors import ArgumentError, UnsupportedError, ValueRangeError
-from fusewright.frontends.arrays import core, items, opaque, operators, record, sharing
+from fusewright.frontends.arrays import core, items, opaque, operators, record, reductions, sharing
 from fusewright.frontends.arrays import ufuncs as recording
 from fusewright.frontends.arrays.core import wrap
 from fusewright.frontends.arrays.dtypes import as_dtype
@@ -26,6 +26,9 @@ from fusewright.numpy.operands import (
     is_foreign,
     is_scalar,
 )
+
+NUMBERS = frozenset((float, int, complex, bool, np.float64, np.float32, np.int64, np.complex128))
+"""Operands that NumPy computes with at once."""
 
 
 class Ufunc:
@@ -53,16 +56,34 @@ class Ufunc:
         return np.ufunc
 
     def __call__(self, *args: Any, **kwargs: Any) -> Any:
-        if not kwargs and self._fast is not None:
-            if len(args) == 1 and type(args[0]) in core.handle_classes:
-                return self._fast(args[0])
-            result = self._binary(*args) if len(args) == 2 else NotImplemented
+        if not kwargs:
+            result = self._quick(args)
             if result is not NotImplemented:
                 return result
+        elif len(kwargs) == 1 and type(kwargs.get("out")) in core.handle_classes:
+            result = self._quick(args)
+            if isinstance(result, core.Handle):
+                return reductions.into(kwargs["out"], result._node)
         return self._general("__call__", args, kwargs)
+
+    def _quick(self, args: tuple[Any, ...]) -> Any:
+        """The fast way for arrays of ours, and for one number; else `NotImplemented`."""
+        if self._fast is None:
+            return NotImplemented
+        if len(args) == 2:
+            return self._binary(*args)
+        if len(args) == 1 and self._reflected is None:
+            kind = type(args[0])
+            if kind in core.handle_classes:
+                return self._fast(args[0])
+            if kind in NUMBERS:
+                return self._original(args[0])
+        return NotImplemented
 
     def _binary(self, left: Any, right: Any) -> Any:
         """The fast way for an array of ours and anything but a list."""
+        if self._reflected is None:
+            return NotImplemented
         if type(left) in core.handle_classes:
             return NotImplemented if type(right) in (list, tuple) else self._fast(left, right)
         if type(right) in core.handle_classes and type(left) not in (list, tuple):

@@ -234,12 +234,12 @@ def _product(extents: Sequence[Expr]) -> Expr:
 
 
 def _readers(program: Program) -> dict[int, set[int]]:
-    """Which stages read each value; -1 stands for a library or the user."""
+    """Which steps (by identity) read each value; -1 stands for a library or the user."""
     readers: dict[int, set[int]] = {slot: {-1} for slot in program.outputs}
     for step in program.steps:
         if isinstance(step, Stage):
             for slot in _reads(step):
-                readers.setdefault(slot, set()).add(step.slot)
+                readers.setdefault(slot, set()).add(id(step))
         else:
             for slot in step.reads if isinstance(step, Library) else (step.source,):
                 readers.setdefault(slot, set()).add(-1)
@@ -247,7 +247,7 @@ def _readers(program: Program) -> dict[int, set[int]]:
 
 
 def _kernel(entry: _Group, program: Program, readers: dict[int, set[int]]) -> Kernel:
-    inside = {stage.slot for stage in entry.stages}
+    inside = {id(stage) for stage in entry.stages}
     members = [
         Member(stage, "row" if _stays(stage, inside, readers) else "memory")
         for stage in entry.stages

@@ -11,6 +11,7 @@ scan, and when computing it again for each of its readers would cost more than k
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import replace
 
 from fusewright.ir import graph, linear, ops
 from fusewright.ir.dtypes import INT64
@@ -24,7 +25,9 @@ from fusewright.plan.values import (
     Values,
     at_least,
     at_most,
+    is_contiguous,
 )
+from fusewright.rules.complex import separate
 
 RECOMPUTE = 8
 """In units of one vector add: a value dearer than this is stored rather than computed twice (a store and a load from cache)."""
@@ -36,8 +39,6 @@ _ALWAYS_STORED = {graph.REDUCE, graph.SCAN, graph.RESHAPE, graph.OPAQUE, graph.P
 
 def by_library(node: Node) -> bool:
     """Whether a library computes the node on whole arrays."""
-    if node.kind == graph.VIEW:
-        return node.dtype.is_complex
     return bool(why_library(node))
 
 
@@ -52,7 +53,7 @@ def build(
         values = Values(order, stored, reusable)
         try:
             steps = tuple(
-                step
+                _realised(step)
                 for slot, node in enumerate(order)
                 if slot in stored and node.kind != graph.LEAF
                 for step in _steps(values, slot, node)
@@ -71,12 +72,35 @@ def build(
         return Program(values.buffers, steps, values.arguments.sources, outputs)
 
 
+def _realised(step: Step) -> Step:
+    """A stage on real numbers only: a complex value's parts are two nests, its buffer has a last dim of 2."""
+    if not isinstance(step, Stage):
+        return step
+    nests: list[Nest] = []
+    for nest, parts in zip(step.nests, _parts(step), strict=True):
+        if not nest.body.dtype.is_complex:
+            nests.append(replace(nest, body=parts[0]))
+            continue
+        for number, part in enumerate(parts):
+            store = (*nest.store, const(number, INT64))
+            nests.append(replace(nest, body=part, store=store))
+    return replace(step, nests=tuple(nests))
+
+
+def _parts(stage: Stage) -> list[tuple[Expr, Expr]]:
+    """The parts of each nest's body."""
+    if not any(e.dtype.is_complex for e in postorder(n.body for n in stage.nests)):
+        return [(nest.body, nest.body) for nest in stage.nests]
+    parts = separate([nest.body for nest in stage.nests])
+    return [parts[nest.body] for nest in stage.nests]
+
+
 def _read_elsewhere(
     order: Sequence[Node], steps: Sequence[Step], values: Values
 ) -> frozenset[int]:
     """Stages that work in place although another step reads the memory they write."""
     refused = set()
-    patches = [s for s in steps if isinstance(s, Stage) and s.update >= 0]
+    patches = [s for s in steps if isinstance(s, Stage) and s.update not in (-1, s.slot)]
     for patch in patches:
         memory = _memory(order[patch.update])
         for step in steps:
@@ -84,18 +108,13 @@ def _read_elsewhere(
                 continue
             for slot in _step_reads(step):
                 shared = memory is not None and _memory(order[slot]) is memory
-                if slot == patch.update or (shared and not _precedes(order, step, patch)):
+                if slot == patch.update or shared:  # steps may be reordered
                     refused.add(patch.slot)
     return frozenset(refused)
 
 
 def _memory(node: Node) -> object | None:
     return node.value[0] if node.kind == graph.LEAF else None
-
-
-def _precedes(order: Sequence[Node], step: Step, patch: Stage) -> bool:
-    """Never assumed: steps may be reordered, so a shared leaf has one reader."""
-    return False
 
 
 def _step_reads(step: Step) -> set[int]:
@@ -247,7 +266,10 @@ def _steps(values: Values, slot: int, node: Node) -> list[Step]:
         return [Library(slot, _roots(values, node))]
     if node.kind == graph.RESHAPE:
         values.describe(slot)
-        return [Alias(slot, values.slots[id(node.args[0])])]
+        source = node.args[0]
+        if source.kind == graph.LEAF and not is_contiguous(source):
+            return [_straightened(values, slot, node)]
+        return [Alias(slot, values.slots[id(source)])]
     values.describe(slot)
     return _FORMS.get(node.kind, _map)(values, slot, node)
 
@@ -298,11 +320,11 @@ def _halves(box: Box, split: Split) -> tuple[Box, Box]:
 
 def _assembled_operand(values: Values, node: Node) -> int:
     """An assembled value below `node` that is inlined today and should not be."""
-    stack = list(node.args)
+    stack = [node]
     while stack:
         arg = stack.pop()
         slot = values.slots[id(arg)]
-        if slot in values.stored:
+        if slot in values.stored or arg.kind == graph.LEAF:
             continue
         if arg.kind == graph.ASSEMBLE:
             return slot
@@ -317,10 +339,25 @@ def _map(values: Values, slot: int, node: Node) -> list[Step]:
     return [Stage(slot, "map", node.dtype, box.high, tuple(nests))]
 
 
+def _straightened(values: Values, slot: int, node: Node) -> Stage:
+    """A reshaped copy of a leaf whose elements do not lie in order."""
+    (source,) = node.args
+    box = _whole(values, values.slots[id(source)])
+    here = _indices(len(box.low))
+    position: Expr = const(0, INT64)
+    for dim, extent in enumerate(box.high):
+        position = linear.plus(linear.times(position, extent), here[dim])
+    store = (position,) if node.shape else ()
+    nests = [replace(nest, store=store) for nest in _cut(values, source, box, here)]
+    return Stage(slot, "map", node.dtype, box.high, tuple(nests))
+
+
 def _folded(values: Values, slot: int, node: Node) -> list[Step]:
     (source,) = node.args
     box = _whole(values, values.slots[id(source)])
     nests = _cut(values, source, box, _indices(len(box.low)))
+    if len(nests) > 1:  # the order of a reduction depends on the shape alone, so its loop is never cut
+        raise NotInlinable(_assembled_operand(values, source))
     nests = [Nest(n.box, cast(n.body, node.dtype), n.store) for n in nests]
     if node.kind == graph.SCAN:
         return [Stage(slot, "scan", node.dtype, box.high, tuple(nests), node.op, (node.attr,))]
@@ -362,7 +399,8 @@ def _patched(values: Values, slot: int, node: Node, base: int = -1) -> list[Step
         )
         nests = _cut(values, piece, box, _indices(len(extents)))
         stored = tuple(Nest(n.box, cast(n.body, node.dtype), store) for n in nests)
-        steps.append(Stage(slot, "map", node.dtype, extents, stored, update=base))
+        patched = base if number == 0 or base >= 0 else slot
+        steps.append(Stage(slot, "map", node.dtype, extents, stored, update=patched))
     return steps
 
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 from fusewright.ir import graph
 from fusewright.ir.dtypes import FLOAT16
 from fusewright.ir.graph import Node
+from fusewright.rules.complex import OPAQUE_COMPLEX
 from fusewright.rules.decompose import OPAQUE_OPS
 
 _MOVES = frozenset({graph.LEAF, graph.SCALAR, graph.VIEW})
@@ -17,7 +18,10 @@ def why_library(node: Node) -> str:
     if node.kind in _MOVES or node.kind == graph.RESHAPE:
         return ""
     if node.dtype.is_complex or any(arg.dtype.is_complex for arg in node.args):
-        return "complex numbers are computed by NumPy"
+        if node.kind == graph.MAP and node.op in OPAQUE_COMPLEX:
+            return f"{node.op} of complex numbers is computed by NumPy"
+        if node.kind == graph.SCAN or (node.kind == graph.REDUCE and node.op != "sum"):
+            return f"{node.op} of complex numbers is computed by NumPy"
     if node.kind in (graph.REDUCE, graph.SCAN) and node.dtype is FLOAT16:
         return "float16 is a storage type: NumPy reduces it"
     if node.kind == graph.MAP and node.op in OPAQUE_OPS:

@@ -7,7 +7,7 @@ there and asks again, so that no piece is chosen element by element.
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Generator, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
 from functools import lru_cache
@@ -24,6 +24,12 @@ _TESTS = frozenset({"isnan", "isinf", "isfinite", "signbit", "logical_and", "log
 _OWN_DTYPE = frozenset({"cast", "positive", "real", "imag", "conjugate"})
 _RESULT_DTYPE = frozenset({"erf", "erfc"})
 _COMPARE = frozenset({"equal", "not_equal", "less", "less_equal", "greater", "greater_equal"})
+
+
+Index = tuple[Expr, ...]
+Request = tuple[Node, Index]
+Answer = Generator[Request, Expr, Expr]
+"""A value being built: it yields the operands it needs and returns the expression."""
 
 
 @dataclass(frozen=True)
@@ -81,16 +87,39 @@ class Values:
         self.buffers: dict[int, Buffer] = {}
         self._facts: Box = Box((), ())
 
-    def at_box(self, node: Node, index: tuple[Expr, ...], box: Box) -> Expr:
-        """The value at an index whose loop dims lie in the box; raises `Split` or `NotInlinable`."""
-        self._facts = box
-        return self.at(node, index)
+    def at_box(self, node: Node, index: Index, box: Box) -> Expr:
+        """The value at an index whose loop dims lie in the box; raises `Split` or `NotInlinable`.
 
-    def at(self, node: Node, index: tuple[Expr, ...]) -> Expr:
+        Operands are asked for by yielding, not by calling: a chain of operators may be longer than Python's stack, and a
+        value used twice is built once.
+        """
+        self._facts = box
+        memo: dict[Request, Expr] = {}
+        stack: list[tuple[Request, Answer]] = [((node, index), self._answer(node, index))]
+        value: Expr | None = None
+        while stack:
+            request, answer = stack[-1]
+            try:
+                wanted = next(answer) if value is None else answer.send(value)
+            except StopIteration as done:
+                value = memo[request] = done.value
+                stack.pop()
+                continue
+            value = memo.get(wanted)
+            if value is None:
+                stack.append((wanted, self._answer(*wanted)))
+        assert value is not None
+        return value
+
+    def _answer(self, node: Node, index: Index) -> Answer:
         slot = self.slots[id(node)]
         if slot in self.stored or node.kind == graph.LEAF:
-            return load(slot, index, self._buffer(slot, node).dtype)
+            return self._load(slot, node, index)
         return _AT[node.kind](self, slot, node, index)
+
+    def _load(self, slot: int, node: Node, index: Index) -> Answer:
+        yield from ()
+        return load(slot, index, self._buffer(slot, node).dtype)
 
     @contextmanager
     def unstored(self, slot: int) -> Iterator[None]:
@@ -124,19 +153,21 @@ class Values:
             return const(stride, INT64)
         return self.arguments.integer(Source("stride", slot, dim))
 
-    def _scalar(self, slot: int, node: Node, index: tuple[Expr, ...]) -> Expr:
+    def _scalar(self, slot: int, node: Node, index: Index) -> Answer:
+        yield from ()
         return param(self.arguments.number(Source("scalar", slot)), node.dtype)
 
-    def _map(self, slot: int, node: Node, index: tuple[Expr, ...]) -> Expr:
+    def _map(self, slot: int, node: Node, index: Index) -> Answer:
         dtypes = operand_dtypes(node)
         operands = []
         for arg, dtype in zip(node.args, dtypes, strict=True):
-            operands.append(cast(self.at(arg, broadcast(arg, node, index)), dtype))
+            value = yield arg, broadcast(arg, node, index)
+            operands.append(cast(value, dtype))
         if node.op in ("cast", "positive"):
             return cast(operands[0], node.dtype)
         return typed_op(node.op, _loop_result(node, dtypes), *operands)
 
-    def _view(self, slot: int, node: Node, index: tuple[Expr, ...]) -> Expr:
+    def _view(self, slot: int, node: Node, index: Index) -> Answer:
         (source,) = node.args
         inner = []
         for dim, (out, start, step) in enumerate(node.attr):
@@ -146,7 +177,7 @@ class Values:
             else:
                 pace = self.step(slot, 0, dim, step)
                 inner.append(linear.plus(first, linear.times(index[out], pace)))
-        return self.at(source, tuple(inner))
+        return (yield source, tuple(inner))
 
     def position(
         self, slot: int, piece: int, dim: int, start: int, extent: int, whole: Node
@@ -164,11 +195,13 @@ class Values:
             return const(step, INT64)
         return self.arguments.integer(Source("step", slot, dim, piece))
 
-    def _iota(self, slot: int, node: Node, index: tuple[Expr, ...]) -> Expr:
-        start, step = (cast(self.at(arg, ()), node.dtype) for arg in node.args)
-        return op("add", start, op("multiply", cast(index[0], node.dtype), step))
+    def _iota(self, slot: int, node: Node, index: Index) -> Answer:
+        start = yield node.args[0], ()
+        step = yield node.args[1], ()
+        distance = op("multiply", cast(index[0], node.dtype), cast(step, node.dtype))
+        return op("add", cast(start, node.dtype), distance)
 
-    def _gather(self, slot: int, node: Node, index: tuple[Expr, ...]) -> Expr:
+    def _gather(self, slot: int, node: Node, index: Index) -> Answer:
         source, *tables = node.args
         position, dims = node.attr
         width = len(tables[0].shape)
@@ -179,10 +212,11 @@ class Values:
             if operand < 0:
                 inner.append(rest.pop(0))
             else:
-                inner.append(cast(self.at(tables[operand - 1], picked), INT64))
-        return self.at(source, tuple(inner))
+                place = yield tables[operand - 1], picked
+                inner.append(cast(place, INT64))
+        return (yield source, tuple(inner))
 
-    def _assemble(self, slot: int, node: Node, index: tuple[Expr, ...]) -> Expr:
+    def _assemble(self, slot: int, node: Node, index: Index) -> Answer:
         for number in range(len(node.args) - 1, -1, -1):
             piece, region = node.args[number], node.attr[number]
             if any(step != 1 for _, step in region):
@@ -194,10 +228,11 @@ class Values:
                     for dim, (start, _) in enumerate(region)
                 )
                 inner = tuple(linear.minus(i, s) for i, s in zip(index, starts, strict=True))
-                return cast(self.at(piece, inner), node.dtype)
+                value = yield piece, inner
+                return cast(value, node.dtype)
         raise NotInlinable(slot)
 
-    def _inside(self, slot: int, number: int, node: Node, index: tuple[Expr, ...]) -> bool:
+    def _inside(self, slot: int, number: int, node: Node, index: Index) -> bool:
         """Whether the index lies in the piece; raises `Split` where only a cut can tell."""
         piece = node.args[number]
         for dim, (start, _) in enumerate(node.attr[number]):
@@ -241,7 +276,8 @@ class Values:
                 return False
         raise Split(dim, cut)
 
-    def _never(self, slot: int, node: Node, index: tuple[Expr, ...]) -> Expr:
+    def _never(self, slot: int, node: Node, index: Index) -> Answer:
+        yield from ()
         raise AssertionError(f"{node!r} in slot {slot} must be stored")
 
 
@@ -300,7 +336,7 @@ def is_literal_stride(stride: int, dtype: DType) -> bool:
     return stride in (0, dtype.itemsize, -dtype.itemsize)
 
 
-def broadcast(arg: Node, node: Node, index: tuple[Expr, ...]) -> tuple[Expr, ...]:
+def broadcast(arg: Node, node: Node, index: Index) -> tuple[Expr, ...]:
     """The operand's index at the result's index."""
     lead = len(node.shape) - len(arg.shape)
     return tuple(

@@ -5,16 +5,20 @@ Checked in debug mode, before code is generated.
 
 from __future__ import annotations
 
+from collections.abc import Collection
+
 from fusewright.base.errors import InternalError
 from fusewright.ir.expr import postorder
 from fusewright.ir.nest import Alias, Library, Program
 from fusewright.plan.plan import Kernel, Plan, is_sink
 
 
-def check_plan(program: Program, plan: Plan) -> None:
-    """Refuse a plan that loses a step, runs one before its operands, or stores nothing where a reader looks."""
-    made = {step.slot for step in program.steps}
-    stored = set(program.buffers) - made
+def check_plan(program: Program, plan: Plan, leaves: Collection[int]) -> None:
+    """Refuse a plan that loses a step, runs one before its operands, or stores nothing where a reader looks.
+
+    `leaves` are the slots that are in memory already.
+    """
+    stored = set(leaves)
     for number, step in enumerate(plan.steps):
         where = f"step {number}"
         if isinstance(step, Kernel):

@@ -1,5 +1,8 @@
 """Expressions that must mean the same under NumPy and under the drop-in, by the operand they
 take.
+
+`~` marks those whose sums are taken in another order than NumPy takes them: the rest is exact as
+long as NumPy itself computes (the reference target).
 """
 
 ANY = """
@@ -25,7 +28,7 @@ np.cumprod(x, axis=-1)
 np.cumulative_sum(x, axis=0, include_initial=True)
 np.nansum(x)
 np.nanmean(x, axis=0)
-np.nanstd(x)
+~np.nanstd(x)
 np.nanmax(x)
 np.nanmin(x, axis=0)
 np.average(x, axis=0)
@@ -138,19 +141,19 @@ np.searchsorted(np.sort(np.ravel(x)), x)
 np.outer(x, x)
 np.kron(x, x)
 np.multiply.outer(x, x)
-np.dot(x, x.T)
+~np.dot(x, x.T)
 np.matmul(x, x.T)
-np.inner(x, x)
-np.vdot(x, x)
+~np.inner(x, x)
+~np.vdot(x, x)
 np.tensordot(x, x.T, 1)
 np.tensordot(x, x, ([0], [0]))
 np.median(x)
 np.median(x, axis=0)
 np.percentile(x, [25, 50])
 np.einsum("ij,kj->ik", x, x)
-np.einsum("ij->j", x)
-np.einsum("ij,ij->i", x, x)
-np.einsum("ij,ij", x, x)
+~np.einsum("ij->j", x)
+~np.einsum("ij,ij->i", x, x)
+~np.einsum("ij,ij", x, x)
 np.einsum("ij->ji", x)
 np.copy(x)
 np.array(x, ndmin=3)
@@ -205,7 +208,7 @@ np.choose(np.arange(6) % 3, [x, x * 2, 7])
 np.cov(x)
 np.cov(x, x)
 np.corrcoef(np.stack([x, x**2]))
-[np.linalg.norm(x, o) for o in (None, 2, 1, np.inf, -np.inf, 0, 3)]
+~[np.linalg.norm(x, o) for o in (None, 2, 1, np.inf, -np.inf, 0, 3)]
 np.fft.fft(x)
 np.fft.ifft(x, 8)
 np.fft.fftshift(x)

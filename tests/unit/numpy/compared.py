@@ -10,6 +10,7 @@ from typing import Any
 
 import numpy
 import pytest
+from tests.evaluators import COMPILED
 
 import fusewright.numpy as ours
 from fusewright.frontends.arrays import Array
@@ -89,7 +90,7 @@ def same(got: Any, want: Any, exact: bool = False) -> None:
     numpy.testing.assert_allclose(got, want, rtol=16 * eps, atol=64 * eps * float(largest))
 
 
-def check(call: Call, *makers: Callable[[Any], Any], exact: bool = False) -> None:
+def check(call: Call, *makers: Callable[[Any], Any], exact: bool = not COMPILED) -> None:
     """`call(np, *operands)` means the same in both."""
     want, refused = outcome(lambda: call(numpy, *(make(numpy) for make in makers)))
     got, error = outcome(lambda: call(ours, *(make(ours) for make in makers)))

@@ -6,6 +6,7 @@ from typing import Any
 
 import numpy
 import pytest
+from tests.evaluators import COMPILED
 from tests.unit.numpy.compared import check, operand
 
 import fusewright.numpy as ours
@@ -28,7 +29,7 @@ np.less(x, y, dtype=bool)
 np.sum(x, axis=0, out=y[0])
 np.sum(x, axis=(0, 1), keepdims=True)
 np.sum(x, axis=-1, dtype="f4")
-np.sum(x, initial=3, where=x > 0)
+~np.sum(x, initial=3, where=x > 0)
 np.max(x, axis=0, initial=2, where=x > 0)
 np.max(x, axis=0, where=x > 0)
 np.mean(x, axis=1, keepdims=True, where=x > 0)
@@ -81,7 +82,7 @@ np.median(x, axis=0, keepdims=True)
 np.percentile(x, 30, axis=1)
 np.quantile(x, [0.1, 0.9], axis=0)
 np.einsum("ij,jk", x, y.T)
-np.einsum("ij->", x)
+~np.einsum("ij->", x)
 np.einsum("ij,i->j", x, y[:, 0])
 np.einsum("ii->i", x[:, :4])
 np.full((2, 6), x[0])
@@ -103,13 +104,14 @@ def test_signature(expression: str) -> None:
     """Also what the call leaves in `y`."""
 
     def call(np: Any, x: Any, y: Any) -> Any:
-        value = eval(expression, {"np": np, "x": x, "y": y})
+        value = eval(expression.lstrip("~"), {"np": np, "x": x, "y": y})
         return (value, y) if isinstance(value, str) else (value, y * 1)
 
     check(
         call,
         lambda np: operand(np, "f8", "matrix"),
         lambda np: operand(np, "f8", "matrix")[::-1] + 1,
+        exact=not (COMPILED or expression.startswith("~")),
     )
 
 

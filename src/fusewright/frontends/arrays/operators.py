@@ -189,6 +189,8 @@ SHORT_POWERS = {
 
 def power(self: Any, exponent: Any) -> Any:
     """`self ** exponent`; common Python exponents have ops of their own, as in NumPy."""
+    if hasattr(type(exponent), "_record_as"):
+        exponent = float(exponent)  # which op it is depends on the value
     kind = type(exponent)
     if kind is int or kind is float:
         letter = self._dtype.kind

@@ -40,6 +40,8 @@ def map_node(name: str, *operands: Any, dtype: DType | None = None) -> Node:
     nodes = tuple(
         as_node(operand, to) for operand, kind, to in zip(operands, kinds, wanted, strict=True)
     )
+    if dtype is not None:  # another loop than the operands' own: the casts to it are steps
+        nodes = tuple(cast(node, to) for node, to in zip(nodes, wanted, strict=True))
     shape = broadcast_shapes(name, [node.shape for node in nodes])
     return trace.record(Node(MAP, name, nodes, result, shape))
 
@@ -73,6 +75,8 @@ def kind_of(operand: Any) -> Kind:
         return BOOL
     if isinstance(operand, np.generic | np.ndarray):
         return rules.as_dtype(operand.dtype)
+    if hasattr(kind, "_record_as"):  # a float argument of a function under `fw.jit`
+        return float
     return rules.as_dtype(np.asarray(operand).dtype)
 
 
@@ -87,6 +91,8 @@ def as_node(operand: Any, weak: DType) -> Node:
     if isinstance(operand, np.generic):
         row = rules.as_dtype(operand.dtype)
         return scalar(operand.item(), row)
+    if hasattr(type(operand), "_record_as"):
+        return operand._record_as(weak)  # type: ignore[no-any-return]
     return sharing.snapshot(np.asarray(operand))
 
 

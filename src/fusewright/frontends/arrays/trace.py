@@ -76,8 +76,17 @@ def passed_gate(node: Node) -> None:
         node.line = source.user_span()
     if not is_lazy() and any(is_shared(arg) for arg in node.args):
         evaluate(node)
-    elif len(pending) > LIMIT:
+    elif len(pending) > LIMIT and not _held:
         _consider_flush()
+
+
+_held = 0
+
+
+def hold(change: int) -> None:
+    """Compute nothing that nobody asks for while the sum of changes is positive."""
+    global _held
+    _held += change
 
 
 _local = threading.local()

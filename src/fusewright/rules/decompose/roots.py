@@ -145,7 +145,7 @@ def hypot(x: Term, y: Term) -> Term:
 def logaddexp(a: Term, b: Term) -> Term:
     """log(e**a + e**b): the greater plus log(1 + e**-|a - b|).
 
-    At most 2 ulp where the greater is not negative; else 2 ulp of the greater of its terms (a
+    At most 2 ulp where the greater is not negative; else 3 ulp of the greater of its terms (a
     result near 0 is then a difference, as in NumPy).
     """
     most, gap, low = _gap(a, b)

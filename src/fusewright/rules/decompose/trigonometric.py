@@ -13,6 +13,7 @@ from __future__ import annotations
 import math
 import struct
 from collections.abc import Callable
+from functools import cache
 
 import numpy as np
 
@@ -39,6 +40,9 @@ _HALF_PI = {
     FLOAT32: (1.5707963705062866, -4.371138828673793e-08, -1.7151245100058819e-15),
 }
 _TWO_OVER_PI = 0.6366197723675814
+
+TABLE_WORDS = 21
+"""Words of 2 / pi that the exponents of float64 can reach."""
 
 Reduced = tuple[Term, Term, Term]
 """r in two words, and the quadrant n in the low bits of an unsigned integer."""
@@ -134,6 +138,7 @@ def _periodic(name: str) -> Callable[[Term], Term]:
 sin, cos, tan = (_periodic(name) for name in ("sin", "cos", "tan"))
 
 
+@cache
 def far_kernel(name: str) -> Expr:
     """What follows the exact reduction, in float64: parameters 0 and 1 are the two words of
     `reduce_exactly`, 2 the quadrant (uint64), 3 the argument.
@@ -160,7 +165,7 @@ def reduce_exactly(x: float) -> tuple[float, float, int]:
     bits = struct.unpack("<Q", struct.pack("<d", abs(x)))[0]
     m = bits & ((1 << 52) - 1) | 1 << 52
     position = (bits >> 52) - 1075 + 62
-    window = TWO_OVER_PI >> (64 * TABLE_WORDS - 192 - position) & ((1 << 192) - 1)
+    window = two_over_pi() >> (64 * TABLE_WORDS - 192 - position) & ((1 << 192) - 1)
     turns = (m * window >> 64) & ((1 << 128) - 1)
     part = (turns & ((1 << 126) - 1)) - ((turns >> 125 & 1) << 126)
     n = (turns - part) >> 126
@@ -172,8 +177,13 @@ def reduce_exactly(x: float) -> tuple[float, float, int]:
     return sign * high, sign * low, n & 3
 
 
-def _two_over_pi(position: int) -> int:
-    """floor(2**position * 2 / pi), by Machin's formula in integers."""
+@cache
+def two_over_pi() -> int:
+    """2 / pi in `TABLE_WORDS` words of 64 bits, the first of them 0 (the bits before the point).
+
+    By Machin's formula for pi, in integers.
+    """
+    position = 64 * (TABLE_WORDS - 1)
     one = 1 << (position + 64)
 
     def inverse_arctan(k: int) -> int:
@@ -187,14 +197,8 @@ def _two_over_pi(position: int) -> int:
     return (2 << (2 * position + 64)) // pi
 
 
-TABLE_WORDS = 21
-TWO_OVER_PI = _two_over_pi(64 * (TABLE_WORDS - 1))
-"""2 / pi in 64-bit words, the first of them 0 (the bits before the point)."""
-
-
 def _meaning(name: str) -> Callable[[Array, Array], Array]:
     """A far op for the interpreter."""
-    kernel = far_kernel(name)
 
     def far(x: Array, near: Array) -> Array:
         x, near = np.broadcast_arrays(x, near)
@@ -205,7 +209,7 @@ def _meaning(name: str) -> Callable[[Array, Array], Array]:
             value[place] = math.nan
             if math.isfinite(argument):
                 params = dict(enumerate((*reduce_exactly(argument), argument)))
-                value[place] = evaluate(kernel, Environment(params=params))
+                value[place] = evaluate(far_kernel(name), Environment(params=params))
         return value
 
     return far

@@ -6,11 +6,13 @@ from dataclasses import replace
 
 from fusewright.base.options import Options
 from fusewright.codegen.lower import lower
+from fusewright.ir import graph, verify
 from fusewright.ir.dtypes import DType
 from fusewright.ir.expr import Expr, postorder
 from fusewright.ir.nest import Program
 from fusewright.plan import fuse, stages
-from fusewright.plan.plan import Kernel
+from fusewright.plan import verify as check
+from fusewright.plan.plan import Kernel, Plan
 from fusewright.runtime.trace import Slice
 from fusewright.targets.cpu import compiler
 from fusewright.targets.cpu.compiled import Compiled, CompiledKernel
@@ -23,17 +25,29 @@ BEST = 2
 """The level of final code: there are no IR passes to gain from a higher one."""
 
 
-def build(slice_: Slice, options: Options) -> Compiled:
-    """Plan and compile a slice."""
+def decide(slice_: Slice, options: Options) -> tuple[Program, Plan]:
+    """What would run: the slice as stages, and how they are grouped."""
     order, outputs = slice_.order, frozenset(slice_.outputs)
     reusable = frozenset(slice_.slots[node] for node in slice_.reusable)
     program = stages.build(order, outputs, reusable)
+    leaves = {slot for slot, node in enumerate(order) if node.kind == graph.LEAF}
+    if options.debug:
+        verify.check_program(program, len(order), leaves)
     values = [fetcher(source, order[source.slot].kind)(order) for source in program.arguments]
 
     def size(expr: Expr) -> int:
         return integer(expr)(values)
 
     plan = fuse.group(program, size, options.fuse)
+    if options.debug:
+        check.check_plan(program, plan, leaves)
+    return program, plan
+
+
+def build(slice_: Slice, options: Options) -> Compiled:
+    """Plan and compile a slice."""
+    order = slice_.order
+    program, plan = decide(slice_, options)
     features = select(options.features)
     scalars = {
         number: order[source.slot].dtype

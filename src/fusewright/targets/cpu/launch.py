@@ -7,13 +7,13 @@ from array import array
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from math import prod
-from typing import Any, Literal
+from typing import Any
 
 import numpy as np
 
 from fusewright.codegen.module import Module, Word
 from fusewright.ir import graph, ops
-from fusewright.ir.dtypes import INT64, DType
+from fusewright.ir.dtypes import INT64, DType, component
 from fusewright.ir.expr import Expr, const, op
 from fusewright.ir.graph import Memory, Node
 from fusewright.ir.nest import Program, Source
@@ -115,8 +115,6 @@ class Launch:
         self.images = (*self.images, loaded)
         self.finish = loaded.address("finish") if self.module.finish else 0
         self.address = loaded.address("kernel")
-    origin: Literal["compiled", "disk"] = "compiled"
-    compile_seconds: float = 0.0
 
     def run(self, values: Values, memories: Memories, limit: int) -> int:
         """Call the kernel; the number of threads used."""
@@ -206,10 +204,17 @@ def _fill(what: Word, scalars: dict[int, DType]) -> Any:
         return number
     if what.what == "block":
         return "block"
+    if isinstance(number, tuple):  # the real or the imaginary part of a complex parameter
+        return _part(*number, component(scalars[number[0]]))
     dtype = scalars.get(number)
     if dtype is None:
         return lambda values, _: values[number]
     return lambda values, _: word(values[number], dtype)
+
+
+def _part(number: int, part: int, dtype: DType) -> Any:
+    name = ("real", "imag")[part]
+    return lambda values, _: word(getattr(complex(values[number]), name), dtype)
 
 
 def prepare(program: Program, compiled: CompiledKernel) -> Launch:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 from time import perf_counter
-from typing import Any
+from typing import Any, Literal
 
 import numpy as np
 
@@ -32,7 +32,9 @@ Compute = Callable[[Node, list[Any]], Any]
 
 @dataclass(slots=True)
 class Runner:
-    """The steps of a plan with their code.  `last_use[k]` are the slots nobody needs after step k."""
+    """The steps of a plan with their code.  `last_use[k]` are the slots nobody needs after step k; `origin` and
+    `seconds` say where the code came from and how long that took.
+    """
 
     program: Program
     plan: Plan
@@ -41,6 +43,8 @@ class Runner:
     outputs: tuple[int, ...]
     fetches: tuple[Callable[[Sequence[Node]], Any], ...]
     last_use: list[tuple[int, ...]] = field(default_factory=list)
+    origin: Literal["compiled", "disk"] = "disk"
+    seconds: float = 0.0
 
     def run(
         self,
@@ -75,24 +79,6 @@ class Runner:
             node.become_leaf(memory, offset, strides)
 
 
-def decide(slice_: Slice, options: Options) -> tuple[Program, Plan]:
-    """What would run: the slice as stages, and how they are grouped."""
-    order = slice_.order
-    reusable = frozenset(slice_.slots[node] for node in slice_.reusable)
-    program = stages.build(order, frozenset(slice_.outputs), reusable)
-    if options.debug:
-        verify.check_program(program, len(order))
-    values = [fetcher(source, order[source.slot].kind)(order) for source in program.arguments]
-
-    def size(expr: Expr) -> int:
-        return integer(expr)(values)
-
-    plan = fuse.group(program, size, options.fuse)
-    if options.debug:
-        verify_plan.check_plan(program, plan)
-    return program, plan
-
-
 def assemble(compiled: Compiled) -> Runner:
     """Make compiled code ready to run."""
     program, plan = compiled.program, compiled.plan
@@ -110,6 +96,8 @@ def assemble(compiled: Compiled) -> Runner:
 
 def obtain(key: Any, slice_: Slice, options: Options) -> Runner:
     """The runner of a structure this process has not met: from the disk, or compiled now."""
+    start = perf_counter()
+    origin: Literal["compiled", "disk"] = "disk"
     name = disk_key((key, select(options.features).llvm_features))
     compiled = fetch(name)
     if compiled is None:
@@ -118,7 +106,9 @@ def obtain(key: Any, slice_: Slice, options: Options) -> Runner:
 
         compiled = build(slice_, options)
         keep(name, compiled)
+        origin = "compiled"
     runner = assemble(compiled)
+    runner.origin, runner.seconds = origin, perf_counter() - start
     if not all(kernel is None or kernel.final for kernel in compiled.kernels):
         background.submit(lambda: _improve(name, compiled, runner, options))
     return runner

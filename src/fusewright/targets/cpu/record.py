@@ -1,0 +1,169 @@
+"""Kernels and library steps as records: what ran, or would run, in the user's words and in bytes.
+
+Only built while somebody listens, or for `fw.explain`.
+"""
+
+from __future__ import annotations
+
+import hashlib
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+from typing import Any
+
+from fusewright.codegen.listing import listing
+from fusewright.ir.expr import Expr
+from fusewright.ir.graph import Node
+from fusewright.ir.nest import Alias, Library, Program
+from fusewright.plan import count, explain
+from fusewright.plan.plan import Kernel, Plan
+from fusewright.runtime.profile import (
+    Decision,
+    KernelRecord,
+    OpaqueRecord,
+    Operation,
+    Step,
+)
+from fusewright.targets.cpu.launch import Launch, fetcher, integer
+from fusewright.targets.cpu.runner import Runner
+
+MOST_DESCRIBED = 512
+"""Descriptions kept, by kernel, shapes and lines; a program's loop runs the same ones again and again."""
+
+
+@dataclass(frozen=True, slots=True)
+class Ran:
+    """When a step ran, for how long, on how many threads."""
+
+    start: float
+    seconds: float
+    threads: int
+
+
+_described: dict[Any, tuple[Step | None, ...]] = {}
+
+
+def steps_of(order: Sequence[Node], runner: Runner, fresh: bool) -> tuple[Step | None, ...]:
+    """One record for each step of a runner (None for an alias), before it runs: a node that has been computed has
+    forgotten how.  `fresh` says that the runner was made for this evaluation.
+    """
+    shapes = tuple((node.shape, node.line) for node in order)
+    key = (id(runner), shapes)
+    found = _described.get(key)
+    if found is None or found[0] is not runner:  # type: ignore[comparison-overlap]
+        if len(_described) >= MOST_DESCRIBED:
+            _described.clear()
+        records = planned_steps(order, runner.program, runner.plan)
+        # the runner is kept with its records: its id is the key
+        found = _described[key] = (runner, *records)  # type: ignore[assignment]
+    return tuple(
+        _with_code(record, step, runner, fresh)
+        for record, step in zip(found[1:], runner.steps, strict=True)
+    )
+
+
+def _with_code(
+    record: Step | None, step: Launch | Library | Alias, runner: Runner, fresh: bool
+) -> Step | None:
+    if not isinstance(record, KernelRecord) or not isinstance(step, Launch):
+        return record
+    text = step.module.text
+    kernels = sum(isinstance(each, Launch) for each in runner.steps)
+    return replace(
+        record,
+        name=kernel_name(text),
+        llvm=text,
+        origin=runner.origin if fresh else "memory",
+        compile_seconds=runner.seconds / kernels if fresh else 0.0,
+    )
+
+
+def kernel_name(text: str) -> str:
+    """A name that is the same wherever the code is."""
+    return f"k_{hashlib.sha256(text.encode()).hexdigest()[:8]}"
+
+
+def planned_steps(
+    order: Sequence[Node], program: Program, plan: Plan
+) -> tuple[Step | None, ...]:
+    """The steps of a plan as records that have not run: no time, no code."""
+    describer = _Describer(order, program, plan)
+    return tuple(map(describer.step, plan.steps))
+
+
+class _Describer:
+    def __init__(self, order: Sequence[Node], program: Program, plan: Plan) -> None:
+        self.order = order
+        self.program = program
+        self.plan = plan
+        self.values = [
+            fetcher(source, order[source.slot].kind)(order) for source in program.arguments
+        ]
+        self.counted: set[int] = set()
+
+    def size(self, expr: Expr) -> int:
+        return integer(expr)(self.values)
+
+    def step(self, step: Kernel | Library | Alias) -> Step | None:
+        if isinstance(step, Kernel):
+            return self._kernel(step)
+        if isinstance(step, Library):
+            return self._library(step)
+        return None
+
+    def _library(self, step: Library) -> OpaqueRecord:
+        node = self.order[step.slot]
+        why = explain.why_opaque(node)
+        return OpaqueRecord(explain.name_of(node), "numpy", 0.0, 0.0, why, node.line)
+
+    def _kernel(self, kernel: Kernel) -> KernelRecord:
+        placed = explain.operations(self.order, self.plan, kernel)
+        computed = {each.slot for each in placed if each.place != "input"}
+        moved = count.traffic(self.order, self.program, kernel, self.size)
+        # what two kernels compute is one operation of the user's: it would have run once
+        unfused = sum(count.unfused(self.order[slot]) for slot in computed - self.counted)
+        self.counted |= computed
+        return KernelRecord(
+            name="",
+            start=0.0,
+            seconds=0.0,
+            threads=1,
+            bytes_read=moved.read,
+            bytes_written=moved.written,
+            bytes_unfused=unfused,
+            operations=tuple(self._operation(each) for each in placed),
+            decisions=tuple(self._decisions(kernel, computed)),
+            origin="memory",
+            compile_seconds=0.0,
+            loops=listing(self.order, self.program, kernel),
+            llvm="",
+        )
+
+    def _operation(self, placed: explain.Placed) -> Operation:
+        node = self.order[placed.slot]
+        name = explain.name_of(node)
+        return Operation(name, node.dtype.name, node.shape, placed.place, node.line)
+
+    def _decisions(self, kernel: Kernel, computed: set[int]) -> list[Decision]:
+        found = [
+            Decision(
+                decided.fused,
+                explain.spelled(self.order, decided),
+                decided.why,
+                self.order[decided.slots[1]].line,
+            )
+            for decided in explain.decisions_of(self.plan, computed)
+        ]
+        return list(dict.fromkeys(found))
+
+
+def with_times(records: Sequence[Step | None], ran: Sequence[Ran]) -> list[Step]:
+    """The records of the steps that ran, in order."""
+    finished: list[Step] = []
+    for record, each in zip(records, ran, strict=False):
+        if isinstance(record, KernelRecord):
+            finished.append(
+                replace(record, start=each.start, seconds=each.seconds, threads=each.threads)
+            )
+        elif record is not None:
+            finished.append(replace(record, start=each.start, seconds=each.seconds))
+    return finished

@@ -1,0 +1,131 @@
+"""The drop-in among other people's objects: subclasses, object arrays, array-likes, star
+imports.
+"""
+
+from __future__ import annotations
+
+import subprocess
+import sys
+from pathlib import Path
+from typing import Any
+
+import numpy
+import pytest
+
+import fusewright.numpy as np
+from fusewright.frontends.arrays import Array, sharing, trace
+from fusewright.ir.graph import LEAF
+
+
+def test_masked_arrays_and_object_arrays_stay_numpys() -> None:
+    masked = numpy.ma.masked_less(numpy.arange(4.0), 2)
+    assert isinstance(np.sqrt(masked), numpy.ma.MaskedArray)
+    assert isinstance(np.asanyarray(masked), numpy.ma.MaskedArray)
+    assert isinstance(np.asarray(masked), Array)
+    names = np.array(["b", "a"])
+    assert type(names) is numpy.ndarray and list(np.sort(names)) == ["a", "b"]
+    objects = np.array([1, None], dtype=object)
+    assert (
+        type(objects) is numpy.ndarray and type(np.concatenate([objects, objects])) is numpy.ndarray
+    )
+    dates = np.array(["2026-01-01", "2026-01-03"], dtype="M8[D]")
+    assert np.diff(dates)[0] == numpy.timedelta64(2, "D")
+    mixed = np.where(np.arange(2) > 0, names, "none")
+    assert list(mixed) == ["none", "a"]
+
+
+class Foreign:
+    """An array of another library, with NumPy's protocols."""
+
+    def __init__(self, data: Any) -> None:
+        self.data = numpy.asarray(data)
+
+    def __array__(self, dtype: Any = None, copy: Any = None) -> Any:
+        return self.data.astype(dtype or self.data.dtype)
+
+    def __array_ufunc__(self, ufunc: Any, method: str, *inputs: Any, **kwargs: Any) -> Any:
+        plain = [i.data if isinstance(i, Foreign) else numpy.asarray(i) for i in inputs]
+        return Foreign(getattr(ufunc, method)(*plain, **kwargs))
+
+
+def test_other_libraries_arrays_answer_for_themselves() -> None:
+    other = Foreign([1.0, 4.0])
+    assert isinstance(np.sqrt(other), Foreign)
+    assert isinstance(np.add(np.arange(2.0), other), Foreign)
+    assert isinstance(np.asarray(other), Array)
+    np.testing.assert_array_equal(np.asarray(other), [1, 4])
+
+
+def test_numpys_arrays_are_taken_in() -> None:
+    real = numpy.arange(6.0).reshape(2, 3)
+    ours = np.asarray(real)
+    real[0, 0] = 99
+    assert float(ours[0, 0]) == 0
+    assert isinstance(np.sin(real), Array)
+    assert isinstance(real + ours, Array) and isinstance(ours + real, Array)
+    real += ours
+    assert type(real) is numpy.ndarray and real[1, 2] == 10
+
+
+def test_random_results_are_adopted_without_a_copy(monkeypatch: pytest.MonkeyPatch) -> None:
+    def refuse(array: Any) -> Any:
+        raise AssertionError("copied")
+
+    monkeypatch.setattr(sharing, "copied", refuse)
+    drawn = np.random.default_rng(0).normal(size=(50, 20))
+    inverse = np.linalg.inv(drawn[:20])
+    assert drawn._node.kind == LEAF and inverse._node.kind == LEAF
+
+
+def test_a_border_costs_no_pass_and_no_index_table() -> None:
+    """Padding is recorded as pieces, however long the axis."""
+    x = np.zeros(10**15)[:5]
+    wide = np.pad(np.broadcast_to(x, (10**9, 5)), ((3, 2), (0, 0)), "reflect")
+    assert wide.shape == (10**9 + 5, 5)
+    assert wide._node.kind != LEAF
+    trace.prune()
+
+
+@pytest.mark.parametrize("mode", ["edge", "reflect", "symmetric", "wrap"])
+def test_every_border_is_numpys(mode: str) -> None:
+    for extent in (1, 2, 3, 7):
+        for width in range(20):
+            plain = numpy.arange(extent)
+            want = numpy.pad(plain, (width, 2 * width), mode)
+            numpy.testing.assert_array_equal(
+                np.pad(np.arange(extent), (width, 2 * width), mode), want
+            )
+
+
+def test_no_module_of_ours_hides_a_name_of_numpys() -> None:
+    folder = Path(np.__file__).parent
+    ours = {path.stem for path in folder.iterdir() if path.suffix == ".py" or path.is_dir()}
+    for name in ours & set(dir(numpy)) - {"__pycache__"}:
+        assert type(getattr(numpy, name)) is type(sys), f"{name} is no module in NumPy"
+
+
+def test_import_forms() -> None:
+    """`import *`, submodules, and what importing the drop-in does not load."""
+    program = """
+import sys
+import fusewright.numpy
+names = ("random", "testing", "ma", "polynomial")
+heavy = [name for name in names if f"numpy.{name}" in sys.modules]
+import numpy
+plain = numpy.array
+from fusewright.numpy import *
+from fusewright.numpy.linalg import solve
+import fusewright.numpy.random as npr
+from fusewright.numpy.fft import fft
+assert type(array([1.0])).__module__.startswith("fusewright"), type(array([1.0]))
+assert numpy.array is plain
+assert pi == numpy.pi and sin is fusewright.numpy.sin
+assert npr.rand(2).shape == (2,)
+print(heavy)
+"""
+    done = subprocess.run(
+        [sys.executable, "-c", program], capture_output=True, text=True, check=False,
+        env={"PYTHONPATH": str(Path(np.__file__).parents[2])},
+    )  # fmt: skip
+    assert done.returncode == 0, done.stderr
+    assert done.stdout.strip() == "[]"
