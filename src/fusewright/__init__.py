@@ -1,9 +1,50 @@
 """Fusewright: many small steps in, a few large, fast kernels out."""
 
-from fusewright.api import evaluate
+from typing import TYPE_CHECKING, Any
+
+from fusewright.api import (
+    cache_clear,
+    cache_info,
+    evaluate,
+    explain,
+    info,
+    jit,
+    show,
+    sync,
+)
+from fusewright.base.errors import FusewrightError, InternalError
 from fusewright.base.options import options
 from fusewright.frontends.arrays import Array, asarray, lazy
 
+if TYPE_CHECKING:
+    from fusewright import numpy
+
 __version__ = "0.1.0"
 
-__all__ = ["Array", "__version__", "asarray", "evaluate", "lazy", "options"]
+__all__ = [
+    "Array",
+    "FusewrightError",
+    "InternalError",
+    "__version__",
+    "asarray",
+    "cache_clear",
+    "cache_info",
+    "evaluate",
+    "explain",
+    "info",
+    "jit",
+    "lazy",
+    "numpy",
+    "options",
+    "show",
+    "sync",
+]
+
+
+def __getattr__(name: str) -> Any:
+    if name == "numpy":
+        # The drop-in is a large module; importing it sets the attribute, so this runs once.
+        import importlib
+
+        return importlib.import_module("fusewright.numpy")
+    raise AttributeError(f"module 'fusewright' has no attribute {name!r}")

@@ -1,20 +1,165 @@
-"""What a program calls: values asked for, options, and the record of what happened."""
+"""What a program calls: values asked for, options, and the record of what happened.
+
+What is heavy (the planner, the compiler) is imported when the first value is asked for.
+"""
 
 from __future__ import annotations
 
-from typing import Any
+from collections.abc import Callable, Sequence
+from dataclasses import asdict, dataclass
+from typing import TYPE_CHECKING, Any
 
-from fusewright import driver
 from fusewright.base import hooks
-from fusewright.frontends.arrays import Array, trace
+from fusewright.base.options import current
+from fusewright.frontends.arrays import Array, opaque, trace
+from fusewright.frontends.arrays.core import Handle
+from fusewright.runtime import profile
 
-hooks.set_evaluate(driver.evaluate)
+if TYPE_CHECKING:
+    from fusewright.inspection import Text
+    from fusewright.replay.function import Jitted
+    from fusewright.runtime.explanation import Explanation
+
+
+def _evaluate_first(nodes: Sequence[Any]) -> None:
+    """The first evaluation brings the compiler in."""
+    from fusewright import driver
+
+    hooks.set_evaluate(driver.evaluate)
+    driver.evaluate(nodes)
+
+
+hooks.set_evaluate(_evaluate_first)
+
+
+def _note(note: opaque.Note) -> None:
+    """A step NumPy ran at once is an evaluation of its own."""
+    step = profile.OpaqueRecord(note.name, "numpy", note.start, note.seconds, note.why, note.line)
+    for each in profile.listeners:
+        each.flushes.append(
+            profile.Flush(f"{note.name} runs in NumPy", note.line, note.start, note.seconds, [step])
+        )
+
+
+def _listen_to_numpy(comes: bool) -> None:
+    (opaque.listeners.append if comes else opaque.listeners.remove)(_note)
+
+
+profile.watchers.append(_listen_to_numpy)
 
 
 def evaluate(*arrays: Any) -> Any:
     """Compute all the arrays given, as few kernels as possible; returns them.
 
-    Anything that is not a lazy array passes through unchanged.  One argument is returned as it is, several as a tuple.
+    Anything that is not a lazy array passes through unchanged.  One argument is returned as it is,
+    several as a tuple.
     """
-    trace.evaluate(*(array._node for array in arrays if isinstance(array, Array)))
+    trace.evaluate(*(array._node for array in arrays if isinstance(array, Handle)))
     return arrays[0] if len(arrays) == 1 else arrays
+
+
+def sync() -> None:
+    """Compute every value somebody holds."""
+    trace.flush()
+
+
+def explain(*things: Any, **kwargs: Any) -> Explanation:
+    """What would run if the arrays given were asked for now, without running it; or, given a
+    function and its arguments, what it ran.
+
+    `print(fw.explain(x))` shows the kernels, their loops, where every intermediate lives, what was
+    not fused and why, and the bytes moved beside what one operation at a time would move.
+    """
+    # Imported here: it brings the compiler in.
+    from fusewright import inspection
+
+    if things and callable(things[0]) and not isinstance(things[0], Array):
+        return inspection.explain_call(things[0], things[1:], kwargs)
+    return inspection.explain_arrays(things)
+
+
+def show(values: Any, what: str = "loops") -> Text:
+    """The kernels that one pending array, or a tuple of them, needs: as `"loops"`, `"llvm"` or
+    `"asm"`.
+
+    Nothing is run; what is not compiled yet is compiled.
+    """
+    # Imported here: it brings the compiler in.
+    from fusewright import inspection
+
+    return inspection.show(values, what)
+
+
+def jit(function: Callable[..., Any]) -> Jitted:
+    """Record the function once for each structure of its arguments, and replay it without running
+    its Python code.
+
+    Arguments are arrays, NumPy arrays (read, never written), numbers, and tuples, lists, dicts and
+    dataclasses of them.  Arrays that it updates in place are updated by a replay too; floats are
+    run-time parameters as long as only arrays meet them.  All results are computed before the call
+    returns.  What cannot be replayed (the code looks at a value, reads a list that may change,
+    keeps an array) is run anew each time: `fw.explain(function, ...)` says why, `strict=True`
+    refuses it.
+    """
+    # Imported here: it brings the compiler in.
+    from fusewright.replay.function import Jitted
+
+    return Jitted(function)
+
+
+@dataclass(frozen=True, slots=True)
+class CacheInfo:
+    """Compiled code: structures in memory, files and bytes on disk, and why the folder is not used
+    (empty: it is).
+    """
+
+    in_memory: int
+    on_disk: int
+    nbytes: int
+    folder: str
+    unusable: str
+
+
+def cache_info() -> CacheInfo:
+    """How much compiled code is kept, and where."""
+    # Imported here: it brings the compiler in.
+    from fusewright import driver
+    from fusewright.runtime import cache
+
+    disk = cache.info()
+    return CacheInfo(driver.cached(), disk.entries, disk.nbytes, str(disk.folder), disk.unusable)
+
+
+def cache_clear(disk: bool = False) -> None:
+    """Forget the compiled code in memory, and with `disk=True` remove the files too."""
+    # Imported here: it brings the compiler in.
+    from fusewright import driver
+    from fusewright.runtime import cache
+
+    driver.cache_clear()
+    if disk:
+        cache.clear()
+
+
+def info() -> dict[str, Any]:
+    """Versions, the machine as Fusewright sees it, and the settings that hold here: for a bug
+    report.
+    """
+    # Imported here: only bug reports need these, and the compiler comes with them.
+    import platform
+    from importlib import metadata
+
+    from fusewright.runtime import limits
+    from fusewright.targets.cpu.features import select
+
+    chosen = current()
+    features = select(chosen.features)
+    return {
+        **{name: metadata.version(name) for name in ("numpy", "llvmlite")},
+        "python": platform.python_version(),
+        "system": platform.platform(),
+        "vectors": f"{features.name}, {8 * features.vector_bytes} bits",
+        "processors": limits.cpu_count(),
+        "memory": limits.total_memory(),
+        "options": asdict(chosen),
+    }

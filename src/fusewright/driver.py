@@ -1,9 +1,8 @@
 """The whole flow: from requested values to values in memory.
 
     slice -> key -> (nests -> plan -> lower -> compile -> load, on a miss) -> run
-
-Each stage is a function from frozen value to frozen value; what is compiled is kept by the slice's structure, and object code on
-disk by the text it was made from.
+ Each stage is a function from frozen value to frozen value; what is compiled is kept by the slice's
+structure, and object code on disk by the text it was made from.
 """
 
 from __future__ import annotations
@@ -129,9 +128,7 @@ def _asked() -> tuple[str, Line | None]:
     return asked()
 
 
-def _tell(
-    order: list[Node], runner: Runner, fresh: bool, options: Options, flush: Flush
-) -> None:
+def _tell(order: list[Node], runner: Runner, fresh: bool, options: Options, flush: Flush) -> None:
     # Imported here: as above.
     from fusewright.targets.cpu import record
 
@@ -164,7 +161,9 @@ _STAGE_OF = (
 
 
 def _internal(error: Exception, pending: Sequence[Node]) -> InternalError | None:
-    """An unexpected error as ours, with the stage and the program; None for one that a library step raised."""
+    """An unexpected error as ours, with the stage and the program; None for one that a library step
+    raised.
+    """
     found = ""
     trace = error.__traceback__
     while trace is not None:

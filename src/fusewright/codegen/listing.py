@@ -1,10 +1,11 @@
-"""A planned kernel as loops a person can read, with the user's operations as they were before decomposition.
+"""A planned kernel as loops a person can read, with the user's operations as they were before
+decomposition.
 
     for i in parallel(n):
         row t[j] for j in range(m):  t[j] = exp(x[i, j] - s[i])
         ...
-
-What is printed is the plan: the order of loops, what is kept in a row buffer, what is added up in blocks.
+ What is printed is the plan: the order of loops, what is kept in a row buffer, what is added up in
+blocks.
 """
 
 from __future__ import annotations
@@ -116,7 +117,9 @@ class _Listing:
         if tiled:
             yield f"for tile in {kind}({extents[0]}, step={TILE}):"
         else:
-            note = "  # rows in order, neighbours' halo computed twice" if self.kernel.streams else ""
+            note = (
+                "  # rows in order, neighbours' halo computed twice" if self.kernel.streams else ""
+            )
             yield f"for {variables} in {kind}({', '.join(extents)}):{note}"
         for phase in self.kernel.phases:
             yield from self._phase(phase, shared, "    ", tiled)
@@ -214,7 +217,11 @@ class _Listing:
     # -- expressions ----------------------------------------------------------------------------
 
     def element(
-        self, name: str, indices: Sequence[Expr], lag: int = 0, renamed: dict[int, str] | None = None
+        self,
+        name: str,
+        indices: Sequence[Expr],
+        lag: int = 0,
+        renamed: dict[int, str] | None = None,
     ) -> str:
         if not indices:
             return name
@@ -276,7 +283,12 @@ class _Writer:
         for node in _evaluated([root]):
             if node not in self.known:
                 text, tightness = self._one(node)
-                shared = self.uses[node] > 1 and node.name not in ("const", "param", "index", "load")
+                shared = self.uses[node] > 1 and node.name not in (
+                    "const",
+                    "param",
+                    "index",
+                    "load",
+                )
                 if shared or (node is not root and len(text) > LONGEST):
                     name = f"v{next(self.numbers)}"
                     self.pending.append(f"{name} = {text}")
@@ -336,5 +348,3 @@ def _behind(member: Member) -> str:
     if member.low or member.high:
         return f"  # and {-member.low} before, {member.high} after the tile"
     return ""
-
-

@@ -7,9 +7,8 @@
         let v0 = multiply(b0[i0], p1:float64)
         add(v0, v0)
     outputs b2
-
-An operation's type stands behind it (`isnan:bool(...)`) where it is not its last operand's; a comparison gives bool.  An
-int64 literal stands alone, others carry their type.
+ An operation's type stands behind it (`isnan:bool(...)`) where it is not its last operand's; a
+comparison gives bool.  An int64 literal stands alone, others carry their type.
 """
 
 from __future__ import annotations
@@ -133,7 +132,9 @@ class _Writer:
         if node.name == "load":
             suffix = _suffix(node.dtype, self.program.buffers[node.attr].dtype)
             return f"b{node.attr}{suffix}[{', '.join(args)}]"
-        return f"{node.name}{_suffix(node.dtype, _default(node.name, node.args))}({', '.join(args)})"
+        return (
+            f"{node.name}{_suffix(node.dtype, _default(node.name, node.args))}({', '.join(args)})"
+        )
 
 
 def _suffix(dtype: DType, expected: DType | None) -> str:
@@ -166,7 +167,9 @@ def _number(value: float | int | bool) -> str:
 
 # -- reading ------------------------------------------------------------------------------------
 
-_TOKEN = re.compile(r"\s*(#[^\s,()\[\]:]+(?:,[^\s,()\[\]:]+)?:\w+|[A-Za-z_][\w.]*|-?\d+|[\[\](),:])")
+_TOKEN = re.compile(
+    r"\s*(#[^\s,()\[\]:]+(?:,[^\s,()\[\]:]+)?:\w+|[A-Za-z_][\w.]*|-?\d+|[\[\](),:])"
+)
 
 
 def parse_program(text: str) -> Program:

@@ -33,7 +33,9 @@ class _Checker:
     def run(self) -> None:
         program = self.program
         for number, source in enumerate(program.arguments):
-            self._require(0 <= source.slot < self.slots, f"argument {number}: no slot {source.slot}")
+            self._require(
+                0 <= source.slot < self.slots, f"argument {number}: no slot {source.slot}"
+            )
         for slot, buffer in program.buffers.items():
             self._require(slot == buffer.slot, f"buffer {slot} calls itself {buffer.slot}")
             for extent in (*buffer.extents, *(buffer.strides or ())):
@@ -76,7 +78,9 @@ class _Checker:
         for place in nest.store:
             self._position(where, place, rank)
         stored = len(self.program.buffers[stage.slot].extents)
-        self._require(len(nest.store) in (stored, stored + 1), f"{where}: {len(nest.store)} indices")
+        self._require(
+            len(nest.store) in (stored, stored + 1), f"{where}: {len(nest.store)} indices"
+        )
         for node in postorder([nest.body]):
             self._expression(where, node, rank)
 

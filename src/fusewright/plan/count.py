@@ -1,8 +1,8 @@
 """Bytes a kernel moves, from its plan and the actual extents alone: the cost model's numbers.
-
-A byte counts once for each kernel, however often it is loaded: what a kernel touched is in cache when it is touched again.
-What a kernel stores and reads back is therefore written, not read.  `tests/costs` holds the numbers against an interpreter
-that runs the planned loops and marks every byte.  Where an index depends on data (`take`) the number is an upper bound.
+ A byte counts once for each kernel, however often it is loaded: what a kernel touched is in cache
+when it is touched again. What a kernel stores and reads back is therefore written, not read.
+`tests/costs` holds the numbers against an interpreter that runs the planned loops and marks every
+byte.  Where an index depends on data (`take`) the number is an upper bound.
 """
 
 from __future__ import annotations
@@ -25,7 +25,9 @@ Space = tuple[str, int]
 """What addresses are relative to: a memory, or a value that the slice computes."""
 
 MOST_RUNS = 1 << 20
-"""Runs of contiguous bytes that are listed one by one; beyond, overlapping accesses are counted as one hull."""
+"""Runs of contiguous bytes that are listed one by one; beyond, overlapping accesses are counted as
+one hull.
+"""
 
 
 @dataclass(frozen=True, slots=True)
@@ -38,7 +40,9 @@ class Traffic:
 
 @dataclass(frozen=True, slots=True)
 class Access:
-    """The bytes one load or store touches: `first + sum(stride * i)` for each `i < count`, and `width` from there."""
+    """The bytes one load or store touches: `first + sum(stride * i)` for each `i < count`, and
+    `width` from there.
+    """
 
     space: Space
     first: int
@@ -109,7 +113,9 @@ class _Counter:
             return self._bound(slot, space, counts, prod(node.shape), width)
         if 0 in counts:
             return Access(space, 0, ((0, 0),), width)
-        return Access(space, *_normal(first, [(pace, counts[dim]) for dim, pace in steps.items()]), width)
+        return Access(
+            space, *_normal(first, [(pace, counts[dim]) for dim, pace in steps.items()]), width
+        )
 
     def _layout(self, slot: int, rank: int, width: int) -> tuple[Space, int, tuple[int, ...]]:
         """Where a value begins, and the byte stride of each index."""
@@ -134,7 +140,9 @@ class _Counter:
 
 
 def _split(term: Expr) -> tuple[int | None, Expr] | None:
-    """A term as loop dim and factor; None where it is neither a multiple of an index nor loop-invariant."""
+    """A term as loop dim and factor; None where it is neither a multiple of an index nor
+    loop-invariant.
+    """
     loops = [e for e in postorder([term]) if e.name in ("index", "load")]
     if not loops:
         return None, term
@@ -204,11 +212,15 @@ def _starts(access: Access) -> Any:
 
 
 def unfused(node: Node) -> int:
-    """Bytes the operation moves on its own: it reads its operands and writes its result; a view moves nothing."""
+    """Bytes the operation moves on its own: it reads its operands and writes its result; a view
+    moves nothing.
+    """
     if node.kind in (graph.LEAF, graph.SCALAR, graph.VIEW, graph.RESHAPE, graph.PART):
         return 0
     if node.kind == graph.ASSEMBLE:
-        return sum(_nbytes(piece) + prod(piece.shape) * node.dtype.itemsize for piece in _pieces(node))
+        return sum(
+            _nbytes(piece) + prod(piece.shape) * node.dtype.itemsize for piece in _pieces(node)
+        )
     written = prod(node.shape) * node.dtype.itemsize
     if node.kind == graph.GATHER:
         source, *tables = node.args

@@ -1,4 +1,5 @@
-"""What a plan says about the program it was made from: which operations a kernel holds, where each result lives, and why.
+"""What a plan says about the program it was made from: which operations a kernel holds, where each
+result lives, and why.
 
 Slots become the user's operations here; nothing is decided.
 """
@@ -52,9 +53,7 @@ def is_update(node: Node) -> bool:
     return first.shape == node.shape and all(place == (0, 1) for place in region)
 
 
-def operations(
-    order: Sequence[Node], plan: Plan, kernel: Kernel
-) -> tuple[Placed, ...]:
+def operations(order: Sequence[Node], plan: Plan, kernel: Kernel) -> tuple[Placed, ...]:
     """The operations a kernel computes and the values it reads, operands first."""
     slots = {id(node): slot for slot, node in enumerate(order)}
     places: dict[int, Place] = {m.stage.slot: m.place for m in kernel.members}
@@ -93,7 +92,9 @@ def operation_line(order: Sequence[Node], kernel: Kernel) -> Line | None:
 
 
 def decisions_of(plan: Plan, computed: Collection[int]) -> Iterator[Decided]:
-    """The decisions about what a kernel computes, each once: what joined it, and what it could not join."""
+    """The decisions about what a kernel computes, each once: what joined it, and what it could not
+    join.
+    """
     for decided in dict.fromkeys(plan.decisions):
         if decided.slots[1] in computed:
             yield decided

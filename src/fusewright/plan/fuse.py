@@ -155,6 +155,8 @@ def _fit(entry: _Group, stage: Stage) -> tuple[int, bool] | str:
         same = rank == 0 and all(not s.extents for s in entry.stages)
         return (0, False) if same else "one of them is a single value"
     tiled = _tiled(entry.stages)
+    if not tiled and rank == 1 and stage.form != "map":
+        return "it runs along the dim whose rows the other computes"
     if tiled and rank != 1:
         return "their iteration spaces have different ranks"
     limit = 1 if rank == 1 else _own_shared(stage)

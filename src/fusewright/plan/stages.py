@@ -305,7 +305,8 @@ def _cut(values: Values, node: Node, box: Box, store: tuple[Expr, ...]) -> list[
         except Split as split:
             todo.extend(reversed(_halves(box, split)))
             if len(todo) + len(done) > MOST_BOXES:
-                raise NotInlinable(_assembled_operand(values, node)) from None
+                operand = _assembled_operand(values, node)
+                raise (_TooManyBoxes if operand < 0 else NotInlinable(operand)) from None
             continue
         done.append(Nest(box, body, _indices(len(box.low))))
     return done
@@ -318,9 +319,13 @@ def _halves(box: Box, split: Split) -> tuple[Box, Box]:
     return Box(box.low, tuple(high)), Box(tuple(low), box.high)
 
 
+class _TooManyBoxes(Exception):  # noqa: N818 - a control signal
+    """The value's own pieces make too many boxes: they are written one after the other."""
+
+
 def _assembled_operand(values: Values, node: Node) -> int:
-    """An assembled value below `node` that is inlined today and should not be."""
-    stack = [node]
+    """An assembled value below `node` that is inlined today and should not be, or -1."""
+    stack = list(node.args)
     while stack:
         arg = stack.pop()
         slot = values.slots[id(arg)]
@@ -329,7 +334,7 @@ def _assembled_operand(values: Values, node: Node) -> int:
         if arg.kind == graph.ASSEMBLE:
             return slot
         stack.extend(arg.args)
-    raise AssertionError(f"{node!r} was cut without an assembled operand")
+    return -1
 
 
 def _map(values: Values, slot: int, node: Node) -> list[Step]:
@@ -357,7 +362,8 @@ def _folded(values: Values, slot: int, node: Node) -> list[Step]:
     box = _whole(values, values.slots[id(source)])
     nests = _cut(values, source, box, _indices(len(box.low)))
     if len(nests) > 1:  # the order of a reduction depends on the shape alone, so its loop is never cut
-        raise NotInlinable(_assembled_operand(values, source))
+        slot = values.slots[id(source)]
+        raise NotInlinable(_assembled_operand(values, node) if slot in values.stored else slot)
     nests = [Nest(n.box, cast(n.body, node.dtype), n.store) for n in nests]
     if node.kind == graph.SCAN:
         return [Stage(slot, "scan", node.dtype, box.high, tuple(nests), node.op, (node.attr,))]
@@ -376,10 +382,10 @@ def _assembled(values: Values, slot: int, node: Node) -> list[Step]:
         return _patched(values, slot, node, values.slots[id(node.args[0])])
     if any(step != 1 for region in node.attr for _, step in region):
         return _patched(values, slot, node)
-    box = _whole(values, slot)
-    with values.unstored(slot):
-        nests = _cut(values, node, box, _indices(len(box.low)))
-    return [Stage(slot, "map", node.dtype, box.high, tuple(nests))]
+    try:
+        return _map(values, slot, node)
+    except _TooManyBoxes:
+        return _patched(values, slot, node)
 
 
 def _patched(values: Values, slot: int, node: Node, base: int = -1) -> list[Step]:

@@ -14,7 +14,8 @@ from fusewright.plan.plan import Kernel, Plan, is_sink
 
 
 def check_plan(program: Program, plan: Plan, leaves: Collection[int]) -> None:
-    """Refuse a plan that loses a step, runs one before its operands, or stores nothing where a reader looks.
+    """Refuse a plan that loses a step, runs one before its operands, or stores nothing where a
+    reader looks.
 
     `leaves` are the slots that are in memory already.
     """
@@ -43,12 +44,19 @@ def _check_kernel(where: str, program: Program, kernel: Kernel, stored: set[int]
                 e.attr for e in postorder(n.body for n in member.stage.nests) if e.name == "load"
             }
             missing = reads - stored - computed
-            _require(not missing, f"{where}: slot {member.stage.slot} reads {sorted(missing)} too early")
+            _require(
+                not missing, f"{where}: slot {member.stage.slot} reads {sorted(missing)} too early"
+            )
             ring = member.ring
             _require(ring > 0 and ring & (ring - 1) == 0, f"{where}: a ring of {ring} rows")
-            _require(member.low <= 0 <= member.high or member.place == "row", f"{where}: its range shrinks")
+            _require(
+                member.low <= 0 <= member.high or member.place == "row",
+                f"{where}: its range shrinks",
+            )
             if is_sink(member.stage) or member.stage.slot in program.outputs:
-                _require(member.place == "memory", f"{where}: slot {member.stage.slot} must be stored")
+                _require(
+                    member.place == "memory", f"{where}: slot {member.stage.slot} must be stored"
+                )
         computed |= {m.stage.slot for m in phase}
 
 

@@ -1,1 +1,3 @@
-"""`fw.jit`: a function recorded once for each structure of its arguments, then replayed without running its Python code."""
+"""`fw.jit`: a function recorded once for each structure of its arguments, then replayed without
+running its Python code.
+"""

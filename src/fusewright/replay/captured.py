@@ -1,7 +1,8 @@
-"""What a function reads besides its arguments: globals and closures, which may change between two calls.
-
-Immutable values, arrays, functions and modules are guarded by identity (functions with all they read in turn).  Anything
-whose content can change unseen (a list, a dict, an object) makes a function unfit for replay, and is named.
+"""What a function reads besides its arguments: globals and closures, which may change between two
+calls.
+ Immutable values, arrays, functions and modules are guarded by identity (functions with all they
+read in turn).  Anything whose content can change unseen (a list, a dict, an object) makes a
+function unfit for replay, and is named.
 """
 
 from __future__ import annotations
@@ -22,11 +23,23 @@ from fusewright.ir.graph import LEAF, Node
 
 _READS = frozenset({"LOAD_GLOBAL", "LOAD_NAME"})
 _WRITES = frozenset({"STORE_GLOBAL", "DELETE_GLOBAL", "STORE_DEREF"})
-_PLAIN = (int, float, complex, bool, str, bytes, type(None), type, type(Ellipsis), np.generic, np.dtype)
+_PLAIN = (
+    int,
+    float,
+    complex,
+    bool,
+    str,
+    bytes,
+    type(None),
+    type,
+    type(Ellipsis),
+    np.generic,
+    np.dtype,
+)
 _MISSING = object()
 
 
-class Unfit(Exception):  # noqa: N818 - an answer, not an error
+class Unfit(Exception):
     """Why a function cannot be replayed."""
 
 
@@ -94,7 +107,9 @@ class _Walk:
             name = instruction.argval
             if instruction.opname in _READS:
                 names[name] = None
-            elif instruction.opname in _WRITES and (instruction.opname != "STORE_DEREF" or name in free):
+            elif instruction.opname in _WRITES and (
+                instruction.opname != "STORE_DEREF" or name in free
+            ):
                 raise Unfit(f"it assigns to {name!r} outside of itself")
         for name in names:
             value = namespace.get(name, _MISSING)

@@ -38,7 +38,9 @@ MOST_VARIANTS = 8
 
 
 class Jitted:
-    """A function that is recorded once for each structure of its arguments and replayed from then on."""
+    """A function that is recorded once for each structure of its arguments and replayed from then
+    on.
+    """
 
     __wrapped_by_jit__ = True
 
@@ -79,9 +81,7 @@ class Jitted:
 
     # -- recording ------------------------------------------------------------------------------
 
-    def _record(
-        self, key: Any, leaves: Leaves, roots: list[Handle], args: Any, kwargs: Any
-    ) -> Any:
+    def _record(self, key: Any, leaves: Leaves, roots: list[Handle], args: Any, kwargs: Any) -> Any:
         try:
             captured = captured_by(self.__wrapped__)
             trace.evaluate(*(handle._node for handle in captured.arrays))
@@ -137,20 +137,23 @@ class Jitted:
         name = self.__wrapped__.__qualname__
         count = sum(map(len, self._recordings.values()))
         if count:
-            yield f"fw.jit: {name} has {count} recording{'s' if count > 1 else ''}; a call that fits one runs no Python code of it"
+            plural = "s" if count > 1 else ""
+            yield f"fw.jit: {name} has {count} recording{plural}: a call that fits runs no Python code"
         for why in dict.fromkeys(self._plain.values()):
             yield f"fw.jit: {name} is run anew each time: {why}"
 
 
 def _roots(leaves: Leaves) -> tuple[list[Handle], Any]:
-    """The handles that own the arguments' values (NumPy arrays under handles of ours), and their structure."""
+    """The handles that own the arguments' values (NumPy arrays under handles of ours), and their
+    structure.
+    """
     roots: list[Handle] = []
     signature: list[Any] = []
     pending: list[Node] = []
     for handle in leaves.arrays:
         links = []
         while handle._base is not None:
-            links.append((handle._link, handle._flags))  # type: ignore[attr-defined]
+            links.append((handle._link, handle._flags))
             handle = handle._base
         for number, root in enumerate(roots):
             if root is handle:

@@ -1,8 +1,9 @@
-"""A Python float as an argument of a recorded function: a run-time parameter as long as only arrays meet it.
-
-It answers like the float it stands for.  Where an array operation takes it, the recorded SCALAR node is bound to it, and
-a replay puts the new value there; so is what simple arithmetic makes of it (`0.5 * dt`).  Whatever else looks at the value
-(a comparison, `math.sin`, formatting) has used it up: the recording then holds for this value only.
+"""A Python float as an argument of a recorded function: a run-time parameter as long as only arrays
+meet it.
+ It answers like the float it stands for.  Where an array operation takes it, the recorded SCALAR
+node is bound to it, and a replay puts the new value there; so is what simple arithmetic makes of it
+(`0.5 * dt`).  Whatever else looks at the value (a comparison, `math.sin`, formatting) has used it
+up: the recording then holds for this value only.
 """
 
 from __future__ import annotations
@@ -19,7 +20,9 @@ Compute = Callable[[Values], Any]
 
 
 class Watch:
-    """What a recording learns about its float arguments: the nodes bound to them, and which were used up."""
+    """What a recording learns about its float arguments: the nodes bound to them, and which were
+    used up.
+    """
 
     def __init__(self) -> None:
         self.bound: list[tuple[Node, Compute]] = []
@@ -40,7 +43,7 @@ class Parameter:
         self._watch = watch
 
     @property
-    def __class__(self) -> type:  # type: ignore[override]
+    def __class__(self) -> type:  # type: ignore[misc]
         return float
 
     def _record_as(self, dtype: DType) -> Node:
@@ -65,9 +68,7 @@ class Parameter:
 
     def __neg__(self) -> Any:
         compute = self._compute
-        return Parameter(
-            -self._value, lambda values: -compute(values), self._sources, self._watch
-        )
+        return Parameter(-self._value, lambda values: -compute(values), self._sources, self._watch)
 
 
 def compute_of(value: Any) -> tuple[Compute, frozenset[int]] | None:
@@ -130,8 +131,13 @@ def _compared(function: Callable[[Any, Any], Any]) -> Callable[..., Any]:
 _ARITHMETIC = {
     "add": operator.add, "sub": operator.sub, "mul": operator.mul, "truediv": operator.truediv,
 }  # fmt: skip
-_LOOKING = {"floordiv": operator.floordiv, "mod": operator.mod, "pow": operator.pow, "divmod": divmod}
-_SINGLE = {
+_LOOKING = {
+    "floordiv": operator.floordiv,
+    "mod": operator.mod,
+    "pow": operator.pow,
+    "divmod": divmod,
+}
+_SINGLE: dict[str, Callable[..., Any]] = {
     "float": float, "int": int, "bool": bool, "complex": complex, "abs": abs, "round": round,
     "trunc": int, "repr": repr, "str": str, "format": format, "pos": operator.pos,
     "floor": float.__floor__, "ceil": float.__ceil__,

@@ -1,7 +1,8 @@
 """A recorded call: a private copy of the slice it computes, bound to new arguments and run again.
 
-While a function is recorded, its array arguments hold placeholders, so that reading a value is seen (a recording that was
-read from cannot be replayed).  The recorded call itself then runs like any other: the copy is for the calls after it.
+While a function is recorded, its array arguments hold placeholders, so that reading a value is seen
+(a recording that was read from cannot be replayed).  The recorded call itself then runs like any
+other: the copy is for the calls after it.
 """
 
 from __future__ import annotations
@@ -13,6 +14,7 @@ from typing import Any
 
 from fusewright.base import hooks
 from fusewright.base.options import Options
+from fusewright.base.source import user_span
 from fusewright.frontends.arrays import sharing, trace, views
 from fusewright.frontends.arrays.core import Handle
 from fusewright.ir.graph import LEAF, OPAQUE, SCALAR, Node, leaf
@@ -40,7 +42,9 @@ class Placeholders:
     def __enter__(self) -> Placeholders:
         self.originals = [root._node for root in self.roots]
         for number, (root, node) in enumerate(zip(self.roots, self.originals, strict=True)):
-            stand_in = Node(OPAQUE, "argument", (), node.dtype, node.shape, (number,), _content(node))
+            stand_in = Node(
+                OPAQUE, "argument", (), node.dtype, node.shape, (number,), _content(node)
+            )
             self.nodes.append(stand_in)
             root._node = stand_in
         self._before = hooks.evaluate
@@ -61,7 +65,7 @@ class Placeholders:
 
     def _evaluate(self, nodes: Sequence[Any]) -> None:
         if threading.get_ident() == self._thread:
-            self.read = self.read or "its Python code looks at a value that arrays hold"
+            self.read = self.read or _where("its Python code looks at a value that arrays hold")
         self.land()
         self._before(nodes)
 
@@ -70,6 +74,11 @@ class Placeholders:
         for stand_in, node in zip(self.nodes, self.originals, strict=True):
             if stand_in.kind != LEAF:
                 stand_in.become_leaf(*node.value)
+
+
+def _where(why: str) -> str:
+    line = user_span()
+    return f"{why} ({line[0]}:{line[1]})" if line else why
 
 
 def _content(node: Node) -> Callable[[], Any]:
@@ -93,9 +102,12 @@ Execute = Callable[[list[Node], Any, Options], None]
 class Recording:
     """What a replay needs.
 
-    `order` is the copied slice, `inputs` its leaves with the number of the root they are bound to, `scalars` its parameters that follow
-    from float arguments, `outputs` what it computes.  `places` says where each value comes from that the call leaves behind, an output's
-    number or `~root`: first the new values of the `changed` roots, then those of the results (`kinds`: class and flags of the handle).
+    `order` is the copied slice, `inputs` its leaves with the number of the root they are bound to,
+    `scalars` its parameters that follow from float arguments, `outputs` what it computes.  `places`
+    says where each value comes from that the call leaves behind, an output's number or `~root`:
+    first the new values of the `changed` roots, then those of the results (`kinds`: class and flags
+    of the handle).  `lent` are the roots on NumPy's memory that the results look into, `restored`
+    what the outputs are before they are computed.
     """
 
     order: list[Node]
@@ -143,7 +155,11 @@ class Recording:
         return made
 
     def replay(
-        self, execute: Execute, arguments: Sequence[Handle], roots: list[Handle], floats: list[float]
+        self,
+        execute: Execute,
+        arguments: Sequence[Handle],
+        roots: list[Handle],
+        floats: list[float],
     ) -> Any:
         """A call: new values in the roots it changes, and its results."""
         before = [root._node for root in roots]
@@ -156,7 +172,7 @@ class Recording:
             roots[number]._node = value
         fresh = []
         for (kind, flags), value in zip(self.kinds, values[len(self.changed) :], strict=True):
-            handle = object.__new__(kind)
+            handle: Any = object.__new__(kind)
             handle._node, handle._flags = value, flags
             fresh.append(handle)
         for node in made:
@@ -248,4 +264,3 @@ def check_leaves(copies: dict[Node, Node], stand_ins: Sequence[Node], captured: 
             raise Unfit(
                 "it makes an array from Python numbers or NumPy data, which may differ next time"
             )
-

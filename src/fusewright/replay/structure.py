@@ -1,9 +1,9 @@
-"""The arguments and results of a recorded function as trees: their leaves, and a key that says when two trees are alike."""
+"""The arguments and results of a recorded function as trees: their leaves, and a key of their form."""
 
 from __future__ import annotations
 
 import dataclasses
-from collections.abc import Callable, Sequence
+from collections.abc import Callable
 from dataclasses import dataclass, field
 from enum import Enum
 from types import BuiltinFunctionType, FunctionType
@@ -20,7 +20,7 @@ _STATIC = (str, bytes, type(None), type, np.dtype, type(Ellipsis), FunctionType,
 
 @dataclass(slots=True)
 class Leaves:
-    """The leaves of the arguments in the order met; `inside` marks floats and NumPy arrays in mutable containers."""
+    """The leaves of the arguments in the order met."""
 
     arrays: list[Any] = field(default_factory=list)
     buffers: list[Any] = field(default_factory=list)
@@ -30,7 +30,8 @@ class Leaves:
 def describe(value: Any, leaves: Leaves, mutable: bool = False) -> Any:
     """The key of a tree, its leaves collected.  Raises `Unfit` for what cannot be followed.
 
-    In a container the function could change, floats are part of the key: they are not replaced there.
+    In a container the function could change, floats are part of the key: they are not replaced
+    there.
     """
     kind = type(value)
     if kind in core.handle_classes:
@@ -81,8 +82,8 @@ Convert = Callable[[Any], Any]
 
 
 def replaced(value: Any, float_of: Convert, buffer_of: Convert) -> Any:
-    """The arguments as the recorded function sees them, in the order of `describe`: floats and NumPy arrays replaced
-    where nothing mutable holds them.
+    """The arguments as the recorded function sees them, in the order of `describe`: floats and
+    NumPy arrays replaced where nothing mutable holds them.
     """
     kind = type(value)
     if kind is float:
@@ -95,11 +96,12 @@ def replaced(value: Any, float_of: Convert, buffer_of: Convert) -> Any:
     return value
 
 
-Spec = Callable[[Sequence[Any]], Any]
+Spec = Callable[[Any], Any]
+"""From what a replay computed (`recording.Made`) to a result."""
 
 
 def result_tree(value: Any, leaf: Callable[[Any], Spec]) -> Spec:
-    """How to rebuild a result: `leaf` says how an array or a number is made from what a replay computed."""
+    """How to rebuild a result: `leaf` says how an array or a number is made."""
     kind = type(value)
     if kind is tuple or kind is list:
         parts = [result_tree(item, leaf) for item in value]
@@ -111,13 +113,15 @@ def result_tree(value: Any, leaf: Callable[[Any], Spec]) -> Spec:
         parts = [result_tree(item, leaf) for item in value]
         return lambda made: kind._make([part(made) for part in parts])
     if dataclasses.is_dataclass(value) and not isinstance(value, type):
-        named = [(f.name, result_tree(getattr(value, f.name), leaf)) for f in dataclasses.fields(value)]
+        named = [
+            (f.name, result_tree(getattr(value, f.name), leaf)) for f in dataclasses.fields(value)
+        ]
         return lambda made: _rebuilt(kind, {name: part(made) for name, part in named})
     return leaf(value)
 
 
 def _rebuilt(kind: type, values: dict[str, Any]) -> Any:
-    fresh = object.__new__(kind)
+    fresh: Any = object.__new__(kind)
     for name, value in values.items():
         object.__setattr__(fresh, name, value)
     return fresh

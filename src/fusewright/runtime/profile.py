@@ -1,11 +1,11 @@
 """The record of what ran: one `Flush` each time a value was asked for, with its steps.
-
-Nothing is recorded (and nothing costs time) unless somebody listens: `fw.explain`, `--explain`, `--report`.
+ Nothing is recorded (and nothing costs time) unless somebody listens: `fw.explain`, `--explain`,
+`--report`.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass, field
 from typing import Literal
@@ -16,10 +16,11 @@ Line = tuple[str, int, int, int]
 
 @dataclass(frozen=True, slots=True)
 class Operation:
-    """One recorded array operation inside a step: what it is, where it was written, where its result lives.
+    """One recorded array operation inside a step: what it is, where it was written, where its
+    result lives.
 
-    `place` is `register` (inlined, never stored), `row` (a tile or row buffer in cache), `memory` (stored in DRAM), or
-    `input`.
+    `place` is `register` (inlined, never stored), `row` (a tile or row buffer in cache), `memory`
+    (stored in DRAM), or `input`; `why` says why a result has a place of its own.
     """
 
     name: str
@@ -27,11 +28,14 @@ class Operation:
     shape: tuple[int, ...]
     place: str
     line: Line | None = None
+    why: str = ""
 
 
 @dataclass(frozen=True, slots=True)
 class Decision:
-    """Something the planner decided and why: `fused` two steps (what it saves) or did not (what stood in the way)."""
+    """Something the planner decided and why: `fused` two steps (what it saves) or did not (what
+    stood in the way).
+    """
 
     fused: bool
     what: str
@@ -75,7 +79,9 @@ Step = KernelRecord | OpaqueRecord
 
 @dataclass(slots=True)
 class Flush:
-    """One evaluation: what asked for a value (`float()`, `np.asarray`, ...), and the steps it ran, in order."""
+    """One evaluation: what asked for a value (`float()`, `np.asarray`, ...), and the steps it ran,
+    in order.
+    """
 
     trigger: str
     line: Line | None
@@ -103,12 +109,27 @@ listeners: list[Profile] = []
 """The profiles being written; empty when nobody listens."""
 
 
+watchers: list[Callable[[bool], None]] = []
+"""Called with True when the first listener comes and with False when the last one has gone."""
+
+
 @contextmanager
 def listen() -> Iterator[Profile]:
     """Record what runs inside the `with` block."""
     profile = Profile()
-    listeners.append(profile)
+    _change(True, profile)
     try:
         yield profile
     finally:
-        listeners.remove(profile)
+        _change(False, profile)
+
+
+def _change(comes: bool, profile: Profile) -> None:
+    if comes:
+        listeners.append(profile)
+    else:
+        # by identity: two profiles of the same events are equal
+        listeners[:] = [each for each in listeners if each is not profile]
+    if len(listeners) == comes:
+        for watcher in watchers:
+            watcher(comes)

@@ -30,7 +30,7 @@ def is_reusable(node: Node, slots: dict[Node, int], reusable: set[Node]) -> bool
     if base.kind == graph.LEAF:
         if not _is_owned(base, slots):
             return False
-    elif base not in reusable and _chain(base) < CHAIN:
+    elif (base not in reusable and _chain(base) < CHAIN) or not _is_inside(base, slots):
         return False
     reads = list(_reads(node, base))
     return len(reads) < MOST_READS and all(
@@ -57,13 +57,18 @@ def _is_owned(leaf: Node, slots: dict[Node, int]) -> bool:
         return False
     if strides != contiguous_strides(leaf.shape, leaf.dtype.itemsize):
         return False
-    edges = users = 0
-    for node in slots:
-        for arg in node.args:
-            edges += arg is leaf
-        users += node.kind == graph.LEAF and node.value[0] is memory
-    # besides: the version being described (+1 edge), the dict, two parameters, a variable, the call
-    return getrefcount(leaf) <= edges + 6 and getrefcount(memory) <= users + 2
+    edges = sum(arg is leaf for node in slots for arg in node.args)
+    users = sum(node.kind == graph.LEAF and node.value[0] is memory for node in slots)
+    # besides: the new version's edge, the dict's key, the caller's and this variable, the call;
+    # for the memory the variable and the call
+    return getrefcount(leaf) <= edges + 5 and getrefcount(memory) <= users + 2
+
+
+def _is_inside(base: Node, slots: dict[Node, int]) -> bool:
+    """Whether only the slice holds this pending value."""
+    edges = sum(arg is base for node in slots for arg in node.args)
+    # besides what a leaf has: the list of pending nodes
+    return getrefcount(base) <= edges + 6
 
 
 def _reads(node: Node, base: Node) -> Iterator[tuple[int, Node]]:

@@ -69,6 +69,8 @@ def take(requested: Sequence[Node]) -> Slice:
                         reusable.add(node)
                 slots[node] = len(slots)
     outputs = [slots[node] for node in requested]
+    if reusable:  # what lost its old version's memory has to be kept; a later version keeps it
+        again |= reusable - {node.args[0] for node in reusable}
     if again:
         outputs += [slots[node] for node in again if slots[node] not in outputs]
     outputs.sort()

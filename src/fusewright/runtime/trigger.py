@@ -1,4 +1,5 @@
-"""What asked for a value, read off the stack: `float()`, `np.asarray`, `print`, `fw.evaluate`, an iteration boundary.
+"""What asked for a value, read off the stack: `float()`, `np.asarray`, `print`, `fw.evaluate`, an
+iteration boundary.
 
 Walking the stack costs microseconds, so it happens only while somebody listens.
 """

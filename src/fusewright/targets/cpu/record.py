@@ -27,7 +27,7 @@ from fusewright.targets.cpu.launch import Launch, fetcher, integer
 from fusewright.targets.cpu.runner import Runner
 
 MOST_DESCRIBED = 512
-"""Descriptions kept, by kernel, shapes and lines; a program's loop runs the same ones again and again."""
+"""Descriptions kept, by structure, shapes and lines: a program's loop runs the same ones."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -39,25 +39,27 @@ class Ran:
     threads: int
 
 
-_described: dict[Any, tuple[Step | None, ...]] = {}
+_described: dict[Any, tuple[Runner, tuple[Step | None, ...]]] = {}
 
 
 def steps_of(order: Sequence[Node], runner: Runner, fresh: bool) -> tuple[Step | None, ...]:
-    """One record for each step of a runner (None for an alias), before it runs: a node that has been computed has
-    forgotten how.  `fresh` says that the runner was made for this evaluation.
+    """One record for each step of a runner (None for an alias).
+
+    Made before it runs: a node that has been computed has forgotten how.  `fresh` says that the
+    runner was made for this evaluation.
     """
     shapes = tuple((node.shape, node.line) for node in order)
     key = (id(runner), shapes)
     found = _described.get(key)
-    if found is None or found[0] is not runner:  # type: ignore[comparison-overlap]
+    if found is None:
         if len(_described) >= MOST_DESCRIBED:
             _described.clear()
-        records = planned_steps(order, runner.program, runner.plan)
-        # the runner is kept with its records: its id is the key
-        found = _described[key] = (runner, *records)  # type: ignore[assignment]
+        # the runner is kept with its records, so that its id stays its own
+        found = (runner, planned_steps(order, runner.program, runner.plan))
+        _described[key] = found
     return tuple(
         _with_code(record, step, runner, fresh)
-        for record, step in zip(found[1:], runner.steps, strict=True)
+        for record, step in zip(found[1], runner.steps, strict=True)
     )
 
 
@@ -82,9 +84,7 @@ def kernel_name(text: str) -> str:
     return f"k_{hashlib.sha256(text.encode()).hexdigest()[:8]}"
 
 
-def planned_steps(
-    order: Sequence[Node], program: Program, plan: Plan
-) -> tuple[Step | None, ...]:
+def planned_steps(order: Sequence[Node], program: Program, plan: Plan) -> tuple[Step | None, ...]:
     """The steps of a plan as records that have not run: no time, no code."""
     describer = _Describer(order, program, plan)
     return tuple(map(describer.step, plan.steps))
@@ -130,7 +130,7 @@ class _Describer:
             bytes_read=moved.read,
             bytes_written=moved.written,
             bytes_unfused=unfused,
-            operations=tuple(self._operation(each) for each in placed),
+            operations=tuple(self._operation(kernel, each) for each in placed),
             decisions=tuple(self._decisions(kernel, computed)),
             origin="memory",
             compile_seconds=0.0,
@@ -138,10 +138,14 @@ class _Describer:
             llvm="",
         )
 
-    def _operation(self, placed: explain.Placed) -> Operation:
+    def _operation(self, kernel: Kernel, placed: explain.Placed) -> Operation:
         node = self.order[placed.slot]
         name = explain.name_of(node)
-        return Operation(name, node.dtype.name, node.shape, placed.place, node.line)
+        why = ""
+        if placed.place in ("row", "memory"):
+            member = next(m for m in kernel.members if m.stage.slot == placed.slot)
+            why = explain.why_kept(self.order, self.program, kernel, member)
+        return Operation(name, node.dtype.name, node.shape, placed.place, node.line, why)
 
     def _decisions(self, kernel: Kernel, computed: set[int]) -> list[Decision]:
         found = [

@@ -1,0 +1,132 @@
+"""`fw.explain` and `fw.show`: what would run if a value were asked for now, or what a function ran."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from time import perf_counter
+from typing import Any
+
+from fusewright import driver
+from fusewright.base.errors import ArgumentError, ValueRangeError
+from fusewright.base.options import current, options
+from fusewright.frontends.arrays import Array
+from fusewright.ir import graph
+from fusewright.ir.graph import Node
+from fusewright.replay.function import Jitted
+from fusewright.runtime.explanation import Explanation
+from fusewright.runtime.profile import Flush, KernelRecord, OpaqueRecord, listen
+from fusewright.runtime.trace import take
+from fusewright.targets.cpu import record
+from fusewright.targets.cpu.build import decide
+from fusewright.targets.cpu.launch import Launch
+
+TEXTS = ("loops", "llvm", "asm")
+
+
+class Text(str):
+    """Text that an interactive session prints as it is."""
+
+    __slots__ = ()
+
+    def __repr__(self) -> str:
+        return str(self)
+
+
+def explain_call(function: Callable[..., Any], args: Any, kwargs: Any) -> Explanation:
+    """Run a function and tell every evaluation it caused; what it leaves pending is told as not
+    run.
+    """
+    with listen() as profile, options(spans=True):
+        result = function(*args, **kwargs)
+    notes: list[str] = []
+    if isinstance(function, Jitted):
+        notes += function.notes()
+    pending = [leaf for leaf in _arrays_in(result) if leaf._node.kind != graph.LEAF]
+    if pending:
+        notes.append(
+            f"{len(pending)} of the results {'is' if len(pending) == 1 else 'are'} still pending: "
+            "nobody has asked for a value yet"
+        )
+    return Explanation(tuple(profile.flushes), True, tuple(notes), result)
+
+
+def explain_arrays(arrays: Sequence[Any]) -> Explanation:
+    """What would run if the values were asked for now; nothing runs."""
+    notes: list[str] = []
+    pending: list[Node] = []
+    for number, array in enumerate(arrays, 1):
+        if not isinstance(array, Array):
+            raise ArgumentError(
+                f"fw.explain takes arrays of Fusewright or one function, not {type(array).__name__}",
+                help="explain what an operation returned, as in fw.explain(a + b)",
+            )
+        node = array._node
+        if node.kind in (graph.LEAF, graph.SCALAR):
+            which = f"value {number} " if len(arrays) > 1 else "the value "
+            notes.append(
+                f"{which}({node.dtype}{list(node.shape)}) is computed: asking for it runs nothing"
+            )
+        else:
+            pending.append(node)
+    if not pending:
+        return Explanation((), False, tuple(notes))
+    chosen = current()
+    if chosen.target == "reference":
+        notes.append("target 'reference': NumPy would compute every operation on its own")
+        return Explanation((), False, tuple(notes))
+    slice_ = take(pending)
+    if driver.is_compiled(slice_, chosen):
+        notes.append("the code for this is in memory")
+    program, plan = decide(slice_, chosen)
+    steps = record.planned_steps(slice_.order, program, plan)
+    flush = Flush("fw.evaluate", None, perf_counter(), 0.0, [s for s in steps if s is not None])
+    return Explanation((flush,), False, tuple(notes))
+
+
+def _arrays_in(value: Any) -> list[Array]:
+    if isinstance(value, Array):
+        return [value]
+    if type(value) is dict:
+        value = list(value.values())
+    if isinstance(value, list | tuple):
+        return [array for item in value for array in _arrays_in(item)]
+    return []
+
+
+def show(values: Any, what: str) -> Text:
+    """The kernels some values need as text."""
+    if what not in TEXTS:
+        raise ValueRangeError(
+            f"fw.show cannot show {what!r}", help=f"use one of {', '.join(TEXTS)}"
+        )
+    pending = [array._node for array in _arrays_in(values) if array._node.kind != graph.LEAF]
+    if not pending:
+        raise ValueRangeError(
+            "there is no kernel to show",
+            why="no pending value was given: what is computed has forgotten how",
+            help="show the result of an operation before its value is asked for",
+        )
+    chosen = current()
+    order, runner = driver.prepare(pending, chosen)
+    if what == "loops":
+        records = record.planned_steps(order, runner.program, runner.plan)
+        texts = [s.loops if isinstance(s, KernelRecord) else _library(s) for s in records if s]
+    else:
+        texts = [_code(step, what) for step in runner.steps if isinstance(step, Launch)]
+    return Text("\n\n".join(texts))
+
+
+def _library(step: OpaqueRecord) -> str:
+    return f"# library step: {step.name} ({step.library}): {step.why}"
+
+
+def _code(step: Launch, what: str) -> str:
+    text = step.module.text
+    if what == "llvm":
+        return text
+    # Imported here: only machine code needs the compiler.
+    from fusewright.targets.cpu import compiler
+    from fusewright.targets.cpu.build import BEST
+    from fusewright.targets.cpu.features import select
+
+    return compiler.assembly(text, select(current().features), BEST)

@@ -1,0 +1,227 @@
+"""What `fw.explain` answers: the steps that ran, or would run, as text and as HTML."""
+
+from __future__ import annotations
+
+import os
+from collections import Counter
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from html import escape
+from typing import Any
+
+from fusewright.runtime.profile import (
+    Flush,
+    KernelRecord,
+    Line,
+    OpaqueRecord,
+    Operation,
+    Step,
+)
+
+MOST_FLUSHES = 12
+"""Evaluations told one by one; equal ones that follow each other count as one."""
+MOST_NAMES = 12
+PLACES = (
+    ("row", "kept in cache"),
+    ("memory", "stored in memory"),
+    ("register", "in registers, never stored"),
+)
+
+
+@dataclass(frozen=True)
+class Explanation:
+    """The evaluations of a function, or the one that asking for some values would cause.
+
+    `ran` says which of the two; `notes` are remarks that belong to no step (what is computed
+    already, what `fw.jit` cannot replay); `result` is what the explained function returned.
+    """
+
+    flushes: tuple[Flush, ...]
+    ran: bool
+    notes: tuple[str, ...] = ()
+    result: Any = None
+
+    @property
+    def kernels(self) -> tuple[KernelRecord, ...]:
+        return tuple(s for f in self.flushes for s in f.steps if isinstance(s, KernelRecord))
+
+    @property
+    def library_steps(self) -> tuple[OpaqueRecord, ...]:
+        return tuple(s for f in self.flushes for s in f.steps if isinstance(s, OpaqueRecord))
+
+    @property
+    def bytes_moved(self) -> int:
+        return sum(k.bytes_read + k.bytes_written for k in self.kernels)
+
+    @property
+    def bytes_unfused(self) -> int:
+        return sum(k.bytes_unfused for k in self.kernels)
+
+    def __str__(self) -> str:
+        return "\n".join(self._lines())
+
+    __repr__ = __str__
+
+    def _lines(self) -> Iterator[str]:
+        yield from self.notes
+        yield from self._total()
+        groups = _grouped(self.flushes)
+        for flush, runs in groups[:MOST_FLUSHES]:
+            yield from self._flush(flush, runs)
+        if len(groups) > MOST_FLUSHES:
+            yield f"... and {len(groups) - MOST_FLUSHES} more evaluations"
+
+    def _total(self) -> Iterator[str]:
+        if not self.flushes:
+            if not self.notes:
+                yield "Nothing has to be computed."
+            return
+        verb = "ran" if self.ran else "would run"
+        parts = [_count(len(self.kernels), "kernel")]
+        if self.library_steps:
+            parts.append(_count(len(self.library_steps), "library step"))
+        yield f"{' and '.join(parts)} {verb}; {_bytes_line(self.bytes_moved, self.bytes_unfused)}"
+
+    def _flush(self, flush: Flush, runs: int) -> Iterator[str]:
+        if self.ran:
+            times = f", {runs} times" if runs > 1 else ""
+            yield ""
+            yield f"{flush.trigger}{_at(flush.line)}{times}: {_seconds(flush.seconds)}"
+        for step in flush.steps:
+            yield ""
+            yield from self._kernel(step) if isinstance(step, KernelRecord) else self._library(step)
+
+    def _library(self, step: OpaqueRecord) -> Iterator[str]:
+        took = f", {_seconds(step.seconds)}" if self.ran else ""
+        yield f"library step {step.name} ({step.library}){_at(step.line)}{took}"
+        yield f"    not compiled: {step.why}"
+
+    def _kernel(self, kernel: KernelRecord) -> Iterator[str]:
+        names = [o.name for o in kernel.operations if o.place != "input"]
+        yield f"kernel of {_count(len(names), 'operation')}: {_shortened(names)}"
+        moved = kernel.bytes_read + kernel.bytes_written
+        yield (
+            f"    memory: reads {_size(kernel.bytes_read)}, writes {_size(kernel.bytes_written)}; "
+            f"{_unfused(moved, kernel.bytes_unfused)}"
+        )
+        if self.ran:
+            threads = _count(kernel.threads, "thread")
+            yield f"    time: {_seconds(kernel.seconds)} on {threads}; code: {_origin(kernel)}"
+        yield "    loops:"
+        yield from (f"        {line}" for line in kernel.loops.splitlines())
+        yield from _places(kernel.operations)
+        for decision in kernel.decisions:
+            word = "fused" if decision.fused else "not fused"
+            yield f"    {word}: {decision.what}: {decision.why}{_at(decision.line)}"
+
+    def _repr_html_(self) -> str:
+        """For notebooks: a heading and a table for each step, the loops folded away."""
+        parts = [f"<p>{escape(line)}</p>" for line in (*self.notes, *self._total())]
+        for flush, _ in _grouped(self.flushes)[:MOST_FLUSHES]:
+            if self.ran:
+                parts.append(f"<h4>{escape(flush.trigger + _at(flush.line))}</h4>")
+            parts += [_html_step(step) for step in flush.steps]
+        return f"<div>{''.join(parts)}</div>"
+
+
+def _grouped(flushes: Sequence[Flush]) -> list[tuple[Flush, int]]:
+    groups: list[tuple[Flush, int]] = []
+    for flush in flushes:
+        if groups and _signature(groups[-1][0]) == _signature(flush):
+            groups[-1] = (groups[-1][0], groups[-1][1] + 1)
+        else:
+            groups.append((flush, 1))
+    return groups
+
+
+def _signature(flush: Flush) -> object:
+    steps = tuple(s.loops if isinstance(s, KernelRecord) else (s.name, s.line) for s in flush.steps)
+    return flush.trigger, flush.line, steps
+
+
+def _places(operations: Sequence[Operation]) -> Iterator[str]:
+    for place, title in PLACES:
+        counts = Counter(
+            f"{o.name}{list(o.shape)}{_at(o.line)}" + (f": {o.why}" if o.why else "")
+            for o in operations
+            if o.place == place
+        )
+        if not counts:
+            continue
+        yield f"    {title}:"
+        for text, runs in counts.items():
+            yield f"        {text}" + (f" ({runs} times)" if runs > 1 else "")
+
+
+def _html_step(step: Step) -> str:
+    if isinstance(step, OpaqueRecord):
+        name = escape(f"{step.name} ({step.library}){_at(step.line)}")
+        return f"<p><b>library step {name}</b>: {escape(step.why)}</p>"
+    rows = "".join(
+        f"<tr><td>{escape(o.name)}</td><td>{o.dtype}{list(o.shape)}</td><td>{o.place}</td>"
+        f"<td>{escape(o.why)}</td><td>{escape(_at(o.line))}</td></tr>"
+        for o in step.operations
+    )
+    decisions = "".join(
+        f"<li>{'' if d.fused else 'not '}fused: {escape(f'{d.what}: {d.why}{_at(d.line)}')}</li>"
+        for d in step.decisions
+    )
+    moved = step.bytes_read + step.bytes_written
+    return (
+        f"<p><b>kernel</b>: {escape(_bytes_line(moved, step.bytes_unfused))}</p>"
+        "<table><tr><th>operation</th><th>value</th><th>lives in</th><th>why</th><th>line</th></tr>"
+        f"{rows}</table><ul>{decisions}</ul>"
+        f"<details><summary>loops</summary><pre>{escape(step.loops)}</pre></details>"
+    )
+
+
+def _count(number: int, noun: str) -> str:
+    return f"{number:,} {noun}{'' if number == 1 else 's'}"
+
+
+def _shortened(names: Sequence[str]) -> str:
+    more = len(names) - MOST_NAMES
+    return ", ".join(names[:MOST_NAMES]) + (f" and {more} more" if more > 0 else "")
+
+
+def _bytes_line(moved: int, unfused: int) -> str:
+    return f"memory moved {_size(moved)}; {_unfused(moved, unfused)}"
+
+
+def _unfused(moved: int, unfused: int) -> str:
+    ratio = f" ({unfused / moved:.1f}x)" if moved and unfused else ""
+    return f"one operation at a time {_size(unfused)}{ratio}"
+
+
+def _size(nbytes: int) -> str:
+    if nbytes < 1000:
+        return f"{nbytes} B"
+    size = float(nbytes)
+    for unit in ("kB", "MB", "GB"):
+        size /= 1000
+        if size < 999.95 or unit == "GB":
+            break
+    return f"{size:.1f} {unit}"
+
+
+def _seconds(seconds: float) -> str:
+    for limit, factor, unit in ((1e-3, 1e6, "µs"), (1.0, 1e3, "ms")):
+        if seconds < limit:
+            return f"{seconds * factor:.1f} {unit}"
+    return f"{seconds:.2f} s"
+
+
+def _origin(kernel: KernelRecord) -> str:
+    if kernel.origin == "memory":
+        return "in memory"
+    verb = "read from disk" if kernel.origin == "disk" else "compiled"
+    return f"{verb} in {_seconds(kernel.compile_seconds)}"
+
+
+def _at(line: Line | None) -> str:
+    if line is None:
+        return ""
+    path = line[0]
+    if os.path.isabs(path):
+        path = min(path, os.path.relpath(path), key=len)
+    return f" at {path}:{line[1]}"
