@@ -29,7 +29,7 @@ _runners: dict[Key, Runner] = {}
 
 
 def evaluate(requested: Sequence[Node]) -> None:
-    """Make every requested node a leaf; all or none: after an error the nodes are what they were."""
+    """Make every requested node a leaf, or after an error none."""
     pending = [node for node in requested if node.kind != graph.LEAF]
     if not pending:
         return

@@ -1,4 +1,4 @@
-"""`fw.explain` and `fw.show`: what would run if a value were asked for now, or what a function ran."""
+"""`fw.explain` and `fw.show`: what would run for a value, or what a function ran."""
 
 from __future__ import annotations
 
@@ -57,7 +57,7 @@ def explain_arrays(arrays: Sequence[Any]) -> Explanation:
     for number, array in enumerate(arrays, 1):
         if not isinstance(array, Array):
             raise ArgumentError(
-                f"fw.explain takes arrays of Fusewright or one function, not {type(array).__name__}",
+                f"fw.explain takes arrays or one function, not {type(array).__name__}",
                 help="explain what an operation returned, as in fw.explain(a + b)",
             )
         node = array._node

@@ -59,7 +59,7 @@ class Lowering(Loops):
             self._tiles()
         elif self.kernel.shared == 0:
             for phase in self.kernel.phases:
-                self._phase(phase, (), ())
+                self._row_phase(phase, (), const(0, INT64))
         else:
             self._rows()
         text = self.text("kernel")
@@ -286,8 +286,6 @@ class Lowering(Loops):
         unit: Expr | None = None,
     ) -> None:
         stage = phase[0].stage
-        if not nests:
-            nests = [m.stage.nests[0] for m in phase]
         if len(stage.extents) == len(shared):
             self._scalars(phase, nests, shared)
         elif all(m.stage.form == "map" for m in phase):

@@ -134,7 +134,7 @@ class _Counter:
     def _bound(
         self, slot: int, space: Space, counts: Sequence[int], elements: int, width: int
     ) -> Access:
-        """An index that depends on data: at most every element, and no more than there are turns."""
+        """An index that depends on data: at most every element, and one for each turn."""
         turns = min(prod(counts), elements)
         return Access((f"{space[0]} at data", slot), 0, ((width, turns),), width)
 

@@ -136,7 +136,8 @@ class _Walk:
             self.function(value.__wrapped__)
         elif not isinstance(value, (*_PLAIN, BuiltinFunctionType, np.ufunc, slice, range)):
             raise Unfit(
-                f"it reads {name!r} ({kind.__name__}), which can change unseen: pass it as an argument"
+                f"it reads {name!r} ({kind.__name__}), which can change unseen: "
+                "pass it as an argument"
             )
 
     def module(self, module: ModuleType, code: CodeType | None) -> None:
@@ -158,7 +159,7 @@ def _attributes(code: CodeType | None) -> Iterator[str]:
 
 
 def _is_library(module: ModuleType) -> bool:
-    """Modules whose content does not change: ours, NumPy's, the standard library's, installed ones."""
+    """Modules that do not change: ours, NumPy's, the standard library's, installed ones."""
     top = module.__name__.partition(".")[0]
     file = getattr(module, "__file__", None) or ""
     known = top in ("fusewright", "numpy") or top in sys.stdlib_module_names

@@ -1,4 +1,4 @@
-"""A function under `fw.jit`: which recording fits a call, and what happens when none can be made."""
+"""A function under `fw.jit`: which recording fits a call, and what happens without one."""
 
 from __future__ import annotations
 
@@ -68,7 +68,7 @@ class Jitted:
             roots, signature = _roots(leaves)
         except Unfit as reason:
             return self._run_plain("its arguments", str(reason), args, kwargs)
-        key = (key, signature)
+        key = (key, *signature)
         options = current()
         floats = leaves.floats
         for recording in self._recordings.get(key, ()):
@@ -138,12 +138,12 @@ class Jitted:
         count = sum(map(len, self._recordings.values()))
         if count:
             plural = "s" if count > 1 else ""
-            yield f"fw.jit: {name} has {count} recording{plural}: a call that fits runs no Python code"
+            yield f"fw.jit: {name} has {count} recording{plural}: a call that fits runs no Python"
         for why in dict.fromkeys(self._plain.values()):
             yield f"fw.jit: {name} is run anew each time: {why}"
 
 
-def _roots(leaves: Leaves) -> tuple[list[Handle], Any]:
+def _roots(leaves: Leaves) -> tuple[list[Handle], list[Any]]:
     """The handles that own the arguments' values (NumPy arrays under handles of ours), and their
     structure.
     """
@@ -155,11 +155,10 @@ def _roots(leaves: Leaves) -> tuple[list[Handle], Any]:
         while handle._base is not None:
             links.append((handle._link, handle._flags))
             handle = handle._base
-        for number, root in enumerate(roots):
-            if root is handle:
-                break
-        else:
-            number = len(roots)
+        number = 0
+        while number < len(roots) and roots[number] is not handle:
+            number += 1
+        if number == len(roots):
             roots.append(handle)
             if handle._node.kind != LEAF:
                 pending.append(handle._node)
@@ -171,11 +170,11 @@ def _roots(leaves: Leaves) -> tuple[list[Handle], Any]:
         memory, _, strides = node.value
         if memory.external:
             raise Unfit("it takes an array whose memory is shared with NumPy")
-        signature.append((node.dtype, node.shape, strides, root._flags, type(root)))
+        signature += (node.dtype, node.shape, strides, root._flags, type(root))
     for array in leaves.buffers:
         roots.append(_borrowed(array))
-        signature.append((array.dtype, array.shape))
-    return roots, tuple(signature)
+        signature += (array.dtype, array.shape)
+    return roots, signature
 
 
 def _borrowed(array: Any) -> Handle:

@@ -42,8 +42,8 @@ class Parameter:
         self._sources = sources
         self._watch = watch
 
-    @property
-    def __class__(self) -> type:  # type: ignore[misc]
+    @property  # type: ignore[misc]
+    def __class__(self) -> type:
         return float
 
     def _record_as(self, dtype: DType) -> Node:
@@ -118,7 +118,7 @@ def _used(function: Callable[..., Any], reflected: bool = False) -> Callable[...
 
 
 def _compared(function: Callable[[Any, Any], Any]) -> Callable[..., Any]:
-    """With an array the array's operator binds the parameter; with a number the value is used up."""
+    """With an array the array's operator binds the parameter; a number uses the value up."""
 
     def method(self: Parameter, other: Any) -> Any:
         if type(other) is not Parameter and hasattr(type(other), "_node"):

@@ -165,9 +165,8 @@ class Recording:
         before = [root._node for root in roots]
         made = self.run(execute, roots, floats) if self.outputs else []
         values = [made[place] if place >= 0 else before[~place] for place in self.places]
-        for number in self.lent:  # what a NumPy array lent for the call must not stay behind
-            roots[number]._node = sharing.copied(sharing.window(before[number]))
-        values = [self._own(value, before) for value in values]
+        if self.lent:
+            values = self._detach(roots, values, before)
         for number, value in zip(self.changed, values, strict=False):
             roots[number]._node = value
         fresh = []
@@ -179,11 +178,15 @@ class Recording:
             trace.note_bytes(node.value[0].nbytes)
         return self.spec(Made(arguments, roots, floats, fresh))
 
-    def _own(self, value: Node, before: list[Node]) -> Node:
+    def _detach(
+        self, roots: list[Handle], values: list[Node], before: list[Node]
+    ) -> list[Node]:
+        """What a NumPy array lent for the call must not stay behind: copies instead."""
+        own: dict[int, Node] = {}
         for number in self.lent:
-            if value is before[number]:
-                return sharing.copied(sharing.window(value))
-        return value
+            own[id(before[number])] = sharing.copied(sharing.window(before[number]))
+            roots[number]._node = own[id(before[number])]
+        return [own.get(id(value), value) for value in values]
 
 
 def copy_slice(outputs: Sequence[Node]) -> dict[Node, Node]:
@@ -206,7 +209,7 @@ def copy_slice(outputs: Sequence[Node]) -> dict[Node, Node]:
 
 
 class Results:
-    """The arrays among a call's results: which are new, which are the arguments or look into them."""
+    """The arrays among a call's results: new ones, arguments, and views of either."""
 
     def __init__(self, arguments: Sequence[Handle], roots: Sequence[Handle]) -> None:
         self.arguments = {id(handle): number for number, handle in enumerate(arguments)}

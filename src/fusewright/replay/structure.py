@@ -1,4 +1,4 @@
-"""The arguments and results of a recorded function as trees: their leaves, and a key of their form."""
+"""The arguments and results of a recorded function as trees: leaves, and a key of the form."""
 
 from __future__ import annotations
 

@@ -16,8 +16,7 @@ Line = tuple[str, int, int, int]
 
 @dataclass(frozen=True, slots=True)
 class Operation:
-    """One recorded array operation inside a step: what it is, where it was written, where its
-    result lives.
+    """One recorded array operation inside a step: what, where written, where its result lives.
 
     `place` is `register` (inlined, never stored), `row` (a tile or row buffer in cache), `memory`
     (stored in DRAM), or `input`; `why` says why a result has a place of its own.
