@@ -87,7 +87,9 @@ def test_values_are_numpys(program: Program) -> None:
     with np.errstate(all="ignore"):
         want = [np.asarray(value) for value in run(np, program, inputs(program))]
     exact = exactness(program)[-program.outputs :]
-    for ours, theirs, precise in zip(outcome(program), want[-program.outputs :], exact, strict=True):
+    for ours, theirs, precise in zip(
+        outcome(program), want[-program.outputs :], exact, strict=True
+    ):
         assert ours.dtype == theirs.dtype
         if precise:
             assert_same_bits([ours], [theirs])

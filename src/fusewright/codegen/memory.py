@@ -43,16 +43,17 @@ class Memory:
     def _offset(self, layout: Layout, indices: Sequence[Expr]) -> tuple[Expr, int]:
         """The position of an element, and in how many bytes it counts."""
         buffer = layout.buffer
-        rank = len(buffer.extents)
         size = buffer.dtype.itemsize
-        part = indices[rank] if len(indices) > rank else None
+        part = None
+        if buffer.dtype.is_complex:  # seen as reals with one more dim
+            indices, part = indices[:-1], indices[-1]
         if buffer.strides is not None:
             total: Expr = const(0, INT64)
             for index, stride in zip(indices, buffer.strides, strict=False):
                 total = linear.plus(total, linear.times(index, stride))
             half = component(buffer.dtype).itemsize
             return (total if part is None else linear.plus(total, linear.times(part, half))), 1
-        total = self._linear(layout, list(indices[:rank]))
+        total = self._linear(layout, list(indices))
         if part is not None:
             total = linear.plus(linear.times(total, 2), part)
             size //= 2

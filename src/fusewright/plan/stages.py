@@ -134,6 +134,11 @@ class _Readers:
         self.slots = {id(node): slot for slot, node in enumerate(order)}
         self.paths: list[set[object]] = [set() for _ in order]
         self.consumers: list[list[int]] = [[] for _ in order]
+        self.depths: list[int] = []
+        """How many reductions, scans and libraries each value waits for, itself included."""
+        for node in order:
+            below = max((self.depths[self.slots[id(arg)]] for arg in node.args), default=0)
+            self.depths.append(below + (node.kind in _ALWAYS_STORED))
         for slot, node in enumerate(order):
             if node.kind != graph.VIEW:
                 for position, arg in enumerate(node.args):
@@ -244,20 +249,10 @@ def _loops(readers: _Readers, root: int, stored: set[int]) -> int:
             if consumer in stored:
                 node = readers.order[consumer]
                 fold = node.kind in (graph.REDUCE, graph.SCAN)
-                found.add((fold, _depth(readers, consumer), node.shape if not fold else ()))
+                found.add((fold, readers.depths[consumer], node.shape if not fold else ()))
             else:
                 stack.append(consumer)
     return len(found)
-
-
-def _depth(readers: _Readers, slot: int) -> int:
-    """How many reductions, scans and libraries a value waits for, itself included."""
-    cache: dict[int, int] = readers.__dict__.setdefault("depths", {})
-    if slot not in cache:
-        node = readers.order[slot]
-        below = (_depth(readers, readers.slots[id(arg)]) for arg in node.args)
-        cache[slot] = max(below, default=0) + (node.kind in _ALWAYS_STORED)
-    return cache[slot]
 
 
 def _steps(values: Values, slot: int, node: Node) -> list[Step]:

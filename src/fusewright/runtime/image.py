@@ -81,7 +81,7 @@ class Image:
 class LoadedImage:
     """An image in executable memory; the memory goes when this object does."""
 
-    __slots__ = ("base", "size", "_symbols", "_is_finalizing", "_unmap")
+    __slots__ = ("__weakref__", "base", "size", "_symbols", "_is_finalizing", "_unmap")
 
     def __init__(self, base: int, size: int, symbols: dict[str, int]) -> None:
         self.base = base

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import replace
+from functools import lru_cache
 
 from fusewright.base.options import Options
 from fusewright.codegen.lower import lower
@@ -13,6 +14,7 @@ from fusewright.ir.nest import Program
 from fusewright.plan import fuse, stages
 from fusewright.plan import verify as check
 from fusewright.plan.plan import Kernel, Plan
+from fusewright.runtime.image import Image
 from fusewright.runtime.trace import Slice
 from fusewright.targets.cpu import compiler
 from fusewright.targets.cpu.compiled import Compiled, CompiledKernel
@@ -73,15 +75,21 @@ def _kernel(
 ) -> CompiledKernel:
     module = lower(program, kernel, features.vector_bytes, large)
     quick = options.background and module.text.count("\n") > QUICK
-    image = compiler.compile_ir(module.text, features, 0 if quick else BEST)
+    image = _image(module.text, features, 0 if quick else BEST)
     work = 0.05 * sum(
         len(list(postorder([nest.body]))) for m in kernel.members for nest in m.stage.nests
     )
     return CompiledKernel(kernel, module, image, work, scalars, not quick)
 
 
+@lru_cache(maxsize=256)
+def _image(text: str, features: FeatureSet, level: int) -> Image:
+    """Machine code; kernels of one text (the steps of a loop) are compiled once."""
+    return compiler.compile_ir(text, features, level)
+
+
 def improve(quick: CompiledKernel, features: FeatureSet) -> CompiledKernel:
     """The same kernel with the best code."""
-    image = compiler.compile_ir(quick.module.text, features, BEST)
+    image = _image(quick.module.text, features, BEST)
     return replace(quick, image=image, final=True)
 

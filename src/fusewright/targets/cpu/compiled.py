@@ -81,4 +81,8 @@ def fetch(key: str) -> Compiled | None:
 
 def keep(key: str, compiled: Compiled) -> None:
     """To the disk."""
-    disk.put(key, pickle.dumps(compiled, protocol=5))
+    try:
+        data = pickle.dumps(compiled, protocol=5)
+    except RecursionError:
+        return  # an expression too deep for pickle: compiled anew in each process
+    disk.put(key, data)

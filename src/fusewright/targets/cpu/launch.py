@@ -8,6 +8,7 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from math import prod
 from typing import Any
+from weakref import WeakValueDictionary
 
 import numpy as np
 
@@ -66,6 +67,17 @@ _INTEGER: dict[str, Callable[..., int]] = {
 }
 
 
+_images: WeakValueDictionary[bytes, LoadedImage] = WeakValueDictionary()
+
+
+def _loaded(image: Image) -> LoadedImage:
+    """The image in memory; kernels of the same code share it."""
+    found = _images.get(image.blob)
+    if found is None:
+        found = _images[image.blob] = load(image)
+    return found
+
+
 def fetcher(source: Source, kind: int) -> Callable[[Sequence[Node]], Any]:
     """How a run-time parameter is read from a slice."""
     slot, dim, piece = source.slot, source.dim, source.piece
@@ -111,7 +123,7 @@ class Launch:
 
     def use(self, image: Image) -> None:
         """Run this code from now on; what may be running in another thread stays."""
-        loaded = load(image)
+        loaded = _loaded(image)
         self.images = (*self.images, loaded)
         self.finish = loaded.address("finish") if self.module.finish else 0
         self.address = loaded.address("kernel")

@@ -1,0 +1,516 @@
+"""`fw.jit`: a replay does what the call would have done, and what cannot be replayed is run anew, and said so."""
+
+from __future__ import annotations
+
+import threading
+from collections import namedtuple
+from dataclasses import dataclass
+from types import SimpleNamespace
+from typing import Any
+
+import numpy
+import pytest
+
+import fusewright as fw
+import fusewright.numpy as np
+from fusewright.base.errors import StrictError
+from fusewright.runtime.profile import listen
+
+Pair = namedtuple("Pair", "left right")
+SCALE = 2.0
+TABLE = fw.asarray(numpy.arange(4.0))
+SETTINGS = {"scale": 2.0}
+CALLS: list[Any] = []
+KEPT: list[Any] = []
+
+
+def array(*values: float) -> Any:
+    return fw.asarray(numpy.array(values))
+
+
+def counting(function: Any) -> tuple[Any, list[int]]:
+    """The function under jit, and how often its Python code ran (the count is written behind jit's back)."""
+    runs = [0]
+    jitted = fw.jit(function)
+    plain = jitted.__wrapped__
+
+    def counted(*args: Any, **kwargs: Any) -> Any:
+        runs[0] += 1
+        return plain(*args, **kwargs)
+
+    # what it reads is looked up in the plain function
+    jitted.__wrapped__ = plain
+    original = jitted._record, jitted._run_plain
+    jitted._record = lambda *a: (runs.__setitem__(0, runs[0] + 1), original[0](*a))[1]
+    jitted._run_plain = lambda *a: (runs.__setitem__(0, runs[0] + 1), original[1](*a))[1]
+    return jitted, runs
+
+
+def test_python_code_runs_once_for_each_structure() -> None:
+    f, runs = counting(lambda a, b: np.sqrt(a * a + b * b))
+    for _ in range(3):
+        assert f(array(3.0, 6.0), array(4.0, 8.0)).tolist() == [5.0, 10.0]
+    assert runs == [1]
+    f(array(3.0), array(4.0))
+    assert runs == [2]
+    f(array(3.0).astype("float32"), array(4.0))
+    assert runs == [3]
+    assert f(array(6.0, 3.0), array(8.0, 4.0)).tolist() == [10.0, 5.0]
+    assert runs == [3]
+
+
+def test_a_replay_is_one_evaluation_of_the_same_kernels() -> None:
+    f = fw.jit(lambda a: np.exp(a - a.max()).sum())
+    f(array(1.0, 2.0))
+    with listen() as profile:
+        f(array(3.0, 4.0))
+    assert [flush.trigger for flush in profile.flushes] == ["fw.jit"]
+    assert all(kernel.origin == "memory" for kernel in profile.kernels)
+
+
+def test_an_extent_used_as_a_number_is_the_new_extent() -> None:
+    f = fw.jit(lambda a: a.mean() + a.shape[0])
+    assert float(f(array(1.0, 3.0))) == 4.0
+    assert float(f(array(1.0, 2.0, 3.0))) == 5.0
+    assert float(f(array(5.0, 7.0))) == 8.0
+
+
+def test_floats_are_run_time_parameters() -> None:
+    f, runs = counting(lambda a, dt: a + 0.5 * dt * a - a / dt)
+    a = numpy.array([1.0, 2.5])
+    for dt in (0.1, 0.25, -3.0, 1e300, float("inf")):
+        assert f(fw.asarray(a), dt).tolist() == (a + 0.5 * dt * a - a / dt).tolist()
+    assert runs == [1]
+
+
+def test_a_float_keeps_the_array_type() -> None:
+    f = fw.jit(lambda a, s: a * s)
+    for s in (2.0, 3.0):
+        assert f(array(1.0).astype("float32"), s).dtype == "float32"
+
+
+def test_a_float_the_code_looks_at_is_part_of_the_key() -> None:
+    f, runs = counting(lambda a, s: a * 2 if s > 1.0 else a * s)
+    assert [f(array(1.0), s).tolist()[0] for s in (0.5, 2.0, 0.5, 2.0)] == [0.5, 2.0, 0.5, 2.0]
+    assert runs == [2]
+
+
+def test_the_sign_of_zero_is_part_of_the_value() -> None:
+    f = fw.jit(lambda a, s: a * float(str(s)))
+    assert [numpy.signbit(f(array(1.0), s).tolist()[0]) for s in (0.0, -0.0)] == [False, True]
+
+
+@pytest.mark.parametrize("exponent", [2.0, 3.0, 0.5, 1.7, 2.0])
+def test_powers_have_the_plain_bits(exponent: float) -> None:
+    f = fw.jit(lambda a, p: a**p)
+    f(array(1.1, 2.3), 1.3)
+    assert f(array(1.1, 2.3), exponent).tolist() == (array(1.1, 2.3) ** exponent).tolist()
+
+
+def test_functions_that_look_at_a_float() -> None:
+    import math
+
+    f = fw.jit(lambda a, s: a * math.sin(s) + np.full(2, s) + abs(s) + round(s, 1) + s**2 + s % 3)
+    for s in (0.7, 1.9, 0.7):
+        a = numpy.array([1.0, 2.0])
+        wanted = a * math.sin(s) + numpy.full(2, s) + abs(s) + round(s, 1) + s**2 + s % 3
+        assert f(fw.asarray(a), s).tolist() == wanted.tolist()
+
+
+def test_a_float_is_a_float_for_the_code() -> None:
+    seen: list[bool] = []
+    f = fw.jit(lambda a, s: (seen.append(isinstance(s, float)), a * s)[1])
+    f(array(1.0), 2.0)
+    assert seen == [True]
+
+
+def test_floats_come_back_as_floats() -> None:
+    f = fw.jit(lambda a, s: (a * s, s, {"half": s / 2}))
+    for s in (2.0, 4.0):
+        value, same, halves = f(array(1.0), s)
+        assert (value.tolist(), same, halves) == ([s], s, {"half": s / 2})
+        assert type(same) is float and type(halves["half"]) is float
+
+
+def test_division_by_a_float_argument_that_is_zero() -> None:
+    f = fw.jit(lambda a, s: a * (1.0 / s))
+    f(array(1.0), 2.0)
+    with pytest.raises(ZeroDivisionError):
+        f(array(1.0), 0.0)
+    assert f(array(1.0), 4.0).tolist() == [0.25]
+
+
+def test_integers_are_part_of_the_key() -> None:
+    f, runs = counting(lambda a, n: sum([a] * n, a * 0))
+    assert [f(array(1.0), n).tolist() for n in (2, 3, 2)] == [[2.0], [3.0], [2.0]]
+    assert runs == [2]
+    assert f(array(1.0), True).tolist() == [1.0]
+
+
+def test_trees_of_arguments_and_results() -> None:
+    @dataclass
+    class State:
+        u: Any
+        v: Any
+
+    f, runs = counting(
+        lambda pair, named, state: (
+            Pair(pair[0] + named["x"], pair.right),
+            [state.u * 2],
+            {"state": State(state.v, state.u + 1)},
+        )
+    )
+    for start in (0.0, 10.0):
+        a, b = array(start), array(start + 1)
+        pair, (double,), rest = f(Pair(a, b), {"x": b}, State(a, b))
+        assert pair.left.tolist() == [2 * start + 1] and pair.right is b
+        assert double.tolist() == [2 * start]
+        assert rest["state"].u is b and rest["state"].v.tolist() == [start + 1]
+    assert runs == [1]
+
+
+def test_updates_in_place_reach_the_arguments() -> None:
+    def step(x: Any, dt: float) -> None:
+        x[1:-1] += dt * (x[2:] - x[:-2])
+        x *= 2
+
+    f, runs = counting(step)
+    ours, theirs = array(*map(float, range(8))), numpy.arange(8.0)
+    for dt in (0.1, 0.2, 0.3):
+        assert f(ours, dt) is None
+        step(theirs, dt)
+        assert ours.tolist() == theirs.tolist()
+    assert runs == [1]
+
+
+def test_an_update_through_a_view_reaches_the_whole() -> None:
+    f, runs = counting(lambda part: part.__iadd__(1))
+    whole = array(1.0, 2.0, 3.0, 4.0)
+    for _ in range(3):
+        assert f(whole[1:3]).tolist() == whole[1:3].tolist()
+    assert whole.tolist() == [1.0, 5.0, 6.0, 4.0] and runs == [1]
+
+
+def test_the_same_array_twice() -> None:
+    def f(x: Any, y: Any) -> Any:
+        x += 1
+        return x * y
+
+    g, runs = counting(f)
+    for _ in range(2):
+        a, b = array(1.0), array(1.0)
+        assert g(a, b).tolist() == [2.0] and g(a, a).tolist() == [9.0]
+        assert (a.tolist(), b.tolist()) == ([3.0], [1.0])
+    assert runs == [2]
+
+
+def test_a_copy_is_its_own_array() -> None:
+    def f(x: Any) -> Any:
+        before = x.copy()
+        x += 1
+        return before
+
+    g = fw.jit(f)
+    for _ in range(3):
+        a = array(1.0)
+        old = g(a)
+        assert (old.tolist(), a.tolist()) == ([1.0], [2.0])
+        old += 5
+        assert a.tolist() == [2.0]
+
+
+def test_results_that_look_into_each_other_still_do() -> None:
+    f = fw.jit(lambda x: (lambda y: (y, y[1:]))(x * 2))
+    for _ in range(3):
+        whole, tail = f(array(1.0, 2.0))
+        tail[0] = 9
+        assert whole.tolist() == [2.0, 9.0]
+
+
+def test_a_result_may_be_a_view_of_an_argument() -> None:
+    f = fw.jit(lambda x: x[1:])
+    for _ in range(3):
+        a = array(1.0, 2.0)
+        f(a)[0] = 9
+        assert a.tolist() == [1.0, 9.0]
+
+
+def test_numpy_arguments_are_read_and_not_kept() -> None:
+    f, runs = counting(lambda x: (x * 2, x, x[1:]))
+    for number in range(3):
+        source = numpy.array([1.0, 2.0]) + number
+        wanted = source.copy()
+        double, same, tail = f(source)
+        source[:] = -1
+        assert double.tolist() == (wanted * 2).tolist()
+        assert same.tolist() == wanted.tolist() and tail.tolist() == wanted[1:].tolist()
+    assert runs == [1]
+
+
+def test_numpy_arguments_cannot_be_written() -> None:
+    f = fw.jit(lambda x: x.__iadd__(1))
+    with pytest.raises(ValueError, match="read-only"):
+        f(numpy.zeros(3))
+
+
+def test_any_layout_of_numpy_arguments() -> None:
+    f = fw.jit(lambda x: x + 1)
+    base = numpy.arange(12.0).reshape(3, 4)
+    for source in (base, base.T, base[::-1], base[:, ::2], base.astype(">f8")):
+        for _ in range(2):
+            assert f(source).tolist() == (source + 1).tolist()
+
+
+def test_pending_arguments_are_computed_first() -> None:
+    f = fw.jit(lambda x: x + 1)
+    for _ in range(2):
+        assert f(array(1.0) * 2).tolist() == [3.0]
+
+
+def test_a_library_step_is_replayed() -> None:
+    f, runs = counting(lambda a, b: (a @ b) + 1)
+    for factor in (1.0, 2.0):
+        a = numpy.eye(3) * factor
+        assert f(fw.asarray(a), fw.asarray(a)).tolist() == (a @ a + 1).tolist()
+    assert runs == [1]
+
+
+# -- what can change between two calls ----------------------------------------------------------
+
+
+def test_a_global_number_that_changes(monkeypatch: pytest.MonkeyPatch) -> None:
+    f, runs = counting(lambda a: a * SCALE)
+    assert f(array(1.0)).tolist() == [2.0]
+    monkeypatch.setitem(globals(), "SCALE", 3.0)
+    assert [f(array(1.0)).tolist() for _ in range(2)] == [[3.0], [3.0]]
+    assert runs == [2]
+
+
+def test_a_global_array_that_changes() -> None:
+    f, runs = counting(lambda a: a + TABLE)
+    assert f(array(1.0)).tolist() == [1.0, 2.0, 3.0, 4.0]
+    TABLE[0] = 10
+    try:
+        assert [f(array(1.0)).tolist()[0] for _ in range(2)] == [11.0, 11.0]
+    finally:
+        TABLE[0] = 0
+    assert runs == [2]
+
+
+def test_a_closure_that_changes() -> None:
+    offset = 1.0
+    f, runs = counting(lambda a: a + offset)
+    assert f(array(1.0)).tolist() == [2.0]
+    offset = 2.0
+    assert f(array(1.0)).tolist() == [3.0]
+    assert runs == [2]
+
+
+def helper(a: Any) -> Any:
+    return a * SCALE
+
+
+def test_what_a_called_function_reads_is_guarded_too(monkeypatch: pytest.MonkeyPatch) -> None:
+    f = fw.jit(lambda a: helper(a) + 1)
+    assert f(array(1.0)).tolist() == [3.0]
+    monkeypatch.setitem(globals(), "SCALE", 5.0)
+    assert f(array(1.0)).tolist() == [6.0]
+
+
+def test_options_are_part_of_the_structure() -> None:
+    f, runs = counting(lambda a: np.exp(a).sum())
+    f(array(1.0))
+    with fw.options(fuse=False):
+        f(array(1.0))
+    assert runs == [2]
+
+
+# -- what cannot be replayed --------------------------------------------------------------------
+
+
+def plain_reason(f: Any) -> str:
+    return "\n".join(f.notes())
+
+
+def test_code_that_looks_at_a_value_runs_each_time() -> None:
+    f, runs = counting(lambda a: a * 2 if a.sum() > 0 else a - 1)
+    assert [f(array(v)).tolist() for v in (1.0, -1.0, 2.0)] == [[2.0], [-2.0], [4.0]]
+    assert runs == [3] and "looks at a value" in plain_reason(f)
+
+
+def test_looking_at_an_element_of_an_argument_counts() -> None:
+    f, runs = counting(lambda a: a * (2 if a[0] == 1.0 else 3))
+    assert [f(array(v)).tolist() for v in (1.0, 2.0)] == [[2.0], [6.0]]
+    assert runs == [2]
+
+
+def test_a_dictionary_it_reads() -> None:
+    f = fw.jit(lambda a: a * SETTINGS["scale"])
+    assert f(array(1.0)).tolist() == [2.0]
+    SETTINGS["scale"] = 4.0
+    try:
+        assert f(array(1.0)).tolist() == [4.0]
+    finally:
+        SETTINGS["scale"] = 2.0
+    assert "'SETTINGS' (dict)" in plain_reason(f)
+
+
+def test_random_numbers_are_drawn_each_time() -> None:
+    f = fw.jit(lambda a: a + np.random.random(3))
+    assert f(array(0.0)).tolist() != f(array(0.0)).tolist()
+    assert plain_reason(f)
+
+
+def keep(a: Any) -> Any:
+    double = a * 2
+    globals_of_test = KEPT_BOX
+    globals_of_test.value = double
+    return a + 1
+
+
+KEPT_BOX = SimpleNamespace(value=None)
+
+
+def test_an_object_it_writes_to() -> None:
+    f = fw.jit(keep)
+    for value in (1.0, 2.0):
+        f(array(value))
+        assert KEPT_BOX.value.tolist() == [2 * value]
+    assert "KEPT_BOX" in plain_reason(f)
+
+
+def remember(a: Any, store: Any = KEPT.append) -> Any:
+    store(a * 2)
+    return a + 1
+
+
+def test_an_array_kept_outside_of_the_results() -> None:
+    f = fw.jit(remember)
+    for value in (1.0, 2.0):
+        f(array(value))
+    assert [kept.tolist() for kept in KEPT] == [[2.0], [4.0]]
+    KEPT.clear()
+    assert plain_reason(f)
+
+
+def test_a_list_argument_that_grows() -> None:
+    f = fw.jit(lambda values: values.append(values[0] * 2))
+    for _ in range(3):
+        values = [array(1.0)]
+        f(values)
+        assert [v.tolist() for v in values] == [[1.0], [2.0]]
+    assert "changes a list" in plain_reason(f)
+
+
+def test_a_dataclass_argument_that_is_assigned_to() -> None:
+    @dataclass
+    class State:
+        u: Any
+
+    def step(state: State) -> None:
+        state.u = state.u + 1
+
+    f = fw.jit(step)
+    state = State(array(0.0))
+    for _ in range(3):
+        f(state)
+    assert state.u.tolist() == [3.0] and "changes" in plain_reason(f)
+
+
+def test_methods_run_each_time_and_say_so() -> None:
+    class Model:
+        def __init__(self) -> None:
+            self.u = array(1.0)
+
+        @fw.jit
+        def step(self, dt: float) -> Any:
+            self.u = self.u * dt
+            return self.u
+
+    model = Model()
+    assert [model.step(2.0).tolist() for _ in range(2)] == [[2.0], [4.0]]
+    assert "argument of type Model" in plain_reason(Model.step)
+
+
+def test_shared_memory_is_seen_at_once() -> None:
+    source = numpy.zeros(3)
+    shared = fw.asarray(source, copy=False)
+
+    def bump(x: Any) -> float:
+        x += 1
+        return float(source[0])
+
+    f = fw.jit(bump)
+    assert [f(shared) for _ in range(3)] == [1.0, 2.0, 3.0]
+
+
+def test_strict_refuses_what_is_not_replayed() -> None:
+    f = fw.jit(lambda a: a * 2 if a.sum() > 0 else a)
+    with fw.options(strict=True), pytest.raises(StrictError, match="cannot replay"):
+        f(array(1.0))
+
+
+def test_an_error_in_the_function_leaves_its_arguments_intact() -> None:
+    def f(a: Any, fail: bool) -> Any:
+        a += 1
+        if fail:
+            raise LookupError("no")
+        return a * 2
+
+    g = fw.jit(f)
+    a = array(1.0)
+    with pytest.raises(LookupError):
+        g(a, True)
+    assert a.tolist() == [2.0]
+    assert g(a, False).tolist() == [6.0] and g(a, False).tolist() == [8.0]
+
+
+def test_long_functions_are_one_recording() -> None:
+    def long(x: Any) -> Any:
+        for _ in range(300):
+            x = x * 1.0 + 1.0
+        return x
+
+    f, runs = counting(long)
+    assert [f(array(v)).tolist() for v in (0.0, 1.0)] == [[300.0], [301.0]]
+    assert runs == [1]
+
+
+def test_a_jitted_function_inside_another() -> None:
+    inner = fw.jit(lambda a: a * 2)
+    outer, runs = counting(lambda a: inner(a) + 1)
+    assert [outer(array(v)).tolist() for v in (1.0, 2.0)] == [[3.0], [5.0]]
+    assert runs == [1]
+
+
+def test_threads_may_replay_at_once() -> None:
+    f = fw.jit(lambda a: np.exp(a) * 2)
+    f(array(0.0, 0.0))
+    wrong: list[float] = []
+
+    def work(value: float) -> None:
+        for _ in range(50):
+            if f(array(value, value)).tolist() != (array(value, value).__array__() * 0 + wanted[value]).tolist():
+                wrong.append(value)
+
+    wanted = {v: (np.exp(array(v)) * 2).tolist()[0] for v in (0.0, 1.0, 2.0)}
+    threads = [threading.Thread(target=work, args=(value,)) for value in wanted]
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join()
+    assert not wrong
+
+
+def test_recordings_are_bounded() -> None:
+    f = fw.jit(lambda a: a + 1)
+    for size in range(1, 80):
+        f(fw.asarray(numpy.zeros(size)))
+    assert len(f._recordings) <= 64
+
+
+def test_the_recordings_of_one_structure_are_bounded() -> None:
+    f = fw.jit(lambda a, s: a + float(s))
+    for s in range(20):
+        assert f(array(1.0), s / 3).tolist() == [1.0 + s / 3]
+    assert all(len(variants) <= 8 for variants in f._recordings.values())
