@@ -27,8 +27,13 @@ ROUNDED = {
 """Both sides round: ours within 1 or 2 ulp of the truth, NumPy's within 4 (float32)."""
 ULPS = 5
 SHIFTS = {"left_shift", "right_shift"}
+EITHER_ZERO = {"fmax", "fmin"}
+"""Of two zeros either may be the larger: NumPy's own loops differ."""
+FLOATS_ONLY = {"erf", "erfc"}
+"""NumPy has no such ufunc; of the other types the meaning in `ops` says nothing."""
 ELSEWHERE = {"cast", "where"}
 BY_DTYPE = [dtype.name for dtype in dtypes.ALL]
+FLOAT_DTYPES = [dtype.name for dtype in dtypes.ALL if dtype.is_float]
 
 
 def values(dtype: str) -> Any:
@@ -56,7 +61,7 @@ def operands(name: str, dtype: str) -> list[Any]:
     first, second = np.repeat(chosen, chosen.size), np.tile(chosen, chosen.size)
     if name == "power" and np.dtype(dtype).kind in "iu":
         second = abs(second.astype(dtype)) % 7
-    if name in SHIFTS:
+    if name in SHIFTS and np.dtype(dtype).kind in "iu":
         second = abs(second % 70)
     return [first, second.astype(dtype)]
 
@@ -72,7 +77,7 @@ def tolerance(name: str, dtype: np.dtype[Any]) -> int:
         return 64  # NumPy's complex functions and products cancel in places of their own
     if name in ROUNDED and dtype.kind == "f":
         return ULPS
-    return 0
+    return 1 if name in EITHER_ZERO and dtype.kind == "f" else 0
 
 
 @pytest.mark.parametrize("name", sorted(set(ops.MAP) - ELSEWHERE))
@@ -80,7 +85,7 @@ def tolerance(name: str, dtype: np.dtype[Any]) -> int:
 def test_op_on_every_dtype(target: str, name: str) -> None:
     function = getattr(fnp, name)
     wanted, made = [], []
-    for dtype in BY_DTYPE:
+    for dtype in FLOAT_DTYPES if name in FLOATS_ONLY else BY_DTYPE:
         inputs = operands(name, dtype)
         try:
             want = their(name, inputs)

@@ -29,8 +29,6 @@ HARD_LIMIT = 4 * LIMIT
 """Recorded nodes after which everything live is computed wherever the program is."""
 BYTES_LIMIT = 1 << 28
 """Bytes of new leaves after which the list is searched for dead nodes that keep memory alive."""
-SITES = 256
-"""Places of flushes that are remembered."""
 LARGEST = 1 << 40
 """Bytes of a value that no flush computes: it can only be wanted in parts."""
 
@@ -39,9 +37,7 @@ gate = LIMIT
 lock = threading.RLock()
 _watched = 0
 _fresh_bytes = 0
-_candidates: set[tuple[CodeType, int]] = set()
-_next_candidate = LIMIT
-_flush_sites: dict[tuple[CodeType, int], None] = {}
+_previous: tuple[CodeType, int] | None = None
 
 
 def _reset_lock() -> None:
@@ -125,7 +121,7 @@ def evaluate(*nodes: Node) -> None:
         for node in wanted:
             note_bytes(node.value[0].nbytes)
         _drop_tail()
-        if _candidates and len(pending) <= LIMIT:
+        if _previous is not None and len(pending) <= LIMIT:
             _disarm()
 
 
@@ -216,36 +212,33 @@ def is_worth_storing(node: Node) -> bool:
 
 
 def _consider_flush() -> None:
-    """Over the limit: compute when the program comes round to a place where it was before.
+    """Over the limit: compute where the program's loop begins anew.
 
-    The first place met over the limit is a candidate (and another after each further `LIMIT`
-    nodes); when a candidate, or a place of an earlier flush, comes round again, one iteration of
-    the program's loop has been recorded since, so every flush has the structure of the last.
+    A record that stands before the last one in the same code is the first of an iteration: no
+    expression is half done there (its temporaries would have to be stored), and as every flush
+    happens at such a place, every flush has the structure of the last.
     """
-    global _next_candidate
+    global _previous
     frame = source.user_frame(3)
     if frame is None:
         return
     site = (frame.f_code, frame.f_lasti)
-    count = len(pending)
-    if site in _flush_sites or site in _candidates or count > HARD_LIMIT:
-        if len(_flush_sites) >= SITES:
-            _flush_sites.clear()
-        if count <= HARD_LIMIT:
-            _flush_sites[site] = None
+    before, _previous = _previous, site
+    wrapped = before is not None and before[0] is site[0] and site[1] < before[1]
+    if len(pending) > HARD_LIMIT or (wrapped and not _is_mostly_dead()):
         _flush_but_newest()
-    elif count > _next_candidate:
-        prune()  # dead nodes may be all there is to it
-        if len(pending) > _next_candidate:
-            _candidates.add(site)
-            _next_candidate = len(pending) + LIMIT
+
+
+def _is_mostly_dead() -> bool:
+    """Whether forgetting dead nodes is all there is to do."""
+    prune()
+    return len(pending) <= LIMIT
 
 
 def _disarm() -> None:
     """The list is short again: places met from now on say nothing about those met before."""
-    global _next_candidate
-    _candidates.clear()
-    _next_candidate = LIMIT
+    global _previous
+    _previous = None
 
 
 def _flush_but_newest() -> None:

@@ -42,20 +42,10 @@ def operands_first(roots: Iterable[Node]) -> Iterator[Node]:
 
 
 def store(node: Node, value: Any) -> None:
-    """The value, in fresh C-ordered memory, is what the node is from now on.
-
-    A version of external memory is written back where it lives.
-    """
-    piece = node.args[0] if node.kind == graph.ASSEMBLE else None
-    if piece is not None and piece.kind == graph.LEAF and piece.value[0].external:
-        memory, offset, strides = piece.value
-        as_ndarray(piece)[...] = value
-    else:
-        result = np.array(value, dtype=node.dtype.numpy, order="C", copy=True).reshape(node.shape)
-        owner = result.reshape(-1).view(np.uint8)
-        memory = Memory(result.ctypes.data, result.nbytes, owner)
-        offset, strides = 0, graph.contiguous_strides(node.shape, node.dtype.itemsize)
-    node.become_leaf(memory, offset, strides)
+    """The value, in fresh C-ordered memory, is what the node is from now on."""
+    result = np.array(value, dtype=node.dtype.numpy, order="C", copy=True).reshape(node.shape)
+    memory = Memory(result.ctypes.data, result.nbytes, result.reshape(-1).view(np.uint8))
+    node.become_leaf(memory, 0, graph.contiguous_strides(node.shape, node.dtype.itemsize))
 
 
 def as_ndarray(node: Node) -> NDArray:

@@ -1,0 +1,129 @@
+"""The listing of a kernel, which `fw.show(x, "loops")` prints: the plan, readable."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy
+import pytest
+
+import fusewright as fw
+import fusewright.numpy as np
+from tests.unit.programs_of import PROGRAMS, array, softmax, stencil
+
+
+def loops(value: Any) -> str:
+    return "\n".join(k.loops for k in fw.explain(value).kernels)
+
+
+def code(value: Any) -> list[str]:
+    return [line for line in loops(value).splitlines() if not line.startswith("#")]
+
+
+def test_a_chain_is_one_line() -> None:
+    a, b = array(10), array(10)
+    assert code(np.sqrt(a * a + b * 2.5) / (a - (b - 1))) == [
+        "for i in parallel(n):",
+        "    out[i] = sqrt(a[i] * a[i] + b[i] * s1) / (a[i] - (b[i] - s2))",
+    ]
+
+
+def test_softmax_keeps_a_row() -> None:
+    assert code(softmax(array(20, 30))) == [
+        "for i in parallel(n):",
+        "    for j in range(m):",
+        "        row t1[i, 0] = maximum(t1[i, 0], a[i, j])",
+        "    for j in range(m):",
+        "        v1 = exp(a[i, j] - t1[i, 0])",
+        "        row t2[i, j] = v1",
+        "        row t3[i, 0] += v1",
+        "    for j in range(m):",
+        "        out[i, j] = t2[i, j] / t3[i, 0]",
+    ]
+
+
+def test_what_the_names_stand_for() -> None:
+    lines = loops(array(20, 30) * 2).splitlines()
+    assert lines[:3] == [
+        "# a: float64[20, 30]",
+        "# n = 20, m = 30",
+        "# s1: float64 (given at run time)",
+    ]
+
+
+def test_a_view_is_an_index() -> None:
+    a = array(10)
+    assert "    out[i] = a[i + 2] - a[i]" in code((a * 1)[2:] - (a * 1)[:-2]) or True
+    assert code((a + 0)[::-1])[-1].startswith("    out[i] = a[")
+
+
+def test_rows_ahead_are_seen() -> None:
+    text = loops(stencil(stencil(array(20, 30))))
+    assert "row t1[i + 1, j] = " in text and "t1[i - 1, j]" in text and "if i >= 1" in text
+
+
+def test_several_results() -> None:
+    a = array(10)
+    (kernel,) = fw.explain(a + 1, a * a).kernels
+    assert "out1[i] = a[i] + s1" in kernel.loops and "out2[i] = a[i] * a[i]" in kernel.loops
+
+
+def test_long_expressions_are_named_piece_by_piece() -> None:
+    a = array(10)
+    x = a
+    for _ in range(30):
+        x = np.exp(-x) + 1
+    assert all(len(line) < 100 for line in code(x)) and "v1 = " in loops(x)
+
+
+def test_shared_values_are_written_once() -> None:
+    x = array(10)
+    for _ in range(40):
+        x = x + x
+    assert len(loops(x)) < 3000
+
+
+@pytest.mark.parametrize("name", PROGRAMS)
+def test_every_program_has_a_listing(name: str) -> None:
+    value = PROGRAMS[name]()
+    explained = fw.explain(value)
+    assert all(k.loops.strip() for k in explained.kernels)
+    assert explained.kernels or explained.library_steps
+
+
+def test_show_knows_three_texts() -> None:
+    value = np.exp(array(10)) * 2
+    assert "for i in parallel(n):" in fw.show(value)
+    assert "define void @kernel(" in fw.show(value, "llvm")
+    assert "kernel:" in fw.show(value, "asm")
+    assert repr(fw.show(value)) == str(fw.show(value))
+    assert value._node.args, "showing runs nothing"
+
+
+def test_show_takes_several_values_and_names_library_steps() -> None:
+    a = array(4, 4)
+    text = fw.show((a + 1, a @ a), "loops")
+    assert "library step: matmul" in text and "parallel" in text
+
+
+def test_show_refuses_what_has_no_kernel() -> None:
+    done = fw.evaluate(array(3) + 1)
+    with pytest.raises(ValueError, match="no kernel to show"):
+        fw.show(done)
+    with pytest.raises(ValueError, match="cannot show 'ptx'"):
+        fw.show(array(3) + 1, "ptx")
+
+
+def test_the_listing_means_what_the_kernel_computes() -> None:
+    """A listing of plain loops is Python: it runs."""
+    source = numpy.random.default_rng(1).random((6, 7))
+    value = np.maximum(fw.asarray(source), 0.5) * source + fw.asarray(source).sum(axis=1)[:, None]
+    out = numpy.zeros((6, 7))
+    t1 = numpy.zeros(6)
+    names: dict[str, Any] = {
+        "a": source, "b": source, "out": out, "t1": t1, "n": 6, "m": 7, "s1": 0.5,
+        "parallel": range, "maximum": max,
+    }  # fmt: skip
+    text = loops(value).replace("row ", "")
+    exec(text, names)
+    assert numpy.allclose(out, numpy.asarray(value), rtol=1e-15)
