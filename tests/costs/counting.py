@@ -1,7 +1,7 @@
 """An interpreter of planned kernels that marks every byte it loads from memory or stores there.
 
-It runs the loops of each member in NumPy over the whole box at once, addresses included, so it shares nothing with
-`plan.count` but the definition of what counts.
+It runs the loops of each member in NumPy over the whole box at once, addresses included, so it
+shares nothing with `plan.count` but the definition of what counts.
 """
 
 from __future__ import annotations
@@ -59,7 +59,6 @@ class Counter:
     def _mark(
         self, marks: Marks, slot: int, where: Sequence[Expr], grid: Sequence[Any], size: int
     ) -> None:
-        node = self.order[slot]
         environment = Environment(
             buffers=self._tables(where),
             params=dict(enumerate(self.values)),
@@ -71,7 +70,6 @@ class Counter:
             address = address + evaluate(position, environment) * stride
         shape = np.broadcast_shapes(np.shape(address), *(np.shape(axis) for axis in grid))
         found = marks.setdefault(key, set())
-        del node
         for start in np.unique(np.broadcast_to(address, shape)).tolist():
             found.update(range(start, start + size))
 

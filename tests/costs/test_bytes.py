@@ -1,4 +1,4 @@
-"""The cost model answers to measurement: predicted bytes are the bytes an interpreter of the plan counts."""
+"""The cost model answers to measurement: predicted bytes are what an interpreter counts."""
 
 from __future__ import annotations
 
@@ -7,13 +7,13 @@ from typing import Any
 
 import numpy
 import pytest
+from tests.costs.counting import counted
 
 import fusewright as fw
 import fusewright.numpy as np
 from fusewright.base.options import current
 from fusewright.plan.count import unfused
 from fusewright.runtime.profile import KernelRecord, listen
-from tests.costs.counting import counted
 
 
 def array(*shape: int, seed: int = 0, dtype: str = "float64") -> Any:

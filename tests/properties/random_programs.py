@@ -220,8 +220,10 @@ def inputs(program: Program) -> list[Any]:
     return made
 
 
-def run(np: Any, program: Program, arrays: list[Any]) -> list[Any]:
-    """Every value of the program, the inputs first."""
+def run(
+    np: Any, program: Program, arrays: list[Any], demand: Callable[[Any], Any] = lambda x: x
+) -> list[Any]:
+    """Every value of the program, the inputs first; `demand` sees each as soon as it is recorded."""
     values = list(arrays)
     exact = [True] * len(values)
     for step in program.steps:
@@ -231,7 +233,8 @@ def run(np: Any, program: Program, arrays: list[Any]) -> list[Any]:
         if kind.jumps and not precise:
             kind = KINDS["negative"]
         axis = step.axis % len(program.shape)
-        values.append(kind.action(np, values[first], values[second], step.number, axis))
+        made = kind.action(np, values[first], values[second], step.number, axis)
+        values.append(demand(made))
         exact.append(precise and not kind.rounds)
     return values
 

@@ -68,6 +68,14 @@ def test_fusion_changes_no_bit(program: Program) -> None:
 
 @CASES
 @given(programs)
+def test_asking_for_every_step_changes_no_bit(program: Program) -> None:
+    arrays = [fw.asarray(values) for values in inputs(program)]
+    steps = run(fnp, program, arrays, fw.evaluate)[-program.outputs :]
+    assert_same_bits([np.asarray(value) for value in steps], outcome(program))
+
+
+@CASES
+@given(programs)
 def test_threads_change_no_bit(program: Program) -> None:
     alone = outcome(program, threads=1)
     for threads in (2, 3):

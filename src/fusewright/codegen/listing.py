@@ -235,7 +235,8 @@ class _Listing:
         total = linear.terms(expr)
         ahead = lag * sum(factor for term, factor in total.items() if term is _ROW)
         text = ""
-        for term, factor in linear.terms(linear.plus(expr, ahead)).items():
+        terms = linear.terms(linear.plus(expr, ahead)).items()
+        for term, factor in sorted(terms, key=_is_negative):
             spelled = self._term(term, factor, lag, renamed)
             minus = spelled.startswith("-")
             if text:
@@ -316,6 +317,12 @@ class _Writer:
         inner = ", ".join(text for text, _ in operands)
         name = node.dtype.name if node.name == "cast" else node.name
         return f"{name}({inner})", 9
+
+
+def _is_negative(term: tuple[Expr, int]) -> bool:
+    """What is subtracted is written last."""
+    expr, factor = term
+    return factor * (expr.attr if expr.name == "const" else 1) < 0
 
 
 def _infix(sign: str, left: tuple[str, int], right: tuple[str, int]) -> tuple[str, int]:

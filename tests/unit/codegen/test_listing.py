@@ -6,10 +6,10 @@ from typing import Any
 
 import numpy
 import pytest
+from tests.unit.programs_of import PROGRAMS, array, softmax, stencil
 
 import fusewright as fw
 import fusewright.numpy as np
-from tests.unit.programs_of import PROGRAMS, array, softmax, stencil
 
 
 def loops(value: Any) -> str:
@@ -53,8 +53,9 @@ def test_what_the_names_stand_for() -> None:
 
 def test_a_view_is_an_index() -> None:
     a = array(10)
-    assert "    out[i] = a[i + 2] - a[i]" in code((a * 1)[2:] - (a * 1)[:-2]) or True
-    assert code((a + 0)[::-1])[-1].startswith("    out[i] = a[")
+    double = a * 2
+    assert code(double[2:] - double[:-2])[-1] == "    out[i] = a[i + 2] * s1 - a[i] * s1"
+    assert code((a + a)[::-1] * a)[-1] == "    out[i] = (a[n - i - 1] + a[n - i - 1]) * a[i]"
 
 
 def test_rows_ahead_are_seen() -> None:
@@ -65,7 +66,8 @@ def test_rows_ahead_are_seen() -> None:
 def test_several_results() -> None:
     a = array(10)
     (kernel,) = fw.explain(a + 1, a * a).kernels
-    assert "out1[i] = a[i] + s1" in kernel.loops and "out2[i] = a[i] * a[i]" in kernel.loops
+    assert "out1[i] = " in kernel.loops and "out2[i] = " in kernel.loops
+    assert "= a[i] + s1" in kernel.loops and "= a[i] * a[i]" in kernel.loops
 
 
 def test_long_expressions_are_named_piece_by_piece() -> None:
@@ -117,12 +119,13 @@ def test_show_refuses_what_has_no_kernel() -> None:
 def test_the_listing_means_what_the_kernel_computes() -> None:
     """A listing of plain loops is Python: it runs."""
     source = numpy.random.default_rng(1).random((6, 7))
-    value = np.maximum(fw.asarray(source), 0.5) * source + fw.asarray(source).sum(axis=1)[:, None]
+    x = fw.asarray(source)
+    value = np.maximum(x, 0.5) * x + x.sum(axis=1)[:, None]
     out = numpy.zeros((6, 7))
     t1 = numpy.zeros(6)
     names: dict[str, Any] = {
-        "a": source, "b": source, "out": out, "t1": t1, "n": 6, "m": 7, "s1": 0.5,
-        "parallel": range, "maximum": max,
+        "a": source, "out": out, "t1": t1, "n": 6, "m": 7, "s1": 0.5, "parallel": range,
+        "maximum": max,
     }  # fmt: skip
     text = loops(value).replace("row ", "")
     exec(text, names)

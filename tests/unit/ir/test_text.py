@@ -5,12 +5,12 @@ from __future__ import annotations
 import struct
 
 import pytest
+from tests.unit.programs_of import PROGRAMS, decided
 
 from fusewright.ir.dtypes import COMPLEX128, FLOAT16, FLOAT32, FLOAT64, INT64, UINT64
 from fusewright.ir.expr import Expr, bitcast, cast, const, index, load, op, param, typed_op
 from fusewright.ir.nest import Alias, Box, Buffer, Library, Nest, Program, Source, Stage
 from fusewright.ir.text import nodes_text, parse_program, program_text
-from tests.unit.programs_of import PROGRAMS, decided
 
 
 @pytest.mark.parametrize("name", PROGRAMS)
@@ -77,7 +77,7 @@ def test_what_is_used_twice_is_written_once() -> None:
      "outputs x1", "stage b0 map float64 []\n  nest [] to [] store []\n    conjure()"],
 )  # fmt: skip
 def test_what_is_no_program_is_refused_with_its_line(text: str) -> None:
-    with pytest.raises(ValueError, match="line 1|line 3"):
+    with pytest.raises(ValueError, match=r"line 1|line 3"):
         parse_program(text)
 
 

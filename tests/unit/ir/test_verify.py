@@ -6,6 +6,7 @@ from collections.abc import Callable
 from dataclasses import replace
 
 import pytest
+from tests.unit.programs_of import PROGRAMS, decided, leaves
 
 from fusewright.base.errors import InternalError
 from fusewright.ir.dtypes import FLOAT64, INT64
@@ -14,7 +15,6 @@ from fusewright.ir.nest import Box, Library, Program, Stage
 from fusewright.ir.verify import check_program
 from fusewright.plan.plan import Kernel
 from fusewright.plan.verify import check_plan
-from tests.unit.programs_of import PROGRAMS, decided, leaves
 
 
 @pytest.mark.parametrize("name", PROGRAMS)
@@ -72,12 +72,14 @@ def test_broken_plans_are_refused() -> None:
     with pytest.raises(InternalError, match="not stored"):
         check_plan(program, replace(plan, steps=()), inputs)
     kernels = [step for step in plan.steps if isinstance(step, Kernel)]
-    with pytest.raises(InternalError, match="reads .* too early"):
+    with pytest.raises(InternalError, match=r"reads .* too early"):
         check_plan(program, plan, set())
     (member, *_) = kernels[-1].phases[-1]
-    hidden = replace(kernels[-1], phases=(*kernels[-1].phases[:-1], (replace(member, place="row"),)))
+    hidden = replace(
+        kernels[-1], phases=(*kernels[-1].phases[:-1], (replace(member, place="row"),))
+    )
     with pytest.raises(InternalError, match="must be stored"):
         check_plan(program, replace(plan, steps=(*plan.steps[:-1], hidden)), inputs)
     uneven = replace(kernels[-1], phases=((replace(member, ring=3),),))
-    with pytest.raises(InternalError, match="a ring of 3 rows|too early"):
+    with pytest.raises(InternalError, match=r"a ring of 3 rows|too early"):
         check_plan(program, replace(plan, steps=(uneven,)), inputs)

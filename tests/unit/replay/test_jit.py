@@ -1,4 +1,4 @@
-"""`fw.jit`: a replay does what the call would have done, and what cannot be replayed is run anew, and said so."""
+"""`fw.jit`: a replay does what the call would have done; what cannot be replayed is run anew."""
 
 from __future__ import annotations
 
@@ -29,20 +29,17 @@ def array(*values: float) -> Any:
 
 
 def counting(function: Any) -> tuple[Any, list[int]]:
-    """The function under jit, and how often its Python code ran (the count is written behind jit's back)."""
-    runs = [0]
-    jitted = fw.jit(function)
-    plain = jitted.__wrapped__
+    """The function under jit, and how often its Python code ran (counted around jit's back)."""
+    jitted, runs = fw.jit(function), [0]
 
-    def counted(*args: Any, **kwargs: Any) -> Any:
-        runs[0] += 1
-        return plain(*args, **kwargs)
+    def counted(method: Any) -> Any:
+        def run(*args: Any) -> Any:
+            runs[0] += 1
+            return method(*args)
 
-    # what it reads is looked up in the plain function
-    jitted.__wrapped__ = plain
-    original = jitted._record, jitted._run_plain
-    jitted._record = lambda *a: (runs.__setitem__(0, runs[0] + 1), original[0](*a))[1]
-    jitted._run_plain = lambda *a: (runs.__setitem__(0, runs[0] + 1), original[1](*a))[1]
+        return run
+
+    jitted._record, jitted._run_plain = counted(jitted._record), counted(jitted._run_plain)
     return jitted, runs
 
 
@@ -363,8 +360,7 @@ def test_random_numbers_are_drawn_each_time() -> None:
 
 def keep(a: Any) -> Any:
     double = a * 2
-    globals_of_test = KEPT_BOX
-    globals_of_test.value = double
+    KEPT_BOX.value = double
     return a + 1
 
 
@@ -490,7 +486,7 @@ def test_threads_may_replay_at_once() -> None:
 
     def work(value: float) -> None:
         for _ in range(50):
-            if f(array(value, value)).tolist() != (array(value, value).__array__() * 0 + wanted[value]).tolist():
+            if f(array(value, value)).tolist() != [wanted[value]] * 2:
                 wrong.append(value)
 
     wanted = {v: (np.exp(array(v)) * 2).tolist()[0] for v in (0.0, 1.0, 2.0)}

@@ -224,7 +224,7 @@ def _consider_flush() -> None:
         return
     site = (frame.f_code, frame.f_lasti)
     before, _previous = _previous, site
-    wrapped = before is not None and before[0] is site[0] and site[1] < before[1]
+    wrapped = before is not None and before[0] is site[0] and site[1] <= before[1]
     if len(pending) > HARD_LIMIT or (wrapped and not _is_mostly_dead()):
         _flush_but_newest()
 

@@ -1,0 +1,67 @@
+"""The public names."""
+
+from __future__ import annotations
+
+import subprocess
+import sys
+
+import numpy
+import pytest
+from tests.unit.programs_of import array
+
+import fusewright as fw
+
+HEAVY = ("fusewright.driver", "fusewright.numpy", "llvmlite.binding", "rich", "jinja2")
+
+
+def test_every_public_name_is_there() -> None:
+    assert all(getattr(fw, name) is not None for name in fw.__all__)
+    with pytest.raises(AttributeError, match="no attribute 'nonsense'"):
+        fw.nonsense  # noqa: B018
+
+
+def fresh(code: str) -> str:
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
+    return done.stdout
+
+
+def test_importing_brings_in_nothing_heavy() -> None:
+    names = fresh("import sys, fusewright; print(*sys.modules)").split()
+    assert "fusewright.api" in names and not set(HEAVY) & set(names)
+
+
+def test_the_drop_in_comes_with_its_name() -> None:
+    code = "import fusewright as fw; print(float(fw.numpy.ones(3).sum()), fw.numpy.__name__)"
+    assert fresh(code).split() == ["3.0", "fusewright.numpy"]
+
+
+def test_evaluate_returns_what_it_is_given() -> None:
+    a, b = array(3) + 1, array(4) + 2
+    assert fw.evaluate(a) is a and not a._node.args
+    assert fw.evaluate(b, "text", None) == (b, "text", None)
+    assert fw.evaluate() == ()
+
+
+def test_several_values_are_computed_together() -> None:
+    a = array(100)
+    low, high = (a * 2).min(), (a * 2).max()
+    assert len(fw.explain(low, high).kernels) == 1
+
+
+def test_info_describes_the_machine_and_the_settings() -> None:
+    with fw.options(threads=1):
+        info = fw.info()
+    assert info["options"]["threads"] == 1 and info["numpy"] == numpy.__version__
+    assert info["processors"] >= 1 and "bits" in info["vectors"]
+
+
+def test_the_cache_is_counted_and_cleared(tmp_path: object) -> None:
+    with fw.options(cache_dir=str(tmp_path)):
+        fw.cache_clear()
+        assert fw.cache_info().in_memory == fw.cache_info().on_disk == 0
+        fw.evaluate(array(7) / 3)
+        info = fw.cache_info()
+        assert info.in_memory == 1 and info.on_disk >= 1 and info.nbytes > 0
+        assert info.folder == str(tmp_path) and not info.unusable
+        fw.cache_clear(disk=True)
+        assert fw.cache_info().in_memory == fw.cache_info().on_disk == 0
