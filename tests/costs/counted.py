@@ -20,8 +20,8 @@ WHOLE = ROWS * COLUMNS * 8
 
 @dataclass(frozen=True, slots=True)
 class Program:
-    """`run` gets (namespace, four arrays).  It should be one kernel that reads `read` and writes `written` bytes; one step
-    at a time it is at least `steps` kernels.
+    """`run` gets (namespace, four arrays).  It should be one kernel that reads `read` and writes
+    `written` bytes; one step at a time it is at least `steps` kernels.
     """
 
     run: Callable[..., Any]

@@ -1,4 +1,6 @@
-"""What is compiled, and that it is compiled once: for many shapes, many scalars, many steps of a loop, many processes."""
+"""What is compiled, and that it is compiled once: for many shapes, many scalars, many steps of a
+loop.
+"""
 
 from __future__ import annotations
 

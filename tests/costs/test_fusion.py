@@ -1,4 +1,6 @@
-"""How many kernels a program is, what they move, and that a switch, a held value or a dead one costs what it should."""
+"""How many kernels a program is, what they move, and what a switch, a held value or a dead one
+costs.
+"""
 
 from __future__ import annotations
 

@@ -1,4 +1,5 @@
-"""Fusion never changes a bit, nor does the number of threads, nor the width of the vectors; and the bits are NumPy's.
+"""Fusion never changes a bit, nor does the number of threads, nor the width of the vectors; and the
+bits are NumPy's.
 
 `FUSEWRIGHT_TEST_EXAMPLES` sets the number of random programs; without it a fixed small set runs.
 """
@@ -48,7 +49,7 @@ def outcome(program: Program, **options: Any) -> list[Any]:
 
 
 def assert_same_bits(got: list[Any], want: list[Any]) -> None:
-    """Equal types, shapes and bits; a NaN is a NaN (its payload depends on the order of operands)."""
+    """Equal types, shapes and bits; a NaN is a NaN (its payload depends on operands' order)."""
     for ours, theirs in zip(got, want, strict=True):
         assert ours.dtype == theirs.dtype
         assert ours.shape == theirs.shape

@@ -8,7 +8,7 @@ import numpy as np
 
 
 def assert_close(got: Any, want: Any, ulps: int = 0, what: str = "") -> None:
-    """Equal dtype and shape; equal bits, or floats at most `ulps` apart.  Any NaN equals any NaN."""
+    """Equal dtype and shape; equal bits, or floats at most `ulps` apart.  NaN equals NaN."""
     got, want = np.asarray(got), np.asarray(want)
     assert got.dtype == want.dtype, what
     assert got.shape == want.shape, what

@@ -1,4 +1,6 @@
-"""Reductions and scans: NumPy's values on every target, and on the CPU bits that do not depend on the layout."""
+"""Reductions and scans: NumPy's values on every target, and on the CPU bits that do not depend on
+the layout.
+"""
 
 from __future__ import annotations
 
@@ -19,7 +21,7 @@ SHAPES: list[tuple[int, ...]] = [(1,), (17,), (8193,), (5, 9), (130, 70), (3, 82
 
 
 def whole_numbers(dtype: str, shape: tuple[int, ...]) -> Any:
-    """Small integers: every order of summation gives the same float.  Many ties for argmin and argmax."""
+    """Small integers: every order of summation gives the same float, and argmin meets ties."""
     drawn = np.random.default_rng(len(shape)).integers(0, 4, shape)
     return np.where(drawn == 3, 1, drawn).astype(dtype)
 

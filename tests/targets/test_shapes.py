@@ -1,4 +1,6 @@
-"""Views, joined and gathered values, broadcasting, 0-d, empty and high-rank arrays: NumPy's values on every target."""
+"""Views, joined and gathered values, broadcasting, 0-d, empty and high-rank arrays: NumPy's values
+on every target.
+"""
 
 from __future__ import annotations
 

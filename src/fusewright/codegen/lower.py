@@ -12,6 +12,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 from contextlib import ExitStack
+from dataclasses import replace
 
 from fusewright.codegen.fold import Folding, block_size, finish
 from fusewright.codegen.loops import Loops, at, larger, smaller, spelled
@@ -21,7 +22,8 @@ from fusewright.codegen.prelude import prelude
 from fusewright.ir import linear
 from fusewright.ir.dtypes import INT64
 from fusewright.ir.expr import Expr, const, index, op, postorder
-from fusewright.ir.nest import Buffer, Nest, Program, Stage
+from fusewright.ir.linear import at_least, at_most
+from fusewright.ir.nest import Box, Buffer, Nest, Program, Stage
 from fusewright.plan.plan import TILE, Kernel, Member, counts_tiles, is_sink
 from fusewright.rules.decompose import decompose_all
 
@@ -51,6 +53,7 @@ class Lowering(Loops):
         self.folding = Folding(self.memory)
         self.used: dict[Expr, None] = {}
         self.block_size: Expr = const(1, INT64)
+        self.stretch: Expr = const(0, INT64)
 
     def run(self) -> Module:
         self._arguments()
@@ -108,6 +111,9 @@ class Lowering(Loops):
             yield from group
 
     def _layouts(self) -> None:
+        if self.kernel.tiled:
+            stretch = self.argument(self._word(Word("tile")), INT64)
+            self.stretch = self.builder.variable(stretch)
         inside = {m.stage.slot: m for m in self.kernel.members}
         reads = {
             node.attr
@@ -139,7 +145,10 @@ class Lowering(Loops):
             rows, extents = TILE + member.high - member.low, ()
         else:
             rows, extents = member.ring, buffer.extents[shared:]
-        piece = Scratch(buffer.slot, rows, extents, buffer.dtype.itemsize)
+        halo = -1
+        if self.kernel.tiled:
+            extents, halo = extents[1:], member.right - member.left
+        piece = Scratch(buffer.slot, rows, extents, buffer.dtype.itemsize, halo)
         base = "%scratch"
         if self.scratch:
             offset = self._scratch_bytes(self.scratch)
@@ -155,6 +164,9 @@ class Lowering(Loops):
             size: Expr = const(piece.rows * piece.itemsize, INT64)
             for extent in piece.extents:
                 size = op("multiply", size, extent)
+            if piece.halo >= 0:
+                width = op("add", self.stretch, const(piece.halo, INT64))
+                size = op("multiply", size, width)
             padded = op("bitwise_and", op("add", size, const(63, INT64)), const(-64, INT64))
             total = op("add", total, padded)
         return total
@@ -224,6 +236,9 @@ class Lowering(Loops):
 
     def _rows(self) -> None:
         shared = self.kernel.shared
+        if self.kernel.tiled:
+            self._stretches()
+            return
         if self.kernel.streams:
             self._streamed_rows()
             return
@@ -240,7 +255,26 @@ class Lowering(Loops):
             for phase in self.kernel.phases:
                 self._row_phase(phase, tuple(indices), unit.variable)
 
-    def _streamed_rows(self) -> None:
+    def _stretches(self) -> None:
+        """The thread's rows, a stretch of dim 1 after the other."""
+        widest = self._most([m.stage.extents[1] for m in self.kernel.members])
+        more = op("subtract", op("add", widest, self.stretch), const(1, INT64))
+        count = self.position(op("tdiv", more, self.stretch))
+        with self.builder.loop("0", count, 1) as turn:
+            low = self.builder.variable(self.position(op("multiply", turn.variable, self.stretch)))
+            high = smaller(op("add", low, self.stretch), widest)
+            high = self.builder.variable(self.position(high))
+            for member in self.kernel.members:
+                if member.place == "row":
+                    slot = member.stage.slot
+                    self.memory.layouts[slot] = replace(
+                        self.memory.layouts[slot],
+                        stretch=linear.plus(self.stretch, member.right - member.left),
+                        start=linear.plus(low, member.left),
+                    )
+            self._streamed_rows((low, high))
+
+    def _streamed_rows(self, stretch: tuple[Expr, Expr] | None = None) -> None:
         """Rows in order; each phase works on the row its lag says, where its thread needs that row."""
         members = self.kernel.members
         first = min(m.low - m.lag for m in members)
@@ -248,9 +282,10 @@ class Lowering(Loops):
         low = self.builder.value(f"add i64 %lo, {first}")
         high = self.builder.value(f"add i64 %hi, {last}")
         own_low, own_high = self.builder.variable("%lo"), self.builder.variable("%hi")
-        whole = self._most([group[0] for group in self.kernel.extents])
         with self.builder.loop(low, high, 1) as unit:
             for phase in self.kernel.phases:
+                if stretch is not None:
+                    phase = [_stretched(m, *stretch) for m in phase]
                 member = phase[0]
                 row = self.builder.variable(
                     self.builder.value(f"add i64 {unit.register}, {member.lag}")
@@ -258,8 +293,6 @@ class Lowering(Loops):
                 begin = op("add", own_low, const(member.low, INT64))
                 end = op("add", own_high, const(member.high, INT64))
                 extent = member.stage.extents[0]
-                if linear.distance(extent, whole) != 0 and member.place == "memory":
-                    pass
                 begin = larger(begin, const(0, INT64)) if member.low else begin
                 end = smaller(end, extent)
                 inside = op(
@@ -399,6 +432,18 @@ def _starts_aligned(phase: Sequence[Member]) -> bool:
         m.stage.update < 0 and n.store == (index(0),) for m in phase for n in m.stage.nests
     )
     return zero and own
+
+
+def _stretched(member: Member, low: Expr, high: Expr) -> Member:
+    """The member with its boxes cut to a stretch of dim 1 and the member's halo."""
+    begin, end = linear.plus(low, member.left), linear.plus(high, member.right)
+    nests = []
+    for nest in member.stage.nests:
+        box = nest.box
+        lows = (box.low[0], at_least(box.low[1], begin), *box.low[2:])
+        highs = (box.high[0], at_most(box.high[1], end), *box.high[2:])
+        nests.append(replace(nest, box=Box(lows, highs)))
+    return replace(member, stage=replace(member.stage, nests=tuple(nests)))
 
 
 def _inside(nest: Nest, stage: Stage, shared: Sequence[Expr]) -> Expr | None:

@@ -22,7 +22,8 @@ class Layout:
     """How an index becomes an address.
 
     `base` is a register.  `leading` dims are the ring (`ring` rows, a power of two; only of dim 0) or, in a tile,
-    dim 0 counted from `origin`.  `dropped` leading dims of a row buffer have no storage of their own.
+    dim 0 counted from `origin`.  `dropped` leading dims of a row buffer have no storage of their own.  In tiled rows dim 1 is
+    `stretch` wide, counted from `start`.
     """
 
     base: str
@@ -30,6 +31,8 @@ class Layout:
     ring: int = 0
     dropped: int = 0
     origin: Expr | None = None
+    stretch: Expr | None = None
+    start: Expr | None = None
 
 
 class Memory:
@@ -71,6 +74,9 @@ class Memory:
         elif not layout.ring and indices:
             total = indices[0]
         first = max(layout.dropped, 1)
+        if layout.stretch is not None and layout.start is not None:
+            extents = (extents[0], layout.stretch, *extents[2:])
+            indices = [indices[0], linear.minus(indices[1], layout.start), *indices[2:]]
         for index, extent in zip(indices[first:], extents[first:], strict=True):
             total = linear.plus(linear.times(total, extent), index)
         return total

@@ -11,22 +11,25 @@ from fusewright.ir.expr import Expr
 @dataclass(frozen=True, slots=True)
 class Word:
     """A kernel argument: the pointer of a stored value, the pointer of a sink's partial results, the number of a
-    run-time parameter (`Program.arguments`; with 0 or 1 behind it, a part of a complex one), or the units in a block of
-    reductions.
+    run-time parameter (`Program.arguments`; with 0 or 1 behind it, a part of a complex one), the units in a block of
+    reductions, or the elements in a stretch of dim 1.
     """
 
-    what: Literal["pointer", "partial", "param", "block"]
+    what: Literal["pointer", "partial", "param", "block", "tile"]
     number: int | tuple[int, int] = 0
 
 
 @dataclass(frozen=True, slots=True)
 class Scratch:
-    """A row or tile buffer in scratch: `rows` times the product of `extents`, in elements of `itemsize` bytes."""
+    """A row or tile buffer in scratch: `rows` times the product of `extents`, in elements of `itemsize` bytes; with a `halo`
+    (not negative), times a stretch of dim 1 and the halo.
+    """
 
     slot: int
     rows: int
     extents: tuple[Expr, ...]
     itemsize: int
+    halo: int = -1
 
 
 @dataclass(frozen=True, slots=True)

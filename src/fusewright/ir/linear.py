@@ -10,7 +10,7 @@ add(i0, 2)
 from __future__ import annotations
 
 from fusewright.ir.dtypes import INT64
-from fusewright.ir.expr import Expr, const, op
+from fusewright.ir.expr import Expr, const, op, typed_op
 
 Index = Expr | int
 _ONE = const(1, INT64)
@@ -98,3 +98,19 @@ def constant(expr: Index) -> int | None:
 def distance(a: Index, b: Index) -> int | None:
     """a - b, where it is a literal."""
     return constant(minus(a, b))
+
+
+def at_most(a: Expr, b: Expr) -> Expr:
+    """min(a, b) for positions; the literal difference decides where there is one."""
+    gap = distance(a, b)
+    if gap is not None:
+        return a if gap <= 0 else b
+    return typed_op("imin", INT64, a, b)
+
+
+def at_least(a: Expr, b: Expr) -> Expr:
+    """max(a, b) for positions."""
+    gap = distance(a, b)
+    if gap is not None:
+        return a if gap >= 0 else b
+    return typed_op("imax", INT64, a, b)

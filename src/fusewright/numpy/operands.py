@@ -31,7 +31,7 @@ class NotRecorded(Exception):
 def is_foreign(value: Any) -> bool:
     """Whether only NumPy (or another library's own protocol) knows what to do with a value."""
     kind = type(value)
-    if kind in _KNOWN or kind in core.handle_classes:
+    if kind in _KNOWN or issubclass(kind, Handle):
         return False
     if kind is np.ndarray or isinstance(value, np.generic):
         return opaque.from_numpy_or_none(value.dtype) is None

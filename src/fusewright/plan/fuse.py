@@ -9,7 +9,7 @@ Each thread computes the rows its range needs, so neighbours never wait for each
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, field, replace
 
 from fusewright.ir import linear
@@ -116,7 +116,7 @@ class _Grouper:
             for s in stages
             if s.slot not in self.program.outputs
         )
-        if inner > CACHE:
+        if inner > CACHE and not (fit[0] == 1 and _tileable(stages)):
             return f"its rows ({inner >> 10} KiB) would not stay in cache"
         return ""
 
@@ -254,43 +254,77 @@ def _kernel(entry: _Group, program: Program, readers: dict[int, set[int]]) -> Ke
         Member(stage, "row" if _stays(stage, inside, readers) else "memory")
         for stage in entry.stages
     ]
-    if entry.streaming:
-        members = _schedule(members)
+    tiled = entry.shared == 1 and _tileable(entry.stages) and len(members) > 1
+    if entry.streaming or tiled:
+        members = _schedule(members, tiled)
     form: Form = "tiles" if _tiled(entry.stages) and entry.shared else "rows"
     extents = tuple(dict.fromkeys(s.extents[: entry.shared] for s in entry.stages))
     ordered = any(s.form == "scan" and 0 in s.axes for s in entry.stages)
-    kernel = Kernel(form, entry.shared, extents, tuple((m,) for m in members), ordered)
+    kernel = Kernel(form, entry.shared, extents, tuple((m,) for m in members), ordered, tiled)
     return collapse(program, merge(kernel))
+
+
+def _tileable(stages: Sequence[Stage]) -> bool:
+    """Whether dim 1 can be cut into stretches: every read between the stages is at a literal distance there."""
+    inside = {stage.slot for stage in stages}
+    first = stages[0].extents
+    return all(
+        stage.form == "map"
+        and len(stage.extents) >= 2
+        and linear.distance(stage.extents[1], first[1]) is not None
+        and all(
+            len(load.args) >= 2 and linear.distance(load.args[1], index(1)) is not None
+            for load in _loads(stage)
+            if load.attr in inside
+        )
+        for stage in stages
+    )
 
 
 def _stays(stage: Stage, inside: set[int], readers: dict[int, set[int]]) -> bool:
     return not is_sink(stage) and not _patches(stage) and readers.get(stage.slot, {-1}) <= inside
 
 
-def _schedule(members: list[Member]) -> list[Member]:
+def _schedule(members: list[Member], tiled: bool) -> list[Member]:
     """Lags, halos and rings, consumers first."""
-    done: dict[int, Member] = {}
+    done: list[Member] = []
     for member in reversed(members):
-        reads = [
-            (reader, distance)
-            for reader in done.values()
-            for distance in _distances(reader.stage, member.stage.slot)
-        ]
+        slot = member.stage.slot
+        reads = [(r, d) for r in done for d in _distances(r.stage, slot, 0)]
         lag = max((r.lag + d for r, d in reads), default=0)
-        low = min((r.low + d for r, d in reads), default=0)
-        high = max((r.high + d for r, d in reads), default=0)
-        if member.place == "memory":
-            low, high = min(low, 0), max(high, 0)
         oldest = min((r.lag + d for r, d in reads), default=lag)
-        done[member.stage.slot] = replace(
-            member, lag=lag, low=low, high=high, ring=_power_of_two(lag - oldest + 1)
+        scheduled = replace(
+            member,
+            lag=lag,
+            low=_least((r.low + d for r, d in reads), member),
+            high=-_least((-r.high - d for r, d in reads), member),
+            ring=_power_of_two(lag - oldest + 1),
         )
-    return [done[member.stage.slot] for member in members]
+        if tiled:
+            beside = [(r, d) for r in done for d in _distances(r.stage, slot, 1)]
+            scheduled = replace(
+                scheduled,
+                left=_least((r.left + d for r, d in beside), member),
+                right=-_least((-r.right - d for r, d in beside), member),
+            )
+        done.append(scheduled)
+    return done[::-1]
 
 
-def _distances(stage: Stage, slot: int) -> set[int]:
+def _least(bounds: Iterable[int], member: Member) -> int:
+    """The farthest bound; a value that goes to memory is computed where it stands, too."""
+    found = list(bounds)
+    if member.place == "memory" or not found:
+        found.append(0)
+    return min(found)
+
+
+def _distances(stage: Stage, slot: int, dim: int) -> set[int]:
+    """How far from its own index a stage reads a value along a dim."""
     found = {
-        linear.distance(load.args[0], index(0)) for load in _loads(stage) if load.attr == slot
+        linear.distance(load.args[dim], index(dim))
+        for load in _loads(stage)
+        if load.attr == slot
     }
     return {distance for distance in found if distance is not None}
 

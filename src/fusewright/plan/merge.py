@@ -46,7 +46,8 @@ def _earliest(phases: Sequence[Sequence[Member]], member: Member) -> int | None:
 
 def _same_loop(a: Member, b: Member) -> bool:
     """Whether two members walk the same boxes at the same time."""
-    if (a.lag, a.low, a.high) != (b.lag, b.low, b.high) or a.stage.extents != b.stage.extents:
+    where = [(m.lag, m.low, m.high, m.left, m.right, m.stage.extents) for m in (a, b)]
+    if where[0] != where[1]:
         return False
     if "scan" in (a.stage.form, b.stage.form):
         return False
@@ -107,7 +108,9 @@ def _without_unread(kernel: Kernel) -> Kernel:
         tuple(m for m in phase if m.place == "memory" or m.stage.slot in read)
         for phase in kernel.phases
     )
-    return replace(kernel, phases=tuple(phase for phase in phases if phase))
+    kept = tuple(phase for phase in phases if phase)
+    alone = len(kept) == 1 and all(m.place == "memory" for m in kept[0])
+    return replace(kernel, phases=kept, tiled=kernel.tiled and not alone)
 
 
 def collapse(program: Program, kernel: Kernel) -> Kernel:

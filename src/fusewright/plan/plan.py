@@ -35,17 +35,22 @@ class Member:
     low: int = 0
     high: int = 0
     ring: int = 1
+    left: int = 0
+    right: int = 0
 
 
 @dataclass(frozen=True, slots=True)
 class Kernel:
-    """Stages that run as one.  Each phase is one loop (members of one phase share their loop)."""
+    """Stages that run as one.  `tiled` rows are computed a stretch of dim 1 at a time, so that what is kept of them stays near;
+    a member starts `left` elements before its stretch and ends `right` behind it.
+     Each phase is one loop (members of one phase share their loop)."""
 
     form: Form
     shared: int
     extents: tuple[tuple[Expr, ...], ...]
     phases: tuple[tuple[Member, ...], ...]
     ordered: bool = False
+    tiled: bool = False
 
     @property
     def members(self) -> tuple[Member, ...]:

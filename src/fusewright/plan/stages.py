@@ -23,8 +23,6 @@ from fusewright.plan.values import (
     NotInlinable,
     Split,
     Values,
-    at_least,
-    at_most,
     is_contiguous,
 )
 from fusewright.rules.complex import separate
@@ -309,8 +307,8 @@ def _cut(values: Values, node: Node, box: Box, store: tuple[Expr, ...]) -> list[
 
 def _halves(box: Box, split: Split) -> tuple[Box, Box]:
     high, low = list(box.high), list(box.low)
-    high[split.dim] = at_most(high[split.dim], split.cut)
-    low[split.dim] = at_least(low[split.dim], split.cut)
+    high[split.dim] = linear.at_most(high[split.dim], split.cut)
+    low[split.dim] = linear.at_least(low[split.dim], split.cut)
     return Box(box.low, tuple(high)), Box(tuple(low), box.high)
 
 

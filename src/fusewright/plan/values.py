@@ -296,22 +296,6 @@ _AT = {
 }
 
 
-def at_most(a: Expr, b: Expr) -> Expr:
-    """min(a, b) for positions; the literal difference decides where there is one."""
-    gap = linear.distance(a, b)
-    if gap is not None:
-        return a if gap <= 0 else b
-    return typed_op("imin", INT64, a, b)
-
-
-def at_least(a: Expr, b: Expr) -> Expr:
-    """max(a, b) for positions."""
-    gap = linear.distance(a, b)
-    if gap is not None:
-        return a if gap >= 0 else b
-    return typed_op("imax", INT64, a, b)
-
-
 def _alternatives(bound: Expr, name: str) -> list[Expr]:
     if bound.name == name:
         return [bound, *(leaf for arg in bound.args for leaf in _alternatives(arg, name))]

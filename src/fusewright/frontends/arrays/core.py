@@ -14,7 +14,7 @@ from fusewright.ir.dtypes import DType
 from fusewright.ir.graph import MAP, Node
 
 if TYPE_CHECKING:
-    from fusewright.frontends.arrays.handle import Array, Scalar, View
+    from fusewright.frontends.arrays.handle import Array, Masked, Scalar, View
 
 READ_ONLY = 1
 
@@ -48,7 +48,9 @@ class Handle:
 array_class: type[Array] = None  # type: ignore[assignment]
 scalar_class: type[Scalar] = None  # type: ignore[assignment]
 view_class: type[View] = None  # type: ignore[assignment]
+masked_class: type[Masked] = None  # type: ignore[assignment]
 handle_classes: frozenset[type] = frozenset()
+"""Those whose value is recorded: an operator may take `_node` without a second thought."""
 
 
 def wrap(node: Node) -> Array:

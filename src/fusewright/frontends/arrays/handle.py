@@ -1,7 +1,7 @@
 """The public array: a lazy, mutable handle with NumPy's semantics.
 
 `Array` owns its value.  `View` finds its value in another handle's and writes there.  `Scalar` is
-the immutable result of a full reduction or of full indexing.
+the immutable result of a full reduction or of full indexing, `Masked` that of a boolean index.
 """
 
 from __future__ import annotations
@@ -9,8 +9,12 @@ from __future__ import annotations
 import numbers
 from typing import Any
 
-from fusewright.frontends.arrays import core, inplace
-from fusewright.frontends.arrays.core import Handle
+import numpy as np
+
+from fusewright.frontends.arrays import core, inplace, masking, sharing
+from fusewright.frontends.arrays import dtypes as rules
+from fusewright.frontends.arrays.core import Handle, cast
+from fusewright.frontends.arrays.masking import MaskedOperators
 from fusewright.frontends.arrays.methods import Methods
 from fusewright.frontends.arrays.operators import Operators
 from fusewright.frontends.arrays.protocols import Protocols
@@ -65,6 +69,52 @@ class View(Array):
         self._version = self._cached = None  # let the old version go
 
 
+class Masked(MaskedOperators, Array):  # type: ignore[misc]
+    """The elements of `_full` where `_mask` holds, until something needs them picked out.
+
+    `_full` is None once they were written to: they are then a value of their own.
+    """
+
+    __slots__ = ("_full", "_mask", "_picked")
+
+    _full: Node | None
+    _mask: Node
+    _picked: Node | None
+
+    @property
+    def _node(self) -> Node:  # type: ignore[override]
+        if self._picked is None:
+            assert self._full is not None, "what was written to has been picked out"
+            self._picked = masking.picked(self._full, self._mask)
+        return self._picked
+
+    @_node.setter
+    def _node(self, node: Node) -> None:
+        self._full, self._picked = None, node
+
+    @property
+    def _dtype(self) -> DType:
+        return (self._full or self._node).dtype
+
+    @property
+    def _shape(self) -> tuple[int, ...]:
+        if self._picked is None:
+            return (int(np.count_nonzero(sharing.content_of(self._mask))),)
+        return self._picked.shape
+
+    def copy(self, order: str = "C") -> Array:
+        """A new array with the same values."""
+        if self._full is None:
+            return super().copy(order)
+        return masking.make(self._full, self._mask)
+
+    def astype(self, dtype: Any, *args: Any, **kwargs: Any) -> Array:
+        """The values in another element type."""
+        if self._full is None or args or kwargs:
+            return super().astype(dtype, *args, **kwargs)
+        return masking.make(cast(self._full, rules.as_dtype(dtype)), self._mask)
+
+
 class Scalar(ScalarOperations, Array):  # type: ignore[misc]
     """A lazy number: immutable and hashable, like NumPy's scalars."""
 
@@ -75,4 +125,5 @@ numbers.Number.register(Scalar)
 core.array_class = Array
 core.view_class = View
 core.scalar_class = Scalar
+core.masked_class = Masked
 core.handle_classes = frozenset((Array, View, Scalar))

@@ -7,8 +7,17 @@ from typing import Any
 import numpy as np
 
 from fusewright.base.errors import ArgumentError, ShapeError
-from fusewright.frontends.arrays import core, indexing, inplace, opaque, record, sharing, trace
-from fusewright.frontends.arrays.core import Handle, wrap, wrap_array
+from fusewright.frontends.arrays import (
+    core,
+    indexing,
+    inplace,
+    masking,
+    opaque,
+    record,
+    sharing,
+    trace,
+)
+from fusewright.frontends.arrays.core import Handle, cast, wrap, wrap_array
 from fusewright.frontends.arrays.indexing import PLAIN, Basic, Fancy
 from fusewright.frontends.arrays.views import Slice, make_view, view_node
 from fusewright.ir.dtypes import BOOL
@@ -25,7 +34,7 @@ def getitem(handle: Handle, key: Any) -> Any:
     if what is None:
         mask = full_mask(key, handle)
         if mask is not None:
-            return _compress(handle, mask)
+            return masking.select(handle._node, mask)
         what = indexing.parse(key, handle._shape)
     if isinstance(what, Fancy):
         return wrap_array(indexing.gather(handle._node, what))
@@ -72,14 +81,6 @@ def _is_bool_list(key: list[Any]) -> bool:
     return bool(key) and np.asarray(key).dtype == np.bool_
 
 
-def _compress(handle: Handle, mask: Node) -> Any:
-    """The elements under a mask: their number depends on the data, so NumPy picks them now."""
-    node = handle._node
-    trace.evaluate(node, mask)
-    chosen = sharing.content_of(node)[sharing.content_of(mask)]
-    return wrap_array(sharing.adopted(np.ascontiguousarray(chosen)))
-
-
 def setitem(handle: Handle, key: Any, value: Any) -> None:
     """`handle[key] = value`."""
     inplace.check_writable(handle)
@@ -115,8 +116,11 @@ def _is_view_of(view: Any, handle: Handle, link: Slice) -> bool:
 
 
 def _set_masked(handle: Handle, mask: Node, value: Any) -> None:
-    node = inplace.value_node(value, handle._dtype)
     shape = handle._shape
+    full = masking.full_size(value, mask)
+    if full is not None and mask.shape == shape:
+        return _choose(handle, mask, cast(full, handle._dtype))
+    node = inplace.value_node(value, handle._dtype)
     if len(mask.shape) == len(shape) and len(node.shape) > 1:
         raise ArgumentError(
             "NumPy boolean array indexing assignment requires a 0 or 1-dimensional input, input "
@@ -133,9 +137,12 @@ def _set_masked(handle: Handle, mask: Node, value: Any) -> None:
     if mask.shape != shape:
         places = tuple((dim, 0, 1) for dim in range(len(mask.shape)))
         mask = trace.record(Node(VIEW, "", (mask,), BOOL, shape, places))
+    return _choose(handle, mask, node)
+
+
+def _choose(handle: Handle, mask: Node, node: Node) -> None:
     old = handle._node
-    handle._write(trace.record(Node(MAP, "where", (mask, node, old), old.dtype, shape)))
-    return None
+    handle._write(trace.record(Node(MAP, "where", (mask, node, old), old.dtype, handle._shape)))
 
 
 def _is_single(node: Node) -> bool:

@@ -75,6 +75,8 @@ def _general(
     if _defers(other):
         return NotImplemented
     left, right = (other, self) if reflected else (self, other)
+    if type(other) is core.masked_class and not self._shape and not name.endswith("power"):
+        return NotImplemented  # a number meets elements under a mask: their operator knows how
     try:
         result = wrap(map_node(name, left, right))
     except UnsupportedError:

@@ -12,7 +12,7 @@ import numpy as np
 
 from fusewright.base.errors import DTypeError, ShapeError
 from fusewright.frontends.arrays import axes as axis_rules
-from fusewright.frontends.arrays import inplace, record, sharing, trace
+from fusewright.frontends.arrays import core, inplace, record, sharing, trace
 from fusewright.frontends.arrays.core import Handle, cast, wrap
 from fusewright.frontends.arrays.dtypes import as_dtype
 from fusewright.frontends.arrays.record import map_node
@@ -60,6 +60,8 @@ def reduction(
     where: Any = True,
 ) -> Any:
     """`sum`, `prod`, `min`, `max`, `any` or `all`, with NumPy's arguments."""
+    if FOLDS[name].identity is not None:
+        x, axis, where = _selected(x, axis, keepdims, where)
     node = record.node_of(x)
     axes = axis_rules.many_axes(axis, len(node.shape), lenient=True)
     result = as_dtype(dtype) if dtype is not None else accumulator(name, node.dtype)
@@ -76,6 +78,16 @@ def reduction(
         if initial is not NO_VALUE and initial is not None:
             total = map_node(FOLDS[name].combine, total, initial, dtype=total.dtype)
     return finish(cast(total, result), out)
+
+
+def _selected(x: Any, axis: Any, keepdims: Any, where: Any) -> tuple[Any, Any, Any]:
+    """All elements under a mask: the full-size value reduced where the mask holds."""
+    whole = axis is None or axis in (0, -1, (0,), (-1,))
+    if type(x) is not core.masked_class or x._full is None or not whole:
+        return x, axis, where
+    if (keepdims is NO_VALUE or not keepdims) and where in (True, NO_VALUE, None):
+        return x._full, None, x._mask
+    return x, axis, where
 
 
 def finish(node: Node, out: Any) -> Any:
@@ -149,6 +161,7 @@ def mean(
     where: Any = True,
 ) -> Any:
     """The arithmetic mean: sum / count."""
+    x, axis, where = _selected(x, axis, keepdims, where)
     node = record.node_of(x)
     axes = axis_rules.many_axes(axis, len(node.shape))
     keep = keepdims is not NO_VALUE and bool(keepdims)
@@ -216,6 +229,7 @@ def std(
 def _variance(
     x: Any, axis: Any, dtype: Any, ddof: Any, keepdims: Any, where: Any, mean: Any
 ) -> Node:
+    x, axis, where = _selected(x, axis, keepdims, where)
     node = record.node_of(x)
     axes = axis_rules.many_axes(axis, len(node.shape))
     keep = keepdims is not NO_VALUE and bool(keepdims)
@@ -245,10 +259,12 @@ def _squared(distance: Node) -> Node:
 
 def count_nonzero(x: Any, axis: Any = None, keepdims: bool = False) -> Any:
     """How many elements are not zero, as int64."""
+    x, axis, where = _selected(x, axis, keepdims, True)
     node = record.node_of(x)
     axes = axis_rules.many_axes(axis, len(node.shape))
     chosen = node if node.dtype is BOOL else map_node("not_equal", node, _zero(node.dtype))
-    return wrap(reduce_node("sum", cast(chosen, INT64), axes, keepdims))
+    chosen = _where_identity("sum", cast(chosen, INT64), where, 0)
+    return wrap(reduce_node("sum", chosen, axes, keepdims))
 
 
 def arg_reduction(

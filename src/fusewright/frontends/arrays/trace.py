@@ -27,6 +27,8 @@ LIMIT = 96
 """Recorded nodes after which the next iteration boundary is an occasion to compute."""
 HARD_LIMIT = 4 * LIMIT
 """Recorded nodes after which everything live is computed wherever the program is."""
+REPEATS = 16
+"""Records of one place in a row that are iterations: one operation records a few nodes at most."""
 BYTES_LIMIT = 1 << 28
 """Bytes of new leaves after which the list is searched for dead nodes that keep memory alive."""
 LARGEST = 1 << 40
@@ -38,6 +40,7 @@ lock = threading.RLock()
 _watched = 0
 _fresh_bytes = 0
 _previous: tuple[CodeType, int] | None = None
+_repeats = 0
 
 
 def _reset_lock() -> None:
@@ -218,13 +221,15 @@ def _consider_flush() -> None:
     expression is half done there (its temporaries would have to be stored), and as every flush
     happens at such a place, every flush has the structure of the last.
     """
-    global _previous
+    global _previous, _repeats
     frame = source.user_frame(3)
     if frame is None:
         return
     site = (frame.f_code, frame.f_lasti)
     before, _previous = _previous, site
-    wrapped = before is not None and before[0] is site[0] and site[1] <= before[1]
+    _repeats = _repeats + 1 if site == before else 0
+    wrapped = before is not None and before[0] is site[0] and site[1] < before[1]
+    wrapped = wrapped or _repeats > REPEATS
     if len(pending) > HARD_LIMIT or (wrapped and not _is_mostly_dead()):
         _flush_but_newest()
 
@@ -237,8 +242,8 @@ def _is_mostly_dead() -> bool:
 
 def _disarm() -> None:
     """The list is short again: places met from now on say nothing about those met before."""
-    global _previous
-    _previous = None
+    global _previous, _repeats
+    _previous, _repeats = None, 0
 
 
 def _flush_but_newest() -> None:

@@ -9,7 +9,15 @@ from typing import Any
 
 import numpy as np
 
-from fusewright.frontends.arrays import items, opaque, record, reductions, scans, sharing
+from fusewright.frontends.arrays import (
+    items,
+    masking,
+    opaque,
+    record,
+    reductions,
+    scans,
+    sharing,
+)
 from fusewright.frontends.arrays.core import Handle, cast, wrap
 from fusewright.frontends.arrays.dtypes import as_dtype, check_cast
 from fusewright.frontends.arrays.views import identity, view_node
@@ -56,6 +64,11 @@ def apply(
     """Record an element-wise function with NumPy's `out=`, `where=`, `dtype=` and `casting=`."""
     if isinstance(out, tuple):
         (out,) = out
+    if out is None and where is True and not masking.may_refuse(name, inputs):
+        found = masking.lifted(inputs)
+        if found is not None:
+            mask, full = found
+            return masking.make(apply(name, full, None, True, dtype, casting)._node, mask)
     wanted = None if dtype is None else as_dtype(dtype)
     if wanted is BOOL and name in COMPARISONS:
         wanted = None

@@ -12,7 +12,7 @@ from weakref import WeakValueDictionary
 
 import numpy as np
 
-from fusewright.codegen.module import Module, Word
+from fusewright.codegen.module import Module, Scratch, Word
 from fusewright.ir import graph, ops
 from fusewright.ir.dtypes import INT64, DType, component
 from fusewright.ir.expr import Expr, const, op
@@ -39,6 +39,10 @@ PARALLEL_NANOSECONDS = 8_000
 """Work below this runs on the calling thread: a fork and join costs 1-20 us depending on how long the pool has slept."""
 BLOCK = 16_384
 """Elements that one block of a reduction over rows collects, at least."""
+NEAR = 1 << 17
+"""Bytes of row buffers a stretch may fill: they are read again a few rows later, from L1 and L2."""
+LEAST_STRETCH = 8
+"""A stretch is at least this many times its halo, which is computed twice."""
 MOST_BLOCKS = 64
 """Blocks of a reduction that keeps inner dims, at most: each needs room for a partial result."""
 
@@ -202,7 +206,7 @@ class Launch:
         return self.work * units * inner
 
 
-def _fill(what: Word, scalars: dict[int, DType]) -> Any:
+def _fill(what: Word, scalars: dict[int, DType], tile: Integer) -> Any:
     """How an argument word is made; a name or slot stands for what only the launch knows."""
     number = what.number
     if what.what == "pointer":
@@ -216,6 +220,8 @@ def _fill(what: Word, scalars: dict[int, DType]) -> Any:
         return number
     if what.what == "block":
         return "block"
+    if what.what == "tile":
+        return lambda values, _: tile(values)
     if isinstance(number, tuple):  # the real or the imaginary part of a complex parameter
         return _part(*number, component(scalars[number[0]]))
     dtype = scalars.get(number)
@@ -240,8 +246,8 @@ def prepare(program: Program, compiled: CompiledKernel) -> Launch:
     partials = tuple(
         (slot, _scaled(integer(elements), itemsize)) for slot, elements, itemsize in module.partials
     )
-    scratch = tuple((piece.slot, _bytes(piece.extents, piece.rows * piece.itemsize))
-                    for piece in module.scratch)  # fmt: skip
+    tile = _stretch(kernel, module)
+    scratch = tuple((piece.slot, _room(piece, tile)) for piece in module.scratch)
     launch = Launch(
         kernel,
         module,
@@ -251,7 +257,7 @@ def prepare(program: Program, compiled: CompiledKernel) -> Launch:
         scratch,
         _block(kernel),
         compiled.work,
-        tuple(_fill(what, compiled.scalars) for what in module.words),
+        tuple(_fill(what, compiled.scalars, tile) for what in module.words),
         threads.code().call,
         tuple((m.stage.slot, m.stage.update) for m in kernel.members if m.stage.update >= 0),
     )
@@ -286,6 +292,32 @@ def _bytes(extents: Sequence[Expr], unit: int) -> Integer:
         return total
 
     return count
+
+
+def _room(piece: Scratch, tile: Integer) -> Integer:
+    """Bytes of a row or tile buffer."""
+    size = _bytes(piece.extents, piece.rows * piece.itemsize)
+    if piece.halo < 0:
+        return size
+    return lambda values: size(values) * (tile(values) + piece.halo)
+
+
+def _stretch(kernel: Kernel, module: Module) -> Integer:
+    """Elements of dim 1 computed at a time: as many as keep the rows near, but many more than the halo."""
+    if not kernel.tiled:
+        return lambda values: 0
+    columns = [_bytes(piece.extents, piece.rows * piece.itemsize) for piece in module.scratch]
+    halo = max(m.right - m.left for m in kernel.members)
+    widths = [integer(m.stage.extents[1]) for m in kernel.members]
+
+    def stretch(values: Values) -> int:
+        column = sum(size(values) for size in columns)
+        wanted = max(NEAR // max(column, 1), LEAST_STRETCH * halo, 1)
+        width = max(size(values) for size in widths)
+        count = max(-(-width // wanted), 1)
+        return max(-(-width // count), 1)
+
+    return stretch
 
 
 def _scaled(size: Integer, factor: int) -> Integer:

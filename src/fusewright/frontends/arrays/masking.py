@@ -1,0 +1,174 @@
+"""Boolean selection without evaluation: `z[m] = z[m] ** 2 + c[m]` recorded at full size.
+
+How many elements a mask selects depends on the data, so `x[m]` has no recorded form.  What programs
+do with it mostly has: functions of elements under one mask, stored under the same mask, are the
+full-size functions stored with `where`.  A `Masked` handle remembers the full-size value and the
+mask; any other use picks the elements out.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from fusewright.frontends.arrays import core, inplace, sharing, trace
+from fusewright.frontends.arrays import dtypes as rules
+from fusewright.frontends.arrays.core import Handle, cast, wrap_array
+from fusewright.frontends.arrays.operators import Operators
+from fusewright.ir.graph import LEAF, Node
+
+if TYPE_CHECKING:
+    from fusewright.frontends.arrays.handle import Masked
+
+Method = Callable[..., Any]
+
+
+def make(full: Node, mask: Node) -> Masked:
+    """The elements of a value under a mask of its shape."""
+    handle = object.__new__(core.masked_class)
+    handle._full, handle._mask, handle._picked, handle._flags = full, mask, None, 0
+    return handle
+
+
+def select(node: Node, mask: Node) -> Any:
+    """`x[m]`: remembered where the mask has the array's shape, else picked out now."""
+    if node.shape and mask.shape == node.shape and not _is_visible(node, mask):
+        return make(node, mask)
+    return wrap_array(picked(node, mask))
+
+
+def _is_visible(*nodes: Node) -> bool:
+    """Whether somebody outside can write to one of the values meanwhile."""
+    return any(map(trace.is_shared, nodes))
+
+
+def picked(node: Node, mask: Node) -> Node:
+    """The elements under a mask: their number depends on the data, so NumPy picks them now."""
+    trace.evaluate(node, mask)
+    chosen = sharing.content_of(node)[sharing.content_of(mask)]
+    return sharing.adopted(np.ascontiguousarray(chosen))
+
+
+def is_same(mask: Node, other: Node) -> bool:
+    """Whether two masks surely select the same elements."""
+    if mask is other:
+        return True
+    if mask.shape != other.shape or mask.kind != LEAF or other.kind != LEAF:
+        return False
+    return bool(np.array_equal(sharing.window(mask), sharing.window(other)))
+
+
+def full_size(value: Any, mask: Node) -> Node | None:
+    """The value whose elements under the mask these are; None where they are not known to be."""
+    if type(value) is core.masked_class and value._full is not None and is_same(value._mask, mask):
+        return value._full
+    return None
+
+
+def lifted(operands: tuple[Any, ...]) -> tuple[Node, tuple[Any, ...]] | None:
+    """Operands under one mask as that mask and their full-size values; None where there is no such
+    mask, or an operand is neither under it nor a single number.
+    """
+    masks = [x._mask for x in operands if type(x) is core.masked_class and x._full is not None]
+    if not masks:
+        return None
+    out: list[Any] = []
+    for operand in operands:
+        full = full_size(operand, masks[0])
+        if full is not None:
+            out.append(wrap_array(full))
+        elif _is_number(operand):
+            out.append(operand)
+        else:
+            return None
+    return masks[0], tuple(out)
+
+
+def _is_number(operand: Any) -> bool:
+    kind = type(operand)
+    if kind in rules.DEFAULT or kind is core.scalar_class or hasattr(kind, "_record_as"):
+        return True
+    if kind is core.array_class or kind is core.view_class:
+        return not operand._shape
+    return isinstance(operand, np.generic | np.ndarray) and operand.ndim == 0
+
+
+def may_refuse(name: str, operands: tuple[Any, ...]) -> bool:
+    """Whether NumPy refuses some values: only those that the mask selects may then be looked at."""
+    exponent = operands[-1]
+    return name == "power" and isinstance(exponent, Handle) and exponent._dtype.is_integer
+
+
+def operator(method: Method) -> Method:
+    """The method of one operator: at full size where the operands are under one mask."""
+
+    def operate(*operands: Any) -> Any:
+        found = lifted(operands)
+        if found is None:
+            return method(*operands)
+        mask, full = found
+        result = method(*full)
+        return make(result._node, mask) if isinstance(result, Handle) else result
+
+    operate.__name__ = operate.__qualname__ = method.__name__
+    return operate
+
+
+def _power(self: Any, exponent: Any) -> Any:
+    return (_O.__pow__ if may_refuse("power", (exponent,)) else _lifted_power)(self, exponent)
+
+
+def in_place(binary: Method, general: Method) -> Method:
+    """The method of one in-place operator."""
+
+    def operate(self: Any, other: Any) -> Any:
+        inplace.check_writable(self)
+        if self._full is None:
+            return general(self, other)
+        result = binary(self, other)
+        full = full_size(result, self._mask)
+        if full is None:
+            return general(self, other)
+        rules.check_cast(full.dtype, self._dtype)
+        self._full, self._picked = cast(full, self._dtype), None
+        return self
+
+    operate.__name__ = operate.__qualname__ = general.__name__
+    return operate
+
+
+_O = Operators
+_add, _sub, _mul, _div = map(operator, (_O.__add__, _O.__sub__, _O.__mul__, _O.__truediv__))
+_floor, _mod, _lifted_power = map(operator, (_O.__floordiv__, _O.__mod__, _O.__pow__))
+_and, _or, _xor = map(operator, (_O.__and__, _O.__or__, _O.__xor__))
+_left, _right = map(operator, (_O.__lshift__, _O.__rshift__))
+
+
+class MaskedOperators(Handle):
+    """Python's operators on elements under a mask."""
+
+    __slots__ = ()
+
+    __add__, __radd__, __iadd__ = _add, operator(_O.__radd__), in_place(_add, _O.__iadd__)
+    __sub__, __rsub__, __isub__ = _sub, operator(_O.__rsub__), in_place(_sub, _O.__isub__)
+    __mul__, __rmul__, __imul__ = _mul, operator(_O.__rmul__), in_place(_mul, _O.__imul__)
+    __truediv__, __rtruediv__ = _div, operator(_O.__rtruediv__)
+    __itruediv__ = in_place(_div, _O.__itruediv__)
+    __floordiv__, __rfloordiv__ = _floor, operator(_O.__rfloordiv__)
+    __ifloordiv__ = in_place(_floor, _O.__ifloordiv__)
+    __mod__, __rmod__, __imod__ = _mod, operator(_O.__rmod__), in_place(_mod, _O.__imod__)
+    __pow__, __ipow__ = _power, in_place(_power, _O.__ipow__)
+    __and__, __rand__, __iand__ = _and, operator(_O.__rand__), in_place(_and, _O.__iand__)
+    __or__, __ror__, __ior__ = _or, operator(_O.__ror__), in_place(_or, _O.__ior__)
+    __xor__, __rxor__, __ixor__ = _xor, operator(_O.__rxor__), in_place(_xor, _O.__ixor__)
+    __lshift__, __ilshift__ = _left, in_place(_left, _O.__ilshift__)
+    __rshift__, __irshift__ = _right, in_place(_right, _O.__irshift__)
+    __eq__, __ne__ = operator(_O.__eq__), operator(_O.__ne__)
+    __lt__, __le__ = operator(_O.__lt__), operator(_O.__le__)
+    __gt__, __ge__ = operator(_O.__gt__), operator(_O.__ge__)
+    __neg__, __pos__ = operator(_O.__neg__), operator(_O.__pos__)
+    __abs__, __invert__ = operator(_O.__abs__), operator(_O.__invert__)
+
+    __hash__ = None  # type: ignore[assignment]

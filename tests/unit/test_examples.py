@@ -1,0 +1,36 @@
+"""The lessons run, and print what they promise."""
+
+from __future__ import annotations
+
+import runpy
+from pathlib import Path
+
+import pytest
+
+FOLDER = Path(__file__).parents[2] / "examples"
+LESSONS = sorted(FOLDER.glob("[0-9][0-9]_*.py"))
+PRINTS = {
+    "00_first_steps": "for i in parallel(n):",
+    "01_laziness": "refused at once",
+    "02_explain": "kept in cache",
+    "03_fusion": "every bit is the same",
+    "04_reductions": "one operation at a time",
+    "05_stencils": "if i >= 1 and i < n - 1:",
+    "06_views": "for i in parallel",
+    "07_jit": "is run anew each time",
+    "08_options": "strict=True forbids",
+    "09_numpy": "[0. 2. 4. 6. 8.]",
+    "10_library_steps": "library step matmul",
+}
+
+
+def test_the_lessons_are_numbered_without_gaps() -> None:
+    assert [path.stem for path in LESSONS] == sorted(PRINTS)
+    assert [int(path.stem[:2]) for path in LESSONS] == list(range(len(LESSONS)))
+
+
+@pytest.mark.parametrize("lesson", LESSONS, ids=lambda path: path.stem)
+def test_lesson(lesson: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    names = runpy.run_path(str(lesson), run_name="__main__")
+    assert names["__doc__"]
+    assert PRINTS[lesson.stem] in capsys.readouterr().out
