@@ -35,12 +35,19 @@ class Loops:
             return self.builder.value(f"icmp ne i8 {byte}, 0")
         return self.builder.value(f"load {llvm_type(dtype, 1)}, ptr {place}, align 8")
 
-    def vector_loop(self, low: Expr, high: Expr, width: int, statement: Statement) -> None:
-        """`for i in [low, high)` in vectors; the last, partial vector is masked."""
+    def vector_loop(
+        self, low: Expr, high: Expr, width: int, statement: Statement, aligned: bool = False
+    ) -> None:
+        """`for i in [low, high)` in vectors; the last, partial vector is masked.
+
+        `aligned` loops start at a multiple of the width, with a masked first vector: rows in scratch are laid out so that
+        their vectors then lie in one cache line each.
+        """
         builder = self.builder
         begin, end = self.position(low), self.position(high)
-        some = builder.value(f"icmp slt i64 {begin}, {end}")
-        with builder.when(some):
+        with builder.when(builder.value(f"icmp slt i64 {begin}, {end}")):
+            if aligned and width > 1:
+                begin = self._first_vector(begin, end, width, statement)
             count = builder.value(f"sub i64 {end}, {begin}")
             whole = builder.value(f"and i64 {count}, {-width}")
             middle = builder.value(f"add i64 {begin}, {whole}")
@@ -51,11 +58,29 @@ class Loops:
                 statement(loop.variable)
             if width == 1:
                 return
-            rest = builder.value(f"icmp slt i64 {middle}, {end}")
-            with builder.when(rest):
-                variable = builder.variable(middle)
-                with self.lanes(variable, width, middle, self.mask(middle, end, width)):
-                    statement(variable)
+            with builder.when(builder.value(f"icmp slt i64 {middle}, {end}")):
+                self._masked(middle, self.mask(middle, end, width), width, statement)
+
+    def _first_vector(self, begin: str, end: str, width: int, statement: Statement) -> str:
+        """Do what lies before the first multiple of the width; where the rest begins."""
+        builder = self.builder
+        base = builder.value(f"and i64 {begin}, {-width}")
+        inside = builder.value(f"icmp ne i64 {base}, {begin}")
+        with builder.when(inside):
+            kind = llvm_type(BOOL, width)
+            before = self.mask(base, begin, width)
+            upto = self.mask(base, end, width)
+            after = builder.value(f"xor {kind} {before}, splat (i1 true)")
+            self._masked(base, builder.value(f"and {kind} {after}, {upto}"), width, statement)
+        following = builder.value(f"add i64 {base}, {width}")
+        following = builder.value(f"select i1 {inside}, i64 {following}, i64 {begin}")
+        past = builder.value(f"icmp slt i64 {following}, {end}")
+        return builder.value(f"select i1 {past}, i64 {following}, i64 {end}")
+
+    def _masked(self, start: str, mask: str, width: int, statement: Statement) -> None:
+        variable = self.builder.variable(start)
+        with self.lanes(variable, width, start, mask):
+            statement(variable)
 
     def mask(self, begin: str, end: str, width: int) -> str:
         """Which lanes from `begin` on lie before `end`."""

@@ -27,6 +27,8 @@ from fusewright.ir.nest import Box, Buffer, Nest, Program, Stage
 from fusewright.plan.plan import TILE, Kernel, Member, counts_tiles, is_sink
 from fusewright.rules.decompose import decompose_all
 
+ALIGNED = 64
+"""Elements to which stretches of rows are rounded: whole cache lines, and whole vectors, of every type."""
 LIGHT = 24
 """Expressions in a body: below this, two machine vectors at a time hide the latency of one."""
 ATTRIBUTES = 'attributes #0 = { nounwind "prefer-vector-width"="512" }\n!0 = !{i32 1}'
@@ -147,7 +149,7 @@ class Lowering(Loops):
             rows, extents = member.ring, buffer.extents[shared:]
         halo = -1
         if self.kernel.tiled:
-            extents, halo = extents[1:], member.right - member.left
+            extents, halo = extents[1:], halo_of(member)
         piece = Scratch(buffer.slot, rows, extents, buffer.dtype.itemsize, halo)
         base = "%scratch"
         if self.scratch:
@@ -269,8 +271,8 @@ class Lowering(Loops):
                     slot = member.stage.slot
                     self.memory.layouts[slot] = replace(
                         self.memory.layouts[slot],
-                        stretch=linear.plus(self.stretch, member.right - member.left),
-                        start=linear.plus(low, member.left),
+                        stretch=linear.plus(self.stretch, halo_of(member)),
+                        start=linear.plus(low, -margin_of(member, -member.left)),
                     )
             self._streamed_rows((low, high))
 
@@ -361,7 +363,7 @@ class Lowering(Loops):
                 where = [at(i, here) for i in nest.store]
                 self.memory.store(member.stage.slot, where, value, body.dtype)
 
-        self.vector_loop(low, high, width, statement)
+        self.vector_loop(low, high, width, statement, aligned=self.kernel.tiled)
 
     def _scalars(
         self, phase: Sequence[Member], nests: Sequence[Nest], here: tuple[Expr, ...]
@@ -432,6 +434,18 @@ def _starts_aligned(phase: Sequence[Member]) -> bool:
         m.stage.update < 0 and n.store == (index(0),) for m in phase for n in m.stage.nests
     )
     return zero and own
+
+
+def halo_of(member: Member) -> int:
+    """Elements of a row buffer beside its stretch."""
+    return margin_of(member, -member.left) + margin_of(member, member.right)
+
+
+def margin_of(member: Member, count: int) -> int:
+    """A halo of this many elements, in whole cache lines where they are next to each other."""
+    if len(member.stage.extents) > 2:
+        return count
+    return -(-count // ALIGNED) * ALIGNED
 
 
 def _stretched(member: Member, low: Expr, high: Expr) -> Member:

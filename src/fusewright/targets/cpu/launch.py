@@ -39,8 +39,10 @@ PARALLEL_NANOSECONDS = 8_000
 """Work below this runs on the calling thread: a fork and join costs 1-20 us depending on how long the pool has slept."""
 BLOCK = 16_384
 """Elements that one block of a reduction over rows collects, at least."""
-NEAR = 1 << 17
+NEAR = 1 << 19
 """Bytes of row buffers a stretch may fill: they are read again a few rows later, from L1 and L2."""
+ALIGNED = 64
+"""Elements to which a stretch is rounded where dim 1 is the last: as in `codegen.lower`."""
 LEAST_STRETCH = 8
 """A stretch is at least this many times its halo, which is computed twice."""
 MOST_BLOCKS = 64
@@ -171,6 +173,7 @@ class Launch:
             scratch += -(-size(values) // 64) * 64
         if limit > 1 and not self.kernel.ordered:
             if self._nanoseconds(values, units) >= PARALLEL_NANOSECONDS:
+                # whole blocks: two threads must not add to the partial result of one
                 grain = max(block, self._grain(units, limit))
                 threads.launch(self.address, where, units, grain, scratch, limit)
                 return limit
@@ -309,13 +312,14 @@ def _stretch(kernel: Kernel, module: Module) -> Integer:
     columns = [_bytes(piece.extents, piece.rows * piece.itemsize) for piece in module.scratch]
     halo = max(m.right - m.left for m in kernel.members)
     widths = [integer(m.stage.extents[1]) for m in kernel.members]
+    inner_is_row = len(kernel.members[0].stage.extents) == 2
 
     def stretch(values: Values) -> int:
         column = sum(size(values) for size in columns)
         wanted = max(NEAR // max(column, 1), LEAST_STRETCH * halo, 1)
         width = max(size(values) for size in widths)
         count = max(-(-width // wanted), 1)
-        return max(-(-width // count), 1)
+        return max(-(-width // (count * ALIGNED)), 1) * ALIGNED if inner_is_row else max(-(-width // count), 1)
 
     return stretch
 
