@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from functools import wraps
 from typing import Any
 
 import numpy as np
@@ -11,6 +12,7 @@ from fusewright.base.errors import ArgumentError, DTypeError, ShapeError
 from fusewright.frontends.arrays import core, record, reductions, shaping, sharing
 from fusewright.frontends.arrays.core import Handle, cast, wrap
 from fusewright.frontends.arrays.dtypes import RANGES, as_dtype
+from fusewright.frontends.arrays.operators import where_arrays
 from fusewright.ir.dtypes import BOOL, DType
 from fusewright.ir.graph import Node
 from fusewright.numpy.operands import (
@@ -29,8 +31,14 @@ def finished(result: Any, out: Any) -> Any:
     return result if out is None else reductions.into(out, record.node_of(result))
 
 
-@recorded(np.where)
+@wraps(np.where)
 def where(condition: Any, x: Any = NO_VALUE, y: Any = NO_VALUE, /) -> Any:
+    quick = where_arrays(condition, x, y)
+    return _where(condition, x, y) if quick is None else quick
+
+
+@recorded(np.where)
+def _where(condition: Any, x: Any = NO_VALUE, y: Any = NO_VALUE, /) -> Any:
     """Elements of `x` where the condition holds, else of `y`; with one argument the indices of
     what is true.
     """

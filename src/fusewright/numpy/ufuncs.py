@@ -34,7 +34,7 @@ NUMBERS = frozenset((float, int, complex, bool, np.float64, np.float32, np.int64
 class Ufunc:
     """A NumPy ufunc that records calls on our arrays."""
 
-    __slots__ = ("__dict__", "_fast", "_function", "_original", "_reflected")
+    __slots__ = ("__dict__", "_fast", "_function", "_original", "_reflected", "_unary")
 
     def __init__(self, original: np.ufunc, function: Function | None = None) -> None:
         name = recording.NAMES.get(original)
@@ -42,11 +42,12 @@ class Ufunc:
         self._function = function
         self._fast: Any = None
         self._reflected: Any = None
+        self._unary: Any = None
         self.__name__ = self.__qualname__ = original.__name__
         self.__doc__ = original.__doc__
         self.__module__ = "fusewright.numpy"
         if name is not None and original.nin == 1 and function is None:
-            self._fast = operators.make_function(name)
+            self._unary = operators.make_function(name)
         elif name is not None and original.nin == 2 and name not in CHECKED:
             self._fast = operators.make_operator(name)
             self._reflected = operators.make_operator(name, True)
@@ -57,6 +58,8 @@ class Ufunc:
 
     def __call__(self, *args: Any, **kwargs: Any) -> Any:
         if not kwargs:
+            if self._unary and len(args) == 1 and type(args[0]) in core.handle_classes:
+                return self._unary(args[0])
             result = self._quick(args)
             if result is not NotImplemented:
                 return result
@@ -68,22 +71,14 @@ class Ufunc:
 
     def _quick(self, args: tuple[Any, ...]) -> Any:
         """The fast way for arrays of ours, and for one number; else `NotImplemented`."""
-        if self._fast is None:
-            return NotImplemented
-        if len(args) == 2:
+        if self._fast and len(args) == 2:
             return self._binary(*args)
-        if len(args) == 1 and self._reflected is None:
-            kind = type(args[0])
-            if kind in core.handle_classes:
-                return self._fast(args[0])
-            if kind in NUMBERS:
-                return self._original(args[0])
+        if self._unary and len(args) == 1 and type(args[0]) in NUMBERS:
+            return self._original(args[0])
         return NotImplemented
 
     def _binary(self, left: Any, right: Any) -> Any:
         """The fast way for an array of ours and anything but a list."""
-        if self._reflected is None:
-            return NotImplemented
         if type(left) in core.handle_classes:
             return NotImplemented if type(right) in (list, tuple) else self._fast(left, right)
         if type(right) in core.handle_classes and type(left) not in (list, tuple):

@@ -17,7 +17,7 @@ from fusewright.frontends.arrays import core, inplace, opaque, trace
 from fusewright.frontends.arrays.core import Handle, wrap
 from fusewright.frontends.arrays.dtypes import CONVERT, DEFAULT, result_rule
 from fusewright.frontends.arrays.record import kind_of, map_node, node_of
-from fusewright.ir.dtypes import DType
+from fusewright.ir.dtypes import BOOL, DType
 from fusewright.ir.graph import MAP, SCALAR, Node
 from fusewright.ir.ops import MAP as ROWS
 
@@ -41,8 +41,9 @@ def make_operator(name: str, reflected: bool = False) -> Method:
         shape = node.shape
         if kind in core.handle_classes:
             second = other._node
+            theirs = second.shape
             dtype = table.get((node.dtype, second.dtype))
-            if dtype is None or shape != second.shape:
+            if dtype is None or (theirs is not shape and theirs != shape):
                 return _general(name, reflected, table, weak, self, other)
         else:
             found = weak.get((node.dtype, kind))
@@ -137,6 +138,23 @@ def make_function(name: str) -> Method:
 
     operator.__name__ = operator.__qualname__ = name
     return operator
+
+
+def where_arrays(condition: Any, x: Any, y: Any) -> Any:
+    """`where` of three arrays of one shape and two types; None for anything else."""
+    known = core.handle_classes
+    if type(condition) in known and type(x) in known and type(y) in known:
+        args = (condition._node, x._node, y._node)
+        first, node, second = args
+        shape, dtype = node.shape, node.dtype
+        fits = first.shape == shape == second.shape and shape
+        if fits and dtype is second.dtype and first.dtype is BOOL:
+            result = Node(MAP, "where", args, dtype, shape)
+            _append(result)
+            if len(_pending) > trace.gate:
+                trace.passed_gate(result)
+            return core.wrap_array(result)
+    return None
 
 
 def make_inplace(binary: Method) -> Method:

@@ -116,7 +116,7 @@ def record(node: Node) -> Node:
 
 def evaluate(*nodes: Node) -> None:
     """Turn nodes into leaves now."""
-    wanted = [node for node in nodes if node.kind != LEAF and not _is_parameter(node)]
+    wanted = [n for n in nodes if n.kind != LEAF and (n.kind != SCALAR or _has_no_memory(n))]
     if not wanted:
         return
     with lock:
@@ -128,21 +128,21 @@ def evaluate(*nodes: Node) -> None:
             _disarm()
 
 
-def _is_parameter(node: Node) -> bool:
-    """Put a SCALAR into memory of its own; nothing has to be computed for it."""
-    if node.kind == SCALAR:
-        cell = np.array(node.value).astype(node.dtype.numpy).reshape(1).view(np.uint8)
-        node.become_leaf(Memory(cell.ctypes.data, cell.nbytes, cell), 0, ())
-    return node.kind == LEAF
+def _has_no_memory(node: Node) -> bool:
+    """Put a SCALAR into memory of its own; nothing is left to be computed for it."""
+    cell = np.array(node.value).astype(node.dtype.numpy).reshape(1).view(np.uint8)
+    node.become_leaf(Memory(cell.ctypes.data, cell.nbytes, cell), 0, ())
+    return False
 
 
 def _drop_tail() -> None:
     """Forget the newest nodes as far as they are computed or dead: their operands die with them."""
-    for index in range(len(pending) - 1, -1, -1):
-        # 2: the list's own reference and the call's.  By index: other threads may append.
-        if pending[index].kind != LEAF and getrefcount(pending[index]) > 2:
+    while pending:
+        node = pending.pop()
+        # 2: the variable's reference and the call's.
+        if node.kind != LEAF and getrefcount(node) > 2:
+            pending.append(node)
             return
-        del pending[index]
 
 
 def note_bytes(nbytes: int) -> None:
@@ -247,12 +247,21 @@ def _disarm() -> None:
 
 
 def _flush_but_newest() -> None:
-    """Compute what is held, except the node being recorded, which has no holder yet."""
+    """Compute what is held and not yet used, except the node being recorded, which has no holder.
+
+    A held value that later ones were computed from is mostly a variable of the loop's body that the
+    next iteration sets anew.  It stays pending: should it be asked for, it is computed again.
+    """
     newest = pending[-1]
     with lock:
-        evaluate(*(n for n in live() if n is not newest and is_worth_storing(n)))
-        prune()
-        count = len(pending)
+        used = {id(arg) for node in pending for arg in node.args if node is not newest}
+        evaluate(
+            *(
+                node
+                for node in live()
+                if node is not newest and id(node) not in used and is_worth_storing(node)
+            )
+        )
         # What was left alone is not pending work: it would only keep the list long.
-        pending[:count] = [n for n in pending[:count] if n is newest or is_worth_storing(n)]
+        pending[:] = [newest] if newest.kind != LEAF else []
         _disarm()

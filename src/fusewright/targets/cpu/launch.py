@@ -174,7 +174,7 @@ class Launch:
         if limit > 1 and not self.kernel.ordered:
             if self._nanoseconds(values, units) >= PARALLEL_NANOSECONDS:
                 # whole blocks: two threads must not add to the partial result of one
-                grain = max(block, self._grain(units, limit))
+                grain = -(-self._grain(units, limit) // block) * block
                 threads.launch(self.address, where, units, grain, scratch, limit)
                 return limit
         self.call(self.address, where, units, threads.own_scratch(scratch) if scratch else 0)
