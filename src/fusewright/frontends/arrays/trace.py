@@ -23,10 +23,11 @@ from fusewright.base import hooks, source
 from fusewright.base.options import Options, current, watchers
 from fusewright.ir.graph import IOTA, LEAF, SCALAR, VIEW, Memory, Node
 
-LIMIT = 96
+LIMIT = 160
 """Recorded nodes after which the next iteration boundary is an occasion to compute."""
 HARD_LIMIT = 4 * LIMIT
 """Recorded nodes after which everything live is computed wherever the program is."""
+MOST_CARRIED = 1024
 REPEATS = 16
 """Records of one place in a row that are iterations: one operation records a few nodes at most."""
 BYTES_LIMIT = 1 << 28
@@ -41,6 +42,8 @@ _watched = 0
 _fresh_bytes = 0
 _previous: tuple[CodeType, int] | None = None
 _repeats = 0
+_left: list[tuple[Node, tuple[tuple[CodeType, int], int]]] = []
+_carried: set[tuple[tuple[CodeType, int], int]] = set()
 
 
 def _reset_lock() -> None:
@@ -231,7 +234,7 @@ def _consider_flush() -> None:
     wrapped = before is not None and before[0] is site[0] and site[1] < before[1]
     wrapped = wrapped or _repeats > REPEATS
     if len(pending) > HARD_LIMIT or (wrapped and not _is_mostly_dead()):
-        _flush_but_newest()
+        _flush_but_newest(site)
 
 
 def _is_mostly_dead() -> bool:
@@ -246,22 +249,30 @@ def _disarm() -> None:
     _previous, _repeats = None, 0
 
 
-def _flush_but_newest() -> None:
-    """Compute what is held and not yet used, except the node being recorded, which has no holder.
+def _flush_but_newest(site: tuple[CodeType, int]) -> None:
+    """Compute what is held, except the node being recorded, which has no holder.
 
     A held value that later ones were computed from is mostly a variable of the loop's body that the
-    next iteration sets anew.  It stays pending: should it be asked for, it is computed again.
+    next iteration sets anew: it stays pending.  If the next flush needs it after all, it is carried
+    from one iteration to the next, and from then on it is computed with the others.
     """
     newest = pending[-1]
     with lock:
+        count = len(pending)
         used = {id(arg) for node in pending for arg in node.args if node is not newest}
-        evaluate(
-            *(
-                node
-                for node in live()
-                if node is not newest and id(node) not in used and is_worth_storing(node)
-            )
-        )
+        held = [node for node in live() if node is not newest and is_worth_storing(node)]
+        places = {id(node): count - index for index, node in enumerate(pending)}
+        left = [
+            (node, (site, places[id(node)]))
+            for node in held
+            if id(node) in used and (site, places[id(node)]) not in _carried
+        ]
+        waiting = {id(node) for node, _ in left}
+        evaluate(*(node for node in held if id(node) not in waiting))
+        if len(_carried) >= MOST_CARRIED:
+            _carried.clear()
+        _carried.update(place for node, place in _left if node.kind == LEAF)
+        _left[:] = left
         # What was left alone is not pending work: it would only keep the list long.
         pending[:] = [newest] if newest.kind != LEAF else []
         _disarm()
