@@ -44,8 +44,7 @@ def diffusion_contestants(shape: tuple[int, int, int]) -> tuple[Contestant, list
     i, j, k = shape
     field = peers.normal((i + 4, j + 4, k), "float64", 7)
     coefficient = peers.normal(shape, "float64", 8)
-    for values in (field, coefficient):
-        values.flags.writeable = False
+    peers.freeze(field, coefficient)
     arrays = [fw.asarray(field), fw.asarray(coefficient)]
     out = peers.aligned(coefficient.size, "float64").reshape(shape)
     jnp, torch = peers.jax().numpy, peers.torch()
@@ -118,7 +117,7 @@ def mandelbrot(np: Any, c: Any) -> Any:
 def mandelbrot_contestants(n: int) -> tuple[Contestant, list[Contestant]]:
     """All of them, on one window."""
     c = np.linspace(-1.75, 0.25, n) + 1j * np.linspace(-1.0, 1.0, n)[:, None]
-    c.flags.writeable = False
+    peers.freeze(c)
     ours = fw.asarray(c)
     others = [
         Contestant("NumPy", lambda: mandelbrot(np, c)),

@@ -111,8 +111,7 @@ def tolerance(dtype: str, total: bool) -> dict[str, float]:
 
 def measure(report: Report, section: Section, dtype: str, count: int, total: bool) -> None:
     inputs = [peers.normal((count,), dtype, seed) for seed in range(4)]
-    for values in inputs:
-        values.flags.writeable = False  # so asarray adopts them: everybody reads the same memory
+    peers.freeze(*inputs)
     ours, others = contestants(inputs, total)
     seconds = 0.4 if report.quick else 3.0
     pairs, notes = compete(ours, others, seconds, **tolerance(dtype, total))

@@ -46,7 +46,7 @@ def gray_scott(u: Any, v: Any, steps: int) -> Any:
 def heat_contestants(n: int) -> tuple[Contestant, list[Contestant]]:
     """All of them, on one start."""
     first = peers.normal((n, n), "float64", 5)
-    first.flags.writeable = False
+    peers.freeze(first)
     held = fw.asarray(first)
     others = [
         Contestant("NumPy", lambda: heat(first.copy(), FEW), share=FEW / STEPS),
@@ -166,7 +166,7 @@ def gray_scott_contestants(n: int) -> tuple[Contestant, list[Contestant]]:
     first = (1 - 0.02 * generator.random((n, n)), 0.02 * generator.random((n, n)))
     for values, middle in zip(first, (0.5, 0.25), strict=True):
         values[n // 2 - 20 : n // 2 + 20, n // 2 - 20 : n // 2 + 20] = middle
-        values.flags.writeable = False
+        peers.freeze(values)
     held = [fw.asarray(values) for values in first]
 
     def ours() -> Any:

@@ -83,8 +83,7 @@ def main() -> None:
     LIBRARIES[name](*(peers.normal((64,), "float64", seed) for seed in range(2)))()
     before = resident()
     x, y = (peers.normal((ELEMENTS,), "float64", seed) for seed in range(2))
-    for values in (x, y):
-        values.flags.writeable = False  # so that asarray adopts it
+    peers.freeze(x, y)
     result = np.asarray(LIBRARIES[name](x, y)())
     most = peak()
     want = chain(np, x[:1000], y[:1000])

@@ -87,3 +87,14 @@ def normal(shape: tuple[int, ...], dtype: str, seed: int) -> NDArray[Any]:
         piece = values[start : start + (1 << 22)]
         generator.standard_normal(piece.size, dtype=np.dtype(dtype).type, out=piece)
     return values.reshape(shape)
+
+
+def freeze(*arrays: NDArray[Any]) -> None:
+    """Make them, and the memory they look into, read-only: `asarray` then adopts them as they are,
+    so that everybody reads the same memory.
+    """
+    for array in arrays:
+        base: Any = array
+        while isinstance(base, np.ndarray):
+            base.flags.writeable = False
+            base = base.base

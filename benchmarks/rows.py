@@ -149,7 +149,7 @@ def torch_eager(name: str, x: Any) -> Callable[[], Any]:
 
 def measure(report: Report, section: Section, name: str, shape: tuple[int, int]) -> None:
     x = peers.normal(shape, "float32", 3)
-    x.flags.writeable = False
+    peers.freeze(x)
     ours, others = contestants(name, x)
     seconds = 0.4 if report.quick else 3.0
     pairs, notes = compete(ours, others, seconds, rtol=1e-4, atol=1e-5)

@@ -55,8 +55,13 @@ def evaluate(*arrays: Any) -> Any:
     Anything that is not a lazy array passes through unchanged.  One argument is returned as it is,
     several as a tuple.
     """
-    trace.evaluate(*(array._node for array in arrays if isinstance(array, Handle)))
-    return arrays[0] if len(arrays) == 1 else arrays
+    if len(arrays) == 1:
+        only = arrays[0]
+        if isinstance(only, Handle):
+            trace.evaluate(only._node)
+        return only
+    trace.evaluate(*[array._node for array in arrays if isinstance(array, Handle)])
+    return arrays
 
 
 def sync() -> None:

@@ -20,8 +20,8 @@ Action = Callable[[Any, Any, Any, int, int], Any]
 
 @dataclass(frozen=True, slots=True)
 class Kind:
-    """What a step does.  `rounds`: its floats may differ from NumPy's in the last bits.  `jumps`: it
-    is not continuous.
+    """What a step does.  `rounds`: its floats may differ from NumPy's in the last bits.  `jumps`:
+    it is not continuous.
     """
 
     action: Action

@@ -152,3 +152,12 @@ def test_an_operation_is_counted_in_one_kernel_only() -> None:
         fw.evaluate(softmax(a))
     unfused = [sum(k.bytes_unfused for k in p.kernels) for p in (apart, together)]
     assert unfused[0] == unfused[1]
+
+
+def test_the_packaged_program_is_a_users() -> None:
+    from fusewright.base import source
+
+    (program,) = source.PROGRAMS
+    assert Path(program).exists()
+    code = compile("def f(a): return a + 1", program, "exec")
+    assert not source.is_inside(code) and source.is_inside(driver.evaluate.__code__)

@@ -16,6 +16,8 @@ Span = tuple[str, int, int, int]
 """File, line, column (from 1), end column (exclusive, from 1; 0 where only the line is known)."""
 
 PACKAGE = str(Path(__file__).resolve().parent.parent) + "/"
+PROGRAMS = frozenset({f"{PACKAGE}cli/demo/tsunami.py"})
+"""What the package brings along but a user could have written: its lines are the user's."""
 _inside: dict[CodeType, bool] = {}
 
 
@@ -25,7 +27,8 @@ def is_inside(code: CodeType) -> bool:
     if found is None:
         if len(_inside) > 4096:
             _inside.clear()
-        found = _inside[code] = code.co_filename.startswith(PACKAGE)
+        file = code.co_filename
+        found = _inside[code] = file.startswith(PACKAGE) and file not in PROGRAMS
     return found
 
 

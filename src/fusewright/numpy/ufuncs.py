@@ -58,8 +58,9 @@ class Ufunc:
 
     def __call__(self, *args: Any, **kwargs: Any) -> Any:
         if not kwargs:
-            if self._unary and len(args) == 1 and type(args[0]) in core.handle_classes:
-                return self._unary(args[0])
+            unary = self._unary
+            if unary and len(args) == 1 and type(args[0]) in core.handle_classes:
+                return unary(args[0])
             result = self._quick(args)
             if result is not NotImplemented:
                 return result

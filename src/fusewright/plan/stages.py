@@ -41,12 +41,16 @@ def by_library(node: Node) -> bool:
 
 
 def build(
-    order: Sequence[Node], outputs: frozenset[int], reusable: frozenset[int] = frozenset()
+    order: Sequence[Node],
+    outputs: frozenset[int],
+    reusable: frozenset[int] = frozenset(),
+    inline: bool = True,
 ) -> Program:
     """The slice as stages.  `order` is topological; `outputs` are the slots asked for; `reusable` those assembled values
-    that may take their base's memory.
+    that may take their base's memory.  Without `inline` every operation stores its result.
     """
-    stored = _choose_stored(order, outputs, reusable)
+    every = frozenset() if inline else frozenset(_computing(order))
+    stored = _choose_stored(order, outputs | every, reusable)
     while True:
         values = Values(order, stored, reusable)
         try:
@@ -63,11 +67,16 @@ def build(
         refused = _read_elsewhere(order, steps, values) & reusable
         if refused:
             reusable -= refused
-            stored = _choose_stored(order, outputs, reusable)
+            stored = _choose_stored(order, outputs | every, reusable)
             continue
         for slot in outputs:
             values.describe(slot)
         return Program(values.buffers, steps, values.arguments.sources, outputs)
+
+
+def _computing(order: Sequence[Node]) -> list[int]:
+    kinds = (graph.MAP, graph.ASSEMBLE, graph.GATHER)
+    return [slot for slot, node in enumerate(order) if node.kind in kinds]
 
 
 def _realised(step: Step) -> Step:

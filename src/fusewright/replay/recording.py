@@ -178,9 +178,7 @@ class Recording:
             trace.note_bytes(node.value[0].nbytes)
         return self.spec(Made(arguments, roots, floats, fresh))
 
-    def _detach(
-        self, roots: list[Handle], values: list[Node], before: list[Node]
-    ) -> list[Node]:
+    def _detach(self, roots: list[Handle], values: list[Node], before: list[Node]) -> list[Node]:
         """What a NumPy array lent for the call must not stay behind: copies instead."""
         own: dict[int, Node] = {}
         for number in self.lent:

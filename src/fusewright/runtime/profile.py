@@ -44,7 +44,7 @@ class Decision:
 
 @dataclass(frozen=True, slots=True)
 class KernelRecord:
-    """A compiled kernel that ran.  `bytes_unfused` is what the same operations move one at a time."""
+    """A compiled kernel that ran; `bytes_unfused` is what its operations move one at a time."""
 
     name: str
     start: float

@@ -19,11 +19,11 @@ import numpy as np
 
 from fusewright.base.options import current
 from fusewright.frontends.arrays import core, sharing, trace
-from fusewright.frontends.arrays.core import READ_ONLY, Handle
-from fusewright.frontends.arrays.dtypes import DEFAULT, RANGES
-from fusewright.frontends.arrays.views import Slice, view_node
+from fusewright.frontends.arrays.core import Handle
+from fusewright.frontends.arrays.dtypes import RANGES
+from fusewright.frontends.arrays.views import Places, Slice, view_node
 from fusewright.ir.dtypes import FLOAT32, FLOAT64, DType
-from fusewright.ir.graph import LEAF, MAP, SCALAR, VIEW, Node
+from fusewright.ir.graph import ASSEMBLE, LEAF, MAP, SCALAR, VIEW, Memory, Node
 
 SMALL = 4096
 """Elements of a region that is written at once: more are worth a kernel."""
@@ -31,6 +31,8 @@ DEPTH = 8
 """Operations on top of each other that are computed at once: more are worth a kernel."""
 CONSTANT = 1 << 16
 """Elements of a constant array that gets memory at its first small write."""
+FILLING = 4
+"""Writes of single elements in a row after which an array is computed, to be filled in memory."""
 
 COMPARISONS: dict[str, Callable[[Any, Any], bool]] = {
     "equal": operator.eq,
@@ -54,11 +56,42 @@ EXACT: dict[str, Callable[..., Any]] = {
 EXACT_FLOATS: dict[str, Callable[..., Any]] = {"divide": operator.truediv, "sqrt": math.sqrt}
 
 
+def element(source: Node, places: Places) -> Node | None:
+    """A single element of a value in memory, read now; None where it has to be recorded."""
+    if source.kind != LEAF or trace.is_held():
+        return None
+    memory, offset, strides = source.value
+    for (_, start, _), stride in zip(places, strides, strict=True):
+        offset += start * stride
+    dtype = source.dtype
+    return Node(SCALAR, "", (), dtype, (), (), _read(memory, dtype, offset))
+
+
+def item(handle: Handle, key: int) -> Any:
+    """`handle[key]` of a row in memory; None for any other handle, and out of bounds."""
+    node = handle._node
+    if node.kind != LEAF or len(node.shape) != 1 or trace.is_held():
+        return None
+    extent = node.shape[0]
+    if key < 0:
+        key += extent
+    if not 0 <= key < extent:
+        return None
+    memory, offset, strides = node.value
+    value = _read(memory, node.dtype, offset + key * strides[0])
+    return core.wrap(Node(SCALAR, "", (), node.dtype, (), (), value))
+
+
+def _read(memory: Memory, dtype: DType, offset: int) -> Any:
+    return np.ndarray((), dtype.numpy, memory.owner, offset).item()
+
+
 def number(node: Node) -> Any:
     """A value without dims as a Python number; None where it takes a kernel to know it."""
     if node.kind == LEAF:
-        memory, offset, _ = node.value
-        return np.ndarray((), node.dtype.numpy, memory.owner, offset).item()
+        return _read(node.value[0], node.dtype, node.value[1])
+    if node.kind == SCALAR:
+        return _rounded(node.value, node.dtype)
     if node.kind != MAP or trace.is_held() or current().contract:
         return None
     try:
@@ -75,8 +108,7 @@ def number(node: Node) -> Any:
 def _computed(node: Node, depth: int) -> Any:
     kind, dtype = node.kind, node.dtype
     if kind == LEAF:
-        memory, offset, _ = node.value
-        return np.ndarray((), dtype.numpy, memory.owner, offset).item()
+        return _read(node.value[0], dtype, node.value[1])
     if kind == SCALAR:
         return _rounded(node.value, dtype)
     if kind != MAP or not depth:
@@ -124,16 +156,76 @@ def _rounded(value: Any, dtype: DType) -> Any:
 
 def write(handle: Handle, key: Any, value: Any) -> bool:
     """`handle[key] = value` at once; False where it has to be recorded (or refused)."""
-    target = _own_memory(handle)
-    if target is None:
-        return False
-    if type(value) not in DEFAULT:
-        value = _known(value, target)
+    if type(value) not in REAL:
+        value = _known(value, handle)
         if value is None:
             return False
-        target = _own_memory(handle, exclusive=True)
-    elif type(value) is complex:
+    places = None
+    root = handle
+    if type(handle) is core.view_class and type(handle._link) is Slice:
+        root, places = handle._base, handle._link
+        handle._version = handle._cached = None  # what it remembers would hold the memory
+    if type(root) is not core.array_class or trace.is_held() or not _is_alone(root):
         return False
-    else:
-        target = _own_memory(handle, exclusive=True)
-    return target is not None and _moved(target, key, value)
+    node = root._node
+    if places is not None:
+        node = view_node(node, places.places, places.shape)
+    target = sharing.window(node)
+    try:
+        if len(node.shape) != 1 or type(key) is not int:
+            region = target[key]
+            if region.size > SMALL:
+                return False
+        target[key] = value
+    except (ArithmeticError, IndexError, TypeError, ValueError):
+        return False  # the general way says what is wrong
+    return True
+
+
+REAL = frozenset((float, int, bool, np.float64, np.float32, np.int64))
+
+
+def _known(value: Any, handle: Handle) -> Any:
+    """An operand of ours whose values are known, as NumPy takes it."""
+    if type(value) is core.scalar_class:
+        return number(value._node)
+    if type(value) not in core.handle_classes:
+        return None
+    node = value._node
+    if node.kind != LEAF or node.dtype is not handle._dtype or math.prod(node.shape) > SMALL:
+        return None
+    return sharing.window(node)
+
+
+def _is_alone(root: Handle) -> bool:
+    """Whether the handle's value is in memory, and nobody else can see it."""
+    node = root._node
+    if node.kind == VIEW:
+        return _gets_memory(root, node)
+    if node.kind == ASSEMBLE and _is_being_filled(node):
+        trace.evaluate(node)
+    if node.kind != LEAF:
+        return False
+    memory = node.value[0]
+    # 3: the holder's reference, the variable's and the call's
+    alone = getrefcount(node) <= 3 and getrefcount(memory) <= 3
+    return alone and memory.writable and not memory.external
+
+
+def _is_being_filled(node: Node) -> bool:
+    """Whether the last few writes were of single elements: there will be more of them."""
+    for _ in range(FILLING):
+        if node.kind != ASSEMBLE or len(node.args) != 2 or math.prod(node.args[1].shape) > 1:
+            return False
+        node = node.args[0]
+    return True
+
+
+def _gets_memory(root: Handle, node: Node) -> bool:
+    """Give a small constant (`zeros`) memory: it is about to be filled element by element."""
+    (source,) = node.args
+    if source.kind != SCALAR or node.attr or math.prod(node.shape) > CONSTANT:
+        return False
+    value = np.full(node.shape, source.value, node.dtype.numpy)
+    root._node = sharing.adopted(value)
+    return True

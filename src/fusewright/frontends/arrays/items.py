@@ -9,6 +9,7 @@ import numpy as np
 from fusewright.base.errors import ArgumentError, ShapeError
 from fusewright.frontends.arrays import (
     core,
+    immediate,
     indexing,
     inplace,
     masking,
@@ -30,6 +31,10 @@ def getitem(handle: Handle, key: Any) -> Any:
     """`handle[key]`: a view for slices, a lazy scalar for a single element, a gather for index
     arrays.
     """
+    if type(key) is int:
+        read = immediate.item(handle, key)
+        if read is not None:
+            return read
     what: Basic | Fancy | None = plain(key, handle)
     if what is None:
         mask = full_mask(key, handle)
@@ -39,6 +44,9 @@ def getitem(handle: Handle, key: Any) -> Any:
     if isinstance(what, Fancy):
         return wrap_array(indexing.gather(handle._node, what))
     if what.element:
+        node = immediate.element(handle._node, what.places)
+        if node is not None:
+            return wrap(node)
         return wrap(sharing.private(view_node(handle._node, what.places, what.shape)))
     if isinstance(handle, core.scalar_class):
         handle = wrap_array(handle._node)
@@ -84,6 +92,8 @@ def _is_bool_list(key: list[Any]) -> bool:
 def setitem(handle: Handle, key: Any, value: Any) -> None:
     """`handle[key] = value`."""
     inplace.check_writable(handle)
+    if immediate.write(handle, key, value):
+        return None
     what: Basic | Fancy | None = plain(key, handle)
     if what is None:
         mask = full_mask(key, handle)

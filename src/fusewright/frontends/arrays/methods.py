@@ -11,6 +11,7 @@ import numpy as np
 from fusewright.base.errors import DTypeError, ShapeError, ValueRangeError
 from fusewright.frontends.arrays import (
     core,
+    immediate,
     inplace,
     items,
     linalg,
@@ -307,7 +308,8 @@ class Methods(Handle):
 
     def item(self, *args: Any) -> Any:
         """One element as a Python number."""
-        return sharing.content(self).item(*args)
+        value = None if args or self._shape else immediate.number(self._node)
+        return sharing.content(self).item(*args) if value is None else value
 
     def tolist(self) -> Any:
         """Nested lists of Python numbers."""

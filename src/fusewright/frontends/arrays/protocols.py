@@ -12,6 +12,7 @@ import numpy as np
 from fusewright.base.errors import ArgumentError, ValueRangeError
 from fusewright.frontends.arrays import (
     core,
+    immediate,
     methods,
     opaque,
     record,
@@ -21,6 +22,7 @@ from fusewright.frontends.arrays import (
     views,
 )
 from fusewright.frontends.arrays.core import Handle, wrap, wrap_array
+from fusewright.frontends.arrays.operators import overrides
 
 namespace: list[Any] = []
 """The module `__array_namespace__` answers with: `fusewright.numpy` puts itself here."""
@@ -44,6 +46,8 @@ class Protocols(Handle):
         return sharing.lend(self, views.root_of(self))
 
     def __array_ufunc__(self, ufunc: np.ufunc, method: str, *inputs: Any, **kwargs: Any) -> Any:
+        if any(map(overrides, inputs)):
+            return NotImplemented
         return ufuncs.call(ufunc, method, inputs, kwargs)
 
     def __array_function__(
@@ -103,6 +107,10 @@ class Protocols(Handle):
 
     def _single(self, what: str) -> Any:
         shape = self._shape
+        if not shape:
+            value = immediate.number(self._node)
+            if value is not None:
+                return value
         if any(n != 1 for n in shape):
             raise _ambiguous(what, shape)
         return sharing.content(self).item()

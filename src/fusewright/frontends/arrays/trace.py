@@ -14,6 +14,7 @@ from __future__ import annotations
 import math
 import os
 import threading
+from collections.abc import Sequence
 from sys import getrefcount
 from types import CodeType
 
@@ -34,6 +35,9 @@ BYTES_LIMIT = 1 << 28
 """Bytes of new leaves after which the list is searched for dead nodes that keep memory alive."""
 LARGEST = 1 << 40
 """Bytes of a value that no flush computes: it can only be wanted in parts."""
+
+_VALUES = (LEAF, SCALAR)
+"""Kinds of nodes that nothing has to be computed for."""
 
 pending: list[Node] = []
 gate = LIMIT
@@ -85,6 +89,11 @@ def passed_gate(node: Node) -> None:
 _held = 0
 
 
+def is_held() -> bool:
+    """Whether a function is being recorded for replay."""
+    return _held > 0
+
+
 def hold(change: int) -> None:
     """Compute nothing that nobody asks for while the sum of changes is positive."""
     global _held
@@ -119,14 +128,16 @@ def record(node: Node) -> Node:
 
 def evaluate(*nodes: Node) -> None:
     """Turn nodes into leaves now."""
-    wanted = [n for n in nodes if n.kind != LEAF and (n.kind != SCALAR or _has_no_memory(n))]
-    if not wanted:
-        return
+    wanted: Sequence[Node] = nodes
+    if len(nodes) != 1 or nodes[0].kind in _VALUES:
+        wanted = [n for n in nodes if n.kind != LEAF and (n.kind != SCALAR or _has_no_memory(n))]
+        if not wanted:
+            return
     with lock:
         hooks.evaluate(wanted)
         for node in wanted:
             note_bytes(node.value[0].nbytes)
-        _drop_tail()
+        drop_tail()
         if _previous is not None and len(pending) <= LIMIT:
             _disarm()
 
@@ -138,12 +149,12 @@ def _has_no_memory(node: Node) -> bool:
     return False
 
 
-def _drop_tail() -> None:
+def drop_tail() -> None:
     """Forget the newest nodes as far as they are computed or dead: their operands die with them."""
     while pending:
         node = pending.pop()
         # 2: the variable's reference and the call's.
-        if node.kind != LEAF and getrefcount(node) > 2:
+        if getrefcount(node) > 2 and node.kind not in _VALUES:
             pending.append(node)
             return
 

@@ -31,7 +31,7 @@ def decide(slice_: Slice, options: Options) -> tuple[Program, Plan]:
     """What would run: the slice as stages, and how they are grouped."""
     order, outputs = slice_.order, frozenset(slice_.outputs)
     reusable = frozenset(slice_.slots[node] for node in slice_.reusable)
-    program = stages.build(order, outputs, reusable)
+    program = stages.build(order, outputs, reusable, options.fuse)
     leaves = {slot for slot, node in enumerate(order) if node.kind == graph.LEAF}
     if options.debug:
         verify.check_program(program, len(order), leaves)

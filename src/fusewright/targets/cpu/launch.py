@@ -28,12 +28,13 @@ Values = list[Any]
 Memories = dict[int, tuple[Memory, int]]
 Integer = Callable[[Values], int]
 
+WORD = struct.Struct("<q")
+FLOAT64_BYTES = struct.Struct("<d")
 _PACK = {
-    "float64": struct.Struct("<d"),
+    "float64": FLOAT64_BYTES,
     "float32": struct.Struct("<fxxxx"),
     "float16": struct.Struct("<exxxxxx"),
 }
-_WORD = struct.Struct("<q")
 
 PARALLEL_NANOSECONDS = 8_000
 """Work below this runs on the calling thread: a fork and join costs 1-20 us depending on how long the pool has slept."""
@@ -103,7 +104,7 @@ def word(value: Any, dtype: DType) -> int:
     """A scalar as a 64-bit argument word."""
     packer = _PACK.get(dtype.name)
     if packer is not None:
-        return int(_WORD.unpack(packer.pack(value))[0])
+        return int(WORD.unpack(packer.pack(value))[0])
     number = int(value)
     return number - (1 << 64) if number >= 1 << 63 else number
 
@@ -171,7 +172,7 @@ class Launch:
         scratch = 0
         for _, size in self.scratch:
             scratch += -(-size(values) // 64) * 64
-        if limit > 1 and not self.kernel.ordered:
+        if units > 1 < limit and not self.kernel.ordered:
             if self._nanoseconds(values, units) >= PARALLEL_NANOSECONDS:
                 # whole blocks: two threads must not add to the partial result of one
                 grain = -(-self._grain(units, limit) // block) * block
@@ -254,7 +255,7 @@ def prepare(program: Program, compiled: CompiledKernel) -> Launch:
     launch = Launch(
         kernel,
         module,
-        integer(_units(kernel)) if not counts_tiles(kernel) else _tiles(integer(_units(kernel))),
+        integer(units(kernel)) if not counts_tiles(kernel) else _tiles(integer(units(kernel))),
         outputs,
         partials,
         scratch,
@@ -272,7 +273,8 @@ def _tiles(extent: Integer) -> Integer:
     return lambda values: -(-extent(values) // TILE)
 
 
-def _units(kernel: Kernel) -> Expr:
+def units(kernel: Kernel) -> Expr:
+    """How many units a kernel has, before they are tiled."""
     if kernel.shared == 0:
         return const(1, INT64)
     total: Expr | None = None

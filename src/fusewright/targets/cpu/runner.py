@@ -15,12 +15,12 @@ from fusewright.ir.expr import postorder
 from fusewright.ir.graph import Memory, Node, contiguous_strides
 from fusewright.ir.nest import Alias, Library, Program
 from fusewright.plan.plan import Kernel, Plan
-from fusewright.runtime.limits import cpu_count
 from fusewright.runtime.trace import Slice
 from fusewright.targets.cpu import background
 from fusewright.targets.cpu.compiled import Compiled, disk_key, fetch, keep
 from fusewright.targets.cpu.features import select
 from fusewright.targets.cpu.launch import Launch, fetcher, prepare
+from fusewright.targets.cpu.threads import default_threads
 
 Memories = dict[int, tuple[Memory, int]]
 Results = dict[int, Any]
@@ -33,7 +33,7 @@ Compute = Callable[[Node, list[Any]], Any]
 @dataclass(slots=True)
 class Runner:
     """The steps of a plan with their code.  `last_use[k]` are the slots nobody needs after step k; `origin` and
-    `seconds` say where the code came from and how long that took.
+    `seconds` say where the code came from and how long that took; `runs` counts the evaluations.
     """
 
     program: Program
@@ -45,6 +45,7 @@ class Runner:
     last_use: list[tuple[int, ...]] = field(default_factory=list)
     origin: Literal["compiled", "disk"] = "disk"
     seconds: float = 0.0
+    runs: int = 0
 
     def run(
         self,
@@ -56,7 +57,7 @@ class Runner:
         """Compute, and make the output nodes leaves; `watch` hears of every step."""
         values = [fetch(order) for fetch in self.fetches]
         memories: Memories = {slot: order[slot].value[:2] for slot in self.leaves}
-        limit = options.threads or cpu_count()
+        limit = options.threads or default_threads()
         results: Results = {}
         for step, dead in zip(self.steps, self.last_use, strict=True):
             start, used = perf_counter() if watch is not None else 0.0, 1

@@ -49,11 +49,12 @@ class Code(NamedTuple):
     """The pool's machine code in this process.
 
     `call(kernel, args, units, scratch)` runs units [0, units) on this thread and holds the GIL: for
-    work of microseconds.
+    work of microseconds.  `run(kernel, units, *words)` does so with the argument words themselves.
     """
 
     image: LoadedImage
     call: Callable[[int, int, int, int], int]
+    run: Callable[..., int]
     launch: Callable[[int, int, int, int, int, int, int, int], int]
     start: Callable[[int, int, int], int]
     definitions: tuple[_MethodDef, ...]
@@ -76,11 +77,13 @@ def _load_code() -> Code:
         if _code is None:
             image = load(_image())
             call, call_definition = _python_function(b"call", image.address("py_call"))
+            run, run_definition = _python_function(b"run", image.address("py_run"))
             launch, launch_definition = _python_function(b"launch", image.address("py_launch"))
             start = ctypes.CFUNCTYPE(
                 ctypes.c_int64, ctypes.c_void_p, ctypes.c_int64, ctypes.c_int64
             )(image.address("start"))
-            _code = Code(image, call, launch, start, (call_definition, launch_definition))
+            definitions = (call_definition, run_definition, launch_definition)
+            _code = Code(image, call, run, launch, start, definitions)
         return _code
 
 
