@@ -52,7 +52,8 @@ def test_a_long_loop_flushes_at_its_own_period(flushes: Flushes) -> None:
         x = x * 0.5 + y
         y = y - x * 0.001
     assert len(flushes) > 5
-    assert len(set(flushes[1:])) == 1, "every flush has the structure of the one before"
+    # The first two leave what only later values need: it is stored when it is asked for again.
+    assert len(set(flushes[2:])) == 1, "every flush has the structure of the one before"
     assert max(pending for _, pending in flushes) <= trace.HARD_LIMIT
     want_x, want_y = np.ones(3), np.full(3, 2.0)
     for _ in range(500):

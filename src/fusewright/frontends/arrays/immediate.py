@@ -13,6 +13,7 @@ import operator
 from collections.abc import Callable
 from ctypes import c_float
 from sys import getrefcount
+from types import EllipsisType
 from typing import Any
 
 import numpy as np
@@ -92,7 +93,7 @@ def number(node: Node) -> Any:
         return _read(node.value[0], node.dtype, node.value[1])
     if node.kind == SCALAR:
         return _rounded(node.value, node.dtype)
-    if node.kind != MAP or trace.is_held() or current().contract:
+    if node.kind not in (MAP, VIEW) or trace.is_held() or current().contract:
         return None
     try:
         value = _computed(node, DEPTH)
@@ -111,6 +112,9 @@ def _computed(node: Node, depth: int) -> Any:
         return _read(node.value[0], dtype, node.value[1])
     if kind == SCALAR:
         return _rounded(node.value, dtype)
+    if kind == VIEW:
+        read = element(node.args[0], node.attr)
+        return None if read is None else read.value
     if kind != MAP or not depth:
         return None
     operands = []
@@ -156,25 +160,33 @@ def _rounded(value: Any, dtype: DType) -> Any:
 
 def write(handle: Handle, key: Any, value: Any) -> bool:
     """`handle[key] = value` at once; False where it has to be recorded (or refused)."""
+    root, link = handle, None
+    if type(handle) is core.view_class and type(handle._link) is Slice:
+        root, link = handle._base, handle._link
+    if type(root) is not core.array_class or trace.is_held():
+        return False
+    if root._node.kind == ASSEMBLE and _is_being_filled(root._node):
+        trace.evaluate(root._node)
     if type(value) not in REAL:
         value = _known(value, handle)
         if value is None:
             return False
-    places = None
-    root = handle
-    if type(handle) is core.view_class and type(handle._link) is Slice:
-        root, places = handle._base, handle._link
-        handle._version = handle._cached = None  # what it remembers would hold the memory
-    if type(root) is not core.array_class or trace.is_held() or not _is_alone(root):
+    if link is not None:
+        handle._version = handle._cached = None  # type: ignore[attr-defined]  # they hold the node
+    if not _is_alone(root):
         return False
     node = root._node
-    if places is not None:
-        node = view_node(node, places.places, places.shape)
-    target = sharing.window(node)
+    if link is not None:
+        node = view_node(node, link.places, link.shape)
+    return _moved(sharing.window(node), key, value)
+
+
+def _moved(target: NDArray, key: Any, value: Any) -> bool:
+    """Let NumPy write, where the region is small and NumPy agrees."""
     try:
-        if len(node.shape) != 1 or type(key) is not int:
+        if target.ndim != 1 or type(key) is not int:
             region = target[key]
-            if region.size > SMALL:
+            if region.size > SMALL or (target.ndim and not isinstance(key, PLAIN)):
                 return False
         target[key] = value
     except (ArithmeticError, IndexError, TypeError, ValueError):
@@ -182,6 +194,8 @@ def write(handle: Handle, key: Any, value: Any) -> bool:
     return True
 
 
+NDArray = np.ndarray[Any, np.dtype[Any]]
+PLAIN = (int, slice, tuple, EllipsisType)
 REAL = frozenset((float, int, bool, np.float64, np.float32, np.int64))
 
 
@@ -202,8 +216,6 @@ def _is_alone(root: Handle) -> bool:
     node = root._node
     if node.kind == VIEW:
         return _gets_memory(root, node)
-    if node.kind == ASSEMBLE and _is_being_filled(node):
-        trace.evaluate(node)
     if node.kind != LEAF:
         return False
     memory = node.value[0]

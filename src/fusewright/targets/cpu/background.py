@@ -3,12 +3,16 @@
 from __future__ import annotations
 
 import atexit
+import contextlib
 import os
 import queue
 import threading
 from collections.abc import Callable
 
 Job = Callable[[], None]
+
+NICE = 10
+"""The compiling thread gives way to those that compute."""
 
 _jobs: queue.SimpleQueue[Job | None] = queue.SimpleQueue()
 _thread: threading.Thread | None = None
@@ -24,6 +28,9 @@ def submit(job: Job) -> None:
 
 
 def _work() -> None:
+    # The program goes first: on Linux a thread has a priority of its own.
+    with contextlib.suppress(OSError, AttributeError):
+        os.setpriority(os.PRIO_PROCESS, threading.get_native_id(), NICE)
     while (job := _jobs.get()) is not None:
         job()
 

@@ -30,10 +30,17 @@ Compute = Callable[[Node, list[Any]], Any]
 """What a node means to NumPy: the reference target's table."""
 
 
+HOT = 2
+"""Runs after which better code is worth compiling: many structures are met once."""
+
+
 @dataclass(slots=True)
 class Runner:
-    """The steps of a plan with their code.  `last_use[k]` are the slots nobody needs after step k; `origin` and
-    `seconds` say where the code came from and how long that took; `runs` counts the evaluations.
+    """The steps of a plan with their code.
+
+    `last_use[k]` are the slots nobody needs after step k, `complete[k]` the outputs that step k finishes.  `improve`
+    makes better code once the runner has shown that it is needed again.  `origin` and `seconds` say where the code came from
+    and how long that took; `runs` counts the evaluations.
     """
 
     program: Program
@@ -43,6 +50,8 @@ class Runner:
     outputs: tuple[int, ...]
     fetches: tuple[Callable[[Sequence[Node]], Any], ...]
     last_use: list[tuple[int, ...]] = field(default_factory=list)
+    complete: list[tuple[int, ...]] = field(default_factory=list)
+    improve: Callable[[], None] | None = None
     origin: Literal["compiled", "disk"] = "disk"
     seconds: float = 0.0
     runs: int = 0
@@ -59,7 +68,7 @@ class Runner:
         memories: Memories = {slot: order[slot].value[:2] for slot in self.leaves}
         limit = options.threads or default_threads()
         results: Results = {}
-        for step, dead in zip(self.steps, self.last_use, strict=True):
+        for number, step in enumerate(self.steps):
             start, used = perf_counter() if watch is not None else 0.0, 1
             if isinstance(step, Launch):
                 used = step.run(values, memories, limit)
@@ -69,15 +78,19 @@ class Runner:
                 _library(order, step, memories, results, compute)
             if watch is not None:
                 watch(start, perf_counter() - start, used)
-            for slot in dead:
+            # At once: should a later step fail, what was written in place is not written again.
+            for slot in self.complete[number]:
+                node = order[slot]
+                memory, offset = memories[slot]
+                shape = node.shape
+                size = node.dtype.itemsize
+                strides = (size,) if len(shape) == 1 else contiguous_strides(shape, size)
+                node.become_leaf(memory, offset, strides)
+            for slot in self.last_use[number]:
                 memories.pop(slot, None)
-        for slot in self.outputs:
-            node = order[slot]
-            memory, offset = memories[slot]
-            shape = node.shape
-            size = node.dtype.itemsize
-            strides = (size,) if len(shape) == 1 else contiguous_strides(shape, size)
-            node.become_leaf(memory, offset, strides)
+        if self.improve is not None and self.runs >= HOT:
+            background.submit(self.improve)
+            self.improve = None
 
 
 def assemble(compiled: Compiled) -> Runner:
@@ -91,8 +104,16 @@ def assemble(compiled: Compiled) -> Runner:
     fetches = tuple(fetcher(s, compiled.kinds[s.slot]) for s in program.arguments)
     outputs = tuple(sorted(program.outputs))
     return Runner(
-        program, plan, steps, leaves, outputs, fetches, _last_uses(plan, program.outputs)
+        program,
+        plan,
+        steps,
+        leaves,
+        outputs,
+        fetches,
+        _last_uses(plan, program.outputs),
+        _completions(plan, program.outputs),
     )
+
 
 
 def obtain(key: Any, slice_: Slice, options: Options) -> Runner:
@@ -111,7 +132,7 @@ def obtain(key: Any, slice_: Slice, options: Options) -> Runner:
     runner = assemble(compiled)
     runner.origin, runner.seconds = origin, perf_counter() - start
     if not all(kernel is None or kernel.final for kernel in compiled.kernels):
-        background.submit(lambda: _improve(name, compiled, runner, options))
+        runner.improve = lambda: _improve(name, compiled, runner, options)
     return runner
 
 
@@ -137,6 +158,17 @@ def _last_uses(plan: Plan, outputs: frozenset[int]) -> list[tuple[int, ...]]:
         used = _touched(step)
         result.append(tuple(used - seen))
         seen |= used
+    return result[::-1]
+
+
+def _completions(plan: Plan, outputs: frozenset[int]) -> list[tuple[int, ...]]:
+    """Which outputs each step writes last."""
+    seen: set[int] = set()
+    result: list[tuple[int, ...]] = []
+    for step in reversed(plan.steps):
+        written = {m.stage.slot for m in step.members} if isinstance(step, Kernel) else {step.slot}
+        result.append(tuple(sorted(outputs & written - seen)))
+        seen |= written
     return result[::-1]
 
 

@@ -1,0 +1,138 @@
+"""Boolean selection stays recorded as long as the same mask decides, and always means NumPy's."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+import pytest
+
+import fusewright.frontends.arrays as fa
+from fusewright.base import errors
+from fusewright.frontends.arrays.handle import Masked
+from fusewright.ir.graph import LEAF
+
+Program = Callable[[Any, Any, Any], Any]
+
+
+def operands() -> tuple[Any, Any, Any]:
+    rng = np.random.default_rng(3)
+    x, y = rng.normal(size=(2, 5, 4)) * 3
+    return x, y + 8, rng.random((5, 4)) < 0.5
+
+
+def squares(x: Any, y: Any, m: Any) -> Any:
+    x[m] = x[m] * x[m] + y[m]
+    return x
+
+
+def grows(x: Any, y: Any, m: Any) -> Any:
+    x[m] += 2
+    y[m] *= x[m]
+    return x, y
+
+
+def functions(x: Any, y: Any, m: Any) -> Any:
+    t = np.minimum(np.abs(x[m]), 1.5)
+    y[m] = 1 / (1 + t) - -t
+    return y, t > 1, 2**np.floor(t)
+
+
+def old_values(x: Any, y: Any, m: Any) -> Any:
+    kept = x[m]
+    x[m] = 0
+    m[0, 0] = ~m[0, 0]
+    y[m] = 1
+    return x, y, kept, m
+
+
+def other_mask(x: Any, y: Any, m: Any) -> Any:
+    n = ~m
+    count = min(int(m.sum()), int(n.sum()))
+    part = x[m][:count] + y[n][:count]
+    x[n] = 3 * x[n]
+    return part, x
+
+
+def written(x: Any, y: Any, m: Any) -> Any:
+    t = x[m]
+    view = t[1:]
+    t += 1
+    t[0] = 7
+    view[-1] = 9
+    y[m] = t
+    return t, view, y
+
+
+def numbers(x: Any, y: Any, m: Any) -> Any:
+    t = x[m]
+    return len(t), t.size, x.sum() * t, t.copy() - 1, t.astype("f4"), [float(v) for v in t]
+
+
+PROGRAMS = [squares, grows, functions, old_values, other_mask, written, numbers]
+
+
+@pytest.mark.parametrize("program", PROGRAMS)
+def test_the_meaning_is_numpys(program: Program) -> None:
+    want = program(*operands())
+    got = program(*map(fa.asarray, operands()))
+    want, got = (v if isinstance(v, tuple) else (v,) for v in (want, got))
+    for ours, theirs in zip(got, want, strict=True):
+        np.testing.assert_allclose(np.asarray(ours), theirs, rtol=1e-14)
+
+
+@pytest.mark.parametrize("program", [squares, grows])
+def test_one_mask_evaluates_nothing(program: Program) -> None:
+    x, y, m = map(fa.asarray, operands())
+    program(x, y, m > 0)
+    assert x._node.kind != LEAF
+
+
+def test_reductions_of_what_a_mask_selects_stay_recorded() -> None:
+    x, _, m = operands()
+    ours, mask = fa.asarray(x), fa.asarray(m)
+    for name in ("sum", "mean", "std", "any", "all"):
+        got = getattr(ours[mask], name)()
+        assert got._node.kind != LEAF
+        np.testing.assert_allclose(got, getattr(x[m], name)(), rtol=1e-11)
+    assert float(ours[mask].max()) == x[m].max()
+    with pytest.raises(ValueError, match="zero-size"):
+        ours[mask & ~mask].max()
+
+
+def test_values_a_mask_leaves_out_are_not_looked_at() -> None:
+    base, exponent = fa.asarray([2, 3, 4]), fa.asarray([1, -1, 2])
+    chosen = exponent > 0
+    assert (base[chosen] ** exponent[chosen]).tolist() == [2, 16]
+    whole = fa.asarray([6, 7, 8]) // fa.asarray([2, 0, 4])
+    assert whole[chosen].tolist() == [3, 2]
+    divided = fa.asarray([6, 7, 8])[chosen] // fa.asarray([2, 0, 4])[chosen]
+    assert divided.tolist() == [3, 2]
+
+
+def test_a_mask_of_another_shape_is_refused_at_the_line() -> None:
+    x = fa.asarray(np.ones((3, 4)))
+    with pytest.raises(errors.BoundsError, match="boolean index did not match"):
+        x[fa.asarray(np.ones((3, 3), bool))]
+
+
+def test_memory_that_numpy_sees_is_read_at_once() -> None:
+    shared = np.arange(4.0)
+    x = fa.asarray(shared, copy=False)
+    mask = fa.asarray([True, False, True, False])
+    chosen = x[mask]
+    shared[:] = 0
+    assert not isinstance(chosen, Masked)
+    assert chosen.tolist() == [0.0, 2.0]
+
+
+def test_an_in_place_operator_keeps_the_type() -> None:
+    x = fa.asarray(np.arange(3))
+    mask = x > 0
+    with pytest.raises(errors.DTypeError, match="same_kind"):
+        x[mask] += 0.5
+    chosen = x[mask]
+    same = chosen
+    chosen += 2
+    assert same.tolist() == [3, 4] and x.tolist() == [0, 1, 2]
