@@ -1,4 +1,5 @@
-"""The one upward call: front ends ask for values, and the driver (a layer they do not know) computes them.
+"""The one upward call: front ends ask for values, and the driver (a layer they do not know)
+computes them.
 
 `evaluate` is a slot, not a registry.  `fusewright.api` fills it when the package is imported.
 """

@@ -1,8 +1,8 @@
 """LLVM IR text for one function: nested scopes, loops, and scalar expressions at a vector width.
 
-An expression is emitted once, in the outermost scope that knows everything it depends on, so loop-invariant code motion needs no
-pass.  Loads are more careful: they never move above the guard that makes them safe (a loop that may run zero times, a row
-that may not exist).
+An expression is emitted once, in the outermost scope that knows everything it depends on, so
+loop-invariant code motion needs no pass.  Loads are more careful: they never move above the guard
+that makes them safe (a loop that may run zero times, a row that may not exist).
 """
 
 from __future__ import annotations
@@ -13,13 +13,14 @@ from dataclasses import dataclass, field
 
 from fusewright.codegen.spell import literal, llvm_type, spell
 from fusewright.ir import expr as ir
-from fusewright.ir.dtypes import BOOL, DType
+from fusewright.ir.dtypes import BOOL
 from fusewright.ir.expr import Expr
 
 
 @dataclass(slots=True)
 class Scope:
-    """A straight-line region being written; `guard` says that nothing that may trap may leave it."""
+    """A straight-line region being written; `guard` says that nothing that may trap may leave it.
+    """
 
     guard: bool = False
     lines: list[str] = field(default_factory=list)
@@ -28,7 +29,8 @@ class Scope:
 
 @dataclass(frozen=True, slots=True)
 class Lanes:
-    """The vector loop being written: its variable, lanes, and the mask of a last, partial vector."""
+    """The vector loop being written: its variable, lanes, and the mask of a last, partial vector.
+    """
 
     variable: int
     width: int
@@ -102,7 +104,9 @@ class Builder:
     def loop(
         self, low: str, high: str, step: int, carried: Sequence[tuple[str, str]] = ()
     ) -> Iterator[Loop]:
-        """`for i in range(low, high, step)`, with (type, initial value) pairs that one iteration hands to the next."""
+        """`for i in range(low, high, step)`, with (type, initial value) pairs that one iteration
+        hands to the next.
+        """
         label = self._label()
         register, following = self.fresh(), self.fresh()
         loop = Loop([self.fresh() for _ in carried], [])
@@ -276,7 +280,9 @@ class Builder:
 
 @dataclass(slots=True)
 class Loop:
-    """A loop being written: its carried values now, and (filled in by the body) for the next iteration."""
+    """A loop being written: its carried values now, and (filled in by the body) for the next
+    iteration.
+    """
 
     current: list[str]
     next: list[str]

@@ -40,8 +40,8 @@ class Loops:
     ) -> None:
         """`for i in [low, high)` in vectors; the last, partial vector is masked.
 
-        `aligned` loops start at a multiple of the width, with a masked first vector: rows in scratch are laid out so that
-        their vectors then lie in one cache line each.
+        `aligned` loops start at a multiple of the width, with a masked first vector: rows in
+        scratch are laid out so that their vectors then lie in one cache line each.
         """
         builder = self.builder
         begin, end = self.position(low), self.position(high)

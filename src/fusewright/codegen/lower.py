@@ -1,61 +1,57 @@
 """From a planned kernel to the text of its module: loops over units, phases, boxes and lanes.
 
-Arguments arrive as 64-bit words in the order of `Signature.words`; the function runs units [lo, hi).
+Arguments arrive as 64-bit words in the order of `Signature.words`; the function runs units [lo,
+hi).
 
-A reduction's order is fixed by shapes alone.  Along the last dim, lane `i mod LANES` of a fixed number of lanes
-(128 bytes of accumulators, whatever the machine's vectors are) collects element i in chunks of `TILE`, chunks are
-added lane by lane, and the lanes are combined by halving.  Over units, blocks of a fixed number of units are collected separately
-and combined by halving when all units are done (`finish`).
+A reduction's order is fixed by shapes alone.  Along the last dim, lane `i mod LANES` of a fixed
+number of lanes (128 bytes of accumulators, whatever the machine's vectors are) collects element i
+in chunks of `TILE`, chunks are added lane by lane, and the lanes are combined by halving.  Over
+units, blocks of a fixed number of units are collected separately and combined by halving when all
+units are done (`finish`).
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from contextlib import ExitStack
 from dataclasses import replace
 
+from fusewright.codegen import reduction
+from fusewright.codegen.arguments import Arguments
+from fusewright.codegen.boxes import (
+    boxes,
+    halo_of,
+    inside,
+    margin_of,
+    starts_aligned,
+    stretched,
+)
 from fusewright.codegen.fold import Folding, block_size, finish
 from fusewright.codegen.loops import Loops, at, larger, smaller, spelled
 from fusewright.codegen.memory import Layout
-from fusewright.codegen.module import Module, Scratch, Word
+from fusewright.codegen.module import Module, Word
 from fusewright.codegen.prelude import prelude
 from fusewright.ir import linear
 from fusewright.ir.dtypes import INT64
-from fusewright.ir.expr import Expr, const, index, op, postorder
-from fusewright.ir.linear import at_least, at_most
-from fusewright.ir.nest import Box, Buffer, Nest, Program, Stage
-from fusewright.plan.plan import TILE, Kernel, Member, counts_tiles, is_sink
+from fusewright.ir.expr import Expr, const, op, postorder
+from fusewright.ir.nest import Nest, Program
+from fusewright.plan.plan import TILE, Kernel, Member, counts_tiles
 from fusewright.rules.decompose import decompose_all
 
-ALIGNED = 64
-"""Elements to which stretches of rows are rounded: whole cache lines, and whole vectors, of every type."""
 LIGHT = 24
 """Expressions in a body: below this, two machine vectors at a time hide the latency of one."""
 ATTRIBUTES = 'attributes #0 = { nounwind "prefer-vector-width"="512" }\n!0 = !{i32 1}'
 
 
-
 def lower(program: Program, kernel: Kernel, vector_bytes: int, large: bool = False) -> Module:
-    """The kernel's module for machine vectors of this many bytes; `large` results are written past the caches."""
+    """The kernel's module for machine vectors of this many bytes; `large` results are written past
+    the caches.
+    """
     return Lowering(program, kernel, vector_bytes, large).run()
 
 
-class Lowering(Loops):
+class Lowering(Arguments):
     """One kernel being written."""
-
-    def __init__(self, program: Program, kernel: Kernel, vector_bytes: int, large: bool) -> None:
-        super().__init__(avx512=vector_bytes == 64)
-        self.large = large
-        self.program = program
-        self.kernel = kernel
-        self.vector_bytes = vector_bytes
-        self.words: list[Word] = []
-        self.scratch: list[Scratch] = []
-        self.memo: dict[Expr, Expr] = {}
-        self.folding = Folding(self.memory)
-        self.used: dict[Expr, None] = {}
-        self.block_size: Expr = const(1, INT64)
-        self.stretch: Expr = const(0, INT64)
 
     def run(self) -> Module:
         self._arguments()
@@ -77,104 +73,6 @@ class Lowering(Loops):
         )
         return Module(full, tuple(self.words), tuple(self.scratch), bool(ending), partials)
 
-    # -- arguments and layouts ------------------------------------------------------------------
-
-    def _word(self, word: Word) -> int:
-        """The place of an argument."""
-        if word not in self.words:
-            self.words.append(word)
-        return self.words.index(word)
-
-    def _arguments(self) -> None:
-        """Read every run-time parameter the kernel's expressions name."""
-        for root in self._expressions():
-            for node in postorder([root]):
-                if node.name == "param":
-                    self.used.setdefault(node)
-        for node in self.used:
-            register = self.argument(self._word(Word("param", node.attr)), node.dtype)
-            self.builder.scopes[0].memo[(node, 1)] = register
-
-    def _expressions(self) -> Iterator[Expr]:
-        slots = set()
-        for member in self.kernel.members:
-            stage = member.stage
-            slots.add(stage.slot)
-            yield from stage.extents
-            for nest in stage.nests:
-                yield nest.body
-                yield from (*nest.store, *nest.box.low, *nest.box.high)
-                slots.update(e.attr for e in postorder([nest.body]) if e.name == "load")
-        for slot in slots:
-            buffer = self.program.buffers[slot]
-            yield from buffer.extents
-            yield from buffer.strides or ()
-        for group in self.kernel.extents:
-            yield from group
-
-    def _layouts(self) -> None:
-        if self.kernel.tiled:
-            stretch = self.argument(self._word(Word("tile")), INT64)
-            self.stretch = self.builder.variable(stretch)
-        inside = {m.stage.slot: m for m in self.kernel.members}
-        reads = {
-            node.attr
-            for root in self._expressions()
-            for node in postorder([root])
-            if node.name == "load"
-        }
-        for slot in sorted(reads | set(inside)):
-            member = inside.get(slot)
-            buffer = self.program.buffers[slot]
-            if member is not None and is_sink(member.stage):
-                pointer = self.argument(self._word(Word("partial", slot)), None)
-                self.folding.partials[slot] = pointer
-                blocks = (const(1, INT64), *buffer.extents)
-                self.memory.layouts[slot] = Layout(pointer, Buffer(slot, buffer.dtype, blocks))
-            elif member is not None and member.place == "row":
-                self._row_layout(member, buffer)
-            else:
-                pointer = self.argument(self._word(Word("pointer", slot)), None)
-                self.memory.layouts[slot] = Layout(pointer, buffer)
-        if self.kernel.sinks:
-            block = self.argument(self._word(Word("block")), INT64)
-            self.block_size = self.builder.variable(block)
-
-    def _row_layout(self, member: Member, buffer: Buffer) -> None:
-        """Carve a row, ring or tile buffer out of scratch (64-byte aligned)."""
-        shared = self.kernel.shared
-        if self.kernel.form == "tiles":
-            rows, extents = TILE + member.high - member.low, ()
-        else:
-            rows, extents = member.ring, buffer.extents[shared:]
-        halo = -1
-        if self.kernel.tiled:
-            extents, halo = extents[1:], halo_of(member)
-        piece = Scratch(buffer.slot, rows, extents, buffer.dtype.itemsize, halo)
-        base = "%scratch"
-        if self.scratch:
-            offset = self._scratch_bytes(self.scratch)
-            base = self.builder.value(
-                f"getelementptr i8, ptr %scratch, i64 {self.builder.scalar(offset)}"
-            )
-        self.scratch.append(piece)
-        self.memory.layouts[buffer.slot] = Layout(base, buffer, member.ring, shared)
-
-    def _scratch_bytes(self, pieces: Sequence[Scratch]) -> Expr:
-        total: Expr = const(0, INT64)
-        for piece in pieces:
-            size: Expr = const(piece.rows * piece.itemsize, INT64)
-            for extent in piece.extents:
-                size = op("multiply", size, extent)
-            if piece.halo >= 0:
-                width = op("add", self.stretch, const(piece.halo, INT64))
-                size = op("multiply", size, width)
-            padded = op("bitwise_and", op("add", size, const(63, INT64)), const(-64, INT64))
-            total = op("add", total, padded)
-        return total
-
-    # -- positions ------------------------------------------------------------------------------
-
     def _most(self, extents: Sequence[Expr]) -> Expr:
         total = extents[0]
         for extent in extents[1:]:
@@ -189,7 +87,7 @@ class Lowering(Loops):
         phases = self.kernel.phases
         extent = self._most([group[0] for group in self.kernel.extents])
         if not counts_tiles(self.kernel):
-            self.memory.past_caches = self.large and _starts_aligned(phases[0])
+            self.memory.past_caches = self.large and starts_aligned(phases[0])
             self._range(phases[0], "%lo", "%hi")
             if self.memory.past_caches:
                 self.builder.line("call void @llvm.x86.sse.sfence()")
@@ -203,9 +101,7 @@ class Lowering(Loops):
             for phase in phases:
                 self._tile_phase(phase, low_var, high_var, unit.variable)
 
-    def _tile_phase(
-        self, phase: Sequence[Member], low: Expr, high: Expr, unit: Expr
-    ) -> None:
+    def _tile_phase(self, phase: Sequence[Member], low: Expr, high: Expr, unit: Expr) -> None:
         member = phase[0]
         begin = op("add", low, const(member.low, INT64))
         end = op("add", high, const(member.high, INT64))
@@ -226,7 +122,7 @@ class Lowering(Loops):
     ) -> None:
         """One loop over the only dim."""
         stage = phase[0].stage
-        for members, nests in _boxes(phase):
+        for members, nests in boxes(phase):
             box = nests[0].box
             with self.builder.when("true"):
                 begin, end = self.builder.variable(low), self.builder.variable(high)
@@ -277,7 +173,8 @@ class Lowering(Loops):
             self._streamed_rows((low, high))
 
     def _streamed_rows(self, stretch: tuple[Expr, Expr] | None = None) -> None:
-        """Rows in order; each phase works on the row its lag says, where its thread needs that row."""
+        """Rows in order; each phase works on the row its lag says, where its thread needs that row.
+        """
         members = self.kernel.members
         first = min(m.low - m.lag for m in members)
         last = max(m.high - m.lag for m in members)
@@ -287,7 +184,7 @@ class Lowering(Loops):
         with self.builder.loop(low, high, 1) as unit:
             for phase in self.kernel.phases:
                 if stretch is not None:
-                    phase = [_stretched(m, *stretch) for m in phase]
+                    phase = [stretched(m, *stretch) for m in phase]
                 member = phase[0]
                 row = self.builder.variable(
                     self.builder.value(f"add i64 {unit.register}, {member.lag}")
@@ -297,17 +194,15 @@ class Lowering(Loops):
                 extent = member.stage.extents[0]
                 begin = larger(begin, const(0, INT64)) if member.low else begin
                 end = smaller(end, extent)
-                inside = op(
-                    "bitwise_and", op("less_equal", begin, row), op("less", row, end)
-                )
+                inside = op("bitwise_and", op("less_equal", begin, row), op("less", row, end))
                 with self.builder.when(self.position(inside)):
                     self._row_phase(phase, (row,), row)
 
     def _row_phase(self, phase: Sequence[Member], shared: tuple[Expr, ...], unit: Expr) -> None:
         """All boxes of a phase for one index of the shared dims."""
         stage = phase[0].stage
-        for members, nests in _boxes(phase):
-            conditions = _inside(nests[0], stage, shared)
+        for members, nests in boxes(phase):
+            conditions = inside(nests[0], stage, shared)
             with ExitStack() as stack:
                 if conditions is not None:
                     stack.enter_context(self.builder.when(self.position(conditions)))
@@ -326,7 +221,7 @@ class Lowering(Loops):
         elif all(m.stage.form == "map" for m in phase):
             self._inner(phase, nests, shared)
         else:
-            self.folding.run(self, phase, shared, unit)
+            reduction.write(self.folding, self, phase, shared, unit)
 
     def _inner(
         self, phase: Sequence[Member], nests: Sequence[Nest], outer: tuple[Expr, ...]
@@ -351,7 +246,7 @@ class Lowering(Loops):
         unit: Expr | None = None,
     ) -> None:
         if any(m.stage.form != "map" for m in phase):
-            self.folding.run(self, phase, outer, unit, (low, high))
+            reduction.write(self.folding, self, phase, outer, unit, (low, high))
             return
         bodies = self.bodies(nests)
         width = self.width(bodies)
@@ -383,7 +278,9 @@ class Lowering(Loops):
         return decompose_all([nest.body for nest in nests], self.memo)
 
     def width(self, bodies: Sequence[Expr]) -> int:
-        """Lanes of a vector loop: one machine vector of the widest type, two where the body is light."""
+        """Lanes of a vector loop: one machine vector of the widest type, two where the body is
+        light.
+        """
         nodes = list(postorder(bodies))
         sizes = {n.dtype.itemsize for n in nodes if n.name not in ("const", "index")}
         widest = max(sizes | {body.dtype.itemsize for body in bodies})
@@ -408,69 +305,3 @@ class Lowering(Loops):
             result = loops.argument(self._word(Word("pointer", slot)), None)
             finish(loops, member.stage, block_size(member.stage), partial, result, folding)
         return loops.text("finish")
-
-
-def _boxes(phase: Sequence[Member]) -> Iterator[tuple[list[Member], list[Nest]]]:
-    """The loops of a phase: for each box its members and their nests (folds are asked for as a whole)."""
-    if any(m.stage.form != "map" for m in phase):
-        yield list(phase), [m.stage.nests[0] for m in phase]
-        return
-    count = len(phase[0].stage.nests)
-    number = 0
-    while number < count:
-        box = phase[0].stage.nests[number].box
-        stop = number + 1
-        while stop < count and phase[0].stage.nests[stop].box == box:
-            stop += 1
-        pairs = [(m, m.stage.nests[k]) for k in range(number, stop) for m in phase]
-        yield [m for m, _ in pairs], [nest for _, nest in pairs]
-        number = stop
-
-
-def _starts_aligned(phase: Sequence[Member]) -> bool:
-    """Whether every vector stored lies within aligned memory of ours: units start at multiples of the grain."""
-    zero = all(linear.constant(n.box.low[0]) == 0 for m in phase for n in m.stage.nests)
-    own = all(
-        m.stage.update < 0 and n.store == (index(0),) for m in phase for n in m.stage.nests
-    )
-    return zero and own
-
-
-def halo_of(member: Member) -> int:
-    """Elements of a row buffer beside its stretch."""
-    return margin_of(member, -member.left) + margin_of(member, member.right)
-
-
-def margin_of(member: Member, count: int) -> int:
-    """A halo of this many elements, in whole cache lines where they are next to each other."""
-    if len(member.stage.extents) > 2:
-        return count
-    return -(-count // ALIGNED) * ALIGNED
-
-
-def _stretched(member: Member, low: Expr, high: Expr) -> Member:
-    """The member with its boxes cut to a stretch of dim 1 and the member's halo."""
-    begin, end = linear.plus(low, member.left), linear.plus(high, member.right)
-    nests = []
-    for nest in member.stage.nests:
-        box = nest.box
-        lows = (box.low[0], at_least(box.low[1], begin), *box.low[2:])
-        highs = (box.high[0], at_most(box.high[1], end), *box.high[2:])
-        nests.append(replace(nest, box=Box(lows, highs)))
-    return replace(member, stage=replace(member.stage, nests=tuple(nests)))
-
-
-def _inside(nest: Nest, stage: Stage, shared: Sequence[Expr]) -> Expr | None:
-    """Whether the shared index lies in the nest's box; None where it always does."""
-    total: Expr | None = None
-    for dim, variable in enumerate(shared):
-        for needed, condition in (
-            (linear.constant(nest.box.low[dim]) != 0, op("less_equal", nest.box.low[dim], variable)),
-            (
-                linear.distance(nest.box.high[dim], stage.extents[dim]) != 0,
-                op("less", variable, nest.box.high[dim]),
-            ),
-        ):
-            if needed:
-                total = condition if total is None else op("bitwise_and", total, condition)
-    return total

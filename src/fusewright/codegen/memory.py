@@ -1,7 +1,7 @@
 """Where the elements of a kernel's values are: addresses, loads and stores at a vector width.
 
-Three layouts: `memory` (an argument's pointer; C order, or one byte stride for each dim), `row` (a ring of rows in scratch) and
-`tile` (the elements around the current tile in scratch).
+Three layouts: `memory` (an argument's pointer; C order, or one byte stride for each dim), `row` (a
+ring of rows in scratch) and `tile` (the elements around the current tile in scratch).
 """
 
 from __future__ import annotations
@@ -21,9 +21,9 @@ from fusewright.ir.nest import Buffer
 class Layout:
     """How an index becomes an address.
 
-    `base` is a register.  `leading` dims are the ring (`ring` rows, a power of two; only of dim 0) or, in a tile,
-    dim 0 counted from `origin`.  `dropped` leading dims of a row buffer have no storage of their own.  In tiled rows dim 1 is
-    `stretch` wide, counted from `start`.
+    `base` is a register.  `leading` dims are the ring (`ring` rows, a power of two; only of dim 0)
+    or, in a tile, dim 0 counted from `origin`.  `dropped` leading dims of a row buffer have no
+    storage of their own.  In tiled rows dim 1 is `stretch` wide, counted from `start`.
     """
 
     base: str
@@ -96,9 +96,7 @@ class Memory:
             return self.builder.value(f"icmp ne {kind} {raw}, {zero}")
         return raw
 
-    def _load_lanes(
-        self, layout: Layout, offset: Expr, size: int, dtype: DType, width: int
-    ) -> str:
+    def _load_lanes(self, layout: Layout, offset: Expr, size: int, dtype: DType, width: int) -> str:
         lanes = self.builder.lanes
         assert lanes is not None
         pace, rest = self._pace(offset)
@@ -115,7 +113,9 @@ class Memory:
         return self._gather(layout, offset, size, dtype, width)
 
     def _pace(self, offset: Expr) -> tuple[int | None, Expr]:
-        """The literal step of an offset from lane to lane (None: not literal), and the offset without it."""
+        """The literal step of an offset from lane to lane (None: not literal), and the offset
+        without it.
+        """
         lanes = self.builder.lanes
         assert lanes is not None
         total = linear.terms(offset)
@@ -154,9 +154,7 @@ class Memory:
         distance = builder.scalar(offset)
 
         def write() -> str:
-            return builder.value(
-                f"getelementptr [{size} x i8], ptr {layout.base}, i64 {distance}"
-            )
+            return builder.value(f"getelementptr [{size} x i8], ptr {layout.base}, i64 {distance}")
 
         pointer = builder.at(depth, write)
         builder.scopes[depth].memo[key] = pointer
@@ -223,7 +221,9 @@ class Memory:
         kind = llvm_type(memory, width)
         if (lanes is None or lanes.mask is None) and self.past_caches:
             align = min(width * memory.itemsize, 64)
-            self.builder.line(f"store {kind} {value}, ptr {pointer}, align {align}, !nontemporal !0")
+            self.builder.line(
+                f"store {kind} {value}, ptr {pointer}, align {align}, !nontemporal !0"
+            )
             return
         if lanes is None or lanes.mask is None:
             self.builder.line(f"store {kind} {value}, ptr {pointer}, align {memory.itemsize}")

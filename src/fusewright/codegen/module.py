@@ -10,9 +10,9 @@ from fusewright.ir.expr import Expr
 
 @dataclass(frozen=True, slots=True)
 class Word:
-    """A kernel argument: the pointer of a stored value, the pointer of a sink's partial results, the number of a
-    run-time parameter (`Program.arguments`; with 0 or 1 behind it, a part of a complex one), the units in a block of
-    reductions, or the elements in a stretch of dim 1.
+    """A kernel argument: the pointer of a stored value, the pointer of a sink's partial results,
+    the number of a run-time parameter (`Program.arguments`; with 0 or 1 behind it, a part of a
+    complex one), the units in a block of reductions, or the elements in a stretch of dim 1.
     """
 
     what: Literal["pointer", "partial", "param", "block", "tile"]
@@ -21,8 +21,8 @@ class Word:
 
 @dataclass(frozen=True, slots=True)
 class Scratch:
-    """A row or tile buffer in scratch: `rows` times the product of `extents`, in elements of `itemsize` bytes; with a `halo`
-    (not negative), times a stretch of dim 1 and the halo.
+    """A row or tile buffer in scratch: `rows` times the product of `extents`, in elements of
+    `itemsize` bytes; with a `halo` (not negative), times a stretch of dim 1 and the halo.
     """
 
     slot: int
@@ -36,8 +36,8 @@ class Scratch:
 class Module:
     """The text and what a caller must hand over.
 
-    `finish` says whether `finish` must run after all units; `partials` are the sinks' slots with the elements of one block
-    and the bytes of one element.
+    `finish` says whether `finish` must run after all units; `partials` are the sinks' slots with
+    the elements of one block and the bytes of one element.
     """
 
     text: str

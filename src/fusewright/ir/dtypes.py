@@ -15,8 +15,9 @@ import numpy as np
 class DType:
     """One element type.
 
-    `kind` is NumPy's letter (`b` bool, `i`, `u`, `f`, `c`).  `llvm` is the register type; a bool lives in memory as one
-    byte.  A `storage` type is loaded, computed in `compute`, and rounded back after each operation.
+    `kind` is NumPy's letter (`b` bool, `i`, `u`, `f`, `c`).  `llvm` is the register type; a bool
+    lives in memory as one byte.  A `storage` type is loaded, computed in `compute`, and rounded
+    back after each operation.
     """
 
     name: str
@@ -77,7 +78,9 @@ def by_name(name: str) -> DType:
 
 
 def from_numpy(dtype: Any) -> DType | None:
-    """The row of a NumPy dtype (native byte order), or None where there is none (objects, strings, dates, longdouble)."""
+    """The row of a NumPy dtype (native byte order), or None where there is none (objects, strings,
+    dates, longdouble).
+    """
     return _BY_NUMPY.get(np.dtype(dtype))
 
 

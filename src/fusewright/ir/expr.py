@@ -1,6 +1,7 @@
 """Scalar expressions: a hash-consed DAG over loads, loop indices, run-time parameters and ops.
 
-Two equal expressions are one object, so common sub-expressions are shared by construction and `is` compares.
+Two equal expressions are one object, so common sub-expressions are shared by construction and `is`
+compares.
 
 >>> from fusewright.ir.dtypes import FLOAT64
 >>> x = param(0, FLOAT64)
@@ -25,9 +26,10 @@ COMPARISONS = frozenset({"equal", "not_equal", "less", "less_equal", "greater", 
 class Expr:
     """One scalar operation.
 
-    `name` is `const` (`attr` the value), `param` (`attr` the number), `index` (`attr` the loop dim), `load` (`attr` the
-    buffer's number; `args` one int64 index for each of its dims), or an op of `ir.ops` (`args` its operands; `attr` unused).
-    Build expressions with the functions below, never with the class.
+    `name` is `const` (`attr` the value), `param` (`attr` the number), `index` (`attr` the loop
+    dim), `load` (`attr` the buffer's number; `args` one int64 index for each of its dims), or an op
+    of `ir.ops` (`args` its operands; `attr` unused). Build expressions with the functions below,
+    never with the class.
     """
 
     __slots__ = ("name", "args", "dtype", "attr", "__weakref__")

@@ -7,20 +7,24 @@ no compiled code is known for the structure.
 Writing into an array makes a new *version*: an `ASSEMBLE` node whose first piece is the old version.  Whether the new
 version shares the old one's memory is a decision of the plan, never visible in a value.
 
-| kind     | args               | op               | attr (structural)                                  | value (run time)
-|----------|--------------------|------------------|----------------------------------------------------|------------------
-| LEAF     | ()                 | ""               | ()                                                 | `Memory`, offset, strides
-| SCALAR   | ()                 | ""               | ()                                                 | Python/NumPy scalar
-| MAP      | operands           | name in `ops.MAP`| ()                                                 |
-| VIEW     | source             | ""               | per source dim: (output dim or -1, start, step)    |
-| REDUCE   | source             | name in `ops.REDUCE` | (axes ascending, keepdims)                     |
-| SCAN     | source             | name in `ops.SCAN` | axis                                             |
-| ASSEMBLE | pieces in order    | ""               | per piece: per dim (start, step)                   |
-| GATHER   | source, indices... | ""               | (position of the index dims, per source dim: operand number or -1) |
-| IOTA     | start, step        | ""               | ()                                                 |
-| RESHAPE  | source             | ""               | ()                                                 |
-| OPAQUE   | operands           | e.g. "linalg.solve" | ()                                              | callable(*ndarrays)
-| PART     | an OPAQUE          | ""               | number of the result                               |
+| kind     | args               | op          | attr (structural)                                | value
+|----------|--------------------|-------------|--------------------------------------------------|------
+| LEAF     | ()                 | ""          | ()                                               | (a)
+| SCALAR   | ()                 | ""          | ()                                               | (b)
+| MAP      | operands           | of `MAP`    | ()                                               |
+| VIEW     | source             | ""          | per source dim: (output dim or -1, start, step)  |
+| REDUCE   | source             | of `REDUCE` | (axes ascending, keepdims)                       |
+| SCAN     | source             | of `SCAN`   | axis                                             |
+| ASSEMBLE | pieces in order    | ""          | per piece: per dim (start, step)                 |
+| GATHER   | source, indices... | ""          | (position of the index dims, operand numbers)    |
+| IOTA     | start, step        | ""          | ()                                               |
+| RESHAPE  | source             | ""          | ()                                               |
+| OPAQUE   | operands           | e.g. "solve"| ()                                               | (c)
+| PART     | an OPAQUE          | ""          | number of the result                             |
+
+Ops are names in the tables of `ir.ops`.  Values exist at run time only: (a) `Memory`, offset,
+strides; (b) a Python or NumPy scalar; (c) a callable of ndarrays (its op is a name such as
+"linalg.solve").
 
 * MAP: operands broadcast as in NumPy; each is cast to the dtypes in `ops.loop_dtypes` first; the node's dtype is the result's.
 * VIEW: `source[i] = start + step * output[dim]`; `-1` fixes the index at `start`.  An output dim no source dim names is
@@ -28,7 +32,8 @@ version shares the old one's memory is a decision of the plan, never visible in 
 * ASSEMBLE: later pieces overwrite earlier ones; together they cover the result.  The counts are the piece's shape, and a
   piece is cast to the node's dtype.
 * GATHER: index operands are int64, in range and non-negative (the front end wraps and checks), all of one shape, which
-  stands at the given position among the dims that are not indexed.
+  stands at the given position among the dims that are not indexed.  The operand numbers are one for each source dim, -1
+  for a dim that is not indexed.
 * REDUCE: the source has been cast to the accumulator's dtype (`node.dtype`) by the front end. `min`/`max` need a non-empty extent.
 * IOTA: one dim; `start + step * i` computed in the node's dtype.
 """
@@ -41,7 +46,8 @@ from fusewright.ir.dtypes import DType
 
 LEAF, SCALAR, MAP, VIEW, REDUCE, SCAN, ASSEMBLE, GATHER, IOTA, RESHAPE, OPAQUE, PART = range(12)
 KIND_NAMES = (
-    "leaf", "scalar", "map", "view", "reduce", "scan", "assemble", "gather", "iota", "reshape", "opaque", "part",
+    "leaf", "scalar", "map", "view", "reduce", "scan",
+    "assemble", "gather", "iota", "reshape", "opaque", "part",
 )  # fmt: skip
 
 

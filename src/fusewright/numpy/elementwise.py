@@ -33,6 +33,7 @@ def finished(result: Any, out: Any) -> Any:
 
 @wraps(np.where)
 def where(condition: Any, x: Any = NO_VALUE, y: Any = NO_VALUE, /) -> Any:
+    """As `_where`; three plain arrays are recorded without its checks."""
     quick = where_arrays(condition, x, y)
     return _where(condition, x, y) if quick is None else quick
 

@@ -71,12 +71,8 @@ class _Grouper:
                 if isinstance(entry, _Group) and self._joins(entry, step):
                     self.home[step.slot] = number
                     return
-        if isinstance(step, Stage):
-            step = _alone(step)
-        self.home[step.slot if not isinstance(step, _Group) else step.stages[0].slot] = len(
-            self.sequence
-        )
-        self.sequence.append(step)
+        self.home[step.slot] = len(self.sequence)
+        self.sequence.append(_alone(step) if isinstance(step, Stage) else step)
 
     def _joins(self, entry: _Group, stage: Stage) -> bool:
         """Add the stage to the kernel, or note what stands in the way."""
@@ -203,7 +199,7 @@ def _distance(producer: Stage, consumer: Stage) -> tuple[int, bool] | str:
                 break
         if shared == 0:
             return "the first dim is read at a distance that is not a literal"
-    if streaming and (producer.form == "scan" or is_sink(consumer) and _tiled([consumer])):
+    if streaming and (producer.form == "scan" or (is_sink(consumer) and _tiled([consumer]))):
         return "a value read at a distance cannot run ahead of this loop"
     return shared, streaming
 
@@ -322,13 +318,10 @@ def _least(bounds: Iterable[int], member: Member) -> int:
 def _distances(stage: Stage, slot: int, dim: int) -> set[int]:
     """How far from its own index a stage reads a value along a dim."""
     found = {
-        linear.distance(load.args[dim], index(dim))
-        for load in _loads(stage)
-        if load.attr == slot
+        linear.distance(load.args[dim], index(dim)) for load in _loads(stage) if load.attr == slot
     }
     return {distance for distance in found if distance is not None}
 
 
 def _power_of_two(count: int) -> int:
     return 1 << (count - 1).bit_length()
-

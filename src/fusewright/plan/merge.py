@@ -1,7 +1,12 @@
-"""Loops made one: members of a kernel that walk the same boxes share their loop, and dims that lie end to end become one dim.
+"""Loops made one: members of a kernel that walk the same boxes share their loop, and dims that
+lie end to end become one dim.
 
-    t[i] = a[i] * 2          t[i] = a[i] * 2
-    s += t[i]           ->   s += a[i] * 2        (one loop; `a[i] * 2` is one expression, computed once)
+Two loops become one; `a[i] * 2` is one expression, computed once:
+
+```
+t[i] = a[i] * 2          t[i] = a[i] * 2
+s += t[i]           ->   s += a[i] * 2
+```
 """
 
 from __future__ import annotations
@@ -35,7 +40,7 @@ def _earliest(phases: Sequence[Sequence[Member]], member: Member) -> int | None:
         phase = phases[number]
         reads = _slots_read(member.stage)
         inside = {m.stage.slot for m in phase} & reads
-        if _same_loop(phase[0], member) and all(
+        if all(_same_loop(m, member) for m in phase) and all(
             _is_pointwise(m, member.stage) for m in phase if m.stage.slot in inside
         ):
             best = number
@@ -52,7 +57,9 @@ def _same_loop(a: Member, b: Member) -> bool:
     if "scan" in (a.stage.form, b.stage.form):
         return False
     folds = [m.stage for m in (a, b) if m.stage.form == "fold"]
-    if len({(f.axes, lanes_of(f.dtype)) for f in folds}) > 1 or is_sink(a.stage) != is_sink(b.stage) and len(folds) > 1:  # fmt: skip
+    if len({(f.axes, lanes_of(f.dtype)) for f in folds}) > 1:
+        return False
+    if len(folds) > 1 and is_sink(a.stage) != is_sink(b.stage):
         return False
     if folds and any(len(m.stage.nests) != 1 for m in (a, b)):
         return False
@@ -84,9 +91,7 @@ def _forwarded(phase: Sequence[Member], member: Member) -> Member:
     stage = member.stage
     nests = []
     for number, nest in enumerate(stage.nests):
-        bodies = {
-            m.stage.slot: m.stage.nests[number].body for m in phase if m.stage.form == "map"
-        }
+        bodies = {m.stage.slot: m.stage.nests[number].body for m in phase if m.stage.form == "map"}
         nests.append(replace(nest, body=_substituted(nest.body, bodies)))
     return replace(member, stage=replace(stage, nests=tuple(nests)))
 
@@ -139,9 +144,9 @@ def _is_flat(program: Program, stage: Stage) -> bool:
         if node.name != "load":
             continue
         buffer = program.buffers[node.attr]
-        if any(linear.constant(arg) != 0 for arg in node.args):
-            if buffer.strides is not None or node.args != here or buffer.extents != stage.extents:
-                return False
+        plain = buffer.strides is None and node.args == here and buffer.extents == stage.extents
+        if not plain and any(linear.constant(arg) != 0 for arg in node.args):
+            return False
     return not _free_indices(stage.nests[0].body)
 
 

@@ -43,7 +43,8 @@ class Member:
 class Kernel:
     """Stages that run as one.  `tiled` rows are computed a stretch of dim 1 at a time, so that what is kept of them stays near;
     a member starts `left` elements before its stretch and ends `right` behind it.
-     Each phase is one loop (members of one phase share their loop)."""
+     Each phase is one loop (members of one phase share their loop).
+    """
 
     form: Form
     shared: int

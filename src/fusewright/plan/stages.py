@@ -1,11 +1,6 @@
 """From recorded nodes to stages: which values are stored, and the nests that compute them.
 
-Everything else is inlined.  A value is stored when somebody asks for it, when a library reads it, when it is a reduction or a
-scan, and when computing it again for each of its readers would cost more than keeping it:
-
-* it is read at several offsets (a stencil of a stencil), or
-* by stages that cannot share one loop (softmax: the sum reads `exp(x - max)`, and so does the quotient), or
-* by a broadcast along an outer dim.
+Everything that `plan.readers` does not store is inlined.
 """
 
 from __future__ import annotations
@@ -13,11 +8,12 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import replace
 
-from fusewright.ir import graph, linear, ops
+from fusewright.ir import graph, linear
 from fusewright.ir.dtypes import INT64
 from fusewright.ir.expr import Expr, cast, const, index, postorder
 from fusewright.ir.graph import Node
 from fusewright.ir.nest import Alias, Box, Library, Nest, Program, Stage, Step
+from fusewright.plan.readers import choose_stored
 from fusewright.plan.support import why_library
 from fusewright.plan.values import (
     NotInlinable,
@@ -27,12 +23,8 @@ from fusewright.plan.values import (
 )
 from fusewright.rules.complex import separate
 
-RECOMPUTE = 8
-"""In units of one vector add: a value dearer than this is stored rather than computed twice (a store and a load from cache)."""
 MOST_BOXES = 40
 """More boxes than this for one value make more code than they save: its assembled operands are stored instead."""
-
-_ALWAYS_STORED = {graph.REDUCE, graph.SCAN, graph.RESHAPE, graph.OPAQUE, graph.PART}
 
 
 def by_library(node: Node) -> bool:
@@ -50,7 +42,7 @@ def build(
     that may take their base's memory.  Without `inline` every operation stores its result.
     """
     every = frozenset() if inline else frozenset(_computing(order))
-    stored = _choose_stored(order, outputs | every, reusable)
+    stored = choose_stored(order, outputs | every, reusable)
     while True:
         values = Values(order, stored, reusable)
         try:
@@ -67,7 +59,7 @@ def build(
         refused = _read_elsewhere(order, steps, values) & reusable
         if refused:
             reusable -= refused
-            stored = _choose_stored(order, outputs | every, reusable)
+            stored = choose_stored(order, outputs | every, reusable)
             continue
         for slot in outputs:
             values.describe(slot)
@@ -102,9 +94,7 @@ def _parts(stage: Stage) -> list[tuple[Expr, Expr]]:
     return [parts[nest.body] for nest in stage.nests]
 
 
-def _read_elsewhere(
-    order: Sequence[Node], steps: Sequence[Step], values: Values
-) -> frozenset[int]:
+def _read_elsewhere(order: Sequence[Node], steps: Sequence[Step], values: Values) -> frozenset[int]:
     """Stages that work in place although another step reads the memory they write."""
     refused = set()
     patches = [s for s in steps if isinstance(s, Stage) and s.update not in (-1, s.slot)]
@@ -131,135 +121,6 @@ def _step_reads(step: Step) -> set[int]:
         return {step.source}
     loads = {e.attr for e in postorder(n.body for n in step.nests) if e.name == "load"}
     return loads | ({step.update} if step.update >= 0 else set())
-
-
-class _Readers:
-    """Who reads each node, and through which index map."""
-
-    def __init__(self, order: Sequence[Node]) -> None:
-        self.order = order
-        self.slots = {id(node): slot for slot, node in enumerate(order)}
-        self.paths: list[set[object]] = [set() for _ in order]
-        self.consumers: list[list[int]] = [[] for _ in order]
-        self.depths: list[int] = []
-        """How many reductions, scans and libraries each value waits for, itself included."""
-        for node in order:
-            below = max((self.depths[self.slots[id(arg)]] for arg in node.args), default=0)
-            self.depths.append(below + (node.kind in _ALWAYS_STORED))
-        for slot, node in enumerate(order):
-            if node.kind != graph.VIEW:
-                for position, arg in enumerate(node.args):
-                    self._follow(slot, node, position, arg)
-
-    def _follow(self, slot: int, node: Node, position: int, arg: Node) -> None:
-        path: list[object] = []
-        if node.kind == graph.ASSEMBLE:
-            path.append(node.attr[position])
-        elif node.kind == graph.MAP and arg.shape != node.shape and arg.kind != graph.VIEW:
-            path.append(_broadcast_kind(arg, node))
-        elif node.kind == graph.GATHER and position == 0:
-            path.append("gather")
-        while True:
-            number = self.slots[id(arg)]
-            self.paths[number].add(tuple(path))
-            self.consumers[number].append(slot)
-            if arg.kind != graph.VIEW:
-                return
-            path.append(arg.attr)
-            arg = arg.args[0]
-
-
-def _broadcast_kind(arg: Node, node: Node) -> str:
-    """`outer` when one element of the operand serves many rows, else `inner` (loop-invariant code takes care of it)."""
-    if not arg.shape or arg.shape[-1] != node.shape[-1] or node.shape[-1] == 1:
-        return "inner"
-    lead = len(node.shape) - len(arg.shape)
-    padded = (1,) * lead + arg.shape
-    outer = any(a != n for a, n in zip(padded, node.shape, strict=True))
-    return "outer" if outer else "inner"
-
-
-def _choose_stored(
-    order: Sequence[Node], outputs: frozenset[int], reusable: frozenset[int]
-) -> set[int]:
-    readers = _Readers(order)
-    stored = set(outputs) | reusable
-    for slot in reusable:  # what is patched has to be in memory first
-        stored.add(readers.slots[id(order[slot].args[0])])
-    for slot, node in enumerate(order):
-        library = bool(why_library(node))
-        if node.kind in _ALWAYS_STORED or library:
-            stored.add(slot)
-        if library or node.kind == graph.RESHAPE:
-            stored.update(_operands(readers, node))
-    for slot in range(len(order) - 1, -1, -1):
-        if slot not in stored and _worth_storing(readers, slot, stored):
-            stored.add(slot)
-    return stored
-
-
-def _operands(readers: _Readers, node: Node) -> list[int]:
-    """What an opaque step or a reshape needs in memory; a library takes views by itself."""
-    found = []
-    for arg in node.args:
-        while node.kind != graph.RESHAPE and arg.kind == graph.VIEW:
-            arg = arg.args[0]
-        if arg.kind != graph.SCALAR:
-            found.append(readers.slots[id(arg)])
-    return found
-
-
-def _worth_storing(readers: _Readers, slot: int, stored: set[int]) -> bool:
-    node = readers.order[slot]
-    if node.kind not in (graph.MAP, graph.ASSEMBLE, graph.GATHER):
-        return False
-    cost = _cost(readers, slot, stored)
-    paths = readers.paths[slot]
-    if ("outer",) in paths and cost > 2:
-        return True
-    if any(path and path[0] == "gather" for path in paths) and (
-        node.kind == graph.ASSEMBLE or cost > 2
-    ):
-        return True
-    loops = _loops(readers, slot, stored)
-    copies = max(len(paths), loops)
-    if node.kind == graph.ASSEMBLE and copies > 1:
-        return cost > 2
-    return copies > 1 and cost * (copies - 1) > RECOMPUTE
-
-
-def _cost(readers: _Readers, root: int, stored: set[int]) -> int:
-    """What computing one element inlines, down to stored values and leaves."""
-    total, seen, stack = 0, {root}, [root]
-    while stack:
-        slot = stack.pop()
-        node = readers.order[slot]
-        if node.kind == graph.MAP:
-            total += ops.MAP[node.op].cost
-        for arg in node.args:
-            number = readers.slots[id(arg)]
-            if number not in seen and number not in stored and arg.kind not in _ALWAYS_STORED:
-                seen.add(number)
-                stack.append(number)
-    return total
-
-
-def _loops(readers: _Readers, root: int, stored: set[int]) -> int:
-    """In how many separate loops the value would be computed: stages of one shape and depth share one."""
-    found: set[object] = set()
-    seen, stack = {root}, [root]
-    while stack:
-        for consumer in readers.consumers[stack.pop()]:
-            if consumer in seen:
-                continue
-            seen.add(consumer)
-            if consumer in stored:
-                node = readers.order[consumer]
-                fold = node.kind in (graph.REDUCE, graph.SCAN)
-                found.add((fold, readers.depths[consumer], node.shape if not fold else ()))
-            else:
-                stack.append(consumer)
-    return len(found)
 
 
 def _steps(values: Values, slot: int, node: Node) -> list[Step]:
@@ -321,7 +182,7 @@ def _halves(box: Box, split: Split) -> tuple[Box, Box]:
     return Box(box.low, tuple(high)), Box(tuple(low), box.high)
 
 
-class _TooManyBoxes(Exception):  # noqa: N818 - a control signal
+class _TooManyBoxes(Exception):
     """The value's own pieces make too many boxes: they are written one after the other."""
 
 
@@ -363,7 +224,7 @@ def _folded(values: Values, slot: int, node: Node) -> list[Step]:
     (source,) = node.args
     box = _whole(values, values.slots[id(source)])
     nests = _cut(values, source, box, _indices(len(box.low)))
-    if len(nests) > 1:  # the order of a reduction depends on the shape alone, so its loop is never cut
+    if len(nests) > 1:  # a reduction's order depends on the shape alone: its loop is never cut
         slot = values.slots[id(source)]
         raise NotInlinable(_assembled_operand(values, node) if slot in values.stored else slot)
     nests = [Nest(n.box, cast(n.body, node.dtype), n.store) for n in nests]

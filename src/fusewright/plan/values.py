@@ -33,14 +33,14 @@ Answer = Generator[Request, Expr, Expr]
 
 
 @dataclass(frozen=True)
-class Split(Exception):  # noqa: N818 - a control signal, not an error
+class Split(Exception):
     """The box must be cut in dim `dim` at `cut` (below, and from `cut` on)."""
 
     dim: int
     cut: Expr
 
 
-class NotInlinable(Exception):  # noqa: N818
+class NotInlinable(Exception):
     """This node must be stored: its pieces cannot be told apart at this index."""
 
     def __init__(self, slot: int) -> None:

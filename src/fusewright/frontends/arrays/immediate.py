@@ -185,8 +185,7 @@ def _moved(target: NDArray, key: Any, value: Any) -> bool:
     """Let NumPy write, where the region is small and NumPy agrees."""
     try:
         if target.ndim != 1 or type(key) is not int:
-            region = target[key]
-            if region.size > SMALL or (target.ndim and not isinstance(key, PLAIN)):
+            if not _is_plain(key) or target[key].size > SMALL:
                 return False
         target[key] = value
     except (ArithmeticError, IndexError, TypeError, ValueError):
@@ -195,7 +194,13 @@ def _moved(target: NDArray, key: Any, value: Any) -> bool:
 
 
 NDArray = np.ndarray[Any, np.dtype[Any]]
-PLAIN = (int, slice, tuple, EllipsisType)
+PLAIN = frozenset((int, slice, EllipsisType, np.int64))
+
+
+def _is_plain(key: Any) -> bool:
+    if type(key) is tuple:
+        return all(type(entry) in PLAIN for entry in key)
+    return type(key) in PLAIN
 REAL = frozenset((float, int, bool, np.float64, np.float32, np.int64))
 
 

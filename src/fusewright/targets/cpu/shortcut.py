@@ -71,7 +71,7 @@ def learn(slice_: Slice, runner: Runner, options: Options) -> None:
     text = _Text(slice_, runner, step)
     try:
         names: dict[str, Any] = text.names
-        exec("\n".join(text.lines()), names)  # noqa: S102 - our own text, no value enters it
+        exec("\n".join(text.lines()), names)  # our own text, no value enters it
     except _NotPlainError:
         return
     root = slice_.order[-1]

@@ -1,0 +1,127 @@
+"""What a kernel is handed: its argument words, and where each value lies in memory or scratch."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+
+from fusewright.codegen.boxes import halo_of
+from fusewright.codegen.fold import Folding
+from fusewright.codegen.loops import Loops
+from fusewright.codegen.memory import Layout
+from fusewright.codegen.module import Scratch, Word
+from fusewright.ir.dtypes import INT64
+from fusewright.ir.expr import Expr, const, op, postorder
+from fusewright.ir.nest import Buffer, Program
+from fusewright.plan.plan import TILE, Kernel, Member, is_sink
+
+
+class Arguments(Loops):
+    """The arguments and layouts of one kernel, read before its loops are written."""
+
+    def __init__(self, program: Program, kernel: Kernel, vector_bytes: int, large: bool) -> None:
+        super().__init__(avx512=vector_bytes == 64)
+        self.large = large
+        self.program = program
+        self.kernel = kernel
+        self.vector_bytes = vector_bytes
+        self.words: list[Word] = []
+        self.scratch: list[Scratch] = []
+        self.memo: dict[Expr, Expr] = {}
+        self.folding = Folding(self.memory)
+        self.used: dict[Expr, None] = {}
+        self.block_size: Expr = const(1, INT64)
+        self.stretch: Expr = const(0, INT64)
+
+    def _word(self, word: Word) -> int:
+        """The place of an argument."""
+        if word not in self.words:
+            self.words.append(word)
+        return self.words.index(word)
+
+    def _arguments(self) -> None:
+        """Read every run-time parameter the kernel's expressions name."""
+        for root in self._expressions():
+            for node in postorder([root]):
+                if node.name == "param":
+                    self.used.setdefault(node)
+        for node in self.used:
+            register = self.argument(self._word(Word("param", node.attr)), node.dtype)
+            self.builder.scopes[0].memo[(node, 1)] = register
+
+    def _expressions(self) -> Iterator[Expr]:
+        slots = set()
+        for member in self.kernel.members:
+            stage = member.stage
+            slots.add(stage.slot)
+            yield from stage.extents
+            for nest in stage.nests:
+                yield nest.body
+                yield from (*nest.store, *nest.box.low, *nest.box.high)
+                slots.update(e.attr for e in postorder([nest.body]) if e.name == "load")
+        for slot in slots:
+            buffer = self.program.buffers[slot]
+            yield from buffer.extents
+            yield from buffer.strides or ()
+        for group in self.kernel.extents:
+            yield from group
+
+    def _layouts(self) -> None:
+        if self.kernel.tiled:
+            stretch = self.argument(self._word(Word("tile")), INT64)
+            self.stretch = self.builder.variable(stretch)
+        inside = {m.stage.slot: m for m in self.kernel.members}
+        reads = {
+            node.attr
+            for root in self._expressions()
+            for node in postorder([root])
+            if node.name == "load"
+        }
+        for slot in sorted(reads | set(inside)):
+            member = inside.get(slot)
+            buffer = self.program.buffers[slot]
+            if member is not None and is_sink(member.stage):
+                pointer = self.argument(self._word(Word("partial", slot)), None)
+                self.folding.partials[slot] = pointer
+                blocks = (const(1, INT64), *buffer.extents)
+                self.memory.layouts[slot] = Layout(pointer, Buffer(slot, buffer.dtype, blocks))
+            elif member is not None and member.place == "row":
+                self._row_layout(member, buffer)
+            else:
+                pointer = self.argument(self._word(Word("pointer", slot)), None)
+                self.memory.layouts[slot] = Layout(pointer, buffer)
+        if self.kernel.sinks:
+            block = self.argument(self._word(Word("block")), INT64)
+            self.block_size = self.builder.variable(block)
+
+    def _row_layout(self, member: Member, buffer: Buffer) -> None:
+        """Carve a row, ring or tile buffer out of scratch (64-byte aligned)."""
+        shared = self.kernel.shared
+        if self.kernel.form == "tiles":
+            rows, extents = TILE + member.high - member.low, ()
+        else:
+            rows, extents = member.ring, buffer.extents[shared:]
+        halo = -1
+        if self.kernel.tiled:
+            extents, halo = extents[1:], halo_of(member)
+        piece = Scratch(buffer.slot, rows, extents, buffer.dtype.itemsize, halo)
+        base = "%scratch"
+        if self.scratch:
+            offset = self._scratch_bytes(self.scratch)
+            base = self.builder.value(
+                f"getelementptr i8, ptr %scratch, i64 {self.builder.scalar(offset)}"
+            )
+        self.scratch.append(piece)
+        self.memory.layouts[buffer.slot] = Layout(base, buffer, member.ring, shared)
+
+    def _scratch_bytes(self, pieces: Sequence[Scratch]) -> Expr:
+        total: Expr = const(0, INT64)
+        for piece in pieces:
+            size: Expr = const(piece.rows * piece.itemsize, INT64)
+            for extent in piece.extents:
+                size = op("multiply", size, extent)
+            if piece.halo >= 0:
+                width = op("add", self.stretch, const(piece.halo, INT64))
+                size = op("multiply", size, width)
+            padded = op("bitwise_and", op("add", size, const(63, INT64)), const(-64, INT64))
+            total = op("add", total, padded)
+        return total

@@ -1,0 +1,152 @@
+"""Which values are stored: who reads each node, and what computing it again would cost.
+
+A value is stored when somebody asks for it, when a library reads it, when it is a reduction or a
+scan, and when computing it again for each of its readers would cost more than keeping it:
+
+* it is read at several offsets (a stencil of a stencil), or
+* by stages that cannot share one loop (softmax: the sum reads `exp(x - max)`, and so does the
+  quotient), or
+* by a broadcast along an outer dim.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from fusewright.ir import graph, ops
+from fusewright.ir.graph import Node
+from fusewright.plan.support import why_library
+
+RECOMPUTE = 8
+"""In units of one vector add: a value dearer than this is stored rather than computed twice (a store and a load from cache)."""
+_ALWAYS_STORED = {graph.REDUCE, graph.SCAN, graph.RESHAPE, graph.OPAQUE, graph.PART}
+
+
+def choose_stored(
+    order: Sequence[Node], outputs: frozenset[int], reusable: frozenset[int]
+) -> set[int]:
+    """The slots kept in memory: those asked for, those that must be, and those that pay."""
+    readers = _Readers(order)
+    stored = set(outputs) | reusable
+    for slot in reusable:  # what is patched has to be in memory first
+        stored.add(readers.slots[id(order[slot].args[0])])
+    for slot, node in enumerate(order):
+        library = bool(why_library(node))
+        if node.kind in _ALWAYS_STORED or library:
+            stored.add(slot)
+        if library or node.kind == graph.RESHAPE:
+            stored.update(_operands(readers, node))
+    for slot in range(len(order) - 1, -1, -1):
+        if slot not in stored and _worth_storing(readers, slot, stored):
+            stored.add(slot)
+    return stored
+
+
+class _Readers:
+    """Who reads each node, and through which index map."""
+
+    def __init__(self, order: Sequence[Node]) -> None:
+        self.order = order
+        self.slots = {id(node): slot for slot, node in enumerate(order)}
+        self.paths: list[set[object]] = [set() for _ in order]
+        self.consumers: list[list[int]] = [[] for _ in order]
+        self.depths: list[int] = []
+        """How many reductions, scans and libraries each value waits for, itself included."""
+        for node in order:
+            below = max((self.depths[self.slots[id(arg)]] for arg in node.args), default=0)
+            self.depths.append(below + (node.kind in _ALWAYS_STORED))
+        for slot, node in enumerate(order):
+            if node.kind != graph.VIEW:
+                for position, arg in enumerate(node.args):
+                    self._follow(slot, node, position, arg)
+
+    def _follow(self, slot: int, node: Node, position: int, arg: Node) -> None:
+        path: list[object] = []
+        if node.kind == graph.ASSEMBLE:
+            path.append(node.attr[position])
+        elif node.kind == graph.MAP and arg.shape != node.shape and arg.kind != graph.VIEW:
+            path.append(_broadcast_kind(arg, node))
+        elif node.kind == graph.GATHER and position == 0:
+            path.append("gather")
+        while True:
+            number = self.slots[id(arg)]
+            self.paths[number].add(tuple(path))
+            self.consumers[number].append(slot)
+            if arg.kind != graph.VIEW:
+                return
+            path.append(arg.attr)
+            arg = arg.args[0]
+
+
+def _broadcast_kind(arg: Node, node: Node) -> str:
+    """`outer` when one element of the operand serves many rows, else `inner` (loop-invariant code takes care of it)."""
+    if not arg.shape or arg.shape[-1] != node.shape[-1] or node.shape[-1] == 1:
+        return "inner"
+    lead = len(node.shape) - len(arg.shape)
+    padded = (1,) * lead + arg.shape
+    outer = any(a != n for a, n in zip(padded, node.shape, strict=True))
+    return "outer" if outer else "inner"
+
+
+def _operands(readers: _Readers, node: Node) -> list[int]:
+    """What an opaque step or a reshape needs in memory; a library takes views by itself."""
+    found = []
+    for arg in node.args:
+        while node.kind != graph.RESHAPE and arg.kind == graph.VIEW:
+            arg = arg.args[0]
+        if arg.kind != graph.SCALAR:
+            found.append(readers.slots[id(arg)])
+    return found
+
+
+def _worth_storing(readers: _Readers, slot: int, stored: set[int]) -> bool:
+    node = readers.order[slot]
+    if node.kind not in (graph.MAP, graph.ASSEMBLE, graph.GATHER):
+        return False
+    cost = _cost(readers, slot, stored)
+    paths = readers.paths[slot]
+    if ("outer",) in paths and cost > 2:
+        return True
+    if any(path and path[0] == "gather" for path in paths) and (
+        node.kind == graph.ASSEMBLE or cost > 2
+    ):
+        return True
+    loops = _loops(readers, slot, stored)
+    copies = max(len(paths), loops)
+    if node.kind == graph.ASSEMBLE and copies > 1:
+        return cost > 2
+    return copies > 1 and cost * (copies - 1) > RECOMPUTE
+
+
+def _cost(readers: _Readers, root: int, stored: set[int]) -> int:
+    """What computing one element inlines, down to stored values and leaves."""
+    total, seen, stack = 0, {root}, [root]
+    while stack:
+        slot = stack.pop()
+        node = readers.order[slot]
+        if node.kind == graph.MAP:
+            total += ops.MAP[node.op].cost
+        for arg in node.args:
+            number = readers.slots[id(arg)]
+            if number not in seen and number not in stored and arg.kind not in _ALWAYS_STORED:
+                seen.add(number)
+                stack.append(number)
+    return total
+
+
+def _loops(readers: _Readers, root: int, stored: set[int]) -> int:
+    """In how many separate loops the value would be computed: stages of one shape and depth share one."""
+    found: set[object] = set()
+    seen, stack = {root}, [root]
+    while stack:
+        for consumer in readers.consumers[stack.pop()]:
+            if consumer in seen:
+                continue
+            seen.add(consumer)
+            if consumer in stored:
+                node = readers.order[consumer]
+                fold = node.kind in (graph.REDUCE, graph.SCAN)
+                found.add((fold, readers.depths[consumer], node.shape if not fold else ()))
+            else:
+                stack.append(consumer)
+    return len(found)
