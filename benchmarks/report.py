@@ -9,6 +9,7 @@ import json
 import os
 import platform
 import sys
+import time
 from collections.abc import Sequence
 from dataclasses import asdict, dataclass, field
 from datetime import date
@@ -65,6 +66,7 @@ class Report:
     sections: list[Section] = field(default_factory=list)
     verdicts: list[Verdict] = field(default_factory=list)
     notes: list[str] = field(default_factory=list)
+    clock: tuple[float, float, float] = field(default_factory=lambda: _clock())
 
     def section(self, title: str, *headings: str) -> Section:
         """Start a table."""
@@ -84,6 +86,7 @@ class Report:
 
     def finish(self) -> int:
         """Print; keep a full run's Markdown and the JSON asked for; 1 when a claim is missed."""
+        self.notes.append(_company(self.clock, _clock()))
         console = Console(width=150)
         for section in self.sections:
             console.print(_rich(section))
@@ -161,6 +164,31 @@ def machine() -> str:
         f"{model}, {count} CPUs{_vectors()}, {size} GiB, {platform.system()}, "
         f"Python {platform.python_version()}; {versions}."
     )
+
+
+QUIET = 0.05
+"""Share of the CPUs others may use: OpenMP's barriers suffer from more, and peers look slow."""
+
+
+def _clock() -> tuple[float, float, float]:
+    """Seconds by the clock, CPU seconds of this process and its children, CPU seconds of everybody
+    (with what a hypervisor took).
+    """
+    own = sum(os.times()[:4])
+    for line in _lines("/proc/stat"):
+        if line.startswith("cpu "):
+            user, nice, system, _, _, *rest = (int(text) for text in line.split()[1:9])
+            everybody = (user + nice + system + sum(rest)) / os.sysconf("SC_CLK_TCK")
+            return time.monotonic(), own, everybody
+    return time.monotonic(), own, own
+
+
+def _company(first: tuple[float, float, float], last: tuple[float, float, float]) -> str:
+    """How much of the machine others used meanwhile."""
+    passed, own, everybody = (b - a for a, b in zip(first, last, strict=True))
+    others = max(everybody - own, 0.0) / (passed * len(os.sched_getaffinity(0)))
+    advice = "" if others <= QUIET else "  Not quiet: these figures are not to be quoted."
+    return f"Other processes used {others:.0%} of the CPUs meanwhile.{advice}"
 
 
 def _vectors() -> str:

@@ -1,31 +1,38 @@
-"""Which evaluator computes values in the tests of the array front end.
+"""Which evaluators compute values in the tests of the array front end: `reference` (plain NumPy,
+node by node) and `driver` (the compiler).
 
-`FUSEWRIGHT_TEST_EVALUATOR` is `reference` (the default: plain NumPy, node by node) or `driver`
-(the compiler).
+`FUSEWRIGHT_TEST_EVALUATOR` names the only one to use; without it every test runs under both.
 """
 
 from __future__ import annotations
 
-import importlib
 import os
 from collections.abc import Iterator
 from contextlib import contextmanager
 
+from fusewright import driver
 from fusewright.base import hooks
-from fusewright.targets.reference import evaluate
+from fusewright.frontends.arrays import trace
+from fusewright.targets import reference
 
-COMPILED = os.environ.get("FUSEWRIGHT_TEST_EVALUATOR", "reference") == "driver"
+FUNCTIONS = {"reference": reference.evaluate, "driver": driver.evaluate}
+_only = os.environ.get("FUSEWRIGHT_TEST_EVALUATOR", "")
+EVALUATORS = [_only] if _only else list(FUNCTIONS)
+
+
+def compiles() -> bool:
+    """Whether the compiler computes the values of the running test."""
+    return hooks.evaluate is driver.evaluate
 
 
 @contextmanager
-def installed() -> Iterator[None]:
-    """Fill the hook for a test, and put back what was there."""
-    if COMPILED:
-        importlib.import_module("fusewright.api")
+def installed(name: str) -> Iterator[None]:
+    """Fill the hook, and put back what was there."""
     before = hooks.evaluate
-    if not COMPILED:
-        hooks.set_evaluate(evaluate)
+    trace.flush()
+    hooks.set_evaluate(FUNCTIONS[name])
     try:
         yield
     finally:
+        trace.flush()
         hooks.set_evaluate(before)

@@ -123,14 +123,15 @@ def steps(u: Any, count: int, dt: float) -> Any:
 
 
 def test_a_steady_loop_stops_compiling(compilations: list[str]) -> None:
+    """Where a long loop is cut differs between its first runs; then the pieces are known."""
     u = arrays(50, 40)[0]
-    u = steps(u, 120, 1e-3)
-    fw.evaluate(u)
+    for run in range(5):
+        fw.evaluate(steps(u, 120, 1e-3 * run))
     count = len(compilations)
-    for dt in (2e-3, 3e-3):
-        fw.evaluate(steps(u, 120, dt))
+    for run in range(5):
+        fw.evaluate(steps(u, 120, 2e-3 * run))
     assert len(compilations) == count
-    assert count <= 12
+    assert count <= 32
 
 
 def test_a_loop_that_reads_a_value_each_time_compiles_once(compilations: list[str]) -> None:

@@ -4,11 +4,11 @@ import numpy as np
 
 __results__ = ["scores", "kept", "edges", "order", "correlation", "groups", "medians"]
 rng = np.random.default_rng(11)
-data = rng.normal(10.0, 3.0, (500, 6)).astype(np.float32)
+data = rng.normal(10.0, 3.0, (500, 6))
 data[rng.random(data.shape) < 0.05] = np.nan
 means = np.nanmean(data, axis=0)
 filled = np.where(np.isnan(data), means, data)
-scores = (filled - filled.mean(axis=0)) / filled.std(axis=0, ddof=1)
+scores = ((filled - filled.mean(axis=0)) / filled.std(axis=0, ddof=1)).astype(np.float32)
 kept = scores[(np.abs(scores) < 2.5).all(axis=1)]
 edges = np.percentile(filled, [5, 25, 50, 75, 95], axis=0)
 order = np.argsort(filled[:, 0], kind="stable")

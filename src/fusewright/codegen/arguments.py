@@ -96,6 +96,7 @@ class Arguments(Loops):
     def _row_layout(self, member: Member, buffer: Buffer) -> None:
         """Carve a row, ring or tile buffer out of scratch (64-byte aligned)."""
         shared = self.kernel.shared
+        extents: tuple[Expr, ...]
         if self.kernel.form == "tiles":
             rows, extents = TILE + member.high - member.low, ()
         else:

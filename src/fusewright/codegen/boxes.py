@@ -1,5 +1,4 @@
-"""The iteration spaces of a kernel's members: their boxes, cut to a stretch, and who lies in them.
-"""
+"""The iteration spaces of a kernel's members: their boxes, stretches of them, who lies inside."""
 
 from __future__ import annotations
 
@@ -9,7 +8,7 @@ from dataclasses import replace
 from fusewright.ir import linear
 from fusewright.ir.expr import Expr, index, op
 from fusewright.ir.linear import at_least, at_most
-from fusewright.ir.nest import Box, Nest, Stage
+from fusewright.ir.nest import Box, Nest, Stage, grouped
 from fusewright.plan.plan import Member
 
 ALIGNED = 64
@@ -24,16 +23,9 @@ def boxes(phase: Sequence[Member]) -> Iterator[tuple[list[Member], list[Nest]]]:
     if any(m.stage.form != "map" for m in phase):
         yield list(phase), [m.stage.nests[0] for m in phase]
         return
-    count = len(phase[0].stage.nests)
-    number = 0
-    while number < count:
-        box = phase[0].stage.nests[number].box
-        stop = number + 1
-        while stop < count and phase[0].stage.nests[stop].box == box:
-            stop += 1
-        pairs = [(m, m.stage.nests[k]) for k in range(number, stop) for m in phase]
+    for number in range(len(grouped(phase[0].stage))):
+        pairs = [(m, nest) for m in phase for nest in grouped(m.stage)[number][1]]
         yield [m for m, _ in pairs], [nest for _, nest in pairs]
-        number = stop
 
 
 def starts_aligned(phase: Sequence[Member]) -> bool:

@@ -19,8 +19,7 @@ from fusewright.ir.expr import Expr
 
 @dataclass(slots=True)
 class Scope:
-    """A straight-line region being written; `guard` says that nothing that may trap may leave it.
-    """
+    """A straight-line region being written; `guard` says that nothing which may trap leaves it."""
 
     guard: bool = False
     lines: list[str] = field(default_factory=list)
@@ -29,8 +28,7 @@ class Scope:
 
 @dataclass(frozen=True, slots=True)
 class Lanes:
-    """The vector loop being written: its variable, lanes, and the mask of a last, partial vector.
-    """
+    """The vector loop being written: its variable, lanes, and the mask of the last vector."""
 
     variable: int
     width: int

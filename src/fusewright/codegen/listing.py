@@ -19,7 +19,7 @@ from fusewright.ir import linear, ops
 from fusewright.ir.dtypes import INT64
 from fusewright.ir.expr import Expr, index, postorder
 from fusewright.ir.graph import Node
-from fusewright.ir.nest import Nest, Program
+from fusewright.ir.nest import Nest, Program, grouped
 from fusewright.plan.plan import TILE, Kernel, Member, is_sink
 
 INDICES = "ijklpqrs"
@@ -149,30 +149,36 @@ class _Listing:
     def _phase(
         self, phase: Sequence[Member], shared: int, indent: str, tiled: bool = False
     ) -> Iterator[str]:
-        for number in range(max(len(m.stage.nests) for m in phase)):
-            group = [m for m in phase if number < len(m.stage.nests)]
-            yield from self._nest(group, number, shared, indent, tiled)
+        groups = [(m, grouped(m.stage)) for m in phase]
+        for number in range(max(len(boxes) for _, boxes in groups)):
+            pairs = [
+                (member, nest)
+                for member, boxes in groups
+                if number < len(boxes)
+                for nest in boxes[number][1]
+            ]
+            yield from self._nest(pairs, shared, indent, tiled)
 
     def _nest(
-        self, phase: Sequence[Member], number: int, shared: int, indent: str, tiled: bool
+        self, pairs: Sequence[tuple[Member, Nest]], shared: int, indent: str, tiled: bool
     ) -> Iterator[str]:
-        stage = phase[0].stage
-        nest = stage.nests[number]
+        first, nest = pairs[0]
+        stage = first.stage
         rank = len(stage.extents)
-        condition = self._condition(phase[0], nest, shared, tiled)
+        condition = self._condition(first, nest, shared, tiled)
         if condition:
             yield f"{indent}if {condition}:"
             indent += "    "
         loops = range(shared, rank)
         if tiled:
-            yield f"{indent}for i in tile:{_behind(phase[0])}"
+            yield f"{indent}for i in tile:{_behind(first)}"
             indent, loops = indent + "    ", range(rank, rank)
         for dim in loops:
             low, high = self.position(nest.box.low[dim]), self.position(nest.box.high[dim])
             bounds = high if low == "0" else f"{low}, {high}"
             yield f"{indent}for {INDICES[dim]} in range({bounds}):"
             indent += "    "
-        yield from self._statements(phase, number, indent)
+        yield from self._statements(pairs, indent)
 
     def _condition(self, member: Member, nest: Nest, shared: int, tiled: bool) -> str:
         """Where a box covers only a part of the shared dims."""
@@ -186,18 +192,17 @@ class _Listing:
                 parts.append(f"{name} < {self.position(high)}")
         return " and ".join(parts)
 
-    def _statements(self, phase: Sequence[Member], number: int, indent: str) -> Iterator[str]:
-        bodies = [m.stage.nests[number].body for m in phase]
-        writer = _Writer(self, bodies, phase[0].lag)
-        for member, body in zip(phase, bodies, strict=True):
-            text = writer.text(body)
+    def _statements(self, pairs: Sequence[tuple[Member, Nest]], indent: str) -> Iterator[str]:
+        writer = _Writer(self, [nest.body for _, nest in pairs], pairs[0][0].lag)
+        for member, nest in pairs:
+            text = writer.text(nest.body)
             yield from (f"{indent}{line}" for line in writer.taken())
-            yield f"{indent}{self._assignment(member, number, text)}"
+            yield f"{indent}{self._assignment(member, nest, text)}"
 
-    def _assignment(self, member: Member, number: int, text: str) -> str:
+    def _assignment(self, member: Member, nest: Nest, text: str) -> str:
         stage = member.stage
         name = self.names.values[stage.slot]
-        where = self.element(name, stage.nests[number].store, member.lag)
+        where = self.element(name, nest.store, member.lag)
         place = "row " if member.place == "row" else ""
         if stage.form == "map":
             return f"{place}{where} = {text}"
@@ -205,7 +210,7 @@ class _Listing:
         note = "  # in blocks of a fixed size" if is_sink(stage) else ""
         if stage.form == "scan":
             before = {stage.axes[0]: f"{INDICES[stage.axes[0]]} - 1"}
-            last = self.element(name, stage.nests[number].store, member.lag, before)
+            last = self.element(name, nest.store, member.lag, before)
             sign = _SIGNS.get(row.combine)
             value = f"{last} {sign} ({text})" if sign else f"{row.combine}({last}, {text})"
             return f"{place}{where} = {value}"

@@ -1,7 +1,7 @@
 """From a planned kernel to the text of its module: loops over units, phases, boxes and lanes.
 
-Arguments arrive as 64-bit words in the order of `Signature.words`; the function runs units [lo,
-hi).
+Arguments arrive as 64-bit words in the order of `Module.words`;
+the function runs units [lo, hi).
 
 A reduction's order is fixed by shapes alone.  Along the last dim, lane `i mod LANES` of a fixed
 number of lanes (128 bytes of accumulators, whatever the machine's vectors are) collects element i
@@ -173,8 +173,7 @@ class Lowering(Arguments):
             self._streamed_rows((low, high))
 
     def _streamed_rows(self, stretch: tuple[Expr, Expr] | None = None) -> None:
-        """Rows in order; each phase works on the row its lag says, where its thread needs that row.
-        """
+        """Rows in order; each phase works on the row its lag says, if its thread needs it."""
         members = self.kernel.members
         first = min(m.low - m.lag for m in members)
         last = max(m.high - m.lag for m in members)
@@ -184,7 +183,7 @@ class Lowering(Arguments):
         with self.builder.loop(low, high, 1) as unit:
             for phase in self.kernel.phases:
                 if stretch is not None:
-                    phase = [stretched(m, *stretch) for m in phase]
+                    phase = tuple(stretched(m, *stretch) for m in phase)
                 member = phase[0]
                 row = self.builder.variable(
                     self.builder.value(f"add i64 {unit.register}, {member.lag}")
@@ -194,8 +193,8 @@ class Lowering(Arguments):
                 extent = member.stage.extents[0]
                 begin = larger(begin, const(0, INT64)) if member.low else begin
                 end = smaller(end, extent)
-                inside = op("bitwise_and", op("less_equal", begin, row), op("less", row, end))
-                with self.builder.when(self.position(inside)):
+                needed = op("bitwise_and", op("less_equal", begin, row), op("less", row, end))
+                with self.builder.when(self.position(needed)):
                     self._row_phase(phase, (row,), row)
 
     def _row_phase(self, phase: Sequence[Member], shared: tuple[Expr, ...], unit: Expr) -> None:

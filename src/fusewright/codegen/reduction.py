@@ -211,9 +211,11 @@ class _Work:
         middle = builder.value(f"add i64 {begin}, {whole}")
         with builder.when("true"):
             carried = list(zip(kinds, starts, strict=True))
-            with builder.loop(begin, middle, lanes, carried) as loop:
-                with self.lowering.lanes(loop.variable, lanes, loop.register, None):
-                    loop.next.extend(self._step(here, loop.variable, loop.current))
+            with (
+                builder.loop(begin, middle, lanes, carried) as loop,
+                self.lowering.lanes(loop.variable, lanes, loop.register, None),
+            ):
+                loop.next.extend(self._step(here, loop.variable, loop.current))
             for kind, total, slot in zip(kinds, loop.current, slots, strict=True):
                 builder.line(f"store {kind} {total}, ptr {slot}, align 64")
             with builder.when(builder.value(f"icmp slt i64 {middle}, {end}")):

@@ -1,40 +1,44 @@
 """The recorded program: array-level values in single-assignment form.
 
-A front end records one `Node` for each array operation.  A node is a loop nest in compressed form (its shape is the
-iteration space, its `op` the body): recording has to cost less than a microsecond, so the nest itself is built only when
-no compiled code is known for the structure.
+A front end records one `Node` for each array operation.  A node is a loop nest in compressed form
+(its shape is the iteration space, its `op` the body): recording has to cost less than a
+microsecond, so the nest itself is built only when no compiled code is known for the structure.
 
-Writing into an array makes a new *version*: an `ASSEMBLE` node whose first piece is the old version.  Whether the new
-version shares the old one's memory is a decision of the plan, never visible in a value.
+Writing into an array makes a new *version*: an `ASSEMBLE` node whose first piece is the old
+version.  Whether the new version shares the old one's memory is a decision of the plan, never
+visible in a value.
 
-| kind     | args               | op          | attr (structural)                                | value
-|----------|--------------------|-------------|--------------------------------------------------|------
-| LEAF     | ()                 | ""          | ()                                               | (a)
-| SCALAR   | ()                 | ""          | ()                                               | (b)
-| MAP      | operands           | of `MAP`    | ()                                               |
-| VIEW     | source             | ""          | per source dim: (output dim or -1, start, step)  |
-| REDUCE   | source             | of `REDUCE` | (axes ascending, keepdims)                       |
-| SCAN     | source             | of `SCAN`   | axis                                             |
-| ASSEMBLE | pieces in order    | ""          | per piece: per dim (start, step)                 |
-| GATHER   | source, indices... | ""          | (position of the index dims, operand numbers)    |
-| IOTA     | start, step        | ""          | ()                                               |
-| RESHAPE  | source             | ""          | ()                                               |
-| OPAQUE   | operands           | e.g. "solve"| ()                                               | (c)
-| PART     | an OPAQUE          | ""          | number of the result                             |
+| kind     | args               | op          | attr (structural)                         | value |
+|----------|--------------------|-------------|-------------------------------------------|-------|
+| LEAF     | ()                 | ""          | ()                                        | (a)   |
+| SCALAR   | ()                 | ""          | ()                                        | (b)   |
+| MAP      | operands           | of `MAP`    | ()                                        |       |
+| VIEW     | source             | ""          | per source dim: (dim or -1, start, step)  |       |
+| REDUCE   | source             | of `REDUCE` | (axes ascending, keepdims)                |       |
+| SCAN     | source             | of `SCAN`   | axis                                      |       |
+| ASSEMBLE | pieces in order    | ""          | per piece: per dim (start, step)          |       |
+| GATHER   | source, indices... | ""          | (position of index dims, operand numbers) |       |
+| IOTA     | start, step        | ""          | ()                                        |       |
+| RESHAPE  | source             | ""          | ()                                        |       |
+| OPAQUE   | operands           | a name      | ()                                        | (c)   |
+| PART     | an OPAQUE          | ""          | number of the result                      |       |
 
 Ops are names in the tables of `ir.ops`.  Values exist at run time only: (a) `Memory`, offset,
-strides; (b) a Python or NumPy scalar; (c) a callable of ndarrays (its op is a name such as
+strides; (b) a Python or NumPy scalar; (c) a callable of ndarrays (its op is a name, as
 "linalg.solve").
 
-* MAP: operands broadcast as in NumPy; each is cast to the dtypes in `ops.loop_dtypes` first; the node's dtype is the result's.
-* VIEW: `source[i] = start + step * output[dim]`; `-1` fixes the index at `start`.  An output dim no source dim names is
-  a new axis or a broadcast.  This covers slices, flips, transposes, integer indices, `newaxis`, `broadcast_to`, `diagonal`.
-* ASSEMBLE: later pieces overwrite earlier ones; together they cover the result.  The counts are the piece's shape, and a
-  piece is cast to the node's dtype.
-* GATHER: index operands are int64, in range and non-negative (the front end wraps and checks), all of one shape, which
-  stands at the given position among the dims that are not indexed.  The operand numbers are one for each source dim, -1
-  for a dim that is not indexed.
-* REDUCE: the source has been cast to the accumulator's dtype (`node.dtype`) by the front end. `min`/`max` need a non-empty extent.
+* MAP: operands broadcast as in NumPy; each is cast to the dtypes in `ops.loop_dtypes` first; the
+  node's dtype is the result's.
+* VIEW: `source[i] = start + step * output[dim]`; a dim of `-1` fixes the index at `start`.  An
+  output dim no source dim names is a new axis or a broadcast.  This covers slices, flips,
+  transposes, integer indices, `newaxis`, `broadcast_to`, `diagonal`.
+* ASSEMBLE: later pieces overwrite earlier ones; together they cover the result.  The counts are the
+  piece's shape, and a piece is cast to the node's dtype.
+* GATHER: index operands are int64, in range and non-negative (the front end wraps and checks), all
+  of one shape, which stands at the given position among the dims that are not indexed.  The operand
+  numbers are one for each source dim, -1 for a dim that is not indexed.
+* REDUCE: the source has been cast to the accumulator's dtype (`node.dtype`) by the front end.
+  `min`/`max` need a non-empty extent.
 * IOTA: one dim; `start + step * i` computed in the node's dtype.
 """
 
@@ -54,8 +58,8 @@ KIND_NAMES = (
 class Memory:
     """A root allocation: `nbytes` bytes at `address`, kept alive by `owner`.
 
-    `owner` exposes the buffer protocol over exactly these bytes.  `external` memory belongs to somebody else (a NumPy
-    array that shares): a write to it must land in this very memory.
+    `owner` exposes the buffer protocol over exactly these bytes.  `external` memory belongs to
+    somebody else (a NumPy array that shares): a write to it must land in this very memory.
     """
 
     __slots__ = ("address", "nbytes", "owner", "external", "writable")
@@ -71,10 +75,12 @@ class Memory:
 
 
 class Node:
-    """One array-level value; see the table above.  A computed node becomes a LEAF in place and drops its operands.
+    """One array-level value; see the table above.  A computed node becomes a LEAF in place and
+    drops its operands.
 
-    `demands` counts the evaluations that computed this node without storing it (contract 5: at most one such).
-    `line` is the (file, line, column, end column) that recorded it, where spans are recorded.
+    `demands` counts the evaluations that computed this node without storing it (contract 5: at most
+    one such). `line` is the (file, line, column, end column) that recorded it, where spans are
+    recorded.
     """
 
     __slots__ = ("kind", "op", "args", "dtype", "shape", "attr", "value", "demands", "line")

@@ -1,13 +1,15 @@
 """Loop nests: what a slice of the recorded program becomes before it is planned.
 
-A `Stage` computes one stored value by one or more nests over disjoint or overwriting boxes; everything cheap has been inlined
-into its bodies.  Loop dims are numbered: `index(k)` in a body is the position in dim k of the stage's iteration space, which
-is the value's dims with the reduced dims in their original places.
+A `Stage` computes one stored value by one or more nests over disjoint or overwriting boxes;
+everything cheap has been inlined into its bodies.  Loop dims are numbered: `index(k)` in a body is
+the position in dim k of the stage's iteration space, which is the value's dims with the reduced
+dims in their original places.
 """
 
 from __future__ import annotations
 
 from dataclasses import dataclass
+from itertools import groupby
 from typing import Literal
 
 from fusewright.ir.dtypes import DType
@@ -20,7 +22,8 @@ Form = Literal["map", "fold", "scan"]
 class Source:
     """Where a kernel argument comes from at run time: a field of the node in a slot of the slice.
 
-    `what` is `pointer`, `extent` (`dim`), `stride` (`dim`, bytes), `scalar`, or `start`/`step` (`piece`, `dim`).
+    `what` is `pointer`, `extent` (`dim`), `stride` (`dim`, bytes), `scalar`, or `start`/`step`
+    (`piece`, `dim`).
     """
 
     what: Literal["pointer", "extent", "stride", "scalar", "start", "step"]
@@ -33,7 +36,8 @@ class Source:
 class Buffer:
     """A stored value: a leaf of the slice or a stage's result, by slot.
 
-    `extents` are int64 expressions.  `strides` holds, for a leaf that is not C-contiguous, one byte stride for each dim.
+    `extents` are int64 expressions.  `strides` holds, for a leaf that is not C-contiguous, one byte
+    stride for each dim.
     """
 
     slot: int
@@ -52,7 +56,9 @@ class Box:
 
 @dataclass(frozen=True, slots=True)
 class Nest:
-    """`for i in box: value[store(i)] = body(i)`; `store` is one index expression for each dim of the value."""
+    """`for i in box: value[store(i)] = body(i)`; `store` is one index expression for each dim of
+    the value.
+    """
 
     box: Box
     body: Expr
@@ -63,8 +69,9 @@ class Nest:
 class Stage:
     """The computation of one stored value.
 
-    `extents` is the iteration space.  A fold reduces `axes` with `fold` (a name in `ops.REDUCE`); a scan runs along `axes[0]`.
-    `update` is the slot whose memory the stage's value takes over and patches, or -1.
+    `extents` is the iteration space.  A fold reduces `axes` with `fold` (a name in `ops.REDUCE`); a
+    scan runs along `axes[0]`. `update` is the slot whose memory the stage's value takes over and
+    patches, or -1.
     """
 
     slot: int
@@ -86,7 +93,9 @@ class Stage:
 
 @dataclass(frozen=True, slots=True)
 class Library:
-    """An opaque step: the library runs the node in `slot` on whole arrays; `reads` are the stored values it needs."""
+    """An opaque step: the library runs the node in `slot` on whole arrays; `reads` are the stored
+    values it needs.
+    """
 
     slot: int
     reads: tuple[int, ...]
@@ -103,9 +112,16 @@ class Alias:
 Step = Stage | Library | Alias
 
 
+def grouped(stage: Stage) -> list[tuple[Box, tuple[Nest, ...]]]:
+    """A stage's nests by box: those of one box (a complex value's parts) share its loop."""
+    groups = groupby(stage.nests, key=lambda nest: nest.box)
+    return [(box, tuple(nests)) for box, nests in groups]
+
+
 @dataclass(frozen=True, slots=True)
 class Program:
-    """A slice as nests: stored values, the steps that compute them in order, and where arguments come from.
+    """A slice as nests: stored values, the steps that compute them in order, and where arguments
+    come from.
 
     `arguments[k]` is the source of `param(k)`.  `outputs` are the slots whose values are asked for.
     """

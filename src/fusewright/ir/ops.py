@@ -1,9 +1,11 @@
 """The ops, one row each: what an element-wise, a reducing or a scanning operation means.
 
-`MAP` holds the element-wise functions a front end records.  Their meaning and dtype rules are NumPy's: `meaning` is called
-by the reference target, and where it is a ufunc, its `resolve_dtypes` is the dtype rule (NEP 50 included).
+`MAP` holds the element-wise functions a front end records.  Their meaning and dtype rules are
+NumPy's: `meaning` is called by the reference target, and where it is a ufunc, its `resolve_dtypes`
+is the dtype rule (NEP 50 included).
 
-`PRIMITIVE` holds the scalar ops that every target spells.  `rules.decompose` rewrites the other names of `MAP` into them.
+`PRIMITIVE` holds the scalar ops that every target spells.  `rules.decompose` rewrites the other
+names of `MAP` into them.
 """
 
 from __future__ import annotations
@@ -132,7 +134,9 @@ MAP: dict[str, Op] = {
 
 @dataclass(frozen=True, slots=True)
 class Fold:
-    """A reduction or scan: how two values combine and what an empty one is (`None`: empty is an error)."""
+    """A reduction or scan: how two values combine and what an empty one is (`None`: empty is an
+    error).
+    """
 
     name: str
     combine: str
@@ -166,13 +170,16 @@ PRIMITIVE: dict[str, str] = {
     "subtract": "difference; integers wrap",
     "multiply": "product; integers wrap",
     "divide": "IEEE quotient (floats only)",
-    "tdiv": "integer quotient rounded towards zero; the divisor is neither 0 nor (with the least integer) -1",
+    "tdiv": "integer quotient rounded towards zero; "
+    "the divisor is neither 0 nor (with the least integer) -1",
     "trem": "integer remainder with the dividend's sign; divisor as for tdiv",
     "negative": "minus; integers wrap; floats flip the sign bit",
     "absolute": "magnitude; the least integer stays itself",
     "fma": "a * b + c rounded once (floats only)",
-    "ldexp": "the first times 2**n, rounded once; n is a whole float, |n| <= 1100 (float64) or 160 (float32)",
-    "exponent": "k of x = m * 2**k, 0.75 <= m < 1.5, as a float; any value where x is not positive and finite",
+    "ldexp": "the first times 2**n, rounded once; "
+    "n is a whole float, |n| <= 1100 (float64) or 160 (float32)",
+    "exponent": "k of x = m * 2**k, 0.75 <= m < 1.5, as a float; "
+    "any value where x is not positive and finite",
     "fraction": "m of that",
     "sqrt": "IEEE square root",
     "floor": "towards minus infinity (floats)",
@@ -191,12 +198,15 @@ PRIMITIVE: dict[str, str] = {
     "shl": "left shift, 0 <= amount < bits",
     "shr": "right shift, 0 <= amount < bits; arithmetic for signed, logical for unsigned",
     "popcount": "number of one bits, in the operand's dtype",
-    "sin_far": "the second operand where |first| < decompose.trigonometric.FAR, else the sine of the first",
+    "sin_far": "the second operand where |first| < decompose.trigonometric.FAR, "
+    "else the sine of the first",
     "cos_far": "likewise the cosine",
     "tan_far": "likewise the tangent",
-    "fmod_far": "the third operand where it is no NaN, else the exact remainder of the first by the second (C's fmod)",
+    "fmod_far": "the third operand where it is no NaN, "
+    "else the exact remainder of the first by the second (C's fmod)",
     "where": "the second operand where the first (bool) is true, else the third",
-    "cast": "C conversion; out-of-range float to integer gives what x86's cvtt instructions give; NaN is true; bool is 0/1",
+    "cast": "C conversion; out-of-range float to integer gives what x86's cvtt instructions give; "
+    "NaN is true; bool is 0/1",
     "bitcast": "the bits, as another dtype of the same size",
 }
 
@@ -204,8 +214,9 @@ PRIMITIVE: dict[str, str] = {
 def loop_dtypes(name: str, operands: tuple[Any, ...]) -> tuple[np.dtype[Any], ...]:
     """The dtypes NumPy computes in: one for each operand, then the result's.
 
-    `operands` holds an `np.dtype` for an array and `int`, `float` or `complex` (the type) for a Python scalar, which is
-    weak (NEP 50).  Raises `TypeError` (NumPy's `UFuncTypeError`) where NumPy has no loop.
+    `operands` holds an `np.dtype` for an array and `int`, `float` or `complex` (the type) for a
+    Python scalar, which is weak (NEP 50).  Raises `TypeError` (NumPy's `UFuncTypeError`) where
+    NumPy has no loop.
     """
     ufunc = MAP[name].meaning
     if not isinstance(ufunc, np.ufunc):

@@ -1,8 +1,8 @@
 """Which extents are equal, or a small constant apart, by structure alone.
 
-A union-find with offsets: `extent(slot, dim)` is a representative plus a literal.  Only relations that follow from the recorded
-structure (equal operand shapes, slices that keep a literal margin) are entered, so that code compiled for one shape is right for
-every shape with the same structure.
+A union-find with offsets: `extent(slot, dim)` is a representative plus a literal.  Only relations
+that follow from the recorded structure (equal operand shapes, slices that keep a literal margin)
+are entered, so that code compiled for one shape is right for every shape with the same structure.
 """
 
 from __future__ import annotations
@@ -14,11 +14,14 @@ from fusewright.ir.graph import Node
 
 Key = tuple[int, int]
 MARGIN = 4
-"""Starts and ends at most this far from either end of a dim are literals of the structure; others are run-time values."""
+"""Starts and ends at most this far from either end of a dim are literals of the structure; others
+are run-time values."""
 
 
 def anchor(position: int, extent: int) -> tuple[str, int]:
-    """A position in a dim as structure: `low` (literal from 0), `high` (literal from the end), or `free` (run time)."""
+    """A position in a dim as structure: `low` (literal from 0), `high` (literal from the end), or
+    `free` (run time).
+    """
     if 0 <= position <= MARGIN:
         return ("low", position)
     if 0 <= extent - position <= MARGIN:

@@ -1,10 +1,11 @@
 """Grouping stages into kernels: dependence by distance, profit by what stays in cache.
 
-A stage joins a kernel when every value it reads from the kernel's members is read at the same index of the shared dims
-(distance 0), or at a literal distance in dim 0, in which case the earlier stage runs ahead and a few of its rows are kept.
-Theorem: with lag(P) >= lag(C) + o for every read of P by C at distance o, row i + o of P is computed
-before row i of C in the order of execution, and a ring of `lag(P) - min(lag(C) + o) + 1` rows never overwrites a row still to be read.
-Each thread computes the rows its range needs, so neighbours never wait for each other (overlapped tiles).
+A stage joins a kernel when every value it reads from the kernel's members is read at the same index
+of the shared dims (distance 0), or at a literal distance in dim 0, in which case the earlier stage
+runs ahead and a few of its rows are kept. Theorem: with lag(P) >= lag(C) + o for every read of P by
+C at distance o, row i + o of P is computed before row i of C in the order of execution, and a ring
+of `lag(P) - min(lag(C) + o) + 1` rows never overwrites a row still to be read. Each thread computes
+the rows its range needs, so neighbours never wait for each other (overlapped tiles).
 """
 
 from __future__ import annotations
@@ -22,11 +23,13 @@ from fusewright.plan.plan import Decided, Form, Kernel, Member, Plan, is_sink
 Size = Callable[[Expr], int]
 
 CACHE = 1 << 20
-"""Bytes of row buffers a kernel may keep: half of a 2 MiB L2, the other half is for what streams through."""
+"""Bytes of row buffers a kernel may keep: half of a 2 MiB L2, the other half is for what streams
+through."""
 MOST_STREAMS = 24
 """Arrays read and written by one kernel: hardware prefetchers follow about this many."""
 MOST_STAGES = 16
-"""Stages of one kernel that stream rows: each adds two halo rows for every thread to compute again."""
+"""Stages of one kernel that stream rows: each adds two halo rows for every thread to compute
+again."""
 
 
 @dataclass(slots=True)
@@ -221,7 +224,8 @@ def _patches(stage: Stage) -> bool:
         return False
     rank = len(stage.extents)
     here = tuple(index(dim) for dim in range(rank))
-    return stage.update >= 0 or any(nest.store != here for nest in stage.nests)
+    # a part of a complex number is stored one index deeper
+    return stage.update >= 0 or any(nest.store[:rank] != here for nest in stage.nests)
 
 
 def _product(extents: Sequence[Expr]) -> Expr:
@@ -261,7 +265,9 @@ def _kernel(entry: _Group, program: Program, readers: dict[int, set[int]]) -> Ke
 
 
 def _tileable(stages: Sequence[Stage]) -> bool:
-    """Whether dim 1 can be cut into stretches: every read between the stages is at a literal distance there."""
+    """Whether dim 1 can be cut into stretches: every read between the stages is at a literal
+    distance there.
+    """
     inside = {stage.slot for stage in stages}
     first = stages[0].extents
     return all(

@@ -17,7 +17,7 @@ from dataclasses import replace
 from fusewright.ir import linear
 from fusewright.ir.dtypes import INT64
 from fusewright.ir.expr import Expr, const, index, load, postorder, rebuild
-from fusewright.ir.nest import Box, Nest, Program, Stage
+from fusewright.ir.nest import Box, Nest, Program, Stage, grouped
 from fusewright.plan.plan import Kernel, Member, is_sink, lanes_of
 
 
@@ -65,9 +65,10 @@ def _same_loop(a: Member, b: Member) -> bool:
         return False
     here = tuple(index(dim) for dim in range(len(a.stage.extents)))
     for member in (a, b):
-        if member.stage.form == "map" and any(n.store != here for n in member.stage.nests):
+        nests = member.stage.nests
+        if member.stage.form == "map" and any(n.store[: len(here)] != here for n in nests):
             return False
-    return [n.box for n in a.stage.nests] == [n.box for n in b.stage.nests]
+    return [box for box, _ in grouped(a.stage)] == [box for box, _ in grouped(b.stage)]
 
 
 def _slots_read(stage: Stage) -> set[int]:
@@ -89,10 +90,14 @@ def _is_pointwise(producer: Member, consumer: Stage) -> bool:
 def _forwarded(phase: Sequence[Member], member: Member) -> Member:
     """The member with what it reads from the phase as expressions instead of loads."""
     stage = member.stage
-    nests = []
-    for number, nest in enumerate(stage.nests):
-        bodies = {m.stage.slot: m.stage.nests[number].body for m in phase if m.stage.form == "map"}
-        nests.append(replace(nest, body=_substituted(nest.body, bodies)))
+    nests: list[Nest] = []
+    for number, (_, group) in enumerate(grouped(stage)):
+        bodies = {
+            m.stage.slot: grouped(m.stage)[number][1][0].body
+            for m in phase
+            if m.stage.form == "map" and not m.stage.dtype.is_complex
+        }
+        nests += [replace(nest, body=_substituted(nest.body, bodies)) for nest in group]
     return replace(member, stage=replace(stage, nests=tuple(nests)))
 
 

@@ -18,7 +18,8 @@ from fusewright.ir.graph import Node
 from fusewright.plan.support import why_library
 
 RECOMPUTE = 8
-"""In units of one vector add: a value dearer than this is stored rather than computed twice (a store and a load from cache)."""
+"""In units of one vector add: a value dearer than this is stored rather than computed twice (a
+store and a load from cache)."""
 _ALWAYS_STORED = {graph.REDUCE, graph.SCAN, graph.RESHAPE, graph.OPAQUE, graph.PART}
 
 
@@ -48,7 +49,7 @@ class _Readers:
     def __init__(self, order: Sequence[Node]) -> None:
         self.order = order
         self.slots = {id(node): slot for slot, node in enumerate(order)}
-        self.paths: list[set[object]] = [set() for _ in order]
+        self.paths: list[set[tuple[object, ...]]] = [set() for _ in order]
         self.consumers: list[list[int]] = [[] for _ in order]
         self.depths: list[int] = []
         """How many reductions, scans and libraries each value waits for, itself included."""
@@ -79,7 +80,9 @@ class _Readers:
 
 
 def _broadcast_kind(arg: Node, node: Node) -> str:
-    """`outer` when one element of the operand serves many rows, else `inner` (loop-invariant code takes care of it)."""
+    """`outer` when one element of the operand serves many rows, else `inner` (loop-invariant code
+    takes care of it).
+    """
     if not arg.shape or arg.shape[-1] != node.shape[-1] or node.shape[-1] == 1:
         return "inner"
     lead = len(node.shape) - len(arg.shape)
@@ -135,7 +138,9 @@ def _cost(readers: _Readers, root: int, stored: set[int]) -> int:
 
 
 def _loops(readers: _Readers, root: int, stored: set[int]) -> int:
-    """In how many separate loops the value would be computed: stages of one shape and depth share one."""
+    """In how many separate loops the value would be computed: stages of one shape and depth
+    share one.
+    """
     found: set[object] = set()
     seen, stack = {root}, [root]
     while stack:

@@ -24,7 +24,8 @@ from fusewright.plan.values import (
 from fusewright.rules.complex import separate
 
 MOST_BOXES = 40
-"""More boxes than this for one value make more code than they save: its assembled operands are stored instead."""
+"""More boxes than this for one value make more code than they save: its assembled operands are
+stored instead."""
 
 
 def by_library(node: Node) -> bool:
@@ -38,8 +39,9 @@ def build(
     reusable: frozenset[int] = frozenset(),
     inline: bool = True,
 ) -> Program:
-    """The slice as stages.  `order` is topological; `outputs` are the slots asked for; `reusable` those assembled values
-    that may take their base's memory.  Without `inline` every operation stores its result.
+    """The slice as stages.  `order` is topological; `outputs` are the slots asked for; `reusable`
+    those assembled values that may take their base's memory.  Without `inline` every operation
+    stores its result.
     """
     every = frozenset() if inline else frozenset(_computing(order))
     stored = choose_stored(order, outputs | every, reusable)
@@ -72,7 +74,9 @@ def _computing(order: Sequence[Node]) -> list[int]:
 
 
 def _realised(step: Step) -> Step:
-    """A stage on real numbers only: a complex value's parts are two nests, its buffer has a last dim of 2."""
+    """A stage on real numbers only: a complex value's parts are two nests, its buffer has a last
+    dim of 2.
+    """
     if not isinstance(step, Stage):
         return step
     nests: list[Nest] = []
@@ -252,7 +256,9 @@ def _assembled(values: Values, slot: int, node: Node) -> list[Step]:
 
 
 def _patched(values: Values, slot: int, node: Node, base: int = -1) -> list[Step]:
-    """One stage for each piece, in order, each over the piece's own iteration space; in place, the first is there already."""
+    """One stage for each piece, in order, each over the piece's own iteration space; in place, the
+    first is there already.
+    """
     steps: list[Step] = []
     for number, (piece, region) in enumerate(zip(node.args, node.attr, strict=True)):
         if number == 0 and base >= 0:

@@ -1,4 +1,6 @@
-"""Which nodes the code generators can compile; a library runs the others, and `explain` repeats the reason."""
+"""Which nodes the code generators can compile; a library runs the others, and `explain` repeats the
+reason.
+"""
 
 from __future__ import annotations
 

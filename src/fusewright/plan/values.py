@@ -1,8 +1,10 @@
-"""The value of any node at an index, as one scalar expression: how operators, views and pieces are inlined.
+"""The value of any node at an index, as one scalar expression: how operators, views and pieces are
+inlined.
 
-`Values.at(node, index)` follows views by composing index maps and element-wise nodes by composing ops, down to loads of stored
-values.  Where an index may fall into either of two pieces of an assembled value, it raises `Split`: the caller cuts its box
-there and asks again, so that no piece is chosen element by element.
+`Values.at(node, index)` follows views by composing index maps and element-wise nodes by composing
+ops, down to loads of stored values.  Where an index may fall into either of two pieces of an
+assembled value, it raises `Split`: the caller cuts its box there and asks again, so that no piece
+is chosen element by element.
 """
 
 from __future__ import annotations
@@ -41,7 +43,7 @@ class Split(Exception):
 
 
 class NotInlinable(Exception):
-    """This node must be stored: its pieces cannot be told apart at this index."""
+    """The node must be stored: its pieces cannot be told apart at this index."""
 
     def __init__(self, slot: int) -> None:
         self.slot = slot
@@ -90,8 +92,8 @@ class Values:
     def at_box(self, node: Node, index: Index, box: Box) -> Expr:
         """The value at an index whose loop dims lie in the box; raises `Split` or `NotInlinable`.
 
-        Operands are asked for by yielding, not by calling: a chain of operators may be longer than Python's stack, and a
-        value used twice is built once.
+        Operands are asked for by yielding, not by calling: a chain of operators may be longer than
+        Python's stack, and a value used twice is built once.
         """
         self._facts = box
         memo: dict[Request, Expr] = {}
@@ -182,7 +184,9 @@ class Values:
     def position(
         self, slot: int, piece: int, dim: int, start: int, extent: int, whole: Node
     ) -> Expr:
-        """A recorded position as an expression: a literal, a literal from the end, or a run-time value."""
+        """A recorded position as an expression: a literal, a literal from the end, or a run-time
+        value.
+        """
         end, literal = anchor(start, extent)
         if end == "low":
             return const(literal, INT64)

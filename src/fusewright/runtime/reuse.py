@@ -1,8 +1,9 @@
 """Whether a new version of an array may take the old one's memory.
 
-`a[region] = value` makes a version that equals the old one outside the region.  If nobody else can see the old version, and `value`
-reads it only where it writes (or nowhere near), the region is written in place, and the statement costs what it costs in NumPy.
-Everything here is about this very slice: who holds a reference, which bytes overlap.  The answer is part of the key.
+`a[region] = value` makes a version that equals the old one outside the region.  If nobody else can
+see the old version, and `value` reads it only where it writes (or nowhere near), the region is
+written in place, and the statement costs what it costs in NumPy. Everything here is about this very
+slice: who holds a reference, which bytes overlap.  The answer is part of the key.
 """
 
 from __future__ import annotations
@@ -17,7 +18,8 @@ from fusewright.ir import graph
 from fusewright.ir.graph import Node, contiguous_strides
 
 CHAIN = 4
-"""Versions on top of a pending value before the next one is written in place: fewer are merged into one pass."""
+"""Versions on top of a pending value before the next one is written in place: fewer are merged into
+one pass."""
 MOST_READS = 200
 _MAX_WORK = 1000
 
@@ -137,7 +139,7 @@ def _leaves_apart(base: Node, read: Node, region: Any, shape: tuple[int, ...]) -
     ):
         return True
     try:
-        return not np.shares_memory(window, other, max_work=_MAX_WORK)
+        return not np.shares_memory(window, other, max_work=_MAX_WORK)  # type: ignore[arg-type]
     except (np.exceptions.TooHardError, OverflowError):
         return False
 

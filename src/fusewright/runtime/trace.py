@@ -1,7 +1,9 @@
-"""The slice: what a request for values needs, in order, and the structure that compiled code is keyed by.
+"""The slice: what a request for values needs, in order, and the structure that compiled code is
+keyed by.
 
-The key holds kinds, ops, dtypes, operand slots and everything `plan.extents` looks at (which extents are equal by structure, which
-positions are literal), but no extents, strides, positions or scalars beyond that.
+The key holds kinds, ops, dtypes, operand slots and everything `plan.extents` looks at (which
+extents are equal by structure, which positions are literal), but no extents, strides, positions or
+scalars beyond that.
 """
 
 from __future__ import annotations
@@ -19,16 +21,20 @@ from fusewright.runtime.reuse import is_reusable
 ROWS = (4096, 32768, 131072)
 """Elements of a row at which plans may differ: rows of float64 that fit L1, a share of L2, L2."""
 LARGE = 1 << 26
-"""Bytes of a result from which it is written past the caches (measured: pays above about 64 MiB)."""
+"""Bytes of a result from which it is written past the caches (measured: pays above about 64
+MiB)."""
 MARGIN = 4
-"""As in `plan.extents`: positions at most this far from either end of a dim are part of the structure."""
+"""As in `plan.extents`: positions at most this far from either end of a dim are part of the
+structure."""
 
 Key = tuple[Any, ...]
 
 
 @dataclass(slots=True)
 class Slice:
-    """What a request needs: nodes with operands first, the slot of each, the slots to store, and the structure."""
+    """What a request needs: nodes with operands first, the slot of each, the slots to store, and
+    the structure.
+    """
 
     order: list[Node]
     slots: dict[Node, int]
@@ -82,7 +88,9 @@ def take(requested: Sequence[Node]) -> Slice:
 
 
 def computed_once(slice_: Slice) -> None:
-    """Note what this evaluation computes without storing it: the next one that needs it stores it (contract 5)."""
+    """Note what this evaluation computes without storing it: the next one that needs it stores it
+    (contract 5).
+    """
     outputs = slice_.outputs
     for slot, node in enumerate(slice_.order):
         if node.kind in WORTH_KEEPING and slot not in outputs:
@@ -94,10 +102,10 @@ WORTH_KEEPING = frozenset(
 )
 
 
-def _describe(
-    node: Node, slots: dict[Node, int], parts: list[Any], again: set[Node]
-) -> None:
-    """Add a node's structure; what an earlier evaluation computed and this node is the first to ask for again is stored."""
+def _describe(node: Node, slots: dict[Node, int], parts: list[Any], again: set[Node]) -> None:
+    """Add a node's structure; what an earlier evaluation computed and this node is the first to
+    ask for again is stored.
+    """
     parts.append(node.dtype)
     if node.kind == graph.MAP:
         parts.append(node.op)
@@ -126,7 +134,9 @@ def _broadcast(shape: tuple[int, ...], result: tuple[int, ...]) -> Any:
 
 
 def _leaf(node: Node) -> Any:
-    """Rank, and for each dim whether it is broadcast, unit, reversed unit or other; C order is one word."""
+    """Rank, and for each dim whether it is broadcast, unit, reversed unit or other; C order is one
+    word.
+    """
     strides: tuple[int, ...] = node.value[2]
     size = node.dtype.itemsize
     shape = node.shape

@@ -111,7 +111,7 @@ def test_filling_a_pending_array_computes_it_once() -> None:
         lambda x, y: x / (y - y),
         lambda x, y: (x * y - x) / y + 0.1,
         lambda x, y: (x < y) & (x != y),
-        lambda x, y: -abs(x) ** 2,
+        lambda x, y: -(abs(x) ** 2),
         lambda x, y: np.sqrt(x) - np.sqrt(-y),
         lambda x, y: x // y + x % y,
     ],

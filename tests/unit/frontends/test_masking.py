@@ -36,7 +36,7 @@ def grows(x: Any, y: Any, m: Any) -> Any:
 def functions(x: Any, y: Any, m: Any) -> Any:
     t = np.minimum(np.abs(x[m]), 1.5)
     y[m] = 1 / (1 + t) - -t
-    return y, t > 1, 2**np.floor(t)
+    return y, t > 1, 2 ** np.floor(t)
 
 
 def old_values(x: Any, y: Any, m: Any) -> Any:

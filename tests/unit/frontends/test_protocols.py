@@ -7,7 +7,6 @@ from typing import Any
 
 import numpy as np
 import pytest
-
 from tests.evaluators import COMPILED
 
 import fusewright.frontends.arrays as fa

@@ -69,7 +69,7 @@ class View(Array):
         self._version = self._cached = None  # let the old version go
 
 
-class Masked(MaskedOperators, Array):  # type: ignore[misc]
+class Masked(MaskedOperators, Array):
     """The elements of `_full` where `_mask` holds, until something needs them picked out.
 
     `_full` is None once they were written to: they are then a value of their own.
@@ -82,7 +82,7 @@ class Masked(MaskedOperators, Array):  # type: ignore[misc]
     _picked: Node | None
 
     @property
-    def _node(self) -> Node:  # type: ignore[override]
+    def _node(self) -> Node:
         if self._picked is None:
             assert self._full is not None, "what was written to has been picked out"
             self._picked = masking.picked(self._full, self._mask)
@@ -105,13 +105,13 @@ class Masked(MaskedOperators, Array):  # type: ignore[misc]
     def copy(self, order: str = "C") -> Array:
         """A new array with the same values."""
         if self._full is None:
-            return super().copy(order)
+            return Array.copy(self, order)  # type: ignore[no-any-return]
         return masking.make(self._full, self._mask)
 
     def astype(self, dtype: Any, *args: Any, **kwargs: Any) -> Array:
         """The values in another element type."""
         if self._full is None or args or kwargs:
-            return super().astype(dtype, *args, **kwargs)
+            return Array.astype(self, dtype, *args, **kwargs)  # type: ignore[no-any-return]
         return masking.make(cast(self._full, rules.as_dtype(dtype)), self._mask)
 
 

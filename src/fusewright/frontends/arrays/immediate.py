@@ -23,9 +23,15 @@ from fusewright.frontends.arrays import core, sharing, trace
 from fusewright.frontends.arrays.core import Handle
 from fusewright.frontends.arrays.dtypes import RANGES
 from fusewright.frontends.arrays.views import Places, Slice, view_node
-from fusewright.ir.dtypes import FLOAT32, FLOAT64, DType
+from fusewright.ir.dtypes import FLOAT16, FLOAT32, FLOAT64, DType
 from fusewright.ir.graph import ASSEMBLE, LEAF, MAP, SCALAR, VIEW, Memory, Node
 
+NDArray = np.ndarray[Any, np.dtype[Any]]
+
+REAL = frozenset((float, int, bool, np.float64, np.float32, np.int64))
+"""Values that are written as they are."""
+PLAIN = frozenset((int, slice, EllipsisType, np.int64))
+"""Subscripts that name a region without any array."""
 SMALL = 4096
 """Elements of a region that is written at once: more are worth a kernel."""
 DEPTH = 8
@@ -140,7 +146,7 @@ def _applied(op: str, dtype: DType, operands: list[Any]) -> Any:
     compare = COMPARISONS.get(op)
     if compare is not None:
         return compare(*operands)
-    if dtype.kind not in "iuf" or dtype.itemsize == 2 and dtype.kind == "f":
+    if dtype is FLOAT16 or dtype.kind not in "iuf":
         return None
     function = EXACT.get(op) or (EXACT_FLOATS.get(op) if dtype.kind == "f" else None)
     return None if function is None else _rounded(function(*operands), dtype)
@@ -184,24 +190,19 @@ def write(handle: Handle, key: Any, value: Any) -> bool:
 def _moved(target: NDArray, key: Any, value: Any) -> bool:
     """Let NumPy write, where the region is small and NumPy agrees."""
     try:
-        if target.ndim != 1 or type(key) is not int:
-            if not _is_plain(key) or target[key].size > SMALL:
-                return False
+        one = target.ndim == 1 and type(key) is int
+        if not one and (not _is_plain(key) or target[key].size > SMALL):
+            return False
         target[key] = value
     except (ArithmeticError, IndexError, TypeError, ValueError):
         return False  # the general way says what is wrong
     return True
 
 
-NDArray = np.ndarray[Any, np.dtype[Any]]
-PLAIN = frozenset((int, slice, EllipsisType, np.int64))
-
-
 def _is_plain(key: Any) -> bool:
     if type(key) is tuple:
         return all(type(entry) in PLAIN for entry in key)
     return type(key) in PLAIN
-REAL = frozenset((float, int, bool, np.float64, np.float32, np.int64))
 
 
 def _known(value: Any, handle: Handle) -> Any:

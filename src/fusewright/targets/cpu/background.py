@@ -1,4 +1,6 @@
-"""Better code while the program already runs: one thread that compiles what was compiled quickly, and swaps it in."""
+"""Better code while the program already runs: one thread that compiles what was compiled quickly,
+and swaps it in.
+"""
 
 from __future__ import annotations
 

@@ -22,7 +22,8 @@ from fusewright.targets.cpu.features import FeatureSet, select
 from fusewright.targets.cpu.launch import fetcher, integer
 
 QUICK = 600
-"""Lines of LLVM text above which code is generated without optimisation first (level 0 takes a quarter of the time)."""
+"""Lines of LLVM text above which code is generated without optimisation first (level 0 takes a
+quarter of the time)."""
 BEST = 2
 """The level of final code: there are no IR passes to gain from a higher one."""
 
@@ -92,4 +93,3 @@ def improve(quick: CompiledKernel, features: FeatureSet) -> CompiledKernel:
     """The same kernel with the best code."""
     image = _image(quick.module.text, features, BEST)
     return replace(quick, image=image, final=True)
-

@@ -1,10 +1,12 @@
-"""A slice compiled, as data: what the disk keeps so that a new process neither plans nor compiles."""
+"""A slice compiled, as data: what the disk keeps so that a new process need not plan or compile."""
 
 from __future__ import annotations
 
 import hashlib
+import os
 import pickle
 import sys
+from collections.abc import Iterator
 from dataclasses import dataclass, replace
 from functools import cache
 from pathlib import Path
@@ -23,8 +25,9 @@ from fusewright.targets.cpu import compiler
 
 @dataclass(frozen=True, slots=True)
 class CompiledKernel:
-    """One kernel's text and machine code.  `work` is nanoseconds for one element, roughly; `scalars` the dtypes of
-    parameters that are not integers of the structure; `final` whether the code is the best we make.
+    """One kernel's text and machine code.  `work` is nanoseconds for one element, roughly;
+    `scalars` the dtypes of parameters that are not integers of the structure; `final` whether the
+    code is the best we make.
     """
 
     kernel: Kernel
@@ -37,7 +40,8 @@ class CompiledKernel:
 
 @dataclass(frozen=True, slots=True)
 class Compiled:
-    """A slice's program, plan, and code; `kernels` stands in the order of the plan's steps, None for a library step.
+    """A slice's program, plan, and code; `kernels` stands in the order of the plan's steps, None
+    for a library step.
 
     `kinds` are the kinds of the slice's nodes.
     """
@@ -61,10 +65,20 @@ def disk_key(key: Any) -> str:
 @cache
 def _versions() -> str:
     """Python, NumPy, LLVM, and this package as its files are."""
-    root = Path(__file__).parents[2]
-    files = sorted(root.rglob("*.py"))
-    stamps = [(str(f.relative_to(root)), s.st_mtime_ns, s.st_size) for f in files for s in [f.stat()]]  # fmt: skip
+    root = str(Path(__file__).parents[2])
+    stamps = sorted((path.removeprefix(root), *state) for path, *state in _stamps(root))
     return f"{sys.version}\n{np.__version__}\n{compiler.version()}\n{stamps}"
+
+
+def _stamps(folder: str) -> Iterator[tuple[str, int, int]]:
+    """Every source file with its time and size (`pathlib` would take 5 ms longer)."""
+    with os.scandir(folder) as entries:
+        for entry in entries:
+            if entry.name.endswith(".py"):
+                state = entry.stat()
+                yield entry.path, state.st_mtime_ns, state.st_size
+            elif entry.name != "__pycache__" and entry.is_dir():
+                yield from _stamps(entry.path)
 
 
 def fetch(key: str) -> Compiled | None:
@@ -73,7 +87,7 @@ def fetch(key: str) -> Compiled | None:
     if data is None:
         return None
     try:
-        found = pickle.loads(data)  # noqa: S301 - the cache is ours alone: owner and mode are checked
+        found = pickle.loads(data)
     except Exception:  # noqa: BLE001 - whatever a damaged file makes pickle raise
         return None
     return found if isinstance(found, Compiled) else None

@@ -1,4 +1,6 @@
-"""Running a plan on the CPU: memory for results, argument words, the call, and what is left for the next step."""
+"""Running a plan on the CPU: memory for results, argument words, the call, and what is left for
+the next step.
+"""
 
 from __future__ import annotations
 
@@ -18,7 +20,7 @@ from fusewright.ir.dtypes import INT64, DType, component
 from fusewright.ir.expr import Expr, const, op
 from fusewright.ir.graph import Memory, Node
 from fusewright.ir.nest import Program, Source
-from fusewright.plan.plan import TILE, Kernel, counts_tiles, is_sink
+from fusewright.plan.plan import TILE, Kernel, counts_tiles
 from fusewright.runtime.buffers import allocate
 from fusewright.runtime.image import Image, LoadedImage, load
 from fusewright.targets.cpu import threads
@@ -37,13 +39,14 @@ _PACK = {
 }
 
 PARALLEL_NANOSECONDS = 8_000
-"""Work below this runs on the calling thread: a fork and join costs 1-20 us depending on how long the pool has slept."""
+"""Work below this runs on the calling thread: a fork and join costs 1-20 us depending on how long
+the pool has slept."""
 BLOCK = 16_384
 """Elements that one block of a reduction over rows collects, at least."""
 NEAR = 1 << 19
 """Bytes of row buffers a stretch may fill: they are read again a few rows later, from L1 and L2."""
 ALIGNED = 64
-"""Elements to which a stretch is rounded where dim 1 is the last: as in `codegen.lower`."""
+"""Elements to which a stretch is rounded where dim 1 is the last: as in `codegen.boxes`."""
 LEAST_STRETCH = 8
 """A stretch is at least this many times its halo, which is computed twice."""
 MOST_BLOCKS = 64
@@ -172,12 +175,12 @@ class Launch:
         scratch = 0
         for _, size in self.scratch:
             scratch += -(-size(values) // 64) * 64
-        if units > 1 < limit and not self.kernel.ordered:
-            if self._nanoseconds(values, units) >= PARALLEL_NANOSECONDS:
-                # whole blocks: two threads must not add to the partial result of one
-                grain = -(-self._grain(units, limit) // block) * block
-                threads.launch(self.address, where, units, grain, scratch, limit)
-                return limit
+        several = units > 1 < limit and not self.kernel.ordered
+        if several and self._nanoseconds(values, units) >= PARALLEL_NANOSECONDS:
+            # whole blocks: two threads must not add to the partial result of one
+            grain = -(-self._grain(units, limit) // block) * block
+            threads.launch(self.address, where, units, grain, scratch, limit)
+            return limit
         self.call(self.address, where, units, threads.own_scratch(scratch) if scratch else 0)
         return 1
 
@@ -192,7 +195,9 @@ class Launch:
             array[:] = ops.REDUCE[stage.fold].identity or 0
 
     def _grain(self, units: int, count: int) -> int:
-        """Units that belong together: a range with halo rows is worth its warm-up only when it is long."""
+        """Units that belong together: a range with halo rows is worth its warm-up only when it is
+        long.
+        """
         if self.kernel.streams:
             return -(-units // count)
         return 1 if self.kernel.form == "rows" or counts_tiles(self.kernel) else 1024
@@ -214,6 +219,7 @@ def _fill(what: Word, scalars: dict[int, DType], tile: Integer) -> Any:
     """How an argument word is made; a name or slot stands for what only the launch knows."""
     number = what.number
     if what.what == "pointer":
+        assert isinstance(number, int)
 
         def pointer(_: Values, memories: Memories) -> int:
             memory, offset = memories[number]
@@ -308,7 +314,9 @@ def _room(piece: Scratch, tile: Integer) -> Integer:
 
 
 def _stretch(kernel: Kernel, module: Module) -> Integer:
-    """Elements of dim 1 computed at a time: as many as keep the rows near, but many more than the halo."""
+    """Elements of dim 1 computed at a time: as many as keep the rows near, but many more than the
+    halo.
+    """
     if not kernel.tiled:
         return lambda values: 0
     columns = [_bytes(piece.extents, piece.rows * piece.itemsize) for piece in module.scratch]
@@ -321,7 +329,8 @@ def _stretch(kernel: Kernel, module: Module) -> Integer:
         wanted = max(NEAR // max(column, 1), LEAST_STRETCH * halo, 1)
         width = max(size(values) for size in widths)
         count = max(-(-width // wanted), 1)
-        return max(-(-width // (count * ALIGNED)), 1) * ALIGNED if inner_is_row else max(-(-width // count), 1)
+        unit = ALIGNED if inner_is_row else 1
+        return max(-(-width // (count * unit)), 1) * unit
 
     return stretch
 
@@ -348,4 +357,3 @@ def _block(kernel: Kernel) -> Integer:
         return max(-(-total // blocks), 1)
 
     return block
-

@@ -1,11 +1,13 @@
-"""A slice compiled for the CPU: its steps in order, ready to run on any slice of the same structure."""
+"""A slice compiled for the CPU: its steps in order, ready to run on any slice of the same
+structure.
+"""
 
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 from time import perf_counter
-from typing import Any, Literal
+from typing import Any, Literal, cast
 
 import numpy as np
 
@@ -38,9 +40,10 @@ HOT = 2
 class Runner:
     """The steps of a plan with their code.
 
-    `last_use[k]` are the slots nobody needs after step k, `complete[k]` the outputs that step k finishes.  `improve`
-    makes better code once the runner has shown that it is needed again.  `origin` and `seconds` say where the code came from
-    and how long that took; `runs` counts the evaluations.
+    `last_use[k]` are the slots nobody needs after step k, `complete[k]` the outputs that step k
+    finishes.  `improve` makes better code once the runner has shown that it is needed again.
+    `origin` and `seconds` say where the code came from and how long that took; `runs` counts the
+    evaluations.
     """
 
     program: Program
@@ -96,8 +99,9 @@ class Runner:
 def assemble(compiled: Compiled) -> Runner:
     """Make compiled code ready to run."""
     program, plan = compiled.program, compiled.plan
-    steps = [
-        prepare(program, kernel) if kernel is not None else step
+    # what has no compiled kernel is a library step or an alias
+    steps: list[Launch | Library | Alias] = [
+        prepare(program, kernel) if kernel is not None else cast("Library | Alias", step)
         for kernel, step in zip(compiled.kernels, plan.steps, strict=True)
     ]
     leaves = tuple(slot for slot, kind in enumerate(compiled.kinds) if kind == graph.LEAF)
@@ -113,7 +117,6 @@ def assemble(compiled: Compiled) -> Runner:
         _last_uses(plan, program.outputs),
         _completions(plan, program.outputs),
     )
-
 
 
 def obtain(key: Any, slice_: Slice, options: Options) -> Runner:

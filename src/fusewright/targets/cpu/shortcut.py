@@ -1,4 +1,5 @@
-"""Small slices that are met often: a function of their own that checks and runs them without a walk.
+"""Small slices that are met often: a function of their own that checks and runs them without a
+walk.
 
 For a few elements the walk over the nodes costs more than the kernel.  Once a structure has been
 met `AFTER` times, straight-line Python is written that looks at exactly what the slice's key
