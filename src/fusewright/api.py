@@ -9,6 +9,7 @@ from collections.abc import Callable, Sequence
 from dataclasses import asdict, dataclass
 from typing import TYPE_CHECKING, Any
 
+from fusewright import driver
 from fusewright.base import hooks
 from fusewright.base.options import current
 from fusewright.frontends.arrays import Array, opaque, trace
@@ -21,16 +22,7 @@ if TYPE_CHECKING:
     from fusewright.runtime.explanation import Explanation
 
 
-def _evaluate_first(nodes: Sequence[Any]) -> None:
-    """The first evaluation brings the compiler in."""
-    from fusewright import driver
-
-    if hooks.evaluate is _evaluate_first:  # a test may have put its own there
-        hooks.set_evaluate(driver.evaluate)
-    driver.evaluate(nodes)
-
-
-hooks.set_evaluate(_evaluate_first)
+hooks.set_evaluate(driver.evaluate)
 
 
 def _note(note: opaque.Note) -> None:
@@ -129,7 +121,6 @@ class CacheInfo:
 def cache_info() -> CacheInfo:
     """How much compiled code is kept, and where."""
     # Imported here: it brings the compiler in.
-    from fusewright import driver
     from fusewright.runtime import cache
 
     disk = cache.info()
@@ -139,7 +130,6 @@ def cache_info() -> CacheInfo:
 def cache_clear(disk: bool = False) -> None:
     """Forget the compiled code in memory, and with `disk=True` remove the files too."""
     # Imported here: it brings the compiler in.
-    from fusewright import driver
     from fusewright.runtime import cache
 
     driver.cache_clear()

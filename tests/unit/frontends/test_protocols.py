@@ -7,7 +7,7 @@ from typing import Any
 
 import numpy as np
 import pytest
-from tests.evaluators import COMPILED
+from tests.evaluators import compiles
 
 import fusewright.frontends.arrays as fa
 from fusewright.base import errors
@@ -43,7 +43,7 @@ def test_every_ufunc_records_what_numpy_computes(ufunc: np.ufunc) -> None:
 
 def assert_close(got: Any, want: Any) -> None:
     """Equal; where our own polynomials compute, two units in the last place apart at most."""
-    if COMPILED and want.dtype.kind in "fc" and want.dtype != np.float16:
+    if compiles() and want.dtype.kind in "fc" and want.dtype != np.float16:
         parts = (got.real, want.real), (got.imag, want.imag)
         for mine, theirs in parts if want.dtype.kind == "c" else ((got, want),):
             np.testing.assert_array_max_ulp(mine, theirs, 2)
