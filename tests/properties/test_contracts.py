@@ -13,12 +13,11 @@ from typing import Any
 import numpy as np
 import pytest
 from hypothesis import HealthCheck, given, settings
+from tests.evaluators import installed
 from tests.properties.random_programs import Program, exactness, inputs, programs, run
 
 import fusewright as fw
 import fusewright.numpy as fnp
-from fusewright import driver
-from fusewright.base import hooks
 from fusewright.runtime import profile
 from fusewright.targets.cpu.features import machine_flags
 
@@ -30,13 +29,11 @@ CASES = settings(
 FEATURES = ["avx2", "avx512"] if "avx512f" in machine_flags() else ["avx2"]
 
 
-@pytest.fixture(autouse=True)
-def compiled() -> Iterator[None]:
-    """The compiler computes, whatever other tests of this folder use."""
-    before = hooks.evaluate
-    hooks.set_evaluate(driver.evaluate)
-    yield
-    hooks.set_evaluate(before)
+@pytest.fixture(autouse=True, scope="module")
+def evaluator() -> Iterator[None]:
+    """The compiler only: these are its contracts."""
+    with installed("driver"):
+        yield
 
 
 def outcome(program: Program, **options: Any) -> list[Any]:

@@ -11,6 +11,7 @@ from typing import Any
 
 import numpy
 import pytest
+from tests.evaluators import compiles
 
 import fusewright.numpy as np
 from fusewright.frontends.arrays import Array, sharing, trace
@@ -88,8 +89,10 @@ def test_a_border_costs_no_pass_and_no_index_table() -> None:
 
 @pytest.mark.parametrize("mode", ["edge", "reflect", "symmetric", "wrap"])
 def test_every_border_is_numpys(mode: str) -> None:
+    """Every width recorded is a structure of its own: a few are enough for the compiler."""
+    widths = (0, 1, 3, 8) if compiles() else range(20)
     for extent in (1, 2, 3, 7):
-        for width in range(20):
+        for width in widths:
             plain = numpy.arange(extent)
             want = numpy.pad(plain, (width, 2 * width), mode)
             numpy.testing.assert_array_equal(
