@@ -5,7 +5,7 @@ What is heavy (the planner, the compiler) is imported when the first value is as
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable
 from dataclasses import asdict, dataclass
 from typing import TYPE_CHECKING, Any
 

@@ -11,7 +11,7 @@ from tests.unit.programs_of import array
 
 import fusewright as fw
 
-HEAVY = ("fusewright.driver", "fusewright.numpy", "llvmlite.binding", "rich", "jinja2")
+HEAVY = ("fusewright.numpy", "llvmlite.binding", "rich", "jinja2")
 
 
 def test_every_public_name_is_there() -> None:

@@ -24,7 +24,7 @@ def test_the_demo_command() -> None:
 def test_the_test_command() -> None:
     command = _command("test-command")
     assert '".[test]"' in command
-    assert command.endswith("-m pytest")
+    assert command.endswith("-m pytest -n 2")
 
 
 def test_ci_reads_the_same_line() -> None:
