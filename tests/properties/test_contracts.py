@@ -161,3 +161,20 @@ def test_large_programs_unfused(name: str) -> None:
     with fw.options(fuse=False):
         unfused, _ = launched(name, 2)
     assert_same_bits(fused, unfused)
+
+
+@pytest.mark.parametrize("hot", ["reversed", "strided", "straight"])
+def test_what_ran_often_is_not_taken_for_another_layout(hot: str) -> None:
+    """Small slices met often get a short way: it is for their layout alone."""
+    fw.cache_clear()
+    values = np.random.default_rng(0).standard_normal(34)
+    layouts = {"straight": values[:17], "reversed": values[16::-1], "strided": values[::2]}
+    other = fw.asarray(values[17:])
+    with fw.lazy():
+        shared = {name: fw.asarray(part, copy=False) for name, part in layouts.items()}
+        for _ in range(20):
+            fw.evaluate(shared[hot] + other)
+        for name, part in layouts.items():
+            np.testing.assert_array_equal(
+                np.asarray(fw.evaluate(shared[name] + other)), part + values[17:], name
+            )

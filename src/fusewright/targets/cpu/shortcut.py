@@ -99,6 +99,10 @@ def _is_plain(slice_: Slice, runner: Runner, launch: Launch) -> bool:
     if launch.partials or launch.scratch or launch.inherits or len(launch.outputs) > 1:
         return False
     alike = all(n.shape == (() if n.kind == graph.SCALAR else shape) for n in order)
+    # the function checks for straight leaves, so it must be written for a kernel of straight ones
+    leaves = (n for n in order if n.kind == graph.LEAF)
+    if any(n.value[2] != contiguous_strides(shape, n.dtype.itemsize) for n in leaves):
+        return False
     return alike and not any(n.demands for n in order) and prod(shape) <= _most(launch)
 
 
