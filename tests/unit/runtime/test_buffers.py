@@ -88,15 +88,18 @@ def test_statistics_follow():
 
 
 def test_small_blocks_return_to_the_system_when_trimmed():
+    trim()  # what other tests left behind
     before = statistics()
     held = [allocate(n) for n in (64, 1000, 20_000) for _ in range(3000)]
     assert statistics().in_use - before.in_use >= 3000 * (64 + 1000 + 20_000)
     survivor = held[1]
     np.frombuffer(survivor.owner, np.uint8)[:] = 9
+    assert statistics().mapped - before.mapped >= 3000 * (1000 + 20_000)
     del held
     assert statistics().in_use - before.in_use == 64
     trim()
-    assert statistics().mapped - before.mapped == 64 << 10
+    # The survivor's slab, unless it lies in one that was there before.
+    assert statistics().mapped - before.mapped in (0, 64 << 10)
     assert (np.frombuffer(survivor.owner, np.uint8) == 9).all()
 
 
