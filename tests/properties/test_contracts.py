@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import os
 from collections.abc import Iterator
+from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -178,3 +179,18 @@ def test_what_ran_often_is_not_taken_for_another_layout(hot: str) -> None:
             np.testing.assert_array_equal(
                 np.asarray(fw.evaluate(shared[name] + other)), part + values[17:], name
             )
+
+
+@pytest.mark.parametrize("shape", [(0, 5), (5, 0), (1, 5), (1, 1)])
+def test_what_was_compiled_for_nothing_serves_something(
+    shape: tuple[int, ...], tmp_path: Path
+) -> None:
+    """An empty array in any layout shares its code with whole ones in C order."""
+    with fw.options(cache_dir=str(tmp_path)), fw.lazy():
+        fw.cache_clear()
+        for values in (np.ones(shape), np.arange(85.0).reshape(5, 17)):
+            for part in (values[:, ::-1], values[::-1], values.T, values):
+                ours = fw.asarray(part, copy=False)
+                np.testing.assert_array_equal(
+                    np.asarray(ours * 1.5 + ours[:1]), part * 1.5 + part[:1]
+                )
