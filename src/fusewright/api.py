@@ -22,7 +22,7 @@ if TYPE_CHECKING:
     from fusewright.runtime.explanation import Explanation
 
 
-hooks.set_evaluate(driver.evaluate)
+hooks.set_evaluate(driver.evaluate, driver=True)
 
 
 def _note(note: opaque.Note) -> None:

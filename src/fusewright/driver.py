@@ -19,7 +19,7 @@ from fusewright.ir import graph
 from fusewright.ir.graph import Node
 from fusewright.runtime.profile import Flush, Line, listeners
 from fusewright.runtime.trace import Key, Slice, computed_once, take
-from fusewright.targets.cpu import shortcut
+from fusewright.targets.cpu import native
 from fusewright.targets.cpu.runner import Runner, obtain
 from fusewright.targets.reference import interpreter as reference
 
@@ -31,6 +31,7 @@ _runners: dict[Key, Runner] = {}
 
 def evaluate(requested: Sequence[Node]) -> None:
     """Make every requested node a leaf, or after an error none."""
+    structure = native.structure()
     pending = requested
     if len(requested) != 1 or requested[0].kind == graph.LEAF:
         pending = [node for node in requested if node.kind != graph.LEAF]
@@ -41,8 +42,6 @@ def evaluate(requested: Sequence[Node]) -> None:
         reference.evaluate(pending)
         return
     try:
-        if len(pending) == 1 and not listeners and shortcut.runs(pending[0], options):
-            return
         slice_ = take(pending)
         key = (slice_.key, options.fuse, options.features)
         runner = _runners.get(key)
@@ -51,10 +50,9 @@ def evaluate(requested: Sequence[Node]) -> None:
         else:
             if runner is None:
                 runner = _compile(key, slice_, options)
-            runner.runs += 1
-            if runner.runs == shortcut.AFTER:
-                shortcut.learn(slice_, runner, options)
             runner.run(slice_.order, options, by_numpy)
+            if structure is not None:
+                native.learn(structure, runner)
         computed_once(slice_)
     except (FusewrightError, InternalError, MemoryError, Warning):
         raise
@@ -114,7 +112,7 @@ def cache_clear() -> int:
     """Forget the code kept in memory; how many structures there were."""
     count = len(_runners)
     _runners.clear()
-    shortcut.shortcuts.clear()
+    native.forget()
     return count
 
 

@@ -14,6 +14,7 @@ from contextvars import ContextVar
 from dataclasses import dataclass, replace
 from typing import Any
 
+from fusewright._core import native
 from fusewright.base.errors import FusewrightError
 
 TARGETS = ("cpu", "reference")
@@ -182,16 +183,23 @@ def _changed(old: Options, new: Options) -> None:
 
 
 _process: Options | None = None
-_context: ContextVar[Options | None] = ContextVar("fusewright_options", default=None)
-_get = _context.get
+context: ContextVar[Options | None] = ContextVar("fusewright_options", default=None)
+_get = context.get
 
 
 def defaults() -> Options:
     """What holds outside every `with options(...)`; the environment is read at first use."""
-    global _process
     if _process is None:
-        _process = from_environment(os.environ)
+        _set_process(from_environment(os.environ))
+    assert _process is not None
     return _process
+
+
+def _set_process(chosen: Options) -> None:
+    global _process
+    _process = chosen
+    if native is not None:
+        native.set_process_options(chosen)
 
 
 def current() -> Options:
@@ -201,10 +209,10 @@ def current() -> Options:
 
 def set_defaults(**changes: Any) -> None:
     """Change settings for the whole process (the command line does this)."""
-    global _process
     old = defaults()
-    _process = replace(old, **_checked(changes))
-    _changed(old, _process)
+    new = replace(old, **_checked(changes))
+    _set_process(new)
+    _changed(old, new)
 
 
 @contextmanager
@@ -217,10 +225,10 @@ def options(**changes: Any) -> Iterator[Options]:
     """
     old = current()
     new = replace(old, **_checked(changes))
-    token = _context.set(new)
+    token = context.set(new)
     _changed(old, new)
     try:
         yield new
     finally:
-        _context.reset(token)
+        context.reset(token)
         _changed(new, old)

@@ -46,7 +46,8 @@ from __future__ import annotations
 
 from typing import Any
 
-from fusewright.ir.dtypes import DType
+from fusewright._core import native
+from fusewright.ir.dtypes import ALL, DType
 
 LEAF, SCALAR, MAP, VIEW, REDUCE, SCAN, ASSEMBLE, GATHER, IOTA, RESHAPE, OPAQUE, PART = range(12)
 KIND_NAMES = (
@@ -114,8 +115,18 @@ class Node:
         self.value = (memory, offset, strides)
 
     def __repr__(self) -> str:
-        name = self.op or KIND_NAMES[self.kind]
-        return f"<{name} {self.dtype}{list(self.shape)}>"
+        return described(self)
+
+
+def described(node: Node) -> str:
+    """A node in a few words."""
+    return f"<{node.op or KIND_NAMES[node.kind]} {node.dtype}{list(node.shape)}>"
+
+
+if native is not None:  # the same two classes, compiled ahead of time
+    native.register_dtypes(tuple((row, row.itemsize, row.kind, row.name) for row in ALL))
+    native.set_describe(described)
+    Memory, Node = native.Memory, native.Node  # type: ignore[misc]
 
 
 def leaf(

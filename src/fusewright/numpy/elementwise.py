@@ -3,16 +3,17 @@
 from __future__ import annotations
 
 import math
-from functools import wraps
+from functools import update_wrapper
 from typing import Any
 
 import numpy as np
 
+from fusewright._core import native
 from fusewright.base.errors import ArgumentError, DTypeError, ShapeError
 from fusewright.frontends.arrays import core, record, reductions, shaping, sharing
 from fusewright.frontends.arrays.core import Handle, cast, wrap
 from fusewright.frontends.arrays.dtypes import RANGES, as_dtype
-from fusewright.frontends.arrays.operators import where_arrays
+from fusewright.frontends.arrays.operators import op_of
 from fusewright.ir.dtypes import BOOL, DType
 from fusewright.ir.graph import Node
 from fusewright.numpy.operands import (
@@ -23,19 +24,12 @@ from fusewright.numpy.operands import (
     node_of,
     recorded,
 )
-from fusewright.numpy.ufuncs import u
+from fusewright.numpy.ufuncs import Recorder, u
 
 
 def finished(result: Any, out: Any) -> Any:
     """The result, or `out` with the result in it."""
     return result if out is None else reductions.into(out, record.node_of(result))
-
-
-@wraps(np.where)
-def where(condition: Any, x: Any = NO_VALUE, y: Any = NO_VALUE, /) -> Any:
-    """As `_where`; three plain arrays are recorded without its checks."""
-    quick = where_arrays(condition, x, y)
-    return _where(condition, x, y) if quick is None else quick
 
 
 @recorded(np.where)
@@ -53,6 +47,20 @@ def _where(condition: Any, x: Any = NO_VALUE, y: Any = NO_VALUE, /) -> Any:
         chosen = cast(node_of(condition), BOOL)
     x, y = (handle_of(v) if type(v) in (list, tuple) else v for v in (x, y))
     return core.wrap_array(record.map_node("where", chosen, x, y))
+
+
+class _Where(Recorder):  # type: ignore[misc]
+    """`where` of three arrays of one shape is recorded at once, anything else by `_where`."""
+
+    def __init__(self) -> None:
+        update_wrapper(self, _where)
+        self._op, self._arity, self._general_form = op_of("where"), 3, _where
+
+    def __reduce__(self) -> str:
+        return "where"
+
+
+where = _where if native is None else native.call_directly(_Where)()
 
 
 @recorded(np.clip, host=True)

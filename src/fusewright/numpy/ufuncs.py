@@ -11,6 +11,7 @@ from typing import Any
 
 import numpy as np
 
+from fusewright._core import native
 from fusewright.base.errors import ArgumentError, UnsupportedError, ValueRangeError
 from fusewright.frontends.arrays import core, items, opaque, operators, record, reductions, sharing
 from fusewright.frontends.arrays import ufuncs as recording
@@ -31,32 +32,48 @@ NUMBERS = frozenset((float, int, complex, bool, np.float64, np.float32, np.int64
 """Operands that NumPy computes with at once."""
 
 
-class Ufunc:
+class _Recorder:
+    """A callable that `_general_form` answers; the native one records arrays of one shape first, by
+    `_op`, where there are `_arity` operands and nothing else.
+    """
+
+    __slots__ = ("_arity", "_general_form", "_op")
+
+    _general_form: Function
+
+    def __call__(self, *args: Any, **kwargs: Any) -> Any:
+        return self._general_form(*args, **kwargs)
+
+
+Recorder: Any = _Recorder if native is None else native.Function
+
+
+class Ufunc(Recorder):  # type: ignore[misc]
     """A NumPy ufunc that records calls on our arrays."""
 
-    __slots__ = ("__dict__", "_fast", "_function", "_original", "_reflected", "_unary")
+    __slots__ = ("__dict__", "_fast", "_function", "_original", "_unary")
 
     def __init__(self, original: np.ufunc, function: Function | None = None) -> None:
         name = recording.NAMES.get(original)
         self._original = original
         self._function = function
         self._fast: Any = None
-        self._reflected: Any = None
         self._unary: Any = None
+        self._general_form = self._call
         self.__name__ = self.__qualname__ = original.__name__
         self.__doc__ = original.__doc__
         self.__module__ = "fusewright.numpy"
         if name is not None and original.nin == 1 and function is None:
-            self._unary = operators.make_function(name)
+            self._unary = self._op = operators.op_of(name)
         elif name is not None and original.nin == 2 and name not in CHECKED:
-            self._fast = operators.make_operator(name)
-            self._reflected = operators.make_operator(name, True)
+            self._fast = self._op = operators.op_of(name)
+        self._arity = original.nin
 
     @property  # type: ignore[misc]
     def __class__(self) -> type:
         return np.ufunc
 
-    def __call__(self, *args: Any, **kwargs: Any) -> Any:
+    def _call(self, *args: Any, **kwargs: Any) -> Any:
         if not kwargs:
             unary = self._unary
             if unary and len(args) == 1 and type(args[0]) in core.handle_classes:
@@ -81,9 +98,10 @@ class Ufunc:
     def _binary(self, left: Any, right: Any) -> Any:
         """The fast way for an array of ours and anything but a list."""
         if type(left) in core.handle_classes:
-            return NotImplemented if type(right) in (list, tuple) else self._fast(left, right)
-        if type(right) in core.handle_classes and type(left) not in (list, tuple):
-            return self._reflected(right, left)
+            if type(right) not in (list, tuple):
+                return self._fast.of_two(left, right, False)
+        elif type(right) in core.handle_classes and type(left) not in (list, tuple):
+            return self._fast.of_two(right, left, True)
         return NotImplemented
 
     def _general(self, method: str, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
@@ -164,6 +182,9 @@ class Ufunc:
     def __reduce__(self) -> str:
         return self.__name__
 
+
+if native is not None:
+    native.call_directly(Ufunc)
 
 IGNORED = frozenset(("order", "subok"))
 

@@ -11,6 +11,7 @@ from typing import Any
 import numpy as np
 
 from fusewright import driver
+from fusewright._core import native
 from fusewright.base.errors import StrictError
 from fusewright.base.options import current
 from fusewright.frontends.arrays import sharing, trace, views
@@ -19,6 +20,7 @@ from fusewright.frontends.arrays.creation import asarray
 from fusewright.ir.dtypes import from_numpy
 from fusewright.ir.graph import LEAF, Memory, Node, contiguous_strides, leaf
 from fusewright.replay import recording as rec
+from fusewright.replay import replays
 from fusewright.replay.captured import Captured, Unfit, captured_by
 from fusewright.replay.parameter import Parameter, Watch
 from fusewright.replay.recording import Placeholders, Recording, Results
@@ -33,27 +35,43 @@ from fusewright.replay.structure import (
 
 MOST_RECORDINGS = 64
 """Recordings kept of one function; the oldest goes when there are more."""
+MOST_QUICK = 4
+"""Recordings that the native core tries before the arguments are looked at here."""
 MOST_VARIANTS = 8
 """Recordings for one structure of arguments, which differ in used-up floats and captured values."""
 
 
-class Jitted:
+class _Replayer:
+    """A callable that `_general_form` answers; the native one tries `_replays` first."""
+
+    _replays: tuple[Any, ...] = ()
+
+    def __call__(self, *args: Any, **kwargs: Any) -> Any:
+        return self._general_form(*args, **kwargs)  # type: ignore[attr-defined]
+
+
+_Base: Any = _Replayer if native is None else native.Replayer
+
+
+class Jitted(_Base):  # type: ignore[misc]
     """A function that is recorded once for each structure of its arguments and replayed from then
     on.
     """
 
     __wrapped_by_jit__ = True
+    _replays: tuple[Any, ...]
 
     def __init__(self, function: Callable[..., Any]) -> None:
         functools.update_wrapper(self, function)
         self.__wrapped__ = function
         self._recordings: dict[Any, list[Recording]] = {}
         self._plain: dict[Any, str] = {}
+        self._general_form = self._call
 
     def __get__(self, instance: Any, owner: type | None = None) -> Any:
         return self if instance is None else types.MethodType(self, instance)
 
-    def __call__(self, *args: Any, **kwargs: Any) -> Any:
+    def _call(self, *args: Any, **kwargs: Any) -> Any:
         if rec.is_recording():
             return self.__wrapped__(*args, **kwargs)
         return self.call_recorded(args, kwargs)
@@ -113,6 +131,9 @@ class Jitted:
         variants = self._recordings.setdefault(key, [])
         variants[MOST_VARIANTS - 1 :] = []
         variants.insert(0, recording)
+        quick = replays.quick(recording, key)
+        if quick is not None:
+            self._replays = (quick, *self._replays[: MOST_QUICK - 1])
 
     # -- what cannot be replayed ----------------------------------------------------------------
 
@@ -141,6 +162,10 @@ class Jitted:
             yield f"fw.jit: {name} has {count} recording{plural}: a call that fits runs no Python"
         for why in dict.fromkeys(self._plain.values()):
             yield f"fw.jit: {name} is run anew each time: {why}"
+
+
+if native is not None:
+    native.call_directly(Jitted)
 
 
 def _roots(leaves: Leaves) -> tuple[list[Handle], list[Any]]:
@@ -259,7 +284,6 @@ def _recorded(
     bound = {id(node): compute for node, compute in watch.bound}
     options = current()
     order, runner = driver.prepare(outputs, options) if outputs else ([], None)
-    first_borrowed = len(roots) - len(leaves.buffers)
     return Recording(
         order=order,
         runner=runner,
@@ -273,15 +297,25 @@ def _recorded(
         places=[numbers[id(copies[node])] for node in wanted],
         kinds=[(type(handle), handle._flags) for handle in results.handles],
         spec=spec,
-        lent=set(range(first_borrowed, len(roots))) & _lent(results, wanted, stand_ins),
+        lent=_lent(results, wanted, stand_ins, len(roots) - len(leaves.buffers)),
         restored=[(n.kind, n.op, n.args, n.attr, n.value) for n in outputs],
+        form=_form(result, results.handles),
     )
 
 
-def _lent(results: Results, wanted: list[Node], stand_ins: Placeholders) -> set[int]:
-    """The roots whose values the results are, or look into."""
+def _form(result: Any, handles: list[Handle]) -> str:
+    if len(handles) == 1 and result is handles[0]:
+        return "one"
+    is_tuple = type(result) is tuple and len(result) == len(handles) > 0
+    return "tuple" if is_tuple and all(map(is_, result, handles)) else ""
+
+
+def _lent(results: Results, wanted: list[Node], stand_ins: Placeholders, first: int) -> set[int]:
+    """The roots on NumPy's memory (they stand from `first` on) whose values the results are, or
+    look into.
+    """
     direct = {n for n, node in enumerate(stand_ins.nodes) if any(node is w for w in wanted)}
-    return results.used_roots | direct
+    return {number for number in results.used_roots | direct if number >= first}
 
 
 def _evaluate_results(result: Any, roots: list[Handle]) -> None:

@@ -47,7 +47,7 @@ class Placeholders:
             )
             self.nodes.append(stand_in)
             root._node = stand_in
-        self._before = hooks.evaluate
+        self._before = hooks.evaluate, hooks.is_driver
         self._thread = threading.get_ident()
         hooks.set_evaluate(self._evaluate)
         trace.hold(1)
@@ -57,7 +57,7 @@ class Placeholders:
     def __exit__(self, *error: object) -> None:
         _recording.active = False
         trace.hold(-1)
-        hooks.set_evaluate(self._before)
+        hooks.set_evaluate(*self._before)
         self.land()
         for root, stand_in, node in zip(self.roots, self.nodes, self.originals, strict=True):
             if root._node is stand_in:
@@ -67,7 +67,7 @@ class Placeholders:
         if threading.get_ident() == self._thread:
             self.read = self.read or _where("its Python code looks at a value that arrays hold")
         self.land()
-        self._before(nodes)
+        self._before[0](nodes)
 
     def land(self) -> None:
         """Give the placeholders their values."""
@@ -124,6 +124,8 @@ class Recording:
     spec: Spec
     lent: set[int]
     restored: list[tuple[Any, ...]] = field(default_factory=list)
+    form: str = ""
+    """"one" where the result is one of `kinds`, "tuple" where it is a tuple of them all."""
 
     def fits(self, floats: Sequence[float], options: Options) -> bool:
         """Whether a call with these floats does what was recorded."""
@@ -171,7 +173,7 @@ class Recording:
             roots[number]._node = value
         fresh = []
         for (kind, flags), value in zip(self.kinds, values[len(self.changed) :], strict=True):
-            handle: Any = object.__new__(kind)
+            handle: Any = Handle.__new__(kind)
             handle._node, handle._flags = value, flags
             fresh.append(handle)
         for node in made:

@@ -13,9 +13,11 @@ from __future__ import annotations
 
 import ctypes
 import os
+from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any
 
+from fusewright._core import native
 from fusewright.ir.graph import Memory
 from fusewright.runtime.blocks import SMALL, LargePool, SmallPool
 
@@ -42,76 +44,23 @@ seen.
 """
 
 
-class _Exported(Memory):
-    """A block whose `owner` is made when somebody asks: most results are read by kernels only."""
-
-    __slots__ = ()
-
-    @property
-    def owner(self) -> Any:
-        """A writable buffer over exactly these bytes; it keeps this object, and so the block."""
-        array: Any = _Everything.from_address(self.address)
-        array.memory = self
-        return memoryview(array)[: self.nbytes]
-
-    @owner.setter
-    def owner(self, value: Any) -> None:
-        raise AttributeError("a pooled block has no other owner")
-
-
-class _Small(_Exported):
-    __slots__ = ("_free",)
-
-    def __init__(self, address: int, nbytes: int, free: list[int]) -> None:
-        self.address = address
-        self.nbytes = nbytes
-        self.external = False
-        self.writable = True
-        self._free = free
-
-    def __del__(self) -> None:
-        self._free.append(self.address)
-
-
-class _Large(_Exported):
-    __slots__ = ("_size", "_pool")
-
-    def __init__(self, address: int, nbytes: int, size: int, pool: LargePool) -> None:
-        self.address = address
-        self.nbytes = nbytes
-        self.external = False
-        self.writable = True
-        self._size = size
-        self._pool = pool
-
-    def __del__(self) -> None:
-        self._pool.give_back(self.address, self._size)
+def _exported(memory: Memory) -> Any:
+    """A writable buffer over exactly the bytes of a block, which it keeps."""
+    array: Any = _Everything.from_address(memory.address)
+    array.memory = memory
+    return memoryview(array)[: memory.nbytes]
 
 
 _large = LargePool()
 _small = SmallPool(_large)
 _free = _small.free
-_allocations = 0
-
-
-def allocate(nbytes: int) -> Memory:
-    """A block of `nbytes` aligned to 64, with whatever it held before; raises `OutOfMemory`."""
-    global _allocations
-    _allocations += 1
-    if nbytes > SMALL:
-        address, size = _large.take(nbytes)
-        return _Large(address, nbytes, size, _large)
-    free = _free[(nbytes + 63) >> 6]
-    try:
-        return _Small(free.pop(), nbytes, free)
-    except IndexError:
-        return _Small(_small.cut(nbytes), nbytes, free)
 
 
 def statistics() -> Statistics:
     """What the pool holds and has done since the process began."""
     mapped = _large.mapped
-    return Statistics(mapped, _large.pooled + _small.pooled(), max(_large.peak, 0), _allocations)
+    pooled = _large.pooled + _small.pooled()
+    return Statistics(mapped, pooled, max(_large.peak, 0), _allocations())
 
 
 def trim() -> None:
@@ -121,3 +70,79 @@ def trim() -> None:
 
 
 os.register_at_fork(after_in_child=_large.after_fork)
+
+
+if native is not None:
+
+    def _block(nbytes: int) -> Memory:
+        """As `allocate`, for the native core, where no small block is free."""
+        block: Any
+        if nbytes > SMALL:
+            address, size = _large.take(nbytes)
+            block = native.block(address, nbytes, _large.give_back, size)
+        else:
+            block = native.block(_small.cut(nbytes), nbytes, _free[(nbytes + 63) >> 6])
+        return block  # type: ignore[no-any-return]
+
+    native.set_pool(_free, SMALL, _block, _exported)
+    allocate: Callable[[int], Memory] = native.allocate
+    _allocations: Callable[[], int] = native.allocations
+else:
+    _handed_out = 0
+
+    class _Exported(Memory):
+        """A block whose `owner` is made when somebody asks: most results only kernels read."""
+
+        __slots__ = ()
+
+        @property
+        def owner(self) -> Any:
+            """A writable buffer over exactly these bytes, which it keeps."""
+            return _exported(self)
+
+        @owner.setter
+        def owner(self, value: Any) -> None:
+            raise AttributeError("a pooled block has no other owner")
+
+    class _Small(_Exported):
+        __slots__ = ("_free",)
+
+        def __init__(self, address: int, nbytes: int, free: list[int]) -> None:
+            self.address = address
+            self.nbytes = nbytes
+            self.external = False
+            self.writable = True
+            self._free = free
+
+        def __del__(self) -> None:
+            self._free.append(self.address)
+
+    class _Large(_Exported):
+        __slots__ = ("_size", "_pool")
+
+        def __init__(self, address: int, nbytes: int, size: int, pool: LargePool) -> None:
+            self.address = address
+            self.nbytes = nbytes
+            self.external = False
+            self.writable = True
+            self._size = size
+            self._pool = pool
+
+        def __del__(self) -> None:
+            self._pool.give_back(self.address, self._size)
+
+    def allocate(nbytes: int) -> Memory:
+        """A block of `nbytes` aligned to 64, with whatever it held before; raises `OutOfMemory`."""
+        global _handed_out
+        _handed_out += 1
+        if nbytes > SMALL:
+            address, size = _large.take(nbytes)
+            return _Large(address, nbytes, size, _large)
+        free = _free[(nbytes + 63) >> 6]
+        try:
+            return _Small(free.pop(), nbytes, free)
+        except IndexError:
+            return _Small(_small.cut(nbytes), nbytes, free)
+
+    def _allocations() -> int:
+        return _handed_out

@@ -9,6 +9,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
+from fusewright._core import native
 from fusewright.frontends.arrays import trace
 from fusewright.ir.dtypes import DType
 from fusewright.ir.graph import MAP, Node
@@ -17,8 +18,6 @@ if TYPE_CHECKING:
     from fusewright.frontends.arrays.handle import Array, Masked, Scalar, View
 
 READ_ONLY = 1
-
-_new = object.__new__
 
 
 class Handle:
@@ -44,6 +43,11 @@ class Handle:
         """The handle's new value: same shape, same dtype."""
         raise NotImplementedError
 
+
+if native is not None:  # the same, compiled ahead of time
+    Handle = native.Handle  # type: ignore[misc]
+
+_new = Handle.__new__
 
 array_class: type[Array] = None  # type: ignore[assignment]
 scalar_class: type[Scalar] = None  # type: ignore[assignment]
@@ -89,6 +93,10 @@ def cast(node: Node, dtype: DType) -> Node:
     if node.dtype is dtype:
         return node
     return record(MAP, (node,), dtype, node.shape, op="cast")
+
+
+if native is not None:
+    wrap = native.wrap
 
 
 def evaluate(*handles: Handle) -> None:

@@ -11,6 +11,7 @@ from typing import Any
 
 import numpy as np
 
+from fusewright._core import native
 from fusewright.frontends.arrays import core, inplace, masking, sharing
 from fusewright.frontends.arrays import dtypes as rules
 from fusewright.frontends.arrays.core import Handle, cast
@@ -28,6 +29,8 @@ class Array(Operators, Methods, Protocols, Handle):
     """A lazy array.  Make one with `asarray`, `zeros`, `arange`, ... or by computing with one."""
 
     __slots__ = ()
+
+    _base: Handle | None = None
 
     def __init__(self) -> None:
         raise TypeError("arrays are made with asarray, zeros, empty, ...")
@@ -127,3 +130,6 @@ core.view_class = View
 core.scalar_class = Scalar
 core.masked_class = Masked
 core.handle_classes = frozenset((Array, View, Scalar))
+if native is not None:
+    native.set_classes(Array, Scalar, View)
+    native.set_conversions(Protocols.__float__, Protocols.__int__, Protocols.__bool__)

@@ -27,7 +27,7 @@ Method = Callable[..., Any]
 
 def make(full: Node, mask: Node) -> Masked:
     """The elements of a value under a mask of its shape."""
-    handle = object.__new__(core.masked_class)
+    handle = Handle.__new__(core.masked_class)
     handle._full, handle._mask, handle._picked, handle._flags = full, mask, None, 0
     return handle
 

@@ -12,97 +12,152 @@ from typing import Any
 
 import numpy as np
 
-from fusewright.base.errors import OverflowIntError, UnsupportedError, ValueRangeError
+from fusewright._core import native
+from fusewright.base.errors import UnsupportedError, ValueRangeError
 from fusewright.frontends.arrays import core, inplace, opaque, trace
 from fusewright.frontends.arrays.core import Handle, wrap
 from fusewright.frontends.arrays.dtypes import CONVERT, DEFAULT, result_rule
 from fusewright.frontends.arrays.record import kind_of, map_node, node_of
-from fusewright.ir.dtypes import BOOL, DType
+from fusewright.ir.dtypes import DType
 from fusewright.ir.graph import MAP, SCALAR, Node
 from fusewright.ir.ops import MAP as ROWS
 
 # NumPy's == and != answer also where its ufuncs refuse (arrays and strings).
 PYTHON_COMPARISONS: dict[str, Callable[..., Any]] = {"equal": eq, "not_equal": ne}
 Method = Callable[..., Any]
-_new = object.__new__
-_blank = Node.__new__
+_new = Handle.__new__
 _pending = trace.pending
 _append = trace.pending.append
-Weak = dict[tuple[DType, type], tuple[DType, DType, Callable[[Any], Any] | None]]
 
 
-def make_operator(name: str, reflected: bool = False) -> Method:
-    """The method of one binary operator."""
-    table: dict[tuple[DType, DType], DType] = {}
-    weak: Weak = {}
+class Op:
+    """What is known of one operation: the result's type by the operands', and with a Python number
+    (by the array's type, the number's class, and whether it comes first) also the type and the
+    conversion of the number.  `general` does what is not known yet, and says what it found.
+    """
 
-    def operator(self: Handle, other: Any) -> Any:
-        kind = type(other)  # not `__class__`: lazy scalars answer with NumPy's
-        node = self._node
-        shape = node.shape
-        if kind in core.handle_classes:
-            second = other._node
-            theirs = second.shape
-            dtype = table.get((node.dtype, second.dtype))
-            if dtype is None or (theirs is not shape and theirs != shape):
-                return _general(name, reflected, table, weak, self, other)
+    __slots__ = ("name", "general", "one", "two", "weak")
+
+    def __init__(self, name: str, general: Method) -> None:
+        self.name = name
+        self.general = general
+        self.one: dict[DType, DType] = {}
+        self.two: dict[tuple[DType, DType], DType] = {}
+        self.weak: dict[Any, tuple[DType, DType, Callable[[Any], Any] | None]] = {}
+
+    def learn(self, *dtypes: DType) -> None:
+        """The types of one or two operands, and the result's."""
+        if len(dtypes) == 2:
+            self.one[dtypes[0]] = dtypes[1]
         else:
-            found = weak.get((node.dtype, kind))
+            self.two[dtypes[0], dtypes[1]] = dtypes[2]
+
+    def learn_weak(
+        self,
+        dtype: DType,
+        kind: type,
+        reflected: bool,
+        result: DType,
+        scalar: DType,
+        convert: Callable[[Any], Any] | None,
+    ) -> None:
+        """An array's type and a number's class: the result's type, the number's, its conversion."""
+        self.weak[dtype, kind, reflected] = (result, scalar, convert)
+
+    def __call__(self, left: Any, *right: Any) -> Any:
+        if not right:
+            return self._of_one(left)
+        if isinstance(left, Handle):
+            return self.of_two(left, right[0], False)
+        return self.of_two(right[0], left, True)
+
+    def _of_one(self, operand: Any) -> Any:
+        if type(operand) not in core.handle_classes:
+            return self.general(operand)
+        node = operand._node
+        dtype = self.one.get(node.dtype)
+        if dtype is None:
+            return self.general(operand)
+        return wrap(trace.record(Node(MAP, self.name, (node,), dtype, node.shape)))
+
+    def of_two(self, array: Any, other: Any, reflected: bool) -> Any:
+        """An array and an operand of any kind."""
+        node = array._node
+        shape = node.shape
+        if type(other) in core.handle_classes:  # not `__class__`: lazy scalars say NumPy's
+            second = other._node
+            key = (second.dtype, node.dtype) if reflected else (node.dtype, second.dtype)
+            dtype = self.two.get(key)
+            if dtype is None or second.shape != shape:
+                return self.general(array, other, reflected)
+        else:
+            found = self.weak.get((node.dtype, type(other), reflected))
             if found is None:
-                return _general(name, reflected, table, weak, self, other)
+                return self.general(array, other, reflected)
             dtype, scalar_dtype, convert = found
             try:
                 value = other if convert is None else convert(other)
-            except OverflowIntError:
-                return _general(name, reflected, table, weak, self, other)
+            except OverflowError:
+                return self.general(array, other, reflected)
             second = Node(SCALAR, "", (), scalar_dtype, (), (), value)
-        # What Node(MAP, name, args, dtype, shape) does, without the call: 60 ns of 400.
-        result = _blank(Node)
-        result.kind = MAP
-        result.op = name
-        result.args = (second, node) if reflected else (node, second)
-        result.dtype = dtype
-        result.shape = shape
-        result.attr = ()
-        result.value = result.line = None
-        result.demands = 0
-        _append(result)
-        if len(_pending) > trace.gate:
-            trace.passed_gate(result)
-        handle = _new(core.array_class if shape else core.scalar_class)
-        handle._node = result
-        handle._flags = 0
-        return handle
-
-    operator.__name__ = operator.__qualname__ = name
-    return operator
+        args = (second, node) if reflected else (node, second)
+        return wrap(trace.record(Node(MAP, self.name, args, dtype, shape)))
 
 
-def _general(
-    name: str, reflected: bool, table: dict[Any, DType], weak: Weak, self: Handle, other: Any
-) -> Any:
-    """Any operands; what was found out about their types is remembered for the fast way."""
-    if _defers(other):
-        return NotImplemented
-    left, right = (other, self) if reflected else (self, other)
-    if overrides(other):
-        return ROWS[name].meaning(left, right)  # NumPy asks the other's `__array_ufunc__`
-    if type(other) is core.masked_class and not self._shape and not name.endswith("power"):
-        return NotImplemented  # a number meets elements under a mask: their operator knows how
-    try:
-        result = wrap(map_node(name, left, right))
-    except UnsupportedError:
-        function = PYTHON_COMPARISONS.get(name, ROWS[name].meaning)
-        return opaque.delegate(name, function, (left, right), why="a type NumPy alone knows")
-    kind = type(other)
-    if isinstance(other, Handle):
-        table[self._dtype, other._dtype] = result._dtype
-    elif kind in DEFAULT or isinstance(other, np.generic):
-        dtype = self._dtype
-        kinds = (kind_of(other), dtype) if reflected else (dtype, kind_of(other))
-        rule, wanted = result_rule(name, kinds)
-        weak[dtype, kind] = (rule, wanted[not reflected], _converter(kind, wanted[not reflected]))
-    return result
+if native is not None:
+    Op = native.Op  # type: ignore[misc]
+
+NUMBERS = (bool, int, float, complex, np.float64)
+"""Classes of numbers whose types are remembered."""
+ops: dict[str, Any] = {}
+
+
+def op_of(name: str) -> Any:
+    """The one `Op` of a name with one or two operands."""
+    found = ops.get(name)
+    if found is None:
+        general = _one_general if ROWS[name].arity == 1 else _two_general
+        found = ops[name] = Op(name, general(name))
+    return found
+
+
+def _one_general(name: str) -> Method:
+    def general(operand: Any) -> Any:
+        result = wrap(map_node(name, operand))
+        if isinstance(operand, Handle):
+            ops[name].learn(operand._dtype, result._dtype)
+        return result
+
+    return general
+
+
+def _two_general(name: str) -> Method:
+    """Any operands; what was found out about their types is remembered."""
+
+    def general(self: Handle, other: Any, reflected: bool) -> Any:
+        if _defers(other):
+            return NotImplemented
+        left, right = (other, self) if reflected else (self, other)
+        if overrides(other):
+            return ROWS[name].meaning(left, right)  # NumPy asks the other's `__array_ufunc__`
+        if type(other) is core.masked_class and not self._shape and not name.endswith("power"):
+            return NotImplemented  # a number meets elements under a mask: their operator knows how
+        try:
+            result = wrap(map_node(name, left, right))
+        except UnsupportedError:
+            function = PYTHON_COMPARISONS.get(name, ROWS[name].meaning)
+            return opaque.delegate(name, function, (left, right), why="a type NumPy alone knows")
+        if isinstance(other, Handle):
+            ops[name].learn(left._dtype, right._dtype, result._dtype)
+        elif type(other) in DEFAULT or isinstance(other, np.generic):
+            kinds = (kind_of(other), self._dtype) if reflected else (self._dtype, kind_of(other))
+            dtype, wanted = result_rule(name, kinds)
+            scalar = wanted[not reflected]
+            convert = _converter(type(other), scalar)
+            ops[name].learn_weak(self._dtype, type(other), reflected, dtype, scalar, convert)
+        return result
+
+    return general
 
 
 def _converter(kind: type, dtype: DType) -> Callable[[Any], Any] | None:
@@ -137,51 +192,26 @@ def overrides(operand: Any) -> bool:
     return protocol is not None and protocol is not np.ndarray.__array_ufunc__
 
 
-def make_function(name: str) -> Method:
-    """The method of one unary operator."""
-    table: dict[DType, DType] = {}
+def make_operator(name: str, reflected: bool = False) -> Method:
+    """The method of one binary operator."""
+    op = op_of(name)
 
-    def operator(self: Handle) -> Any:
-        node = self._node
-        dtype = table.get(node.dtype)
-        if dtype is None:
-            dtype = table[node.dtype] = result_rule(name, (node.dtype,))[0]
-        result = _blank(Node)  # as above
-        result.kind = MAP
-        result.op = name
-        result.args = (node,)
-        result.dtype = dtype
-        result.shape = shape = node.shape
-        result.attr = ()
-        result.value = result.line = None
-        result.demands = 0
-        _append(result)
-        if len(_pending) > trace.gate:
-            trace.passed_gate(result)
-        handle = _new(core.array_class if shape else core.scalar_class)
-        handle._node = result
-        handle._flags = 0
-        return handle
+    def operator(self: Handle, other: Any) -> Any:
+        return op.of_two(self, other, reflected)
 
     operator.__name__ = operator.__qualname__ = name
     return operator
 
 
-def where_arrays(condition: Any, x: Any, y: Any) -> Any:
-    """`where` of three arrays of one shape and two types; None for anything else."""
-    known = core.handle_classes
-    if type(condition) in known and type(x) in known and type(y) in known:
-        args = (condition._node, x._node, y._node)
-        first, node, second = args
-        shape, dtype = node.shape, node.dtype
-        fits = first.shape == shape == second.shape and shape
-        if fits and dtype is second.dtype and first.dtype is BOOL:
-            result = Node(MAP, "where", args, dtype, shape)
-            _append(result)
-            if len(_pending) > trace.gate:
-                trace.passed_gate(result)
-            return core.wrap_array(result)
-    return None
+def make_function(name: str) -> Method:
+    """The method of one unary operator."""
+    op = op_of(name)
+
+    def operator(self: Handle) -> Any:
+        return op(self)
+
+    operator.__name__ = operator.__qualname__ = name
+    return operator
 
 
 def make_inplace(binary: Method) -> Method:
@@ -190,13 +220,18 @@ def make_inplace(binary: Method) -> Method:
     def operator(self: Handle, other: Any) -> Any:
         inplace.check_writable(self)
         result = binary(self, other)
-        if result is NotImplemented:
-            return result
-        inplace.store(self, result._node if isinstance(result, Handle) else node_of(result))
-        return self
+        if result is not NotImplemented:
+            store(self, result)
+            return self
+        return result
 
     operator.__name__ = operator.__qualname__ = f"inplace {binary.__name__}"
     return operator
+
+
+def store(handle: Handle, result: Any) -> None:
+    """Write what an in-place operator computed."""
+    inplace.store(handle, result._node if isinstance(result, Handle) else node_of(result))
 
 
 _add, _subtract, _multiply, _divide, _floor_divide, _remainder = map(
@@ -295,3 +330,39 @@ class Operators(Handle):
 
     def __rdivmod__(self, other: Any) -> tuple[Any, Any]:
         return Operators.__rfloordiv__(self, other), Operators.__rmod__(self, other)
+
+
+def _power(array: Any, other: Any, reflected: bool) -> Any:
+    """What `**` means, as the native core asks it."""
+    return op_of("power").of_two(array, other, True) if reflected else power(array, other)
+
+
+if native is not None:
+    _POWER = native.Op("power", _power)
+    NATIVE = (
+        "add", "subtract", "multiply", "divide", "floor_divide", "remainder", "bitwise_and",
+        "bitwise_or", "bitwise_xor", "left_shift", "right_shift", _POWER, "less", "less_equal",
+        "equal", "not_equal", "greater", "greater_equal", "negative", "positive", "absolute",
+        "invert", "square",
+    )  # fmt: skip
+    native.set_operators(
+        tuple(op_of(each) if isinstance(each, str) else each for each in NATIVE),
+        inplace.check_writable,
+        store,
+        NUMBERS,
+    )
+
+    class NativeOperators(native.Operators):  # type: ignore[misc]
+        """Python's operators, compiled ahead of time but for the rarest."""
+
+        __slots__ = ()
+        __array_priority__ = 1000.0
+        __ipow__ = make_inplace(power)
+
+        def __divmod__(self, other: Any) -> tuple[Any, Any]:
+            return self // other, self % other
+
+        def __rdivmod__(self, other: Any) -> tuple[Any, Any]:
+            return other // self, other % self
+
+    Operators = NativeOperators  # type: ignore[misc]

@@ -17,9 +17,11 @@ import threading
 from collections.abc import Sequence
 from sys import getrefcount
 from types import CodeType
+from typing import Any
 
 import numpy as np
 
+from fusewright._core import native
 from fusewright.base import hooks, source
 from fusewright.base.options import Options, current, watchers
 from fusewright.ir.graph import IOTA, LEAF, SCALAR, VIEW, Memory, Node
@@ -41,7 +43,7 @@ _VALUES = (LEAF, SCALAR)
 
 pending: list[Node] = []
 gate = LIMIT
-lock = threading.RLock()
+lock: Any = threading.RLock() if native is None else native.Lock()
 _watched = 0
 _fresh_bytes = 0
 _previous: tuple[CodeType, int] | None = None
@@ -52,7 +54,11 @@ _carried: set[tuple[tuple[CodeType, int], int]] = set()
 
 def _reset_lock() -> None:
     global lock
-    lock = threading.RLock()
+    if native is None:
+        lock = threading.RLock()
+    else:
+        lock = native.Lock()
+        _tell_core()
 
 
 os.register_at_fork(after_in_child=_reset_lock)
@@ -64,6 +70,8 @@ def watch(change: int) -> None:
     with lock:
         _watched += change
         gate = -1 if _watched > 0 else LIMIT
+        if native is not None:
+            native.set_gate(gate)
 
 
 def _options_changed(old: Options, new: Options) -> None:
@@ -138,8 +146,12 @@ def evaluate(*nodes: Node) -> None:
         for node in wanted:
             note_bytes(node.value[0].nbytes)
         drop_tail()
-        if _previous is not None and len(pending) <= LIMIT:
-            _disarm()
+        _settle()
+
+
+def _settle() -> None:
+    if _previous is not None and len(pending) <= LIMIT:
+        _disarm()
 
 
 def _has_no_memory(node: Node) -> bool:
@@ -241,6 +253,8 @@ def _consider_flush() -> None:
         return
     site = (frame.f_code, frame.f_lasti)
     before, _previous = _previous, site
+    if native is not None:
+        native.set_armed(True)
     _repeats = _repeats + 1 if site == before else 0
     wrapped = before is not None and before[0] is site[0] and site[1] < before[1]
     wrapped = wrapped or _repeats > REPEATS
@@ -258,6 +272,8 @@ def _disarm() -> None:
     """The list is short again: places met from now on say nothing about those met before."""
     global _previous, _repeats
     _previous, _repeats = None, 0
+    if native is not None:
+        native.set_armed(False)
 
 
 def _flush_but_newest(site: tuple[CodeType, int]) -> None:
@@ -287,3 +303,14 @@ def _flush_but_newest(site: tuple[CodeType, int]) -> None:
         # What was left alone is not pending work: it would only keep the list long.
         pending[:] = [newest] if newest.kind != LEAF else []
         _disarm()
+
+
+def _tell_core() -> None:
+    native.set_trace(pending, passed_gate, _evaluate, note_bytes, _settle, lock)
+    native.set_gate(gate)
+
+
+_evaluate = evaluate
+if native is not None:  # the same, compiled ahead of time; what it does not know it asks us
+    _tell_core()
+    record, evaluate, drop_tail = native.record, native.evaluate, native.drop_tail

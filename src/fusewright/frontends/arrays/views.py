@@ -169,7 +169,7 @@ def make_view(base: Handle, link: Link) -> Array:
 
 
 def _new_view(base: Handle, link: Link, flags: int) -> Array:
-    view = object.__new__(core.view_class)
+    view = Handle.__new__(core.view_class)
     view._base = base
     view._link = link
     view._version = None

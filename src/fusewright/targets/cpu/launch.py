@@ -8,7 +8,7 @@ import struct
 from array import array
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
-from math import prod
+from functools import reduce
 from typing import Any
 from weakref import WeakValueDictionary
 
@@ -17,7 +17,7 @@ import numpy as np
 from fusewright.codegen.module import Module, Scratch, Word
 from fusewright.ir import graph, ops
 from fusewright.ir.dtypes import INT64, DType, component
-from fusewright.ir.expr import Expr, const, op
+from fusewright.ir.expr import Expr, const, op, typed_op
 from fusewright.ir.graph import Memory, Node
 from fusewright.ir.nest import Program, Source
 from fusewright.plan.plan import TILE, Kernel, counts_tiles
@@ -49,6 +49,10 @@ ALIGNED = 64
 """Elements to which a stretch is rounded where dim 1 is the last: as in `codegen.boxes`."""
 LEAST_STRETCH = 8
 """A stretch is at least this many times its halo, which is computed twice."""
+GRAIN = 1024
+"""Elements of a plain loop that one thread takes at a time, at least."""
+PARTIAL_ROOM = 1 << 20
+"""Partial results of such a reduction, all blocks together, at most."""
 MOST_BLOCKS = 64
 """Blocks of a reduction that keeps inner dims, at most: each needs room for a partial result."""
 
@@ -72,6 +76,7 @@ _INTEGER: dict[str, Callable[..., int]] = {
     "multiply": lambda a, b: a * b,
     "imin": min,
     "imax": max,
+    "floor_divide": lambda a, b: a // b,
     "where": lambda c, a, b: a if c else b,
     "less": lambda a, b: a < b,
 }
@@ -123,13 +128,17 @@ class Launch:
     partials: tuple[tuple[int, Integer], ...]
     scratch: tuple[tuple[int, Integer], ...]
     block: Integer
+    inner: Integer
     work: float
+    scalars: dict[int, DType]
     fills: tuple[Any, ...]
     call: Callable[[int, int, int, int], int]
     inherits: tuple[tuple[int, int], ...]
     address: int = 0
     finish: int = 0
     images: tuple[LoadedImage, ...] = ()
+    tell: Callable[[int, int], None] | None = None
+    """Hears of better code: the native core keeps the addresses too."""
 
     def use(self, image: Image) -> None:
         """Run this code from now on; what may be running in another thread stays."""
@@ -137,6 +146,8 @@ class Launch:
         self.images = (*self.images, loaded)
         self.finish = loaded.address("finish") if self.module.finish else 0
         self.address = loaded.address("kernel")
+        if self.tell is not None:
+            self.tell(self.address, self.finish)
 
     def run(self, values: Values, memories: Memories, limit: int) -> int:
         """Call the kernel; the number of threads used."""
@@ -200,19 +211,10 @@ class Launch:
         """
         if self.kernel.streams:
             return -(-units // count)
-        return 1 if self.kernel.form == "rows" or counts_tiles(self.kernel) else 1024
+        return 1 if self.kernel.form == "rows" or counts_tiles(self.kernel) else GRAIN
 
     def _nanoseconds(self, values: Values, units: int) -> float:
-        if self.kernel.form == "rows":
-            return self._row_work(values, units)
-        return self.work * units * (TILE if counts_tiles(self.kernel) else 1)
-
-    def _row_work(self, values: Values, units: int) -> float:
-        inner = 0
-        for member in self.kernel.members:
-            extents = member.stage.extents[self.kernel.shared :]
-            inner = max(inner, prod(integer(e)(values) for e in extents))
-        return self.work * units * inner
+        return self.work * units * self.inner(values)
 
 
 def _fill(what: Word, scalars: dict[int, DType], tile: Integer) -> Any:
@@ -261,12 +263,14 @@ def prepare(program: Program, compiled: CompiledKernel) -> Launch:
     launch = Launch(
         kernel,
         module,
-        integer(units(kernel)) if not counts_tiles(kernel) else _tiles(integer(units(kernel))),
+        integer(units(kernel)),
         outputs,
         partials,
         scratch,
-        _block(kernel),
+        integer(block_units(kernel)),
+        integer(unit_elements(kernel)),
         compiled.work,
+        compiled.scalars,
         tuple(_fill(what, compiled.scalars, tile) for what in module.words),
         threads.code().call,
         tuple((m.stage.slot, m.stage.update) for m in kernel.members if m.stage.update >= 0),
@@ -275,22 +279,43 @@ def prepare(program: Program, compiled: CompiledKernel) -> Launch:
     return launch
 
 
-def _tiles(extent: Integer) -> Integer:
-    return lambda values: -(-extent(values) // TILE)
-
-
 def units(kernel: Kernel) -> Expr:
-    """How many units a kernel has, before they are tiled."""
+    """How many units a kernel has."""
     if kernel.shared == 0:
         return const(1, INT64)
     total: Expr | None = None
     for extents in kernel.extents:
-        size = extents[0]
-        for extent in extents[1:]:
-            size = op("multiply", size, extent)
-        total = size if total is None else op("imax", total, size)
+        size = product(extents)
+        total = size if total is None else _most(total, size)
     assert total is not None
-    return total
+    return _ceiling(total, const(TILE, INT64)) if counts_tiles(kernel) else total
+
+
+def unit_elements(kernel: Kernel) -> Expr:
+    """Elements of the largest member in a unit."""
+    if kernel.form != "rows":
+        return const(TILE if counts_tiles(kernel) else 1, INT64)
+    sizes = [product(m.stage.extents[kernel.shared :]) for m in kernel.members]
+    return reduce(_most, sizes)
+
+
+def product(extents: Sequence[Expr], unit: int = 1) -> Expr:
+    """The number of elements, times a literal."""
+    sizes = [const(unit, INT64), *extents] if unit != 1 or not extents else extents
+    return reduce(lambda a, b: op("multiply", a, b), sizes)
+
+
+def _most(a: Expr, b: Expr) -> Expr:
+    return typed_op("imax", INT64, a, b)
+
+
+def _quotient(a: Expr, b: Expr) -> Expr:
+    return typed_op("floor_divide", INT64, a, b)
+
+
+def _ceiling(a: Expr, b: Expr) -> Expr:
+    """a / b, rounded up."""
+    return _quotient(op("add", a, op("subtract", b, const(1, INT64))), b)
 
 
 def _bytes(extents: Sequence[Expr], unit: int) -> Integer:
@@ -339,21 +364,16 @@ def _scaled(size: Integer, factor: int) -> Integer:
     return lambda values: size(values) * factor
 
 
-def _block(kernel: Kernel) -> Integer:
+def block_units(kernel: Kernel) -> Expr:
     """Units in one block of the kernel's reductions: a function of shapes alone."""
+    one = const(1, INT64)
     if kernel.form == "tiles" or not kernel.sinks:
-        return lambda values: 1
+        return one
     stage = kernel.sinks[0].stage
-    rows = integer(stage.extents[0])
-    inner = [integer(extent) for extent in stage.extents[1:]]
-    kept = [integer(stage.extents[dim]) for dim in stage.kept]
-
-    def block(values: Values) -> int:
-        total = rows(values)
-        if not kept:
-            return max(-(-BLOCK // max(prod(size(values) for size in inner), 1)), 1)
-        room = (1 << 20) // max(prod(size(values) for size in kept), 1)
-        blocks = min(max(room, 1), MOST_BLOCKS)
-        return max(-(-total // blocks), 1)
-
-    return block
+    kept = [stage.extents[dim] for dim in stage.kept]
+    if not kept:
+        row = _most(product(stage.extents[1:]), one)
+        return _most(_ceiling(const(BLOCK, INT64), row), one)
+    room = _quotient(const(PARTIAL_ROOM, INT64), _most(product(kept), one))
+    blocks = typed_op("imin", INT64, _most(room, one), const(MOST_BLOCKS, INT64))
+    return _most(_ceiling(stage.extents[0], blocks), one)

@@ -48,6 +48,7 @@ class Runner:
 
     program: Program
     plan: Plan
+    kinds: tuple[int, ...]
     steps: list[Launch | Library | Alias]
     leaves: tuple[int, ...]
     outputs: tuple[int, ...]
@@ -91,6 +92,11 @@ class Runner:
                 node.become_leaf(memory, offset, strides)
             for slot in self.last_use[number]:
                 memories.pop(slot, None)
+        self.note_run()
+
+    def note_run(self) -> None:
+        """Count a run; what runs again is worth better code."""
+        self.runs += 1
         if self.improve is not None and self.runs >= HOT:
             background.submit(self.improve)
             self.improve = None
@@ -110,6 +116,7 @@ def assemble(compiled: Compiled) -> Runner:
     return Runner(
         program,
         plan,
+        compiled.kinds,
         steps,
         leaves,
         outputs,

@@ -1,0 +1,105 @@
+/* What the parts of the native core share.
+
+   The core holds what runs for every recorded operation and every evaluation that has run before:
+   values (`Node`), memory, array handles with their operators, the pending list, the look-up of
+   compiled code and its launch.  Everything that happens once for a structure stays in Python, and
+   so does everything unusual: each function here either does its work or leaves it, untouched, to
+   the Python function that means the same.  All state is guarded by the GIL. */
+
+#ifndef FUSEWRIGHT_CORE_H
+#define FUSEWRIGHT_CORE_H
+
+#define PY_SSIZE_T_CLEAN
+#include <Python.h>
+#include <stdint.h>
+
+/* As in ir.graph. */
+enum { LEAF, SCALAR, MAP, VIEW, REDUCE, SCAN, ASSEMBLE, GATHER, IOTA, RESHAPE, OPAQUE, PART };
+
+#define DTYPES 16
+#define NO_DTYPE (DTYPES - 1)
+
+typedef struct {
+    PyObject *object;   /* the row of ir.dtypes */
+    PyObject *straight; /* (itemsize,): the strides of a contiguous row */
+    Py_ssize_t itemsize;
+    char kind;          /* NumPy's letter */
+} DType;
+
+extern DType dtypes[DTYPES];
+extern int dtype_float64, dtype_float32, dtype_int64, dtype_bool;
+
+/* A root allocation; see ir.graph.Memory.  A pooled block has no owner until somebody asks, and goes
+   back to `home` (the pool's list of free addresses, or its `give_back`) when it dies. */
+typedef struct {
+    PyObject_HEAD
+    PyObject *address; /* an int; `at` is its value */
+    char *at;
+    Py_ssize_t nbytes;
+    Py_ssize_t size; /* of a large block: its size class */
+    PyObject *owner;
+    PyObject *home;
+    char external, writable;
+    PyObject *weak;
+} Memory;
+
+/* An array-level value; see ir.graph.Node. */
+typedef struct {
+    PyObject_HEAD
+    PyObject *op, *args, *shape, *attr, *value, *line;
+    uint64_t mark; /* the walk that met it last */
+    int slot;      /* its number in that walk */
+    int demands;
+    uint8_t kind, dtype;
+} Node;
+
+/* A mutable name for a value: the base of the public array classes. */
+typedef struct {
+    PyObject_HEAD
+    Node *node;
+    int flags;
+    PyObject *weak;
+} Handle;
+
+extern PyTypeObject NodeType, MemoryType, HandleType, OperatorsType, OpType, FunctionType,
+    ProgramType, LockType, ReplayType, ReplayerType;
+
+/* node.c */
+extern PyObject *no_args, *no_name;
+int node_ready(void);
+Node *node_new(int kind, PyObject *op, PyObject *args, int dtype, PyObject *shape);
+int same_shape(PyObject *a, PyObject *b);
+int node_become_leaf(Node *node, PyObject *memory, PyObject *strides);
+PyObject *contiguous_strides(PyObject *shape, Py_ssize_t itemsize);
+PyObject *known_dtype(int dtype);
+int dtype_index(PyObject *object);
+
+/* memory.c */
+PyObject *allocate(Py_ssize_t nbytes);
+int64_t allocations(void);
+
+/* handle.c */
+extern PyTypeObject *array_class, *scalar_class, *view_class;
+int is_plain(PyObject *object);    /* exactly one of the three classes */
+Node *handle_node(PyObject *handle); /* borrowed; of a plain handle */
+PyObject *handle_new(Node *node);  /* steals the node */
+
+/* trace.c */
+int record(Node *node);
+int evaluate(Node **nodes, Py_ssize_t count);
+int count_bytes(int64_t nbytes);
+void evaluation_begins(void);
+void evaluation_ends(void);
+int is_native(void); /* whether requests go to our own driver */
+
+/* slice.c and program.c: 1 done, 0 left to Python, -1 an error */
+int run_slice(Node **wanted, Py_ssize_t count);
+uint64_t next_walk(void);
+int options_allow(PyObject *options, int *threads); /* whether exactly these are in force */
+int program_run(PyObject *program, Node **order, int threads);
+
+/* each part's functions */
+extern PyMethodDef operator_methods[], handle_methods[], trace_methods[], slice_methods[], memory_methods[],
+    node_methods[], program_methods[];
+
+#endif

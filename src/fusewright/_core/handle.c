@@ -1,0 +1,219 @@
+/* Handles: mutable names for values, the storage of the public array classes. */
+
+#include "core.h"
+#include <structmember.h>
+
+PyTypeObject *array_class, *scalar_class, *view_class;
+
+/* Where the fields of the Python class View stand in an instance. */
+static Py_ssize_t view_base, view_cached, view_link, view_version;
+static PyObject *get_name, *node_name; /* "get", "_node" */
+
+#define SPARE 256 /* handles kept for reuse */
+static Handle *spare[SPARE];
+static int spares;
+
+int is_plain(PyObject *object)
+{
+    PyTypeObject *type = Py_TYPE(object);
+    return type != NULL && (type == array_class || type == scalar_class || type == view_class);
+}
+
+static PyObject **field(PyObject *view, Py_ssize_t offset)
+{
+    return (PyObject **)((char *)view + offset);
+}
+
+/* A view's value: looked up again when its base has a new one.  A leaf's view is a leaf: it replaces
+   the view recorded while the base was pending. */
+static Node *view_node(PyObject *view)
+{
+    PyObject *base = *field(view, view_base), **cached = field(view, view_cached);
+    PyObject *now = is_plain(base) ? Py_XNewRef((PyObject *)handle_node(base))
+                                   : PyObject_GetAttr(base, node_name);
+    if (now == NULL)
+        return NULL;
+    PyObject **version = field(view, view_version);
+    int stale = *version != now || *cached == NULL || *cached == Py_None;
+    if (!stale && ((Node *)now)->kind == LEAF)
+        stale = ((Node *)*cached)->kind != LEAF;
+    if (stale) {
+        PyObject *found = PyObject_CallMethodOneArg(*field(view, view_link), get_name, now);
+        if (found == NULL) {
+            Py_DECREF(now);
+            return NULL;
+        }
+        Py_XSETREF(*cached, found);
+        Py_XSETREF(*version, Py_NewRef(now));
+    }
+    Py_DECREF(now);
+    return (Node *)*cached;
+}
+
+Node *handle_node(PyObject *handle)
+{
+    if (Py_TYPE(handle) == view_class)
+        return view_node(handle);
+    Node *node = ((Handle *)handle)->node;
+    if (node == NULL)
+        PyErr_SetString(PyExc_AttributeError, "_node");
+    return node;
+}
+
+/* A new array on a value, or a lazy scalar where it has no dims; takes over the reference. */
+PyObject *handle_new(Node *node)
+{
+    if (node == NULL)
+        return NULL;
+    PyTypeObject *type = PyTuple_GET_SIZE(node->shape) ? array_class : scalar_class;
+    Handle *handle;
+    /* A Python class is always the garbage collector's.  Handles stay untracked: they hold a node,
+       and nodes hold no handles. */
+    if (spares > 0)
+        handle = (Handle *)PyObject_Init((PyObject *)spare[--spares], type);
+    else if ((handle = PyObject_GC_New(Handle, type)) == NULL) {
+        Py_DECREF(node);
+        return NULL;
+    }
+    handle->node = node;
+    handle->flags = 0;
+    handle->weak = NULL;
+    return (PyObject *)handle;
+}
+
+static PyObject *handle_make(PyTypeObject *type, PyObject *given, PyObject *names)
+{
+    (void)given, (void)names;
+    return type->tp_alloc(type, 0);
+}
+
+static void handle_dealloc(Handle *handle)
+{
+    if (handle->weak != NULL)
+        PyObject_ClearWeakRefs((PyObject *)handle);
+    Py_CLEAR(handle->node);
+    PyTypeObject *type = Py_TYPE(handle);
+    if ((type == array_class || type == scalar_class) && spares < SPARE)
+        spare[spares++] = handle;
+    else
+        type->tp_free(handle);
+}
+
+static PyObject *get_node(PyObject *self, void *closure)
+{
+    (void)closure;
+    Node *node = is_plain(self) ? handle_node(self) : ((Handle *)self)->node;
+    if (node == NULL && !PyErr_Occurred())
+        PyErr_SetString(PyExc_AttributeError, "_node");
+    return (PyObject *)Py_XNewRef(node);
+}
+
+static int set_node(PyObject *self, PyObject *value, void *closure)
+{
+    (void)closure;
+    if (value == NULL || !Py_IS_TYPE(value, &NodeType)) {
+        PyErr_SetString(PyExc_TypeError, "a handle's value is a Node");
+        return -1;
+    }
+    Py_XSETREF(((Handle *)self)->node, (Node *)Py_NewRef(value));
+    return 0;
+}
+
+static PyObject *get_shape(PyObject *self, void *closure)
+{
+    (void)closure;
+    Node *node = ((Handle *)self)->node;
+    if (node == NULL) {
+        PyErr_SetString(PyExc_AttributeError, "_shape");
+        return NULL;
+    }
+    return Py_NewRef(node->shape);
+}
+
+static PyObject *get_dtype(PyObject *self, void *closure)
+{
+    (void)closure;
+    PyObject *node = get_node(self, NULL);
+    if (node == NULL)
+        return NULL;
+    PyObject *dtype = known_dtype(((Node *)node)->dtype);
+    Py_DECREF(node);
+    return dtype;
+}
+
+static PyGetSetDef handle_fields[] = {
+    {"_node", get_node, set_node, NULL, NULL},
+    {"_shape", get_shape, NULL, NULL, NULL},
+    {"_dtype", get_dtype, NULL, NULL, NULL},
+    {NULL},
+};
+
+static PyMemberDef handle_members[] = {
+    {"_flags", T_INT, offsetof(Handle, flags), 0, NULL},
+    {NULL},
+};
+
+PyTypeObject HandleType = {
+    PyVarObject_HEAD_INIT(NULL, 0).tp_name = "fusewright._core.Handle",
+    .tp_basicsize = sizeof(Handle),
+    .tp_flags = Py_TPFLAGS_DEFAULT | Py_TPFLAGS_BASETYPE,
+    .tp_new = handle_make,
+    .tp_dealloc = (destructor)handle_dealloc,
+    .tp_weaklistoffset = offsetof(Handle, weak),
+    .tp_getset = handle_fields,
+    .tp_members = handle_members,
+    .tp_doc = "A name for a value: the native form of fusewright.frontends.arrays.core.Handle.",
+};
+
+static Py_ssize_t offset_of(PyTypeObject *type, const char *name)
+{
+    PyObject *descriptor = PyDict_GetItemString(type->tp_dict, name);
+    if (descriptor == NULL || !Py_IS_TYPE(descriptor, &PyMemberDescr_Type)) {
+        PyErr_Format(PyExc_TypeError, "%s has no slot %s", type->tp_name, name);
+        return -1;
+    }
+    return ((PyMemberDescrObject *)descriptor)->d_member->offset;
+}
+
+/* set_classes(Array, Scalar, View) */
+static PyObject *set_classes(PyObject *module, PyObject *given)
+{
+    (void)module;
+    PyTypeObject *array, *scalar, *view;
+    if (!PyArg_ParseTuple(given, "O!O!O!", &PyType_Type, &array, &PyType_Type, &scalar,
+                          &PyType_Type, &view))
+        return NULL;
+    if (array->tp_basicsize != sizeof(Handle) || scalar->tp_basicsize != sizeof(Handle)) {
+        PyErr_SetString(PyExc_TypeError, "arrays and scalars have no fields of their own");
+        return NULL;
+    }
+    view_base = offset_of(view, "_base");
+    view_cached = offset_of(view, "_cached");
+    view_link = offset_of(view, "_link");
+    view_version = offset_of(view, "_version");
+    get_name = PyUnicode_InternFromString("get");
+    node_name = PyUnicode_InternFromString("_node");
+    if (PyErr_Occurred())
+        return NULL;
+    array_class = (PyTypeObject *)Py_NewRef(array);
+    scalar_class = (PyTypeObject *)Py_NewRef(scalar);
+    view_class = (PyTypeObject *)Py_NewRef(view);
+    Py_RETURN_NONE;
+}
+
+/* wrap(node): a new array, or a lazy scalar */
+static PyObject *wrap(PyObject *module, PyObject *node)
+{
+    (void)module;
+    if (!Py_IS_TYPE(node, &NodeType)) {
+        PyErr_SetString(PyExc_TypeError, "a handle's value is a Node");
+        return NULL;
+    }
+    return handle_new((Node *)Py_NewRef(node));
+}
+
+PyMethodDef handle_methods[] = {
+    {"set_classes", set_classes, METH_VARARGS, "The public classes: arrays, scalars, views."},
+    {"wrap", wrap, METH_O, "A new array on a value, or a lazy scalar where it has no dims."},
+    {NULL},
+};

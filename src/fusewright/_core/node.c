@@ -1,0 +1,333 @@
+/* Values: the nodes of the recorded program. */
+
+#include "core.h"
+#include <structmember.h>
+
+DType dtypes[DTYPES];
+int dtype_float64, dtype_float32, dtype_int64, dtype_bool;
+
+#define SPARE 512 /* nodes kept for reuse */
+static Node *spare[SPARE];
+static int spares;
+PyObject *no_name; /* "" */
+PyObject *no_args; /* () */
+
+int dtype_index(PyObject *object)
+{
+    for (int i = 0; i < NO_DTYPE; i++)
+        if (dtypes[i].object == object)
+            return i;
+    return NO_DTYPE;
+}
+
+PyObject *known_dtype(int dtype)
+{
+    PyObject *object = dtypes[dtype].object;
+    return Py_NewRef(object ? object : Py_None);
+}
+
+/* register_dtypes(rows): in an order of their own; `args` are (object, itemsize, kind, name). */
+static PyObject *register_dtypes(PyObject *module, PyObject *rows)
+{
+    (void)module;
+    Py_ssize_t count = PyTuple_Size(rows);
+    if (count < 0 || count >= NO_DTYPE) {
+        PyErr_SetString(PyExc_ValueError, "too many element types");
+        return NULL;
+    }
+    for (Py_ssize_t i = 0; i < count; i++) {
+        PyObject *object;
+        Py_ssize_t itemsize;
+        const char *kind, *name;
+        if (!PyArg_ParseTuple(PyTuple_GET_ITEM(rows, i), "Onss", &object, &itemsize, &kind, &name))
+            return NULL;
+        dtypes[i].object = Py_NewRef(object);
+        dtypes[i].itemsize = itemsize;
+        dtypes[i].kind = kind[0];
+        dtypes[i].straight = Py_BuildValue("(n)", itemsize);
+        if (dtypes[i].straight == NULL)
+            return NULL;
+        if (strcmp(name, "float64") == 0) dtype_float64 = (int)i;
+        if (strcmp(name, "float32") == 0) dtype_float32 = (int)i;
+        if (strcmp(name, "int64") == 0) dtype_int64 = (int)i;
+        if (strcmp(name, "bool") == 0) dtype_bool = (int)i;
+    }
+    Py_RETURN_NONE;
+}
+
+int same_shape(PyObject *a, PyObject *b)
+{
+    if (a == b)
+        return 1;
+    Py_ssize_t rank = PyTuple_GET_SIZE(a);
+    if (rank != PyTuple_GET_SIZE(b))
+        return 0;
+    for (Py_ssize_t i = 0; i < rank; i++) {
+        PyObject *x = PyTuple_GET_ITEM(a, i), *y = PyTuple_GET_ITEM(b, i);
+        if (x != y && PyLong_AsSsize_t(x) != PyLong_AsSsize_t(y))
+            return 0;
+    }
+    return 1;
+}
+
+PyObject *contiguous_strides(PyObject *shape, Py_ssize_t itemsize)
+{
+    Py_ssize_t rank = PyTuple_GET_SIZE(shape), step = itemsize;
+    PyObject *strides = PyTuple_New(rank);
+    for (Py_ssize_t i = rank - 1; strides != NULL && i >= 0; i--) {
+        PyObject *stride = PyLong_FromSsize_t(step);
+        if (stride == NULL)
+            Py_CLEAR(strides);
+        else
+            PyTuple_SET_ITEM(strides, i, stride);
+        Py_ssize_t extent = PyLong_AsSsize_t(PyTuple_GET_ITEM(shape, i));
+        step *= extent > 1 ? extent : 1;
+    }
+    return strides;
+}
+
+/* A node whose fields have no values yet. */
+static Node *node_bare(void)
+{
+    Node *node = spares > 0 ? spare[--spares] : PyObject_Malloc(sizeof(Node));
+    if (node == NULL)
+        return (Node *)PyErr_NoMemory();
+    PyObject_Init((PyObject *)node, &NodeType);
+    node->mark = 0;
+    node->slot = 0;
+    node->demands = 0;
+    return node;
+}
+
+/* Takes over the reference to `args`. */
+Node *node_new(int kind, PyObject *op, PyObject *args, int dtype, PyObject *shape)
+{
+    Node *node = args == NULL ? NULL : node_bare();
+    if (node == NULL) {
+        Py_XDECREF(args);
+        return NULL;
+    }
+    node->kind = (uint8_t)kind;
+    node->dtype = (uint8_t)dtype;
+    node->op = Py_NewRef(op);
+    node->args = args;
+    node->shape = Py_NewRef(shape);
+    node->attr = Py_NewRef(no_args);
+    node->value = Py_NewRef(Py_None);
+    node->line = Py_NewRef(Py_None);
+    return node;
+}
+
+/* Node(kind, op, args, dtype, shape, attr=(), value=None) */
+static PyObject *node_make(PyTypeObject *type, PyObject *given, PyObject *names)
+{
+    static char *keywords[] = {"kind", "op", "args", "dtype", "shape", "attr", "value", NULL};
+    (void)type;
+    int kind;
+    PyObject *op, *args, *dtype, *shape, *attr = no_args, *value = Py_None;
+    if (!PyArg_ParseTupleAndKeywords(given, names, "iUO!OO!|OO", keywords, &kind, &op,
+                                     &PyTuple_Type, &args, &dtype, &PyTuple_Type, &shape, &attr,
+                                     &value))
+        return NULL;
+    Py_INCREF(op);
+    PyUnicode_InternInPlace(&op); /* ops are compared by address */
+    Node *node = node_new(kind, op, Py_NewRef(args), dtype_index(dtype), shape);
+    Py_DECREF(op);
+    if (node != NULL) {
+        Py_SETREF(node->attr, Py_NewRef(attr));
+        Py_SETREF(node->value, Py_NewRef(value));
+    }
+    return (PyObject *)node;
+}
+
+/* Operands die with their users, and a chain of a million must not take a million stack frames:
+   what is too deep waits in a list (linked through `mark`) until the outermost is done. */
+static void node_dealloc(Node *node)
+{
+    static int depth;
+    static Node *waiting;
+    if (depth > 64) {
+        node->mark = (uint64_t)(uintptr_t)waiting;
+        waiting = node;
+        return;
+    }
+    depth++;
+    Py_DECREF(node->args);
+    Py_DECREF(node->value);
+    Py_DECREF(node->op);
+    Py_DECREF(node->shape);
+    Py_DECREF(node->attr);
+    Py_DECREF(node->line);
+    if (spares < SPARE)
+        spare[spares++] = node;
+    else
+        PyObject_Free(node);
+    depth--;
+    while (depth == 0 && waiting != NULL) {
+        Node *next = waiting;
+        waiting = (Node *)(uintptr_t)next->mark;
+        node_dealloc(next);
+    }
+}
+
+/* The value is in memory now, C-ordered from its start: forget how it was computed. */
+int node_become_leaf(Node *node, PyObject *memory, PyObject *strides)
+{
+    static PyObject *zero;
+    if (zero == NULL && (zero = PyLong_FromLong(0)) == NULL)
+        return -1;
+    PyObject *value = PyTuple_Pack(3, memory, zero, strides);
+    if (value == NULL)
+        return -1;
+    node->kind = LEAF;
+    Py_SETREF(node->value, value);
+    Py_SETREF(node->attr, Py_NewRef(no_args));
+    Py_SETREF(node->op, Py_NewRef(no_name));
+    Py_SETREF(node->args, Py_NewRef(no_args));
+    return 0;
+}
+
+static PyObject *become_leaf(PyObject *self, PyObject *const *given, Py_ssize_t count)
+{
+    if (count != 3) {
+        PyErr_SetString(PyExc_TypeError, "become_leaf takes a memory, an offset and strides");
+        return NULL;
+    }
+    Node *node = (Node *)self;
+    PyObject *value = PyTuple_Pack(3, given[0], given[1], given[2]);
+    if (value == NULL)
+        return NULL;
+    node->kind = LEAF;
+    Py_SETREF(node->value, value);
+    Py_SETREF(node->attr, Py_NewRef(no_args));
+    Py_SETREF(node->op, Py_NewRef(no_name));
+    Py_SETREF(node->args, Py_NewRef(no_args));
+    Py_RETURN_NONE;
+}
+
+static PyObject *get_dtype(PyObject *self, void *closure)
+{
+    (void)closure;
+    return known_dtype(((Node *)self)->dtype);
+}
+
+static int set_dtype(PyObject *self, PyObject *value, void *closure)
+{
+    (void)closure;
+    ((Node *)self)->dtype = (uint8_t)dtype_index(value);
+    return 0;
+}
+
+static PyObject *get_op(PyObject *self, void *closure)
+{
+    (void)closure;
+    return Py_NewRef(((Node *)self)->op);
+}
+
+static int set_op(PyObject *self, PyObject *value, void *closure)
+{
+    (void)closure;
+    if (value == NULL || !PyUnicode_CheckExact(value)) {
+        PyErr_SetString(PyExc_TypeError, "an op is a name");
+        return -1;
+    }
+    Py_INCREF(value);
+    PyUnicode_InternInPlace(&value);
+    Py_SETREF(((Node *)self)->op, value);
+    return 0;
+}
+
+/* `closure` is the offset of the field, which always holds a tuple. */
+static int set_tuple(PyObject *self, PyObject *value, void *closure)
+{
+    if (value == NULL || !PyTuple_CheckExact(value)) {
+        PyErr_SetString(PyExc_TypeError, "operands and shapes are tuples");
+        return -1;
+    }
+    PyObject **field = (PyObject **)((char *)self + (size_t)closure);
+    Py_SETREF(*field, Py_NewRef(value));
+    return 0;
+}
+
+static PyObject *get_object(PyObject *self, void *closure)
+{
+    return Py_NewRef(*(PyObject **)((char *)self + (size_t)closure));
+}
+
+static int set_object(PyObject *self, PyObject *value, void *closure)
+{
+    PyObject **field = (PyObject **)((char *)self + (size_t)closure);
+    Py_SETREF(*field, Py_NewRef(value ? value : Py_None));
+    return 0;
+}
+
+#define FIELD(name) (void *)offsetof(Node, name)
+static PyGetSetDef node_fields[] = {
+    {"dtype", get_dtype, set_dtype, NULL, NULL},
+    {"op", get_op, set_op, NULL, NULL},
+    {"args", get_object, set_tuple, NULL, FIELD(args)},
+    {"shape", get_object, set_tuple, NULL, FIELD(shape)},
+    {"attr", get_object, set_object, NULL, FIELD(attr)},
+    {"value", get_object, set_object, NULL, FIELD(value)},
+    {"line", get_object, set_object, NULL, FIELD(line)},
+    {NULL},
+};
+
+static PyMemberDef node_members[] = {
+    {"kind", T_UBYTE, offsetof(Node, kind), 0, NULL},
+    {"demands", T_INT, offsetof(Node, demands), 0, NULL},
+    {NULL},
+};
+
+static PyMethodDef node_type_methods[] = {
+    {"become_leaf", (PyCFunction)(void (*)(void))become_leaf, METH_FASTCALL,
+     "The value is in memory now: forget how it was computed."},
+    {NULL},
+};
+
+static PyObject *describe; /* the Python function behind repr */
+
+static PyObject *node_repr(PyObject *self)
+{
+    return describe ? PyObject_CallOneArg(describe, self) : PyUnicode_FromString("<node>");
+}
+
+static PyObject *set_describe(PyObject *module, PyObject *function)
+{
+    (void)module;
+    Py_XSETREF(describe, Py_NewRef(function));
+    Py_RETURN_NONE;
+}
+
+PyTypeObject NodeType = {
+    PyVarObject_HEAD_INIT(NULL, 0).tp_name = "fusewright._core.Node",
+    .tp_basicsize = sizeof(Node),
+    .tp_flags = Py_TPFLAGS_DEFAULT,
+    .tp_new = node_make,
+    .tp_dealloc = (destructor)node_dealloc,
+    .tp_getset = node_fields,
+    .tp_members = node_members,
+    .tp_methods = node_type_methods,
+    .tp_repr = node_repr,
+    .tp_doc = "One array-level value: the native form of fusewright.ir.graph.Node.",
+};
+
+static PyObject *dtype_number(PyObject *module, PyObject *object)
+{
+    (void)module;
+    return PyLong_FromLong(dtype_index(object));
+}
+
+PyMethodDef node_methods[] = {
+    {"dtype_number", dtype_number, METH_O, "The number of an element type in tables."},
+    {"register_dtypes", register_dtypes, METH_O, "The element types: (row, bytes, kind, name)."},
+    {"set_describe", set_describe, METH_O, "What repr of a node says."},
+    {NULL},
+};
+
+int node_ready(void)
+{
+    no_name = PyUnicode_InternFromString("");
+    no_args = PyTuple_New(0);
+    return no_name == NULL || no_args == NULL ? -1 : PyType_Ready(&NodeType);
+}

@@ -1,0 +1,653 @@
+/* Operators and functions of arrays, recorded: one table look-up, one node, one handle.
+
+   The rules of types are Python's (frontends.arrays.dtypes): whatever an operation meets for the
+   first time goes to its `general` function, which fills in the tables below. */
+
+#include "core.h"
+#include <structmember.h>
+
+#define UNKNOWN 0xFF
+enum { WEAK_BOOL, WEAK_INT, WEAK_FLOAT, WEAK_COMPLEX, WEAK_FLOAT64, WEAK_KINDS };
+static PyTypeObject *weak_types[WEAK_KINDS];
+
+/* An array and a Python number: the result's type, the number's, how it is converted (or NULL). */
+typedef struct {
+    uint8_t result, scalar;
+    PyObject *convert;
+} Weak;
+
+typedef struct {
+    PyObject_HEAD
+    PyObject *name;
+    PyObject *general; /* (left, right, reflected), or (operand) */
+    uint8_t one[DTYPES], two[DTYPES][DTYPES];
+    Weak weak[2][DTYPES][WEAK_KINDS]; /* [reflected] */
+} Op;
+
+/* ---- recording ------------------------------------------------------------------------------ */
+
+static PyObject *pair(Node *first, Node *second)
+{
+    PyObject *args = PyTuple_New(2);
+    if (args != NULL) {
+        PyTuple_SET_ITEM(args, 0, Py_NewRef(first));
+        PyTuple_SET_ITEM(args, 1, Py_NewRef(second));
+        PyObject_GC_UnTrack(args); /* nodes form no cycles */
+    }
+    return args;
+}
+
+static PyObject *recorded(PyObject *name, PyObject *args, int dtype, PyObject *shape)
+{
+    Node *node = node_new(MAP, name, args, dtype, shape);
+    if (node != NULL && record(node) < 0)
+        Py_CLEAR(node);
+    return handle_new(node);
+}
+
+/* Whether two values meet element by element; numbers without dims meet everything. */
+static PyObject *common_shape(Node *a, Node *b)
+{
+    if (same_shape(a->shape, b->shape))
+        return a->shape;
+    if (PyTuple_GET_SIZE(a->shape) == 0)
+        return b->shape;
+    return PyTuple_GET_SIZE(b->shape) == 0 ? a->shape : NULL;
+}
+
+static int weak_kind(PyObject *object)
+{
+    PyTypeObject *type = Py_TYPE(object);
+    for (int kind = 0; kind < WEAK_KINDS; kind++)
+        if (type == weak_types[kind])
+            return kind;
+    return -1;
+}
+
+/* A Python number as a run-time parameter of an operation; NULL without an error: not quickly. */
+static Node *weak_node(Weak *weak, PyObject *number, int kind)
+{
+    PyObject *value = NULL;
+    if (weak->convert == NULL)
+        value = Py_NewRef(number);
+    else if (dtypes[weak->scalar].kind == 'f') {
+        double real = PyFloat_AsDouble(number);
+        if (real == -1.0 && PyErr_Occurred()) {
+            PyErr_Clear(); /* too large an integer: the general way says so */
+            return NULL;
+        }
+        value = PyFloat_FromDouble(real);
+    }
+    else if (kind == WEAK_INT && weak->scalar == dtype_int64) {
+        int overflow;
+        PyLong_AsLongLongAndOverflow(number, &overflow);
+        if (overflow)
+            return NULL;
+        value = Py_NewRef(number);
+    }
+    else if ((value = PyObject_CallOneArg(weak->convert, number)) == NULL) {
+        PyErr_Clear();
+        return NULL;
+    }
+    Node *node = value == NULL ? NULL
+                               : node_new(SCALAR, no_name, Py_NewRef(no_args), weak->scalar, no_args);
+    if (node != NULL)
+        Py_SETREF(node->value, Py_NewRef(value));
+    Py_XDECREF(value);
+    return node;
+}
+
+/* The quick way of a binary operation; NULL without an error where there is none. */
+static PyObject *quick_two(Op *op, PyObject *left, PyObject *right)
+{
+    int left_is = is_plain(left), right_is = is_plain(right);
+    if (left_is && right_is) {
+        Node *a = handle_node(left), *b = a ? handle_node(right) : NULL;
+        if (b == NULL)
+            return NULL;
+        int dtype = op->two[a->dtype][b->dtype];
+        PyObject *shape = dtype == UNKNOWN ? NULL : common_shape(a, b);
+        return shape == NULL ? NULL : recorded(op->name, pair(a, b), dtype, shape);
+    }
+    if (!left_is && !right_is)
+        return NULL;
+    PyObject *number = left_is ? right : left;
+    int kind = weak_kind(number);
+    Node *node = kind < 0 ? NULL : handle_node(left_is ? left : right);
+    if (node == NULL)
+        return NULL;
+    Weak *weak = &op->weak[!left_is][node->dtype][kind];
+    if (weak->result == UNKNOWN)
+        return NULL;
+    Node *scalar = weak_node(weak, number, kind);
+    if (scalar == NULL)
+        return NULL;
+    PyObject *args = left_is ? pair(node, scalar) : pair(scalar, node);
+    Py_DECREF(scalar);
+    return recorded(op->name, args, weak->result, node->shape);
+}
+
+static PyObject *quick_one(Op *op, PyObject *operand)
+{
+    Node *node = is_plain(operand) ? handle_node(operand) : NULL;
+    if (node == NULL || op->one[node->dtype] == UNKNOWN)
+        return NULL;
+    PyObject *args = PyTuple_New(1);
+    if (args != NULL) {
+        PyTuple_SET_ITEM(args, 0, Py_NewRef(node));
+        PyObject_GC_UnTrack(args);
+    }
+    return recorded(op->name, args, op->one[node->dtype], node->shape);
+}
+
+/* where(condition, x, y) of three arrays of one shape */
+static PyObject *quick_where(Op *op, PyObject *const *given)
+{
+    Node *nodes[3];
+    for (int i = 0; i < 3; i++)
+        if (!is_plain(given[i]) || (nodes[i] = handle_node(given[i])) == NULL)
+            return NULL;
+    Node *x = nodes[1];
+    int fits = nodes[0]->dtype == dtype_bool && x->dtype == nodes[2]->dtype
+               && PyTuple_GET_SIZE(x->shape) > 0 && same_shape(nodes[0]->shape, x->shape)
+               && same_shape(x->shape, nodes[2]->shape);
+    PyObject *args = fits ? PyTuple_Pack(3, nodes[0], x, nodes[2]) : NULL;
+    if (args == NULL)
+        return NULL;
+    PyObject_GC_UnTrack(args);
+    return recorded(op->name, args, x->dtype, x->shape);
+}
+
+/* ---- the ops -------------------------------------------------------------------------------- */
+
+static PyObject *op_make(PyTypeObject *type, PyObject *given, PyObject *names)
+{
+    static char *keywords[] = {"name", "general", NULL};
+    PyObject *name, *general;
+    if (!PyArg_ParseTupleAndKeywords(given, names, "UO", keywords, &name, &general))
+        return NULL;
+    Op *op = PyObject_New(Op, type);
+    if (op == NULL)
+        return NULL;
+    Py_INCREF(name);
+    PyUnicode_InternInPlace(&name);
+    op->name = name;
+    op->general = Py_NewRef(general);
+    memset(op->one, UNKNOWN, sizeof op->one);
+    memset(op->two, UNKNOWN, sizeof op->two);
+    memset(op->weak, 0, sizeof op->weak);
+    for (int i = 0; i < 2 * DTYPES * WEAK_KINDS; i++)
+        (&op->weak[0][0][0])[i].result = UNKNOWN;
+    return (PyObject *)op;
+}
+
+static void op_dealloc(Op *op)
+{
+    for (int i = 0; i < 2 * DTYPES * WEAK_KINDS; i++)
+        Py_XDECREF((&op->weak[0][0][0])[i].convert);
+    Py_XDECREF(op->name);
+    Py_XDECREF(op->general);
+    PyObject_Free(op);
+}
+
+/* learn(dtype, result) or learn(left, right, result) */
+static PyObject *op_learn(PyObject *self, PyObject *const *given, Py_ssize_t count)
+{
+    Op *op = (Op *)self;
+    int found[3];
+    for (Py_ssize_t i = 0; i < count && i < 3; i++)
+        if ((found[i] = dtype_index(given[i])) == NO_DTYPE) {
+            PyErr_SetString(PyExc_ValueError, "not an element type");
+            return NULL;
+        }
+    if (count == 2)
+        op->one[found[0]] = (uint8_t)found[1];
+    else if (count == 3)
+        op->two[found[0]][found[1]] = (uint8_t)found[2];
+    Py_RETURN_NONE;
+}
+
+/* learn_weak(dtype, class, reflected, result, scalar, convert or None) */
+static PyObject *op_learn_weak(PyObject *self, PyObject *given)
+{
+    PyObject *dtype, *kind, *result, *scalar, *convert;
+    int reflected;
+    if (!PyArg_ParseTuple(given, "OOpOOO", &dtype, &kind, &reflected, &result, &scalar, &convert))
+        return NULL;
+    for (int i = 0; i < WEAK_KINDS; i++) {
+        if ((PyObject *)weak_types[i] != kind)
+            continue;
+        Weak *weak = &((Op *)self)->weak[reflected][dtype_index(dtype)][i];
+        weak->scalar = (uint8_t)dtype_index(scalar);
+        weak->result = (uint8_t)dtype_index(result);
+        Py_XSETREF(weak->convert, convert == Py_None ? NULL : Py_NewRef(convert));
+    }
+    Py_RETURN_NONE;
+}
+
+static PyObject *op_forget(PyObject *self, PyObject *none)
+{
+    (void)none;
+    Op *op = (Op *)self;
+    memset(op->one, UNKNOWN, sizeof op->one);
+    memset(op->two, UNKNOWN, sizeof op->two);
+    for (int i = 0; i < 2 * DTYPES * WEAK_KINDS; i++)
+        (&op->weak[0][0][0])[i].result = UNKNOWN;
+    Py_RETURN_NONE;
+}
+
+static PyObject *general_two(Op *op, PyObject *left, PyObject *right);
+
+/* op(operand) or op(left, right): a new handle */
+static PyObject *op_call(PyObject *self, PyObject *given, PyObject *names)
+{
+    Op *op = (Op *)self;
+    Py_ssize_t count = PyTuple_GET_SIZE(given);
+    if (names != NULL || count < 1 || count > 2) {
+        PyErr_SetString(PyExc_TypeError, "an Op takes one or two operands");
+        return NULL;
+    }
+    PyObject *left = PyTuple_GET_ITEM(given, 0);
+    PyObject *right = count > 1 ? PyTuple_GET_ITEM(given, 1) : NULL;
+    PyObject *result = right ? quick_two(op, left, right) : quick_one(op, left);
+    if (result != NULL || PyErr_Occurred())
+        return result;
+    return right ? general_two(op, left, right) : PyObject_CallOneArg(op->general, left);
+}
+
+/* of_two(array, other, reflected) */
+static PyObject *op_of_two(PyObject *self, PyObject *const *given, Py_ssize_t count)
+{
+    Op *op = (Op *)self;
+    if (count != 3) {
+        PyErr_SetString(PyExc_TypeError, "of_two takes an array, an operand and a flag");
+        return NULL;
+    }
+    int reflected = PyObject_IsTrue(given[2]);
+    PyObject *result = quick_two(op, given[reflected], given[!reflected]);
+    if (result != NULL || PyErr_Occurred())
+        return result;
+    return PyObject_Vectorcall(op->general, given, 3, NULL);
+}
+
+static PyMethodDef op_methods[] = {
+    {"of_two", (PyCFunction)(void (*)(void))op_of_two, METH_FASTCALL,
+     "An array and an operand of any kind; whether the operand comes first."},
+    {"learn", (PyCFunction)(void (*)(void))op_learn, METH_FASTCALL, "Operands' types, result's."},
+    {"learn_weak", op_learn_weak, METH_VARARGS, "What an array and a Python number give."},
+    {"forget", op_forget, METH_NOARGS, "Ask the general function again."},
+    {NULL},
+};
+
+static PyMemberDef op_members[] = {
+    {"name", T_OBJECT, offsetof(Op, name), READONLY, NULL},
+    {"general", T_OBJECT, offsetof(Op, general), 0, NULL},
+    {NULL},
+};
+
+PyTypeObject OpType = {
+    PyVarObject_HEAD_INIT(NULL, 0).tp_name = "fusewright._core.Op",
+    .tp_basicsize = sizeof(Op),
+    .tp_flags = Py_TPFLAGS_DEFAULT,
+    .tp_new = op_make,
+    .tp_dealloc = (destructor)op_dealloc,
+    .tp_call = op_call,
+    .tp_methods = op_methods,
+    .tp_members = op_members,
+    .tp_doc = "What is known of one operation's types; Op(name, general).",
+};
+
+/* ---- Python's operators --------------------------------------------------------------------- */
+
+enum {
+    ADD, SUBTRACT, MULTIPLY, DIVIDE, FLOOR_DIVIDE, REMAINDER, AND, OR, XOR, LEFT, RIGHT, POWER,
+    LESS, LESS_EQUAL, EQUAL, NOT_EQUAL, GREATER, GREATER_EQUAL, NEGATIVE, POSITIVE, ABSOLUTE,
+    INVERT, SQUARE, OPERATORS
+};
+static Op *operators[OPERATORS];
+static PyObject *check_writable, *store; /* of an in-place operator: before, and after */
+
+static int is_handle(PyObject *object) { return PyObject_TypeCheck(object, &HandleType); }
+
+/* general(handle, other, reflected) */
+static PyObject *general_two(Op *op, PyObject *left, PyObject *right)
+{
+    int reflected = !is_handle(left);
+    PyObject *given[3] = {reflected ? right : left, reflected ? left : right,
+                          reflected ? Py_True : Py_False};
+    return PyObject_Vectorcall(op->general, given, 3, NULL);
+}
+
+static PyObject *two(int which, PyObject *left, PyObject *right)
+{
+    PyObject *result = quick_two(operators[which], left, right);
+    if (result != NULL || PyErr_Occurred())
+        return result;
+    return general_two(operators[which], left, right);
+}
+
+static PyObject *one(int which, PyObject *operand)
+{
+    Op *op = operators[which];
+    PyObject *result = quick_one(op, operand);
+    if (result != NULL || PyErr_Occurred())
+        return result;
+    return PyObject_CallOneArg(op->general, operand);
+}
+
+/* The value is computed first, then written. */
+static PyObject *in_place(int which, PyObject *self, PyObject *other)
+{
+    Handle *target = (Handle *)self;
+    if (target->flags != 0) {
+        PyObject *may = PyObject_CallOneArg(check_writable, self);
+        if (may == NULL)
+            return NULL;
+        Py_DECREF(may);
+    }
+    PyObject *result = two(which, self, other);
+    if (result == NULL || result == Py_NotImplemented)
+        return result;
+    Node *old = target->node;
+    int quick = Py_IS_TYPE(self, array_class) && target->flags == 0 && is_plain(result)
+                && Py_TYPE(result) != view_class && old != NULL;
+    if (quick && old->kind == LEAF)
+        quick = !((Memory *)PyTuple_GET_ITEM(old->value, 0))->external;
+    if (quick) {
+        Node *now = ((Handle *)result)->node;
+        if (now->kind != LEAF && now->dtype == old->dtype && same_shape(now->shape, old->shape)) {
+            Py_INCREF(now);
+            Py_SETREF(target->node, now);
+            Py_DECREF(result);
+            return Py_NewRef(self);
+        }
+    }
+    PyObject *done = PyObject_CallFunctionObjArgs(store, self, result, NULL);
+    Py_DECREF(result);
+    if (done == NULL)
+        return NULL;
+    Py_DECREF(done);
+    return Py_NewRef(self);
+}
+
+#define TWO(name, which) \
+    static PyObject *name(PyObject *a, PyObject *b) { return two(which, a, b); } \
+    static PyObject *i##name(PyObject *a, PyObject *b) { return in_place(which, a, b); }
+#define ONE(name, which) \
+    static PyObject *name(PyObject *a) { return one(which, a); }
+
+TWO(add, ADD) TWO(subtract, SUBTRACT) TWO(multiply, MULTIPLY) TWO(divide, DIVIDE)
+TWO(floor_divide, FLOOR_DIVIDE) TWO(modulo, REMAINDER) TWO(and, AND) TWO(or, OR) TWO(xor, XOR)
+TWO(left, LEFT) TWO(right, RIGHT)
+ONE(negative, NEGATIVE) ONE(positive, POSITIVE) ONE(absolute, ABSOLUTE) ONE(invert, INVERT)
+
+static PyObject *compare(PyObject *left, PyObject *right, int which)
+{
+    static const int rows[] = {[Py_LT] = LESS, [Py_LE] = LESS_EQUAL, [Py_EQ] = EQUAL,
+                               [Py_NE] = NOT_EQUAL, [Py_GT] = GREATER, [Py_GE] = GREATER_EQUAL};
+    return two(rows[which], left, right);
+}
+
+/* The square has an op of its own, as in NumPy; other exponents are the general function's. */
+static PyObject *power(PyObject *left, PyObject *right, PyObject *modulus)
+{
+    (void)modulus;
+    if (is_plain(left) && PyLong_CheckExact(right) && PyLong_AsLong(right) == 2) {
+        PyObject *result = quick_one(operators[SQUARE], left);
+        if (result != NULL)
+            return result;
+    }
+    if (PyErr_Occurred())
+        return NULL;
+    return general_two(operators[POWER], left, right);
+}
+
+/* ---- numbers ---------------------------------------------------------------------------------- */
+
+static PyObject *slow_float, *slow_int, *slow_bool; /* of frontends.arrays.protocols */
+
+/* The only element of a value in memory, or of one that takes a kernel anyhow; NULL without an error
+   where Python has to look. */
+static PyObject *single(PyObject *self)
+{
+    Node *node = is_plain(self) ? handle_node(self) : NULL;
+    if (node == NULL || PyTuple_GET_SIZE(node->shape) != 0)
+        return NULL;
+    if (node->kind == REDUCE && evaluate(&node, 1) < 0)
+        return NULL;
+    if (node->kind != LEAF)
+        return NULL;
+    Memory *memory = (Memory *)PyTuple_GET_ITEM(node->value, 0);
+    char *at = memory->at + PyLong_AsSsize_t(PyTuple_GET_ITEM(node->value, 1));
+    if (node->dtype == dtype_float64)
+        return PyFloat_FromDouble(*(double *)at);
+    if (node->dtype == dtype_float32)
+        return PyFloat_FromDouble(*(float *)at);
+    if (node->dtype == dtype_int64)
+        return PyLong_FromLongLong(*(int64_t *)at);
+    return node->dtype == dtype_bool ? PyBool_FromLong(*at) : NULL;
+}
+
+static PyObject *to_float(PyObject *self)
+{
+    PyObject *number = single(self);
+    if (number == NULL)
+        return PyErr_Occurred() ? NULL : PyObject_CallOneArg(slow_float, self);
+    Py_SETREF(number, PyNumber_Float(number));
+    return number;
+}
+
+static PyObject *to_int(PyObject *self)
+{
+    PyObject *number = single(self);
+    if (number == NULL)
+        return PyErr_Occurred() ? NULL : PyObject_CallOneArg(slow_int, self);
+    Py_SETREF(number, PyNumber_Long(number));
+    return number;
+}
+
+static int to_bool(PyObject *self)
+{
+    PyObject *number = single(self);
+    if (number == NULL && !PyErr_Occurred())
+        number = PyObject_CallOneArg(slow_bool, self);
+    int truth = number == NULL ? -1 : PyObject_IsTrue(number);
+    Py_XDECREF(number);
+    return truth;
+}
+
+/* set_conversions(float, int, bool): what numbers are made by where the core does not know */
+static PyObject *set_conversions(PyObject *module, PyObject *given)
+{
+    (void)module;
+    PyObject *real, *whole, *truth;
+    if (!PyArg_ParseTuple(given, "OOO", &real, &whole, &truth))
+        return NULL;
+    Py_XSETREF(slow_float, Py_NewRef(real));
+    Py_XSETREF(slow_int, Py_NewRef(whole));
+    Py_XSETREF(slow_bool, Py_NewRef(truth));
+    Py_RETURN_NONE;
+}
+
+static PyNumberMethods numbers = {
+    .nb_float = to_float, .nb_int = to_int, .nb_bool = to_bool,
+    .nb_add = add, .nb_inplace_add = iadd,
+    .nb_subtract = subtract, .nb_inplace_subtract = isubtract,
+    .nb_multiply = multiply, .nb_inplace_multiply = imultiply,
+    .nb_true_divide = divide, .nb_inplace_true_divide = idivide,
+    .nb_floor_divide = floor_divide, .nb_inplace_floor_divide = ifloor_divide,
+    .nb_remainder = modulo, .nb_inplace_remainder = imodulo,
+    .nb_and = and, .nb_inplace_and = iand,
+    .nb_or = or, .nb_inplace_or = ior,
+    .nb_xor = xor, .nb_inplace_xor = ixor,
+    .nb_lshift = left, .nb_inplace_lshift = ileft,
+    .nb_rshift = right, .nb_inplace_rshift = iright,
+    .nb_power = power,
+    .nb_negative = negative, .nb_positive = positive,
+    .nb_absolute = absolute, .nb_invert = invert,
+};
+
+PyTypeObject OperatorsType = {
+    PyVarObject_HEAD_INIT(NULL, 0).tp_name = "fusewright._core.Operators",
+    .tp_basicsize = sizeof(Handle),
+    .tp_base = &HandleType,
+    .tp_flags = Py_TPFLAGS_DEFAULT | Py_TPFLAGS_BASETYPE,
+    .tp_as_number = &numbers,
+    .tp_richcompare = compare,
+    .tp_hash = PyObject_HashNotImplemented,
+    .tp_doc = "Python's operators on handles.",
+};
+
+/* set_operators(ops in the order of the enumeration, check_writable, store, number classes) */
+static PyObject *set_operators(PyObject *module, PyObject *given)
+{
+    (void)module;
+    PyObject *ops, *before, *after, *classes;
+    if (!PyArg_ParseTuple(given, "O!OOO!", &PyTuple_Type, &ops, &before, &after, &PyTuple_Type,
+                          &classes))
+        return NULL;
+    if (PyTuple_GET_SIZE(ops) != OPERATORS || PyTuple_GET_SIZE(classes) != WEAK_KINDS) {
+        PyErr_SetString(PyExc_ValueError, "as many ops and classes as the core knows");
+        return NULL;
+    }
+    for (int i = 0; i < OPERATORS; i++) {
+        if (!Py_IS_TYPE(PyTuple_GET_ITEM(ops, i), &OpType)) {
+            PyErr_SetString(PyExc_TypeError, "an operator is an Op");
+            return NULL;
+        }
+        operators[i] = (Op *)Py_NewRef(PyTuple_GET_ITEM(ops, i));
+    }
+    for (int i = 0; i < WEAK_KINDS; i++)
+        weak_types[i] = (PyTypeObject *)Py_NewRef(PyTuple_GET_ITEM(classes, i));
+    check_writable = Py_NewRef(before);
+    store = Py_NewRef(after);
+    Py_RETURN_NONE;
+}
+
+/* ---- functions ------------------------------------------------------------------------------ */
+
+/* A function of the drop-in with a quick way in front of `general`, which does everything else. */
+typedef struct {
+    PyObject_HEAD
+    vectorcallfunc call;
+    PyObject *op, *general;
+    int arity;
+} Function;
+
+static PyObject *function_call(PyObject *self, PyObject *const *given, size_t flags,
+                               PyObject *names)
+{
+    Function *function = (Function *)self;
+    Py_ssize_t count = PyVectorcall_NARGS(flags);
+    if (names == NULL && count == function->arity && function->op != NULL) {
+        Op *op = (Op *)function->op;
+        PyObject *result = count == 1   ? quick_one(op, given[0])
+                           : count == 2 ? quick_two(op, given[0], given[1])
+                                        : quick_where(op, given);
+        if (result != NULL || PyErr_Occurred())
+            return result;
+    }
+    if (function->general == NULL) {
+        PyErr_SetString(PyExc_TypeError, "the function has no general form");
+        return NULL;
+    }
+    return PyObject_Vectorcall(function->general, given, flags, names);
+}
+
+/* Function(): `op`, `arity` and `general` are set by the subclass. */
+static PyObject *function_make(PyTypeObject *type, PyObject *given, PyObject *names)
+{
+    (void)given, (void)names;
+    Function *function = (Function *)type->tp_alloc(type, 0);
+    if (function != NULL)
+        function->call = function_call;
+    return (PyObject *)function;
+}
+
+static int function_traverse(PyObject *self, visitproc visit, void *arg)
+{
+    Py_VISIT(((Function *)self)->general);
+    Py_VISIT(((Function *)self)->op);
+    return 0;
+}
+
+static int function_clear(PyObject *self)
+{
+    Py_CLEAR(((Function *)self)->general);
+    Py_CLEAR(((Function *)self)->op);
+    return 0;
+}
+
+static void function_dealloc(PyObject *self)
+{
+    PyObject_GC_UnTrack(self);
+    function_clear(self);
+    Py_TYPE(self)->tp_free(self);
+}
+
+static PyObject *function_op(PyObject *self, void *closure)
+{
+    (void)closure;
+    PyObject *op = ((Function *)self)->op;
+    return Py_NewRef(op ? op : Py_None);
+}
+
+static int function_set_op(PyObject *self, PyObject *value, void *closure)
+{
+    (void)closure;
+    if (value == NULL || !Py_IS_TYPE(value, &OpType)) {
+        PyErr_SetString(PyExc_TypeError, "a function's op is an Op");
+        return -1;
+    }
+    Py_XSETREF(((Function *)self)->op, Py_NewRef(value));
+    return 0;
+}
+
+static PyGetSetDef function_fields[] = {
+    {"_op", function_op, function_set_op, NULL, NULL},
+    {NULL},
+};
+
+static PyMemberDef function_members[] = {
+    {"_arity", T_INT, offsetof(Function, arity), 0, NULL},
+    {"_general_form", T_OBJECT, offsetof(Function, general), 0, NULL},
+    {NULL},
+};
+
+PyTypeObject FunctionType = {
+    PyVarObject_HEAD_INIT(NULL, 0).tp_name = "fusewright._core.Function",
+    .tp_basicsize = sizeof(Function),
+    .tp_flags = Py_TPFLAGS_DEFAULT | Py_TPFLAGS_HAVE_VECTORCALL | Py_TPFLAGS_HAVE_GC
+                | Py_TPFLAGS_BASETYPE,
+    .tp_new = function_make,
+    .tp_dealloc = function_dealloc,
+    .tp_traverse = function_traverse,
+    .tp_clear = function_clear,
+    .tp_call = PyVectorcall_Call,
+    .tp_vectorcall_offset = offsetof(Function, call),
+    .tp_getset = function_fields,
+    .tp_members = function_members,
+    .tp_doc = "A callable that records arrays of one shape at once.",
+};
+
+/* call_directly(class): calls of its instances need no tuple of arguments.  CPython 3.11 passes this
+   on to immutable classes only; ours do not change. */
+static PyObject *call_directly(PyObject *module, PyObject *type)
+{
+    (void)module;
+    PyTypeObject *given = (PyTypeObject *)type;
+    if (!PyType_Check(type) || given->tp_call != PyVectorcall_Call
+        || given->tp_vectorcall_offset <= 0) {
+        PyErr_SetString(PyExc_TypeError, "only classes whose instances are called by the core");
+        return NULL;
+    }
+    given->tp_flags |= Py_TPFLAGS_HAVE_VECTORCALL;
+    return Py_NewRef(type);
+}
+
+PyMethodDef operator_methods[] = {
+    {"call_directly", call_directly, METH_O, "Call instances without a tuple of arguments."},
+    {"set_conversions", set_conversions, METH_VARARGS, "float, int and bool of the rest."},
+    {"set_operators", set_operators, METH_VARARGS, "The ops of Python's operators."},
+    {NULL},
+};

@@ -1,0 +1,484 @@
+/* Programs: the compiled steps of a structure, run on any slice that has it.
+
+   A Program is what targets.cpu.runner.Runner is, flattened: what to read from the nodes, sizes as
+   little stack programs, and for each kernel its argument words and the call. */
+
+#include "core.h"
+#include <structmember.h>
+
+enum { CONST, PARAM, PLUS, MINUS, TIMES, LEAST, MOST, CHOOSE, BELOW, QUOTIENT };
+enum { EXTENT, STRIDE, NUMBER, PLACE };
+enum { POINTER, PARTIAL, BLOCK, INTEGER, SCALAR_WORD, PART_WORD };
+
+typedef struct {
+    int64_t what, slot, dim, position;
+} Fetch;
+
+typedef struct {
+    int64_t start, length; /* pairs in `code` */
+} Integer;
+
+typedef struct {
+    int64_t slot;
+    Integer nbytes;
+} Room;
+
+typedef struct {
+    int64_t what, number, dtype, part;
+} Word;
+
+typedef struct {
+    int64_t alias, source; /* slot `alias` is `source`'s memory; -1 for a kernel */
+    void *address, *finish;
+    Integer units, block, inner;
+    int64_t ordered, grain;
+    double work; /* nanoseconds for each unit of `inner` elements */
+    int64_t outputs, partials, scratch, words, complete, last;
+    Room *output, *partial;
+    Integer *room;
+    Word *word;
+    int64_t *completes, *lasts;
+} Step;
+
+typedef struct {
+    PyObject_HEAD
+    int64_t fetches, leaves, steps, slots;
+    Fetch *fetch;
+    int64_t *leaf, *code;
+    Step *step;
+    PyObject *note;   /* called after each run while it is not None */
+    PyObject *owner;  /* keeps the kernels' code */
+    PyObject *blocks; /* the bytes that the pointers above point into */
+} Program;
+
+typedef struct {
+    Memory *memory;
+    Py_ssize_t offset;
+} Place;
+
+typedef void Kernel(int64_t *words, int64_t low, int64_t high, void *scratch);
+
+#define PARALLEL_NANOSECONDS 8000 /* as in targets.cpu.launch */
+
+static PyObject *launch, *own_scratch, *default_threads; /* targets.cpu.threads */
+
+/* ---- sizes ------------------------------------------------------------------------------------ */
+
+static int64_t integer(Program *program, Integer size, const int64_t *values)
+{
+    int64_t stack[32], *top = stack - 1;
+    const int64_t *code = program->code + 2 * size.start, *end = code + 2 * size.length;
+    for (; code < end; code += 2) {
+        int64_t b = *top, a = top > stack ? top[-1] : 0;
+        switch (code[0]) {
+        case CONST: *++top = code[1]; break;
+        case PARAM: *++top = values[code[1]]; break;
+        case PLUS: *--top = a + b; break;
+        case MINUS: *--top = a - b; break;
+        case TIMES: *--top = a * b; break;
+        case LEAST: *--top = a < b ? a : b; break;
+        case MOST: *--top = a > b ? a : b; break;
+        case BELOW: *--top = a < b; break;
+        case QUOTIENT: *--top = a / b; break;
+        case CHOOSE: top -= 2; *top = top[0] ? a : b; break;
+        }
+    }
+    return *top;
+}
+
+/* ---- arguments -------------------------------------------------------------------------------- */
+
+/* What a parameter is in this slice: an integer, or the object of a scalar. */
+static int fetch_value(Fetch *fetch, Node **order, int64_t *value, PyObject **object)
+{
+    Node *node = order[fetch->slot];
+    PyObject *found = NULL;
+    switch (fetch->what) {
+    case EXTENT: found = PyTuple_GET_ITEM(node->shape, fetch->dim); break;
+    case STRIDE:
+        found = PyTuple_GET_ITEM(PyTuple_GET_ITEM(node->value, 2), fetch->dim);
+        break;
+    case NUMBER: *object = node->value; return 0;
+    case PLACE: found = PyTuple_GET_ITEM(PyTuple_GET_ITEM(node->attr, fetch->dim), fetch->position);
+    }
+    *value = PyLong_AsLongLong(found);
+    return *value == -1 && PyErr_Occurred() ? -1 : 0;
+}
+
+/* A scalar as a 64-bit argument word, in the memory form of its type. */
+static int scalar_word(PyObject *object, int dtype, int64_t *word)
+{
+    *word = 0;
+    if (dtypes[dtype].kind == 'f') {
+        double real = PyFloat_AsDouble(object);
+        if (real == -1.0 && PyErr_Occurred())
+            return -1;
+        float single = (float)real;
+        if (dtypes[dtype].itemsize == 8)
+            memcpy(word, &real, 8);
+        else if (dtypes[dtype].itemsize == 4)
+            memcpy(word, &single, 4);
+        else if (PyFloat_Pack2(real, (char *)word, 1) < 0)
+            return -1;
+        return 0;
+    }
+    PyObject *whole = PyNumber_Long(object);
+    if (whole == NULL)
+        return -1;
+    int overflow;
+    *word = PyLong_AsLongLongAndOverflow(whole, &overflow);
+    if (overflow)
+        *word = (int64_t)PyLong_AsUnsignedLongLong(whole);
+    Py_DECREF(whole);
+    return PyErr_Occurred() ? -1 : 0;
+}
+
+static int part_word(PyObject *object, int dtype, int64_t part, int64_t *word)
+{
+    Py_complex number = PyComplex_AsCComplex(object);
+    if (number.real == -1.0 && PyErr_Occurred())
+        return -1;
+    PyObject *real = PyFloat_FromDouble(part ? number.imag : number.real);
+    int failed = real == NULL || scalar_word(real, dtype, word) < 0;
+    Py_XDECREF(real);
+    return failed ? -1 : 0;
+}
+
+/* ---- one step --------------------------------------------------------------------------------- */
+
+static int place_new(Place *place, int64_t nbytes)
+{
+    PyObject *memory = allocate(nbytes);
+    if (memory == NULL)
+        return -1;
+    Py_XSETREF(place->memory, (Memory *)memory);
+    place->offset = 0;
+    return 0;
+}
+
+static int count_threads(int chosen)
+{
+    if (chosen > 0)
+        return chosen;
+    PyObject *found = PyObject_CallNoArgs(default_threads);
+    int count = found == NULL ? -1 : (int)PyLong_AsLong(found);
+    Py_XDECREF(found);
+    return count;
+}
+
+/* The units of a kernel, on this thread or on several. */
+static int call_kernel(Program *program, Step *step, int64_t *words, const int64_t *values,
+                       int64_t units, int64_t block, int chosen)
+{
+    int64_t scratch = 0;
+    for (int64_t i = 0; i < step->scratch; i++)
+        scratch += (integer(program, step->room[i], values) + 63) / 64 * 64;
+    int64_t inner = integer(program, step->inner, values);
+    if (units > 1 && !step->ordered
+        && step->work * (double)units * (double)inner >= PARALLEL_NANOSECONDS) {
+        int threads = count_threads(chosen);
+        if (threads < 0)
+            return -1;
+        if (threads > 1) {
+            int64_t grain = step->grain ? step->grain : (units + threads - 1) / threads;
+            grain = (grain + block - 1) / block * block;
+            PyObject *done = PyObject_CallFunction(
+                launch, "LLLLLi", (long long)(intptr_t)step->address,
+                (long long)(intptr_t)words, (long long)units, (long long)grain,
+                (long long)scratch, threads);
+            Py_XDECREF(done);
+            return done == NULL ? -1 : 0;
+        }
+    }
+    void *room = NULL;
+    if (scratch > 0) {
+        PyObject *address = PyObject_CallFunction(own_scratch, "L", (long long)scratch);
+        if (address == NULL)
+            return -1;
+        room = PyLong_AsVoidPtr(address);
+        Py_DECREF(address);
+    }
+    ((Kernel *)step->address)(words, 0, units, room);
+    return 0;
+}
+
+static int run_kernel(Program *program, Step *step, Place *places, const int64_t *values,
+                      PyObject **objects, int chosen)
+{
+    int64_t words[256];
+    Memory *partial[16];
+    int64_t partials = 0, blocks = 0, block = 1, units = integer(program, step->units, values);
+    int failed = 0;
+    for (int64_t i = 0; i < step->outputs && !failed; i++)
+        failed = places[step->output[i].slot].memory == NULL
+                 && place_new(&places[step->output[i].slot],
+                              integer(program, step->output[i].nbytes, values)) < 0;
+    if (step->partials > 0) {
+        block = integer(program, step->block, values);
+        blocks = (units + block - 1) / block;
+        blocks = blocks > 1 ? blocks : 1;
+    }
+    for (int64_t i = 0; i < step->partials && !failed; i++) {
+        int64_t nbytes = integer(program, step->partial[i].nbytes, values) * blocks;
+        if ((partial[partials] = (Memory *)allocate(nbytes)) == NULL)
+            failed = 1;
+        else
+            partials++;
+    }
+    for (int64_t i = 0; i < step->words && !failed; i++) {
+        Word *word = &step->word[i];
+        switch (word->what) {
+        case POINTER:
+            words[i] = (int64_t)(intptr_t)(places[word->number].memory->at
+                                           + places[word->number].offset);
+            break;
+        case PARTIAL:
+            for (int64_t p = 0; p < partials; p++)
+                if (step->partial[p].slot == word->number)
+                    words[i] = (int64_t)(intptr_t)partial[p]->at;
+            break;
+        case BLOCK: words[i] = block; break;
+        case INTEGER: words[i] = values[word->number]; break;
+        case SCALAR_WORD:
+            failed = scalar_word(objects[word->number], (int)word->dtype, &words[i]) < 0;
+            break;
+        case PART_WORD:
+            failed = part_word(objects[word->number], (int)word->dtype, word->part, &words[i]) < 0;
+        }
+    }
+    if (!failed)
+        failed = call_kernel(program, step, words, values, units, block, chosen) < 0;
+    if (!failed && step->partials > 0)
+        ((Kernel *)step->finish)(words, 0, blocks, NULL);
+    for (int64_t i = 0; i < partials; i++)
+        Py_DECREF(partial[i]);
+    return failed ? -1 : 0;
+}
+
+/* ---- the whole -------------------------------------------------------------------------------- */
+
+static int complete(Node *node, Place *place)
+{
+    PyObject *strides = PyTuple_GET_SIZE(node->shape) == 1
+                            ? Py_NewRef(dtypes[node->dtype].straight)
+                            : contiguous_strides(node->shape, dtypes[node->dtype].itemsize);
+    if (strides == NULL)
+        return -1;
+    int failed = node_become_leaf(node, (PyObject *)place->memory, strides);
+    Py_DECREF(strides);
+    return failed;
+}
+
+static int run_steps(Program *program, Node **order, Place *places, int64_t *values,
+                     PyObject **objects, int threads)
+{
+    for (int64_t i = 0; i < program->fetches; i++)
+        if (fetch_value(&program->fetch[i], order, &values[i], &objects[i]) < 0)
+            return -1;
+    for (int64_t i = 0; i < program->leaves; i++) {
+        int64_t slot = program->leaf[i];
+        PyObject *value = order[slot]->value;
+        places[slot].memory = (Memory *)Py_NewRef(PyTuple_GET_ITEM(value, 0));
+        places[slot].offset = PyLong_AsSsize_t(PyTuple_GET_ITEM(value, 1));
+    }
+    for (int64_t n = 0; n < program->steps; n++) {
+        Step *step = &program->step[n];
+        if (step->alias >= 0) {
+            Place *source = &places[step->source];
+            Py_XSETREF(places[step->alias].memory, (Memory *)Py_NewRef(source->memory));
+            places[step->alias].offset = source->offset;
+        }
+        else if (run_kernel(program, step, places, values, objects, threads) < 0)
+            return -1;
+        for (int64_t i = 0; i < step->complete; i++)
+            if (complete(order[step->completes[i]], &places[step->completes[i]]) < 0)
+                return -1;
+        for (int64_t i = 0; i < step->last; i++)
+            Py_CLEAR(places[step->lasts[i]].memory);
+    }
+    return 0;
+}
+
+/* Compute, and make the outputs leaves: 1 done, -1 an error. */
+int program_run(PyObject *self, Node **order, int threads)
+{
+    Program *program = (Program *)self;
+    Place mine[128], *places = mine;
+    int64_t few[128], *values = few;
+    PyObject *some[128], **objects = some;
+    void *room = NULL;
+    if (program->slots > 128 || program->fetches > 128) {
+        size_t many = (size_t)program->slots * sizeof *places
+                      + (size_t)program->fetches * (sizeof *values + sizeof *objects);
+        if ((room = PyMem_Malloc(many)) == NULL)
+            return PyErr_NoMemory(), -1;
+        places = room;
+        values = (int64_t *)(places + program->slots);
+        objects = (PyObject **)(values + program->fetches);
+    }
+    for (int64_t i = 0; i < program->slots; i++)
+        places[i].memory = NULL;
+    int failed = run_steps(program, order, places, values, objects, threads);
+    for (int64_t i = 0; i < program->slots; i++)
+        Py_XDECREF(places[i].memory);
+    PyMem_Free(room);
+    if (failed)
+        return -1;
+    if (program->note != Py_None) {
+        PyObject *noted = PyObject_CallNoArgs(program->note);
+        if (noted == NULL)
+            return -1;
+        Py_DECREF(noted);
+    }
+    return 1;
+}
+
+/* ---- making one ------------------------------------------------------------------------------- */
+
+/* An array of int64 records out of a bytes object, which `program->blocks` keeps. */
+static int64_t *table(Program *program, PyObject *bytes, int64_t width, int64_t *count)
+{
+    if (!PyBytes_CheckExact(bytes) || PyList_Append(program->blocks, bytes) < 0) {
+        if (!PyErr_Occurred())
+            PyErr_SetString(PyExc_TypeError, "a table is bytes");
+        return NULL;
+    }
+    *count = PyBytes_GET_SIZE(bytes) / (8 * width);
+    return (int64_t *)PyBytes_AS_STRING(bytes);
+}
+
+static int read_step(Program *program, Step *step, PyObject *given)
+{
+    PyObject *outputs, *partials, *scratch, *words, *completes, *lasts;
+    if (!PyArg_ParseTuple(given, "LL(LL)(LL)(LL)LLdOOOOOO", &step->alias, &step->source,
+                          &step->units.start, &step->units.length, &step->block.start,
+                          &step->block.length, &step->inner.start, &step->inner.length,
+                          &step->ordered, &step->grain, &step->work, &outputs, &partials, &scratch,
+                          &words, &completes, &lasts))
+        return -1;
+    step->output = (Room *)table(program, outputs, 3, &step->outputs);
+    step->partial = (Room *)table(program, partials, 3, &step->partials);
+    step->room = (Integer *)table(program, scratch, 2, &step->scratch);
+    step->word = (Word *)table(program, words, 4, &step->words);
+    step->completes = table(program, completes, 1, &step->complete);
+    step->lasts = table(program, lasts, 1, &step->last);
+    if (!PyErr_Occurred() && (step->words > 256 || step->partials > 16))
+        PyErr_SetString(PyExc_ValueError, "a kernel with too many arguments");
+    return PyErr_Occurred() ? -1 : 0;
+}
+
+/* Program(slots, code, fetches, leaves, steps) */
+static PyObject *program_make(PyTypeObject *type, PyObject *given, PyObject *names)
+{
+    static char *keywords[] = {"slots", "code", "fetches", "leaves", "steps", NULL};
+    PyObject *code, *fetches, *leaves, *steps;
+    long long slots;
+    int64_t unused;
+    if (!PyArg_ParseTupleAndKeywords(given, names, "LOOOO!", keywords, &slots, &code, &fetches,
+                                     &leaves, &PyTuple_Type, &steps))
+        return NULL;
+    Program *program = (Program *)type->tp_alloc(type, 0);
+    if (program == NULL)
+        return NULL;
+    program->note = Py_NewRef(Py_None);
+    program->owner = Py_NewRef(Py_None);
+    program->slots = slots;
+    program->steps = PyTuple_GET_SIZE(steps);
+    program->step = PyMem_Calloc((size_t)program->steps + 1, sizeof(Step));
+    program->blocks = PyList_New(0);
+    int failed = program->step == NULL || program->blocks == NULL;
+    if (!failed) {
+        program->code = table(program, code, 2, &unused);
+        program->fetch = (Fetch *)table(program, fetches, 4, &program->fetches);
+        program->leaf = table(program, leaves, 1, &program->leaves);
+        failed = PyErr_Occurred() != NULL;
+    }
+    for (int64_t i = 0; i < program->steps && !failed; i++)
+        failed = read_step(program, &program->step[i], PyTuple_GET_ITEM(steps, i)) < 0;
+    if (failed)
+        Py_CLEAR(program);
+    return (PyObject *)program;
+}
+
+static void program_dealloc(PyObject *self)
+{
+    Program *program = (Program *)self;
+    PyObject_GC_UnTrack(self);
+    Py_XDECREF(program->note);
+    Py_XDECREF(program->owner);
+    Py_XDECREF(program->blocks);
+    PyMem_Free(program->step);
+    Py_TYPE(self)->tp_free(self);
+}
+
+static int program_traverse(PyObject *self, visitproc visit, void *arg)
+{
+    Py_VISIT(((Program *)self)->note);
+    Py_VISIT(((Program *)self)->owner);
+    return 0;
+}
+
+static int program_clear(PyObject *self)
+{
+    Py_XSETREF(((Program *)self)->note, Py_NewRef(Py_None));
+    Py_XSETREF(((Program *)self)->owner, Py_NewRef(Py_None));
+    return 0;
+}
+
+/* use(step, address, finish): the code of a kernel from now on */
+static PyObject *program_use(PyObject *self, PyObject *given)
+{
+    Program *program = (Program *)self;
+    long long number, address, finish;
+    if (!PyArg_ParseTuple(given, "LLL", &number, &address, &finish))
+        return NULL;
+    if (number < 0 || number >= program->steps) {
+        PyErr_SetString(PyExc_IndexError, "no such step");
+        return NULL;
+    }
+    program->step[number].finish = (void *)(intptr_t)finish;
+    program->step[number].address = (void *)(intptr_t)address;
+    Py_RETURN_NONE;
+}
+
+static PyMethodDef program_type_methods[] = {
+    {"use", program_use, METH_VARARGS, "The code of a kernel: (step, address, finish)."},
+    {NULL},
+};
+
+static PyMemberDef program_members[] = {
+    {"note", T_OBJECT, offsetof(Program, note), 0, "Called after each run while not None."},
+    {"owner", T_OBJECT, offsetof(Program, owner), 0, "What keeps the code of the kernels."},
+    {NULL},
+};
+
+PyTypeObject ProgramType = {
+    PyVarObject_HEAD_INIT(NULL, 0).tp_name = "fusewright._core.Program",
+    .tp_basicsize = sizeof(Program),
+    .tp_flags = Py_TPFLAGS_DEFAULT | Py_TPFLAGS_HAVE_GC,
+    .tp_new = program_make,
+    .tp_dealloc = program_dealloc,
+    .tp_traverse = program_traverse,
+    .tp_clear = program_clear,
+    .tp_methods = program_type_methods,
+    .tp_members = program_members,
+    .tp_doc = "Compiled steps that run on any slice of their structure.",
+};
+
+/* set_threads(launch, own_scratch, default_threads) */
+static PyObject *set_threads(PyObject *module, PyObject *given)
+{
+    (void)module;
+    PyObject *several, *scratch, *count;
+    if (!PyArg_ParseTuple(given, "OOO", &several, &scratch, &count))
+        return NULL;
+    Py_XSETREF(launch, Py_NewRef(several));
+    Py_XSETREF(own_scratch, Py_NewRef(scratch));
+    Py_XSETREF(default_threads, Py_NewRef(count));
+    Py_RETURN_NONE;
+}
+
+PyMethodDef program_methods[] = {
+    {"set_threads", set_threads, METH_VARARGS, "launch, own_scratch and default_threads."},
+    {NULL},
+};

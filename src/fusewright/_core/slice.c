@@ -1,0 +1,413 @@
+/* The slice of a request and its structure, and the compiled programs by structure.
+
+   One walk numbers the nodes and writes the structure as 64-bit words: kinds, ops, types, operand
+   slots, which extents are equal, how leaves are laid out.  The words say at least what the key of
+   runtime.trace says, so that a program found by them is the right one; where a node says more than
+   fits words (regions, axes), the object itself is made canonical and stands for it. */
+
+#include "core.h"
+
+#define MOST_NODES 2048
+#define MOST_WORDS (1 << 15)
+#define MOST_OBJECTS (1 << 15)
+#define LARGE ((int64_t)1 << 26) /* as in runtime.trace */
+static const int64_t rows[] = {4096, 32768, 131072}; /* as in runtime.trace */
+
+static PyObject *options_variable, *process_options; /* base.options */
+static PyObject *listeners;                          /* runtime.profile */
+static PyObject *canonical;                          /* objects that stand for themselves */
+
+/* What the walk finds.  The GIL is held while these are in use. */
+static Node *order[MOST_NODES];
+static uint64_t words[MOST_WORDS];
+static int count, length;
+static uint64_t walk;
+
+/* ---- options: read when the object in force is another ---------------------------------------- */
+
+static PyObject *seen_options, *seen_features;
+static int seen_usable, seen_fuse, seen_threads;
+
+static int read_options(PyObject *options)
+{
+    PyObject *target = PyObject_GetAttrString(options, "target");
+    PyObject *features = PyObject_GetAttrString(options, "features");
+    PyObject *fuse = PyObject_GetAttrString(options, "fuse");
+    PyObject *threads = PyObject_GetAttrString(options, "threads");
+    PyObject *spans = PyObject_GetAttrString(options, "debug");
+    if (target && features && fuse && threads && spans) {
+        PyUnicode_InternInPlace(&features);
+        seen_usable = PyUnicode_CompareWithASCIIString(target, "cpu") == 0
+                      && !PyObject_IsTrue(spans);
+        seen_fuse = PyObject_IsTrue(fuse);
+        seen_threads = threads == Py_None ? 0 : (int)PyLong_AsLong(threads);
+        Py_XSETREF(seen_features, Py_NewRef(features));
+        Py_XSETREF(seen_options, Py_NewRef(options));
+    }
+    Py_XDECREF(target);
+    Py_XDECREF(features);
+    Py_XDECREF(fuse);
+    Py_XDECREF(threads);
+    Py_XDECREF(spans);
+    return PyErr_Occurred() ? -1 : 0;
+}
+
+uint64_t next_walk(void) { return ++walk; }
+
+/* 1 where compiled code may run under the options in force, 0 where Python decides. */
+static int usable(void)
+{
+    if (PyList_GET_SIZE(listeners) > 0)
+        return 0;
+    PyObject *options;
+    if (PyContextVar_Get(options_variable, NULL, &options) < 0)
+        return -1;
+    if (options == NULL || options == Py_None)
+        Py_XSETREF(options, Py_XNewRef(process_options));
+    if (options == NULL)
+        return 0;
+    int failed = options == seen_options ? 0 : read_options(options);
+    Py_DECREF(options);
+    return failed ? -1 : seen_usable;
+}
+
+int options_allow(PyObject *options, int *threads)
+{
+    int ready = is_native() ? usable() : 0;
+    *threads = seen_threads;
+    return ready > 0 ? seen_options == options : ready;
+}
+
+/* ---- the structure ---------------------------------------------------------------------------- */
+
+/* One object for all that are equal. */
+static uint64_t canonical_word(PyObject *object)
+{
+    PyObject *found = PyDict_SetDefault(canonical, object, object);
+    if (found == NULL)
+        PyErr_Clear(); /* not hashable: never the same */
+    return (uint64_t)(uintptr_t)(found ? found : object);
+}
+
+/* As runtime.trace._leaf: C order, or for each dim broadcast, unit, reversed unit, other. */
+static uint64_t layout(Node *node)
+{
+    PyObject *strides = PyTuple_GET_ITEM(node->value, 2), *shape = node->shape;
+    Py_ssize_t size = dtypes[node->dtype].itemsize, step = size;
+    Py_ssize_t rank = PyTuple_GET_SIZE(shape);
+    uint64_t classes = 0;
+    int straight = 1;
+    for (Py_ssize_t i = rank - 1; i >= 0; i--) {
+        Py_ssize_t stride = PyLong_AsSsize_t(PyTuple_GET_ITEM(strides, i));
+        straight &= stride == step;
+        step *= PyLong_AsSsize_t(PyTuple_GET_ITEM(shape, i));
+        classes = classes << 2 | (stride == 0 ? 0 : stride == size ? 1 : stride == -size ? 2 : 3);
+    }
+    return straight ? 0 : classes << 1 | 1;
+}
+
+/* Which dims of an operand are broadcast; 0 where none is. */
+static uint64_t broadcast(PyObject *shape, PyObject *result)
+{
+    if (same_shape(shape, result))
+        return 0;
+    Py_ssize_t rank = PyTuple_GET_SIZE(shape), lead = PyTuple_GET_SIZE(result) - rank;
+    uint64_t equal = 1;
+    for (Py_ssize_t i = 0; i < rank; i++)
+        equal = equal << 1
+                | (PyLong_AsSsize_t(PyTuple_GET_ITEM(shape, i))
+                   == PyLong_AsSsize_t(PyTuple_GET_ITEM(result, lead + i)));
+    return equal << 8 | (uint64_t)(rank + 1);
+}
+
+static const char worth_keeping[] = {[MAP] = 1, [REDUCE] = 1, [SCAN] = 1, [ASSEMBLE] = 1,
+                                     [GATHER] = 1, [OPAQUE] = 1, [PART] = 0};
+
+/* Describe a node whose operands are numbered; 0 where Python has to look at it. */
+static int describe(Node *node, int64_t *inner)
+{
+    Py_ssize_t operands = PyTuple_GET_SIZE(node->args), rank = PyTuple_GET_SIZE(node->shape);
+    if (count == MOST_NODES || length + operands + 3 > MOST_WORDS || rank > 16
+        || node->dtype == NO_DTYPE)
+        return 0;
+    int64_t size = 1;
+    for (Py_ssize_t i = rank - 1; i >= 0; i--) {
+        int64_t extent = PyLong_AsSsize_t(PyTuple_GET_ITEM(node->shape, i));
+        if (extent == 0)
+            return 0;
+        size *= i ? extent : 1;
+    }
+    if (rank > 1 && size > *inner)
+        *inner = size;
+    words[length++] = (uint64_t)node->kind | (uint64_t)node->dtype << 8 | (uint64_t)rank << 16
+                      | (uint64_t)operands << 24;
+    switch (node->kind) {
+    case LEAF:
+        words[length++] = layout(node);
+        break;
+    case SCALAR:
+        break;
+    case MAP:
+        words[length++] = (uint64_t)(uintptr_t)node->op;
+        break;
+    case VIEW: case REDUCE: case SCAN: case IOTA: {
+        words[length++] = (uint64_t)(uintptr_t)node->op;
+        PyObject *facts = PyTuple_Pack(2, node->attr, node->shape);
+        if (facts == NULL)
+            return -1;
+        words[length++] = canonical_word(facts);
+        Py_DECREF(facts);
+        break;
+    }
+    default:
+        return 0;
+    }
+    for (Py_ssize_t i = 0; i < operands; i++) {
+        Node *arg = (Node *)PyTuple_GET_ITEM(node->args, i);
+        if (!node->demands && arg->demands && worth_keeping[arg->kind])
+            return 0; /* computed a second time: Python stores it */
+        uint64_t how = node->kind == MAP ? broadcast(arg->shape, node->shape) : 0;
+        words[length++] = (uint64_t)arg->slot | how << 16;
+    }
+    node->mark = walk;
+    node->slot = count;
+    order[count++] = node;
+    return 1;
+}
+
+static void forget_all(void);
+
+/* Number what the wanted nodes need, operands first, and write the structure. */
+static int take(Node **wanted, Py_ssize_t many)
+{
+    static Node *stack[MOST_NODES];
+    int64_t inner = 0;
+    int depth = 0, large = 0;
+    if (PyDict_GET_SIZE(canonical) > MOST_OBJECTS) {
+        forget_all(); /* its keys hold their addresses */
+        PyDict_Clear(canonical);
+    }
+    walk++;
+    count = length = 0;
+    if (many > MOST_NODES / 2)
+        return 0;
+    for (Py_ssize_t i = 0; i < many; i++)
+        stack[depth++] = wanted[i];
+    while (depth > 0) {
+        Node *node = stack[depth - 1], *missing = NULL;
+        if (node->mark != walk) {
+            Py_ssize_t operands = PyTuple_GET_SIZE(node->args);
+            for (Py_ssize_t i = 0; i < operands && missing == NULL; i++) {
+                Node *arg = (Node *)PyTuple_GET_ITEM(node->args, i);
+                if (arg->mark != walk)
+                    missing = arg;
+            }
+        }
+        if (missing != NULL) {
+            if (depth == MOST_NODES)
+                return 0;
+            stack[depth++] = missing;
+            continue;
+        }
+        depth--;
+        if (node->mark != walk) {
+            int known = describe(node, &inner);
+            if (known <= 0)
+                return known;
+        }
+    }
+    if (length + many + 4 > MOST_WORDS)
+        return 0;
+    for (Py_ssize_t i = 0; i < many; i++) {
+        int64_t nbytes = dtypes[wanted[i]->dtype].itemsize;
+        for (Py_ssize_t d = 0; d < PyTuple_GET_SIZE(wanted[i]->shape); d++)
+            nbytes *= PyLong_AsSsize_t(PyTuple_GET_ITEM(wanted[i]->shape, d));
+        large |= nbytes >= LARGE;
+        words[length++] = (uint64_t)wanted[i]->slot;
+    }
+    uint64_t row = 0;
+    while (row < 3 && inner >= rows[row]) /* bisect */
+        row++;
+    words[length++] = row << 1 | (uint64_t)large;
+    words[length++] = (uint64_t)(uintptr_t)seen_features;
+    words[length++] = (uint64_t)seen_fuse;
+    return 1;
+}
+
+/* ---- programs by structure -------------------------------------------------------------------- */
+
+#define PLACES (1 << 13)
+typedef struct {
+    uint64_t hash;
+    int length;
+    uint64_t *words;
+    PyObject *program; /* NULL: a place that is free; None: Python runs it */
+} Entry;
+static Entry table[PLACES];
+static int entries;
+
+static uint64_t hash_words(void)
+{
+    uint64_t hash = 0x9E3779B97F4A7C15u;
+    for (int i = 0; i < length; i++) {
+        hash = (hash ^ words[i]) * 0xFF51AFD7ED558CCDu;
+        hash ^= hash >> 32;
+    }
+    return hash;
+}
+
+static Entry *find(uint64_t hash)
+{
+    uint64_t place = hash & (PLACES - 1);
+    for (;; place = (place + 1) & (PLACES - 1)) {
+        Entry *entry = &table[place];
+        if (entry->program == NULL)
+            return entry;
+        if (entry->hash == hash && entry->length == length
+            && memcmp(entry->words, words, (size_t)length * sizeof *words) == 0)
+            return entry;
+    }
+}
+
+static void forget_all(void)
+{
+    for (int i = 0; i < PLACES; i++) {
+        if (table[i].program == NULL)
+            continue;
+        PyMem_Free(table[i].words);
+        table[i].words = NULL;
+        Py_CLEAR(table[i].program);
+    }
+    entries = 0;
+}
+
+/* The structure the last request had, when no program was known for it. */
+static uint64_t missed_hash;
+static PyObject *missed; /* its words, as bytes */
+
+int run_slice(Node **wanted, Py_ssize_t many)
+{
+    Node *pending[64], *mine[256], **nodes = mine;
+    Py_ssize_t left = 0;
+    Py_CLEAR(missed);
+    int ready = usable();
+    if (ready <= 0)
+        return ready;
+    for (Py_ssize_t i = 0; i < many; i++) {
+        if (wanted[i]->kind == LEAF)
+            continue;
+        if (left == 64)
+            return 0;
+        pending[left++] = wanted[i];
+    }
+    if (left == 0)
+        return 1;
+    int known = take(pending, left);
+    if (known <= 0)
+        return known;
+    uint64_t hash = hash_words();
+    Entry *entry = find(hash);
+    if (entry->program == NULL) {
+        missed_hash = hash;
+        missed = PyBytes_FromStringAndSize((char *)words, length * (Py_ssize_t)sizeof *words);
+        return missed == NULL ? -1 : 0;
+    }
+    if (entry->program == Py_None)
+        return 0;
+    /* The kernel may give the GIL away: the nodes are copied, the program and they are kept. */
+    int many_nodes = count;
+    if (many_nodes > 256 && (nodes = PyMem_Malloc((size_t)many_nodes * sizeof *nodes)) == NULL)
+        return PyErr_NoMemory(), -1;
+    for (int i = 0; i < many_nodes; i++)
+        nodes[i] = (Node *)Py_NewRef(order[i]);
+    PyObject *program = Py_NewRef(entry->program);
+    int done = program_run(program, nodes, seen_threads);
+    for (int i = many_nodes - 1; i >= 0; i--) {
+        if (done > 0 && worth_keeping[nodes[i]->kind])
+            nodes[i]->demands++; /* contract 5: the next request that needs it stores it */
+        Py_DECREF(nodes[i]);
+    }
+    Py_DECREF(program);
+    if (nodes != mine)
+        PyMem_Free(nodes);
+    return done;
+}
+
+/* take_missed(): the structure of the last request, if it is one for a program; else None */
+static PyObject *take_missed(PyObject *module, PyObject *none)
+{
+    (void)module, (void)none;
+    PyObject *found = missed ? missed : Py_NewRef(Py_None);
+    missed = NULL;
+    return found;
+}
+
+/* learn(words, program or None): what to run for a structure */
+static PyObject *learn(PyObject *module, PyObject *given)
+{
+    (void)module;
+    PyObject *bytes, *program;
+    if (!PyArg_ParseTuple(given, "SO", &bytes, &program))
+        return NULL;
+    if (program != Py_None && !Py_IS_TYPE(program, &ProgramType)) {
+        PyErr_SetString(PyExc_TypeError, "only a Program can be run");
+        return NULL;
+    }
+    length = (int)(PyBytes_GET_SIZE(bytes) / (Py_ssize_t)sizeof *words);
+    if (length > MOST_WORDS)
+        Py_RETURN_NONE;
+    memcpy(words, PyBytes_AS_STRING(bytes), (size_t)length * sizeof *words);
+    if (entries > PLACES / 2)
+        forget_all();
+    uint64_t hash = hash_words();
+    Entry *entry = find(hash);
+    if (entry->program == NULL) {
+        entry->words = PyMem_Malloc((size_t)length * sizeof *words + 1);
+        if (entry->words == NULL)
+            return PyErr_NoMemory();
+        memcpy(entry->words, words, (size_t)length * sizeof *words);
+        entry->hash = hash;
+        entry->length = length;
+        entries++;
+    }
+    Py_XSETREF(entry->program, Py_NewRef(program));
+    Py_RETURN_NONE;
+}
+
+static PyObject *forget(PyObject *module, PyObject *none)
+{
+    (void)module, (void)none;
+    forget_all();
+    PyDict_Clear(canonical);
+    Py_RETURN_NONE;
+}
+
+/* set_options(context variable, listeners) */
+static PyObject *set_sources(PyObject *module, PyObject *given)
+{
+    (void)module;
+    PyObject *variable, *list;
+    if (!PyArg_ParseTuple(given, "O!O!", &PyContextVar_Type, &variable, &PyList_Type, &list))
+        return NULL;
+    Py_XSETREF(options_variable, Py_NewRef(variable));
+    Py_XSETREF(listeners, Py_NewRef(list));
+    if (canonical == NULL && (canonical = PyDict_New()) == NULL)
+        return NULL;
+    Py_RETURN_NONE;
+}
+
+static PyObject *set_process_options(PyObject *module, PyObject *options)
+{
+    (void)module;
+    Py_XSETREF(process_options, Py_NewRef(options));
+    Py_RETURN_NONE;
+}
+
+PyMethodDef slice_methods[] = {
+    {"take_missed", take_missed, METH_NOARGS, "The last request's structure, if it was unknown."},
+    {"learn", learn, METH_VARARGS, "The program of a structure; None leaves it to Python."},
+    {"forget", forget, METH_NOARGS, "Drop all programs."},
+    {"set_sources", set_sources, METH_VARARGS, "The options' context variable; the listeners."},
+    {"set_process_options", set_process_options, METH_O, "The options outside every context."},
+    {NULL},
+};

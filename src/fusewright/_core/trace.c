@@ -1,0 +1,366 @@
+/* The pending list, its gate, the lock of evaluations, and values asked for.
+
+   The policy (what a closed gate means, when pending work is computed unasked) is Python's, in
+   frontends.arrays.trace. */
+
+#include "core.h"
+#include <pythread.h>
+
+static PyObject *pending;     /* the list of frontends.arrays.trace */
+static PyObject *passed_gate; /* what a record calls once the list is longer than `gate` */
+static PyObject *slow_evaluate, *made_bytes, *settle;
+static Py_ssize_t gate;
+static int armed; /* whether places in loops are being watched */
+static int native; /* whether requests go to our own driver */
+
+#define UNCOUNTED (1 << 20) /* bytes of results that may add up before Python counts them */
+static int64_t uncounted;
+
+/* ---- the lock: re-entrant, free of charge where nobody waits --------------------------------- */
+
+typedef struct {
+    PyObject_HEAD
+    PyThread_type_lock lock;
+    unsigned long owner;
+    int depth;
+} Lock;
+
+static Lock *evaluating;
+
+static PyObject *lock_make(PyTypeObject *type, PyObject *given, PyObject *names)
+{
+    (void)given, (void)names;
+    Lock *lock = PyObject_New(Lock, type);
+    if (lock == NULL)
+        return NULL;
+    lock->owner = 0;
+    lock->depth = 0;
+    lock->lock = PyThread_allocate_lock();
+    if (lock->lock == NULL)
+        Py_CLEAR(lock);
+    return (PyObject *)lock;
+}
+
+static void lock_dealloc(Lock *lock)
+{
+    if (lock->lock != NULL)
+        PyThread_free_lock(lock->lock);
+    PyObject_Free(lock);
+}
+
+static void lock_take(Lock *lock)
+{
+    unsigned long me = PyThread_get_thread_ident();
+    if (lock->depth > 0 && lock->owner == me) {
+        lock->depth++;
+        return;
+    }
+    if (!PyThread_acquire_lock(lock->lock, NOWAIT_LOCK)) {
+        Py_BEGIN_ALLOW_THREADS;
+        PyThread_acquire_lock(lock->lock, WAIT_LOCK);
+        Py_END_ALLOW_THREADS;
+    }
+    lock->owner = me;
+    lock->depth = 1;
+}
+
+static void lock_leave(Lock *lock)
+{
+    if (--lock->depth == 0) {
+        lock->owner = 0;
+        PyThread_release_lock(lock->lock);
+    }
+}
+
+static PyObject *lock_enter(PyObject *self, PyObject *none)
+{
+    (void)none;
+    lock_take((Lock *)self);
+    return Py_NewRef(self);
+}
+
+static PyObject *lock_exit(PyObject *self, PyObject *given)
+{
+    (void)given;
+    Lock *lock = (Lock *)self;
+    if (lock->depth == 0 || lock->owner != PyThread_get_thread_ident()) {
+        PyErr_SetString(PyExc_RuntimeError, "the lock is not this thread's");
+        return NULL;
+    }
+    lock_leave(lock);
+    Py_RETURN_NONE;
+}
+
+static PyMethodDef lock_methods[] = {
+    {"__enter__", lock_enter, METH_NOARGS, "Take the lock; the thread that has it may."},
+    {"__exit__", lock_exit, METH_VARARGS, "Leave it."},
+    {"acquire", lock_enter, METH_NOARGS, "Take the lock."},
+    {"release", lock_exit, METH_NOARGS, "Leave it."},
+    {NULL},
+};
+
+PyTypeObject LockType = {
+    PyVarObject_HEAD_INIT(NULL, 0).tp_name = "fusewright._core.Lock",
+    .tp_basicsize = sizeof(Lock),
+    .tp_flags = Py_TPFLAGS_DEFAULT,
+    .tp_new = lock_make,
+    .tp_dealloc = (destructor)lock_dealloc,
+    .tp_methods = lock_methods,
+    .tp_doc = "A re-entrant lock for holders of the GIL.",
+};
+
+/* ---- recording ------------------------------------------------------------------------------ */
+
+int record(Node *node)
+{
+    if (PyList_Append(pending, (PyObject *)node) < 0)
+        return -1;
+    if (PyList_GET_SIZE(pending) > gate) {
+        PyObject *done = PyObject_CallOneArg(passed_gate, (PyObject *)node);
+        if (done == NULL)
+            return -1;
+        Py_DECREF(done);
+    }
+    return 0;
+}
+
+static PyObject *record_method(PyObject *module, PyObject *node)
+{
+    (void)module;
+    if (!Py_IS_TYPE(node, &NodeType)) {
+        PyErr_SetString(PyExc_TypeError, "only a Node can be recorded");
+        return NULL;
+    }
+    return record((Node *)node) < 0 ? NULL : Py_NewRef(node);
+}
+
+/* Forget the newest nodes as far as they are computed or dead: their operands die with them. */
+static int drop_tail(void)
+{
+    for (Py_ssize_t count = PyList_GET_SIZE(pending); count > 0;) {
+        Node *node = (Node *)PyList_GET_ITEM(pending, count - 1);
+        if (Py_REFCNT(node) > 1 && node->kind != LEAF && node->kind != SCALAR)
+            break;
+        Py_SET_SIZE(pending, --count); /* before the reference goes: finalisers may record */
+        Py_DECREF(node);
+        count = PyList_GET_SIZE(pending);
+    }
+    return 0;
+}
+
+static PyObject *drop_tail_method(PyObject *module, PyObject *none)
+{
+    (void)module, (void)none;
+    drop_tail();
+    Py_RETURN_NONE;
+}
+
+/* Note another edge to each operand: `slot` counts them in the walk `mark`. */
+static void count_edges(Node *node, uint64_t mark)
+{
+    for (Py_ssize_t k = 0; k < PyTuple_GET_SIZE(node->args); k++) {
+        Node *arg = (Node *)PyTuple_GET_ITEM(node->args, k);
+        arg->slot = arg->mark == mark ? arg->slot + 1 : 1;
+        arg->mark = mark;
+    }
+}
+
+/* Drop the computed and the dead; newest first, since a dead node keeps its operands alive.  They go
+   when the list is whole again: finalisers may record. */
+static PyObject *prune(PyObject *module, PyObject *none)
+{
+    (void)module, (void)none;
+    Py_ssize_t count = PyList_GET_SIZE(pending), kept = 0, gone = 0;
+    Node **dropped = PyMem_Malloc((size_t)count * sizeof *dropped + 1);
+    if (dropped == NULL)
+        return PyErr_NoMemory();
+    uint64_t mark = next_walk();
+    for (Py_ssize_t i = count - 1; i >= 0; i--) {
+        Node *node = (Node *)PyList_GET_ITEM(pending, i);
+        Py_ssize_t edges = node->mark == mark ? node->slot : 0; /* from the dead */
+        if (node->kind == LEAF || Py_REFCNT(node) - 1 <= edges) {
+            count_edges(node, mark);
+            dropped[gone++] = node;
+            PyList_SET_ITEM(pending, i, NULL);
+        }
+    }
+    for (Py_ssize_t i = 0; i < count; i++)
+        if (PyList_GET_ITEM(pending, i) != NULL)
+            PyList_SET_ITEM(pending, kept++, PyList_GET_ITEM(pending, i));
+    Py_SET_SIZE(pending, kept);
+    for (Py_ssize_t i = 0; i < gone; i++)
+        Py_DECREF(dropped[i]);
+    PyMem_Free(dropped);
+    Py_RETURN_NONE;
+}
+
+/* The pending values somebody holds: those with references besides the pending nodes' own. */
+static PyObject *live(PyObject *module, PyObject *none)
+{
+    PyObject *done = prune(module, none), *found = done == NULL ? NULL : PyList_New(0);
+    Py_XDECREF(done);
+    if (found == NULL)
+        return NULL;
+    uint64_t mark = next_walk();
+    Py_ssize_t count = PyList_GET_SIZE(pending);
+    for (Py_ssize_t i = 0; i < count; i++)
+        count_edges((Node *)PyList_GET_ITEM(pending, i), mark);
+    for (Py_ssize_t i = 0; i < count; i++) {
+        Node *node = (Node *)PyList_GET_ITEM(pending, i);
+        Py_ssize_t inner = node->mark == mark ? node->slot : 0;
+        if (Py_REFCNT(node) - 1 > inner && PyList_Append(found, (PyObject *)node) < 0) {
+            Py_DECREF(found);
+            return NULL;
+        }
+    }
+    return found;
+}
+
+/* ---- values asked for ----------------------------------------------------------------------- */
+
+static int left_to_python(Node **nodes, Py_ssize_t count)
+{
+    PyObject *list = PyTuple_New(count);
+    if (list == NULL)
+        return -1;
+    for (Py_ssize_t i = 0; i < count; i++)
+        PyTuple_SET_ITEM(list, i, Py_NewRef(nodes[i]));
+    PyObject *done = PyObject_CallObject(slow_evaluate, list);
+    Py_DECREF(list);
+    Py_XDECREF(done);
+    return done == NULL ? -1 : 0;
+}
+
+/* Little is counted when it has added up: see trace.note_bytes. */
+int count_bytes(int64_t nbytes)
+{
+    uncounted += nbytes;
+    if (uncounted <= UNCOUNTED)
+        return 0;
+    PyObject *noted = PyObject_CallFunction(made_bytes, "L", (long long)uncounted);
+    uncounted = 0;
+    Py_XDECREF(noted);
+    return noted == NULL ? -1 : 0;
+}
+
+void evaluation_begins(void) { lock_take(evaluating); }
+void evaluation_ends(void) { lock_leave(evaluating); }
+int is_native(void) { return native; }
+
+/* Turn nodes into leaves now. */
+int evaluate(Node **nodes, Py_ssize_t count)
+{
+    int computed = 1;
+    for (Py_ssize_t i = 0; i < count; i++) {
+        if (nodes[i]->kind == SCALAR)
+            return left_to_python(nodes, count);
+        computed &= nodes[i]->kind == LEAF;
+    }
+    if (computed)
+        return 0;
+    if (!native)
+        return left_to_python(nodes, count);
+    for (Py_ssize_t i = 0; i < count; i++)
+        Py_INCREF(nodes[i]);
+    lock_take(evaluating);
+    int done = run_slice(nodes, count);
+    int64_t nbytes = 0;
+    if (done > 0) {
+        drop_tail();
+        for (Py_ssize_t i = 0; i < count; i++)
+            if (nodes[i]->kind == LEAF)
+                nbytes += ((Memory *)PyTuple_GET_ITEM(nodes[i]->value, 0))->nbytes;
+    }
+    if (done == 0)
+        done = left_to_python(nodes, count);
+    else if (done > 0) {
+        PyObject *noted = count_bytes(nbytes) < 0 ? NULL : Py_NewRef(Py_None);
+        if (noted != NULL && armed)
+            Py_SETREF(noted, PyObject_CallNoArgs(settle));
+        done = noted == NULL ? -1 : 0;
+        Py_XDECREF(noted);
+    }
+    lock_leave(evaluating);
+    for (Py_ssize_t i = 0; i < count; i++)
+        Py_DECREF(nodes[i]);
+    return done;
+}
+
+static PyObject *evaluate_method(PyObject *module, PyObject *const *given, Py_ssize_t count)
+{
+    (void)module;
+    for (Py_ssize_t i = 0; i < count; i++)
+        if (!Py_IS_TYPE(given[i], &NodeType)) {
+            PyErr_SetString(PyExc_TypeError, "only a Node can be evaluated");
+            return NULL;
+        }
+    if (count > 0 && evaluate((Node **)given, count) < 0)
+        return NULL;
+    Py_RETURN_NONE;
+}
+
+/* ask(*arrays): as fusewright.evaluate where all are arrays; NotImplemented otherwise */
+static PyObject *ask(PyObject *module, PyObject *const *given, Py_ssize_t count)
+{
+    (void)module;
+    if (count == 1 && is_plain(given[0])) {
+        Node *node = handle_node(given[0]);
+        if (node == NULL || evaluate(&node, 1) < 0)
+            return NULL;
+        return Py_NewRef(given[0]);
+    }
+    Py_RETURN_NOTIMPLEMENTED;
+}
+
+/* set_trace(pending, passed_gate, evaluate, note_bytes, settle, lock) */
+static PyObject *set_trace(PyObject *module, PyObject *given)
+{
+    (void)module;
+    PyObject *list, *gate_function, *slow, *bytes, *after, *lock;
+    if (!PyArg_ParseTuple(given, "O!OOOOO!", &PyList_Type, &list, &gate_function, &slow, &bytes,
+                          &after, &LockType, &lock))
+        return NULL;
+    Py_XSETREF(pending, Py_NewRef(list));
+    Py_XSETREF(passed_gate, Py_NewRef(gate_function));
+    Py_XSETREF(slow_evaluate, Py_NewRef(slow));
+    Py_XSETREF(made_bytes, Py_NewRef(bytes));
+    Py_XSETREF(settle, Py_NewRef(after));
+    Py_XSETREF(evaluating, (Lock *)Py_NewRef(lock));
+    Py_RETURN_NONE;
+}
+
+static PyObject *set_gate(PyObject *module, PyObject *value)
+{
+    (void)module;
+    gate = PyLong_AsSsize_t(value);
+    return PyErr_Occurred() ? NULL : Py_NewRef(Py_None);
+}
+
+static PyObject *set_armed(PyObject *module, PyObject *value)
+{
+    (void)module;
+    armed = PyObject_IsTrue(value);
+    Py_RETURN_NONE;
+}
+
+static PyObject *set_native(PyObject *module, PyObject *value)
+{
+    (void)module;
+    native = PyObject_IsTrue(value);
+    Py_RETURN_NONE;
+}
+
+PyMethodDef trace_methods[] = {
+    {"record", record_method, METH_O, "Put a node on the pending list."},
+    {"drop_tail", drop_tail_method, METH_NOARGS, "Forget the newest nodes if computed or dead."},
+    {"prune", prune, METH_NOARGS, "Drop the computed and the dead."},
+    {"live", live, METH_NOARGS, "The pending values somebody holds."},
+    {"evaluate", (PyCFunction)(void (*)(void))evaluate_method, METH_FASTCALL,
+     "Turn nodes into leaves now."},
+    {"ask", (PyCFunction)(void (*)(void))ask, METH_FASTCALL, "fusewright.evaluate of arrays."},
+    {"set_trace", set_trace, METH_VARARGS, "The list and the functions of the trace."},
+    {"set_gate", set_gate, METH_O, "The length from which records call passed_gate."},
+    {"set_armed", set_armed, METH_O, "Whether evaluations call settle."},
+    {"set_native", set_native, METH_O, "Whether requests are looked up here first."},
+    {NULL},
+};

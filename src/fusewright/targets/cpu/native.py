@@ -1,0 +1,193 @@
+"""A runner for the native core: the same steps, flattened into tables of 64-bit integers.
+
+Sizes become little stack programs (`Code`).  What the core does not know (library steps, patches
+in place, tiles with a halo) stays with the runner: `program` then answers None.
+"""
+
+from __future__ import annotations
+
+from array import array
+from collections.abc import Iterable
+from typing import Any, cast
+
+from fusewright._core import native
+from fusewright.codegen.module import Word
+from fusewright.ir import graph
+from fusewright.ir.dtypes import DType, component
+from fusewright.ir.expr import Expr
+from fusewright.ir.nest import Alias, Source
+from fusewright.plan.plan import counts_tiles
+from fusewright.targets.cpu import launch as launching
+from fusewright.targets.cpu import threads
+from fusewright.targets.cpu.launch import Launch, product
+from fusewright.targets.cpu.runner import Runner
+
+CONST, PARAM, ADD, SUBTRACT, MULTIPLY, MINIMUM, MAXIMUM, WHERE, LESS, QUOTIENT = range(10)
+OPERATIONS = {
+    "add": ADD, "subtract": SUBTRACT, "multiply": MULTIPLY, "imin": MINIMUM, "imax": MAXIMUM,
+    "where": WHERE, "less": LESS, "floor_divide": QUOTIENT,
+}  # fmt: skip
+EXTENT, STRIDE, NUMBER, PLACE = range(4)
+POINTER, PARTIAL, BLOCK, INTEGER, SCALAR, PART = range(6)
+DEEPEST = 24
+"""Levels of an expression: the core's stack has 32."""
+
+
+class _UnknownError(Exception):
+    """The core cannot run this."""
+
+
+if native is not None:
+    native.set_threads(threads.launch, threads.own_scratch, threads.default_threads)
+
+
+def structure() -> bytes | None:
+    """What the core calls the structure of the request it has just left to us, if it is one for a
+    program.
+    """
+    return None if native is None else native.take_missed()
+
+
+def learn(structure: bytes, runner: Runner) -> None:
+    """Let the core run the structure by itself from now on."""
+    native.learn(structure, program(runner))
+
+
+def forget() -> None:
+    """Let the core ask for everything again."""
+    if native is not None:
+        native.forget()
+
+
+def program(runner: Runner) -> Any:
+    """The runner as a native program, or None."""
+    try:
+        code = Code()
+        steps = tuple(_step(code, runner, number) for number in range(len(runner.steps)))
+        fetches = [_fetch(source, runner) for source in runner.program.arguments]
+        made = native.Program(
+            len(runner.kinds), code.table(), _table(fetches), _table([runner.leaves]), steps
+        )
+    except _UnknownError:
+        return None
+    made.owner = runner
+    for number, step in enumerate(runner.steps):
+        if isinstance(step, Launch):
+            step.tell = lambda address, finish, at=number: made.use(at, address, finish)
+            step.tell(step.address, step.finish)
+    if runner.improve is not None:
+        made.note = lambda: _note(made, runner)
+    return made
+
+
+def _note(made: Any, runner: Runner) -> None:
+    runner.note_run()
+    if runner.improve is None:
+        made.note = None
+
+
+class Code:
+    """Integer expressions as stack programs, all in one table."""
+
+    def __init__(self) -> None:
+        self._pairs: list[tuple[int, int]] = []
+        self._known: dict[Expr, tuple[int, int]] = {}
+
+    def table(self) -> bytes:
+        return _table(self._pairs)
+
+    def of(self, expr: Expr) -> tuple[int, int]:
+        """Where the program of an expression stands, and its length."""
+        found = self._known.get(expr)
+        if found is None:
+            start = len(self._pairs)
+            self._write(expr, 0)
+            found = self._known[expr] = (start, len(self._pairs) - start)
+        return found
+
+    def _write(self, expr: Expr, depth: int) -> None:
+        if depth > DEEPEST:
+            raise _UnknownError
+        if expr.name == "const":
+            self._pairs.append((CONST, int(expr.attr)))
+        elif expr.name == "param":
+            self._pairs.append((PARAM, expr.attr))
+        elif expr.name in OPERATIONS:
+            for arg in expr.args:
+                self._write(arg, depth + 1)
+            self._pairs.append((OPERATIONS[expr.name], 0))
+        else:
+            raise _UnknownError
+
+
+def _table(rows: Iterable[Iterable[int]]) -> bytes:
+    return array("q", [number for row in rows for number in row]).tobytes()
+
+
+def _fetch(source: Source, runner: Runner) -> tuple[int, int, int, int]:
+    kind = runner.kinds[source.slot]
+    if source.what == "extent":
+        return (EXTENT, source.slot, source.dim, 0)
+    if source.what == "stride":
+        return (STRIDE, source.slot, source.dim, 0)
+    if source.what == "scalar":
+        return (NUMBER, source.slot, 0, 0)
+    if kind == graph.VIEW and source.what in ("start", "step"):
+        return (PLACE, source.slot, source.dim, 2 if source.what == "step" else 1)
+    raise _UnknownError
+
+
+def _step(code: Code, runner: Runner, number: int) -> tuple[Any, ...]:
+    step = runner.steps[number]
+    done = (_table([runner.complete[number]]), _table([runner.last_use[number]]))
+    if isinstance(step, Alias):
+        nothing = (0, 0)
+        return (step.slot, step.source, nothing, nothing, nothing, 0, 0, 0.0, *(b"",) * 4, *done)
+    if not isinstance(step, Launch) or step.inherits or step.kernel.tiled:
+        raise _UnknownError
+    return (-1, -1, *_kernel(code, runner, step), *done)
+
+
+def _kernel(code: Code, runner: Runner, step: Launch) -> tuple[Any, ...]:
+    kernel, module = step.kernel, step.module
+    tiles = counts_tiles(kernel)
+    grain = 0 if kernel.streams else 1 if kernel.form == "rows" or tiles else launching.GRAIN
+    buffers = runner.program.buffers
+    outputs = [
+        (m.stage.slot, *code.of(product(buffers[m.stage.slot].extents, m.stage.dtype.itemsize)))
+        for m in kernel.members
+        if m.place == "memory"
+    ]
+    partials = [
+        (slot, *code.of(product((elements,), itemsize)))
+        for slot, elements, itemsize in module.partials
+    ]
+    if any(piece.halo >= 0 for piece in module.scratch):
+        raise _UnknownError
+    rooms = [
+        code.of(product(piece.extents, piece.rows * piece.itemsize)) for piece in module.scratch
+    ]
+    words = [_word(what, step.scalars) for what in module.words]
+    return (
+        code.of(launching.units(kernel)), code.of(launching.block_units(kernel)),
+        code.of(launching.unit_elements(kernel)), int(kernel.ordered), grain, step.work,
+        _table(outputs), _table(partials), _table(rooms), _table(words),
+    )  # fmt: skip
+
+
+def _word(what: Word, scalars: dict[int, DType]) -> tuple[int, int, int, int]:
+    number = what.number
+    if what.what == "pointer":
+        return (POINTER, cast(int, number), 0, 0)
+    if what.what == "partial":
+        return (PARTIAL, cast(int, number), 0, 0)
+    if what.what == "block":
+        return (BLOCK, 0, 0, 0)
+    if what.what != "param":
+        raise _UnknownError
+    if isinstance(number, tuple):
+        return (PART, number[0], native.dtype_number(component(scalars[number[0]])), number[1])
+    dtype = scalars.get(number)
+    if dtype is None:
+        return (INTEGER, number, 0, 0)
+    return (SCALAR, number, native.dtype_number(dtype), 0)
