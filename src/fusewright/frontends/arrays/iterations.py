@@ -159,14 +159,20 @@ class Schedule:
             self._same = 0
         return wrapped(before, now)
 
-    def arrives(self, loop: Loop, length: int) -> bool:
-        """An iteration of a loop begins; whether to compute what the list of a length holds."""
+    def arrives(self, loop: Loop, length: int, whole: int) -> bool:
+        """An iteration of a loop begins; whether to compute what the list of a length holds, whose
+        newest records, so many as `whole` says, stand in it as they were made.
+        """
         last = self._met.get(loop)
         self._met[loop] = self._looks
         known = self.loop
         if self.watching and last is not None and (known is None or _is_outer(loop, known)):
-            if self._looks - last <= WORK or known is None:
-                self.loop, self.period = loop, self._looks - last
+            period = self._looks - last
+            # Two iterations in the list tell what the second needs of the first.
+            if whole <= 2 * period and 3 * period <= WINDOW:
+                return False
+            if period <= WORK or known is None:
+                self.loop, self.period = loop, period
                 self._alone = self._same > 0
                 self.count = -(-WORK // self.period)
                 self.length = 0
@@ -193,13 +199,14 @@ class Schedule:
         self._before = []
         return self.length - 2
 
-    def after_value(self, length: int) -> int:
+    def after_value(self, length: int, frame: FrameType | None) -> int:
         """Somebody asked for a value inside the loop: iterations are counted from here."""
-        self._before = []
+        self._frame, self._before = id(frame), frames(frame)
         if self.watching or not self.length:
             return -1
         if length >= self.length - self.period // 2:
             return length - 1
+        self._before = []
         return min(length + max(self.length, self.period) - self.period // 2, WINDOW)
 
     def is_late(self, length: int, due: int) -> bool:

@@ -44,6 +44,7 @@ _watched = 0
 _fresh_bytes = 0
 _due = LIMIT
 _base = 0
+_whole = 0
 _schedule = Schedule()
 _left: list[tuple[Node, tuple[Loop, int]]] = []
 _carried: set[tuple[Loop, int]] = set()
@@ -137,7 +138,7 @@ def evaluate(*nodes: Node) -> None:
         for node in wanted:
             note_bytes(node.value[0].nbytes)
         drop_tail()
-        if _schedule.loop is not None or _schedule.watching:
+        if pending or _base or _schedule.loop is not None:
             _value_was_asked_for()
 
 
@@ -150,12 +151,14 @@ def _has_no_memory(node: Node) -> bool:
 
 def drop_tail() -> None:
     """Forget the newest nodes as far as they are computed or dead: their operands die with them."""
+    global _whole
     while pending:
         node = pending.pop()
         # 2: the variable's reference and the call's.
         if getrefcount(node) > 2 and node.kind not in _VALUES:
             pending.append(node)
-            return
+            break
+        _whole = len(pending)
 
 
 def note_bytes(nbytes: int) -> None:
@@ -169,7 +172,7 @@ def note_bytes(nbytes: int) -> None:
 
 def prune() -> None:
     """Drop the computed and the dead; newest first, since a dead node keeps its operands alive."""
-    global _base
+    global _base, _whole
     with lock:
         count, base, _base = len(pending), _base, 0
         kept: list[Node] = []
@@ -184,6 +187,7 @@ def prune() -> None:
             del node
         kept.reverse()
         pending[:count] = kept
+        _whole = len(kept)
 
 
 _TOMBSTONE = Node(LEAF, "", (), None, ())  # type: ignore[arg-type]
@@ -246,12 +250,19 @@ def _forget_loop() -> None:
 
 
 def _value_was_asked_for() -> None:
-    """Another loop begins afresh; the same loop counts its iterations from here."""
+    """The same loop counts its iterations from here; what is left before another one begins is not
+    its work.
+    """
+    global _base
     if _schedule.loop is None:
-        if len(pending) <= _base + LIMIT:
-            _forget_loop()
-    elif _schedule.is_inside(recording_frame()):
-        _look_from(_schedule.after_value(len(pending)))
+        if _schedule.watching:
+            if len(pending) <= _base + LIMIT:
+                _forget_loop()
+        elif len(pending) != _base:
+            _base = len(pending)
+            _look_from(min(_base + LIMIT, HARD_LIMIT))
+    elif _schedule.is_inside(frame := recording_frame()):
+        _look_from(_schedule.after_value(len(pending), frame))
     else:
         _forget_loop()
 
@@ -273,7 +284,7 @@ def _consider_flush() -> None:
             return
         loop = _schedule.look(frame)
         length = len(pending)
-        if loop is not None and _schedule.arrives(loop, length - _base):
+        if loop is not None and _schedule.arrives(loop, length - _base, length - _whole):
             _flush_iterations(_schedule.loop or loop, _schedule.period)
         elif length > _base + HARD_LIMIT:
             _flush_but_newest()
@@ -283,7 +294,10 @@ def _consider_flush() -> None:
 
 def _is_long() -> bool:
     """Whether there is more to do than forgetting dead nodes; if so a loop is looked for."""
+    global _base
     prune()
+    if len(pending) > HARD_LIMIT:
+        _base = 0
     length = len(pending) - _base
     if LIMIT < length <= HARD_LIMIT:
         _schedule.watch()
@@ -303,9 +317,9 @@ def _flush_but_newest() -> None:
 
 def _keep_only(newest: Node) -> None:
     """What a flush left alone is not pending work: it would only keep the list long."""
-    global _base
+    global _base, _whole
     pending[:] = [newest] if newest.kind != LEAF else []
-    _base = 0
+    _base = _whole = 0
 
 
 def _flush_iterations(loop: Loop, period: int) -> None:
@@ -318,10 +332,11 @@ def _flush_iterations(loop: Loop, period: int) -> None:
     """
     newest, count = pending[-1], len(pending)
     last = max(count - 1 - period, 0)
+    earliest = max(last - period, 0, _whole)
     places = {id(node): index for index, node in enumerate(pending)}
     used = {id(arg) for node in pending[:-1] for arg in node.args}
     needed = {id(arg) for node in pending[last:] for arg in node.args}
-    before = [id(node) for node in pending[max(last - period, 0) : last]]
+    before = [id(node) for node in pending[earliest:last]]
     base = _base
     held = [node for node in live() if node is not newest and is_worth_storing(node)]
     alive = {id(node) for node in held}
@@ -336,11 +351,12 @@ def _flush_iterations(loop: Loop, period: int) -> None:
             stays = other not in needed and other not in alive
         else:
             stays = id(node) in used and place not in _carried
-        if stays:
+        if stays and not node.demands:
             left.append((node, place))
     waiting = {id(node) for node, _ in left}
-    _let_go(alive, [node for node, _ in left])
-    evaluate(*(node for node in held if id(node) not in waiting))
+    wanted = [node for node in held if id(node) not in waiting]
+    _let_go(wanted, [node for node, _ in left])
+    evaluate(*wanted)
     if len(_carried) >= MOST_CARRIED:
         _carried.clear()
     _carried.update(place for node, place in _left if node.kind == LEAF)
@@ -349,11 +365,12 @@ def _flush_iterations(loop: Loop, period: int) -> None:
     _look_from(_schedule.restart(len(pending)))
 
 
-def _let_go(alive: set[int], left: list[Node]) -> None:
+def _let_go(wanted: list[Node], left: list[Node]) -> None:
     """What nobody can ask for after this flush need not be stored because it is computed again."""
+    reached = {id(node) for node in wanted}
     for node in left:
-        alive.add(id(node))
-        left.extend(arg for arg in node.args if arg.kind != LEAF and id(arg) not in alive)
+        reached.add(id(node))
+        left.extend(arg for arg in node.args if arg.kind != LEAF and id(arg) not in reached)
     for node in pending:
-        if id(node) not in alive:
+        if id(node) not in reached:
             node.demands = 0
