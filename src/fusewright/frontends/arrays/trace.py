@@ -351,7 +351,7 @@ def _flush_iterations(loop: Loop, period: int) -> None:
             stays = other not in needed and other not in alive
         else:
             stays = id(node) in used and place not in _carried
-        if stays and not node.demands:
+        if stays and (index < base or not node.demands):
             left.append((node, place))
     waiting = {id(node) for node, _ in left}
     wanted = [node for node in held if id(node) not in waiting]
