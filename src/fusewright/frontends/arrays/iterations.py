@@ -23,7 +23,7 @@ WORK = 160
 """Recorded nodes that a flush computes at least; whole iterations are added up to it."""
 WINDOW = 2 * WORK
 """Records a loop is watched for."""
-ROUND = 60
+ROUND = 12
 """Records taken for an iteration where one place makes them all: a multiple of what an operation
 may record."""
 DEEPEST = 256
@@ -75,14 +75,10 @@ def wrapped(before: list[Place], now: list[Place]) -> Loop | None:
     The first frame that stands elsewhere than before tells: it went back inside a loop, or it is a
     new call from where the last one came from, so that a loop around the call has come round.
     """
-    depth = 0
-    for depth, (old, new) in enumerate(zip(before, now, strict=False)):
-        if old != new:
-            break
-    else:
-        if len(before) != len(now):
-            return None
-        depth += 1
+    shared = min(len(before), len(now))
+    depth = next((depth for depth in range(shared) if before[depth] != now[depth]), shared)
+    if depth == shared and len(before) != len(now):
+        return None
     if depth < len(now) and before[depth][0] is now[depth][0]:
         if now[depth][1] > before[depth][1]:
             return None
@@ -143,9 +139,10 @@ class Schedule:
         self._looks += 1
         self.watching -= self.watching > 0
         before, place = self._before, (frame.f_code, frame.f_lasti)
-        if before and self._frame == id(frame) and before[-1][1] < place[1]:
-            if before[-1][0] is place[0]:
-                before[-1] = place
+        if before and self._frame == id(frame):
+            code, last = before[-1]
+            if code is place[0] and last < place[1]:
+                before[-1], self._same = place, 0
                 return None
         now = frames(frame)
         self._frame, self._before = id(frame), now

@@ -368,9 +368,11 @@ def _flush_iterations(loop: Loop, period: int) -> None:
 def _let_go(wanted: list[Node], left: list[Node]) -> None:
     """What nobody can ask for after this flush need not be stored because it is computed again."""
     reached = {id(node) for node in wanted}
-    for node in left:
-        reached.add(id(node))
-        left.extend(arg for arg in node.args if arg.kind != LEAF and id(arg) not in reached)
+    while left:
+        node = left.pop()
+        if id(node) not in reached:
+            reached.add(id(node))
+            left.extend(arg for arg in node.args if arg.kind != LEAF)
     for node in pending:
         if id(node) not in reached:
             node.demands = 0
