@@ -95,6 +95,31 @@ int is_native(void); /* whether requests go to our own driver */
 /* slice.c and program.c: 1 done, 0 left to Python, -1 an error */
 int run_slice(Node **wanted, Py_ssize_t count);
 uint64_t next_walk(void);
+
+/* The structure that a walk has written; valid until the next walk. */
+#define MOST_STRUCTURE_NODES 2048
+typedef struct {
+    uint64_t hash;
+    uint64_t *words;
+    Node **order;
+    int length, count;
+} Structure;
+int structure_usable(void); /* whether compiled code may run under the options in force */
+int structure_threads(void);
+void structure_begin(void);
+int structure_count(void); /* nodes so far */
+int structure_add_tree(Node *node); /* with its operands, where those are leaves or known */
+void structure_word(uint64_t word);
+int structure_end(Structure *found);
+PyObject *program_of(Node **wanted, Py_ssize_t count, Structure *found); /* borrowed, or NULL */
+void note_computed(Node *node);
+
+/* steady.c */
+int steady_passes(PyObject *pending, PyObject *left, Py_ssize_t gate);
+void steady_forget(void);
+PyObject *steady_memoise(PyObject *module, PyObject *given);
+PyObject *steady_set_turn(PyObject *module, PyObject *given);
+
 int options_allow(PyObject *options, int *threads); /* whether exactly these are in force */
 int program_run(PyObject *program, Node **order, int threads);
 

@@ -413,7 +413,8 @@ static PyObject *single(PyObject *self)
     Node *node = is_plain(self) ? handle_node(self) : NULL;
     if (node == NULL || PyTuple_GET_SIZE(node->shape) != 0)
         return NULL;
-    if (node->kind == REDUCE && evaluate(&node, 1) < 0)
+    /* Who listens wants to know who asked: the Python functions stand on the stack. */
+    if (node->kind == REDUCE && structure_usable() > 0 && evaluate(&node, 1) < 0)
         return NULL;
     if (node->kind != LEAF)
         return NULL;

@@ -7,7 +7,7 @@
 
 #include "core.h"
 
-#define MOST_NODES 2048
+#define MOST_NODES MOST_STRUCTURE_NODES
 #define MOST_WORDS (1 << 15)
 #define MOST_OBJECTS (1 << 15)
 #define LARGE ((int64_t)1 << 26) /* as in runtime.trace */
@@ -175,7 +175,28 @@ static int describe(Node *node, int64_t *inner)
     return 1;
 }
 
+/* Two facts about sizes (whether rows stay in cache, whether results leave it), and the options. */
+static void describe_rest(int64_t inner, int large)
+{
+    uint64_t row = 0;
+    while (row < 3 && inner >= rows[row]) /* bisect */
+        row++;
+    words[length++] = row << 1 | (uint64_t)large;
+    words[length++] = (uint64_t)(uintptr_t)seen_features;
+    words[length++] = (uint64_t)seen_fuse;
+}
+
 static void forget_all(void);
+
+static void begin_walk(void)
+{
+    if (PyDict_GET_SIZE(canonical) > MOST_OBJECTS) {
+        forget_all(); /* its keys hold their addresses */
+        PyDict_Clear(canonical);
+    }
+    walk++;
+    count = length = 0;
+}
 
 /* Number what the wanted nodes need, operands first, and write the structure. */
 static int take(Node **wanted, Py_ssize_t many)
@@ -183,12 +204,7 @@ static int take(Node **wanted, Py_ssize_t many)
     static Node *stack[MOST_NODES];
     int64_t inner = 0;
     int depth = 0, large = 0;
-    if (PyDict_GET_SIZE(canonical) > MOST_OBJECTS) {
-        forget_all(); /* its keys hold their addresses */
-        PyDict_Clear(canonical);
-    }
-    walk++;
-    count = length = 0;
+    begin_walk();
     if (many > MOST_NODES / 2)
         return 0;
     for (Py_ssize_t i = 0; i < many; i++)
@@ -225,12 +241,7 @@ static int take(Node **wanted, Py_ssize_t many)
         large |= nbytes >= LARGE;
         words[length++] = (uint64_t)wanted[i]->slot;
     }
-    uint64_t row = 0;
-    while (row < 3 && inner >= rows[row]) /* bisect */
-        row++;
-    words[length++] = row << 1 | (uint64_t)large;
-    words[length++] = (uint64_t)(uintptr_t)seen_features;
-    words[length++] = (uint64_t)seen_fuse;
+    describe_rest(inner, large);
     return 1;
 }
 
@@ -271,6 +282,7 @@ static Entry *find(uint64_t hash)
 
 static void forget_all(void)
 {
+    steady_forget();
     for (int i = 0; i < PLACES; i++) {
         if (table[i].program == NULL)
             continue;
@@ -279,6 +291,64 @@ static void forget_all(void)
         Py_CLEAR(table[i].program);
     }
     entries = 0;
+}
+
+void note_computed(Node *node)
+{
+    if (worth_keeping[node->kind])
+        node->demands++; /* contract 5: the next request that needs it stores it */
+}
+
+/* ---- structures of lists (steady.c) ------------------------------------------------------------ */
+
+static int64_t list_inner;
+
+int structure_usable(void) { return usable(); }
+int structure_threads(void) { return seen_threads; }
+
+void structure_begin(void)
+{
+    begin_walk();
+    list_inner = 0;
+}
+
+int structure_count(void) { return count; }
+
+int structure_add_tree(Node *node)
+{
+    for (Py_ssize_t i = 0; i < PyTuple_GET_SIZE(node->args); i++) {
+        Node *arg = (Node *)PyTuple_GET_ITEM(node->args, i);
+        if (arg->mark == walk)
+            continue;
+        if ((arg->kind != LEAF && arg->kind != SCALAR) || describe(arg, &list_inner) <= 0)
+            return 0;
+    }
+    return node->demands ? 0 : describe(node, &list_inner);
+}
+
+void structure_word(uint64_t word)
+{
+    if (length < MOST_WORDS)
+        words[length++] = word;
+}
+
+int structure_end(Structure *found)
+{
+    if (length + 4 > MOST_WORDS)
+        return 0;
+    describe_rest(list_inner, 0);
+    *found = (Structure){hash_words(), words, order, length, count};
+    return 1;
+}
+
+PyObject *program_of(Node **wanted, Py_ssize_t many, Structure *found)
+{
+    if (usable() <= 0 || take(wanted, many) <= 0)
+        return NULL;
+    uint64_t hash = hash_words();
+    *found = (Structure){hash, words, order, length, count};
+    PyObject *program = find(hash)->program;
+    return program == Py_None ? NULL : program;
 }
 
 /* The structure the last request had, when no program was known for it. */
@@ -323,8 +393,8 @@ int run_slice(Node **wanted, Py_ssize_t many)
     PyObject *program = Py_NewRef(entry->program);
     int done = program_run(program, nodes, seen_threads);
     for (int i = many_nodes - 1; i >= 0; i--) {
-        if (done > 0 && worth_keeping[nodes[i]->kind])
-            nodes[i]->demands++; /* contract 5: the next request that needs it stores it */
+        if (done > 0)
+            note_computed(nodes[i]);
         Py_DECREF(nodes[i]);
     }
     Py_DECREF(program);

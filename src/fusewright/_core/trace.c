@@ -9,6 +9,8 @@
 static PyObject *pending;     /* the list of frontends.arrays.trace */
 static PyObject *passed_gate; /* what a record calls once the list is longer than `gate` */
 static PyObject *slow_evaluate, *made_bytes, *settle;
+static PyObject *left; /* what the last flush left alone */
+static Py_ssize_t whole; /* the list's length when its tail was cut last */
 static Py_ssize_t gate;
 static int armed; /* whether places in loops are being watched */
 static int native; /* whether requests go to our own driver */
@@ -116,6 +118,9 @@ int record(Node *node)
     if (PyList_Append(pending, (PyObject *)node) < 0)
         return -1;
     if (PyList_GET_SIZE(pending) > gate) {
+        int passed = steady_passes(pending, left, gate);
+        if (passed != 0)
+            return passed < 0 ? -1 : 0;
         PyObject *done = PyObject_CallOneArg(passed_gate, (PyObject *)node);
         if (done == NULL)
             return -1;
@@ -144,6 +149,7 @@ static int drop_tail(void)
         Py_SET_SIZE(pending, --count); /* before the reference goes: finalisers may record */
         Py_DECREF(node);
         count = PyList_GET_SIZE(pending);
+        whole = count;
     }
     return 0;
 }
@@ -165,12 +171,15 @@ static void count_edges(Node *node, uint64_t mark)
     }
 }
 
-/* Drop the computed and the dead; newest first, since a dead node keeps its operands alive.  They go
-   when the list is whole again: finalisers may record. */
-static PyObject *prune(PyObject *module, PyObject *none)
+/* prune(base): drop the computed and the dead, newest first, since a dead node keeps its operands
+   alive; how many of the first `base` stay.  They go when the list is whole again: finalisers may record. */
+static PyObject *prune(PyObject *module, PyObject *number)
 {
-    (void)module, (void)none;
-    Py_ssize_t count = PyList_GET_SIZE(pending), kept = 0, gone = 0;
+    (void)module;
+    Py_ssize_t count = PyList_GET_SIZE(pending), kept = 0, gone = 0, below = 0;
+    Py_ssize_t base = PyLong_AsSsize_t(number);
+    if (base == -1 && PyErr_Occurred())
+        return NULL;
     Node **dropped = PyMem_Malloc((size_t)count * sizeof *dropped + 1);
     if (dropped == NULL)
         return PyErr_NoMemory();
@@ -185,20 +194,23 @@ static PyObject *prune(PyObject *module, PyObject *none)
         }
     }
     for (Py_ssize_t i = 0; i < count; i++)
-        if (PyList_GET_ITEM(pending, i) != NULL)
+        if (PyList_GET_ITEM(pending, i) != NULL) {
+            below += i < base;
             PyList_SET_ITEM(pending, kept++, PyList_GET_ITEM(pending, i));
+        }
     Py_SET_SIZE(pending, kept);
+    whole = kept;
     for (Py_ssize_t i = 0; i < gone; i++)
         Py_DECREF(dropped[i]);
     PyMem_Free(dropped);
-    Py_RETURN_NONE;
+    return PyLong_FromSsize_t(below);
 }
 
 /* The pending values somebody holds: those with references besides the pending nodes' own. */
 static PyObject *live(PyObject *module, PyObject *none)
 {
-    PyObject *done = prune(module, none), *found = done == NULL ? NULL : PyList_New(0);
-    Py_XDECREF(done);
+    (void)module, (void)none;
+    PyObject *found = PyList_New(0);
     if (found == NULL)
         return NULL;
     uint64_t mark = next_walk();
@@ -275,7 +287,7 @@ int evaluate(Node **nodes, Py_ssize_t count)
         done = left_to_python(nodes, count);
     else if (done > 0) {
         PyObject *noted = count_bytes(nbytes) < 0 ? NULL : Py_NewRef(Py_None);
-        if (noted != NULL && armed)
+        if (noted != NULL && (armed || PyList_GET_SIZE(pending) > 0))
             Py_SETREF(noted, PyObject_CallNoArgs(settle));
         done = noted == NULL ? -1 : 0;
         Py_XDECREF(noted);
@@ -312,18 +324,19 @@ static PyObject *ask(PyObject *module, PyObject *const *given, Py_ssize_t count)
     Py_RETURN_NOTIMPLEMENTED;
 }
 
-/* set_trace(pending, passed_gate, evaluate, note_bytes, settle, lock) */
+/* set_trace(pending, passed_gate, evaluate, note_bytes, settle, lock, left) */
 static PyObject *set_trace(PyObject *module, PyObject *given)
 {
     (void)module;
-    PyObject *list, *gate_function, *slow, *bytes, *after, *lock;
-    if (!PyArg_ParseTuple(given, "O!OOOOO!", &PyList_Type, &list, &gate_function, &slow, &bytes,
-                          &after, &LockType, &lock))
+    PyObject *list, *gate_function, *slow, *bytes, *after, *lock, *alone;
+    if (!PyArg_ParseTuple(given, "O!OOOOO!O!", &PyList_Type, &list, &gate_function, &slow, &bytes,
+                          &after, &LockType, &lock, &PyList_Type, &alone))
         return NULL;
     Py_XSETREF(pending, Py_NewRef(list));
     Py_XSETREF(passed_gate, Py_NewRef(gate_function));
     Py_XSETREF(slow_evaluate, Py_NewRef(slow));
     Py_XSETREF(made_bytes, Py_NewRef(bytes));
+    Py_XSETREF(left, Py_NewRef(alone));
     Py_XSETREF(settle, Py_NewRef(after));
     Py_XSETREF(evaluating, (Lock *)Py_NewRef(lock));
     Py_RETURN_NONE;
@@ -333,6 +346,19 @@ static PyObject *set_gate(PyObject *module, PyObject *value)
 {
     (void)module;
     gate = PyLong_AsSsize_t(value);
+    return PyErr_Occurred() ? NULL : Py_NewRef(Py_None);
+}
+
+static PyObject *get_whole(PyObject *module, PyObject *none)
+{
+    (void)module, (void)none;
+    return PyLong_FromSsize_t(whole);
+}
+
+static PyObject *set_whole(PyObject *module, PyObject *value)
+{
+    (void)module;
+    whole = PyLong_AsSsize_t(value);
     return PyErr_Occurred() ? NULL : Py_NewRef(Py_None);
 }
 
@@ -353,7 +379,11 @@ static PyObject *set_native(PyObject *module, PyObject *value)
 PyMethodDef trace_methods[] = {
     {"record", record_method, METH_O, "Put a node on the pending list."},
     {"drop_tail", drop_tail_method, METH_NOARGS, "Forget the newest nodes if computed or dead."},
-    {"prune", prune, METH_NOARGS, "Drop the computed and the dead."},
+    {"prune", prune, METH_O, "Drop the computed and the dead; how many of the first so many stay."},
+    {"whole", get_whole, METH_NOARGS, "The list's length when it was cut last."},
+    {"set_whole", set_whole, METH_O, "Say that the list is as it was recorded from here on."},
+    {"memoise", steady_memoise, METH_VARARGS, "What a flush of this structure computes."},
+    {"set_turn", steady_set_turn, METH_VARARGS, "Where the loop turns."},
     {"live", live, METH_NOARGS, "The pending values somebody holds."},
     {"evaluate", (PyCFunction)(void (*)(void))evaluate_method, METH_FASTCALL,
      "Turn nodes into leaves now."},

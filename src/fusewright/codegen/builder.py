@@ -51,6 +51,7 @@ class Builder:
         self._depths: dict[int, int] = {}
         self._registers: dict[int, str] = {}
         self._depends: dict[Expr, frozenset[int]] = {}
+        self._reading: dict[Expr, bool] = {}
         self._count = 0
 
     # -- text -----------------------------------------------------------------------------------
@@ -264,10 +265,18 @@ class Builder:
         depth = 0
         for variable in self.depends(node):
             depth = max(depth, self._depths[variable])
-        for inner in ir.postorder([node]):
-            if inner.name == "load":
-                depth = max(depth, self._guard())
-        return depth
+        return max(depth, self._guard()) if self._loads(node) else depth
+
+    def _loads(self, node: Expr) -> bool:
+        """Whether an expression reads memory."""
+        known = self._reading.get(node)
+        if known is None:
+            for inner in ir.postorder([node]):
+                self._reading[inner] = inner.name == "load" or any(
+                    self._reading[arg] for arg in inner.args
+                )
+            known = self._reading[node]
+        return known
 
     def _guard(self) -> int:
         for depth in range(len(self.scopes) - 1, -1, -1):

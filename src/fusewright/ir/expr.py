@@ -29,16 +29,17 @@ class Expr:
     `name` is `const` (`attr` the value), `param` (`attr` the number), `index` (`attr` the loop
     dim), `load` (`attr` the buffer's number; `args` one int64 index for each of its dims), or an op
     of `ir.ops` (`args` its operands; `attr` unused). Build expressions with the functions below,
-    never with the class.
+    never with the class.  `order` is where it stands in a sum (kept by `ir.linear`).
     """
 
-    __slots__ = ("name", "args", "dtype", "attr", "__weakref__")
+    __slots__ = ("name", "args", "dtype", "attr", "order", "__weakref__")
 
     def __init__(self, name: str, args: tuple[Expr, ...], dtype: DType, attr: Any) -> None:
         self.name = name
         self.args = args
         self.dtype = dtype
         self.attr = attr
+        self.order: Any = None
 
     def __reduce__(self) -> Any:
         if self.name == "const":
@@ -72,7 +73,8 @@ def _make(name: str, args: tuple[Expr, ...], dtype: DType, attr: Any = None) -> 
 
 def const(value: Any, dtype: DType) -> Expr:
     """A literal.  Signed zeros and NaN payloads are distinct literals."""
-    value = dtype.numpy.type(value).item()
+    if type(value) is not int or dtype is not INT64 or abs(value) >> 62:
+        value = dtype.numpy.type(value).item()
     bits = struct.pack("<d", value) if isinstance(value, float) else value
     if isinstance(value, complex):
         bits = struct.pack("<2d", value.real, value.imag)
@@ -134,8 +136,12 @@ def postorder(roots: Iterable[Expr]) -> Iterator[Expr]:
             yield node
         elif id(node) not in seen:
             seen.add(id(node))
-            stack.append((node, True))
-            stack.extend((arg, False) for arg in reversed(node.args))
+            args = node.args
+            if args:
+                stack.append((node, True))
+                stack += [(arg, False) for arg in args[::-1] if id(arg) not in seen]
+            else:
+                yield node
 
 
 def rewrite(root: Expr, rule: Callable[[Expr], Expr | None], memo: dict[Expr, Expr]) -> Expr:

@@ -52,14 +52,19 @@ def _ordered(a: Expr, b: Expr) -> tuple[Expr, Expr]:
 
 
 def _rank(term: Expr) -> tuple[int, str]:
-    names = {"index": 0, "multiply": 1, "param": 2}
-    return (3 if term is _ONE else names.get(term.name, 2), repr(term))
+    rank: tuple[int, str] | None = term.order
+    if rank is None:
+        rank = term.order = (3 if term is _ONE else _RANKS.get(term.name, 2), repr(term))
+    return rank
+
+
+_RANKS = {"index": 0, "multiply": 1, "param": 2}
 
 
 def build(total: dict[Expr, int]) -> Expr:
     """The expression with these coefficients, in one canonical order."""
     result: Expr | None = None
-    for term in sorted(total, key=_rank):
+    for term in sorted(total, key=_rank) if len(total) > 1 else total:
         count = total[term]
         if term is _ONE:
             part = const(count, INT64)
@@ -79,7 +84,14 @@ def plus(a: Index, b: Index) -> Expr:
 
 def minus(a: Index, b: Index) -> Expr:
     """a - b."""
-    return plus(a, times(b, -1))
+    return build(_difference(a, b))
+
+
+def _difference(a: Index, b: Index) -> dict[Expr, int]:
+    total = terms(a)
+    for term, count in terms(b).items():
+        total[term] = total.get(term, 0) - count
+    return {term: count for term, count in total.items() if count}
 
 
 def times(a: Index, b: Index) -> Expr:
@@ -89,7 +101,10 @@ def times(a: Index, b: Index) -> Expr:
 
 def constant(expr: Index) -> int | None:
     """The value, where it is a literal."""
-    total = terms(expr)
+    return _literal(terms(expr))
+
+
+def _literal(total: dict[Expr, int]) -> int | None:
     if not total:
         return 0
     return total[_ONE] if len(total) == 1 and _ONE in total else None
@@ -97,7 +112,7 @@ def constant(expr: Index) -> int | None:
 
 def distance(a: Index, b: Index) -> int | None:
     """a - b, where it is a literal."""
-    return constant(minus(a, b))
+    return 0 if a is b else _literal(_difference(a, b))
 
 
 def at_most(a: Expr, b: Expr) -> Expr:

@@ -12,6 +12,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, field, replace
+from functools import lru_cache
 
 from fusewright.ir import linear
 from fusewright.ir.dtypes import INT64
@@ -207,10 +208,12 @@ def _distance(producer: Stage, consumer: Stage) -> tuple[int, bool] | str:
     return shared, streaming
 
 
+@lru_cache(maxsize=512)
 def _loads(stage: Stage) -> list[Expr]:
     return [e for e in postorder(n.body for n in stage.nests) if e.name == "load"]
 
 
+@lru_cache(maxsize=512)
 def _reads(step: Step) -> list[int]:
     if isinstance(step, Stage):
         base = {step.update} if step.update >= 0 else set()

@@ -16,7 +16,6 @@ import os
 import threading
 from collections.abc import Sequence
 from sys import getrefcount
-from types import CodeType
 from typing import Any
 
 import numpy as np
@@ -24,15 +23,14 @@ import numpy as np
 from fusewright._core import native
 from fusewright.base import hooks, source
 from fusewright.base.options import Options, current, watchers
+from fusewright.frontends.arrays.iterations import WORK, Loop, Schedule, recording_frame
 from fusewright.ir.graph import IOTA, LEAF, SCALAR, VIEW, Memory, Node
 
-LIMIT = 160
-"""Recorded nodes after which the next iteration boundary is an occasion to compute."""
+LIMIT = WORK
+"""Recorded nodes after which the program's loop is looked for."""
 HARD_LIMIT = 4 * LIMIT
 """Recorded nodes after which everything live is computed wherever the program is."""
 MOST_CARRIED = 1024
-REPEATS = 16
-"""Records of one place in a row that are iterations: one operation records a few nodes at most."""
 BYTES_LIMIT = 1 << 28
 """Bytes of new leaves after which the list is searched for dead nodes that keep memory alive."""
 LARGEST = 1 << 40
@@ -46,10 +44,12 @@ gate = LIMIT
 lock: Any = threading.RLock() if native is None else native.Lock()
 _watched = 0
 _fresh_bytes = 0
-_previous: tuple[CodeType, int] | None = None
-_repeats = 0
-_left: list[tuple[Node, tuple[tuple[CodeType, int], int]]] = []
-_carried: set[tuple[tuple[CodeType, int], int]] = set()
+_due = LIMIT
+_base = 0
+_whole = 0
+_schedule = Schedule()
+_left: list[tuple[Node, tuple[Loop, int]]] = []
+_carried: set[tuple[Loop, int]] = set()
 
 
 def _reset_lock() -> None:
@@ -69,7 +69,7 @@ def watch(change: int) -> None:
     global gate, _watched
     with lock:
         _watched += change
-        gate = -1 if _watched > 0 else LIMIT
+        gate = -1 if _watched > 0 else _due
         if native is not None:
             native.set_gate(gate)
 
@@ -90,7 +90,7 @@ def passed_gate(node: Node) -> None:
         node.line = source.user_span()
     if not is_lazy() and any(is_shared(arg) for arg in node.args):
         evaluate(node)
-    elif len(pending) > LIMIT and not _held:
+    elif len(pending) > _due and not _held:
         _consider_flush()
 
 
@@ -150,8 +150,9 @@ def evaluate(*nodes: Node) -> None:
 
 
 def _settle() -> None:
-    if _previous is not None and len(pending) <= LIMIT:
-        _disarm()
+    """What follows when somebody has asked for a value."""
+    if pending or _base or _schedule.loop is not None:
+        _value_was_asked_for()
 
 
 def _has_no_memory(node: Node) -> bool:
@@ -168,7 +169,8 @@ def drop_tail() -> None:
         # 2: the variable's reference and the call's.
         if getrefcount(node) > 2 and node.kind not in _VALUES:
             pending.append(node)
-            return
+            break
+        _set_whole(len(pending))
 
 
 def note_bytes(nbytes: int) -> None:
@@ -182,8 +184,12 @@ def note_bytes(nbytes: int) -> None:
 
 def prune() -> None:
     """Drop the computed and the dead; newest first, since a dead node keeps its operands alive."""
+    global _base
     with lock:
-        count = len(pending)
+        if native is not None:
+            _base = native.prune(_base)
+            return
+        count, base, _base = len(pending), _base, 0
         kept: list[Node] = []
         for index in range(count - 1, -1, -1):
             node = pending[index]
@@ -192,9 +198,23 @@ def prune() -> None:
                 pending[index] = _TOMBSTONE
             else:
                 kept.append(node)
+                _base += index < base
             del node
         kept.reverse()
         pending[:count] = kept
+        _set_whole(len(kept))
+
+
+def _set_whole(length: int) -> None:
+    """The list is as it was recorded from this length on."""
+    global _whole
+    _whole = length
+    if native is not None:
+        native.set_whole(length)
+
+
+def _whole_from() -> int:
+    return _whole if native is None else native.whole()  # type: ignore[no-any-return]
 
 
 _TOMBSTONE = Node(LEAF, "", (), None, ())  # type: ignore[arg-type]
@@ -204,6 +224,8 @@ def live() -> list[Node]:
     """The pending values somebody holds: those with references besides the pending nodes' own."""
     with lock:
         prune()
+        if native is not None:
+            return native.live()
         inner: dict[int, int] = {}
         for node in pending:
             for arg in node.args:
@@ -240,77 +262,173 @@ def is_worth_storing(node: Node) -> bool:
     return math.prod(node.shape) * node.dtype.itemsize < LARGEST
 
 
-def _consider_flush() -> None:
-    """Over the limit: compute where the program's loop begins anew.
+def _look_from(length: int) -> None:
+    """Let records pass until the list is longer than this."""
+    global gate, _due
+    _due = length
+    gate = -1 if _watched > 0 else length
+    if native is not None:
+        native.set_gate(gate)
+        native.set_armed(bool(_base or _schedule.loop is not None))
 
-    A record that stands before the last one in the same code is the first of an iteration: no
-    expression is half done there (its temporaries would have to be stored), and as every flush
-    happens at such a place, every flush has the structure of the last.
+
+def _forget_loop() -> None:
+    """What was known of the loop is of no use; what is left of it belongs to no later one."""
+    global _base, _schedule
+    _schedule = Schedule()
+    if native is not None:
+        native.set_turn()
+    prune()
+    _base = len(pending)
+    _look_from(min(_base + LIMIT, HARD_LIMIT))
+
+
+def _value_was_asked_for() -> None:
+    """The same loop counts its iterations from here; what is left before another one begins is not
+    its work.
     """
-    global _previous, _repeats
-    frame = source.user_frame(3)
+    global _base
+    if _schedule.loop is None:
+        if _schedule.watching:
+            if len(pending) <= _base + LIMIT:
+                _forget_loop()
+        elif len(pending) != _base:
+            _base = len(pending)
+            _look_from(min(_base + LIMIT, HARD_LIMIT))
+    elif _schedule.is_inside(frame := recording_frame()):
+        _look_from(_schedule.after_value(len(pending), frame))
+    else:
+        _forget_loop()
+
+
+def _consider_flush() -> None:
+    """The list is long: compute where the program's loop begins anew.
+
+    No expression is half done there (its temporaries would have to be stored), and as every flush
+    happens at the same place after the same number of iterations, every flush has the structure of
+    the last.
+    """
+    frame = recording_frame()
     if frame is None:
         return
-    site = (frame.f_code, frame.f_lasti)
-    before, _previous = _previous, site
-    if native is not None:
-        native.set_armed(True)
-    _repeats = _repeats + 1 if site == before else 0
-    wrapped = before is not None and before[0] is site[0] and site[1] < before[1]
-    wrapped = wrapped or _repeats > REPEATS
-    if len(pending) > HARD_LIMIT or (wrapped and not _is_mostly_dead()):
-        _flush_but_newest(site)
-
-
-def _is_mostly_dead() -> bool:
-    """Whether forgetting dead nodes is all there is to do."""
-    prune()
-    return len(pending) <= LIMIT
-
-
-def _disarm() -> None:
-    """The list is short again: places met from now on say nothing about those met before."""
-    global _previous, _repeats
-    _previous, _repeats = None, 0
-    if native is not None:
-        native.set_armed(False)
-
-
-def _flush_but_newest(site: tuple[CodeType, int]) -> None:
-    """Compute what is held, except the node being recorded, which has no holder.
-
-    A held value that later ones were computed from is mostly a variable of the loop's body that the
-    next iteration sets anew: it stays pending.  If the next flush needs it after all, it is carried
-    from one iteration to the next, and from then on it is computed with the others.
-    """
-    newest = pending[-1]
     with lock:
-        count = len(pending)
-        used = {id(arg) for node in pending for arg in node.args if node is not newest}
-        held = [node for node in live() if node is not newest and is_worth_storing(node)]
-        places = {id(node): count - index for index, node in enumerate(pending)}
-        left = [
-            (node, (site, places[id(node)]))
-            for node in held
-            if id(node) in used and (site, places[id(node)]) not in _carried
-        ]
-        waiting = {id(node) for node, _ in left}
-        evaluate(*(node for node in held if id(node) not in waiting))
-        if len(_carried) >= MOST_CARRIED:
-            _carried.clear()
-        _carried.update(place for node, place in _left if node.kind == LEAF)
-        _left[:] = left
-        # What was left alone is not pending work: it would only keep the list long.
-        pending[:] = [newest] if newest.kind != LEAF else []
-        _disarm()
+        if _schedule.is_late(len(pending), _due):
+            _forget_loop()
+        if _schedule.loop is None and not _schedule.watching and not _is_long():
+            return
+        loop = _schedule.look(frame)
+        length = len(pending)
+        if loop is not None and _schedule.arrives(loop, length - _base, length - _whole_from()):
+            _flush_iterations(_schedule.loop or loop, _schedule.period)
+        elif length > _base + HARD_LIMIT:
+            _flush_but_newest()
+        elif not _schedule.watching and _schedule.loop is None:
+            _look_from(_base + HARD_LIMIT)
+
+
+def _is_long() -> bool:
+    """Whether there is more to do than forgetting dead nodes; if so a loop is looked for."""
+    global _base
+    prune()
+    if len(pending) > HARD_LIMIT:
+        _base = 0
+    length = len(pending) - _base
+    if LIMIT < length <= HARD_LIMIT:
+        _schedule.watch()
+        _look_from(-1)
+    elif length <= LIMIT:
+        _look_from(_base + LIMIT)
+    return length > LIMIT
+
+
+def _flush_but_newest() -> None:
+    """Compute what is held, except the node being recorded, which has no holder."""
+    newest = pending[-1]
+    evaluate(*(node for node in live() if node is not newest and is_worth_storing(node)))
+    _keep_only(newest)
+    _forget_loop()
+
+
+def _keep_only(newest: Node) -> None:
+    """What a flush left alone is not pending work: it would only keep the list long."""
+    global _base
+    pending[:] = [newest] if newest.kind != LEAF else []
+    _base = 0
+    _set_whole(0)
+
+
+def _flush_iterations(loop: Loop, period: int) -> None:
+    """Compute what later iterations need, and what they no longer reach.
+
+    A held value that others were computed from is mostly a variable of the loop's body that the
+    next iteration sets anew: it stays pending.  Whether the next iteration needs it is seen from
+    what stands an iteration before it; where the list does not reach that far, it is learned: what
+    the next flush needed after all is computed with the others from then on.
+    """
+    newest, count = pending[-1], len(pending)
+    last = max(count - 1 - period, 0)
+    earliest = max(last - period, 0, _whole_from())
+    places = {id(node): index for index, node in enumerate(pending)}
+    used = {id(arg) for node in pending[:-1] for arg in node.args}
+    needed = {id(arg) for node in pending[last:] for arg in node.args}
+    before = [id(node) for node in pending[earliest:last]]
+    base = _base
+    held = [node for node in live() if node is not newest and is_worth_storing(node)]
+    alive = {id(node) for node in held}
+    left = []
+    for node in held:
+        index = places[id(node)]
+        place = (loop, count - index)
+        if index < last:
+            stays = id(node) not in needed and (id(node) in used or index < base)
+        elif len(before) == period:
+            other = before[index - last]
+            stays = other not in needed and other not in alive
+        else:
+            stays = id(node) in used and place not in _carried
+        if stays and (index < base or not node.demands):
+            left.append((node, place))
+    waiting = {id(node) for node, _ in left}
+    wanted = [node for node in held if id(node) not in waiting]
+    _let_go(wanted, [node for node, _ in left])
+    if native is not None:
+        _tell_turn(wanted, len(pending))
+    evaluate(*wanted)
+    if len(_carried) >= MOST_CARRIED:
+        _carried.clear()
+    _carried.update(place for node, place in _left if node.kind == LEAF)
+    _left[:] = left
+    _keep_only(newest)
+    _look_from(_schedule.restart(len(pending)))
+
+
+def _tell_turn(wanted: list[Node], count: int) -> None:
+    """Let the native core do the next flush like this one, where the loop is steady."""
+    if _schedule.length == count and _schedule.turn and native.memoise(pending, tuple(wanted)):
+        (before, before_at), (code, at) = _schedule.turn
+        native.set_turn(count, code, at, before, before_at)
+
+
+def _let_go(wanted: list[Node], left: list[Node]) -> None:
+    """What nobody can ask for after this flush need not be stored because it is computed again."""
+    reached = {id(node) for node in wanted}
+    while left:
+        node = left.pop()
+        if id(node) not in reached:
+            reached.add(id(node))
+            left.extend(arg for arg in node.args if arg.kind != LEAF)
+    for node in pending:
+        if id(node) not in reached:
+            node.demands = 0
 
 
 def _tell_core() -> None:
-    native.set_trace(pending, passed_gate, _evaluate, note_bytes, _settle, lock)
+    native.set_trace(pending, passed_gate, _evaluate, note_bytes, _settle, lock, _left)
     native.set_gate(gate)
 
 
 _evaluate = evaluate
 if native is not None:  # the same, compiled ahead of time; what it does not know it asks us
     _tell_core()
-    record, evaluate, drop_tail = native.record, native.evaluate, native.drop_tail
+    record, evaluate = native.record, native.evaluate
+    drop_tail = native.drop_tail

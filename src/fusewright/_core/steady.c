@@ -1,0 +1,266 @@
+/* Steady loops: flushes that repeat, from a memo.
+
+   Once Python has decided at two boundaries in a row what a flush of this very structure computes
+   and what it leaves alone (frontends.arrays.trace), the next such boundary is recognised here: one
+   walk over the list, one look-up, one run.  A changed branch, shape or place leads back to Python,
+   and what was remembered stays for when the program comes back. */
+
+#include "core.h"
+
+#define MEMOS 64
+#define MOST_PENDING 1024
+
+typedef struct {
+    int16_t place, operand; /* pending[place], or its operand of that number (-1: itself) */
+} Source;
+
+typedef struct {
+    uint64_t hash;
+    int length, count, nodes, outputs;
+    uint64_t *words;   /* the structure of the list, its holders, the options */
+    Source *source;    /* where the program's nodes are */
+    int16_t *output;   /* the program's slots that are stored */
+    PyObject *program; /* NULL: not used yet */
+    int confirmed;
+} Memo;
+
+static Memo memo[MEMOS];
+static int newest_memo;
+
+/* Where the loop turns: the records before and at its boundary, and the list's length then. */
+static PyObject *turn_code, *before_code;
+static int turn_at, before_at;
+static Py_ssize_t turn_length;
+
+static int stands_at(PyObject *code, int at)
+{
+    PyThreadState *state = PyThreadState_Get();
+    PyFrameObject *frame = PyThreadState_GetFrame(state);
+    if (frame == NULL)
+        return 0;
+    PyCodeObject *now = PyFrame_GetCode(frame);
+    int same = (PyObject *)now == code && PyFrame_GetLasti(frame) == at;
+    Py_DECREF(now);
+    Py_DECREF(frame);
+    return same;
+}
+
+static void drop_memo(Memo *old)
+{
+    PyMem_Free(old->words);
+    PyMem_Free(old->source);
+    PyMem_Free(old->output);
+    Py_XDECREF(old->program);
+    memset(old, 0, sizeof *old);
+}
+
+void steady_forget(void)
+{
+    for (int i = 0; i < MEMOS; i++)
+        drop_memo(&memo[i]);
+}
+
+static Memo *find_memo(uint64_t hash, const uint64_t *words, int length)
+{
+    for (int i = 0; i < MEMOS; i++)
+        if (memo[i].program != NULL && memo[i].hash == hash && memo[i].length == length
+            && memcmp(memo[i].words, words, (size_t)length * sizeof *words) == 0)
+            return &memo[i];
+    return NULL;
+}
+
+/* The structure of the list but for its newest node; 0 where it is not one for a memo. */
+static int describe_list(PyObject *pending, Py_ssize_t count, Structure *found)
+{
+    static int edges[MOST_STRUCTURE_NODES];
+    if (count < 1 || count > MOST_PENDING || !structure_usable())
+        return 0;
+    structure_begin();
+    for (Py_ssize_t i = 0; i < count; i++) {
+        Node *node = (Node *)PyList_GET_ITEM(pending, i);
+        if (node->kind == LEAF || structure_add_tree(node) <= 0)
+            return 0;
+    }
+    memset(edges, 0, (size_t)structure_count() * sizeof *edges);
+    for (Py_ssize_t i = 0; i < count; i++) {
+        PyObject *args = ((Node *)PyList_GET_ITEM(pending, i))->args;
+        for (Py_ssize_t k = 0; k < PyTuple_GET_SIZE(args); k++)
+            edges[((Node *)PyTuple_GET_ITEM(args, k))->slot]++;
+    }
+    uint64_t held = 1;
+    for (Py_ssize_t i = 0; i < count; i++) {
+        Node *node = (Node *)PyList_GET_ITEM(pending, i);
+        held = held << 1 | (Py_REFCNT(node) - 1 > edges[node->slot]);
+        if ((i & 31) == 31 || i == count - 1) {
+            structure_word(held);
+            held = 1;
+        }
+    }
+    return structure_end(found);
+}
+
+/* Where the nodes of the slice are in the list. */
+static Source *sources(PyObject *pending, Py_ssize_t count, Node **order, int nodes)
+{
+    Source *source = PyMem_Malloc((size_t)nodes * sizeof *source + 1);
+    uint64_t walk = next_walk();
+    for (int i = 0; source != NULL && i < nodes; i++) {
+        order[i]->mark = walk;
+        order[i]->slot = i;
+        source[i].place = -1;
+    }
+    for (Py_ssize_t i = 0; source != NULL && i < count; i++) {
+        Node *node = (Node *)PyList_GET_ITEM(pending, i);
+        if (node->mark == walk)
+            source[node->slot] = (Source){(int16_t)i, -1};
+        for (Py_ssize_t k = 0; k < PyTuple_GET_SIZE(node->args); k++) {
+            Node *arg = (Node *)PyTuple_GET_ITEM(node->args, k);
+            if (arg->mark == walk && source[arg->slot].place < 0)
+                source[arg->slot] = (Source){(int16_t)i, (int16_t)k};
+        }
+    }
+    for (int i = 0; source != NULL && i < nodes; i++)
+        if (source[i].place < 0) {
+            PyMem_Free(source);
+            return NULL;
+        }
+    return source;
+}
+
+static int fill_memo(Memo *fresh, PyObject *pending, Py_ssize_t count, Structure *list,
+                     PyObject *wanted)
+{
+    Structure slice;
+    Py_ssize_t many = PyTuple_GET_SIZE(wanted);
+    size_t bytes = (size_t)list->length * sizeof *list->words;
+    uint64_t *words = PyMem_Malloc(bytes); /* the next walk writes where these are */
+    if (words == NULL)
+        return 0;
+    memcpy(words, list->words, bytes);
+    fresh->hash = list->hash;
+    fresh->length = list->length;
+    fresh->count = (int)count;
+    fresh->words = words;
+    PyObject *program = program_of((Node **)&PyTuple_GET_ITEM(wanted, 0), many, &slice);
+    if (program == NULL || (fresh->output = PyMem_Malloc((size_t)many * sizeof(int16_t) + 1)) == NULL)
+        return 0;
+    fresh->program = Py_NewRef(program);
+    fresh->nodes = slice.count;
+    fresh->outputs = (int)many;
+    for (Py_ssize_t i = 0; i < many; i++)
+        fresh->output[i] = (int16_t)((Node *)PyTuple_GET_ITEM(wanted, i))->slot;
+    fresh->source = sources(pending, count, slice.order, slice.count);
+    return fresh->source != NULL;
+}
+
+/* memoise(pending, wanted): Python is about to compute `wanted` and to let the rest of the list go */
+PyObject *steady_memoise(PyObject *module, PyObject *given)
+{
+    (void)module;
+    PyObject *pending, *wanted;
+    Structure list;
+    if (!PyArg_ParseTuple(given, "O!O!", &PyList_Type, &pending, &PyTuple_Type, &wanted))
+        return NULL;
+    Py_ssize_t count = PyList_GET_SIZE(pending) - 1;
+    if (describe_list(pending, count, &list) <= 0) {
+        PyErr_Clear();
+        Py_RETURN_FALSE;
+    }
+    Memo *known = find_memo(list.hash, list.words, list.length);
+    Memo fresh = {0};
+    if (!fill_memo(&fresh, pending, count, &list, wanted)) {
+        drop_memo(&fresh);
+        PyErr_Clear();
+        Py_RETURN_FALSE;
+    }
+    if (known != NULL) {
+        int same = known->nodes == fresh.nodes && known->outputs == fresh.outputs
+                   && known->program == fresh.program
+                   && memcmp(known->output, fresh.output,
+                             (size_t)fresh.outputs * sizeof(int16_t)) == 0
+                   && memcmp(known->source, fresh.source,
+                             (size_t)fresh.nodes * sizeof(Source)) == 0;
+        fresh.confirmed = same;
+    }
+    else {
+        newest_memo = (newest_memo + 1) % MEMOS;
+        known = &memo[newest_memo];
+    }
+    drop_memo(known);
+    *known = fresh;
+    return PyBool_FromLong(fresh.confirmed);
+}
+
+static int flush(PyObject *pending, PyObject *left)
+{
+    Structure list;
+    Py_ssize_t count = PyList_GET_SIZE(pending) - 1;
+    if (describe_list(pending, count, &list) <= 0) {
+        PyErr_Clear();
+        return 0;
+    }
+    Memo *known = find_memo(list.hash, list.words, list.length);
+    if (known == NULL || !known->confirmed)
+        return 0;
+    Node *order[MOST_PENDING];
+    int nodes = known->nodes;
+    if (nodes > MOST_PENDING)
+        return 0;
+    for (int i = 0; i < nodes; i++) {
+        Node *node = (Node *)PyList_GET_ITEM(pending, known->source[i].place);
+        if (known->source[i].operand >= 0)
+            node = (Node *)PyTuple_GET_ITEM(node->args, known->source[i].operand);
+        order[i] = (Node *)Py_NewRef(node);
+    }
+    PyObject *program = Py_NewRef(known->program);
+    Node *stored[64];
+    int outputs = known->outputs;
+    for (int i = 0; i < outputs && i < 64; i++)
+        stored[i] = order[known->output[i]];
+    int done = outputs > 64 ? 0 : program_run(program, order, structure_threads());
+    int64_t nbytes = 0;
+    for (int i = 0; i < outputs && done > 0; i++)
+        nbytes += ((Memory *)PyTuple_GET_ITEM(stored[i]->value, 0))->nbytes;
+    for (int i = nodes - 1; i >= 0; i--) {
+        if (done > 0)
+            note_computed(order[i]);
+        Py_DECREF(order[i]);
+    }
+    Py_DECREF(program);
+    if (done <= 0)
+        return done;
+    /* What the flush left alone is not pending work: only the newest stays. */
+    if (PyList_SetSlice(pending, 0, count, NULL) < 0
+        || PyList_SetSlice(left, 0, PyList_GET_SIZE(left), NULL) < 0 || count_bytes(nbytes) < 0)
+        return -1;
+    return 1;
+}
+
+/* A record has passed the gate: 1 where nothing is left to do for Python. */
+int steady_passes(PyObject *pending, PyObject *left, Py_ssize_t gate)
+{
+    Py_ssize_t length = PyList_GET_SIZE(pending);
+    if (turn_code == NULL || gate != turn_length - 2 || gate < 0 || !is_native())
+        return 0;
+    if (length == turn_length - 1)
+        return stands_at(before_code, before_at);
+    if (length != turn_length || !stands_at(turn_code, turn_at))
+        return 0;
+    evaluation_begins();
+    int done = flush(pending, left);
+    evaluation_ends();
+    return done;
+}
+
+/* set_turn(length, code, at, code before, at before), or set_turn() */
+PyObject *steady_set_turn(PyObject *module, PyObject *given)
+{
+    (void)module;
+    PyObject *code = NULL, *before = NULL;
+    if (!PyArg_ParseTuple(given, "|nO!iO!i", &turn_length, &PyCode_Type, &code, &turn_at,
+                          &PyCode_Type, &before, &before_at))
+        return NULL;
+    Py_XSETREF(turn_code, Py_XNewRef(code));
+    Py_XSETREF(before_code, Py_XNewRef(before));
+    Py_RETURN_NONE;
+}

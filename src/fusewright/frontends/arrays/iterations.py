@@ -1,0 +1,237 @@
+"""Where the program's loop begins anew: pending work is computed there, a fixed whole number of
+iterations at a time, so that every flush has the structure of the one before.
+
+The loops of a code object are its backward jumps.  Between two records a loop has wrapped when the
+program went back inside it.  A new loop is watched, record by record, until its boundary was met
+twice; then it is known how many records an iteration makes, how many iterations a flush shall
+compute, and how long the list is when they are recorded: from then on two records are looked at for
+each flush.
+"""
+
+from __future__ import annotations
+
+import dis
+import sys
+from dataclasses import dataclass, field
+from functools import lru_cache
+from types import CodeType, FrameType
+from typing import NamedTuple
+
+from fusewright.base import source
+
+WORK = 160
+"""Recorded nodes that a flush computes at least; whole iterations are added up to it."""
+WINDOW = 2 * WORK
+"""Records a loop is watched for."""
+ROUND = 12
+"""Records taken for an iteration where one place makes them all: a multiple of what an operation
+may record."""
+DEEPEST = 256
+"""Frames above the recording one within which loops are looked for."""
+PATIENCE = 4
+"""Times a loop is watched anew because it did not come round when it was due."""
+
+Place = tuple[CodeType, int]
+
+
+class Loop(NamedTuple):
+    """A loop that is being executed: how many frames from the outermost, and where in its code."""
+
+    depth: int
+    code: CodeType
+    start: int
+    end: int
+
+    def holds(self, other: Loop) -> bool:
+        """Whether the other loop runs inside this one."""
+        if self.depth != other.depth:
+            return self.depth < other.depth
+        return self.code is other.code and self.start <= other.start and other.end <= self.end
+
+
+@lru_cache(maxsize=1024)
+def loops_of(code: CodeType) -> tuple[tuple[int, int], ...]:
+    """First and last instruction of every loop, inner ones after those around them."""
+    ends: dict[int, int] = {}
+    for step in dis.get_instructions(code):
+        if "JUMP_BACKWARD" in step.opname and "INTERRUPT" not in step.opname:
+            ends[step.argval] = max(step.offset, ends.get(step.argval, 0))
+    return tuple(sorted(ends.items(), key=lambda loop: (loop[0], -loop[1])))
+
+
+def _innermost(place: Place, also: int) -> tuple[int, int] | None:
+    """The innermost loop around two instructions of a code object."""
+    code, here = place
+    found = None
+    for start, end in loops_of(code):
+        if start <= min(here, also) and max(here, also) <= end:
+            found = (start, end)
+    return found
+
+
+def wrapped(before: list[Place], now: list[Place]) -> Loop | None:
+    """The loop that has begun anew between two records, given the frames of both, outermost first.
+
+    The first frame that stands elsewhere than before tells: it went back inside a loop, or it is a
+    new call from where the last one came from, so that a loop around the call has come round.
+    """
+    shared = min(len(before), len(now))
+    depth = next((depth for depth in range(shared) if before[depth] != now[depth]), shared)
+    if depth == shared and len(before) != len(now):
+        return None
+    if depth < len(now) and before[depth][0] is now[depth][0]:
+        if now[depth][1] > before[depth][1]:
+            return None
+        loop = _innermost(now[depth], before[depth][1])
+        if loop is not None:
+            return Loop(depth, now[depth][0], *loop)
+    for outer in range(depth - 1, -1, -1):
+        loop = _innermost(now[outer], now[outer][1])
+        if loop is not None:
+            return Loop(outer, now[outer][0], *loop)
+    return None
+
+
+def frames(innermost: FrameType | None) -> list[Place]:
+    """Where every frame stands, outermost first; nothing where they are too many."""
+    found: list[Place] = []
+    frame = innermost
+    while frame is not None:
+        found.append((frame.f_code, frame.f_lasti))
+        frame = frame.f_back
+        if len(found) > DEEPEST:
+            return []
+    found.reverse()
+    return found
+
+
+@dataclass(slots=True)
+class Schedule:
+    """What is known of the loop that is running.
+
+    `due` is the length of the list from which records are looked at (below zero: all of them).
+    `period` is the records of an iteration, `count` the iterations of a flush, `length` the length
+    of the list when so many are recorded (the first after a flush records less: views of what is in
+    memory are no work).
+    """
+
+    loop: Loop | None = None
+    period: int = 0
+    count: int = 0
+    length: int = 0
+    watching: int = 0
+    patience: int = PATIENCE
+    _arrived: int = 0
+    _looks: int = 0
+    _same: int = 0
+    _alone: bool = False
+    _met: dict[Loop, int] = field(default_factory=dict)
+    _before: list[Place] = field(default_factory=list)
+    _frame: int = 0
+    turn: tuple[Place, Place] | None = None
+    """Where the last two records stood that were looked at."""
+
+    def watch(self) -> None:
+        """Look at every record for a while."""
+        self.watching = WINDOW
+        self._met.clear()
+
+    def look(self, frame: FrameType) -> Loop | None:
+        """Notice one record; the loop that has begun anew with it, if one has."""
+        self._looks += 1
+        self.watching -= self.watching > 0
+        before, place = self._before, (frame.f_code, frame.f_lasti)
+        if before and self._frame == id(frame):
+            code, last = before[-1]
+            if code is place[0] and last < place[1]:
+                before[-1], self._same = place, 0
+                return None
+        now = frames(frame)
+        self._frame, self._before = id(frame), now
+        if not before or not now:
+            return None
+        if now == before:
+            self._same += 1
+            if self._same % ROUND and not (self.length and self._alone):
+                return None
+        else:
+            self._same = 0
+        self.turn = before[-1], now[-1]
+        return wrapped(before, now)
+
+    def arrives(self, loop: Loop, length: int, whole: int) -> bool:
+        """An iteration of a loop begins; whether to compute what the list of a length holds, whose
+        newest records, so many as `whole` says, stand in it as they were made.
+        """
+        last = self._met.get(loop)
+        self._met[loop] = self._looks
+        known = self.loop
+        if self.watching and last is not None and (known is None or _is_outer(loop, known)):
+            period = self._looks - last
+            # Two iterations in the list tell what the second needs of the first.
+            if whole <= 2 * period and 3 * period <= WINDOW:
+                return False
+            if period <= WORK or known is None:
+                self.loop, self.period = loop, period
+                self._alone = self._same > 0
+                self.count = -(-WORK // self.period)
+                self.length = 0
+                return True
+        if known is None or not (loop == known or loop.holds(known)):
+            return False
+        if loop != known and not self.watching and self.patience:
+            self.patience -= 1
+            self.watch()
+        self._arrived += 1
+        if self.length:
+            return length >= self.length
+        if self._arrived < self.count or length < WORK // 2:
+            return False
+        self.length, self.watching = length, 0
+        return True
+
+    def restart(self, length: int) -> int:
+        """A flush is done, so many nodes are left: the length from which to look again."""
+        self._arrived = 0
+        self._same = 0
+        if self.watching or not self.length:
+            return -1
+        self._before = []
+        return self.length - 2
+
+    def after_value(self, length: int, frame: FrameType | None) -> int:
+        """Somebody asked for a value inside the loop: iterations are counted from here."""
+        self._frame, self._before = id(frame), frames(frame)
+        if self.watching or not self.length:
+            return -1
+        if length >= self.length - self.period // 2:
+            return length - 1
+        self._before = []
+        return min(length + max(self.length, self.period) - self.period // 2, WINDOW)
+
+    def is_late(self, length: int, due: int) -> bool:
+        """Whether the loop has not come round for so long that the program must have left it."""
+        return self.loop is not None and 0 <= due < length - 2 * self.period - 16
+
+    def is_inside(self, frame: FrameType | None) -> bool:
+        """Whether the program is still in its loop."""
+        loop = self.loop
+        if loop is None:
+            return False
+        places = frames(frame)
+        if len(places) <= loop.depth:
+            return False
+        code, here = places[loop.depth]
+        return code is loop.code and loop.start <= here <= loop.end
+
+
+def _is_outer(loop: Loop, known: Loop) -> bool:
+    return loop != known and loop.holds(known)
+
+
+def recording_frame() -> FrameType | None:
+    """The user's frame that records or asks for a value."""
+    frame: FrameType | None = sys._getframe(2)
+    while frame is not None and source.is_inside(frame.f_code):
+        frame = frame.f_back
+    return frame

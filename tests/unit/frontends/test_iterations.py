@@ -1,0 +1,180 @@
+"""Where loops begin anew, found from frames alone, and flushes of whole iterations."""
+
+from __future__ import annotations
+
+import itertools
+import sys
+from collections.abc import Callable, Iterator, Sequence
+from typing import Any
+
+import numpy as np
+import pytest
+
+import fusewright.frontends.arrays as fa
+from fusewright.base import hooks
+from fusewright.frontends.arrays import iterations, trace
+from fusewright.frontends.arrays.iterations import Loop, frames, loops_of, wrapped
+from fusewright.ir.graph import Node
+
+
+def nested(note: Callable[[], None]) -> None:
+    for _ in range(2):
+        for _ in range(3):
+            note()
+            note()
+        note()
+
+
+def calling(note: Callable[[], None]) -> None:
+    def helper() -> None:
+        note()
+        note()
+
+    for _ in range(2):
+        helper()
+        helper()
+
+
+def boundaries(program: Callable[[Callable[[], None]], None]) -> list[Loop | None]:
+    """What is found between each two records of a program."""
+    places: list[Any] = []
+
+    def note() -> None:
+        places.append(frames(sys._getframe(1)))
+
+    program(note)
+    return [wrapped(a, b) for a, b in itertools.pairwise(places)]
+
+
+def test_nested_loops_are_told_apart() -> None:
+    found = boundaries(nested)
+    outer, inner = (Loop(loop.depth, loop.code, *loops_of(nested.__code__)[k])
+                    for k, loop in enumerate([found[1]] * 2) if loop is not None)  # fmt: skip
+    once = [None, inner, None, inner, None, None]
+    assert found == [*once, outer, *once]
+    assert outer.holds(inner)
+    assert not inner.holds(outer)
+
+
+def test_a_call_twice_in_an_iteration_is_no_boundary() -> None:
+    found = boundaries(calling)
+    assert [loop is not None for loop in found] == [False] * 3 + [True] + [False] * 3
+    assert found[3] is not None
+    assert found[3].code is calling.__code__
+
+
+@pytest.fixture
+def flushed() -> Iterator[list[int]]:
+    """The iteration in which each flush happened."""
+    seen: list[int] = []
+    inner = hooks.evaluate
+
+    def evaluate(nodes: Sequence[Node]) -> None:
+        frame = sys._getframe(1)
+        while frame.f_back is not None and "step" not in frame.f_locals:
+            frame = frame.f_back
+        seen.append(frame.f_locals.get("step", -1))
+        inner(nodes)
+
+    trace.flush()
+    trace.pending.clear()
+    trace._forget_loop()
+    hooks.set_evaluate(evaluate)
+    yield seen
+    hooks.set_evaluate(inner)
+    trace._forget_loop()
+
+
+def plain(count: int) -> Any:
+    x, y = fa.asarray(np.ones(3)), fa.asarray(np.full(3, 2.0))
+    for step in range(count):  # noqa: B007 - the fixture reads it
+        x = x * 0.5 + y
+        y = y - x * 0.001
+    return x, y
+
+
+def in_stages(count: int) -> Any:
+    x = y = fa.asarray(np.ones(3))
+    for step in range(count):  # noqa: B007
+        for weight in (0.5, 0.25, 0.125, 0.0625):
+            x = x + y * weight
+        y = y * 0.5
+        y = y - x * 0.001
+    return x, y
+
+
+def sometimes_more(count: int) -> Any:
+    x = y = fa.asarray(np.ones(3))
+    for step in range(count):
+        x = x * 0.5 + y
+        if step % 7 == 0:
+            y = y - x * 0.001
+    return x, y
+
+
+def by_calls(count: int) -> Any:
+    def half(a: Any, b: Any) -> Any:
+        return a * 0.5 + b
+
+    x = y = fa.asarray(np.ones(3))
+    for step in range(count):  # noqa: B007
+        x = half(x, y)
+        y = half(y, x)
+    return x, y
+
+
+@pytest.mark.parametrize("program", [plain, in_stages, by_calls])
+def test_every_flush_has_the_same_number_of_iterations(program: Any, flushed: list[int]) -> None:
+    program(600)
+    gaps = {b - a for a, b in itertools.pairwise(flushed[2:])}
+    assert len(flushed) > 5
+    assert len(gaps) == 1
+    first = list(flushed)
+    flushed.clear()
+    trace._forget_loop()
+    program(600)
+    assert flushed == first
+
+
+def test_iterations_of_different_length_are_flushed_at_their_boundary(flushed: list[int]) -> None:
+    x, y = sometimes_more(600)
+    assert len(flushed) > 5
+    assert max(b - a for a, b in itertools.pairwise(flushed)) < 4 * iterations.WORK
+    want = [np.ones(3), np.ones(3)]
+    for step in range(600):
+        want[0] = want[0] * 0.5 + want[1]
+        if step % 7 == 0:
+            want[1] = want[1] - want[0] * 0.001
+    np.testing.assert_array_equal(np.asarray(x), want[0])
+    np.testing.assert_array_equal(np.asarray(y), want[1])
+
+
+def test_what_is_set_anew_is_not_computed(flushed: list[int]) -> None:
+    """`t` and `unused` are held at every boundary, but no later iteration looks at them."""
+    x = fa.asarray(np.ones(3))
+    asked: list[int] = []
+    inner = hooks.evaluate
+
+    def evaluate(nodes: Sequence[Node]) -> None:
+        asked.append(len(nodes))
+        inner(nodes)
+
+    hooks.set_evaluate(evaluate)
+    for step in range(400):  # noqa: B007
+        t = x * 0.25
+        unused = x - 1.0
+        x = x * 0.5 + t
+    assert len(asked) > 3
+    assert set(asked) == {1}
+    assert unused.tolist() != t.tolist()
+
+
+def test_what_is_collected_is_computed(flushed: list[int]) -> None:
+    x = fa.asarray(np.ones(3))
+    kept = []
+    for step in range(400):
+        x = x * 0.5 + 1.0
+        kept.append(x.sum() + float(step))
+    assert len(flushed) > 3
+    pending = sum(value._node.kind != trace.LEAF for value in kept)
+    assert pending < 2 * iterations.WORK
