@@ -214,7 +214,7 @@ def _set_whole(length: int) -> None:
 
 
 def _whole_from() -> int:
-    return _whole if native is None else native.whole()  # type: ignore[no-any-return]
+    return _whole if native is None else native.whole()
 
 
 _TOMBSTONE = Node(LEAF, "", (), None, ())  # type: ignore[arg-type]
@@ -225,7 +225,7 @@ def live() -> list[Node]:
     with lock:
         prune()
         if native is not None:
-            return native.live()
+            return native.live()  # type: ignore[no-any-return]
         inner: dict[int, int] = {}
         for node in pending:
             for arg in node.args:
