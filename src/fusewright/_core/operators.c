@@ -391,8 +391,11 @@ static PyObject *compare(PyObject *left, PyObject *right, int which)
 /* The square has an op of its own, as in NumPy; other exponents are the general function's. */
 static PyObject *power(PyObject *left, PyObject *right, PyObject *modulus)
 {
-    (void)modulus;
-    if (is_plain(left) && PyLong_CheckExact(right) && PyLong_AsLong(right) == 2) {
+    if (modulus != Py_None)
+        Py_RETURN_NOTIMPLEMENTED;
+    int overflow;
+    if (is_plain(left) && PyLong_CheckExact(right)
+        && PyLong_AsLongAndOverflow(right, &overflow) == 2) {
         PyObject *result = quick_one(operators[SQUARE], left);
         if (result != NULL)
             return result;

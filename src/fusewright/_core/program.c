@@ -118,8 +118,10 @@ static int scalar_word(PyObject *object, int dtype, int64_t *word)
             memcpy(word, &real, 8);
         else if (dtypes[dtype].itemsize == 4)
             memcpy(word, &single, 4);
-        else if (PyFloat_Pack2(real, (char *)word, 1) < 0)
-            return -1;
+        else if (PyFloat_Pack2(real, (char *)word, 1) < 0) {
+            PyErr_Clear();
+            *word = real < 0 ? 0xFC00 : 0x7C00; /* too large is infinite, as in NumPy */
+        }
         return 0;
     }
     PyObject *whole = PyNumber_Long(object);
