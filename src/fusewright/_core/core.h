@@ -70,6 +70,8 @@ int node_ready(void);
 Node *node_new(int kind, PyObject *op, PyObject *args, int dtype, PyObject *shape);
 int same_shape(PyObject *a, PyObject *b);
 int node_become_leaf(Node *node, PyObject *memory, PyObject *strides);
+int all_nodes(PyObject *tuple_or_list); /* else a TypeError */
+Memory *leaf_memory(Node *node); /* NULL, without an error, where the node is no sound leaf */
 PyObject *contiguous_strides(PyObject *shape, Py_ssize_t itemsize);
 PyObject *known_dtype(int dtype);
 int dtype_index(PyObject *object);

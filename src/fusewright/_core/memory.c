@@ -138,6 +138,13 @@ static PyObject *set_pool(PyObject *module, PyObject *given)
     Py_ssize_t limit;
     if (!PyArg_ParseTuple(given, "O!nOO", &PyList_Type, &lists, &limit, &slow, &owner))
         return NULL;
+    int sound = limit >= 0 && PyList_GET_SIZE(lists) > (limit + 63) >> 6;
+    for (Py_ssize_t i = 0; sound && i < PyList_GET_SIZE(lists); i++)
+        sound = PyList_CheckExact(PyList_GET_ITEM(lists, i));
+    if (!sound) {
+        PyErr_SetString(PyExc_ValueError, "a list of free blocks for each size");
+        return NULL;
+    }
     Py_XSETREF(free_lists, Py_NewRef(lists));
     Py_XSETREF(slow_blocks, Py_NewRef(slow));
     Py_XSETREF(make_owner, Py_NewRef(owner));

@@ -264,6 +264,8 @@ static PyObject *op_of_two(PyObject *self, PyObject *const *given, Py_ssize_t co
         return NULL;
     }
     int reflected = PyObject_IsTrue(given[2]);
+    if (reflected < 0)
+        return NULL;
     PyObject *result = quick_two(op, given[reflected], given[!reflected]);
     if (result != NULL || PyErr_Occurred())
         return result;
@@ -352,7 +354,7 @@ static PyObject *in_place(int which, PyObject *self, PyObject *other)
     int quick = Py_IS_TYPE(self, array_class) && target->flags == 0 && is_plain(result)
                 && Py_TYPE(result) != view_class && old != NULL;
     if (quick && old->kind == LEAF)
-        quick = !((Memory *)PyTuple_GET_ITEM(old->value, 0))->external;
+        quick = leaf_memory(old) != NULL && !leaf_memory(old)->external;
     if (quick) {
         Node *now = ((Handle *)result)->node;
         if (now->kind != LEAF && now->dtype == old->dtype && same_shape(now->shape, old->shape)) {
@@ -421,7 +423,9 @@ static PyObject *single(PyObject *self)
         return NULL;
     if (node->kind != LEAF)
         return NULL;
-    Memory *memory = (Memory *)PyTuple_GET_ITEM(node->value, 0);
+    Memory *memory = leaf_memory(node);
+    if (memory == NULL)
+        return NULL;
     char *at = memory->at + PyLong_AsSsize_t(PyTuple_GET_ITEM(node->value, 1));
     if (node->dtype == dtype_float64)
         return PyFloat_FromDouble(*(double *)at);

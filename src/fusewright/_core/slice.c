@@ -37,7 +37,8 @@ static int read_options(PyObject *options)
     PyObject *spans = PyObject_GetAttrString(options, "debug");
     if (target && features && fuse && threads && spans) {
         PyUnicode_InternInPlace(&features);
-        seen_usable = PyUnicode_CompareWithASCIIString(target, "cpu") == 0
+        seen_usable = PyUnicode_Check(target)
+                      && PyUnicode_CompareWithASCIIString(target, "cpu") == 0
                       && !PyObject_IsTrue(spans);
         seen_fuse = PyObject_IsTrue(fuse);
         seen_threads = threads == Py_None ? 0 : (int)PyLong_AsLong(threads);
@@ -143,6 +144,8 @@ static int describe(Node *node, int64_t *inner)
                       | (uint64_t)operands << 24;
     switch (node->kind) {
     case LEAF:
+        if (leaf_memory(node) == NULL)
+            return 0;
         words[length++] = layout(node);
         break;
     case SCALAR:

@@ -161,6 +161,8 @@ PyObject *steady_memoise(PyObject *module, PyObject *given)
     Structure list;
     if (!PyArg_ParseTuple(given, "O!O!", &PyList_Type, &pending, &PyTuple_Type, &wanted))
         return NULL;
+    if (!all_nodes(pending) || !all_nodes(wanted))
+        return NULL;
     Py_ssize_t count = PyList_GET_SIZE(pending) - 1;
     if (describe_list(pending, count, &list) <= 0) {
         PyErr_Clear();

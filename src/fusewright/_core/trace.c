@@ -332,6 +332,8 @@ static PyObject *set_trace(PyObject *module, PyObject *given)
     if (!PyArg_ParseTuple(given, "O!OOOOO!O!", &PyList_Type, &list, &gate_function, &slow, &bytes,
                           &after, &LockType, &lock, &PyList_Type, &alone))
         return NULL;
+    if (!all_nodes(list))
+        return NULL;
     Py_XSETREF(pending, Py_NewRef(list));
     Py_XSETREF(passed_gate, Py_NewRef(gate_function));
     Py_XSETREF(slow_evaluate, Py_NewRef(slow));
