@@ -7,9 +7,11 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import asdict, dataclass
+from functools import update_wrapper
 from typing import TYPE_CHECKING, Any
 
 from fusewright import driver
+from fusewright._core import native
 from fusewright.base import hooks
 from fusewright.base.options import current
 from fusewright.frontends.arrays import Array, opaque, trace
@@ -54,6 +56,10 @@ def evaluate(*arrays: Any) -> Any:
         return only
     trace.evaluate(*[array._node for array in arrays if isinstance(array, Handle)])
     return arrays
+
+
+if native is not None:
+    evaluate = update_wrapper(native.Evaluator(evaluate), evaluate)
 
 
 def sync() -> None:

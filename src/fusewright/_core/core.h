@@ -62,7 +62,8 @@ typedef struct {
 } Handle;
 
 extern PyTypeObject NodeType, MemoryType, HandleType, OperatorsType, OpType, FunctionType,
-    ProgramType, LockType, ReplayType, ReplayerType;
+    ProgramType, LockType, ReplayType, ReplayerType,
+    EvaluatorType;
 
 /* node.c */
 extern PyObject *no_args, *no_name;
@@ -85,6 +86,16 @@ extern PyTypeObject *array_class, *scalar_class, *view_class;
 int is_plain(PyObject *object);    /* exactly one of the three classes */
 Node *handle_node(PyObject *handle); /* borrowed; of a plain handle */
 PyObject *handle_new(Node *node);  /* steals the node */
+
+PyObject *view_link_of(PyObject *handle); /* borrowed; NULL for what is no view */
+PyObject *view_base_of(PyObject *view);
+PyObject *view_new(PyObject *base, PyObject *link, int flags);
+
+/* views.c */
+PyObject *handle_getitem(PyObject *handle, PyObject *key);
+int handle_setitem(PyObject *handle, PyObject *key, PyObject *value);
+int is_slice(PyObject *link);
+Node *slice_node(PyObject *link, Node *source); /* a new reference */
 
 /* trace.c */
 int record(Node *node);
@@ -120,13 +131,14 @@ void note_computed(Node *node);
 int steady_passes(PyObject *pending, PyObject *left, Py_ssize_t gate);
 void steady_forget(void);
 PyObject *steady_memoise(PyObject *module, PyObject *given);
+PyObject *steady_count(PyObject *module, PyObject *none);
 PyObject *steady_set_turn(PyObject *module, PyObject *given);
 
 int options_allow(PyObject *options, int *threads); /* whether exactly these are in force */
 int program_run(PyObject *program, Node **order, int threads);
 
 /* each part's functions */
-extern PyMethodDef operator_methods[], handle_methods[], trace_methods[], slice_methods[], memory_methods[],
+extern PyMethodDef view_methods[], operator_methods[], handle_methods[], trace_methods[], slice_methods[], memory_methods[],
     node_methods[], program_methods[];
 
 #endif

@@ -47,7 +47,9 @@ static Node *view_node(PyObject *view)
     if (!stale && ((Node *)now)->kind == LEAF)
         stale = ((Node *)*cached)->kind != LEAF;
     if (stale) {
-        PyObject *found = PyObject_CallMethodOneArg(*field(view, view_link), get_name, now);
+        PyObject *link = *field(view, view_link);
+        PyObject *found = is_slice(link) ? (PyObject *)slice_node(link, (Node *)now)
+                                         : PyObject_CallMethodOneArg(link, get_name, now);
         if (found == NULL) {
             Py_DECREF(now);
             return NULL;
@@ -57,6 +59,26 @@ static Node *view_node(PyObject *view)
     }
     Py_DECREF(now);
     return (Node *)*cached;
+}
+
+PyObject *view_link_of(PyObject *handle)
+{
+    return Py_TYPE(handle) == view_class ? *field(handle, view_link) : NULL;
+}
+
+PyObject *view_base_of(PyObject *view) { return *field(view, view_base); }
+
+PyObject *view_new(PyObject *base, PyObject *link, int flags)
+{
+    PyObject *view = view_class->tp_alloc(view_class, 0);
+    if (view != NULL) {
+        *field(view, view_base) = Py_NewRef(base);
+        *field(view, view_link) = Py_NewRef(link);
+        *field(view, view_version) = Py_NewRef(Py_None);
+        *field(view, view_cached) = Py_NewRef(Py_None);
+        ((Handle *)view)->flags = flags;
+    }
+    return view;
 }
 
 Node *handle_node(PyObject *handle)

@@ -11,7 +11,7 @@ static struct PyModuleDef definition = {
 
 PyMODINIT_FUNC PyInit__native(void)
 {
-    static PyMethodDef *parts[] = {node_methods,  memory_methods, handle_methods, operator_methods,
+    static PyMethodDef *parts[] = {view_methods,  node_methods,  memory_methods, handle_methods, operator_methods,
                                    trace_methods, slice_methods,  program_methods};
     static struct {
         const char *name;
@@ -19,7 +19,7 @@ PyMODINIT_FUNC PyInit__native(void)
     } types[] = {{"Node", &NodeType},           {"Memory", &MemoryType}, {"Handle", &HandleType},
                  {"Operators", &OperatorsType}, {"Op", &OpType},         {"Function", &FunctionType},
                  {"Program", &ProgramType},     {"Lock", &LockType},     {"Replay", &ReplayType},
-                 {"Replayer", &ReplayerType}};
+                 {"Replayer", &ReplayerType},   {"Evaluator", &EvaluatorType}};
     if (node_ready() < 0)
         return NULL;
     PyObject *module = PyModule_Create(&definition);

@@ -45,14 +45,26 @@ static PyObject *recorded(PyObject *name, PyObject *args, int dtype, PyObject *s
     return handle_new(node);
 }
 
-/* Whether two values meet element by element; numbers without dims meet everything. */
-static PyObject *common_shape(Node *a, Node *b)
+/* The shape of two that meet, aligned at the right, extents equal or 1: a new reference; NULL without
+   an error where they do not. */
+static PyObject *common_shape(PyObject *a, PyObject *b)
 {
-    if (same_shape(a->shape, b->shape))
-        return a->shape;
-    if (PyTuple_GET_SIZE(a->shape) == 0)
-        return b->shape;
-    return PyTuple_GET_SIZE(b->shape) == 0 ? a->shape : NULL;
+    if (same_shape(a, b))
+        return Py_NewRef(a);
+    Py_ssize_t lead = PyTuple_GET_SIZE(a) - PyTuple_GET_SIZE(b);
+    if (lead < 0)
+        return common_shape(b, a);
+    PyObject *shape = PyTuple_New(PyTuple_GET_SIZE(a));
+    for (Py_ssize_t i = 0; shape != NULL && i < PyTuple_GET_SIZE(a); i++) {
+        PyObject *mine = PyTuple_GET_ITEM(a, i), *theirs = i < lead ? mine
+                                                                    : PyTuple_GET_ITEM(b, i - lead);
+        Py_ssize_t m = PyLong_AsSsize_t(mine), n = PyLong_AsSsize_t(theirs);
+        if (m != n && m != 1 && n != 1)
+            Py_CLEAR(shape);
+        else
+            PyTuple_SET_ITEM(shape, i, Py_NewRef(m == 1 ? theirs : mine));
+    }
+    return shape;
 }
 
 static int weak_kind(PyObject *object)
@@ -106,8 +118,12 @@ static PyObject *quick_two(Op *op, PyObject *left, PyObject *right)
         if (b == NULL)
             return NULL;
         int dtype = op->two[a->dtype][b->dtype];
-        PyObject *shape = dtype == UNKNOWN ? NULL : common_shape(a, b);
-        return shape == NULL ? NULL : recorded(op->name, pair(a, b), dtype, shape);
+        PyObject *shape = dtype == UNKNOWN ? NULL : common_shape(a->shape, b->shape);
+        if (shape == NULL)
+            return NULL;
+        PyObject *result = recorded(op->name, pair(a, b), dtype, shape);
+        Py_DECREF(shape);
+        return result;
     }
     if (!left_is && !right_is)
         return NULL;
@@ -140,22 +156,43 @@ static PyObject *quick_one(Op *op, PyObject *operand)
     return recorded(op->name, args, op->one[node->dtype], node->shape);
 }
 
-/* where(condition, x, y) of three arrays of one shape */
+/* where(condition, x, y) of arrays of one shape; x or y may be a Python number */
 static PyObject *quick_where(Op *op, PyObject *const *given)
 {
-    Node *nodes[3];
-    for (int i = 0; i < 3; i++)
-        if (!is_plain(given[i]) || (nodes[i] = handle_node(given[i])) == NULL)
-            return NULL;
-    Node *x = nodes[1];
-    int fits = nodes[0]->dtype == dtype_bool && x->dtype == nodes[2]->dtype
-               && PyTuple_GET_SIZE(x->shape) > 0 && same_shape(nodes[0]->shape, x->shape)
-               && same_shape(x->shape, nodes[2]->shape);
-    PyObject *args = fits ? PyTuple_Pack(3, nodes[0], x, nodes[2]) : NULL;
-    if (args == NULL)
+    Node *nodes[3], *number = NULL;
+    if (!is_plain(given[0]) || (nodes[0] = handle_node(given[0])) == NULL)
         return NULL;
-    PyObject_GC_UnTrack(args);
-    return recorded(op->name, args, x->dtype, x->shape);
+    int arrays = 0, dtype = UNKNOWN;
+    for (int i = 1; i < 3; i++)
+        if (is_plain(given[i])) {
+            if ((nodes[i] = handle_node(given[i])) == NULL)
+                return NULL;
+            arrays += i;
+        }
+    if (nodes[0]->dtype != dtype_bool || arrays == 0
+        || PyTuple_GET_SIZE(nodes[0]->shape) == 0)
+        return NULL;
+    if (arrays == 3)
+        dtype = nodes[1]->dtype == nodes[2]->dtype ? nodes[1]->dtype : UNKNOWN;
+    else {
+        int other = 3 - arrays, kind = weak_kind(given[other]);
+        Weak *weak = kind < 0 ? NULL : &op->weak[other == 1][nodes[arrays]->dtype][kind];
+        if (weak == NULL || weak->result == UNKNOWN)
+            return NULL;
+        dtype = weak->result;
+        nodes[other] = number = weak_node(weak, given[other], kind);
+    }
+    PyObject *result = NULL;
+    int fits = dtype != UNKNOWN && (arrays == 3 || number != NULL);
+    for (int i = 1; i < 3 && fits; i++)
+        fits = nodes[i] == number || same_shape(nodes[0]->shape, nodes[i]->shape);
+    PyObject *args = fits ? PyTuple_Pack(3, nodes[0], nodes[1], nodes[2]) : NULL;
+    if (args != NULL) {
+        PyObject_GC_UnTrack(args);
+        result = recorded(op->name, args, dtype, nodes[0]->shape);
+    }
+    Py_XDECREF(number);
+    return result;
 }
 
 /* ---- the ops -------------------------------------------------------------------------------- */
@@ -495,12 +532,18 @@ static PyNumberMethods numbers = {
     .nb_absolute = absolute, .nb_invert = invert,
 };
 
+static PyMappingMethods subscripts = {
+    .mp_subscript = handle_getitem,
+    .mp_ass_subscript = handle_setitem,
+};
+
 PyTypeObject OperatorsType = {
     PyVarObject_HEAD_INIT(NULL, 0).tp_name = "fusewright._core.Operators",
     .tp_basicsize = sizeof(Handle),
     .tp_base = &HandleType,
     .tp_flags = Py_TPFLAGS_DEFAULT | Py_TPFLAGS_BASETYPE,
     .tp_as_number = &numbers,
+    .tp_as_mapping = &subscripts,
     .tp_richcompare = compare,
     .tp_hash = PyObject_HashNotImplemented,
     .tp_doc = "Python's operators on handles.",

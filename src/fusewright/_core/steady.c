@@ -24,6 +24,7 @@ typedef struct {
     int confirmed;
 } Memo;
 
+static int64_t flushes; /* done from memos */
 static Memo memo[MEMOS];
 static int newest_memo;
 
@@ -231,6 +232,7 @@ static int flush(PyObject *pending, PyObject *left)
     Py_DECREF(program);
     if (done <= 0)
         return done;
+    flushes++;
     /* What the flush left alone is not pending work: only the newest stays. */
     if (PyList_SetSlice(pending, 0, count, NULL) < 0
         || PyList_SetSlice(left, 0, PyList_GET_SIZE(left), NULL) < 0 || count_bytes(nbytes) < 0)
@@ -252,6 +254,12 @@ int steady_passes(PyObject *pending, PyObject *left, Py_ssize_t gate)
     int done = flush(pending, left);
     evaluation_ends();
     return done;
+}
+
+PyObject *steady_count(PyObject *module, PyObject *none)
+{
+    (void)module, (void)none;
+    return PyLong_FromLongLong(flushes);
 }
 
 /* set_turn(length, code, at, code before, at before), or set_turn() */

@@ -5,6 +5,7 @@
 
 #include "core.h"
 #include <pythread.h>
+#include <stddef.h>
 
 static PyObject *pending;     /* the list of frontends.arrays.trace */
 static PyObject *passed_gate; /* what a record calls once the list is longer than `gate` */
@@ -20,11 +21,12 @@ static int64_t uncounted;
 
 /* ---- the lock: re-entrant, free of charge where nobody waits --------------------------------- */
 
+/* The GIL guards `owner` and `depth`; `wake` is held but while somebody is being woken. */
 typedef struct {
     PyObject_HEAD
-    PyThread_type_lock lock;
+    PyThread_type_lock wake;
     unsigned long owner;
-    int depth;
+    int depth, waiting;
 } Lock;
 
 static Lock *evaluating;
@@ -36,41 +38,40 @@ static PyObject *lock_make(PyTypeObject *type, PyObject *given, PyObject *names)
     if (lock == NULL)
         return NULL;
     lock->owner = 0;
-    lock->depth = 0;
-    lock->lock = PyThread_allocate_lock();
-    if (lock->lock == NULL)
+    lock->depth = lock->waiting = 0;
+    lock->wake = PyThread_allocate_lock();
+    if (lock->wake == NULL || !PyThread_acquire_lock(lock->wake, NOWAIT_LOCK)) {
+        PyErr_NoMemory();
         Py_CLEAR(lock);
+    }
     return (PyObject *)lock;
 }
 
 static void lock_dealloc(Lock *lock)
 {
-    if (lock->lock != NULL)
-        PyThread_free_lock(lock->lock);
+    if (lock->wake != NULL)
+        PyThread_free_lock(lock->wake);
     PyObject_Free(lock);
 }
 
 static void lock_take(Lock *lock)
 {
     unsigned long me = PyThread_get_thread_ident();
-    if (lock->depth > 0 && lock->owner == me) {
-        lock->depth++;
-        return;
-    }
-    if (!PyThread_acquire_lock(lock->lock, NOWAIT_LOCK)) {
+    while (lock->depth > 0 && lock->owner != me) {
+        lock->waiting++;
         Py_BEGIN_ALLOW_THREADS;
-        PyThread_acquire_lock(lock->lock, WAIT_LOCK);
+        PyThread_acquire_lock(lock->wake, WAIT_LOCK);
         Py_END_ALLOW_THREADS;
     }
     lock->owner = me;
-    lock->depth = 1;
+    lock->depth++;
 }
 
 static void lock_leave(Lock *lock)
 {
-    if (--lock->depth == 0) {
-        lock->owner = 0;
-        PyThread_release_lock(lock->lock);
+    if (--lock->depth == 0 && lock->waiting > 0) {
+        lock->waiting--;
+        PyThread_release_lock(lock->wake);
     }
 }
 
@@ -311,18 +312,64 @@ static PyObject *evaluate_method(PyObject *module, PyObject *const *given, Py_ss
     Py_RETURN_NONE;
 }
 
-/* ask(*arrays): as fusewright.evaluate where all are arrays; NotImplemented otherwise */
-static PyObject *ask(PyObject *module, PyObject *const *given, Py_ssize_t count)
+/* Evaluator(general): fusewright.evaluate; of one array here, of anything else by `general`. */
+typedef struct {
+    PyObject_HEAD
+    vectorcallfunc call;
+    PyObject *general, *dict;
+} Evaluator;
+
+static PyObject *evaluator_call(PyObject *self, PyObject *const *given, size_t flags,
+                                PyObject *names)
 {
-    (void)module;
-    if (count == 1 && is_plain(given[0])) {
+    if (names == NULL && PyVectorcall_NARGS(flags) == 1 && is_plain(given[0])) {
         Node *node = handle_node(given[0]);
         if (node == NULL || evaluate(&node, 1) < 0)
             return NULL;
         return Py_NewRef(given[0]);
     }
-    Py_RETURN_NOTIMPLEMENTED;
+    return PyObject_Vectorcall(((Evaluator *)self)->general, given, flags, names);
 }
+
+static PyObject *evaluator_make(PyTypeObject *type, PyObject *given, PyObject *names)
+{
+    PyObject *general;
+    (void)names;
+    if (!PyArg_ParseTuple(given, "O", &general))
+        return NULL;
+    Evaluator *evaluator = (Evaluator *)type->tp_alloc(type, 0);
+    if (evaluator != NULL) {
+        evaluator->call = evaluator_call;
+        evaluator->general = Py_NewRef(general);
+    }
+    return (PyObject *)evaluator;
+}
+
+/* It lives as long as the module. */
+static void evaluator_dealloc(PyObject *self)
+{
+    Py_XDECREF(((Evaluator *)self)->general);
+    Py_XDECREF(((Evaluator *)self)->dict);
+    Py_TYPE(self)->tp_free(self);
+}
+
+static PyGetSetDef evaluator_fields[] = {
+    {"__dict__", PyObject_GenericGetDict, PyObject_GenericSetDict, NULL, NULL},
+    {NULL},
+};
+
+PyTypeObject EvaluatorType = {
+    PyVarObject_HEAD_INIT(NULL, 0).tp_name = "fusewright._core.Evaluator",
+    .tp_basicsize = sizeof(Evaluator),
+    .tp_flags = Py_TPFLAGS_DEFAULT | Py_TPFLAGS_HAVE_VECTORCALL,
+    .tp_new = evaluator_make,
+    .tp_dealloc = evaluator_dealloc,
+    .tp_call = PyVectorcall_Call,
+    .tp_vectorcall_offset = offsetof(Evaluator, call),
+    .tp_dictoffset = offsetof(Evaluator, dict),
+    .tp_getset = evaluator_fields,
+    .tp_doc = "A function that evaluates one array, or leaves its arguments to another.",
+};
 
 /* set_trace(pending, passed_gate, evaluate, note_bytes, settle, lock, left) */
 static PyObject *set_trace(PyObject *module, PyObject *given)
@@ -385,11 +432,11 @@ PyMethodDef trace_methods[] = {
     {"whole", get_whole, METH_NOARGS, "The list's length when it was cut last."},
     {"set_whole", set_whole, METH_O, "Say that the list is as it was recorded from here on."},
     {"memoise", steady_memoise, METH_VARARGS, "What a flush of this structure computes."},
+    {"steady_flushes", steady_count, METH_NOARGS, "Flushes done from memos so far."},
     {"set_turn", steady_set_turn, METH_VARARGS, "Where the loop turns."},
     {"live", live, METH_NOARGS, "The pending values somebody holds."},
     {"evaluate", (PyCFunction)(void (*)(void))evaluate_method, METH_FASTCALL,
      "Turn nodes into leaves now."},
-    {"ask", (PyCFunction)(void (*)(void))ask, METH_FASTCALL, "fusewright.evaluate of arrays."},
     {"set_trace", set_trace, METH_VARARGS, "The list and the functions of the trace."},
     {"set_gate", set_gate, METH_O, "The length from which records call passed_gate."},
     {"set_armed", set_armed, METH_O, "Whether evaluations call settle."},

@@ -13,7 +13,7 @@ from fusewright.base.errors import ArgumentError, DTypeError, ShapeError
 from fusewright.frontends.arrays import core, record, reductions, shaping, sharing
 from fusewright.frontends.arrays.core import Handle, cast, wrap
 from fusewright.frontends.arrays.dtypes import RANGES, as_dtype
-from fusewright.frontends.arrays.operators import op_of
+from fusewright.frontends.arrays.operators import learn_where, op_of
 from fusewright.ir.dtypes import BOOL, DType
 from fusewright.ir.graph import Node
 from fusewright.numpy.operands import (
@@ -46,6 +46,7 @@ def _where(condition: Any, x: Any = NO_VALUE, y: Any = NO_VALUE, /) -> Any:
     if not isinstance(condition, Handle) or condition._dtype is not BOOL:
         chosen = cast(node_of(condition), BOOL)
     x, y = (handle_of(v) if type(v) in (list, tuple) else v for v in (x, y))
+    learn_where(x, y)
     return core.wrap_array(record.map_node("where", chosen, x, y))
 
 

@@ -12,7 +12,7 @@ from typing import Any
 import numpy as np
 
 from fusewright._core import native
-from fusewright.frontends.arrays import core, inplace, masking, sharing
+from fusewright.frontends.arrays import core, inplace, items, masking, sharing
 from fusewright.frontends.arrays import dtypes as rules
 from fusewright.frontends.arrays.core import Handle, cast
 from fusewright.frontends.arrays.masking import MaskedOperators
@@ -20,7 +20,7 @@ from fusewright.frontends.arrays.methods import Methods
 from fusewright.frontends.arrays.operators import Operators
 from fusewright.frontends.arrays.protocols import Protocols
 from fusewright.frontends.arrays.scalars import ScalarOperations
-from fusewright.frontends.arrays.views import Link
+from fusewright.frontends.arrays.views import Link, Slice
 from fusewright.ir.dtypes import DType
 from fusewright.ir.graph import LEAF, Node
 
@@ -49,14 +49,16 @@ class View(Array):
     _version: Node | None
     _cached: Any
 
-    @property
-    def _node(self) -> Node:  # type: ignore[override]
-        base = self._base._node
-        # A leaf's view is a leaf: it replaces the view recorded while the base was pending.
-        if self._version is not base or (base.kind == LEAF and self._cached.kind != LEAF):
-            self._cached = self._link.get(base)
-            self._version = base
-        return self._cached  # type: ignore[no-any-return]
+    if native is None:  # else the core's own attribute answers, for views as well
+
+        @property
+        def _node(self) -> Node:  # type: ignore[override]
+            base = self._base._node
+            # A leaf's view is a leaf: it replaces the view recorded while the base was pending.
+            if self._version is not base or (base.kind == LEAF and self._cached.kind != LEAF):
+                self._cached = self._link.get(base)
+                self._version = base
+            return self._cached  # type: ignore[no-any-return]
 
     @property
     def _shape(self) -> tuple[int, ...]:
@@ -132,4 +134,5 @@ core.masked_class = Masked
 core.handle_classes = frozenset((Array, View, Scalar))
 if native is not None:
     native.set_classes(Array, Scalar, View)
+    native.set_subscripts(Slice, items.getitem, items.setitem)
     native.set_conversions(Protocols.__float__, Protocols.__int__, Protocols.__bool__)

@@ -18,7 +18,7 @@ from fusewright.frontends.arrays import core, inplace, opaque, trace
 from fusewright.frontends.arrays.core import Handle, wrap
 from fusewright.frontends.arrays.dtypes import CONVERT, DEFAULT, result_rule
 from fusewright.frontends.arrays.record import kind_of, map_node, node_of
-from fusewright.ir.dtypes import DType
+from fusewright.ir.dtypes import BOOL, DType
 from fusewright.ir.graph import MAP, SCALAR, Node
 from fusewright.ir.ops import MAP as ROWS
 
@@ -158,6 +158,24 @@ def _two_general(name: str) -> Method:
         return result
 
     return general
+
+
+def learn_where(x: Any, y: Any) -> None:
+    """Remember the types of `where` of an array and a Python number."""
+    for array, number, reflected in ((x, y, False), (y, x, True)):
+        if type(array) in core.handle_classes and type(number) in NUMBERS:
+            kinds = (
+                BOOL,
+                *(
+                    (kind_of(number), array._dtype)
+                    if reflected
+                    else (array._dtype, kind_of(number))
+                ),
+            )
+            dtype, wanted = result_rule("where", kinds)
+            scalar = wanted[1 if reflected else 2]
+            convert = _converter(type(number), scalar)
+            op_of("where").learn_weak(array._dtype, type(number), reflected, dtype, scalar, convert)
 
 
 def _converter(kind: type, dtype: DType) -> Callable[[Any], Any] | None:

@@ -11,7 +11,6 @@ once; evaluating and pruning hold `lock`.
 
 from __future__ import annotations
 
-import math
 import os
 import threading
 from collections.abc import Sequence
@@ -24,7 +23,8 @@ from fusewright._core import native
 from fusewright.base import hooks, source
 from fusewright.base.options import Options, current, watchers
 from fusewright.frontends.arrays.iterations import WORK, Loop, Schedule, recording_frame
-from fusewright.ir.graph import IOTA, LEAF, SCALAR, VIEW, Memory, Node
+from fusewright.frontends.arrays.survivors import Known, Spot, is_worth_storing, let_go
+from fusewright.ir.graph import LEAF, SCALAR, Memory, Node
 
 LIMIT = WORK
 """Recorded nodes after which the program's loop is looked for."""
@@ -33,9 +33,6 @@ HARD_LIMIT = 4 * LIMIT
 MOST_CARRIED = 1024
 BYTES_LIMIT = 1 << 28
 """Bytes of new leaves after which the list is searched for dead nodes that keep memory alive."""
-LARGEST = 1 << 40
-"""Bytes of a value that no flush computes: it can only be wanted in parts."""
-
 _VALUES = (LEAF, SCALAR)
 """Kinds of nodes that nothing has to be computed for."""
 
@@ -48,8 +45,8 @@ _due = LIMIT
 _base = 0
 _whole = 0
 _schedule = Schedule()
-_left: list[tuple[Node, tuple[Loop, int]]] = []
-_carried: set[tuple[Loop, int]] = set()
+_left: list[tuple[Node, Spot]] = []
+_carried: set[Spot] = set()
 
 
 def _reset_lock() -> None:
@@ -251,17 +248,6 @@ def reading_shared_memory() -> list[Node]:
         return [node for node in live() if id(node) in reading]
 
 
-def is_worth_storing(node: Node) -> bool:
-    """Whether a flush nobody asked for computes a value: not what costs nothing to make again.
-
-    Constants, ranges and views of what is in memory are made again for nothing; a value larger
-    than any machine's memory is only ever used in parts.
-    """
-    if node.kind in (VIEW, IOTA) and all(arg.kind in (LEAF, SCALAR) for arg in node.args):
-        return False
-    return math.prod(node.shape) * node.dtype.itemsize < LARGEST
-
-
 def _look_from(length: int) -> None:
     """Let records pass until the list is longer than this."""
     global gate, _due
@@ -358,39 +344,14 @@ def _keep_only(newest: Node) -> None:
 
 
 def _flush_iterations(loop: Loop, period: int) -> None:
-    """Compute what later iterations need, and what they no longer reach.
-
-    A held value that others were computed from is mostly a variable of the loop's body that the
-    next iteration sets anew: it stays pending.  Whether the next iteration needs it is seen from
-    what stands an iteration before it; where the list does not reach that far, it is learned: what
-    the next flush needed after all is computed with the others from then on.
+    """Compute what later iterations need, and what they no longer reach; what the next flush needed
+    after all is computed with the others from then on.
     """
-    newest, count = pending[-1], len(pending)
-    last = max(count - 1 - period, 0)
-    earliest = max(last - period, 0, _whole_from())
-    places = {id(node): index for index, node in enumerate(pending)}
-    used = {id(arg) for node in pending[:-1] for arg in node.args}
-    needed = {id(arg) for node in pending[last:] for arg in node.args}
-    before = [id(node) for node in pending[earliest:last]]
-    base = _base
+    newest = pending[-1]
+    known = Known(pending, _base, _whole_from(), loop, period)
     held = [node for node in live() if node is not newest and is_worth_storing(node)]
-    alive = {id(node) for node in held}
-    left = []
-    for node in held:
-        index = places[id(node)]
-        place = (loop, count - index)
-        if index < last:
-            stays = id(node) not in needed and (id(node) in used or index < base)
-        elif len(before) == period:
-            other = before[index - last]
-            stays = other not in needed and other not in alive
-        else:
-            stays = id(node) in used and place not in _carried
-        if stays and (index < base or not node.demands):
-            left.append((node, place))
-    waiting = {id(node) for node, _ in left}
-    wanted = [node for node in held if id(node) not in waiting]
-    _let_go(wanted, [node for node, _ in left])
+    wanted, left = known.divide(held, _carried)
+    let_go(pending, wanted, [node for node, _ in left])
     if native is not None:
         _tell_turn(wanted, len(pending))
     evaluate(*wanted)
@@ -407,19 +368,6 @@ def _tell_turn(wanted: list[Node], count: int) -> None:
     if _schedule.length == count and _schedule.turn and native.memoise(pending, tuple(wanted)):
         (before, before_at), (code, at) = _schedule.turn
         native.set_turn(count, code, at, before, before_at)
-
-
-def _let_go(wanted: list[Node], left: list[Node]) -> None:
-    """What nobody can ask for after this flush need not be stored because it is computed again."""
-    reached = {id(node) for node in wanted}
-    while left:
-        node = left.pop()
-        if id(node) not in reached:
-            reached.add(id(node))
-            left.extend(arg for arg in node.args if arg.kind != LEAF)
-    for node in pending:
-        if id(node) not in reached:
-            node.demands = 0
 
 
 def _tell_core() -> None:

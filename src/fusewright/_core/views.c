@@ -1,0 +1,257 @@
+/* Basic subscripts: slices, integers, new axes and an ellipsis name a view (frontends.arrays.views).
+
+   Everything else (index arrays, single elements, errors) is the Python function's. */
+
+#include "core.h"
+
+#define MOST_DIMS 16
+
+static PyTypeObject *slice_class;                 /* views.Slice, a tuple of (places, shape) */
+static PyObject *slow_getitem, *slow_setitem; /* items.getitem, items.setitem */
+
+typedef struct {
+    Py_ssize_t out, start, step; /* as in a VIEW's attribute: out is -1 for a fixed index */
+} Place;
+
+typedef struct {
+    int places, dims;
+    Place place[MOST_DIMS];
+    Py_ssize_t extent[MOST_DIMS];
+} Region;
+
+static void keep_dim(Region *region, Py_ssize_t start, Py_ssize_t step, Py_ssize_t count)
+{
+    region->place[region->places++] = (Place){region->dims, start, step};
+    region->extent[region->dims++] = count;
+}
+
+/* What a subscript names; 0 where Python has to look. */
+static int parse(PyObject *key, PyObject *shape, Region *region)
+{
+    PyObject *const *entries = PyTuple_CheckExact(key) ? &PyTuple_GET_ITEM(key, 0) : &key;
+    Py_ssize_t many = PyTuple_CheckExact(key) ? PyTuple_GET_SIZE(key) : 1;
+    Py_ssize_t rank = PyTuple_GET_SIZE(shape), consumed = 0, ellipses = 0;
+    if (many > MOST_DIMS / 2 || rank > MOST_DIMS / 2)
+        return 0;
+    for (Py_ssize_t i = 0; i < many; i++) {
+        ellipses += entries[i] == Py_Ellipsis;
+        consumed += entries[i] != Py_Ellipsis && entries[i] != Py_None;
+    }
+    if (ellipses > 1 || consumed > rank)
+        return 0;
+    region->places = region->dims = 0;
+    for (Py_ssize_t i = 0; i < many; i++) {
+        PyObject *entry = entries[i];
+        if (entry == Py_None) {
+            region->extent[region->dims++] = 1;
+            continue;
+        }
+        if (entry == Py_Ellipsis) {
+            for (Py_ssize_t k = rank - consumed; k > 0; k--)
+                keep_dim(region, 0, 1, PyLong_AsSsize_t(PyTuple_GET_ITEM(shape, region->places)));
+            continue;
+        }
+        Py_ssize_t extent = PyLong_AsSsize_t(PyTuple_GET_ITEM(shape, region->places));
+        if (PySlice_Check(entry)) {
+            Py_ssize_t start, stop, step;
+            if (PySlice_Unpack(entry, &start, &stop, &step) < 0) {
+                PyErr_Clear();
+                return 0;
+            }
+            keep_dim(region, start, step, PySlice_AdjustIndices(extent, &start, &stop, step));
+            region->place[region->places - 1].start = start;
+        }
+        else if (PyLong_CheckExact(entry)) {
+            Py_ssize_t index = PyLong_AsSsize_t(entry);
+            if (index == -1 && PyErr_Occurred()) {
+                PyErr_Clear();
+                return 0;
+            }
+            index += index < 0 ? extent : 0;
+            if (index < 0 || index >= extent)
+                return 0;
+            region->place[region->places++] = (Place){-1, index, 0};
+        }
+        else
+            return 0;
+    }
+    while (region->places < rank)
+        keep_dim(region, 0, 1, PyLong_AsSsize_t(PyTuple_GET_ITEM(shape, region->places)));
+    return region->dims > 0;
+}
+
+static PyObject *places_tuple(Region *region)
+{
+    PyObject *places = PyTuple_New(region->places);
+    for (int i = 0; places != NULL && i < region->places; i++) {
+        Place *place = &region->place[i];
+        PyObject *entry = Py_BuildValue("(nnn)", place->out, place->start, place->step);
+        if (entry == NULL)
+            Py_CLEAR(places);
+        else
+            PyTuple_SET_ITEM(places, i, entry);
+    }
+    return places;
+}
+
+static PyObject *extents_tuple(Region *region)
+{
+    PyObject *shape = PyTuple_New(region->dims);
+    for (int i = 0; shape != NULL && i < region->dims; i++) {
+        PyObject *extent = PyLong_FromSsize_t(region->extent[i]);
+        if (extent == NULL)
+            Py_CLEAR(shape);
+        else
+            PyTuple_SET_ITEM(shape, i, extent);
+    }
+    return shape;
+}
+
+/* A view of a view is a view of the latter's base. */
+static int compose(PyObject *outer, Region *inner)
+{
+    Region result = *inner;
+    result.places = (int)PyTuple_GET_SIZE(outer);
+    if (result.places > MOST_DIMS)
+        return 0;
+    for (int i = 0; i < result.places; i++) {
+        PyObject *entry = PyTuple_GET_ITEM(outer, i);
+        Py_ssize_t dim = PyLong_AsSsize_t(PyTuple_GET_ITEM(entry, 0));
+        Py_ssize_t start = PyLong_AsSsize_t(PyTuple_GET_ITEM(entry, 1));
+        Py_ssize_t step = PyLong_AsSsize_t(PyTuple_GET_ITEM(entry, 2));
+        if (dim < 0)
+            result.place[i] = (Place){-1, start, step};
+        else {
+            Place *place = &inner->place[dim];
+            result.place[i] = (Place){place->out, start + step * place->start, step * place->step};
+        }
+    }
+    *inner = result;
+    return 1;
+}
+
+/* handle[key] of a plain array; NULL without an error where Python has to look. */
+static PyObject *quick_getitem(PyObject *handle, PyObject *key)
+{
+    Region region;
+    if (slice_class == NULL || !is_plain(handle) || Py_TYPE(handle) == scalar_class)
+        return NULL;
+    PyObject *base = handle, *link = view_link_of(handle), *shape;
+    if (link == NULL)
+        shape = ((Handle *)handle)->node->shape;
+    else if (Py_IS_TYPE(link, slice_class))
+        shape = PyTuple_GET_ITEM(link, 1);
+    else
+        return NULL;
+    if (!parse(key, shape, &region))
+        return NULL;
+    if (link != NULL) {
+        if (!compose(PyTuple_GET_ITEM(link, 0), &region))
+            return NULL;
+        base = view_base_of(handle);
+    }
+    PyObject *made = slice_class->tp_alloc(slice_class, 2), *view = NULL;
+    if (made != NULL) {
+        PyObject *places = places_tuple(&region), *extents = extents_tuple(&region);
+        PyTuple_SET_ITEM(made, 0, places);
+        PyTuple_SET_ITEM(made, 1, extents);
+        if (places != NULL && extents != NULL)
+            view = view_new(base, made, ((Handle *)handle)->flags);
+        Py_DECREF(made);
+    }
+    return view;
+}
+
+/* The value a Slice names in its base: of a value in memory another one on the same memory. */
+Node *slice_node(PyObject *link, Node *source)
+{
+    PyObject *places = PyTuple_GET_ITEM(link, 0), *shape = PyTuple_GET_ITEM(link, 1);
+    if (source->kind != LEAF) {
+        Node *node = node_new(VIEW, no_name, PyTuple_Pack(1, source), source->dtype, shape);
+        if (node == NULL)
+            return NULL;
+        Py_SETREF(node->attr, Py_NewRef(places));
+        if (record(node) < 0)
+            Py_CLEAR(node);
+        return node;
+    }
+    PyObject *memory = PyTuple_GET_ITEM(source->value, 0);
+    Py_ssize_t offset = PyLong_AsSsize_t(PyTuple_GET_ITEM(source->value, 1));
+    Py_ssize_t rank = PyTuple_GET_SIZE(shape), steps[64] = {0};
+    for (Py_ssize_t i = 0; i < PyTuple_GET_SIZE(places); i++) {
+        PyObject *place = PyTuple_GET_ITEM(places, i);
+        Py_ssize_t stride = PyLong_AsSsize_t(
+            PyTuple_GET_ITEM(PyTuple_GET_ITEM(source->value, 2), i));
+        Py_ssize_t dim = PyLong_AsSsize_t(PyTuple_GET_ITEM(place, 0));
+        offset += PyLong_AsSsize_t(PyTuple_GET_ITEM(place, 1)) * stride;
+        if (dim >= 0)
+            steps[dim] += PyLong_AsSsize_t(PyTuple_GET_ITEM(place, 2)) * stride;
+    }
+    PyObject *strides = PyTuple_New(rank);
+    for (Py_ssize_t i = 0; strides != NULL && i < rank; i++) {
+        PyObject *step = PyLong_FromSsize_t(steps[i]);
+        if (step == NULL)
+            Py_CLEAR(strides);
+        else
+            PyTuple_SET_ITEM(strides, i, step);
+        if (PyLong_AsSsize_t(PyTuple_GET_ITEM(shape, i)) == 0)
+            offset = 0;
+    }
+    Node *node = strides == NULL ? NULL
+                                 : node_new(LEAF, no_name, Py_NewRef(no_args), source->dtype, shape);
+    PyObject *value = node == NULL ? NULL : Py_BuildValue("(OnO)", memory, offset, strides);
+    Py_XDECREF(strides);
+    if (value == NULL)
+        Py_CLEAR(node);
+    else
+        Py_SETREF(node->value, value);
+    return node;
+}
+
+int is_slice(PyObject *link)
+{
+    return Py_IS_TYPE(link, slice_class) && PyTuple_GET_SIZE(PyTuple_GET_ITEM(link, 1)) <= 64;
+}
+
+PyObject *handle_getitem(PyObject *handle, PyObject *key)
+{
+    PyObject *view = quick_getitem(handle, key);
+    if (view != NULL || PyErr_Occurred())
+        return view;
+    PyObject *given[2] = {handle, key};
+    return PyObject_Vectorcall(slow_getitem, given, 2, NULL);
+}
+
+int handle_setitem(PyObject *handle, PyObject *key, PyObject *value)
+{
+    if (value == NULL) {
+        PyErr_SetString(PyExc_ValueError, "cannot delete array elements");
+        return -1;
+    }
+    PyObject *given[3] = {handle, key, value};
+    PyObject *done = PyObject_Vectorcall(slow_setitem, given, 3, NULL);
+    Py_XDECREF(done);
+    return done == NULL ? -1 : 0;
+}
+
+/* set_subscripts(Slice, getitem, setitem) */
+static PyObject *set_subscripts(PyObject *module, PyObject *given)
+{
+    (void)module;
+    PyObject *type, *get, *set;
+    if (!PyArg_ParseTuple(given, "O!OO", &PyType_Type, &type, &get, &set))
+        return NULL;
+    if (!PyType_IsSubtype((PyTypeObject *)type, &PyTuple_Type)) {
+        PyErr_SetString(PyExc_TypeError, "a Slice is a tuple");
+        return NULL;
+    }
+    Py_XSETREF(slice_class, (PyTypeObject *)Py_NewRef(type));
+    Py_XSETREF(slow_getitem, Py_NewRef(get));
+    Py_XSETREF(slow_setitem, Py_NewRef(set));
+    Py_RETURN_NONE;
+}
+
+PyMethodDef view_methods[] = {
+    {"set_subscripts", set_subscripts, METH_VARARGS, "The class of basic views; the rest."},
+    {NULL},
+};

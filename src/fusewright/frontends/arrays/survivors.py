@@ -1,0 +1,91 @@
+"""Which of the values that somebody holds a flush at a loop's boundary computes, and which it
+leaves alone.
+
+A held value that others were computed from is mostly a variable of the loop's body that the next
+iteration sets anew: it stays pending.  Whether the next iteration needs it is seen from what stands
+an iteration before it; where the list does not reach that far, it is learned.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+
+from fusewright.frontends.arrays.iterations import Loop
+from fusewright.ir.graph import IOTA, LEAF, SCALAR, VIEW, Node
+
+LARGEST = 1 << 40
+"""Bytes of a value that no flush computes: it can only be wanted in parts."""
+
+Spot = tuple[Loop, int]
+"""A loop, and how many records before its boundary."""
+
+
+def is_worth_storing(node: Node) -> bool:
+    """Whether a flush nobody asked for computes a value: not what costs nothing to make again.
+
+    Constants, ranges and views of what is in memory are made again for nothing; a value larger
+    than any machine's memory is only ever used in parts.
+    """
+    if node.kind in (VIEW, IOTA) and all(arg.kind in (LEAF, SCALAR) for arg in node.args):
+        return False
+    return math.prod(node.shape) * node.dtype.itemsize < LARGEST
+
+
+class Known:
+    """The pending list at a boundary: the first `base` nodes are older than the loop, from `whole`
+    on it is as it was recorded, and an iteration makes `period` nodes.
+    """
+
+    def __init__(
+        self, pending: Sequence[Node], base: int, whole: int, loop: Loop, period: int
+    ) -> None:
+        # No node is kept: who holds one is counted next.
+        self.count, self.base, self.loop, self.period = len(pending), base, loop, period
+        self.last = max(len(pending) - 1 - period, 0)
+        earliest = max(self.last - period, 0, whole)
+        self.places = {id(node): index for index, node in enumerate(pending)}
+        self.used = {id(arg) for node in pending[:-1] for arg in node.args}
+        self.needed = {id(arg) for node in pending[self.last :] for arg in node.args}
+        self.before = [id(node) for node in pending[earliest : self.last]]
+
+    def divide(
+        self, held: Sequence[Node], carried: set[Spot]
+    ) -> tuple[list[Node], list[tuple[Node, Spot]]]:
+        """What to compute, and what stays pending; `carried` are the spots of values that a later
+        iteration needed after all.
+        """
+        alive = {id(node) for node in held}
+        wanted: list[Node] = []
+        left: list[tuple[Node, Spot]] = []
+        for node in held:
+            index = self.places[id(node)]
+            spot = (self.loop, self.count - index)
+            old = index < self.base
+            if self._stays(node, index, alive, spot in carried) and (old or not node.demands):
+                left.append((node, spot))
+            else:
+                wanted.append(node)
+        return wanted, left
+
+    def _stays(self, node: Node, index: int, alive: set[int], carried: bool) -> bool:
+        used = id(node) in self.used
+        if index < self.last:
+            return id(node) not in self.needed and (used or index < self.base)
+        if len(self.before) == self.period:
+            other = self.before[index - self.last]
+            return other not in self.needed and other not in alive
+        return used and not carried
+
+
+def let_go(pending: Sequence[Node], wanted: Sequence[Node], left: list[Node]) -> None:
+    """What nobody can ask for after this flush need not be stored because it is computed again."""
+    reached = {id(node) for node in wanted}
+    while left:
+        node = left.pop()
+        if id(node) not in reached:
+            reached.add(id(node))
+            left.extend(arg for arg in node.args if arg.kind != LEAF)
+    for node in pending:
+        if id(node) not in reached:
+            node.demands = 0
