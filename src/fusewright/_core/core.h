@@ -135,7 +135,16 @@ PyObject *steady_count(PyObject *module, PyObject *none);
 PyObject *steady_set_turn(PyObject *module, PyObject *given);
 
 int options_allow(PyObject *options, int *threads); /* whether exactly these are in force */
+int64_t program_slots(PyObject *program); /* as many nodes it runs on */
 int program_run(PyObject *program, Node **order, int threads);
+
+/* each part's state until Python has set it; `unset` is a function that raises */
+int memory_ready(PyObject *unset);
+int operators_ready(PyObject *unset);
+int views_ready(PyObject *unset);
+int trace_ready(PyObject *unset);
+int slice_ready(void);
+int program_ready(PyObject *unset);
 
 /* each part's functions */
 extern PyMethodDef view_methods[], operator_methods[], handle_methods[], trace_methods[], slice_methods[], memory_methods[],

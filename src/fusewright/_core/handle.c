@@ -236,6 +236,10 @@ static PyObject *wrap(PyObject *module, PyObject *node)
         PyErr_SetString(PyExc_TypeError, "a handle's value is a Node");
         return NULL;
     }
+    if (array_class == NULL) {
+        PyErr_SetString(PyExc_RuntimeError, "there are no classes of arrays yet");
+        return NULL;
+    }
     return handle_new((Node *)Py_NewRef(node));
 }
 

@@ -186,6 +186,13 @@ PyTypeObject MemoryType = {
     .tp_doc = "A root allocation: the native form of fusewright.ir.graph.Memory.",
 };
 
+int memory_ready(PyObject *unset)
+{
+    slow_blocks = Py_NewRef(unset);
+    make_owner = Py_NewRef(unset);
+    return (free_lists = PyList_New(0)) == NULL ? -1 : 0;
+}
+
 PyMethodDef memory_methods[] = {
     {"block", block, METH_VARARGS, "A block of the pool: (address, nbytes, home, size)."},
     {"allocate", allocate_method, METH_O, "A block of so many bytes."},

@@ -143,7 +143,7 @@ static int fill_memo(Memo *fresh, PyObject *pending, Py_ssize_t count, Structure
     fresh->count = (int)count;
     fresh->words = words;
     PyObject *program = program_of((Node **)&PyTuple_GET_ITEM(wanted, 0), many, &slice);
-    if (program == NULL || (fresh->output = PyMem_Malloc((size_t)many * sizeof(int16_t) + 1)) == NULL)
+    if (program == NULL || program_slots(program) != slice.count || (fresh->output = PyMem_Malloc((size_t)many * sizeof(int16_t) + 1)) == NULL)
         return 0;
     fresh->program = Py_NewRef(program);
     fresh->nodes = slice.count;

@@ -19,33 +19,13 @@ from typing import Any
 import numpy as np
 from foreign import FOREIGN
 from outcomes import outcome
+from tables import BINARY, DTYPES, INPLACE, KEYS, NUMBERS, SHAPES, UFUNCS, UNARY
 
 import fusewright as fw
 import fusewright.numpy as fnp
 
 Case = tuple[str, Callable[[], Any]]
 Names = tuple[str, ...]
-
-DTYPES = (
-    "bool", "int8", "int16", "int32", "int64", "uint8", "uint16", "uint32", "uint64",
-    "float16", "float32", "float64", "complex64", "complex128",
-)  # fmt: skip
-BINARY = (
-    "add", "sub", "mul", "truediv", "floordiv", "mod", "pow", "and_", "or_", "xor", "lshift",
-    "rshift", "lt", "le", "eq", "ne", "gt", "ge",
-)  # fmt: skip
-INPLACE = (
-    "iadd", "isub", "imul", "itruediv", "ifloordiv", "imod", "ipow", "iand", "ior", "ixor",
-    "ilshift", "irshift",
-)  # fmt: skip
-UNARY = ("neg", "pos", "abs", "invert")
-NUMBERS: dict[str, Any] = {
-    "True": True, "0": 0, "2": 2, "3": 3, "-3": -3, "300": 300, "2**40": 2**40, "2**80": 2**80,
-    "0.5": 0.5, "2.0": 2.0, "-0.0": -0.0, "nan": float("nan"), "1e300": 1e300, "2j": 2j,
-    "float64": np.float64(1.5), "float32": np.float32(1.5), "int8": np.int8(3),
-    "bool_": np.True_, "uint64": np.uint64(2**63), "0-d": np.array(2.5), "None": None,
-    "text": "ab", "list": [1, 2, 3],
-}  # fmt: skip
 
 
 def array(dtype: str, shape: tuple[int, ...] = (3,)) -> Any:
@@ -130,8 +110,6 @@ def masked(call: Callable[..., Any]) -> Any:
 
 # ---- shapes, functions -------------------------------------------------------------------------
 
-SHAPES = ((), (1,), (3,), (2, 3), (2, 1), (0,), (2, 0), (1, 1, 3), (4,))
-
 
 def shapes() -> Iterator[Case]:
     for left, right in itertools.product(SHAPES, SHAPES):
@@ -148,8 +126,31 @@ def shapes() -> Iterator[Case]:
         )
 
 
-UFUNCS = ("add", "maximum", "sqrt", "exp", "arctan2", "isnan", "logical_and", "power", "negative",
-          "divide", "square", "left_shift", "equal", "conjugate", "hypot", "floor")  # fmt: skip
+def subscripts() -> Iterator[Case]:
+    for (spelled, key), shape in itertools.product(KEYS.items(), SHAPES):
+        yield f"{shape}[{spelled}]", lambda k=key, s=shape: array("int64", s)[k]
+        yield f"{shape} + 1 [{spelled}]", lambda k=key, s=shape: (array("int64", s) + 1)[k] * 2
+        yield f"{shape}[{spelled}] = 7", lambda k=key, s=shape: assigned(array("int64", s), k, 7)
+        yield f"{shape}[{spelled}] += 1", lambda k=key, s=shape: stepped(array("int64", s), k)
+        yield (
+            f"del {shape}[{spelled}]",
+            lambda k=key, s=shape: operator.delitem(array("int8", s), k),
+        )
+    cube = array("int64", (4, 5, 6))
+    for (one, first), (two, second) in itertools.product(KEYS.items(), KEYS.items()):
+        yield f"[{one}][{two}]", lambda a=first, b=second: cube[a][b]
+
+
+def assigned(x: Any, key: Any, value: Any) -> Any:
+    x[key] = value
+    return x
+
+
+def stepped(x: Any, key: Any) -> Any:
+    part = x[key]
+    x += 1
+    part += x[key]
+    return [x, part]
 
 
 def functions() -> Iterator[Case]:
@@ -249,6 +250,14 @@ def things() -> Iterator[Case]:
         yield f"with an object {name}", lambda v=value: v + object()
         yield f"less than an object {name}", lambda v=value: v < object()
         yield f"an object and {name}", lambda v=value: object() - v
+    yield "evaluate pickled", lambda: pickle.loads(pickle.dumps(fw.evaluate)) is fw.evaluate
+    yield "evaluate copied", lambda: copy.deepcopy(fw.evaluate) is fw.evaluate
+    yield "evaluate signature", lambda: str(inspect.signature(fw.evaluate))
+    yield "evaluate facts", lambda: [fw.evaluate.__name__, fw.evaluate.__doc__]
+    yield "evaluate nothing", lambda: fw.evaluate()
+    yield "evaluate two", lambda: fw.evaluate(x + 1, x + 2)
+    yield "evaluate a number", lambda: fw.evaluate(1.0)
+    yield "evaluate by name", lambda: fw.evaluate(x=1)
     yield "set of scalars", lambda: sorted({x.sum(), x.sum(), x[0]})
     yield "masked", lambda: [x[x > 1] + 1, 2 - x[x > 1], -x[x > 1], x[x > 1] < 2]
     yield "masked and array", lambda: x[x > 1] + x[x > 1]
@@ -352,7 +361,7 @@ class Thing:
         return x * 0.5
 
 
-TYPES = (operators, with_numbers, in_place, functions)
+TYPES = (operators, with_numbers, in_place, functions, subscripts)
 """What is recorded; NumPy computes it, node by node."""
 COMPILED = (
     lambda: operators(("add", "lt")), lambda: with_numbers(("mul", "pow", "ge")), shapes, where,

@@ -20,7 +20,7 @@ from fusewright.plan.plan import counts_tiles
 from fusewright.targets.cpu import launch as launching
 from fusewright.targets.cpu import threads
 from fusewright.targets.cpu.launch import Launch, product
-from fusewright.targets.cpu.runner import Runner
+from fusewright.targets.cpu.runner import UNKNOWN, Runner
 
 CONST, PARAM, ADD, SUBTRACT, MULTIPLY, MINIMUM, MAXIMUM, WHERE, LESS, QUOTIENT = range(10)
 OPERATIONS = {
@@ -31,6 +31,9 @@ EXTENT, STRIDE, NUMBER, PLACE = range(4)
 POINTER, PARTIAL, BLOCK, INTEGER, SCALAR, PART = range(6)
 DEEPEST = 24
 """Levels of an expression: the core's stack has 32."""
+
+MOST_WORDS, MOST_PARTIALS = 256, 16
+"""Arguments, and partial results, of a kernel that the core calls."""
 
 
 class _UnknownError(Exception):
@@ -60,7 +63,15 @@ def forget() -> None:
 
 
 def program(runner: Runner) -> Any:
-    """The runner as a native program, or None."""
+    """The runner as a native program, or None; the same one each time, so that it hears of better
+    code.
+    """
+    if runner.native is UNKNOWN:
+        runner.native = _program(runner)
+    return runner.native
+
+
+def _program(runner: Runner) -> Any:
     try:
         code = Code()
         steps = tuple(_step(code, runner, number) for number in range(len(runner.steps)))
@@ -163,6 +174,8 @@ def _kernel(code: Code, runner: Runner, step: Launch) -> tuple[Any, ...]:
         for slot, elements, itemsize in module.partials
     ]
     if any(piece.halo >= 0 for piece in module.scratch):
+        raise _UnknownError
+    if len(module.words) > MOST_WORDS or len(partials) > MOST_PARTIALS:
         raise _UnknownError
     rooms = [
         code.of(product(piece.extents, piece.rows * piece.itemsize)) for piece in module.scratch
