@@ -54,8 +54,8 @@ def values(core: Any) -> list[Any]:
     """Things of many kinds, some nearly right."""
     x = fw.asarray(np.arange(3.0))
     made = [
-        None, True, 0, 1, -1, 5, 2**31, 2**70, -(2**70), 1.5, "add", "", b"", b"12345678", bytes(64),
-
+        None, True, 0, 1, -1, 5, 2**31, 2**70, -(2**70), 1.5, "add", "", b"", b"12345678",
+        bytes(64),
         (), (1,), (None,), (1, 2, 3), ((),), [], [1], [[]], {}, {"a": 1}, set(), slice(1, 2), ...,
         object(), Hostile(), int, object, len, Hostile, np.arange(3), np.float64(1), lambda *a: a,
         values.__code__, x, x[1:], x + 1, x.sum(), x._node, (x + 1)._node, x._node.value[0],
