@@ -108,8 +108,11 @@ def _loop(name: str) -> Callable[..., Any]:
         "30 operators": "step(a[i], b[i], c[i], d[i])",
     }  # fmt: skip
     scope: dict[str, Any] = {"np": np, "step": peers.numba().njit(_thirty_scalar)}
-    text = f"def loop(a, b, c, d):\n out = np.empty_like(a)\n for i in range(a.size):\n  out[i] = {bodies[name]}\n return out"
-    exec(text, scope)
+    lines = (
+        "def loop(a, b, c, d):", " out = np.empty_like(a)", " for i in range(a.size):",
+        f"  out[i] = {bodies[name]}", " return out",
+    )  # fmt: skip
+    exec("\n".join(lines), scope)
     made: Callable[..., Any] = scope["loop"]
     return made
 
