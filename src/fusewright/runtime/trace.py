@@ -23,6 +23,10 @@ ROWS = (4096, 32768, 131072)
 LARGE = 1 << 26
 """Bytes of a result from which it is written past the caches (measured: pays above about 64
 MiB)."""
+SMALL = 1 << 14
+"""Elements up to which computing a value takes about as long as starting to."""
+PATCHES = 2
+"""Values patched in place from which the structure says whether everything is small."""
 MARGIN = 4
 """As in `plan.extents`: positions at most this far from either end of a dim are part of the
 structure."""
@@ -41,6 +45,11 @@ class Slice:
     outputs: tuple[int, ...]
     key: Key
     reusable: set[Node]
+
+    @property
+    def is_small(self) -> bool:
+        """Whether there are patches, and none of the values is worth a launch of its own."""
+        return bool(self.key[-3])
 
     @property
     def is_large(self) -> bool:
@@ -81,7 +90,10 @@ def take(requested: Sequence[Node]) -> Slice:
         outputs += [slots[node] for node in again if slots[node] not in outputs]
     outputs.sort()
     parts.extend(outputs)
-    # Two facts about sizes: whether rows stay in cache, and whether results leave it.
+    # Facts about sizes: whether launches dominate, rows stay in cache, and results leave it.
+    parts.append(
+        len(reusable) >= PATCHES and all(prod(n.shape) <= SMALL for n in slots if n.args)
+    )
     parts.append(bisect(ROWS, inner))
     parts.append(any(prod(n.shape) * n.dtype.itemsize >= LARGE for n in requested))
     return Slice(list(slots), slots, tuple(outputs), tuple(parts), reusable)
