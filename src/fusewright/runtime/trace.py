@@ -16,7 +16,7 @@ from typing import Any
 
 from fusewright.ir import graph
 from fusewright.ir.graph import Node
-from fusewright.runtime.reuse import is_reusable
+from fusewright.runtime.reuse import Edges, is_reusable
 
 ROWS = (4096, 32768, 131072)
 """Elements of a row at which plans may differ: rows of float64 that fit L1, a share of L2, L2."""
@@ -64,6 +64,7 @@ def take(requested: Sequence[Node]) -> Slice:
     again: set[Node] = set()
     inner = 0
     reusable: set[Node] = set()
+    edges = Edges()
     stack = list(requested)
     while stack:
         node = stack[-1]
@@ -79,7 +80,7 @@ def take(requested: Sequence[Node]) -> Slice:
                 if len(shape) > 1 and shape[0]:
                     inner = max(inner, prod(shape[1:]))
                 if node.kind == graph.ASSEMBLE:
-                    parts.append(is_reusable(node, slots, reusable))
+                    parts.append(is_reusable(node, slots, reusable, edges))
                     if parts[-1]:
                         reusable.add(node)
                 slots[node] = len(slots)
@@ -91,9 +92,7 @@ def take(requested: Sequence[Node]) -> Slice:
     outputs.sort()
     parts.extend(outputs)
     # Facts about sizes: whether launches dominate, rows stay in cache, and results leave it.
-    parts.append(
-        len(reusable) >= PATCHES and all(prod(n.shape) <= SMALL for n in slots if n.args)
-    )
+    parts.append(len(reusable) >= PATCHES and all(prod(n.shape) <= SMALL for n in slots if n.args))
     parts.append(bisect(ROWS, inner))
     parts.append(any(prod(n.shape) * n.dtype.itemsize >= LARGE for n in requested))
     return Slice(list(slots), slots, tuple(outputs), tuple(parts), reusable)
