@@ -60,7 +60,9 @@ class Lowering(Arguments):
             self._tiles()
         elif self.kernel.shared == 0:
             for phase in self.kernel.phases:
-                self._row_phase(phase, (), const(0, INT64))
+                # a phase's loads stay behind the stores of those before it
+                with self.builder.when("true"):
+                    self._row_phase(phase, (), const(0, INT64))
         else:
             self._rows()
         text = self.text("kernel")
