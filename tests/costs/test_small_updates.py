@@ -65,9 +65,12 @@ def run(program: Program, values: Any, steps: int) -> tuple[Any, list[int]]:
 SMALL = [(line, (2000,)), (plate, (50, 50)), (points, (2000,)), (summed, (300,))]
 
 
-@pytest.mark.parametrize(
-    ("program", "shape"), SMALL, ids=lambda case: getattr(case, "__name__", str(case))
-)
+def spelled(case: Any) -> str:
+    """A name that is the same in every process."""
+    return str(getattr(case, "__name__", case))
+
+
+@pytest.mark.parametrize(("program", "shape"), SMALL, ids=spelled)
 @pytest.mark.parametrize("steps", [4, 60])
 def test_bits_are_those_of_numpy(program: Program, shape: Any, steps: int) -> None:
     values = np.random.default_rng(4).random(shape)
@@ -79,9 +82,7 @@ def test_bits_are_those_of_numpy(program: Program, shape: Any, steps: int) -> No
         np.testing.assert_array_equal(got, program(values.copy(), steps))
 
 
-@pytest.mark.parametrize(
-    ("program", "shape"), SMALL[:3], ids=lambda case: getattr(case, "__name__", str(case))
-)
+@pytest.mark.parametrize(("program", "shape"), SMALL[:3], ids=spelled)
 def test_small_updates_are_one_launch(program: Program, shape: Any) -> None:
     _, counts = run(program, np.random.default_rng(4).random(shape), 60)
     assert len(counts) > 2

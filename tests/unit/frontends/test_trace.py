@@ -25,7 +25,7 @@ Flushes = list[tuple[int, int]]
 def flushes() -> Iterator[Flushes]:
     """(values asked for, nodes pending) of every evaluation."""
     seen: Flushes = []
-    inner = hooks.evaluate
+    inner, is_driver = hooks.evaluate, hooks.is_driver
 
     def evaluate(nodes: Sequence[Node]) -> None:
         seen.append((len(nodes), len(trace.pending)))
@@ -35,7 +35,7 @@ def flushes() -> Iterator[Flushes]:
     trace.pending.clear()
     hooks.set_evaluate(evaluate)
     yield seen
-    hooks.set_evaluate(inner)
+    hooks.set_evaluate(inner, is_driver)
 
 
 def test_dead_temporaries_are_never_computed(flushes: Flushes) -> None:

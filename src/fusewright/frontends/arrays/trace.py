@@ -176,7 +176,18 @@ def note_bytes(nbytes: int) -> None:
     _fresh_bytes += nbytes
     if _fresh_bytes > BYTES_LIMIT:
         _fresh_bytes = 0
-        prune()
+        _release()
+
+
+def _release() -> None:
+    """Let go what dead nodes keep; the list stays as long as it is, since its length says where the
+    loop turns.
+    """
+    with lock:
+        for index in range(len(pending) - 1, -1, -1):
+            # 2: the list's reference and the call's
+            if pending[index].kind == LEAF or getrefcount(pending[index]) <= 2:
+                pending[index] = _TOMBSTONE
 
 
 def prune() -> None:
