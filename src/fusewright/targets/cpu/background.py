@@ -13,7 +13,7 @@ from collections.abc import Callable
 from contextvars import copy_context
 from functools import partial
 
-Job = Callable[[], None]
+Job = Callable[[], object]
 
 NICE = 10
 """The compiling thread gives way to those that compute."""
