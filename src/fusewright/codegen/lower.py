@@ -38,6 +38,7 @@ from fusewright.ir.nest import Nest, Program
 from fusewright.plan.plan import TILE, Kernel, Member, counts_tiles
 from fusewright.rules.decompose import decompose_all
 
+Index = tuple[Expr, ...]
 LIGHT = 24
 """Expressions in a body: below this, two machine vectors at a time hide the latency of one."""
 ATTRIBUTES = 'attributes #0 = { nounwind "prefer-vector-width"="512" }\n!0 = !{i32 1}'
@@ -253,11 +254,25 @@ class Lowering(Arguments):
         def statement(variable: Expr) -> None:
             here = (*outer, variable)
             values = [self.builder.emit(at(body, here)) for body in bodies]
-            for member, nest, body, value in zip(phase, nests, bodies, values, strict=True):
-                where = [at(i, here) for i in nest.store]
-                self.memory.store(member.stage.slot, where, value, body.dtype)
+            self._store(phase, nests, values, here)
 
         self.vector_loop(low, high, width, statement, aligned=self.kernel.tiled)
+
+    def _store(
+        self, phase: Sequence[Member], nests: Sequence[Nest], values: list[str], here: Index
+    ) -> None:
+        """Write the values of a phase's nests; the two parts of a complex number together."""
+        number = 0
+        while number < len(nests):
+            slot, nest, value = phase[number].stage.slot, nests[number], values[number]
+            where = [at(i, here) for i in nest.store]
+            number += 1
+            if not self.program.buffers[slot].dtype.is_complex:
+                self.memory.store(slot, where, value, nest.body.dtype)
+                continue
+            parts = value, values[number]
+            self.memory.store_parts(slot, where[:-1], parts, nest.body.dtype)
+            number += 1
 
     def _scalars(
         self, phase: Sequence[Member], nests: Sequence[Nest], here: tuple[Expr, ...]
