@@ -16,7 +16,7 @@ from collections.abc import Sequence
 from contextlib import ExitStack
 from dataclasses import replace
 
-from fusewright.codegen import reduction
+from fusewright.codegen import reduction, repeat
 from fusewright.codegen.arguments import Arguments
 from fusewright.codegen.boxes import (
     boxes,
@@ -57,6 +57,11 @@ class Lowering(Arguments):
     def run(self) -> Module:
         self._arguments()
         self._layouts()
+        tables = {
+            bodies: repeat.fill_table(self.builder, one, self.words_of[bodies])
+            for bodies, one in self.repeats.items()
+        }
+        self.tables.update(tables)
         if self.kernel.form == "tiles":
             self._tiles()
         elif self.kernel.shared == 0:
@@ -248,12 +253,17 @@ class Lowering(Arguments):
         if any(m.stage.form != "map" for m in phase):
             reduction.write(self.folding, self, phase, outer, unit, (low, high))
             return
-        bodies = self.bodies(nests)
-        width = self.width(bodies)
+        key = tuple(nest.body for nest in nests)
+        turns = self.repeats.get(key)
+        bodies = self.bodies(nests) if turns is None else []
+        width = self.width(bodies) if turns is None else turns.lanes(self.vector_bytes)
 
         def statement(variable: Expr) -> None:
             here = (*outer, variable)
-            values = [self.builder.emit(at(body, here)) for body in bodies]
+            if turns is None:
+                values = [self.builder.emit(at(body, here)) for body in bodies]
+            else:
+                values = repeat.write(self.builder, turns, self.tables[key], here)
             self._store(phase, nests, values, here)
 
         self.vector_loop(low, high, width, statement, aligned=self.kernel.tiled)
