@@ -253,20 +253,41 @@ class Lowering(Arguments):
         if any(m.stage.form != "map" for m in phase):
             reduction.write(self.folding, self, phase, outer, unit, (low, high))
             return
-        key = tuple(nest.body for nest in nests)
-        turns = self.repeats.get(key)
-        bodies = self.bodies(nests) if turns is None else []
-        width = self.width(bodies) if turns is None else turns.lanes(self.vector_bytes)
+        turns = self.repeats.get(tuple(nest.body for nest in nests))
+        if turns is not None:
+            self._turns(turns, phase, nests, outer, (low, high))
+            return
+        bodies = self.bodies(nests)
+        width = self.width(bodies)
 
         def statement(variable: Expr) -> None:
             here = (*outer, variable)
-            if turns is None:
-                values = [self.builder.emit(at(body, here)) for body in bodies]
-            else:
-                values = repeat.write(self.builder, turns, self.tables[key], here)
+            values = [self.builder.emit(at(body, here)) for body in bodies]
             self._store(phase, nests, values, here)
 
         self.vector_loop(low, high, width, statement, aligned=self.kernel.tiled)
+
+    def _turns(
+        self,
+        turns: repeat.Repeat,
+        phase: Sequence[Member],
+        nests: Sequence[Nest],
+        outer: Index,
+        bounds: tuple[Expr, Expr],
+    ) -> None:
+        """A vector loop around a loop of turns."""
+        width = turns.lanes(self.vector_bytes)
+        table = self.tables[tuple(nest.body for nest in nests)]
+
+        def statement(variable: Expr) -> None:
+            vectors = repeat.parts(self.builder, outer, width)
+            for vector, values in repeat.Turns(self.builder, turns, table, vectors).write():
+                whole, self.builder.lanes = self.builder.lanes, vector.lanes
+                self._store(phase, nests, values, vector.here)
+                self.builder.lanes = whole
+
+        together = width * turns.vectors(self.vector_bytes)
+        self.vector_loop(*bounds, together, statement, aligned=self.kernel.tiled)
 
     def _store(
         self, phase: Sequence[Member], nests: Sequence[Nest], values: list[str], here: Index

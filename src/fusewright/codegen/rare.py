@@ -27,7 +27,7 @@ Spell = Callable[..., str]
 
 def call_rare(text: Text, node: Expr, operands: Sequence[str]) -> str:
     """Append the test, the branch and the call; the result's register."""
-    some = _some(text, _TESTS.get(node.name, _unknown)(text, operands))
+    some = _TESTS.get(node.name, _unknown)(text, operands)
     rescued, result = text.fresh(), text.fresh()
     # the value of the ordinary case comes from a block of its own
     slow, near, done = (f"{result.lstrip('%')}.{block}" for block in ("slow", "near", "done"))
@@ -47,7 +47,7 @@ def call_rare(text: Text, node: Expr, operands: Sequence[str]) -> str:
     return result
 
 
-def _some(text: Text, lanes: str) -> str:
+def _any(text: Text, lanes: str) -> str:
     if text.width == 1:
         return lanes
     kind = f"<{text.width} x i1>"
@@ -61,17 +61,21 @@ def _extraordinary(text: Text, operands: Sequence[str]) -> str:
     kind = text.type(INT64)
     bits = text.convert("bitcast", operands[2], FLOAT64, INT64)
     moved = text.line(f"add {kind} {bits}, {text.literal(shift, INT64)}")
-    return text.line(f"icmp slt {kind} {moved}, {text.literal(least + shift, INT64)}")
+    return _any(text, text.line(f"icmp slt {kind} {moved}, {text.literal(least + shift, INT64)}"))
 
 
 def _unknown(text: Text, operands: Sequence[str]) -> str:
-    return text.line(f"fcmp uno {text.type(FLOAT64)} {operands[2]}, {operands[4]}")
+    return _any(text, text.line(f"fcmp uno {text.type(FLOAT64)} {operands[2]}, {operands[4]}"))
 
 
 def _unbounded(text: Text, operands: Sequence[str]) -> str:
-    """A length that is no number is not less than another: only the bound matters."""
+    """A length that is no number is not less than another: only the bound matters, and that is the
+    same in all lanes.
+    """
     bound = operands[4]
-    return text.line(f"fcmp uno {text.type(FLOAT64)} {bound}, {bound}")
+    if text.width > 1:
+        bound = text.line(f"extractelement {text.type(FLOAT64)} {bound}, i64 0")
+    return text.line(f"fcmp uno double {bound}, {bound}")
 
 
 _TESTS: dict[str, Callable[[Text, Sequence[str]], str]] = {

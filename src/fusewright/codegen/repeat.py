@@ -7,10 +7,10 @@ table that the kernel fills when it starts.
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 
-from fusewright.codegen.builder import Builder, mask_type
+from fusewright.codegen.builder import Builder, Lanes, Loop, mask_type
 from fusewright.codegen.spell import llvm_type
 from fusewright.ir.dtypes import BOOL, FLOAT16, INT64, DType
 from fusewright.ir.expr import Expr, const, index, load, op, postorder
@@ -66,13 +66,15 @@ class Repeat:
         return len(self.found.values)
 
     def lanes(self, vector_bytes: int) -> int:
-        """As many vectors side by side as the registers hold."""
+        """Lanes of one machine vector."""
         nodes = [n for n in postorder(self.step) if n.name not in ("const", "index")]
-        widest = max(node.dtype.itemsize for node in nodes)
+        return vector_bytes // max(node.dtype.itemsize for node in nodes)
+
+    def vectors(self, vector_bytes: int) -> int:
+        """How many vectors take turns together: as many as the registers hold."""
         each = len(self.found.state) + len(self.kept) + WORKING
         most = REGISTERS[vector_bytes] // each
-        count = MOST_VECTORS if most >= MOST_VECTORS else 2 if most > 1 else 1
-        return count * vector_bytes // widest
+        return MOST_VECTORS if most >= MOST_VECTORS else 2 if most > 1 else 1
 
 
 def in_primitives(found: Recurrence, memo: dict[Expr, Expr]) -> Repeat:
@@ -158,58 +160,123 @@ def _leaf(
     return leaf
 
 
-def write(builder: Builder, repeat: Repeat, table: Table, here: Sequence[Expr]) -> list[str]:
-    """All turns for the current lanes; the registers of the roots."""
-    width = builder.lanes.width if builder.lanes is not None else 1
-    places: dict[Expr, Expr] = {index(dim): variable for dim, variable in enumerate(here)}
-    dtypes = [leaf.dtype for leaf in repeat.found.state]
-    start = [builder.emit(e) for e in replaced(repeat.start, places)]
-    for e in replaced(repeat.kept, places):
-        builder.emit(e)
-    kinds = [llvm_type(dtype, width) for dtype in dtypes]
-    carried = list(zip(kinds, start, strict=True))
-    with builder.loop("0", str(repeat.turns), 1, carried) as loop:
-        at = (here[-1], loop.variable)
-        inside = dict(places)
-        for number, leaf in enumerate(repeat.found.state):
-            state = load(("now", number), at, leaf.dtype)
-            builder.scopes[-1].memo[(state, width)] = loop.current[number]
-            inside[leaf] = state
-        for number, column in enumerate(table.columns):
-            place = _cell(builder, table.pointer, loop.register, len(table.columns), number)
-            inside[column] = _leaf(
-                builder, "column", number, column.dtype, (loop.variable,), place
+@dataclass(frozen=True, slots=True)
+class Part:
+    """One machine vector of several that take turns together, and the indices it stands for."""
+
+    lanes: Lanes
+    here: tuple[Expr, ...]
+
+
+def parts(builder: Builder, outer: Sequence[Expr], width: int) -> list[Part]:
+    """The current lanes in vectors of `width`."""
+    whole = builder.lanes
+    assert whole is not None, "turns are taken by vectors"
+    made = []
+    for first in range(0, whole.width, width):
+        start = builder.value(f"add i64 {whole.start}, {first}")
+        mask = whole.mask
+        if mask is not None and width < whole.width:
+            order = ", ".join(f"i32 {lane}" for lane in range(first, first + width))
+            kind = mask_type(whole.width)
+            mask = builder.value(
+                f"shufflevector {kind} {mask}, {kind} poison, <{width} x i32> <{order}>"
             )
-        if repeat.condition is not None:
-            (condition,) = replaced([repeat.condition], inside)
-            _leave_at_rest(builder, repeat, builder.emit(condition), table.steady, loop.end)
-        loop.next += [builder.emit(e) for e in replaced(repeat.step, inside)]
-    for number, leaf in enumerate(repeat.found.state):
-        final = load(("final", number), (here[-1],), leaf.dtype)
-        builder.scopes[-1].memo[(final, width)] = loop.current[number]
-        places[leaf] = final
-    return [builder.emit(e) for e in replaced(repeat.roots, places)]
+        variable = builder.variable(start)
+        made.append(Part(Lanes(variable.attr, width, start, mask), (*outer, variable)))
+    return made
 
 
-def _leave_at_rest(
-    builder: Builder, repeat: Repeat, condition: str, steady: str, end: str
-) -> None:
-    """Leave the loop where no lane changes any more."""
-    assert repeat.found.rest is not None
-    lanes = builder.lanes
-    width = lanes.width if lanes is not None else 1
-    kind = mask_type(width)
-    if repeat.found.rest.value:
-        ones = "true" if width == 1 else "splat (i1 true)"
-        condition = builder.value(f"xor {kind} {condition}, {ones}")
-    if lanes is not None and lanes.mask is not None:
-        condition = builder.value(f"and {kind} {condition}, {lanes.mask}")
-    if width > 1:
-        condition = builder.value(
-            f"call i1 @llvm.vector.reduce.or.v{width}i1({kind} {condition})"
-        )
-    lasting = builder.value(f"xor i1 {steady}, true")
-    more = builder.value(f"or i1 {condition}, {lasting}")
-    following = builder.label()
-    builder.line(f"br i1 {more}, label %{following}, label %{end}")
-    builder.line(f"{following}:")
+class Turns:
+    """The turns being written for some vectors at once."""
+
+    def __init__(
+        self, builder: Builder, repeat: Repeat, table: Table, vectors: Sequence[Part]
+    ) -> None:
+        self.builder = builder
+        self.repeat = repeat
+        self.table = table
+        self.vectors = vectors
+
+    def write(self) -> Iterator[tuple[Part, list[str]]]:
+        """Each vector, while it is the builder's, with the registers of the roots."""
+        builder, state = self.builder, self.repeat.found.state
+        carried = [value for vector in self.vectors for value in self._start(vector)]
+        with builder.loop("0", str(self.repeat.turns), 1, carried) as loop:
+            columns = self._columns(loop)
+            inside = [
+                {**_places(vector), **columns, **self._known("now", vector, current, loop.variable)}
+                for vector, current in zip(self.vectors, self._split(loop.current), strict=True)
+            ]
+            if self.repeat.condition is not None:
+                self._leave_at_rest(inside, loop.end)
+            for vector, places in zip(self.vectors, inside, strict=True):
+                loop.next += self._emitted(vector, replaced(self.repeat.step, places))
+        for vector, final in zip(self.vectors, self._split(loop.current), strict=True):
+            places = {**_places(vector), **self._known("final", vector, final)}
+            yield vector, self._emitted(vector, replaced(self.repeat.roots, places))
+        assert len(state) * len(self.vectors) == len(loop.next)
+
+    def _start(self, vector: Part) -> list[tuple[str, str]]:
+        """The first state, by type; what no turn changes is computed here, too."""
+        start = self._emitted(vector, replaced(self.repeat.start, _places(vector)))
+        self._emitted(vector, replaced(self.repeat.kept, _places(vector)))
+        kinds = (llvm_type(leaf.dtype, vector.lanes.width) for leaf in self.repeat.found.state)
+        return list(zip(kinds, start, strict=True))
+
+    def _split(self, registers: Sequence[str]) -> Iterator[Sequence[str]]:
+        each = len(self.repeat.found.state)
+        return (registers[n : n + each] for n in range(0, len(registers), each))
+
+    def _emitted(self, vector: Part, expressions: Sequence[Expr]) -> list[str]:
+        before, self.builder.lanes = self.builder.lanes, vector.lanes
+        try:
+            return [self.builder.emit(e) for e in expressions]
+        finally:
+            self.builder.lanes = before
+
+    def _known(
+        self, name: str, vector: Part, registers: Sequence[str], *turn: Expr
+    ) -> dict[Expr, Expr]:
+        """The state's leaves as expressions whose registers are known here."""
+        known = {}
+        for number, leaf in enumerate(self.repeat.found.state):
+            known[leaf] = load((name, number), (vector.here[-1], *turn), leaf.dtype)
+            key = (known[leaf], vector.lanes.width)
+            self.builder.scopes[-1].memo[key] = registers[number]
+        return known
+
+    def _columns(self, loop: Loop) -> dict[Expr, Expr]:
+        """This turn's row of the table."""
+        builder, columns = self.builder, self.table.columns
+        row = {}
+        for number, column in enumerate(columns):
+            place = _cell(builder, self.table.pointer, loop.register, len(columns), number)
+            at = (loop.variable,)
+            row[column] = _leaf(builder, "column", number, column.dtype, at, place)
+        return row
+
+    def _leave_at_rest(self, inside: Sequence[Mapping[Expr, Expr]], end: str) -> None:
+        """Leave the loop where no lane of any vector changes any more."""
+        builder = self.builder
+        assert self.repeat.found.rest is not None and self.repeat.condition is not None
+        kind = mask_type(self.vectors[0].lanes.width)
+        some = ""
+        for vector, places in zip(self.vectors, inside, strict=True):
+            (moving,) = self._emitted(vector, replaced([self.repeat.condition], places))
+            if self.repeat.found.rest.value:
+                moving = builder.value(f"xor {kind} {moving}, splat (i1 true)")
+            if vector.lanes.mask is not None:
+                moving = builder.value(f"and {kind} {moving}, {vector.lanes.mask}")
+            some = builder.value(f"or {kind} {some}, {moving}") if some else moving
+        width = self.vectors[0].lanes.width
+        some = builder.value(f"call i1 @llvm.vector.reduce.or.v{width}i1({kind} {some})")
+        lasting = builder.value(f"xor i1 {self.table.steady}, true")
+        more = builder.value(f"or i1 {some}, {lasting}")
+        following = builder.label()
+        builder.line(f"br i1 {more}, label %{following}, label %{end}")
+        builder.line(f"{following}:")
+
+
+def _places(vector: Part) -> dict[Expr, Expr]:
+    return {index(dim): variable for dim, variable in enumerate(vector.here)}

@@ -207,7 +207,7 @@ PRIMITIVE: dict[str, str] = {
     "hypot_far": "of x, y, x**2 + y**2 and its root: the last where the square is an ordinary number, "
     "else the length of (x, y)",
     "length_below_far": "of x, y, x**2 + y**2, c, b, t: t where neither the square nor b is NaN, "
-    "else whether the length of (x, y) is less than c",
+    "else whether the length of (x, y) is less than c; b and c are the same in all lanes",
     "length_at_most_far": "likewise less or equal",
     "length_above_far": "likewise greater",
     "length_at_least_far": "likewise greater or equal",
