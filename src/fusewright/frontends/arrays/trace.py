@@ -22,11 +22,14 @@ import numpy as np
 
 from fusewright.base import hooks, source
 from fusewright.base.options import Options, current, watchers
-from fusewright.ir.graph import IOTA, LEAF, SCALAR, VIEW, Memory, Node
+from fusewright.ir.graph import IOTA, LEAF, MAP, SCALAR, VIEW, Memory, Node
 
 LIMIT = 160
 """Recorded nodes after which the next iteration boundary is an occasion to compute."""
-HARD_LIMIT = 4 * LIMIT
+LONG_LIMIT = 4 * LIMIT
+"""The same where every node works element by element on one shape: a loop of such steps becomes a
+loop within one kernel (`rules.recurrence`), and each flush would be one more pass over memory."""
+HARD_LIMIT = 5 * LIMIT
 """Recorded nodes after which everything live is computed wherever the program is."""
 MOST_CARRIED = 1024
 REPEATS = 16
@@ -41,6 +44,7 @@ _VALUES = (LEAF, SCALAR)
 
 pending: list[Node] = []
 gate = LIMIT
+_limit = LIMIT
 lock = threading.RLock()
 _watched = 0
 _fresh_bytes = 0
@@ -63,7 +67,7 @@ def watch(change: int) -> None:
     global gate, _watched
     with lock:
         _watched += change
-        gate = -1 if _watched > 0 else LIMIT
+        gate = -1 if _watched > 0 else _limit
 
 
 def _options_changed(old: Options, new: Options) -> None:
@@ -82,7 +86,7 @@ def passed_gate(node: Node) -> None:
         node.line = source.user_span()
     if not is_lazy() and any(is_shared(arg) for arg in node.args):
         evaluate(node)
-    elif len(pending) > LIMIT and not _held:
+    elif len(pending) > _limit and not _held:
         _consider_flush()
 
 
@@ -138,7 +142,7 @@ def evaluate(*nodes: Node) -> None:
         for node in wanted:
             note_bytes(node.value[0].nbytes)
         drop_tail()
-        if _previous is not None and len(pending) <= LIMIT:
+        if (_previous is not None or _limit != LIMIT) and len(pending) <= LIMIT:
             _disarm()
 
 
@@ -244,20 +248,41 @@ def _consider_flush() -> None:
     _repeats = _repeats + 1 if site == before else 0
     wrapped = before is not None and before[0] is site[0] and site[1] < before[1]
     wrapped = wrapped or _repeats > REPEATS
-    if len(pending) > HARD_LIMIT or (wrapped and not _is_mostly_dead()):
+    if len(pending) > HARD_LIMIT:
         _flush_but_newest(site)
+    elif wrapped and not _is_mostly_dead():
+        if _limit == LIMIT and _is_one_loop():
+            _set_limit(LONG_LIMIT)
+        else:
+            _flush_but_newest(site)
 
 
 def _is_mostly_dead() -> bool:
     """Whether forgetting dead nodes is all there is to do."""
     prune()
-    return len(pending) <= LIMIT
+    return len(pending) <= _limit
+
+
+def _is_one_loop() -> bool:
+    """Whether one loop over the elements can do everything pending."""
+    shapes = {node.shape for node in pending if node.shape}
+    return len(shapes) == 1 and all(
+        node.kind == MAP or not is_worth_storing(node) for node in pending if node.shape
+    )
+
+
+def _set_limit(limit: int) -> None:
+    global gate, _limit
+    with lock:
+        _limit = limit
+        gate = -1 if _watched > 0 else limit
 
 
 def _disarm() -> None:
     """The list is short again: places met from now on say nothing about those met before."""
     global _previous, _repeats
     _previous, _repeats = None, 0
+    _set_limit(LIMIT)
 
 
 def _flush_but_newest(site: tuple[CodeType, int]) -> None:
