@@ -9,7 +9,7 @@ from fusewright.codegen.fold import Folding
 from fusewright.codegen.loops import Loops
 from fusewright.codegen.memory import Layout
 from fusewright.codegen.module import Scratch, Word
-from fusewright.codegen.repeat import Repeat, Table, in_primitives, repeated
+from fusewright.codegen.repeat import Repeat, Table, repeated
 from fusewright.ir.dtypes import INT64
 from fusewright.ir.expr import Expr, const, index, op, postorder
 from fusewright.ir.nest import Buffer, Nest, Program
@@ -60,13 +60,14 @@ class Arguments(Loops):
         """Bodies that repeat a step; the scalars of its turns are argument words in a row."""
         for nests in self._groups():
             bodies = tuple(nest.body for nest in nests)
-            found = repeated(bodies, index(len(nests[0].box.low) - 1))
-            if found is None or bodies in self.repeats:
+            if bodies in self.repeats:
                 continue
-            self.repeats[bodies] = in_primitives(found, self.memo)
-            self.words_of[bodies] = len(self.words)
-            self.words += [Word("param", p.attr) for turn in found.values for p in turn]
-            self._turned.update(found.varying)
+            one = repeated(bodies, index(len(nests[0].box.low) - 1), self.memo)
+            if one is not None:
+                self.repeats[bodies] = one
+                self.words_of[bodies] = len(self.words)
+                self.words += [Word("param", p.attr) for turn in one.found.values for p in turn]
+                self._turned.update(one.found.varying)
 
     def _groups(self) -> Iterator[list[Nest]]:
         """The nests of each innermost vector loop."""
@@ -75,9 +76,16 @@ class Arguments(Loops):
             if all(m.stage.form == "map" for m in phase) and len(phase[0].stage.extents) > shared:
                 yield from (nests for _, nests in boxes(phase))
 
+    def _groups_of_repeats(self) -> Iterator[Nest]:
+        for nests in self._groups():
+            if tuple(nest.body for nest in nests) in self.repeats:
+                yield from nests
+
     def _written(self) -> Iterator[Expr]:
         """What the kernel computes: of a body that repeats a step, the step."""
-        hidden = {body for bodies in self.repeats for body in bodies}
+        loops = set(map(id, self._groups_of_repeats()))
+        plain = {n.body for m in self.kernel.members for n in m.stage.nests if id(n) not in loops}
+        hidden = {body for bodies in self.repeats for body in bodies} - plain
         yield from (root for root in self._expressions() if root not in hidden)
         for one in self.repeats.values():
             yield from (*one.start, *one.step, *one.roots)

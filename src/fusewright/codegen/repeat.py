@@ -27,14 +27,17 @@ MOST_WORDS = 4096
 """Words of a table on the stack."""
 
 
-def repeated(bodies: Sequence[Expr], along: Expr) -> Recurrence | None:
-    """The recurrence in these bodies, if it can be written as a loop."""
+def repeated(bodies: Sequence[Expr], along: Expr, memo: dict[Expr, Expr]) -> Repeat | None:
+    """The recurrence in these bodies, if it can be written as a loop; `memo` is that of
+    `decompose_all`.
+    """
     found = find(bodies, along)
-    if found is None or len(found.values) * max(len(found.varying), 1) > MOST_WORDS:
+    if found is None or any(leaf.dtype is FLOAT16 for leaf in (*found.varying, *found.state)):
         return None
-    if any(leaf.dtype is FLOAT16 for leaf in (*found.varying, *found.state)):
-        return None
-    return found if any(along in postorder([e]) for e in (*found.start, *found.step)) else None
+    repeat = in_primitives(found, memo)
+    small = repeat.turns * max(len(found.varying), len(repeat.columns)) <= MOST_WORDS
+    vector = any(along in postorder([e]) for e in (*repeat.start, *repeat.kept))
+    return repeat if small and vector else None
 
 
 @dataclass(frozen=True, slots=True)

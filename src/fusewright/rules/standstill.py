@@ -86,10 +86,10 @@ def _or(node: Expr) -> Expr:
 
 
 def _bools(node: Expr, absorbing: bool) -> Expr:
-    if node.dtype is not BOOL:
+    if any(arg.dtype is not BOOL for arg in node.args):
         return node
     for one, other in (node.args, node.args[::-1]):
-        if one.name == "const" and one.dtype is BOOL:
+        if one.name == "const":
             return one if bool(one.attr) is absorbing else other
     return node
 
