@@ -110,7 +110,11 @@ class Memory:
             return self.builder.value(
                 f"shufflevector {kind} {raw}, {kind} poison, <{width} x i32> <{order}>"
             )
-        if pace is not None and layout.buffer.dtype.is_complex and pace * size == 2 * dtype.itemsize:
+        if (
+            pace is not None
+            and layout.buffer.dtype.is_complex
+            and pace * size == 2 * dtype.itemsize
+        ):
             return self._load_part(layout, rest, size, dtype, width)
         return self._gather(layout, offset, size, dtype, width)
 

@@ -77,7 +77,9 @@ def _extraordinary(text: Text, operands: Sequence[str]) -> str:
 
 def _out_of_order(text: Text, operands: Sequence[str]) -> str:
     """Squares that are not in order: moved so that those in order are the greatest integers."""
-    least, most = (struct.unpack("<q", struct.pack("<d", x))[0] for x in (LEAST_SQUARE, MOST_SQUARE))
+    least, most = (
+        struct.unpack("<q", struct.pack("<d", x))[0] for x in (LEAST_SQUARE, MOST_SQUARE)
+    )
     shift = (1 << 63) - 1 - most
     kind = text.type(INT64)
     bits = text.convert("bitcast", operands[2], FLOAT64, INT64)

@@ -12,8 +12,8 @@ from dataclasses import dataclass
 
 from fusewright.codegen.builder import Builder, Lanes, Loop, mask_type
 from fusewright.codegen.spell import llvm_type
-from fusewright.ir.dtypes import BOOL, FLOAT16, INT64, DType
-from fusewright.ir.expr import Expr, const, index, load, op, postorder
+from fusewright.ir.dtypes import BOOL, FLOAT16, DType
+from fusewright.ir.expr import Expr, index, load, postorder
 from fusewright.rules.decompose import decompose_all
 from fusewright.rules.recurrence import Recurrence, find, replaced
 
@@ -250,7 +250,7 @@ class Turns:
         return known
 
     def _columns(self, loop: Loop) -> dict[Expr, Expr]:
-        """This turn's row of the table."""
+        """The row of the table that belongs to the turn."""
         builder, columns = self.builder, self.table.columns
         row = {}
         for number, column in enumerate(columns):

@@ -154,8 +154,7 @@ class _Search:
         if first is None or second is None or third is None or not first:
             return None
         state = tuple(
-            load(("state", number), (self.along,), node.dtype)
-            for number, node in enumerate(first)
+            load(("state", number), (self.along,), node.dtype) for number, node in enumerate(first)
         )
         turn = _Turn(tuple(replaced(first, dict(zip(second, state, strict=True)))), state)
         here = turn.match(second)
@@ -232,8 +231,8 @@ class _Search:
 
     def _recurrence(self, turn: _Turn, matched: list[_Match]) -> Recurrence | None:
         """The turns from the last ones, already matched, down to the first."""
-        after = dict(zip(matched[0].after, turn.state, strict=True))
-        after.pop(None, None)
+        last = zip(matched[0].after, turn.state, strict=True)
+        after = {node: leaf for node, leaf in last if node is not None}
         roots = tuple(replaced(self.roots, after))
         if any(self.level.get(node, inf) < inf for node in postorder(roots)):
             return None  # some other value between the turns is asked for
@@ -244,9 +243,7 @@ class _Search:
         given = [{**matched[-1].params, **match.params} for match in reversed(matched)]
         names = [p for p in turn.params if any(each[p] is not given[0][p] for each in given)]
         varying = tuple(param(("turn", number), p.dtype) for number, p in enumerate(names))
-        step = tuple(
-            replaced(turn.step, {**given[0], **dict(zip(names, varying, strict=True))})
-        )
+        step = tuple(replaced(turn.step, {**given[0], **dict(zip(names, varying, strict=True))}))
         return Recurrence(
             matched[-1].before,
             turn.state,

@@ -177,9 +177,7 @@ def test_a_compared_length_is_never_made(name: str, left: bool) -> None:
 @pytest.mark.parametrize("left", [True, False], ids=["value first", "number first"])
 @pytest.mark.parametrize("dtype", [FLOAT64, FLOAT32], ids=str)
 @pytest.mark.parametrize("name", ORDERS)
-def test_a_compared_root_is_never_made(
-    name: str, dtype: DType, left: bool, squares: bool
-) -> None:
+def test_a_compared_root_is_never_made(name: str, dtype: DType, left: bool, squares: bool) -> None:
     x, y = param(0, dtype), param(1, dtype)
     inner = op("add", op("multiply", x, x), op("multiply", y, y)) if squares else x
     root = _compared(name, op("sqrt", inner), left)

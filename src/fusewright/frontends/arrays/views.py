@@ -132,10 +132,10 @@ class Window:
     last_stride: int
 
     def get(self, base: Node) -> Node:
-        if base.kind != LEAF and base.dtype.is_complex and self.dtype is component(base.dtype):
-            if base.shape == self.shape:
-                name = "imag" if self.offset else "real"
-                return trace.record(Node(MAP, name, (base,), self.dtype, self.shape))
+        complex_ = base.dtype.is_complex and base.shape == self.shape
+        if base.kind != LEAF and complex_ and self.dtype is component(base.dtype):
+            name = "imag" if self.offset else "real"
+            return trace.record(Node(MAP, name, (base,), self.dtype, self.shape))
         if base.kind != LEAF:
             trace.evaluate(base)
         memory, offset, strides = base.value

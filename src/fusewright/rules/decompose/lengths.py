@@ -142,7 +142,7 @@ def _is_positive(node: Expr) -> bool:
         return node.name == "multiply" or _is_positive(node.args[2])
     if node.name == "add":
         return all(map(_is_positive, node.args))
-    return node.name in ("absolute", "sqrt") or node.name == "const" and node.attr >= 0
+    return node.name in ("absolute", "sqrt") or (node.name == "const" and node.attr >= 0)
 
 
 def _compared_length(name: str, length: Expr, c: Term) -> Expr:
@@ -163,9 +163,7 @@ def _rare_length(x: Term, y: Term, square: Term, near: Term) -> Term:
     return _settled(x, y, square, near)
 
 
-def _rare_test(
-    name: str, x: Term, y: Term, square: Term, c: Term, bound: Term, near: Term
-) -> Term:
+def _rare_test(name: str, x: Term, y: Term, square: Term, c: Term, bound: Term, near: Term) -> Term:
     known = ~(is_nan(bound) | is_nan(square))
     return where(known, near, _TESTS[name](_length(x, y), c))
 
@@ -180,7 +178,9 @@ RARE: dict[str, Callable[..., Term]] = {
 @cache
 def rare_value(name: str) -> Expr:
     """The same with parameters for operands."""
-    return RARE[name](*(Term(expr.param(n, dtype)) for n, dtype in enumerate(operands_of(name)))).expr
+    return RARE[name](
+        *(Term(expr.param(n, dtype)) for n, dtype in enumerate(operands_of(name)))
+    ).expr
 
 
 def operands_of(name: str) -> tuple[Any, ...]:
