@@ -153,7 +153,7 @@ def test_what_is_set_anew_is_not_computed(flushed: list[int]) -> None:
     """`t` and `unused` are held at every boundary, but no later iteration looks at them."""
     x = fa.asarray(np.ones(3))
     asked: list[int] = []
-    inner, is_driver = hooks.evaluate, hooks.is_driver
+    inner = hooks.evaluate
 
     def evaluate(nodes: Sequence[Node]) -> None:
         asked.append(len(nodes))
