@@ -15,7 +15,7 @@ import pytest
 
 from fusewright.base.options import options
 from fusewright.runtime.image import load
-from fusewright.targets.cpu import pool, threads
+from fusewright.targets.cpu import threads
 from fusewright.targets.cpu.compiler import compile_ir
 from fusewright.targets.cpu.features import BASELINE
 
@@ -90,17 +90,6 @@ define void @ranges(ptr %args, i64 %lo, i64 %hi, ptr %scratch) {
   %addresses = load ptr, ptr %second
   %q = getelementptr ptr, ptr %addresses, i64 %lo
   store ptr %scratch, ptr %q
-  ret void
-}
-
-define void @order(ptr %args, i64 %lo, i64 %hi, ptr %scratch) {
-  ; turn[lo] = next++
-  %turn = load ptr, ptr %args
-  %second = getelementptr ptr, ptr %args, i64 1
-  %next = load ptr, ptr %second
-  %now = atomicrmw add ptr %next, i64 1 seq_cst
-  %p = getelementptr i64, ptr %turn, i64 %lo
-  store i64 %now, ptr %p
   ret void
 }
 
@@ -199,22 +188,6 @@ def test_ranges_are_multiples_of_the_grain(kernels):
     assert (ends[starts][:-1] == starts[1:]).all()
     assert (starts[0], ends[starts[-1]]) == (0, 1000)
     assert len(keep) == 2
-
-
-def test_the_next_launch_begins_where_the_last_one_ended(kernels):
-    directions = []
-    for _ in range(4):
-        turn, following = np.full(64, -1), np.zeros(1, np.int64)
-        keep, address = arguments(turn, following)
-        threads.launch(kernels.address("order"), address, 64, 1, 0, 2)
-        assert len(keep) == 2
-        order = turn[turn >= 0].reshape(2, pool.CHUNKS)
-        assert following[0] == order.size
-        # Each half one way, whoever took its chunks (a thread may be stopped between two steps).
-        sums = np.sign(order @ (np.arange(pool.CHUNKS) - (pool.CHUNKS - 1) / 2))
-        assert sums[0] == sums[1]
-        directions.append(int(sums[0]))
-    assert directions in ([1, -1, 1, -1], [-1, 1, -1, 1])
 
 
 def test_a_launch_ends_when_the_slowest_thread_does_and_scratch_is_apart(kernels):
@@ -338,7 +311,7 @@ PRELUDE = """
 import ctypes, os, signal, sys, threading, time
 import numpy as np
 from fusewright.runtime.image import load
-from fusewright.targets.cpu import pool, threads
+from fusewright.targets.cpu import threads
 from fusewright.targets.cpu.compiler import compile_ir
 from fusewright.targets.cpu.features import BASELINE
 kernels = load(compile_ir(sys.stdin.read(), BASELINE, 2))
