@@ -21,7 +21,7 @@ def fetched(value):
     """The streams asked for, by the pointer their first line is counted from."""
     text = str(fw.show(value, "llvm"))
     finish = text.find("define void @finish")
-    places = dict(re.findall(r"(%\w+) = getelementptr i8, ptr (%\w+), i64 1024\n", text))
+    places = dict(re.findall(r"(%\w+) = getelementptr i8, ptr (%\w+), i64 512\n", text))
     asked = re.findall(r"@llvm\.prefetch\.p0\(ptr (%\w+)", text[: finish if finish > 0 else None])
     return {places[name] for name in asked if name in places}
 
