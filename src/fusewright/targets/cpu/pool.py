@@ -12,8 +12,9 @@ waits for a thread that the system has put aside.
   then looks again; the waker writes the word, then looks for the announcement (both sequentially
   consistent): no wake-up is lost.
 * Waking a sleeper takes tens of microseconds, and the system may put it beside its waker, on one
-  CPU.  So a thread goes on waiting for as long again as the launch took (at most `PATIENCE` spins),
-  but offers its CPU to anybody else all the while (sched_yield).
+  CPU.  So a thread goes on spinning for as long again as the launch took (at most `PATIENCE`
+  spins), but sleeps at once where it finds that somebody else has had its CPU.  Offering the CPU
+  (sched_yield) instead is worse: a spinning neighbour keeps it for milliseconds.
 * Ranges are gone through forwards and backwards in turn: what a thread touched last in one launch,
   and so has in its cache, it meets first in the next.
 * The rounding mode and flush-to-zero of the calling thread (MXCSR) hold in all threads: same bits
