@@ -130,7 +130,7 @@ class Arguments(Loops):
                 self._row_layout(member, buffer)
             else:
                 pointer = self.argument(self._word(Word("pointer", slot)), None)
-                self.memory.layouts[slot] = Layout(pointer, buffer)
+                self.memory.layouts[slot] = Layout(pointer, buffer, streamed=member is None)
         if self.kernel.sinks:
             block = self.argument(self._word(Word("block")), INT64)
             self.block_size = self.builder.variable(block)

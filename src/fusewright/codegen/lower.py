@@ -62,6 +62,9 @@ class Lowering(Arguments):
             for bodies, one in self.repeats.items()
         }
         self.tables.update(tables)
+        # A single loop may as well run on data in L1, where asking twice would cost time.
+        single = self.kernel.form == "tiles" and not counts_tiles(self.kernel)
+        self.memory.fetches = self.large or not single
         if self.kernel.form == "tiles":
             self._tiles()
         elif self.kernel.shared == 0:

@@ -23,7 +23,8 @@ class Layout:
 
     `base` is a register.  `leading` dims are the ring (`ring` rows, a power of two; only of dim 0)
     or, in a tile, dim 0 counted from `origin`.  `dropped` leading dims of a row buffer have no
-    storage of their own.  In tiled rows dim 1 is `stretch` wide, counted from `start`.
+    storage of their own.  In tiled rows dim 1 is `stretch` wide, counted from `start`.  `streamed`
+    values come from memory: the kernel only reads them.
     """
 
     base: str
@@ -33,6 +34,16 @@ class Layout:
     origin: Expr | None = None
     stretch: Expr | None = None
     start: Expr | None = None
+    streamed: bool = False
+
+
+AHEAD = ((512, 3), (2048, 2))
+"""Bytes by which a stream is fetched before it is read, and LLVM's word for the cache it comes to:
+L1 soon, L2 earlier.  The processor's own prefetching stops at each page.  Measured on arrays beyond
+the caches: 10 to 20 % faster with 1, 2 and 4 streams, the same with 8.
+"""
+LINE = 64
+"""Bytes of a cache line."""
 
 
 class Memory:
@@ -41,6 +52,7 @@ class Memory:
     def __init__(self, avx512: bool) -> None:
         self.layouts: dict[int, Layout] = {}
         self.past_caches = False
+        self.fetches = False
         self.builder = Builder(self.load, avx512)
 
     def _offset(self, layout: Layout, indices: Sequence[Expr]) -> tuple[Expr, int]:
@@ -101,7 +113,10 @@ class Memory:
         assert lanes is not None
         pace, rest = self._pace(offset)
         if pace is not None and pace * size == dtype.itemsize:
-            return self._read(self._moving(layout, rest, size, dtype), dtype, width)
+            pointer = self._moving(layout, rest, size, dtype)
+            if self.fetches and layout.streamed and lanes.mask is None:
+                self._fetch(layout, rest, pointer, width * dtype.itemsize)
+            return self._read(pointer, dtype, width)
         if pace is not None and pace * size == -dtype.itemsize and lanes.mask is None:
             back = linear.minus(rest, (width - 1) * -pace)
             raw = self._read(self._moving(layout, back, size, dtype, -1), dtype, width)
@@ -135,6 +150,21 @@ class Memory:
         return builder.value(
             f"shufflevector {kind} {both}, {kind} poison, <{width} x i32> <{order}>"
         )
+
+    def _fetch(self, layout: Layout, rest: Expr, pointer: str, nbytes: int) -> None:
+        """Ask for the lines this stream reads a few iterations later, once for all its loads."""
+        if nbytes < LINE // 2:
+            return
+        around = tuple(item for item in linear.terms(rest).items() if item[0].name != "const")
+        known = self.builder.scopes[-1].memo
+        if known.setdefault(("fetched", layout.base, around), pointer) != pointer:
+            return
+        for ahead, cache in AHEAD:
+            for start in range(ahead, ahead + nbytes, LINE):
+                place = self.builder.value(f"getelementptr i8, ptr {pointer}, i64 {start}")
+                self.builder.line(
+                    f"call void @llvm.prefetch.p0(ptr {place}, i32 0, i32 {cache}, i32 1)"
+                )
 
     def _pace(self, offset: Expr) -> tuple[int | None, Expr]:
         """The literal step of an offset from lane to lane (None: not literal), and the offset
