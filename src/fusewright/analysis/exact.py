@@ -1,0 +1,221 @@
+"""The exact tier: integer sets (isl) of all pairs of iterations that meet in one cell.
+
+A conflict becomes one set `[params] -> { [x.., y..] : ... }`, the dims of the earlier access and
+of the later one; every question is then whether a part of it is empty, or how far it reaches.
+"""
+
+from __future__ import annotations
+
+import threading
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
+from typing import TYPE_CHECKING, Any
+
+from fusewright.analysis.conflicts import Conflict, Row
+from fusewright.analysis.fast import Pair
+from fusewright.analysis.formula import Formula, Shared
+from fusewright.analysis.monotone import grows
+from fusewright.analysis.ranges import Interval, known_ranges, loop_ranges
+from fusewright.analysis.unit import Dim, Facts, Scope
+from fusewright.analysis.verdict import Hull, Witness
+from fusewright.ir.expr import Expr
+
+if TYPE_CHECKING:
+    import islpy
+
+
+class OutOfBudget(Exception):
+    """The question needs more operations than it may have: nothing is proved."""
+
+
+_local = threading.local()
+
+
+def _isl() -> Any:
+    """The library, at its first use: it takes 70 ms to import, more than a first call of a kernel
+    may cost, and most pairs are decided without it.
+    """
+    import islpy
+
+    return islpy
+
+
+def _context() -> Any:
+    """A context of this thread's own: isl's are not to be shared."""
+    if not hasattr(_local, "context"):
+        _local.context = _isl().Context()
+    return _local.context
+
+
+class Solver:
+    """Answers questions about conflicts of one pair of nests, within one budget."""
+
+    def __init__(self, facts: Facts) -> None:
+        self.facts = facts
+        self.known = known_ranges(facts)
+        self.params: dict[Expr, str] = {}
+
+    @contextmanager
+    def budget(self) -> Iterator[None]:
+        """Operations inside the block count; too many of them raise `OutOfBudget`."""
+        isl, context = _isl(), _context()
+        context.reset_operations()
+        context.set_max_operations(self.facts.budget)
+        try:
+            yield
+        except isl.Error as error:
+            if "maximal number of operations" not in str(error):
+                raise
+            raise OutOfBudget from error
+        finally:
+            context.reset_operations()
+            context.set_max_operations(0)
+
+    def solve(self, conflict: Conflict) -> Solution:
+        """The set of a conflict."""
+        text = self.text(conflict)
+        return Solution(self, conflict, _isl().Set.read_from_str(_context(), text))
+
+    def text(self, conflict: Conflict) -> str:
+        """The same as text; it shows the whole question."""
+        shared = Shared(self.params)
+        left = self._side("x", conflict.source_scope, shared)
+        right = self._side("y", conflict.sink_scope, shared)
+        parts = [*_domain(left, conflict.source_scope), *_domain(right, conflict.sink_scope)]
+        parts += [self._row(row, left, right) for row in conflict.rows]
+        parts += shared.said
+        for expr, name in self.params.items():
+            if expr.name == "param" and expr.attr in self.known:
+                low, high = self.known[expr.attr]
+                parts.append(f"{low} <= {name} <= {high}")
+        variables = ", ".join(_variables(conflict))
+        exists = f"exists {', '.join(shared.fresh)} : " if shared.fresh else ""
+        body = " and ".join(f"({part})" for part in parts) or "1 = 1"
+        return f"[{', '.join(self.params.values())}] -> {{ [{variables}] : {exists}{body} }}"
+
+    def _side(self, side: str, scope: Scope, shared: Shared) -> Formula:
+        return Formula(self.known, side, loop_ranges(scope.dims, self.known), shared)
+
+    def _row(self, row: Row, left: Formula, right: Formula) -> str:
+        if row.left is row.right and row.left_width == row.right_width == 1:
+            dims = {grows(row.left, side.loops, self.known) for side in (left, right)}
+            number = dims.pop()
+            if number is not None and not dims:
+                return f"x{number} = y{number}"
+        a, b = left.term(row.left), right.term(row.right)
+        if row.left_width == row.right_width == 1:
+            return f"({a}) = ({b})"
+        return f"({a}) < ({b}) + {row.right_width} and ({b}) < ({a}) + {row.left_width}"
+
+
+def _domain(formula: Formula, scope: Scope) -> Iterator[str]:
+    for dim in scope.dims:
+        name = f"{formula.side}{dim.number}"
+        for low in _flat(dim.low, ("imax", "maximum")):
+            yield f"{name} >= {formula.term(low)}"
+        for high in _flat(dim.high, ("imin", "minimum")):
+            yield f"{name} < {formula.term(high)}"
+    for guard in scope.guards:
+        yield formula.condition(guard)
+
+
+def _flat(expr: Expr, names: tuple[str, ...]) -> list[Expr]:
+    """`min(a, b)` as an upper bound is two bounds."""
+    if expr.name not in names:
+        return [expr]
+    return [part for arg in expr.args for part in _flat(arg, names)]
+
+
+def _variables(conflict: Conflict) -> list[str]:
+    return [f"x{dim.number}" for dim in conflict.source_scope.dims] + [
+        f"y{dim.number}" for dim in conflict.sink_scope.dims
+    ]
+
+
+class Solution:
+    """One conflict's set, and what can be asked of it."""
+
+    def __init__(self, solver: Solver, conflict: Conflict, found: islpy.Set) -> None:
+        self.solver = solver
+        self.conflict = conflict
+        self.set = found
+        self.position = {name: k for k, name in enumerate(_variables(conflict))}
+
+    @property
+    def possible(self) -> bool:
+        return not self.set.is_empty()
+
+    def where(self, condition: str) -> Solution:
+        """The part in which a condition on `x0`, `y0`, ... holds."""
+        text = f"{{ [{', '.join(self.position)}] : {condition} }}"
+        part = _isl().Set.read_from_str(_context(), text)
+        return Solution(self.solver, self.conflict, self.set.intersect(part))
+
+    def hull(self, pair: Pair) -> Hull:
+        """The least and greatest `y - x` of a pair of dims, over all parameters; None: no bound."""
+        isl = _isl()
+        space = isl.LocalSpace.from_space(self.set.get_space())
+        x, y = (
+            isl.Aff.var_on_domain(space, isl.dim_type.set, self.position[name])
+            for name in (f"x{pair[0]}", f"y{pair[1]}")
+        )
+        gap = y.sub(x)
+        ends = (self.set.min_val(gap), self.set.max_val(gap))
+        low, high = (end.to_python() if end.is_int() else None for end in ends)
+        return (low, high)
+
+    def differing(self, pairs: Sequence[Pair]) -> Solution:
+        """Where at least one pair of dims is not equal."""
+        return self.where(" or ".join(f"x{p} != y{q}" for p, q in pairs) or "1 = 0")
+
+    def backward(self, pairs: Sequence[Pair]) -> Solution:
+        """Where the later access's iteration comes first in the order of these dims."""
+        return self.where(precedes([(f"y{q}", f"x{p}") for p, q in pairs]))
+
+    def witness(self) -> Witness | None:
+        """The lexicographically least member: the smallest parameters and iterations."""
+        isl = _isl()
+        count = self.set.dim(isl.dim_type.param)
+        flat = self.set.move_dims(isl.dim_type.set, 0, isl.dim_type.param, 0, count)
+        try:
+            point = flat.lexmin().sample_point()
+        except isl.Error as error:
+            if "unbounded" not in str(error):
+                raise
+            point = flat.sample_point()
+        if point.is_void():
+            return None
+        values = [
+            point.get_coordinate_val(isl.dim_type.set, k).to_python()
+            for k in range(count + len(self.position))
+        ]
+        names = list(self.solver.params)
+        numbers = {f"p{k}": expr for k, expr in enumerate(names)}
+        params = [flat.get_dim_name(isl.dim_type.set, k) for k in range(count)]
+        split = count + len(self.conflict.source_scope.dims)
+        return Witness(
+            tuple((numbers[name], value) for name, value in zip(params, values, strict=False)),
+            _named(self.conflict.source_scope.dims, values[count:split]),
+            _named(self.conflict.sink_scope.dims, values[split:]),
+        )
+
+
+def _named(dims: tuple[Dim, ...], values: Sequence[int]) -> tuple[tuple[Dim, int], ...]:
+    return tuple(zip(dims, values, strict=True))
+
+
+def precedes(pairs: Sequence[tuple[str, str]]) -> str:
+    """The condition that the first names come before the second in lexicographic order.
+
+    >>> precedes([("a", "b"), ("c", "d")])
+    '(a < b) or (a = b and c < d)'
+    """
+    cases = []
+    for k, (first, second) in enumerate(pairs):
+        same = "".join(f"{a} = {b} and " for a, b in pairs[:k])
+        cases.append(f"({same}{first} < {second})")
+    return " or ".join(cases) or "1 = 0"
+
+
+Ask = Callable[[], Any]
+Ranges = Mapping[Any, Interval]
