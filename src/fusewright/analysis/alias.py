@@ -128,7 +128,7 @@ def _box(place: Place, view: View, reference: View) -> Box:
         place.offsets, place.signs, view.extents, reference.extents, strict=True
     ):
         first = {1: offset, -1: end + offset - extent, 0: 0}[sign]
-        sides.append((first, first + (extent - 1) * abs(sign)))
+        sides.append((first, first + max(extent - 1, 0) * abs(sign)))
     return tuple(sides)
 
 

@@ -59,12 +59,17 @@ def _compare(a: Unit, b: Unit, facts: Facts) -> Verdict:
     for conflict, found in live:
         equal &= frozenset(p for p in everywhere if p in found.equal or _free(conflict, p))
     matched = chain(a, b, equal)
-    if not live or all(pair in equal for pair in matched) and _movable(a, b, matched, facts):
+    if not live or _whole(a, b, matched, equal) and _movable(a, b, matched, facts):
         return _fast(a, b, matched, bool(live))
     try:
         return _Exact(a, b, facts, live).verdict()
     except OutOfBudget:
         return _unproved(a, b, matched, live)
+
+
+def _whole(a: Unit, b: Unit, matched: Chain, equal: frozenset[Pair]) -> bool:
+    """Whether all matched dims are equal, and there are some where there are loops."""
+    return all(pair in equal for pair in matched) and bool(matched or not (a.dims or b.dims))
 
 
 def _pairs(a: Unit, b: Unit) -> frozenset[Pair]:
@@ -186,7 +191,7 @@ class _Exact:
             )
         self.matched = matched = chain(self.a, self.b, equal)
         fused = self._allowed(tuple(pair for pair in matched if pair in equal))
-        if len(fused) == len(matched):
+        if not self.found or fused == matched and _whole(self.a, self.b, matched, equal):
             return replace(
                 _fast(self.a, self.b, matched, bool(self.found)), tier="exact"
             )
@@ -223,7 +228,7 @@ class _Exact:
         blockers = tuple(
             self._blocker(solution, hull, matched)
             for (solution, _), hull in zip(self.found, hulls, strict=True)
-            if any(part != ZERO for part in hull)
+            if not hull or any(part != ZERO for part in hull)
         )
         whole = tuple(_union([hull[k] for hull in hulls]) for k in range(len(matched)))
         shift = tuple(
