@@ -8,15 +8,15 @@ from __future__ import annotations
 
 from collections import defaultdict
 from collections.abc import Hashable
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 
 from fusewright.analysis.conflicts import Conflict, kind_of, within
-from fusewright.analysis.exact import OutOfBudget, Solution, Solver
+from fusewright.analysis.exact import NotProved, Solution, Solver
 from fusewright.analysis.fast import related
 from fusewright.analysis.guards import illegal_when
 from fusewright.analysis.ranges import known_ranges
 from fusewright.analysis.unit import NOTHING, Access, Facts, Unit
-from fusewright.analysis.verdict import Carry, Hull, Order, Reduction, Witness
+from fusewright.analysis.verdict import Carry, Hull, Order, Reduction
 
 
 @dataclass(slots=True)
@@ -57,7 +57,7 @@ def order(unit: Unit, facts: Facts = NOTHING) -> Order:
         try:
             with solver.budget():
                 _exact(solver, rest, found)
-        except OutOfBudget:
+        except NotProved:
             _unproved(rest, found)
     return _summary(unit, found)
 
@@ -124,7 +124,7 @@ def _note(
     if turned:
         source, sink = sink, source
         hull = _negated(hull)
-        witness = witness and Witness(witness.params, witness.sink, witness.source)
+        witness = witness and replace(witness, source=witness.sink, sink=witness.source)
     illegal = illegal_when([part], solver, solver.facts) if solver.facts.witnesses else None
     array = sink if isinstance(sink.root, int | str) else source
     found.carries.append(

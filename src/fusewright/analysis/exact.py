@@ -7,7 +7,7 @@ of the later one; every question is then whether a part of it is empty, or how f
 from __future__ import annotations
 
 import threading
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from typing import TYPE_CHECKING, Any
 
@@ -15,7 +15,7 @@ from fusewright.analysis.conflicts import Conflict, Row
 from fusewright.analysis.fast import Pair
 from fusewright.analysis.formula import Formula, Shared
 from fusewright.analysis.monotone import grows
-from fusewright.analysis.ranges import Interval, known_ranges, loop_ranges
+from fusewright.analysis.ranges import known_ranges, loop_ranges
 from fusewright.analysis.unit import Dim, Facts, Scope
 from fusewright.analysis.verdict import Hull, Witness
 from fusewright.ir.expr import Expr
@@ -24,8 +24,8 @@ if TYPE_CHECKING:
     import islpy
 
 
-class OutOfBudget(Exception):
-    """The question needs more operations than it may have: nothing is proved."""
+class NotProved(Exception):
+    """The question needs more operations than it may have, or isl gave up: nothing is proved."""
 
 
 _local = threading.local()
@@ -57,28 +57,28 @@ class Solver:
 
     @contextmanager
     def budget(self) -> Iterator[None]:
-        """Operations inside the block count; too many of them raise `OutOfBudget`."""
+        """Operations inside the block count; too many of them raise `NotProved`."""
         isl, context = _isl(), _context()
         context.reset_operations()
         context.set_max_operations(self.facts.budget)
         try:
             yield
         except isl.Error as error:
-            if "maximal number of operations" not in str(error):
-                raise
-            raise OutOfBudget from error
+            # out of operations, isl reports whatever it was doing, even as a syntax error
+            raise NotProved(str(error)) from error
         finally:
             context.reset_operations()
             context.set_max_operations(0)
 
     def solve(self, conflict: Conflict) -> Solution:
         """The set of a conflict."""
-        text = self.text(conflict)
-        return Solution(self, conflict, _isl().Set.read_from_str(_context(), text))
-
-    def text(self, conflict: Conflict) -> str:
-        """The same as text; it shows the whole question."""
         shared = Shared(self.params)
+        text = self.text(conflict, shared)
+        certain = shared.exact and not conflict.unknown
+        return Solution(self, conflict, _isl().Set.read_from_str(_context(), text), certain)
+
+    def text(self, conflict: Conflict, shared: Shared) -> str:
+        """The same as text; it shows the whole question."""
         left = self._side("x", conflict.source_scope, shared)
         right = self._side("y", conflict.sink_scope, shared)
         parts = [*_domain(left, conflict.source_scope), *_domain(right, conflict.sink_scope)]
@@ -135,10 +135,11 @@ def _variables(conflict: Conflict) -> list[str]:
 class Solution:
     """One conflict's set, and what can be asked of it."""
 
-    def __init__(self, solver: Solver, conflict: Conflict, found: islpy.Set) -> None:
+    def __init__(self, solver: Solver, conflict: Conflict, found: islpy.Set, certain: bool) -> None:
         self.solver = solver
         self.conflict = conflict
         self.set = found
+        self.certain = certain
         self.position = {name: k for k, name in enumerate(_variables(conflict))}
 
     @property
@@ -149,7 +150,7 @@ class Solution:
         """The part in which a condition on `x0`, `y0`, ... holds."""
         text = f"{{ [{', '.join(self.position)}] : {condition} }}"
         part = _isl().Set.read_from_str(_context(), text)
-        return Solution(self.solver, self.conflict, self.set.intersect(part))
+        return Solution(self.solver, self.conflict, self.set.intersect(part), self.certain)
 
     def hull(self, pair: Pair) -> Hull:
         """The least and greatest `y - x` of a pair of dims, over all parameters; None: no bound."""
@@ -180,9 +181,9 @@ class Solution:
         try:
             point = flat.lexmin().sample_point()
         except isl.Error as error:
-            if "unbounded" not in str(error):
+            if "maximal number of operations" in str(error):
                 raise
-            point = flat.sample_point()
+            point = flat.sample_point()  # no least member, or one isl cannot find
         if point.is_void():
             return None
         values = [
@@ -197,6 +198,7 @@ class Solution:
             tuple((numbers[name], value) for name, value in zip(params, values, strict=False)),
             _named(self.conflict.source_scope.dims, values[count:split]),
             _named(self.conflict.sink_scope.dims, values[split:]),
+            self.certain,
         )
 
 
@@ -215,7 +217,3 @@ def precedes(pairs: Sequence[tuple[str, str]]) -> str:
         same = "".join(f"{a} = {b} and " for a, b in pairs[:k])
         cases.append(f"({same}{first} < {second})")
     return " or ".join(cases) or "1 = 0"
-
-
-Ask = Callable[[], Any]
-Ranges = Mapping[Any, Interval]

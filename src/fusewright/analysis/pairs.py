@@ -13,7 +13,7 @@ from dataclasses import replace
 
 from fusewright.analysis.affine import fixed
 from fusewright.analysis.conflicts import Conflict, between, same_value, within
-from fusewright.analysis.exact import OutOfBudget, Solution, Solver
+from fusewright.analysis.exact import NotProved, Solution, Solver
 from fusewright.analysis.fast import Pair, Related, related
 from fusewright.analysis.guards import illegal_when
 from fusewright.analysis.matching import Chain, chain, outermost, same_bounds, subsets
@@ -35,11 +35,18 @@ def compare(a: Unit, b: Unit, facts: Facts = NOTHING) -> Verdict:
     tables = _tables(a, b) - facts.unique
     if not tables:
         return verdict
-    other = replace(facts, unique=facts.unique | tables, witnesses=False)
-    better = _compare(a, b, other)
-    if len(better.fused) <= len(verdict.fused):
+    most = _fused_if_unique(a, b, facts, tables)
+    if most <= len(verdict.fused):
         return verdict
+    for table in sorted(tables):
+        if _fused_if_unique(a, b, facts, tables - {table}) == most:
+            tables -= {table}
     return replace(verdict, unique=tuple(sorted(_label(a, b, table) for table in tables)))
+
+
+def _fused_if_unique(a: Unit, b: Unit, facts: Facts, tables: frozenset[int]) -> int:
+    known = replace(facts, unique=facts.unique | tables, witnesses=False)
+    return len(_compare(a, b, known).fused)
 
 
 def independent(a: Unit, b: Unit, facts: Facts = NOTHING) -> bool:
@@ -59,11 +66,13 @@ def _compare(a: Unit, b: Unit, facts: Facts) -> Verdict:
     for conflict, found in live:
         equal &= frozenset(p for p in everywhere if p in found.equal or _free(conflict, p))
     matched = chain(a, b, equal)
-    if not live or _whole(a, b, matched, equal) and _movable(a, b, matched, facts):
-        return _fast(a, b, matched, bool(live))
+    if not live:
+        return _disjoint(a, b, matched, facts)
+    if _whole(a, b, matched, equal) and _movable(a, b, matched, facts):
+        return _fast(a, b, matched, True)
     try:
         return _Exact(a, b, facts, live).verdict()
-    except OutOfBudget:
+    except NotProved:
         return _unproved(a, b, matched, live)
 
 
@@ -138,6 +147,13 @@ def _fast(a: Unit, b: Unit, matched: Chain, dependent: bool) -> Verdict:
     )  # fmt: skip
 
 
+def _disjoint(a: Unit, b: Unit, matched: Chain, facts: Facts) -> Verdict:
+    """Nothing in common: fused on the dims matched by bounds, or else on the outer ones."""
+    if not _movable(a, b, matched, facts):
+        matched = tuple((x.number, y.number) for x, y in zip(a.dims, b.dims, strict=False))
+    return _fast(a, b, matched, False)
+
+
 def _unproved(a: Unit, b: Unit, matched: Chain, live: list[tuple[Conflict, Related]]) -> Verdict:
     blockers = tuple(
         Blocker(c.kind, _array(c), c.source, c.sink, (), None, None, proved=False) for c, _ in live
@@ -179,6 +195,7 @@ class _Exact:
         self.a, self.b, self.facts = a, b, facts
         self.solver = Solver(facts)
         self.live = live
+        self.reach: dict[tuple[int, Pair], Hull] = {}
 
     def verdict(self) -> Verdict:
         with self.solver.budget():
@@ -191,10 +208,10 @@ class _Exact:
             )
         self.matched = matched = chain(self.a, self.b, equal)
         fused = self._allowed(tuple(pair for pair in matched if pair in equal))
-        if not self.found or fused == matched and _whole(self.a, self.b, matched, equal):
-            return replace(
-                _fast(self.a, self.b, matched, bool(self.found)), tier="exact"
-            )
+        if not self.found:
+            return replace(_disjoint(self.a, self.b, matched, self.facts), tier="exact")
+        if fused == matched and _whole(self.a, self.b, matched, equal):
+            return replace(_fast(self.a, self.b, matched, True), tier="exact")
         shared = matched if self._moves(matched) else fused
         with self.solver.budget():
             hulls = self._hulls(matched)
@@ -217,7 +234,9 @@ class _Exact:
             return ZERO
         if pair[1] not in _own(solution.conflict, source=False):
             return UNBOUNDED
-        return solution.hull(pair)
+        if (number, pair) not in self.reach:
+            self.reach[number, pair] = solution.hull(pair)
+        return self.reach[number, pair]
 
     def _hulls(self, pairs: Chain) -> list[tuple[Hull, ...]]:
         return [tuple(self._hull(k, p) for p in pairs) for k in range(len(self.found))]

@@ -7,7 +7,7 @@ from __future__ import annotations
 from dataclasses import replace
 
 from fusewright.analysis.conflicts import Conflict, within
-from fusewright.analysis.exact import OutOfBudget, Solver, precedes
+from fusewright.analysis.exact import NotProved, Solver, precedes
 from fusewright.analysis.fast import related
 from fusewright.analysis.ranges import known_ranges
 from fusewright.analysis.unit import Facts, Unit
@@ -30,7 +30,7 @@ def keeps_order(unit: Unit, numbers: tuple[int, ...], facts: Facts) -> bool:
     try:
         with solver.budget():
             return not any(_reversed(solver, conflict, numbers) for conflict in open_)
-    except OutOfBudget:
+    except NotProved:
         return False
 
 

@@ -17,11 +17,14 @@ Hull = tuple[int | None, int | None]
 
 @dataclass(frozen=True, slots=True)
 class Witness:
-    """One case of a conflict: parameters, the iteration of the earlier access and of the later."""
+    """One case of a conflict: parameters, the iteration of the earlier access and of the later;
+    `certain` unless an unknown value (a load, say) decides whether it happens.
+    """
 
     params: tuple[tuple[Expr, int], ...]
     source: tuple[tuple[Dim, int], ...]
     sink: tuple[tuple[Dim, int], ...]
+    certain: bool = True
 
 
 @dataclass(frozen=True, slots=True)

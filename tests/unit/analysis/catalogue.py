@@ -7,7 +7,7 @@ the loops that depend on their own order.  The numbers are those of the project'
 
 from dataclasses import dataclass, field
 
-from unit.analysis.nests import (
+from tests.unit.analysis.nests import (
     choose,
     dim,
     flag,

@@ -2,8 +2,8 @@
 
 import pytest
 
-from unit.analysis.catalogue import PAIRS, N
-from unit.analysis.oracle import Memory, Program, in_order, in_parallel, racy
+from tests.unit.analysis.catalogue import PAIRS, N
+from tests.unit.analysis.oracle import Memory, Program, in_order, in_parallel, racy
 
 from fusewright.analysis.carried import order
 from fusewright.analysis.pairs import compare
