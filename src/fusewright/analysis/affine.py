@@ -32,6 +32,12 @@ def fixed(expr: Expr) -> bool:
 
 
 @lru_cache(maxsize=1 << 14)
+def loads(expr: Expr) -> bool:
+    """Whether the value depends on memory."""
+    return any(node.name == "load" for node in postorder([expr]))
+
+
+@lru_cache(maxsize=1 << 14)
 def affine(expr: Expr) -> Form | None:
     """The coefficient of each atom, or None where the expression is no such sum (or could wrap)."""
     total = _terms(expr)

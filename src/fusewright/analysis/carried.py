@@ -65,9 +65,7 @@ def order(unit: Unit, facts: Facts = NOTHING) -> Order:
 def _fast(conflict: Conflict, numbers: list[int], known: dict[object, tuple[int, int]]) -> _Open:
     """What is left after the fast tier."""
     sink = {dim.number for dim in conflict.sink_scope.dims}
-    common = tuple(
-        dim.number for dim in conflict.source_scope.dims if dim.number in sink
-    )
+    common = tuple(dim.number for dim in conflict.source_scope.dims if dim.number in sink)
     free = related(conflict, known)
     if free.disjoint:
         return _Open(conflict, common, (), ())
@@ -113,9 +111,7 @@ def _note_update(conflict: Conflict, number: int, found: _Found) -> None:
             found.members[key].append(access)
 
 
-def _note(
-    solver: Solver, part: Solution, number: int, turned: bool, found: _Found
-) -> None:
+def _note(solver: Solver, part: Solution, number: int, turned: bool, found: _Found) -> None:
     """A carried conflict; turned: the later access's iteration comes first."""
     conflict = part.conflict
     source, sink = conflict.source, conflict.sink
@@ -143,7 +139,9 @@ def _unproved(rest: _Open, found: _Found) -> None:
     found.meeting |= set(rest.meeting)
     for number in rest.levels:
         found.carries.append(
-            Carry(number, rest.conflict.kind, sink.label, source, sink, (1, None), None, None, False)
+            Carry(
+                number, rest.conflict.kind, sink.label, source, sink, (1, None), None, None, False
+            )
         )
         found.carried_roots.add((source.root, number))
 

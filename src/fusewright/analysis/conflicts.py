@@ -75,9 +75,7 @@ _TOKENS = {"trap": TRAP, "opaque": OPAQUE}
 
 def same_updates(a: Access, b: Access) -> bool:
     """Updates by one operation, the old value unused."""
-    return (
-        a.mode == b.mode == "update" and a.op == b.op and not (a.observed or b.observed)
-    )
+    return a.mode == b.mode == "update" and a.op == b.op and not (a.observed or b.observed)
 
 
 def kind_of(a: Access, b: Access) -> Kind:

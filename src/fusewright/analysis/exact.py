@@ -44,7 +44,29 @@ def _context() -> Any:
     """A context of this thread's own: isl's are not to be shared."""
     if not hasattr(_local, "context"):
         _local.context = _isl().Context()
+        _local.kept = {}
     return _local.context
+
+
+KEPT = 1024
+"""Sets remembered by their text: parsing is most of the work, and pairs of nests are alike."""
+
+
+def _parsed(text: str) -> islpy.Set:
+    context = _context()
+    kept: dict[str, Any] = _local.kept
+    if text not in kept:
+        if len(kept) >= KEPT:
+            kept.clear()
+        kept[text] = _isl().Set.read_from_str(context, text)
+    found: islpy.Set = kept[text]
+    return found
+
+
+def forget() -> None:
+    """Drop what is remembered (to measure a first question)."""
+    if hasattr(_local, "kept"):
+        _local.kept.clear()
 
 
 class Solver:
@@ -75,7 +97,7 @@ class Solver:
         shared = Shared(self.params)
         text = self.text(conflict, shared)
         certain = shared.exact and not conflict.unknown
-        return Solution(self, conflict, _isl().Set.read_from_str(_context(), text), certain)
+        return Solution(self, conflict, _parsed(text), certain)
 
     def text(self, conflict: Conflict, shared: Shared) -> str:
         """The same as text; it shows the whole question."""
@@ -149,8 +171,8 @@ class Solution:
     def where(self, condition: str) -> Solution:
         """The part in which a condition on `x0`, `y0`, ... holds."""
         text = f"{{ [{', '.join(self.position)}] : {condition} }}"
-        part = _isl().Set.read_from_str(_context(), text)
-        return Solution(self.solver, self.conflict, self.set.intersect(part), self.certain)
+        part = self.set.intersect(_parsed(text))
+        return Solution(self.solver, self.conflict, part, self.certain)
 
     def hull(self, pair: Pair) -> Hull:
         """The least and greatest `y - x` of a pair of dims, over all parameters; None: no bound."""
@@ -192,7 +214,7 @@ class Solution:
         ]
         names = list(self.solver.params)
         numbers = {f"p{k}": expr for k, expr in enumerate(names)}
-        params = [flat.get_dim_name(isl.dim_type.set, k) for k in range(count)]
+        params = [str(flat.get_dim_name(isl.dim_type.set, k)) for k in range(count)]
         split = count + len(self.conflict.source_scope.dims)
         return Witness(
             tuple((numbers[name], value) for name, value in zip(params, values, strict=False)),

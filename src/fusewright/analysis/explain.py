@@ -62,9 +62,7 @@ def _cause(blocker: Blocker, a: Unit, b: Unit, facts: Facts) -> str:
         text += f", distance ({', '.join(map(_distance, blocker.distance))})"
     if blocker.witness is None:
         return text
-    labels = [
-        unit.label if unit.label != "loop" else f"loop {k}" for k, unit in ((1, a), (2, b))
-    ]
+    labels = [unit.label if unit.label != "loop" else f"loop {k}" for k, unit in ((1, a), (2, b))]
     return f"{text}: e.g. {_case(blocker.witness, blocker.source, blocker.sink, labels, facts)}"
 
 

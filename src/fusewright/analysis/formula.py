@@ -21,7 +21,7 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from typing import Any
 
-from fusewright.analysis.affine import fixed
+from fusewright.analysis.affine import fixed, loads
 from fusewright.analysis.ranges import Interval, bounds_of, exact_interval, interval
 from fusewright.ir.dtypes import BOOL, DType
 from fusewright.ir.expr import Expr
@@ -65,10 +65,12 @@ class Formula:
 
     def term(self, expr: Expr) -> str:
         """The value as an affine text; side conditions go to `shared.said`."""
-        found = self.memo.get(expr)
-        if found is None:
-            found = self.memo[expr] = self._term(expr)
-        return found
+        if loads(expr):
+            # written twice, a load may be two values: the array may change in between
+            return self._term(expr)
+        if expr not in self.memo:
+            self.memo[expr] = self._term(expr)
+        return self.memo[expr]
 
     def _term(self, expr: Expr) -> str:
         if expr.name == "index":
@@ -229,7 +231,9 @@ def _remainder(formula: Formula, expr: Expr) -> str | None:
     return f"(({text}) mod {divisor})" if divisor > 0 else f"-((-({text})) mod {-divisor})"
 
 
-def _truncated(rule: Callable[[Formula, Expr], str | None]) -> Callable[[Formula, Expr], str | None]:
+def _truncated(
+    rule: Callable[[Formula, Expr], str | None],
+) -> Callable[[Formula, Expr], str | None]:
     """C's division: the floor for a dividend that is never negative, else unknown."""
 
     def of_nonnegative(formula: Formula, expr: Expr) -> str | None:

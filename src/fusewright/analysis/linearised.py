@@ -18,6 +18,7 @@ Two dims say what one dim with division cannot, when `B` is a parameter:
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import replace
 
 from fusewright.analysis.affine import fixed
@@ -25,6 +26,7 @@ from fusewright.analysis.unit import Access, Dim, Effect, Unit
 from fusewright.ir.dtypes import INT64
 from fusewright.ir.expr import Expr, const, index, op, postorder, rewrite
 
+Put = Callable[[Expr], Expr]
 QUOTIENTS = ("floor_divide", "tdiv")
 REMAINDERS = ("remainder", "trem")
 
@@ -43,15 +45,16 @@ def _divisor(unit: Unit, dim: Dim) -> Expr | None:
     if dim.high.name != "multiply" or dim.low is not const(0, INT64) or not fixed(dim.high):
         return None
     for expr in postorder(_expressions(unit)):
-        if expr.name in QUOTIENTS + REMAINDERS and expr.args[0] is index(dim.number):
-            if expr.args[1] in dim.high.args:
-                return expr.args[1]
+        divides = expr.name in QUOTIENTS + REMAINDERS and expr.args[0] is index(dim.number)
+        if divides and expr.args[1] in dim.high.args:
+            return expr.args[1]
     return None
 
 
 def _expressions(unit: Unit) -> list[Expr]:
     found = list(unit.guards)
-    for part in (*unit.accesses, *unit.effects):
+    parts: list[Access | Effect] = [*unit.accesses, *unit.effects]
+    for part in parts:
         found += part.guards
         found += [bound for dim in part.inner for bound in (dim.low, dim.high)]
         if isinstance(part, Access):
@@ -97,17 +100,16 @@ def _split(unit: Unit, position: int, divisor: Expr) -> Unit:
 
 
 def _numbers(unit: Unit) -> list[int]:
-    inner = [dim.number for part in (*unit.accesses, *unit.effects) for dim in part.inner]
+    parts: list[Access | Effect] = [*unit.accesses, *unit.effects]
+    inner = [dim.number for part in parts for dim in part.inner]
     return [dim.number for dim in unit.dims] + inner
 
 
-def _dim(dim: Dim, put: object) -> Dim:
-    assert callable(put)
+def _dim(dim: Dim, put: Put) -> Dim:
     return replace(dim, low=put(dim.low), high=put(dim.high))
 
 
-def _access(access: Access, put: object, position: int) -> Access:
-    assert callable(put)
+def _access(access: Access, put: Put, position: int) -> Access:
     depth = access.depth
     return replace(
         access,
@@ -118,7 +120,6 @@ def _access(access: Access, put: object, position: int) -> Access:
     )
 
 
-def _effect(effect: Effect, put: object) -> Effect:
-    assert callable(put)
+def _effect(effect: Effect, put: Put) -> Effect:
     inner = tuple(_dim(dim, put) for dim in effect.inner)
     return replace(effect, guards=tuple(map(put, effect.guards)), inner=inner)

@@ -295,7 +295,7 @@ class _Exact:
         pure = not (self.a.effects or self.a.carried) and all(
             access.mode != "update" for access in self.a.accesses
         )
-        if not (only_reads and pure) or any(within(self.a, self.facts)) and self._carried():
+        if not (only_reads and pure) or (any(within(self.a, self.facts)) and self._carried()):
             return None
         return whole
 

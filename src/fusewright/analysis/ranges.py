@@ -70,7 +70,8 @@ def exact_interval(expr: Expr, loops: Loops, known: Known) -> Interval | None:
     rule = _RULES.get(expr.name)
     if rule is None or any(arg.dtype.kind not in "iub" for arg in expr.args):
         return None
-    return rule(*(interval(arg, loops, known) for arg in expr.args))
+    found: Interval | None = rule(*(interval(arg, loops, known) for arg in expr.args))
+    return found
 
 
 def _corners(a: Interval, b: Interval) -> Interval:

@@ -7,7 +7,8 @@ have numbers of their own, and two accesses with the same number stand in the sa
 * An array made inside a loop is one array for each iteration: its accesses have the indices of the
   loops around it in front of their own.
 * What a bound, a guard or an index loads is an access of its own (`depth` says under how many of
-  the unit's dims it is evaluated); inside the expression the load is just an unknown value.
+  the unit's dims it is evaluated); inside the expression the load is just an unknown value. The
+  root of such an array is its number in `load`, or `Facts.unique` cannot see that it is written.
 * Indices are within the array, as in a Python program that raises nothing; where that is not
   proved and must be noticed, the check is a `trap`.  `a[-1]` is `where(i < 0, i + n, i)`.
 """
@@ -126,7 +127,7 @@ class Facts:
     unique: frozenset[int] = frozenset()
     ranges: tuple[tuple[Name, int, int], ...] = ()
     names: tuple[tuple[Name, str], ...] = ()
-    budget: int = 400_000
+    budget: int = 100_000
     witnesses: bool = True
 
     def name_of(self, number: Name) -> str:

@@ -16,7 +16,6 @@ from tests.unit.analysis.nests import (
     least,
     loop,
     most,
-    nest,
     read,
     table,
     update,
@@ -24,7 +23,7 @@ from tests.unit.analysis.nests import (
 )
 
 from fusewright.analysis.alias import View, in_root, signature
-from fusewright.analysis.unit import Carried, Effect, Facts, Unit
+from fusewright.analysis.unit import NOTHING, Carried, Effect, Facts, Unit
 from fusewright.ir.dtypes import INT64, UINT8
 from fusewright.ir.expr import const
 
@@ -43,7 +42,7 @@ class Pair:
     seq: bool
     shift: int
     racy: str = ""
-    facts: Facts = Facts()
+    facts: Facts = NOTHING
     tables: dict = field(default_factory=dict)
     imprecise: str = ""
 

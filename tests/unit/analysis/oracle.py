@@ -10,6 +10,7 @@ from random import Random
 
 from fusewright.analysis.conflicts import Scalar, Token
 from fusewright.analysis.unit import Access, Effect
+from fusewright.ir.expr import index
 from fusewright.ir.ops import MAP
 
 PLAIN = {"imin": "minimum", "imax": "maximum", "shl": "left_shift", "shr": "right_shift"}
@@ -43,8 +44,13 @@ class Memory:
         other.cells = dict(self.cells)
         return other
 
-    def frozen(self):
-        return frozenset(self.cells.items())
+    def frozen(self, locals_too=True):
+        """All that can be seen; a loop's own scalars are gone once an error has left it."""
+        return frozenset(
+            (key, value)
+            for key, value in self.cells.items()
+            if locals_too or not isinstance(key[0], Scalar)
+        )
 
 
 def value_of(expr, loops, params, memory):
@@ -73,11 +79,16 @@ class Program:
     def __init__(self, unit, params, label):
         self.unit, self.params, self.label = unit, params, label
         scalars = [
-            Access(Scalar(f"{label}.{s.name}"), "update", (), op=s.op, observed=not s.op,
-                   exact=s.exact)
+            Access(Scalar(f"{label}.{s.name}"), "update", self._outside(s.number), op=s.op,
+                   observed=not s.op, exact=s.exact)
             for s in unit.carried
         ]  # fmt: skip
         self.parts = sorted((*unit.accesses, *unit.effects), key=lambda p: p.order) + scalars
+
+    def _outside(self, number):
+        """A scalar carried by a loop begins anew in each iteration of the loops outside."""
+        numbers = [dim.number for dim in self.unit.dims]
+        return tuple(index(outer) for outer in numbers[: numbers.index(number)])
 
     def iterations(self, memory, dims=None, loops=None):
         """All iterations as {number: value}, in order; bounds are read from memory now."""
@@ -85,9 +96,7 @@ class Program:
         loops = loops or {}
         if not dims:
             return [loops]
-        low, high = (
-            value_of(e, loops, self.params, memory) for e in (dims[0].low, dims[0].high)
-        )
+        low, high = (value_of(e, loops, self.params, memory) for e in (dims[0].low, dims[0].high))
         return [
             point
             for value in range(low, high)
@@ -147,7 +156,7 @@ def outcome(steps, memory):
         try:
             program.run(loops, memory)
         except Trapped:
-            return (memory.frozen(), "trapped")
+            return (memory.frozen(locals_too=False), "trapped")
     return (memory.frozen(), "")
 
 

@@ -1,7 +1,6 @@
-"""Every pair of the catalogue: the page's columns, the brute-force oracle and the analysis agree."""
+"""Every pair of the catalogue: the page, the brute-force oracle and the analysis agree."""
 
 import pytest
-
 from tests.unit.analysis.catalogue import PAIRS, N
 from tests.unit.analysis.oracle import Memory, Program, in_order, in_parallel, racy
 

@@ -55,8 +55,8 @@ def test_colliding_indices_do_not(name):
     assert verdict.blockers[0].witness is not None
 
 
-DOFS, ENVS, LINKS = n, m, table(99, 0)
-LINKS_FIXED = 23
+DOFS, ENVS = n, m
+LINKS = 23
 
 
 def per_dof(*parts):
@@ -64,7 +64,7 @@ def per_dof(*parts):
 
 
 def per_link(*parts):
-    return nest([dim(0, LINKS_FIXED), dim(1, ENVS)], *parts)
+    return nest([dim(0, LINKS), dim(1, ENVS)], *parts)
 
 
 def per_env(*parts):
@@ -82,7 +82,8 @@ FLAT = nest(
     write("jac", i // m, i % m),
 )
 GENESIS = {
-    2: (per_dof(update("mass", i, i, j, exact=False)), per_dof(update("mass", i, i, j, exact=False))),
+    2: (per_dof(update("mass", i, i, j, exact=False)),
+        per_dof(update("mass", i, i, j, exact=False))),
     3: (per_dof(write("mask", i, j)), per_dof(write("mask", i, j, when=table(9, i) > 0))),
     4: (per_dof(write("qf", i, j)),
         per_link(update("qf", table(9, i) + k, j, inner=some(2), exact=False))),
@@ -95,7 +96,7 @@ GENESIS = {
     7: (per_dof(write("vel", i, j)),
         per_link(read("vel", table(9, i) + k, j, inner=some(2)), write("qpos", i, j))),
     8: (per_link(write("efc", i, j)),
-        per_dof(read("efc", k, j, inner=(dim(2, LINKS_FIXED),)), write("qfrc", i, j))),
+        per_dof(read("efc", k, j, inner=(dim(2, LINKS),)), write("qfrc", i, j))),
     9: (per_link(write("force", i, j)),
         per_env(update("force", table(9, k, j), j, inner=some(2), exact=False))),
     10: (taken_apart(FLAT), nest([dim(0, m)], update("n_constraints", i))),

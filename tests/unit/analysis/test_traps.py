@@ -1,5 +1,8 @@
 """Traps the catalogue warns of, where they concern the analysis, and what the user reads."""
 
+from dataclasses import replace
+from itertools import pairwise
+
 import pytest
 from tests.unit.analysis.nests import (
     NAMED,
@@ -103,7 +106,7 @@ def test_out_of_budget_is_not_proved():
 def test_a_long_chain_is_quick():
     """No question depends on how many came before."""
     loops = [loop(n, read(f"a{k}", i), write(f"a{k + 1}", i)) for k in range(200)]
-    found = {compare(a, b).tier for a, b in zip(loops, loops[1:], strict=False)}
+    found = {compare(a, b).tier for a, b in pairwise(loops)}
     assert found == {"fast"}
 
 
@@ -223,6 +226,15 @@ def test_texts_name_the_fact_that_is_missing():
     text = told(loop(n, write("a", rows)), loop(n, read("a", rows)))
     assert "may write a[?]" in text
     assert "needs fw.assume_unique(b9)" in text
+
+
+def test_one_load_written_twice_may_be_two_values():
+    """if c[i] > 0: c[i] = 0; if c[i] <= 0: a[0] = ..."""
+    c = table(9, i)
+    change = write(9, i, when=c > 0)
+    twice = replace(write("a", 0), guards=(c > 0, op("less_equal", c.expr, const(0, INT64))))
+    assert order(loop(n, change, twice)).carries
+    assert not compare(loop(n, change, twice), loop(n, read("a", 0))).parallel
 
 
 def test_a_table_that_is_written_is_not_unique():
