@@ -45,7 +45,17 @@ class _Open:
 
 
 def order(unit: Unit, facts: Facts = NOTHING) -> Order:
-    """What the nest needs of the order of its iterations."""
+    """What the nest needs of the order of its iterations.
+
+    >>> from fusewright.analysis.unit import Access, Dim
+    >>> from fusewright.ir.dtypes import INT64
+    >>> from fusewright.ir.expr import const, index, param
+    >>> rows, columns = (Dim(k, const(0, INT64), param(k, INT64)) for k in (0, 1))
+    >>> sums = Unit((rows, columns), (Access("s", "update", (index(0),), op="add"),))
+    >>> found = order(sums)
+    >>> found.parallel, found.reduced, found.reductions[0].op
+    ((0,), (1,), 'add')
+    """
     known = known_ranges(facts)
     found = _Found()
     solver = Solver(facts)

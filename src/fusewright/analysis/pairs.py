@@ -28,7 +28,19 @@ UNBOUNDED: Hull = (None, None)
 
 
 def compare(a: Unit, b: Unit, facts: Facts = NOTHING) -> Verdict:
-    """How `a` and `b`, adjacent and in this order, may be fused."""
+    """How `a` and `b`, adjacent and in this order, may be fused.
+
+    >>> from fusewright.analysis.unit import Access, Dim
+    >>> from fusewright.ir.dtypes import INT64
+    >>> from fusewright.ir.expr import const, index, op, param
+    >>> loop = (Dim(0, const(0, INT64), param(0, INT64), "i"),)
+    >>> ahead = op("add", index(0), const(2, INT64))
+    >>> first = Unit(loop, (Access("a", "write", (index(0),)),))
+    >>> second = Unit(loop, (Access("a", "read", (ahead,)),))
+    >>> verdict = compare(first, second)
+    >>> verdict.level, verdict.distance, verdict.shift
+    ('shift', ((-2, -2),), (2,))
+    """
     verdict = _compare(a, b, facts)
     if verdict.parallel:
         return verdict
