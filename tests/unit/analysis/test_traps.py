@@ -23,6 +23,7 @@ from tests.unit.analysis.nests import (
     update,
     write,
 )
+from tests.unit.analysis.oracle import Memory, Program, outcome
 
 from fusewright.analysis.alias import View, in_root, signature
 from fusewright.analysis.carried import order
@@ -192,6 +193,13 @@ def test_flat_loops_are_taken_apart():
     flat = nest([dim(0, n * m)], write("a", i // m, i % m), Effect("print", guards=(i % m > 0,)))
     apart = taken_apart(flat)
     assert [d.name for d in apart.dims] == ["i // p1", "i % p1"]
+    memories = []
+    for unit in (flat, apart):
+        program = Program(unit, {0: 3, 1: 2}, "A")
+        steps = [(program, point) for point in program.iterations(Memory())]
+        memories.append({key for key, _ in outcome(steps, Memory())[0]})
+        assert len(steps) == 6
+    assert memories[0] == memories[1]
     writes = nest(flat.dims, *flat.accesses)
     assert order(taken_apart(writes), NAMED).parallel == (0, 1)
     assert order(writes, NAMED).parallel == ()
@@ -200,6 +208,11 @@ def test_flat_loops_are_taken_apart():
 NOT_FUSED = """\
 NOT FUSED: RAW on `a`, distance +1: e.g. n=2: loop 1 (line 12) writes a[0] at i=0, \
 loop 2 (line 14) reads it at i=1; legal with level=shift"""
+
+
+CARRIED = """\
+loop `i` runs in order: RAW on `x`, distance +1: \
+e.g. n=2: an iteration writes x[0] at i=0, a later one reads it at i=1"""
 
 
 def test_texts():
@@ -245,9 +258,6 @@ def test_a_table_that_is_written_is_not_unique():
 
 def test_texts_of_loops():
     scan = loop(n, read("x", i - 1, when=i > 0), write("x", i))
-    assert describe_order(order(scan, NAMED), scan, NAMED) == (
-        "loop `i` runs in order: RAW on `x`, distance +1: "
-        "e.g. n=2: an iteration writes x[0] at i=0, a later one reads it at i=1"
-    )
+    assert describe_order(order(scan, NAMED), scan, NAMED) == CARRIED
     total = loop(n, update("s"))
     assert describe_order(order(total, NAMED), total, NAMED) == "loop `i` reduces `s` by add"
