@@ -49,7 +49,7 @@ CASES = settings(
     max_examples=EXAMPLES or 60, derandomize=not EXAMPLES, deadline=None,
     suppress_health_check=list(HealthCheck),
 )  # fmt: skip
-PATIENT = replace(NAMED, budget=10_000_000, unique=frozenset({7}))
+PATIENT = replace(NAMED, budget=1_000_000, unique=frozenset({7}))
 TABLES = {9: (2, 0, 1, 3, 2, 0, 1), 8: (1, 1, 0, 2, 3, 3, 0), 7: (4, 2, 6, 0, 1, 3, 5)}
 SIZES = ((0, 2), (1, 3), (2, 2), (3, 1), (4, 3), (5, 2))
 INDICES = {1: (i,), 2: (i, j)}

@@ -33,6 +33,17 @@ class _Found:
         default_factory=lambda: defaultdict(list)
     )
 
+    def add(self, other: _Found) -> None:
+        """Take over what another one has collected."""
+        self.carries += other.carries
+        self.carried_roots |= other.carried_roots
+        self.meeting |= other.meeting
+        for key, dims in other.updates.items():
+            self.updates[key] |= dims
+        for key, members in other.members.items():
+            fresh = [m for m in members if not any(m is old for old in self.members[key])]
+            self.members[key] += fresh
+
 
 @dataclass(frozen=True, slots=True)
 class _Open:
@@ -57,19 +68,34 @@ def order(unit: Unit, facts: Facts = NOTHING) -> Order:
     ((0,), (1,), 'add')
     """
     known = known_ranges(facts)
-    found = _Found()
     solver = Solver(facts)
     numbers = [dim.number for dim in unit.dims]
-    for conflict in within(unit, facts):
-        rest = _fast(conflict, numbers, known)
-        if not (rest.levels or rest.meeting):
-            continue
+    rest = [_fast(conflict, numbers, known) for conflict in within(unit, facts)]
+    rest = [part for part in rest if part.levels or part.meeting]
+    found = _Found()
+    if rest:
         try:
             with solver.budget():
-                _exact(solver, rest, found)
+                for part in rest:
+                    _exact(solver, part, found)
         except NotProved:
-            _unproved(rest, found)
+            found = _one_by_one(solver, rest)
     return _summary(unit, found)
+
+
+def _one_by_one(solver: Solver, rest: list[_Open]) -> _Found:
+    """Each conflict within its share of the budget, so that a hard one spoils no other."""
+    found = _Found()
+    for part in rest:
+        mine = _Found()
+        try:
+            with solver.budget(len(rest)):
+                _exact(solver, part, mine)
+        except NotProved:
+            mine = _Found()
+            _unproved(part, mine)
+        found.add(mine)
+    return found
 
 
 def _fast(conflict: Conflict, numbers: list[int], known: dict[object, tuple[int, int]]) -> _Open:

@@ -45,6 +45,8 @@ def _context() -> Any:
     if not hasattr(_local, "context"):
         _local.context = _isl().Context()
         _local.kept = {}
+        texts = ("{ [x] : x >= 3 }", "{ [x] : x <= 2 }")
+        _local.probes = [_isl().BasicSet.read_from_str(_local.context, text) for text in texts]
     return _local.context
 
 
@@ -63,6 +65,19 @@ def _parsed(text: str) -> islpy.Set:
     return found
 
 
+def _exhausted() -> bool:
+    """Whether the operations are used up.  A test for emptiness may then answer anything: isl's
+    error value for booleans is not zero, and not every call of islpy looks at it.
+    """
+    isl = _isl()
+    low, high = _local.probes
+    try:
+        low.intersect(high)
+    except isl.Error:
+        return True
+    return False
+
+
 def forget() -> None:
     """Drop what is remembered (to measure a first question)."""
     if hasattr(_local, "kept"):
@@ -78,17 +93,25 @@ class Solver:
         self.params: dict[Expr, str] = {}
 
     @contextmanager
-    def budget(self) -> Iterator[None]:
-        """Operations inside the block count; too many of them raise `NotProved`."""
+    def budget(self, share: int = 1) -> Iterator[None]:
+        """Operations inside the block count, up to the budget's `share`-th part; if they do not
+        suffice, all that was found in the block is void and `NotProved` is raised.
+        """
         isl, context = _isl(), _context()
         context.reset_operations()
-        context.set_max_operations(self.facts.budget)
+        context.set_max_operations(max(self.facts.budget // share, 1))
         try:
             yield
-        except isl.Error as error:
+            if _exhausted():
+                raise NotProved
+        except (isl.Error, TypeError) as error:
             # out of operations, isl reports whatever it was doing, even as a syntax error
-            raise NotProved(str(error)) from error
+            if isinstance(error, isl.Error) or _exhausted():
+                raise NotProved from error
+            raise
         finally:
+            if _exhausted():
+                forget()
             context.reset_operations()
             context.set_max_operations(0)
 
@@ -183,9 +206,7 @@ class Solution:
             for name in (f"x{pair[0]}", f"y{pair[1]}")
         )
         gap = y.sub(x)
-        ends = (self.set.min_val(gap), self.set.max_val(gap))
-        low, high = (end.to_python() if end.is_int() else None for end in ends)
-        return (low, high)
+        return (_number(self.set.min_val(gap)), _number(self.set.max_val(gap)))
 
     def differing(self, pairs: Sequence[Pair]) -> Solution:
         """Where at least one pair of dims is not equal."""
@@ -222,6 +243,14 @@ class Solution:
             _named(self.conflict.sink_scope.dims, values[split:]),
             self.certain,
         )
+
+
+def _number(value: Any) -> int | None:
+    """A whole number; None for infinity."""
+    text = value.to_str()
+    if text is None:
+        raise NotProved
+    return int(text) if text.lstrip("-").isdigit() else None
 
 
 def _named(dims: tuple[Dim, ...], values: Sequence[int]) -> tuple[tuple[Dim, int], ...]:

@@ -4,6 +4,7 @@ from dataclasses import replace
 from itertools import pairwise
 
 import pytest
+from tests.unit.analysis.catalogue import PAIRS
 from tests.unit.analysis.nests import (
     NAMED,
     Carried,
@@ -27,6 +28,7 @@ from tests.unit.analysis.oracle import Memory, Program, outcome
 
 from fusewright.analysis.alias import View, in_root, signature
 from fusewright.analysis.carried import order
+from fusewright.analysis.exact import forget
 from fusewright.analysis.explain import describe, describe_order
 from fusewright.analysis.linearised import taken_apart
 from fusewright.analysis.pairs import compare, independent
@@ -102,6 +104,26 @@ def test_out_of_budget_is_not_proved():
     assert order(a, facts).parallel == ()
     assert "nothing proved" in describe_order(order(a, facts), a, facts)
     assert compare(a, b).blockers[0].proved
+
+
+@pytest.mark.parametrize("number", ["06", "15", "27", "62", "71", "86"])
+def test_whatever_the_budget_nothing_false_is_proved(number):
+    """Out of operations at any point, isl's answers are void."""
+    pair = next(pair for pair in PAIRS if pair.number == number)
+    whole = compare(pair.a, pair.b, pair.facts)
+    ordered = order(pair.a, pair.facts)
+    for budget in range(1, 4000, 37):
+        forget()
+        facts = replace(pair.facts, budget=budget)
+        verdict = compare(pair.a, pair.b, facts)
+        assert verdict == whole or not verdict.blockers[0].proved
+        forget()
+        found = order(pair.a, facts)
+        assert (
+            found == ordered
+            or not all(carry.proved for carry in found.carries)
+            or (set(found.separable) < set(ordered.separable))
+        )
 
 
 def test_a_long_chain_is_quick():
