@@ -29,6 +29,10 @@ OPERATIONS = {
 }  # fmt: skip
 EXTENT, STRIDE, NUMBER, PLACE = range(4)
 POINTER, PARTIAL, BLOCK, INTEGER, SCALAR, PART = range(6)
+MOST_WORDS = 256
+"""Arguments of a kernel that the core has room for."""
+MOST_PARTIALS = 16
+"""Reductions of a kernel that the core has room for."""
 DEEPEST = 24
 """Levels of an expression: the core's stack has 32."""
 
@@ -165,6 +169,8 @@ def _kernel(code: Code, runner: Runner, step: Launch) -> tuple[Any, ...]:
         for slot, elements, itemsize in module.partials
     ]
     if any(piece.halo >= 0 for piece in module.scratch):
+        raise _UnknownError
+    if len(module.words) > MOST_WORDS or len(partials) > MOST_PARTIALS:
         raise _UnknownError
     rooms = [
         code.of(product(piece.extents, piece.rows * piece.itemsize)) for piece in module.scratch
