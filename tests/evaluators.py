@@ -28,11 +28,11 @@ def compiles() -> bool:
 @contextmanager
 def installed(name: str) -> Iterator[None]:
     """Fill the hook, and put back what was there."""
-    before = hooks.evaluate
+    before = hooks.evaluate, hooks.is_driver
     trace.flush()
-    hooks.set_evaluate(FUNCTIONS[name])
+    hooks.set_evaluate(FUNCTIONS[name], driver=name == "driver")
     try:
         yield
     finally:
         trace.flush()
-        hooks.set_evaluate(before)
+        hooks.set_evaluate(*before)

@@ -15,9 +15,9 @@ from fusewright.frontends.arrays import trace
 @pytest.fixture(autouse=True)
 def compiled() -> Iterator[None]:
     """The compiler computes, nothing is pending from another test, and no kernel is in memory."""
-    before = hooks.evaluate
-    hooks.set_evaluate(driver.evaluate)
+    before = hooks.evaluate, hooks.is_driver
+    hooks.set_evaluate(driver.evaluate, driver=True)
     trace.flush()
     fw.cache_clear()
     yield
-    hooks.set_evaluate(before)
+    hooks.set_evaluate(*before)

@@ -19,7 +19,7 @@ from fusewright import driver
 from fusewright.frontends.arrays import trace
 from fusewright.runtime import buffers
 from fusewright.runtime.trace import ROWS
-from fusewright.targets.cpu import background, build, compiler
+from fusewright.targets.cpu import background, build, compiler, threads
 from fusewright.targets.cpu.features import machine_flags
 
 SHAPES = [(40, 30), (41, 29), (64, 64), (1000, 17), (17, 1000), (300, 200), (700, 15)]
@@ -195,3 +195,27 @@ def test_nothing_grows_with_the_iterations() -> None:
     assert after[:2] == before[:2]
     assert after[2] - before[2] < 400
     assert len(trace.pending) <= trace.HARD_LIMIT
+
+
+@pytest.mark.parametrize("quick", [True, False])
+def test_the_pool_is_compiled_quickly_once(
+    monkeypatch: pytest.MonkeyPatch, tmp_path: Path, quick: bool
+) -> None:
+    """The first process runs quick code; the next finds the best on the disk, where it was told."""
+    background.wait()
+    levels: list[int] = []
+    real = compiler.compile_ir
+
+    def counting(text: str, features: Any, level: int) -> Any:
+        levels.append(level)
+        return real(text, features, level)
+
+    monkeypatch.setattr(compiler, "compile_ir", counting)
+    with fw.options(cache_dir=str(tmp_path), background=quick):
+        first = threads._image()
+    background.wait()
+    assert sorted(levels) == ([0, 2] if quick else [2])
+    with fw.options(cache_dir=str(tmp_path)):
+        again = threads._image()
+    assert len(levels) == (2 if quick else 1)
+    assert (again == first) is not quick

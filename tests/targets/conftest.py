@@ -15,8 +15,8 @@ from fusewright.base.options import TARGETS
 @pytest.fixture(params=TARGETS)
 def target(request: pytest.FixtureRequest) -> Iterator[str]:
     """Values are computed by this target."""
-    before = hooks.evaluate
-    hooks.set_evaluate(driver.evaluate)
+    before = hooks.evaluate, hooks.is_driver
+    hooks.set_evaluate(driver.evaluate, driver=True)
     with fw.options(target=request.param):
         yield request.param
-    hooks.set_evaluate(before)
+    hooks.set_evaluate(*before)

@@ -23,7 +23,7 @@ def value() -> Any:
 
 def loop_body() -> None:
     x = array(10)
-    for _ in range(120):
+    for _ in range(600):
         x = x * 1.0 + 1.0
 
 

@@ -4,15 +4,18 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 
-from fusewright.codegen.boxes import halo_of
+from fusewright.codegen.boxes import boxes, halo_of
 from fusewright.codegen.fold import Folding
 from fusewright.codegen.loops import Loops
 from fusewright.codegen.memory import Layout
 from fusewright.codegen.module import Scratch, Word
+from fusewright.codegen.repeat import Repeat, Table, repeated
 from fusewright.ir.dtypes import INT64
-from fusewright.ir.expr import Expr, const, op, postorder
-from fusewright.ir.nest import Buffer, Program
+from fusewright.ir.expr import Expr, const, index, op, postorder
+from fusewright.ir.nest import Buffer, Nest, Program
 from fusewright.plan.plan import TILE, Kernel, Member, is_sink
+
+Bodies = tuple[Expr, ...]
 
 
 class Arguments(Loops):
@@ -31,6 +34,10 @@ class Arguments(Loops):
         self.used: dict[Expr, None] = {}
         self.block_size: Expr = const(1, INT64)
         self.stretch: Expr = const(0, INT64)
+        self._turned: set[Expr] = set()
+        self.repeats: dict[Bodies, Repeat] = {}
+        self.words_of: dict[Bodies, int] = {}
+        self.tables: dict[Bodies, Table] = {}
 
     def _word(self, word: Word) -> int:
         """The place of an argument."""
@@ -40,13 +47,48 @@ class Arguments(Loops):
 
     def _arguments(self) -> None:
         """Read every run-time parameter the kernel's expressions name."""
-        for root in self._expressions():
+        self._find_repeats()
+        for root in self._written():
             for node in postorder([root]):
-                if node.name == "param":
+                if node.name == "param" and node not in self._turned:
                     self.used.setdefault(node)
         for node in self.used:
             register = self.argument(self._word(Word("param", node.attr)), node.dtype)
             self.builder.scopes[0].memo[(node, 1)] = register
+
+    def _find_repeats(self) -> None:
+        """Bodies that repeat a step; the scalars of its turns are argument words in a row."""
+        for nests in self._groups():
+            bodies = tuple(nest.body for nest in nests)
+            if bodies in self.repeats:
+                continue
+            one = repeated(bodies, index(len(nests[0].box.low) - 1), self.memo)
+            if one is not None:
+                self.repeats[bodies] = one
+                self.words_of[bodies] = len(self.words)
+                self.words += [Word("param", p.attr) for turn in one.found.values for p in turn]
+                self._turned.update(one.found.varying)
+
+    def _groups(self) -> Iterator[list[Nest]]:
+        """The nests of each innermost vector loop."""
+        shared = 0 if self.kernel.form == "tiles" else self.kernel.shared
+        for phase in self.kernel.phases:
+            if all(m.stage.form == "map" for m in phase) and len(phase[0].stage.extents) > shared:
+                yield from (nests for _, nests in boxes(phase))
+
+    def _groups_of_repeats(self) -> Iterator[Nest]:
+        for nests in self._groups():
+            if tuple(nest.body for nest in nests) in self.repeats:
+                yield from nests
+
+    def _written(self) -> Iterator[Expr]:
+        """What the kernel computes: of a body that repeats a step, the step."""
+        loops = set(map(id, self._groups_of_repeats()))
+        plain = {n.body for m in self.kernel.members for n in m.stage.nests if id(n) not in loops}
+        hidden = {body for bodies in self.repeats for body in bodies} - plain
+        yield from (root for root in self._expressions() if root not in hidden)
+        for one in self.repeats.values():
+            yield from (*one.start, *one.step, *one.roots)
 
     def _expressions(self) -> Iterator[Expr]:
         slots = set()
@@ -88,7 +130,7 @@ class Arguments(Loops):
                 self._row_layout(member, buffer)
             else:
                 pointer = self.argument(self._word(Word("pointer", slot)), None)
-                self.memory.layouts[slot] = Layout(pointer, buffer)
+                self.memory.layouts[slot] = Layout(pointer, buffer, streamed=member is None)
         if self.kernel.sinks:
             block = self.argument(self._word(Word("block")), INT64)
             self.block_size = self.builder.variable(block)

@@ -88,7 +88,7 @@ class Builder:
     @contextmanager
     def when(self, condition: str) -> Iterator[None]:
         """`if condition:`"""
-        label = self._label()
+        label = self.label()
         scope = Scope(guard=True)
         self.scopes.append(scope)
         yield
@@ -106,13 +106,14 @@ class Builder:
         """`for i in range(low, high, step)`, with (type, initial value) pairs that one iteration
         hands to the next.
         """
-        label = self._label()
+        label = self.label()
         register, following = self.fresh(), self.fresh()
         loop = Loop([self.fresh() for _ in carried], [])
         scope = Scope()
         self.scopes.append(scope)
         loop.variable = self.variable(register)
         loop.register = register
+        loop.end = f"{label}.end"
         yield loop
         self.scopes.pop()
         phis = [
@@ -138,7 +139,8 @@ class Builder:
             f"{label}.end:",
         ]
 
-    def _label(self) -> str:
+    def label(self) -> str:
+        """A name for a block."""
         self._count += 1
         return f"l{self._count}"
 
@@ -295,6 +297,8 @@ class Loop:
     next: list[str]
     variable: Expr = field(default_factory=lambda: ir.index(0))
     register: str = ""
+    end: str = ""
+    """The block that follows; a jump to it leaves the loop with the current carried values."""
 
 
 def mask_type(width: int) -> str:

@@ -16,7 +16,7 @@ from collections.abc import Sequence
 from contextlib import ExitStack
 from dataclasses import replace
 
-from fusewright.codegen import reduction
+from fusewright.codegen import reduction, repeat
 from fusewright.codegen.arguments import Arguments
 from fusewright.codegen.boxes import (
     boxes,
@@ -38,6 +38,7 @@ from fusewright.ir.nest import Nest, Program
 from fusewright.plan.plan import TILE, Kernel, Member, counts_tiles
 from fusewright.rules.decompose import decompose_all
 
+Index = tuple[Expr, ...]
 LIGHT = 24
 """Expressions in a body: below this, two machine vectors at a time hide the latency of one."""
 ATTRIBUTES = 'attributes #0 = { nounwind "prefer-vector-width"="512" }\n!0 = !{i32 1}'
@@ -56,11 +57,21 @@ class Lowering(Arguments):
     def run(self) -> Module:
         self._arguments()
         self._layouts()
+        tables = {
+            bodies: repeat.fill_table(self.builder, one, self.words_of[bodies])
+            for bodies, one in self.repeats.items()
+        }
+        self.tables.update(tables)
+        # A single loop may as well run on data in L1, where asking twice would cost time.
+        single = self.kernel.form == "tiles" and not counts_tiles(self.kernel)
+        self.memory.fetches = self.large or not single
         if self.kernel.form == "tiles":
             self._tiles()
         elif self.kernel.shared == 0:
             for phase in self.kernel.phases:
-                self._row_phase(phase, (), const(0, INT64))
+                # a phase's loads stay behind the stores of those before it
+                with self.builder.when("true"):
+                    self._row_phase(phase, (), const(0, INT64))
         else:
             self._rows()
         text = self.text("kernel")
@@ -247,17 +258,57 @@ class Lowering(Arguments):
         if any(m.stage.form != "map" for m in phase):
             reduction.write(self.folding, self, phase, outer, unit, (low, high))
             return
+        turns = self.repeats.get(tuple(nest.body for nest in nests))
+        if turns is not None:
+            self._turns(turns, phase, nests, outer, (low, high))
+            return
         bodies = self.bodies(nests)
         width = self.width(bodies)
 
         def statement(variable: Expr) -> None:
             here = (*outer, variable)
             values = [self.builder.emit(at(body, here)) for body in bodies]
-            for member, nest, body, value in zip(phase, nests, bodies, values, strict=True):
-                where = [at(i, here) for i in nest.store]
-                self.memory.store(member.stage.slot, where, value, body.dtype)
+            self._store(phase, nests, values, here)
 
         self.vector_loop(low, high, width, statement, aligned=self.kernel.tiled)
+
+    def _turns(
+        self,
+        turns: repeat.Repeat,
+        phase: Sequence[Member],
+        nests: Sequence[Nest],
+        outer: Index,
+        bounds: tuple[Expr, Expr],
+    ) -> None:
+        """A vector loop around a loop of turns."""
+        width = turns.lanes(self.vector_bytes)
+        table = self.tables[tuple(nest.body for nest in nests)]
+
+        def statement(variable: Expr) -> None:
+            vectors = repeat.parts(self.builder, outer, width)
+            for vector, values in repeat.Turns(self.builder, turns, table, vectors).write():
+                whole, self.builder.lanes = self.builder.lanes, vector.lanes
+                self._store(phase, nests, values, vector.here)
+                self.builder.lanes = whole
+
+        together = width * turns.vectors(self.vector_bytes)
+        self.vector_loop(*bounds, together, statement, aligned=self.kernel.tiled)
+
+    def _store(
+        self, phase: Sequence[Member], nests: Sequence[Nest], values: list[str], here: Index
+    ) -> None:
+        """Write the values of a phase's nests; the two parts of a complex number together."""
+        number = 0
+        while number < len(nests):
+            slot, nest, value = phase[number].stage.slot, nests[number], values[number]
+            where = [at(i, here) for i in nest.store]
+            number += 1
+            if not self.program.buffers[slot].dtype.is_complex:
+                self.memory.store(slot, where, value, nest.body.dtype)
+                continue
+            parts = value, values[number]
+            self.memory.store_parts(slot, where[:-1], parts, nest.body.dtype)
+            number += 1
 
     def _scalars(
         self, phase: Sequence[Member], nests: Sequence[Nest], here: tuple[Expr, ...]

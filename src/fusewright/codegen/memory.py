@@ -23,7 +23,8 @@ class Layout:
 
     `base` is a register.  `leading` dims are the ring (`ring` rows, a power of two; only of dim 0)
     or, in a tile, dim 0 counted from `origin`.  `dropped` leading dims of a row buffer have no
-    storage of their own.  In tiled rows dim 1 is `stretch` wide, counted from `start`.
+    storage of their own.  In tiled rows dim 1 is `stretch` wide, counted from `start`.  `streamed`
+    values come from memory: the kernel only reads them.
     """
 
     base: str
@@ -33,6 +34,16 @@ class Layout:
     origin: Expr | None = None
     stretch: Expr | None = None
     start: Expr | None = None
+    streamed: bool = False
+
+
+AHEAD = ((512, 3), (2048, 2))
+"""Bytes by which a stream is fetched before it is read, and LLVM's word for the cache it comes to:
+L1 soon, L2 earlier.  The processor's own prefetching stops at each page.  Measured on arrays beyond
+the caches: 10 to 20 % faster with 1, 2 and 4 streams, the same with 8.
+"""
+LINE = 64
+"""Bytes of a cache line."""
 
 
 class Memory:
@@ -41,6 +52,7 @@ class Memory:
     def __init__(self, avx512: bool) -> None:
         self.layouts: dict[int, Layout] = {}
         self.past_caches = False
+        self.fetches = False
         self.builder = Builder(self.load, avx512)
 
     def _offset(self, layout: Layout, indices: Sequence[Expr]) -> tuple[Expr, int]:
@@ -101,7 +113,10 @@ class Memory:
         assert lanes is not None
         pace, rest = self._pace(offset)
         if pace is not None and pace * size == dtype.itemsize:
-            return self._read(self._moving(layout, rest, size, dtype), dtype, width)
+            pointer = self._moving(layout, rest, size, dtype)
+            if self.fetches and layout.streamed and lanes.mask is None:
+                self._fetch(layout, rest, pointer, width * dtype.itemsize)
+            return self._read(pointer, dtype, width)
         if pace is not None and pace * size == -dtype.itemsize and lanes.mask is None:
             back = linear.minus(rest, (width - 1) * -pace)
             raw = self._read(self._moving(layout, back, size, dtype, -1), dtype, width)
@@ -110,7 +125,46 @@ class Memory:
             return self.builder.value(
                 f"shufflevector {kind} {raw}, {kind} poison, <{width} x i32> <{order}>"
             )
+        if (
+            pace is not None
+            and layout.buffer.dtype.is_complex
+            and pace * size == 2 * dtype.itemsize
+        ):
+            return self._load_part(layout, rest, size, dtype, width)
         return self._gather(layout, offset, size, dtype, width)
+
+    def _load_part(self, layout: Layout, rest: Expr, size: int, dtype: DType, width: int) -> str:
+        """The real or imaginary parts of complex numbers side by side: both are read at once."""
+        builder, lanes = self.builder, self.builder.lanes
+        assert lanes is not None
+        half = dtype.itemsize // size
+        part = linear.terms(rest).get(const(1, INT64), 0) % (2 * half) // half
+        rest = linear.minus(rest, part * half)
+        key = (layout.base, rest, size, lanes.start, width)
+        both = builder.scopes[-1].memo.get(key)
+        kind = llvm_type(dtype, 2 * width)
+        if both is None:
+            both = self._read(self._moving(layout, rest, size, dtype, 2), dtype, 2 * width)
+            builder.scopes[-1].memo[key] = both
+        order = ", ".join(f"i32 {2 * lane + part}" for lane in range(width))
+        return builder.value(
+            f"shufflevector {kind} {both}, {kind} poison, <{width} x i32> <{order}>"
+        )
+
+    def _fetch(self, layout: Layout, rest: Expr, pointer: str, nbytes: int) -> None:
+        """Ask for the lines this stream reads a few iterations later, once for all its loads."""
+        if nbytes < LINE // 2:
+            return
+        around = tuple(item for item in linear.terms(rest).items() if item[0].name != "const")
+        known = self.builder.scopes[-1].memo
+        if known.setdefault(("fetched", layout.base, around), pointer) != pointer:
+            return
+        for ahead, cache in AHEAD:
+            for start in range(ahead, ahead + nbytes, LINE):
+                place = self.builder.value(f"getelementptr i8, ptr {pointer}, i64 {start}")
+                self.builder.line(
+                    f"call void @llvm.prefetch.p0(ptr {place}, i32 0, i32 {cache}, i32 1)"
+                )
 
     def _pace(self, offset: Expr) -> tuple[int | None, Expr]:
         """The literal step of an offset from lane to lane (None: not literal), and the offset
@@ -138,8 +192,8 @@ class Memory:
         assert lanes is not None
         pointer = self._pointer(layout, rest, size)
         start = lanes.start
-        if direction < 0:
-            start = self.builder.value(f"sub i64 0, {start}")
+        if direction != 1:
+            start = self.builder.value(f"mul i64 {start}, {direction}")
         memory = llvm_type(_memory_type(dtype), 1)
         return self.builder.value(f"getelementptr {memory}, ptr {pointer}, i64 {start}")
 
@@ -169,7 +223,7 @@ class Memory:
             return self.builder.value(f"load {kind}, ptr {pointer}, align {align}")
         name = f"@llvm.masked.load.v{width}{_suffix(memory)}.p0"
         return self.builder.value(
-            f"call {kind} {name}(ptr align {align} {pointer}, {mask_type(width)} {lanes.mask}, "
+            f"call {kind} {name}(ptr align {align} {pointer}, {self._lanes_of(width)}, "
             f"{kind} zeroinitializer)"
         )
 
@@ -186,13 +240,42 @@ class Memory:
         name = f"@llvm.masked.gather.v{width}{_suffix(memory)}.v{width}p0"
         return self.builder.value(
             f"call {kind} {name}(<{width} x ptr> align {memory.itemsize} {where}, "
-            f"{mask_type(width)} {self._mask(width)}, {kind} zeroinitializer)"
+            f"{self._lanes_of(width)}, {kind} zeroinitializer)"
         )
 
-    def _mask(self, width: int) -> str:
-        lanes = self.builder.lanes
+    def _lanes_of(self, width: int) -> str:
+        """The mask operand of a read or write; each lane twice where both parts are moved."""
+        lanes, kind = self.builder.lanes, mask_type(width)
         assert lanes is not None
-        return lanes.mask if lanes.mask is not None else "splat (i1 true)"
+        if lanes.mask is None:
+            return f"{kind} splat (i1 true)"
+        if width == lanes.width:
+            return f"{kind} {lanes.mask}"
+        order = ", ".join(f"i32 {lane // 2}" for lane in range(width))
+        own = mask_type(lanes.width)
+        twice = self.builder.value(
+            f"shufflevector {own} {lanes.mask}, {own} poison, <{width} x i32> <{order}>"
+        )
+        return f"{kind} {twice}"
+
+    def store_parts(
+        self, slot: int, indices: Sequence[Expr], values: tuple[str, str], dtype: DType
+    ) -> None:
+        """Write a real and an imaginary part; side by side along the vector loop in one go."""
+        layout, lanes = self.layouts[slot], self.builder.lanes
+        offset, size = self._offset(layout, (*indices, const(0, INT64)))
+        pace, rest = self._pace(offset) if lanes is not None else (None, offset)
+        if lanes is None or pace is None or pace * size != 2 * dtype.itemsize:
+            for part, value in enumerate(values):
+                self.store(slot, (*indices, const(part, INT64)), value, dtype)
+            return
+        width = lanes.width
+        order = ", ".join(f"i32 {lane}, i32 {lane + width}" for lane in range(width))
+        kind = llvm_type(dtype, width)
+        both = self.builder.value(
+            f"shufflevector {kind} {values[0]}, {kind} {values[1]}, <{2 * width} x i32> <{order}>"
+        )
+        self._write(self._moving(layout, rest, size, dtype, 2), both, dtype, 2 * width)
 
     def store(self, slot: int, indices: Sequence[Expr], value: str, dtype: DType) -> None:
         """Write a register to an element, or its lanes along the vector loop."""
@@ -230,15 +313,14 @@ class Memory:
             return
         self.builder.line(
             f"call void @llvm.masked.store.v{width}{_suffix(memory)}.p0({kind} {value}, "
-            f"ptr align {memory.itemsize} {pointer}, {mask_type(width)} {lanes.mask})"
+            f"ptr align {memory.itemsize} {pointer}, {self._lanes_of(width)})"
         )
 
     def _scatter(self, where: str, value: str, memory: DType, width: int) -> None:
         kind = llvm_type(memory, width)
         self.builder.line(
             f"call void @llvm.masked.scatter.v{width}{_suffix(memory)}.v{width}p0({kind} {value}, "
-            f"<{width} x ptr> align {memory.itemsize} {where}, {mask_type(width)} "
-            f"{self._mask(width)})"
+            f"<{width} x ptr> align {memory.itemsize} {where}, {self._lanes_of(width)})"
         )
 
 

@@ -13,6 +13,7 @@ from collections.abc import Callable
 from functools import cache
 
 from fusewright.codegen.far import far_function, far_test
+from fusewright.codegen.rare import define_rare
 from fusewright.codegen.spell import literal, spell
 from fusewright.ir.dtypes import BY_NAME, FLOAT64, DType
 from fusewright.ir.expr import postorder
@@ -23,6 +24,8 @@ from fusewright.rules.decompose.trigonometric import (
 )
 
 _CALL = re.compile(r"@fw\.(\w+_far)\.(\w+)\.v(\d+)\(")
+
+_RARE = re.compile(r"@fw\.(\w+_far)\.v(\d+)\(")
 
 _REDUCTION = """\
   %size = call double @llvm.fabs.f64(double %x)
@@ -197,6 +200,8 @@ def prelude(text: str) -> str:
     parts += [_lanes(n, BY_NAME[dtype], int(w)) for n, dtype, w in calls if int(w) > 1]
     if any(name != "fmod_far" for name, _ in scalars):
         parts.append(_table())
+    rare = sorted(set(_RARE.findall(text)))
+    parts += [define_rare(name, int(width), spell) for name, width in rare]
     return "\n".join(parts)
 
 

@@ -13,7 +13,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 
-from fusewright.codegen import scaling
+from fusewright.codegen import rare, scaling
 from fusewright.codegen.far import call_far
 from fusewright.codegen.text import Fresh, Text
 from fusewright.codegen.text import literal as literal
@@ -222,4 +222,5 @@ _SPECIAL: dict[str, Callable[[Text, Expr, Sequence[str]], str]] = {
     "cos_far": _far,
     "tan_far": _far,
     "fmod_far": _far,
+    **dict.fromkeys(rare.NAMES, rare.call_rare),
 }

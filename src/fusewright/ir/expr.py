@@ -95,8 +95,8 @@ def index(dim: int) -> Expr:
     return _make("index", (), INT64, dim)
 
 
-def load(buffer: int, indices: tuple[Expr, ...], dtype: DType) -> Expr:
-    """An element of a buffer."""
+def load(buffer: Any, indices: tuple[Expr, ...], dtype: DType) -> Expr:
+    """An element of a buffer (its number, or a name within one rewrite)."""
     return _make("load", indices, dtype, buffer)
 
 

@@ -204,6 +204,13 @@ PRIMITIVE: dict[str, str] = {
     "tan_far": "likewise the tangent",
     "fmod_far": "the third operand where it is no NaN, "
     "else the exact remainder of the first by the second (C's fmod)",
+    "hypot_far": "of x, y, x**2 + y**2 and its root: "
+    "the last where the square is an ordinary number, else the length of (x, y)",
+    "length_below_far": "of x, y, x**2 + y**2, c, b, t: t where neither the square nor b is NaN, "
+    "else whether the length of (x, y) is less than c; b and c are the same in all lanes",
+    "length_at_most_far": "likewise less or equal",
+    "length_above_far": "likewise greater",
+    "length_at_least_far": "likewise greater or equal",
     "where": "the second operand where the first (bool) is true, else the third",
     "cast": "C conversion; out-of-range float to integer gives what x86's cvtt instructions give; "
     "NaN is true; bool is 0/1",

@@ -37,8 +37,10 @@ def choose_stored(
             stored.add(slot)
         if library or node.kind == graph.RESHAPE:
             stored.update(_operands(readers, node))
-    for slot in range(len(order) - 1, -1, -1):
-        if slot not in stored and _worth_storing(readers, slot, stored):
+    loops: list[frozenset[object]] = [frozenset()] * len(order)
+    for slot in range(len(order) - 1, -1, -1):  # who reads it is decided before
+        loops[slot] = _loops(readers, slot, stored, loops)
+        if slot not in stored and _worth_storing(readers, slot, stored, len(loops[slot])):
             stored.add(slot)
     return stored
 
@@ -102,19 +104,20 @@ def _operands(readers: _Readers, node: Node) -> list[int]:
     return found
 
 
-def _worth_storing(readers: _Readers, slot: int, stored: set[int]) -> bool:
+def _worth_storing(readers: _Readers, slot: int, stored: set[int], loops: int) -> bool:
     node = readers.order[slot]
     if node.kind not in (graph.MAP, graph.ASSEMBLE, graph.GATHER):
         return False
-    cost = _cost(readers, slot, stored)
     paths = readers.paths[slot]
+    if max(len(paths), loops) < 2 and not any(paths):
+        return False
+    cost = _cost(readers, slot, stored)
     if ("outer",) in paths and cost > 2:
         return True
     if any(path and path[0] == "gather" for path in paths) and (
         node.kind == graph.ASSEMBLE or cost > 2
     ):
         return True
-    loops = _loops(readers, slot, stored)
     copies = max(len(paths), loops)
     if node.kind == graph.ASSEMBLE and copies > 1:
         return cost > 2
@@ -122,9 +125,11 @@ def _worth_storing(readers: _Readers, slot: int, stored: set[int]) -> bool:
 
 
 def _cost(readers: _Readers, root: int, stored: set[int]) -> int:
-    """What computing one element inlines, down to stored values and leaves."""
+    """What computing one element inlines, down to stored values and leaves; no more is added up
+    once it is too dear.
+    """
     total, seen, stack = 0, {root}, [root]
-    while stack:
+    while stack and total <= RECOMPUTE:
         slot = stack.pop()
         node = readers.order[slot]
         if node.kind == graph.MAP:
@@ -137,21 +142,18 @@ def _cost(readers: _Readers, root: int, stored: set[int]) -> int:
     return total
 
 
-def _loops(readers: _Readers, root: int, stored: set[int]) -> int:
-    """In how many separate loops the value would be computed: stages of one shape and depth
-    share one.
+def _loops(
+    readers: _Readers, slot: int, stored: set[int], loops: Sequence[frozenset[object]]
+) -> frozenset[object]:
+    """In which separate loops the value would be computed: stages of one shape and depth share one;
+    `loops` tells it for the readers.
     """
     found: set[object] = set()
-    seen, stack = {root}, [root]
-    while stack:
-        for consumer in readers.consumers[stack.pop()]:
-            if consumer in seen:
-                continue
-            seen.add(consumer)
-            if consumer in stored:
-                node = readers.order[consumer]
-                fold = node.kind in (graph.REDUCE, graph.SCAN)
-                found.add((fold, readers.depths[consumer], node.shape if not fold else ()))
-            else:
-                stack.append(consumer)
-    return len(found)
+    for consumer in readers.consumers[slot]:
+        if consumer in stored:
+            node = readers.order[consumer]
+            fold = node.kind in (graph.REDUCE, graph.SCAN)
+            found.add((fold, readers.depths[consumer], node.shape if not fold else ()))
+        else:
+            found |= loops[consumer]
+    return frozenset(found)

@@ -8,7 +8,9 @@ slice: who holds a reference, which bytes overlap.  The answer is part of the ke
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Iterator, Sequence
+from itertools import chain, islice
 from sys import getrefcount
 from typing import Any
 
@@ -24,17 +26,34 @@ MOST_READS = 200
 _MAX_WORK = 1000
 
 
-def is_reusable(node: Node, slots: dict[Node, int], reusable: set[Node]) -> bool:
+class Edges:
+    """How often the nodes of a growing slice are operands in it."""
+
+    __slots__ = ("_counts", "_seen")
+
+    def __init__(self) -> None:
+        self._counts: Counter[int] = Counter()
+        self._seen = 0
+
+    def of(self, node: Node, slots: dict[Node, int]) -> int:
+        """The uses of a node by those in the slice so far."""
+        fresh = islice(slots, self._seen, None)
+        self._counts.update(map(id, chain.from_iterable(n.args for n in fresh)))
+        self._seen = len(slots)
+        return self._counts[id(node)]
+
+
+def is_reusable(node: Node, slots: dict[Node, int], reusable: set[Node], edges: Edges) -> bool:
     """Whether an ASSEMBLE node may be written into its base's memory."""
     base = node.args[0]
     if base.shape != node.shape or base.dtype is not node.dtype or not _covers(node):
         return False
     if base.kind == graph.LEAF:
-        if not _is_owned(base, slots):
+        if not _is_owned(base, slots, edges):
             return False
-    elif (base not in reusable and _chain(base) < CHAIN) or not _is_inside(base, slots):
+    elif (base not in reusable and _chain(base) < CHAIN) or not _is_inside(base, slots, edges):
         return False
-    reads = list(_reads(node, base))
+    reads = list(_reads(node, base, slots))
     return len(reads) < MOST_READS and all(
         _is_safe(base, read, node, number) for number, read in reads
     )
@@ -52,30 +71,30 @@ def _chain(node: Node) -> int:
     return length
 
 
-def _is_owned(leaf: Node, slots: dict[Node, int]) -> bool:
+def _is_owned(leaf: Node, slots: dict[Node, int], edges: Edges) -> bool:
     """Whether only the slice holds this leaf and its memory."""
     memory, _, strides = leaf.value
     if memory.external or not memory.writable:
         return False
     if strides != contiguous_strides(leaf.shape, leaf.dtype.itemsize):
         return False
-    edges = sum(arg is leaf for node in slots for arg in node.args)
     users = sum(node.kind == graph.LEAF and node.value[0] is memory for node in slots)
     # besides: the new version's edge, the dict's key, the caller's and this variable, the call;
     # for the memory the variable and the call
-    return getrefcount(leaf) <= edges + 5 and getrefcount(memory) <= users + 2
+    return getrefcount(leaf) <= edges.of(leaf, slots) + 5 and getrefcount(memory) <= users + 2
 
 
-def _is_inside(base: Node, slots: dict[Node, int]) -> bool:
+def _is_inside(base: Node, slots: dict[Node, int], edges: Edges) -> bool:
     """Whether only the slice holds this pending value."""
-    edges = sum(arg is base for node in slots for arg in node.args)
     # besides what a leaf has: the list of pending nodes
-    return getrefcount(base) <= edges + 6
+    return getrefcount(base) <= edges.of(base, slots) + 6
 
 
-def _reads(node: Node, base: Node) -> Iterator[tuple[int, Node]]:
+def _reads(node: Node, base: Node, slots: dict[Node, int]) -> Iterator[tuple[int, Node]]:
     """Where the pieces read the old version: views of it, other leaves on its memory."""
     memory = base.value[0] if base.kind == graph.LEAF else None
+    # operands come first: what stands before a pending value cannot read it
+    first = slots[base] if memory is None else 0
     for number, piece in enumerate(node.args[1:], 1):
         stack, seen = [piece], {piece}
         while stack:
@@ -86,7 +105,7 @@ def _reads(node: Node, base: Node) -> Iterator[tuple[int, Node]]:
             if memory is not None and here.kind == graph.LEAF and here.value[0] is memory:
                 yield number, here
             for arg in here.args:
-                if arg not in seen:
+                if arg not in seen and slots[arg] >= first:
                     seen.add(arg)
                     stack.append(arg)
 

@@ -16,13 +16,17 @@ from typing import Any
 
 from fusewright.ir import graph
 from fusewright.ir.graph import Node
-from fusewright.runtime.reuse import is_reusable
+from fusewright.runtime.reuse import Edges, is_reusable
 
 ROWS = (4096, 32768, 131072)
 """Elements of a row at which plans may differ: rows of float64 that fit L1, a share of L2, L2."""
 LARGE = 1 << 26
 """Bytes of a result from which it is written past the caches (measured: pays above about 64
 MiB)."""
+SMALL = 1 << 14
+"""Elements up to which computing a value takes about as long as starting to."""
+PATCHES = 2
+"""Values patched in place from which the structure says whether everything is small."""
 MARGIN = 4
 """As in `plan.extents`: positions at most this far from either end of a dim are part of the
 structure."""
@@ -43,6 +47,11 @@ class Slice:
     reusable: set[Node]
 
     @property
+    def is_small(self) -> bool:
+        """Whether there are patches, and none of the values is worth a launch of its own."""
+        return bool(self.key[-3])
+
+    @property
     def is_large(self) -> bool:
         """Whether a result is so large that it should be written past the caches."""
         return bool(self.key[-1])
@@ -55,6 +64,7 @@ def take(requested: Sequence[Node]) -> Slice:
     again: set[Node] = set()
     inner = 0
     reusable: set[Node] = set()
+    edges = Edges()
     stack = list(requested)
     while stack:
         node = stack[-1]
@@ -70,7 +80,7 @@ def take(requested: Sequence[Node]) -> Slice:
                 if len(shape) > 1 and shape[0]:
                     inner = max(inner, prod(shape[1:]))
                 if node.kind == graph.ASSEMBLE:
-                    parts.append(is_reusable(node, slots, reusable))
+                    parts.append(is_reusable(node, slots, reusable, edges))
                     if parts[-1]:
                         reusable.add(node)
                 slots[node] = len(slots)
@@ -81,7 +91,8 @@ def take(requested: Sequence[Node]) -> Slice:
         outputs += [slots[node] for node in again if slots[node] not in outputs]
     outputs.sort()
     parts.extend(outputs)
-    # Two facts about sizes: whether rows stay in cache, and whether results leave it.
+    # Facts about sizes: whether launches dominate, rows stay in cache, and results leave it.
+    parts.append(len(reusable) >= PATCHES and all(prod(n.shape) <= SMALL for n in slots if n.args))
     parts.append(bisect(ROWS, inner))
     parts.append(any(prod(n.shape) * n.dtype.itemsize >= LARGE for n in requested))
     return Slice(list(slots), slots, tuple(outputs), tuple(parts), reusable)

@@ -31,6 +31,7 @@ from fusewright.ir.expr import Expr, cast, const, op, param, typed_op
 from fusewright.ir.interpret import MEANING, Environment, convert, evaluate
 from fusewright.ir.ops import PRIMITIVE
 from fusewright.rules.decompose import decompose
+from fusewright.rules.decompose.lengths import RARE, operands_of
 
 REALS = [dtype for dtype in dtypes.ALL if not dtype.is_complex]
 COMPUTED = [dtype for dtype in REALS if dtype is not FLOAT16]
@@ -62,6 +63,7 @@ _OWN_TESTS = {
     "cos_far",
     "tan_far",
     "fmod_far",
+    *RARE,
 }
 
 
@@ -235,3 +237,23 @@ def test_a_branch_is_reported() -> None:
     assert current_block(["%a = add i64 1, 2"]) is None
     assert "@fw.sin_far.float64.v8(" in prelude("\n".join(out))
     assert prelude("%a = add i64 1, 2") == ""
+
+
+@pytest.mark.parametrize("name", RARE)
+def test_rare_lengths(name: str) -> None:
+    """The branch is taken for any lane that needs it; a bound is the same in all lanes."""
+    kinds = operands_of(name)
+    root = typed_op(name, kinds[-1], *(param(n, dtype) for n, dtype in enumerate(kinds)))
+    rng = np.random.default_rng(8)
+    x, y = _values(FLOAT64, 1), _values(FLOAT64, 2)
+    with np.errstate(all="ignore"):
+        square = x * x + y * y
+    if name == "hypot_far":
+        _everywhere(name, root, x, y, square, np.full(x.shape, 7.0))
+        return
+    near = rng.integers(0, 2, x.size).astype(bool)
+    for number, bound in ((2.0, 4.0), (2.0**-900, math.nan)):
+        c, b = (np.full(x.shape, value) for value in (number, bound))
+        if name in ("length_below_far", "length_at_most_far"):
+            near &= ~np.isnan(square)  # such a length is not below anything, and no branch says so
+        _everywhere(name, root, x, y, square, c, b, near)

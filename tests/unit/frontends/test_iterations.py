@@ -67,7 +67,7 @@ def test_a_call_twice_in_an_iteration_is_no_boundary() -> None:
 def flushed() -> Iterator[list[int]]:
     """The iteration in which each flush happened."""
     seen: list[int] = []
-    inner = hooks.evaluate
+    inner, is_driver = hooks.evaluate, hooks.is_driver
 
     def evaluate(nodes: Sequence[Node]) -> None:
         frame = sys._getframe(1)
@@ -81,7 +81,7 @@ def flushed() -> Iterator[list[int]]:
     trace._forget_loop()
     hooks.set_evaluate(evaluate)
     yield seen
-    hooks.set_evaluate(inner)
+    hooks.set_evaluate(inner, is_driver)
     trace._forget_loop()
 
 

@@ -159,9 +159,10 @@ class Schedule:
         self.turn = before[-1], now[-1]
         return wrapped(before, now)
 
-    def arrives(self, loop: Loop, length: int, whole: int) -> bool:
+    def arrives(self, loop: Loop, length: int, whole: int, work: int = WORK) -> bool:
         """An iteration of a loop begins; whether to compute what the list of a length holds, whose
-        newest records, so many as `whole` says, stand in it as they were made.
+        newest records, so many as `whole` says, stand in it as they were made; `work` is what a
+        flush computes at least.
         """
         last = self._met.get(loop)
         self._met[loop] = self._looks
@@ -174,7 +175,7 @@ class Schedule:
             if period <= WORK or known is None:
                 self.loop, self.period = loop, period
                 self._alone = self._same > 0
-                self.count = -(-WORK // self.period)
+                self.count = -(-work // self.period)
                 self.length = 0
                 return True
         if known is None or not (loop == known or loop.holds(known)):

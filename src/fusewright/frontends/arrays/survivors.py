@@ -11,11 +11,16 @@ from __future__ import annotations
 import math
 from collections.abc import Sequence
 
-from fusewright.frontends.arrays.iterations import Loop
-from fusewright.ir.graph import IOTA, LEAF, SCALAR, VIEW, Node
+from fusewright.frontends.arrays.iterations import WORK, Loop
+from fusewright.ir.graph import IOTA, LEAF, MAP, SCALAR, VIEW, Node
 
 LARGEST = 1 << 40
 """Bytes of a value that no flush computes: it can only be wanted in parts."""
+
+LONG_WORK = 3 * WORK
+"""Recorded nodes of a flush where every step works element by element on one shape."""
+LONG_SIZE = 1 << 14
+"""Elements from which a pass over memory is worth avoiding so."""
 
 Spot = tuple[Loop, int]
 """A loop, and how many records before its boundary."""
@@ -30,6 +35,21 @@ def is_worth_storing(node: Node) -> bool:
     if node.kind in (VIEW, IOTA) and all(arg.kind in (LEAF, SCALAR) for arg in node.args):
         return False
     return math.prod(node.shape) * node.dtype.itemsize < LARGEST
+
+
+def work_of(pending: Sequence[Node]) -> int:
+    """How many nodes a flush of a loop with these computes: more where one loop over the elements
+    does all of it.
+
+    A loop of such steps becomes a loop within one kernel (`rules.recurrence`), and each flush would
+    be one more pass over memory.
+    """
+    nodes = [node for node in pending if node.shape and node.kind != LEAF]
+    shapes = {node.shape for node in nodes}
+    if len(shapes) != 1 or math.prod(shapes.pop()) < LONG_SIZE:
+        return WORK
+    alike = all(node.kind == MAP or not is_worth_storing(node) for node in nodes)
+    return LONG_WORK if alike else WORK
 
 
 class Known:

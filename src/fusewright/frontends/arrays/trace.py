@@ -23,7 +23,7 @@ from fusewright._core import native
 from fusewright.base import hooks, source
 from fusewright.base.options import Options, current, watchers
 from fusewright.frontends.arrays.iterations import WORK, Loop, Schedule, recording_frame
-from fusewright.frontends.arrays.survivors import Known, Spot, is_worth_storing, let_go
+from fusewright.frontends.arrays.survivors import Known, Spot, is_worth_storing, let_go, work_of
 from fusewright.ir.graph import LEAF, SCALAR, Memory, Node
 
 LIMIT = WORK
@@ -176,7 +176,18 @@ def note_bytes(nbytes: int) -> None:
     _fresh_bytes += nbytes
     if _fresh_bytes > BYTES_LIMIT:
         _fresh_bytes = 0
-        prune()
+        _release()
+
+
+def _release() -> None:
+    """Let go what dead nodes keep; the list stays as long as it is, since its length says where the
+    loop turns.
+    """
+    with lock:
+        for index in range(len(pending) - 1, -1, -1):
+            # 2: the list's reference and the call's
+            if pending[index].kind == LEAF or getrefcount(pending[index]) <= 2:
+                pending[index] = _TOMBSTONE
 
 
 def prune() -> None:
@@ -304,7 +315,9 @@ def _consider_flush() -> None:
             return
         loop = _schedule.look(frame)
         length = len(pending)
-        if loop is not None and _schedule.arrives(loop, length - _base, length - _whole_from()):
+        work = work_of(pending) if _schedule.watching else WORK  # else it is decided
+        lengths = length - _base, length - _whole_from()
+        if loop is not None and _schedule.arrives(loop, *lengths, work):
             _flush_iterations(_schedule.loop or loop, _schedule.period)
         elif length > _base + HARD_LIMIT:
             _flush_but_newest()

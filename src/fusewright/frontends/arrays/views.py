@@ -15,10 +15,11 @@ import numpy as np
 from fusewright.base.errors import ReadOnlyError
 from fusewright.frontends.arrays import core, sharing, trace
 from fusewright.frontends.arrays.core import Handle
-from fusewright.ir.dtypes import DType
+from fusewright.ir.dtypes import DType, component
 from fusewright.ir.graph import (
     ASSEMBLE,
     LEAF,
+    MAP,
     OPAQUE,
     RESHAPE,
     VIEW,
@@ -121,7 +122,8 @@ class Window:
     """The same bytes as another element type (`real`, `imag`, `view`): `offset` bytes into each
     element.
 
-    The base is computed first: there is no recorded form of reading bytes as another type.
+    A part of a complex number is an operation; else the base is computed first: there is no
+    recorded form of reading bytes as another type.
     """
 
     dtype: DType
@@ -130,6 +132,10 @@ class Window:
     last_stride: int
 
     def get(self, base: Node) -> Node:
+        complex_ = base.dtype.is_complex and base.shape == self.shape
+        if base.kind != LEAF and complex_ and self.dtype is component(base.dtype):
+            name = "imag" if self.offset else "real"
+            return trace.record(Node(MAP, name, (base,), self.dtype, self.shape))
         if base.kind != LEAF:
             trace.evaluate(base)
         memory, offset, strides = base.value

@@ -1,4 +1,4 @@
-"""power, cube root, hypotenuse and the logarithm of a sum of exponentials."""
+"""power, cube root and the logarithm of a sum of exponentials."""
 
 from __future__ import annotations
 
@@ -22,7 +22,6 @@ from fusewright.rules.decompose.terms import (
     polynomial,
     power_of_two,
     quick_two_sum,
-    sqrt,
     two_product,
     two_sum,
     where,
@@ -121,25 +120,6 @@ def cbrt(x: Term) -> Term:
     root = fma(remainder, square * (1.0 / 3.0), root)
     value = copysign(root * power_of_two(shifted.bits, FLOAT64), x)
     return where((size < math.inf) & (size > 0.0), value, x)
-
-
-def hypot(x: Term, y: Term) -> Term:
-    """At most 1.1 ulp, without overflow or underflow on the way; infinite where either is, even
-    beside NaN.
-    """
-    if x.dtype is FLOAT32:
-        a, b = x.cast(FLOAT64), y.cast(FLOAT64)
-        length = sqrt(fma(a, a, b * b)).cast(FLOAT32)
-        return where(abs(x).equal(math.inf) | abs(y).equal(math.inf), math.inf, length)
-    a, b = abs(x), abs(y)
-    most, least = where(a > b, a, b), where(a > b, b, a)
-    large, small = most > 2.0**500, most < 2.0**-500
-    down = where(large, x.of(2.0**-600), where(small, x.of(2.0**600), 1.0))
-    up = where(large, x.of(2.0**600), where(small, x.of(2.0**-600), 1.0))
-    most, least = most * down, least * down
-    length = sqrt(fma(most, most, least * least)) * up
-    length = where(is_nan(x) | is_nan(y), x + y, length)
-    return where(a.equal(math.inf) | b.equal(math.inf), math.inf, length)
 
 
 def logaddexp(a: Term, b: Term) -> Term:

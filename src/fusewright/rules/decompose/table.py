@@ -17,6 +17,7 @@ from fusewright.rules.decompose import (
     floats,
     integers,
     inverse,
+    lengths,
     logarithm,
     roots,
     trigonometric,
@@ -80,7 +81,7 @@ _FLOAT: dict[str, Rule] = {
     "power": roots.power,
     "float_power": roots.power,
     "cbrt": roots.cbrt,
-    "hypot": roots.hypot,
+    "hypot": lengths.hypot,
     "logaddexp": roots.logaddexp,
     "logaddexp2": roots.logaddexp2,
     "erf": error_function.erf,
@@ -134,6 +135,7 @@ OPAQUE_OPS: frozenset[str] = frozenset()
 """Ops with no decomposition: the driver runs NumPy for them."""
 
 _HALF: dict[str, Rule] = {"maximum": floats.maximum_half, "minimum": floats.minimum_half}
+_ORDER = ("less", "less_equal")
 _MOVES = frozenset({"load", "param", "const", "cast", "bitcast", "where"})
 
 
@@ -144,8 +146,11 @@ def _rule(node: Expr) -> Expr | None:
         return _in_float32(node)
     rule = RULES.get((node.args[0].dtype.kind, node.name))
     if rule is None:
-        return None
-    return expr.cast(rule(*map(Term, node.args)).expr, node.dtype)
+        return lengths.compared(node) if node.name in _ORDER else None
+    value = rule(*map(Term, node.args)).expr
+    if value.name in _ORDER:
+        return lengths.compared(value) or value
+    return expr.cast(value, node.dtype)
 
 
 def _in_float32(node: Expr) -> Expr:

@@ -10,8 +10,10 @@ import os
 import queue
 import threading
 from collections.abc import Callable
+from contextvars import copy_context
+from functools import partial
 
-Job = Callable[[], None]
+Job = Callable[[], object]
 
 NICE = 10
 """The compiling thread gives way to those that compute."""
@@ -21,12 +23,12 @@ _thread: threading.Thread | None = None
 
 
 def submit(job: Job) -> None:
-    """Do it soon, in order."""
+    """Do it soon, in order, under the options of now."""
     global _thread
     if _thread is None or not _thread.is_alive():
         _thread = threading.Thread(target=_work, name="fusewright-compiler", daemon=True)
         _thread.start()
-    _jobs.put(job)
+    _jobs.put(partial(copy_context().run, job))
 
 
 def _work() -> None:

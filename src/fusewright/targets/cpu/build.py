@@ -11,7 +11,7 @@ from fusewright.ir import graph, verify
 from fusewright.ir.dtypes import DType
 from fusewright.ir.expr import Expr, postorder
 from fusewright.ir.nest import Program
-from fusewright.plan import fuse, stages
+from fusewright.plan import fuse, serial, stages
 from fusewright.plan import verify as check
 from fusewright.plan.plan import Kernel, Plan
 from fusewright.runtime.image import Image
@@ -42,6 +42,8 @@ def decide(slice_: Slice, options: Options) -> tuple[Program, Plan]:
         return integer(expr)(values)
 
     plan = fuse.group(program, size, options.fuse)
+    if options.fuse and slice_.is_small:
+        plan = serial.joined(plan)
     if options.debug:
         check.check_plan(program, plan, leaves)
     return program, plan

@@ -9,6 +9,7 @@ same.
 from __future__ import annotations
 
 import ctypes
+import os
 import threading
 from typing import Any, NamedTuple
 
@@ -33,6 +34,29 @@ class _LLVM(NamedTuple):
 _start = threading.Lock()
 _llvm: _LLVM | None = None
 _machines = threading.local()
+
+
+def _llvm_lock() -> Any:
+    """What llvmlite holds around its calls into LLVM."""
+    return getattr(_llvm.binding.ffi.lib, "_lock", None) if _llvm is not None else None
+
+
+def _before_fork() -> None:
+    """A fork must not fall into a call of another thread: the child would wait for it for ever."""
+    _start.acquire()
+    lock = _llvm_lock()
+    if lock is not None:
+        lock.__enter__()
+
+
+def _after_fork() -> None:
+    lock = _llvm_lock()
+    if lock is not None:
+        lock.__exit__(None, None, None)
+    _start.release()
+
+
+os.register_at_fork(before=_before_fork, after_in_parent=_after_fork, after_in_child=_after_fork)
 
 
 def compile_ir(text: str, features: FeatureSet, level: int) -> Image:

@@ -137,7 +137,7 @@ class Launch:
     scalars: dict[int, DType]
     fills: tuple[Any, ...]
     call: Callable[[int, int, int, int], int]
-    inherits: tuple[tuple[int, int], ...]
+    inherits: dict[int, int]
     address: int = 0
     finish: int = 0
     images: tuple[LoadedImage, ...] = ()
@@ -155,11 +155,10 @@ class Launch:
 
     def run(self, values: Values, memories: Memories, limit: int) -> int:
         """Call the kernel; the number of threads used."""
-        for slot, base in self.inherits:
-            memories.setdefault(slot, memories[base])
         for slot, size in self.outputs:
             if slot not in memories:  # a patch writes what an earlier step made
-                memories[slot] = (allocate(size(values)), 0)
+                base = self.inherits.get(slot)
+                memories[slot] = (allocate(size(values)), 0) if base is None else memories[base]
         units = self.units(values)
         if self.partials:
             return self._run_blocks(values, memories, units, limit)
@@ -277,10 +276,16 @@ def prepare(program: Program, compiled: CompiledKernel) -> Launch:
         compiled.scalars,
         tuple(_fill(what, compiled.scalars, tile) for what in module.words),
         threads.code().call,
-        tuple((m.stage.slot, m.stage.update) for m in kernel.members if m.stage.update >= 0),
+        _inherited(kernel),
     )
     launch.use(compiled.image)
     return launch
+
+
+def _inherited(kernel: Kernel) -> dict[int, int]:
+    """Whose memory a patched value takes over, in the order of the members."""
+    stages = [m.stage for m in kernel.members]
+    return {s.slot: s.update for s in stages if s.update not in (-1, s.slot)}
 
 
 def units(kernel: Kernel) -> Expr:

@@ -29,6 +29,10 @@ OPERATIONS = {
 }  # fmt: skip
 EXTENT, STRIDE, NUMBER, PLACE = range(4)
 POINTER, PARTIAL, BLOCK, INTEGER, SCALAR, PART = range(6)
+MOST_WORDS = 256
+"""Arguments of a kernel that the core has room for."""
+MOST_PARTIALS = 16
+"""Reductions of a kernel that the core has room for."""
 DEEPEST = 24
 """Levels of an expression: the core's stack has 32."""
 
@@ -154,7 +158,9 @@ def _step(code: Code, runner: Runner, number: int) -> tuple[Any, ...]:
     if isinstance(step, Alias):
         nothing = (0, 0)
         return (step.slot, step.source, nothing, nothing, nothing, 0, 0, 0.0, *(b"",) * 4, *done)
-    if not isinstance(step, Launch) or step.inherits or step.kernel.tiled:
+    if not isinstance(step, Launch) or step.kernel.tiled:
+        raise _UnknownError
+    if any(member.stage.update >= 0 for member in step.kernel.members):
         raise _UnknownError
     return (-1, -1, *_kernel(code, runner, step), *done)
 

@@ -11,6 +11,12 @@ waits for a thread that the system has put aside.
 * A waiting thread spins for a bounded time and then sleeps on a futex.  It announces the sleep,
   then looks again; the waker writes the word, then looks for the announcement (both sequentially
   consistent): no wake-up is lost.
+* Waking a sleeper takes tens of microseconds, and the system may put it beside its waker, on one
+  CPU.  So a thread goes on spinning for as long again as the launch took (at most `PATIENCE`
+  spins), but sleeps at once where it finds that somebody else has had its CPU.  Offering the CPU
+  (sched_yield) instead is worse: a spinning neighbour keeps it for milliseconds.
+* Ranges are gone through forwards and backwards in turn: what a thread touched last in one launch,
+  and so has in its cache, it meets first in the next.
 * The rounding mode and flush-to-zero of the calling thread (MXCSR) hold in all threads: same bits
   on one or many.
 """
@@ -22,16 +28,24 @@ from fusewright.base.options import MAX_THREADS
 STATE_BYTES = 256 + 128 * MAX_THREADS
 """Size of `%pool`; its first 8 bytes are the time to spin, in time-stamp cycles."""
 
-CHUNKS = 4
+CHUNKS = 8
 """Chunks in a thread's range."""
+
+PREEMPTED = 30_000
+"""Cycles between two looks that say that somebody else had the CPU meanwhile."""
+
+PATIENCE = 3
+"""How much longer than it spins a thread waits awake, at most: the Python of an evaluation takes
+100 us where the data have driven it out of the caches.
+"""
 
 TEXT = f"""
 target triple = "x86_64-unknown-linux-gnu"
 
 ;             spin generation threads
 %job = type {{ i64, i32, i32,
-;             kernel args units grain scratch stride; chunk range mxcsr
-               ptr, ptr, i64, i64, ptr, i64,          i64, i64, i32, [44 x i8] }}
+;             kernel args units grain scratch stride; chunk range mxcsr start
+               ptr, ptr, i64, i64, ptr, i64,          i64, i64, i32, i64, [32 x i8] }}
 ;             seq  asleep pool index           cursor
 %box = type {{ i32, i32,  ptr, i64, [40 x i8], i64, [56 x i8] }}
 ;                   pending waiting
@@ -87,7 +101,8 @@ define internal i64 @chunks_of(i64 %r, i64 %range, i64 %chunk, i64 %units) nounw
   ret i64 %n
 }}
 
-define internal void @run_chunk(ptr %pool, i64 %me, i64 %r, i64 %remaining) nounwind {{
+define internal void @run_chunk(ptr %pool, i64 %me, i64 %r, i64 %remaining, i32 %generation)
+  nounwind {{
   %kernel.p = getelementptr %job, ptr %pool, i64 0, i32 3
   %kernel = load ptr, ptr %kernel.p
   %args.p = getelementptr %job, ptr %pool, i64 0, i32 4
@@ -105,7 +120,10 @@ define internal void @run_chunk(ptr %pool, i64 %me, i64 %r, i64 %remaining) noun
   %mxcsr.p = getelementptr %job, ptr %pool, i64 0, i32 11
   call void @llvm.x86.sse.ldmxcsr(ptr %mxcsr.p)
   %n = call i64 @chunks_of(i64 %r, i64 %range, i64 %chunk, i64 %units)
-  %k = sub i64 %n, %remaining
+  %forwards = sub i64 %n, %remaining
+  %backwards = sub i64 %remaining, 1
+  %odd = trunc i32 %generation to i1
+  %k = select i1 %odd, i64 %backwards, i64 %forwards
   %start = mul i64 %r, %range
   %end0 = add i64 %start, %range
   %end = call i64 @llvm.umin.i64(i64 %end0, i64 %units)
@@ -153,7 +171,7 @@ try:
   %won = extractvalue {{ i64, i1 }} %swap, 1
   br i1 %won, label %run, label %take
 run:
-  call void @run_chunk(ptr %pool, i64 %me, i64 %r, i64 %left)
+  call void @run_chunk(ptr %pool, i64 %me, i64 %r, i64 %left, i32 %generation)
   %before = atomicrmw sub ptr %pending, i32 1 seq_cst, align 4
   %last = icmp eq i32 %before, 1
   br i1 %last, label %finish, label %take
@@ -172,12 +190,20 @@ done:
   ret void
 }}
 
-define internal i32 @await(ptr %word, i32 %old, ptr %asleep, i64 %spin, i1 %until.zero) nounwind {{
+define internal i32 @await(ptr %pool, ptr %word, i32 %old, ptr %asleep, i1 %until.zero) nounwind {{
   ; Until the word differs from `old`, or is zero.  Returns the word.
 entry:
+  %spin = load atomic i64, ptr %pool monotonic, align 8
+  %launched.p = getelementptr %job, ptr %pool, i64 0, i32 12
+  %launched = load atomic i64, ptr %launched.p monotonic, align 8
   %start = call i64 @llvm.readcyclecounter()
+  %took = sub i64 %start, %launched
+  %most = mul i64 %spin, {PATIENCE}
+  %more = call i64 @llvm.umin.i64(i64 %took, i64 %most)
+  %limit = add i64 %spin, %more
   br label %look
 look:
+  %before = phi i64 [ 0, %entry ], [ %spent, %pause ], [ %spent, %linger ]
   %w = load atomic i32, ptr %word acquire, align 4
   %zero = icmp eq i32 %w, 0
   %new = icmp ne i32 %w, %old
@@ -188,7 +214,13 @@ pause:
   %now = call i64 @llvm.readcyclecounter()
   %spent = sub i64 %now, %start
   %on = icmp ult i64 %spent, %spin
-  br i1 %on, label %look, label %announce
+  br i1 %on, label %look, label %linger
+linger:
+  %gap = sub i64 %spent, %before
+  %alone = icmp ult i64 %gap, {PREEMPTED}
+  %patient = icmp ult i64 %spent, %limit
+  %stay = and i1 %alone, %patient
+  br i1 %stay, label %look, label %announce
 announce:
   store atomic i32 1, ptr %asleep seq_cst, align 4
   br label %check
@@ -220,8 +252,7 @@ entry:
   br label %next
 next:
   %old = phi i32 [ 0, %entry ], [ %generation, %next ]
-  %spin = load atomic i64, ptr %pool monotonic, align 8
-  %generation = call i32 @await(ptr %box, i32 %old, ptr %asleep, i64 %spin, i1 false)
+  %generation = call i32 @await(ptr %pool, ptr %box, i32 %old, ptr %asleep, i1 false)
   call void @work(ptr %pool, i64 %index, i32 %generation)
   br label %next
 }}
@@ -283,6 +314,9 @@ entry:
   store i64 %range, ptr %range.p
   %mxcsr.p = getelementptr %job, ptr %pool, i64 0, i32 11
   call void @llvm.x86.sse.stmxcsr(ptr %mxcsr.p)
+  %start.p = getelementptr %job, ptr %pool, i64 0, i32 12
+  %start = call i64 @llvm.readcyclecounter()
+  store atomic i64 %start, ptr %start.p monotonic, align 8
   %pending = getelementptr %pool, ptr %pool, i64 0, i32 1
   %waiting = getelementptr %pool, ptr %pool, i64 0, i32 2
   %high0 = zext i32 %generation to i64
@@ -322,8 +356,7 @@ called:
   br label %call
 help:
   call void @work(ptr %pool, i64 0, i32 %generation)
-  %spin = load atomic i64, ptr %pool monotonic, align 8
-  call i32 @await(ptr %pending, i32 0, ptr %waiting, i64 %spin, i1 true)
+  call i32 @await(ptr %pool, ptr %pending, i32 0, ptr %waiting, i1 true)
   ret void
 }}
 """

@@ -14,7 +14,7 @@ import os
 import threading
 import time
 from collections.abc import Callable
-from functools import cache
+from functools import cache, partial
 from typing import NamedTuple
 
 from fusewright.base.options import MAX_THREADS, current
@@ -24,7 +24,8 @@ from fusewright.runtime import pages
 from fusewright.runtime.buffers import allocate
 from fusewright.runtime.image import Image, LoadedImage, load
 from fusewright.runtime.limits import cpu_count
-from fusewright.targets.cpu import entry, pool
+from fusewright.targets.cpu import background, compiler, entry, pool
+from fusewright.targets.cpu.features import BASELINE
 
 SPIN_CYCLES = 100_000
 """How long a waiting thread spins: 25-50 us of the time-stamp counter.  Longer spinning slows other
@@ -88,10 +89,6 @@ def _load_code() -> Code:
 
 
 def _image() -> Image:
-    # Imported here: what it imports is needed only where something is compiled.
-    from fusewright.targets.cpu import compiler
-    from fusewright.targets.cpu.features import BASELINE
-
     text = pool.TEXT + entry.TEXT
     key = hashlib.sha256(f"{compiler.version()}\n{text}".encode()).hexdigest()
     stored = disk.get(key)
@@ -100,6 +97,14 @@ def _image() -> Image:
             return Image.from_bytes(stored)
         except ValueError:
             pass  # Damaged: made again below.
+    if not current().background:
+        return _best(text, key)
+    # Quick code for this process; those that follow find the best.
+    background.submit(partial(_best, text, key))
+    return compiler.compile_ir(text, BASELINE, 0)
+
+
+def _best(text: str, key: str) -> Image:
     image = compiler.compile_ir(text, BASELINE, 2)
     disk.put(key, image.to_bytes())
     return image
