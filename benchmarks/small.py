@@ -73,6 +73,7 @@ def contestants(name: str, n: int) -> tuple[list[Contestant], list[Contestant]]:
 
 def _compiled(name: str, program: Any, inputs: list[Any]) -> list[Contestant]:
     numba, torch = peers.numba(), peers.torch()
+    torch._dynamo.reset()  # it compiles at most eight shapes of one function
     jitted = numba.njit(_loop(name))
     found = [
         Contestant("Numba", lambda: jitted(*inputs)),

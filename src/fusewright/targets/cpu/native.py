@@ -36,9 +36,6 @@ MOST_PARTIALS = 16
 DEEPEST = 24
 """Levels of an expression: the core's stack has 32."""
 
-MOST_WORDS, MOST_PARTIALS = 256, 16
-"""Arguments, and partial results, of a kernel that the core calls."""
-
 
 class _UnknownError(Exception):
     """The core cannot run this."""
