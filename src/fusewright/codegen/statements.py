@@ -231,15 +231,15 @@ class _Emission(Loops):
         register = builder.scalar(condition)
         leave = self._inside(statement.body, statement.orelse, again=False)
         name = builder.label()
-        builder.line(f"br i1 {register}, label %{name}.then, label %{name}.else")
-        for body, part, last in (
-            (statement.body, "then", "end"), (statement.orelse, "else", "end"),
-        ):  # fmt: skip
-            lines = self._region(body)
+        regions = []
+        for body in (statement.body, statement.orelse):
+            regions.append(self._region(body))
             leave()
+        # Only now: writing the regions may have put invariant values in front of them.
+        builder.line(f"br i1 {register}, label %{name}.then, label %{name}.else")
+        for lines, part in zip(regions, ("then", "else"), strict=True):
             builder.line(f"{name}.{part}:")
-            builder.scopes[-1].lines += lines
-            builder.line(f"br label %{name}.{last}")
+            builder.scopes[-1].lines += [*lines, f"br label %{name}.end"]
         builder.line(f"{name}.end:")
 
     def _region(self, body: Sequence[Statement]) -> list[str]:
@@ -297,9 +297,7 @@ class _Emission(Loops):
         self._nest(statement, bounds, 0, width)
         leave()
 
-    def _nest(
-        self, statement: For, bounds: list[tuple[str, str]], depth: int, width: int
-    ) -> None:
+    def _nest(self, statement: For, bounds: list[tuple[str, str]], depth: int, width: int) -> None:
         builder = self.builder
         dim, (low, high) = statement.dims[depth], bounds[depth]
         if depth == len(bounds) - 1 and width > 1:
@@ -407,21 +405,19 @@ class _Emission(Loops):
         builder = self.builder
         condition = self.scalar(statement.condition)
         name = builder.label()
-        builder.line(f"br i1 {condition}, label %{name}.right, label %{name}.wrong")
         leave = self._inside(again=False)
         builder.scopes.append(Scope(guard=True))
-        builder.line(f"{name}.wrong:")
         self.checks.append(statement)
         builder.line(f"store i64 {len(self.checks)}, ptr {self.report}")
         values = (*statement.values, *(value for _, value in statement.loops))
         for place, value in enumerate(values):
             assert value.dtype is INT64
             self._put(self.report, place + 1, value)
-        builder.line("ret void")
-        builder.line(f"{name}.right:")
         lines = builder.scopes.pop().lines
-        builder.scopes[-1].lines += lines
         leave()
+        builder.line(f"br i1 {condition}, label %{name}.right, label %{name}.wrong")
+        builder.line(f"{name}.wrong:")
+        builder.scopes[-1].lines += [*lines, "ret void", f"{name}.right:"]
 
 
 _EMIT: dict[type, Callable[..., None]] = {

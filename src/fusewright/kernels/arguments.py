@@ -131,4 +131,3 @@ def plain_number(value: Any, name: str) -> Any:
     if type(number) is int and number >= 2**63 and type(value) is int:
         raise OverflowIntError(f"argument `{name}` is {number}", why="it does not fit int64")
     return number
-

@@ -61,7 +61,7 @@ class Kernel(Generic[P, R]):
     def static_kind(self, name: str, value: Any) -> StaticKind | None:
         """The kind of an argument that is part of the key because of `fw.static`."""
         if name in self._static and isinstance(value, bool | int | float | str | None | tuple):
-            return StaticKind(_Exact(value))
+            return StaticKind(value, repr(value))
         return None
 
     def __call__(self, *args: P.args, **kwargs: P.kwargs) -> R:

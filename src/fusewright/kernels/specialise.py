@@ -53,9 +53,7 @@ class Specialised:
         return True
 
 
-def reach(
-    path: Path, arguments: Arguments, outer: Mapping[str, tuple[FunctionType, str]]
-) -> Any:
+def reach(path: Path, arguments: Arguments, outer: Mapping[str, tuple[FunctionType, str]]) -> Any:
     """The object at a path."""
     root, *steps = path
     first = str(root)
@@ -145,4 +143,3 @@ def _bounds(array: NDArray) -> tuple[int, int]:
 def with_facts(kernel: Kernel, disjoint: frozenset[tuple[int, int]]) -> Kernel:
     """The kernel with what is known about the memory of one call."""
     return replace(kernel, disjoint=disjoint)
-

@@ -119,9 +119,7 @@ def _is_fixed(expr: Expr, dim: int, changing: set[int]) -> bool:
 
 def _carried(kernel: Kernel, loop: For, inside: list[Statement]) -> Verdict | None:
     """A variable that one iteration hands to the next, or to what follows the loop."""
-    own = {
-        s.local: s.span for s in inside if isinstance(s, Let) and kernel.locals[s.local].mutable
-    }
+    own = {s.local: s.span for s in inside if isinstance(s, Let) and kernel.locals[s.local].mutable}
     if not own:
         return None
     within = {id(statement) for statement in inside}

@@ -126,9 +126,7 @@ def _range(t: Translation, node: ast.Call, values: Any) -> tuple[Number, Number,
     for number in numbers:
         if not number.dtype.is_integer:
             raise KernelError(f"a range over a {describe(number)}", span, help="use int(x)")
-    numbers = [
-        Number(types.converted(n, types.INT64, span), n.origin, n.span) for n in numbers
-    ]
+    numbers = [Number(types.converted(n, types.INT64, span), n.origin, n.span) for n in numbers]
     zero, one = types.literal(0, span), types.literal(1, span)
     if len(numbers) == 1:
         return zero, numbers[0], one

@@ -223,9 +223,7 @@ class Translation:
     def look_up(self, node: ast.Name) -> Value:
         """What a name stands for here."""
         binding = self.frame.env.get(node.id)
-        if isinstance(binding, Maybe) or (
-            isinstance(binding, SlotTree) and not binding.assigned
-        ):
+        if isinstance(binding, Maybe) or (isinstance(binding, SlotTree) and not binding.assigned):
             raise UnassignedError(
                 f"`{node.id}` may have no value here",
                 self.span(node),

@@ -81,9 +81,7 @@ def indexed(t: Translation, ref: ArrayRef, indices: Sequence[Value], span: Span)
         _position(t, ref, first + dim, _whole(index, span), span)
         for dim, index in enumerate(indices)
     )
-    return ArrayRef(
-        ref.buffer, ref.indices + places, ref.extents, ref.dtype, ref.name, ref.local
-    )
+    return ArrayRef(ref.buffer, ref.indices + places, ref.extents, ref.dtype, ref.name, ref.local)
 
 
 def _whole(index: Value, span: Span) -> Number:
@@ -144,9 +142,7 @@ def _check(
 
 
 def _naturals(t: Translation) -> frozenset[Expr]:
-    return frozenset(
-        extent for buffer in t.inputs.buffers.values() for extent in buffer.extents
-    )
+    return frozenset(extent for buffer in t.inputs.buffers.values() for extent in buffer.extents)
 
 
 def truth(number_: Number) -> Number:

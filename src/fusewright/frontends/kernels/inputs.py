@@ -120,7 +120,9 @@ class Inputs:
         """An attribute of an object argument."""
         path = (*struct.path, name)
         found = self._values.get(path)
-        return found if found is not None else self.argument(path, self._attribute(path, span), span)
+        return (
+            found if found is not None else self.argument(path, self._attribute(path, span), span)
+        )
 
     def _make(self, path: Path, kind: Kind, span: Span) -> Value:
         if isinstance(kind, ArrayKind):

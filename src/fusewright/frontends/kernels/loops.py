@@ -55,9 +55,7 @@ def _enter(t: Translation, node: ast.For | ast.While, after: Names) -> LoopFrame
     return loop
 
 
-def _body(
-    t: Translation, node: ast.For | ast.While, loop: LoopFrame
-) -> tuple[Statement, ...]:
+def _body(t: Translation, node: ast.For | ast.While, loop: LoopFrame) -> tuple[Statement, ...]:
     """The loop's block; `continue` leaves the block around it."""
     with t.block() as written:
         t.sequence(node.body, loop.on_continue, frozenset({loop.continue_label}))
@@ -100,9 +98,7 @@ def _dims(t: Translation, space: Space) -> tuple[list[Dim], list[Expr]]:
     """The loops, outermost first, and the value of each of the space's dims."""
     places: dict[int, Expr] = {}
     dims = []
-    bounds = [
-        tuple(t.fixed(bound, "bound") for bound in triple) for triple in space.dims
-    ]
+    bounds = [tuple(t.fixed(bound, "bound") for bound in triple) for triple in space.dims]
     for axis in space.order:
         low, high, step = bounds[axis]
         number = t.index()

@@ -292,9 +292,7 @@ def _chain(t: Translation, node: ast.Compare, left: Value, place: int) -> Value:
     )
 
 
-def _compared(
-    t: Translation, sign: ast.cmpop, left: Value, right: Value, span: Span
-) -> Value:
+def _compared(t: Translation, sign: ast.cmpop, left: Value, right: Value, span: Span) -> Value:
     name, function = COMPARE[type(sign)]
     if isinstance(left, Static) and isinstance(right, Static):
         return types.literal(bool(function(left.value, right.value)), span)

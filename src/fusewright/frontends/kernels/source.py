@@ -99,6 +99,7 @@ def _is_source_of(tree: ast.FunctionDef, code: CodeType) -> bool:
 
 def _bare(arguments: ast.arguments) -> ast.arguments:
     """Without defaults and annotations, which run in another scope."""
+
     def names(args: list[ast.arg]) -> list[ast.arg]:
         return [ast.arg(arg.arg) for arg in args]
 

@@ -204,4 +204,3 @@ def _rebuilt(statement: Statement, used: set[int]) -> Statement:
     assert isinstance(statement, While)
     head, body = (_kept(part, used) for part in (statement.head, statement.body))
     return While(head, statement.condition, body, statement.span)
-

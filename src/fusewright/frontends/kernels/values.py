@@ -136,9 +136,10 @@ class NumberKind:
 
 @dataclass(frozen=True, slots=True)
 class StaticKind:
-    """An argument whose value is part of the key."""
+    """An argument whose value is part of the key; `token` tells apart 1, 1.0 and True."""
 
     value: Any
+    token: str = ""
 
 
 @dataclass(frozen=True, slots=True)

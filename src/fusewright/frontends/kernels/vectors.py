@@ -61,7 +61,9 @@ def make(t: Translation, shape: tuple[int, ...], dtype: DType, name: str, span: 
 def zeros(t: Translation, shape: tuple[int, ...], dtype: DType, span: Span) -> ArrayRef:
     """`fw.local(shape, dtype)`."""
     if dtype.is_complex:
-        raise KernelError(f"a local array of {dtype}", span, why="kernels compute with real numbers")
+        raise KernelError(
+            f"a local array of {dtype}", span, why="kernels compute with real numbers"
+        )
     ref = make(t, shape, dtype, "local", span)
     if int(np.prod(shape)) <= WRITTEN_OUT:
         for place in places(shape):
@@ -71,8 +73,8 @@ def zeros(t: Translation, shape: tuple[int, ...], dtype: DType, span: Span) -> A
         Dim(t.index(), const(0, INT64), const(extent, INT64), f"_{dim}")
         for dim, extent in enumerate(shape)
     )
-    places = tuple(index(dim.index) for dim in dims)
-    fill = Store(ref.buffer, places, const(0, dtype), "", span)
+    inside = tuple(index(dim.index) for dim in dims)
+    fill = Store(ref.buffer, inside, const(0, dtype), "", span)
     t.write(For(dims, (fill,), span))
     return ref
 

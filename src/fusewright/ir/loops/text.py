@@ -49,9 +49,7 @@ class _Writer:
     def lines(self) -> Iterator[str]:
         kernel = self.kernel
         yield f"kernel {kernel.name}"
-        for number, (source, dtype) in enumerate(
-            zip(kernel.arguments, kernel.dtypes, strict=True)
-        ):
+        for number, (source, dtype) in enumerate(zip(kernel.arguments, kernel.dtypes, strict=True)):
             yield f"  param p{number}: {dtype} = {_source(source)}"
         for buffer in kernel.buffers:
             yield f"  {self._buffer(buffer)}"
@@ -87,9 +85,7 @@ class _Writer:
         elif isinstance(statement, Leave):
             yield f"leave L{statement.label}"
         elif isinstance(statement, Print):
-            pieces = (
-                repr(p) if isinstance(p, str) else self._shown(p) for p in statement.pieces
-            )
+            pieces = (repr(p) if isinstance(p, str) else self._shown(p) for p in statement.pieces)
             yield f"print({', '.join(pieces)})"
         elif isinstance(statement, Check):
             values = "".join(f", {show(value)}" for value in statement.values)
@@ -146,13 +142,10 @@ def _constant(node: Expr) -> str:
 def _plain(node: Expr) -> bool:
     """Whether the result's dtype is the one the op's name says."""
     predicate = node.dtype.name == "bool" and node.name not in ("cast", "bitcast", "where")
-    return predicate or (
-        node.name not in ("cast", "bitcast") and node.dtype is node.args[-1].dtype
-    )
+    return predicate or (node.name not in ("cast", "bitcast") and node.dtype is node.args[-1].dtype)
 
 
 def _source(source: Source) -> str:
     if source.what == "scalar":
         return f"scalar {source.slot}"
     return f"{source.what} {source.dim} of b{source.slot}"
-

@@ -58,6 +58,9 @@ class _Checker:
 
     def _statement(self, statement: Statement) -> None:
         where = f"{type(statement).__name__} at line {statement.span[1]}"
+        if isinstance(statement, While):
+            self._while(statement, where)
+            return
         for expression in expressions(statement):
             self._expression(expression, where)
         if isinstance(statement, Let):
@@ -66,7 +69,7 @@ class _Checker:
             self._store(statement, where)
         elif isinstance(statement, Leave):
             self._require(statement.label in self.labels, f"{where}: no block {statement.label}")
-        elif isinstance(statement, If | While | Check):
+        elif isinstance(statement, If | Check):
             self._require(statement.condition.dtype is BOOL, f"{where}: not a condition")
         if isinstance(statement, For):
             self._for(statement, where)
@@ -78,6 +81,16 @@ class _Checker:
         elif not isinstance(statement, Print):
             for inner in blocks(statement):
                 self._block(inner)
+
+    def _while(self, statement: While, where: str) -> None:
+        """What the head defines is there for the condition and the body."""
+        before = set(self.defined)
+        for inner in statement.head:
+            self._statement(inner)
+        self._expression(statement.condition, where)
+        self._require(statement.condition.dtype is BOOL, f"{where}: not a condition")
+        self._block(statement.body)
+        self.defined = before
 
     def _let(self, statement: Let, where: str) -> None:
         number = statement.local

@@ -57,9 +57,7 @@ def version() -> str:
     return f"llvmlite {llvmlite.__version__}"
 
 
-def _emit(
-    text: str, features: FeatureSet, level: int, as_object: bool, scalars: bool
-) -> bytes:
+def _emit(text: str, features: FeatureSet, level: int, as_object: bool, scalars: bool) -> bytes:
     llvm = _started()
     # A context of its own: LLVM's global one must not be used by two threads at once.
     context = llvm.binding.create_context()

@@ -147,4 +147,3 @@ def _image(text: str, features: FeatureSet) -> tuple[Image, Literal["compiled", 
     image = compiler.compile_ir(text, features, LEVEL, scalars=True)
     disk.put(key, image.to_bytes())
     return image, "compiled"
-
