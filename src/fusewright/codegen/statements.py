@@ -9,15 +9,13 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
-from typing import Literal
 
 from fusewright.codegen.builder import Lanes, Scope, mask_type
-from fusewright.codegen.loops import Loops
-from fusewright.codegen.memory import Layout
 from fusewright.codegen.prelude import prelude
+from fusewright.codegen.reading import LoopWord, Reading
 from fusewright.codegen.spell import llvm_type
-from fusewright.ir.dtypes import BOOL, INT64, DType
-from fusewright.ir.expr import Expr, load, op, postorder, rebuild, typed_op
+from fusewright.ir.dtypes import BOOL, INT64
+from fusewright.ir.expr import Expr, load, op, postorder, typed_op
 from fusewright.ir.loops.statements import (
     Block,
     Check,
@@ -35,19 +33,8 @@ from fusewright.ir.loops.statements import (
     walk,
 )
 from fusewright.plan.loops import Verdict, independent
-from fusewright.rules.decompose import decompose_all
 
 ATTRIBUTES = 'attributes #0 = { nounwind "prefer-vector-width"="512" }\n!0 = !{i32 1}'
-
-
-@dataclass(frozen=True, slots=True)
-class LoopWord:
-    """An argument: a buffer's pointer, a parameter, the report of a failed check, or the function
-    that prints.
-    """
-
-    what: Literal["pointer", "param", "report", "print"]
-    number: int = 0
 
 
 @dataclass(frozen=True, slots=True)
@@ -66,117 +53,22 @@ def lower(kernel: Kernel, vector_bytes: int) -> LoopModule:
     return _Emission(kernel, vector_bytes).run()
 
 
-class _Emission(Loops):
+class _Emission(Reading):
     def __init__(self, kernel: Kernel, vector_bytes: int) -> None:
-        super().__init__(avx512=vector_bytes == 64)
-        self.kernel = kernel
-        self.vector_bytes = vector_bytes
-        self.words: list[LoopWord] = []
+        super().__init__(kernel, vector_bytes)
         self.checks: list[Check] = []
         self.prints: list[Print] = []
         self.verdicts: list[tuple[For, Verdict]] = []
-        self.primitives: dict[Expr, Expr] = {}
-        self.variables: dict[int, Expr] = {}
-        self.values: dict[int, Expr] = {}
-        self.cells: dict[int, str] = {}
         self.ends: dict[int, str] = {}
-        self.available: dict[Expr, Expr] = {}
-        self.report = self.show = ""
 
     def run(self) -> LoopModule:
-        self._arguments()
+        self.arguments()
         self.block(self.kernel.body)
         text = self.text("kernel")
         full = f"{text}\n{prelude(text)}\n{ATTRIBUTES}\n"
         return LoopModule(
             full, tuple(self.words), tuple(self.checks), tuple(self.prints), tuple(self.verdicts)
         )
-
-    # -- what it is given -----------------------------------------------------------------------
-
-    def _arguments(self) -> None:
-        kernel = self.kernel
-        inside = list(walk(kernel.body))
-        roots = [e for statement in inside for e in expressions(statement)]
-        used = {s.buffer for s in inside if isinstance(s, Store)}
-        used |= {node.attr for node in postorder(roots) if node.name == "load"}
-        for number in used:
-            buffer = kernel.buffers[number]
-            roots += [*buffer.extents, *(buffer.strides or ())]
-        params = {node.attr: node for node in postorder(roots) if node.name == "param"}
-        for number in sorted(params):
-            register = self._word(LoopWord("param", number), params[number].dtype)
-            self.builder.scopes[0].memo[(params[number], 1)] = register
-        for number in sorted(used):
-            buffer = kernel.buffers[number]
-            if number in kernel.scratch:
-                base = self._scratch(number)
-            else:
-                base = self._word(LoopWord("pointer", number), None)
-            self.memory.layouts[number] = Layout(base, buffer)
-        if any(isinstance(statement, Check) for statement in inside):
-            self.report = self._word(LoopWord("report"), None)
-        if any(isinstance(statement, Print) for statement in inside):
-            self.show = self._word(LoopWord("print"), None)
-
-    def _word(self, word: LoopWord, dtype: DType | None) -> str:
-        self.words.append(word)
-        return self.argument(len(self.words) - 1, dtype)
-
-    def _scratch(self, number: int) -> str:
-        buffer = self.kernel.buffers[number]
-        size = buffer.dtype.itemsize
-        for extent in buffer.extents:
-            size *= extent.attr
-        return self.builder.slot(f"[{size} x i8]")
-
-    # -- expressions ----------------------------------------------------------------------------
-
-    def settled(self, root: Expr) -> Expr:
-        """The expression in primitives, with every load and variable read here and now."""
-        (root,) = decompose_all([root], self.primitives)
-        memo: dict[Expr, Expr] = {}
-        for node in postorder([root]):
-            if node.name == "index":
-                memo[node] = self.variables[node.attr]
-            elif node.name == "local":
-                memo[node] = self._read(node)
-            else:
-                fresh = rebuild(node, tuple(memo[arg] for arg in node.args))
-                memo[node] = self._load(fresh) if node.name == "load" else fresh
-        return memo[root]
-
-    def _read(self, node: Expr) -> Expr:
-        known = self.values.get(node.attr)
-        if known is not None:
-            return known
-        kind = llvm_type(node.dtype, 1)
-        register = self.builder.value(f"load {kind}, ptr {self._cell(node.attr)}")
-        return self.builder.variable(register, node.dtype)
-
-    def _cell(self, number: int) -> str:
-        if number not in self.cells:
-            dtype = self.kernel.locals[number].dtype
-            self.cells[number] = self.builder.slot(llvm_type(dtype, 1))
-        return self.cells[number]
-
-    def _load(self, node: Expr) -> Expr:
-        found = self.available.get(node)
-        if found is not None:
-            return found
-        builder = self.builder
-        if builder.lanes is not None and any(map(builder.is_vector, node.args)):
-            register = self.memory.load(node, builder.lanes.width)
-            found = builder.lane_variable(register, node.dtype)
-        else:
-            lanes, builder.lanes = builder.lanes, None
-            found = builder.variable(self.memory.load(node, 1), node.dtype)
-            builder.lanes = lanes
-        self.available[node] = found
-        return found
-
-    def scalar(self, root: Expr) -> str:
-        return self.builder.scalar(self.settled(root))
 
     # -- statements -----------------------------------------------------------------------------
 
@@ -191,7 +83,7 @@ class _Emission(Loops):
             return
         register = self.builder.scalar(value)
         kind = llvm_type(value.dtype, 1)
-        self.builder.line(f"store {kind} {register}, ptr {self._cell(statement.local)}")
+        self.builder.line(f"store {kind} {register}, ptr {self.cell(statement.local)}")
 
     def store(self, statement: Store) -> None:
         value, dtype = statement.value, statement.value.dtype
@@ -201,26 +93,7 @@ class _Emission(Loops):
         indices = [self.settled(place) for place in statement.indices]
         register = self.builder.emit(self.settled(value))
         self.memory.store(statement.buffer, indices, register, dtype)
-        self._forget({statement.buffer})
-
-    def _forget(self, written: set[int]) -> None:
-        """Elements read before that a store may have changed."""
-        for node in list(self.available):
-            if any(node.attr == w or not self.kernel.apart(node.attr, w) for w in written):
-                del self.available[node]
-
-    def _inside(self, *bodies: Sequence[Statement], again: bool) -> Callable[[], None]:
-        """Enter a region: what is known about memory inside, and (when called) after it."""
-        written = {s.buffer for body in bodies for s in walk(tuple(body)) if isinstance(s, Store)}
-        before = dict(self.available)
-        if again:
-            self._forget(written)
-
-        def leave() -> None:
-            self.available = dict(before)
-            self._forget(written)
-
-        return leave
+        self.forget({statement.buffer})
 
     def if_(self, statement: If) -> None:
         builder = self.builder
@@ -229,7 +102,7 @@ class _Emission(Loops):
             self._masked_if(statement, condition)
             return
         register = builder.scalar(condition)
-        leave = self._inside(statement.body, statement.orelse, again=False)
+        leave = self.inside(statement.body, statement.orelse, again=False)
         name = builder.label()
         regions = []
         for body in (statement.body, statement.orelse):
@@ -252,7 +125,7 @@ class _Emission(Loops):
 
     def labelled(self, statement: Block) -> None:
         builder = self.builder
-        leave = self._inside(statement.body, again=False)
+        leave = self.inside(statement.body, again=False)
         self.ends[statement.label] = f"{builder.label()}.end"
         lines = self._region(statement.body)
         leave()
@@ -269,7 +142,7 @@ class _Emission(Loops):
 
     def while_(self, statement: While) -> None:
         builder = self.builder
-        leave = self._inside(statement.head, statement.body, again=True)
+        leave = self.inside(statement.head, statement.body, again=True)
         name = builder.label()
         scope = Scope(guard=True)
         builder.scopes.append(scope)
@@ -287,7 +160,7 @@ class _Emission(Loops):
 
     def for_(self, statement: For) -> None:
         bounds = [(self.scalar(dim.low), self.scalar(dim.high)) for dim in statement.dims]
-        leave = self._inside(statement.body, again=True)
+        leave = self.inside(statement.body, again=True)
         inner = any(isinstance(each, For | While) for each in walk(statement.body))
         verdict = Verdict(False, "it contains loops") if inner else (
             independent(self.kernel, statement)
@@ -372,7 +245,7 @@ class _Emission(Loops):
                 builder.lanes, self.chosen = lanes, outer
                 written = {s.buffer for s in walk(tuple(body)) if isinstance(s, Store)}
                 self.available = known
-                self._forget(written)
+                self.forget(written)
 
     def _with_mask(self, lanes: Lanes, holds: Expr) -> Lanes:
         register = self.builder.emit(holds)
@@ -405,7 +278,7 @@ class _Emission(Loops):
         builder = self.builder
         condition = self.scalar(statement.condition)
         name = builder.label()
-        leave = self._inside(again=False)
+        leave = self.inside(again=False)
         builder.scopes.append(Scope(guard=True))
         self.checks.append(statement)
         builder.line(f"store i64 {len(self.checks)}, ptr {self.report}")

@@ -27,9 +27,9 @@ class Expr:
     """One scalar operation.
 
     `name` is `const` (`attr` the value), `param` (`attr` the number), `index` (`attr` the loop
-    dim), `local` (`attr` the number of a variable of a kernel of loops), `load` (`attr` the buffer's
-    number; `args` one int64 index for each of its dims), or an op of `ir.ops` (`args` its operands;
-    `attr` unused). Build expressions with the functions below, never with the class.
+    dim), `local` (`attr` the number of a variable of a kernel of loops), `load` (`attr` the
+    buffer's number; `args` one int64 index for each of its dims), or an op of `ir.ops` (`args` its
+    operands; `attr` unused). Build expressions with the functions below, never with the class.
     """
 
     __slots__ = ("name", "args", "dtype", "attr", "__weakref__")

@@ -71,7 +71,7 @@ def _row(dtype: np.dtype[Any], name: str) -> DType:
     if row is None or row.is_complex:
         raise DTypeError(
             f"argument `{name}` has elements of type {dtype}",
-            why="kernels compute with bools, integers, and real floats in this machine's byte order",
+            why="kernels take bools, integers, and real floats in this machine's byte order",
             help="convert it with .astype(...), or pass .real and .imag",
         )
     return row

@@ -28,7 +28,7 @@ _ERRORS: dict[str, type[FusewrightError]] = {
 }
 
 
-def run(kernel: Kernel, arguments: Mapping[str, Any]) -> Any:
+def run(kernel: Kernel[Any, Any], arguments: Mapping[str, Any]) -> Any:
     """Run a kernel on its arguments, to the end."""
     options = current()
     found = specialised(kernel, arguments, options)
@@ -42,7 +42,9 @@ def run(kernel: Kernel, arguments: Mapping[str, Any]) -> Any:
     return _result(found, arrays)
 
 
-def specialised(kernel: Kernel, arguments: Mapping[str, Any], options: Options) -> Specialised:
+def specialised(
+    kernel: Kernel[Any, Any], arguments: Mapping[str, Any], options: Options
+) -> Specialised:
     """The translation for these arguments: known, or new."""
     kinds = {
         name: kernel.static_kind(name, value) or kind_of(value, name)
@@ -84,7 +86,11 @@ def _interpret(found: Specialised, arrays: list[NDArray], params: list[Any]) -> 
     # Imported here: only the reference target interprets.
     from fusewright.ir.loops import interpret
 
-    interpret.run(found.kernel, arrays, params, sys.stdout.write, failed)
+    interpret.run(found.kernel, arrays, params, _show, failed)
+
+
+def _show(text: str) -> None:
+    sys.stdout.write(text)
 
 
 def _compiled(

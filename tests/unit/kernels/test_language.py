@@ -3,589 +3,81 @@
 from __future__ import annotations
 
 import math
-from dataclasses import dataclass
-from typing import Any
 
 import numpy as np
 import pytest
 from tests.kernel_runs import same_as_cpython
-
-import fusewright as fw
-
-RNG = np.random.default_rng(7)
-SCALE = 2.5
-COUNT = 3
-OFFSETS = (1, -2, 4)
-
-
-def reals(*shape: int, dtype: Any = np.float64) -> Any:
-    return RNG.normal(size=shape).astype(dtype)
-
-
-def whole(*shape: int, dtype: Any = np.int64, low: int = -9, high: int = 9) -> Any:
-    return RNG.integers(low, high, shape).astype(dtype)
-
-
-# -- loops ----------------------------------------------------------------------------------------
-
-
-@fw.kernel
-def axpy(a, x, y):
-    for i in range(len(x)):
-        y[i] = a * x[i] + y[i]
-
-
-@fw.kernel
-def ranges(a, n):
-    for i in range(2, n):
-        a[0] += i
-    for i in range(n, 0, -2):
-        a[1] += i * i
-    for i in range(-3, n, 2):
-        a[2] = a[2] * 3 + i
-    for i in range(n, -1, -1):
-        a[3] = a[3] * 3 + i
-
-
-@fw.kernel
-def dynamic_step(a, low, high, step):
-    k = 0
-    for i in range(low, high, step):
-        a[k] = i
-        k += 1
-    return k
-
-
-@fw.kernel
-def nest(a):
-    for i, j in fw.ndrange(a.shape[0], (1, a.shape[1])):
-        a[i, j] = 10 * i + j + a[i, j - 1]
-
-
-@fw.kernel
-def nest_by_axes(a, order):
-    k = 0
-    for i, j, l in fw.ndrange(2, 3, (1, 3), axes=(2, 0, 1)):
-        a[i, j, l] = k
-        k += 1
-    for I in fw.grouped(fw.ndrange(*order)) if False else fw.grouped(fw.ndrange(2, 2, 2)):
-        a[I] += 100
-
-
-@fw.kernel
-def grouped(a, b):
-    for I in fw.grouped(fw.ndrange(a.shape[0], a.shape[1])):
-        b[I] = 2.0 * a[I] + I[0] - I[1]
-
-
-@fw.kernel
-def loop_variable_after(a, n):
-    i = -1
-    for i in range(n):
-        a[i] = i
-    return i
-
-
-@fw.kernel
-def loop_variable_changed(a, n):
-    for i in range(n):
-        a[i] = i
-        i = i * 2
-        a[0] += i
-
-
-@fw.kernel
-def whiles(a, n):
-    k = n
-    steps = 0
-    while k != 1 and steps < 200:
-        if k % 2 == 0:
-            k = k // 2
-        else:
-            k = 3 * k + 1
-        steps += 1
-    a[0] = steps
-    return steps, k
-
-
-@fw.kernel
-def leaving(a, b, limit):
-    for i in range(a.shape[0]):
-        if a[i] < 0:
-            continue
-        total = 0.0
-        for j in range(b.shape[0]):
-            if j == 2:
-                if b[j] > 0.5:
-                    continue
-            if total > limit:
-                break
-            total += b[j] * a[i]
-        if total > 1e3:
-            return
-        a[i] = total
-
-
-@fw.kernel
-def endless(a):
-    n = 0
-    while True:
-        n += 1
-        if a[0] + n > 10:
-            break
-        a[1] += n
-    return n
-
-
-@fw.kernel
-def triangle(a):
-    for i in range(a.shape[0]):
-        for j in range(i):
-            for k in range(j, i):
-                a[i, j] += i - j * k
-
-
-@fw.kernel
-def static_loops(a, n, flag):
-    for j in fw.static(range(3)):
-        a[j] += j * n
-    for offset in fw.static(OFFSETS):
-        a[0] += offset
-    for i, j in fw.static(fw.ndrange(2, 2)):
-        a[i + j] *= 2
-    if fw.static(flag):
-        a[3] = -1
-    total = 0
-    for k in fw.static(range(fw.static(n))):
-        if a[k] > 5:
-            continue
-        if k == 3:
-            break
-        total += a[k]
-    return total
-
-
-@fw.kernel
-def bound_read_once(a):
-    for i in range(a[0]):
-        a[0] = 1
-        a[i + 1] = i
-
-
-@fw.kernel
-def swap(a, n):
-    x, y = 0, 1
-    for i in range(n):
-        a[i] = x
-        x, y = y, x + y
-    return x
-
-
-# -- values ---------------------------------------------------------------------------------------
-
-
-@fw.kernel
-def branches(a, b):
-    for i in range(a.shape[0]):
-        if a[i] > 1:
-            b[i] = 1
-        elif a[i] > 0 or i == 2:
-            b[i] = 2
-        elif not a[i] < -1:
-            b[i] = 3
-        else:
-            b[i] = 4
-
-
-@fw.kernel
-def chained(a, b):
-    for i in range(a.shape[0]):
-        b[i] = 0 <= a[i] < 1 < i + 1 <= 4
-
-
-@fw.kernel
-def conditional(a, b):
-    n = a.shape[0]
-    for i in range(n):
-        left = a[i - 1] if i > 0 else 0.0
-        right = a[i + 1] if i < n - 1 else 0.0
-        b[i] = (left + right) * (1.0 if i % 2 else 0.5)
-
-
-@fw.kernel
-def short_circuit(a, b, n):
-    for i in range(n):
-        if i < a.shape[0] and a[i] > 0:
-            b[i] = 1
-        if i >= a.shape[0] or a[i] < 0:
-            b[i] += 2
-
-
-@fw.kernel
-def reductions(a):
-    total, least, greatest = 0, math.inf, -math.inf
-    for i in range(a.shape[0]):
-        total += a[i]
-        least = min(least, a[i])
-        greatest = max(greatest, a[i])
-    return total, least, greatest
-
-
-@fw.kernel
-def into_zero_dim(a, s):
-    for i in range(a.shape[0]):
-        s[()] += a[i]
-
-
-@fw.kernel
-def scan(a):
-    for i in range(1, a.shape[0]):
-        a[i] += a[i - 1]
-
-
-@fw.kernel
-def negative(a):
-    a[-1] = a[-2] + 1
-    for i in range(3):
-        a[i - 2] += i
-    k = -3
-    a[k] = 7
-
-
-@fw.kernel
-def gather(a, index, b):
-    for i in range(index.shape[0]):
-        b[i] = a[index[i]]
-        b[index[i]] -= 1
-
-
-@fw.kernel
-def rows(a, b):
-    for i in range(a.shape[0]):
-        row = a[i]
-        for j in range(len(row)):
-            b[i][j] = row[j] * 2
-            row[j] = -1
-
-
-@fw.kernel
-def python_division(a, b, q, r):
-    for i in range(a.shape[0]):
-        q[i] = a[i] // b[i]
-        r[i] = a[i] % b[i]
-
-
-@fw.kernel
-def python_numbers(q, n, m):
-    k = 0
-    for i in range(-n, n):
-        for j in range(1, m):
-            q[k] = i // j * 100 + i % j + i // -j * 7 + i % -j + (i << 2) + (i >> 1) + (i & j)
-            q[k] += (i | j) ^ j
-            q[k] += i**2 + j**3 + (-i) ** 0 + abs(i) + ~i
-            k += 1
-
-
-@fw.kernel
-def float_operators(a, b, c):
-    for i in range(a.shape[0]):
-        x, y = float(a[i]), float(b[i])
-        c[i, 0] = x // y
-        c[i, 1] = x % y
-        c[i, 2] = a[i] // b[i]
-        c[i, 3] = a[i] % b[i]
-        c[i, 4] = x / y - x * y + (-x)
-        c[i, 5] = round(x) + math.floor(y) + math.ceil(x) + int(y) + math.trunc(x)
-        c[i, 6] = bool(x) + (x > y) + True
-
-
-@fw.kernel
-def functions(a, b):
-    for i in range(a.shape[0]):
-        x = a[i]
-        b[i, 0] = math.sqrt(abs(x))
-        b[i, 1] = np.sqrt(np.abs(x))
-        b[i, 2] = np.maximum(x, 0) + np.minimum(x, 1.0)
-        b[i, 3] = np.floor(x) + np.rint(x) + np.sign(x)
-        b[i, 4] = math.copysign(3.0, x) + math.fabs(x)
-        b[i, 5] = np.where(x > 0, x, -x * 2)
-        b[i, 6] = math.degrees(x) + math.radians(x)
-        b[i, 7] = np.isnan(x) + np.isfinite(x) + math.isinf(x)
-
-
-@fw.kernel
-def numpy_types(a, b):
-    for i in range(a.shape[0]):
-        b[i] = np.float32(a[i]) * 3 + np.int64(a[i] * 10) + np.uint8(i)
-
-
-@fw.kernel
-def captured(a):
-    for i in range(COUNT):
-        a[i] = a[i] * SCALE + OFFSETS[1] + math.pi + np.float32(0.1)
-
-
-@fw.func
-def clamp(value, low=0.0, high=1.0):
-    if value < low:
-        return low
-    if value > high:
-        return high
-    return value
-
-
-def polar(x, y):
-    r = math.sqrt(x * x + y * y)
-    return r, x / (r + 1)
-
-
-def first_negative(a, start):
-    for i in range(start, a.shape[0]):
-        if a[i] < 0:
-            return i
-    return -1
-
-
-def bump(a, i):
-    a[i] += 1
-    return a[i]
-
-
-@fw.kernel
-def inlined(a, b):
-    for i in range(a.shape[0]):
-        a[i] = clamp(float(a[i]), high=0.75) + clamp(float(b[i]))
-        r, c = polar(a[i], b[i])
-        b[i] = r - c
-    k = first_negative(b, 1)
-    b[0] = a[0] + bump(a, 0) * a[0]
-    return k
-
-
-@fw.kernel
-def atomics(counts, keys, out):
-    for i in range(keys.shape[0]):
-        k = keys[i]
-        out[i] = fw.atomic_add(counts, k, 1)
-        fw.atomic_max(counts, (0,), i)
-        fw.atomic_sub(counts, 1, 2)
-        fw.atomic_min(counts, 2, -i)
-        fw.atomic_or(counts, 3, i)
-        fw.atomic_xor(counts, 4, k)
-        fw.atomic_and(counts, 3, 6)
-
-
-@fw.kernel
-def printing(a, n):
-    print("start", n, end=";\n")
-    for i in range(a.shape[0]):
-        print(i, a[i], i / 2, a[i] > 0, sep=", ")
-        print(f"a[{i}] = {a[i]:.3f} {n!r:>5}")
-    print()
-
-
-@fw.kernel
-def randoms(a, seed):
-    for i, j in fw.ndrange(a.shape[0], a.shape[1]):
-        a[i, j] = fw.random(seed, 3, i, j)
-    return fw.random(1)
-
-
-@fw.kernel
-def locals_(a, b):
-    for i in range(a.shape[0]):
-        window = fw.local(3)
-        count = fw.local((2, 2), np.int32)
-        for k in range(3):
-            window[k] = a[(i + k) % a.shape[0]]
-            count[k % 2, k // 2] += k
-        for k in range(1, 3):
-            j = k
-            while j > 0 and window[j - 1] > window[j]:
-                window[j - 1], window[j] = window[j], window[j - 1]
-                j -= 1
-        b[i] = window[1] + count[0, 1]
-
-
-@fw.kernel
-def vectors(p, v, dt):
-    for i in range(p.shape[0]):
-        x = fw.vector(p[i, 0], p[i, 1], p[i, 2])
-        d = fw.vector(v[i, 0], v[i, 1], v[i, 2])
-        for _ in range(3):
-            x = x + d * dt
-            d = -d / 2 + x
-            d[0] += 1
-        x += d
-        m = fw.vector((1.0, 2.0, 3.0), (0.0, 1.0, 0.5))
-        y = m * x
-        p[i, 0], p[i, 1], p[i, 2] = x[0], y[0, 1] + y[1, 2], abs(d)[2]
-
-
-@dataclass
-class State:
-    x: Any
-    v: Any
-    scale: float
-
-
-@dataclass
-class World:
-    state: State
-    steps: int
-
-
-@fw.kernel
-def structs(world):
-    s = world.state
-    for _ in range(world.steps):
-        for i in range(s.x.shape[0]):
-            s.x[i] += s.v[i] * s.scale
-
-
-class Solver:
-    factor = 3
-
-    def __init__(self) -> None:
-        self.u = np.arange(5.0)
-        self.dt = 0.5
-
-    def rate(self, i):
-        return self.u[i] * self.factor
-
-    @fw.kernel
-    def step(self, n):
-        for i in range(n):
-            self.u[i] += self.dt * self.rate(i)
-
-
-@fw.kernel
-def tuples(arrays, pair):
-    a, b = arrays
-    low, high = pair
-    for i in range(low, high):
-        a[i] += b[i] * len(pair)
-    for x in (1, 2.5):
-        a[0] += x
-
-
-@fw.kernel
-def none_default(a, b=None, k=2):
-    for i in range(a.shape[0]):
-        if b is not None:
-            a[i] += b[i]
-        else:
-            a[i] *= k
-
-
-@fw.kernel
-def promotions(f4, i4, u1, f8, out):
-    for i in range(f4.shape[0]):
-        out[i, 0] = f4[i] * 0.1 + 1
-        out[i, 1] = i4[i] * 2.5 + u1[i]
-        out[i, 2] = i4[i] * 100000 * 100000
-        out[i, 3] = u1[i] * 3 + i4[i] // 2
-        out[i, 4] = f4[i] * f8[i] + i
-        out[i, 5] = u1[i] < 300
-        f4[i] += f8[i]
-        i4[i] += 2.75
-        u1[i] = u1[i] // 3 - i4[i] * 0
-
-
-@fw.kernel
-def literals_adapt(a, b):
-    s = 0
-    t = 1.0
-    flag = False
-    for i in range(a.shape[0]):
-        s += a[i]
-        t = t * b[i]
-        flag = a[i] > 0
-    return s, t, flag
-
-
-@fw.kernel
-def logical(a, b):
-    for i in range(a.shape[0]):
-        x = a[i] and b[i]
-        y = a[i] or b[i]
-        a[i] = x + 2 * y
-        b[i] = not a[i]
-
-
-@fw.kernel
-def attributes(a, b):
-    b[0] = a.size + a.ndim + a.shape[1] + len(a)
-    b[1] = divmod(7, 2)[1] + divmod(b[0], 5)[0] + pow(3, 2) + min(4, 2, 3) + max(b[0], 1.0)
-
+from tests.unit.kernels import loop_kernels as loops
+from tests.unit.kernels import value_kernels as values
+from tests.unit.kernels.data import reals, whole
 
 CASES = {
-    "axpy": (axpy, 2.0, reals(19), reals(19)),
-    "axpy of float32": (axpy, 2.0, reals(37, dtype=np.float32), reals(37, dtype=np.float32)),
-    "axpy of float16": (axpy, 2.0, reals(9, dtype=np.float16), reals(9, dtype=np.float16)),
-    "axpy of ints": (axpy, 2, whole(21), whole(21)),
-    "axpy of strided": (axpy, 0.5, reals(40)[::2], reals(60)[::-3]),
-    "axpy in place of empty": (axpy, 2.0, reals(0), reals(0)),
-    "ranges": (ranges, whole(4), 9),
-    "dynamic step": (dynamic_step, whole(20), 2, 17, 3),
-    "dynamic step down": (dynamic_step, whole(20), 20, 2, -4),
-    "nest": (nest, whole(5, 7)),
-    "nest by axes": (nest_by_axes, whole(2, 3, 3), (1,)),
-    "grouped": (grouped, reals(3, 11), reals(3, 11)),
-    "loop variable after": (loop_variable_after, whole(5), 5),
-    "loop variable after none": (loop_variable_after, whole(5), 0),
-    "loop variable changed": (loop_variable_changed, whole(5), 4),
-    "whiles": (whiles, whole(1), 27),
-    "leaving": (leaving, reals(9), np.abs(reals(6)), 0.8),
-    "endless": (endless, whole(2)),
-    "triangle": (triangle, whole(6, 6)),
-    "static loops": (static_loops, whole(5), 4, True),
-    "static loops 2": (static_loops, whole(5), 3, False),
-    "bound read once": (bound_read_once, np.array([4, 0, 0, 0, 0])),
-    "swap": (swap, whole(12), 12),
-    "branches": (branches, reals(11) * 2, whole(11)),
-    "chained": (chained, reals(9), np.zeros(9, bool)),
-    "conditional": (conditional, reals(13), reals(13)),
-    "short circuit": (short_circuit, reals(5), whole(9), 9),
-    "reductions": (reductions, reals(9)),
-    "into zero dim": (into_zero_dim, reals(9), np.array(1.5)),
-    "scan": (scan, reals(33)),
-    "negative": (negative, whole(6)),
-    "gather": (gather, reals(6), np.array([5, -1, 2, 2, -6]), reals(6)),
-    "gather by unsigned": (gather, reals(6), np.array([5, 1, 2], np.uint8), reals(6)),
-    "rows": (rows, reals(4, 5), reals(4, 5)),
-    "division of int64": (python_division, whole(40), whole(40, low=1), whole(40), whole(40)),
+    "axpy": (loops.axpy, 2.0, reals(19), reals(19)),
+    "axpy of float32": (loops.axpy, 2.0, reals(37, dtype=np.float32), reals(37, dtype=np.float32)),
+    "axpy of float16": (loops.axpy, 2.0, reals(9, dtype=np.float16), reals(9, dtype=np.float16)),
+    "axpy of ints": (loops.axpy, 2, whole(21), whole(21)),
+    "axpy of strided": (loops.axpy, 0.5, reals(40)[::2], reals(60)[::-3]),
+    "axpy in place of empty": (loops.axpy, 2.0, reals(0), reals(0)),
+    "ranges": (loops.ranges, whole(4), 9),
+    "dynamic step": (loops.dynamic_step, whole(20), 2, 17, 3),
+    "dynamic step down": (loops.dynamic_step, whole(20), 20, 2, -4),
+    "nest": (loops.nest, whole(5, 7)),
+    "nest by axes": (loops.nest_by_axes, whole(2, 3, 3), (1,)),
+    "grouped": (loops.grouped, reals(3, 11), reals(3, 11)),
+    "loop variable after": (loops.loop_variable_after, whole(5), 5),
+    "loop variable after none": (loops.loop_variable_after, whole(5), 0),
+    "loop variable changed": (loops.loop_variable_changed, whole(5), 4),
+    "whiles": (loops.whiles, whole(1), 27),
+    "leaving": (loops.leaving, reals(9), np.abs(reals(6)), 0.8),
+    "endless": (loops.endless, whole(2)),
+    "triangle": (loops.triangle, whole(6, 6)),
+    "static loops": (loops.static_loops, whole(5), 4, True),
+    "static loops 2": (loops.static_loops, whole(5), 3, False),
+    "bound read once": (loops.bound_read_once, np.array([4, 0, 0, 0, 0])),
+    "swap": (loops.swap, whole(12), 12),
+    "branches": (values.branches, reals(11) * 2, whole(11)),
+    "chained": (values.chained, reals(9), np.zeros(9, bool)),
+    "conditional": (values.conditional, reals(13), reals(13)),
+    "short circuit": (values.short_circuit, reals(5), whole(9), 9),
+    "reductions": (values.reductions, reals(9)),
+    "into zero dim": (values.into_zero_dim, reals(9), np.array(1.5)),
+    "scan": (values.scan, reals(33)),
+    "negative": (values.negative, whole(6)),
+    "gather": (values.gather, reals(6), np.array([5, -1, 2, 2, -6]), reals(6)),
+    "gather by unsigned": (values.gather, reals(6), np.array([5, 1, 2], np.uint8), reals(6)),
+    "rows": (values.rows, reals(4, 5), reals(4, 5)),
+    "division of int64": (values.python_division, whole(40), whole(40, low=1), whole(40), whole(40)),
     "division of int8": (
-        python_division, whole(40, dtype=np.int8), whole(40, dtype=np.int8), whole(40), whole(40),
+        values.python_division, whole(40, dtype=np.int8), whole(40, dtype=np.int8), whole(40), whole(40),
     ),
     "division of uint32": (
-        python_division, whole(40, dtype=np.uint32, low=0), whole(40, dtype=np.uint32, low=1),
+        values.python_division, whole(40, dtype=np.uint32, low=0), whole(40, dtype=np.uint32, low=1),
         whole(40), whole(40),
     ),
-    "python numbers": (python_numbers, whole(70), 6, 6),
-    "float operators": (float_operators, reals(40) * 9, reals(40) * 2 + 9, reals(40, 7)),
-    "functions": (functions, reals(30) * 3, reals(30, 8)),
-    "numpy types": (numpy_types, reals(20), reals(20)),
-    "captured": (captured, reals(3)),
-    "inlined": (inlined, reals(9), reals(9)),
-    "atomics": (atomics, whole(5), whole(12, low=0, high=5), whole(12)),
-    "printing": (printing, reals(3), 4),
-    "printing float32": (printing, reals(3, dtype=np.float32), True),
-    "randoms": (randoms, reals(4, 9), 42),
-    "locals": (locals_, reals(9), reals(9)),
-    "vectors": (vectors, reals(4, 3), reals(4, 3), 0.25),
-    "structs": (structs, World(State(reals(7), reals(7), 0.5), 3)),
-    "tuples": (tuples, (reals(9), reals(9)), (1, 6)),
-    "no default": (none_default, reals(5), reals(5)),
-    "default": (none_default, reals(5)),
+    "python numbers": (values.python_numbers, whole(70), 6, 6),
+    "float operators": (values.float_operators, reals(40) * 9, reals(40) * 2 + 9, reals(40, 7)),
+    "functions": (values.functions, reals(30) * 3, reals(30, 8)),
+    "numpy types": (values.numpy_types, reals(20), reals(20)),
+    "captured": (values.captured, reals(3)),
+    "inlined": (values.inlined, reals(9), reals(9)),
+    "atomics": (values.atomics, whole(5), whole(12, low=0, high=5), whole(12)),
+    "printing": (values.printing, reals(3), 4),
+    "printing float32": (values.printing, reals(3, dtype=np.float32), True),
+    "randoms": (values.randoms, reals(4, 9), 42),
+    "locals": (values.locals_, reals(9), reals(9)),
+    "vectors": (values.vectors, reals(4, 3), reals(4, 3), 0.25),
+    "structs": (values.structs, values.World(values.State(reals(7), reals(7), 0.5), 3)),
+    "tuples": (values.tuples, (reals(9), reals(9)), (1, 6)),
+    "no default": (values.none_default, reals(5), reals(5)),
+    "default": (values.none_default, reals(5)),
     "promotions": (
-        promotions, reals(9, dtype=np.float32), whole(9, dtype=np.int32),
+        values.promotions, reals(9, dtype=np.float32), whole(9, dtype=np.int32),
         whole(9, dtype=np.uint8, low=0), reals(9), reals(9, 6),
     ),
-    "literals adapt": (literals_adapt, reals(9, dtype=np.float32), reals(9)),
-    "literals adapt to ints": (literals_adapt, whole(9, dtype=np.int16), reals(9)),
-    "logical": (logical, whole(9, low=-1, high=2), whole(9, low=-1, high=2)),
-    "attributes": (attributes, reals(3, 4), reals(2)),
+    "literals adapt": (values.literals_adapt, reals(9, dtype=np.float32), reals(9)),
+    "literals adapt to ints": (values.literals_adapt, whole(9, dtype=np.int16), reals(9)),
+    "logical": (values.logical, whole(9, low=-1, high=2), whole(9, low=-1, high=2)),
+    "attributes": (values.attributes, reals(3, 4), reals(2)),
 }  # fmt: skip
 
 
@@ -597,18 +89,18 @@ def test_same_as_cpython(name: str) -> None:
 
 
 def test_a_literal_that_has_adapted_keeps_the_type() -> None:
-    total, least, _ = reductions(reals(0))
+    total, least, _ = values.reductions(reals(0))
     assert (total, least) == (0, math.inf)
     assert type(total) is np.float64  # CPython has the literal itself: 0
 
 
 def test_method() -> None:
-    found, wanted = Solver(), Solver()
+    found, wanted = values.Solver(), values.Solver()
     found.step(4)
-    Solver.step.__wrapped__(wanted, 4)
+    values.Solver.step.__wrapped__(wanted, 4)
     assert found.u.tolist() == wanted.u.tolist()
     found.dt = 0.25  # an attribute is an argument
     wanted.dt = 0.25
     found.step(5)
-    Solver.step.__wrapped__(wanted, 5)
+    values.Solver.step.__wrapped__(wanted, 5)
     assert found.u.tolist() == wanted.u.tolist()

@@ -10,7 +10,8 @@ from typing import Any
 from fusewright.base.errors import KernelError, UnsupportedError
 from fusewright.frontends.kernels import elements, language, source, types, vectors
 from fusewright.frontends.kernels.context import Frame, Translation
-from fusewright.frontends.kernels.functions import arguments, row_of
+from fusewright.frontends.kernels.functions import row_of
+from fusewright.frontends.kernels.intrinsics import arguments
 from fusewright.frontends.kernels.joins import SlotTree
 from fusewright.frontends.kernels.liveness import NONE, Liveness, leaves
 from fusewright.frontends.kernels.operators import operands
@@ -26,6 +27,7 @@ from fusewright.frontends.kernels.values import (
     Value,
     describe,
 )
+from fusewright.ir.dtypes import BOOL, FLOAT64, INT64
 from fusewright.ir.loops.statements import Block, Print, Shown
 
 MOST_UNROLLED = 4096
@@ -126,7 +128,7 @@ def _range(t: Translation, node: ast.Call, values: Any) -> tuple[Number, Number,
     for number in numbers:
         if not number.dtype.is_integer:
             raise KernelError(f"a range over a {describe(number)}", span, help="use int(x)")
-    numbers = [Number(types.converted(n, types.INT64, span), n.origin, n.span) for n in numbers]
+    numbers = [Number(types.converted(n, INT64, span), n.origin, n.span) for n in numbers]
     zero, one = types.literal(0, span), types.literal(1, span)
     if len(numbers) == 1:
         return zero, numbers[0], one
@@ -301,7 +303,7 @@ def _array_method(t: Translation, node: ast.Call, method: Method) -> Value:
 
 def _python(number: Number) -> Any:
     dtype = number.dtype
-    wide = types.FLOAT64 if dtype.is_float else types.BOOL if dtype is types.BOOL else types.INT64
+    wide = FLOAT64 if dtype.is_float else BOOL if dtype is BOOL else INT64
     return types.converted(number, wide, number.span)
 
 

@@ -138,7 +138,7 @@ class Translation:
         return value
 
     def statement(self, node: ast.stmt, after: frozenset[str], tail: frozenset[int]) -> None:
-        """Translate one statement; `after` is what is read later, `tail` the blocks that end here."""
+        """Translate one statement; `after` is read later, the blocks of `tail` end here."""
         rule = self._statements.get(type(node))
         if rule is None:
             raise self.refuse(

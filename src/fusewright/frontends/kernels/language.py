@@ -22,7 +22,7 @@ GOLDEN, FIRST, SECOND = 0x9E3779B97F4A7C15, 0xBF58476D1CE4E5B9, 0x94D049BB133111
 _WORD = 2**64 - 1
 
 
-class ndrange:  # noqa: N801 - it is used like `range`
+class ndrange:
     """Several ranges at once: `for i, j in fw.ndrange(n, (1, m)):`, the last dim fastest.
 
     Each argument is a length or a pair (low, high).  `axes` names the dims from the outermost loop
@@ -73,8 +73,8 @@ def _atomic(name: str, combine: Callable[[Any, Any], Any], doc: str) -> Callable
 
     function.__name__ = function.__qualname__ = name
     function.__doc__ = (
-        f"`array[index]` becomes {doc}, in one step; the old value is returned.\n\n    The value is "
-        "converted to the array's type first."
+        f"`array[index]` becomes {doc}, in one step; the old value is returned.\n\n"
+        "    The value is converted to the array's type first."
     )
     return function
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import ast
 from collections.abc import Sequence
+
 from fusewright.base.errors import KernelError
 from fusewright.base.source import Span
 from fusewright.frontends.kernels import elements, types, vectors
@@ -96,6 +97,7 @@ def branch(
 
 
 def is_open(t: Translation, name: str) -> bool:
+    """Whether a join around keeps this name in a variable."""
     binding = t.frame.env.get(name)
     return isinstance(binding, SlotTree) and binding.is_active(t)
 

@@ -9,7 +9,7 @@ from types import FunctionType
 from typing import Any
 
 from fusewright.base.errors import InternalError, KernelError
-from fusewright.frontends.kernels import access, calls, loops, operators, statements
+from fusewright.frontends.kernels import access, calls, choices, loops, operators, statements
 from fusewright.frontends.kernels.context import Frame, Settings, Translation
 from fusewright.frontends.kernels.inputs import Capture, Inputs
 from fusewright.frontends.kernels.joins import Restart
@@ -50,9 +50,9 @@ EXPRESSIONS: dict[type, Callable[[Translation, Any], Any]] = {
     ast.Tuple: access.tuple_,
     ast.BinOp: operators.binary,
     ast.UnaryOp: operators.unary,
-    ast.Compare: operators.compare,
-    ast.BoolOp: operators.boolean,
-    ast.IfExp: operators.conditional,
+    ast.Compare: choices.compare,
+    ast.BoolOp: choices.boolean,
+    ast.IfExp: choices.conditional,
     ast.Call: calls.call,
 }
 STATEMENTS: dict[type, Callable[..., None]] = {

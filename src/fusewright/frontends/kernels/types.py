@@ -171,8 +171,8 @@ def converted(number: Number, dtype: DType, span: Span) -> Expr:
 
 @dataclass(frozen=True, slots=True)
 class Held:
-    """The type of a variable.  `literals` are its values while it has only been given literals: such
-    a variable takes the type of what it is given next.
+    """The type of a variable.  `literals` are its values while it has only been given literals:
+    such a variable takes the type of what it is given next.
     """
 
     dtype: DType
@@ -221,7 +221,7 @@ def _fits(value: Any, dtype: DType) -> bool:
         return isinstance(value, int) and value in RANGES[dtype]
     if isinstance(value, int):
         return abs(value) <= 2**53 and float(dtype.numpy.type(value)) == value
-    return value != value or float(dtype.numpy.type(value)) == value
+    return bool(value != value or float(dtype.numpy.type(value)) == value)
 
 
 def conflict(name: str, first: Held, second: Number) -> KernelError:

@@ -206,9 +206,9 @@ def copy(t: Translation, source: ArrayRef, span: Span, target: ArrayRef | None =
         for dim, extent in enumerate(shape)
     )
     inside = tuple(index(dim.index) for dim in dims)
-    place = ArrayRef(
+    moving = ArrayRef(
         source.buffer, (*source.indices, *inside), source.extents, source.dtype, source.name, True
     )
-    value = types.converted(elements.read(t, place, span), target.dtype, span)
+    value = types.converted(elements.read(t, moving, span), target.dtype, span)
     t.write(For(dims, (Store(target.buffer, inside, value, "", span),), span))
     return target

@@ -162,8 +162,8 @@ class Kernel:
 
     `arguments[k]` is the source of `param(k)`: a scalar, or the extent or stride of a buffer.
     The buffers in `scratch` are arrays of the kernel's own with literal extents; their content is
-    undefined until written, the others are given.  `written` are the given buffers it writes.  `disjoint` says which
-    pairs of given buffers share no memory.
+    undefined until written, the others are given.  `written` are the given buffers it writes.
+    `disjoint` says which pairs of given buffers share no memory.
     """
 
     name: str

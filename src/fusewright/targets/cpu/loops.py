@@ -13,7 +13,8 @@ from typing import Any, Literal
 import numpy as np
 
 from fusewright.base.options import Options
-from fusewright.codegen.statements import LoopModule, LoopWord, lower
+from fusewright.codegen.reading import LoopWord
+from fusewright.codegen.statements import LoopModule, lower
 from fusewright.ir.dtypes import DType
 from fusewright.ir.loops.interpret import Failed, shown
 from fusewright.ir.loops.statements import Kernel, Print, Shown
