@@ -39,7 +39,8 @@ class Reading(Loops):
     """The state of a kernel being written, and its expressions.
 
     `available` are the elements read before that nothing has changed since; `values` what variables
-    with one value stand for, `cells` where the others live.
+    with one value stand for, `cells` where the others live.  `chosen` are the lanes that run
+    inside a branch of a vector loop.
     """
 
     def __init__(self, kernel: Kernel, vector_bytes: int) -> None:
@@ -52,6 +53,7 @@ class Reading(Loops):
         self.values: dict[int, Expr] = {}
         self.cells: dict[int, str] = {}
         self.available: dict[Expr, Expr] = {}
+        self.chosen: Expr | None = None
         self.report = self.show = ""
 
     def arguments(self) -> None:
@@ -125,11 +127,13 @@ class Reading(Loops):
         if found is not None:
             return found
         builder = self.builder
-        if builder.lanes is not None and any(map(builder.is_vector, node.args)):
-            register = self.memory.load(node, builder.lanes.width)
+        lanes = builder.lanes
+        # Under a mask an element that is the same for all lanes may not exist.
+        if lanes is not None and (self.chosen or any(map(builder.is_vector, node.args))):
+            register = self.memory.load(node, lanes.width)
             found = builder.lane_variable(register, node.dtype)
         else:
-            lanes, builder.lanes = builder.lanes, None
+            builder.lanes = None
             found = builder.variable(self.memory.load(node, 1), node.dtype)
             builder.lanes = lanes
         self.available[node] = found

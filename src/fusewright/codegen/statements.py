@@ -98,7 +98,7 @@ class _Emission(Reading):
     def if_(self, statement: If) -> None:
         builder = self.builder
         condition = self.settled(statement.condition)
-        if builder.is_vector(condition):
+        if builder.lanes is not None:
             self._masked_if(statement, condition)
             return
         register = builder.scalar(condition)
@@ -226,9 +226,6 @@ class _Emission(Reading):
         if mask is not None and old is not None:
             value = op("where", mask, value, old)
         self.values[statement.local] = value
-
-    chosen: Expr | None = None
-    """The lanes that run, inside a branch of a vector loop."""
 
     def _masked_if(self, statement: If, condition: Expr) -> None:
         builder = self.builder

@@ -29,7 +29,7 @@ _PYTHON = {
 _STATIC = (
     str, bytes, type(None), type, np.dtype, FunctionType, BuiltinFunctionType, ModuleType, np.ufunc,
 )  # fmt: skip
-_arrays: dict[tuple[np.dtype[Any], int, str, bool], ArrayKind] = {}
+_arrays: dict[tuple[np.dtype[Any], int, str, bool, bool], ArrayKind] = {}
 _scalars: dict[type, NumberKind] = {}
 
 
@@ -81,18 +81,17 @@ def array_kind(array: NDArray, name: str) -> ArrayKind:
     """Dtype, rank, layout class, and whether it may be written."""
     flags = array.flags
     layout = "c" if flags.c_contiguous else _layout(array)
-    key = (array.dtype, array.ndim, layout, flags.writeable)
+    key = (array.dtype, array.ndim, layout, flags.writeable, flags.aligned)
     found = _arrays.get(key)
     if found is None:
+        row = _row(array.dtype, name)
         if not flags.aligned:
             raise UnsupportedError(
                 f"argument `{name}` is not aligned",
                 why="its elements do not lie at multiples of their size",
                 help="pass a copy",
             )
-        found = ArrayKind(_row(array.dtype, name), array.ndim, layout, flags.writeable)
-        if flags.aligned:
-            _arrays[key] = found
+        found = _arrays[key] = ArrayKind(row, array.ndim, layout, flags.writeable)
     return found
 
 

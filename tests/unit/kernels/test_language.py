@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 from tests.kernel_runs import same_as_cpython
 from tests.unit.kernels import loop_kernels as loops
-from tests.unit.kernels import value_kernels as values
+from tests.unit.kernels import value_kernels as vals
 from tests.unit.kernels.data import reals, whole
 
 CASES = {
@@ -35,49 +35,49 @@ CASES = {
     "static loops 2": (loops.static_loops, whole(5), 3, False),
     "bound read once": (loops.bound_read_once, np.array([4, 0, 0, 0, 0])),
     "swap": (loops.swap, whole(12), 12),
-    "branches": (values.branches, reals(11) * 2, whole(11)),
-    "chained": (values.chained, reals(9), np.zeros(9, bool)),
-    "conditional": (values.conditional, reals(13), reals(13)),
-    "short circuit": (values.short_circuit, reals(5), whole(9), 9),
-    "reductions": (values.reductions, reals(9)),
-    "into zero dim": (values.into_zero_dim, reals(9), np.array(1.5)),
-    "scan": (values.scan, reals(33)),
-    "negative": (values.negative, whole(6)),
-    "gather": (values.gather, reals(6), np.array([5, -1, 2, 2, -6]), reals(6)),
-    "gather by unsigned": (values.gather, reals(6), np.array([5, 1, 2], np.uint8), reals(6)),
-    "rows": (values.rows, reals(4, 5), reals(4, 5)),
-    "division of int64": (values.python_division, whole(40), whole(40, low=1), whole(40), whole(40)),
+    "branches": (vals.branches, reals(11) * 2, whole(11)),
+    "chained": (vals.chained, reals(9), np.zeros(9, bool)),
+    "conditional": (vals.conditional, reals(13), reals(13)),
+    "short circuit": (vals.short_circuit, reals(5), whole(9), 9),
+    "reductions": (vals.reductions, reals(9)),
+    "into zero dim": (vals.into_zero_dim, reals(9), np.array(1.5)),
+    "scan": (vals.scan, reals(33)),
+    "negative": (vals.negative, whole(6)),
+    "gather": (vals.gather, reals(6), np.array([5, -1, 2, 2, -6]), reals(6)),
+    "gather by unsigned": (vals.gather, reals(6), np.array([5, 1, 2], np.uint8), reals(6)),
+    "rows": (vals.rows, reals(4, 5), reals(4, 5)),
+    "division of int64": (vals.python_division, whole(40), whole(40, low=1), whole(40), whole(40)),
     "division of int8": (
-        values.python_division, whole(40, dtype=np.int8), whole(40, dtype=np.int8), whole(40), whole(40),
+        vals.python_division, whole(40, dtype=np.int8), whole(40, dtype=np.int8), whole(40), whole(40),
     ),
     "division of uint32": (
-        values.python_division, whole(40, dtype=np.uint32, low=0), whole(40, dtype=np.uint32, low=1),
+        vals.python_division, whole(40, dtype=np.uint32, low=0), whole(40, dtype=np.uint32, low=1),
         whole(40), whole(40),
     ),
-    "python numbers": (values.python_numbers, whole(70), 6, 6),
-    "float operators": (values.float_operators, reals(40) * 9, reals(40) * 2 + 9, reals(40, 7)),
-    "functions": (values.functions, reals(30) * 3, reals(30, 8)),
-    "numpy types": (values.numpy_types, reals(20), reals(20)),
-    "captured": (values.captured, reals(3)),
-    "inlined": (values.inlined, reals(9), reals(9)),
-    "atomics": (values.atomics, whole(5), whole(12, low=0, high=5), whole(12)),
-    "printing": (values.printing, reals(3), 4),
-    "printing float32": (values.printing, reals(3, dtype=np.float32), True),
-    "randoms": (values.randoms, reals(4, 9), 42),
-    "locals": (values.locals_, reals(9), reals(9)),
-    "vectors": (values.vectors, reals(4, 3), reals(4, 3), 0.25),
-    "structs": (values.structs, values.World(values.State(reals(7), reals(7), 0.5), 3)),
-    "tuples": (values.tuples, (reals(9), reals(9)), (1, 6)),
-    "no default": (values.none_default, reals(5), reals(5)),
-    "default": (values.none_default, reals(5)),
+    "python numbers": (vals.python_numbers, whole(70), 6, 6),
+    "float operators": (vals.float_operators, reals(40) * 9, reals(40) * 2 + 9, reals(40, 7)),
+    "functions": (vals.functions, reals(30) * 3, reals(30, 8)),
+    "numpy types": (vals.numpy_types, reals(20), reals(20)),
+    "captured": (vals.captured, reals(3)),
+    "inlined": (vals.inlined, reals(9), reals(9)),
+    "atomics": (vals.atomics, whole(5), whole(12, low=0, high=5), whole(12)),
+    "printing": (vals.printing, reals(3), 4),
+    "printing float32": (vals.printing, reals(3, dtype=np.float32), True),
+    "randoms": (vals.randoms, reals(4, 9), 42),
+    "locals": (vals.locals_, reals(9), reals(9)),
+    "vectors": (vals.vectors, reals(4, 3), reals(4, 3), 0.25),
+    "structs": (vals.structs, vals.World(vals.State(reals(7), reals(7), 0.5), 3)),
+    "tuples": (vals.tuples, (reals(9), reals(9)), (1, 6)),
+    "no default": (vals.none_default, reals(5), reals(5)),
+    "default": (vals.none_default, reals(5)),
     "promotions": (
-        values.promotions, reals(9, dtype=np.float32), whole(9, dtype=np.int32),
+        vals.promotions, reals(9, dtype=np.float32), whole(9, dtype=np.int32),
         whole(9, dtype=np.uint8, low=0), reals(9), reals(9, 6),
     ),
-    "literals adapt": (values.literals_adapt, reals(9, dtype=np.float32), reals(9)),
-    "literals adapt to ints": (values.literals_adapt, whole(9, dtype=np.int16), reals(9)),
-    "logical": (values.logical, whole(9, low=-1, high=2), whole(9, low=-1, high=2)),
-    "attributes": (values.attributes, reals(3, 4), reals(2)),
+    "literals adapt": (vals.literals_adapt, reals(9, dtype=np.float32), reals(9)),
+    "literals adapt to ints": (vals.literals_adapt, whole(9, dtype=np.int16), reals(9)),
+    "logical": (vals.logical, whole(9, low=-1, high=2), whole(9, low=-1, high=2)),
+    "attributes": (vals.attributes, reals(3, 4), reals(2)),
 }  # fmt: skip
 
 
@@ -89,18 +89,18 @@ def test_same_as_cpython(name: str) -> None:
 
 
 def test_a_literal_that_has_adapted_keeps_the_type() -> None:
-    total, least, _ = values.reductions(reals(0))
+    total, least, _ = vals.reductions(reals(0))
     assert (total, least) == (0, math.inf)
     assert type(total) is np.float64  # CPython has the literal itself: 0
 
 
 def test_method() -> None:
-    found, wanted = values.Solver(), values.Solver()
+    found, wanted = vals.Solver(), vals.Solver()
     found.step(4)
-    values.Solver.step.__wrapped__(wanted, 4)
+    vals.Solver.step.__wrapped__(wanted, 4)
     assert found.u.tolist() == wanted.u.tolist()
     found.dt = 0.25  # an attribute is an argument
     wanted.dt = 0.25
     found.step(5)
-    values.Solver.step.__wrapped__(wanted, 5)
+    vals.Solver.step.__wrapped__(wanted, 5)
     assert found.u.tolist() == wanted.u.tolist()

@@ -168,7 +168,7 @@ def _results(t: Translation, value: Value, results: dict[int, Buffer], source: S
 
 
 def _without_unused(body: tuple[Statement, ...]) -> tuple[Statement, ...]:
-    """Without variables that nothing reads."""
+    """Without variables that nothing reads, and without branches and loops that do nothing."""
     while True:
         used = {
             node.attr
@@ -189,6 +189,8 @@ def _kept(body: tuple[Statement, ...], used: set[int]) -> tuple[Statement, ...]:
             continue
         if blocks(statement):
             statement = _rebuilt(statement, used)
+            if not isinstance(statement, While) and not any(blocks(statement)):
+                continue
         kept.append(statement)
     return tuple(kept)
 
