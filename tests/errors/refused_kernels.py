@@ -232,8 +232,8 @@ def loop_else(a):
 
 
 @fw.kernel
-def sometimes_returns(a, n):
-    if n > 2:  # noqa: RET503 # <
+def sometimes_returns(a, n):  # noqa: RET503
+    if n > 2:  # <
         return 1
 
 

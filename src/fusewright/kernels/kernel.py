@@ -7,13 +7,16 @@ import functools
 import inspect
 from collections.abc import Callable
 from types import FunctionType, MethodType
-from typing import Any, Generic, ParamSpec, TypeVar, overload
+from typing import TYPE_CHECKING, Any, Generic, ParamSpec, TypeVar, overload
 
 from fusewright.base.errors import ArgumentError, KernelError
 from fusewright.frontends.kernels.source import Source, plain_function, read
 from fusewright.frontends.kernels.values import StaticKind
 from fusewright.kernels.run import run
 from fusewright.kernels.specialise import Specialised
+
+if TYPE_CHECKING:
+    from fusewright.kernels.explain import KernelExplanation, KernelStats
 
 P = ParamSpec("P")
 R = TypeVar("R")
@@ -81,6 +84,21 @@ class Kernel(Generic[P, R]):
             raise ArgumentError(f"{self.function.__name__}: {error}") from None
         bound.apply_defaults()
         return bound.arguments
+
+    def explain(self) -> KernelExplanation:
+        """What has been compiled for which arguments, and how each loop runs."""
+        # Imported here: few programs ask.
+        from fusewright.kernels.explain import explain
+
+        return explain(self)
+
+    @property
+    def stats(self) -> KernelStats:
+        """Counts, for tests."""
+        # Imported here: as above.
+        from fusewright.kernels.explain import stats
+
+        return stats(self)
 
     def __get__(self, instance: Any, owner: type | None = None) -> Any:
         return self if instance is None else MethodType(self, instance)

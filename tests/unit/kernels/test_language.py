@@ -48,7 +48,8 @@ CASES = {
     "rows": (vals.rows, reals(4, 5), reals(4, 5)),
     "division of int64": (vals.python_division, whole(40), whole(40, low=1), whole(40), whole(40)),
     "division of int8": (
-        vals.python_division, whole(40, dtype=np.int8), whole(40, dtype=np.int8), whole(40), whole(40),
+        vals.python_division, whole(40, dtype=np.int8), whole(40, dtype=np.int8),
+        whole(40), whole(40),
     ),
     "division of uint32": (
         vals.python_division, whole(40, dtype=np.uint32, low=0), whole(40, dtype=np.uint32, low=1),
