@@ -12,7 +12,8 @@ from typing import TYPE_CHECKING, Any, Generic, ParamSpec, TypeVar, overload
 from fusewright.base.errors import ArgumentError, KernelError
 from fusewright.frontends.kernels.source import Source, plain_function, read
 from fusewright.frontends.kernels.values import StaticKind
-from fusewright.kernels.run import run
+from fusewright.kernels.quick import Quick
+from fusewright.kernels.run import quickly, run
 from fusewright.kernels.specialise import Specialised
 
 if TYPE_CHECKING:
@@ -36,6 +37,7 @@ class Kernel(Generic[P, R]):
         self.c_integers = integers == "c"
         self.signature = inspect.signature(function)
         self.specialisations: dict[Any, list[Specialised]] = {}
+        self.quick: dict[Any, Quick] = {}
         functools.update_wrapper(self, function)
         self._source: Source | None = None
         self._static: frozenset[str] = frozenset()
@@ -69,6 +71,10 @@ class Kernel(Generic[P, R]):
 
     def __call__(self, *args: P.args, **kwargs: P.kwargs) -> R:
         """Run it; complete when the call returns."""
+        if not kwargs and self.quick:
+            done, quick = quickly(self, args)
+            if done:
+                return quick  # type: ignore[no-any-return]
         result: R = run(self, self.bind(*args, **kwargs))
         return result
 

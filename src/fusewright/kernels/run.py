@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import sys
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -15,10 +15,12 @@ from fusewright.ir.loops.statements import Check
 from fusewright.ir.nest import Source
 from fusewright.kernels import specialise
 from fusewright.kernels.arguments import kind_of, plain_number
+from fusewright.kernels.quick import MOST, key_of, learn
 from fusewright.kernels.specialise import Specialised, apart, memories, with_facts
 
 if TYPE_CHECKING:
     from fusewright.kernels.kernel import Kernel
+    from fusewright.targets.cpu.loops import CompiledLoops
 
 NDArray = np.ndarray[Any, Any]
 _ERRORS: dict[str, type[FusewrightError]] = {
@@ -37,9 +39,44 @@ def run(kernel: Kernel[Any, Any], arguments: Mapping[str, Any]) -> Any:
     if options.target == "reference":
         _interpret(found, arrays, params)
     else:
-        _compiled(found, arrays, params, options)
+        compiled = _compiled(found, arrays, params, options)
+        _remember(kernel, found, compiled, arguments, options)
     found.calls += 1
     return _result(found, arrays)
+
+
+def quickly(kernel: Kernel[Any, Any], args: tuple[Any, ...]) -> tuple[bool, Any]:
+    """Run a call like an earlier one; whether that was possible, and what it returned."""
+    key = key_of(args)
+    known = kernel.quick.get(key) if key is not None else None
+    if known is None or not known.holds(current()):
+        return False, None
+    return known.run(args)
+
+
+def _remember(
+    kernel: Kernel[Any, Any],
+    found: Specialised,
+    compiled: CompiledLoops,
+    arguments: Mapping[str, Any],
+    options: Options,
+) -> None:
+    key = key_of(tuple(arguments.values()))
+    if key is None:
+        return
+    shape, given = found.translated.result, found.kernel.given
+    results = [n for n, path in zip(given, found.translated.paths, strict=True) if path is None]
+
+    def finish(arrays: Sequence[NDArray]) -> Any:
+        return _number(shape, dict(zip(results, arrays, strict=True)))
+
+    quick = learn(
+        found, compiled, tuple(arguments), arguments, options, finish if results else None
+    )
+    if quick is not None:
+        if len(kernel.quick) >= MOST:
+            kernel.quick.clear()
+        kernel.quick[key] = quick
 
 
 def specialised(
@@ -95,7 +132,7 @@ def _show(text: str) -> None:
 
 def _compiled(
     found: Specialised, arrays: list[NDArray], params: list[Any], options: Options
-) -> None:
+) -> CompiledLoops:
     # Imported here: it brings the code generator in.
     from fusewright.targets.cpu.loops import obtain
 
@@ -105,6 +142,7 @@ def _compiled(
     if code is None:
         code = found.compiled[key] = obtain(with_facts(found.kernel, disjoint), options)
     code.run(arrays, params, failed)
+    return code  # type: ignore[no-any-return]
 
 
 def failed(check: Check, values: tuple[Any, ...], loops: tuple[Any, ...]) -> Exception:

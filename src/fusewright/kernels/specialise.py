@@ -19,6 +19,7 @@ from fusewright.frontends.kernels.translate import Translated, translate
 from fusewright.frontends.kernels.values import ArrayKind, Kind, NumberKind, Path, StructKind
 from fusewright.ir.loops.statements import Kernel
 from fusewright.ir.loops.verify import check_kernel
+from fusewright.ir.nest import Source as Origin
 from fusewright.kernels.arguments import kind_of, memory_of
 
 NDArray = np.ndarray[Any, Any]
@@ -138,6 +139,15 @@ def _bounds(array: NDArray) -> tuple[int, int]:
     low = sum(r for r in reach_ if r < 0)
     high = sum(r for r in reach_ if r > 0)
     return address + low, address + high + array.itemsize
+
+
+def reach_of(
+    source: Origin, translated: Translated, paths: Mapping[int, Path | None]
+) -> Path | None:
+    """The path of the argument that a parameter comes from."""
+    if source.what == "scalar":
+        return translated.scalars[source.slot]
+    return paths[source.slot]
 
 
 def with_facts(kernel: Kernel, disjoint: frozenset[tuple[int, int]]) -> Kernel:
