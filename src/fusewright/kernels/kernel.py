@@ -69,6 +69,11 @@ class Kernel(Generic[P, R]):
             return StaticKind(value, repr(value))
         return None
 
+    @property
+    def is_simple(self) -> bool:
+        """Whether arguments come by position, and no value of theirs is part of the key."""
+        return self._plain and not self._static
+
     def __call__(self, *args: P.args, **kwargs: P.kwargs) -> R:
         """Run it; complete when the call returns."""
         if not kwargs and self.quick:

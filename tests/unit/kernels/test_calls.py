@@ -189,6 +189,65 @@ def test_numbers_are_no_part_of_the_key() -> None:
     assert [len(found) for found in put.specialisations.values()] == [1]
 
 
+def test_quick_calls_see_what_has_changed(monkeypatch: pytest.MonkeyPatch) -> None:
+    found, wanted = np.arange(40.0), np.arange(40.0)
+    quick = fw.kernel(shift.__wrapped__)
+    for low in (20, 20, 1, 0, 20, 1):
+        quick(found[:20], found[low : low + 20])
+        quick.__wrapped__(wanted[:20], wanted[low : low + 20])
+    assert found.tolist() == wanted.tolist()
+    x = np.ones(2)
+    for factor in (2.0, 2.0, 3.0):
+        monkeypatch.setitem(globals(), "FACTOR", factor)
+        scaled(x)
+    assert x.tolist() == [12.0] * 2
+    frozen = np.ones(20)
+    frozen.flags.writeable = False
+    with pytest.raises(errors.KernelError, match="`y` is written to"):
+        quick(np.ones(20), frozen)
+
+
+def test_quick_calls_return_and_refuse() -> None:
+    kernel = fw.kernel(total.__wrapped__)
+    results = [kernel(np.full(4, float(k))) for k in range(5)]
+    assert results == [0.0, 4.0, 8.0, 12.0, 16.0]
+    assert {type(result) for result in results} == {np.float64}
+    assert kernel.stats.calls == 5
+
+    @fw.kernel
+    def put(x, value):
+        x[0] = value
+
+    x = np.zeros(1, int)
+    for value in (1, 2, 2**63 - 1):
+        put(x, value)
+        assert x[0] == value
+    with pytest.raises(errors.OverflowIntError):
+        put(x, 2**63)
+
+
+def test_static_values_are_seen_by_quick_calls() -> None:
+    @fw.kernel
+    def unrolled(x, n):
+        for i in fw.static(range(fw.static(n))):
+            x[i] += 1
+
+    x = np.zeros(4)
+    for n in (1, 1, 2, 4):
+        unrolled(x, n)
+    assert x.tolist() == [4, 2, 1, 1]
+
+
+def test_a_name_without_place_is_refused_again() -> None:
+    @fw.kernel
+    def named(x, *, k):
+        x[0] = k
+
+    named(np.zeros(1), k=1)
+    with pytest.raises(errors.ArgumentError):
+        named(np.zeros(1), 1)  # type: ignore[misc]
+
+
 SOURCE = """
 import fusewright as fw
 
