@@ -78,6 +78,9 @@ CASES = {
     "literals adapt": (vals.literals_adapt, reals(9, dtype=np.float32), reals(9)),
     "literals adapt to ints": (vals.literals_adapt, whole(9, dtype=np.int16), reals(9)),
     "logical": (vals.logical, whole(9, low=-1, high=2), whole(9, low=-1, high=2)),
+    "tuples keep their values": (vals.tuples_keep_their_values, reals(5), 4),
+    "unrolled exits": (vals.unrolled_exits, reals(9), 2),
+    "vectors in branches": (vals.vectors_in_branches, reals(9), reals(9)),
     "attributes": (vals.attributes, reals(3, 4), reals(2)),
 }  # fmt: skip
 

@@ -351,3 +351,53 @@ def logical(a, b):
 def attributes(a, b):
     b[0] = a.size + a.ndim + a.shape[1] + len(a)
     b[1] = divmod(7, 2)[1] + divmod(b[0], 5)[0] + pow(3, 2) + min(4, 2, 3) + max(b[0], 1.0)
+
+
+def pair_after(pair, a):
+    a[0] = 50.0
+    return pair[0] + pair[1]
+
+
+@fw.kernel
+def tuples_keep_their_values(a, n):
+    s = 1
+    for i in range(n):
+        p = (a[0], s)
+        s = s + 1
+        a[0] += 1
+        a[1] += p[0] * p[1]
+        space = range(s)
+        s += 1
+        for _ in space:
+            a[2] += 1
+        for x in (a[0], s):
+            a[0] = 9.0
+            a[3] += x
+        a[4] += pair_after((a[0], i), a)
+    return s
+
+
+@fw.kernel
+def unrolled_exits(a, n):
+    for i in range(a.shape[0]):
+        x = 0
+        for k in fw.static(range(3)):
+            if i > k:
+                if a[i] > 0:
+                    continue
+                x += 1
+            x += k * n
+            if x > 4:
+                break
+        a[i] = x
+
+
+@fw.kernel
+def vectors_in_branches(a, b):
+    v = fw.vector(1.0, 2.0)
+    for i in range(a.shape[0]):
+        if a[i] > 0:
+            v = fw.vector(a[i], b[i])
+        elif i % 2:
+            v = v + 1
+        b[i] = v[i % 2] + v[0]

@@ -188,8 +188,9 @@ def _inline(
         )
     if len(t.frames) > DEEPEST:
         raise t.refuse(node, f"more than {DEEPEST} calls inside one another")
-    values = [t.fixed(v) if isinstance(v, Number) else v for v in operands(t, node.args)]
-    named_values = operands(t, [keyword.value for keyword in node.keywords])
+    given = operands(t, [*node.args, *(keyword.value for keyword in node.keywords)])
+    given = [t.lasting(value) for value in given]
+    values, named_values = given[: len(node.args)], given[len(node.args) :]
     names = [str(keyword.arg) for keyword in node.keywords]
     if instance is not None:
         values.insert(0, instance)

@@ -20,7 +20,7 @@ from fusewright.frontends.kernels.joins import SlotTree
 from fusewright.frontends.kernels.liveness import Liveness
 from fusewright.frontends.kernels.source import Source
 from fusewright.frontends.kernels.types import Held
-from fusewright.frontends.kernels.values import Number, Value
+from fusewright.frontends.kernels.values import Number, Space, TupleValue, Value
 from fusewright.ir.dtypes import INT64, DType
 from fusewright.ir.expr import Expr, local, postorder
 from fusewright.ir.loops.statements import Check, Let, Local, Reason, Statement
@@ -190,6 +190,17 @@ class Translation:
         """The number as it is now, whatever is written later."""
         return number if self.is_stable(number.expr) else self.let(name or "_", number)
 
+    def lasting(self, value: Value) -> Value:
+        """A value that keeps what it is now, whatever is written later; arrays are references."""
+        if isinstance(value, Number):
+            return self.fixed(value)
+        if isinstance(value, TupleValue):
+            return TupleValue(tuple(self.lasting(item) for item in value.items))
+        if isinstance(value, Space):
+            dims = tuple((self.fixed(a), self.fixed(b), self.fixed(c)) for a, b, c in value.dims)
+            return Space(dims, value.order, value.form)
+        return value
+
     def is_stable(self, expr: Expr) -> bool:
         """Whether no statement can change what the expression means."""
         return not any(
@@ -258,7 +269,7 @@ class Translation:
         elif isinstance(value, Number):
             self.frame.env[name] = self.named(name, value)
         else:
-            self.frame.env[name] = value
+            self.frame.env[name] = self.lasting(value)
 
 
 def _size(expr: Expr, limit: int) -> int:

@@ -220,13 +220,19 @@ class Inputs:
         if value is None:
             kind = self._capture_kind(found)
             if isinstance(kind, ArrayKind | StructKind | NumberKind):
-                path = ("@" + names[0], *names[1:])
-                self.captured_objects[path[0]] = (function, names[0])
+                path = (self._root(function, names[0]), *names[1:])
                 return self.argument(path, kind, span)
             value = Static(found)
         key = (id(function), names)
         self.captures.setdefault(key, Capture(function, names, found))
         return value
+
+    def _root(self, function: FunctionType, name: str) -> str:
+        """The start of a captured object's path; functions may mean different things by a name."""
+        root = "@" + name
+        while self.captured_objects.setdefault(root, (function, name)) != (function, name):
+            root += "'"
+        return root
 
 
 def constant(found: Any, span: Span) -> Value | None:

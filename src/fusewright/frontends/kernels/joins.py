@@ -70,7 +70,6 @@ class SlotTree:
     key: Any
     form: Slot | list[SlotTree] | Value | None = None
     assigned: bool = False
-    started: bool = False
 
     def read(self, span: Span) -> Value:
         """The present value."""

@@ -35,7 +35,7 @@ def for_(t: Translation, node: ast.For, after: Names, tail: Tail) -> None:
     value = t.expression(node.iter)
     items = unrolled_items(t, value, node.iter)
     if items is not None:
-        _unrolled(t, node, items, after)
+        _unrolled(t, node, [t.lasting(item) for item in items], after)
     else:
         assert isinstance(value, Space)
         _nest(t, node, value, after)
@@ -88,8 +88,7 @@ def _nest(t: Translation, node: ast.For, space: Space, after: Names) -> None:
         body = _body(t, node, loop)
     t.ranges, t.loop_names = outer, outer_names
     t.frame.env = env
-    for tree, before in zip(t.active, sure, strict=True):
-        tree.assigned = before
+    _restore(t, sure)
     _finish(t, For(tuple(dims), (*start, *body), span), loop, node)
     close_slots(t, slots, span)
 
@@ -175,27 +174,34 @@ def _unrolled(t: Translation, node: ast.For, items: Sequence[Value], after: Name
     span = t.span(node)
     jumps = any(isinstance(inner, ast.Break | ast.Continue) for inner in ast.walk(node))
     slots = open_slots(t, _carried(t, node, assigned([node]), after), node) if jumps else {}
-    breaks = False
+    breaks, sure = False, [tree.assigned for tree in t.active]
     instance = t.frame.instance
     with t.block() as written:
         label = t.label()
         for count, item in enumerate(items):
             t.frame.instance = (*instance, span[1], span[2], count)
+            before = [tree.assigned for tree in t.active]
             loop = _enter(t, node, after)
             loop.break_label = label
             _bind_target(t, node.target, item)
             t.out += _body(t, node, loop)
             breaks = breaks or loop.breaks
+            if loop.continues:
+                _restore(t, before)
             t.frame.loops.pop()
     t.frame.instance = instance
     if breaks:
         t.write(Block(label, tuple(written), span))
+        _restore(t, sure)
     else:
         t.out += written
-    if breaks:
-        for tree in slots.values():
-            tree.assigned = tree.started
     close_slots(t, slots, span)
+
+
+def _restore(t: Translation, sure: Sequence[bool]) -> None:
+    """Some path went past assignments: which names surely have a value is as it was."""
+    for tree, before in zip(t.active, sure, strict=True):
+        tree.assigned = before
 
 
 def while_(t: Translation, node: ast.While, after: Names, tail: Tail) -> None:
@@ -215,7 +221,6 @@ def while_(t: Translation, node: ast.While, after: Names, tail: Tail) -> None:
     t.frame.env = dict(env)
     body = _body(t, node, loop)
     t.frame.env = env
-    for tree, before in zip(t.active, sure, strict=True):
-        tree.assigned = before
+    _restore(t, sure)
     _finish(t, While(tuple(head), condition.expr, body, span), loop, node)
     close_slots(t, slots, span)

@@ -40,8 +40,19 @@ class Source:
         return (len(before) if text else offset + self.indent) + 1
 
 
+_known: dict[CodeType, Source] = {}
+"""Kept while the process lives: a loaded function does not change with its file."""
+
+
 def read(function: FunctionType) -> Source:
     """The definition of a function; refused where there is no source, or not that of this code."""
+    found = _known.get(function.__code__)
+    if found is None:
+        found = _known[function.__code__] = _read(function)
+    return found
+
+
+def _read(function: FunctionType) -> Source:
     code = function.__code__
     where = (code.co_filename, code.co_firstlineno, 1, 0)
     try:

@@ -114,7 +114,6 @@ def open_slots(t: Translation, names: Sequence[str], node: ast.AST) -> dict[str,
         if present is not None and not isinstance(present, Maybe):
             value = present.read(span) if isinstance(present, SlotTree) else present
             _start(t, tree, value, span)
-            tree.started = True
         opened[name] = tree
         t.frame.env[name] = tree
         t.active.append(tree)
