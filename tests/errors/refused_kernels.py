@@ -231,8 +231,8 @@ def loop_else(a):
         a[0] = 2  # <
 
 
-@fw.kernel
-def sometimes_returns(a, n):  # noqa: RET503
+@fw.kernel  # noqa: RET503
+def sometimes_returns(a, n):
     if n > 2:  # <
         return 1
 

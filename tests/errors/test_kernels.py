@@ -83,6 +83,7 @@ def test_arguments() -> None:
         ((np.zeros(3, complex), 3), "elements of type complex128"),
         ((np.zeros(3, ">f8"), 3), "elements of type >f8"),
         ((np.zeros(3), 2**70), "argument `n` is 1180591620717411303424"),
+        ((np.ma.masked_array([1.0, 2.0]), 1), "argument `a` is a MaskedArray"),
         ((np.zeros(3),), "missing a required argument: 'n'"),
         ((np.zeros(25, np.uint8)[1:].view(np.float64), 1), "is not aligned"),
     ):
@@ -105,6 +106,16 @@ def test_not_a_function() -> None:
         fw.kernel(len)
     with pytest.raises(fw.FusewrightError, match="integers="):
         fw.kernel(outside.__wrapped__, integers="pascal")
+
+
+@fw.kernel(integers="c")
+def calls_another(a):
+    divides(a, 2)
+
+
+def test_other_integers() -> None:
+    with pytest.raises(fw.FusewrightError, match="divides divides integers in another way"):
+        calls_another(np.zeros(1))
 
 
 def test_stars() -> None:

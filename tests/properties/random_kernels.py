@@ -14,7 +14,8 @@ import numpy as np
 Draw = Callable[[int, int], int]
 """An integer between two, both included."""
 
-SIZE = 6
+SIZE, ROWS, COLUMNS = 19, 3, 17
+"""More than two vectors, and a remainder."""
 ARRAYS = {
     "a": np.float64, "b": np.float32, "c": np.int64, "d": np.int32, "e": np.uint8, "g": np.float16,
 }  # fmt: skip
@@ -44,6 +45,7 @@ class Writer:
         self.draw = draw
         self.lines: list[str] = []
         self.loops: list[str] = []
+        self.cells: list[str] = []
         self.names: dict[str, list[str]] = {"i": [], "f": [], "v": []}
         self.count = 0
         self.budget = statements
@@ -107,7 +109,8 @@ class Writer:
     def store(self, depth: int) -> None:
         array = self.pick(*ARRAYS, "m")
         if array == "m":
-            place, value = f"m[{self.index(4)}, {self.index(5)}]", self.number("v", 2)
+            place = f"m[{self.index(ROWS)}, {self.index(COLUMNS)}]"
+            place, value = self.pick(place, *self.cells), self.number("v", 2)
         elif array in "cde":
             place, value = f"{array}[{self.index()}]", f"({self.number('i', 2)}) % 90"
         else:
@@ -151,17 +154,23 @@ class Writer:
     def loop(self, depth: int) -> None:
         name = self.loop_name()
         space = self.pick(
-            "range(6)", "range(1, 6)", "range(len(a))", "range(1, len(a) - 1)", "range(5, -1, -1)",
-            "range(0, n, 2)", "range(n)", "range(2, n)", "fw.static(range(3))",
+            "range(19)", "range(1, 19)", "range(len(a))", "range(1, len(a) - 1)", "range(len(a))",
+            "range(18, -1, -1)", "range(0, 19, 3)", "range(n)", "range(2, n)",
+            "fw.static(range(3))",
         )  # fmt: skip
         self.put(depth, f"for {name} in {space}:")
         self.body(depth, [name])
 
     def nest(self, depth: int) -> None:
         x, y = self.loop_name(), self.loop_name()
-        space = self.pick("4, 5", "(1, 4), m.shape[1]", "n, (1, 5)", "4, 5, axes=(1, 0)")
+        space = self.pick("3, 17", "(1, 3), m.shape[1]", "n % 4, (1, 17)", "3, 17, axes=(1, 0)")
         self.put(depth, f"for {x}, {y} in fw.ndrange({space}):")
+        self.cells.append(f"m[{x}, {y}]")
+        if self.draw(0, 1):
+            sign = self.pick("=", "+=", "*=")
+            self.put(depth + 1, f"m[{x}, {y}] {sign} {self.number('v', 2)}")
         self.body(depth, [x, y])
+        self.cells.pop()
 
     def while_(self, depth: int) -> None:
         self.count += 1
@@ -186,7 +195,7 @@ class Writer:
         """A position in bounds, counted from either end."""
         if self.loops and size == SIZE and self.draw(0, 3):
             name = self.pick(*self.loops)
-            return str(self.pick(name, name, f"5 - {name}", f"{name} - 1", f"({name} + 1) % 6"))
+            return str(self.pick(name, name, f"18 - {name}", f"{name} - 1", f"({name} + 1) % 19"))
         if self.loops and self.draw(0, 1):
             return f"{self.pick(*self.loops)} % {size}"
         if depth == 0 or self.draw(0, 1):
@@ -230,7 +239,7 @@ class Writer:
     def real(self, depth: int) -> str:
         if self.draw(0, 1):
             return self.element(self.pick(*ARRAYS, "a", "b"), depth)
-        leaves = [*self.names["f"], *self.names["v"], "x", "0.5", "2.25"]
+        leaves = [*self.names["f"], *self.names["v"], "x", "0.5", "2.25", *self.cells, *self.cells]
         if depth == 0:
             return str(self.pick(*leaves))
         x, y = self.real(depth - 1), self.real(depth - 1)
@@ -278,7 +287,7 @@ def arguments(seed: int) -> tuple[Any, ...]:
         (rng.integers(0, 50, SIZE) if np.dtype(t).kind in "iu" else rng.normal(size=SIZE)).astype(t)
         for t in ARRAYS.values()
     ]
-    matrix = rng.normal(size=(4, 5))
+    matrix = rng.normal(size=(ROWS, COLUMNS))
     if seed % 3 == 0:
         arrays[0] = np.repeat(arrays[0], 2)[::2]
         matrix = np.asfortranarray(matrix)

@@ -24,7 +24,7 @@ from fusewright.base.errors import KernelError
 
 EXAMPLES = int(os.environ.get("FUSEWRIGHT_TEST_EXAMPLES", "0"))
 CASES = settings(
-    max_examples=EXAMPLES or 40, derandomize=not EXAMPLES, deadline=None,
+    max_examples=EXAMPLES or 20, derandomize=not EXAMPLES, deadline=None,
     suppress_health_check=list(HealthCheck),
 )  # fmt: skip
 

@@ -42,6 +42,12 @@ def kind_of(value: Any, name: str = "") -> Kind:
         return array_kind(value, name)
     if isinstance(value, np.generic):
         return _scalar_kind(value, name)
+    if isinstance(value, np.ndarray) and type(value) is not np.memmap:
+        raise UnsupportedError(
+            f"argument `{name}` is a {type(value).__name__}",
+            why="a subclass of NumPy's array may mean something else by its elements",
+            help="pass np.asarray(...) of it",
+        )
     if isinstance(value, Scalar):
         return NumberKind(value._dtype, False)
     if isinstance(value, np.ndarray | Array) or hasattr(type(value), "__dlpack__"):

@@ -32,9 +32,9 @@ from fusewright.ir.loops.text import kernel_text
 from fusewright.ir.loops.verify import check_kernel
 from fusewright.ir.nest import Buffer, Source
 
-N, I, K = param(0, INT64), index(0), local(0, INT64)
+N, AT, K = param(0, INT64), index(0), local(0, INT64)
 ZERO, ONE = const(0, INT64), const(1, INT64)
-HERE = load(0, (I,), FLOAT64)
+HERE = load(0, (AT,), FLOAT64)
 BODY = (
     Let(0, ZERO),
     Block(
@@ -44,7 +44,7 @@ BODY = (
                 (Dim(0, ZERO, N),),
                 (
                     If(op("less", HERE, const(0.0, FLOAT64)), (Leave(1),)),
-                    Store(0, (I,), const(2.0, FLOAT64), "multiply"),
+                    Store(0, (AT,), const(2.0, FLOAT64), "multiply"),
                     Let(0, op("add", K, ONE)),
                 ),
             ),
@@ -125,7 +125,7 @@ def test_well_formed() -> None:
 
 
 WRONG = {
-    "outside its loop": (Store(0, (I,), const(1.0, FLOAT64)),),
+    "outside its loop": (Store(0, (AT,), const(1.0, FLOAT64)),),
     "dtype of the value": (Store(0, (ZERO,), const(1.0, FLOAT32)),),
     "rank": (Store(0, (), const(1.0, FLOAT64)),),
     "no buffer 3": (Store(3, (ZERO,), const(1.0, FLOAT64)),),

@@ -63,7 +63,7 @@ def _of_struct(t: Translation, struct: Struct, attr: str, span: Span) -> Value:
     if isinstance(plain, FunctionType):
         if isinstance(vars(struct.kind).get(attr), staticmethod):
             return Static(plain)
-        return Bound(plain, struct)
+        return Bound(plain, struct, found)
     return t.inputs.attribute(struct, attr, span)
 
 

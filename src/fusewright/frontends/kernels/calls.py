@@ -46,6 +46,7 @@ def call(t: Translation, node: ast.Call) -> Value:
     if isinstance(function, Method):
         return _array_method(t, node, function)
     if isinstance(function, Bound):
+        same_integers(t, node, function.target)
         return _inline(t, node, function.function, function.instance)
     if not isinstance(function, Static):
         raise t.refuse(node, f"a {describe(function)} cannot be called")
@@ -60,6 +61,7 @@ def call(t: Translation, node: ast.Call) -> Value:
             return row(t, node, _with_keywords(t, node, target))
         return row(t, node, operands(t, node.args))
     plain = getattr(target, "__wrapped__", target)
+    same_integers(t, node, target)
     if isinstance(plain, FunctionType):
         return _inline(t, node, plain, None)
     raise t.refuse(
@@ -68,6 +70,17 @@ def call(t: Translation, node: ast.Call) -> Value:
         why="it is neither one of the functions of kernels nor written in Python",
         help="the functions are listed on the page about kernels; your own may be any `def`",
     )
+
+
+def same_integers(t: Translation, node: ast.AST, target: Any) -> None:
+    """A kernel that is called is inlined: its integers must divide like the caller's."""
+    if getattr(target, "c_integers", t.settings.c_integers) != t.settings.c_integers:
+        raise t.refuse(
+            node,
+            f"{target.__name__} divides integers in another way",
+            why="a kernel that another one calls becomes part of it",
+            help="give both the same integers=",
+        )
 
 
 def _with_keywords(t: Translation, node: ast.Call, target: Any) -> list[Value]:

@@ -73,7 +73,7 @@ def _finish(t: Translation, statement: Statement, loop: LoopFrame, node: ast.AST
 
 def _nest(t: Translation, node: ast.For, space: Space, after: Names) -> None:
     span = t.span(node)
-    dims, values = _dims(t, space)
+    dims, values = _dims(t, space, node.target)
     names = assigned([node])
     carried = _carried(t, node, names, after)
     slots = open_slots(t, carried, node)
@@ -93,8 +93,11 @@ def _nest(t: Translation, node: ast.For, space: Space, after: Names) -> None:
     close_slots(t, slots, span)
 
 
-def _dims(t: Translation, space: Space) -> tuple[list[Dim], list[Expr]]:
+def _dims(t: Translation, space: Space, target: ast.expr) -> tuple[list[Dim], list[Expr]]:
     """The loops, outermost first, and the value of each of the space's dims."""
+    elements = _elements(target)
+    names = [each.id if isinstance(each, ast.Name) else "" for each in elements]
+    names = names if len(names) == len(space.dims) else [""] * len(space.dims)
     places: dict[int, Expr] = {}
     dims = []
     bounds = [tuple(t.fixed(bound, "bound") for bound in triple) for triple in space.dims]
@@ -103,10 +106,11 @@ def _dims(t: Translation, space: Space) -> tuple[list[Dim], list[Expr]]:
         number = t.index()
         here = index(number)
         if step.literal == 1:
-            dims.append(Dim(number, low.expr, high.expr))
+            dims.append(Dim(number, low.expr, high.expr, names[axis]))
             places[axis] = here
         else:
-            dims.append(Dim(number, const(0, INT64), _count(low.expr, high.expr, step)))
+            count = _count(low.expr, high.expr, step)
+            dims.append(Dim(number, const(0, INT64), count, names[axis]))
             places[axis] = linear.plus(low.expr, _scaled(here, step))
     return dims, [places[axis] for axis in range(len(bounds))]
 

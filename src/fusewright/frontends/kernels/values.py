@@ -78,10 +78,11 @@ class Struct:
 
 @dataclass(frozen=True, slots=True)
 class Bound:
-    """A method and the object it is called on."""
+    """A method and the object it is called on; `target` is what the class has under its name."""
 
     function: FunctionType
     instance: Value
+    target: Any
 
 
 @dataclass(frozen=True, slots=True)

@@ -51,7 +51,10 @@ class Store:
 
 @dataclass(frozen=True, slots=True)
 class Dim:
-    """One dim of a loop: `index` runs over [low, high), both computed before the loop starts."""
+    """One dim of a loop: `index` runs over [low, high), both computed before the loop starts.
+
+    `name` is what the user calls it (or a value computed from it, where steps are not 1).
+    """
 
     index: int
     low: Expr
