@@ -54,7 +54,7 @@ def kind_of(value: Any, name: str = "") -> Kind:
         return array_kind(memory_of(value), name)
     if isinstance(value, tuple) and not hasattr(value, "_fields"):
         return TupleKind(tuple(kind_of(item, f"{name}[{n}]") for n, item in enumerate(value)))
-    if isinstance(value, _STATIC) or hasattr(type(value), "__wrapped__"):
+    if isinstance(value, _STATIC) or hasattr(value, "__wrapped__"):
         return StaticKind(value)
     if isinstance(value, list | dict | set | complex | bytearray | memoryview):
         raise UnsupportedError(

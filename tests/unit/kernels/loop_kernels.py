@@ -163,3 +163,31 @@ def swap(a, n):
         a[i] = x
         x, y = y, x + y
     return x
+
+
+@fw.kernel
+def unrolled_exits(a, n):
+    for i in range(a.shape[0]):
+        x = 0
+        for k in fw.static(range(3)):
+            if i > k:
+                if a[i] > 0:
+                    continue
+                x += 1
+            x += k * n
+            if x > 4:
+                break
+        a[i] = x
+
+
+@fw.kernel
+def inner(a, i, k):
+    for j in range(k):
+        a[i] += j
+    return a[i]
+
+
+@fw.kernel
+def calls_a_kernel(a):
+    for i in range(a.shape[0]):
+        a[i] = inner(a, i, i % 3) * 2

@@ -79,8 +79,9 @@ CASES = {
     "literals adapt to ints": (vals.literals_adapt, whole(9, dtype=np.int16), reals(9)),
     "logical": (vals.logical, whole(9, low=-1, high=2), whole(9, low=-1, high=2)),
     "tuples keep their values": (vals.tuples_keep_their_values, reals(5), 4),
-    "unrolled exits": (vals.unrolled_exits, reals(9), 2),
+    "unrolled exits": (loops.unrolled_exits, reals(9), 2),
     "vectors in branches": (vals.vectors_in_branches, reals(9), reals(9)),
+    "calls a kernel": (loops.calls_a_kernel, reals(9)),
     "attributes": (vals.attributes, reals(3, 4), reals(2)),
 }  # fmt: skip
 

@@ -378,21 +378,6 @@ def tuples_keep_their_values(a, n):
 
 
 @fw.kernel
-def unrolled_exits(a, n):
-    for i in range(a.shape[0]):
-        x = 0
-        for k in fw.static(range(3)):
-            if i > k:
-                if a[i] > 0:
-                    continue
-                x += 1
-            x += k * n
-            if x > 4:
-                break
-        a[i] = x
-
-
-@fw.kernel
 def vectors_in_branches(a, b):
     v = fw.vector(1.0, 2.0)
     for i in range(a.shape[0]):
