@@ -9,15 +9,13 @@ from collections.abc import Callable
 from types import FunctionType, MethodType
 from typing import TYPE_CHECKING, Any, Generic, ParamSpec, TypeVar, overload
 
-from fusewright.base.errors import ArgumentError, KernelError
-from fusewright.frontends.kernels.source import Source, plain_function, read
-from fusewright.frontends.kernels.values import StaticKind
-from fusewright.kernels.quick import Quick
-from fusewright.kernels.run import quickly, run
-from fusewright.kernels.specialise import Specialised
+from fusewright.base.errors import ArgumentError, KernelError, UnsupportedError
 
 if TYPE_CHECKING:
+    from fusewright.frontends.kernels.source import Source
     from fusewright.kernels.explain import KernelExplanation, KernelStats
+    from fusewright.kernels.quick import Quick
+    from fusewright.kernels.specialise import Specialised
 
 P = ParamSpec("P")
 R = TypeVar("R")
@@ -40,7 +38,7 @@ class Kernel(Generic[P, R]):
         self.quick: dict[Any, Quick] = {}
         functools.update_wrapper(self, function)
         self._source: Source | None = None
-        self._static: frozenset[str] = frozenset()
+        self.static: frozenset[str] = frozenset()
         self._names = tuple(self.signature.parameters)
         self._plain = all(
             p.kind in (p.POSITIONAL_ONLY, p.POSITIONAL_OR_KEYWORD)
@@ -51,6 +49,9 @@ class Kernel(Generic[P, R]):
     def source(self) -> Source:
         """The definition, read when the kernel is first called."""
         if self._source is None:
+            # Imported here: a program that calls no kernel needs none of it.
+            from fusewright.frontends.kernels.source import read
+
             found = read(self.function)
             for argument in (found.tree.args.vararg, found.tree.args.kwarg):
                 if argument is not None:
@@ -59,28 +60,25 @@ class Kernel(Generic[P, R]):
                         found.span(argument),
                         help="name each argument; a tuple is an argument too",
                     )
-            self._static = static_parameters(found.tree)
+            self.static = static_parameters(found.tree)
             self._source = found
         return self._source
-
-    def static_kind(self, name: str, value: Any) -> StaticKind | None:
-        """The kind of an argument that is part of the key because of `fw.static`."""
-        if name in self._static and isinstance(value, bool | int | float | str | None | tuple):
-            return StaticKind(value, repr(value))
-        return None
 
     @property
     def is_simple(self) -> bool:
         """Whether arguments come by position, and no value of theirs is part of the key."""
-        return self._plain and not self._static
+        return self._plain and not self.static
 
     def __call__(self, *args: P.args, **kwargs: P.kwargs) -> R:
         """Run it; complete when the call returns."""
+        # Imported here: as above, and an import that has happened costs a fraction of a call.
+        from fusewright.kernels import run
+
         if not kwargs and self.quick:
-            done, quick = quickly(self, args)
+            done, quick = run.quickly(self, args)
             if done:
                 return quick  # type: ignore[no-any-return]
-        result: R = run(self, self.bind(*args, **kwargs))
+        result: R = run.run(self, self.bind(*args, **kwargs))
         return result
 
     def bind(self, *args: Any, **kwargs: Any) -> dict[str, Any]:
@@ -133,6 +131,16 @@ def _called(function: ast.expr) -> str:
     if isinstance(function, ast.Attribute):
         return function.attr
     return function.id if isinstance(function, ast.Name) else ""
+
+
+def plain_function(function: Callable[..., Any]) -> FunctionType:
+    """The Python function itself; refused where it is something else."""
+    if not isinstance(function, FunctionType):
+        raise UnsupportedError(
+            f"a kernel is made of a Python function, not of {type(function).__name__}",
+            help="decorate a function written with def",
+        )
+    return function
 
 
 @overload

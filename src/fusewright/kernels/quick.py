@@ -11,15 +11,17 @@ import ctypes
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cache
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 from fusewright.base.options import Options
 from fusewright.frontends.kernels.values import Path
 from fusewright.kernels.specialise import Specialised, reach_of
-from fusewright.targets.cpu.loops import CompiledLoops
 from fusewright.targets.cpu.threads import code
+
+if TYPE_CHECKING:
+    from fusewright.targets.cpu.loops import CompiledLoops
 
 NDArray = np.ndarray[Any, Any]
 MOST = 256

@@ -11,6 +11,7 @@ import numpy as np
 from fusewright.base.errors import BoundsError, DivisionError, FusewrightError, ValueRangeError
 from fusewright.base.options import Options, current
 from fusewright.frontends.kernels.context import Settings
+from fusewright.frontends.kernels.values import StaticKind
 from fusewright.ir.loops.statements import Check
 from fusewright.ir.nest import Source
 from fusewright.kernels import specialise
@@ -84,7 +85,7 @@ def specialised(
 ) -> Specialised:
     """The translation for these arguments: known, or new."""
     kinds = {
-        name: kernel.static_kind(name, value) or kind_of(value, name)
+        name: static_kind(kernel, name, value) or kind_of(value, name)
         for name, value in arguments.items()
     }
     key = (tuple(kinds.values()), options.check)
@@ -98,6 +99,13 @@ def specialised(
     )
     candidates.append(fresh)
     return fresh
+
+
+def static_kind(kernel: Kernel[Any, Any], name: str, value: Any) -> StaticKind | None:
+    """The kind of an argument that is part of the key because of `fw.static`."""
+    if name in kernel.static and isinstance(value, bool | int | float | str | None | tuple):
+        return StaticKind(value, repr(value))
+    return None
 
 
 def parameters(

@@ -7,7 +7,6 @@ import dis
 import inspect
 import linecache
 import textwrap
-from collections.abc import Callable
 from dataclasses import dataclass
 from types import CodeType, FunctionType
 from typing import Any
@@ -150,13 +149,3 @@ def _shape(code: CodeType) -> list[tuple[str, Any]]:
                 value = "__" + value.split("__", 1)[1]
             found.append((word, repr(value)))
     return found
-
-
-def plain_function(function: Callable[..., Any]) -> FunctionType:
-    """The Python function itself; refused where it is something else."""
-    if not isinstance(function, FunctionType):
-        raise UnsupportedError(
-            f"a kernel is made of a Python function, not of {type(function).__name__}",
-            help="decorate a function written with def",
-        )
-    return function
