@@ -71,6 +71,8 @@ int node_ready(void);
 Node *node_new(int kind, PyObject *op, PyObject *args, int dtype, PyObject *shape);
 int same_shape(PyObject *a, PyObject *b);
 int node_become_leaf(Node *node, PyObject *memory, PyObject *strides);
+int all_nodes(PyObject *tuple_or_list); /* else a TypeError */
+Memory *leaf_memory(Node *node); /* NULL, without an error, where the node is no sound leaf */
 PyObject *contiguous_strides(PyObject *shape, Py_ssize_t itemsize);
 PyObject *known_dtype(int dtype);
 int dtype_index(PyObject *object);
@@ -133,7 +135,16 @@ PyObject *steady_count(PyObject *module, PyObject *none);
 PyObject *steady_set_turn(PyObject *module, PyObject *given);
 
 int options_allow(PyObject *options, int *threads); /* whether exactly these are in force */
+int64_t program_slots(PyObject *program); /* as many nodes it runs on */
 int program_run(PyObject *program, Node **order, int threads);
+
+/* each part's state until Python has set it; `unset` is a function that raises */
+int memory_ready(PyObject *unset);
+int operators_ready(PyObject *unset);
+int views_ready(PyObject *unset);
+int trace_ready(PyObject *unset);
+int slice_ready(void);
+int program_ready(PyObject *unset);
 
 /* each part's functions */
 extern PyMethodDef view_methods[], operator_methods[], handle_methods[], trace_methods[], slice_methods[], memory_methods[],

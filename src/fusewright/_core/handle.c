@@ -24,11 +24,20 @@ static PyObject **field(PyObject *view, Py_ssize_t offset)
     return (PyObject **)((char *)view + offset);
 }
 
+/* Made by `__new__` alone: no value yet. */
+static void *no_value(PyObject *handle)
+{
+    return PyErr_Format(PyExc_AttributeError, "'%s' object has no attribute '%s'",
+                        Py_TYPE(handle)->tp_name, Py_TYPE(handle) == view_class ? "_base" : "_node");
+}
+
 /* A view's value: looked up again when its base has a new one.  A leaf's view is a leaf: it replaces
    the view recorded while the base was pending. */
 static Node *view_node(PyObject *view)
 {
     PyObject *base = *field(view, view_base), **cached = field(view, view_cached);
+    if (base == NULL || *field(view, view_link) == NULL)
+        return no_value(view);
     PyObject *now = is_plain(base) ? Py_XNewRef((PyObject *)handle_node(base))
                                    : PyObject_GetAttr(base, node_name);
     if (now == NULL)
@@ -77,9 +86,7 @@ Node *handle_node(PyObject *handle)
     if (Py_TYPE(handle) == view_class)
         return view_node(handle);
     Node *node = ((Handle *)handle)->node;
-    if (node == NULL)
-        PyErr_SetString(PyExc_AttributeError, "_node");
-    return node;
+    return node != NULL ? node : no_value(handle);
 }
 
 /* A new array on a value, or a lazy scalar where it has no dims; takes over the reference. */
@@ -126,7 +133,7 @@ static PyObject *get_node(PyObject *self, void *closure)
     (void)closure;
     Node *node = is_plain(self) ? handle_node(self) : ((Handle *)self)->node;
     if (node == NULL && !PyErr_Occurred())
-        PyErr_SetString(PyExc_AttributeError, "_node");
+        no_value(self);
     return (PyObject *)Py_XNewRef(node);
 }
 
@@ -145,10 +152,8 @@ static PyObject *get_shape(PyObject *self, void *closure)
 {
     (void)closure;
     Node *node = ((Handle *)self)->node;
-    if (node == NULL) {
-        PyErr_SetString(PyExc_AttributeError, "_shape");
-        return NULL;
-    }
+    if (node == NULL)
+        return no_value(self);
     return Py_NewRef(node->shape);
 }
 
@@ -229,6 +234,10 @@ static PyObject *wrap(PyObject *module, PyObject *node)
     (void)module;
     if (!Py_IS_TYPE(node, &NodeType)) {
         PyErr_SetString(PyExc_TypeError, "a handle's value is a Node");
+        return NULL;
+    }
+    if (array_class == NULL) {
+        PyErr_SetString(PyExc_RuntimeError, "there are no classes of arrays yet");
         return NULL;
     }
     return handle_new((Node *)Py_NewRef(node));

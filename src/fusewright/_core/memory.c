@@ -138,6 +138,13 @@ static PyObject *set_pool(PyObject *module, PyObject *given)
     Py_ssize_t limit;
     if (!PyArg_ParseTuple(given, "O!nOO", &PyList_Type, &lists, &limit, &slow, &owner))
         return NULL;
+    int sound = limit >= 0 && PyList_GET_SIZE(lists) > (limit + 63) >> 6;
+    for (Py_ssize_t i = 0; sound && i < PyList_GET_SIZE(lists); i++)
+        sound = PyList_CheckExact(PyList_GET_ITEM(lists, i));
+    if (!sound) {
+        PyErr_SetString(PyExc_ValueError, "a list of free blocks for each size");
+        return NULL;
+    }
     Py_XSETREF(free_lists, Py_NewRef(lists));
     Py_XSETREF(slow_blocks, Py_NewRef(slow));
     Py_XSETREF(make_owner, Py_NewRef(owner));
@@ -178,6 +185,13 @@ PyTypeObject MemoryType = {
     .tp_members = memory_members,
     .tp_doc = "A root allocation: the native form of fusewright.ir.graph.Memory.",
 };
+
+int memory_ready(PyObject *unset)
+{
+    slow_blocks = Py_NewRef(unset);
+    make_owner = Py_NewRef(unset);
+    return (free_lists = PyList_New(0)) == NULL ? -1 : 0;
+}
 
 PyMethodDef memory_methods[] = {
     {"block", block, METH_VARARGS, "A block of the pool: (address, nbytes, home, size)."},

@@ -9,6 +9,26 @@ static struct PyModuleDef definition = {
     .m_size = -1,
 };
 
+static PyObject *raise_unset(PyObject *module, PyObject *given, PyObject *names)
+{
+    (void)module, (void)given, (void)names;
+    PyErr_SetString(PyExc_RuntimeError, "the native core is used before fusewright is imported");
+    return NULL;
+}
+
+static PyMethodDef unset_definition = {"unset", (PyCFunction)(void (*)(void))raise_unset,
+                                       METH_VARARGS | METH_KEYWORDS, "Raises."};
+
+static int parts_ready(void)
+{
+    PyObject *unset = PyCFunction_New(&unset_definition, NULL);
+    int failed = unset == NULL || memory_ready(unset) < 0 || operators_ready(unset) < 0
+                 || views_ready(unset) < 0 || trace_ready(unset) < 0 || slice_ready() < 0
+                 || program_ready(unset) < 0;
+    Py_XDECREF(unset);
+    return failed ? -1 : 0;
+}
+
 PyMODINIT_FUNC PyInit__native(void)
 {
     static PyMethodDef *parts[] = {view_methods,  node_methods,  memory_methods, handle_methods, operator_methods,
@@ -30,5 +50,7 @@ PyMODINIT_FUNC PyInit__native(void)
     for (size_t i = 0; module != NULL && i < sizeof parts / sizeof *parts; i++)
         if (PyModule_AddFunctions(module, parts[i]) < 0)
             Py_CLEAR(module);
+    if (module != NULL && parts_ready() < 0)
+        Py_CLEAR(module);
     return module;
 }

@@ -30,8 +30,12 @@ PyObject *known_dtype(int dtype)
 static PyObject *register_dtypes(PyObject *module, PyObject *rows)
 {
     (void)module;
-    Py_ssize_t count = PyTuple_Size(rows);
-    if (count < 0 || count >= NO_DTYPE) {
+    if (!PyTuple_CheckExact(rows)) {
+        PyErr_SetString(PyExc_TypeError, "the rows of element types are a tuple");
+        return NULL;
+    }
+    Py_ssize_t count = PyTuple_GET_SIZE(rows);
+    if (count >= NO_DTYPE) {
         PyErr_SetString(PyExc_ValueError, "too many element types");
         return NULL;
     }
@@ -39,6 +43,10 @@ static PyObject *register_dtypes(PyObject *module, PyObject *rows)
         PyObject *object;
         Py_ssize_t itemsize;
         const char *kind, *name;
+        if (!PyTuple_CheckExact(PyTuple_GET_ITEM(rows, i))) {
+            PyErr_SetString(PyExc_TypeError, "a row of element types is a tuple");
+            return NULL;
+        }
         if (!PyArg_ParseTuple(PyTuple_GET_ITEM(rows, i), "Onss", &object, &itemsize, &kind, &name))
             return NULL;
         dtypes[i].object = Py_NewRef(object);
@@ -118,6 +126,38 @@ Node *node_new(int kind, PyObject *op, PyObject *args, int dtype, PyObject *shap
     return node;
 }
 
+int all_nodes(PyObject *sequence)
+{
+    for (Py_ssize_t i = 0; i < PySequence_Fast_GET_SIZE(sequence); i++)
+        if (!Py_IS_TYPE(PySequence_Fast_GET_ITEM(sequence, i), &NodeType)) {
+            PyErr_SetString(PyExc_TypeError, "operands are Nodes");
+            return 0;
+        }
+    return 1;
+}
+
+static int all_integers(PyObject *tuple)
+{
+    for (Py_ssize_t i = 0; i < PyTuple_GET_SIZE(tuple); i++)
+        if (!PyLong_Check(PyTuple_GET_ITEM(tuple, i))) {
+            PyErr_SetString(PyExc_TypeError, "extents are integers");
+            return 0;
+        }
+    return 1;
+}
+
+Memory *leaf_memory(Node *node)
+{
+    PyObject *value = node->value;
+    if (!PyTuple_CheckExact(value) || PyTuple_GET_SIZE(value) != 3)
+        return NULL;
+    PyObject *memory = PyTuple_GET_ITEM(value, 0), *strides = PyTuple_GET_ITEM(value, 2);
+    int sound = Py_IS_TYPE(memory, &MemoryType) && PyLong_Check(PyTuple_GET_ITEM(value, 1))
+                && PyTuple_CheckExact(strides)
+                && PyTuple_GET_SIZE(strides) == PyTuple_GET_SIZE(node->shape);
+    return sound ? (Memory *)memory : NULL;
+}
+
 /* Node(kind, op, args, dtype, shape, attr=(), value=None) */
 static PyObject *node_make(PyTypeObject *type, PyObject *given, PyObject *names)
 {
@@ -128,6 +168,8 @@ static PyObject *node_make(PyTypeObject *type, PyObject *given, PyObject *names)
     if (!PyArg_ParseTupleAndKeywords(given, names, "iUO!OO!|OO", keywords, &kind, &op,
                                      &PyTuple_Type, &args, &dtype, &PyTuple_Type, &shape, &attr,
                                      &value))
+        return NULL;
+    if (!all_nodes(args) || !all_integers(shape))
         return NULL;
     Py_INCREF(op);
     PyUnicode_InternInPlace(&op); /* ops are compared by address */
@@ -244,6 +286,8 @@ static int set_tuple(PyObject *self, PyObject *value, void *closure)
         PyErr_SetString(PyExc_TypeError, "operands and shapes are tuples");
         return -1;
     }
+    if (!((size_t)closure == offsetof(Node, args) ? all_nodes(value) : all_integers(value)))
+        return -1;
     PyObject **field = (PyObject **)((char *)self + (size_t)closure);
     Py_SETREF(*field, Py_NewRef(value));
     return 0;

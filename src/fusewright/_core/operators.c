@@ -114,15 +114,13 @@ static PyObject *quick_two(Op *op, PyObject *left, PyObject *right)
 {
     int left_is = is_plain(left), right_is = is_plain(right);
     if (left_is && right_is) {
-        Node *a = handle_node(left), *b = a ? handle_node(right) : NULL;
-        if (b == NULL)
-            return NULL;
-        int dtype = op->two[a->dtype][b->dtype];
+        Node *a = (Node *)Py_XNewRef(handle_node(left)); /* finding b may run Python */
+        Node *b = a ? handle_node(right) : NULL;
+        int dtype = b ? op->two[a->dtype][b->dtype] : UNKNOWN;
         PyObject *shape = dtype == UNKNOWN ? NULL : common_shape(a->shape, b->shape);
-        if (shape == NULL)
-            return NULL;
-        PyObject *result = recorded(op->name, pair(a, b), dtype, shape);
-        Py_DECREF(shape);
+        PyObject *result = shape ? recorded(op->name, pair(a, b), dtype, shape) : NULL;
+        Py_XDECREF(shape);
+        Py_XDECREF(a);
         return result;
     }
     if (!left_is && !right_is)
@@ -301,6 +299,8 @@ static PyObject *op_of_two(PyObject *self, PyObject *const *given, Py_ssize_t co
         return NULL;
     }
     int reflected = PyObject_IsTrue(given[2]);
+    if (reflected < 0)
+        return NULL;
     PyObject *result = quick_two(op, given[reflected], given[!reflected]);
     if (result != NULL || PyErr_Occurred())
         return result;
@@ -318,7 +318,7 @@ static PyMethodDef op_methods[] = {
 
 static PyMemberDef op_members[] = {
     {"name", T_OBJECT, offsetof(Op, name), READONLY, NULL},
-    {"general", T_OBJECT, offsetof(Op, general), 0, NULL},
+    {"general", T_OBJECT, offsetof(Op, general), READONLY, NULL},
     {NULL},
 };
 
@@ -389,7 +389,7 @@ static PyObject *in_place(int which, PyObject *self, PyObject *other)
     int quick = Py_IS_TYPE(self, array_class) && target->flags == 0 && is_plain(result)
                 && Py_TYPE(result) != view_class && old != NULL;
     if (quick && old->kind == LEAF)
-        quick = !((Memory *)PyTuple_GET_ITEM(old->value, 0))->external;
+        quick = leaf_memory(old) != NULL && !leaf_memory(old)->external;
     if (quick) {
         Node *now = ((Handle *)result)->node;
         if (now->kind != LEAF && now->dtype == old->dtype && same_shape(now->shape, old->shape)) {
@@ -428,8 +428,11 @@ static PyObject *compare(PyObject *left, PyObject *right, int which)
 /* The square has an op of its own, as in NumPy; other exponents are the general function's. */
 static PyObject *power(PyObject *left, PyObject *right, PyObject *modulus)
 {
-    (void)modulus;
-    if (is_plain(left) && PyLong_CheckExact(right) && PyLong_AsLong(right) == 2) {
+    if (modulus != Py_None)
+        Py_RETURN_NOTIMPLEMENTED;
+    int overflow;
+    if (is_plain(left) && PyLong_CheckExact(right)
+        && PyLong_AsLongAndOverflow(right, &overflow) == 2) {
         PyObject *result = quick_one(operators[SQUARE], left);
         if (result != NULL)
             return result;
@@ -451,18 +454,27 @@ static PyObject *single(PyObject *self)
     if (node == NULL || PyTuple_GET_SIZE(node->shape) != 0)
         return NULL;
     /* Who listens wants to know who asked: the Python functions stand on the stack. */
-    if (node->kind == REDUCE && structure_usable() > 0 && evaluate(&node, 1) < 0)
+    if (node->kind == REDUCE && structure_usable() > 0) {
+        Py_INCREF(node); /* another thread may give the handle another value meanwhile */
+        int failed = evaluate(&node, 1) < 0;
+        int last = Py_REFCNT(node) == 1;
+        Py_DECREF(node);
+        if (failed || last)
+            return NULL;
+    }
+    Memory *memory = node->kind == LEAF ? leaf_memory(node) : NULL;
+    if (memory == NULL)
         return NULL;
-    if (node->kind != LEAF)
-        return NULL;
-    Memory *memory = (Memory *)PyTuple_GET_ITEM(node->value, 0);
     char *at = memory->at + PyLong_AsSsize_t(PyTuple_GET_ITEM(node->value, 1));
+    double real;
+    float narrow;
+    int64_t whole;
     if (node->dtype == dtype_float64)
-        return PyFloat_FromDouble(*(double *)at);
+        return PyFloat_FromDouble(*(double *)memcpy(&real, at, sizeof real));
     if (node->dtype == dtype_float32)
-        return PyFloat_FromDouble(*(float *)at);
+        return PyFloat_FromDouble(*(float *)memcpy(&narrow, at, sizeof narrow));
     if (node->dtype == dtype_int64)
-        return PyLong_FromLongLong(*(int64_t *)at);
+        return PyLong_FromLongLong(*(int64_t *)memcpy(&whole, at, sizeof whole));
     return node->dtype == dtype_bool ? PyBool_FromLong(*at) : NULL;
 }
 
@@ -559,12 +571,12 @@ static PyObject *set_operators(PyObject *module, PyObject *given)
             PyErr_SetString(PyExc_TypeError, "an operator is an Op");
             return NULL;
         }
-        operators[i] = (Op *)Py_NewRef(PyTuple_GET_ITEM(ops, i));
+        Py_XSETREF(operators[i], (Op *)Py_NewRef(PyTuple_GET_ITEM(ops, i)));
     }
     for (int i = 0; i < WEAK_KINDS; i++)
-        weak_types[i] = (PyTypeObject *)Py_NewRef(PyTuple_GET_ITEM(classes, i));
-    check_writable = Py_NewRef(before);
-    store = Py_NewRef(after);
+        Py_XSETREF(weak_types[i], (PyTypeObject *)Py_NewRef(PyTuple_GET_ITEM(classes, i)));
+    Py_XSETREF(check_writable, Py_NewRef(before));
+    Py_XSETREF(store, Py_NewRef(after));
     Py_RETURN_NONE;
 }
 
@@ -595,7 +607,11 @@ static PyObject *function_call(PyObject *self, PyObject *const *given, size_t fl
         PyErr_SetString(PyExc_TypeError, "the function has no general form");
         return NULL;
     }
-    return PyObject_Vectorcall(function->general, given, flags, names);
+    if (Py_EnterRecursiveCall(" in a function of arrays"))
+        return NULL;
+    PyObject *result = PyObject_Vectorcall(function->general, given, flags, names);
+    Py_LeaveRecursiveCall();
+    return result;
 }
 
 /* Function(): `op`, `arity` and `general` are set by the subclass. */
@@ -687,6 +703,19 @@ static PyObject *call_directly(PyObject *module, PyObject *type)
     }
     given->tp_flags |= Py_TPFLAGS_HAVE_VECTORCALL;
     return Py_NewRef(type);
+}
+
+int operators_ready(PyObject *unset)
+{
+    check_writable = Py_NewRef(unset);
+    store = Py_NewRef(unset);
+    slow_float = Py_NewRef(unset);
+    slow_int = Py_NewRef(unset);
+    slow_bool = Py_NewRef(unset);
+    for (int i = 0; i < OPERATORS; i++)
+        if ((operators[i] = (Op *)PyObject_CallFunction((PyObject *)&OpType, "sO", "", unset)) == NULL)
+            return -1;
+    return 0;
 }
 
 PyMethodDef operator_methods[] = {

@@ -66,7 +66,7 @@ static PyObject *launch, *own_scratch, *default_threads; /* targets.cpu.threads 
 
 static int64_t integer(Program *program, Integer size, const int64_t *values)
 {
-    int64_t stack[32], *top = stack - 1;
+    int64_t stack[34] = {0}, *top = stack; /* the first is nobody's */
     const int64_t *code = program->code + 2 * size.start, *end = code + 2 * size.length;
     for (; code < end; code += 2) {
         int64_t b = *top, a = top > stack ? top[-1] : 0;
@@ -79,7 +79,7 @@ static int64_t integer(Program *program, Integer size, const int64_t *values)
         case LEAST: *--top = a < b ? a : b; break;
         case MOST: *--top = a > b ? a : b; break;
         case BELOW: *--top = a < b; break;
-        case QUOTIENT: *--top = a / b; break;
+        case QUOTIENT: *--top = b ? a / b : 0; break;
         case CHOOSE: top -= 2; *top = top[0] ? a : b; break;
         }
     }
@@ -118,8 +118,10 @@ static int scalar_word(PyObject *object, int dtype, int64_t *word)
             memcpy(word, &real, 8);
         else if (dtypes[dtype].itemsize == 4)
             memcpy(word, &single, 4);
-        else if (PyFloat_Pack2(real, (char *)word, 1) < 0)
-            return -1;
+        else if (PyFloat_Pack2(real, (char *)word, 1) < 0) {
+            PyErr_Clear();
+            *word = real < 0 ? 0xFC00 : 0x7C00; /* too large is infinite, as in NumPy */
+        }
         return 0;
     }
     PyObject *whole = PyNumber_Long(object);
@@ -299,6 +301,8 @@ static int run_steps(Program *program, Node **order, Place *places, int64_t *val
     return 0;
 }
 
+int64_t program_slots(PyObject *program) { return ((Program *)program)->slots; }
+
 /* Compute, and make the outputs leaves: 1 done, -1 an error. */
 int program_run(PyObject *self, Node **order, int threads)
 {
@@ -324,7 +328,7 @@ int program_run(PyObject *self, Node **order, int threads)
     PyMem_Free(room);
     if (failed)
         return -1;
-    if (program->note != Py_None) {
+    if (program->note != NULL && program->note != Py_None) {
         PyObject *noted = PyObject_CallNoArgs(program->note);
         if (noted == NULL)
             return -1;
@@ -350,6 +354,10 @@ static int64_t *table(Program *program, PyObject *bytes, int64_t width, int64_t 
 static int read_step(Program *program, Step *step, PyObject *given)
 {
     PyObject *outputs, *partials, *scratch, *words, *completes, *lasts;
+    if (!PyTuple_CheckExact(given)) {
+        PyErr_SetString(PyExc_TypeError, "a step is a tuple");
+        return -1;
+    }
     if (!PyArg_ParseTuple(given, "LL(LL)(LL)(LL)LLdOOOOOO", &step->alias, &step->source,
                           &step->units.start, &step->units.length, &step->block.start,
                           &step->block.length, &step->inner.start, &step->inner.length,
@@ -367,13 +375,87 @@ static int read_step(Program *program, Step *step, PyObject *given)
     return PyErr_Occurred() ? -1 : 0;
 }
 
+static int within(int64_t number, int64_t count) { return number >= 0 && number < count; }
+
+/* Whether a stack program stays inside its stack, its parameters and the code. */
+static int sound_integer(Program *program, Integer size, int64_t pairs)
+{
+    static const int taken[] = {[PLUS] = 2, [MINUS] = 2, [TIMES] = 2, [LEAST] = 2, [MOST] = 2,
+                                [CHOOSE] = 3, [BELOW] = 2, [QUOTIENT] = 2};
+    int64_t depth = 0;
+    if (size.start < 0 || size.length < 0 || size.start > pairs || size.length > pairs - size.start)
+        return 0;
+    const int64_t *code = program->code + 2 * size.start, *end = code + 2 * size.length;
+    for (; code < end; code += 2) {
+        if (!within(code[0], QUOTIENT + 1) || depth < taken[code[0]] || depth > 31
+            || (code[0] == PARAM && !within(code[1], program->fetches)))
+            return 0;
+        depth += 1 - taken[code[0]];
+    }
+    return depth == 1 || size.length == 0;
+}
+
+static int sound_word(Program *program, Step *step, Word *word)
+{
+    switch (word->what) {
+    case POINTER: return within(word->number, program->slots);
+    case PARTIAL: case BLOCK: return 1;
+    case INTEGER: return within(word->number, program->fetches);
+    case SCALAR_WORD: case PART_WORD:
+        return within(word->number, program->fetches) && within(word->dtype, NO_DTYPE);
+    }
+    (void)step;
+    return 0;
+}
+
+static int sound_step(Program *program, Step *step, int64_t pairs)
+{
+    int sound = sound_integer(program, step->units, pairs)
+                && sound_integer(program, step->block, pairs)
+                && sound_integer(program, step->inner, pairs)
+                && (step->alias < 0 ? step->alias == -1 && step->units.length > 0
+                                          && step->inner.length > 0
+                                    : within(step->alias, program->slots)
+                                          && within(step->source, program->slots));
+    for (int64_t i = 0; i < step->outputs && sound; i++)
+        sound = within(step->output[i].slot, program->slots)
+                && sound_integer(program, step->output[i].nbytes, pairs);
+    for (int64_t i = 0; i < step->partials && sound; i++)
+        sound = step->block.length > 0 && sound_integer(program, step->partial[i].nbytes, pairs);
+    for (int64_t i = 0; i < step->scratch && sound; i++)
+        sound = sound_integer(program, step->room[i], pairs);
+    for (int64_t i = 0; i < step->words && sound; i++)
+        sound = sound_word(program, step, &step->word[i]);
+    for (int64_t i = 0; i < step->complete && sound; i++)
+        sound = within(step->completes[i], program->slots);
+    for (int64_t i = 0; i < step->last && sound; i++)
+        sound = within(step->lasts[i], program->slots);
+    return sound;
+}
+
+/* Whether every number in the tables names something. */
+static int sound_program(Program *program, int64_t pairs)
+{
+    int sound = within(program->slots, 1 << 20);
+    for (int64_t i = 0; i < program->fetches && sound; i++)
+        sound = within(program->fetch[i].slot, program->slots)
+                && within(program->fetch[i].what, PLACE + 1);
+    for (int64_t i = 0; i < program->leaves && sound; i++)
+        sound = within(program->leaf[i], program->slots);
+    for (int64_t i = 0; i < program->steps && sound; i++)
+        sound = sound_step(program, &program->step[i], pairs);
+    if (!sound && !PyErr_Occurred())
+        PyErr_SetString(PyExc_ValueError, "a table names what there is not");
+    return sound;
+}
+
 /* Program(slots, code, fetches, leaves, steps) */
 static PyObject *program_make(PyTypeObject *type, PyObject *given, PyObject *names)
 {
     static char *keywords[] = {"slots", "code", "fetches", "leaves", "steps", NULL};
     PyObject *code, *fetches, *leaves, *steps;
     long long slots;
-    int64_t unused;
+    int64_t pairs;
     if (!PyArg_ParseTupleAndKeywords(given, names, "LOOOO!", keywords, &slots, &code, &fetches,
                                      &leaves, &PyTuple_Type, &steps))
         return NULL;
@@ -388,14 +470,14 @@ static PyObject *program_make(PyTypeObject *type, PyObject *given, PyObject *nam
     program->blocks = PyList_New(0);
     int failed = program->step == NULL || program->blocks == NULL;
     if (!failed) {
-        program->code = table(program, code, 2, &unused);
+        program->code = table(program, code, 2, &pairs);
         program->fetch = (Fetch *)table(program, fetches, 4, &program->fetches);
         program->leaf = table(program, leaves, 1, &program->leaves);
         failed = PyErr_Occurred() != NULL;
     }
     for (int64_t i = 0; i < program->steps && !failed; i++)
         failed = read_step(program, &program->step[i], PyTuple_GET_ITEM(steps, i)) < 0;
-    if (failed)
+    if (failed || !sound_program(program, pairs))
         Py_CLEAR(program);
     return (PyObject *)program;
 }
@@ -476,6 +558,14 @@ static PyObject *set_threads(PyObject *module, PyObject *given)
     Py_XSETREF(own_scratch, Py_NewRef(scratch));
     Py_XSETREF(default_threads, Py_NewRef(count));
     Py_RETURN_NONE;
+}
+
+int program_ready(PyObject *unset)
+{
+    launch = Py_NewRef(unset);
+    own_scratch = Py_NewRef(unset);
+    default_threads = Py_NewRef(unset);
+    return 0;
 }
 
 PyMethodDef program_methods[] = {

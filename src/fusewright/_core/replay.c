@@ -57,10 +57,10 @@ static int fits(Argument *argument, PyObject *given)
         return 0;
     Handle *handle = (Handle *)given;
     Node *node = handle->node;
-    return node != NULL && node->kind == LEAF && node->dtype == argument->dtype
+    return node != NULL && node->kind == LEAF && leaf_memory(node) != NULL && node->dtype == argument->dtype
            && handle->flags == argument->flags && same_shape(node->shape, argument->shape)
            && same_shape(PyTuple_GET_ITEM(node->value, 2), argument->strides)
-           && !((Memory *)PyTuple_GET_ITEM(node->value, 0))->external;
+           && !leaf_memory(node)->external;
 }
 
 static int all_fit(Replay *replay, PyObject *const *given)
@@ -113,7 +113,7 @@ static PyObject *results(Replay *replay, Node **fresh)
 }
 
 /* The call's results; NULL without an error where the call is another. */
-static PyObject *replay_call(Replay *replay, PyObject *const *given, Py_ssize_t count)
+static PyObject *replay_locked(Replay *replay, PyObject *const *given, Py_ssize_t count)
 {
     if (count != replay->count || !all_fit(replay, given) || !holds(replay))
         return NULL;
@@ -123,13 +123,12 @@ static PyObject *replay_call(Replay *replay, PyObject *const *given, Py_ssize_t 
         return NULL;
     Node *order[MOST_NODES], *fresh[MOST_ARGUMENTS];
     Py_ssize_t nodes = PyTuple_GET_SIZE(replay->order), many = PyTuple_GET_SIZE(replay->outputs);
-    evaluation_begins();
-    int failed = bind_scalars(replay, given) < 0;
     for (Py_ssize_t i = 0; i < nodes; i++)
         order[i] = (Node *)PyTuple_GET_ITEM(replay->order, i);
     for (int i = 0; i < replay->count; i++)
         if (replay->argument[i].slot >= 0)
             order[replay->argument[i].slot] = ((Handle *)given[i])->node;
+    int failed = 0;
     Py_ssize_t made = 0;
     for (; made < many && !failed; made++) {
         long slot = PyLong_AsLong(PyTuple_GET_ITEM(replay->outputs, made));
@@ -140,10 +139,10 @@ static PyObject *replay_call(Replay *replay, PyObject *const *given, Py_ssize_t 
         order[slot] = fresh[made];
     }
     for (Py_ssize_t i = 0; i < nodes && !failed; i++)
-        Py_INCREF(order[i]); /* the kernel may give the GIL away */
+        Py_INCREF(order[i]); /* whoever has the GIL next may drop them */
     PyObject *result = NULL;
     if (!failed) {
-        if (program_run(replay->program, order, threads) > 0)
+        if (bind_scalars(replay, given) == 0 && program_run(replay->program, order, threads) > 0)
             result = results(replay, fresh);
         for (Py_ssize_t i = 0; i < nodes; i++)
             Py_DECREF(order[i]);
@@ -156,8 +155,54 @@ static PyObject *replay_call(Replay *replay, PyObject *const *given, Py_ssize_t 
     }
     if (result != NULL && count_bytes(nbytes) < 0)
         Py_CLEAR(result);
+    return result;
+}
+
+static PyObject *replay_call(Replay *replay, PyObject *const *given, Py_ssize_t count)
+{
+    evaluation_begins(); /* what fits now must fit when it runs */
+    PyObject *result = replay_locked(replay, given, count);
     evaluation_ends();
     return result;
+}
+
+static int all_tuples(PyObject *tuple, Py_ssize_t width)
+{
+    for (Py_ssize_t i = 0; i < PyTuple_GET_SIZE(tuple); i++) {
+        PyObject *entry = PyTuple_GET_ITEM(tuple, i);
+        if (!PyTuple_CheckExact(entry) || PyTuple_GET_SIZE(entry) != width)
+            return 0;
+    }
+    return 1;
+}
+
+static int all_first(PyObject *tuple, PyTypeObject *type)
+{
+    for (Py_ssize_t i = 0; i < PyTuple_GET_SIZE(tuple); i++)
+        if (!PyObject_TypeCheck(PyTuple_GET_ITEM(PyTuple_GET_ITEM(tuple, i), 0), type))
+            return 0;
+    return 1;
+}
+
+/* Whether the parts of a recording are what they should be. */
+static int sound(Replay *replay)
+{
+    Py_ssize_t nodes = PyTuple_GET_SIZE(replay->order), many = PyTuple_GET_SIZE(replay->outputs);
+    int right = all_tuples(replay->guards, 3) && all_first(replay->guards, &PyDict_Type)
+                && all_tuples(replay->cells, 2) && all_first(replay->cells, &PyCell_Type)
+                && all_tuples(replay->nodes, 2) && all_tuples(replay->scalars, 2)
+                && all_first(replay->scalars, &NodeType)
+                && program_slots(replay->program) == nodes && (replay->as_tuple || many == 1);
+    for (int i = 0; i < replay->count && right; i++)
+        right = replay->argument[i].slot < nodes;
+    for (Py_ssize_t i = 0; i < many && right; i++) {
+        PyObject *slot = PyTuple_GET_ITEM(replay->outputs, i);
+        right = PyLong_CheckExact(slot) && Py_SIZE(slot) >= 0 && PyLong_AsLong(slot) < nodes
+                && PyLong_AsLong(slot) >= 0;
+    }
+    if (!right && !PyErr_Occurred())
+        PyErr_SetString(PyExc_ValueError, "not a recording");
+    return right && all_nodes(replay->order);
 }
 
 /* Replay(options, guards, cells, nodes, arguments, scalars, order, outputs, program, as_tuple);
@@ -199,6 +244,11 @@ static PyObject *replay_make(PyTypeObject *type, PyObject *given, PyObject *name
         argument->slot = -1;
         if (each == Py_None)
             continue;
+        if (!PyTuple_CheckExact(each)) {
+            PyErr_SetString(PyExc_TypeError, "an argument is a tuple, or None");
+            Py_DECREF(replay);
+            return NULL;
+        }
         if (!PyArg_ParseTuple(each, "OiO!O!i", &dtype, &argument->flags, &PyTuple_Type,
                               &argument->shape, &PyTuple_Type, &argument->strides,
                               &argument->slot)) {
@@ -207,6 +257,8 @@ static PyObject *replay_make(PyTypeObject *type, PyObject *given, PyObject *name
         }
         argument->dtype = dtype_index(dtype);
     }
+    if (!sound(replay))
+        Py_CLEAR(replay);
     return (PyObject *)replay;
 }
 
@@ -282,7 +334,15 @@ static PyObject *replayer_call(PyObject *self, PyObject *const *given, size_t fl
         if (result != NULL || PyErr_Occurred())
             return result;
     }
-    return PyObject_Vectorcall(replayer->general, given, flags, names);
+    if (replayer->general == NULL) {
+        PyErr_SetString(PyExc_TypeError, "the function has no general form");
+        return NULL;
+    }
+    if (Py_EnterRecursiveCall(" in a function of arrays"))
+        return NULL;
+    PyObject *result = PyObject_Vectorcall(replayer->general, given, flags, names);
+    Py_LeaveRecursiveCall();
+    return result;
 }
 
 static PyObject *replayer_make(PyTypeObject *type, PyObject *given, PyObject *names)

@@ -37,7 +37,8 @@ static int read_options(PyObject *options)
     PyObject *spans = PyObject_GetAttrString(options, "debug");
     if (target && features && fuse && threads && spans) {
         PyUnicode_InternInPlace(&features);
-        seen_usable = PyUnicode_CompareWithASCIIString(target, "cpu") == 0
+        seen_usable = PyUnicode_Check(target)
+                      && PyUnicode_CompareWithASCIIString(target, "cpu") == 0
                       && !PyObject_IsTrue(spans);
         seen_fuse = PyObject_IsTrue(fuse);
         seen_threads = threads == Py_None ? 0 : (int)PyLong_AsLong(threads);
@@ -57,7 +58,7 @@ uint64_t next_walk(void) { return ++walk; }
 /* 1 where compiled code may run under the options in force, 0 where Python decides. */
 static int usable(void)
 {
-    if (PyList_GET_SIZE(listeners) > 0)
+    if (PyList_GET_SIZE(listeners) > 0 || options_variable == NULL)
         return 0;
     PyObject *options;
     if (PyContextVar_Get(options_variable, NULL, &options) < 0)
@@ -80,13 +81,13 @@ int options_allow(PyObject *options, int *threads)
 
 /* ---- the structure ---------------------------------------------------------------------------- */
 
-/* One object for all that are equal. */
+/* One object for all that are equal; 0 for what has no equals. */
 static uint64_t canonical_word(PyObject *object)
 {
     PyObject *found = PyDict_SetDefault(canonical, object, object);
     if (found == NULL)
-        PyErr_Clear(); /* not hashable: never the same */
-    return (uint64_t)(uintptr_t)(found ? found : object);
+        PyErr_Clear(); /* not hashable */
+    return (uint64_t)(uintptr_t)found;
 }
 
 /* As runtime.trace._leaf: C order, or for each dim broadcast, unit, reversed unit, other. */
@@ -143,6 +144,8 @@ static int describe(Node *node, int64_t *inner)
                       | (uint64_t)operands << 24;
     switch (node->kind) {
     case LEAF:
+        if (leaf_memory(node) == NULL)
+            return 0;
         words[length++] = layout(node);
         break;
     case SCALAR:
@@ -152,11 +155,15 @@ static int describe(Node *node, int64_t *inner)
         break;
     case VIEW: case REDUCE: case SCAN: case IOTA: {
         words[length++] = (uint64_t)(uintptr_t)node->op;
+        uint64_t mine = walk;
         PyObject *facts = PyTuple_Pack(2, node->attr, node->shape);
         if (facts == NULL)
             return -1;
-        words[length++] = canonical_word(facts);
+        uint64_t word = walk == mine ? canonical_word(facts) : 0;
         Py_DECREF(facts);
+        if (word == 0)
+            return 0; /* or the collector ran a finaliser, and that another walk */
+        words[length++] = word;
         break;
     }
     default:
@@ -382,7 +389,7 @@ int run_slice(Node **wanted, Py_ssize_t many)
         missed = PyBytes_FromStringAndSize((char *)words, length * (Py_ssize_t)sizeof *words);
         return missed == NULL ? -1 : 0;
     }
-    if (entry->program == Py_None)
+    if (entry->program == Py_None || program_slots(entry->program) != count)
         return 0;
     /* The kernel may give the GIL away: the nodes are copied, the program and they are kept. */
     int many_nodes = count;
@@ -461,8 +468,6 @@ static PyObject *set_sources(PyObject *module, PyObject *given)
         return NULL;
     Py_XSETREF(options_variable, Py_NewRef(variable));
     Py_XSETREF(listeners, Py_NewRef(list));
-    if (canonical == NULL && (canonical = PyDict_New()) == NULL)
-        return NULL;
     Py_RETURN_NONE;
 }
 
@@ -471,6 +476,13 @@ static PyObject *set_process_options(PyObject *module, PyObject *options)
     (void)module;
     Py_XSETREF(process_options, Py_NewRef(options));
     Py_RETURN_NONE;
+}
+
+int slice_ready(void)
+{
+    listeners = PyList_New(0);
+    canonical = PyDict_New();
+    return listeners == NULL || canonical == NULL ? -1 : 0;
 }
 
 PyMethodDef slice_methods[] = {

@@ -143,7 +143,7 @@ static int fill_memo(Memo *fresh, PyObject *pending, Py_ssize_t count, Structure
     fresh->count = (int)count;
     fresh->words = words;
     PyObject *program = program_of((Node **)&PyTuple_GET_ITEM(wanted, 0), many, &slice);
-    if (program == NULL || (fresh->output = PyMem_Malloc((size_t)many * sizeof(int16_t) + 1)) == NULL)
+    if (program == NULL || program_slots(program) != slice.count || (fresh->output = PyMem_Malloc((size_t)many * sizeof(int16_t) + 1)) == NULL)
         return 0;
     fresh->program = Py_NewRef(program);
     fresh->nodes = slice.count;
@@ -161,6 +161,8 @@ PyObject *steady_memoise(PyObject *module, PyObject *given)
     PyObject *pending, *wanted;
     Structure list;
     if (!PyArg_ParseTuple(given, "O!O!", &PyList_Type, &pending, &PyTuple_Type, &wanted))
+        return NULL;
+    if (!all_nodes(pending) || !all_nodes(wanted))
         return NULL;
     Py_ssize_t count = PyList_GET_SIZE(pending) - 1;
     if (describe_list(pending, count, &list) <= 0) {

@@ -358,6 +358,18 @@ static PyGetSetDef evaluator_fields[] = {
     {NULL},
 };
 
+/* Pickled and copied by name, as functions are. */
+static PyObject *evaluator_reduce(PyObject *self, PyObject *none)
+{
+    (void)none;
+    return PyObject_GetAttrString(self, "__qualname__");
+}
+
+static PyMethodDef evaluator_methods[] = {
+    {"__reduce__", evaluator_reduce, METH_NOARGS, "Its name."},
+    {NULL},
+};
+
 PyTypeObject EvaluatorType = {
     PyVarObject_HEAD_INIT(NULL, 0).tp_name = "fusewright._core.Evaluator",
     .tp_basicsize = sizeof(Evaluator),
@@ -368,6 +380,7 @@ PyTypeObject EvaluatorType = {
     .tp_vectorcall_offset = offsetof(Evaluator, call),
     .tp_dictoffset = offsetof(Evaluator, dict),
     .tp_getset = evaluator_fields,
+    .tp_methods = evaluator_methods,
     .tp_doc = "A function that evaluates one array, or leaves its arguments to another.",
 };
 
@@ -378,6 +391,8 @@ static PyObject *set_trace(PyObject *module, PyObject *given)
     PyObject *list, *gate_function, *slow, *bytes, *after, *lock, *alone;
     if (!PyArg_ParseTuple(given, "O!OOOOO!O!", &PyList_Type, &list, &gate_function, &slow, &bytes,
                           &after, &LockType, &lock, &PyList_Type, &alone))
+        return NULL;
+    if (!all_nodes(list))
         return NULL;
     Py_XSETREF(pending, Py_NewRef(list));
     Py_XSETREF(passed_gate, Py_NewRef(gate_function));
@@ -412,15 +427,33 @@ static PyObject *set_whole(PyObject *module, PyObject *value)
 static PyObject *set_armed(PyObject *module, PyObject *value)
 {
     (void)module;
-    armed = PyObject_IsTrue(value);
+    int truth = PyObject_IsTrue(value);
+    if (truth < 0)
+        return NULL;
+    armed = truth;
     Py_RETURN_NONE;
 }
 
 static PyObject *set_native(PyObject *module, PyObject *value)
 {
     (void)module;
-    native = PyObject_IsTrue(value);
+    int truth = PyObject_IsTrue(value);
+    if (truth < 0)
+        return NULL;
+    native = truth;
     Py_RETURN_NONE;
+}
+
+int trace_ready(PyObject *unset)
+{
+    passed_gate = Py_NewRef(unset);
+    slow_evaluate = Py_NewRef(unset);
+    made_bytes = Py_NewRef(unset);
+    settle = Py_NewRef(unset);
+    pending = PyList_New(0);
+    left = PyList_New(0);
+    evaluating = (Lock *)lock_make(&LockType, NULL, NULL);
+    return pending == NULL || left == NULL || evaluating == NULL ? -1 : 0;
 }
 
 PyMethodDef trace_methods[] = {

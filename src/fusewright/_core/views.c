@@ -7,7 +7,7 @@
 #define MOST_DIMS 16
 
 static PyTypeObject *slice_class;                 /* views.Slice, a tuple of (places, shape) */
-static PyObject *slow_getitem, *slow_setitem; /* items.getitem, items.setitem */
+static PyObject *slow_getitem, *slow_setitem, *slow_delitem; /* of frontends.arrays.items */
 
 typedef struct {
     Py_ssize_t out, start, step; /* as in a VIEW's attribute: out is -1 for a fixed index */
@@ -137,8 +137,12 @@ static PyObject *quick_getitem(PyObject *handle, PyObject *key)
     if (slice_class == NULL || !is_plain(handle) || Py_TYPE(handle) == scalar_class)
         return NULL;
     PyObject *base = handle, *link = view_link_of(handle), *shape;
-    if (link == NULL)
-        shape = ((Handle *)handle)->node->shape;
+    if (link == NULL) {
+        Node *node = handle_node(handle);
+        if (node == NULL)
+            return NULL;
+        shape = node->shape;
+    }
     else if (Py_IS_TYPE(link, slice_class))
         shape = PyTuple_GET_ITEM(link, 1);
     else
@@ -175,7 +179,11 @@ Node *slice_node(PyObject *link, Node *source)
             Py_CLEAR(node);
         return node;
     }
-    PyObject *memory = PyTuple_GET_ITEM(source->value, 0);
+    PyObject *memory = (PyObject *)leaf_memory(source);
+    if (memory == NULL || PyTuple_GET_SIZE(places) != PyTuple_GET_SIZE(source->shape)) {
+        PyErr_SetString(PyExc_TypeError, "a leaf has a memory, an offset and strides");
+        return NULL;
+    }
     Py_ssize_t offset = PyLong_AsSsize_t(PyTuple_GET_ITEM(source->value, 1));
     Py_ssize_t rank = PyTuple_GET_SIZE(shape), steps[64] = {0};
     for (Py_ssize_t i = 0; i < PyTuple_GET_SIZE(places); i++) {
@@ -224,22 +232,27 @@ PyObject *handle_getitem(PyObject *handle, PyObject *key)
 
 int handle_setitem(PyObject *handle, PyObject *key, PyObject *value)
 {
-    if (value == NULL) {
-        PyErr_SetString(PyExc_ValueError, "cannot delete array elements");
-        return -1;
-    }
     PyObject *given[3] = {handle, key, value};
-    PyObject *done = PyObject_Vectorcall(slow_setitem, given, 3, NULL);
+    PyObject *done = value == NULL ? PyObject_Vectorcall(slow_delitem, given, 2, NULL)
+                                   : PyObject_Vectorcall(slow_setitem, given, 3, NULL);
     Py_XDECREF(done);
     return done == NULL ? -1 : 0;
 }
 
-/* set_subscripts(Slice, getitem, setitem) */
+int views_ready(PyObject *unset)
+{
+    slow_getitem = Py_NewRef(unset);
+    slow_setitem = Py_NewRef(unset);
+    slow_delitem = Py_NewRef(unset);
+    return 0;
+}
+
+/* set_subscripts(Slice, getitem, setitem, delitem) */
 static PyObject *set_subscripts(PyObject *module, PyObject *given)
 {
     (void)module;
-    PyObject *type, *get, *set;
-    if (!PyArg_ParseTuple(given, "O!OO", &PyType_Type, &type, &get, &set))
+    PyObject *type, *get, *set, *delete;
+    if (!PyArg_ParseTuple(given, "O!OOO", &PyType_Type, &type, &get, &set, &delete))
         return NULL;
     if (!PyType_IsSubtype((PyTypeObject *)type, &PyTuple_Type)) {
         PyErr_SetString(PyExc_TypeError, "a Slice is a tuple");
@@ -248,6 +261,7 @@ static PyObject *set_subscripts(PyObject *module, PyObject *given)
     Py_XSETREF(slice_class, (PyTypeObject *)Py_NewRef(type));
     Py_XSETREF(slow_getitem, Py_NewRef(get));
     Py_XSETREF(slow_setitem, Py_NewRef(set));
+    Py_XSETREF(slow_delitem, Py_NewRef(delete));
     Py_RETURN_NONE;
 }
 

@@ -71,6 +71,9 @@ class Jitted(_Base):  # type: ignore[misc]
     def __get__(self, instance: Any, owner: type | None = None) -> Any:
         return self if instance is None else types.MethodType(self, instance)
 
+    def __reduce__(self) -> str:
+        return self.__wrapped__.__qualname__  # by name and as itself, as functions are
+
     def _call(self, *args: Any, **kwargs: Any) -> Any:
         if rec.is_recording():
             return self.__wrapped__(*args, **kwargs)

@@ -134,5 +134,5 @@ core.masked_class = Masked
 core.handle_classes = frozenset((Array, View, Scalar))
 if native is not None:
     native.set_classes(Array, Scalar, View)
-    native.set_subscripts(Slice, items.getitem, items.setitem)
+    native.set_subscripts(Slice, items.getitem, items.setitem, items.delitem)
     native.set_conversions(Protocols.__float__, Protocols.__int__, Protocols.__bool__)

@@ -6,7 +6,7 @@ from typing import Any
 
 import numpy as np
 
-from fusewright.base.errors import ArgumentError, ShapeError
+from fusewright.base.errors import ArgumentError, ShapeError, ValueRangeError
 from fusewright.frontends.arrays import (
     core,
     immediate,
@@ -87,6 +87,15 @@ def full_mask(key: Any, handle: Handle) -> Node | None:
 
 def _is_bool_list(key: list[Any]) -> bool:
     return bool(key) and np.asarray(key).dtype == np.bool_
+
+
+def delitem(handle: Handle, key: Any) -> None:
+    """`del handle[key]`, which NumPy has no meaning for."""
+    raise ValueRangeError(
+        "cannot delete array elements",
+        why="an array keeps its shape",
+        help="np.delete makes a new array without them",
+    )
 
 
 def setitem(handle: Handle, key: Any, value: Any) -> None:

@@ -116,7 +116,9 @@ def operator(method: Method) -> Method:
     return operate
 
 
-def _power(self: Any, exponent: Any) -> Any:
+def _power(self: Any, exponent: Any, modulus: Any = None) -> Any:
+    if modulus is not None:
+        return NotImplemented
     return (_O.__pow__ if may_refuse("power", (exponent,)) else _lifted_power)(self, exponent)
 
 

@@ -132,6 +132,7 @@ class Methods(Handle):
     diagonal = shaping.diagonal
     dot, __matmul__ = linalg.dot, linalg.matmul
     __getitem__, __setitem__ = items.getitem, items.setitem
+    __delitem__ = items.delitem
     argsort, argpartition = _library_method("argsort"), _library_method("argpartition")
     choose, compress = _library_method("choose"), _library_method("compress")
     clip, take, repeat = _library_method("clip"), _library_method("take"), _library_method("repeat")

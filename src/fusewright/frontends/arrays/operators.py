@@ -287,8 +287,10 @@ SHORT_POWERS = {
 }
 
 
-def power(self: Any, exponent: Any) -> Any:
+def power(self: Any, exponent: Any, modulus: Any = None) -> Any:
     """`self ** exponent`; common Python exponents have ops of their own, as in NumPy."""
+    if modulus is not None:
+        return NotImplemented
     if hasattr(type(exponent), "_record_as"):
         exponent = float(exponent)  # which op it is depends on the value
     kind = type(exponent)

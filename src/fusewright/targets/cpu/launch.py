@@ -4,6 +4,7 @@ the next step.
 
 from __future__ import annotations
 
+import math
 import struct
 from array import array
 from collections.abc import Callable, Sequence
@@ -112,7 +113,10 @@ def word(value: Any, dtype: DType) -> int:
     """A scalar as a 64-bit argument word."""
     packer = _PACK.get(dtype.name)
     if packer is not None:
-        return int(WORD.unpack(packer.pack(value))[0])
+        try:
+            return int(WORD.unpack(packer.pack(value))[0])
+        except OverflowError:  # too large is infinite, as in NumPy
+            return int(WORD.unpack(packer.pack(math.copysign(math.inf, value)))[0])
     number = int(value)
     return number - (1 << 64) if number >= 1 << 63 else number
 

@@ -20,7 +20,7 @@ from fusewright.plan.plan import counts_tiles
 from fusewright.targets.cpu import launch as launching
 from fusewright.targets.cpu import threads
 from fusewright.targets.cpu.launch import Launch, product
-from fusewright.targets.cpu.runner import Runner
+from fusewright.targets.cpu.runner import UNKNOWN, Runner
 
 CONST, PARAM, ADD, SUBTRACT, MULTIPLY, MINIMUM, MAXIMUM, WHERE, LESS, QUOTIENT = range(10)
 OPERATIONS = {
@@ -64,7 +64,15 @@ def forget() -> None:
 
 
 def program(runner: Runner) -> Any:
-    """The runner as a native program, or None."""
+    """The runner as a native program, or None; the same one each time, so that it hears of better
+    code.
+    """
+    if runner.native is UNKNOWN:
+        runner.native = _program(runner)
+    return runner.native
+
+
+def _program(runner: Runner) -> Any:
     try:
         code = Code()
         steps = tuple(_step(code, runner, number) for number in range(len(runner.steps)))

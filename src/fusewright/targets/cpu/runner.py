@@ -36,6 +36,9 @@ HOT = 2
 """Runs after which better code is worth compiling: many structures are met once."""
 
 
+UNKNOWN = object()
+
+
 @dataclass(slots=True)
 class Runner:
     """The steps of a plan with their code.
@@ -59,6 +62,8 @@ class Runner:
     origin: Literal["compiled", "disk"] = "disk"
     seconds: float = 0.0
     runs: int = 0
+    native: Any = UNKNOWN
+    """Its form for the native core; None where the core cannot run it."""
 
     def run(
         self,

@@ -1,0 +1,171 @@
+"""Threads, forks, and the end of the process; CPUs and settings."""
+
+from __future__ import annotations
+
+import os
+import subprocess
+import sys
+import threading
+from typing import Any
+
+import numpy as np
+import pytest
+
+import fusewright as fw
+import fusewright.numpy as fnp
+from fusewright.targets.cpu import threads
+
+LARGE = 300_000
+
+
+def work(seed: int, failures: list[str], rounds: int = 120) -> None:
+    """Records, asks, writes through views and replays, with values that are known."""
+    small, large = np.arange(5.0) + seed, np.full(LARGE, float(seed))
+    mine, big = fw.asarray(small), fw.asarray(large)
+    for step in range(rounds):
+        mine = mine * 0.5 + float(step)
+        small = small * 0.5 + float(step)
+        mine[1:3] += 1.0
+        small[1:3] += 1.0
+        if step % 10 == 0 and float(mine.sum()) != pytest.approx(small.sum(), rel=1e-15):
+            failures.append(f"thread {seed}, step {step}: a sum")
+        if step % 40 == 0 and float((big * 2.0 + step).max()) != seed * 2.0 + step:
+            failures.append(f"thread {seed}, step {step}: a large kernel")
+        if step % 30 == 0 and not np.array_equal(np.asarray(doubled(mine, 0.5)), small * 2 + 0.5):
+            failures.append(f"thread {seed}, step {step}: a replay")
+    if not np.array_equal(np.asarray(mine), small):
+        failures.append(f"thread {seed}: the end")
+
+
+@fw.jit
+def doubled(x: Any, more: float) -> Any:
+    return x * 2 + more
+
+
+def test_threads_record_ask_and_replay_at_once() -> None:
+    failures: list[str] = []
+    before = sys.getswitchinterval()
+    sys.setswitchinterval(1e-5)
+    try:
+        running = [threading.Thread(target=work, args=(n, failures)) for n in range(6)]
+        for thread in running:
+            thread.start()
+        for thread in running:
+            thread.join()
+    finally:
+        sys.setswitchinterval(before)
+    assert not failures
+
+
+def test_threads_share_one_array() -> None:
+    """Statements of several threads on one array: any order, but no crash and nothing halved."""
+    shared = fw.asarray(np.zeros(64))
+
+    def add() -> None:
+        for _ in range(300):
+            shared[...] = shared + 1.0
+            float(shared.sum())
+
+    running = [threading.Thread(target=add) for _ in range(4)]
+    for thread in running:
+        thread.start()
+    for thread in running:
+        thread.join()
+    values = np.unique(np.asarray(shared))
+    assert values.size == 1 and 300 <= values[0] <= 1200
+
+
+def child(check: Any) -> int:
+    """The exit status of a fork in which `check` must hold."""
+    pid = os.fork()
+    if pid == 0:
+        try:
+            os._exit(0 if check() else 1)
+        except BaseException:  # noqa: BLE001 - whatever it is, the parent must see that it was
+            os._exit(2)
+    return os.waitpid(pid, 0)[1]
+
+
+@pytest.mark.filterwarnings("ignore:.*fork.*:DeprecationWarning")
+def test_a_fork_starts_afresh() -> None:
+    big = fw.asarray(np.ones(LARGE))
+    assert float((big + 1.0).max()) == 2.0
+    held = big * 3.0  # pending in both
+
+    def check() -> bool:
+        fine: list[str] = []
+        work(3, fine, 50)
+        with fw.options(threads=2):
+            return not fine and float(held.max()) == 3.0 and float((big * 2 + 5).min()) == 7.0
+
+    assert child(check) == 0
+    assert child(lambda: child(check) == 0) == 0, "a fork of a fork"
+    assert float(held.min()) == 3.0
+
+
+def script(text: str, **settings: str) -> str:
+    done = subprocess.run(
+        [sys.executable, "-c", "import fusewright as fw, numpy as np, os, threading\n" + text],
+        env=os.environ | settings, capture_output=True, text=True, timeout=120,
+    )  # fmt: skip
+    assert done.returncode == 0 and not done.stderr, (done.returncode, done.stderr)
+    return done.stdout.strip()
+
+
+def test_exit_with_pending_work() -> None:
+    loop = "x = fw.asarray(np.ones(8))\nfor i in range(500): x = x * 0.5 + i\nprint('done')"
+    assert script(loop) == "done"
+
+
+def test_exit_with_threads_running() -> None:
+    text = """
+def forever():
+    x = fw.asarray(np.ones(200_000))
+    while True:
+        x = x * 0.5 + 1.0
+        float(x.sum())
+for _ in range(3):
+    threading.Thread(target=forever, daemon=True).start()
+import time
+time.sleep(0.5)
+print('done')
+"""
+    assert script(text) == "done"
+
+
+def test_exit_in_a_fork_of_a_thread() -> None:
+    text = """
+x = fw.asarray(np.ones(300_000))
+float((x + 1).max())
+pid = os.fork()
+if pid == 0:
+    raise SystemExit(int(float((x * 2).max())) - 2)
+print(os.waitpid(pid, 0)[1])
+"""
+    assert script(text) == "0"
+
+
+COUNT = "print(__import__('fusewright.targets.cpu.threads').targets.cpu.threads.thread_count())"
+
+
+def test_settings_say_how_many_threads() -> None:
+    assert script(COUNT, OMP_NUM_THREADS="3") == "3"
+    assert script(f"fw.base.options.set_defaults(threads=5)\n{COUNT}", OMP_NUM_THREADS="3") == "5"
+    one = "os.sched_setaffinity(0, {min(os.sched_getaffinity(0))})\n"
+    assert script(one + COUNT, OMP_NUM_THREADS="") == "1"
+
+
+def test_threads_of_the_pool_are_as_many_as_allowed() -> None:
+    text = """
+x = fw.asarray(np.ones(4_000_000))
+float((fw.numpy.exp(x) + 1).max())
+names = [open(f'/proc/self/task/{t}/comm').read().strip() for t in os.listdir('/proc/self/task')]
+print(names.count('fusewright'))
+"""
+    text = "import fusewright.numpy\n" + text
+    assert script(text, OMP_NUM_THREADS="1") == "0"
+    assert script(text, OMP_NUM_THREADS="3") == "2"
+    with fw.options(threads=1):
+        before = threads._pool.size
+        fw.evaluate(fnp.exp(fw.asarray(np.ones(LARGE))))
+        assert threads._pool.size == before
