@@ -15,6 +15,22 @@ from fusewright.api import (
 from fusewright.base.errors import FusewrightError, InternalError
 from fusewright.base.options import options
 from fusewright.frontends.arrays import Array, asarray, lazy
+from fusewright.frontends.kernels.language import (
+    atomic_add,
+    atomic_and,
+    atomic_max,
+    atomic_min,
+    atomic_or,
+    atomic_sub,
+    atomic_xor,
+    grouped,
+    local,
+    ndrange,
+    random,
+    static,
+    vector,
+)
+from fusewright.kernels.kernel import func, kernel
 
 if TYPE_CHECKING:
     from fusewright import numpy
@@ -27,17 +43,32 @@ __all__ = [
     "InternalError",
     "__version__",
     "asarray",
+    "atomic_add",
+    "atomic_and",
+    "atomic_max",
+    "atomic_min",
+    "atomic_or",
+    "atomic_sub",
+    "atomic_xor",
     "cache_clear",
     "cache_info",
     "evaluate",
     "explain",
+    "func",
+    "grouped",
     "info",
     "jit",
+    "kernel",
     "lazy",
+    "local",
+    "ndrange",
     "numpy",
     "options",
+    "random",
     "show",
+    "static",
     "sync",
+    "vector",
 ]
 
 

@@ -89,6 +89,18 @@ class UnsupportedError(FusewrightError, NotImplementedError, TypeError):
     """Something NumPy can do and Fusewright cannot."""
 
 
+class KernelError(FusewrightError, TypeError):
+    """A kernel of loops that makes no sense: its types, names or calls."""
+
+
+class UnassignedError(KernelError, UnboundLocalError):
+    """A name that may have no value where it is read."""
+
+
+class DivisionError(FusewrightError, ZeroDivisionError):
+    """Under `check=True`: a Python number divided by zero."""
+
+
 class AxisError(FusewrightError, np.exceptions.AxisError):
     """An axis the array does not have."""
 

@@ -44,6 +44,7 @@ class Options:
     contract: bool = False
     spans: bool = False
     debug: bool = False
+    check: bool = False
     background: bool = True
     memory_limit: int | None = None
     cache_dir: str | None = None
@@ -115,6 +116,7 @@ TABLE: dict[str, Row] = {
         _flag("contract", "a * b + c may be rounded once"),
         _flag("spans", "remember the column of each operation, not only its line"),
         _flag("debug", "verify every stage"),
+        _flag("check", "kernels of loops check indices and divisors"),
         _flag("background", "improve quickly compiled kernels in a background thread"),
         Row(
             "memory_limit",

@@ -13,7 +13,7 @@ from dataclasses import dataclass, field
 
 from fusewright.codegen.spell import literal, llvm_type, spell
 from fusewright.ir import expr as ir
-from fusewright.ir.dtypes import BOOL
+from fusewright.ir.dtypes import BOOL, INT64, DType
 from fusewright.ir.expr import Expr
 
 
@@ -75,13 +75,23 @@ class Builder:
         self.entry.append(f"{name} = alloca {kind}, align 128")
         return name
 
-    def variable(self, register: str) -> Expr:
-        """A new loop variable in the innermost scope, held in a register."""
+    def variable(self, register: str, dtype: DType = INT64) -> Expr:
+        """A new variable of the innermost scope, held in a register: a loop's, or a value read
+        there.
+        """
         self._count += 1
         number = self._count
         self._depths[number] = len(self.scopes) - 1
         self._registers[number] = register
-        return ir.index(number)
+        return ir.index(number, dtype)
+
+    def lane_variable(self, register: str, dtype: DType) -> Expr:
+        """The same for a vector that differs from lane to lane."""
+        assert self.lanes is not None
+        node = self.variable(register, dtype)
+        self._depends[node] = frozenset({node.attr, self.lanes.variable})
+        self.scopes[-1].memo[(node, self.lanes.width)] = register
+        return node
 
     # -- control --------------------------------------------------------------------------------
 
@@ -140,7 +150,7 @@ class Builder:
         ]
 
     def label(self) -> str:
-        """A name for a block."""
+        """A new name for a place to jump to."""
         self._count += 1
         return f"l{self._count}"
 

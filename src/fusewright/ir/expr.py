@@ -27,9 +27,10 @@ class Expr:
     """One scalar operation.
 
     `name` is `const` (`attr` the value), `param` (`attr` the number), `index` (`attr` the loop
-    dim), `load` (`attr` the buffer's number; `args` one int64 index for each of its dims), or an op
-    of `ir.ops` (`args` its operands; `attr` unused). Build expressions with the functions below,
-    never with the class.  `order` is where it stands in a sum (kept by `ir.linear`).
+    dim), `local` (`attr` the number of a variable of a kernel of loops), `load` (`attr` the
+    buffer's number; `args` one int64 index for each of its dims), or an op of `ir.ops` (`args` its
+    operands; `attr` unused). Build expressions with the functions below, never with the class.
+    `order` is where it stands in a sum (kept by `ir.linear`).
     """
 
     __slots__ = ("name", "args", "dtype", "attr", "order", "__weakref__")
@@ -53,6 +54,8 @@ class Expr:
             return f"p{self.attr}"
         if self.name == "index":
             return f"i{self.attr}"
+        if self.name == "local":
+            return f"v{self.attr}"
         inner = ", ".join(map(repr, self.args))
         if self.name == "load":
             return f"b{self.attr}[{inner}]"
@@ -90,9 +93,14 @@ def param(number: Any, dtype: DType) -> Expr:
     return _make("param", (), dtype, number)
 
 
-def index(dim: int) -> Expr:
-    """The loop index of a dim (int64)."""
-    return _make("index", (), INT64, dim)
+def index(dim: int, dtype: DType = INT64) -> Expr:
+    """The loop index of a dim (int64); code generation also numbers other values it has read."""
+    return _make("index", (), dtype, dim)
+
+
+def local(number: int, dtype: DType) -> Expr:
+    """What a variable of a kernel of loops holds where the expression is evaluated."""
+    return _make("local", (), dtype, number)
 
 
 def load(buffer: Any, indices: tuple[Expr, ...], dtype: DType) -> Expr:

@@ -17,7 +17,9 @@ from functools import lru_cache
 from types import CodeType, FrameType
 from typing import NamedTuple
 
+from fusewright._core import native
 from fusewright.base import source
+from fusewright.ir.graph import Node
 
 WORK = 160
 """Recorded nodes that a flush computes at least; whole iterations are added up to it."""
@@ -128,6 +130,8 @@ class Schedule:
     _met: dict[Loop, int] = field(default_factory=dict)
     _before: list[Place] = field(default_factory=list)
     _frame: int = 0
+    waits: bool = False
+    """Whether the first flush is to be as long as the others."""
     turn: tuple[Place, Place] | None = None
     """Where the last two records stood that were looked at."""
 
@@ -177,6 +181,9 @@ class Schedule:
                 self._alone = self._same > 0
                 self.count = -(-work // self.period)
                 self.length = 0
+                if work > WORK:  # worth waiting for from the first: look again when it is due
+                    self._arrived, self.watching, self.waits = self.count - 1, 0, True
+                    return False
                 return True
         if known is None or not (loop == known or loop.holds(known)):
             return False
@@ -199,6 +206,14 @@ class Schedule:
             return -1
         self._before = []
         return self.length - 2
+
+    def tell_turn(self, pending: list[Node], wanted: list[Node]) -> None:
+        """Let the native core do the next flush like this one, where the loop is steady."""
+        if native is None or self.length != len(pending) or not self.turn:
+            return
+        if native.memoise(pending, tuple(wanted)):
+            (before, before_at), (code, at) = self.turn
+            native.set_turn(len(pending), code, at, before, before_at)
 
     def after_value(self, length: int, frame: FrameType | None) -> int:
         """Somebody asked for a value inside the loop: iterations are counted from here."""

@@ -17,7 +17,7 @@ from fusewright.ir.graph import IOTA, LEAF, MAP, SCALAR, VIEW, Node
 LARGEST = 1 << 40
 """Bytes of a value that no flush computes: it can only be wanted in parts."""
 
-LONG_WORK = 3 * WORK
+LONG_WORK = 4 * WORK
 """Recorded nodes of a flush where every step works element by element on one shape."""
 LONG_SIZE = 1 << 14
 """Elements from which a pass over memory is worth avoiding so."""

@@ -28,7 +28,7 @@ from fusewright.ir.graph import LEAF, SCALAR, Memory, Node
 
 LIMIT = WORK
 """Recorded nodes after which the program's loop is looked for."""
-HARD_LIMIT = 4 * LIMIT
+HARD_LIMIT = 5 * LIMIT
 """Recorded nodes after which everything live is computed wherever the program is."""
 MOST_CARRIED = 1024
 BYTES_LIMIT = 1 << 28
@@ -315,14 +315,24 @@ def _consider_flush() -> None:
             return
         loop = _schedule.look(frame)
         length = len(pending)
-        work = work_of(pending) if _schedule.watching else WORK  # else it is decided
-        lengths = length - _base, length - _whole_from()
-        if loop is not None and _schedule.arrives(loop, *lengths, work):
+        if loop is not None and _arrives(loop, length):
             _flush_iterations(_schedule.loop or loop, _schedule.period)
         elif length > _base + HARD_LIMIT:
             _flush_but_newest()
         elif not _schedule.watching and _schedule.loop is None:
             _look_from(_base + HARD_LIMIT)
+
+
+def _arrives(loop: Loop, length: int) -> bool:
+    """Whether to flush where the loop has begun anew."""
+    work = work_of(pending) if _schedule.watching else WORK  # else it is decided
+    comes = _schedule.arrives(loop, length - _base, length - _whole_from(), work)
+    if native is not None and _schedule.loop is not None:
+        native.set_armed(True)
+    if _schedule.waits:
+        _schedule.waits = False
+        _look_from(_base + _schedule.count * _schedule.period - 2)
+    return comes
 
 
 def _is_long() -> bool:
@@ -365,8 +375,7 @@ def _flush_iterations(loop: Loop, period: int) -> None:
     held = [node for node in live() if node is not newest and is_worth_storing(node)]
     wanted, left = known.divide(held, _carried)
     let_go(pending, wanted, [node for node, _ in left])
-    if native is not None:
-        _tell_turn(wanted, len(pending))
+    _schedule.tell_turn(pending, wanted)
     evaluate(*wanted)
     if len(_carried) >= MOST_CARRIED:
         _carried.clear()
@@ -374,13 +383,6 @@ def _flush_iterations(loop: Loop, period: int) -> None:
     _left[:] = left
     _keep_only(newest)
     _look_from(_schedule.restart(len(pending)))
-
-
-def _tell_turn(wanted: list[Node], count: int) -> None:
-    """Let the native core do the next flush like this one, where the loop is steady."""
-    if _schedule.length == count and _schedule.turn and native.memoise(pending, tuple(wanted)):
-        (before, before_at), (code, at) = _schedule.turn
-        native.set_turn(count, code, at, before, before_at)
 
 
 def _tell_core() -> None:

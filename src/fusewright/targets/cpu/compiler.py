@@ -31,7 +31,7 @@ class _LLVM(NamedTuple):
     raw: Any
 
 
-_start = threading.Lock()
+_start = threading.RLock()
 _llvm: _LLVM | None = None
 _machines = threading.local()
 
@@ -59,17 +59,21 @@ def _after_fork() -> None:
 os.register_at_fork(before=_before_fork, after_in_parent=_after_fork, after_in_child=_after_fork)
 
 
-def compile_ir(text: str, features: FeatureSet, level: int) -> Image:
-    """Machine code for a module; any thread may call it, and others run meanwhile."""
+def compile_ir(text: str, features: FeatureSet, level: int, scalars: bool = False) -> Image:
+    """Machine code for a module; any thread may call it, and others run meanwhile.
+
+    `scalars` first moves variables from the stack into registers (the one pass that kernels of
+    loops need).
+    """
     # Imported here: a process that finds its code on disk links nothing.
     from fusewright.runtime.elf import link
 
-    return link(_emit(text, features, level, True))
+    return link(_emit(text, features, level, True, scalars))
 
 
-def assembly(text: str, features: FeatureSet, level: int) -> str:
+def assembly(text: str, features: FeatureSet, level: int, scalars: bool = False) -> str:
     """The same code as a listing."""
-    return _emit(text, features, level, False).decode()
+    return _emit(text, features, level, False, scalars).decode()
 
 
 def version() -> str:
@@ -77,7 +81,7 @@ def version() -> str:
     return f"llvmlite {llvmlite.__version__}"
 
 
-def _emit(text: str, features: FeatureSet, level: int, as_object: bool) -> bytes:
+def _emit(text: str, features: FeatureSet, level: int, as_object: bool, scalars: bool) -> bytes:
     llvm = _started()
     # A context of its own: LLVM's global one must not be used by two threads at once.
     context = llvm.binding.create_context()
@@ -88,7 +92,19 @@ def _emit(text: str, features: FeatureSet, level: int, as_object: bool) -> bytes
     except RuntimeError as error:
         raise InternalError(f"LLVM refuses the generated code: {error}\n{text}") from error
     with module:
-        return _machine_code(llvm, _machine(llvm, features, level), module, as_object)
+        machine = _machine(llvm, features, level)
+        if scalars:
+            _to_registers(llvm, machine, module)
+        return _machine_code(llvm, machine, module, as_object)
+
+
+def _to_registers(llvm: _LLVM, machine: Any, module: Any) -> None:
+    """Variables on the stack become registers (LLVM's SROA); no arithmetic is touched."""
+    binding = llvm.binding
+    builder = binding.create_pass_builder(machine, binding.create_pipeline_tuning_options())
+    passes = binding.create_new_function_pass_manager()
+    passes.add_sroa_pass()
+    passes.run(module.get_function("kernel"), builder)
 
 
 def _started() -> _LLVM:

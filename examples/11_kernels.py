@@ -1,0 +1,74 @@
+"""`@fw.kernel`: loops in plain Python, compiled.
+
+A kernel means what CPython makes of the undecorated function: the loops run in the order written.
+What is proved independent runs in vectors, the rest in order, with the same bits.
+"""
+
+import numpy
+
+import fusewright as fw
+
+
+@fw.kernel
+def smooth(a, b):
+    for i in range(1, a.shape[0] - 1):
+        b[i] = 0.25 * a[i - 1] + 0.5 * a[i] + 0.25 * a[i + 1]
+
+
+a = numpy.linspace(0, 1, 1000) ** 2
+b = numpy.zeros(1000)
+smooth(a, b)
+
+# The function itself is the definition.
+expected = numpy.zeros(1000)
+smooth.__wrapped__(a, expected)
+assert (b == expected).all()
+
+
+# Branches, while, functions of your own, tuples, small local arrays: as in Python.
+@fw.func
+def step(x, y, cx, cy):
+    return x * x - y * y + cx, 2 * x * y + cy
+
+
+@fw.kernel
+def mandelbrot(counts, limit):
+    rows, columns = counts.shape
+    for i, j in fw.ndrange(rows, columns):
+        cx, cy = -2 + 3 * j / columns, -1.5 + 3 * i / rows
+        x = y = 0.0
+        n = 0
+        while x * x + y * y < 4 and n < limit:
+            x, y = step(x, y, cx, cy)
+            n += 1
+        counts[i, j] = n
+
+
+counts = numpy.zeros((12, 40), int)
+mandelbrot(counts, 50)
+for row in counts:
+    print("".join(" .:-=+*#%@"[min(n, 49) // 5] for n in row.tolist()))
+
+
+# Results come back as Python's or NumPy's numbers.
+@fw.kernel
+def largest(x):
+    best, place = x[0], 0
+    for i in range(1, len(x)):
+        if x[i] > best:
+            best, place = x[i], i
+    return best, place
+
+
+print("largest", largest(counts.reshape(-1)))
+
+# Which loops run in vectors, and which line keeps one in order.
+print(smooth.explain())
+print(largest.explain())
+
+# An index outside an array is an error at its line, where checks are on.
+try:
+    with fw.options(check=True):
+        smooth(a, b[:5])
+except IndexError as error:
+    print(error)

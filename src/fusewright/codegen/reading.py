@@ -1,0 +1,162 @@
+"""Reading in a kernel of loops: arguments, variables, and elements of arrays, as they are where a
+statement stands.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from typing import Literal
+
+from fusewright.codegen.loops import Loops
+from fusewright.codegen.memory import Layout
+from fusewright.codegen.spell import llvm_type
+from fusewright.ir.dtypes import DType
+from fusewright.ir.expr import Expr, postorder, rebuild
+from fusewright.ir.loops.statements import (
+    Check,
+    Kernel,
+    Print,
+    Statement,
+    Store,
+    expressions,
+    walk,
+)
+from fusewright.rules.decompose import decompose_all
+
+
+@dataclass(frozen=True, slots=True)
+class LoopWord:
+    """An argument: a buffer's pointer, a parameter, the report of a failed check, or the function
+    that prints.
+    """
+
+    what: Literal["pointer", "param", "report", "print"]
+    number: int = 0
+
+
+class Reading(Loops):
+    """The state of a kernel being written, and its expressions.
+
+    `available` are the elements read before that nothing has changed since; `values` what variables
+    with one value stand for, `cells` where the others live.  `chosen` are the lanes that run
+    inside a branch of a vector loop.
+    """
+
+    def __init__(self, kernel: Kernel, vector_bytes: int) -> None:
+        super().__init__(avx512=vector_bytes == 64)
+        self.kernel = kernel
+        self.vector_bytes = vector_bytes
+        self.words: list[LoopWord] = []
+        self.primitives: dict[Expr, Expr] = {}
+        self.variables: dict[int, Expr] = {}
+        self.values: dict[int, Expr] = {}
+        self.cells: dict[int, str] = {}
+        self.available: dict[Expr, Expr] = {}
+        self.chosen: Expr | None = None
+        self.report = self.show = ""
+
+    def arguments(self) -> None:
+        kernel = self.kernel
+        inside = list(walk(kernel.body))
+        roots = [e for statement in inside for e in expressions(statement)]
+        used = {s.buffer for s in inside if isinstance(s, Store)}
+        used |= {node.attr for node in postorder(roots) if node.name == "load"}
+        for number in used:
+            buffer = kernel.buffers[number]
+            roots += [*buffer.extents, *(buffer.strides or ())]
+        params = {node.attr: node for node in postorder(roots) if node.name == "param"}
+        for number in sorted(params):
+            register = self._word(LoopWord("param", number), params[number].dtype)
+            self.builder.scopes[0].memo[(params[number], 1)] = register
+        for number in sorted(used):
+            buffer = kernel.buffers[number]
+            if number in kernel.scratch:
+                base = self._scratch(number)
+            else:
+                base = self._word(LoopWord("pointer", number), None)
+            self.memory.layouts[number] = Layout(base, buffer)
+        if any(isinstance(statement, Check) for statement in inside):
+            self.report = self._word(LoopWord("report"), None)
+        if any(isinstance(statement, Print) for statement in inside):
+            self.show = self._word(LoopWord("print"), None)
+
+    def _word(self, word: LoopWord, dtype: DType | None) -> str:
+        self.words.append(word)
+        return self.argument(len(self.words) - 1, dtype)
+
+    def _scratch(self, number: int) -> str:
+        buffer = self.kernel.buffers[number]
+        size = buffer.dtype.itemsize
+        for extent in buffer.extents:
+            size *= extent.attr
+        return self.builder.slot(f"[{size} x i8]")
+
+    # -- expressions ----------------------------------------------------------------------------
+
+    def settled(self, root: Expr) -> Expr:
+        """The expression in primitives, with every load and variable read here and now."""
+        (root,) = decompose_all([root], self.primitives)
+        memo: dict[Expr, Expr] = {}
+        for node in postorder([root]):
+            if node.name == "index":
+                memo[node] = self.variables[node.attr]
+            elif node.name == "local":
+                memo[node] = self._read(node)
+            else:
+                fresh = rebuild(node, tuple(memo[arg] for arg in node.args))
+                memo[node] = self._load(fresh) if node.name == "load" else fresh
+        return memo[root]
+
+    def _read(self, node: Expr) -> Expr:
+        known = self.values.get(node.attr)
+        if known is not None:
+            return known
+        kind = llvm_type(node.dtype, 1)
+        register = self.builder.value(f"load {kind}, ptr {self.cell(node.attr)}")
+        return self.builder.variable(register, node.dtype)
+
+    def cell(self, number: int) -> str:
+        if number not in self.cells:
+            dtype = self.kernel.locals[number].dtype
+            self.cells[number] = self.builder.slot(llvm_type(dtype, 1))
+        return self.cells[number]
+
+    def _load(self, node: Expr) -> Expr:
+        found = self.available.get(node)
+        if found is not None:
+            return found
+        builder = self.builder
+        lanes = builder.lanes
+        # Under a mask an element that is the same for all lanes may not exist.
+        if lanes is not None and (self.chosen or any(map(builder.is_vector, node.args))):
+            register = self.memory.load(node, lanes.width)
+            found = builder.lane_variable(register, node.dtype)
+        else:
+            builder.lanes = None
+            found = builder.variable(self.memory.load(node, 1), node.dtype)
+            builder.lanes = lanes
+        self.available[node] = found
+        return found
+
+    def scalar(self, root: Expr) -> str:
+        return self.builder.scalar(self.settled(root))
+
+    def forget(self, written: set[int]) -> None:
+        """Elements read before that a store may have changed."""
+        for node in list(self.available):
+            if any(node.attr == w or not self.kernel.apart(node.attr, w) for w in written):
+                del self.available[node]
+
+    def inside(self, *bodies: Sequence[Statement], again: bool) -> Callable[[], None]:
+        """Enter a region: what is known about memory inside, and (when called) after it."""
+        written = {s.buffer for body in bodies for s in walk(tuple(body)) if isinstance(s, Store)}
+        before = dict(self.available)
+        if again:
+            self.forget(written)
+
+        def leave() -> None:
+            self.available = dict(before)
+            self.forget(written)
+
+        return leave

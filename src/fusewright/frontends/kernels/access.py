@@ -1,0 +1,149 @@
+"""Names, literals, attributes, indexing and tuples."""
+
+from __future__ import annotations
+
+import ast
+from functools import reduce
+from types import FunctionType, ModuleType
+from typing import Any
+
+from fusewright.base.errors import KernelError
+from fusewright.base.source import Span
+from fusewright.frontends.kernels import elements, types
+from fusewright.frontends.kernels.context import Translation
+from fusewright.frontends.kernels.operators import apply, operands
+from fusewright.frontends.kernels.values import (
+    ArrayRef,
+    Bound,
+    Method,
+    Number,
+    Static,
+    Struct,
+    TupleValue,
+    Value,
+    describe,
+)
+from fusewright.ir.expr import Expr
+
+METHODS = frozenset({"copy", "item", "fill"})
+
+
+def name(t: Translation, node: ast.Name) -> Value:
+    """A name."""
+    return t.look_up(node)
+
+
+def constant(t: Translation, node: ast.Constant) -> Value:
+    """A literal."""
+    if isinstance(node.value, bool | int | float):
+        return types.literal(node.value, t.span(node))
+    if isinstance(node.value, str) or node.value is None:
+        return Static(node.value)
+    raise t.refuse(
+        node, f"a kernel cannot contain a literal {type(node.value).__name__}", help="use numbers"
+    )
+
+
+def attribute(t: Translation, node: ast.Attribute) -> Value:
+    """`value.name`."""
+    value = t.expression(node.value)
+    span = t.span(node)
+    if isinstance(value, Static):
+        return t.inputs.module_attribute(t.frame.function, value, node.attr, span)
+    if isinstance(value, Struct):
+        return _of_struct(t, value, node.attr, span)
+    if isinstance(value, ArrayRef):
+        return _of_array(t, value, node, span)
+    raise t.refuse(node, f"a {describe(value)} has no attribute `{node.attr}` in a kernel")
+
+
+def _of_struct(t: Translation, struct: Struct, attr: str, span: Span) -> Value:
+    found = getattr(struct.kind, attr, None)
+    plain = getattr(found, "__wrapped__", found)
+    if isinstance(plain, FunctionType):
+        if isinstance(vars(struct.kind).get(attr), staticmethod):
+            return Static(plain)
+        return Bound(plain, struct, found)
+    return t.inputs.attribute(struct, attr, span)
+
+
+def _of_array(t: Translation, ref: ArrayRef, node: ast.Attribute, span: Span) -> Value:
+    if node.attr == "shape":
+        return TupleValue(tuple(Number(extent, "python", span) for extent in ref.shape))
+    if node.attr == "ndim":
+        return types.literal(len(ref.shape), span)
+    if node.attr == "size":
+        one = types.literal(1, span)
+        return reduce(
+            lambda a, b: apply(t, "multiply", (a, b), span),
+            (Number(extent, "python", span) for extent in ref.shape),
+            one,
+        )
+    if node.attr == "dtype":
+        return Static(ref.dtype.numpy)
+    if node.attr in METHODS:
+        return Method(ref, node.attr)
+    raise t.refuse(
+        node,
+        f"an array has no attribute `{node.attr}` in a kernel",
+        help="use shape, ndim, size, dtype, and elements a[i, j]",
+    )
+
+
+def subscript(t: Translation, node: ast.Subscript) -> Value:
+    """`value[index]`."""
+    value, *index = operands(t, [node.value, node.slice])
+    return element_of(t, value, index[0], t.span(node), node)
+
+
+def element_of(t: Translation, value: Value, index: Value, span: Span, node: ast.AST) -> Value:
+    """A part of an array or tuple."""
+    if isinstance(value, TupleValue):
+        literal = index.literal if isinstance(index, Number) else None
+        if not isinstance(literal, int):
+            raise KernelError(
+                "a tuple is indexed with a literal in a kernel",
+                span,
+                why="its items may be of different types",
+                help="use fw.vector(...), or fw.static(range(n)) for the loop",
+            )
+        if not -len(value.items) <= literal < len(value.items):
+            raise KernelError(f"index {literal} in a tuple of {len(value.items)}", span)
+        return value.items[literal]
+    if not isinstance(value, ArrayRef):
+        raise t.refuse(node, f"a {describe(value)} cannot be indexed")
+    indices = index.items if isinstance(index, TupleValue) else (index,)
+    part = elements.indexed(t, value, indices, span)
+    if part.shape:
+        return _lasting(t, part, span)
+    return elements.read(t, part, span)
+
+
+def _lasting(t: Translation, part: ArrayRef, span: Span) -> ArrayRef:
+    """A row is kept under a name: its position must not move."""
+
+    def fixed(expr: Expr) -> Expr:
+        return t.fixed(Number(expr, "python", span)).expr
+
+    indices = tuple(map(fixed, part.indices))
+    return ArrayRef(part.buffer, indices, part.extents, part.dtype, part.name, part.local)
+
+
+def slice_(t: Translation, node: ast.Slice) -> Any:
+    """`a:b` as an index."""
+    raise t.refuse(
+        node,
+        "a slice in a kernel",
+        why="a kernel computes with one element at a time",
+        help="write the loop over the elements, or pass the slice as an argument",
+    )
+
+
+def tuple_(t: Translation, node: ast.Tuple) -> Value:
+    """`a, b`."""
+    return TupleValue(tuple(operands(t, node.elts)))
+
+
+def is_module(value: Value) -> bool:
+    """Whether a value is a Python module."""
+    return isinstance(value, Static) and isinstance(value.value, ModuleType)

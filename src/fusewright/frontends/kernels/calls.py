@@ -1,0 +1,384 @@
+"""Calls: functions of the tables, functions of the user's (inlined), ranges, printing."""
+
+from __future__ import annotations
+
+import ast
+import inspect
+from types import FunctionType
+from typing import Any
+
+from fusewright.base.errors import KernelError, UnsupportedError
+from fusewright.frontends.kernels import elements, language, source, types, vectors
+from fusewright.frontends.kernels.context import Frame, Translation
+from fusewright.frontends.kernels.functions import row_of
+from fusewright.frontends.kernels.intrinsics import arguments
+from fusewright.frontends.kernels.joins import SlotTree
+from fusewright.frontends.kernels.liveness import NONE, Liveness, leaves
+from fusewright.frontends.kernels.operators import operands
+from fusewright.frontends.kernels.values import (
+    ArrayRef,
+    Bound,
+    Method,
+    Number,
+    Space,
+    Static,
+    TupleValue,
+    Unrolled,
+    Value,
+    describe,
+)
+from fusewright.ir.dtypes import BOOL, FLOAT64, INT64
+from fusewright.ir.loops.statements import Block, Print, Shown
+
+MOST_UNROLLED = 4096
+"""Iterations a static loop is written out for."""
+DEEPEST = 64
+"""Calls inside calls."""
+
+
+def call(t: Translation, node: ast.Call) -> Value:
+    """`function(arguments)`."""
+    if any(isinstance(arg, ast.Starred) for arg in node.args) or any(
+        keyword.arg is None for keyword in node.keywords
+    ):
+        raise t.refuse(node, "a starred argument", help="write the arguments one by one")
+    function = t.expression(node.func)
+    if isinstance(function, Method):
+        return _array_method(t, node, function)
+    if isinstance(function, Bound):
+        same_integers(t, node, function.target)
+        return _inline(t, node, function.function, function.instance)
+    if not isinstance(function, Static):
+        raise t.refuse(node, f"a {describe(function)} cannot be called")
+    target = function.value
+    if target in (range, language.ndrange, language.grouped, language.static):
+        return _space(t, node, target)
+    if target is print:
+        return _print(t, node)
+    row = row_of(target)
+    if row is not None:
+        if node.keywords:
+            return row(t, node, _with_keywords(t, node, target))
+        return row(t, node, operands(t, node.args))
+    plain = getattr(target, "__wrapped__", target)
+    same_integers(t, node, target)
+    if isinstance(plain, FunctionType):
+        return _inline(t, node, plain, None)
+    raise t.refuse(
+        node,
+        f"a kernel cannot call {getattr(target, '__name__', target)}",
+        why="it is neither one of the functions of kernels nor written in Python",
+        help="the functions are listed on the page about kernels; your own may be any `def`",
+    )
+
+
+def same_integers(t: Translation, node: ast.AST, target: Any) -> None:
+    """A kernel that is called is inlined: its integers must divide like the caller's."""
+    if getattr(target, "c_integers", t.settings.c_integers) != t.settings.c_integers:
+        raise t.refuse(
+            node,
+            f"{target.__name__} divides integers in another way",
+            why="a kernel that another one calls becomes part of it",
+            help="give both the same integers=",
+        )
+
+
+def _with_keywords(t: Translation, node: ast.Call, target: Any) -> list[Value]:
+    """Arguments by name, in the order of the function's own parameters."""
+    try:
+        names = list(inspect.signature(target).parameters)
+    except (TypeError, ValueError):
+        names = []
+    ordered: list[ast.expr] = list(node.args)
+    for keyword in sorted(node.keywords, key=lambda k: names.index(k.arg) if k.arg in names else 0):
+        if keyword.arg not in names or names.index(keyword.arg) != len(ordered):
+            raise t.refuse(node, f"argument `{keyword.arg}` of {target.__name__} in a kernel")
+        ordered.append(keyword.value)
+    return operands(t, ordered)
+
+
+# -- spaces -------------------------------------------------------------------------------------
+
+
+def _space(t: Translation, node: ast.Call, target: Any) -> Value:
+    values = operands(t, node.args)
+    if target is language.static:
+        arguments(t, node, values, 1, 1)
+        return _static(t, node, values[0])
+    if target is language.grouped:
+        arguments(t, node, values, 1, 1)
+        if isinstance(values[0], Space) and values[0].form == "ndrange":
+            return Space(values[0].dims, values[0].order, "grouped")
+        raise t.refuse(node, "fw.grouped of something that is no fw.ndrange")
+    if target is range:
+        arguments(t, node, values, 1, 3)
+        if node.keywords:
+            raise t.refuse(node, "range takes no keywords")
+        return Space((_range(t, node, values),), (0,), "range")
+    pairs = [value.items if isinstance(value, TupleValue) else (value,) for value in values]
+    if not pairs or any(len(pair) > 2 for pair in pairs):
+        raise t.refuse(node, "fw.ndrange takes lengths and pairs (low, high)")
+    dims = tuple(_range(t, node, pair) for pair in pairs)
+    return Space(dims, _axes(t, node, len(dims)), "ndrange")
+
+
+def _axes(t: Translation, node: ast.Call, rank: int) -> tuple[int, ...]:
+    if not node.keywords:
+        return tuple(range(rank))
+    if len(node.keywords) > 1 or node.keywords[0].arg != "axes":
+        raise t.refuse(node, "fw.ndrange takes lengths, pairs, and axes=")
+    value = t.expression(node.keywords[0].value)
+    items = value.items if isinstance(value, TupleValue) else ()
+    axes = tuple(item.literal if isinstance(item, Number) else None for item in items)
+    if sorted(axis for axis in axes if axis is not None) != list(range(rank)):
+        raise KernelError(f"axes must name each of the {rank} dims once", t.span(node))
+    return tuple(int(axis or 0) for axis in axes)
+
+
+def _range(t: Translation, node: ast.Call, values: Any) -> tuple[Number, Number, Number]:
+    span = t.span(node)
+    numbers = [elements.as_number(t, value, span) for value in values]
+    for number in numbers:
+        if not number.dtype.is_integer:
+            raise KernelError(f"a range over a {describe(number)}", span, help="use int(x)")
+    numbers = [Number(types.converted(n, INT64, span), n.origin, n.span) for n in numbers]
+    zero, one = types.literal(0, span), types.literal(1, span)
+    if len(numbers) == 1:
+        return zero, numbers[0], one
+    step = numbers[2] if len(numbers) > 2 else one
+    if step.literal == 0:
+        raise KernelError("range() with a step of 0", span)
+    return numbers[0], numbers[1], step
+
+
+def _static(t: Translation, node: ast.Call, value: Value) -> Value:
+    if isinstance(value, TupleValue):
+        return Unrolled(value.items)
+    if isinstance(value, Static) or (isinstance(value, Number) and value.expr.name == "const"):
+        return value
+    if isinstance(value, Space):
+        bounds = [[n.literal for n in dim] for dim in value.dims]
+        if all(bound is not None for dim in bounds for bound in dim):
+            return Unrolled(tuple(_positions(t, node, value, bounds)))
+    raise KernelError(
+        f"fw.static of a {describe(value)} that is not known when the kernel is compiled",
+        t.span(node),
+        why="the extents and elements of arrays are not part of the key",
+        help="use a literal, a closed-over number, or an argument by itself: fw.static(n)",
+    )
+
+
+def _positions(t: Translation, node: ast.AST, space: Space, bounds: list[list[Any]]) -> list[Value]:
+    span = t.span(node)
+    if space.form == "range":
+        positions: list[Any] = list(range(*bounds[0])[: MOST_UNROLLED + 1])
+    else:
+        pairs = [(low, high) for low, high, _ in bounds]
+        positions = list(language.ndrange(*pairs, axes=space.order))
+    if len(positions) > MOST_UNROLLED:
+        raise KernelError(f"a static loop of more than {MOST_UNROLLED} iterations", span)
+    return [
+        TupleValue(tuple(types.literal(k, span) for k in place))
+        if isinstance(place, tuple)
+        else types.literal(place, span)
+        for place in positions
+    ]
+
+
+# -- the user's functions -----------------------------------------------------------------------
+
+
+def _inline(
+    t: Translation, node: ast.Call, function: FunctionType, instance: Value | None
+) -> Value:
+    if any(frame.function is function for frame in t.frames):
+        chain = " -> ".join(f.function.__name__ for f in (*t.frames,)) + f" -> {function.__name__}"
+        raise UnsupportedError(
+            f"{function.__name__} calls itself",
+            t.span(node),
+            why=f"functions are inlined, and recursion has no end: {chain}",
+            help="write it as a loop",
+        )
+    if len(t.frames) > DEEPEST:
+        raise t.refuse(node, f"more than {DEEPEST} calls inside one another")
+    given = operands(t, [*node.args, *(keyword.value for keyword in node.keywords)])
+    given = [t.lasting(value) for value in given]
+    values, named_values = given[: len(node.args)], given[len(node.args) :]
+    names = [str(keyword.arg) for keyword in node.keywords]
+    if instance is not None:
+        values.insert(0, instance)
+    env = _parameters(t, node, function, values, dict(zip(names, named_values, strict=True)))
+    place = t.span(node)
+    frame = Frame(
+        source.read(function),
+        function,
+        (*t.frame.instance, *place[1:4]),
+        env,
+        Liveness(),
+        t.label(),
+    )
+    return run_frame(t, frame, function)
+
+
+def run_frame(t: Translation, frame: Frame, function: FunctionType) -> Value:
+    """Translate a function's body where it is called; the value it returns."""
+    span = (function.__code__.co_filename, function.__code__.co_firstlineno, 1, 0)
+    t.frames.append(frame)
+    hidden, t.active = t.active, []
+    result = frame.returned = SlotTree("the result", (*frame.instance, function.__name__, "result"))
+    t.active.append(result)
+    try:
+        with t.block() as body:
+            t.sequence(frame.source.tree.body, NONE, frozenset({frame.label}))
+    finally:
+        t.frames.pop()
+        t.active = hidden
+    if frame.left:
+        t.write(Block(frame.label, tuple(body), span))
+    else:
+        t.out += body
+    if result.form is None:
+        return Static(None)
+    if not leaves(frame.source.tree.body):
+        raise KernelError(
+            f"{function.__name__} may end without returning a value",
+            frame.source.span(frame.source.tree.body[-1]),
+            why="some paths return a value; the one through the last statement returns None",
+            help="end it with a return",
+        )
+    value = result.read(span)
+    return t.fixed(value) if isinstance(value, Number) else value
+
+
+def _parameters(
+    t: Translation,
+    node: ast.Call,
+    function: FunctionType,
+    values: list[Value],
+    named: dict[str, Value],
+) -> dict[str, Any]:
+    """What the parameters are bound to."""
+    span = t.span(node)
+    signature = inspect.signature(function)
+    try:
+        bound = signature.bind(*values, **named)
+    except TypeError as error:
+        raise KernelError(f"{function.__name__}: {error}", span) from None
+    env: dict[str, Any] = {}
+    for name, parameter in signature.parameters.items():
+        if parameter.kind in (parameter.VAR_POSITIONAL, parameter.VAR_KEYWORD):
+            raise t.refuse(node, f"{function.__name__} takes *{name}")
+        if name in bound.arguments:
+            env[name] = bound.arguments[name]
+        else:
+            env[name] = default(t, function, name, parameter.default, span)
+    return env
+
+
+def default(t: Translation, function: FunctionType, name: str, found: Any, span: Any) -> Value:
+    """A parameter's default: a constant."""
+    from_constant = inputs_constant(found, span)
+    if from_constant is None:
+        raise KernelError(
+            f"the default of `{name}` in {function.__name__} is no number", span, help="pass it"
+        )
+    return from_constant
+
+
+def inputs_constant(found: Any, span: Any) -> Value | None:
+    """A constant as a value."""
+    from_inputs = types_constant(found, span)
+    return from_inputs if from_inputs is not None else (Static(found) if found is None else None)
+
+
+def types_constant(found: Any, span: Any) -> Value | None:
+    """A number or a tuple of them."""
+    if isinstance(found, bool | int | float):
+        return types.literal(found, span)
+    if isinstance(found, tuple):
+        items = [types_constant(item, span) for item in found]
+        return TupleValue(tuple(item for item in items if item is not None))
+    return None
+
+
+# -- the rest -----------------------------------------------------------------------------------
+
+
+def _array_method(t: Translation, node: ast.Call, method: Method) -> Value:
+    values = operands(t, node.args)
+    span = t.span(node)
+    if method.name == "copy" and method.array.local and not values:
+        return vectors.copy(t, method.array, span)
+    if method.name == "item" and not values and not method.array.shape:
+        found = elements.read(t, method.array, span)
+        return Number(_python(found), "python", span)
+    raise t.refuse(node, f"array method `{method.name}` in a kernel", help="write a loop")
+
+
+def _python(number: Number) -> Any:
+    dtype = number.dtype
+    wide = FLOAT64 if dtype.is_float else BOOL if dtype is BOOL else INT64
+    return types.converted(number, wide, number.span)
+
+
+def _print(t: Translation, node: ast.Call) -> Value:
+    words = {"sep": " ", "end": "\n"}
+    for keyword in node.keywords:
+        value = t.expression(keyword.value)
+        text = value.value if isinstance(value, Static) else None
+        if keyword.arg not in words or not isinstance(text, str):
+            raise t.refuse(node, f"print with {keyword.arg}= in a kernel")
+        words[keyword.arg] = text
+    pieces: list[str | Shown] = []
+    for place, arg in enumerate(node.args):
+        pieces += [words["sep"]] if place else []
+        pieces += _pieces(t, arg)
+    pieces.append(words["end"])
+    t.write(Print(tuple(pieces), t.span(node)))
+    return Static(None)
+
+
+def _pieces(t: Translation, node: ast.expr) -> list[str | Shown]:
+    """What an argument of print shows."""
+    if isinstance(node, ast.JoinedStr):
+        return [piece for part in node.values for piece in _pieces(t, part)]
+    if isinstance(node, ast.FormattedValue):
+        spec = ""
+        if isinstance(node.format_spec, ast.JoinedStr):
+            for part in node.format_spec.values:
+                if not isinstance(part, ast.Constant):
+                    raise t.refuse(node, "a format that is computed")
+                spec += str(part.value)
+        conversion = chr(node.conversion) if node.conversion > 0 else ""
+        return [_shown(t, node.value, conversion, spec)]
+    value = t.expression(node)
+    if isinstance(value, Static) and (isinstance(value.value, str) or value.value is None):
+        return [str(value.value)]
+    return [_shown(t, node, "s", "", value)]
+
+
+def _shown(
+    t: Translation, node: ast.expr, conversion: str, spec: str, value: Value | None = None
+) -> Shown:
+    found = t.expression(node) if value is None else value
+    if isinstance(found, ArrayRef | TupleValue) and not (
+        isinstance(found, ArrayRef) and not found.shape
+    ):
+        raise t.refuse(node, f"printing a whole {describe(found)}", help="print its elements")
+    number = t.fixed(elements.as_number(t, found, t.span(node)))
+    return Shown(number.expr, number.origin == "python", conversion, spec)
+
+
+def unrolled_items(t: Translation, value: Value, node: ast.AST) -> tuple[Value, ...] | None:
+    """The items of something a loop is written out for; None for a space of loops."""
+    if isinstance(value, Unrolled | TupleValue):
+        return value.items
+    if isinstance(value, Space):
+        return None
+    what = "the elements of an array" if isinstance(value, ArrayRef) else describe(value)
+    raise t.refuse(
+        node,
+        f"a loop over {what}",
+        why="a kernel's loops run over ranges",
+        help="write `for i in range(len(a)):` and use a[i]",
+    )

@@ -1,0 +1,178 @@
+"""Comparisons, and/or, and conditional expressions: what is computed only where it is needed."""
+
+from __future__ import annotations
+
+import ast
+import operator
+from collections.abc import Callable
+from typing import Any
+
+from fusewright.base.errors import KernelError
+from fusewright.base.source import Span
+from fusewright.frontends.kernels import elements, types
+from fusewright.frontends.kernels.context import Translation
+from fusewright.frontends.kernels.elements import number, truth
+from fusewright.frontends.kernels.joins import SlotTree
+from fusewright.frontends.kernels.operators import apply, operands
+from fusewright.frontends.kernels.values import (
+    Number,
+    Static,
+    TupleValue,
+    Value,
+    describe,
+)
+from fusewright.ir.expr import Expr, op, postorder
+from fusewright.ir.loops.statements import If
+
+COMPARE: dict[type, tuple[str, Callable[[Any, Any], Any]]] = {
+    ast.Lt: ("less", operator.lt),
+    ast.LtE: ("less_equal", operator.le),
+    ast.Gt: ("greater", operator.gt),
+    ast.GtE: ("greater_equal", operator.ge),
+    ast.Eq: ("equal", operator.eq),
+    ast.NotEq: ("not_equal", operator.ne),
+}
+
+
+def compare(t: Translation, node: ast.Compare) -> Value:
+    """`a < b < c`: each operand once, and the second comparison only where the first holds."""
+    span = t.span(node)
+    if any(isinstance(sign, ast.Is | ast.IsNot | ast.In | ast.NotIn) for sign in node.ops):
+        return _static_compare(t, node)
+    if len(node.ops) == 1:
+        left, right = operands(t, [node.left, node.comparators[0]])
+        return _compared(t, node.ops[0], left, right, span)
+    first = t.expression(node.left)
+    return _chain(t, node, first, 0)
+
+
+def _chain(t: Translation, node: ast.Compare, left: Value, place: int) -> Value:
+    span = t.span(node)
+    if isinstance(left, Number):
+        left = t.fixed(left)
+    right = t.expression(node.comparators[place])
+    if isinstance(right, Number):
+        right = t.fixed(right)
+    here = elements.as_number(t, _compared(t, node.ops[place], left, right, span), span)
+    if place == len(node.ops) - 1:
+        return here
+    return choose(
+        t,
+        truth(here),
+        lambda: elements.as_number(t, _chain(t, node, right, place + 1), span),
+        lambda: here,
+        node,
+        place,
+    )
+
+
+def _compared(t: Translation, sign: ast.cmpop, left: Value, right: Value, span: Span) -> Value:
+    name, function = COMPARE[type(sign)]
+    if isinstance(left, Static) and isinstance(right, Static):
+        return types.literal(bool(function(left.value, right.value)), span)
+    if isinstance(left, TupleValue | Static) or isinstance(right, TupleValue | Static):
+        raise KernelError(f"{describe(left)} and {describe(right)} are not compared here", span)
+    a, b = elements.as_number(t, left, span), elements.as_number(t, right, span)
+    if a.literal is not None and b.literal is not None:
+        return types.literal(bool(function(a.literal, b.literal)), span)
+    return apply(t, name, (a, b), span)
+
+
+def _static_compare(t: Translation, node: ast.Compare) -> Value:
+    """`is None`, and `in` a tuple of literals."""
+    left, right = t.expression(node.left), t.expression(node.comparators[0])
+    sign, span = node.ops[0], t.span(node)
+    if len(node.ops) == 1 and isinstance(sign, ast.Is | ast.IsNot):
+        same = _identity(left) is _identity(right)
+        if isinstance(left, Static) or isinstance(right, Static):
+            return types.literal(same == isinstance(sign, ast.Is), span)
+    raise t.refuse(
+        node,
+        "this comparison is not part of a kernel's language",
+        help="`is` compares with None; write membership as x == a or x == b",
+    )
+
+
+def _identity(value: Value) -> Any:
+    return value.value if isinstance(value, Static) else value
+
+
+def boolean(t: Translation, node: ast.BoolOp) -> Value:
+    """`a and b or c`: Python's operand, computed only where it is needed."""
+    return _boolean(t, node, 0)
+
+
+def _boolean(t: Translation, node: ast.BoolOp, place: int) -> Value:
+    value = t.expression(node.values[place])
+    if isinstance(value, Static):
+        value = types.literal(bool(value.value), t.span(node.values[place]))
+    left = elements.as_number(t, value, t.span(node.values[place]))
+    if place == len(node.values) - 1:
+        return left
+    left = t.fixed(left)
+
+    def other() -> Number:
+        return elements.as_number(t, _boolean(t, node, place + 1), t.span(node))
+
+    both = isinstance(node.op, ast.And)
+    if both:
+        return choose(t, truth(left), other, lambda: left, node, place)
+    return choose(t, truth(left), lambda: left, other, node, place)
+
+
+def conditional(t: Translation, node: ast.IfExp) -> Value:
+    """`a if c else b`: only one of them is computed."""
+    condition = truth(number(t, node.test))
+    if condition.expr.name == "const":
+        return t.expression(node.body if condition.expr.attr else node.orelse)
+    return choose(
+        t,
+        condition,
+        lambda: t.expression(node.body),
+        lambda: t.expression(node.orelse),
+        node,
+    )
+
+
+def choose(
+    t: Translation,
+    condition: Number,
+    yes: Callable[[], Value],
+    no: Callable[[], Value],
+    node: ast.expr,
+    place: int = 0,
+) -> Value:
+    """One of two values; a selection where computing both is harmless.  `place` tells apart several
+    choices of one expression.
+    """
+    if condition.expr.name == "const":
+        return yes() if condition.expr.attr else no()
+    span = t.span(node)
+    with t.block() as first:
+        a = yes()
+    with t.block() as second:
+        b = no()
+    if isinstance(a, Number) and isinstance(b, Number) and not first and not second:
+        wide = types.held(a).takes(b)
+        if wide is None:
+            raise types.conflict("the value", types.held(a), b)
+        if _is_harmless(a.expr) and _is_harmless(b.expr):
+            x, y = (types.converted(each, wide.dtype, span) for each in (a, b))
+            return Number(op("where", condition.expr, x, y), wide.origin, span)
+    tree = SlotTree("_", (*t.frame.instance, span, "choice", place))
+    with t.block() as first_block:
+        t.out += first
+        tree.write(t, a, span)
+    with t.block() as second_block:
+        t.out += second
+        tree.write(t, b, span)
+    t.write(If(condition.expr, tuple(first_block), tuple(second_block), span))
+    value = tree.read(span)
+    return t.fixed(value) if isinstance(value, Number) else value
+
+
+def _is_harmless(expr: Expr) -> bool:
+    """Whether computing it on a path that does not need it can be seen: reading outside an array
+    can.
+    """
+    return not any(node.name == "load" for node in postorder([expr]))

@@ -1,0 +1,301 @@
+"""The state of one translation: the statements written so far, variables, arguments, and names.
+
+What depends on the syntax is in the modules beside it; they are handed over as tables, so that they
+need not know one another.
+"""
+
+from __future__ import annotations
+
+import ast
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
+from dataclasses import dataclass, field
+from types import FunctionType
+from typing import Any
+
+from fusewright.base.errors import FusewrightError, UnassignedError, UnsupportedError
+from fusewright.base.source import Span
+from fusewright.frontends.kernels.inputs import Inputs
+from fusewright.frontends.kernels.joins import SlotTree
+from fusewright.frontends.kernels.liveness import Liveness
+from fusewright.frontends.kernels.source import Source
+from fusewright.frontends.kernels.types import Held
+from fusewright.frontends.kernels.values import Number, Space, TupleValue, Value
+from fusewright.ir.dtypes import INT64, DType
+from fusewright.ir.expr import Expr, local, postorder
+from fusewright.ir.loops.statements import Check, Let, Local, Reason, Statement
+from fusewright.ir.nest import Buffer
+
+SMALL = 12
+"""Operations in an index expression that is repeated rather than given a variable."""
+
+
+@dataclass(frozen=True, slots=True)
+class Maybe:
+    """A name that some path leaves without a value."""
+
+    span: Span
+
+
+Binding = Value | SlotTree | Maybe
+
+
+@dataclass(frozen=True, slots=True)
+class Settings:
+    """What changes the meaning of the code: bounds are checked; integers divide as C does."""
+
+    check: bool = False
+    c_integers: bool = False
+
+
+@dataclass(slots=True)
+class Frame:
+    """One function being translated: the kernel itself or one it calls.
+
+    `instance` tells apart the places it is called from; `results` is where `return` puts values.
+    """
+
+    source: Source
+    function: FunctionType
+    instance: tuple[int, ...]
+    env: dict[str, Binding]
+    liveness: Liveness
+    label: int = 0
+    left: bool = False
+    returned: Any = None
+    loops: list[LoopFrame] = field(default_factory=list)
+
+
+@dataclass(slots=True)
+class LoopFrame:
+    """A loop being translated: where `break` and `continue` go, and what is live there."""
+
+    break_label: int
+    continue_label: int
+    on_break: frozenset[str]
+    on_continue: frozenset[str]
+    breaks: bool = False
+    continues: bool = False
+
+
+Rule = Callable[["Translation", Any], Any]
+
+
+class Translation:
+    """One kernel being translated for one set of argument types."""
+
+    def __init__(
+        self,
+        inputs: Inputs,
+        settings: Settings,
+        guesses: dict[Any, Held],
+        expressions: Mapping[type, Rule],
+        statements: Mapping[type, Callable[..., None]],
+        sequence: Callable[..., None],
+    ) -> None:
+        self.inputs = inputs
+        self.settings = settings
+        self.guesses = guesses
+        self.locals: list[Local] = []
+        self.scratch: dict[int, Buffer] = {}
+        self.out: list[Statement] = []
+        self.frames: list[Frame] = []
+        self.active: list[SlotTree] = []
+        self.ranges: dict[int, tuple[Expr, Expr]] = {}
+        self.loop_names: list[tuple[str, Expr]] = []
+        self.labels = 0
+        self.indices = 0
+        self._expressions = expressions
+        self._statements = statements
+        self._sequence = sequence
+
+    # -- places ---------------------------------------------------------------------------------
+
+    @property
+    def frame(self) -> Frame:
+        return self.frames[-1]
+
+    def span(self, node: ast.AST) -> Span:
+        """Where the user wrote it."""
+        return self.frame.source.span(node)
+
+    def refuse(self, node: ast.AST, what: str, why: str = "", help: str = "") -> FusewrightError:
+        """An error at the user's line for something the language does not have."""
+        return UnsupportedError(what, self.span(node), why=why, help=help)
+
+    # -- dispatch -------------------------------------------------------------------------------
+
+    def expression(self, node: ast.expr) -> Value:
+        """What an expression stands for; statements it needs are written before."""
+        rule = self._expressions.get(type(node))
+        if rule is None:
+            raise self.refuse(
+                node,
+                f"a kernel cannot contain {_spelled(node)}",
+                help="use numbers, tuples, arrays and calls; see the page on kernels",
+            )
+        value: Value = rule(self, node)
+        return value
+
+    def statement(self, node: ast.stmt, after: frozenset[str], tail: frozenset[int]) -> None:
+        """Translate one statement; `after` is read later, the blocks of `tail` end here."""
+        rule = self._statements.get(type(node))
+        if rule is None:
+            raise self.refuse(
+                node,
+                f"a kernel cannot contain {_spelled(node)}",
+                help="loops, branches, assignments and calls are what a kernel is made of",
+            )
+        rule(self, node, after, tail)
+
+    def sequence(
+        self, body: Sequence[ast.stmt], after: frozenset[str], tail: frozenset[int]
+    ) -> None:
+        """Translate statements one after the other."""
+        self._sequence(self, body, after, tail)
+
+    # -- what is written ------------------------------------------------------------------------
+
+    def write(self, statement: Statement) -> None:
+        self.out.append(statement)
+
+    @contextmanager
+    def block(self) -> Iterator[list[Statement]]:
+        """Collect the statements written inside."""
+        before, self.out = self.out, []
+        try:
+            yield self.out
+        finally:
+            self.out = before
+
+    def label(self) -> int:
+        self.labels += 1
+        return self.labels
+
+    def index(self) -> int:
+        self.indices += 1
+        return self.indices - 1
+
+    def new_local(self, name: str, dtype: DType, mutable: bool) -> int:
+        self.locals.append(Local(name, dtype, mutable))
+        return len(self.locals) - 1
+
+    def let(self, name: str, number: Number) -> Number:
+        """The number under a name of its own, computed here and once."""
+        slot = self.new_local(name, number.dtype, False)
+        self.write(Let(slot, number.expr, number.span))
+        return Number(local(slot, number.dtype), number.origin, number.span)
+
+    def fixed(self, number: Number, name: str = "") -> Number:
+        """The number as it is now, whatever is written later."""
+        return number if self.is_stable(number.expr) else self.let(name or "_", number)
+
+    def lasting(self, value: Value) -> Value:
+        """A value that keeps what it is now, whatever is written later; arrays are references."""
+        if isinstance(value, Number):
+            return self.fixed(value)
+        if isinstance(value, TupleValue):
+            return TupleValue(tuple(self.lasting(item) for item in value.items))
+        if isinstance(value, Space):
+            dims = tuple((self.fixed(a), self.fixed(b), self.fixed(c)) for a, b, c in value.dims)
+            return Space(dims, value.order, value.form)
+        return value
+
+    def is_stable(self, expr: Expr) -> bool:
+        """Whether no statement can change what the expression means."""
+        return not any(
+            node.name == "load" or (node.name == "local" and self.locals[node.attr].mutable)
+            for node in postorder([expr])
+        )
+
+    def named(self, name: str, number: Number) -> Number:
+        """What a name stands for: short positions stay expressions, everything else is computed
+        here.
+        """
+        expr = number.expr
+        if not expr.args and self.is_stable(expr):
+            return number
+        short = expr.dtype is INT64 and _size(expr, SMALL) <= SMALL
+        return number if short and self.is_stable(expr) else self.let(name, number)
+
+    def check(
+        self, condition: Expr, reason: Reason, message: str, values: tuple[Expr, ...], span: Span
+    ) -> None:
+        """End the kernel with an error unless the condition holds."""
+        self.write(Check(condition, reason, message, values, tuple(self.loop_names), span))
+
+    def scratch_buffer(self, dtype: DType, extents: tuple[Expr, ...]) -> int:
+        number = self.inputs.next_buffer()
+        self.scratch[number] = Buffer(number, dtype, extents)
+        return number
+
+    # -- names ----------------------------------------------------------------------------------
+
+    def look_up(self, node: ast.Name) -> Value:
+        """What a name stands for here."""
+        binding = self.frame.env.get(node.id)
+        if isinstance(binding, Maybe) or (isinstance(binding, SlotTree) and not binding.assigned):
+            raise UnassignedError(
+                f"`{node.id}` may have no value here",
+                self.span(node),
+                why="it is not assigned on every path that leads here (a loop may run zero times)",
+                help=f"give `{node.id}` a value before the branch or loop that assigns it",
+            )
+        if binding is None:
+            if node.id in self.local_names():
+                raise UnassignedError(
+                    f"`{node.id}` is read before it is assigned",
+                    self.span(node),
+                    why="a name assigned anywhere in a function belongs to that function",
+                    help=f"assign `{node.id}` first",
+                )
+            return self.inputs.captured(self.frame.function, node.id, self.span(node))
+        if isinstance(binding, SlotTree):
+            return binding.read(self.span(node))
+        if isinstance(binding, Number):
+            return Number(binding.expr, binding.origin, self.span(node))
+        return binding
+
+    def local_names(self) -> frozenset[str]:
+        return frozenset(self.frame.function.__code__.co_varnames) | frozenset(
+            self.frame.function.__code__.co_cellvars
+        )
+
+    def bind(self, name: str, value: Value, span: Span) -> None:
+        """Assign to a name."""
+        binding = self.frame.env.get(name)
+        if isinstance(binding, SlotTree) and binding.is_active(self):
+            binding.write(self, value, span)
+        elif isinstance(value, Number):
+            self.frame.env[name] = self.named(name, value)
+        else:
+            self.frame.env[name] = self.lasting(value)
+
+
+def _size(expr: Expr, limit: int) -> int:
+    """Nodes of an expression written as a tree, at most a little over the limit."""
+    total = 1
+    for arg in expr.args:
+        if total > limit:
+            break
+        total += _size(arg, limit - total)
+    return total
+
+
+def _spelled(node: ast.AST) -> str:
+    """What to call a piece of syntax."""
+    name = _NAMES.get(type(node).__name__)
+    return name or f"`{type(node).__name__}`"
+
+
+_NAMES = {
+    "Lambda": "a lambda", "Dict": "a dict", "Set": "a set", "List": "a list",
+    "ListComp": "a list comprehension", "DictComp": "a dict comprehension",
+    "SetComp": "a set comprehension", "GeneratorExp": "a generator expression",
+    "Try": "try", "TryStar": "try", "With": "with", "Raise": "raise", "Import": "import",
+    "ImportFrom": "import", "FunctionDef": "a function defined inside it",
+    "AsyncFunctionDef": "async def", "ClassDef": "a class", "Global": "global",
+    "Nonlocal": "nonlocal", "Delete": "del", "Match": "match", "Await": "await",
+    "Yield": "yield", "YieldFrom": "yield", "Starred": "a starred expression",
+    "Slice": "a slice", "Assert": "assert", "AsyncFor": "async for", "AsyncWith": "async with",
+}  # fmt: skip

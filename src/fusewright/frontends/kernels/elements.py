@@ -1,0 +1,182 @@
+"""Elements of arrays: positions counted from the end when negative, reads, writes, and numbers."""
+
+from __future__ import annotations
+
+import ast
+from collections.abc import Sequence
+
+from fusewright.base.errors import BoundsError, KernelError
+from fusewright.base.source import Span
+from fusewright.frontends.kernels import types
+from fusewright.frontends.kernels.context import Translation
+from fusewright.frontends.kernels.ranges import is_natural
+from fusewright.frontends.kernels.values import (
+    ArrayRef,
+    Number,
+    Origin,
+    TupleValue,
+    Value,
+    describe,
+)
+from fusewright.ir import linear
+from fusewright.ir.dtypes import BOOL, FLOAT64, INT64, DType
+from fusewright.ir.expr import Expr, cast, const, load, op
+from fusewright.ir.loops.statements import Store
+
+
+def number(t: Translation, node: ast.expr) -> Number:
+    """An expression that must be a number."""
+    return as_number(t, t.expression(node), t.span(node))
+
+
+def as_number(t: Translation, value: Value, span: Span) -> Number:
+    """A value that must be a number; an array without dims is read."""
+    if isinstance(value, Number):
+        return value
+    if isinstance(value, ArrayRef) and not value.shape:
+        return read(t, value, span)
+    raise KernelError(
+        f"a number is needed here, not {_a(describe(value))}",
+        span,
+        why="kernels compute with one element at a time",
+        help="index the array in a loop" if isinstance(value, ArrayRef) else "",
+    )
+
+
+def _a(text: str) -> str:
+    return f"an {text}" if text[0] in "aeiou" else f"a {text}"
+
+
+def read(t: Translation, ref: ArrayRef, span: Span) -> Number:
+    """The element that a fully indexed array stands for."""
+    return Number(load(ref.buffer, ref.indices, ref.dtype), "numpy", span)
+
+
+def store(t: Translation, ref: ArrayRef, value: Number, span: Span, combine: str = "") -> None:
+    """Write an element."""
+    writable(t, ref, span)
+    stored = types.converted(value, ref.dtype, value.span)
+    t.write(Store(ref.buffer, ref.indices, stored, combine, span))
+
+
+def writable(t: Translation, ref: ArrayRef, span: Span) -> None:
+    """Refuse to write to memory that must not be written."""
+    kind = t.inputs.buffer_kinds.get(ref.buffer)
+    if kind is not None and not kind.writable:
+        from_where = "the array passed is read-only, or several elements share one place"
+        raise KernelError(f"`{ref.name}` is written to", span, why=from_where, help="pass a copy")
+
+
+def indexed(t: Translation, ref: ArrayRef, indices: Sequence[Value], span: Span) -> ArrayRef:
+    """An array with more of its dims fixed."""
+    if len(indices) > len(ref.shape):
+        raise KernelError(
+            f"{len(indices)} indices into an array of rank {len(ref.shape)}",
+            span,
+            why=f"`{ref.name}` has {len(ref.extents)} dims"
+            + (f", {len(ref.indices)} of them indexed already" if ref.indices else ""),
+        )
+    first = len(ref.indices)
+    places = tuple(
+        _position(t, ref, first + dim, _whole(index, span), span)
+        for dim, index in enumerate(indices)
+    )
+    return ArrayRef(ref.buffer, ref.indices + places, ref.extents, ref.dtype, ref.name, ref.local)
+
+
+def _whole(index: Value, span: Span) -> Number:
+    if isinstance(index, Number) and index.dtype.is_integer:
+        return index
+    raise KernelError(
+        f"an index must be an integer, not {_a(describe(index))}",
+        span,
+        help="convert it with int(...)",
+    )
+
+
+def _position(t: Translation, ref: ArrayRef, dim: int, index: Number, span: Span) -> Expr:
+    """Where an index points, counted from 0."""
+    extent = ref.extents[dim]
+    expr = cast(index.expr, INT64)
+    if index.dtype.kind == "u":
+        natural = True
+    elif expr.name == "const" and expr.attr < 0:
+        expr, natural = linear.plus(extent, expr.attr), False
+    else:
+        natural = is_natural(expr, t.ranges, _naturals(t))
+        if not natural:
+            expr = _wrapped(t, expr, extent, index, ref.name)
+    if extent.name == "const" and expr.name == "const" and not 0 <= expr.attr < extent.attr:
+        raise BoundsError(
+            f"index {index.expr.attr} is out of bounds for `{ref.name}`",
+            span,
+            why=f"dim {dim} has {extent.attr} elements",
+        )
+    if t.settings.check:
+        _check(t, ref, dim, expr, index, natural, span)
+    return expr
+
+
+def _wrapped(t: Translation, expr: Expr, extent: Expr, index: Number, name: str) -> Expr:
+    """A negative position counts from the end."""
+    if not t.is_stable(expr):
+        expr = t.let("_", Number(expr, index.origin, index.span)).expr
+    return op("where", op("less", expr, const(0, INT64)), op("add", expr, extent), expr)
+
+
+def _check(
+    t: Translation, ref: ArrayRef, dim: int, expr: Expr, index: Number, natural: bool, span: Span
+) -> None:
+    extent = ref.extents[dim]
+    room = linear.minus(linear.minus(extent, 1), expr)
+    natural = natural or is_natural(expr, t.ranges, _naturals(t))
+    if natural and is_natural(room, t.ranges, _naturals(t)):
+        return
+    conditions = [] if natural else [op("less_equal", const(0, INT64), expr)]
+    conditions.append(op("less", expr, extent))
+    condition = conditions[0]
+    if len(conditions) > 1:
+        condition = op("logical_and", *conditions)
+    message = f"index {{}} is out of bounds for dim {dim} of `{ref.name}`, which has {{}} elements"
+    t.check(condition, "bounds", message, (cast(index.expr, INT64), extent), span)
+
+
+def _naturals(t: Translation) -> frozenset[Expr]:
+    return frozenset(extent for buffer in t.inputs.buffers.values() for extent in buffer.extents)
+
+
+def truth(number_: Number) -> Number:
+    """Whether a number is not 0."""
+    if number_.dtype is BOOL:
+        return number_
+    if number_.expr.name == "const":
+        return Number(const(bool(number_.expr.attr), BOOL), "python", number_.span)
+    zero = const(0, number_.dtype)
+    return Number(op("not_equal", number_.expr, zero), "python", number_.span)
+
+
+def items_of(t: Translation, value: Value, node: ast.AST) -> tuple[Value, ...]:
+    """The parts of a tuple, or of a small local array."""
+    if isinstance(value, TupleValue):
+        return value.items
+    if isinstance(value, ArrayRef) and len(value.shape) >= 1 and value.shape[0].name == "const":
+        span = t.span(node)
+        count = range(value.shape[0].attr)
+        parts = [indexed(t, value, [types.literal(k, span)], span) for k in count]
+        return tuple(read(t, part, span) if not part.shape else part for part in parts)
+    raise t.refuse(node, f"{_a(describe(value))} cannot be unpacked here")
+
+
+def python_number(expr: Expr, span: Span) -> Number:
+    """An expression that CPython would compute as a Python number."""
+    return Number(expr, "python", span)
+
+
+def result(dtype: DType, origin: Origin, expr: Expr, span: Span) -> Number:
+    """An expression with its type."""
+    assert expr.dtype is dtype
+    return Number(expr, origin, span)
+
+
+WIDE = {"int": INT64, "float": FLOAT64, "bool": BOOL}
+"""What Python's types are in a kernel."""

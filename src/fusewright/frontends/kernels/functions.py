@@ -1,0 +1,293 @@
+"""What each function a kernel can call becomes: a table of Python's, `math`'s, NumPy's and our own.
+
+A row takes the translation, the call's node and its arguments' values.
+"""
+
+from __future__ import annotations
+
+import ast
+import builtins
+import math
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+
+from fusewright.base.errors import KernelError
+from fusewright.base.source import Span
+from fusewright.frontends.kernels import elements, types, vectors
+from fusewright.frontends.kernels.choices import choose
+from fusewright.frontends.kernels.context import Translation
+from fusewright.frontends.kernels.elements import as_number
+from fusewright.frontends.kernels.intrinsics import ROWS, Row, Values, arguments
+from fusewright.frontends.kernels.operators import apply, combine_numbers, folded, power
+from fusewright.frontends.kernels.values import (
+    ArrayRef,
+    Number,
+    TupleValue,
+    Value,
+    describe,
+)
+from fusewright.ir import dtypes, ops
+from fusewright.ir.dtypes import BOOL, FLOAT64, INT64, DType
+from fusewright.ir.expr import cast, const, op, typed_op
+
+MATH: dict[Callable[..., Any], str] = {
+    getattr(math, name): row
+    for name, row in {
+        "sqrt": "sqrt", "cbrt": "cbrt", "exp": "exp", "exp2": "exp2", "expm1": "expm1",
+        "log2": "log2", "log10": "log10", "log1p": "log1p", "sin": "sin", "cos": "cos",
+        "tan": "tan", "asin": "arcsin", "acos": "arccos", "atan": "arctan", "atan2": "arctan2",
+        "sinh": "sinh", "cosh": "cosh", "tanh": "tanh", "asinh": "arcsinh", "acosh": "arccosh",
+        "atanh": "arctanh", "hypot": "hypot", "fabs": "fabs", "copysign": "copysign",
+        "fmod": "fmod", "pow": "power", "isnan": "isnan", "isinf": "isinf",
+        "isfinite": "isfinite", "erf": "erf", "erfc": "erfc", "nextafter": "nextafter",
+    }.items()
+    if hasattr(math, name)
+}  # fmt: skip
+"""`math`'s functions take and give Python's floats."""
+UFUNCS: dict[Any, str] = {
+    row.meaning: row.name for row in ops.MAP.values() if isinstance(row.meaning, np.ufunc)
+}
+_WHOLE = {math.floor: "floor", math.ceil: "ceil", math.trunc: "trunc", builtins.round: "rint"}
+
+
+def row_of(function: Any) -> Row | None:
+    """How a call of a function is translated; None for one that is not in the tables."""
+    try:
+        found = _ROWS.get(function)
+    except TypeError:
+        return None
+    if found is not None:
+        return found
+    if isinstance(function, type) and issubclass(function, np.generic):
+        return lambda t, node, values: _numpy_type(t, node, values, function)
+    if isinstance(function, np.dtype):
+        return lambda t, node, values: _numpy_type(t, node, values, function.type)
+    name = UFUNCS.get(function) or _drop_in(function)
+    if name is not None:
+        return lambda t, node, values: ufunc(t, name, values, t.span(node))
+    return None
+
+
+def _drop_in(function: Any) -> str | None:
+    """The op that a function of `fusewright.numpy` records."""
+    ours = str(getattr(function, "__module__", "")).startswith("fusewright.")
+    same = getattr(np, getattr(function, "__name__", ""), None) if ours else None
+    return UFUNCS.get(same) if isinstance(same, np.ufunc) else None
+
+
+def ufunc(t: Translation, name: str, values: Values, span: Span) -> Value:
+    """A NumPy function: the result is a NumPy scalar whatever comes in."""
+    if len(values) != ops.MAP[name].arity:
+        raise KernelError(f"np.{name} takes {ops.MAP[name].arity} arguments", span)
+    if len(values) == 1 and vectors.is_vector(values[0]):
+        return vectors.unary(t, name, values[0], span, lambda n: _ufunc(t, name, [n], span))
+    return _ufunc(t, name, [as_number(t, value, span) for value in values], span)
+
+
+def _ufunc(t: Translation, name: str, numbers: list[Number], span: Span) -> Number:
+    if all(number.origin == "python" for number in numbers):
+        numbers = [Number(number.expr, "numpy", number.span) for number in numbers]
+    return apply(t, name, numbers, span)
+
+
+def math_function(t: Translation, node: ast.Call, values: Values, name: str) -> Number:
+    """A function of `math`."""
+    span = t.span(node)
+    arity = ops.MAP[name].arity
+    arguments(t, node, values, arity, arity)
+    args = [as_number(t, value, span) for value in values]
+    exprs = [types.converted(arg, FLOAT64, span) for arg in args]
+    dtype = BOOL if name in ("isnan", "isinf", "isfinite") else FLOAT64
+    return Number(typed_op(name, dtype, *exprs), "python", span)
+
+
+def _log(t: Translation, node: ast.Call, values: Values) -> Number:
+    arguments(t, node, values, 1, 2)
+    span = t.span(node)
+    logs = [
+        typed_op("log", FLOAT64, types.converted(as_number(t, value, span), FLOAT64, span))
+        for value in values
+    ]
+    expr = logs[0] if len(logs) == 1 else typed_op("divide", FLOAT64, *logs)
+    return Number(expr, "python", span)
+
+
+def _angle(factor: float) -> Row:
+    def row(t: Translation, node: ast.Call, values: Values) -> Number:
+        arguments(t, node, values, 1, 1)
+        x = types.converted(as_number(t, values[0], t.span(node)), FLOAT64, t.span(node))
+        return Number(op("multiply", x, const(factor, FLOAT64)), "python", t.span(node))
+
+    return row
+
+
+def _whole(name: str) -> Row:
+    """To an int: `math.floor` and its like, `round` without digits."""
+
+    def row(t: Translation, node: ast.Call, values: Values) -> Number:
+        span = t.span(node)
+        arguments(t, node, values, 1, 1)
+        x = as_number(t, values[0], span)
+        if not x.dtype.is_float:
+            return Number(types.converted(x, INT64, span), "python", span)
+        return Number(cast(typed_op(name, x.dtype, x.expr), INT64), "python", span)
+
+    return row
+
+
+def _python_type(dtype: DType, function: type) -> Row:
+    """`int(x)`, `float(x)`, `bool(x)`."""
+
+    def row(t: Translation, node: ast.Call, values: Values) -> Number:
+        arguments(t, node, values, 0, 1)
+        span = t.span(node)
+        if not values:
+            return types.literal(function(), span)
+        x = as_number(t, values[0], span)
+        if x.literal is not None:
+            return folded(lambda a, _: function(a), x.literal, None, span)
+        if dtype is BOOL:
+            return Number(elements.truth(x).expr, "python", span)
+        return Number(types.converted(x, dtype, span), "python", span)
+
+    return row
+
+
+def _numpy_type(t: Translation, node: ast.Call, values: Values, kind: type) -> Number:
+    """`np.float32(x)` and its like."""
+    span = t.span(node)
+    arguments(t, node, values, 1, 1)
+    row = dtypes.from_numpy(kind)
+    if row is None or row.is_complex:
+        raise KernelError(f"a number of type {kind.__name__} in a kernel", span)
+    x = as_number(t, values[0], span)
+    if row is BOOL:
+        return Number(elements.truth(x).expr, "numpy", span)
+    return Number(types.converted(x, row, span), "numpy", span)
+
+
+def _absolute(t: Translation, node: ast.Call, values: Values) -> Value:
+    arguments(t, node, values, 1, 1)
+    span = t.span(node)
+    if vectors.is_vector(values[0]):
+        return ufunc(t, "absolute", values, span)
+    x = as_number(t, values[0], span)
+    if x.literal is not None:
+        return types.literal(abs(x.literal), span)
+    if x.dtype is BOOL and x.origin != "numpy":
+        return Number(types.converted(x, INT64, span), "python", span)
+    return Number(apply(t, "absolute", (x,), span).expr, x.origin, span)
+
+
+def _extreme(name: str, function: Callable[..., Any]) -> Row:
+    """`min` and `max`: the first of the extreme ones, as Python has it."""
+
+    def row(t: Translation, node: ast.Call, values: Values) -> Value:
+        span = t.span(node)
+        if len(values) == 1:
+            values = elements.items_of(t, values[0], node)
+        if not values:
+            raise KernelError("min and max need a number", span)
+        best = as_number(t, values[0], span)
+        for place, value in enumerate(values[1:]):
+            best = _better(t, node, best, as_number(t, value, span), name, function, place)
+        return best
+
+    return row
+
+
+def _better(
+    t: Translation,
+    node: ast.Call,
+    best: Number,
+    other: Number,
+    name: str,
+    function: Callable[..., Any],
+    place: int,
+) -> Number:
+    span = t.span(node)
+    if best.literal is not None and other.literal is not None:
+        return folded(function, best.literal, other.literal, span)
+    best, other = (t.fixed(each) if each.expr.args else each for each in (best, other))
+    better = apply(t, name, (other, best), span)
+    return as_number(t, choose(t, better, lambda: other, lambda: best, node, place), span)
+
+
+def _where(t: Translation, node: ast.Call, values: Values) -> Number:
+    arguments(t, node, values, 3, 3)
+    span = t.span(node)
+    condition, a, b = (as_number(t, value, span) for value in values)
+    kinds = [
+        {INT64: 0, FLOAT64: 0.0}.get(each.dtype, False)
+        if each.origin == "python"
+        else each.dtype.numpy
+        for each in (a, b)
+    ]
+    row = dtypes.from_numpy(np.result_type(*kinds))
+    assert row is not None
+    x, y = (types.converted(each, row, span) for each in (a, b))
+    return Number(op("where", elements.truth(condition).expr, x, y), "numpy", span)
+
+
+def _length(t: Translation, node: ast.Call, values: Values) -> Value:
+    arguments(t, node, values, 1, 1)
+    value = values[0]
+    if isinstance(value, TupleValue):
+        return types.literal(len(value.items), t.span(node))
+    if isinstance(value, ArrayRef) and value.shape:
+        return Number(value.shape[0], "python", t.span(node))
+    raise KernelError(f"len of {describe(value)}", t.span(node))
+
+
+def _divmod(t: Translation, node: ast.Call, values: Values) -> Value:
+    arguments(t, node, values, 2, 2)
+    span = t.span(node)
+    a, b = (as_number(t, value, span) for value in values)
+    if a.literal is not None and b.literal is not None:
+        quotient, rest = divmod(a.literal, b.literal) if b.literal else (None, None)
+        if quotient is not None:
+            return TupleValue((types.literal(quotient, span), types.literal(rest, span)))
+    parts = (combine_numbers(t, name, a, b, span) for name in ("floor_divide", "remainder"))
+    return TupleValue(tuple(parts))
+
+
+def _pow(t: Translation, node: ast.Call, values: Values) -> Value:
+    arguments(t, node, values, 2, 2)
+    span = t.span(node)
+    a, b = (as_number(t, value, span) for value in values)
+    if a.literal is not None and b.literal is not None:
+        return folded(pow, a.literal, b.literal, span)
+    return power(t, a, b, span)
+
+
+def _tuple(t: Translation, node: ast.Call, values: Values) -> Value:
+    arguments(t, node, values, 1, 1)
+    return TupleValue(elements.items_of(t, values[0], node))
+
+
+def _math_row(name: str) -> Row:
+    return lambda t, node, values: math_function(t, node, values, name)
+
+
+_ROWS: dict[Any, Row] = {
+    **{function: _math_row(name) for function, name in MATH.items()},
+    **{function: _whole(name) for function, name in _WHOLE.items()},
+    math.log: _log,
+    math.degrees: _angle(180.0 / math.pi),
+    math.radians: _angle(math.pi / 180.0),
+    int: _python_type(INT64, int),
+    float: _python_type(FLOAT64, float),
+    bool: _python_type(BOOL, bool),
+    abs: _absolute,
+    min: _extreme("less", min),
+    max: _extreme("greater", max),
+    len: _length,
+    divmod: _divmod,
+    pow: _pow,
+    tuple: _tuple,
+    np.where: _where,
+    np.bool_: lambda t, node, values: _numpy_type(t, node, values, np.bool_),
+    **ROWS,
+}

@@ -1,0 +1,127 @@
+"""The functions that only kernels have: local arrays, atomic updates, random numbers."""
+
+from __future__ import annotations
+
+import ast
+from collections.abc import Callable, Sequence
+from typing import Any
+
+from fusewright.base.errors import KernelError
+from fusewright.base.source import Span
+from fusewright.frontends.kernels import elements, language, types, vectors
+from fusewright.frontends.kernels.context import Translation
+from fusewright.frontends.kernels.elements import as_number
+from fusewright.frontends.kernels.values import (
+    ArrayRef,
+    Number,
+    Static,
+    TupleValue,
+    Value,
+    describe,
+)
+from fusewright.ir import dtypes
+from fusewright.ir.dtypes import FLOAT64, INT64, UINT64, DType
+from fusewright.ir.expr import Expr, cast, const, op
+
+Values = Sequence[Value]
+Row = Callable[[Translation, ast.Call, Values], Value]
+
+
+def arguments(t: Translation, node: ast.AST, values: Values, low: int, high: int) -> None:
+    """Refuse a wrong number of arguments."""
+    if not low <= len(values) <= high:
+        wanted = str(low) if low == high else f"{low} to {high}"
+        raise KernelError(f"{len(values)} arguments where {wanted} are taken", t.span(node))
+
+
+def _local(t: Translation, node: ast.Call, values: Values) -> Value:
+    arguments(t, node, values, 1, 2)
+    span = t.span(node)
+    shape = values[0].items if isinstance(values[0], TupleValue) else (values[0],)
+    extents = [item.literal if isinstance(item, Number) else None for item in shape]
+    if not all(isinstance(extent, int) for extent in extents):
+        raise KernelError(
+            "the shape of a local array must be known when the kernel is compiled",
+            span,
+            why="local arrays live on the stack",
+            help="use literals, closed-over numbers, or fw.static(n) of an argument n",
+        )
+    dtype = FLOAT64 if len(values) == 1 else _dtype_of(t, values[1], span)
+    return vectors.zeros(t, tuple(int(extent or 0) for extent in extents), dtype, span)
+
+
+def _dtype_of(t: Translation, value: Value, span: Span) -> DType:
+    spec = value.value if isinstance(value, Static) else None
+    try:
+        row = None if spec is None else dtypes.from_numpy(spec)
+    except TypeError:
+        row = None
+    if row is None:
+        raise KernelError(f"{describe(value)} is not an element type of kernels", span)
+    return row
+
+
+def _vector(t: Translation, node: ast.Call, values: Values) -> Value:
+    return vectors.from_items(t, values, t.span(node))
+
+
+def _atomic(combine: str) -> Row:
+    def row(t: Translation, node: ast.Call, values: Values) -> Value:
+        arguments(t, node, values, 3, 3)
+        span = t.span(node)
+        ref, index, value = values
+        if not isinstance(ref, ArrayRef):
+            raise KernelError(
+                f"an atomic update of {describe(ref)}",
+                span,
+                help="pass the array, the index, and the value: fw.atomic_add(a, i, x)",
+            )
+        indices = index.items if isinstance(index, TupleValue) else (index,)
+        part = elements.indexed(t, ref, indices, span)
+        if part.shape:
+            raise KernelError("an atomic update needs an index for each dim", span)
+        if combine.startswith("bitwise") and ref.dtype.is_float:
+            raise KernelError(f"{combine} of {ref.dtype}", span, why="it is for integers")
+        number = as_number(t, value, span)
+        amount = Number(types.converted(number, ref.dtype, span), "numpy", number.span)
+        amount = t.fixed(amount)
+        old = t.let("old", elements.read(t, part, span))
+        elements.store(t, part, amount, span, combine)
+        return old
+
+    return row
+
+
+def _random(t: Translation, node: ast.Call, values: Values) -> Value:
+    """The same steps as `language.random`, in uint64."""
+    if not values:
+        raise KernelError("fw.random needs a seed", t.span(node))
+    span = t.span(node)
+    word = const(0, UINT64)
+    for place, value in enumerate(values):
+        number = as_number(t, value, span)
+        if not number.dtype.is_integer:
+            raise KernelError(f"fw.random keyed by a {describe(number)}", span, help="use int(x)")
+        counter = cast(types.converted(number, INT64, span), UINT64)
+        if number.dtype is UINT64:
+            counter = number.expr
+        start = counter if place == 0 else op("bitwise_xor", word, counter)
+        word = t.let("word", Number(_mixed(start), "numpy", span)).expr
+    top = cast(op("right_shift", word, const(11, UINT64)), FLOAT64)
+    return Number(op("multiply", top, const(2.0**-53, FLOAT64)), "python", span)
+
+
+def _mixed(word: Expr) -> Expr:
+    word = op("add", word, const(language.GOLDEN, UINT64))
+    for shift, factor in ((30, language.FIRST), (27, language.SECOND)):
+        word = op("bitwise_xor", word, op("right_shift", word, const(shift, UINT64)))
+        word = op("multiply", word, const(factor, UINT64))
+    return op("bitwise_xor", word, op("right_shift", word, const(31, UINT64)))
+
+
+ROWS: dict[Any, Row] = {
+    language.local: _local,
+    language.vector: _vector,
+    language.random: _random,
+    **{function: _atomic(name) for function, name in language.ATOMICS.items()},
+}

@@ -1,0 +1,128 @@
+"""Variables where paths meet: what a loop carries and what a branch decides.
+
+A name that several paths assign, and that is read afterwards, lives in a mutable variable from the
+join's start on.  A tuple lives in one variable for each item.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+
+from fusewright.base.errors import KernelError
+from fusewright.base.source import Span
+from fusewright.frontends.kernels import types
+from fusewright.frontends.kernels.types import Held
+from fusewright.frontends.kernels.values import (
+    ArrayRef,
+    Number,
+    TupleValue,
+    Value,
+    describe,
+)
+from fusewright.ir.expr import local
+from fusewright.ir.loops.statements import Let
+
+if TYPE_CHECKING:
+    from fusewright.frontends.kernels.context import Translation
+
+
+class Restart(Exception):
+    """A variable turned out to need another type: translate again, knowing it."""
+
+
+@dataclass(slots=True)
+class Slot:
+    """A mutable variable; `number` is None until something was stored, `key` finds its type again
+    when the kernel is translated anew.
+    """
+
+    name: str
+    key: Any
+    number: int | None = None
+    held: Held | None = None
+
+    def read(self, span: Span) -> Number:
+        assert self.number is not None and self.held is not None
+        return Number(local(self.number, self.held.dtype), self.held.origin, span)
+
+    def write(self, t: Translation, number: Number) -> None:
+        if self.held is None:
+            self.held = t.guesses.get(self.key) or types.held(number)
+            self.number = t.new_local(self.name, self.held.dtype, True)
+        assert self.number is not None
+        wide = self.held.takes(number)
+        if wide is None:
+            raise types.conflict(self.name, self.held, number)
+        if (wide.dtype, wide.origin) != (self.held.dtype, self.held.origin):
+            t.guesses[self.key] = wide
+            raise Restart
+        self.held = wide
+        value = types.converted(number, self.held.dtype, number.span)
+        t.write(Let(self.number, value, number.span))
+
+
+@dataclass(slots=True)
+class SlotTree:
+    """What a joined name is bound to: a variable, a tuple of trees, or a value no path changes."""
+
+    name: str
+    key: Any
+    form: Slot | list[SlotTree] | Value | None = None
+    assigned: bool = False
+
+    def read(self, span: Span) -> Value:
+        """The present value."""
+        form = self.form
+        if isinstance(form, Slot):
+            return form.read(span)
+        if isinstance(form, list):
+            return TupleValue(tuple(item.read(span) for item in form))
+        assert form is not None
+        return form
+
+    def is_active(self, t: Translation) -> bool:
+        """Whether a join that needs the variable is still open."""
+        return any(tree is self for tree in t.active)
+
+    def write(self, t: Translation, value: Value, span: Span) -> None:
+        """Give it a value."""
+        if isinstance(value, TupleValue):
+            fixed = [t.fixed(v) if isinstance(v, Number) else v for v in value.items]
+            value = TupleValue(tuple(fixed))
+        self._store(t, value, span)
+        self.assigned = True
+
+    def _store(self, t: Translation, value: Value, span: Span) -> None:
+        form = self.form
+        if form is None and isinstance(value, Number):
+            form = self.form = Slot(self.name, self.key)
+        if form is None and isinstance(value, TupleValue):
+            form = self.form = [
+                SlotTree(f"{self.name}.{n}", (*self.key, n)) for n in range(len(value.items))
+            ]
+        if isinstance(form, Slot) and isinstance(value, Number):
+            form.write(t, value)
+        elif isinstance(form, list) and isinstance(value, TupleValue):
+            if len(form) != len(value.items):
+                raise self._differs(value, span)
+            for tree, item in zip(form, value.items, strict=True):
+                tree._store(t, item, span)
+        elif form is None:
+            self.form = value
+        elif isinstance(form, Slot | list) or form != value:
+            raise self._differs(value, span)
+
+    def _differs(self, value: Value, span: Span) -> KernelError:
+        before = self.form
+        text = "a tuple" if isinstance(before, list) else "a number"
+        if not isinstance(before, list | Slot) and before is not None:
+            text = f"another {describe(before)}" if isinstance(before, ArrayRef) else (
+                describe(before)
+            )  # fmt: skip
+        return KernelError(
+            f"`{self.name}` is {text} on one path and {describe(value)} on another",
+            span,
+            why="which array or object a name stands for is decided when the kernel is compiled",
+            help="give the two names of their own, or write the loop body out twice",
+        )

@@ -1,0 +1,250 @@
+"""Arithmetic: literals are computed here, everything else by the types' rule."""
+
+from __future__ import annotations
+
+import ast
+import operator
+from collections.abc import Callable, Sequence
+from typing import Any
+
+from fusewright.base.errors import KernelError
+from fusewright.base.source import Span
+from fusewright.frontends.kernels import elements, types, vectors
+from fusewright.frontends.kernels.context import Translation
+from fusewright.frontends.kernels.elements import number, truth
+from fusewright.frontends.kernels.values import (
+    ArrayRef,
+    Number,
+    TupleValue,
+    Value,
+    describe,
+)
+from fusewright.ir import linear
+from fusewright.ir.dtypes import BOOL, FLOAT64, INT64, UINT64
+from fusewright.ir.expr import COMPARISONS, Expr, cast, const, op, typed_op
+from fusewright.ir.loops.statements import Statement
+
+BINARY: dict[type, tuple[str, Callable[[Any, Any], Any]]] = {
+    ast.Add: ("add", operator.add),
+    ast.Sub: ("subtract", operator.sub),
+    ast.Mult: ("multiply", operator.mul),
+    ast.Div: ("divide", operator.truediv),
+    ast.FloorDiv: ("floor_divide", operator.floordiv),
+    ast.Mod: ("remainder", operator.mod),
+    ast.Pow: ("power", operator.pow),
+    ast.LShift: ("left_shift", operator.lshift),
+    ast.RShift: ("right_shift", operator.rshift),
+    ast.BitAnd: ("bitwise_and", operator.and_),
+    ast.BitOr: ("bitwise_or", operator.or_),
+    ast.BitXor: ("bitwise_xor", operator.xor),
+    ast.MatMult: ("matmul", operator.matmul),
+}
+MOST_BITS = 4096
+"""A literal of more bits is not computed while translating."""
+
+
+def apply(t: Translation, name: str, operands: Sequence[Number], span: Span) -> Number:
+    """An operation of `ir.ops` on numbers, by the types' rule."""
+    rule = types.rule_of(name, tuple(operands), span)
+    args = [types.converted(o, d, o.span) for o, d in zip(operands, rule.loop, strict=True)]
+    if name in COMPARISONS and args[0].dtype is not args[1].dtype:
+        return Number(_compare_signs(name, args), rule.origin, span)
+    if name in _LINEAR and rule.result is INT64:
+        return Number(_LINEAR[name](*args), rule.origin, span)
+    return Number(typed_op(name, rule.result, *args), rule.origin, span)
+
+
+def _product(a: Expr, b: Expr) -> Expr:
+    either = linear.constant(a) is not None or linear.constant(b) is not None
+    return linear.times(a, b) if either else op("multiply", a, b)
+
+
+_LINEAR: dict[str, Callable[[Expr, Expr], Expr]] = {
+    "add": linear.plus,
+    "subtract": linear.minus,
+    "multiply": _product,
+}
+
+
+def _compare_signs(name: str, args: list[Expr]) -> Expr:
+    """uint64 with a signed integer, by value: below 0 is below every uint64."""
+    signed = next(arg for arg in args if arg.dtype is not UINT64)
+    wide = [cast(arg, UINT64) for arg in args]
+    below = op("less", cast(signed, INT64), const(0, INT64))
+    first = signed is args[0]
+    answer = {"less": first, "less_equal": first, "greater": not first, "greater_equal": not first}
+    known = const(answer.get(name, name == "not_equal"), BOOL)
+    return op("where", below, known, op(name, *wide))
+
+
+def binary(t: Translation, node: ast.BinOp) -> Value:
+    """`a + b` and its like."""
+    left, right = operands(t, [node.left, node.right])
+    return combine(t, node.op, left, right, t.span(node))
+
+
+def combine(t: Translation, sign: ast.operator, left: Value, right: Value, span: Span) -> Value:
+    """What an operator makes of two values."""
+    name, function = BINARY[type(sign)]
+    if isinstance(left, TupleValue) and isinstance(right, TupleValue) and name == "add":
+        return TupleValue(left.items + right.items)
+    if vectors.is_vector(left) or vectors.is_vector(right):
+        return vectors.binary(t, name, left, right, span, combine_numbers)
+    for value in (left, right):
+        if isinstance(value, ArrayRef) and value.shape:
+            raise KernelError(
+                f"{name} of a whole {describe(value)}",
+                span,
+                why="a kernel computes with one element at a time; array arguments have no size "
+                "when it is compiled",
+                help="index the array in a loop",
+            )
+    a = elements.as_number(t, left, span)
+    b = elements.as_number(t, right, span)
+    if a.literal is not None and b.literal is not None:
+        return folded(function, a.literal, b.literal, span)
+    return combine_numbers(t, name, a, b, span)
+
+
+def folded(function: Callable[..., Any], a: Any, b: Any, span: Span) -> Number:
+    """Two literals: Python itself computes."""
+    if isinstance(b, int) and function in (operator.lshift, operator.pow) and abs(b) > MOST_BITS:
+        raise KernelError(f"the constant {a} and {b} give a number that is too large", span)
+    try:
+        value = function(a, b)
+    except (ArithmeticError, ValueError, TypeError) as error:
+        raise KernelError(str(error), span, why=f"{type(error).__name__} in Python") from None
+    if isinstance(value, complex):
+        raise KernelError("the result is complex", span, why="kernels compute with real numbers")
+    return types.literal(value, span)
+
+
+def combine_numbers(t: Translation, name: str, a: Number, b: Number, span: Span) -> Number:
+    """An arithmetic operator on two numbers."""
+    if name in ("floor_divide", "remainder", "divide"):
+        _check_divisor(t, name, a, b, span)
+        if t.settings.c_integers and a.dtype.is_integer and b.dtype.is_integer and name != "divide":
+            return _c_division(t, name, a, b, span)
+    if name == "power":
+        return power(t, a, b, span)
+    return apply(t, name, (a, b), span)
+
+
+def _check_divisor(t: Translation, name: str, a: Number, b: Number, span: Span) -> None:
+    python = a.origin != "numpy" and b.origin != "numpy"
+    if b.expr.name == "const":
+        if b.expr.attr == 0 and python:
+            raise KernelError("division by zero", span, why="Python raises ZeroDivisionError here")
+    elif t.settings.check and python:
+        condition = op("not_equal", b.expr, const(0, b.dtype))
+        t.check(condition, "division", "division by zero", (), span)
+
+
+def _c_division(t: Translation, name: str, a: Number, b: Number, span: Span) -> Number:
+    """Towards zero, with a remainder of the dividend's sign."""
+    rule = types.rule_of(name, (a, b), span)
+    x, y = (types.converted(o, d, o.span) for o, d in zip((a, b), rule.loop, strict=True))
+    rest = typed_op("fmod", rule.result, x, y)
+    if name == "remainder":
+        return Number(rest, rule.origin, span)
+    whole = typed_op("floor_divide", rule.result, op("subtract", x, rest), y)
+    return Number(whole, rule.origin, span)
+
+
+def power(t: Translation, a: Number, b: Number, span: Span) -> Number:
+    """`a ** b`; a literal exponent of an integer is multiplied out."""
+    exponent = b.literal
+    integers = a.dtype.is_integer or a.dtype is BOOL
+    if integers and isinstance(exponent, int):
+        if exponent >= 0:
+            start = a if a.dtype is not BOOL else apply(t, "add", (a, types.literal(0, span)), span)
+            return _repeated(t, start, exponent, span)
+        if a.origin == "python":
+            return apply(t, "power", (python_float(a, span), python_float(b, span)), span)
+    if integers and (b.dtype.is_integer or b.dtype is BOOL):
+        if a.origin != "numpy" or b.origin == "python":
+            raise KernelError(
+                "an integer to the power of an integer that is not a literal",
+                span,
+                why="Python gives an int or a float, as the exponent's sign says",
+                help="use float(a) ** b, or multiply in a loop",
+            )
+        if t.settings.check and b.dtype.kind == "i":
+            natural = op("less_equal", const(0, b.dtype), b.expr)
+            t.check(natural, "power", "an integer to a negative integer power", (), span)
+    if exponent == 2 and a.dtype.is_float:
+        return apply(t, "multiply", (a, a), span)
+    return apply(t, "power", (a, b), span)
+
+
+def _repeated(t: Translation, a: Number, exponent: int, span: Span) -> Number:
+    result: Number | None = None
+    square = a
+    while exponent:
+        if exponent & 1:
+            result = square if result is None else apply(t, "multiply", (result, square), span)
+        exponent >>= 1
+        if exponent:
+            square = apply(t, "multiply", (square, square), span)
+    if result is None:
+        return Number(const(1, a.dtype), a.origin, span)
+    return result
+
+
+def python_float(a: Number, span: Span) -> Number:
+    """`float(a)`."""
+    return Number(types.converted(a, FLOAT64, span), "python", span)
+
+
+def unary(t: Translation, node: ast.UnaryOp) -> Value:
+    """`-a`, `+a`, `~a`, `not a`."""
+    span = t.span(node)
+    if isinstance(node.op, ast.Not):
+        value = truth(number(t, node.operand))
+        if value.expr.name == "const":
+            return types.literal(not value.expr.attr, span)
+        return Number(op("logical_not", value.expr), "python", span)
+    operand = t.expression(node.operand)
+    name, function = _UNARY[type(node.op)]
+    if vectors.is_vector(operand):
+        return vectors.unary(t, name, operand, span, lambda a: _signed(t, name, function, a, span))
+    return _signed(t, name, function, elements.as_number(t, operand, span), span)
+
+
+_UNARY: dict[type, tuple[str, Callable[[Any], Any]]] = {
+    ast.USub: ("negative", operator.neg),
+    ast.UAdd: ("positive", operator.pos),
+    ast.Invert: ("invert", operator.inv),
+}
+
+
+def _signed(
+    t: Translation, name: str, function: Callable[[Any], Any], a: Number, span: Span
+) -> Number:
+    if a.literal is not None:
+        return types.literal(function(a.literal), span)
+    if a.dtype is BOOL and a.origin != "numpy":
+        a = apply(t, "add", (a, types.literal(0, span)), span)
+    found = apply(t, name, (a,), span)
+    if name == "negative" and found.dtype is INT64:
+        return Number(linear.times(found.expr.args[0], -1), a.origin, span)
+    return Number(found.expr, a.origin, span)
+
+
+def operands(t: Translation, nodes: Sequence[ast.expr]) -> list[Value]:
+    """Several expressions, left to right: what a later one may change is read before it."""
+    found: list[Value] = []
+    for node in nodes:
+        with t.block() as written:
+            value = t.expression(node)
+        if any(_acts(statement) for statement in written):
+            found = [t.fixed(v) if isinstance(v, Number) else v for v in found]
+        t.out += written
+        found.append(value)
+    return found
+
+
+def _acts(statement: Statement) -> bool:
+    """Whether a statement changes something an expression could read."""
+    from_let = type(statement).__name__ == "Let"
+    return not from_let

@@ -1,0 +1,358 @@
+"""Statements: assignments, branches, loops, and leaving them."""
+
+from __future__ import annotations
+
+import ast
+from collections.abc import Sequence
+
+from fusewright.base.errors import KernelError
+from fusewright.base.source import Span
+from fusewright.frontends.kernels import elements, types, vectors
+from fusewright.frontends.kernels.context import Maybe, Translation
+from fusewright.frontends.kernels.elements import as_number, truth
+from fusewright.frontends.kernels.joins import SlotTree
+from fusewright.frontends.kernels.liveness import Names, assigned, leaves
+from fusewright.frontends.kernels.operators import BINARY, combine, operands
+from fusewright.frontends.kernels.values import (
+    ArrayRef,
+    Number,
+    Static,
+    TupleValue,
+    Value,
+    describe,
+)
+from fusewright.ir.expr import Expr
+from fusewright.ir.loops.statements import If, Leave, Store
+
+Tail = frozenset[int]
+NO_TAIL: Tail = frozenset()
+
+
+def sequence(t: Translation, body: Sequence[ast.stmt], after: Names, tail: Tail) -> None:
+    """Statements one after the other.
+
+    What follows an `if` whose branch always leaves goes into its other branch, so that `continue`
+    and `return` rarely need a jump.
+    """
+    for place, node in enumerate(body):
+        rest = list(body[place + 1 :])
+        if isinstance(node, ast.If) and rest and (leaves(node.body) or leaves(node.orelse)):
+            first, second = list(node.body), list(node.orelse)
+            if not leaves(first):
+                first += rest
+            elif not leaves(second):
+                second += rest
+            branch(t, node, first, second, after, tail)
+            return
+        live = after
+        if rest:
+            loop = t.frame.loops[-1] if t.frame.loops else None
+            on_continue = loop.on_continue if loop else after
+            on_break = loop.on_break if loop else after
+            live = t.frame.liveness.before(rest, after, on_continue, on_break)
+        t.statement(node, live, NO_TAIL if rest else tail)
+        if isinstance(node, ast.Return | ast.Break | ast.Continue):
+            return
+
+
+def if_(t: Translation, node: ast.If, after: Names, tail: Tail) -> None:
+    """`if`."""
+    branch(t, node, node.body, node.orelse, after, tail)
+
+
+def branch(
+    t: Translation,
+    node: ast.If,
+    body: Sequence[ast.stmt],
+    orelse: Sequence[ast.stmt],
+    after: Names,
+    tail: Tail,
+) -> None:
+    """A condition with two blocks."""
+    value = t.expression(node.test)
+    if isinstance(value, Static):
+        value = types.literal(bool(value.value), t.span(node.test))
+    condition = truth(as_number(t, value, t.span(node.test)))
+    if condition.expr.name == "const":
+        sequence(t, body if condition.expr.attr else orelse, after, tail)
+        return
+    names = [n for n in assigned([*body, *orelse]) if n in after or is_open(t, n)]
+    slots = open_slots(t, names, node)
+    env, sure = t.frame.env, [tree.assigned for tree in t.active]
+    written, ends = [], []
+    for part in (body, orelse):
+        t.frame.env = dict(env)
+        for tree, before in zip(t.active, sure, strict=True):
+            tree.assigned = before
+        with t.block() as block:
+            sequence(t, part, after, tail)
+        written.append(tuple(block))
+        if not leaves(part):
+            ends.append([tree.assigned for tree in t.active])
+    for place, tree in enumerate(t.active):
+        tree.assigned = all(end[place] for end in ends) if ends else sure[place]
+    t.frame.env = env
+    t.write(If(condition.expr, written[0], written[1], t.span(node)))
+    close_slots(t, slots, t.span(node))
+
+
+def is_open(t: Translation, name: str) -> bool:
+    """Whether a join around keeps this name in a variable."""
+    binding = t.frame.env.get(name)
+    return isinstance(binding, SlotTree) and binding.is_active(t)
+
+
+def open_slots(t: Translation, names: Sequence[str], node: ast.AST) -> dict[str, SlotTree]:
+    """Give names that paths join at a variable each, holding their present value."""
+    opened: dict[str, SlotTree] = {}
+    span = t.span(node)
+    for name in names:
+        if is_open(t, name):
+            continue
+        present = t.frame.env.get(name)
+        tree = SlotTree(name, (*t.frame.instance, name, span))
+        if present is not None and not isinstance(present, Maybe):
+            value = present.read(span) if isinstance(present, SlotTree) else present
+            _start(t, tree, value, span)
+        opened[name] = tree
+        t.frame.env[name] = tree
+        t.active.append(tree)
+    return opened
+
+
+def _start(t: Translation, tree: SlotTree, value: Value, span: Span) -> None:
+    """The value a joined name starts with; a local array that will be replaced gets a place of its
+    own.
+    """
+    if isinstance(value, ArrayRef) and vectors.is_vector(value):
+        _refuse_alias(t, value, tree.name, span)
+        write_array(t, tree, value, span)
+    else:
+        tree.write(t, value, span)
+
+
+def write_array(t: Translation, tree: SlotTree, value: ArrayRef, span: Span) -> None:
+    """Replace a local array where paths join: its elements are copied."""
+    place = tree.form
+    if place is None:
+        tree.form = vectors.copy(t, value, span)
+    elif (
+        isinstance(place, ArrayRef)
+        and vectors.is_vector(place)
+        and vectors.shape_of(place) == vectors.shape_of(value)
+        and place.dtype is value.dtype
+    ):
+        vectors.copy(t, value, span, place)
+    else:
+        raise KernelError(
+            f"`{tree.name}` is {describe(value)} here and something else on another path",
+            span,
+            help="keep the shape and the element type",
+        )
+    tree.assigned = True
+
+
+def _refuse_alias(t: Translation, value: ArrayRef, name: str, span: Span) -> None:
+    for other, binding in t.frame.env.items():
+        held = binding.form if isinstance(binding, SlotTree) else binding
+        if other != name and isinstance(held, ArrayRef) and held.buffer == value.buffer:
+            raise KernelError(
+                f"`{other}` and `{name}` are one local array, and `{name}` is replaced on a path",
+                span,
+                why="local arrays that paths join at are kept by value",
+                help=f"write {other} = {name}.copy()",
+            )
+
+
+def close_slots(t: Translation, slots: dict[str, SlotTree], span: Span) -> None:
+    """The join is over: later assignments need no variable, and what some path left without a value
+    has none.
+    """
+    closed = set(map(id, slots.values()))
+    t.active = [tree for tree in t.active if id(tree) not in closed]
+    for name, tree in slots.items():
+        t.frame.env[name] = tree if tree.assigned else Maybe(span)
+
+
+# -- assignment ---------------------------------------------------------------------------------
+
+
+def assign(t: Translation, node: ast.Assign, after: Names, tail: Tail) -> None:
+    """`target = value`."""
+    value = t.expression(node.value)
+    for target in node.targets:
+        _assign_to(t, target, value, node.value)
+
+
+def annotated(t: Translation, node: ast.AnnAssign, after: Names, tail: Tail) -> None:
+    """`target: type = value`: the annotation means nothing, as in Python."""
+    if node.value is not None:
+        _assign_to(t, node.target, t.expression(node.value), node.value)
+
+
+def _assign_to(t: Translation, target: ast.expr, value: Value, origin: ast.expr) -> None:
+    span = t.span(target)
+    if isinstance(target, ast.Name):
+        _assign_name(t, target, value, origin)
+    elif isinstance(target, ast.Tuple | ast.List):
+        items = elements.items_of(t, value, origin)
+        if len(items) != len(target.elts):
+            raise KernelError(f"{len(items)} values for {len(target.elts)} names", span)
+        fixed = [t.fixed(item) if isinstance(item, Number) else item for item in items]
+        for inner, item in zip(target.elts, fixed, strict=True):
+            _assign_to(t, inner, item, origin)
+    elif isinstance(target, ast.Subscript):
+        if isinstance(value, Number):
+            value = _before(t, value, target)
+        elements.store(t, _place(t, target), as_number(t, value, t.span(origin)), span)
+    else:
+        raise t.refuse(
+            target,
+            "an assignment to an attribute",
+            why="an object's attributes are arguments; only elements of arrays can be written",
+            help="use an array without dims, written as self.x[()] = value",
+        )
+
+
+def _before(t: Translation, value: Number, target: ast.Subscript) -> Number:
+    """The value is computed before the target's index, which may change what it reads."""
+    acts = any(isinstance(inner, ast.Call) for inner in ast.walk(target))
+    return t.fixed(value) if acts else value
+
+
+def _assign_name(t: Translation, target: ast.Name, value: Value, origin: ast.expr) -> None:
+    span = t.span(target)
+    if vectors.is_vector(value):
+        assert isinstance(value, ArrayRef)
+        if is_open(t, target.id):
+            tree = t.frame.env[target.id]
+            assert isinstance(tree, SlotTree)
+            write_array(t, tree, value, span)
+            return
+        if isinstance(origin, ast.Name) and is_open(t, origin.id):
+            raise KernelError(
+                f"`{target.id}` and `{origin.id}` would be one local array",
+                span,
+                why=f"`{origin.id}` is replaced on a path, and such arrays are kept by value",
+                help=f"write {target.id} = {origin.id}.copy()",
+            )
+    t.bind(target.id, value, span)
+
+
+def _place(t: Translation, target: ast.Subscript) -> ArrayRef:
+    """The element that an assignment writes."""
+    array, index = operands(t, [target.value, target.slice])
+    span = t.span(target)
+    if not isinstance(array, ArrayRef):
+        raise t.refuse(target, f"an assignment to a part of a {describe(array)}")
+    indices = index.items if isinstance(index, TupleValue) else (index,)
+    part = elements.indexed(t, array, indices, span)
+    if part.shape:
+        raise KernelError(
+            f"an assignment to a part of rank {len(part.shape)}",
+            span,
+            why="a kernel writes one element at a time",
+            help="give an index for each dim, in a loop",
+        )
+    return part
+
+
+def augmented(t: Translation, node: ast.AugAssign, after: Names, tail: Tail) -> None:
+    """`target += value`: the target is read, the value computed, the target written."""
+    span = t.span(node)
+    if isinstance(node.target, ast.Name):
+        load = ast.copy_location(ast.Name(node.target.id, ast.Load()), node.target)
+        before, value = operands(t, [load, node.value])
+        if vectors.is_vector(before):
+            _update_vector(t, node, before, value)
+            return
+        result = combine(t, node.op, before, value, span)
+        t.bind(node.target.id, result, span)
+        return
+    if not isinstance(node.target, ast.Subscript):
+        raise t.refuse(node, "an assignment to an attribute")
+    part = _place(t, node.target)
+    with t.block() as written:
+        value = t.expression(node.value)
+    if written:  # what the element held before is read first
+        part = _settled(t, part)
+        before = t.fixed(elements.read(t, part, span))
+    else:
+        before = elements.read(t, part, span)
+    t.out += written
+    result = as_number(t, combine(t, node.op, before, value, span), span)
+    _update(t, node, part, before, result, span)
+
+
+def _settled(t: Translation, part: ArrayRef) -> ArrayRef:
+    def fixed(expr: Expr) -> Expr:
+        return t.fixed(Number(expr, "python", ("", 0, 0, 0))).expr
+
+    indices = tuple(map(fixed, part.indices))
+    return ArrayRef(part.buffer, indices, part.extents, part.dtype, part.name, part.local)
+
+
+def _update(
+    t: Translation, node: ast.AugAssign, part: ArrayRef, before: Number, result: Number, span: Span
+) -> None:
+    """An update in one step where the operation is done in the element's own type."""
+    name = BINARY[type(node.op)][0]
+    expr = result.expr
+    whole = expr.name == name and expr.dtype is part.dtype and len(expr.args) == 2
+    if whole and expr.args[0] is before.expr and before.expr.name == "load":
+        elements.writable(t, part, span)
+        t.write(Store(part.buffer, part.indices, expr.args[1], name, span))
+    else:
+        elements.store(t, part, result, span)
+
+
+def _update_vector(t: Translation, node: ast.AugAssign, before: Value, value: Value) -> None:
+    """`v += w` writes into v itself."""
+    span = t.span(node)
+    assert isinstance(before, ArrayRef)
+    result = combine(t, node.op, before, value, span)
+    assert isinstance(result, ArrayRef)
+    if vectors.shape_of(result) != vectors.shape_of(before):
+        raise KernelError("the result has another shape than the local array", span)
+    vectors.copy(t, result, span, before)
+
+
+# -- the rest -----------------------------------------------------------------------------------
+
+
+def expression_statement(t: Translation, node: ast.Expr, after: Names, tail: Tail) -> None:
+    """A call for its effect, or a docstring."""
+    if not isinstance(node.value, ast.Constant):
+        t.expression(node.value)
+
+
+def pass_(t: Translation, node: ast.Pass, after: Names, tail: Tail) -> None:
+    """`pass`."""
+
+
+def return_(t: Translation, node: ast.Return, after: Names, tail: Tail) -> None:
+    """`return value`."""
+    frame = t.frame
+    value = Static(None) if node.value is None else t.expression(node.value)
+    if isinstance(value, ArrayRef) and vectors.is_vector(value) and len(t.frames) > 1:
+        write_array(t, frame.returned, value, t.span(node))
+    elif node.value is not None:
+        frame.returned.write(t, value, t.span(node))
+    if frame.label not in tail:
+        frame.left = True
+        t.write(Leave(frame.label, t.span(node)))
+
+
+def break_(t: Translation, node: ast.Break, after: Names, tail: Tail) -> None:
+    """`break`."""
+    loop = t.frame.loops[-1]
+    loop.breaks = True
+    t.write(Leave(loop.break_label, t.span(node)))
+
+
+def continue_(t: Translation, node: ast.Continue, after: Names, tail: Tail) -> None:
+    """`continue`."""
+    loop = t.frame.loops[-1]
+    if loop.continue_label not in tail:
+        loop.continues = True
+        t.write(Leave(loop.continue_label, t.span(node)))

@@ -1,0 +1,208 @@
+"""From a Python function and the types of its arguments to a kernel of `ir.loops`."""
+
+from __future__ import annotations
+
+import ast
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+from types import FunctionType
+from typing import Any
+
+from fusewright.base.errors import InternalError, KernelError
+from fusewright.frontends.kernels import access, calls, choices, loops, operators, statements
+from fusewright.frontends.kernels.context import Frame, Settings, Translation
+from fusewright.frontends.kernels.inputs import Capture, Inputs
+from fusewright.frontends.kernels.joins import Restart
+from fusewright.frontends.kernels.liveness import Liveness
+from fusewright.frontends.kernels.source import Source
+from fusewright.frontends.kernels.types import Held
+from fusewright.frontends.kernels.values import (
+    ArrayKind,
+    Number,
+    Path,
+    Static,
+    TupleValue,
+    Value,
+    describe,
+)
+from fusewright.ir.expr import postorder
+from fusewright.ir.loops.statements import (
+    Block,
+    For,
+    If,
+    Kernel,
+    Let,
+    Statement,
+    Store,
+    While,
+    blocks,
+    expressions,
+    walk,
+)
+from fusewright.ir.nest import Buffer
+
+EXPRESSIONS: dict[type, Callable[[Translation, Any], Any]] = {
+    ast.Name: access.name,
+    ast.Constant: access.constant,
+    ast.Attribute: access.attribute,
+    ast.Subscript: access.subscript,
+    ast.Slice: access.slice_,
+    ast.Tuple: access.tuple_,
+    ast.BinOp: operators.binary,
+    ast.UnaryOp: operators.unary,
+    ast.Compare: choices.compare,
+    ast.BoolOp: choices.boolean,
+    ast.IfExp: choices.conditional,
+    ast.Call: calls.call,
+}
+STATEMENTS: dict[type, Callable[..., None]] = {
+    ast.Assign: statements.assign,
+    ast.AnnAssign: statements.annotated,
+    ast.AugAssign: statements.augmented,
+    ast.Expr: statements.expression_statement,
+    ast.If: statements.if_,
+    ast.For: loops.for_,
+    ast.While: loops.while_,
+    ast.Break: statements.break_,
+    ast.Continue: statements.continue_,
+    ast.Return: statements.return_,
+    ast.Pass: statements.pass_,
+}
+MOST_RESTARTS = 1000
+"""Each one settles the type of a variable; types only widen."""
+
+
+@dataclass(frozen=True, slots=True)
+class Translated:
+    """A kernel and where what it is given comes from.
+
+    `paths` are the given buffers' (None for a result); `scalars` those of the scalars.  `result`
+    says what the call returns: (buffer, origin) for a number, or a tuple of such.
+    """
+
+    kernel: Kernel
+    paths: tuple[Path | None, ...]
+    kinds: tuple[ArrayKind | None, ...]
+    scalars: tuple[Path, ...]
+    captures: tuple[Capture, ...]
+    captured_objects: dict[str, tuple[FunctionType, str]]
+    result: Any
+
+
+def translate(
+    function: FunctionType, source: Source, make_inputs: Callable[[], Inputs], settings: Settings
+) -> Translated:
+    """Translate a function; `make_inputs` gives its arguments afresh."""
+    guesses: dict[Any, Held] = {}
+    for _ in range(MOST_RESTARTS):
+        try:
+            return _once(function, source, make_inputs(), settings, guesses)
+        except Restart:
+            continue
+    raise InternalError(f"the types of {function.__name__} do not settle", ("record",))
+
+
+def _once(
+    function: FunctionType,
+    source: Source,
+    inputs: Inputs,
+    settings: Settings,
+    guesses: dict[Any, Held],
+) -> Translated:
+    t = Translation(inputs, settings, guesses, EXPRESSIONS, STATEMENTS, statements.sequence)
+    frame = Frame(source, function, (), {}, Liveness(), t.label())
+    span = source.span(source.tree)
+    for name, kind in inputs.kinds.items():
+        frame.env[name] = inputs.argument((name,), kind, span)
+    value = calls.run_frame(t, frame, function)
+    results: dict[int, Buffer] = {}
+    result = _results(t, value, results, source)
+    body = _without_unused(tuple(t.out))
+    kernel = _assemble(function.__name__, t, results, body)
+    given = kernel.given
+    return Translated(
+        kernel,
+        tuple(inputs.buffer_paths.get(number) for number in given),
+        tuple(inputs.buffer_kinds.get(number) for number in given),
+        tuple(inputs.scalar_paths),
+        tuple(inputs.captures.values()),
+        dict(inputs.captured_objects),
+        result,
+    )
+
+
+def _assemble(
+    name: str, t: Translation, results: Mapping[int, Buffer], body: tuple[Statement, ...]
+) -> Kernel:
+    inputs = t.inputs
+    buffers = {**inputs.buffers, **t.scratch, **results}
+    return Kernel(
+        name,
+        tuple(buffers[number] for number in sorted(buffers)),
+        frozenset(t.scratch),
+        tuple(inputs.sources),
+        tuple(inputs.dtypes),
+        tuple(t.locals),
+        body,
+    )
+
+
+def _results(t: Translation, value: Value, results: dict[int, Buffer], source: Source) -> Any:
+    """Store what the function returns where the caller finds it."""
+    span = source.span(source.tree)
+    if isinstance(value, Static) and value.value is None:
+        return None
+    if isinstance(value, TupleValue):
+        return tuple(_results(t, item, results, source) for item in value.items)
+    if not isinstance(value, Number):
+        raise KernelError(
+            f"a kernel cannot return {describe(value)}",
+            span,
+            why="it returns numbers and tuples of numbers",
+            help="write into an array that is an argument",
+        )
+    number = t.inputs.next_buffer()
+    results[number] = Buffer(number, value.dtype, ())
+    t.write(Store(number, (), value.expr, "", value.span))
+    return (number, value.origin)
+
+
+def _without_unused(body: tuple[Statement, ...]) -> tuple[Statement, ...]:
+    """Without variables that nothing reads, and without branches and loops that do nothing."""
+    while True:
+        used = {
+            node.attr
+            for statement in walk(body)
+            for node in postorder(expressions(statement))
+            if node.name == "local"
+        }
+        shorter = _kept(body, used)
+        if shorter == body:
+            return body
+        body = shorter
+
+
+def _kept(body: tuple[Statement, ...], used: set[int]) -> tuple[Statement, ...]:
+    kept: list[Statement] = []
+    for statement in body:
+        if isinstance(statement, Let) and statement.local not in used:
+            continue
+        if blocks(statement):
+            statement = _rebuilt(statement, used)
+            if not isinstance(statement, While) and not any(blocks(statement)):
+                continue
+        kept.append(statement)
+    return tuple(kept)
+
+
+def _rebuilt(statement: Statement, used: set[int]) -> Statement:
+    if isinstance(statement, For):
+        return For(statement.dims, _kept(statement.body, used), statement.span)
+    if isinstance(statement, Block):
+        return Block(statement.label, _kept(statement.body, used), statement.span)
+    if isinstance(statement, If):
+        body, orelse = (_kept(part, used) for part in (statement.body, statement.orelse))
+        return If(statement.condition, body, orelse, statement.span)
+    assert isinstance(statement, While)
+    head, body = (_kept(part, used) for part in (statement.head, statement.body))
+    return While(head, statement.condition, body, statement.span)

@@ -1,0 +1,238 @@
+"""Which number types meet and what comes out: Python's rules among Python's numbers, NumPy's (NEP
+50) as soon as an element of an array is in it.
+
+A variable that holds a Python number on one path and a NumPy scalar on another is `either`: it may
+be used wherever both mean the same.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from fusewright.base.errors import KernelError
+from fusewright.base.source import Span
+from fusewright.frontends.kernels.values import Number, Origin, describe
+from fusewright.ir import dtypes, ops
+from fusewright.ir.dtypes import BOOL, FLOAT64, INT64, UINT64, DType
+from fusewright.ir.expr import COMPARISONS, Expr, cast, const
+
+Kind = DType | type
+_WEAK: dict[DType, type] = {INT64: int, FLOAT64: float}
+_BITWISE = frozenset({"bitwise_and", "bitwise_or", "bitwise_xor"})
+INT_RANGE = range(-(2**63), 2**63)
+RANGES = {
+    d: range(int(np.iinfo(d.numpy).min), int(np.iinfo(d.numpy).max) + 1)
+    for d in dtypes.ALL
+    if d.is_integer
+}
+
+
+@dataclass(frozen=True, slots=True)
+class Rule:
+    """What an operation computes in, what comes out, and whose number that is."""
+
+    loop: tuple[DType, ...]
+    result: DType
+    origin: Origin
+
+
+def kinds_of(number: Number) -> list[Kind]:
+    """What CPython may hold: a weak type (int, float), a NumPy dtype, or one of both."""
+    weak: Kind = _WEAK.get(number.dtype, number.dtype)
+    if number.origin == "python":
+        return [weak if number.dtype is not BOOL else bool]
+    strong: Kind = number.dtype
+    if number.origin == "either":
+        return [strong, weak if number.dtype is not BOOL else bool]
+    return [strong]
+
+
+def rule_of(name: str, operands: tuple[Number, ...], span: Span) -> Rule:
+    """The rule of an operation, the same on every path; a `KernelError` where there is none."""
+    found: list[Rule] = []
+    for kinds in _combinations([kinds_of(operand) for operand in operands]):
+        rule = _rule(name, kinds)
+        if rule is None:
+            raise KernelError(
+                f"{name} is not defined for {' and '.join(map(describe, operands))}",
+                span,
+                why="neither Python nor NumPy computes it for these types",
+                help="convert an operand, as in float(x) or np.float64(x)",
+            )
+        found.append(rule)
+    first = found[0]
+    if any((rule.loop, rule.result) != (first.loop, first.result) for rule in found):
+        mixed = next(operand for operand in operands if operand.origin == "either")
+        raise KernelError(
+            f"the type of {name} depends on the path taken",
+            span,
+            why=f"an operand is a Python {_plain(mixed.dtype)} on one path and a NumPy "
+            f"{mixed.dtype} on another, and they promote differently",
+            help=f"make it one: np.{mixed.dtype}(x), or {_plain(mixed.dtype)}(x)",
+        )
+    origins = {rule.origin for rule in found}
+    origin: Origin = first.origin if len(origins) == 1 else "either"
+    return Rule(first.loop, first.result, origin)
+
+
+def _plain(dtype: DType) -> str:
+    return {INT64: "int", FLOAT64: "float", BOOL: "bool"}.get(dtype, dtype.name)
+
+
+def _combinations(choices: list[list[Kind]]) -> list[tuple[Kind, ...]]:
+    rows: list[tuple[Kind, ...]] = [()]
+    for choice in choices:
+        rows = [(*row, kind) for row in rows for kind in choice]
+    return rows
+
+
+def _rule(name: str, kinds: tuple[Kind, ...]) -> Rule | None:
+    if len(kinds) > 1 and all(isinstance(kind, type) for kind in kinds):
+        return _python_rule(name, kinds)
+    if name in COMPARISONS and _is_value_comparison(kinds):
+        other = next(kind for kind in kinds if isinstance(kind, DType))
+        wide = other if other is UINT64 else INT64
+        loop = tuple(wide if isinstance(kind, DType) else INT64 for kind in kinds)
+        return Rule(loop, BOOL, "numpy")
+    spelled = tuple(
+        kind.numpy if isinstance(kind, DType) else (BOOL.numpy if kind is bool else kind)
+        for kind in kinds
+    )
+    try:
+        *inputs, output = ops.loop_dtypes(name, spelled)
+    except TypeError:
+        return None
+    rows = tuple(dtypes.from_numpy(dtype) for dtype in inputs)
+    result = dtypes.from_numpy(output)
+    if result is None or None in rows:
+        return None
+    return Rule(rows, result, "numpy")  # type: ignore[arg-type]
+
+
+def _is_value_comparison(kinds: tuple[Kind, ...]) -> bool:
+    """NumPy compares an integer with a Python int by value."""
+    strong = [kind for kind in kinds if isinstance(kind, DType)]
+    return int in kinds and len(strong) == 1 and strong[0].is_integer
+
+
+def _python_rule(name: str, kinds: tuple[Kind, ...]) -> Rule | None:
+    real = float in kinds
+    if name in COMPARISONS:
+        wide = FLOAT64 if real else INT64
+        return Rule((wide,) * 2, BOOL, "python")
+    if name in _BITWISE and set(kinds) == {bool}:
+        return Rule((BOOL,) * 2, BOOL, "python")
+    if name in _BITWISE or name in ("left_shift", "right_shift"):
+        return None if real else Rule((INT64,) * 2, INT64, "python")
+    if name == "divide":
+        return Rule((FLOAT64,) * 2, FLOAT64, "python")
+    wide = FLOAT64 if real else INT64
+    return Rule((wide,) * len(kinds), wide, "python")
+
+
+def literal(value: Any, span: Span) -> Number:
+    """A Python bool, int or float as a number; an int must fit 64 bits."""
+    if isinstance(value, bool):
+        return Number(const(value, BOOL), "python", span)
+    if isinstance(value, int):
+        if value not in INT_RANGE:
+            raise KernelError(
+                f"the integer {value} does not fit 64 bits",
+                span,
+                why="Python's integers are int64 in a kernel",
+                help="use a float, or a smaller number",
+            )
+        return Number(const(value, INT64), "python", span)
+    return Number(const(value, FLOAT64), "python", span)
+
+
+def converted(number: Number, dtype: DType, span: Span) -> Expr:
+    """The number in another dtype; a literal is converted here and must fit an integer type."""
+    expr = number.expr
+    if expr.dtype is dtype:
+        return expr
+    if expr.name == "const":
+        value = expr.attr
+        if dtype.is_integer and isinstance(value, int) and int(value) not in RANGES[dtype]:
+            raise KernelError(
+                f"Python integer {value} out of bounds for {dtype}",
+                span,
+                why=f"a Python integer takes the type of what it meets, and {dtype} ends at "
+                f"{RANGES[dtype][-1]}",
+                help="convert the other operand, as in np.int64(x)",
+            )
+        if not (dtype.is_integer and isinstance(value, float)):
+            return const(value, dtype)
+    return cast(expr, dtype)
+
+
+@dataclass(frozen=True, slots=True)
+class Held:
+    """The type of a variable.  `literals` are its values while it has only been given literals:
+    such a variable takes the type of what it is given next.
+    """
+
+    dtype: DType
+    origin: Origin
+    literals: frozenset[Any] | None
+    span: Span
+
+    def takes(self, number: Number) -> Held | None:
+        """The type that holds both, or None where there is no such type."""
+        return join(self, held(number))
+
+
+def held(number: Number) -> Held:
+    """The type of a variable that has been given this."""
+    value = number.literal
+    literals = None if value is None else frozenset({_distinct(value)})
+    return Held(number.dtype, number.origin, literals, number.span)
+
+
+def _distinct(value: Any) -> Any:
+    return (type(value).__name__, value)
+
+
+def join(a: Held, b: Held) -> Held | None:
+    """One type for both."""
+    if a.dtype is b.dtype:
+        literals = a.literals | b.literals if a.literals and b.literals else None
+        if a.origin == b.origin:
+            return Held(a.dtype, a.origin, literals, a.span)
+        for this, other in ((a, b), (b, a)):
+            if this.literals:
+                return Held(other.dtype, other.origin, other.literals, other.span)
+        return Held(a.dtype, "either", None, a.span)
+    for this, other in ((a, b), (b, a)):
+        if this.literals and all(_fits(value, other.dtype) for _, value in this.literals):
+            literals = this.literals | other.literals if other.literals else None
+            return Held(other.dtype, other.origin, literals, other.span)
+    return None
+
+
+def _fits(value: Any, dtype: DType) -> bool:
+    """Whether a literal has the same value in another type."""
+    if isinstance(value, bool) or dtype is BOOL:
+        return False
+    if dtype.is_integer:
+        return isinstance(value, int) and value in RANGES[dtype]
+    if isinstance(value, int):
+        return abs(value) <= 2**53 and float(dtype.numpy.type(value)) == value
+    return bool(value != value or float(dtype.numpy.type(value)) == value)
+
+
+def conflict(name: str, first: Held, second: Number) -> KernelError:
+    """Two types for one variable: both places."""
+    before = Number(const(0, first.dtype), first.origin, first.span)
+    file, line = first.span[0], first.span[1]
+    return KernelError(
+        f"`{name}` is a {describe(before)} and a {describe(second)}",
+        second.span,
+        why=f"a variable has one type where paths meet: at {file}:{line} it is given a "
+        f"{describe(before)}",
+        help=f"convert one of the two, as in {name} = np.{first.dtype}(...)",
+        remark=f"{describe(second)} here",
+    )

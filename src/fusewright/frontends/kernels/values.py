@@ -1,0 +1,177 @@
+"""What a name or an expression of a kernel can stand for while it is translated."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from types import FunctionType
+from typing import Any, Literal
+
+from fusewright.base.source import Span
+from fusewright.ir.dtypes import DType
+from fusewright.ir.expr import Expr
+
+Origin = Literal["python", "numpy", "either"]
+"""Whether CPython would hold a Python number or a NumPy scalar; `either` where both can come."""
+
+Step = str | int
+Path = tuple[Step, ...]
+"""How an argument is reached: the parameter (or a captured name, with `@` before it), then
+attributes and positions."""
+
+
+@dataclass(frozen=True, slots=True)
+class Number:
+    """A number known when the kernel runs, or a literal."""
+
+    expr: Expr
+    origin: Origin
+    span: Span
+
+    @property
+    def dtype(self) -> DType:
+        return self.expr.dtype
+
+    @property
+    def literal(self) -> Any:
+        """The value of a literal Python number, else None."""
+        constant = self.expr.name == "const" and self.origin == "python"
+        return self.expr.attr if constant else None
+
+
+@dataclass(frozen=True, slots=True)
+class ArrayRef:
+    """An array, or with `indices` a part of one: its leading dims are fixed."""
+
+    buffer: int
+    indices: tuple[Expr, ...]
+    extents: tuple[Expr, ...]
+    dtype: DType
+    name: str
+    local: bool = False
+
+    @property
+    def shape(self) -> tuple[Expr, ...]:
+        return self.extents[len(self.indices) :]
+
+
+@dataclass(frozen=True, slots=True)
+class TupleValue:
+    """A tuple of known length."""
+
+    items: tuple[Value, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class Static:
+    """A Python object known while translating: a module, function, type, string or None."""
+
+    value: Any
+
+
+@dataclass(frozen=True, slots=True)
+class Struct:
+    """An object whose attributes are arguments."""
+
+    path: Path
+    kind: type
+
+
+@dataclass(frozen=True, slots=True)
+class Bound:
+    """A method and the object it is called on; `target` is what the class has under its name."""
+
+    function: FunctionType
+    instance: Value
+    target: Any
+
+
+@dataclass(frozen=True, slots=True)
+class Method:
+    """An attribute of an array that can only be called."""
+
+    array: ArrayRef
+    name: str
+
+
+@dataclass(frozen=True, slots=True)
+class Space:
+    """What a `for` runs over: (low, high, step) for each dim; `order` says which loop is which.
+
+    A `grouped` space gives one tuple, otherwise a single dim of `range` gives a number.
+    """
+
+    dims: tuple[tuple[Number, Number, Number], ...]
+    order: tuple[int, ...]
+    form: Literal["range", "ndrange", "grouped"]
+
+
+@dataclass(frozen=True, slots=True)
+class Unrolled:
+    """`fw.static(...)` of a sequence: a loop over it is written out."""
+
+    items: tuple[Value, ...]
+
+
+Value = (
+    Number | ArrayRef | TupleValue | Static | Struct | Bound | Method | Space | Unrolled
+)  # fmt: skip
+
+
+@dataclass(frozen=True, slots=True)
+class ArrayKind:
+    """An array argument.  `layout` is `c`, or for each dim `s` (any stride), `u` (unit) or `0`."""
+
+    dtype: DType
+    rank: int
+    layout: str
+    writable: bool
+
+
+@dataclass(frozen=True, slots=True)
+class NumberKind:
+    """A number argument: its value is not part of the key."""
+
+    dtype: DType
+    python: bool
+
+
+@dataclass(frozen=True, slots=True)
+class StaticKind:
+    """An argument whose value is part of the key; `token` tells apart 1, 1.0 and True."""
+
+    value: Any
+    token: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class TupleKind:
+    """A tuple argument."""
+
+    items: tuple[Kind, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class StructKind:
+    """An object: the kernel's code says which attributes it needs."""
+
+    type: type
+
+
+Kind = ArrayKind | NumberKind | StaticKind | TupleKind | StructKind
+
+
+def describe(value: Value) -> str:
+    """For messages: what a value is."""
+    if isinstance(value, Number):
+        where = {"python": "Python", "numpy": "NumPy", "either": "Python or NumPy"}[value.origin]
+        plain = {"int64": "int", "float64": "float"}.get(value.dtype.name, value.dtype.name)
+        return f"{where} {plain if value.origin == 'python' else value.dtype.name}"
+    if isinstance(value, ArrayRef):
+        return f"array of {value.dtype}, rank {len(value.shape)}"
+    if isinstance(value, TupleValue):
+        return f"tuple of {len(value.items)}"
+    if isinstance(value, Static):
+        return f"{type(value.value).__name__} {getattr(value.value, '__name__', value.value)!s}"
+    if isinstance(value, Struct):
+        return f"object of type {value.kind.__name__}"
+    return {Space: "range", Unrolled: "fw.static sequence"}.get(type(value), "method")

@@ -1,0 +1,1 @@
+"""Kernels of loops: structured statements over buffers, as the user wrote them."""

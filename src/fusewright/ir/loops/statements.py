@@ -1,0 +1,229 @@
+"""The statements of a kernel of loops, in the order the user wrote them.
+
+Expressions are `ir.expr`'s; `local(k)` is variable k and `load(b, ...)` an element, both as they
+are where the statement runs.  Loops keep their dims: a nest over (i, j) is one `For` with two dims.
+
+    out:
+      for i, j in [0, n) x [0, m):
+        let v0 = a[i, j]
+        if v0 < 0.0:
+          leave out
+        b[i, j] add= v0
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+from typing import Literal
+
+from fusewright.base.source import Span
+from fusewright.ir.dtypes import DType
+from fusewright.ir.expr import Expr
+from fusewright.ir.nest import Buffer, Source
+
+NOWHERE: Span = ("", 0, 0, 0)
+
+
+@dataclass(frozen=True, slots=True)
+class Let:
+    """A variable gets a value.  One that is not `mutable` gets it once, before every use."""
+
+    local: int
+    value: Expr
+    span: Span = NOWHERE
+
+
+@dataclass(frozen=True, slots=True)
+class Store:
+    """`buffer[indices] = value`; with `combine` (an op), `= combine(buffer[indices], value)`: an
+    update that may be atomic.
+
+    The value has the buffer's dtype; indices count from 0.
+    """
+
+    buffer: int
+    indices: tuple[Expr, ...]
+    value: Expr
+    combine: str = ""
+    span: Span = NOWHERE
+
+
+@dataclass(frozen=True, slots=True)
+class Dim:
+    """One dim of a loop: `index` runs over [low, high), both computed before the loop starts.
+
+    `name` is what the user calls it (or a value computed from it, where steps are not 1).
+    """
+
+    index: int
+    low: Expr
+    high: Expr
+    name: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class For:
+    """A nest of loops, the last dim innermost."""
+
+    dims: tuple[Dim, ...]
+    body: tuple[Statement, ...]
+    span: Span = NOWHERE
+
+
+@dataclass(frozen=True, slots=True)
+class While:
+    """Run `head`; if the condition then holds run `body`, and again."""
+
+    head: tuple[Statement, ...]
+    condition: Expr
+    body: tuple[Statement, ...]
+    span: Span = NOWHERE
+
+
+@dataclass(frozen=True, slots=True)
+class If:
+    """One of two blocks."""
+
+    condition: Expr
+    body: tuple[Statement, ...]
+    orelse: tuple[Statement, ...] = ()
+    span: Span = NOWHERE
+
+
+@dataclass(frozen=True, slots=True)
+class Block:
+    """Statements that a `Leave` of the same label ends early.
+
+    Around a loop that is `break`, around its body `continue`, around everything `return`.
+    """
+
+    label: int
+    body: tuple[Statement, ...]
+    span: Span = NOWHERE
+
+
+@dataclass(frozen=True, slots=True)
+class Leave:
+    """Go to the end of the enclosing block of this label."""
+
+    label: int
+    span: Span = NOWHERE
+
+
+@dataclass(frozen=True, slots=True)
+class Shown:
+    """A value in a `print`: how it is formatted, and whether Python's or NumPy's number prints."""
+
+    value: Expr
+    python: bool
+    conversion: str = ""
+    spec: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class Print:
+    """One line (or what `end` makes of it) on standard output, in program order."""
+
+    pieces: tuple[str | Shown, ...]
+    span: Span = NOWHERE
+
+
+Reason = Literal["bounds", "division", "power"]
+
+
+@dataclass(frozen=True, slots=True)
+class Check:
+    """Where the condition fails the kernel ends with an error.
+
+    The message's `{}` are filled with `values`; `loops` are the indices of the loops around it.
+    """
+
+    condition: Expr
+    reason: Reason
+    message: str
+    values: tuple[Expr, ...]
+    loops: tuple[tuple[str, Expr], ...] = ()
+    span: Span = NOWHERE
+
+
+Statement = Let | Store | For | While | If | Block | Leave | Print | Check
+
+
+@dataclass(frozen=True, slots=True)
+class Local:
+    """A variable; a `mutable` one may get several values."""
+
+    name: str
+    dtype: DType
+    mutable: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class Kernel:
+    """A kernel: what it is given and what it does.
+
+    `arguments[k]` is the source of `param(k)`: a scalar, or the extent or stride of a buffer.
+    The buffers in `scratch` are arrays of the kernel's own with literal extents; their content is
+    undefined until written, the others are given.  `written` are the given buffers it writes.
+    `disjoint` says which pairs of given buffers share no memory.
+    """
+
+    name: str
+    buffers: tuple[Buffer, ...]
+    scratch: frozenset[int]
+    arguments: tuple[Source, ...]
+    dtypes: tuple[DType, ...]
+    locals: tuple[Local, ...]
+    body: tuple[Statement, ...]
+    disjoint: frozenset[tuple[int, int]] = frozenset()
+
+    @property
+    def given(self) -> tuple[int, ...]:
+        return tuple(b.slot for b in self.buffers if b.slot not in self.scratch)
+
+    @property
+    def written(self) -> frozenset[int]:
+        stores = (s.buffer for s in walk(self.body) if isinstance(s, Store))
+        return frozenset(buffer for buffer in stores if buffer not in self.scratch)
+
+    def apart(self, a: int, b: int) -> bool:
+        """Whether two different buffers certainly share no memory."""
+        inside = a in self.scratch or b in self.scratch
+        return inside or (min(a, b), max(a, b)) in self.disjoint
+
+
+def blocks(statement: Statement) -> tuple[tuple[Statement, ...], ...]:
+    """The blocks a statement contains."""
+    if isinstance(statement, For | Block):
+        return (statement.body,)
+    if isinstance(statement, If):
+        return (statement.body, statement.orelse)
+    if isinstance(statement, While):
+        return (statement.head, statement.body)
+    return ()
+
+
+def expressions(statement: Statement) -> tuple[Expr, ...]:
+    """The expressions a statement evaluates itself, not those of its blocks."""
+    if isinstance(statement, Let):
+        return (statement.value,)
+    if isinstance(statement, Store):
+        return (*statement.indices, statement.value)
+    if isinstance(statement, For):
+        return tuple(bound for dim in statement.dims for bound in (dim.low, dim.high))
+    if isinstance(statement, While | If):
+        return (statement.condition,)
+    if isinstance(statement, Print):
+        return tuple(piece.value for piece in statement.pieces if isinstance(piece, Shown))
+    if isinstance(statement, Check):
+        return (statement.condition, *statement.values, *(e for _, e in statement.loops))
+    return ()
+
+
+def walk(body: tuple[Statement, ...]) -> Iterator[Statement]:
+    """Every statement, outer ones first."""
+    for statement in body:
+        yield statement
+        for inner in blocks(statement):
+            yield from walk(inner)

@@ -1,0 +1,139 @@
+"""Whether a kernel of loops is well formed; nothing is repaired.
+
+Names are defined before they are used, indices belong to a loop around them, ranks and dtypes fit,
+and what is left is around.
+"""
+
+from __future__ import annotations
+
+from fusewright.base.errors import InternalError
+from fusewright.ir import ops
+from fusewright.ir.dtypes import BOOL, INT64
+from fusewright.ir.expr import Expr, postorder
+from fusewright.ir.loops.statements import (
+    Block,
+    Check,
+    For,
+    If,
+    Kernel,
+    Leave,
+    Let,
+    Print,
+    Statement,
+    Store,
+    While,
+    blocks,
+    expressions,
+)
+
+
+def check_kernel(kernel: Kernel) -> None:
+    """Raise an `InternalError` that names the statement and what is wrong with it."""
+    _Checker(kernel).run()
+
+
+class _Checker:
+    def __init__(self, kernel: Kernel) -> None:
+        self.kernel = kernel
+        self.indices: set[int] = set()
+        self.labels: set[int] = set()
+        self.defined: set[int] = set()
+
+    def run(self) -> None:
+        kernel = self.kernel
+        self._require(len(kernel.arguments) == len(kernel.dtypes), "parameters without a dtype")
+        for number, buffer in enumerate(kernel.buffers):
+            self._require(buffer.slot == number, f"buffer {number} calls itself {buffer.slot}")
+            for extent in (*buffer.extents, *(buffer.strides or ())):
+                self._expression(extent, "an extent")
+            literal = all(extent.name == "const" for extent in buffer.extents)
+            self._require(number not in kernel.scratch or literal, f"scratch {number} has no size")
+        self._block(kernel.body)
+
+    def _block(self, body: tuple[Statement, ...]) -> None:
+        before = set(self.defined)
+        for statement in body:
+            self._statement(statement)
+        self.defined = before
+
+    def _statement(self, statement: Statement) -> None:
+        where = f"{type(statement).__name__} at line {statement.span[1]}"
+        if isinstance(statement, While):
+            self._while(statement, where)
+            return
+        for expression in expressions(statement):
+            self._expression(expression, where)
+        if isinstance(statement, Let):
+            self._let(statement, where)
+        elif isinstance(statement, Store):
+            self._store(statement, where)
+        elif isinstance(statement, Leave):
+            self._require(statement.label in self.labels, f"{where}: no block {statement.label}")
+        elif isinstance(statement, If | Check):
+            self._require(statement.condition.dtype is BOOL, f"{where}: not a condition")
+        if isinstance(statement, For):
+            self._for(statement, where)
+        elif isinstance(statement, Block):
+            self._require(statement.label not in self.labels, f"{where}: label twice")
+            self.labels.add(statement.label)
+            self._block(statement.body)
+            self.labels.discard(statement.label)
+        elif not isinstance(statement, Print):
+            for inner in blocks(statement):
+                self._block(inner)
+
+    def _while(self, statement: While, where: str) -> None:
+        """What the head defines is there for the condition and the body."""
+        before = set(self.defined)
+        for inner in statement.head:
+            self._statement(inner)
+        self._expression(statement.condition, where)
+        self._require(statement.condition.dtype is BOOL, f"{where}: not a condition")
+        self._block(statement.body)
+        self.defined = before
+
+    def _let(self, statement: Let, where: str) -> None:
+        number = statement.local
+        self._require(0 <= number < len(self.kernel.locals), f"{where}: no variable {number}")
+        local = self.kernel.locals[number]
+        self._require(local.dtype is statement.value.dtype, f"{where}: {local.name} has a dtype")
+        again = number in self.defined and not local.mutable
+        self._require(not again, f"{where}: {local.name} is defined twice")
+        self.defined.add(number)
+
+    def _store(self, statement: Store, where: str) -> None:
+        known = 0 <= statement.buffer < len(self.kernel.buffers)
+        self._require(known, f"{where}: no buffer {statement.buffer}")
+        buffer = self.kernel.buffers[statement.buffer]
+        self._require(len(statement.indices) == len(buffer.extents), f"{where}: rank")
+        self._require(statement.value.dtype is buffer.dtype, f"{where}: dtype of the value")
+        known = not statement.combine or statement.combine in ops.MAP
+        self._require(known, f"{where}: no op {statement.combine}")
+
+    def _for(self, statement: For, where: str) -> None:
+        inside = {dim.index for dim in statement.dims}
+        fresh = len(inside) == len(statement.dims) and not inside & self.indices
+        self._require(fresh, f"{where}: loop indices are not new")
+        self.indices |= inside
+        self._block(statement.body)
+        self.indices -= inside
+
+    def _expression(self, root: Expr, where: str) -> None:
+        kernel = self.kernel
+        for node in postorder([root]):
+            if node.name == "index":
+                self._require(node.attr in self.indices, f"{where}: {node!r} outside its loop")
+            elif node.name == "param":
+                self._require(0 <= node.attr < len(kernel.arguments), f"{where}: no {node!r}")
+            elif node.name == "local":
+                ready = node.attr in self.defined or kernel.locals[node.attr].mutable
+                self._require(ready, f"{where}: {node!r} before its definition")
+            elif node.name == "load":
+                rank = len(kernel.buffers[node.attr].extents)
+                self._require(len(node.args) == rank, f"{where}: rank of {node!r}")
+                whole = all(arg.dtype is INT64 for arg in node.args)
+                self._require(whole, f"{where}: an index of {node!r} is no int64")
+
+    def _require(self, right: bool, what: str) -> None:
+        if not right:
+            raise InternalError(f"the kernel is not well formed: {what}", ("record", "verify"))

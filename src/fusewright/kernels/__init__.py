@@ -1,0 +1,1 @@
+"""`@fw.kernel`: loops in Python, compiled for the types they are called with."""

@@ -1,0 +1,161 @@
+"""What became of a kernel: for each set of argument types its statements, how its loops run and
+why, and where the code came from.
+"""
+
+from __future__ import annotations
+
+import linecache
+from collections.abc import Iterator
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+
+from fusewright.base.source import Span
+from fusewright.frontends.kernels.values import (
+    ArrayKind,
+    Kind,
+    NumberKind,
+    StaticKind,
+    StructKind,
+    TupleKind,
+)
+from fusewright.ir.loops.text import kernel_text
+from fusewright.kernels.specialise import Specialised
+from fusewright.targets.cpu.loops import CompiledLoops
+
+if TYPE_CHECKING:
+    from fusewright.kernels.kernel import Kernel
+
+
+@dataclass(frozen=True, slots=True)
+class LoopRecord:
+    """How one loop runs.  `why` names what keeps the iterations in order, `because` its line."""
+
+    line: Span
+    parallel: bool
+    why: str
+    because: Span
+
+
+@dataclass(frozen=True, slots=True)
+class CodeRecord:
+    """A kernel's code for one set of argument types.
+
+    `arguments` spells the types; `statements` is the program as compiled; `seconds` is what getting
+    the code took, `origin` where it came from.
+    """
+
+    arguments: tuple[str, ...]
+    statements: str
+    loops: tuple[LoopRecord, ...]
+    origin: str
+    features: str
+    seconds: float
+    calls: int
+    llvm: str
+
+
+@dataclass(frozen=True, slots=True)
+class KernelExplanation:
+    """A record for each code; prints as text."""
+
+    name: str
+    codes: tuple[CodeRecord, ...]
+
+    def __str__(self) -> str:
+        return "\n".join(self._lines())
+
+    def _lines(self) -> Iterator[str]:
+        yield f"kernel {self.name}" + ("" if self.codes else ": not called yet")
+        for code in self.codes:
+            yield f"for ({', '.join(code.arguments)})"
+            yield (
+                f"  {code.origin}, {code.seconds * 1e3:.1f} ms, {code.features}; "
+                f"calls: {code.calls}"
+            )
+            for loop in code.loops:
+                yield from _loop_lines(loop)
+            yield from ("  " + line for line in code.statements.rstrip().splitlines()[1:])
+
+    def _repr_pretty_(self, printer: Any, cycle: bool) -> None:
+        printer.text(str(self))
+
+
+def _loop_lines(loop: LoopRecord) -> Iterator[str]:
+    text = linecache.getline(loop.line[0], loop.line[1]).strip()
+    how = "in vectors: its iterations are independent" if loop.parallel else "in order"
+    yield f"  line {loop.line[1]}: {text}"
+    yield f"    runs {how}" + (f": {loop.why}" if loop.why else "")
+    if loop.because[1] and not loop.parallel and loop.because != loop.line:
+        reason = linecache.getline(loop.because[0], loop.because[1]).strip()
+        yield f"    line {loop.because[1]}: {reason}"
+
+
+@dataclass(frozen=True, slots=True)
+class KernelStats:
+    """`translations`: sets of argument types; `codes`: machine code made for them or found;
+    `parallel_loops` and `ordered_loops` count over all codes.
+    """
+
+    calls: int
+    translations: int
+    codes: int
+    parallel_loops: int
+    ordered_loops: int
+
+
+def explain(kernel: Kernel[Any, Any]) -> KernelExplanation:
+    """The records of all code a kernel has."""
+    codes = [
+        _record(kinds, found, code)
+        for (kinds, _), candidates in kernel.specialisations.items()
+        for found in candidates
+        for code in found.compiled.values()
+    ]
+    return KernelExplanation(kernel.function.__name__, tuple(codes))
+
+
+def stats(kernel: Kernel[Any, Any]) -> KernelStats:
+    """Counts over all code a kernel has."""
+    every = [found for candidates in kernel.specialisations.values() for found in candidates]
+    loops = [loop for code in explain(kernel).codes for loop in code.loops]
+    parallel = sum(loop.parallel for loop in loops)
+    return KernelStats(
+        calls=sum(found.calls for found in every),
+        translations=len(every),
+        codes=sum(len(found.compiled) for found in every),
+        parallel_loops=parallel,
+        ordered_loops=len(loops) - parallel,
+    )
+
+
+def _record(kinds: tuple[Kind, ...], found: Specialised, code: CompiledLoops) -> CodeRecord:
+    loops = tuple(
+        LoopRecord(loop.span, verdict.parallel, verdict.why, verdict.span)
+        for loop, verdict in code.module.verdicts
+    )
+    return CodeRecord(
+        tuple(map(spelled, kinds)),
+        kernel_text(code.kernel),
+        loops,
+        code.origin,
+        code.features.name,
+        code.seconds,
+        found.calls,
+        code.module.text,
+    )
+
+
+def spelled(kind: Kind) -> str:
+    """An argument's type in words."""
+    if isinstance(kind, ArrayKind):
+        layout = "" if kind.layout == "c" else f", strides {kind.layout}"
+        return f"{kind.dtype}[{', '.join(':' * kind.rank)}{layout}]"
+    if isinstance(kind, NumberKind):
+        plain = {"int64": "int", "float64": "float"}.get(kind.dtype.name, kind.dtype.name)
+        return plain if kind.python else kind.dtype.name
+    if isinstance(kind, TupleKind):
+        return f"({', '.join(map(spelled, kind.items))})"
+    if isinstance(kind, StructKind):
+        return kind.type.__name__
+    assert isinstance(kind, StaticKind)
+    return kind.token or getattr(kind.value, "__name__", repr(kind.value))

@@ -1,0 +1,166 @@
+"""The decorators: `@fw.kernel` and `@fw.func`."""
+
+from __future__ import annotations
+
+import ast
+import functools
+import inspect
+from collections.abc import Callable
+from types import FunctionType, MethodType
+from typing import TYPE_CHECKING, Any, Generic, ParamSpec, TypeVar, overload
+
+from fusewright.base.errors import ArgumentError, KernelError, UnsupportedError
+
+if TYPE_CHECKING:
+    from fusewright.frontends.kernels.source import Source
+    from fusewright.kernels.explain import KernelExplanation, KernelStats
+    from fusewright.kernels.quick import Quick
+    from fusewright.kernels.specialise import Specialised
+
+P = ParamSpec("P")
+R = TypeVar("R")
+
+
+class Kernel(Generic[P, R]):
+    """A function of loops that is compiled for the types it is called with.
+
+    `integers="c"` lets `//` and `%` of integers round towards zero.  `__wrapped__` is the function
+    itself: what it does under CPython is what the kernel means.
+    """
+
+    def __init__(self, function: Callable[P, R], integers: str = "python") -> None:
+        if integers not in ("python", "c"):
+            raise ArgumentError(f"integers={integers!r}", help='use "python" or "c"')
+        self.function: FunctionType = plain_function(function)
+        self.c_integers = integers == "c"
+        self.signature = inspect.signature(function)
+        self.specialisations: dict[Any, list[Specialised]] = {}
+        self.quick: dict[Any, Quick] = {}
+        functools.update_wrapper(self, function)
+        self._source: Source | None = None
+        self.static: frozenset[str] = frozenset()
+        self._names = tuple(self.signature.parameters)
+        self._plain = all(
+            p.kind in (p.POSITIONAL_ONLY, p.POSITIONAL_OR_KEYWORD)
+            for p in self.signature.parameters.values()
+        )
+
+    @property
+    def source(self) -> Source:
+        """The definition, read when the kernel is first called."""
+        if self._source is None:
+            # Imported here: a program that calls no kernel needs none of it.
+            from fusewright.frontends.kernels.source import read
+
+            found = read(self.function)
+            for argument in (found.tree.args.vararg, found.tree.args.kwarg):
+                if argument is not None:
+                    raise KernelError(
+                        f"a kernel cannot take *{argument.arg}",
+                        found.span(argument),
+                        help="name each argument; a tuple is an argument too",
+                    )
+            self.static = static_parameters(found.tree)
+            self._source = found
+        return self._source
+
+    @property
+    def is_simple(self) -> bool:
+        """Whether arguments come by position, and no value of theirs is part of the key."""
+        return self._plain and not self.static
+
+    def __call__(self, *args: P.args, **kwargs: P.kwargs) -> R:
+        """Run it; complete when the call returns."""
+        # Imported here: as above, and an import that has happened costs a fraction of a call.
+        from fusewright.kernels import run
+
+        if not kwargs and self.quick:
+            done, quick = run.quickly(self, args)
+            if done:
+                return quick  # type: ignore[no-any-return]
+        result: R = run.run(self, self.bind(*args, **kwargs))
+        return result
+
+    def bind(self, *args: Any, **kwargs: Any) -> dict[str, Any]:
+        """The arguments by name."""
+        if self._source is None:
+            _ = self.source
+        if self._plain and not kwargs and len(args) == len(self._names):
+            return dict(zip(self._names, args, strict=True))
+        try:
+            bound = self.signature.bind(*args, **kwargs)
+        except TypeError as error:
+            raise ArgumentError(f"{self.function.__name__}: {error}") from None
+        bound.apply_defaults()
+        return bound.arguments
+
+    def explain(self) -> KernelExplanation:
+        """What has been compiled for which arguments, and how each loop runs."""
+        # Imported here: few programs ask.
+        from fusewright.kernels.explain import explain
+
+        return explain(self)
+
+    @property
+    def stats(self) -> KernelStats:
+        """Counts, for tests."""
+        # Imported here: as above.
+        from fusewright.kernels.explain import stats
+
+        return stats(self)
+
+    def __get__(self, instance: Any, owner: type | None = None) -> Any:
+        return self if instance is None else MethodType(self, instance)
+
+    def __repr__(self) -> str:
+        return f"<fw.kernel {self.function.__qualname__}>"
+
+
+def static_parameters(tree: ast.FunctionDef) -> frozenset[str]:
+    """The parameters that appear in `fw.static(...)`."""
+    arguments = tree.args
+    names = {a.arg for a in (*arguments.posonlyargs, *arguments.args, *arguments.kwonlyargs)}
+    found = set()
+    for node in ast.walk(tree):
+        if isinstance(node, ast.Call) and _called(node.func) == "static":
+            found |= {n.id for n in ast.walk(node) if isinstance(n, ast.Name)}
+    return frozenset(found & names)
+
+
+def _called(function: ast.expr) -> str:
+    if isinstance(function, ast.Attribute):
+        return function.attr
+    return function.id if isinstance(function, ast.Name) else ""
+
+
+def plain_function(function: Callable[..., Any]) -> FunctionType:
+    """The Python function itself; refused where it is something else."""
+    if not isinstance(function, FunctionType):
+        raise UnsupportedError(
+            f"a kernel is made of a Python function, not of {type(function).__name__}",
+            help="decorate a function written with def",
+        )
+    return function
+
+
+@overload
+def kernel(function: Callable[P, R], *, integers: str = "python") -> Kernel[P, R]: ...
+
+
+@overload
+def kernel(
+    function: None = None, *, integers: str = "python"
+) -> Callable[[Callable[P, R]], Kernel[P, R]]: ...
+
+
+def kernel(function: Any = None, *, integers: str = "python") -> Any:
+    """Compile a function of loops; see `Kernel`."""
+    if function is None:
+        return lambda decorated: Kernel(decorated, integers)
+    return Kernel(function, integers)
+
+
+def func(function: Callable[P, R]) -> Callable[P, R]:
+    """Mark a function that kernels call: it is inlined there, and plain Python elsewhere."""
+    plain_function(function)
+    return function

@@ -1,0 +1,180 @@
+"""One call of a kernel: find the code for its arguments, run it, hand back what it returns."""
+
+from __future__ import annotations
+
+import sys
+from collections.abc import Mapping, Sequence
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from fusewright.base.errors import BoundsError, DivisionError, FusewrightError, ValueRangeError
+from fusewright.base.options import Options, current
+from fusewright.frontends.kernels.context import Settings
+from fusewright.frontends.kernels.values import StaticKind
+from fusewright.ir.loops.statements import Check
+from fusewright.ir.nest import Source
+from fusewright.kernels import specialise
+from fusewright.kernels.arguments import kind_of, plain_number
+from fusewright.kernels.quick import MOST, key_of, learn
+from fusewright.kernels.specialise import Specialised, apart, memories, with_facts
+
+if TYPE_CHECKING:
+    from fusewright.kernels.kernel import Kernel
+    from fusewright.targets.cpu.loops import CompiledLoops
+
+NDArray = np.ndarray[Any, Any]
+_ERRORS: dict[str, type[FusewrightError]] = {
+    "bounds": BoundsError,
+    "division": DivisionError,
+    "power": ValueRangeError,
+}
+
+
+def run(kernel: Kernel[Any, Any], arguments: Mapping[str, Any]) -> Any:
+    """Run a kernel on its arguments, to the end."""
+    options = current()
+    found = specialised(kernel, arguments, options)
+    arrays = memories(found, arguments)
+    params = parameters(found, arrays, arguments)
+    if options.target == "reference":
+        _interpret(found, arrays, params)
+    else:
+        compiled = _compiled(found, arrays, params, options)
+        _remember(kernel, found, compiled, arguments, options)
+    found.calls += 1
+    return _result(found, arrays)
+
+
+def quickly(kernel: Kernel[Any, Any], args: tuple[Any, ...]) -> tuple[bool, Any]:
+    """Run a call like an earlier one; whether that was possible, and what it returned."""
+    key = key_of(args)
+    known = kernel.quick.get(key) if key is not None else None
+    if known is None or not known.holds(current()):
+        return False, None
+    return known.run(args)
+
+
+def _remember(
+    kernel: Kernel[Any, Any],
+    found: Specialised,
+    compiled: CompiledLoops,
+    arguments: Mapping[str, Any],
+    options: Options,
+) -> None:
+    key = key_of(tuple(arguments.values())) if kernel.is_simple else None
+    if key is None:
+        return
+    shape, given = found.translated.result, found.kernel.given
+    results = [n for n, path in zip(given, found.translated.paths, strict=True) if path is None]
+
+    def finish(arrays: Sequence[NDArray]) -> Any:
+        return _number(shape, dict(zip(results, arrays, strict=True)))
+
+    quick = learn(
+        found, compiled, tuple(arguments), arguments, options, finish if results else None
+    )
+    if quick is not None:
+        if len(kernel.quick) >= MOST:
+            kernel.quick.clear()
+        kernel.quick[key] = quick
+
+
+def specialised(
+    kernel: Kernel[Any, Any], arguments: Mapping[str, Any], options: Options
+) -> Specialised:
+    """The translation for these arguments: known, or new."""
+    kinds = {
+        name: static_kind(kernel, name, value) or kind_of(value, name)
+        for name, value in arguments.items()
+    }
+    key = (tuple(kinds.values()), options.check)
+    candidates = kernel.specialisations.setdefault(key, [])
+    for found in candidates:
+        if found.holds(arguments):
+            return found
+    settings = Settings(options.check, kernel.c_integers)
+    fresh = specialise.specialise(
+        kernel.function, kernel.source, kinds, arguments, settings, options
+    )
+    candidates.append(fresh)
+    return fresh
+
+
+def static_kind(kernel: Kernel[Any, Any], name: str, value: Any) -> StaticKind | None:
+    """The kind of an argument that is part of the key because of `fw.static`."""
+    if name in kernel.static and isinstance(value, bool | int | float | str | None | tuple):
+        return StaticKind(value, repr(value))
+    return None
+
+
+def parameters(
+    found: Specialised, arrays: list[NDArray], arguments: Mapping[str, Any]
+) -> list[Any]:
+    """The value of each of the kernel's parameters."""
+    translated = found.translated
+    numbers = dict(zip(translated.kernel.given, arrays, strict=True))
+    outer = translated.captured_objects
+
+    def value(source: Source) -> Any:
+        if source.what == "extent":
+            return numbers[source.slot].shape[source.dim]
+        if source.what == "stride":
+            return numbers[source.slot].strides[source.dim]
+        path = translated.scalars[source.slot]
+        return plain_number(specialise.reach(path, arguments, outer), str(path[-1]))
+
+    return [value(source) for source in translated.kernel.arguments]
+
+
+def _interpret(found: Specialised, arrays: list[NDArray], params: list[Any]) -> None:
+    # Imported here: only the reference target interprets.
+    from fusewright.ir.loops import interpret
+
+    interpret.run(found.kernel, arrays, params, _show, failed)
+
+
+def _show(text: str) -> None:
+    sys.stdout.write(text)
+
+
+def _compiled(
+    found: Specialised, arrays: list[NDArray], params: list[Any], options: Options
+) -> CompiledLoops:
+    # Imported here: it brings the code generator in.
+    from fusewright.targets.cpu.loops import obtain
+
+    disjoint = apart(found.kernel, arrays)
+    key = (disjoint, options.features)
+    code = found.compiled.get(key)
+    if code is None:
+        code = found.compiled[key] = obtain(with_facts(found.kernel, disjoint), options)
+    code.run(arrays, params, failed)
+    return code
+
+
+def failed(check: Check, values: tuple[Any, ...], loops: tuple[Any, ...]) -> Exception:
+    """The error of a check that does not hold."""
+    names = ", ".join(f"{n} = {v}" for (n, _), v in zip(check.loops, loops, strict=True))
+    return _ERRORS[check.reason](
+        check.message.format(*values),
+        check.span,
+        why=f"in the iteration {names}" if names else "",
+        help="the statements before it have run; what they wrote is in the arrays",
+    )
+
+
+def _result(found: Specialised, arrays: list[NDArray]) -> Any:
+    shape = found.translated.result
+    if shape is None:
+        return None
+    numbers = dict(zip(found.kernel.given, arrays, strict=True))
+    return _number(shape, numbers)
+
+
+def _number(shape: Any, numbers: Mapping[int, NDArray]) -> Any:
+    if shape is None or isinstance(shape[0], tuple) or shape[0] is None:
+        return None if shape is None else tuple(_number(each, numbers) for each in shape)
+    buffer, origin = shape
+    value = numbers[buffer][()]
+    return value.item() if origin == "python" else value

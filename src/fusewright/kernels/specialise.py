@@ -1,0 +1,155 @@
+"""A kernel for one set of argument types: found again by its key, translated where it is new."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field, replace
+from types import FunctionType
+from typing import Any
+
+import numpy as np
+
+from fusewright.base.errors import KernelError
+from fusewright.base.options import Options
+from fusewright.base.source import Span
+from fusewright.frontends.kernels.context import Settings
+from fusewright.frontends.kernels.inputs import Inputs, outside
+from fusewright.frontends.kernels.source import Source
+from fusewright.frontends.kernels.translate import Translated, translate
+from fusewright.frontends.kernels.values import ArrayKind, Kind, NumberKind, Path, StructKind
+from fusewright.ir.loops.statements import Kernel
+from fusewright.ir.loops.verify import check_kernel
+from fusewright.ir.nest import Source as Origin
+from fusewright.kernels.arguments import kind_of, memory_of
+
+NDArray = np.ndarray[Any, Any]
+Arguments = Mapping[str, Any]
+
+
+@dataclass(slots=True)
+class Specialised:
+    """A translated kernel, with what must still hold for it to be the right one.
+
+    `attributes` are the attributes of objects it uses and their kinds; `compiled` its code by
+    which buffers share no memory, target and features.
+    """
+
+    translated: Translated
+    attributes: dict[Path, Kind]
+    compiled: dict[Any, Any] = field(default_factory=dict)
+    calls: int = 0
+
+    @property
+    def kernel(self) -> Kernel:
+        return self.translated.kernel
+
+    def holds(self, arguments: Arguments) -> bool:
+        """Whether what was captured, and the attributes' types, are as they were."""
+        if not all(capture.holds() for capture in self.translated.captures):
+            return False
+        for path, kind in self.attributes.items():
+            found = reach(path, arguments, self.translated.captured_objects)
+            if kind_of(found, str(path[-1])) != kind:
+                return False
+        return True
+
+
+def reach(path: Path, arguments: Arguments, outer: Mapping[str, tuple[FunctionType, str]]) -> Any:
+    """The object at a path."""
+    root, *steps = path
+    first = str(root)
+    found = outside(*outer[first]) if first in outer else arguments[first]
+    for step in steps:
+        found = found[step] if isinstance(step, int) else getattr(found, step)
+    return found
+
+
+def specialise(
+    function: FunctionType,
+    source: Source,
+    kinds: Mapping[str, Kind],
+    arguments: Arguments,
+    settings: Settings,
+    options: Options,
+) -> Specialised:
+    """Translate a kernel for these arguments."""
+    attributes: dict[Path, Kind] = {}
+    found: list[Inputs] = []
+
+    def attribute(path: Path, span: Span) -> Kind:
+        try:
+            value = reach(path, arguments, found[-1].captured_objects)
+        except AttributeError as error:
+            raise KernelError(str(error), span) from None
+        kind = kind_of(value, ".".join(map(str, path)))
+        attributes[path] = kind
+        return kind
+
+    def capture_kind(value: Any) -> Kind | None:
+        kind = kind_of(value, "a captured object")
+        return kind if isinstance(kind, ArrayKind | StructKind | NumberKind) else None
+
+    def make_inputs() -> Inputs:
+        attributes.clear()
+        found.append(Inputs(dict(kinds), attribute, capture_kind))
+        return found[-1]
+
+    translated = translate(function, source, make_inputs, settings)
+    for name, (owner, free) in translated.captured_objects.items():
+        attributes[(name,)] = kind_of(outside(owner, free), free)
+    if options.debug:
+        check_kernel(translated.kernel)
+    return Specialised(translated, attributes)
+
+
+def memories(specialised: Specialised, arguments: Arguments) -> list[NDArray]:
+    """The arrays a kernel is given, in order; fresh ones for its results."""
+    translated = specialised.translated
+    buffers = translated.kernel.buffers
+    return [
+        np.empty((), buffers[number].dtype.numpy)
+        if path is None
+        else memory_of(reach(path, arguments, translated.captured_objects))
+        for number, path in zip(translated.kernel.given, translated.paths, strict=True)
+    ]
+
+
+def apart(kernel: Kernel, arrays: list[NDArray]) -> frozenset[tuple[int, int]]:
+    """The pairs of given buffers, one of them written, that share no memory."""
+    given, written = kernel.given, kernel.written
+    bounds = dict(zip(given, map(_bounds, arrays), strict=True))
+    return frozenset(
+        (a, b)
+        for a in given
+        for b in given
+        if a < b
+        and (a in written or b in written)
+        and (bounds[a][1] <= bounds[b][0] or bounds[b][1] <= bounds[a][0])
+    )
+
+
+def _bounds(array: NDArray) -> tuple[int, int]:
+    """The bytes an array lies in, half open."""
+    address: int = array.__array_interface__["data"][0]
+    if array.flags.c_contiguous:
+        return address, address + array.nbytes
+    if array.size == 0:
+        return address, address
+    reach_ = [stride * (n - 1) for stride, n in zip(array.strides, array.shape, strict=True)]
+    low = sum(r for r in reach_ if r < 0)
+    high = sum(r for r in reach_ if r > 0)
+    return address + low, address + high + array.itemsize
+
+
+def reach_of(
+    source: Origin, translated: Translated, paths: Mapping[int, Path | None]
+) -> Path | None:
+    """The path of the argument that a parameter comes from."""
+    if source.what == "scalar":
+        return translated.scalars[source.slot]
+    return paths[source.slot]
+
+
+def with_facts(kernel: Kernel, disjoint: frozenset[tuple[int, int]]) -> Kernel:
+    """The kernel with what is known about the memory of one call."""
+    return replace(kernel, disjoint=disjoint)

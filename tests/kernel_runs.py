@@ -1,0 +1,85 @@
+"""A kernel against CPython running the undecorated function: results, arrays and printed lines."""
+
+from __future__ import annotations
+
+import copy
+import io
+from collections.abc import Callable, Iterator
+from contextlib import redirect_stdout
+from typing import Any
+
+import numpy as np
+
+import fusewright as fw
+from fusewright.targets.cpu.features import LEVELS, machine_flags, select
+
+Outcome = tuple[Any, tuple[Any, ...], str]
+
+
+def settings() -> Iterator[dict[str, Any]]:
+    """Every way a kernel can run: interpreted and compiled, checked and not."""
+    yield {"target": "reference", "debug": True}
+    yield {"target": "reference", "check": True}
+    for level in LEVELS:
+        if set(level.flags) <= {*machine_flags(), "sse3"} or level.name == select("auto").name:
+            yield {"features": level.name}
+    yield {"check": True}
+
+
+def copied(value: Any) -> Any:
+    """A copy with the same strides."""
+    if isinstance(value, tuple):
+        return tuple(map(copied, value))
+    if not isinstance(value, np.ndarray) or value.flags.c_contiguous:
+        return copy.deepcopy(value)
+    low, high = np.lib.array_utils.byte_bounds(value)
+    base = np.zeros(high - low, np.uint8)
+    start = value.__array_interface__["data"][0] - low
+    fresh: Any = np.ndarray(value.shape, value.dtype, base, start, value.strides)
+    fresh[...] = value
+    return fresh
+
+
+def outcome(function: Callable[..., Any], arguments: tuple[Any, ...]) -> Outcome:
+    """What a call returns, what it leaves in its arguments, and what it prints."""
+    own = tuple(map(copied, arguments))
+    text = io.StringIO()
+    with redirect_stdout(text), np.errstate(all="ignore"):
+        result = function(*own)
+    return result, own, text.getvalue()
+
+
+def assert_same(found: Any, wanted: Any, where: str) -> None:
+    """Equal bit for bit, and of the same type."""
+    if isinstance(wanted, tuple | list):
+        assert type(found) is type(wanted), where
+        assert len(found) == len(wanted), where
+        for a, b in zip(found, wanted, strict=True):
+            assert_same(a, b, where)
+    elif isinstance(wanted, np.ndarray | np.generic | float):
+        assert type(found) is type(wanted), f"{where}: {type(found)} for {type(wanted)}"
+        a, b = np.asarray(found), np.asarray(wanted)
+        assert a.dtype == b.dtype, where
+        assert a.shape == b.shape, where
+        same = (a.view(f"V{a.itemsize}") == b.view(f"V{b.itemsize}")) if a.ndim else (
+            a.tobytes() == b.tobytes()
+        )  # fmt: skip
+        both_nan = (a != a) & (b != b)
+        assert np.all(same | both_nan), f"{where}:\n{found!r}\nwanted\n{wanted!r}"
+    elif hasattr(wanted, "__dict__"):
+        assert_same(list(vars(found).values()), list(vars(wanted).values()), where)
+    else:
+        assert type(found) is type(wanted), f"{where}: {found!r} for {wanted!r}"
+        assert found == wanted, where
+
+
+def same_as_cpython(kernel: Any, *arguments: Any, returns: bool = True) -> None:
+    """The kernel does what the function does, on every target."""
+    wanted = outcome(kernel.__wrapped__, arguments)
+    for chosen in settings():
+        with fw.options(**chosen):
+            found = outcome(kernel, arguments)
+        if returns:
+            assert_same(found[0], wanted[0], f"result under {chosen}")
+        assert_same(list(found[1]), list(wanted[1]), f"arguments under {chosen}")
+        assert found[2] == wanted[2], f"printed under {chosen}"

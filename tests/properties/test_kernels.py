@@ -1,0 +1,82 @@
+"""A kernel means what CPython makes of the undecorated function, bit for bit, on every target.
+
+`FUSEWRIGHT_TEST_EXAMPLES` sets the number of random kernels; without it a fixed small set runs.
+"""
+
+from __future__ import annotations
+
+import importlib.util
+import os
+import random
+import warnings
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import pytest
+from hypothesis import HealthCheck, given, note, settings
+from hypothesis import strategies as st
+from tests.evaluators import installed
+from tests.kernel_runs import outcome, same_as_cpython
+from tests.properties.random_kernels import Writer, arguments
+
+from fusewright.base.errors import KernelError
+
+EXAMPLES = int(os.environ.get("FUSEWRIGHT_TEST_EXAMPLES", "0"))
+CASES = settings(
+    max_examples=EXAMPLES or 20, derandomize=not EXAMPLES, deadline=None,
+    suppress_health_check=list(HealthCheck),
+)  # fmt: skip
+
+
+@pytest.fixture(autouse=True, scope="module")
+def evaluator() -> Iterator[None]:
+    """Kernels choose their target themselves."""
+    with installed("driver"):
+        yield
+
+
+def loaded(source: str, folder: Path, number: int) -> Any:
+    """The kernel of a module's text."""
+    path = folder / f"random_kernel_{number}.py"
+    path.write_text(source)
+    spec = importlib.util.spec_from_file_location(path.stem, path)
+    assert spec is not None
+    assert spec.loader is not None
+    module = importlib.util.module_from_spec(spec)
+    spec.loader.exec_module(module)
+    return module.kernel
+
+
+def is_refused(kernel: Any, values: tuple[Any, ...]) -> bool:
+    """Whether CPython, or the kernel's types, have no meaning for the program."""
+    try:
+        with warnings.catch_warnings():
+            warnings.simplefilter("error")
+            outcome(kernel.__wrapped__, values)
+        outcome(kernel, values)
+    except KernelError as error:
+        return error.where is not None
+    except (ArithmeticError, ValueError, UnboundLocalError, RuntimeWarning):
+        return True
+    return False
+
+
+ran: list[bool] = []
+
+
+@CASES
+@given(seed=st.integers(0, 2**30), statements=st.integers(1, 14))
+def test_random_kernels(seed: int, statements: int, tmp_path_factory: Any) -> None:
+    source = Writer(random.Random(seed).randint, statements).source()
+    note(source)
+    kernel = loaded(source, tmp_path_factory.mktemp("kernels"), len(ran))
+    values = arguments(seed)
+    refused = is_refused(kernel, values)
+    ran.append(not refused)
+    if not refused:
+        same_as_cpython(kernel, *values)
+
+
+def test_most_random_kernels_ran() -> None:
+    assert sum(ran) > len(ran) / 3
