@@ -159,10 +159,16 @@ def test_threads_of_the_pool_are_as_many_as_allowed() -> None:
     text = """
 x = fw.asarray(np.ones(4_000_000))
 float((fw.numpy.exp(x) + 1).max())
-names = [open(f'/proc/self/task/{t}/comm').read().strip() for t in os.listdir('/proc/self/task')]
-print(names.count('fusewright'))
+def count():  # a thread names itself when it first runs
+    tasks = os.listdir('/proc/self/task')
+    return sum(open(f'/proc/self/task/{t}/comm').read() == 'fusewright\\n' for t in tasks)
+for _ in range(100):
+    if count() == int(os.environ["OMP_NUM_THREADS"]) - 1:
+        break
+    time.sleep(0.02)
+print(count())
 """
-    text = "import fusewright.numpy\n" + text
+    text = "import time\nimport fusewright.numpy\n" + text
     assert script(text, OMP_NUM_THREADS="1") == "0"
     assert script(text, OMP_NUM_THREADS="3") == "2"
     with fw.options(threads=1):
