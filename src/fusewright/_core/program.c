@@ -181,9 +181,14 @@ static int call_kernel(Program *program, Step *step, int64_t *words, const int64
         int threads = count_threads(chosen);
         if (threads < 0)
             return -1;
+        int64_t grain = 0;
         if (threads > 1) {
-            int64_t grain = step->grain ? step->grain : (units + threads - 1) / threads;
+            grain = step->grain ? step->grain : (units + threads - 1) / threads;
             grain = (grain + block - 1) / block * block;
+            if (units <= grain) /* one range: nothing to share out */
+                threads = 1;
+        }
+        if (threads > 1) {
             PyObject *done = PyObject_CallFunction(
                 launch, "LLLLLi", (long long)(intptr_t)step->address,
                 (long long)(intptr_t)words, (long long)units, (long long)grain,
