@@ -5,6 +5,7 @@ memory.
 from __future__ import annotations
 
 from collections.abc import Callable
+from functools import wraps
 from typing import Any
 
 import numpy as np
@@ -251,12 +252,12 @@ def linspace(
 def _host(original: Function) -> Function:
     """Small things NumPy makes at once: the result is adopted without a copy."""
 
+    @wraps(original)
     def function(*args: Any, **kwargs: Any) -> Any:
         args = tuple(map(opaque.to_numpy, args))
         kwargs = {key: opaque.to_numpy(value) for key, value in kwargs.items()}
         return opaque.from_numpy_result(original(*args, **kwargs))
 
-    function.__name__, function.__doc__ = original.__name__, original.__doc__
     return function
 
 
