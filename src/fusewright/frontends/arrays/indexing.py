@@ -188,7 +188,7 @@ def _index_node(entry: Entry) -> Node:
     if isinstance(entry, Handle):
         node = entry._node
     else:
-        array = np.asarray(entry)
+        array = sharing.numpy_array(entry)
         if array.size == 0 and not isinstance(entry, np.ndarray):
             array = array.astype(np.int64)
         if array.dtype.kind not in "biu":
