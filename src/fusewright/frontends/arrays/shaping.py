@@ -107,7 +107,9 @@ ALONE = _alone()
 
 def resize(handle: Any, wanted: Any, seen: int) -> None:
     """`x.resize(...)` of an array its method has `seen` so many references to."""
-    shape = tuple(n.__index__() for n in (wanted if isinstance(wanted, tuple | list) else (wanted,)))
+    shape = tuple(
+        n.__index__() for n in (wanted if isinstance(wanted, tuple | list) else (wanted,))
+    )
     if handle._base is not None:
         raise ValueRangeError(
             "cannot resize this array: it does not own its data", help="use np.resize(x, shape)"
