@@ -149,10 +149,12 @@ def _constant(fill: int) -> Function:
         del like
         _check_device(device)
         dtype = float if dtype is None else dtype
-        if opaque.from_numpy_or_none(np.dtype(dtype)) is None:
+        try:
+            row = as_dtype(dtype)
+        except UnsupportedError:
             original: Any = np.ones if fill else np.zeros
             return original(shape, dtype, order)
-        return creation.constant(opaque.to_numpy(shape), fill, as_dtype(dtype))
+        return creation.constant(opaque.to_numpy(shape), fill, row)
 
     function.__name__ = "ones" if fill else "zeros"
     function.__doc__ = f"An array of {function.__name__}."

@@ -170,7 +170,7 @@ def _spread(original: Function, function: Function) -> Function:
     return call
 
 
-RETURNS_INT = type(np.count_nonzero([])) is int
+RETURNS_INT = not isinstance(np.count_nonzero([]), np.generic)
 """Whether this NumPy counts all elements as a Python number (a NumPy one since 2.3)."""
 
 
