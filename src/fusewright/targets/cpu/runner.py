@@ -22,7 +22,7 @@ from fusewright.targets.cpu import background
 from fusewright.targets.cpu.compiled import Compiled, disk_key, fetch, keep
 from fusewright.targets.cpu.features import select
 from fusewright.targets.cpu.launch import Launch, fetcher, prepare
-from fusewright.targets.cpu.threads import default_threads
+from fusewright.targets.cpu.threads import code, default_threads
 
 Memories = dict[int, tuple[Memory, int]]
 Results = dict[int, Any]
@@ -138,6 +138,8 @@ def obtain(key: Any, slice_: Slice, options: Options) -> Runner:
     name = disk_key((key, select(options.features).llvm_features))
     compiled = fetch(name)
     if compiled is None:
+        if options.background:
+            background.submit(code)  # LLVM starts while this thread plans.
         # Imported here: a process that finds its code on disk neither plans nor compiles.
         from fusewright.targets.cpu.build import build
 
