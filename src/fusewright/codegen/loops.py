@@ -36,18 +36,19 @@ class Loops:
         return self.builder.value(f"load {llvm_type(dtype, 1)}, ptr {place}, align 8")
 
     def vector_loop(
-        self, low: Expr, high: Expr, width: int, statement: Statement, aligned: bool = False
+        self, low: Expr, high: Expr, width: int, statement: Statement, origin: str | None = None
     ) -> None:
         """`for i in [low, high)` in vectors; the last, partial vector is masked.
 
-        `aligned` loops start at a multiple of the width, with a masked first vector: rows in
-        scratch are laid out so that their vectors then lie in one cache line each.
+        With an `origin`, whole vectors begin where `origin + i` is a multiple of the width, after
+        a masked first one: they then lie in as few cache lines as can be.
         """
         builder = self.builder
         begin, end = self.position(low), self.position(high)
         with builder.when(builder.value(f"icmp slt i64 {begin}, {end}")):
-            if aligned and width > 1:
-                begin = self._first_vector(begin, end, width, statement)
+            aligned = origin is not None and width > 1
+            if origin is not None and width > 1:
+                begin = self._first_vector(begin, end, width, origin, statement)
             count = builder.value(f"sub i64 {end}, {begin}")
             whole = builder.value(f"and i64 {count}, {-width}")
             middle = builder.value(f"add i64 {begin}, {whole}")
@@ -55,16 +56,22 @@ class Loops:
                 builder.loop(begin, middle, width) as loop,
                 self.lanes(loop.variable, width, loop.register, None),
             ):
+                before, self.memory.aligned = self.memory.aligned, self.memory.aligned or aligned
                 statement(loop.variable)
+                self.memory.aligned = before
             if width == 1:
                 return
             with builder.when(builder.value(f"icmp slt i64 {middle}, {end}")):
                 self._masked(middle, self.mask(middle, end, width), width, statement)
 
-    def _first_vector(self, begin: str, end: str, width: int, statement: Statement) -> str:
+    def _first_vector(
+        self, begin: str, end: str, width: int, origin: str, statement: Statement
+    ) -> str:
         """Do what lies before the first multiple of the width; where the rest begins."""
         builder = self.builder
-        base = builder.value(f"and i64 {begin}, {-width}")
+        place = builder.value(f"add i64 {origin}, {begin}")
+        over = builder.value(f"and i64 {place}, {width - 1}")
+        base = builder.value(f"sub i64 {begin}, {over}")
         inside = builder.value(f"icmp ne i64 {base}, {begin}")
         with builder.when(inside):
             kind = llvm_type(BOOL, width)

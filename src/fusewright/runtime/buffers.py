@@ -14,16 +14,14 @@ from __future__ import annotations
 import ctypes
 import os
 from collections.abc import Callable
-from dataclasses import dataclass
-from typing import Any
+from typing import Any, NamedTuple
 
 from fusewright._core import native
 from fusewright.ir.graph import Memory
 from fusewright.runtime.blocks import SMALL, LargePool, SmallPool
 
 
-@dataclass(frozen=True, slots=True)
-class Statistics:
+class Statistics(NamedTuple):
     """Bytes mapped from the system, of these free in the pool, the most ever in use at once; blocks
     handed out.
     """

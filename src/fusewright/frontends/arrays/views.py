@@ -8,7 +8,6 @@ reshape, is a view of a view.
 from __future__ import annotations
 
 import math
-from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
@@ -100,8 +99,7 @@ class Slice(NamedTuple):
         return tuple(steps)
 
 
-@dataclass(frozen=True, slots=True)
-class Reshape:
+class Reshape(NamedTuple):
     """The same elements in another shape."""
 
     shape: Shape
@@ -120,8 +118,7 @@ class Reshape:
         return moved
 
 
-@dataclass(frozen=True, slots=True)
-class Window:
+class Window(NamedTuple):
     """The same bytes as another element type (`real`, `imag`, `view`): `offset` bytes into each
     element.
 
