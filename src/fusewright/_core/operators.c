@@ -58,7 +58,7 @@ static PyObject *common_shape(PyObject *a, PyObject *b)
     for (Py_ssize_t i = 0; shape != NULL && i < PyTuple_GET_SIZE(a); i++) {
         PyObject *mine = PyTuple_GET_ITEM(a, i), *theirs = i < lead ? mine
                                                                     : PyTuple_GET_ITEM(b, i - lead);
-        Py_ssize_t m = PyLong_AsSsize_t(mine), n = PyLong_AsSsize_t(theirs);
+        Py_ssize_t m = as_size(mine), n = as_size(theirs);
         if (m != n && m != 1 && n != 1)
             Py_CLEAR(shape);
         else
@@ -465,7 +465,7 @@ static PyObject *single(PyObject *self)
     Memory *memory = node->kind == LEAF ? leaf_memory(node) : NULL;
     if (memory == NULL)
         return NULL;
-    char *at = memory->at + PyLong_AsSsize_t(PyTuple_GET_ITEM(node->value, 1));
+    char *at = memory->at + as_size(PyTuple_GET_ITEM(node->value, 1));
     double real;
     float narrow;
     int64_t whole;

@@ -66,8 +66,11 @@ static PyObject *launch, *own_scratch, *default_threads; /* targets.cpu.threads 
 
 static int64_t integer(Program *program, Integer size, const int64_t *values)
 {
-    int64_t stack[34] = {0}, *top = stack; /* the first is nobody's */
     const int64_t *code = program->code + 2 * size.start, *end = code + 2 * size.length;
+    if (size.length == 1)
+        return code[0] == CONST ? code[1] : values[code[1]];
+    int64_t stack[34], *top = stack;
+    *stack = 0; /* nobody's */
     for (; code < end; code += 2) {
         int64_t b = *top, a = top > stack ? top[-1] : 0;
         switch (code[0]) {
@@ -101,7 +104,7 @@ static int fetch_value(Fetch *fetch, Node **order, int64_t *value, PyObject **ob
     case NUMBER: *object = node->value; return 0;
     case PLACE: found = PyTuple_GET_ITEM(PyTuple_GET_ITEM(node->attr, fetch->dim), fetch->position);
     }
-    *value = PyLong_AsLongLong(found);
+    *value = as_size(found);
     return *value == -1 && PyErr_Occurred() ? -1 : 0;
 }
 
@@ -271,7 +274,7 @@ static int complete(Node *node, Place *place)
                             : contiguous_strides(node->shape, dtypes[node->dtype].itemsize);
     if (strides == NULL)
         return -1;
-    int failed = node_become_leaf(node, (PyObject *)place->memory, strides);
+    int failed = node_become_leaf(node, (PyObject *)place->memory, NULL, strides);
     Py_DECREF(strides);
     return failed;
 }
@@ -286,7 +289,7 @@ static int run_steps(Program *program, Node **order, Place *places, int64_t *val
         int64_t slot = program->leaf[i];
         PyObject *value = order[slot]->value;
         places[slot].memory = (Memory *)Py_NewRef(PyTuple_GET_ITEM(value, 0));
-        places[slot].offset = PyLong_AsSsize_t(PyTuple_GET_ITEM(value, 1));
+        places[slot].offset = as_size(PyTuple_GET_ITEM(value, 1));
     }
     for (int64_t n = 0; n < program->steps; n++) {
         Step *step = &program->step[n];

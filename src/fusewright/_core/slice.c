@@ -99,9 +99,9 @@ static uint64_t layout(Node *node)
     uint64_t classes = 0;
     int straight = 1;
     for (Py_ssize_t i = rank - 1; i >= 0; i--) {
-        Py_ssize_t stride = PyLong_AsSsize_t(PyTuple_GET_ITEM(strides, i));
+        Py_ssize_t stride = as_size(PyTuple_GET_ITEM(strides, i));
         straight &= stride == step;
-        step *= PyLong_AsSsize_t(PyTuple_GET_ITEM(shape, i));
+        step *= as_size(PyTuple_GET_ITEM(shape, i));
         classes = classes << 2 | (stride == 0 ? 0 : stride == size ? 1 : stride == -size ? 2 : 3);
     }
     return straight ? 0 : classes << 1 | 1;
@@ -116,8 +116,8 @@ static uint64_t broadcast(PyObject *shape, PyObject *result)
     uint64_t equal = 1;
     for (Py_ssize_t i = 0; i < rank; i++)
         equal = equal << 1
-                | (PyLong_AsSsize_t(PyTuple_GET_ITEM(shape, i))
-                   == PyLong_AsSsize_t(PyTuple_GET_ITEM(result, lead + i)));
+                | (as_size(PyTuple_GET_ITEM(shape, i))
+                   == as_size(PyTuple_GET_ITEM(result, lead + i)));
     return equal << 8 | (uint64_t)(rank + 1);
 }
 
@@ -133,7 +133,7 @@ static int describe(Node *node, int64_t *inner)
         return 0;
     int64_t size = 1;
     for (Py_ssize_t i = rank - 1; i >= 0; i--) {
-        int64_t extent = PyLong_AsSsize_t(PyTuple_GET_ITEM(node->shape, i));
+        int64_t extent = as_size(PyTuple_GET_ITEM(node->shape, i));
         if (extent == 0)
             return 0;
         size *= i ? extent : 1;
@@ -244,7 +244,7 @@ static int take(Node **wanted, Py_ssize_t many)
     for (Py_ssize_t i = 0; i < many; i++) {
         int64_t nbytes = dtypes[wanted[i]->dtype].itemsize;
         for (Py_ssize_t d = 0; d < PyTuple_GET_SIZE(wanted[i]->shape); d++)
-            nbytes *= PyLong_AsSsize_t(PyTuple_GET_ITEM(wanted[i]->shape, d));
+            nbytes *= as_size(PyTuple_GET_ITEM(wanted[i]->shape, d));
         large |= nbytes >= LARGE;
         words[length++] = (uint64_t)wanted[i]->slot;
     }
@@ -264,14 +264,18 @@ typedef struct {
 static Entry table[PLACES];
 static int entries;
 
+/* Two lanes, since each step waits for the multiplication before. */
 static uint64_t hash_words(void)
 {
-    uint64_t hash = 0x9E3779B97F4A7C15u;
-    for (int i = 0; i < length; i++) {
-        hash = (hash ^ words[i]) * 0xFF51AFD7ED558CCDu;
-        hash ^= hash >> 32;
+    uint64_t even = 0x9E3779B97F4A7C15u, odd = (uint64_t)length;
+    for (int i = 0; i + 1 < length; i += 2) {
+        even = (even ^ words[i]) * 0xFF51AFD7ED558CCDu;
+        odd = (odd ^ words[i + 1]) * 0xC4CEB9FE1A85EC53u;
     }
-    return hash;
+    if (length & 1)
+        odd = (odd ^ words[length - 1]) * 0xFF51AFD7ED558CCDu;
+    uint64_t hash = (even ^ even >> 29) + (odd ^ odd >> 32);
+    return hash ^ hash >> 32;
 }
 
 static Entry *find(uint64_t hash)

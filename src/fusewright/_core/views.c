@@ -48,10 +48,10 @@ static int parse(PyObject *key, PyObject *shape, Region *region)
         }
         if (entry == Py_Ellipsis) {
             for (Py_ssize_t k = rank - consumed; k > 0; k--)
-                keep_dim(region, 0, 1, PyLong_AsSsize_t(PyTuple_GET_ITEM(shape, region->places)));
+                keep_dim(region, 0, 1, as_size(PyTuple_GET_ITEM(shape, region->places)));
             continue;
         }
-        Py_ssize_t extent = PyLong_AsSsize_t(PyTuple_GET_ITEM(shape, region->places));
+        Py_ssize_t extent = as_size(PyTuple_GET_ITEM(shape, region->places));
         if (PySlice_Check(entry)) {
             Py_ssize_t start, stop, step;
             if (PySlice_Unpack(entry, &start, &stop, &step) < 0) {
@@ -76,7 +76,7 @@ static int parse(PyObject *key, PyObject *shape, Region *region)
             return 0;
     }
     while (region->places < rank)
-        keep_dim(region, 0, 1, PyLong_AsSsize_t(PyTuple_GET_ITEM(shape, region->places)));
+        keep_dim(region, 0, 1, as_size(PyTuple_GET_ITEM(shape, region->places)));
     return region->dims > 0;
 }
 
@@ -116,9 +116,9 @@ static int compose(PyObject *outer, Region *inner)
         return 0;
     for (int i = 0; i < result.places; i++) {
         PyObject *entry = PyTuple_GET_ITEM(outer, i);
-        Py_ssize_t dim = PyLong_AsSsize_t(PyTuple_GET_ITEM(entry, 0));
-        Py_ssize_t start = PyLong_AsSsize_t(PyTuple_GET_ITEM(entry, 1));
-        Py_ssize_t step = PyLong_AsSsize_t(PyTuple_GET_ITEM(entry, 2));
+        Py_ssize_t dim = as_size(PyTuple_GET_ITEM(entry, 0));
+        Py_ssize_t start = as_size(PyTuple_GET_ITEM(entry, 1));
+        Py_ssize_t step = as_size(PyTuple_GET_ITEM(entry, 2));
         if (dim < 0)
             result.place[i] = (Place){-1, start, step};
         else {
@@ -184,16 +184,16 @@ Node *slice_node(PyObject *link, Node *source)
         PyErr_SetString(PyExc_TypeError, "a leaf has a memory, an offset and strides");
         return NULL;
     }
-    Py_ssize_t offset = PyLong_AsSsize_t(PyTuple_GET_ITEM(source->value, 1));
+    Py_ssize_t offset = as_size(PyTuple_GET_ITEM(source->value, 1));
     Py_ssize_t rank = PyTuple_GET_SIZE(shape), steps[64] = {0};
     for (Py_ssize_t i = 0; i < PyTuple_GET_SIZE(places); i++) {
         PyObject *place = PyTuple_GET_ITEM(places, i);
         Py_ssize_t stride = PyLong_AsSsize_t(
             PyTuple_GET_ITEM(PyTuple_GET_ITEM(source->value, 2), i));
-        Py_ssize_t dim = PyLong_AsSsize_t(PyTuple_GET_ITEM(place, 0));
-        offset += PyLong_AsSsize_t(PyTuple_GET_ITEM(place, 1)) * stride;
+        Py_ssize_t dim = as_size(PyTuple_GET_ITEM(place, 0));
+        offset += as_size(PyTuple_GET_ITEM(place, 1)) * stride;
         if (dim >= 0)
-            steps[dim] += PyLong_AsSsize_t(PyTuple_GET_ITEM(place, 2)) * stride;
+            steps[dim] += as_size(PyTuple_GET_ITEM(place, 2)) * stride;
     }
     PyObject *strides = PyTuple_New(rank);
     for (Py_ssize_t i = 0; strides != NULL && i < rank; i++) {
@@ -202,7 +202,7 @@ Node *slice_node(PyObject *link, Node *source)
             Py_CLEAR(strides);
         else
             PyTuple_SET_ITEM(strides, i, step);
-        if (PyLong_AsSsize_t(PyTuple_GET_ITEM(shape, i)) == 0)
+        if (as_size(PyTuple_GET_ITEM(shape, i)) == 0)
             offset = 0;
     }
     Node *node = strides == NULL ? NULL
