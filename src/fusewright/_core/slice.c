@@ -205,13 +205,11 @@ static void begin_walk(void)
     count = length = 0;
 }
 
-/* Number what the wanted nodes need, operands first, and write the structure. */
-static int take(Node **wanted, Py_ssize_t many)
+/* Number what the wanted nodes need, operands first. */
+static int walk_from(Node **wanted, Py_ssize_t many, int64_t *inner)
 {
     static Node *stack[MOST_NODES];
-    int64_t inner = 0;
-    int depth = 0, large = 0;
-    begin_walk();
+    int depth = 0;
     if (many > MOST_NODES / 2)
         return 0;
     for (Py_ssize_t i = 0; i < many; i++)
@@ -234,10 +232,41 @@ static int take(Node **wanted, Py_ssize_t many)
         }
         depth--;
         if (node->mark != walk) {
-            int known = describe(node, &inner);
+            int known = describe(node, inner);
             if (known <= 0)
                 return known;
         }
+    }
+    return 1;
+}
+
+/* The same of an operation on what needs nothing; 0 for any other. */
+static int walk_one(Node *node, int64_t *inner)
+{
+    Py_ssize_t operands = PyTuple_GET_SIZE(node->args);
+    for (Py_ssize_t i = 0; i < operands; i++) {
+        Node *arg = (Node *)PyTuple_GET_ITEM(node->args, i);
+        if ((arg->kind != LEAF && arg->kind != SCALAR)
+            || (arg->mark != walk && describe(arg, inner) <= 0))
+            return 0;
+    }
+    return describe(node, inner) > 0;
+}
+
+/* What the wanted nodes need, and its structure. */
+static int take(Node **wanted, Py_ssize_t many)
+{
+    int64_t inner = 0;
+    int large = 0;
+    begin_walk();
+    if (many != 1 || !walk_one(wanted[0], &inner)) {
+        if (PyErr_Occurred())
+            return -1;
+        if (count > 0)
+            begin_walk();
+        int known = walk_from(wanted, many, &inner);
+        if (known <= 0)
+            return known;
     }
     if (length + many + 4 > MOST_WORDS)
         return 0;
