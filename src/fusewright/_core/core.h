@@ -151,6 +151,12 @@ int structure_end(Structure *found);
 PyObject *program_of(Node **wanted, Py_ssize_t count, Structure *found); /* borrowed, or NULL */
 void note_computed(Node *node);
 
+/* patches.c: words of views and of written regions */
+#define SMALL_ELEMENTS (1 << 14) /* runtime.trace.SMALL */
+int view_words(Node *node);
+int assemble_words(Node *node); /* 0 left to Python, 2 may be written in place */
+int alias_words(Node **order, int count, const int *edges, int64_t largest);
+
 /* steady.c */
 int steady_passes(PyObject *pending, PyObject *left, Py_ssize_t gate);
 void steady_forget(void);

@@ -22,6 +22,8 @@ static Node *order[MOST_NODES];
 static uint64_t words[MOST_WORDS];
 static int count, length;
 static uint64_t walk;
+static int patches;     /* regions that may be written in place */
+static int64_t largest; /* elements of the largest value that is computed */
 
 /* ---- options: read when the object in force is another ---------------------------------------- */
 
@@ -128,7 +130,7 @@ static const char worth_keeping[] = {[MAP] = 1, [REDUCE] = 1, [SCAN] = 1, [ASSEM
 static int describe(Node *node, int64_t *inner)
 {
     Py_ssize_t operands = PyTuple_GET_SIZE(node->args), rank = PyTuple_GET_SIZE(node->shape);
-    if (count == MOST_NODES || length + operands + 3 > MOST_WORDS || rank > 16
+    if (count == MOST_NODES || length + 9 * operands + 20 > MOST_WORDS || rank > 16
         || node->dtype == NO_DTYPE)
         return 0;
     int64_t size = 1;
@@ -140,6 +142,10 @@ static int describe(Node *node, int64_t *inner)
     }
     if (rank > 1 && size > *inner)
         *inner = size;
+    if (operands > 0) {
+        int64_t all = rank ? size * as_size(PyTuple_GET_ITEM(node->shape, 0)) : 1;
+        largest = all > largest ? all : largest;
+    }
     words[length++] = (uint64_t)node->kind | (uint64_t)node->dtype << 8 | (uint64_t)rank << 16
                       | (uint64_t)operands << 24;
     switch (node->kind) {
@@ -148,21 +154,28 @@ static int describe(Node *node, int64_t *inner)
             return 0;
         words[length++] = layout(node);
         break;
-    case SCALAR:
+    case SCALAR: case IOTA: case RESHAPE:
         break;
     case MAP:
         words[length++] = (uint64_t)(uintptr_t)node->op;
         break;
-    case VIEW: case REDUCE: case SCAN: case IOTA: {
+    case VIEW:
+        if (!view_words(node))
+            return 0;
+        break;
+    case ASSEMBLE: {
+        int known = assemble_words(node);
+        if (!known)
+            return 0;
+        patches += known == 2;
+        words[length++] = (uint64_t)known;
+        break;
+    }
+    case REDUCE: case SCAN: {
         words[length++] = (uint64_t)(uintptr_t)node->op;
-        uint64_t mine = walk;
-        PyObject *facts = PyTuple_Pack(2, node->attr, node->shape);
-        if (facts == NULL)
-            return -1;
-        uint64_t word = walk == mine ? canonical_word(facts) : 0;
-        Py_DECREF(facts);
-        if (word == 0)
-            return 0; /* or the collector ran a finaliser, and that another walk */
+        uint64_t mine = walk, word = canonical_word(node->attr);
+        if (word == 0 || walk != mine)
+            return 0; /* comparing ran another walk */
         words[length++] = word;
         break;
     }
@@ -180,6 +193,19 @@ static int describe(Node *node, int64_t *inner)
     node->slot = count;
     order[count++] = node;
     return 1;
+}
+
+/* What writing in place rests on, if anything may be; 0 where it is too much. */
+static int describe_patches(void)
+{
+    static int edges[MOST_NODES];
+    if (patches == 0)
+        return 1;
+    memset(edges, 0, (size_t)count * sizeof *edges);
+    for (int i = 0; i < count; i++)
+        for (Py_ssize_t k = 0; k < PyTuple_GET_SIZE(order[i]->args); k++)
+            edges[((Node *)PyTuple_GET_ITEM(order[i]->args, k))->slot]++;
+    return alias_words(order, count, edges, largest) && length < MOST_WORDS - MOST_NODES;
 }
 
 /* Two facts about sizes (whether rows stay in cache, whether results leave it), and the options. */
@@ -202,7 +228,8 @@ static void begin_walk(void)
         PyDict_Clear(canonical);
     }
     walk++;
-    count = length = 0;
+    count = length = patches = 0;
+    largest = 0;
 }
 
 /* Number what the wanted nodes need, operands first. */
@@ -268,7 +295,7 @@ static int take(Node **wanted, Py_ssize_t many)
         if (known <= 0)
             return known;
     }
-    if (length + many + 4 > MOST_WORDS)
+    if (!describe_patches() || length + many + 4 > MOST_WORDS)
         return 0;
     for (Py_ssize_t i = 0; i < many; i++) {
         int64_t nbytes = dtypes[wanted[i]->dtype].itemsize;
@@ -374,7 +401,7 @@ void structure_word(uint64_t word)
 
 int structure_end(Structure *found)
 {
-    if (length + 4 > MOST_WORDS)
+    if (!describe_patches() || length + 4 > MOST_WORDS)
         return 0;
     describe_rest(list_inner, 0);
     *found = (Structure){hash_words(), words, order, length, count};
