@@ -113,12 +113,16 @@ PyObject *handle_new(Node *node);  /* steals the node */
 
 PyObject *view_link_of(PyObject *handle); /* borrowed; NULL for what is no view */
 PyObject *view_base_of(PyObject *view);
+void view_forget(PyObject *view); /* its base has another value */
 PyObject *view_new(PyObject *base, PyObject *link, int flags);
 
 /* views.c */
 PyObject *handle_getitem(PyObject *handle, PyObject *key);
 int handle_setitem(PyObject *handle, PyObject *key, PyObject *value);
-int is_slice(PyObject *link);
+int is_slice(PyObject *link); /* a tuple of places and shape, both tuples */
+int quick_setitem(PyObject *handle, PyObject *key, PyObject *value); /* writes.c */
+int quick_view_write(PyObject *view, Node *value);
+PyObject *read_number(const char *at, int dtype); /* operators.c; NULL without an error: not known */
 Node *slice_node(PyObject *link, Node *source); /* a new reference */
 
 /* trace.c */

@@ -68,6 +68,12 @@ PyObject *view_link_of(PyObject *handle)
 
 PyObject *view_base_of(PyObject *view) { return *field(view, view_base); }
 
+void view_forget(PyObject *view)
+{
+    Py_XSETREF(*field(view, view_version), Py_NewRef(Py_None));
+    Py_XSETREF(*field(view, view_cached), Py_NewRef(Py_None));
+}
+
 PyObject *view_new(PyObject *base, PyObject *link, int flags)
 {
     PyObject *view = view_class->tp_alloc(view_class, 0);

@@ -124,6 +124,7 @@ class Schedule:
     watching: int = 0
     patience: int = PATIENCE
     _arrived: int = 0
+    _longer: int = 0
     _looks: int = 0
     _same: int = 0
     _alone: bool = False
@@ -192,6 +193,9 @@ class Schedule:
             self.watch()
         self._arrived += 1
         if self.length:
+            if length > self.length and length == self._longer:
+                self.length = length  # it always is: the flush that told the length was another
+            self._longer = length
             return length >= self.length
         if self._arrived < self.count or length < WORK // 2:
             return False

@@ -34,7 +34,7 @@ MOST_WORDS = 256
 MOST_PARTIALS = 16
 """Reductions of a kernel that the core has room for."""
 DEEPEST = 24
-"""Levels of an expression: the core's stack has 32."""
+"""Integers an expression keeps at once: the core's stack has 32."""
 
 
 class _UnknownError(Exception):
@@ -125,8 +125,8 @@ class Code:
         elif expr.name == "param":
             self._pairs.append((PARAM, expr.attr))
         elif expr.name in OPERATIONS:
-            for arg in expr.args:
-                self._write(arg, depth + 1)
+            for held, arg in enumerate(expr.args):  # the operands before it stay on the stack
+                self._write(arg, depth + held)
             self._pairs.append((OPERATIONS[expr.name], 0))
         else:
             raise _UnknownError
