@@ -128,7 +128,7 @@ class Schedule:
     _looks: int = 0
     _same: int = 0
     _alone: bool = False
-    _met: dict[Loop, int] = field(default_factory=dict)
+    _met: dict[tuple[int, int, int], tuple[int, Loop]] = field(default_factory=dict)
     _before: list[Place] = field(default_factory=list)
     _frame: int = 0
     waits: bool = False
@@ -169,8 +169,10 @@ class Schedule:
         newest records, so many as `whole` says, stand in it as they were made; `work` is what a
         flush computes at least.
         """
-        last = self._met.get(loop)
-        self._met[loop] = self._looks
+        # Not by the loop itself: a code object's hash takes all its constants.
+        where = (loop.depth, id(loop.code), loop.start)
+        last = self._met[where][0] if where in self._met else None
+        self._met[where] = (self._looks, loop)  # kept: its code keeps its id
         known = self.loop
         if self.watching and last is not None and (known is None or _is_outer(loop, known)):
             period = self._looks - last
