@@ -71,7 +71,7 @@ def _versions() -> str:
 
 
 def _stamps(folder: str) -> Iterator[tuple[str, int, int]]:
-    """Every source file, and the core, with its time and size (`pathlib` would take 5 ms longer)."""
+    """Every source file, and the core, with time and size (`pathlib` would take 5 ms longer)."""
     with os.scandir(folder) as entries:
         for entry in entries:
             if entry.name.endswith((".py", ".so")):
