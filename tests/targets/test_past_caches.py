@@ -39,3 +39,10 @@ def test_rows_of_any_width(
     for one, other, want in zip(past, plain, _program(numpy, data), strict=True):
         numpy.testing.assert_array_equal(numpy.asarray(one), numpy.asarray(other))
         numpy.testing.assert_allclose(numpy.asarray(one), want, rtol=1e-5)
+
+
+def test_only_large_results_are(monkeypatch: pytest.MonkeyPatch) -> None:
+    x = fw.asarray(numpy.ones((64, 64)))
+    assert "!nontemporal" not in str(fw.show(x + x[:1], "llvm"))
+    monkeypatch.setattr(trace, "LARGE", 1)
+    assert "!nontemporal" in str(fw.show(x + x[:1], "llvm"))
