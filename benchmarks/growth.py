@@ -1,8 +1,9 @@
 """A million iterations of loops nobody asks a value of: memory, pending work and compiled code stay
 what they were after the first 350,000.
 
-`scalars` has other numbers in every iteration, `branches` and `shapes` change what an iteration does
-every 700 (the loop leaves its memo and comes back to it), `regions` writes to parts of an array.
+`scalars` has other numbers in every iteration, `branches` and `shapes` change what an iteration
+does every 700 (the loop leaves its memo and comes back to it), `regions` writes to parts of an
+array.
 """
 
 from __future__ import annotations

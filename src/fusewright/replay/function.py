@@ -95,9 +95,7 @@ class Jitted(_Base):  # type: ignore[misc]
         for recording in self._recordings.get(key, ()):
             if recording.fits(floats, options):
                 with trace.lock:
-                    return recording.replay(
-                        driver.replay, leaves.arrays, roots, values, floats
-                    )
+                    return recording.replay(driver.replay, leaves.arrays, roots, values, floats)
         if key in self._plain:
             return self._run_plain(key, self._plain[key], args, kwargs)
         return self._record(key, leaves, roots, args, kwargs)
