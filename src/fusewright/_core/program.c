@@ -5,6 +5,7 @@
 
 #include "core.h"
 #include <structmember.h>
+#include <time.h>
 
 enum { CONST, PARAM, PLUS, MINUS, TIMES, LEAST, MOST, CHOOSE, BELOW, QUOTIENT };
 enum { EXTENT, STRIDE, NUMBER, PLACE, PIECE };
@@ -47,7 +48,7 @@ typedef struct {
     Fetch *fetch;
     int64_t *leaf, *code;
     Step *step;
-    PyObject *note;   /* called after each run while it is not None */
+    PyObject *note;   /* called after each run, with its seconds, while it is not None */
     PyObject *owner;  /* keeps the kernels' code */
     PyObject *blocks; /* the bytes that the pointers above point into */
 } Program;
@@ -327,6 +328,13 @@ static int run_steps(Program *program, Node **order, Place *places, int64_t *val
 
 int64_t program_slots(PyObject *program) { return ((Program *)program)->slots; }
 
+static double now(void)
+{
+    struct timespec time;
+    clock_gettime(CLOCK_MONOTONIC, &time);
+    return (double)time.tv_sec + 1e-9 * (double)time.tv_nsec;
+}
+
 /* Compute, and make the outputs leaves: 1 done, -1 an error. */
 int program_run(PyObject *self, Node **order, int threads)
 {
@@ -346,17 +354,18 @@ int program_run(PyObject *self, Node **order, int threads)
     }
     for (int64_t i = 0; i < program->slots; i++)
         places[i].memory = NULL;
+    double began = program->note != Py_None ? now() : 0;
     int failed = run_steps(program, order, places, values, objects, threads);
     for (int64_t i = 0; i < program->slots; i++)
         Py_XDECREF(places[i].memory);
     PyMem_Free(room);
     if (failed)
         return -1;
-    if (program->note != NULL && program->note != Py_None) {
-        PyObject *noted = PyObject_CallNoArgs(program->note);
-        if (noted == NULL)
+    if (began > 0 && program->note != Py_None) { /* another thread may have taken it meanwhile */
+        PyObject *told = PyObject_CallFunction(program->note, "d", now() - began);
+        if (told == NULL)
             return -1;
-        Py_DECREF(noted);
+        Py_DECREF(told);
     }
     return 1;
 }
@@ -555,7 +564,7 @@ static PyMethodDef program_type_methods[] = {
 };
 
 static PyMemberDef program_members[] = {
-    {"note", T_OBJECT, offsetof(Program, note), 0, "Called after each run while not None."},
+    {"note", T_OBJECT, offsetof(Program, note), 0, "Called with each run's seconds while not None."},
     {"owner", T_OBJECT, offsetof(Program, owner), 0, "What keeps the code of the kernels."},
     {NULL},
 };

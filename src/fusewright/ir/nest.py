@@ -10,7 +10,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from itertools import groupby
-from typing import Literal
+from typing import Literal, NamedTuple
 
 from fusewright.ir.dtypes import DType
 from fusewright.ir.expr import Expr
@@ -18,8 +18,7 @@ from fusewright.ir.expr import Expr
 Form = Literal["map", "fold", "scan"]
 
 
-@dataclass(frozen=True, slots=True)
-class Source:
+class Source(NamedTuple):
     """Where a kernel argument comes from at run time: a field of the node in a slot of the slice.
 
     `what` is `pointer`, `extent` (`dim`), `stride` (`dim`, bytes), `scalar`, or `start`/`step`
@@ -46,8 +45,7 @@ class Buffer:
     strides: tuple[Expr, ...] | None = None
 
 
-@dataclass(frozen=True, slots=True)
-class Box:
+class Box(NamedTuple):
     """A half-open interval for each loop dim."""
 
     low: tuple[Expr, ...]
@@ -91,8 +89,7 @@ class Stage:
         return tuple(d for d in range(len(self.extents)) if d not in self.axes)
 
 
-@dataclass(frozen=True, slots=True)
-class Library:
+class Library(NamedTuple):
     """An opaque step: the library runs the node in `slot` on whole arrays; `reads` are the stored
     values it needs.
     """
@@ -101,8 +98,7 @@ class Library:
     reads: tuple[int, ...]
 
 
-@dataclass(frozen=True, slots=True)
-class Alias:
+class Alias(NamedTuple):
     """A value that is another one's memory under another shape (`RESHAPE`)."""
 
     slot: int

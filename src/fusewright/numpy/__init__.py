@@ -50,7 +50,7 @@ TABLES = (
 )  # fmt: skip
 EXPORTS: dict[str, Any] = {name: value for table in TABLES for name, value in table.items()}
 __all__ = [*_numpy.__all__, "erf", "erfc"]
-_find = modules.lookup("")
+_find = modules.lookup("", EXPORTS)
 
 
 def __getattr__(name: str) -> Any:

@@ -15,8 +15,7 @@ from __future__ import annotations
 import ctypes
 import os
 from collections.abc import Callable
-from dataclasses import dataclass
-from typing import Any
+from typing import Any, NamedTuple
 
 from fusewright._core import native
 from fusewright.base.options import Options, current, watchers
@@ -24,8 +23,7 @@ from fusewright.ir.graph import Memory
 from fusewright.runtime.blocks import SMALL, LargePool, SmallPool
 
 
-@dataclass(frozen=True, slots=True)
-class Statistics:
+class Statistics(NamedTuple):
     """Bytes mapped from the system, of these free in the pool, the most ever in use at once; blocks
     handed out.
     """

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from array import array
 from collections.abc import Iterable
+from functools import partial
 from typing import Any, cast
 
 from fusewright._core import native
@@ -88,12 +89,12 @@ def _program(runner: Runner) -> Any:
             step.tell = lambda address, finish, at=number: made.use(at, address, finish)
             step.tell(step.address, step.finish)
     if runner.improve is not None:
-        made.note = lambda: _note(made, runner)
+        made.note = partial(_note, made, runner)
     return made
 
 
-def _note(made: Any, runner: Runner) -> None:
-    runner.note_run()
+def _note(made: Any, runner: Runner, seconds: float) -> None:
+    runner.note_run(seconds)
     if runner.improve is None:
         made.note = None
 
