@@ -93,10 +93,13 @@ def _loop_lines(loop: LoopRecord) -> Iterator[str]:
 @dataclass(frozen=True, slots=True)
 class KernelStats:
     """`translations`: sets of argument types; `codes`: machine code made for them or found;
-    `parallel_loops` and `ordered_loops` count over all codes.
+    `parallel_loops` and `ordered_loops` count over all codes.  Of the calls with lazy arrays,
+    `raised` became array statements and `deferred` one pending value each.
     """
 
     calls: int
+    raised: int
+    deferred: int
     translations: int
     codes: int
     parallel_loops: int
@@ -121,6 +124,8 @@ def stats(kernel: Kernel[Any, Any]) -> KernelStats:
     parallel = sum(loop.parallel for loop in loops)
     return KernelStats(
         calls=sum(found.calls for found in every),
+        raised=sum(found.raised for found in every),
+        deferred=sum(found.deferred for found in every),
         translations=len(every),
         codes=sum(len(found.compiled) for found in every),
         parallel_loops=parallel,

@@ -90,6 +90,9 @@ class Runner:
             # At once: should a later step fail, what was written in place is not written again.
             for slot in self.complete[number]:
                 node = order[slot]
+                if slot in results:  # several arrays: each is a value of its own
+                    node.value = kept(results[slot])
+                    continue
                 memory, offset = memories[slot]
                 shape = node.shape
                 size = node.dtype.itemsize
@@ -213,6 +216,11 @@ def _library(
     array = np.array(result, dtype=node.dtype.numpy, order="C", ndmin=1).reshape(node.shape)
     address = array.__array_interface__["data"][0]
     memories[step.slot] = (Memory(address, array.nbytes, array.reshape(-1).view(np.uint8)), 0)
+
+
+def kept(results: tuple[Any, ...]) -> Callable[..., tuple[Any, ...]]:
+    """A library step that has run: its results, whatever it is asked."""
+    return lambda *_: results
 
 
 def _array(node: Node, slots: dict[int, int], memories: Memories, results: Results) -> Any:
