@@ -122,9 +122,10 @@ def stats(kernel: Kernel[Any, Any]) -> KernelStats:
     every = [found for candidates in kernel.specialisations.values() for found in candidates]
     loops = [loop for code in explain(kernel).codes for loop in code.loops]
     parallel = sum(loop.parallel for loop in loops)
+    replayed = kernel.replayed + sum(recorder.calls for recorder in kernel.recorders)
     return KernelStats(
-        calls=sum(found.calls for found in every),
-        raised=sum(found.raised for found in every),
+        calls=sum(found.calls for found in every) + replayed,
+        raised=sum(found.raised for found in every) + replayed,
         deferred=sum(found.deferred for found in every),
         translations=len(every),
         codes=sum(len(found.compiled) for found in every),

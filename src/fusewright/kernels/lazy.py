@@ -7,25 +7,32 @@ A call whose loops are array statements records those (`raising`); any other is 
 from __future__ import annotations
 
 from collections.abc import Mapping
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from fusewright.base.options import Options
 from fusewright.frontends.arrays import sharing
 from fusewright.frontends.arrays.core import wrap
 from fusewright.ir.graph import Node, scalar
-from fusewright.kernels import binding, raising
+from fusewright.kernels import binding, raising, recorders
 from fusewright.kernels.binding import Binding
 from fusewright.kernels.deferred import Execute, defer, results_of
 from fusewright.kernels.raising import NotRaised, Part
 from fusewright.kernels.recipe import Recipe, Writing
 from fusewright.kernels.specialise import Specialised
 
+if TYPE_CHECKING:
+    from fusewright.kernels.kernel import Kernel
+
 MOST_RECIPES = 256
 """Structures of calls remembered for one set of argument types; all are forgotten then."""
 
 
 def record(
-    found: Specialised, arguments: Mapping[str, Any], options: Options, execute: Execute
+    kernel: Kernel[Any, Any],
+    found: Specialised,
+    arguments: Mapping[str, Any],
+    options: Options,
+    execute: Execute,
 ) -> tuple[bool, Any]:
     """Record a call; whether that was possible, and what it returns."""
     if options.check or binding.acts_at_once(found):
@@ -37,12 +44,30 @@ def record(
     recipe = _recipe(found, bound, values)
     if isinstance(recipe, Recipe):
         found.raised += 1
+        _learn(kernel, found, bound, recipe, arguments, options)
         results = _replay(found, recipe, bound, values)
     else:
         found.deferred += 1
         results = defer(found, bound, values, execute)
     found.calls += 1
     return True, results_of(results, found.translated.result, _number)
+
+
+def _learn(
+    kernel: Kernel[Any, Any],
+    found: Specialised,
+    bound: Binding,
+    recipe: Recipe,
+    arguments: Mapping[str, Any],
+    options: Options,
+) -> None:
+    """Let the native core record the next call like this one."""
+    if kernel.is_simple:
+        recorder = recorders.learn(found, bound, recipe, arguments, options)
+        if recorder is not None:
+            every = (recorder, *kernel.recorders)
+            kernel.recorders, gone = every[: recorders.MOST], every[recorders.MOST :]
+            kernel.replayed += sum(each.calls for each in gone)
 
 
 def _replay(

@@ -35,7 +35,7 @@ def run(kernel: Kernel[Any, Any], arguments: Mapping[str, Any]) -> Any:
     """Run a kernel on its arguments, to the end."""
     options = current()
     found = specialised(kernel, arguments, options)
-    done, result = lazy.record(found, arguments, options, execute)
+    done, result = lazy.record(kernel, found, arguments, options, execute)
     if done:
         return result
     arrays = memories(found, arguments)
