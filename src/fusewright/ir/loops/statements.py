@@ -64,11 +64,16 @@ class Dim:
 
 @dataclass(frozen=True, slots=True)
 class For:
-    """A nest of loops, the last dim innermost."""
+    """A nest of loops, the last dim innermost.
+
+    `declared`: the user said that no iteration depends on another one, in any dim; nothing is to be
+    proved.
+    """
 
     dims: tuple[Dim, ...]
     body: tuple[Statement, ...]
     span: Span = NOWHERE
+    declared: bool = False
 
 
 @dataclass(frozen=True, slots=True)
