@@ -14,12 +14,15 @@ from fusewright.frontends.kernels.values import (
     ArrayKind,
     Kind,
     NumberKind,
+    Path,
     StaticKind,
     StructKind,
     TupleKind,
 )
 from fusewright.ir.loops.text import kernel_text
 from fusewright.kernels.specialise import Specialised
+from fusewright.plan.loops.decide import decide
+from fusewright.plan.loops.plan import LoopPlan
 from fusewright.targets.cpu.loops import CompiledLoops
 
 if TYPE_CHECKING:
@@ -28,12 +31,21 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True, slots=True)
 class LoopRecord:
-    """How one loop runs.  `why` names what keeps the iterations in order, `because` its line."""
+    """How one loop runs: on threads (where the work is worth it), in vectors, or in order.
+
+    `why` names what keeps the iterations in order, `because` its line.
+    """
 
     line: Span
-    parallel: bool
+    names: tuple[str, ...]
+    threads: bool
+    vectors: bool
     why: str
     because: Span
+
+    @property
+    def parallel(self) -> bool:
+        return self.threads or self.vectors
 
 
 @dataclass(frozen=True, slots=True)
@@ -82,7 +94,9 @@ class KernelExplanation:
 
 def _loop_lines(loop: LoopRecord) -> Iterator[str]:
     text = linecache.getline(loop.line[0], loop.line[1]).strip()
-    how = "in vectors: its iterations are independent" if loop.parallel else "in order"
+    found = (("on threads", loop.threads), ("in vectors", loop.vectors))
+    ways = [way for way, runs in found if runs]
+    how = f"{' and '.join(ways)}: its iterations are independent" if ways else "in order"
     yield f"  line {loop.line[1]}: {text}"
     yield f"    runs {how}" + (f": {loop.why}" if loop.why else "")
     if loop.because[1] and not loop.parallel and loop.because != loop.line:
@@ -120,7 +134,9 @@ def explain(kernel: Kernel[Any, Any]) -> KernelExplanation:
 def stats(kernel: Kernel[Any, Any]) -> KernelStats:
     """Counts over all code a kernel has."""
     every = [found for candidates in kernel.specialisations.values() for found in candidates]
-    loops = [loop for code in explain(kernel).codes for loop in code.loops]
+    loops = [
+        loop for found in every for code in found.compiled.values() for loop in code.plan.loops
+    ]
     parallel = sum(loop.parallel for loop in loops)
     replayed = kernel.replayed + sum(recorder.calls for recorder in kernel.recorders)
     return KernelStats(
@@ -135,9 +151,10 @@ def stats(kernel: Kernel[Any, Any]) -> KernelStats:
 
 
 def _record(kinds: tuple[Kind, ...], found: Specialised, code: CompiledLoops) -> CodeRecord:
+    plan = reasoned(found, code)
     loops = tuple(
-        LoopRecord(loop.span, verdict.parallel, verdict.why, verdict.span)
-        for loop, verdict in code.module.verdicts
+        LoopRecord(loop.span, loop.names, loop.threads, loop.vectors, loop.why, loop.because)
+        for loop in plan.loops
     )
     return CodeRecord(
         tuple(map(spelled, kinds)),
@@ -149,6 +166,28 @@ def _record(kinds: tuple[Kind, ...], found: Specialised, code: CompiledLoops) ->
         found.calls,
         code.module.text,
     )
+
+
+def reasoned(found: Specialised, code: CompiledLoops) -> LoopPlan:
+    """The plan once more, in the user's names and with the reason for each decision."""
+    paths = zip(found.kernel.given, found.translated.paths, strict=True)
+    names = {number: _path(path) for number, path in paths if path is not None}
+    scalars = found.translated.scalars
+    parameters = {
+        number: _path(scalars[source.slot])
+        if source.what == "scalar"
+        else f"{names.get(source.slot, 'result')}.{_FIELDS[source.what]}[{source.dim}]"
+        for number, source in enumerate(code.kernel.arguments)
+    }
+    return decide(code.kernel, code.settings, names, parameters, reasons=True)
+
+
+_FIELDS = {"extent": "shape", "stride": "strides"}
+
+
+def _path(path: Path) -> str:
+    root, *steps = path
+    return str(root) + "".join(f"[{s}]" if isinstance(s, int) else f".{s}" for s in steps)
 
 
 def spelled(kind: Kind) -> str:

@@ -37,11 +37,6 @@ def kernel_text(kernel: Kernel) -> str:
     return "\n".join(_Writer(kernel).lines()) + "\n"
 
 
-def expression_text(kernel: Kernel, root: Expr) -> str:
-    """One expression of a kernel."""
-    return _Writer(kernel).expression(root)
-
-
 class _Writer:
     def __init__(self, kernel: Kernel) -> None:
         self.kernel = kernel
@@ -65,6 +60,8 @@ class _Writer:
         text = f"b{buffer.slot}: {buffer.dtype}[{inner}]"
         if buffer.strides is not None:
             text += f" strides ({', '.join(map(self.expression, buffer.strides))})"
+        if buffer.dead:
+            text += " dead"
         return f"{'scratch' if buffer.slot in self.kernel.scratch else 'buffer'} {text}"
 
     def block(self, body: tuple[Statement, ...], depth: int) -> Iterator[str]:
@@ -104,7 +101,7 @@ class _Writer:
         if isinstance(statement, For):
             names = ", ".join(f"i{dim.index}" for dim in statement.dims)
             spaces = " x ".join(f"[{show(d.low)}, {show(d.high)})" for d in statement.dims)
-            yield f"for {names} in {spaces}:"
+            yield f"{'parallel ' if statement.declared else ''}for {names} in {spaces}:"
         elif isinstance(statement, While):
             yield "while:"
             yield from self.block(statement.head, 1)
