@@ -11,7 +11,7 @@ from typing import Any
 import numpy as np
 
 from fusewright.frontends.arrays.core import Handle, record
-from fusewright.ir.graph import OPAQUE, PART, Node
+from fusewright.ir.graph import OPAQUE, PART, InPlace, Node
 from fusewright.kernels.binding import Binding, Place
 from fusewright.kernels.specialise import Specialised
 
@@ -19,8 +19,8 @@ NDArray = np.ndarray[Any, Any]
 Execute = Callable[[Specialised, list[NDArray], list[Any]], None]
 
 
-@dataclass(slots=True)
-class Deferred:
+@dataclass
+class Deferred(InPlace):
     """One call: operands are the arrays', then the lazy numbers'.
 
     Called with them it gives the arrays it writes, each with its new content, then its results; it
@@ -36,6 +36,9 @@ class Deferred:
     execute: Execute
     outcome: tuple[NDArray, ...] | None = None
 
+    def __post_init__(self) -> None:
+        super().__init__()
+
     def __call__(self, *operands: NDArray) -> tuple[NDArray, ...]:
         if self.outcome is None:
             self.outcome = self._run(operands)
@@ -43,7 +46,9 @@ class Deferred:
 
     def _run(self, operands: tuple[NDArray, ...]) -> tuple[NDArray, ...]:
         memories = [
-            np.array(operand, order="C") if number in self.written else straight(operand)
+            np.array(operand, order="C")
+            if number in self.written and number not in self.spare
+            else straight(operand)
             for number, operand in enumerate(operands[: self.arrays])
         ]
         kernel = self.found.kernel
@@ -90,10 +95,12 @@ def defer(
     whole = record(OPAQUE, operands, bound.arrays[0]._dtype, (), op=name, value=call)
     parts = [bound.arrays[number] for number in written]
     for place, array in enumerate(parts):
-        array._write(record(PART, (whole,), array._dtype, array._shape, place))
+        array._write(record(PART, (whole,), array._dtype, array._shape, place, "kernel"))
     results = [number for number in kernel.given if number not in bound.places]
     return {
-        number: record(PART, (whole,), kernel.buffers[number].dtype, (), len(parts) + place)
+        number: record(
+            PART, (whole,), kernel.buffers[number].dtype, (), len(parts) + place, "kernel"
+        )
         for place, number in enumerate(results)
     }
 
