@@ -6,7 +6,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass
-from itertools import pairwise
+from itertools import combinations
 from typing import Any
 
 import numpy as np
@@ -14,7 +14,8 @@ import numpy as np
 from fusewright.frontends.arrays import Array, Scalar, core, sharing, trace
 from fusewright.frontends.arrays.core import Handle
 from fusewright.frontends.arrays.views import Link, Slice
-from fusewright.ir.graph import LEAF, Node, scalar
+from fusewright.frontends.kernels.values import ArrayKind
+from fusewright.ir.graph import Node, scalar
 from fusewright.ir.loops.statements import Check, Print, walk
 from fusewright.kernels import specialise
 from fusewright.kernels.arguments import plain_number
@@ -71,11 +72,14 @@ def bind(found: Specialised, arguments: Mapping[str, Any]) -> Binding | None:
     translated = found.translated
     roots: dict[int, int] = {}
     bound = Binding([], {})
-    for number, path in zip(translated.kernel.given, translated.paths, strict=True):
+    rows = zip(translated.kernel.given, translated.paths, translated.kinds, strict=True)
+    for number, path, kind in rows:
         if path is None:
             continue
         handle = specialise.reach(path, arguments, translated.captured_objects)
-        if not is_lazy(handle):
+        if type(handle) is np.ndarray and trace.is_lazy() and handle.dtype.isnative:
+            handle = sharing.borrowed(handle)
+        if not is_lazy(handle) or (handle._base is None and _repeats(kind)):
             return None
         links: list[Link] = []
         while handle._base is not None:
@@ -90,23 +94,21 @@ def bind(found: Specialised, arguments: Mapping[str, Any]) -> Binding | None:
     return bound if bound.arrays else None
 
 
+def _repeats(kind: ArrayKind | None) -> bool:
+    """Whether elements share a place: the kernel is compiled for that."""
+    return kind is not None and "0" in kind.layout
+
+
 def is_visible(bound: Binding) -> bool:
     """Whether somebody outside sees the memory of an array: the call must be complete when it
-    returns.
+    returns.  In a `lazy()` block nobody looks; but then no two arrays may share memory.
     """
-    if trace.is_lazy():
-        return _may_overlap(bound)
-    return any(node.kind == LEAF and node.value[0].external for node in bound.nodes)
-
-
-def _may_overlap(bound: Binding) -> bool:
-    """Whether two arrays that share memory with NumPy may share it with each other."""
-    ends = sorted(
-        (node.value[0].address, node.value[0].address + node.value[0].nbytes)
-        for node in bound.nodes
-        if node.kind == LEAF and node.value[0].external
-    )
-    return any(high > low for (_, high), (low, _) in pairwise(ends))
+    homes = [memory for array in bound.arrays if (memory := sharing.home(array)) is not None]
+    if not trace.is_lazy():
+        return bool(homes)
+    if any(sharing.owes_others(array) for array in bound.arrays):
+        sharing.settle()
+    return any(sharing.overlap(a, b) for a, b in combinations(homes, 2))
 
 
 def acts_at_once(found: Specialised) -> bool:

@@ -10,7 +10,7 @@ from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any
 
 from fusewright.base.options import Options
-from fusewright.frontends.arrays import sharing
+from fusewright.frontends.arrays import sharing, trace
 from fusewright.frontends.arrays.core import wrap
 from fusewright.ir.graph import Node, scalar
 from fusewright.kernels import binding, raising, recorders
@@ -34,11 +34,13 @@ def record(
     options: Options,
     execute: Execute,
 ) -> tuple[bool, Any]:
-    """Record a call; whether that was possible, and what it returns."""
-    if options.check or binding.acts_at_once(found):
-        return False, None
-    bound = binding.bind(found, arguments)
+    """Record a call; whether that was possible, and what it returned."""
+    bound = None
+    if not options.check and not binding.acts_at_once(found):
+        bound = binding.bind(found, arguments)
     if bound is None or binding.is_visible(bound):
+        if trace.is_lazy():
+            sharing.settle()  # the call works on the memory itself
         return False, None
     values = binding.scalars(found, arguments)
     recipe = _recipe(found, bound, values)

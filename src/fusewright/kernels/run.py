@@ -10,6 +10,7 @@ import numpy as np
 
 from fusewright.base.errors import BoundsError, DivisionError, FusewrightError, ValueRangeError
 from fusewright.base.options import Options, current
+from fusewright.frontends.arrays import trace
 from fusewright.frontends.kernels.context import Settings
 from fusewright.frontends.kernels.values import StaticKind
 from fusewright.ir.loops.statements import Check
@@ -51,7 +52,7 @@ def run(kernel: Kernel[Any, Any], arguments: Mapping[str, Any]) -> Any:
 
 def quickly(kernel: Kernel[Any, Any], args: tuple[Any, ...]) -> tuple[bool, Any]:
     """Run a call like an earlier one; whether that was possible, and what it returned."""
-    key = key_of(args)
+    key = None if trace.is_lazy() else key_of(args)
     known = kernel.quick.get(key) if key is not None else None
     if known is None or not known.holds(current()):
         return False, None
