@@ -5,6 +5,8 @@ writes, fills and reads over a few arrays and views of them.
 from __future__ import annotations
 
 from collections.abc import Callable
+from contextlib import nullcontext
+from itertools import groupby
 from typing import Any
 
 import numpy as np
@@ -130,10 +132,12 @@ Draw = Callable[[int, int], int]
 
 
 class Machine:
-    """One program, run on arrays of one kind: NumPy's with the undecorated functions, or ours."""
+    """One program, run on arrays of one kind: NumPy's with the undecorated functions ("plain"), ours
+    ("lazy"), or NumPy's with kernels, calls in a row being a `lazy()` block ("blocks").
+    """
 
-    def __init__(self, lazy: bool) -> None:
-        self.lazy = lazy
+    def __init__(self, mode: str) -> None:
+        self.mode = mode
         start = np.arange(LENGTH) * 0.75 - 3
         self.vectors = [self.array(start * (k + 1) % 7 - 2) for k in range(4)]
         self.matrices = [
@@ -146,10 +150,10 @@ class Machine:
         self.held: list[Any] = []
 
     def array(self, value: Any) -> Any:
-        return fw.asarray(value) if self.lazy else value.copy()
+        return fw.asarray(value) if self.mode == "lazy" else value.copy()
 
     def function(self, kernel: Any) -> Any:
-        return kernel if self.lazy else kernel.__wrapped__
+        return kernel.__wrapped__ if self.mode == "plain" else kernel
 
     def look(self, value: Any) -> None:
         found = np.array(value)
@@ -193,38 +197,38 @@ def _call(draw: Draw) -> Statement:
     first, second, number = _view(draw), _view(draw), draw(0, 50)
     length = (LENGTH, LENGTH // 2)[draw(0, 1)]
 
-    def run(machine: Machine) -> None:
+    def call(machine: Machine) -> None:
         arguments = [first(machine, length), second(machine, length)]
         if kernel in (scale, two):
             arguments.append(machine.numbers[number % len(machine.numbers)])
         machine.function(kernel)(*arguments)
 
-    return run
+    return call
 
 
 def _indexed(draw: Draw) -> Statement:
     kernel, x, y = (gather, scatter)[draw(0, 1)], draw(0, 3), draw(0, 3)
 
-    def run(machine: Machine) -> None:
+    def call(machine: Machine) -> None:
         machine.function(kernel)(machine.vectors[x], machine.vectors[y], machine.table)
 
-    return run
+    return call
 
 
 def _reduction(draw: Draw) -> Statement:
     kernel, x, y = REDUCING[draw(0, 1)], draw(0, 3), draw(0, 3)
 
-    def run(machine: Machine) -> None:
+    def call(machine: Machine) -> None:
         found = machine.function(kernel)(machine.vectors[x], machine.vectors[y])
         machine.numbers.append(found)
 
-    return run
+    return call
 
 
 def _matrix(draw: Draw) -> Statement:
     kind, m, x, y, number = draw(0, 4), draw(0, 1), draw(0, 3), draw(0, 3), draw(0, 50)
 
-    def run(machine: Machine) -> None:
+    def call(machine: Machine) -> None:
         matrix, a, b = machine.matrices[m], machine.vectors[x], machine.vectors[y]
         c = machine.numbers[number % len(machine.numbers)]
         if kind == 0:
@@ -238,17 +242,17 @@ def _matrix(draw: Draw) -> Statement:
         else:
             machine.function(outer)(matrix[:, 1], b[:COLUMNS], matrix, 1)
 
-    return run
+    return call
 
 
 def _counted(draw: Draw) -> Statement:
     x, k, number = draw(0, 3), draw(0, 3), draw(0, 2)
 
-    def run(machine: Machine) -> None:
+    def call(machine: Machine) -> None:
         machine.function(indices)(machine.vectors[x], k)
         machine.function(integers)(machine.table, machine.vectors[x], machine.numbers[number])
 
-    return run
+    return call
 
 
 def _statement(draw: Draw) -> Statement:
@@ -301,12 +305,14 @@ _STATEMENTS: tuple[Callable[[Draw], Statement], ...] = (
 )  # fmt: skip
 
 
-def run(statements: list[Statement], lazy: bool, options: dict[str, Any]) -> list[bytes]:
+def run(statements: list[Statement], mode: str, options: dict[str, Any]) -> list[bytes]:
     """All that a program reads, and all that is there in the end."""
     with fw.options(**options), np.errstate(all="ignore"):
-        machine = Machine(lazy)
-        for statement in statements:
-            statement(machine)
+        machine = Machine(mode)
+        for calls, group in groupby(statements, lambda statement: statement.__name__ == "call"):
+            with fw.lazy() if calls and mode == "blocks" else nullcontext():
+                for statement in group:
+                    statement(machine)
         for value in (*machine.held, *machine.numbers, *machine.matrices, *machine.vectors):
             machine.look(value)
     return machine.read

@@ -38,19 +38,20 @@ def evaluator() -> Iterator[None]:
 @given(st.integers(0, 1 << 40))
 def test_sequences(seed: int) -> None:
     statements = program(random.Random(seed).randint, 12)
-    wanted = run(statements, False, {})
+    wanted = run(statements, "plain", {})
     for options in SETTINGS:
-        assert run(statements, True, options) == wanted, options
+        assert run(statements, "lazy", options) == wanted, options
+    assert run(statements, "blocks", {}) == wanted
 
 
 @pytest.mark.parametrize("seed", range(8))
 def test_long_sequences(seed: int) -> None:
     statements = program(random.Random(seed).randint, 150)
-    assert run(statements, True, {}) == run(statements, False, {})
+    assert run(statements, "lazy", {}) == run(statements, "plain", {})
 
 
 def test_programs_do_both() -> None:
     for seed in range(8):
-        run(program(random.Random(seed).randint, 150), True, {})
+        run(program(random.Random(seed).randint, 150), "lazy", {})
     assert sum(kernel.stats.raised for kernel in VECTORS) > 50
     assert sum(kernel.stats.deferred for kernel in VECTORS) > 5
