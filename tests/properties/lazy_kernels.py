@@ -132,8 +132,8 @@ Draw = Callable[[int, int], int]
 
 
 class Machine:
-    """One program, run on arrays of one kind: NumPy's with the undecorated functions ("plain"), ours
-    ("lazy"), or NumPy's with kernels, calls in a row being a `lazy()` block ("blocks").
+    """One program, run on arrays of one kind: NumPy's with the undecorated functions ("plain"),
+    ours ("lazy"), or NumPy's with kernels, calls in a row being a `lazy()` block ("blocks").
     """
 
     def __init__(self, mode: str) -> None:

@@ -16,7 +16,7 @@ from fusewright.frontends.arrays.core import Handle
 from fusewright.frontends.arrays.views import Link, Slice
 from fusewright.frontends.kernels.values import ArrayKind
 from fusewright.ir.graph import Node, scalar
-from fusewright.ir.loops.statements import Check, Print, walk
+from fusewright.ir.loops.statements import Check, Kernel, Print, walk
 from fusewright.kernels import specialise
 from fusewright.kernels.arguments import plain_number
 from fusewright.kernels.raising import Part
@@ -60,6 +60,10 @@ class Binding:
     @property
     def nodes(self) -> list[Node]:
         return [array._node for array in self.arrays]
+
+    def written(self, kernel: Kernel) -> list[int]:
+        """The arrays that a call writes to."""
+        return sorted({self.places[n].array for n in kernel.written if n in self.places})
 
     def structure(self) -> Any:
         """All that a recipe depends on besides numbers."""

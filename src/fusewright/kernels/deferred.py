@@ -1,39 +1,74 @@
-"""A kernel call that is no array statement, as one pending value: it runs when something it writes
-is asked for.
+"""Kernel calls that are no array statements: pending values that run when one is asked for.
+
+A call that works on what a pending call gives is added to it, if nobody else can see what that was:
+both then run as one kernel.  So a `Group` grows until something it writes is needed.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
-from dataclasses import dataclass
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, field
+from sys import getrefcount
 from typing import Any
 
 import numpy as np
 
+from fusewright.frontends.arrays import Scalar, trace
 from fusewright.frontends.arrays.core import Handle, record
-from fusewright.ir.graph import OPAQUE, PART, InPlace, Node
+from fusewright.frontends.arrays.views import Link
+from fusewright.ir.dtypes import DType
+from fusewright.ir.graph import LEAF, OPAQUE, PART, SCALAR, VIEW, InPlace, Node
+from fusewright.ir.loops.join import Joined
+from fusewright.kernels import units
 from fusewright.kernels.binding import Binding, Place
 from fusewright.kernels.specialise import Specialised
 
 NDArray = np.ndarray[Any, Any]
-Execute = Callable[[Specialised, list[NDArray], list[Any]], None]
+Execute = Callable[[Any, list[NDArray], list[Any]], None]
+MOST_CALLS = 32
+"""Calls that become one kernel: longer ones take longer to compile than they save."""
+RECENT = 64
+"""Pending values among which a group's are looked for."""
 
 
-@dataclass
-class Deferred(InPlace):
-    """One call: operands are the arrays', then the lazy numbers'.
-
-    Called with them it gives the arrays it writes, each with its new content, then its results; it
-    runs once, whoever asks how often.
+@dataclass(frozen=True, slots=True)
+class Call:
+    """One call of a group: its buffers' numbers in the group, its scalars' values, and which of the
+    group's operands hold those that are lazy.
     """
 
     found: Specialised
-    places: Mapping[int, Place]
-    arrays: int
-    written: tuple[int, ...]
-    numbers: tuple[tuple[int, Any], ...]
-    lazy: tuple[int, ...]
+    buffers: dict[int, int]
+    numbers: dict[int, Any]
+    lazy: dict[int, int]
+
+
+@dataclass(frozen=True, slots=True)
+class Source:
+    """What an array of a group holds at first: an operand, or one number everywhere."""
+
+    operand: int
+    value: Any
+    dtype: DType
+    shape: tuple[int, ...]
+
+
+@dataclass
+class Group(InPlace):
+    """Calls that run in turn, as one kernel where they are several.
+
+    `buffers` are parts of its arrays, or results (None).  Called with its operands it gives what
+    `outputs` says: each is an array (its number) with what it holds in the end, or a buffer.  It
+    runs once, whoever asks how often.
+    """
+
     execute: Execute
+    arrays: list[Source] = field(default_factory=list)
+    buffers: list[Place | None] = field(default_factory=list)
+    dtypes: list[DType] = field(default_factory=list)
+    calls: list[Call] = field(default_factory=list)
+    outputs: list[tuple[str, int]] = field(default_factory=list)
+    latest: dict[int, int] = field(default_factory=dict)
     outcome: tuple[NDArray, ...] | None = None
 
     def __post_init__(self) -> None:
@@ -46,35 +81,70 @@ class Deferred(InPlace):
 
     def _run(self, operands: tuple[NDArray, ...]) -> tuple[NDArray, ...]:
         memories = [
-            np.array(operand, order="C")
-            if number in self.written and number not in self.spare
-            else straight(operand)
-            for number, operand in enumerate(operands[: self.arrays])
+            self._memory(number, source, operands) for number, source in enumerate(self.arrays)
         ]
-        kernel = self.found.kernel
-        buffers = {
-            number: self.places[number].within(memories[self.places[number].array])
-            if number in self.places
-            else np.empty((), kernel.buffers[number].dtype.numpy)
-            for number in kernel.given
-        }
-        values = dict(self.numbers)
-        for number, operand in zip(self.lazy, operands[self.arrays :], strict=True):
-            values[number] = np.asarray(operand).item()
-        params = [
-            values[number]
-            if source.what == "scalar"
-            else _of(buffers[source.slot], source.what)[source.dim]
-            for number, source in enumerate(kernel.arguments)
+        buffers = [
+            np.empty((), dtype.numpy) if place is None else place.within(memories[place.array])
+            for place, dtype in zip(self.buffers, self.dtypes, strict=True)
         ]
-        self.execute(self.found, list(buffers.values()), params)
-        results = [buffers[number] for number in kernel.given if number not in self.places]
-        return (*(memories[number] for number in self.written), *results)
+        numbers = [
+            call.numbers | {n: np.asarray(operands[o]).item() for n, o in call.lazy.items()}
+            for call in self.calls
+        ]
+        self._execute(buffers, numbers)
+        found = {"array": memories, "buffer": buffers}
+        return tuple(found[kind][number] for kind, number in self.outputs)
+
+    def _memory(self, number: int, source: Source, operands: Sequence[NDArray]) -> NDArray:
+        if source.operand < 0:
+            return np.full(source.shape, source.value, source.dtype.numpy)
+        operand = operands[source.operand]
+        if number in self.latest and source.operand not in self.spare:
+            return np.array(operand, order="C")
+        if operand.flags.c_contiguous:
+            return operand
+        return np.ascontiguousarray(operand).reshape(operand.shape)
+
+    def _execute(self, buffers: list[NDArray], numbers: list[dict[int, Any]]) -> None:
+        unit = None
+        if len(self.calls) > 1:
+            unit = units.unit_of([(call.found, call.buffers) for call in self.calls], buffers)
+        if unit is not None:
+            joined: Joined = unit.joined
+            values = [numbers[member][param] for member, param in joined.scalars]
+            self.execute(unit, buffers, _parameters(joined.kernel.arguments, buffers, values))
+            return
+        for call, own in zip(self.calls, numbers, strict=True):
+            kernel = call.found.kernel
+            arrays = {number: buffers[call.buffers[number]] for number in kernel.given}
+            params = [
+                own[number]
+                if source.what == "scalar"
+                else _of(arrays[source.slot], source.what)[source.dim]
+                for number, source in enumerate(kernel.arguments)
+            ]
+            self.execute(call.found, list(arrays.values()), params)
+
+    def number_of(self, node: Node, whole: Node, operands: Sequence[Node]) -> int:
+        """The array of the group that a value is, if it is what that array holds now; else -1."""
+        if node.kind == PART and node.args[0] is whole:
+            kind, number = self.outputs[node.attr]
+            return number if kind == "array" and self.latest[number] == node.attr else -1
+        for number, source in enumerate(self.arrays):
+            if source.operand >= 0 and operands[source.operand] is node:
+                return number if number not in self.latest else -1
+        return -1
 
 
-def straight(array: NDArray) -> NDArray:
-    """An array in C order, as the kernel was compiled for."""
-    return array if array.flags.c_contiguous else np.ascontiguousarray(array).reshape(array.shape)
+def _parameters(
+    sources: Sequence[Any], buffers: Sequence[NDArray], values: Sequence[Any]
+) -> list[Any]:
+    return [
+        values[source.slot]
+        if source.what == "scalar"
+        else _of(buffers[source.slot], source.what)[source.dim]
+        for source in sources
+    ]
 
 
 def _of(array: NDArray, what: str) -> tuple[int, ...]:
@@ -85,29 +155,124 @@ def defer(
     found: Specialised, bound: Binding, values: Mapping[int, Any], execute: Execute
 ) -> dict[int, Node]:
     """Record a call: what it writes gets new values; its results by their buffers."""
-    kernel = found.kernel
-    written = tuple(sorted({bound.places[n].array for n in kernel.written if n in bound.places}))
-    lazy = tuple(number for number, value in values.items() if isinstance(value, Handle))
-    numbers = tuple((n, value) for n, value in values.items() if n not in lazy)
-    call = Deferred(found, bound.places, len(bound.arrays), written, numbers, lazy, execute)
-    operands = (*bound.nodes, *(values[number]._node for number in lazy))
-    name = f"kernel {kernel.name}"
-    whole = record(OPAQUE, operands, bound.arrays[0]._dtype, (), op=name, value=call)
-    parts = [bound.arrays[number] for number in written]
-    for place, array in enumerate(parts):
-        array._write(record(PART, (whole,), array._dtype, array._shape, place, "kernel"))
-    results = [number for number in kernel.given if number not in bound.places]
-    return {
-        number: record(
-            PART, (whole,), kernel.buffers[number].dtype, (), len(parts) + place, "kernel"
-        )
-        for place, number in enumerate(results)
-    }
+    with trace.lock:
+        whole = _open_group(found, bound, values)
+        if whole is None:
+            name = f"kernel {found.kernel.name}"
+            group = Group(execute)
+            whole = record(OPAQUE, (), bound.arrays[0]._dtype, (), op=name, value=group)
+        return _Adding(whole, found, bound, values).run()
 
 
-def results_of(nodes: Mapping[int, Node], shape: Any, finish: Callable[[Node, Any], Any]) -> Any:
-    """What a call returns: a number for each result, in the tuples it returns them in."""
-    if shape is None or isinstance(shape[0], tuple) or shape[0] is None:
-        return None if shape is None else tuple(results_of(nodes, s, finish) for s in shape)
-    buffer, origin = shape
-    return finish(nodes[buffer], origin)
+class _Adding:
+    """A call being added to a group."""
+
+    def __init__(
+        self, whole: Node, found: Specialised, bound: Binding, values: Mapping[int, Any]
+    ) -> None:
+        self.whole, self.found, self.bound, self.values = whole, found, bound, values
+        self.group: Group = whole.value
+        self.operands = list(whole.args)
+
+    def run(self) -> dict[int, Node]:
+        group, kernel, bound = self.group, self.found.kernel, self.bound
+        arrays = [self.array(handle) for handle in bound.arrays]
+        buffers = {
+            number: self.buffer(arrays[place.array], place.links, kernel.buffers[number].dtype)
+            for number, place in bound.places.items()
+        }
+        for number in kernel.given:
+            if number not in buffers:
+                buffers[number] = self.added(None, kernel.buffers[number].dtype)
+        lazy = {n: self.operand(v._node) for n, v in self.values.items() if type(v) is Scalar}
+        numbers = {n: value for n, value in self.values.items() if n not in lazy}
+        group.calls.append(Call(self.found, buffers, numbers, lazy))
+        self.whole.args = tuple(self.operands)
+        for number in sorted(
+            {bound.places[n].array for n in kernel.written & buffers.keys() if n in bound.places}
+        ):
+            handle = bound.arrays[number]
+            group.latest[arrays[number]] = len(group.outputs)
+            handle._write(self.part("array", arrays[number], handle._dtype, handle._shape))
+        results = [number for number in kernel.given if number not in bound.places]
+        return {
+            number: self.part("buffer", buffers[number], kernel.buffers[number].dtype, ())
+            for number in results
+        }
+
+    def part(self, kind: str, number: int, dtype: DType, shape: tuple[int, ...]) -> Node:
+        self.group.outputs.append((kind, number))
+        return record(PART, (self.whole,), dtype, shape, len(self.group.outputs) - 1, "kernel")
+
+    def array(self, handle: Handle) -> int:
+        """The group's number for an array of the call."""
+        node = handle._node
+        known = self.group.number_of(node, self.whole, self.operands)
+        if known >= 0:
+            return known
+        constant = _constant(node)
+        if constant is None:
+            source = Source(self.operand(node), None, node.dtype, node.shape)
+        else:
+            source = Source(-1, constant.value, node.dtype, node.shape)
+        self.group.arrays.append(source)
+        return len(self.group.arrays) - 1
+
+    def operand(self, node: Node) -> int:
+        for number, known in enumerate(self.operands):
+            if known is node:
+                return number
+        self.operands.append(node)
+        return len(self.operands) - 1
+
+    def buffer(self, array: int, links: tuple[Link, ...], dtype: DType) -> int:
+        place = Place(array, links)
+        if place in self.group.buffers:
+            return self.group.buffers.index(place)
+        return self.added(place, dtype)
+
+    def added(self, place: Place | None, dtype: DType) -> int:
+        self.group.buffers.append(place)
+        self.group.dtypes.append(dtype)
+        return len(self.group.buffers) - 1
+
+
+def _constant(node: Node) -> Node | None:
+    """The number that a fresh array holds everywhere."""
+    filled = node.kind == VIEW and not node.attr and node.args[0].kind == SCALAR
+    return node.args[0] if filled else None
+
+
+def _open_group(found: Specialised, bound: Binding, values: Mapping[int, Any]) -> Node | None:
+    """The pending group that a call may join: the only one it depends on."""
+    lazy = [value._node for value in values.values() if type(value) is Scalar]
+    whole = None
+    for handle in bound.arrays:
+        node = handle._node
+        if node.kind == PART and isinstance(node.args[0].value, Group):
+            whole = node.args[0]
+    if whole is None or trace.is_held():
+        return None
+    group: Group = whole.value
+    if group.outcome is not None or len(group.calls) >= MOST_CALLS:
+        return None
+    if any(node.kind not in (LEAF, SCALAR) for node in lazy):
+        return None
+    written = bound.written(found.kernel)
+    for number, handle in enumerate(bound.arrays):
+        if not _may_join(handle, number in written, group, whole):
+            return None
+    return whole
+
+
+def _may_join(handle: Handle, is_written: bool, group: Group, whole: Node) -> bool:
+    node = handle._node
+    known = group.number_of(node, whole, whole.args)
+    if known < 0:  # it must not depend on the group
+        return node.kind == LEAF or _constant(node) is not None
+    if not is_written or node.kind != PART:
+        return True
+    # What the group has given is overwritten.  The handle, this variable and the call hold it, and
+    # as a rule the list of what is pending: nobody else may.
+    listed = any(each is node for each in trace.pending[-RECENT:])
+    return getrefcount(node) <= 3 + listed

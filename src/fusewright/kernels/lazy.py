@@ -15,7 +15,7 @@ from fusewright.frontends.arrays.core import wrap
 from fusewright.ir.graph import Node, scalar
 from fusewright.kernels import binding, raising, recorders
 from fusewright.kernels.binding import Binding
-from fusewright.kernels.deferred import Execute, defer, results_of
+from fusewright.kernels.deferred import Execute, defer
 from fusewright.kernels.raising import NotRaised, Part
 from fusewright.kernels.recipe import Recipe, Writing
 from fusewright.kernels.specialise import Specialised
@@ -52,7 +52,7 @@ def record(
         found.deferred += 1
         results = defer(found, bound, values, execute)
     found.calls += 1
-    return True, results_of(results, found.translated.result, _number)
+    return True, _returned(results, found.translated.result)
 
 
 def _learn(
@@ -90,6 +90,14 @@ def _replay(
 
 def _results(found: Specialised, bound: Binding) -> list[int]:
     return [number for number in found.kernel.given if number not in bound.places]
+
+
+def _returned(nodes: Mapping[int, Node], shape: Any) -> Any:
+    """What a call returns: a number for each result, in the tuples it returns them in."""
+    if shape is None or isinstance(shape[0], tuple) or shape[0] is None:
+        return None if shape is None else tuple(_returned(nodes, each) for each in shape)
+    buffer, origin = shape
+    return _number(nodes[buffer], origin)
 
 
 def _number(node: Node, origin: str) -> Any:
