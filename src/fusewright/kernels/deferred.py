@@ -14,7 +14,7 @@ from typing import Any
 import numpy as np
 
 from fusewright.frontends.arrays import Scalar, trace
-from fusewright.frontends.arrays.core import Handle, record
+from fusewright.frontends.arrays.core import Handle
 from fusewright.frontends.arrays.views import Link
 from fusewright.ir.dtypes import DType
 from fusewright.ir.graph import LEAF, OPAQUE, PART, SCALAR, VIEW, InPlace, Node
@@ -160,7 +160,8 @@ def defer(
         if whole is None:
             name = f"kernel {found.kernel.name}"
             group = Group(execute)
-            whole = record(OPAQUE, (), bound.arrays[0]._dtype, (), op=name, value=group)
+            # Not on the list of what is pending: only its parts are values.
+            whole = Node(OPAQUE, name, (), bound.arrays[0]._dtype, (), (), group)
         return _Adding(whole, found, bound, values).run()
 
 
@@ -188,21 +189,29 @@ class _Adding:
         numbers = {n: value for n, value in self.values.items() if n not in lazy}
         group.calls.append(Call(self.found, buffers, numbers, lazy))
         self.whole.args = tuple(self.operands)
-        for number in sorted(
-            {bound.places[n].array for n in kernel.written & buffers.keys() if n in bound.places}
-        ):
-            handle = bound.arrays[number]
-            group.latest[arrays[number]] = len(group.outputs)
-            handle._write(self.part("array", arrays[number], handle._dtype, handle._shape))
-        results = [number for number in kernel.given if number not in bound.places]
-        return {
+        written = bound.written(kernel)
+        handles = [bound.arrays[number] for number in written]
+        parts = [
+            self.part("array", arrays[number], handle._dtype, handle._shape)
+            for number, handle in zip(written, handles, strict=True)
+        ]
+        results = {
             number: self.part("buffer", buffers[number], kernel.buffers[number].dtype, ())
-            for number in results
+            for number in kernel.given
+            if number not in bound.places
         }
+        # Only now: a long list may be computed here.
+        for part in (*parts, *results.values()):
+            trace.record(part)
+        for handle, part in zip(handles, parts, strict=True):
+            handle._write(part)
+        return results
 
     def part(self, kind: str, number: int, dtype: DType, shape: tuple[int, ...]) -> Node:
+        if kind == "array":
+            self.group.latest[number] = len(self.group.outputs)
         self.group.outputs.append((kind, number))
-        return record(PART, (self.whole,), dtype, shape, len(self.group.outputs) - 1, "kernel")
+        return Node(PART, "kernel", (self.whole,), dtype, shape, len(self.group.outputs) - 1)
 
     def array(self, handle: Handle) -> int:
         """The group's number for an array of the call."""
