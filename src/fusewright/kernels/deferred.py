@@ -99,8 +99,10 @@ class Group(InPlace):
         if source.operand < 0:
             return np.full(source.shape, source.value, source.dtype.numpy)
         operand = operands[source.operand]
-        if number in self.latest and source.operand not in self.spare:
-            return np.array(operand, order="C")
+        if number in self.latest:
+            alone = sum(other.operand == source.operand for other in self.arrays) == 1
+            if not alone or source.operand not in self.spare:
+                return np.array(operand, order="C")
         if operand.flags.c_contiguous:
             return operand
         return np.ascontiguousarray(operand).reshape(operand.shape)
@@ -177,7 +179,9 @@ class _Adding:
 
     def run(self) -> dict[int, Node]:
         group, kernel, bound = self.group, self.found.kernel, self.bound
-        arrays = [self.array(handle) for handle in bound.arrays]
+        arrays: list[int] = []
+        for handle in bound.arrays:
+            arrays.append(self.array(handle, arrays))
         buffers = {
             number: self.buffer(arrays[place.array], place.links, kernel.buffers[number].dtype)
             for number, place in bound.places.items()
@@ -213,11 +217,11 @@ class _Adding:
         self.group.outputs.append((kind, number))
         return Node(PART, "kernel", (self.whole,), dtype, shape, len(self.group.outputs) - 1)
 
-    def array(self, handle: Handle) -> int:
-        """The group's number for an array of the call."""
+    def array(self, handle: Handle, others: list[int]) -> int:
+        """The group's number for an array of the call; two arrays may have one value so far."""
         node = handle._node
         known = self.group.number_of(node, self.whole, self.operands)
-        if known >= 0:
+        if known >= 0 and known not in others:
             return known
         constant = _constant(node)
         if constant is None:
@@ -268,6 +272,10 @@ def _open_group(found: Specialised, bound: Binding, values: Mapping[int, Any]) -
     if any(node.kind not in (LEAF, SCALAR) for node in lazy):
         return None
     written = bound.written(found.kernel)
+    nodes = bound.nodes
+    if len(set(map(id, nodes))) < len(nodes):
+        return None
+    del nodes
     for number, handle in enumerate(bound.arrays):
         if not _may_join(handle, number in written, group, whole):
             return None

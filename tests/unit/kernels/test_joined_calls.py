@@ -68,3 +68,16 @@ def test_groups_are_capped() -> None:
     calls = len(x._node.args[0].value.calls)
     assert 0 < calls <= 32
     assert x.tolist() == y.tolist()
+
+
+def test_two_arrays_with_one_value() -> None:
+    for length in (1, 3):
+        x, y = np.arange(5.0), np.arange(5.0)
+        a = fw.asarray(x)
+        b = a.copy()
+        for _ in range(length):
+            running(a, b)
+            running.__wrapped__(x, y)
+        running(b, a)
+        running.__wrapped__(y, x)
+        assert (a.tolist(), b.tolist()) == (x.tolist(), y.tolist())
