@@ -13,6 +13,8 @@ from typing import Any
 
 import numpy as np
 
+from fusewright.base.options import current
+from fusewright.base.source import user_span
 from fusewright.frontends.arrays import Scalar, trace
 from fusewright.frontends.arrays.core import Handle
 from fusewright.frontends.arrays.views import Link
@@ -164,6 +166,8 @@ def defer(
             group = Group(execute)
             # Not on the list of what is pending: only its parts are values.
             whole = Node(OPAQUE, name, (), bound.arrays[0]._dtype, (), (), group)
+            if current().spans:
+                whole.line = user_span()
         return _Adding(whole, found, bound, values).run()
 
 
