@@ -8,7 +8,7 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import Literal
 
-from fusewright.codegen.loops import Loops
+from fusewright.codegen.loops import Loops, spelled
 from fusewright.codegen.memory import Layout
 from fusewright.codegen.spell import llvm_type
 from fusewright.ir.dtypes import DType
@@ -97,7 +97,7 @@ class Reading(Loops):
 
     def settled(self, root: Expr) -> Expr:
         """The expression in primitives, with every load and variable read here and now."""
-        (root,) = decompose_all([root], self.primitives)
+        (root,) = decompose_all([spelled(root)], self.primitives)
         memo: dict[Expr, Expr] = {}
         for node in postorder([root]):
             if node.name == "index":

@@ -20,6 +20,7 @@ from fusewright.ir.expr import Expr, load, typed_op
 from fusewright.ir.loops.statements import (
     Block,
     Check,
+    Fence,
     For,
     If,
     Leave,
@@ -28,6 +29,7 @@ from fusewright.ir.loops.statements import (
     Shown,
     Statement,
     Store,
+    Unique,
     While,
 )
 from fusewright.plan.loops.plan import LoopPlan
@@ -166,6 +168,9 @@ class _Emission(Tasks):
             bounds = [(self.scalar(dim.low), self.scalar(dim.high)) for dim in statement.dims]
             self.loops(statement, bounds)
 
+    def nothing(self, statement: Fence | Unique) -> None:
+        """It has spoken to the planner."""
+
     # -- effects --------------------------------------------------------------------------------
 
     def print(self, statement: Print) -> None:
@@ -215,4 +220,6 @@ _EMIT: dict[type, Callable[..., None]] = {
     Leave: _Emission.leave,
     Print: _Emission.print,
     Check: _Emission.check,
+    Fence: _Emission.nothing,
+    Unique: _Emission.nothing,
 }

@@ -17,6 +17,7 @@ from fusewright.ir.expr import Expr, postorder, typed_op
 from fusewright.ir.loops.statements import (
     Block,
     Check,
+    Fence,
     For,
     If,
     Kernel,
@@ -26,6 +27,7 @@ from fusewright.ir.loops.statements import (
     Shown,
     Statement,
     Store,
+    Unique,
     While,
 )
 
@@ -198,6 +200,10 @@ def _print(machine: _Machine, statement: Print) -> None:
     machine.show("".join(parts))
 
 
+def _nothing(machine: _Machine, statement: Fence | Unique) -> None:
+    """It only says something to the planner."""
+
+
 def _check(machine: _Machine, statement: Check) -> None:
     if not machine.value(statement.condition):
         values = tuple(machine.value(value).item() for value in statement.values)
@@ -215,4 +221,6 @@ _RUN: dict[type, Callable[[_Machine, Any], None]] = {
     Leave: _leave,
     Print: _print,
     Check: _check,
+    Fence: _nothing,
+    Unique: _nothing,
 }

@@ -152,7 +152,22 @@ class Check:
     span: Span = NOWHERE
 
 
-Statement = Let | Store | For | While | If | Block | Leave | Print | Check
+@dataclass(frozen=True, slots=True)
+class Fence:
+    """Loops before and after stay apart."""
+
+    span: Span = NOWHERE
+
+
+@dataclass(frozen=True, slots=True)
+class Unique:
+    """The user's word that a buffer holds no value twice."""
+
+    buffer: int
+    span: Span = NOWHERE
+
+
+Statement = Let | Store | For | While | If | Block | Leave | Print | Check | Fence | Unique
 
 
 @dataclass(frozen=True, slots=True)

@@ -228,7 +228,7 @@ class _Reader:
             self._block(statement.body)
         elif isinstance(statement, If):
             self._if(statement)
-        else:
+        elif isinstance(statement, For | While):
             self._loop(statement)
 
     def _effect(self, kind: str, span: Span) -> None:
