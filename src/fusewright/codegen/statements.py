@@ -34,6 +34,7 @@ from fusewright.ir.loops.statements import (
 )
 from fusewright.plan.loops.plan import LoopPlan
 
+OUTSIDE = "declare ptr @malloc(i64)\ndeclare void @free(ptr)"
 ATTRIBUTES = 'attributes #0 = { nounwind "prefer-vector-width"="512" }\n!0 = !{i32 1}'
 
 
@@ -55,7 +56,7 @@ def lower(plan: LoopPlan, vector_bytes: int) -> LoopModule:
     """The plan's module for machine vectors of this many bytes."""
     emission = _Emission(plan, vector_bytes)
     text = emission.module()
-    full = f"{text}\n{prelude(text)}\n{ATTRIBUTES}\n"
+    full = f"{text}\n{prelude(text)}\n{OUTSIDE}\n{ATTRIBUTES}\n"
     functions = ("kernel", *(task.name for task in emission.tasks))
     return LoopModule(
         full, tuple(emission.words), tuple(emission.checks), tuple(emission.prints), functions

@@ -137,11 +137,9 @@ def learn(
     spec = _spec(compiled, pointers, paths, arguments)
     words[0] = ctypes.addressof(spec)
     threads = thread_count() if compiled.is_threaded else 1
-    team = 1 + [word.what for word in module.words].index("team") if threads > 1 else 0
-    return Quick(
-        found, options, code().loops, spec, words, tuple(moving), tuple(results), finish, team,
-        threads,
-    )  # fmt: skip
+    team = len(module.words) if threads > 1 else 0  # the last word
+    known = (spec, words, tuple(moving), tuple(results), finish, team, threads)
+    return Quick(found, options, code().loops, *known)
 
 
 def _fixed(source: Source, path: Path | None, arguments: Mapping[str, Any]) -> int:

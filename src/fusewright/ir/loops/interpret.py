@@ -69,13 +69,13 @@ class _Machine:
     ) -> None:
         self.kernel = kernel
         self.arrays = dict(zip(kernel.given, arrays, strict=True))
-        for number in kernel.scratch:
-            buffer = kernel.buffers[number]
-            shape = [extent.attr for extent in buffer.extents]
-            self.arrays[number] = np.zeros(shape, buffer.dtype.numpy)
         self.params = [d.numpy.type(v) for d, v in zip(kernel.dtypes, params, strict=True)]
         self.indices: dict[int, Any] = {}
         self.locals: dict[int, Any] = {}
+        for number in kernel.scratch:
+            buffer = kernel.buffers[number]
+            shape = [int(self.value(extent)) for extent in buffer.extents]
+            self.arrays[number] = np.zeros(shape, buffer.dtype.numpy)
         self.show = show
         self.failed = failed
 

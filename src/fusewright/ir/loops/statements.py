@@ -184,8 +184,8 @@ class Kernel:
     """A kernel: what it is given and what it does.
 
     `arguments[k]` is the source of `param(k)`: a scalar, or the extent or stride of a buffer.
-    The buffers in `scratch` are arrays of the kernel's own with literal extents; their content is
-    undefined until written, the others are given.  `written` are the given buffers it writes.
+    The buffers in `scratch` are arrays of the kernel's own; their content is undefined until
+    written, the others are given.  `written` are the given buffers it writes.
     `disjoint` says which pairs of given buffers share no memory.
     """
 

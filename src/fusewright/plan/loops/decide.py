@@ -6,6 +6,8 @@ from collections.abc import Mapping
 from dataclasses import replace
 
 from fusewright.ir.loops.statements import For, Kernel, walk
+from fusewright.plan.loops.contract import contracted
+from fusewright.plan.loops.forward import forwarded, untouched
 from fusewright.plan.loops.fuse import Fuser
 from fusewright.plan.loops.nests import all_flattened
 from fusewright.plan.loops.parallel import Ways
@@ -31,11 +33,16 @@ def decide(
     With `reasons` the reports say why; finding that out costs more than the plan.
     """
     flat = replace(kernel, body=all_flattened(kernel.body))
+    numbers = Numbers.after(flat)
+    flat = forwarded(flat, numbers)
     around = surroundings(flat, names, parameters, unique)
-    numbers, pairs = Numbers.after(flat), Pairs(around.facts, settings.level, reasons)
+    pairs = Pairs(around.facts, settings.level, reasons)
     fuser = Fuser(Ways(around), settings, numbers, pairs, [])
     body = fuser.body(flat.body, frozenset())
-    fused = replace(flat, body=body, locals=tuple(numbers.locals))
+    fused = forwarded(replace(flat, body=body, locals=tuple(numbers.locals)), numbers)
+    gone = untouched(fused, fused.body)
+    fused = contracted(fused, fuser.strips)
+    gone |= fused.scratch - kernel.scratch
     ways = Ways(surroundings(fused, names, parameters, unique), reasons)
     ways.proved, ways.ordered = fuser.ways.proved, fuser.ways.ordered
     body = ways.body(fused.body, frozenset())
@@ -47,5 +54,5 @@ def decide(
     }
     return LoopPlan(
         replace(fused, body=body), frozenset(ways.threads), vectors, work, tuple(ways.reports),
-        pairs.all(),
+        pairs.all(), gone,
     )  # fmt: skip
