@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import sys
 from collections.abc import Mapping, Sequence
+from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -14,7 +15,7 @@ from fusewright.frontends.kernels.context import Settings
 from fusewright.frontends.kernels.values import StaticKind
 from fusewright.ir.loops.statements import Check
 from fusewright.ir.nest import Source
-from fusewright.kernels import specialise
+from fusewright.kernels import diagnostics, specialise
 from fusewright.kernels.arguments import kind_of, plain_number
 from fusewright.kernels.quick import MOST, key_of, learn
 from fusewright.kernels.specialise import Specialised, apart, memories, with_facts
@@ -40,8 +41,9 @@ def run(kernel: Kernel[Any, Any], arguments: Mapping[str, Any]) -> Any:
     if options.target == "reference":
         _interpret(found, arrays, params)
     else:
-        compiled = _compiled(found, arrays, params, options)
-        _remember(kernel, found, compiled, arguments, options)
+        compiled = _compiled(kernel, found, arrays, params, options)
+        if not options.verify:
+            _remember(kernel, found, compiled, arguments, options)
     found.calls += 1
     return _result(found, arrays)
 
@@ -139,18 +141,39 @@ def _show(text: str) -> None:
 
 
 def _compiled(
-    found: Specialised, arrays: list[NDArray], params: list[Any], options: Options
+    kernel: Kernel[Any, Any],
+    found: Specialised,
+    arrays: list[NDArray],
+    params: list[Any],
+    options: Options,
 ) -> CompiledLoops:
     # Imported here: it brings the code generator in.
-    from fusewright.targets.cpu.loops import obtain
+    from fusewright.targets.cpu.loops import obtain, settings_of
 
+    wanted = of_kernel(kernel, options)
     disjoint = apart(found.kernel, arrays)
-    key = (disjoint, options.features)
+    key = (disjoint, options.features, settings_of(wanted))
     code = found.compiled.get(key)
     if code is None:
-        code = found.compiled[key] = obtain(with_facts(found.kernel, disjoint), options)
-    code.run(arrays, params, failed)
+        code = found.compiled[key] = obtain(with_facts(found.kernel, disjoint), wanted)
+        if options.diagnostics != "off":
+            diagnostics.report(kernel, found, code, options.diagnostics)
+    if options.check:
+        diagnostics.check_tables(found, arrays)
+    if options.verify:
+        diagnostics.verified(found, code, arrays, params, wanted, failed)
+    else:
+        code.run(arrays, params, failed)
     return code
+
+
+def of_kernel(kernel: Kernel[Any, Any], options: Options) -> Options:
+    """The options with what the decorator says."""
+    if kernel.fuse is None:
+        return options
+    if isinstance(kernel.fuse, str):
+        return replace(options, fuse=True, fuse_level=kernel.fuse)
+    return replace(options, fuse=kernel.fuse)
 
 
 def failed(check: Check, values: tuple[Any, ...], loops: tuple[Any, ...]) -> Exception:

@@ -25,7 +25,6 @@ def decide(
     settings: Settings,
     names: Mapping[int, str] = NO_NAMES,
     parameters: Mapping[int, str] = NO_NAMES,
-    unique: frozenset[int] = frozenset(),
     reasons: bool = False,
 ) -> LoopPlan:
     """Plan a kernel; `names` and `parameters` are what the user calls buffers and numbers.
@@ -35,15 +34,15 @@ def decide(
     flat = replace(kernel, body=all_flattened(kernel.body))
     numbers = Numbers.after(flat)
     flat = forwarded(flat, numbers)
-    around = surroundings(flat, names, parameters, unique)
-    pairs = Pairs(around.facts, settings.level, reasons)
+    around = surroundings(flat, names, parameters)
+    pairs = Pairs(flat, around.facts, settings.level, reasons)
     fuser = Fuser(Ways(around), settings, numbers, pairs, [])
     body = fuser.body(flat.body, frozenset())
     fused = forwarded(replace(flat, body=body, locals=tuple(numbers.locals)), numbers)
     gone = untouched(fused, fused.body)
     fused = contracted(fused, fuser.strips)
     gone |= fused.scratch - kernel.scratch
-    ways = Ways(surroundings(fused, names, parameters, unique), reasons)
+    ways = Ways(surroundings(fused, names, parameters), reasons)
     ways.proved, ways.ordered = fuser.ways.proved, fuser.ways.ordered
     body = ways.body(fused.body, frozenset())
     vectors = frozenset(ways.vectors)

@@ -138,13 +138,13 @@ class Fuser:
         self.pairs.fused(a, b, verdict, "one loop")
         loops = merged(a.loop, b.loop, self.numbers)
         if len(loops) == 1 and isinstance(loops[0], For):
-            return [self._joined(a, b, loops[0], live)]
+            return [replace(self._joined(a, b, loops[0], live), last=b.last)]
         middle = _middle(loops, a)
         parts: list[Piece] = []
         for place, part in enumerate(loops):
             assert isinstance(part, For)
             piece = self._joined(a, b, part, live) if place == middle else self._part(part, live)
-            parts.append(replace(piece, part=True))
+            parts.append(replace(piece, part=True, last=b.last))
         return parts
 
     def _joined(self, a: Item, b: Item, loop: For, live: Locals) -> Item:

@@ -7,8 +7,10 @@ from __future__ import annotations
 from dataclasses import dataclass, replace
 
 from fusewright.analysis.unit import Unit
+from fusewright.base.source import Span
 from fusewright.ir.expr import Expr, postorder
 from fusewright.ir.loops.statements import (
+    NOWHERE,
     Check,
     For,
     Leave,
@@ -31,7 +33,7 @@ from fusewright.plan.loops.units import buffers_in, reduction
 class Item:
     """A loop of a block.  `parallel` are the places of dims that carry nothing, `vector` the place
     of the dim it would run in vectors along, or -1; `size` counts operations; a `part` has been cut
-    out of a loop that was fused.
+    out of a loop that was fused; `last` is the line of the last loop that went into it.
     """
 
     loop: For
@@ -42,6 +44,7 @@ class Item:
     buffers: frozenset[int]
     written: frozenset[int]
     part: bool = False
+    last: Span = NOWHERE
 
     @property
     def on_threads(self) -> bool:
@@ -61,7 +64,7 @@ def made(ways: Ways, loop: For, unit: Unit, parallel: frozenset[int], vector: in
     """An item of known answers."""
     size = sum(1 for s in walk((loop,)) for _ in postorder(expressions(s)))
     written = frozenset(s.buffer for s in walk((loop,)) if isinstance(s, Store))
-    return Item(loop, unit, parallel, vector, size, buffers_in(loop), written)
+    return Item(loop, unit, parallel, vector, size, buffers_in(loop), written, last=loop.span)
 
 
 def shared_variables(ways: Ways, a: For, b: For, live: Locals) -> Locals:

@@ -9,6 +9,7 @@ from fusewright.analysis.pairs import compare
 from fusewright.analysis.unit import Facts
 from fusewright.analysis.verdict import Verdict
 from fusewright.base.source import Span
+from fusewright.ir.loops.statements import Kernel
 from fusewright.plan.loops.nests import Item
 from fusewright.plan.loops.plan import Level, PairReport
 
@@ -17,6 +18,7 @@ from fusewright.plan.loops.plan import Level, PairReport
 class Pairs:
     """The reports, by the lines of the two loops; `reasons` makes them say why (which costs)."""
 
+    kernel: Kernel
     facts: Facts
     level: Level
     reasons: bool
@@ -25,13 +27,13 @@ class Pairs:
     def fused(self, a: Item, b: Item, verdict: Verdict, form: str, dim: str = "") -> None:
         """The two became one loop, or run in strips of one."""
         names = (dim,) if dim else tuple(d.name or f"i{d.index}" for d in b.loop.dims)
-        shared = len(a.written & b.buffers) + len((a.buffers - a.written) & b.buffers)
-        key = (a.loop.span, b.loop.span)
-        self.found[key] = PairReport(*key, True, verdict.level, names, "", shared, form)
+        sizes = (self.kernel.buffers[n].dtype.itemsize for n in a.buffers & b.buffers)
+        key = (a.last, b.loop.span)
+        self.found[key] = PairReport(*key, True, verdict.level, names, "", sum(sizes), form)
 
     def kept(self, a: Item, b: Item, why: str, adjacent: bool = True) -> None:
         """The two stay apart; without a reason given the analysis is asked for one."""
-        key = (a.loop.span, b.loop.span)
+        key = (a.last, b.loop.span)
         known = self.found.get(key)
         if not adjacent or (known is not None and known.fused):
             return

@@ -26,6 +26,7 @@ from fusewright.ir.loops.statements import (
     Print,
     Statement,
     Store,
+    Unique,
     While,
     buffers_of,
     expressions,
@@ -90,7 +91,7 @@ class Surroundings:
 
 
 def surroundings(
-    kernel: Kernel, names: Mapping[int, str], parameters: Mapping[int, str], unique: frozenset[int]
+    kernel: Kernel, names: Mapping[int, str], parameters: Mapping[int, str]
 ) -> Surroundings:
     """Gather what holds for the whole kernel."""
     counts: dict[int, int] = {}
@@ -110,8 +111,11 @@ def surroundings(
         for number, source in enumerate(kernel.arguments)
         if source.what == "extent"
     )
-    facts = Facts(unique=unique, ranges=extents, names=tuple(parameters.items()))
-    return Surroundings(kernel, roots_of(kernel), values, Homes(kernel), names, facts)
+    roots = roots_of(kernel)
+    alone = {n for n in roots.root if list(roots.root.values()).count(roots.root[n]) == 1}
+    tables = {s.buffer for s in walk(kernel.body) if isinstance(s, Unique)} & alone
+    facts = Facts(unique=frozenset(tables), ranges=extents, names=tuple(parameters.items()))
+    return Surroundings(kernel, roots, values, Homes(kernel), names, facts)
 
 
 def written_out(expr: Expr, values: Mapping[int, Expr]) -> Expr:
@@ -161,6 +165,8 @@ class _Reader:
         def rule(node: Expr) -> Expr | None:
             if node.name == "index" and node.attr not in self.inside:
                 return param((node.attr, LOOP), node.dtype)
+            if node.name == "where":
+                return self._not_wrapped(node)
             if node.name != "local":
                 return None
             known = self.values.get(node.attr)
@@ -171,6 +177,15 @@ class _Reader:
             return param((node.attr, VARIABLE), node.dtype)
 
         return rewrite(root, rule, {})
+
+    def _not_wrapped(self, node: Expr) -> Expr | None:
+        """A table's element that would count from the end if it were negative, which it is not."""
+        condition, _, value = node.args
+        wraps = condition.name == "less" and condition.args[0] is value
+        return value if wraps and value.name == "load" and self._is_unique(value.attr) else None
+
+    def _is_unique(self, buffer: int) -> bool:
+        return buffer in self.around.facts.unique
 
     def _dim(self, number: int, low: Expr, high: Expr, name: str) -> Dim:
         return Dim(number, self.expr(low), self.expr(high), name)
