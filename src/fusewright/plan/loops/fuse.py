@@ -128,7 +128,7 @@ class Fuser:
         same = same_bounds(a.loop, b.loop)
         why = profit.against_merging(a, b, same)
         verdict = None if why else self.verdict(a, b)
-        if verdict is not None and not _whole(verdict, a, b):
+        if verdict is not None and not _whole(verdict, a):
             return None
         if verdict is not None and not verdict.allowed(self.settings.level):
             why = f"the setting level={self.settings.level} does not allow it"
@@ -174,9 +174,9 @@ def _middle(parts: tuple[Statement, ...], a: Item) -> int:
     )
 
 
-def _whole(found: Verdict, a: Item, b: Item) -> bool:
+def _whole(found: Verdict, a: Item) -> bool:
     """Whether all that the loops have in common is met in one iteration of both."""
-    pairs = tuple((x.index, y.index) for x, y in zip(a.loop.dims, b.loop.dims, strict=True))
+    pairs = tuple((place, place) for place in range(len(a.loop.dims)))
     if found.level == "disjoint":
         return True
     return found.level == "same" and found.matched == pairs

@@ -119,13 +119,15 @@ class Ways:
             return Nest(loop, unit, None, (first,) if first in self.proved else ())
         facts = replace(self.around.facts, witnesses=False)
         found = order(unit, facts)
+        indices = [dim.index for dim in loop.dims]
         if not loop.declared:
-            return Nest(loop, unit, found, found.parallel)
+            free = tuple(indices[n] for n in found.parallel if n < len(indices))
+            return Nest(loop, unit, found, free)
         collide = {number for r in found.reductions for number in r.dims}
         collide |= {c.dim for c in found.carries if c.source.mode == c.sink.mode == "update"}
         collide |= {c.number for c in unit.carried}
-        every = (dim.index for dim in loop.dims)
-        return Nest(loop, unit, found, tuple(n for n in every if n not in collide))
+        free = tuple(n for place, n in enumerate(indices) if place not in collide)
+        return Nest(loop, unit, found, free)
 
     # -- vectors --------------------------------------------------------------------------------
 
@@ -212,10 +214,10 @@ class Ways:
         )  # fmt: skip
 
     def _reason(self, loop: For, nest: Nest) -> tuple[str, Span]:
-        numbers = {dim.index for dim in loop.dims}
+        numbers = set(range(len(loop.dims)))
         if nest.order is None:
             return "strips run in order: each needs what the one before has written", NOWHERE
-        if numbers <= set(nest.parallel):
+        if {dim.index for dim in loop.dims} <= set(nest.parallel):
             return self._not_wide(loop), NOWHERE
         for carry in nest.order.carries:
             if carry.dim in numbers:

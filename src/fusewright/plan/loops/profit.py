@@ -6,6 +6,7 @@ vectors and would no longer; too many streams written at once; a body that no lo
 
 from __future__ import annotations
 
+from fusewright.ir.loops.statements import Kernel
 from fusewright.plan.loops.nests import Item
 
 STREAMS = 8
@@ -34,13 +35,12 @@ def against_merging(a: Item, b: Item, same: bool) -> str:
     return ""
 
 
-def against_strips(group: list[Item], b: Item) -> str:
+def against_strips(kernel: Kernel, group: list[Item], b: Item) -> str:
     """Why a loop does not join loops that run strip by strip; empty where it pays."""
     size = sum(member.size for member in group) + b.size
     if size > OPERATIONS:
         return f"skipped by cost: {size} operations > {OPERATIONS}"
     shared = any(
-        (member.written & b.buffers) or (member.buffers & b.written) or (member.buffers & b.buffers)
-        for member in group
+        kernel.buffers[number].extents for member in group for number in member.buffers & b.buffers
     )
     return "" if shared else "skipped by cost: they share no array"

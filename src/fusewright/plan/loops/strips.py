@@ -109,7 +109,7 @@ def _join(fuser: Fuser, group: Group, fresh: Item, live: Locals) -> bool:
     for member in group.members:
         if shared_variables(fuser.ways, member.loop, fresh.loop, live):
             return False
-    why = profit.against_strips(group.members, fresh)
+    why = profit.against_strips(fuser.ways.around.kernel, group.members, fresh)
     if why:
         fuser.pairs.kept(last, fresh, why)
         return False
@@ -128,23 +128,21 @@ def _join(fuser: Fuser, group: Group, fresh: Item, live: Locals) -> bool:
 
 def _choices(group: Group, verdicts: list[Verdict], fresh: Item) -> list[tuple[int, ...]]:
     """The places of the dim to share, in each member and in the new loop; the best first."""
-    own = {dim.index: place for place, dim in enumerate(fresh.loop.dims)}
-    first = {dim.index: place for place, dim in enumerate(group.members[0].loop.dims)}
+    first = range(len(group.members[0].loop.dims))
     if group.places[0] >= 0:
         before = [tuple(group.places)]
     else:
-        before = [(place,) for place in sorted(first.values(), key=_rank(group.members[0]))]
+        before = [(place,) for place in sorted(first, key=_rank(group.members[0]))]
     found = []
     for places in before:
-        numbers = [m.loop.dims[p].index for m, p in zip(group.members, places, strict=True)]
         partners = {
             q
-            for verdict, number in zip(verdicts, numbers, strict=True)
+            for verdict, number in zip(verdicts, places, strict=True)
             for p, q in verdict.matched
             if p == number and verdict.level != "disjoint"
         }
         if len(partners) == 1:
-            found.append((*places, own[partners.pop()]))
+            found.append((*places, partners.pop()))
     return found
 
 
@@ -159,12 +157,11 @@ def _with(
     """The group with one more loop, if its strips are right."""
     members = [*group.members, fresh]
     hulls = dict(group.hulls)
-    numbers = [m.loop.dims[p].index for m, p in zip(members, places, strict=True)]
     bounded = True
     for k, verdict in enumerate(verdicts):
         if verdict.level == "disjoint":
             continue
-        pair = (numbers[k], numbers[-1])
+        pair = (places[k], places[-1])
         distance = dict(zip(verdict.matched, verdict.distance, strict=False)).get(pair)
         if distance is None:
             return None
@@ -199,6 +196,8 @@ def _form(fuser: Fuser, trial: Group, bounded: bool) -> Form | None:
     short = any(hull[0] is None for hull in trial.hulls.values())
     if allowed < LEVELS.index(wanted) or (wanted == "shift" and (threads or short)):
         return None
+    if not free and fuser.settings.threads and any(m.on_threads for m in trial.members):
+        return None  # strips in order would keep that loop from the threads
     return wanted
 
 
@@ -207,8 +206,7 @@ def _outermost(fuser: Fuser, trial: Group, form: Form) -> bool:
     for member, place in zip(trial.members, trial.places, strict=True):
         if place and form != "dims":
             return False
-        number = member.loop.dims[place].index
-        if place and not keeps_order(member.unit, (number,), fuser.facts):
+        if place and not keeps_order(member.unit, (place,), fuser.facts):
             return False
     return True
 

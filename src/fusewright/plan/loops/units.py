@@ -8,13 +8,13 @@ the nest are parameters of it.
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from itertools import pairwise
 
 from fusewright.analysis.unit import Access, Carried, Dim, Effect, Facts, Unit
 from fusewright.base.source import Span
 from fusewright.ir.dtypes import INT64, DType
-from fusewright.ir.expr import Expr, const, load, op, param, postorder, rewrite
+from fusewright.ir.expr import Expr, const, index, load, op, param, postorder, rewrite
 from fusewright.ir.loops.statements import (
     Block,
     Check,
@@ -128,7 +128,9 @@ def written_out(expr: Expr, values: Mapping[int, Expr]) -> Expr:
 
 
 def unit_of(around: Surroundings, loop: For, live: Locals, label: str = "loop") -> Unit:
-    """The nest as a unit; `live` are the variables read after it."""
+    """The nest as a unit, its loops numbered from 0 on, the outermost first, so that equal indices
+    of two nests are equal; `live` are the variables read after it.
+    """
     return _Reader(around, loop).unit(live, label)
 
 
@@ -141,8 +143,8 @@ class _Reader:
         self.accesses: list[Access] = []
         self.effects: list[Effect] = []
         self.values: dict[int, Expr] = dict(around.values)
-        self.inside = {dim.index for dim in loop.dims}
-        self.inside |= {dim.index for s in walk(loop.body) if isinstance(s, For) for dim in s.dims}
+        every = [dim.index for s in walk((loop,)) if isinstance(s, For) for dim in s.dims]
+        self.numbers = {number: place for place, number in enumerate(every)}
         self.changing = assigned(loop.body)
         self.inner: list[Dim] = []
         self.guards: list[Expr] = []
@@ -163,8 +165,10 @@ class _Reader:
         """An expression over the nest's own loops and parameters."""
 
         def rule(node: Expr) -> Expr | None:
-            if node.name == "index" and node.attr not in self.inside:
-                return param((node.attr, LOOP), node.dtype)
+            if node.name == "index":
+                own = self.numbers.get(node.attr)
+                outer = param((node.attr, LOOP), node.dtype)
+                return outer if own is None else index(own, node.dtype)
             if node.name == "where":
                 return self._not_wrapped(node)
             if node.name != "local":
@@ -188,7 +192,7 @@ class _Reader:
         return buffer in self.around.facts.unique
 
     def _dim(self, number: int, low: Expr, high: Expr, name: str) -> Dim:
-        return Dim(number, self.expr(low), self.expr(high), name)
+        return Dim(self.numbers[number], self.expr(low), self.expr(high), name)
 
     def _reads(self, root: Expr, span: Span, depth: int | None = None) -> None:
         for node in postorder([root]):
@@ -214,7 +218,7 @@ class _Reader:
     def _home(self, buffer: int) -> tuple[Expr, ...]:
         """The loops of which each iteration has a buffer of its own."""
         home = self.around.homes.loops(buffer)
-        return tuple(index for index in home if index.attr in self.inside)
+        return tuple(index(self.numbers[i.attr]) for i in home if i.attr in self.numbers)
 
     # -- statements -----------------------------------------------------------------------------
 
@@ -225,6 +229,8 @@ class _Reader:
 
     def _statement(self, statement: Statement) -> None:
         span = statement.span
+        if isinstance(statement, Store):
+            statement = as_update(statement)
         for root in expressions(statement):
             self._reads(root, span)
         if isinstance(statement, Let):
@@ -288,7 +294,7 @@ class _Reader:
     # -- variables ------------------------------------------------------------------------------
 
     def _carried(self, live: Locals) -> tuple[Carried, ...]:
-        number = self.loop.dims[0].index
+        number = 0
         handed = self.changing & (exposed(self.loop.body) | live)
         found = [self._variable(local, number, live) for local in sorted(handed)]
         if self.leaves is not None:
@@ -300,6 +306,19 @@ class _Reader:
         lets = [s for s in walk(self.loop.body) if isinstance(s, Let) and s.local == local]
         kind = reduction(self.loop, local)
         return Carried(name, number, kind, _is_exact(kind, dtype), lets[0].span)
+
+
+def as_update(store: Store) -> Store:
+    """`b[i] = b[i] + x` as the update it is, where x does not read the array."""
+    value = store.value
+    if store.combine or value.name not in ONE_TO_ONE | EXTREMES or len(value.args) != 2:
+        return store
+    for own, other in (value.args, value.args[::-1]):
+        here = own.name == "load" and own.attr == store.buffer and own.args == store.indices
+        again = any(n.name == "load" and n.attr == store.buffer for n in postorder([other]))
+        if here and not again and (own is value.args[0] or value.name != "subtract"):
+            return replace(store, combine=value.name, value=other)
+    return store
 
 
 def reduction(loop: For, local: int) -> str:
