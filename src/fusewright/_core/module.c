@@ -32,7 +32,7 @@ static int parts_ready(void)
 PyMODINIT_FUNC PyInit__native(void)
 {
     static PyMethodDef *parts[] = {view_methods,  node_methods,  memory_methods, handle_methods, operator_methods,
-                                   trace_methods, slice_methods,  program_methods};
+                                   trace_methods, slice_methods,  program_methods, call_methods};
     static struct {
         const char *name;
         PyTypeObject *type;
@@ -40,7 +40,7 @@ PyMODINIT_FUNC PyInit__native(void)
                  {"Operators", &OperatorsType}, {"Op", &OpType},         {"Function", &FunctionType},
                  {"Program", &ProgramType},     {"Lock", &LockType},     {"Replay", &ReplayType},
                  {"Replayer", &ReplayerType},   {"Evaluator", &EvaluatorType},
-                 {"Reduction", &ReductionType}};
+                 {"Reduction", &ReductionType}, {"Recorder", &RecorderType}};
     if (node_ready() < 0)
         return NULL;
     PyObject *module = PyModule_Create(&definition);

@@ -16,6 +16,8 @@ from fusewright.ir.expr import Expr, postorder
 VERBS = {"read": "reads", "write": "writes", "update": "updates"}
 DEEDS = {"print": "prints", "rng": "draws from the random stream"}
 TINY = 3
+HUGE = 1 << 40
+"""A distance only the size of memory bounds."""
 Iteration = tuple[tuple[Dim, int], ...]
 
 
@@ -83,7 +85,8 @@ def _worth_saying(witness: Witness | None) -> bool:
 
 def _distance(hull: Hull) -> str:
     """`+1`, or `-1..+1`; `..` is open where the distance grows with a parameter."""
-    low, high = ("" if end is None else f"{end:+d}" if end else "0" for end in hull)
+    open_ = (None if end is None or abs(end) >= HUGE else end for end in hull)
+    low, high = ("" if end is None else f"{end:+d}" if end else "0" for end in open_)
     if not low and not high:
         return "not constant"
     return low if low == high else f"{low}..{high}"
@@ -150,14 +153,15 @@ def describe_order(order: Order, unit: Unit, facts: Facts = NOTHING) -> str:
 def _dim_line(order: Order, dim: Dim, facts: Facts) -> str:
     carries = [carry for carry in order.carries if carry.dim == dim.number]
     if carries:
-        return f"loop `{_name(dim)}` runs in order: {_carried(carries[0], facts)}"
+        return f"loop `{_name(dim)}` runs in order: {conflict_in_words(carries[0], facts)}"
     parts = [f"`{r.array}` by {r.op}" for r in order.reductions if dim.number in r.dims]
     if parts:
         return f"loop `{_name(dim)}` reduces {', '.join(parts)}"
     return f"loop `{_name(dim)}` runs in parallel"
 
 
-def _carried(carry: Carry, facts: Facts) -> str:
+def conflict_in_words(carry: Carry, facts: Facts) -> str:
+    """What a loop carries from one iteration to a later one."""
     if not carry.proved:
         return f"`{carry.array}`: nothing proved within the budget of {facts.budget} operations"
     if isinstance(carry.source.root, Scalar):

@@ -36,13 +36,15 @@ class Buffer:
     """A stored value: a leaf of the slice or a stage's result, by slot.
 
     `extents` are int64 expressions.  `strides` holds, for a leaf that is not C-contiguous, one byte
-    stride for each dim.
+    stride for each dim.  `dead`, in a kernel of loops: nothing reads what it held before, nobody
+    what it holds afterwards.
     """
 
     slot: int
     dtype: DType
     extents: tuple[Expr, ...]
     strides: tuple[Expr, ...] | None = None
+    dead: bool = False
 
 
 class Box(NamedTuple):

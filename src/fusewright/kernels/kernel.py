@@ -9,7 +9,9 @@ from collections.abc import Callable
 from types import FunctionType, MethodType
 from typing import TYPE_CHECKING, Any, Generic, ParamSpec, TypeVar, overload
 
+from fusewright._core import native
 from fusewright.base.errors import ArgumentError, KernelError, UnsupportedError
+from fusewright.base.options import FUSE_LEVELS
 
 if TYPE_CHECKING:
     from fusewright.frontends.kernels.source import Source
@@ -17,7 +19,9 @@ if TYPE_CHECKING:
     from fusewright.kernels.quick import Quick
     from fusewright.kernels.specialise import Specialised
 
+Fuse = bool | str | None
 P = ParamSpec("P")
+_record_call: Any = None if native is None else native.record_call
 R = TypeVar("R")
 
 
@@ -25,17 +29,25 @@ class Kernel(Generic[P, R]):
     """A function of loops that is compiled for the types it is called with.
 
     `integers="c"` lets `//` and `%` of integers round towards zero.  `__wrapped__` is the function
-    itself: what it does under CPython is what the kernel means.
+    itself: what it does under CPython is what the kernel means.  `fuse` says whether, or up to
+    which level, its loops fuse, whatever the options say.
     """
 
-    def __init__(self, function: Callable[P, R], integers: str = "python") -> None:
+    def __init__(
+        self, function: Callable[P, R], integers: str = "python", fuse: Fuse = None
+    ) -> None:
         if integers not in ("python", "c"):
             raise ArgumentError(f"integers={integers!r}", help='use "python" or "c"')
+        if fuse not in (None, True, False, *FUSE_LEVELS):
+            raise ArgumentError(f"fuse={fuse!r}", help=f"use a bool or one of {FUSE_LEVELS}")
+        self.fuse = fuse
         self.function: FunctionType = plain_function(function)
         self.c_integers = integers == "c"
         self.signature = inspect.signature(function)
         self.specialisations: dict[Any, list[Specialised]] = {}
         self.quick: dict[Any, Quick] = {}
+        self.recorders: tuple[Any, ...] = ()
+        self.replayed = 0
         functools.update_wrapper(self, function)
         self._source: Source | None = None
         self.static: frozenset[str] = frozenset()
@@ -70,7 +82,9 @@ class Kernel(Generic[P, R]):
         return self._plain and not self.static
 
     def __call__(self, *args: P.args, **kwargs: P.kwargs) -> R:
-        """Run it; complete when the call returns."""
+        """Run it, or with lazy arrays record it."""
+        if self.recorders and not kwargs and _record_call(self.recorders, args):
+            return None  # type: ignore[return-value]
         # Imported here: as above, and an import that has happened costs a fraction of a call.
         from fusewright.kernels import run
 
@@ -144,20 +158,22 @@ def plain_function(function: Callable[..., Any]) -> FunctionType:
 
 
 @overload
-def kernel(function: Callable[P, R], *, integers: str = "python") -> Kernel[P, R]: ...
+def kernel(
+    function: Callable[P, R], *, integers: str = "python", fuse: Fuse = None
+) -> Kernel[P, R]: ...
 
 
 @overload
 def kernel(
-    function: None = None, *, integers: str = "python"
+    function: None = None, *, integers: str = "python", fuse: Fuse = None
 ) -> Callable[[Callable[P, R]], Kernel[P, R]]: ...
 
 
-def kernel(function: Any = None, *, integers: str = "python") -> Any:
+def kernel(function: Any = None, *, integers: str = "python", fuse: Fuse = None) -> Any:
     """Compile a function of loops; see `Kernel`."""
     if function is None:
-        return lambda decorated: Kernel(decorated, integers)
-    return Kernel(function, integers)
+        return lambda decorated: Kernel(decorated, integers, fuse)
+    return Kernel(function, integers, fuse)
 
 
 def func(function: Callable[P, R]) -> Callable[P, R]:

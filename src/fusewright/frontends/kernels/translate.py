@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import ast
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from types import FunctionType
 from typing import Any
 
@@ -197,7 +197,7 @@ def _kept(body: tuple[Statement, ...], used: set[int]) -> tuple[Statement, ...]:
 
 def _rebuilt(statement: Statement, used: set[int]) -> Statement:
     if isinstance(statement, For):
-        return For(statement.dims, _kept(statement.body, used), statement.span)
+        return replace(statement, body=_kept(statement.body, used))
     if isinstance(statement, Block):
         return Block(statement.label, _kept(statement.body, used), statement.span)
     if isinstance(statement, If):

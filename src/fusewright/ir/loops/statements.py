@@ -13,13 +13,13 @@ are where the statement runs.  Loops keep their dims: a nest over (i, j) is one 
 
 from __future__ import annotations
 
-from collections.abc import Iterator
-from dataclasses import dataclass
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, replace
 from typing import Literal
 
 from fusewright.base.source import Span
 from fusewright.ir.dtypes import DType
-from fusewright.ir.expr import Expr
+from fusewright.ir.expr import Expr, postorder
 from fusewright.ir.nest import Buffer, Source
 
 NOWHERE: Span = ("", 0, 0, 0)
@@ -64,11 +64,16 @@ class Dim:
 
 @dataclass(frozen=True, slots=True)
 class For:
-    """A nest of loops, the last dim innermost."""
+    """A nest of loops, the last dim innermost.
+
+    `declared`: the user said that no iteration depends on another one, in any dim; nothing is to be
+    proved.
+    """
 
     dims: tuple[Dim, ...]
     body: tuple[Statement, ...]
     span: Span = NOWHERE
+    declared: bool = False
 
 
 @dataclass(frozen=True, slots=True)
@@ -147,7 +152,22 @@ class Check:
     span: Span = NOWHERE
 
 
-Statement = Let | Store | For | While | If | Block | Leave | Print | Check
+@dataclass(frozen=True, slots=True)
+class Fence:
+    """Loops before and after stay apart."""
+
+    span: Span = NOWHERE
+
+
+@dataclass(frozen=True, slots=True)
+class Unique:
+    """The user's word that a buffer holds no value twice."""
+
+    buffer: int
+    span: Span = NOWHERE
+
+
+Statement = Let | Store | For | While | If | Block | Leave | Print | Check | Fence | Unique
 
 
 @dataclass(frozen=True, slots=True)
@@ -164,8 +184,8 @@ class Kernel:
     """A kernel: what it is given and what it does.
 
     `arguments[k]` is the source of `param(k)`: a scalar, or the extent or stride of a buffer.
-    The buffers in `scratch` are arrays of the kernel's own with literal extents; their content is
-    undefined until written, the others are given.  `written` are the given buffers it writes.
+    The buffers in `scratch` are arrays of the kernel's own; their content is undefined until
+    written, the others are given.  `written` are the given buffers it writes.
     `disjoint` says which pairs of given buffers share no memory.
     """
 
@@ -221,9 +241,43 @@ def expressions(statement: Statement) -> tuple[Expr, ...]:
     return ()
 
 
+def buffers_of(statement: Statement) -> frozenset[int]:
+    """The buffers a statement uses itself, not in its blocks."""
+    found = {node.attr for node in postorder(expressions(statement)) if node.name == "load"}
+    if isinstance(statement, Store):
+        found.add(statement.buffer)
+    return frozenset(found)
+
+
 def walk(body: tuple[Statement, ...]) -> Iterator[Statement]:
     """Every statement, outer ones first."""
     for statement in body:
         yield statement
         for inner in blocks(statement):
             yield from walk(inner)
+
+
+def with_spans(kernel: Kernel, spans: Sequence[Span]) -> Kernel:
+    """The kernel with other spans, in the order of `walk`."""
+    left = iter(spans)
+    return replace(kernel, body=_respanned(kernel.body, left))
+
+
+def _respanned(body: tuple[Statement, ...], left: Iterator[Span]) -> tuple[Statement, ...]:
+    fresh: list[Statement] = []
+    for statement in body:
+        statement = replace(statement, span=next(left))
+        inner = [_respanned(block, left) for block in blocks(statement)]
+        fresh.append(with_blocks(statement, inner))
+    return tuple(fresh)
+
+
+def with_blocks(statement: Statement, inner: Sequence[tuple[Statement, ...]]) -> Statement:
+    """The statement around other blocks, as many as `blocks` gives."""
+    if isinstance(statement, For | Block):
+        return replace(statement, body=inner[0])
+    if isinstance(statement, If):
+        return replace(statement, body=inner[0], orelse=inner[1])
+    if isinstance(statement, While):
+        return replace(statement, head=inner[0], body=inner[1])
+    return statement

@@ -11,6 +11,7 @@ from fusewright.ir.expr import Expr
 from fusewright.ir.loops.statements import (
     Block,
     Check,
+    Fence,
     For,
     If,
     Kernel,
@@ -20,6 +21,7 @@ from fusewright.ir.loops.statements import (
     Shown,
     Statement,
     Store,
+    Unique,
     While,
 )
 from fusewright.ir.nest import Buffer, Source
@@ -35,11 +37,6 @@ _SPELLED = {
 def kernel_text(kernel: Kernel) -> str:
     """The whole kernel."""
     return "\n".join(_Writer(kernel).lines()) + "\n"
-
-
-def expression_text(kernel: Kernel, root: Expr) -> str:
-    """One expression of a kernel."""
-    return _Writer(kernel).expression(root)
 
 
 class _Writer:
@@ -65,6 +62,8 @@ class _Writer:
         text = f"b{buffer.slot}: {buffer.dtype}[{inner}]"
         if buffer.strides is not None:
             text += f" strides ({', '.join(map(self.expression, buffer.strides))})"
+        if buffer.dead:
+            text += " dead"
         return f"{'scratch' if buffer.slot in self.kernel.scratch else 'buffer'} {text}"
 
     def block(self, body: tuple[Statement, ...], depth: int) -> Iterator[str]:
@@ -84,6 +83,10 @@ class _Writer:
             yield f"b{statement.buffer}[{inner}] {word} {show(statement.value)}"
         elif isinstance(statement, Leave):
             yield f"leave L{statement.label}"
+        elif isinstance(statement, Fence):
+            yield "fence"
+        elif isinstance(statement, Unique):
+            yield f"unique b{statement.buffer}"
         elif isinstance(statement, Print):
             pieces = (repr(p) if isinstance(p, str) else self._shown(p) for p in statement.pieces)
             yield f"print({', '.join(pieces)})"
@@ -104,7 +107,7 @@ class _Writer:
         if isinstance(statement, For):
             names = ", ".join(f"i{dim.index}" for dim in statement.dims)
             spaces = " x ".join(f"[{show(d.low)}, {show(d.high)})" for d in statement.dims)
-            yield f"for {names} in {spaces}:"
+            yield f"{'parallel ' if statement.declared else ''}for {names} in {spaces}:"
         elif isinstance(statement, While):
             yield "while:"
             yield from self.block(statement.head, 1)
