@@ -186,8 +186,7 @@ def _with(
             return None
         distance = (_near(distance[0]), _near(distance[1]))
         hulls[k, len(members) - 1] = distance
-        reachable = None not in distance and verdict.overlap is not None
-        bounded = bounded and (distance == (0, 0) or reachable)
+        bounded = bounded and None not in distance
     trial = Group(members, list(places), hulls)
     form = _form(fuser, trial, bounded and group.form != "shift")
     if form is None or not _outermost(fuser, trial, form):
@@ -207,7 +206,7 @@ def _form(fuser: Fuser, trial: Group, bounded: bool) -> Form | None:
     allowed = LEVELS.index(fuser.settings.level)
     if all(hull == (0, 0) for hull in trial.hulls.values()):
         wanted: Form = "dims"
-    elif bounded and free and allowed >= LEVELS.index("overlap"):
+    elif bounded and free and allowed >= LEVELS.index("overlap") and _recomputable(fuser, trial):
         wanted = "overlap"
     else:
         wanted = "shift"
@@ -218,6 +217,33 @@ def _form(fuser: Fuser, trial: Group, bounded: bool) -> Form | None:
     if not free and fuser.settings.threads and any(m.on_threads for m in trial.members):
         return None  # strips in order would keep that loop from the threads
     return wanted
+
+
+def _recomputable(fuser: Fuser, trial: Group) -> bool:
+    """Whether the members that go beyond the strips' ends may do so twice, and on two threads.
+
+    They have no effect but their stores, do not read what they write, and nothing that comes later
+    writes what they touch: so each time they store the same values.
+    """
+    kernel = fuser.ways.around.kernel
+    trial.form = "overlap"
+    for place, (member, reach) in enumerate(zip(trial.members, reaches(trial), strict=True)):
+        if reach == (0, 0):
+            continue
+        later = {n for m in trial.members[place + 1 :] for n in m.written}
+        meeting = ((member.written, member.read), (later, member.buffers))
+        if (
+            member.unit.effects
+            or member.unit.carried
+            or any(
+                a == b or not kernel.apart(a, b)
+                for left, right in meeting
+                for a in left
+                for b in right
+            )
+        ):
+            return False
+    return True
 
 
 def _outermost(fuser: Fuser, trial: Group, form: Form) -> bool:
