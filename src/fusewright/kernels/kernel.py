@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, Any, Generic, ParamSpec, TypeVar, overload
 from fusewright.base.errors import ArgumentError, KernelError, UnsupportedError
 
 if TYPE_CHECKING:
+    from fusewright.frontends.kernels.context import Dialect
     from fusewright.frontends.kernels.source import Source
     from fusewright.kernels.explain import KernelExplanation, KernelStats
     from fusewright.kernels.quick import Quick
@@ -38,6 +39,7 @@ class Kernel(Generic[P, R]):
         self.quick: dict[Any, Quick] = {}
         functools.update_wrapper(self, function)
         self._source: Source | None = None
+        self.dialect: Dialect | None = None
         self.static: frozenset[str] = frozenset()
         self._names = tuple(self.signature.parameters)
         self._plain = all(

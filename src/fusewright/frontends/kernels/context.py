@@ -47,7 +47,8 @@ class Dialect:
     """What another language of loops does differently.
 
     `read` gives a function's tree, `functions` the rows of what only it can call, `rule` says how
-    numbers meet, and `combine` what an arithmetic operator makes of two.
+    numbers meet, `combine` what an arithmetic operator makes of two, and `converted` what is stored
+    in an element of a type.
     """
 
     name: str
@@ -55,6 +56,7 @@ class Dialect:
     functions: Mapping[Any, Callable[..., Value]]
     rule: Callable[[str, tuple[Number, ...], Span], types.Rule]
     combine: Callable[[Translation, str, Number, Number, Span], Number]
+    converted: Callable[[Number, DType, Span], Expr]
 
 
 @dataclass(frozen=True, slots=True)
@@ -163,6 +165,13 @@ class Translation:
         """What an operation computes in, and what comes out."""
         dialect = self.settings.dialect
         return (types.rule_of if dialect is None else dialect.rule)(name, operands, span)
+
+    def converted(self, number: Number, dtype: DType) -> Expr:
+        """What is stored of a number in an element of this type."""
+        dialect = self.settings.dialect
+        return (types.converted if dialect is None else dialect.converted)(
+            number, dtype, number.span
+        )
 
     # -- dispatch -------------------------------------------------------------------------------
 

@@ -57,7 +57,7 @@ def read(t: Translation, ref: ArrayRef, span: Span) -> Number:
 def store(t: Translation, ref: ArrayRef, value: Number, span: Span, combine: str = "") -> None:
     """Write an element."""
     writable(t, ref, span)
-    stored = types.converted(value, ref.dtype, value.span)
+    stored = t.converted(value, ref.dtype)
     t.write(Store(ref.buffer, ref.indices, stored, combine, span))
 
 

@@ -1,0 +1,225 @@
+"""From a work unit and a policy to a kernel that runs: found again by what they are.
+
+What PyKokkos leaves open is decided here: a team of `AUTO` has one member, and reductions go by
+blocks of the range (see `dialect.drivers`).
+"""
+
+from __future__ import annotations
+
+import inspect
+import math
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from types import FunctionType, MethodType
+from typing import Any
+
+import numpy as np
+
+from fusewright.base.errors import ArgumentError, UnsupportedError
+from fusewright.bridges.pykokkos import reducers
+from fusewright.bridges.pykokkos.dialect import lambdas, scratch
+from fusewright.bridges.pykokkos.dialect.annotations import element_of, numpy_of
+from fusewright.bridges.pykokkos.dialect.drivers import BLOCKS, Form
+from fusewright.bridges.pykokkos.dialect.rules import Kind
+from fusewright.bridges.pykokkos.dialect.units import (
+    Program,
+    Unit,
+    is_atomic,
+    program,
+    take_apart,
+)
+from fusewright.bridges.pykokkos.policies import (
+    ExecutionPolicy,
+    MDRangePolicy,
+    RangePolicy,
+    TeamPolicy,
+)
+from fusewright.bridges.pykokkos.randoms import RandomPool
+from fusewright.bridges.pykokkos.reducers import Reducer
+from fusewright.bridges.pykokkos.views import argument_of
+from fusewright.frontends.kernels import source as sources
+from fusewright.ir.dtypes import FLOAT64
+from fusewright.kernels.kernel import Kernel
+
+
+class UnitKernel(Kernel[..., Any]):
+    """The kernel of a work unit: its source is the driver's tree, its language the dialect."""
+
+    def __init__(self, made: Program) -> None:
+        super().__init__(made.function)
+        self._source = made.source
+        self.dialect = made.dialect
+        self._names = made.parameters
+        kind = inspect.Parameter.POSITIONAL_ONLY
+        words = (f"p{number}" for number in range(len(made.parameters)))
+        self.signature = inspect.Signature([inspect.Parameter(word, kind) for word in words])
+
+
+@dataclass(slots=True)
+class Launch:
+    """A work unit under one pattern; `kernels` are by what its tree depends on."""
+
+    unit: Unit
+    pattern: str
+    dims: int
+    kernels: dict[Any, UnitKernel] = field(default_factory=dict)
+    sizes: scratch.Sizes | None = None
+
+    def kernel(self, reducer: Reducer, declared: bool, team: int, extents: Any) -> UnitKernel:
+        """The kernel for a reducer, a team size and the extents of scratch views."""
+        key = (reducer.name, declared, team, extents)
+        found = self.kernels.get(key)
+        if found is None:
+            form = Form(self.pattern, self.dims, declared, reducer, self.kind(reducer))
+            found = self.kernels[key] = UnitKernel(program(self.unit, form, team, list(extents)))
+        return found
+
+    def kind(self, reducer: Reducer) -> Kind:
+        """The type of the accumulator: `Acc[T]`, or double."""
+        if self.pattern == "for":
+            return FLOAT64
+        tree = self.unit.source.tree
+        for arg in (*tree.args.posonlyargs, *tree.args.args, *tree.args.kwonlyargs):
+            if arg.arg == self.unit.acc:
+                found = element_of(self.unit.function, arg.annotation)
+                return found or reducer.kind or FLOAT64
+        return FLOAT64
+
+
+_launches: dict[Any, Launch] = {}
+
+
+def launch_of(workunit: Any, pattern: str, policy: ExecutionPolicy, view: bool) -> Launch:
+    """The launch of a work unit: a function, a bound method, or a lambda."""
+    function = workunit.__func__ if type(workunit) is MethodType else workunit
+    owner = type(workunit.__self__) if type(workunit) is MethodType else None
+    dims = len(policy.begin) if isinstance(policy, MDRangePolicy) else 1
+    team = isinstance(policy, TeamPolicy)
+    code = getattr(function, "__code__", None)
+    key = (code, function if owner is None else None, owner, pattern, dims, team, view)
+    found = _launches.get(key)
+    if found is None:
+        found = _launches[key] = _new(function, owner, pattern, dims, team, view)
+    return found
+
+
+def _new(
+    function: Any, owner: type | None, pattern: str, dims: int, team: bool, view: bool
+) -> Launch:
+    if not isinstance(function, FunctionType):
+        raise TypeError(f"ERROR: {function} is not a valid workunit")
+    if function.__name__ == "<lambda>":
+        function, source, owner = lambdas.as_function(function, pattern, dims, view)
+    else:
+        source = sources.read(function)
+    unit = take_apart(function, source, owner, pattern, dims)
+    if team:
+        unit.team = unit.indices[0]
+    return Launch(unit, pattern, dims, sizes=scratch.Sizes.of(unit) if team else None)
+
+
+def arguments(launch: Launch, kwargs: Mapping[str, Any], instance: Any) -> tuple[list[Any], bool]:
+    """What the work unit takes beside its indices, in its order; and whether its iterations are
+    independent.
+    """
+    unit = launch.unit
+    values: list[Any] = []
+    for name in unit.keywords:
+        if name not in kwargs:
+            raise ArgumentError(
+                f"{unit.function.__name__} needs the argument `{name}`",
+                unit.source.span(unit.source.tree),
+                help=f"pass it by keyword: {name}=...",
+            )
+        values.append(kwargs[name])
+    if len(kwargs) > len(values):
+        extra = sorted(set(kwargs) - set(unit.keywords))
+        if extra:
+            raise ArgumentError(
+                f"{unit.function.__name__} has no argument `{extra[0]}`",
+                unit.source.span(unit.source.tree),
+            )
+    declared = not is_atomic(unit, dict(kwargs), instance)
+    fields = [getattr(instance, name) for name in unit.fields] if instance is not None else []
+    if unit.draws:
+        pools = [v for v in (*kwargs.values(), *fields) if isinstance(v, RandomPool)]
+        if instance is not None:
+            pools += [v for v in vars(instance).values() if isinstance(v, RandomPool)]
+        if len(set(map(id, pools))) != 1:
+            raise UnsupportedError(
+                f"{unit.function.__name__} draws from {len(pools)} random pools",
+                unit.source.span(unit.source.tree),
+                help="pass one pool to it",
+            )
+        pool = pools[0]
+        values += [pool.seed, pool.next_launch()]
+    return [argument_of(_plain(value)) for value in (*values, *fields)], declared
+
+
+def _plain(value: Any) -> Any:
+    """Tensors and the like give their memory; a pool is not looked at inside."""
+    if isinstance(value, RandomPool):
+        return 0
+    return value
+
+
+def bounds_of(policy: Any) -> tuple[list[int], int]:
+    """The numbers a driver takes for the range, and how many steps its first dim has."""
+    if isinstance(policy, RangePolicy):
+        return [policy.begin, policy.end], policy.end - policy.begin
+    if isinstance(policy, TeamPolicy):
+        return [0, policy.league_size], policy.league_size
+    pairs = zip(policy.begin, policy.end, strict=True)
+    return [bound for pair in pairs for bound in pair], policy.end[0] - policy.begin[0]
+
+
+def run(
+    pattern: str,
+    policy: ExecutionPolicy,
+    workunit: Any,
+    kwargs: Mapping[str, Any],
+    reducer: Reducer = reducers.Sum,
+    view: Any = None,
+) -> Any:
+    """Run a work unit; what a reduction or scan gives."""
+    launch = launch_of(workunit, pattern, policy, view is not None)
+    instance = _instance(workunit, launch)
+    if view is not None:
+        kwargs = {**kwargs, lambdas.VIEW: view}
+    rest, declared = arguments(launch, kwargs, instance)
+    team = 1
+    extents: tuple[tuple[int, ...], ...] = ()
+    if isinstance(policy, TeamPolicy):
+        team = policy.team_size
+        assert launch.sizes is not None
+        extents = launch.sizes.extents(kwargs, instance, team, policy.league_size)
+    kernel = launch.kernel(reducer, declared, team, extents)
+    numbers, steps = bounds_of(policy)
+    if pattern == "for":
+        kernel(*numbers, *rest)
+        return None
+    if pattern == "scan":
+        return _plain_result(kernel(*numbers, *rest), reducer)
+    size = max(1, math.ceil(steps / BLOCKS))
+    blocks = max(0, math.ceil(steps / size))
+    partials = _partials(launch.kind(reducer), reducer, blocks)
+    return _plain_result(kernel(*numbers, size, *partials, *rest), reducer)
+
+
+def _instance(workunit: Any, launch: Launch) -> Any:
+    if type(workunit) is MethodType:
+        return workunit.__self__
+    if launch.unit.owner is not None:
+        return lambdas.receiver_of(workunit)
+    return None
+
+
+def _partials(kind: Kind, reducer: Reducer, blocks: int) -> list[Any]:
+    return [np.empty(blocks, numpy_of(part.kind_of(kind))) for part in reducer.parts]
+
+
+def _plain_result(found: Any, reducer: Reducer) -> Any:
+    if isinstance(found, tuple):
+        numbers = [number.item() if hasattr(number, "item") else number for number in found]
+        return reducer.result(*numbers) if reducer.result is not None else tuple(numbers)
+    return found.item() if hasattr(found, "item") else found
