@@ -183,7 +183,8 @@ def __getattr__(name: str) -> Any:
 __all__ = [
     *sorted(_more),
     "AUTO", "Acc", "BAnd", "BOr", "BinOp", "BinOp1D", "BinOp3D", "BinSort", "DataType",
-    "DataTypeClass", "Decorator", "ExecutionPolicy", "ExecutionSpace", "ExecutionSpaceInstance", "Iterate", "LAnd",
+    "DataTypeClass", "Decorator", "ExecutionPolicy", "ExecutionSpace", "ExecutionSpaceInstance",
+    "Iterate", "LAnd",
     "LOr", "Layout", "MDRangePolicy", "Max", "MaxLoc", "MemorySpace", "Min", "MinLoc", "MinMax",
     "MinMaxLoc", "PerTeam", "PerThread", "Prod", "RandomPool", "Random_XorShift1024_Pool",
     "Random_XorShift64_Pool", "RangePolicy", "Rank", "ScratchView", "ScratchView1D",

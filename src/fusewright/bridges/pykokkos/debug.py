@@ -24,6 +24,7 @@ from fusewright.bridges.pykokkos.policies import (
 )
 from fusewright.bridges.pykokkos.reducers import Reducer
 from fusewright.frontends.kernels import source as sources
+from fusewright.ir.dtypes import BOOL, FLOAT64
 
 
 class TeamMember:
@@ -90,13 +91,11 @@ def _accumulated(
     for index in _indices(policy):
         total = call(*index, total, *last, **kwargs)
     if reducer.result is None:
-        return total
+        return bool(total) if reducer.kind is BOOL else total
     return reducer.result(*(getattr(total, part.name) for part in reducer.parts))
 
 
 def _identity(part: Any) -> Any:
-    from fusewright.ir.dtypes import FLOAT64
-
     value = part.identity(part.kind or FLOAT64)
     assert isinstance(value, ast.Constant)
     return value.value

@@ -60,7 +60,14 @@ class ViewType:
         """The view's memory as a NumPy array."""
         return self._memory
 
-    xp_array = data
+    @data.setter
+    def data(self, value: Any) -> None:
+        self._memory[...] = value
+
+    @property
+    def xp_array(self) -> NDArray:
+        """See `data`."""
+        return self._memory
 
     @property
     def shape(self) -> tuple[int, ...]:

@@ -25,7 +25,8 @@ from fusewright.bridges.pykokkos.spaces import (
 
 def execute(space: ExecutionSpace, workload: Any) -> None:
     """Run a workload's main function, then its callbacks."""
-    members = _members(type(workload))
+    owner: Any = type(workload)
+    members = _members(owner)
     mains = [found for found in members if role_of(found) == "main"]
     if len(mains) != 1:
         raise ArgumentError(
@@ -38,7 +39,7 @@ def execute(space: ExecutionSpace, workload: Any) -> None:
         _with_fields(mains[0], workload)(workload)
     finally:
         set_default_space(before)
-    for name, kind in fields_of(type(workload)).items():
+    for name, kind in fields_of(owner).items():
         value = getattr(workload, name, None)
         if isinstance(value, int | float):
             setattr(workload, name, _as(kind, value))

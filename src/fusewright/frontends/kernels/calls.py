@@ -68,6 +68,7 @@ def call(t: Translation, node: ast.Call) -> Value:
     if constructor is not None:
         record = records.create(t, target)
         _inline(t, node, constructor, record)
+        record.depth = -1
         return record
     raise t.refuse(
         node,

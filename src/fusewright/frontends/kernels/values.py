@@ -101,17 +101,18 @@ class Struct:
     kind: type
 
 
-@dataclass(frozen=True, slots=True, eq=False)
+@dataclass(slots=True, eq=False)
 class Record:
     """An object that the kernel makes or is handed in parts: what each of its attributes holds, a
     value or a variable (`joins.Slot`).
 
-    Two names for it are one object, as in Python.  No attribute is added in blocks inside `depth`.
+    Two names for it are one object, as in Python.  While it is being made, attributes are added in
+    blocks of `depth`.
     """
 
     kind: type
     fields: dict[str, Any]
-    depth: int = 0
+    depth: int = -1
 
 
 @dataclass(frozen=True, slots=True)

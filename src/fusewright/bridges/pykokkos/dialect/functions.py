@@ -118,7 +118,7 @@ def _record(t: Translation, node: ast.Call, values: Values) -> Value:
     kind, *rest = values
     assert isinstance(kind, Static)
     names = [part.value for part in rest[::2] if isinstance(part, Static)]
-    return Record(kind.value, dict(zip(names, rest[1::2], strict=True)), t.depth)
+    return Record(kind.value, dict(zip(names, rest[1::2], strict=True)))
 
 
 def _vector(t: Translation, node: ast.Call, values: Values) -> Value:
