@@ -14,7 +14,6 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from contextlib import ExitStack
-from dataclasses import replace
 
 from fusewright.codegen import reduction, repeat
 from fusewright.codegen.arguments import Arguments
@@ -176,8 +175,7 @@ class Lowering(Arguments):
             for member in self.kernel.members:
                 if member.place == "row":
                     slot = member.stage.slot
-                    self.memory.layouts[slot] = replace(
-                        self.memory.layouts[slot],
+                    self.memory.layouts[slot] = self.memory.layouts[slot]._replace(
                         stretch=linear.plus(self.stretch, halo_of(member)),
                         start=linear.plus(low, -margin_of(member, -member.left)),
                     )

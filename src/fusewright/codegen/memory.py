@@ -7,7 +7,7 @@ ring of rows in scratch) and `tile` (the elements around the current tile in scr
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from typing import NamedTuple
 
 from fusewright.codegen.builder import Builder, mask_type
 from fusewright.codegen.spell import llvm_type
@@ -17,8 +17,7 @@ from fusewright.ir.expr import Expr, const, op
 from fusewright.ir.nest import Buffer
 
 
-@dataclass(frozen=True, slots=True)
-class Layout:
+class Layout(NamedTuple):
     """How an index becomes an address.
 
     `base` is a register.  `leading` dims are the ring (`ring` rows, a power of two; only of dim 0)

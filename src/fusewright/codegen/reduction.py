@@ -14,8 +14,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from contextlib import ExitStack
-from dataclasses import dataclass
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, NamedTuple
 
 from fusewright.codegen.fold import Folding, identity, load_lanes, store_lanes
 from fusewright.codegen.loops import at
@@ -58,8 +57,7 @@ def write(
         work.fold_outer()
 
 
-@dataclass(frozen=True, slots=True)
-class Fold:
+class Fold(NamedTuple):
     """One accumulation of a phase: a stage's (a complex value has two parts)."""
 
     stage: Stage

@@ -170,13 +170,17 @@ def _spread(original: Function, function: Function) -> Function:
     return call
 
 
+RETURNS_INT = not isinstance(np.count_nonzero([]), np.generic)
+"""Whether this NumPy counts all elements as a Python number (a NumPy one since 2.3)."""
+
+
 @recorded(np.count_nonzero, host=True)
 def count_nonzero(a: Any, axis: Any = None, *, keepdims: bool = False) -> Any:
-    """How many elements are not zero; without an axis a number, computed now."""
+    """How many elements are not zero."""
     node = node_of(a)
     axis = flat_axis(node, axis)
     result = reductions.count_nonzero(node, axis, keepdims)
-    return result if axis is not None or keepdims else int(result)
+    return int(result) if RETURNS_INT and axis is None and not keepdims else result
 
 
 @recorded(np.ptp, host=True)

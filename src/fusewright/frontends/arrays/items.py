@@ -79,10 +79,7 @@ def full_mask(key: Any, handle: Handle) -> Node | None:
         node = sharing.snapshot(np.asarray(key))
     else:
         return None
-    shape = handle._shape
-    if node.shape != shape[: len(node.shape)]:
-        raise indexing.mask_mismatch(node.shape, shape[: len(node.shape)], 0)
-    return node
+    return indexing.fitting_mask(node, handle._shape[: len(node.shape)], 0)
 
 
 def _is_bool_list(key: list[Any]) -> bool:

@@ -25,6 +25,15 @@ from fusewright.ir.graph import LEAF, Memory, Node, contiguous_strides, leaf
 NDArray = np.ndarray[Any, np.dtype[Any]]
 
 
+def numpy_array(value: Any, dtype: Any = None) -> NDArray:
+    """NumPy's array of anything; an `__array__` method may well answer with an array of ours."""
+    convert = getattr(type(value), "__array__", None)
+    if convert is not None and not isinstance(value, np.ndarray | np.generic):
+        made = convert(value)
+        value = content(made) if isinstance(made, Handle) else made
+    return np.asarray(value, dtype)
+
+
 def snapshot(array: NDArray) -> Node:
     """A value that later writes to the array do not change: a copy, or the array where nobody can
     write to it.

@@ -103,6 +103,8 @@ def hold(change: int) -> None:
     """Compute nothing that nobody asks for while the sum of changes is positive."""
     global _held
     _held += change
+    if native is not None:
+        native.set_holding(_held > 0)
 
 
 _local = threading.local()

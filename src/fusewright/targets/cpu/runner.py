@@ -22,7 +22,7 @@ from fusewright.targets.cpu import background
 from fusewright.targets.cpu.compiled import Compiled, disk_key, fetch, keep
 from fusewright.targets.cpu.features import select
 from fusewright.targets.cpu.launch import Launch, fetcher, prepare
-from fusewright.targets.cpu.threads import default_threads
+from fusewright.targets.cpu.threads import code, default_threads
 
 Memories = dict[int, tuple[Memory, int]]
 Results = dict[int, Any]
@@ -34,6 +34,10 @@ Compute = Callable[[Node, list[Any]], Any]
 
 HOT = 2
 """Runs after which better code is worth compiling: many structures are met once."""
+SECONDS_A_LINE = 1e-4
+"""What compiling a line of LLVM text for good takes: a structure that is new must have run as long
+as that, or a short program would share the processor with compilations it gains nothing from.
+"""
 
 
 UNKNOWN = object()
@@ -44,9 +48,9 @@ class Runner:
     """The steps of a plan with their code.
 
     `last_use[k]` are the slots nobody needs after step k, `complete[k]` the outputs that step k
-    finishes.  `improve` makes better code once the runner has shown that it is needed again.
-    `origin` and `seconds` say where the code came from and how long that took; `runs` counts the
-    evaluations.
+    finishes.  `improve` makes better code once the runner has shown that it is needed again: after
+    `trial` seconds of running.  `origin` and `seconds` say where the code came from and how long
+    that took; `runs` counts the evaluations.
     """
 
     program: Program
@@ -59,6 +63,7 @@ class Runner:
     last_use: list[tuple[int, ...]] = field(default_factory=list)
     complete: list[tuple[int, ...]] = field(default_factory=list)
     improve: Callable[[], None] | None = None
+    trial: float = 0.0
     origin: Literal["compiled", "disk"] = "disk"
     seconds: float = 0.0
     runs: int = 0
@@ -73,6 +78,7 @@ class Runner:
         watch: Watch | None = None,
     ) -> None:
         """Compute, and make the output nodes leaves; `watch` hears of every step."""
+        began = perf_counter()
         values = [fetch(order) for fetch in self.fetches]
         memories: Memories = {slot: order[slot].value[:2] for slot in self.leaves}
         limit = options.threads or default_threads()
@@ -97,12 +103,13 @@ class Runner:
                 node.become_leaf(memory, offset, strides)
             for slot in self.last_use[number]:
                 memories.pop(slot, None)
-        self.note_run()
+        self.note_run(perf_counter() - began)
 
-    def note_run(self) -> None:
+    def note_run(self, seconds: float) -> None:
         """Count a run; what runs again is worth better code."""
         self.runs += 1
-        if self.improve is not None and self.runs >= HOT:
+        self.trial -= seconds
+        if self.improve is not None and self.runs >= HOT and self.trial <= 0:
             background.submit(self.improve)
             self.improve = None
 
@@ -138,16 +145,22 @@ def obtain(key: Any, slice_: Slice, options: Options) -> Runner:
     name = disk_key((key, select(options.features).llvm_features))
     compiled = fetch(name)
     if compiled is None:
-        # Imported here: a process that finds its code on disk neither plans nor compiles.
-        from fusewright.targets.cpu.build import build
+        with background.taking_turns():
+            if options.background:
+                background.submit(code)  # LLVM starts while this thread plans.
+            # Imported here: a process that finds its code on disk neither plans nor compiles.
+            from fusewright.targets.cpu.build import build
 
-        compiled = build(slice_, options)
+            compiled = build(slice_, options)
         keep(name, compiled)
         origin = "compiled"
     runner = assemble(compiled)
     runner.origin, runner.seconds = origin, perf_counter() - start
-    if not all(kernel is None or kernel.final for kernel in compiled.kernels):
+    quick = [kernel for kernel in compiled.kernels if kernel is not None and not kernel.final]
+    if quick:
         runner.improve = lambda: _improve(name, compiled, runner, options)
+        if origin == "compiled":
+            runner.trial = SECONDS_A_LINE * sum(k.module.text.count("\n") for k in quick)
     return runner
 
 
