@@ -7,6 +7,7 @@ from __future__ import annotations
 
 from typing import Any
 
+from fusewright.base.errors import FusewrightError as Error
 from fusewright.base.errors import UnsupportedError
 from fusewright.bridges.pykokkos import elementwise, functions
 from fusewright.bridges.pykokkos.atomics import (
@@ -183,8 +184,8 @@ def __getattr__(name: str) -> Any:
 __all__ = [
     *sorted(_more),
     "AUTO", "Acc", "BAnd", "BOr", "BinOp", "BinOp1D", "BinOp3D", "BinSort", "DataType",
-    "DataTypeClass", "Decorator", "ExecutionPolicy", "ExecutionSpace", "ExecutionSpaceInstance",
-    "Iterate", "LAnd",
+    "DataTypeClass", "Decorator", "Error", "ExecutionPolicy", "ExecutionSpace",
+    "ExecutionSpaceInstance", "Iterate", "LAnd",
     "LOr", "Layout", "MDRangePolicy", "Max", "MaxLoc", "MemorySpace", "Min", "MinLoc", "MinMax",
     "MinMaxLoc", "PerTeam", "PerThread", "Prod", "RandomPool", "Random_XorShift1024_Pool",
     "Random_XorShift64_Pool", "RangePolicy", "Rank", "ScratchView", "ScratchView1D",

@@ -36,7 +36,8 @@ from fusewright.bridges.pykokkos.policies import (
 )
 from fusewright.bridges.pykokkos.randoms import RandomPool
 from fusewright.bridges.pykokkos.reducers import Reducer
-from fusewright.bridges.pykokkos.views import argument_of
+from fusewright.bridges.pykokkos.spaces import Trait
+from fusewright.bridges.pykokkos.views import ViewType
 from fusewright.frontends.kernels import source as sources
 from fusewright.ir.dtypes import FLOAT64
 from fusewright.kernels.kernel import Kernel
@@ -63,6 +64,7 @@ class Launch:
     pattern: str
     dims: int
     kernels: dict[Any, UnitKernel] = field(default_factory=dict)
+    atomic: bool = False
     sizes: scratch.Sizes | None = None
 
     def kernel(self, reducer: Reducer, declared: bool, team: int, extents: Any) -> UnitKernel:
@@ -115,52 +117,59 @@ def _new(
     unit = take_apart(function, source, owner, pattern, dims)
     if team:
         unit.team = unit.indices[0]
-    return Launch(unit, pattern, dims, sizes=scratch.Sizes.of(unit) if team else None)
+    sizes = scratch.Sizes.of(unit) if team else None
+    return Launch(unit, pattern, dims, atomic=is_atomic(unit), sizes=sizes)
 
 
 def arguments(launch: Launch, kwargs: Mapping[str, Any], instance: Any) -> tuple[list[Any], bool]:
     """What the work unit takes beside its indices, in its order; and whether its iterations are
-    independent.
+    independent: they are unless they meet in atomic updates.
     """
     unit = launch.unit
-    values: list[Any] = []
-    for name in unit.keywords:
-        if name not in kwargs:
-            raise ArgumentError(
-                f"{unit.function.__name__} needs the argument `{name}`",
-                unit.source.span(unit.source.tree),
-                help=f"pass it by keyword: {name}=...",
-            )
-        values.append(kwargs[name])
-    if len(kwargs) > len(values):
-        extra = sorted(set(kwargs) - set(unit.keywords))
-        if extra:
-            raise ArgumentError(
-                f"{unit.function.__name__} has no argument `{extra[0]}`",
-                unit.source.span(unit.source.tree),
-            )
-    declared = not is_atomic(unit, dict(kwargs), instance)
-    fields = [getattr(instance, name) for name in unit.fields] if instance is not None else []
+    names = unit.keywords
+    if len(kwargs) != len(names) or not all(name in kwargs for name in names):
+        raise _wrong_arguments(unit, kwargs)
+    given = [kwargs[name] for name in names]
     if unit.draws:
-        pools = [v for v in (*kwargs.values(), *fields) if isinstance(v, RandomPool)]
-        if instance is not None:
-            pools += [v for v in vars(instance).values() if isinstance(v, RandomPool)]
-        if len(set(map(id, pools))) != 1:
-            raise UnsupportedError(
-                f"{unit.function.__name__} draws from {len(pools)} random pools",
-                unit.source.span(unit.source.tree),
-                help="pass one pool to it",
-            )
-        pool = pools[0]
-        values += [pool.seed, pool.next_launch()]
-    return [argument_of(_plain(value)) for value in (*values, *fields)], declared
+        pool = _pool(unit, kwargs, instance)
+        given += [pool.seed, pool.next_launch()]
+    if instance is not None:
+        given += [getattr(instance, name) for name in unit.fields]
+    declared = not launch.atomic
+    for place, value in enumerate(given):
+        if isinstance(value, ViewType):
+            given[place] = value._memory
+            if value.trait is Trait.Atomic:
+                declared = False
+        elif isinstance(value, RandomPool):
+            given[place] = 0  # What is drawn comes from the seed and the launch's number.
+    return given, declared
 
 
-def _plain(value: Any) -> Any:
-    """Tensors and the like give their memory; a pool is not looked at inside."""
-    if isinstance(value, RandomPool):
-        return 0
-    return value
+def _wrong_arguments(unit: Unit, kwargs: Mapping[str, Any]) -> ArgumentError:
+    span = unit.source.span(unit.source.tree)
+    missing = [name for name in unit.keywords if name not in kwargs]
+    if missing:
+        return ArgumentError(
+            f"{unit.function.__name__} needs the argument `{missing[0]}`",
+            span,
+            help=f"pass it by keyword: {missing[0]}=...",
+        )
+    extra = sorted(set(kwargs) - set(unit.keywords))
+    return ArgumentError(f"{unit.function.__name__} has no argument `{extra[0]}`", span)
+
+
+def _pool(unit: Unit, kwargs: Mapping[str, Any], instance: Any) -> RandomPool:
+    """The one random pool among a work unit's arguments and its object's fields."""
+    values = [*kwargs.values(), *(vars(instance).values() if instance is not None else ())]
+    pools = {id(value): value for value in values if isinstance(value, RandomPool)}
+    if len(pools) != 1:
+        raise UnsupportedError(
+            f"{unit.function.__name__} draws from {len(pools)} random pools",
+            unit.source.span(unit.source.tree),
+            help="pass one pool to it",
+        )
+    return next(iter(pools.values()))
 
 
 def bounds_of(policy: Any) -> tuple[list[int], int]:

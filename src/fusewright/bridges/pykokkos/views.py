@@ -1,7 +1,7 @@
 """`pk.View`: a thin handle over an array of this package, laid out as the program asked.
 
-A kernel gets the memory itself (`argument_of`), and so does whoever reads `view.data`: while that
-loan is open every statement on the array is complete when it returns.
+A kernel gets the memory itself, and so does whoever reads `view.data`: while that loan is open
+every statement on the array is complete when it returns.
 """
 
 from __future__ import annotations
@@ -304,11 +304,6 @@ def astype(view: ViewType, dtype: Any) -> View:
     fresh = View(view.shape, dtype)
     fresh._memory[...] = view._memory
     return fresh
-
-
-def argument_of(value: Any) -> Any:
-    """What a kernel gets for an argument: a view's memory, anything else as it is."""
-    return value._memory if isinstance(value, ViewType) else value
 
 
 class ScratchView:

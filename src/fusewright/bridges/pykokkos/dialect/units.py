@@ -26,7 +26,6 @@ from fusewright.bridges.pykokkos.dialect.functions import RECORD, conversion, ta
 from fusewright.bridges.pykokkos.dialect.rewrite import Rewriter, Scope, local_names, prologue
 from fusewright.bridges.pykokkos.dialect.rules import combine, convert, rule
 from fusewright.bridges.pykokkos.dialect.teams import Fission, Members
-from fusewright.bridges.pykokkos.randoms import RandomPool
 from fusewright.bridges.pykokkos.spaces import Trait
 from fusewright.frontends.kernels import source as sources
 from fusewright.frontends.kernels.context import Dialect
@@ -284,15 +283,7 @@ def _proxy(unit: Unit) -> FunctionType:
     return proxy
 
 
-def is_atomic(unit: Unit, arguments: dict[str, Any], instance: Any) -> bool:
-    """Whether iterations meet in atomic updates: then nothing is declared independent."""
-    if unit.atomic:
-        return True
+def is_atomic(unit: Unit) -> bool:
+    """Whether a work unit's text says that iterations meet in atomic updates."""
     named = views_of(unit.owner or unit.function)
-    if any(info.trait is Trait.Atomic for info in named.values()):
-        return True
-    values = [*arguments.values(), *(getattr(instance, name, None) for name in unit.fields)]
-    return any(getattr(value, "trait", None) is Trait.Atomic for value in values)
-
-
-__all__ = ["Program", "RandomPool", "Unit", "is_atomic", "program", "take_apart"]
+    return unit.atomic or any(info.trait is Trait.Atomic for info in named.values())
