@@ -5,25 +5,38 @@ from __future__ import annotations
 import copy
 import io
 from collections.abc import Callable, Iterator
-from contextlib import redirect_stdout
+from contextlib import contextmanager, redirect_stdout
 from typing import Any
 
 import numpy as np
 
 import fusewright as fw
+from fusewright.targets.cpu import threads
 from fusewright.targets.cpu.features import LEVELS, machine_flags, select
 
 Outcome = tuple[Any, tuple[Any, ...], str]
 
 
 def settings() -> Iterator[dict[str, Any]]:
-    """Every way a kernel can run: interpreted and compiled, checked and not."""
+    """Every way a kernel can run: interpreted and compiled, on threads or not, checked and not."""
     yield {"target": "reference", "debug": True}
     yield {"target": "reference", "check": True}
     for level in LEVELS:
         if set(level.flags) <= {*machine_flags(), "sse3"} or level.name == select("auto").name:
-            yield {"features": level.name}
+            yield {"features": level.name, "threads": 1}
+            yield {"features": level.name, "threads": 2}
+    yield {"fuse": False}
     yield {"check": True}
+
+
+@contextmanager
+def small_work_on_threads() -> Iterator[None]:
+    """Loops are divided among threads however little they do."""
+    usual, threads.LEAST_PICOSECONDS = threads.LEAST_PICOSECONDS, 0
+    try:
+        yield
+    finally:
+        threads.LEAST_PICOSECONDS = usual
 
 
 def copied(value: Any) -> Any:
@@ -77,7 +90,7 @@ def same_as_cpython(kernel: Any, *arguments: Any, returns: bool = True) -> None:
     """The kernel does what the function does, on every target."""
     wanted = outcome(kernel.__wrapped__, arguments)
     for chosen in settings():
-        with fw.options(**chosen):
+        with fw.options(**chosen), small_work_on_threads():
             found = outcome(kernel, arguments)
         if returns:
             assert_same(found[0], wanted[0], f"result under {chosen}")

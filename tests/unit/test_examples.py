@@ -22,6 +22,7 @@ PRINTS = {
     "09_numpy": "[0. 2. 4. 6. 8.]",
     "10_library_steps": "library step matmul",
     "11_kernels": "is out of bounds for dim 0 of `b`, which has 5 elements",
+    "12_lazy_kernels": "norm 1.000000",
     "14_pykokkos": "name `undefined` is not defined",
 }
 

@@ -86,8 +86,7 @@ typedef struct {
 } Handle;
 
 extern PyTypeObject NodeType, MemoryType, HandleType, OperatorsType, OpType, FunctionType,
-    ProgramType, LockType, ReplayType, ReplayerType,
-    EvaluatorType;
+    ProgramType, LockType, ReplayType, ReplayerType, EvaluatorType, RecorderType;
 
 /* node.c */
 extern PyObject *no_args, *no_name;
@@ -182,6 +181,6 @@ int program_ready(PyObject *unset);
 
 /* each part's functions */
 extern PyMethodDef view_methods[], operator_methods[], handle_methods[], trace_methods[], slice_methods[], memory_methods[],
-    node_methods[], program_methods[];
+    node_methods[], program_methods[], call_methods[];
 
 #endif

@@ -32,14 +32,15 @@ static int parts_ready(void)
 PyMODINIT_FUNC PyInit__native(void)
 {
     static PyMethodDef *parts[] = {view_methods,  node_methods,  memory_methods, handle_methods, operator_methods,
-                                   trace_methods, slice_methods,  program_methods};
+                                   trace_methods, slice_methods,  program_methods, call_methods};
     static struct {
         const char *name;
         PyTypeObject *type;
     } types[] = {{"Node", &NodeType},           {"Memory", &MemoryType}, {"Handle", &HandleType},
                  {"Operators", &OperatorsType}, {"Op", &OpType},         {"Function", &FunctionType},
                  {"Program", &ProgramType},     {"Lock", &LockType},     {"Replay", &ReplayType},
-                 {"Replayer", &ReplayerType},   {"Evaluator", &EvaluatorType}};
+                 {"Replayer", &ReplayerType},   {"Evaluator", &EvaluatorType},
+                 {"Recorder", &RecorderType}};
     if (node_ready() < 0)
         return NULL;
     PyObject *module = PyModule_Create(&definition);

@@ -150,14 +150,15 @@ def describe_order(order: Order, unit: Unit, facts: Facts = NOTHING) -> str:
 def _dim_line(order: Order, dim: Dim, facts: Facts) -> str:
     carries = [carry for carry in order.carries if carry.dim == dim.number]
     if carries:
-        return f"loop `{_name(dim)}` runs in order: {_carried(carries[0], facts)}"
+        return f"loop `{_name(dim)}` runs in order: {conflict_in_words(carries[0], facts)}"
     parts = [f"`{r.array}` by {r.op}" for r in order.reductions if dim.number in r.dims]
     if parts:
         return f"loop `{_name(dim)}` reduces {', '.join(parts)}"
     return f"loop `{_name(dim)}` runs in parallel"
 
 
-def _carried(carry: Carry, facts: Facts) -> str:
+def conflict_in_words(carry: Carry, facts: Facts) -> str:
+    """What a loop carries from one iteration to a later one."""
     if not carry.proved:
         return f"`{carry.array}`: nothing proved within the budget of {facts.budget} operations"
     if isinstance(carry.source.root, Scalar):

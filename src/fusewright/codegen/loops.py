@@ -117,12 +117,12 @@ class Loops:
         finally:
             self.builder.lanes = before
 
-    def text(self, name: str) -> str:
+    def text(self, name: str, first: str = "%args") -> str:
         """The function."""
         lines = [*self.builder.entry, *self.builder.scopes[0].lines]
         body = "\n".join(f"  {line}" for line in lines)
         return (
-            f"define void @{name}(ptr %args, i64 %lo, i64 %hi, ptr %scratch) #0 {{\n"
+            f"define void @{name}(ptr {first}, i64 %lo, i64 %hi, ptr %scratch) #0 {{\n"
             f"entry:\n{body}\n  ret void\n}}\n"
         )
 

@@ -27,11 +27,11 @@ from fusewright.rules.decompose import decompose_all
 
 @dataclass(frozen=True, slots=True)
 class LoopWord:
-    """An argument: a buffer's pointer, a parameter, the report of a failed check, or the function
-    that prints.
+    """An argument: a buffer's pointer, a parameter, the report of a failed check, the function that
+    prints, or the threads there are (none: 0).
     """
 
-    what: Literal["pointer", "param", "report", "print"]
+    what: Literal["pointer", "param", "report", "print", "team"]
     number: int = 0
 
 
@@ -82,8 +82,9 @@ class Reading(Loops):
             self.show = self._word(LoopWord("print"), None)
 
     def _word(self, word: LoopWord, dtype: DType | None) -> str:
-        self.words.append(word)
-        return self.argument(len(self.words) - 1, dtype)
+        if word not in self.words:
+            self.words.append(word)
+        return self.argument(self.words.index(word), dtype)
 
     def _scratch(self, number: int) -> str:
         buffer = self.kernel.buffers[number]
@@ -102,13 +103,14 @@ class Reading(Loops):
             if node.name == "index":
                 memo[node] = self.variables[node.attr]
             elif node.name == "local":
-                memo[node] = self._read(node)
+                memo[node] = self.read_variable(node)
             else:
                 fresh = rebuild(node, tuple(memo[arg] for arg in node.args))
                 memo[node] = self._load(fresh) if node.name == "load" else fresh
         return memo[root]
 
-    def _read(self, node: Expr) -> Expr:
+    def read_variable(self, node: Expr) -> Expr:
+        """A variable's value here and now."""
         known = self.values.get(node.attr)
         if known is not None:
             return known

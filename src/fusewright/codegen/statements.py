@@ -1,27 +1,27 @@
-"""A kernel of loops as LLVM text: its statements in program order, one function.
+"""A planned kernel of loops as LLVM text: its statements in program order, one function, and one
+more for each loop whose iterations are divided among threads.
 
 Loads and variables are read where a statement stands, and what is computed from them may move out
-of loops it does not change in.  The innermost loop runs in vectors where `plan.loops` says that its
-iterations are independent; the bits are the same.
+of loops it does not change in.  Which loops run on threads and in vectors the plan says.
 """
 
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 
-from fusewright.codegen.builder import Lanes, Scope, mask_type
+from fusewright.codegen.builder import Scope
 from fusewright.codegen.prelude import prelude
-from fusewright.codegen.reading import LoopWord, Reading
+from fusewright.codegen.reading import LoopWord
 from fusewright.codegen.spell import llvm_type
+from fusewright.codegen.tasks import Tasks
 from fusewright.ir.dtypes import BOOL, INT64
-from fusewright.ir.expr import Expr, load, op, postorder, typed_op
+from fusewright.ir.expr import Expr, load, typed_op
 from fusewright.ir.loops.statements import (
     Block,
     Check,
     For,
     If,
-    Kernel,
     Leave,
     Let,
     Print,
@@ -29,46 +29,50 @@ from fusewright.ir.loops.statements import (
     Statement,
     Store,
     While,
-    expressions,
-    walk,
 )
-from fusewright.plan.loops import Verdict, independent
+from fusewright.plan.loops.plan import LoopPlan
 
 ATTRIBUTES = 'attributes #0 = { nounwind "prefer-vector-width"="512" }\n!0 = !{i32 1}'
 
 
 @dataclass(frozen=True, slots=True)
 class LoopModule:
-    """The text, what a caller must hand over, and what numbers in reports and prints mean."""
+    """The text, what a caller must hand over, and what numbers in reports and prints mean.
+
+    `functions` are those defined.
+    """
 
     text: str
     words: tuple[LoopWord, ...]
     checks: tuple[Check, ...]
     prints: tuple[Print, ...]
-    verdicts: tuple[tuple[For, Verdict], ...]
+    functions: tuple[str, ...]
 
 
-def lower(kernel: Kernel, vector_bytes: int) -> LoopModule:
-    """The kernel's module for machine vectors of this many bytes."""
-    return _Emission(kernel, vector_bytes).run()
+def lower(plan: LoopPlan, vector_bytes: int) -> LoopModule:
+    """The plan's module for machine vectors of this many bytes."""
+    emission = _Emission(plan, vector_bytes)
+    text = emission.module()
+    full = f"{text}\n{prelude(text)}\n{ATTRIBUTES}\n"
+    functions = ("kernel", *(task.name for task in emission.tasks))
+    return LoopModule(
+        full, tuple(emission.words), tuple(emission.checks), tuple(emission.prints), functions
+    )
 
 
-class _Emission(Reading):
-    def __init__(self, kernel: Kernel, vector_bytes: int) -> None:
-        super().__init__(kernel, vector_bytes)
+class _Emission(Tasks):
+    def __init__(self, plan: LoopPlan, vector_bytes: int) -> None:
+        super().__init__(plan, vector_bytes)
         self.checks: list[Check] = []
         self.prints: list[Print] = []
-        self.verdicts: list[tuple[For, Verdict]] = []
         self.ends: dict[int, str] = {}
 
-    def run(self) -> LoopModule:
+    def module(self) -> str:
         self.arguments()
+        if self.plan.threads:
+            self.team = self._word(LoopWord("team"), None)
         self.block(self.kernel.body)
-        text = self.text("kernel")
-        full = f"{text}\n{prelude(text)}\n{ATTRIBUTES}\n"
-        return LoopModule(
-            full, tuple(self.words), tuple(self.checks), tuple(self.prints), tuple(self.verdicts)
-        )
+        return "\n".join([self.text("kernel"), *(task.text for task in self.tasks)])
 
     # -- statements -----------------------------------------------------------------------------
 
@@ -98,9 +102,6 @@ class _Emission(Reading):
     def if_(self, statement: If) -> None:
         builder = self.builder
         condition = self.settled(statement.condition)
-        if builder.lanes is not None:
-            self._masked_if(statement, condition)
-            return
         register = builder.scalar(condition)
         leave = self.inside(statement.body, statement.orelse, again=False)
         name = builder.label()
@@ -159,97 +160,11 @@ class _Emission(Reading):
         ]  # fmt: skip
 
     def for_(self, statement: For) -> None:
-        bounds = [(self.scalar(dim.low), self.scalar(dim.high)) for dim in statement.dims]
-        leave = self.inside(statement.body, again=True)
-        inner = any(isinstance(each, For | While) for each in walk(statement.body))
-        verdict = Verdict(False, "it contains loops") if inner else (
-            independent(self.kernel, statement)
-        )  # fmt: skip
-        self.verdicts.append((statement, verdict))
-        width = self._width(statement) if verdict.parallel else 1
-        self._nest(statement, bounds, 0, width)
-        leave()
-
-    def _nest(self, statement: For, bounds: list[tuple[str, str]], depth: int, width: int) -> None:
-        builder = self.builder
-        dim, (low, high) = statement.dims[depth], bounds[depth]
-        if depth == len(bounds) - 1 and width > 1:
-            self._in_vectors(statement, low, high, width)
-            return
-        with builder.loop(low, high, 1) as loop:
-            builder.scopes[-1].guard = True
-            self.variables[dim.index] = loop.variable
-            if depth == len(bounds) - 1:
-                self.block(statement.body)
-            else:
-                self._nest(statement, bounds, depth + 1, width)
-
-    # -- vectors --------------------------------------------------------------------------------
-
-    def _width(self, loop: For) -> int:
-        """Lanes: a machine vector of the widest type in the loop."""
-        sizes = [
-            node.dtype.itemsize
-            for statement in walk(loop.body)
-            for node in postorder(expressions(statement))
-            if node.name == "load"
-        ]
-        stores = (s.value.dtype.itemsize for s in walk(loop.body) if isinstance(s, Store))
-        return self.vector_bytes // max([1, *sizes, *stores])
-
-    def _in_vectors(self, loop: For, low: str, high: str, width: int) -> None:
-        before = dict(self.values)
-
-        def statement(variable: Expr) -> None:
-            self.variables[loop.dims[-1].index] = variable
-            known = self.available
-            self.available = {}
-            self.block_in_lanes(loop.body)
-            self.available = known
-            self.values = dict(before)
-
-        begin, end = (self.builder.variable(bound) for bound in (low, high))
-        self.vector_loop(begin, end, width, statement)
-
-    def block_in_lanes(self, body: Sequence[Statement]) -> None:
-        """Statements of a vector loop: variables are registers, and branches are masks."""
-        for statement in body:
-            if isinstance(statement, Let):
-                self._let_in_lanes(statement)
-            else:
-                _EMIT[type(statement)](self, statement)
-
-    def _let_in_lanes(self, statement: Let) -> None:
-        value = self.settled(statement.value)
-        old = self.values.get(statement.local)
-        mask = self.chosen
-        if mask is not None and old is not None:
-            value = op("where", mask, value, old)
-        self.values[statement.local] = value
-
-    def _masked_if(self, statement: If, condition: Expr) -> None:
-        builder = self.builder
-        lanes, outer = builder.lanes, self.chosen
-        assert lanes is not None
-        for body, holds in (
-            (statement.body, condition), (statement.orelse, op("invert", condition)),
-        ):  # fmt: skip
-            if body:
-                known = dict(self.available)
-                self.chosen = holds if outer is None else op("bitwise_and", outer, holds)
-                builder.lanes = self._with_mask(lanes, holds)
-                self.block_in_lanes(body)
-                builder.lanes, self.chosen = lanes, outer
-                written = {s.buffer for s in walk(tuple(body)) if isinstance(s, Store)}
-                self.available = known
-                self.forget(written)
-
-    def _with_mask(self, lanes: Lanes, holds: Expr) -> Lanes:
-        register = self.builder.emit(holds)
-        if lanes.mask is not None:
-            kind = mask_type(lanes.width)
-            register = self.builder.value(f"and {kind} {lanes.mask}, {register}")
-        return replace(lanes, mask=register)
+        if statement.dims[0].index in self.plan.threads and not self.in_task:
+            self.on_threads(statement)
+        else:
+            bounds = [(self.scalar(dim.low), self.scalar(dim.high)) for dim in statement.dims]
+            self.loops(statement, bounds)
 
     # -- effects --------------------------------------------------------------------------------
 

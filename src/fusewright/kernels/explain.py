@@ -14,12 +14,18 @@ from fusewright.frontends.kernels.values import (
     ArrayKind,
     Kind,
     NumberKind,
+    Path,
     StaticKind,
     StructKind,
     TupleKind,
 )
+from fusewright.ir.loops.statements import NOWHERE
 from fusewright.ir.loops.text import kernel_text
+from fusewright.kernels.raising import NotRaised
+from fusewright.kernels.recipe import Recipe
 from fusewright.kernels.specialise import Specialised
+from fusewright.plan.loops.decide import decide
+from fusewright.plan.loops.plan import LoopPlan
 from fusewright.targets.cpu.loops import CompiledLoops
 
 if TYPE_CHECKING:
@@ -28,12 +34,21 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True, slots=True)
 class LoopRecord:
-    """How one loop runs.  `why` names what keeps the iterations in order, `because` its line."""
+    """How one loop runs: on threads (where the work is worth it), in vectors, or in order.
+
+    `why` names what keeps the iterations in order, `because` its line.
+    """
 
     line: Span
-    parallel: bool
+    names: tuple[str, ...]
+    threads: bool
+    vectors: bool
     why: str
     because: Span
+
+    @property
+    def parallel(self) -> bool:
+        return self.threads or self.vectors
 
 
 @dataclass(frozen=True, slots=True)
@@ -55,17 +70,38 @@ class CodeRecord:
 
 
 @dataclass(frozen=True, slots=True)
+class LazyRecord:
+    """What calls with lazy arrays of some shapes record: so many `operations` on arrays, or one
+    pending value, because of `why` at a line.
+    """
+
+    arguments: tuple[str, ...]
+    shapes: tuple[tuple[int, ...], ...]
+    operations: int
+    why: str
+    because: Span
+
+    @property
+    def raised(self) -> bool:
+        """Whether its loops are array statements."""
+        return not self.why
+
+
+@dataclass(frozen=True, slots=True)
 class KernelExplanation:
-    """A record for each code; prints as text."""
+    """A record for each code, and for each kind of lazy call; prints as text."""
 
     name: str
     codes: tuple[CodeRecord, ...]
+    lazy: tuple[LazyRecord, ...] = ()
 
     def __str__(self) -> str:
         return "\n".join(self._lines())
 
     def _lines(self) -> Iterator[str]:
-        yield f"kernel {self.name}" + ("" if self.codes else ": not called yet")
+        yield f"kernel {self.name}" + ("" if self.codes or self.lazy else ": not called yet")
+        for call in self.lazy:
+            yield from _lazy_lines(call)
         for code in self.codes:
             yield f"for ({', '.join(code.arguments)})"
             yield (
@@ -80,9 +116,23 @@ class KernelExplanation:
         printer.text(str(self))
 
 
+def _lazy_lines(call: LazyRecord) -> Iterator[str]:
+    shapes = ", ".join(map(str, call.shapes))
+    yield f"for lazy ({', '.join(call.arguments)}) of shapes {shapes}"
+    if call.raised:
+        yield f"  recorded as array statements: {call.operations} operations"
+        return
+    yield f"  runs as a kernel of its own when a value is asked for: {call.why}"
+    if call.because[1]:
+        reason = linecache.getline(call.because[0], call.because[1]).strip()
+        yield f"    line {call.because[1]}: {reason}"
+
+
 def _loop_lines(loop: LoopRecord) -> Iterator[str]:
     text = linecache.getline(loop.line[0], loop.line[1]).strip()
-    how = "in vectors: its iterations are independent" if loop.parallel else "in order"
+    found = (("on threads", loop.threads), ("in vectors", loop.vectors))
+    ways = [way for way, runs in found if runs]
+    how = f"{' and '.join(ways)}: its iterations are independent" if ways else "in order"
     yield f"  line {loop.line[1]}: {text}"
     yield f"    runs {how}" + (f": {loop.why}" if loop.why else "")
     if loop.because[1] and not loop.parallel and loop.because != loop.line:
@@ -93,10 +143,13 @@ def _loop_lines(loop: LoopRecord) -> Iterator[str]:
 @dataclass(frozen=True, slots=True)
 class KernelStats:
     """`translations`: sets of argument types; `codes`: machine code made for them or found;
-    `parallel_loops` and `ordered_loops` count over all codes.
+    `parallel_loops` and `ordered_loops` count over all codes.  Of the calls with lazy arrays,
+    `raised` became array statements and `deferred` one pending value each.
     """
 
     calls: int
+    raised: int
+    deferred: int
     translations: int
     codes: int
     parallel_loops: int
@@ -111,16 +164,27 @@ def explain(kernel: Kernel[Any, Any]) -> KernelExplanation:
         for found in candidates
         for code in found.compiled.values()
     ]
-    return KernelExplanation(kernel.function.__name__, tuple(codes))
+    lazy = [
+        _recorded(kinds, shapes, recipe)
+        for (kinds, _), candidates in kernel.specialisations.items()
+        for found in candidates
+        for ((shapes, _), _), recipe in found.recipes.items()
+    ]
+    return KernelExplanation(kernel.function.__name__, tuple(codes), tuple(lazy))
 
 
 def stats(kernel: Kernel[Any, Any]) -> KernelStats:
     """Counts over all code a kernel has."""
     every = [found for candidates in kernel.specialisations.values() for found in candidates]
-    loops = [loop for code in explain(kernel).codes for loop in code.loops]
+    loops = [
+        loop for found in every for code in found.compiled.values() for loop in code.plan.loops
+    ]
     parallel = sum(loop.parallel for loop in loops)
+    replayed = kernel.replayed + sum(recorder.calls for recorder in kernel.recorders)
     return KernelStats(
-        calls=sum(found.calls for found in every),
+        calls=sum(found.calls for found in every) + replayed,
+        raised=sum(found.raised for found in every) + replayed,
+        deferred=sum(found.deferred for found in every),
         translations=len(every),
         codes=sum(len(found.compiled) for found in every),
         parallel_loops=parallel,
@@ -128,10 +192,18 @@ def stats(kernel: Kernel[Any, Any]) -> KernelStats:
     )
 
 
+def _recorded(kinds: tuple[Kind, ...], shapes: Any, recipe: Recipe | NotRaised) -> LazyRecord:
+    arguments, extents = tuple(map(spelled, kinds)), tuple(shape for shape, _ in shapes)
+    if isinstance(recipe, Recipe):
+        return LazyRecord(arguments, extents, len(recipe.steps), "", NOWHERE)
+    return LazyRecord(arguments, extents, 0, recipe.why, recipe.span)
+
+
 def _record(kinds: tuple[Kind, ...], found: Specialised, code: CompiledLoops) -> CodeRecord:
+    plan = reasoned(found, code)
     loops = tuple(
-        LoopRecord(loop.span, verdict.parallel, verdict.why, verdict.span)
-        for loop, verdict in code.module.verdicts
+        LoopRecord(loop.span, loop.names, loop.threads, loop.vectors, loop.why, loop.because)
+        for loop in plan.loops
     )
     return CodeRecord(
         tuple(map(spelled, kinds)),
@@ -143,6 +215,28 @@ def _record(kinds: tuple[Kind, ...], found: Specialised, code: CompiledLoops) ->
         found.calls,
         code.module.text,
     )
+
+
+def reasoned(found: Specialised, code: CompiledLoops) -> LoopPlan:
+    """The plan once more, in the user's names and with the reason for each decision."""
+    paths = zip(found.kernel.given, found.translated.paths, strict=True)
+    names = {number: _path(path) for number, path in paths if path is not None}
+    scalars = found.translated.scalars
+    parameters = {
+        number: _path(scalars[source.slot])
+        if source.what == "scalar"
+        else f"{names.get(source.slot, 'result')}.{_FIELDS[source.what]}[{source.dim}]"
+        for number, source in enumerate(code.kernel.arguments)
+    }
+    return decide(code.kernel, code.settings, names, parameters, reasons=True)
+
+
+_FIELDS = {"extent": "shape", "stride": "strides"}
+
+
+def _path(path: Path) -> str:
+    root, *steps = path
+    return str(root) + "".join(f"[{s}]" if isinstance(s, int) else f".{s}" for s in steps)
 
 
 def spelled(kind: Kind) -> str:

@@ -9,6 +9,7 @@ from collections.abc import Callable
 from types import FunctionType, MethodType
 from typing import TYPE_CHECKING, Any, Generic, ParamSpec, TypeVar, overload
 
+from fusewright._core import native
 from fusewright.base.errors import ArgumentError, KernelError, UnsupportedError
 
 if TYPE_CHECKING:
@@ -19,6 +20,7 @@ if TYPE_CHECKING:
     from fusewright.kernels.specialise import Specialised
 
 P = ParamSpec("P")
+_record_call: Any = None if native is None else native.record_call
 R = TypeVar("R")
 
 
@@ -37,6 +39,8 @@ class Kernel(Generic[P, R]):
         self.signature = inspect.signature(function)
         self.specialisations: dict[Any, list[Specialised]] = {}
         self.quick: dict[Any, Quick] = {}
+        self.recorders: tuple[Any, ...] = ()
+        self.replayed = 0
         functools.update_wrapper(self, function)
         self._source: Source | None = None
         self.dialect: Dialect | None = None
@@ -72,7 +76,9 @@ class Kernel(Generic[P, R]):
         return self._plain and not self.static
 
     def __call__(self, *args: P.args, **kwargs: P.kwargs) -> R:
-        """Run it; complete when the call returns."""
+        """Run it, or with lazy arrays record it."""
+        if self.recorders and not kwargs and _record_call(self.recorders, args):
+            return None  # type: ignore[return-value]
         # Imported here: as above, and an import that has happened costs a fraction of a call.
         from fusewright.kernels import run
 

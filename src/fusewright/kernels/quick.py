@@ -18,7 +18,7 @@ import numpy as np
 from fusewright.base.options import Options
 from fusewright.frontends.kernels.values import Path
 from fusewright.kernels.specialise import Specialised, reach_of
-from fusewright.targets.cpu.threads import code
+from fusewright.targets.cpu.threads import code, give_team, take_team, thread_count
 
 if TYPE_CHECKING:
     from fusewright.targets.cpu.loops import CompiledLoops
@@ -38,7 +38,8 @@ class Quick:
     """One kind of call.
 
     `words` are the argument words, with the arguments `moving` (place, number of the argument) to
-    be filled in; `results` are the places of the numbers it returns, with their dtypes.
+    be filled in; `results` are the places of the numbers it returns, with their dtypes; `team` is
+    the place of the threads (0: it runs on one).
     """
 
     found: Specialised
@@ -49,6 +50,8 @@ class Quick:
     moving: tuple[tuple[int, int], ...]
     results: tuple[tuple[int, np.dtype[Any]], ...]
     finish: Callable[[Sequence[NDArray]], Any] | None
+    team: int
+    threads: int
 
     def holds(self, options: Options) -> bool:
         """Whether settings and captured values are those it was made for."""
@@ -65,10 +68,16 @@ class Quick:
         for place, dtype in self.results:
             words[place] = result = np.empty((), dtype)
             fresh.append(result)
+        taken = 0
+        if self.team:
+            taken = words[self.team] = take_team(self.threads)
         try:
             overlapped = self.loops(*words)
         except OverflowError:
             return False, None
+        finally:
+            if taken:
+                give_team()
         if overlapped:
             return False, None
         self.found.calls += 1
@@ -104,9 +113,14 @@ def learn(
     places = {(name,): number for number, name in enumerate(names)}
     paths = dict(zip(translated.kernel.given, translated.paths, strict=True))
     words: list[Any] = [0]
+    team, threads = 0, thread_count() if compiled.is_threaded else 1
     moving, results, pointers = [], [], {}
     for word in module.words:
         path: Path | None = None
+        if word.what == "team":
+            team = len(words)
+            words.append(0)
+            continue
         if word.what == "pointer":
             path = paths[word.number]
             pointers[word.number] = len(words) - 1
@@ -129,7 +143,10 @@ def learn(
         words.append(0)
     spec = _spec(compiled, pointers, paths, arguments)
     words[0] = ctypes.addressof(spec)
-    return Quick(found, options, code().loops, spec, words, tuple(moving), tuple(results), finish)
+    return Quick(
+        found, options, code().loops, spec, words, tuple(moving), tuple(results), finish,
+        team if threads > 1 else 0, threads,
+    )  # fmt: skip
 
 
 def _spec(
@@ -144,7 +161,7 @@ def _spec(
     for a, b in sorted(compiled.kernel.disjoint):
         if a in arrays and b in arrays and a in pointers and b in pointers:
             pairs += [pointers[a], *span_of(arrays[a]), pointers[b], *span_of(arrays[b])]
-    large = sum(array.nbytes for array in arrays.values()) > LONG
+    large = sum(array.nbytes for array in arrays.values()) > LONG or compiled.is_threaded
     head = [compiled.address, id(np.ndarray), id(float), int(large), len(pairs) // 6]
     return (ctypes.c_int64 * (len(head) + len(pairs)))(*head, *pairs)
 

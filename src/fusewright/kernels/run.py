@@ -10,11 +10,12 @@ import numpy as np
 
 from fusewright.base.errors import BoundsError, DivisionError, FusewrightError, ValueRangeError
 from fusewright.base.options import Options, current
+from fusewright.frontends.arrays import trace
 from fusewright.frontends.kernels.context import Settings
 from fusewright.frontends.kernels.values import StaticKind
 from fusewright.ir.loops.statements import Check
 from fusewright.ir.nest import Source
-from fusewright.kernels import specialise
+from fusewright.kernels import lazy, specialise
 from fusewright.kernels.arguments import kind_of, plain_number
 from fusewright.kernels.quick import MOST, key_of, learn
 from fusewright.kernels.specialise import Specialised, apart, memories, with_facts
@@ -35,6 +36,9 @@ def run(kernel: Kernel[Any, Any], arguments: Mapping[str, Any]) -> Any:
     """Run a kernel on its arguments, to the end."""
     options = current()
     found = specialised(kernel, arguments, options)
+    done, result = lazy.record(kernel, found, arguments, options, execute)
+    if done:
+        return result
     arrays = memories(found, arguments)
     params = parameters(found, arrays, arguments)
     if options.target == "reference":
@@ -48,7 +52,7 @@ def run(kernel: Kernel[Any, Any], arguments: Mapping[str, Any]) -> Any:
 
 def quickly(kernel: Kernel[Any, Any], args: tuple[Any, ...]) -> tuple[bool, Any]:
     """Run a call like an earlier one; whether that was possible, and what it returned."""
-    key = key_of(args)
+    key = None if trace.is_lazy() else key_of(args)
     known = kernel.quick.get(key) if key is not None else None
     if known is None or not known.holds(current()):
         return False, None
@@ -125,6 +129,15 @@ def parameters(
         return plain_number(specialise.reach(path, arguments, outer), str(path[-1]))
 
     return [value(source) for source in translated.kernel.arguments]
+
+
+def execute(found: Specialised, arrays: list[NDArray], params: list[Any]) -> None:
+    """Run a kernel on NumPy arrays of the kinds it was translated for."""
+    options = current()
+    if options.target == "reference":
+        _interpret(found, arrays, params)
+    else:
+        _compiled(found, arrays, params, options)
 
 
 def _interpret(found: Specialised, arrays: list[NDArray], params: list[Any]) -> None:

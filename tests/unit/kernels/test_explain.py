@@ -108,8 +108,11 @@ PARALLEL: dict[str, tuple[Any, ...]] = {
 }
 ORDERED = {
     "carried": (carried, "`s`"),
-    "recurrence": (recurrence, "the array b0 (float64) is read or written at another place too"),
-    "one place": (one_place, "is not written at a place of its own"),
+    "recurrence": (
+        recurrence,
+        "RAW on `a`, distance +1: e.g. a.shape[0]=3: an iteration",
+    ),
+    "one place": (one_place, "it reduces `a`, element after element"),
     "stops": (stops, "may be left early"),
     "used after": (used_after, "`last` is used after the loop"),
 }
@@ -163,6 +166,6 @@ def test_the_text() -> None:
     fresh(X.copy(), Y.copy())
     lines = str(fresh.explain()).splitlines()
     assert lines[:2] == ["kernel elementwise", "for (float64[:], float64[:])"]
-    assert "    runs in vectors: its iterations are independent" in lines
+    assert "    runs on threads and in vectors: its iterations are independent" in lines
     assert "      b1[i0] = ((b0[i0] * 2.0) + 1.0)" in lines
     assert fresh.stats.calls == 1

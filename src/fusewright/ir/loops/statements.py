@@ -13,13 +13,13 @@ are where the statement runs.  Loops keep their dims: a nest over (i, j) is one 
 
 from __future__ import annotations
 
-from collections.abc import Iterator
-from dataclasses import dataclass
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, replace
 from typing import Literal
 
 from fusewright.base.source import Span
 from fusewright.ir.dtypes import DType
-from fusewright.ir.expr import Expr
+from fusewright.ir.expr import Expr, postorder
 from fusewright.ir.nest import Buffer, Source
 
 NOWHERE: Span = ("", 0, 0, 0)
@@ -226,9 +226,43 @@ def expressions(statement: Statement) -> tuple[Expr, ...]:
     return ()
 
 
+def buffers_of(statement: Statement) -> frozenset[int]:
+    """The buffers a statement uses itself, not in its blocks."""
+    found = {node.attr for node in postorder(expressions(statement)) if node.name == "load"}
+    if isinstance(statement, Store):
+        found.add(statement.buffer)
+    return frozenset(found)
+
+
 def walk(body: tuple[Statement, ...]) -> Iterator[Statement]:
     """Every statement, outer ones first."""
     for statement in body:
         yield statement
         for inner in blocks(statement):
             yield from walk(inner)
+
+
+def with_spans(kernel: Kernel, spans: Sequence[Span]) -> Kernel:
+    """The kernel with other spans, in the order of `walk`."""
+    left = iter(spans)
+    return replace(kernel, body=_respanned(kernel.body, left))
+
+
+def _respanned(body: tuple[Statement, ...], left: Iterator[Span]) -> tuple[Statement, ...]:
+    fresh: list[Statement] = []
+    for statement in body:
+        statement = replace(statement, span=next(left))
+        inner = [_respanned(block, left) for block in blocks(statement)]
+        fresh.append(with_blocks(statement, inner))
+    return tuple(fresh)
+
+
+def with_blocks(statement: Statement, inner: Sequence[tuple[Statement, ...]]) -> Statement:
+    """The statement around other blocks, as many as `blocks` gives."""
+    if isinstance(statement, For | Block):
+        return replace(statement, body=inner[0])
+    if isinstance(statement, If):
+        return replace(statement, body=inner[0], orelse=inner[1])
+    if isinstance(statement, While):
+        return replace(statement, head=inner[0], body=inner[1])
+    return statement

@@ -105,7 +105,9 @@ def _to_registers(llvm: _LLVM, machine: Any, module: Any) -> None:
     builder = binding.create_pass_builder(machine, binding.create_pipeline_tuning_options())
     passes = binding.create_new_function_pass_manager()
     passes.add_sroa_pass()
-    passes.run(module.get_function("kernel"), builder)
+    for function in module.functions:
+        if not function.is_declaration:
+            passes.run(function, builder)
 
 
 def _started() -> _LLVM:

@@ -3,27 +3,32 @@
 from __future__ import annotations
 
 import ctypes
+import pickle
 import sys
+from array import array
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass, field
-from functools import lru_cache
+from dataclasses import dataclass, field, replace
 from time import perf_counter
 from typing import Any, Literal
 
 import numpy as np
 
 from fusewright.base.options import Options
+from fusewright.base.source import Span
 from fusewright.codegen.reading import LoopWord
 from fusewright.codegen.statements import LoopModule, lower
 from fusewright.ir.dtypes import DType
 from fusewright.ir.loops.interpret import Failed, shown
-from fusewright.ir.loops.statements import Kernel, Print, Shown
+from fusewright.ir.loops.statements import Kernel, Print, Shown, walk, with_spans
+from fusewright.ir.loops.text import kernel_text
+from fusewright.plan.loops.decide import decide
+from fusewright.plan.loops.plan import LoopPlan, Settings
 from fusewright.runtime import cache as disk
 from fusewright.runtime.image import Image, LoadedImage, load
 from fusewright.targets.cpu import compiler
 from fusewright.targets.cpu.compiled import disk_key
 from fusewright.targets.cpu.features import FeatureSet, select
-from fusewright.targets.cpu.threads import code
+from fusewright.targets.cpu.threads import code, give_team, take_team, thread_count
 
 LEVEL = 2
 REPORT_WORDS = 64
@@ -36,11 +41,14 @@ class CompiledLoops:
     """A kernel's code, ready to be called; `origin` and `seconds` say where it came from."""
 
     kernel: Kernel
+    plan: LoopPlan
     module: LoopModule
     image: LoadedImage
     features: FeatureSet
     origin: Literal["compiled", "disk", "memory"]
     seconds: float
+    settings: Settings
+    spans: tuple[Span, ...] = ()
     encoders: tuple[Callable[[Any], int], ...] = ()
     address: int = 0
     places: dict[int, int] = field(default_factory=dict)
@@ -50,18 +58,36 @@ class CompiledLoops:
         self.places = {number: place for place, number in enumerate(self.kernel.given)}
         self.encoders = tuple(encoder(dtype) for dtype in self.kernel.dtypes)
 
+    @property
+    def is_threaded(self) -> bool:
+        """Whether it has loops that threads may share."""
+        return bool(self.plan.threads)
+
+    def needs(self, buffer: int) -> bool:
+        """Whether a buffer must have memory; a dead one may have become registers."""
+        return buffer not in self.plan.gone
+
     def run(self, arrays: Sequence[Any], params: Sequence[Any], failed: Failed) -> None:
         """Run it on the arrays it is given, with a value for each parameter."""
         report = (ctypes.c_int64 * REPORT_WORDS)() if self.module.checks else None
         printer = _Printer(self.module.prints) if self.module.prints else None
-        words = [self._word(word, arrays, params, report, printer) for word in self.module.words]
-        code().run(self.address, 1, *words)
+        team = take_team(thread_count()) if self.is_threaded else 0
+        try:
+            given = (arrays, params, report, printer, team)
+            words = array("q", [self._word(word, *given) for word in self.module.words])
+            # This door gives the GIL away where threads share the work.
+            run = code().launch if team else _alone
+            run(0, self.address, words.buffer_info()[0], 1, 1, 0, 0, 1)
+        finally:
+            if team:
+                give_team()
         if printer is not None and printer.error is not None:
             raise printer.error
         if report is not None and report[0]:
             check = self.module.checks[report[0] - 1]
             values = tuple(report[1 : 1 + len(check.values)])
             first = 1 + len(values)
+            check = replace(check, span=self.spans[check.span[1]])
             raise failed(check, values, tuple(report[first : first + len(check.loops)]))
 
     def _word(
@@ -71,6 +97,7 @@ class CompiledLoops:
         params: Sequence[Any],
         report: Any,
         printer: _Printer | None,
+        team: int,
     ) -> int:
         if word.what == "param":
             return self.encoders[word.number](params[word.number])
@@ -78,10 +105,16 @@ class CompiledLoops:
             place = self.places[word.number]
             address: int = arrays[place].__array_interface__["data"][0]
             return address
+        if word.what == "team":
+            return team
         if word.what == "report":
             return ctypes.addressof(report)
         assert printer is not None
         return ctypes.cast(printer.callback, ctypes.c_void_p).value or 0
+
+
+def _alone(_pool: int, kernel: int, words: int, *_: int) -> int:
+    return code().call(kernel, words, 1, 0)
 
 
 class _Printer:
@@ -131,20 +164,59 @@ def obtain(kernel: Kernel, options: Options) -> CompiledLoops:
     """The code of a kernel: from memory, from the disk, or made now."""
     start = perf_counter()
     features = select(options.features)
-    module = lower(kernel, features.vector_bytes)
-    image, origin = _image(module.text, features)
-    return CompiledLoops(kernel, module, load(image), features, origin, perf_counter() - start)
+    settings = settings_of(options)
+    # Code is found by the statements alone; their spans stay outside, as numbers.
+    spans = tuple(statement.span for statement in walk(kernel.body))
+    numbered = with_spans(kernel, [("", number, 0, 0) for number in range(len(spans))])
+    made, origin = _made(kernel_text(kernel), numbered, features, settings)
+    plan, module, image = made
+    seconds = perf_counter() - start
+    return CompiledLoops(
+        kernel, plan, module, load(image), features, origin, seconds, settings, spans
+    )
 
 
-@lru_cache(maxsize=256)
-def _image(text: str, features: FeatureSet) -> tuple[Image, Literal["compiled", "disk"]]:
-    key = disk_key(("loops", text, features))
-    stored = disk.get(key)
-    if stored is not None:
-        try:
-            return Image.from_bytes(stored), "disk"
-        except ValueError:
-            pass  # Damaged: made again below.
-    image = compiler.compile_ir(text, features, LEVEL, scalars=True)
-    disk.put(key, image.to_bytes())
-    return image, "compiled"
+def settings_of(options: Options) -> Settings:
+    """What plans depend on."""
+    return Settings(options.fuse, "overlap", True, options.reassociate)
+
+
+Made = tuple[LoopPlan, LoopModule, Image]
+_memory: dict[Any, Made] = {}
+MOST = 256
+"""Kernels kept in memory beside those in use; all are forgotten when there are more."""
+
+
+def _made(
+    text: str, kernel: Kernel, features: FeatureSet, settings: Settings
+) -> tuple[Made, Literal["compiled", "disk", "memory"]]:
+    key = (text, features, settings)
+    found = _memory.get(key)
+    if found is not None:
+        return found, "memory"
+    name = disk_key(("loops", *key))
+    stored = _stored(name)
+    if stored is None:
+        plan = decide(kernel, settings)
+        module = lower(plan, features.vector_bytes)
+        image = compiler.compile_ir(module.text, features, LEVEL, scalars=True)
+        stored = (plan, module, image)
+        disk.put(name, pickle.dumps(stored, protocol=5))
+        origin: Literal["compiled", "disk"] = "compiled"
+    else:
+        origin = "disk"
+    if len(_memory) >= MOST:
+        _memory.clear()
+    _memory[key] = stored
+    return stored, origin
+
+
+def _stored(name: str) -> Made | None:
+    data = disk.get(name)
+    if data is None:
+        return None
+    try:
+        found: Made = pickle.loads(data)
+    except Exception:  # noqa: BLE001 - whatever a damaged file makes pickle raise
+        return None
+    return found

@@ -290,7 +290,7 @@ done:
   ret i64 %t
 }}
 
-define internal void @launch(ptr %pool, ptr %wanted, i64 %threads) nounwind {{
+define void @launch(ptr %pool, ptr %wanted, i64 %threads) nounwind {{
   ; wanted: kernel args units grain scratch stride
 entry:
   %generation.p = getelementptr %job, ptr %pool, i64 0, i32 1

@@ -14,9 +14,10 @@ import numpy as np
 from fusewright.base.options import Options
 from fusewright.ir import graph
 from fusewright.ir.expr import postorder
-from fusewright.ir.graph import Memory, Node, contiguous_strides
+from fusewright.ir.graph import InPlace, Memory, Node, contiguous_strides
 from fusewright.ir.nest import Alias, Library, Program
 from fusewright.plan.plan import Kernel, Plan
+from fusewright.runtime.reuse import spare
 from fusewright.runtime.trace import Slice
 from fusewright.targets.cpu import background
 from fusewright.targets.cpu.compiled import Compiled, disk_key, fetch, keep
@@ -90,12 +91,15 @@ class Runner:
             elif isinstance(step, Alias):
                 memories[step.slot] = memories[step.source]
             else:
-                _library(order, step, memories, results, compute)
+                self._library(order, number, memories, results, compute)
             if watch is not None:
                 watch(start, perf_counter() - start, used)
             # At once: should a later step fail, what was written in place is not written again.
             for slot in self.complete[number]:
                 node = order[slot]
+                if slot in results:  # several arrays: each is a value of its own
+                    node.value = kept(results[slot])
+                    continue
                 memory, offset = memories[slot]
                 shape = node.shape
                 size = node.dtype.itemsize
@@ -104,6 +108,33 @@ class Runner:
             for slot in self.last_use[number]:
                 memories.pop(slot, None)
         self.note_run(perf_counter() - began)
+
+    def _library(
+        self,
+        order: Sequence[Node],
+        number: int,
+        memories: Memories,
+        results: Results,
+        compute: Compute,
+    ) -> None:
+        """Run a step on whole arrays."""
+        slot = self.steps[number].slot  # type: ignore[union-attr]
+        node = order[slot]
+        slots = {id(n): place for place, n in enumerate(order)}
+        operands = [_array(arg, slots, memories, results) for arg in node.args]
+        if isinstance(node.value, InPlace):
+            last = self.last_use[number]
+            node.value.spare = spare(node, order, [slots[id(a)] in last for a in node.args])
+        with np.errstate(all="ignore"):
+            result = compute(node, operands)
+        if isinstance(result, tuple):
+            results[slot] = result
+            return
+        array = result
+        if not isinstance(result, np.ndarray) or node.kind != graph.PART or not node.op:
+            array = np.array(result, dtype=node.dtype.numpy, order="C", ndmin=1)
+        address = array.__array_interface__["data"][0]
+        memories[slot] = (Memory(address, array.nbytes, array.reshape(-1).view(np.uint8)), 0)
 
     def note_run(self, seconds: float) -> None:
         """Count a run; what runs again is worth better code."""
@@ -211,21 +242,9 @@ def _touched(step: Kernel | Library | Alias) -> set[int]:
     return stored | updates | {e.attr for e in loads if e.name == "load"}
 
 
-def _library(
-    order: Sequence[Node], step: Library, memories: Memories, results: Results, compute: Compute
-) -> None:
-    """Run a step on whole arrays."""
-    node = order[step.slot]
-    slots = {id(n): number for number, n in enumerate(order)}
-    operands = [_array(arg, slots, memories, results) for arg in node.args]
-    with np.errstate(all="ignore"):
-        result = compute(node, operands)
-    if isinstance(result, tuple):
-        results[step.slot] = result
-        return
-    array = np.array(result, dtype=node.dtype.numpy, order="C", ndmin=1).reshape(node.shape)
-    address = array.__array_interface__["data"][0]
-    memories[step.slot] = (Memory(address, array.nbytes, array.reshape(-1).view(np.uint8)), 0)
+def kept(results: tuple[Any, ...]) -> Callable[..., tuple[Any, ...]]:
+    """A library step that has run: its results, whatever it is asked."""
+    return lambda *_: results
 
 
 def _array(node: Node, slots: dict[int, int], memories: Memories, results: Results) -> Any:

@@ -15,7 +15,7 @@ import threading
 import time
 from collections.abc import Callable
 from functools import cache, partial
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 from fusewright.base.options import MAX_THREADS, current
 from fusewright.ir.graph import Memory
@@ -30,6 +30,11 @@ from fusewright.targets.cpu.features import BASELINE
 SPIN_CYCLES = 100_000
 """How long a waiting thread spins: 25-50 us of the time-stamp counter.  Longer spinning slows other
 libraries' threads.
+"""
+
+LEAST_PICOSECONDS = 8_000_000
+"""Work of a loop below which it stays on the calling thread: a fork and join costs 1 to 20 us,
+depending on how long the pool has slept.
 """
 
 _METH_FASTCALL = 0x80
@@ -125,7 +130,7 @@ def _python_function(name: bytes, address: int) -> tuple[Callable[..., int], _Me
 class _Pool:
     """The threads of this process, `size` of them with the caller, and the scratch they keep."""
 
-    __slots__ = ("state", "size", "cpus", "spin", "scratch", "stride", "turn")
+    __slots__ = ("state", "size", "cpus", "spin", "scratch", "stride", "turn", "team")
 
     def __init__(self) -> None:
         # Never unmapped: a sleeping thread looks at it when it wakes, even while the process exits.
@@ -136,6 +141,7 @@ class _Pool:
         self.scratch: Memory | None = None
         self.stride = 0
         self.turn = threading.Lock()
+        self.team: Any = None
 
     def grow(self, threads: int) -> None:
         """Have this many threads, or as many as the system grants."""
@@ -221,6 +227,30 @@ def launch(
     else:
         scratch = own_scratch(scratch_bytes)
         code().launch(0, kernel_address, args_address, units, grain, scratch, 0, 1)
+
+
+def take_team(threads: int) -> int:
+    """The pool for a kernel of loops, which launches its parts itself: the address of `launch`, the
+    pool and the number of threads; 0 where there is one thread, or another Python thread has the
+    pool.  Whoever got it calls `give_team` when the kernel has ended.
+    """
+    here = _pool
+    if threads < 2 or not here.turn.acquire(blocking=False):
+        return 0
+    if here.team is None or threads > here.size:
+        if threads > here.size:
+            here.grow(threads)
+        launch_address = code().image.address("launch")
+        here.team = (ctypes.c_int64 * 4)(launch_address, here.state)
+    here.team[3] = LEAST_PICOSECONDS
+    here.team[2] = threads = min(threads, here.size)
+    here.set_spin(threads)
+    return ctypes.addressof(here.team)
+
+
+def give_team() -> None:
+    """The pool may be taken again."""
+    _pool.turn.release()
 
 
 def own_scratch(nbytes: int) -> int:

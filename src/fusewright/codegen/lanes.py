@@ -1,0 +1,192 @@
+"""Statements that run for all lanes of a vector at once: branches are masks, variables registers,
+and loops with the same bounds in all lanes stay loops.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import replace
+
+from fusewright.codegen.builder import Lanes, mask_type
+from fusewright.codegen.reading import Reading
+from fusewright.codegen.spell import llvm_type
+from fusewright.ir.expr import Expr, op, postorder
+from fusewright.ir.loops.statements import (
+    For,
+    If,
+    Let,
+    Statement,
+    Store,
+    expressions,
+    walk,
+)
+from fusewright.plan.loops.plan import LoopPlan
+
+
+class InLanes(Reading):
+    """A kernel being written, with its loops in vectors."""
+
+    def __init__(self, plan: LoopPlan, vector_bytes: int) -> None:
+        super().__init__(plan.kernel, vector_bytes)
+        self.plan = plan
+        self.wide: dict[int, str] = {}
+
+    def block(self, body: Sequence[Statement]) -> None:
+        """The statements, one iteration at a time."""
+        raise NotImplementedError
+
+    def store(self, statement: Store) -> None:
+        """An element of an array."""
+        raise NotImplementedError
+
+    def loops(self, loop: For, bounds: Sequence[tuple[str, str]]) -> None:
+        """The loop from its outermost dim on, given all bounds."""
+        leave = self.inside(loop.body, again=True)
+        for local in sorted(self._varying(loop)):
+            self._widen(local)
+        self._nest(loop, bounds, 0)
+        leave()
+
+    def _nest(self, loop: For, bounds: Sequence[tuple[str, str]], depth: int) -> None:
+        builder = self.builder
+        if depth == len(loop.dims):
+            if builder.lanes is None:
+                self.block(loop.body)
+            else:
+                self._block_in_lanes(loop.body)
+            return
+        dim, (low, high) = loop.dims[depth], bounds[depth]
+        if dim.index in self.plan.vectors and builder.lanes is None:
+            width = self._width(loop)
+            if width > 1:
+                self._in_vectors(loop, bounds, depth, width)
+                return
+        with builder.loop(low, high, 1) as here:
+            builder.scopes[-1].guard = True
+            self.variables[dim.index] = here.variable
+            self._nest(loop, bounds, depth + 1)
+
+    def _width(self, loop: For) -> int:
+        """Lanes: a machine vector of the widest type in the loop."""
+        sizes = [
+            node.dtype.itemsize
+            for statement in walk(loop.body)
+            for node in postorder(expressions(statement))
+            if node.name == "load"
+        ]
+        stores = (s.value.dtype.itemsize for s in walk(loop.body) if isinstance(s, Store))
+        return self.vector_bytes // max([1, *sizes, *stores])
+
+    def _in_vectors(
+        self, loop: For, bounds: Sequence[tuple[str, str]], depth: int, width: int
+    ) -> None:
+        before = dict(self.values)
+
+        def statement(variable: Expr) -> None:
+            self.variables[loop.dims[depth].index] = variable
+            known, wide = self.available, self.wide
+            self.available, self.wide = {}, {}
+            if depth + 1 < len(loop.dims):
+                for local in sorted(self._varying(loop)):
+                    self._widen(local)
+            self._nest(loop, bounds, depth + 1)
+            self.available, self.wide = known, wide
+            self.values = dict(before)
+
+        begin, end = (self.builder.variable(bound) for bound in bounds[depth])
+        self.vector_loop(begin, end, width, statement)
+
+    # -- statements -----------------------------------------------------------------------------
+
+    def _block_in_lanes(self, body: Sequence[Statement]) -> None:
+        for statement in body:
+            if isinstance(statement, Let):
+                self._let_in_lanes(statement)
+            elif isinstance(statement, If):
+                self._masked_if(statement)
+            elif isinstance(statement, For):
+                bounds = [(self.scalar(dim.low), self.scalar(dim.high)) for dim in statement.dims]
+                self.loops(statement, bounds)
+            else:
+                assert isinstance(statement, Store)
+                self.store(statement)
+
+    def _let_in_lanes(self, statement: Let) -> None:
+        value = self.settled(statement.value)
+        number, mask = statement.local, self.chosen
+        if number in self.wide:
+            if mask is not None:
+                value = op("where", mask, value, self._wide_value(number))
+            self._put_wide(number, value)
+            return
+        old = self.values.get(number)
+        if mask is not None and old is not None:
+            value = op("where", mask, value, old)
+        self.values[number] = value
+
+    def _masked_if(self, statement: If) -> None:
+        builder = self.builder
+        condition = self.settled(statement.condition)
+        lanes, outer = builder.lanes, self.chosen
+        assert lanes is not None
+        for body, holds in (
+            (statement.body, condition), (statement.orelse, op("invert", condition)),
+        ):  # fmt: skip
+            if body:
+                known = dict(self.available)
+                self.chosen = holds if outer is None else op("bitwise_and", outer, holds)
+                builder.lanes = self._with_mask(lanes, holds)
+                self._block_in_lanes(body)
+                builder.lanes, self.chosen = lanes, outer
+                written = {s.buffer for s in walk(tuple(body)) if isinstance(s, Store)}
+                self.available = known
+                self.forget(written)
+
+    def _with_mask(self, lanes: Lanes, holds: Expr) -> Lanes:
+        register = self.builder.emit(holds)
+        if lanes.mask is not None:
+            kind = mask_type(lanes.width)
+            register = self.builder.value(f"and {kind} {lanes.mask}, {register}")
+        return replace(lanes, mask=register)
+
+    # -- variables that loops inside hand on ----------------------------------------------------
+
+    def _varying(self, loop: For) -> set[int]:
+        """The variables that the loop's iterations hand on, one value for each lane."""
+        if self.builder.lanes is None:
+            return set()
+        lets = (s.local for s in walk(loop.body) if isinstance(s, Let))
+        return {number for number in lets if self.kernel.locals[number].mutable}
+
+    def _widen(self, number: int) -> None:
+        """Let a variable live in memory (LLVM makes a register of it), a value for each lane."""
+        if number in self.wide:
+            return
+        lanes = self.builder.lanes
+        assert lanes is not None
+        dtype = self.kernel.locals[number].dtype
+        self.wide[number] = self.builder.slot(llvm_type(dtype, lanes.width))
+        value = self.values.pop(number, None)
+        if value is not None:
+            self._put_wide(number, value)
+
+    def _put_wide(self, number: int, value: Expr) -> None:
+        lanes = self.builder.lanes
+        assert lanes is not None
+        register = self.builder.emit(value)
+        kind = llvm_type(value.dtype, lanes.width)
+        self.builder.line(f"store {kind} {register}, ptr {self.wide[number]}")
+
+    def _wide_value(self, number: int) -> Expr:
+        lanes = self.builder.lanes
+        assert lanes is not None
+        dtype = self.kernel.locals[number].dtype
+        kind = llvm_type(dtype, lanes.width)
+        register = self.builder.value(f"load {kind}, ptr {self.wide[number]}")
+        return self.builder.lane_variable(register, dtype)
+
+    def read_variable(self, node: Expr) -> Expr:
+        """A variable's value here and now."""
+        if node.attr in self.wide:
+            return self._wide_value(node.attr)
+        return super().read_variable(node)

@@ -1,0 +1,1 @@
+"""How a kernel's loops run: in parallel, as one, in strips; the plan that code generation obeys."""

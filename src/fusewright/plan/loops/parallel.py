@@ -1,0 +1,264 @@
+"""Which loops run on threads and which in vectors.
+
+The outermost loop none of whose iterations depends on another is divided among threads; inside it
+the loop along which most memory is contiguous runs in vectors, and the loops inside that one run
+for all lanes together.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass, replace
+
+from fusewright.analysis.carried import order
+from fusewright.analysis.conflicts import Scalar
+from fusewright.analysis.explain import conflict_in_words
+from fusewright.analysis.unit import Unit
+from fusewright.analysis.verdict import Carry, Order
+from fusewright.base.source import Span
+from fusewright.ir import linear
+from fusewright.ir.expr import Expr, index, postorder
+from fusewright.ir.loops.statements import (
+    NOWHERE,
+    Block,
+    For,
+    If,
+    Let,
+    Statement,
+    Store,
+    While,
+    expressions,
+    walk,
+)
+from fusewright.plan.loops.exposed import Locals, exposed, read_later
+from fusewright.plan.loops.plan import LoopReport
+from fusewright.plan.loops.units import EARLY_END, Surroundings, buffers_in, unit_of
+
+CONTIGUOUS, SAME, SCATTERED = 1.0, 0.9, 0.15
+"""What an access is worth in vectors: neighbours in memory, one element for all lanes, others."""
+WORTH = 0.25
+"""A loop runs in vectors if its accesses are worth this on average."""
+
+
+@dataclass(frozen=True, slots=True)
+class Nest:
+    """A loop and the dims of it that carry nothing, with the answer they come from."""
+
+    loop: For
+    unit: Unit
+    order: Order | None
+    parallel: tuple[int, ...]
+
+
+class Ways:
+    """Collects the loops that run in threads and vectors; `body` gives the statements to run."""
+
+    def __init__(self, around: Surroundings, reasons: bool = False) -> None:
+        self.around = around
+        self.reasons = reasons
+        self.threads: set[int] = set()
+        self.vectors: set[int] = set()
+        self.reports: list[LoopReport] = []
+
+    def body(
+        self, body: Sequence[Statement], live: Locals, in_task: bool = False
+    ) -> tuple[Statement, ...]:
+        """Decide for all loops of a block; `live` is read after it."""
+        done: list[Statement] = []
+        for place, statement in enumerate(body):
+            after = live | read_later(body[place + 1 :])
+            done.append(self._statement(statement, after, in_task))
+        return tuple(done)
+
+    def _statement(self, statement: Statement, live: Locals, in_task: bool) -> Statement:
+        if isinstance(statement, For):
+            return self._loop(statement, live, in_task)
+        if isinstance(statement, If):
+            first = self.body(statement.body, live, in_task)
+            return replace(statement, body=first, orelse=self.body(statement.orelse, live, in_task))
+        if isinstance(statement, While):
+            around = live | exposed((statement,))
+            head = self.body(statement.head, around, in_task)
+            return replace(statement, head=head, body=self.body(statement.body, around, in_task))
+        if isinstance(statement, Block):
+            return replace(statement, body=self.body(statement.body, live, in_task))
+        return statement
+
+    def _loop(self, loop: For, live: Locals, in_task: bool) -> For:
+        nest = self.nest(loop, live)
+        dims = loop.dims
+        first = dims[0].index
+        free = set(nest.parallel)
+        if first not in free and len(dims) > 1:  # the loops further in may still be
+            inner = For(dims[1:], loop.body, loop.span)
+            self._report(replace(loop, dims=dims[:1]), nest, False, -1)
+            fresh = self._loop(inner, live | exposed(loop.body), in_task)
+            return replace(loop, dims=dims[:1], body=(fresh,))
+        threads = first in free and not in_task
+        if threads:
+            self.threads.add(first)
+        chosen = self._vector(loop, nest)
+        inside = live | exposed(loop.body)
+        if chosen >= 0:
+            self.vectors.add(chosen)
+        self._report(loop, nest, threads, chosen)
+        if chosen >= 0:
+            return loop
+        return replace(loop, body=self.body(loop.body, inside, in_task or threads))
+
+    def nest(self, loop: For, live: Locals) -> Nest:
+        """What the analysis says of a loop."""
+        unit = unit_of(self.around, loop, live)
+        facts = replace(self.around.facts, witnesses=False)
+        found = order(unit, facts)
+        if not loop.declared:
+            return Nest(loop, unit, found, found.parallel)
+        collide = {number for r in found.reductions for number in r.dims}
+        collide |= {c.dim for c in found.carries if c.source.mode == c.sink.mode == "update"}
+        collide |= {c.number for c in unit.carried}
+        every = (dim.index for dim in loop.dims)
+        return Nest(loop, unit, found, tuple(n for n in every if n not in collide))
+
+    # -- vectors --------------------------------------------------------------------------------
+
+    def _vector(self, loop: For, nest: Nest) -> int:
+        """The dim of the loop to run in vectors, or -1."""
+        if not self._fits_lanes(loop):
+            return -1
+        best, number = max(
+            ((self._worth(loop, dim.index), dim.index) for dim in loop.dims
+             if dim.index in nest.parallel),
+            default=(0.0, -1),
+            key=lambda item: item[0],
+        )  # fmt: skip
+        if number >= 0:  # of equals, the innermost
+            equal = [d.index for d in loop.dims if d.index in nest.parallel
+                     and self._worth(loop, d.index) >= best]  # fmt: skip
+            number = equal[-1]
+        inner = self._inner_worth(loop)
+        return number if best >= WORTH and best >= inner else -1
+
+    def _inner_worth(self, loop: For) -> float:
+        """What vectors along the loops further in would be worth."""
+        loops = [s for s in loop.body if isinstance(s, For)]
+        if not loops:
+            return 0.0
+        worths = []
+        for inner in loops:
+            nest = self.nest(inner, exposed(loop.body))
+            own = [self._worth(inner, d.index) for d in inner.dims if d.index in nest.parallel]
+            worths.append(max([*own, self._inner_worth(inner)]) if self._fits_lanes(inner) else 0.0)
+        return sum(worths) / len(worths)
+
+    def _fits_lanes(self, loop: For) -> bool:
+        """Whether the body can run for several iterations at once: branches become masks, loops
+        have the same bounds for all.
+        """
+        scratch = self.around.kernel.scratch & buffers_in(loop)
+        private = any(self.around.homes.loops(number) for number in scratch)
+        own = {dim.index for dim in loop.dims}
+        changing = {s.local for s in walk(loop.body) if isinstance(s, Let)}
+        for statement in walk(loop.body):
+            if not isinstance(statement, Let | Store | If | For):
+                return False
+            if isinstance(statement, For) and not _uniform(statement, own, changing):
+                return False
+        return not private
+
+    def _worth(self, loop: For, number: int) -> float:
+        found = [self._access(buffer, indices, number) for buffer, indices in accesses(loop.body)]
+        return sum(found) / len(found) if found else CONTIGUOUS
+
+    def _access(self, buffer: int, indices: tuple[Expr, ...], number: int) -> float:
+        own = index(number)
+        moving = [k for k, place in enumerate(indices) if self._moves(place, number)]
+        if not moving:
+            return SAME
+        strided = self.around.kernel.buffers[buffer].strides is not None
+        if strided or moving != [len(indices) - 1]:
+            return SCATTERED
+        terms = dict(linear.terms(indices[-1]))
+        count = terms.pop(own, 0)
+        rest = any(self._moves(term, number) for term in terms)
+        return CONTIGUOUS if abs(count) == 1 and not rest else SCATTERED
+
+    def _moves(self, place: Expr, number: int) -> bool:
+        """Whether an index changes from one iteration of a dim to the next (as far as it shows)."""
+        return any(
+            node.name in ("load", "local") or (node.name == "index" and node.attr == number)
+            for node in postorder([place])
+            if not (node.name == "local" and node.attr in self.around.values)
+        )
+
+    # -- reports --------------------------------------------------------------------------------
+
+    def _report(self, loop: For, nest: Nest, threads: bool, vector: int) -> None:
+        why, because = "", NOWHERE
+        if self.reasons and not threads and vector < 0:
+            why, because = self._reason(loop, nest)
+        self.reports.append(
+            LoopReport(
+                loop.span, tuple(d.index for d in loop.dims), tuple(d.name for d in loop.dims),
+                threads, vector >= 0, why, because,
+            )
+        )  # fmt: skip
+
+    def _reason(self, loop: For, nest: Nest) -> tuple[str, Span]:
+        numbers = {dim.index for dim in loop.dims}
+        assert nest.order is not None
+        if numbers <= set(nest.parallel):
+            return self._not_wide(loop), NOWHERE
+        for carry in nest.order.carries:
+            if carry.dim in numbers:
+                return self._carried(loop, nest, carry)
+        for found in nest.order.reductions:
+            if set(found.dims) & numbers:
+                line = found.updates[0].span or NOWHERE
+                return f"it reduces `{found.array}`, element after element", line
+        return "", NOWHERE
+
+    def _not_wide(self, loop: For) -> str:
+        """Why a loop inside a threaded one, parallel itself, does not run in vectors."""
+        if any(self.around.homes.loops(n) for n in self.around.kernel.scratch & buffers_in(loop)):
+            return "each iteration has an array of its own"
+        if any(isinstance(s, For | While) for s in walk(loop.body)):
+            return "it contains loops"
+        scattered = self._fits_lanes(loop)
+        return "its elements lie far apart" if scattered else "an iteration may end early"
+
+    def _carried(self, loop: For, nest: Nest, carry: Carry) -> tuple[str, Span]:
+        """The conflict in words, with a case of it."""
+        line = carry.sink.span or NOWHERE
+        if isinstance(carry.source.root, Scalar):
+            if carry.array == EARLY_END:
+                return "it may be left early", line
+            locals_ = self.around.kernel.locals
+            if carry.array not in {locals_[n].name for n in exposed(loop.body)}:
+                return f"`{carry.array}` is used after the loop", line
+            return f"`{carry.array}` goes from one iteration to the next", line
+        if len(carry.source.indices) != len(carry.sink.indices):
+            return f"`{carry.source.label}` and `{carry.sink.label}` may share memory", line
+        full = order(nest.unit, self.around.facts)
+        again = next((c for c in full.carries if c.dim == carry.dim), carry)
+        return conflict_in_words(again, self.around.facts), line
+
+
+def accesses(body: Iterable[Statement]) -> list[tuple[int, tuple[Expr, ...]]]:
+    """Every load and store, by buffer and indices."""
+    found = []
+    for statement in walk(tuple(body)):
+        found += [(n.attr, n.args) for n in postorder(expressions(statement)) if n.name == "load"]
+        if isinstance(statement, Store):
+            found.append((statement.buffer, statement.indices))
+    return found
+
+
+def _uniform(loop: For, own: set[int], changing: set[int]) -> bool:
+    """Whether the bounds are the same for all iterations of the dims `own`."""
+    bounds = [bound for dim in loop.dims for bound in (dim.low, dim.high)]
+    return not any(
+        node.name == "load"
+        or (node.name == "index" and node.attr in own)
+        or (node.name == "local" and node.attr in changing)
+        for node in postorder(bounds)
+    )

@@ -1,0 +1,80 @@
+"""What the planner of loops decides, as data: the kernel's statements as they run, and which of
+their loops run on threads or in vectors.
+
+The planned kernel, run in order, does what the given one does, so it can be interpreted, printed
+and compared.  That loops may run in any order is said beside it, by the numbers of their dims.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from typing import Literal
+
+from fusewright.base.source import Span
+from fusewright.ir.expr import Expr
+from fusewright.ir.loops.statements import NOWHERE, Kernel
+
+Level = Literal["disjoint", "same", "dims", "shift", "overlap"]
+
+
+@dataclass(frozen=True, slots=True)
+class LoopReport:
+    """How one loop of the planned kernel runs: dims on threads and in vectors, or in order and why.
+
+    `because` is the line that keeps it in order.
+    """
+
+    span: Span
+    dims: tuple[int, ...]
+    names: tuple[str, ...]
+    threads: bool
+    vectors: bool
+    why: str = ""
+    because: Span = NOWHERE
+
+    @property
+    def parallel(self) -> bool:
+        return self.threads or self.vectors
+
+
+@dataclass(frozen=True, slots=True)
+class PairReport:
+    """What became of two loops, one after the other: fused at a level on these loops, or why not.
+
+    `barriers` and `streams` are what fusing saves: launches, and passes over whole arrays.
+    """
+
+    first: Span
+    second: Span
+    fused: bool
+    level: Level | None
+    on: tuple[str, ...] = ()
+    why: str = ""
+    streams: int = 0
+    form: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class LoopPlan:
+    """`kernel` is what runs.  `threads` and `vectors` are numbers of dims; `work` says for each dim
+    on threads what one iteration costs, in picoseconds; `gone` are dead buffers that need no
+    memory.
+    """
+
+    kernel: Kernel
+    threads: frozenset[int]
+    vectors: frozenset[int]
+    work: dict[int, Expr] = field(default_factory=dict)
+    loops: tuple[LoopReport, ...] = ()
+    pairs: tuple[PairReport, ...] = ()
+    gone: frozenset[int] = frozenset()
+
+
+@dataclass(frozen=True, slots=True)
+class Settings:
+    """What a plan depends on besides the kernel: `threads` says that there may be several."""
+
+    fuse: bool = True
+    level: Level = "overlap"
+    threads: bool = True
+    reassociate: bool = False

@@ -1,0 +1,320 @@
+"""A loop of a kernel as the analysis sees it: dims, accesses, effects, what it hands on.
+
+What a variable holds is written out where it is computed once from loops, parameters and other such
+variables; anything else a loop changes is an unknown value (`UNKNOWN`).  Loops and variables around
+the nest are parameters of it.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass, field
+from itertools import pairwise
+
+from fusewright.analysis.unit import Access, Carried, Dim, Effect, Facts, Unit
+from fusewright.base.source import Span
+from fusewright.ir.dtypes import INT64, DType
+from fusewright.ir.expr import Expr, const, load, op, param, postorder, rewrite
+from fusewright.ir.loops.statements import (
+    Block,
+    Check,
+    For,
+    If,
+    Kernel,
+    Leave,
+    Let,
+    Print,
+    Statement,
+    Store,
+    While,
+    buffers_of,
+    expressions,
+    walk,
+)
+from fusewright.plan.loops.exposed import Locals, assigned, exposed
+from fusewright.plan.loops.private import Homes
+
+UNKNOWN = 1 << 20
+"""Numbers of `load`s that stand for a value nothing is known about."""
+LOOP, VARIABLE = -1, -2
+"""The second half of a parameter's number where it stands for a loop or a variable outside."""
+ENDLESS = 1 << 21
+"""Numbers of dims that stand for `while` loops."""
+EARLY_END = "an early end"
+ONE_TO_ONE = frozenset({"add", "subtract", "bitwise_and", "bitwise_or", "bitwise_xor", "multiply"})
+EXTREMES = frozenset({"minimum", "maximum", "imin", "imax"})
+
+
+@dataclass(frozen=True, slots=True)
+class Roots:
+    """The memory each buffer lies in, and the length its indices are padded to: two buffers that
+    may share memory are one root with indices of different lengths, which the analysis takes as
+    unrelated positions in it.
+    """
+
+    root: Mapping[int, int]
+    length: Mapping[int, int]
+
+
+def roots_of(kernel: Kernel) -> Roots:
+    """Group the buffers that may share memory."""
+    written = kernel.written
+    root = {b.slot: b.slot for b in kernel.buffers}
+    for a in kernel.given:
+        for b in kernel.given:
+            if a < b and (a in written or b in written) and not kernel.apart(a, b):
+                old, new = root[b], root[a]
+                root = {n: new if r == old else r for n, r in root.items()}
+    length = {b.slot: len(b.extents) for b in kernel.buffers}
+    for group in {r: sorted(n for n in root if root[n] == r) for r in root.values()}.values():
+        for a, b in pairwise(group):
+            length[b] = max(length[b], length[a] + 1)
+    return Roots(root, length)
+
+
+@dataclass(frozen=True, slots=True)
+class Surroundings:
+    """What is known around the loops: the kernel, its memory, the values of variables computed
+    once, the buffers of the kernel's own that each iteration has for itself, and names.
+    """
+
+    kernel: Kernel
+    roots: Roots
+    values: Mapping[int, Expr]
+    homes: Homes
+    names: Mapping[int, str] = field(default_factory=dict)
+    facts: Facts = field(default_factory=Facts)
+
+    def name(self, buffer: int) -> str:
+        return self.names.get(buffer, f"b{buffer}")
+
+
+def surroundings(
+    kernel: Kernel, names: Mapping[int, str], parameters: Mapping[int, str], unique: frozenset[int]
+) -> Surroundings:
+    """Gather what holds for the whole kernel."""
+    counts: dict[int, int] = {}
+    values: dict[int, Expr] = {}
+    for statement in walk(kernel.body):
+        if isinstance(statement, Let):
+            counts[statement.local] = counts.get(statement.local, 0) + 1
+    for statement in walk(kernel.body):
+        if isinstance(statement, Let) and counts[statement.local] == 1:
+            if kernel.locals[statement.local].mutable:
+                continue
+            value = written_out(statement.value, values)
+            if all(n.name not in ("load", "local", "index") for n in postorder([value])):
+                values[statement.local] = value
+    extents = tuple(
+        (number, 0, (1 << 47) - 1)
+        for number, source in enumerate(kernel.arguments)
+        if source.what == "extent"
+    )
+    facts = Facts(unique=unique, ranges=extents, names=tuple(parameters.items()))
+    return Surroundings(kernel, roots_of(kernel), values, Homes(kernel), names, facts)
+
+
+def written_out(expr: Expr, values: Mapping[int, Expr]) -> Expr:
+    """The expression with variables replaced by what they hold."""
+
+    def rule(node: Expr) -> Expr | None:
+        return values.get(node.attr) if node.name == "local" else None
+
+    return rewrite(expr, rule, {})
+
+
+def unit_of(around: Surroundings, loop: For, live: Locals, label: str = "loop") -> Unit:
+    """The nest as a unit; `live` are the variables read after it."""
+    return _Reader(around, loop).unit(live, label)
+
+
+class _Reader:
+    """Collects a nest's accesses in program order."""
+
+    def __init__(self, around: Surroundings, loop: For) -> None:
+        self.around, self.loop = around, loop
+        self.kernel = around.kernel
+        self.accesses: list[Access] = []
+        self.effects: list[Effect] = []
+        self.values: dict[int, Expr] = dict(around.values)
+        self.inside = {dim.index for dim in loop.dims}
+        self.inside |= {dim.index for s in walk(loop.body) if isinstance(s, For) for dim in s.dims}
+        self.changing = assigned(loop.body)
+        self.inner: list[Dim] = []
+        self.guards: list[Expr] = []
+        self.count = 0
+        self.leaves: Span | None = None
+
+    def unit(self, live: Locals, label: str) -> Unit:
+        dims = tuple(self._dim(dim.index, dim.low, dim.high, dim.name) for dim in self.loop.dims)
+        for dim in self.loop.dims:
+            for bound in (dim.low, dim.high):
+                self._reads(bound, self.loop.span, 0)
+        self._block(self.loop.body)
+        return Unit(dims, tuple(self.accesses), tuple(self.effects), self._carried(live), (), label)
+
+    # -- expressions ----------------------------------------------------------------------------
+
+    def expr(self, root: Expr) -> Expr:
+        """An expression over the nest's own loops and parameters."""
+
+        def rule(node: Expr) -> Expr | None:
+            if node.name == "index" and node.attr not in self.inside:
+                return param((node.attr, LOOP), node.dtype)
+            if node.name != "local":
+                return None
+            known = self.values.get(node.attr)
+            if known is not None:
+                return known
+            if node.attr in self.changing:
+                return load(UNKNOWN + node.attr, (), node.dtype)
+            return param((node.attr, VARIABLE), node.dtype)
+
+        return rewrite(root, rule, {})
+
+    def _dim(self, number: int, low: Expr, high: Expr, name: str) -> Dim:
+        return Dim(number, self.expr(low), self.expr(high), name)
+
+    def _reads(self, root: Expr, span: Span, depth: int | None = None) -> None:
+        for node in postorder([root]):
+            if node.name == "load":
+                self._access(node.attr, node.args, "read", span, depth=depth)
+
+    def _access(
+        self, buffer: int, indices: tuple[Expr, ...], mode: str, span: Span,
+        op_name: str = "", value: Expr | None = None, depth: int | None = None,
+    ) -> None:  # fmt: skip
+        roots, home = self.around.roots, self._home(buffer)
+        places = tuple(map(self.expr, indices))
+        padding = (const(0, INT64),) * (roots.length[buffer] - len(places))
+        dtype = self.kernel.buffers[buffer].dtype
+        self.accesses.append(
+            Access(
+                roots.root[buffer], mode, home + places + padding, self.count, tuple(self.guards),  # type: ignore[arg-type]
+                tuple(self.inner), depth, op_name, _is_exact(op_name, dtype), False, value,
+                (), 1, self.around.name(buffer), span, self.count,
+            )
+        )  # fmt: skip
+
+    def _home(self, buffer: int) -> tuple[Expr, ...]:
+        """The loops of which each iteration has a buffer of its own."""
+        home = self.around.homes.loops(buffer)
+        return tuple(index for index in home if index.attr in self.inside)
+
+    # -- statements -----------------------------------------------------------------------------
+
+    def _block(self, body: Iterable[Statement]) -> None:
+        for statement in body:
+            self.count += 1
+            self._statement(statement)
+
+    def _statement(self, statement: Statement) -> None:
+        span = statement.span
+        for root in expressions(statement):
+            self._reads(root, span)
+        if isinstance(statement, Let):
+            self._let(statement)
+        elif isinstance(statement, Store):
+            mode = "update" if statement.combine else "write"
+            value = None if statement.combine else self.expr(statement.value)
+            self._access(statement.buffer, statement.indices, mode, span, statement.combine, value)
+        elif isinstance(statement, Print):
+            self._effect("print", span)
+        elif isinstance(statement, Check):
+            self._effect("trap", span)
+        elif isinstance(statement, Leave):
+            self._leave(statement)
+        elif isinstance(statement, Block):
+            self._block(statement.body)
+        elif isinstance(statement, If):
+            self._if(statement)
+        else:
+            self._loop(statement)
+
+    def _effect(self, kind: str, span: Span) -> None:
+        self.effects.append(
+            Effect(kind, "", self.count, tuple(self.guards), tuple(self.inner), span, self.count)  # type: ignore[arg-type]
+        )
+
+    def _leave(self, statement: Leave) -> None:
+        own = {s.label for s in walk(self.loop.body) if isinstance(s, Block)}
+        if statement.label not in own:
+            self.leaves = statement.span
+
+    def _let(self, statement: Let) -> None:
+        if not self.kernel.locals[statement.local].mutable:
+            self.values[statement.local] = self.expr(statement.value)
+
+    def _if(self, statement: If) -> None:
+        condition = self.expr(statement.condition)
+        for body, holds in (
+            (statement.body, condition), (statement.orelse, op("logical_not", condition)),
+        ):  # fmt: skip
+            self.guards.append(holds)
+            self._block(body)
+            self.guards.pop()
+
+    def _loop(self, statement: For | While) -> None:
+        if isinstance(statement, For):
+            dims = [self._dim(d.index, d.low, d.high, d.name) for d in statement.dims]
+            bodies: tuple[tuple[Statement, ...], ...] = (statement.body,)
+        else:
+            self.count += 1
+            high = load(UNKNOWN + ENDLESS, (), INT64)
+            dims = [Dim(ENDLESS + self.count, const(0, INT64), high, "while")]
+            bodies = (statement.head, statement.body)
+        self.inner += dims
+        for body in bodies:
+            self._block(body)
+        if isinstance(statement, While):
+            self._reads(statement.condition, statement.span)
+        del self.inner[len(self.inner) - len(dims) :]
+
+    # -- variables ------------------------------------------------------------------------------
+
+    def _carried(self, live: Locals) -> tuple[Carried, ...]:
+        number = self.loop.dims[0].index
+        handed = self.changing & (exposed(self.loop.body) | live)
+        found = [self._variable(local, number, live) for local in sorted(handed)]
+        if self.leaves is not None:
+            found.append(Carried(EARLY_END, number, span=self.leaves))
+        return tuple(found)
+
+    def _variable(self, local: int, number: int, live: Locals) -> Carried:
+        name, dtype = self.kernel.locals[local].name, self.kernel.locals[local].dtype
+        lets = [s for s in walk(self.loop.body) if isinstance(s, Let) and s.local == local]
+        kind = reduction(self.loop, local)
+        return Carried(name, number, kind, _is_exact(kind, dtype), lets[0].span)
+
+
+def reduction(loop: For, local: int) -> str:
+    """The operation of a variable that a loop only updates: `v = v op x`; else nothing."""
+    kinds = set()
+    for statement in walk(loop.body):
+        mentions = sum(
+            node.name == "local" and node.attr == local
+            for node in postorder(expressions(statement))
+        )
+        if isinstance(statement, Let) and statement.local == local:
+            value = statement.value
+            own = value.name in ONE_TO_ONE | EXTREMES and value.args[0].name == "local"
+            if not (own and value.args[0].attr == local) or _in(value.args[1], local):
+                return ""
+            kinds.add("add" if value.name == "subtract" else value.name)
+        elif mentions:
+            return ""
+    return kinds.pop() if len(kinds) == 1 else ""
+
+
+def _in(root: Expr, local: int) -> bool:
+    return any(node.name == "local" and node.attr == local for node in postorder([root]))
+
+
+def _is_exact(name: str, dtype: DType) -> bool:
+    """Whether the order of updates cannot change a bit."""
+    return bool(name) and (dtype.is_integer or dtype.name == "bool")
+
+
+def buffers_in(loop: Statement) -> frozenset[int]:
+    """The buffers a statement and its blocks touch."""
+    return frozenset(buffer for inner in walk((loop,)) for buffer in buffers_of(inner))
