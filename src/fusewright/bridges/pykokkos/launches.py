@@ -16,6 +16,7 @@ from typing import Any
 import numpy as np
 
 from fusewright.base.errors import ArgumentError, UnsupportedError
+from fusewright.base.options import current
 from fusewright.bridges.pykokkos import reducers
 from fusewright.bridges.pykokkos.dialect import lambdas, scratch
 from fusewright.bridges.pykokkos.dialect.annotations import element_of, numpy_of
@@ -24,7 +25,7 @@ from fusewright.bridges.pykokkos.dialect.rules import Kind
 from fusewright.bridges.pykokkos.dialect.units import (
     Program,
     Unit,
-    is_atomic,
+    is_ordered,
     program,
     take_apart,
 )
@@ -64,7 +65,7 @@ class Launch:
     pattern: str
     dims: int
     kernels: dict[Any, UnitKernel] = field(default_factory=dict)
-    atomic: bool = False
+    ordered: bool = False
     sizes: scratch.Sizes | None = None
 
     def kernel(self, reducer: Reducer, declared: bool, team: int, extents: Any) -> UnitKernel:
@@ -118,12 +119,12 @@ def _new(
     if team:
         unit.team = unit.indices[0]
     sizes = scratch.Sizes.of(unit) if team else None
-    return Launch(unit, pattern, dims, atomic=is_atomic(unit), sizes=sizes)
+    return Launch(unit, pattern, dims, ordered=is_ordered(unit), sizes=sizes)
 
 
 def arguments(launch: Launch, kwargs: Mapping[str, Any], instance: Any) -> tuple[list[Any], bool]:
     """What the work unit takes beside its indices, in its order; and whether its iterations are
-    independent: they are unless they meet in atomic updates.
+    independent: they are unless they meet in atomic updates, print, or are checked.
     """
     unit = launch.unit
     names = unit.keywords
@@ -135,7 +136,7 @@ def arguments(launch: Launch, kwargs: Mapping[str, Any], instance: Any) -> tuple
         given += [pool.seed, pool.next_launch()]
     if instance is not None:
         given += [getattr(instance, name) for name in unit.fields]
-    declared = not launch.atomic
+    declared = not launch.ordered and not current().check
     for place, value in enumerate(given):
         if isinstance(value, ViewType):
             given[place] = value._memory

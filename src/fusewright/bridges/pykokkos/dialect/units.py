@@ -54,7 +54,7 @@ class Unit:
     team: str
     fields: tuple[str, ...] = ()
     draws: bool = False
-    atomic: bool = False
+    ordered: bool = False
     scratch: list[Any] = field(default_factory=list)
 
 
@@ -95,7 +95,7 @@ def _survey(
         if isinstance(node, ast.Call):
             word = last_word(node.func)
             unit.draws |= word == "rand"
-            unit.atomic |= word.startswith("atomic_")
+            unit.ordered |= word.startswith("atomic_") or word == "printf"
         attr = ""
         if isinstance(node, ast.Attribute) and isinstance(node.value, ast.Name):
             attr = node.attr if receiver and node.value.id == receiver else ""
@@ -283,7 +283,7 @@ def _proxy(unit: Unit) -> FunctionType:
     return proxy
 
 
-def is_atomic(unit: Unit) -> bool:
-    """Whether a work unit's text says that iterations meet in atomic updates."""
+def is_ordered(unit: Unit) -> bool:
+    """Whether a work unit's text says that iterations meet: in atomic updates, or on the screen."""
     named = views_of(unit.owner or unit.function)
-    return unit.atomic or any(info.trait is Trait.Atomic for info in named.values())
+    return unit.ordered or any(info.trait is Trait.Atomic for info in named.values())
