@@ -14,6 +14,7 @@ from fusewright.base.errors import ArgumentError, KernelError, UnsupportedError
 from fusewright.base.options import FUSE_LEVELS
 
 if TYPE_CHECKING:
+    from fusewright.frontends.kernels.context import Dialect
     from fusewright.frontends.kernels.source import Source
     from fusewright.kernels.explain import KernelExplanation, KernelStats
     from fusewright.kernels.quick import Quick
@@ -50,6 +51,7 @@ class Kernel(Generic[P, R]):
         self.replayed = 0
         functools.update_wrapper(self, function)
         self._source: Source | None = None
+        self.dialect: Dialect | None = None
         self.static: frozenset[str] = frozenset()
         self._names = tuple(self.signature.parameters)
         self._plain = all(

@@ -101,7 +101,7 @@ def specialised(
     for found in candidates:
         if found.holds(arguments):
             return found
-    settings = Settings(options.check, kernel.c_integers)
+    settings = Settings(options.check, kernel.c_integers, kernel.dialect)
     fresh = specialise.specialise(
         kernel.function, kernel.source, kinds, arguments, settings, options
     )
