@@ -40,7 +40,7 @@ class Pairs:
         if not why and self.reasons:
             verdict = compare(a.unit, b.unit, self.facts)
             text = describe(verdict, a.unit, b.unit, self.facts, self.level)
-            why = text.removeprefix("NOT FUSED: ")
+            why = text.replace("NOT FUSED: ", "")
             why = "skipped by cost: the parts stay apart" if why.startswith("FUSED") else why
         if known is None or (why and not known.why):
             self.found[key] = PairReport(*key, False, None, (), why)
