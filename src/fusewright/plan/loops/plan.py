@@ -83,6 +83,6 @@ class Settings:
     level: Level = "overlap"
     threads: bool = True
     elements: int = 2048
-    columns: int = 256
+    columns: int = 1024
     rows: tuple[int, int] = (8, 64)
     row_bytes: int = 1 << 18
