@@ -1,5 +1,5 @@
-"""Neighbouring loops of a kernel run as one where that provably changes nothing, and the report says
-why where it does not.
+"""Neighbouring loops of a kernel run as one where that provably changes nothing, and the report
+says why where it does not.
 """
 
 import numpy as np

@@ -14,6 +14,8 @@ from fusewright.base.source import Span
 from fusewright.ir.expr import Expr
 from fusewright.ir.loops.statements import NOWHERE, Kernel
 
+FAR = 64
+"""Iterations between two that meet in strips, at most: a strip is many times as long."""
 Level = Literal["disjoint", "same", "dims", "shift", "overlap"]
 
 
