@@ -6,9 +6,9 @@ What is heavy (the planner, the compiler) is imported when the first value is as
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import asdict, dataclass
+from dataclasses import asdict
 from functools import update_wrapper
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 from fusewright import driver
 from fusewright._core import native
@@ -111,8 +111,7 @@ def jit(function: Callable[..., Any]) -> Jitted:
     return Jitted(function)
 
 
-@dataclass(frozen=True, slots=True)
-class CacheInfo:
+class CacheInfo(NamedTuple):
     """Compiled code: structures in memory, files and bytes on disk, and why the folder is not used
     (empty: it is).
     """

@@ -18,9 +18,9 @@ from fusewright.base.source import is_inside
 from fusewright.ir import graph
 from fusewright.ir.graph import Node
 from fusewright.runtime.profile import Flush, Line, listeners
-from fusewright.runtime.trace import Key, Slice, computed_once, take
+from fusewright.runtime.trace import Key, Known, Slice, computed_once, take
 from fusewright.targets.cpu import native
-from fusewright.targets.cpu.runner import Runner, obtain
+from fusewright.targets.cpu.runner import Compute, Runner, obtain
 from fusewright.targets.reference import interpreter as reference
 
 MOST_RUNNERS = 4096
@@ -50,7 +50,7 @@ def evaluate(requested: Sequence[Node]) -> None:
         else:
             if runner is None:
                 runner = _compile(key, slice_, options)
-            runner.run(slice_.order, options, by_numpy)
+            runner.run(slice_.order, options, by_numpy_once)
             if structure is not None:
                 native.learn(structure, runner)
         computed_once(slice_)
@@ -66,6 +66,14 @@ def evaluate(requested: Sequence[Node]) -> None:
 def by_numpy(node: Node, operands: list[Any]) -> Any:
     """What a node means to NumPy."""
     return reference.MEANINGS[node.kind](node, operands)
+
+
+def by_numpy_once(node: Node, operands: list[Any]) -> Any:
+    """What a node means to NumPy; several results stay with the node until all are asked for."""
+    result = by_numpy(node, operands)
+    if isinstance(result, tuple):
+        node.value, node.args = Known(result), ()
+    return result
 
 
 def _compile(key: Key, slice_: Slice, options: Options) -> Runner:
@@ -91,7 +99,7 @@ def replay(order: list[Node], runner: Runner, options: Options) -> None:
     """Run compiled code on a slice of its structure."""
     try:
         if listeners:
-            _tell(order, runner, False, options, Flush(*_asked(), perf_counter()))
+            _tell(order, runner, False, options, Flush(*_asked(), perf_counter()), by_numpy)
         else:
             runner.run(order, options, by_numpy)
     except (FusewrightError, InternalError, MemoryError, Warning):
@@ -125,7 +133,8 @@ def _run_recorded(key: Key, slice_: Slice, runner: Runner | None, options: Optio
     """Compile if need be, run, and tell every listener what ran."""
     flush = Flush(*_asked(), perf_counter())
     fresh = runner is None
-    _tell(slice_.order, runner or _compile(key, slice_, options), fresh, options, flush)
+    runner = runner or _compile(key, slice_, options)
+    _tell(slice_.order, runner, fresh, options, flush, by_numpy_once)
 
 
 def _asked() -> tuple[str, Line | None]:
@@ -135,7 +144,14 @@ def _asked() -> tuple[str, Line | None]:
     return asked()
 
 
-def _tell(order: list[Node], runner: Runner, fresh: bool, options: Options, flush: Flush) -> None:
+def _tell(
+    order: list[Node],
+    runner: Runner,
+    fresh: bool,
+    options: Options,
+    flush: Flush,
+    compute: Compute,
+) -> None:
     # Imported here: as above.
     from fusewright.targets.cpu import record
 
@@ -146,7 +162,7 @@ def _tell(order: list[Node], runner: Runner, fresh: bool, options: Options, flus
 
     described = record.steps_of(order, runner, fresh)
     try:
-        runner.run(order, options, by_numpy, watch)
+        runner.run(order, options, compute, watch)
     finally:
         flush.seconds = perf_counter() - flush.start
         flush.steps += record.with_times(described, ran)

@@ -315,8 +315,8 @@ PROGRAMS = [
     Refused(
         "arange step",
         lambda: fa.arange(0, 1, 0),
-        errors.ValueRangeError,
-        ValueError,
+        errors.DivisionError,
+        ZeroDivisionError,
         ("step other than 0",),
     ),
     Refused(

@@ -13,6 +13,30 @@
 #include <Python.h>
 #include <stdint.h>
 
+/* An int that is an extent, a stride or a place: mostly of one digit, read without a call. */
+static inline Py_ssize_t as_size(PyObject *number)
+{
+#if PY_VERSION_HEX >= 0x030C0000
+    if (PyLong_CheckExact(number) && PyUnstable_Long_IsCompact((PyLongObject *)number))
+        return PyUnstable_Long_CompactValue((PyLongObject *)number);
+#else
+    if (PyLong_CheckExact(number) && Py_SIZE(number) == 1)
+        return (Py_ssize_t)((PyLongObject *)number)->ob_digit[0];
+#endif
+    return PyLong_AsSsize_t(number);
+}
+
+/* Append where the list has room, without a call; else 0. */
+static inline int append_in_place(PyObject *list, PyObject *item)
+{
+    Py_ssize_t size = PyList_GET_SIZE(list);
+    if (size >= ((PyListObject *)list)->allocated)
+        return 0;
+    ((PyListObject *)list)->ob_item[size] = Py_NewRef(item);
+    Py_SET_SIZE(list, size + 1);
+    return 1;
+}
+
 /* As in ir.graph. */
 enum { LEAF, SCALAR, MAP, VIEW, REDUCE, SCAN, ASSEMBLE, GATHER, IOTA, RESHAPE, OPAQUE, PART };
 
@@ -62,15 +86,14 @@ typedef struct {
 } Handle;
 
 extern PyTypeObject NodeType, MemoryType, HandleType, OperatorsType, OpType, FunctionType,
-    ProgramType, LockType, ReplayType, ReplayerType,
-    EvaluatorType;
+    ProgramType, LockType, ReplayType, ReplayerType, EvaluatorType, ReductionType, RecorderType;
 
 /* node.c */
 extern PyObject *no_args, *no_name;
 int node_ready(void);
 Node *node_new(int kind, PyObject *op, PyObject *args, int dtype, PyObject *shape);
 int same_shape(PyObject *a, PyObject *b);
-int node_become_leaf(Node *node, PyObject *memory, PyObject *strides);
+int node_become_leaf(Node *node, PyObject *memory, PyObject *offset, PyObject *strides); /* NULL: 0 */
 int all_nodes(PyObject *tuple_or_list); /* else a TypeError */
 Memory *leaf_memory(Node *node); /* NULL, without an error, where the node is no sound leaf */
 PyObject *contiguous_strides(PyObject *shape, Py_ssize_t itemsize);
@@ -89,12 +112,16 @@ PyObject *handle_new(Node *node);  /* steals the node */
 
 PyObject *view_link_of(PyObject *handle); /* borrowed; NULL for what is no view */
 PyObject *view_base_of(PyObject *view);
+void view_forget(PyObject *view); /* its base has another value */
 PyObject *view_new(PyObject *base, PyObject *link, int flags);
 
 /* views.c */
 PyObject *handle_getitem(PyObject *handle, PyObject *key);
 int handle_setitem(PyObject *handle, PyObject *key, PyObject *value);
-int is_slice(PyObject *link);
+int is_slice(PyObject *link); /* a tuple of places and shape, both tuples */
+int quick_setitem(PyObject *handle, PyObject *key, PyObject *value); /* writes.c */
+int quick_view_write(PyObject *view, Node *value);
+PyObject *read_number(const char *at, int dtype); /* operators.c; NULL without an error: not known */
 Node *slice_node(PyObject *link, Node *source); /* a new reference */
 
 /* trace.c */
@@ -127,6 +154,12 @@ int structure_end(Structure *found);
 PyObject *program_of(Node **wanted, Py_ssize_t count, Structure *found); /* borrowed, or NULL */
 void note_computed(Node *node);
 
+/* patches.c: words of views and of written regions */
+#define SMALL_ELEMENTS (1 << 14) /* runtime.trace.SMALL */
+int view_words(Node *node);
+int assemble_words(Node *node); /* 0 left to Python, 2 may be written in place */
+int alias_words(Node **order, int count, const int *edges, int64_t largest);
+
 /* steady.c */
 int steady_passes(PyObject *pending, PyObject *left, Py_ssize_t gate);
 void steady_forget(void);
@@ -142,12 +175,13 @@ int program_run(PyObject *program, Node **order, int threads);
 int memory_ready(PyObject *unset);
 int operators_ready(PyObject *unset);
 int views_ready(PyObject *unset);
+int reductions_ready(void);
 int trace_ready(PyObject *unset);
 int slice_ready(void);
 int program_ready(PyObject *unset);
 
 /* each part's functions */
 extern PyMethodDef view_methods[], operator_methods[], handle_methods[], trace_methods[], slice_methods[], memory_methods[],
-    node_methods[], program_methods[];
+    node_methods[], program_methods[], call_methods[];
 
 #endif

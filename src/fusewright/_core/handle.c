@@ -68,6 +68,12 @@ PyObject *view_link_of(PyObject *handle)
 
 PyObject *view_base_of(PyObject *view) { return *field(view, view_base); }
 
+void view_forget(PyObject *view)
+{
+    Py_XSETREF(*field(view, view_version), Py_NewRef(Py_None));
+    Py_XSETREF(*field(view, view_cached), Py_NewRef(Py_None));
+}
+
 PyObject *view_new(PyObject *base, PyObject *link, int flags)
 {
     PyObject *view = view_class->tp_alloc(view_class, 0);
@@ -126,6 +132,17 @@ static void handle_dealloc(Handle *handle)
         spare[spares++] = handle;
     else
         type->tp_free(handle);
+}
+
+/* The same for the public classes and what derives from them: CPython's function for classes of
+   Python would look for finalisers and slots first, and leaves the class's reference to us. */
+static void public_dealloc(PyObject *self)
+{
+    PyTypeObject *type = Py_TYPE(self);
+    if (PyObject_GC_IsTracked(self))
+        PyObject_GC_UnTrack(self);
+    handle_dealloc((Handle *)self);
+    Py_DECREF(type);
 }
 
 static PyObject *get_node(PyObject *self, void *closure)
@@ -225,6 +242,7 @@ static PyObject *set_classes(PyObject *module, PyObject *given)
     array_class = (PyTypeObject *)Py_NewRef(array);
     scalar_class = (PyTypeObject *)Py_NewRef(scalar);
     view_class = (PyTypeObject *)Py_NewRef(view);
+    array->tp_dealloc = scalar->tp_dealloc = public_dealloc;
     Py_RETURN_NONE;
 }
 

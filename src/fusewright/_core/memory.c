@@ -9,12 +9,31 @@ static PyObject *make_owner;  /* (memory) -> a buffer over a block's bytes */
 static Py_ssize_t small_limit = -1;
 static int64_t allocated;
 
+/* Blocks between small and large wait here for the next of their size, newest first; what would be
+   more than `most_waiting` bytes goes back to where it came from (runtime.blocks.LargePool). */
+#define MEDIUM_CLASSES 20
+#define MEDIUM_DEPTH 16
+typedef struct {
+    int count;
+    PyObject *address[MEDIUM_DEPTH];
+} Shelf;
+static Shelf shelf[MEDIUM_CLASSES];
+static int64_t waiting, least_waiting, most_waiting;
+static Py_ssize_t medium_limit; /* the largest of them: 32 times a small one */
+static PyObject *large_home;    /* (address, size): takes back what fits no shelf */
+
+#define SPARE 256 /* objects kept for reuse */
+static Memory *spare[SPARE];
+static int spares;
+
 int64_t allocations(void) { return allocated; }
 
 static Memory *memory_bare(PyObject *address, Py_ssize_t nbytes)
 {
-    Memory *memory = PyObject_New(Memory, &MemoryType);
-    if (memory == NULL)
+    Memory *memory;
+    if (spares > 0)
+        memory = (Memory *)PyObject_Init((PyObject *)spare[--spares], &MemoryType);
+    else if ((memory = PyObject_New(Memory, &MemoryType)) == NULL)
         return NULL;
     memory->address = Py_NewRef(address);
     memory->at = PyLong_AsVoidPtr(address);
@@ -65,8 +84,36 @@ static PyObject *block(PyObject *module, PyObject *given)
     return (PyObject *)memory;
 }
 
+/* The shelf for so many bytes, and the size of the blocks on it: four to each power of two, as
+   `runtime.blocks.size_class` has them. */
+static Shelf *shelf_of(Py_ssize_t nbytes, Py_ssize_t *size)
+{
+    Py_ssize_t low = small_limit, first = 0;
+    for (; nbytes > 2 * low; low *= 2)
+        first += 4;
+    Py_ssize_t step = low / 4, number = (nbytes - low - 1) / step;
+    *size = low + (number + 1) * step;
+    return &shelf[first + number];
+}
+
+/* Whether a block now waits on its shelf. */
+static int shelved(Memory *memory)
+{
+    Py_ssize_t size;
+    if (memory->size > medium_limit || waiting + memory->size > most_waiting)
+        return 0;
+    Shelf *fitting = shelf_of(memory->size, &size);
+    if (fitting->count == MEDIUM_DEPTH)
+        return 0;
+    fitting->address[fitting->count++] = Py_NewRef(memory->address);
+    waiting += memory->size;
+    return 1;
+}
+
 static void go_home(Memory *memory)
 {
+    if (memory->size > 0 && shelved(memory))
+        return;
     PyObject *type, *value, *traceback;
     PyErr_Fetch(&type, &value, &traceback);
     int failed;
@@ -86,12 +133,71 @@ static void memory_dealloc(Memory *memory)
 {
     if (memory->weak != NULL)
         PyObject_ClearWeakRefs((PyObject *)memory);
-    if (memory->home != NULL)
+    PyObject *home = memory->home;
+    if (home != NULL && !(PyList_CheckExact(home) && append_in_place(home, memory->address)))
         go_home(memory);
-    Py_XDECREF(memory->home);
+    Py_XDECREF(home);
     Py_XDECREF(memory->owner);
     Py_XDECREF(memory->address);
-    PyObject_Free(memory);
+    if (spares < SPARE)
+        spare[spares++] = memory;
+    else
+        PyObject_Free(memory);
+}
+
+/* The newest block on the shelf for `nbytes`, or NULL without an error. */
+static PyObject *from_shelf(Py_ssize_t nbytes)
+{
+    Py_ssize_t size;
+    Shelf *fitting = shelf_of(nbytes, &size);
+    if (fitting->count == 0)
+        return NULL;
+    PyObject *address = fitting->address[--fitting->count];
+    waiting -= size;
+    if (waiting < least_waiting)
+        least_waiting = waiting;
+    Memory *memory = memory_bare(address, nbytes);
+    Py_DECREF(address);
+    if (memory != NULL) {
+        memory->size = size;
+        memory->home = Py_NewRef(large_home);
+    }
+    return (PyObject *)memory;
+}
+
+/* shelves(limit): what waits beyond so many bytes is taken off: (address, size) each.  So many may
+   wait from now on. */
+static PyObject *shelves(PyObject *module, PyObject *limit)
+{
+    (void)module;
+    int64_t most = PyLong_AsLongLong(limit);
+    PyObject *found = most == -1 && PyErr_Occurred() ? NULL : PyList_New(0);
+    for (int i = MEDIUM_CLASSES - 1; found != NULL && i >= 0; i--)
+        while (found != NULL && waiting > most && shelf[i].count > 0) {
+            Py_ssize_t size = (small_limit << i / 4) / 4 * (4 + i % 4 + 1);
+            PyObject *block = Py_BuildValue("(On)", shelf[i].address[shelf[i].count - 1], size);
+            if (block == NULL || PyList_Append(found, block) < 0)
+                Py_CLEAR(found);
+            else {
+                Py_DECREF(shelf[i].address[--shelf[i].count]);
+                waiting -= size;
+            }
+            Py_XDECREF(block);
+        }
+    if (found != NULL)
+        most_waiting = most;
+    if (waiting < least_waiting)
+        least_waiting = waiting;
+    return found;
+}
+
+/* waiting_blocks(): bytes on the shelves, and the least there were since this was asked last */
+static PyObject *waiting_blocks(PyObject *module, PyObject *none)
+{
+    (void)module, (void)none;
+    PyObject *found = Py_BuildValue("(LL)", (long long)waiting, (long long)least_waiting);
+    least_waiting = waiting;
+    return found;
 }
 
 /* A block of `nbytes` aligned to 64, with whatever it held before. */
@@ -110,6 +216,11 @@ PyObject *allocate(Py_ssize_t nbytes)
                 memory->home = Py_NewRef(list);
             return (PyObject *)memory;
         }
+    }
+    else if (nbytes <= medium_limit) {
+        PyObject *memory = from_shelf(nbytes);
+        if (memory != NULL || PyErr_Occurred())
+            return memory;
     }
     return PyObject_CallFunction(slow_blocks, "n", nbytes);
 }
@@ -130,15 +241,16 @@ static PyObject *count_allocations(PyObject *module, PyObject *none)
     return PyLong_FromLongLong(allocated);
 }
 
-/* set_pool(free lists, largest small block, slow, owner) */
+/* set_pool(free lists, largest small block, slow, owner, home of large blocks) */
 static PyObject *set_pool(PyObject *module, PyObject *given)
 {
     (void)module;
-    PyObject *lists, *slow, *owner;
+    PyObject *lists, *slow, *owner, *home;
     Py_ssize_t limit;
-    if (!PyArg_ParseTuple(given, "O!nOO", &PyList_Type, &lists, &limit, &slow, &owner))
+    if (!PyArg_ParseTuple(given, "O!nOOO", &PyList_Type, &lists, &limit, &slow, &owner, &home))
         return NULL;
-    int sound = limit >= 0 && PyList_GET_SIZE(lists) > (limit + 63) >> 6;
+    int sound = limit >= 4 && limit % 4 == 0 && PyList_GET_SIZE(lists) > (limit + 63) >> 6;
+    sound = sound && (waiting == 0 || limit == small_limit);
     for (Py_ssize_t i = 0; sound && i < PyList_GET_SIZE(lists); i++)
         sound = PyList_CheckExact(PyList_GET_ITEM(lists, i));
     if (!sound) {
@@ -148,7 +260,9 @@ static PyObject *set_pool(PyObject *module, PyObject *given)
     Py_XSETREF(free_lists, Py_NewRef(lists));
     Py_XSETREF(slow_blocks, Py_NewRef(slow));
     Py_XSETREF(make_owner, Py_NewRef(owner));
+    Py_XSETREF(large_home, Py_NewRef(home));
     small_limit = limit;
+    medium_limit = limit << MEDIUM_CLASSES / 4;
     Py_RETURN_NONE;
 }
 
@@ -188,6 +302,7 @@ PyTypeObject MemoryType = {
 
 int memory_ready(PyObject *unset)
 {
+    large_home = Py_NewRef(unset);
     slow_blocks = Py_NewRef(unset);
     make_owner = Py_NewRef(unset);
     return (free_lists = PyList_New(0)) == NULL ? -1 : 0;
@@ -197,6 +312,8 @@ PyMethodDef memory_methods[] = {
     {"block", block, METH_VARARGS, "A block of the pool: (address, nbytes, home, size)."},
     {"allocate", allocate_method, METH_O, "A block of so many bytes."},
     {"allocations", count_allocations, METH_NOARGS, "Blocks handed out."},
-    {"set_pool", set_pool, METH_VARARGS, "Free lists, largest small block, slow path, owner."},
+    {"shelves", shelves, METH_O, "Take off what waits beyond so many bytes: (address, size) each."},
+    {"waiting_blocks", waiting_blocks, METH_NOARGS, "Bytes on the shelves; the least there were."},
+    {"set_pool", set_pool, METH_VARARGS, "Free lists, largest small block, slow path, owner, home."},
     {NULL},
 };

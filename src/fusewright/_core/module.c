@@ -24,7 +24,7 @@ static int parts_ready(void)
     PyObject *unset = PyCFunction_New(&unset_definition, NULL);
     int failed = unset == NULL || memory_ready(unset) < 0 || operators_ready(unset) < 0
                  || views_ready(unset) < 0 || trace_ready(unset) < 0 || slice_ready() < 0
-                 || program_ready(unset) < 0;
+                 || program_ready(unset) < 0 || reductions_ready() < 0;
     Py_XDECREF(unset);
     return failed ? -1 : 0;
 }
@@ -32,14 +32,15 @@ static int parts_ready(void)
 PyMODINIT_FUNC PyInit__native(void)
 {
     static PyMethodDef *parts[] = {view_methods,  node_methods,  memory_methods, handle_methods, operator_methods,
-                                   trace_methods, slice_methods,  program_methods};
+                                   trace_methods, slice_methods,  program_methods, call_methods};
     static struct {
         const char *name;
         PyTypeObject *type;
     } types[] = {{"Node", &NodeType},           {"Memory", &MemoryType}, {"Handle", &HandleType},
                  {"Operators", &OperatorsType}, {"Op", &OpType},         {"Function", &FunctionType},
                  {"Program", &ProgramType},     {"Lock", &LockType},     {"Replay", &ReplayType},
-                 {"Replayer", &ReplayerType},   {"Evaluator", &EvaluatorType}};
+                 {"Replayer", &ReplayerType},   {"Evaluator", &EvaluatorType},
+                 {"Reduction", &ReductionType}, {"Recorder", &RecorderType}};
     if (node_ready() < 0)
         return NULL;
     PyObject *module = PyModule_Create(&definition);

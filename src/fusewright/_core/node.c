@@ -11,6 +11,7 @@ static Node *spare[SPARE];
 static int spares;
 PyObject *no_name; /* "" */
 PyObject *no_args; /* () */
+static PyObject *zero;
 
 int dtype_index(PyObject *object)
 {
@@ -72,7 +73,7 @@ int same_shape(PyObject *a, PyObject *b)
         return 0;
     for (Py_ssize_t i = 0; i < rank; i++) {
         PyObject *x = PyTuple_GET_ITEM(a, i), *y = PyTuple_GET_ITEM(b, i);
-        if (x != y && PyLong_AsSsize_t(x) != PyLong_AsSsize_t(y))
+        if (x != y && as_size(x) != as_size(y))
             return 0;
     }
     return 1;
@@ -88,7 +89,7 @@ PyObject *contiguous_strides(PyObject *shape, Py_ssize_t itemsize)
             Py_CLEAR(strides);
         else
             PyTuple_SET_ITEM(strides, i, stride);
-        Py_ssize_t extent = PyLong_AsSsize_t(PyTuple_GET_ITEM(shape, i));
+        Py_ssize_t extent = as_size(PyTuple_GET_ITEM(shape, i));
         step *= extent > 1 ? extent : 1;
     }
     return strides;
@@ -212,15 +213,15 @@ static void node_dealloc(Node *node)
     }
 }
 
-/* The value is in memory now, C-ordered from its start: forget how it was computed. */
-int node_become_leaf(Node *node, PyObject *memory, PyObject *strides)
+/* The value is in memory now: forget how it was computed. */
+int node_become_leaf(Node *node, PyObject *memory, PyObject *offset, PyObject *strides)
 {
-    static PyObject *zero;
-    if (zero == NULL && (zero = PyLong_FromLong(0)) == NULL)
-        return -1;
-    PyObject *value = PyTuple_Pack(3, memory, zero, strides);
+    PyObject *value = PyTuple_New(3);
     if (value == NULL)
         return -1;
+    PyTuple_SET_ITEM(value, 0, Py_NewRef(memory));
+    PyTuple_SET_ITEM(value, 1, Py_NewRef(offset ? offset : zero));
+    PyTuple_SET_ITEM(value, 2, Py_NewRef(strides));
     node->kind = LEAF;
     Py_SETREF(node->value, value);
     Py_SETREF(node->attr, Py_NewRef(no_args));
@@ -235,16 +236,8 @@ static PyObject *become_leaf(PyObject *self, PyObject *const *given, Py_ssize_t 
         PyErr_SetString(PyExc_TypeError, "become_leaf takes a memory, an offset and strides");
         return NULL;
     }
-    Node *node = (Node *)self;
-    PyObject *value = PyTuple_Pack(3, given[0], given[1], given[2]);
-    if (value == NULL)
-        return NULL;
-    node->kind = LEAF;
-    Py_SETREF(node->value, value);
-    Py_SETREF(node->attr, Py_NewRef(no_args));
-    Py_SETREF(node->op, Py_NewRef(no_name));
-    Py_SETREF(node->args, Py_NewRef(no_args));
-    Py_RETURN_NONE;
+    int failed = node_become_leaf((Node *)self, given[0], given[1], given[2]) < 0;
+    return failed ? NULL : Py_NewRef(Py_None);
 }
 
 static PyObject *get_dtype(PyObject *self, void *closure)
@@ -373,5 +366,6 @@ int node_ready(void)
 {
     no_name = PyUnicode_InternFromString("");
     no_args = PyTuple_New(0);
-    return no_name == NULL || no_args == NULL ? -1 : PyType_Ready(&NodeType);
+    zero = PyLong_FromLong(0);
+    return no_name == NULL || no_args == NULL || zero == NULL ? -1 : PyType_Ready(&NodeType);
 }

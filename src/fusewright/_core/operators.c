@@ -58,7 +58,7 @@ static PyObject *common_shape(PyObject *a, PyObject *b)
     for (Py_ssize_t i = 0; shape != NULL && i < PyTuple_GET_SIZE(a); i++) {
         PyObject *mine = PyTuple_GET_ITEM(a, i), *theirs = i < lead ? mine
                                                                     : PyTuple_GET_ITEM(b, i - lead);
-        Py_ssize_t m = PyLong_AsSsize_t(mine), n = PyLong_AsSsize_t(theirs);
+        Py_ssize_t m = as_size(mine), n = as_size(theirs);
         if (m != n && m != 1 && n != 1)
             Py_CLEAR(shape);
         else
@@ -260,17 +260,6 @@ static PyObject *op_learn_weak(PyObject *self, PyObject *given)
     Py_RETURN_NONE;
 }
 
-static PyObject *op_forget(PyObject *self, PyObject *none)
-{
-    (void)none;
-    Op *op = (Op *)self;
-    memset(op->one, UNKNOWN, sizeof op->one);
-    memset(op->two, UNKNOWN, sizeof op->two);
-    for (int i = 0; i < 2 * DTYPES * WEAK_KINDS; i++)
-        (&op->weak[0][0][0])[i].result = UNKNOWN;
-    Py_RETURN_NONE;
-}
-
 static PyObject *general_two(Op *op, PyObject *left, PyObject *right);
 
 /* op(operand) or op(left, right): a new handle */
@@ -312,7 +301,6 @@ static PyMethodDef op_methods[] = {
      "An array and an operand of any kind; whether the operand comes first."},
     {"learn", (PyCFunction)(void (*)(void))op_learn, METH_FASTCALL, "Operands' types, result's."},
     {"learn_weak", op_learn_weak, METH_VARARGS, "What an array and a Python number give."},
-    {"forget", op_forget, METH_NOARGS, "Ask the general function again."},
     {NULL},
 };
 
@@ -399,6 +387,13 @@ static PyObject *in_place(int which, PyObject *self, PyObject *other)
             return Py_NewRef(self);
         }
     }
+    if (Py_TYPE(self) == view_class && is_plain(result) && Py_TYPE(result) != view_class) {
+        int written = quick_view_write(self, ((Handle *)result)->node);
+        if (written != 0) {
+            Py_DECREF(result);
+            return written < 0 ? NULL : Py_NewRef(self);
+        }
+    }
     PyObject *done = PyObject_CallFunctionObjArgs(store, self, result, NULL);
     Py_DECREF(result);
     if (done == NULL)
@@ -446,6 +441,28 @@ static PyObject *power(PyObject *left, PyObject *right, PyObject *modulus)
 
 static PyObject *slow_float, *slow_int, *slow_bool; /* of frontends.arrays.protocols */
 
+PyObject *read_number(const char *at, int dtype)
+{
+    double real;
+    float narrow;
+    int64_t whole;
+    if (dtype == dtype_float64)
+        return PyFloat_FromDouble(*(double *)memcpy(&real, at, sizeof real));
+    if (dtype == dtype_float32)
+        return PyFloat_FromDouble(*(float *)memcpy(&narrow, at, sizeof narrow));
+    if (dtype == dtype_int64)
+        return PyLong_FromLongLong(*(int64_t *)memcpy(&whole, at, sizeof whole));
+    return dtype == dtype_bool ? PyBool_FromLong(*at) : NULL;
+}
+
+/* A reduction, or an operation on one: a mean, a test of a sum. */
+static int takes_kernel(Node *node)
+{
+    return node->kind == REDUCE
+           || (node->kind == MAP && PyTuple_GET_SIZE(node->args) > 0
+               && ((Node *)PyTuple_GET_ITEM(node->args, 0))->kind == REDUCE);
+}
+
 /* The only element of a value in memory, or of one that takes a kernel anyhow; NULL without an error
    where Python has to look. */
 static PyObject *single(PyObject *self)
@@ -454,7 +471,7 @@ static PyObject *single(PyObject *self)
     if (node == NULL || PyTuple_GET_SIZE(node->shape) != 0)
         return NULL;
     /* Who listens wants to know who asked: the Python functions stand on the stack. */
-    if (node->kind == REDUCE && structure_usable() > 0) {
+    if (takes_kernel(node) && structure_usable() > 0) {
         Py_INCREF(node); /* another thread may give the handle another value meanwhile */
         int failed = evaluate(&node, 1) < 0;
         int last = Py_REFCNT(node) == 1;
@@ -465,17 +482,7 @@ static PyObject *single(PyObject *self)
     Memory *memory = node->kind == LEAF ? leaf_memory(node) : NULL;
     if (memory == NULL)
         return NULL;
-    char *at = memory->at + PyLong_AsSsize_t(PyTuple_GET_ITEM(node->value, 1));
-    double real;
-    float narrow;
-    int64_t whole;
-    if (node->dtype == dtype_float64)
-        return PyFloat_FromDouble(*(double *)memcpy(&real, at, sizeof real));
-    if (node->dtype == dtype_float32)
-        return PyFloat_FromDouble(*(float *)memcpy(&narrow, at, sizeof narrow));
-    if (node->dtype == dtype_int64)
-        return PyLong_FromLongLong(*(int64_t *)memcpy(&whole, at, sizeof whole));
-    return node->dtype == dtype_bool ? PyBool_FromLong(*at) : NULL;
+    return read_number(memory->at + as_size(PyTuple_GET_ITEM(node->value, 1)), node->dtype);
 }
 
 static PyObject *to_float(PyObject *self)

@@ -5,9 +5,10 @@
 
 #include "core.h"
 #include <structmember.h>
+#include <time.h>
 
 enum { CONST, PARAM, PLUS, MINUS, TIMES, LEAST, MOST, CHOOSE, BELOW, QUOTIENT };
-enum { EXTENT, STRIDE, NUMBER, PLACE };
+enum { EXTENT, STRIDE, NUMBER, PLACE, PIECE };
 enum { POINTER, PARTIAL, BLOCK, INTEGER, SCALAR_WORD, PART_WORD };
 
 typedef struct {
@@ -21,6 +22,7 @@ typedef struct {
 typedef struct {
     int64_t slot;
     Integer nbytes;
+    int64_t inherits; /* the slot whose memory it takes over; -1: none */
 } Room;
 
 typedef struct {
@@ -46,7 +48,7 @@ typedef struct {
     Fetch *fetch;
     int64_t *leaf, *code;
     Step *step;
-    PyObject *note;   /* called after each run while it is not None */
+    PyObject *note;   /* called after each run, with its seconds, while it is not None */
     PyObject *owner;  /* keeps the kernels' code */
     PyObject *blocks; /* the bytes that the pointers above point into */
 } Program;
@@ -66,8 +68,11 @@ static PyObject *launch, *own_scratch, *default_threads; /* targets.cpu.threads 
 
 static int64_t integer(Program *program, Integer size, const int64_t *values)
 {
-    int64_t stack[34] = {0}, *top = stack; /* the first is nobody's */
     const int64_t *code = program->code + 2 * size.start, *end = code + 2 * size.length;
+    if (size.length == 1)
+        return code[0] == CONST ? code[1] : values[code[1]];
+    int64_t stack[34], *top = stack;
+    *stack = 0; /* nobody's */
     for (; code < end; code += 2) {
         int64_t b = *top, a = top > stack ? top[-1] : 0;
         switch (code[0]) {
@@ -99,9 +104,14 @@ static int fetch_value(Fetch *fetch, Node **order, int64_t *value, PyObject **ob
         found = PyTuple_GET_ITEM(PyTuple_GET_ITEM(node->value, 2), fetch->dim);
         break;
     case NUMBER: *object = node->value; return 0;
-    case PLACE: found = PyTuple_GET_ITEM(PyTuple_GET_ITEM(node->attr, fetch->dim), fetch->position);
+    case PLACE:
+        found = PyTuple_GET_ITEM(PyTuple_GET_ITEM(node->attr, fetch->dim), fetch->position);
+        break;
+    case PIECE: /* of piece `position / 2` */
+        found = PyTuple_GET_ITEM(node->attr, fetch->position / 2);
+        found = PyTuple_GET_ITEM(PyTuple_GET_ITEM(found, fetch->dim), fetch->position % 2);
     }
-    *value = PyLong_AsLongLong(found);
+    *value = as_size(found);
     return *value == -1 && PyErr_Occurred() ? -1 : 0;
 }
 
@@ -216,10 +226,19 @@ static int run_kernel(Program *program, Step *step, Place *places, const int64_t
     Memory *partial[16];
     int64_t partials = 0, blocks = 0, block = 1, units = integer(program, step->units, values);
     int failed = 0;
-    for (int64_t i = 0; i < step->outputs && !failed; i++)
-        failed = places[step->output[i].slot].memory == NULL
-                 && place_new(&places[step->output[i].slot],
-                              integer(program, step->output[i].nbytes, values)) < 0;
+    for (int64_t i = 0; i < step->outputs && !failed; i++) {
+        Room *room = &step->output[i];
+        Place *place = &places[room->slot];
+        if (place->memory != NULL) /* a patch writes what an earlier step made */
+            continue;
+        if (room->inherits < 0)
+            failed = place_new(place, integer(program, room->nbytes, values)) < 0;
+        else {
+            *place = places[room->inherits];
+            Py_XINCREF(place->memory);
+            failed = place->memory == NULL;
+        }
+    }
     if (step->partials > 0) {
         block = integer(program, step->block, values);
         blocks = (units + block - 1) / block;
@@ -269,11 +288,12 @@ static int complete(Node *node, Place *place)
     PyObject *strides = PyTuple_GET_SIZE(node->shape) == 1
                             ? Py_NewRef(dtypes[node->dtype].straight)
                             : contiguous_strides(node->shape, dtypes[node->dtype].itemsize);
-    if (strides == NULL)
-        return -1;
-    int failed = node_become_leaf(node, (PyObject *)place->memory, strides);
-    Py_DECREF(strides);
-    return failed;
+    PyObject *offset = place->offset ? PyLong_FromSsize_t(place->offset) : NULL;
+    int failed = strides == NULL || (offset == NULL && place->offset != 0)
+                 || node_become_leaf(node, (PyObject *)place->memory, offset, strides) < 0;
+    Py_XDECREF(offset);
+    Py_XDECREF(strides);
+    return failed ? -1 : 0;
 }
 
 static int run_steps(Program *program, Node **order, Place *places, int64_t *values,
@@ -286,7 +306,7 @@ static int run_steps(Program *program, Node **order, Place *places, int64_t *val
         int64_t slot = program->leaf[i];
         PyObject *value = order[slot]->value;
         places[slot].memory = (Memory *)Py_NewRef(PyTuple_GET_ITEM(value, 0));
-        places[slot].offset = PyLong_AsSsize_t(PyTuple_GET_ITEM(value, 1));
+        places[slot].offset = as_size(PyTuple_GET_ITEM(value, 1));
     }
     for (int64_t n = 0; n < program->steps; n++) {
         Step *step = &program->step[n];
@@ -308,6 +328,13 @@ static int run_steps(Program *program, Node **order, Place *places, int64_t *val
 
 int64_t program_slots(PyObject *program) { return ((Program *)program)->slots; }
 
+static double now(void)
+{
+    struct timespec time;
+    clock_gettime(CLOCK_MONOTONIC, &time);
+    return (double)time.tv_sec + 1e-9 * (double)time.tv_nsec;
+}
+
 /* Compute, and make the outputs leaves: 1 done, -1 an error. */
 int program_run(PyObject *self, Node **order, int threads)
 {
@@ -327,17 +354,18 @@ int program_run(PyObject *self, Node **order, int threads)
     }
     for (int64_t i = 0; i < program->slots; i++)
         places[i].memory = NULL;
+    double began = program->note != Py_None ? now() : 0;
     int failed = run_steps(program, order, places, values, objects, threads);
     for (int64_t i = 0; i < program->slots; i++)
         Py_XDECREF(places[i].memory);
     PyMem_Free(room);
     if (failed)
         return -1;
-    if (program->note != NULL && program->note != Py_None) {
-        PyObject *noted = PyObject_CallNoArgs(program->note);
-        if (noted == NULL)
+    if (began > 0 && program->note != Py_None) { /* another thread may have taken it meanwhile */
+        PyObject *told = PyObject_CallFunction(program->note, "d", now() - began);
+        if (told == NULL)
             return -1;
-        Py_DECREF(noted);
+        Py_DECREF(told);
     }
     return 1;
 }
@@ -369,8 +397,8 @@ static int read_step(Program *program, Step *step, PyObject *given)
                           &step->ordered, &step->grain, &step->work, &outputs, &partials, &scratch,
                           &words, &completes, &lasts))
         return -1;
-    step->output = (Room *)table(program, outputs, 3, &step->outputs);
-    step->partial = (Room *)table(program, partials, 3, &step->partials);
+    step->output = (Room *)table(program, outputs, 4, &step->outputs);
+    step->partial = (Room *)table(program, partials, 4, &step->partials);
     step->room = (Integer *)table(program, scratch, 2, &step->scratch);
     step->word = (Word *)table(program, words, 4, &step->words);
     step->completes = table(program, completes, 1, &step->complete);
@@ -424,6 +452,8 @@ static int sound_step(Program *program, Step *step, int64_t pairs)
                                           && within(step->source, program->slots));
     for (int64_t i = 0; i < step->outputs && sound; i++)
         sound = within(step->output[i].slot, program->slots)
+                && (step->output[i].inherits == -1
+                    || within(step->output[i].inherits, program->slots))
                 && sound_integer(program, step->output[i].nbytes, pairs);
     for (int64_t i = 0; i < step->partials && sound; i++)
         sound = step->block.length > 0 && sound_integer(program, step->partial[i].nbytes, pairs);
@@ -444,7 +474,7 @@ static int sound_program(Program *program, int64_t pairs)
     int sound = within(program->slots, 1 << 20);
     for (int64_t i = 0; i < program->fetches && sound; i++)
         sound = within(program->fetch[i].slot, program->slots)
-                && within(program->fetch[i].what, PLACE + 1);
+                && within(program->fetch[i].what, PIECE + 1);
     for (int64_t i = 0; i < program->leaves && sound; i++)
         sound = within(program->leaf[i], program->slots);
     for (int64_t i = 0; i < program->steps && sound; i++)
@@ -534,7 +564,7 @@ static PyMethodDef program_type_methods[] = {
 };
 
 static PyMemberDef program_members[] = {
-    {"note", T_OBJECT, offsetof(Program, note), 0, "Called after each run while not None."},
+    {"note", T_OBJECT, offsetof(Program, note), 0, "Called with each run's seconds while not None."},
     {"owner", T_OBJECT, offsetof(Program, owner), 0, "What keeps the code of the kernels."},
     {NULL},
 };

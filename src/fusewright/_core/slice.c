@@ -22,6 +22,8 @@ static Node *order[MOST_NODES];
 static uint64_t words[MOST_WORDS];
 static int count, length;
 static uint64_t walk;
+static int patches;     /* regions that may be written in place */
+static int64_t largest; /* elements of the largest value that is computed */
 
 /* ---- options: read when the object in force is another ---------------------------------------- */
 
@@ -99,9 +101,9 @@ static uint64_t layout(Node *node)
     uint64_t classes = 0;
     int straight = 1;
     for (Py_ssize_t i = rank - 1; i >= 0; i--) {
-        Py_ssize_t stride = PyLong_AsSsize_t(PyTuple_GET_ITEM(strides, i));
+        Py_ssize_t stride = as_size(PyTuple_GET_ITEM(strides, i));
         straight &= stride == step;
-        step *= PyLong_AsSsize_t(PyTuple_GET_ITEM(shape, i));
+        step *= as_size(PyTuple_GET_ITEM(shape, i));
         classes = classes << 2 | (stride == 0 ? 0 : stride == size ? 1 : stride == -size ? 2 : 3);
     }
     return straight ? 0 : classes << 1 | 1;
@@ -116,8 +118,8 @@ static uint64_t broadcast(PyObject *shape, PyObject *result)
     uint64_t equal = 1;
     for (Py_ssize_t i = 0; i < rank; i++)
         equal = equal << 1
-                | (PyLong_AsSsize_t(PyTuple_GET_ITEM(shape, i))
-                   == PyLong_AsSsize_t(PyTuple_GET_ITEM(result, lead + i)));
+                | (as_size(PyTuple_GET_ITEM(shape, i))
+                   == as_size(PyTuple_GET_ITEM(result, lead + i)));
     return equal << 8 | (uint64_t)(rank + 1);
 }
 
@@ -128,18 +130,22 @@ static const char worth_keeping[] = {[MAP] = 1, [REDUCE] = 1, [SCAN] = 1, [ASSEM
 static int describe(Node *node, int64_t *inner)
 {
     Py_ssize_t operands = PyTuple_GET_SIZE(node->args), rank = PyTuple_GET_SIZE(node->shape);
-    if (count == MOST_NODES || length + operands + 3 > MOST_WORDS || rank > 16
+    if (count == MOST_NODES || length + 9 * operands + 20 > MOST_WORDS || rank > 16
         || node->dtype == NO_DTYPE)
         return 0;
     int64_t size = 1;
     for (Py_ssize_t i = rank - 1; i >= 0; i--) {
-        int64_t extent = PyLong_AsSsize_t(PyTuple_GET_ITEM(node->shape, i));
+        int64_t extent = as_size(PyTuple_GET_ITEM(node->shape, i));
         if (extent == 0)
             return 0;
         size *= i ? extent : 1;
     }
     if (rank > 1 && size > *inner)
         *inner = size;
+    if (operands > 0) {
+        int64_t all = rank ? size * as_size(PyTuple_GET_ITEM(node->shape, 0)) : 1;
+        largest = all > largest ? all : largest;
+    }
     words[length++] = (uint64_t)node->kind | (uint64_t)node->dtype << 8 | (uint64_t)rank << 16
                       | (uint64_t)operands << 24;
     switch (node->kind) {
@@ -148,21 +154,28 @@ static int describe(Node *node, int64_t *inner)
             return 0;
         words[length++] = layout(node);
         break;
-    case SCALAR:
+    case SCALAR: case IOTA: case RESHAPE:
         break;
     case MAP:
         words[length++] = (uint64_t)(uintptr_t)node->op;
         break;
-    case VIEW: case REDUCE: case SCAN: case IOTA: {
+    case VIEW:
+        if (!view_words(node))
+            return 0;
+        break;
+    case ASSEMBLE: {
+        int known = assemble_words(node);
+        if (!known)
+            return 0;
+        patches += known == 2;
+        words[length++] = (uint64_t)known;
+        break;
+    }
+    case REDUCE: case SCAN: {
         words[length++] = (uint64_t)(uintptr_t)node->op;
-        uint64_t mine = walk;
-        PyObject *facts = PyTuple_Pack(2, node->attr, node->shape);
-        if (facts == NULL)
-            return -1;
-        uint64_t word = walk == mine ? canonical_word(facts) : 0;
-        Py_DECREF(facts);
-        if (word == 0)
-            return 0; /* or the collector ran a finaliser, and that another walk */
+        uint64_t mine = walk, word = canonical_word(node->attr);
+        if (word == 0 || walk != mine)
+            return 0; /* comparing ran another walk */
         words[length++] = word;
         break;
     }
@@ -180,6 +193,19 @@ static int describe(Node *node, int64_t *inner)
     node->slot = count;
     order[count++] = node;
     return 1;
+}
+
+/* What writing in place rests on, if anything may be; 0 where it is too much. */
+static int describe_patches(void)
+{
+    static int edges[MOST_NODES];
+    if (patches == 0)
+        return 1;
+    memset(edges, 0, (size_t)count * sizeof *edges);
+    for (int i = 0; i < count; i++)
+        for (Py_ssize_t k = 0; k < PyTuple_GET_SIZE(order[i]->args); k++)
+            edges[((Node *)PyTuple_GET_ITEM(order[i]->args, k))->slot]++;
+    return alias_words(order, count, edges, largest) && length < MOST_WORDS - MOST_NODES;
 }
 
 /* Two facts about sizes (whether rows stay in cache, whether results leave it), and the options. */
@@ -202,16 +228,15 @@ static void begin_walk(void)
         PyDict_Clear(canonical);
     }
     walk++;
-    count = length = 0;
+    count = length = patches = 0;
+    largest = 0;
 }
 
-/* Number what the wanted nodes need, operands first, and write the structure. */
-static int take(Node **wanted, Py_ssize_t many)
+/* Number what the wanted nodes need, operands first. */
+static int walk_from(Node **wanted, Py_ssize_t many, int64_t *inner)
 {
     static Node *stack[MOST_NODES];
-    int64_t inner = 0;
-    int depth = 0, large = 0;
-    begin_walk();
+    int depth = 0;
     if (many > MOST_NODES / 2)
         return 0;
     for (Py_ssize_t i = 0; i < many; i++)
@@ -234,17 +259,48 @@ static int take(Node **wanted, Py_ssize_t many)
         }
         depth--;
         if (node->mark != walk) {
-            int known = describe(node, &inner);
+            int known = describe(node, inner);
             if (known <= 0)
                 return known;
         }
     }
-    if (length + many + 4 > MOST_WORDS)
+    return 1;
+}
+
+/* The same of an operation on what needs nothing; 0 for any other. */
+static int walk_one(Node *node, int64_t *inner)
+{
+    Py_ssize_t operands = PyTuple_GET_SIZE(node->args);
+    for (Py_ssize_t i = 0; i < operands; i++) {
+        Node *arg = (Node *)PyTuple_GET_ITEM(node->args, i);
+        if ((arg->kind != LEAF && arg->kind != SCALAR)
+            || (arg->mark != walk && describe(arg, inner) <= 0))
+            return 0;
+    }
+    return describe(node, inner) > 0;
+}
+
+/* What the wanted nodes need, and its structure. */
+static int take(Node **wanted, Py_ssize_t many)
+{
+    int64_t inner = 0;
+    int large = 0;
+    begin_walk();
+    if (many != 1 || !walk_one(wanted[0], &inner)) {
+        if (PyErr_Occurred())
+            return -1;
+        if (count > 0)
+            begin_walk();
+        int known = walk_from(wanted, many, &inner);
+        if (known <= 0)
+            return known;
+    }
+    if (!describe_patches() || length + many + 4 > MOST_WORDS)
         return 0;
     for (Py_ssize_t i = 0; i < many; i++) {
         int64_t nbytes = dtypes[wanted[i]->dtype].itemsize;
         for (Py_ssize_t d = 0; d < PyTuple_GET_SIZE(wanted[i]->shape); d++)
-            nbytes *= PyLong_AsSsize_t(PyTuple_GET_ITEM(wanted[i]->shape, d));
+            nbytes *= as_size(PyTuple_GET_ITEM(wanted[i]->shape, d));
         large |= nbytes >= LARGE;
         words[length++] = (uint64_t)wanted[i]->slot;
     }
@@ -264,14 +320,18 @@ typedef struct {
 static Entry table[PLACES];
 static int entries;
 
+/* Two lanes, since each step waits for the multiplication before. */
 static uint64_t hash_words(void)
 {
-    uint64_t hash = 0x9E3779B97F4A7C15u;
-    for (int i = 0; i < length; i++) {
-        hash = (hash ^ words[i]) * 0xFF51AFD7ED558CCDu;
-        hash ^= hash >> 32;
+    uint64_t even = 0x9E3779B97F4A7C15u, odd = (uint64_t)length;
+    for (int i = 0; i + 1 < length; i += 2) {
+        even = (even ^ words[i]) * 0xFF51AFD7ED558CCDu;
+        odd = (odd ^ words[i + 1]) * 0xC4CEB9FE1A85EC53u;
     }
-    return hash;
+    if (length & 1)
+        odd = (odd ^ words[length - 1]) * 0xFF51AFD7ED558CCDu;
+    uint64_t hash = (even ^ even >> 29) + (odd ^ odd >> 32);
+    return hash ^ hash >> 32;
 }
 
 static Entry *find(uint64_t hash)
@@ -341,7 +401,7 @@ void structure_word(uint64_t word)
 
 int structure_end(Structure *found)
 {
-    if (length + 4 > MOST_WORDS)
+    if (!describe_patches() || length + 4 > MOST_WORDS)
         return 0;
     describe_rest(list_inner, 0);
     *found = (Structure){hash_words(), words, order, length, count};

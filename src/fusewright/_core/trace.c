@@ -116,7 +116,7 @@ PyTypeObject LockType = {
 
 int record(Node *node)
 {
-    if (PyList_Append(pending, (PyObject *)node) < 0)
+    if (!append_in_place(pending, (PyObject *)node) && PyList_Append(pending, (PyObject *)node) < 0)
         return -1;
     if (PyList_GET_SIZE(pending) > gate) {
         int passed = steady_passes(pending, left, gate);

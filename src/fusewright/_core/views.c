@@ -2,22 +2,11 @@
 
    Everything else (index arrays, single elements, errors) is the Python function's. */
 
-#include "core.h"
+#include "region.h"
 
-#define MOST_DIMS 16
-
+static int holding; /* whether a function is being recorded for replay */
 static PyTypeObject *slice_class;                 /* views.Slice, a tuple of (places, shape) */
 static PyObject *slow_getitem, *slow_setitem, *slow_delitem; /* of frontends.arrays.items */
-
-typedef struct {
-    Py_ssize_t out, start, step; /* as in a VIEW's attribute: out is -1 for a fixed index */
-} Place;
-
-typedef struct {
-    int places, dims;
-    Place place[MOST_DIMS];
-    Py_ssize_t extent[MOST_DIMS];
-} Region;
 
 static void keep_dim(Region *region, Py_ssize_t start, Py_ssize_t step, Py_ssize_t count)
 {
@@ -26,7 +15,7 @@ static void keep_dim(Region *region, Py_ssize_t start, Py_ssize_t step, Py_ssize
 }
 
 /* What a subscript names; 0 where Python has to look. */
-static int parse(PyObject *key, PyObject *shape, Region *region)
+int region_parse(PyObject *key, PyObject *shape, Region *region)
 {
     PyObject *const *entries = PyTuple_CheckExact(key) ? &PyTuple_GET_ITEM(key, 0) : &key;
     Py_ssize_t many = PyTuple_CheckExact(key) ? PyTuple_GET_SIZE(key) : 1;
@@ -40,6 +29,7 @@ static int parse(PyObject *key, PyObject *shape, Region *region)
     if (ellipses > 1 || consumed > rank)
         return 0;
     region->places = region->dims = 0;
+    region->ellipses = (int)ellipses;
     for (Py_ssize_t i = 0; i < many; i++) {
         PyObject *entry = entries[i];
         if (entry == Py_None) {
@@ -48,10 +38,10 @@ static int parse(PyObject *key, PyObject *shape, Region *region)
         }
         if (entry == Py_Ellipsis) {
             for (Py_ssize_t k = rank - consumed; k > 0; k--)
-                keep_dim(region, 0, 1, PyLong_AsSsize_t(PyTuple_GET_ITEM(shape, region->places)));
+                keep_dim(region, 0, 1, as_size(PyTuple_GET_ITEM(shape, region->places)));
             continue;
         }
-        Py_ssize_t extent = PyLong_AsSsize_t(PyTuple_GET_ITEM(shape, region->places));
+        Py_ssize_t extent = as_size(PyTuple_GET_ITEM(shape, region->places));
         if (PySlice_Check(entry)) {
             Py_ssize_t start, stop, step;
             if (PySlice_Unpack(entry, &start, &stop, &step) < 0) {
@@ -76,16 +66,31 @@ static int parse(PyObject *key, PyObject *shape, Region *region)
             return 0;
     }
     while (region->places < rank)
-        keep_dim(region, 0, 1, PyLong_AsSsize_t(PyTuple_GET_ITEM(shape, region->places)));
-    return region->dims > 0;
+        keep_dim(region, 0, 1, as_size(PyTuple_GET_ITEM(shape, region->places)));
+    return 1;
 }
 
-static PyObject *places_tuple(Region *region)
+PyObject *integer_tuple(const Py_ssize_t *numbers, Py_ssize_t many)
+{
+    PyObject *found = PyTuple_New(many);
+    for (Py_ssize_t i = 0; found != NULL && i < many; i++) {
+        PyObject *number = PyLong_FromSsize_t(numbers[i]);
+        if (number == NULL)
+            Py_CLEAR(found);
+        else
+            PyTuple_SET_ITEM(found, i, number);
+    }
+    if (found != NULL)
+        PyObject_GC_UnTrack(found); /* integers form no cycles */
+    return found;
+}
+
+PyObject *region_places(Region *region)
 {
     PyObject *places = PyTuple_New(region->places);
     for (int i = 0; places != NULL && i < region->places; i++) {
         Place *place = &region->place[i];
-        PyObject *entry = Py_BuildValue("(nnn)", place->out, place->start, place->step);
+        PyObject *entry = integer_tuple(&place->out, 3); /* out, start, step */
         if (entry == NULL)
             Py_CLEAR(places);
         else
@@ -94,17 +99,28 @@ static PyObject *places_tuple(Region *region)
     return places;
 }
 
-static PyObject *extents_tuple(Region *region)
+PyObject *region_extents(Region *region) { return integer_tuple(region->extent, region->dims); }
+
+/* What a basic view names in its base; 0 for any other. */
+int region_of_link(PyObject *link, Region *region)
 {
-    PyObject *shape = PyTuple_New(region->dims);
-    for (int i = 0; shape != NULL && i < region->dims; i++) {
-        PyObject *extent = PyLong_FromSsize_t(region->extent[i]);
-        if (extent == NULL)
-            Py_CLEAR(shape);
-        else
-            PyTuple_SET_ITEM(shape, i, extent);
+    if (!is_slice(link))
+        return 0;
+    PyObject *places = PyTuple_GET_ITEM(link, 0), *shape = PyTuple_GET_ITEM(link, 1);
+    if (PyTuple_GET_SIZE(places) > MOST_DIMS || PyTuple_GET_SIZE(shape) > MOST_DIMS)
+        return 0;
+    region->places = (int)PyTuple_GET_SIZE(places);
+    region->dims = (int)PyTuple_GET_SIZE(shape);
+    region->ellipses = 0;
+    for (int i = 0; i < region->places; i++) {
+        PyObject *entry = PyTuple_GET_ITEM(places, i);
+        region->place[i] = (Place){as_size(PyTuple_GET_ITEM(entry, 0)),
+                                   as_size(PyTuple_GET_ITEM(entry, 1)),
+                                   as_size(PyTuple_GET_ITEM(entry, 2))};
     }
-    return shape;
+    for (int i = 0; i < region->dims; i++)
+        region->extent[i] = as_size(PyTuple_GET_ITEM(shape, i));
+    return 1;
 }
 
 /* A view of a view is a view of the latter's base. */
@@ -116,9 +132,9 @@ static int compose(PyObject *outer, Region *inner)
         return 0;
     for (int i = 0; i < result.places; i++) {
         PyObject *entry = PyTuple_GET_ITEM(outer, i);
-        Py_ssize_t dim = PyLong_AsSsize_t(PyTuple_GET_ITEM(entry, 0));
-        Py_ssize_t start = PyLong_AsSsize_t(PyTuple_GET_ITEM(entry, 1));
-        Py_ssize_t step = PyLong_AsSsize_t(PyTuple_GET_ITEM(entry, 2));
+        Py_ssize_t dim = as_size(PyTuple_GET_ITEM(entry, 0));
+        Py_ssize_t start = as_size(PyTuple_GET_ITEM(entry, 1));
+        Py_ssize_t step = as_size(PyTuple_GET_ITEM(entry, 2));
         if (dim < 0)
             result.place[i] = (Place){-1, start, step};
         else {
@@ -128,6 +144,40 @@ static int compose(PyObject *outer, Region *inner)
     }
     *inner = result;
     return 1;
+}
+
+/* A single element: of a pending value one more operation, of one in memory a number read now, except
+   where a function is being recorded for replay.  NULL without an error where Python has to look. */
+static PyObject *element(Node *node, Region *region)
+{
+    if (node == NULL || (node->kind == LEAF && holding))
+        return NULL;
+    Node *made = NULL;
+    if (node->kind == LEAF) {
+        Memory *memory = leaf_memory(node);
+        if (memory == NULL)
+            return NULL;
+        Py_ssize_t offset = as_size(PyTuple_GET_ITEM(node->value, 1));
+        for (int i = 0; i < region->places; i++)
+            offset += region->place[i].start
+                      * as_size(PyTuple_GET_ITEM(PyTuple_GET_ITEM(node->value, 2), i));
+        PyObject *value = read_number(memory->at + offset, node->dtype);
+        made = value ? node_new(SCALAR, no_name, Py_NewRef(no_args), node->dtype, no_args) : NULL;
+        if (made != NULL)
+            Py_SETREF(made->value, Py_NewRef(value));
+        Py_XDECREF(value);
+    }
+    else if ((made = node_new(VIEW, no_name, PyTuple_Pack(1, node), node->dtype, no_args)) != NULL) {
+        PyObject *places = region_places(region);
+        if (places == NULL)
+            Py_CLEAR(made);
+        else {
+            Py_SETREF(made->attr, places);
+            if (record(made) < 0)
+                Py_CLEAR(made);
+        }
+    }
+    return handle_new(made);
 }
 
 /* handle[key] of a plain array; NULL without an error where Python has to look. */
@@ -147,8 +197,10 @@ static PyObject *quick_getitem(PyObject *handle, PyObject *key)
         shape = PyTuple_GET_ITEM(link, 1);
     else
         return NULL;
-    if (!parse(key, shape, &region))
+    if (!region_parse(key, shape, &region))
         return NULL;
+    if (region.dims == 0) /* with an ellipsis a view without dims */
+        return link == NULL && region.ellipses == 0 ? element(handle_node(handle), &region) : NULL;
     if (link != NULL) {
         if (!compose(PyTuple_GET_ITEM(link, 0), &region))
             return NULL;
@@ -156,7 +208,7 @@ static PyObject *quick_getitem(PyObject *handle, PyObject *key)
     }
     PyObject *made = slice_class->tp_alloc(slice_class, 2), *view = NULL;
     if (made != NULL) {
-        PyObject *places = places_tuple(&region), *extents = extents_tuple(&region);
+        PyObject *places = region_places(&region), *extents = region_extents(&region);
         PyTuple_SET_ITEM(made, 0, places);
         PyTuple_SET_ITEM(made, 1, extents);
         if (places != NULL && extents != NULL)
@@ -184,16 +236,16 @@ Node *slice_node(PyObject *link, Node *source)
         PyErr_SetString(PyExc_TypeError, "a leaf has a memory, an offset and strides");
         return NULL;
     }
-    Py_ssize_t offset = PyLong_AsSsize_t(PyTuple_GET_ITEM(source->value, 1));
+    Py_ssize_t offset = as_size(PyTuple_GET_ITEM(source->value, 1));
     Py_ssize_t rank = PyTuple_GET_SIZE(shape), steps[64] = {0};
     for (Py_ssize_t i = 0; i < PyTuple_GET_SIZE(places); i++) {
         PyObject *place = PyTuple_GET_ITEM(places, i);
         Py_ssize_t stride = PyLong_AsSsize_t(
             PyTuple_GET_ITEM(PyTuple_GET_ITEM(source->value, 2), i));
-        Py_ssize_t dim = PyLong_AsSsize_t(PyTuple_GET_ITEM(place, 0));
-        offset += PyLong_AsSsize_t(PyTuple_GET_ITEM(place, 1)) * stride;
+        Py_ssize_t dim = as_size(PyTuple_GET_ITEM(place, 0));
+        offset += as_size(PyTuple_GET_ITEM(place, 1)) * stride;
         if (dim >= 0)
-            steps[dim] += PyLong_AsSsize_t(PyTuple_GET_ITEM(place, 2)) * stride;
+            steps[dim] += as_size(PyTuple_GET_ITEM(place, 2)) * stride;
     }
     PyObject *strides = PyTuple_New(rank);
     for (Py_ssize_t i = 0; strides != NULL && i < rank; i++) {
@@ -202,7 +254,7 @@ Node *slice_node(PyObject *link, Node *source)
             Py_CLEAR(strides);
         else
             PyTuple_SET_ITEM(strides, i, step);
-        if (PyLong_AsSsize_t(PyTuple_GET_ITEM(shape, i)) == 0)
+        if (as_size(PyTuple_GET_ITEM(shape, i)) == 0)
             offset = 0;
     }
     Node *node = strides == NULL ? NULL
@@ -218,7 +270,7 @@ Node *slice_node(PyObject *link, Node *source)
 
 int is_slice(PyObject *link)
 {
-    return Py_IS_TYPE(link, slice_class) && PyTuple_GET_SIZE(PyTuple_GET_ITEM(link, 1)) <= 64;
+    return slice_class != NULL && Py_IS_TYPE(link, slice_class) && PyTuple_GET_SIZE(PyTuple_GET_ITEM(link, 1)) <= 64;
 }
 
 PyObject *handle_getitem(PyObject *handle, PyObject *key)
@@ -232,6 +284,9 @@ PyObject *handle_getitem(PyObject *handle, PyObject *key)
 
 int handle_setitem(PyObject *handle, PyObject *key, PyObject *value)
 {
+    int quick = value == NULL ? 0 : quick_setitem(handle, key, value);
+    if (quick != 0)
+        return quick < 0 ? -1 : 0;
     PyObject *given[3] = {handle, key, value};
     PyObject *done = value == NULL ? PyObject_Vectorcall(slow_delitem, given, 2, NULL)
                                    : PyObject_Vectorcall(slow_setitem, given, 3, NULL);
@@ -265,7 +320,18 @@ static PyObject *set_subscripts(PyObject *module, PyObject *given)
     Py_RETURN_NONE;
 }
 
+static PyObject *set_holding(PyObject *module, PyObject *value)
+{
+    (void)module;
+    int truth = PyObject_IsTrue(value);
+    if (truth < 0)
+        return NULL;
+    holding = truth;
+    Py_RETURN_NONE;
+}
+
 PyMethodDef view_methods[] = {
+    {"set_holding", set_holding, METH_O, "Whether a function is being recorded for replay."},
     {"set_subscripts", set_subscripts, METH_VARARGS, "The class of basic views; the rest."},
     {NULL},
 };

@@ -98,7 +98,7 @@ class UnassignedError(KernelError, UnboundLocalError):
 
 
 class DivisionError(FusewrightError, ZeroDivisionError):
-    """Under `check=True`: a Python number divided by zero."""
+    """A Python number divided by zero: in a kernel under `check=True`, or by a step of 0."""
 
 
 class AxisError(FusewrightError, np.exceptions.AxisError):

@@ -14,11 +14,12 @@ from typing import NoReturn
 from fusewright.base.errors import FusewrightError, InternalError
 from fusewright.cli.console import say, version_of
 from fusewright.cli.program import INTERRUPTED, Program, ProgramNotFound
+from fusewright.cli.redirect import LIBRARIES
 from fusewright.cli.run import Request, run
 
 USAGE_ERROR = 2
 RUN_USAGE = "fusewright %s [options] (program.py | folder | -m module | -) [arguments]"
-_VALUE_OPTIONS = {"--report", "--threads", "--rtol", "--results", "--save", "-m"}
+_VALUE_OPTIONS = {"--as", "--report", "--threads", "--rtol", "--results", "--save", "-m"}
 
 
 class UsageError(Exception):
@@ -118,6 +119,10 @@ def _run_parser(command: str) -> argparse.ArgumentParser:
     parser.add_argument("--threads", type=_positive, metavar="N", help="threads of a kernel")
     parser.add_argument("--fuse", action=flag, help="run several steps as one")
     parser.add_argument("--plain", action="store_true", help="run it with plain NumPy only")
+    parser.add_argument(
+        "--as", dest="library", choices=tuple(LIBRARIES), default="numpy",
+        help="the library whose import is redirected (default: numpy)",
+    )  # fmt: skip
     parser.add_argument("--save", type=Path, help=argparse.SUPPRESS)
     parser.add_argument("-m", dest="module", help=argparse.SUPPRESS)
     parser.add_argument("program", nargs="?", help=argparse.SUPPRESS)
@@ -183,6 +188,7 @@ def _request(chosen: argparse.Namespace, program: Program) -> Request:
         fuse=chosen.fuse,
         plain=chosen.plain,
         save=chosen.save,
+        library=chosen.library,
     )
 
 

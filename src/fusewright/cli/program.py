@@ -76,6 +76,7 @@ class Settings:
     """
 
     plain: bool = False
+    library: str = "numpy"
     finish: Callable[[dict[str, Any]], None] = lambda namespace: None
 
 
@@ -93,7 +94,7 @@ def execute(program: Program, settings: Settings) -> Outcome:
         folders = [Path(program.name)]
     if not settings.plain:
         # For good: the program's threads and exit functions run on after its last line.
-        redirect(folders)
+        redirect(folders, settings.library)
     try:
         loaded = _LOADERS[program.kind](program, settings.plain)
     except (SyntaxError, ImportError) as error:

@@ -1,5 +1,5 @@
-"""Gives the user's own modules `fusewright.numpy` where they import `numpy`; installed packages
-keep the real one.
+"""Gives the user's own modules `fusewright.numpy` where they import `numpy`, or a bridge where they
+import the library it stands for; installed packages keep the real one.
 
 Only the module names in import statements change, so lines, columns, tracebacks and
 `inspect.getsource` stay as they are, and nothing is added to the module's namespace:
@@ -29,21 +29,32 @@ from pathlib import Path
 from types import CodeType, ModuleType
 from typing import Any
 
-REPLACED = "numpy"
-DROP_IN = "fusewright.numpy"
+LIBRARIES = {"numpy": "fusewright.numpy", "pykokkos": "fusewright.bridges.pykokkos"}
+"""What `--as` can name, and what a program gets for it."""
+_chosen = ["numpy"]
 _INSTALLED = {"site-packages", "dist-packages"}
 _OURS = Path(__file__).resolve().parent.parent
 
 
+def _replaced() -> str:
+    """The library that is redirected."""
+    return _chosen[0]
+
+
+def _drop_in() -> str:
+    """What a program gets for it."""
+    return LIBRARIES[_chosen[0]]
+
+
 def _replacement(name: str) -> str | None:
     """The drop-in's name for `numpy` or `numpy.anything`; None for every other module."""
-    if name == REPLACED or name.startswith(REPLACED + "."):
-        return DROP_IN + name[len(REPLACED) :]
+    if name == _replaced() or name.startswith(_replaced() + "."):
+        return _drop_in() + name[len(_replaced()) :]
     return None
 
 
 class _Rewrite(ast.NodeTransformer):
-    """Renames the module in every import statement (and literal `__import__`) that names numpy."""
+    """Renames the module in every import statement (and literal `__import__`) that names it."""
 
     def visit_Import(self, node: ast.Import) -> list[ast.stmt]:
         return [
@@ -64,7 +75,7 @@ class _Rewrite(ast.NodeTransformer):
                 func=ast.Name(id="__import__"), args=[ast.Constant(value=str(name))], keywords=[]
             ) if _replacement(name):
                 # A dotted name without a `fromlist` would return `fusewright`.
-                node.args[0] = ast.copy_location(ast.Constant(DROP_IN), node.args[0])
+                node.args[0] = ast.copy_location(ast.Constant(_drop_in()), node.args[0])
                 names = ast.Tuple(elts=[ast.Constant("__name__")], ctx=ast.Load())
                 node.keywords = [ast.keyword(arg="fromlist", value=names)]
                 ast.fix_missing_locations(node)
@@ -76,17 +87,17 @@ def _aliases(given: ast.alias) -> Iterator[ast.alias]:
     name = _replacement(given.name)
     if name is None:
         yield given
-    elif given.asname or name == DROP_IN:
-        yield ast.copy_location(ast.alias(name=name, asname=given.asname or REPLACED), given)
+    elif given.asname or name == _drop_in():
+        yield ast.copy_location(ast.alias(name=name, asname=given.asname or _replaced()), given)
     else:
         # `import numpy.linalg` binds `numpy` and loads the submodule: load it, then bind.
-        for module in (name, DROP_IN):
-            yield ast.copy_location(ast.alias(name=module, asname=REPLACED), given)
+        for module in (name, _drop_in()):
+            yield ast.copy_location(ast.alias(name=module, asname=_replaced()), given)
 
 
 def compile_redirected(source: bytes | str, filename: str, optimize: int = -1) -> CodeType:
-    """Compile a module's source with its imports of numpy redirected."""
-    if isinstance(source, bytes) and REPLACED.encode() not in source:
+    """Compile a module's source with its imports of the library redirected."""
+    if isinstance(source, bytes) and _replaced().encode() not in source:
         return compile(source, filename, "exec", dont_inherit=True, optimize=optimize)
     tree = compile(source, filename, "exec", ast.PyCF_ONLY_AST, dont_inherit=True)
     tree = _Rewrite().visit(tree)
@@ -159,18 +170,22 @@ class _Existing(Loader):
 
 
 class _Submodules(MetaPathFinder):
-    """Finds `fusewright.numpy.x` where no file is: an attribute of the drop-in, or NumPy's own."""
+    """Finds `fusewright.numpy.x` where no file is: an attribute of the drop-in, or NumPy's own.  A
+    bridge has the names of all its library's modules in one.
+    """
 
     def find_spec(
         self, fullname: str, path: Sequence[str] | None, target: ModuleType | None = None
     ) -> ModuleSpec | None:
-        if not fullname.startswith(DROP_IN + "."):
+        if not fullname.startswith(_drop_in() + "."):
             return None
         parent, _, name = fullname.rpartition(".")
         # Not `getattr`: the drop-in's own look-up of missing names asks the finders.
         found = vars(sys.modules[parent]).get(name)
+        if _replaced() != "numpy":
+            found = sys.modules[_drop_in()]
         if found is None:
-            original = REPLACED + fullname[len(DROP_IN) :]
+            original = _replaced() + fullname[len(_drop_in()) :]
             if importlib.util.find_spec(original) is None:
                 return None
             found = importlib.import_module(original)
@@ -194,8 +209,9 @@ def _redirecting_import_module(original: Any) -> Any:
     return import_module
 
 
-def redirect(folders: Sequence[Path]) -> None:
-    """From now on, modules under `folders` that import numpy get the drop-in."""
+def redirect(folders: Sequence[Path], library: str = "numpy") -> None:
+    """From now on, modules under `folders` that import the library get what stands for it."""
+    _chosen[0] = library
     sys.meta_path.insert(0, _UserModules(folders))
     sys.meta_path.append(_Submodules())
     importlib.import_module = _redirecting_import_module(importlib.import_module)

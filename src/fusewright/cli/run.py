@@ -44,6 +44,7 @@ class Request:
     fuse: bool | None = None
     plain: bool = False
     save: Path | None = None
+    library: str = "numpy"
 
     @property
     def listens(self) -> bool:
@@ -128,7 +129,7 @@ def _run_once(request: Request, plain: Path | None) -> Ran:
                 refused.append(error)
 
     with listen() if request.listens else nullcontext() as profile:
-        outcome = execute(request.program, Settings(plain=request.plain, finish=finish))
+        outcome = execute(request.program, Settings(request.plain, request.library, finish))
     if refused:
         raise refused[0]
     if request.save is not None and outcome.error is None:

@@ -178,12 +178,11 @@ class Builder:
         """The loop variables in an expression."""
         known = self._depends.get(node)
         if known is None:
-            for inner in ir.postorder([node]):
-                if inner not in self._depends:
-                    own = {inner.attr} if inner.name == "index" else set()
-                    self._depends[inner] = frozenset(own).union(
-                        *(self._depends[arg] for arg in inner.args)
-                    )
+            for inner in ir.postorder([node], self._depends):
+                own = {inner.attr} if inner.name == "index" else set()
+                self._depends[inner] = frozenset(own).union(
+                    *(self._depends[arg] for arg in inner.args)
+                )
             known = self._depends[node]
         return known
 
@@ -283,7 +282,7 @@ class Builder:
         """Whether an expression reads memory."""
         known = self._reading.get(node)
         if known is None:
-            for inner in ir.postorder([node]):
+            for inner in ir.postorder([node], self._reading):
                 self._reading[inner] = inner.name == "load" or any(
                     self._reading[arg] for arg in inner.args
                 )

@@ -2,14 +2,12 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-from typing import Literal
+from typing import Literal, NamedTuple
 
 from fusewright.ir.expr import Expr
 
 
-@dataclass(frozen=True, slots=True)
-class Word:
+class Word(NamedTuple):
     """A kernel argument: the pointer of a stored value, the pointer of a sink's partial results,
     the number of a run-time parameter (`Program.arguments`; with 0 or 1 behind it, a part of a
     complex one), the units in a block of reductions, or the elements in a stretch of dim 1.
@@ -19,8 +17,7 @@ class Word:
     number: int | tuple[int, int] = 0
 
 
-@dataclass(frozen=True, slots=True)
-class Scratch:
+class Scratch(NamedTuple):
     """A row or tile buffer in scratch: `rows` times the product of `extents`, in elements of
     `itemsize` bytes; with a `halo` (not negative), times a stretch of dim 1 and the halo.
     """
@@ -32,8 +29,7 @@ class Scratch:
     halo: int = -1
 
 
-@dataclass(frozen=True, slots=True)
-class Module:
+class Module(NamedTuple):
     """The text and what a caller must hand over.
 
     `finish` says whether `finish` must run after all units; `partials` are the sinks' slots with

@@ -8,7 +8,7 @@ table that the kernel fills when it starts.
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from typing import NamedTuple
 
 from fusewright.codegen.builder import Builder, Lanes, Loop, mask_type
 from fusewright.codegen.spell import llvm_type
@@ -40,8 +40,7 @@ def repeated(bodies: Sequence[Expr], along: Expr, memo: dict[Expr, Expr]) -> Rep
     return repeat if small and vector else None
 
 
-@dataclass(frozen=True, slots=True)
-class Table:
+class Table(NamedTuple):
     """Where the scalars of each turn are: `columns` are expressions of the varying ones.  `steady`
     is the register that tells whether a standstill lasts.
     """
@@ -51,8 +50,7 @@ class Table:
     steady: str
 
 
-@dataclass(frozen=True, slots=True)
-class Repeat:
+class Repeat(NamedTuple):
     """A recurrence in primitives."""
 
     found: Recurrence
@@ -163,8 +161,7 @@ def _leaf(
     return leaf
 
 
-@dataclass(frozen=True, slots=True)
-class Part:
+class Part(NamedTuple):
     """One machine vector of several that take turns together, and the indices it stands for."""
 
     lanes: Lanes

@@ -14,7 +14,7 @@ multiply(add(p0, 1.0), p0)
 from __future__ import annotations
 
 import struct
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Container, Iterable, Iterator
 from typing import Any
 from weakref import WeakValueDictionary
 
@@ -134,15 +134,15 @@ def rebuild(node: Expr, args: tuple[Expr, ...]) -> Expr:
     return node if args == node.args else _make(node.name, args, node.dtype, node.attr)
 
 
-def postorder(roots: Iterable[Expr]) -> Iterator[Expr]:
-    """Every expression once, operands first."""
+def postorder(roots: Iterable[Expr], known: Container[Expr] = ()) -> Iterator[Expr]:
+    """Every expression once, operands first; nothing that is `known`, nor what only that holds."""
     seen: set[int] = set()
     stack: list[tuple[Expr, bool]] = [(root, False) for root in reversed(list(roots))]
     while stack:
         node, ready = stack.pop()
         if ready:
             yield node
-        elif id(node) not in seen:
+        elif id(node) not in seen and node not in known:
             seen.add(id(node))
             args = node.args
             if args:
@@ -154,8 +154,7 @@ def postorder(roots: Iterable[Expr]) -> Iterator[Expr]:
 
 def rewrite(root: Expr, rule: Callable[[Expr], Expr | None], memo: dict[Expr, Expr]) -> Expr:
     """Replace bottom-up: `rule` sees each expression with its operands already replaced."""
-    for node in postorder([root]):
-        if node not in memo:
-            fresh = rebuild(node, tuple(memo[arg] for arg in node.args))
-            memo[node] = rule(fresh) or fresh
+    for node in postorder([root], memo):
+        fresh = rebuild(node, tuple(memo[arg] for arg in node.args))
+        memo[node] = rule(fresh) or fresh
     return memo[root]

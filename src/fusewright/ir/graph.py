@@ -123,6 +123,19 @@ def described(node: Node) -> str:
     return f"<{node.op or KIND_NAMES[node.kind]} {node.dtype}{list(node.shape)}>"
 
 
+class InPlace:
+    """The callable of an OPAQUE node that may overwrite operands, those numbered in `spare` when
+    it is called: nobody else sees them.  Its PARTs, which have an op, may keep what it gives.
+    """
+
+    __slots__ = ("spare",)
+
+    spare: frozenset[int]
+
+    def __init__(self) -> None:
+        self.spare = frozenset()
+
+
 if native is not None:  # the same two classes, compiled ahead of time
     native.register_dtypes(tuple((row, row.itemsize, row.kind, row.name) for row in ALL))
     native.set_describe(described)

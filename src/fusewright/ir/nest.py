@@ -10,7 +10,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from itertools import groupby
-from typing import Literal
+from typing import Literal, NamedTuple
 
 from fusewright.ir.dtypes import DType
 from fusewright.ir.expr import Expr
@@ -18,8 +18,7 @@ from fusewright.ir.expr import Expr
 Form = Literal["map", "fold", "scan"]
 
 
-@dataclass(frozen=True, slots=True)
-class Source:
+class Source(NamedTuple):
     """Where a kernel argument comes from at run time: a field of the node in a slot of the slice.
 
     `what` is `pointer`, `extent` (`dim`), `stride` (`dim`, bytes), `scalar`, or `start`/`step`
@@ -48,8 +47,7 @@ class Buffer:
     dead: bool = False
 
 
-@dataclass(frozen=True, slots=True)
-class Box:
+class Box(NamedTuple):
     """A half-open interval for each loop dim."""
 
     low: tuple[Expr, ...]
@@ -93,8 +91,7 @@ class Stage:
         return tuple(d for d in range(len(self.extents)) if d not in self.axes)
 
 
-@dataclass(frozen=True, slots=True)
-class Library:
+class Library(NamedTuple):
     """An opaque step: the library runs the node in `slot` on whole arrays; `reads` are the stored
     values it needs.
     """
@@ -103,8 +100,7 @@ class Library:
     reads: tuple[int, ...]
 
 
-@dataclass(frozen=True, slots=True)
-class Alias:
+class Alias(NamedTuple):
     """A value that is another one's memory under another shape (`RESHAPE`)."""
 
     slot: int

@@ -12,16 +12,14 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable
-from dataclasses import dataclass
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 
 Meaning = Callable[..., Any]
 
 
-@dataclass(frozen=True, slots=True)
-class Op:
+class Op(NamedTuple):
     """`cost` is in units of one vector add; `domain` names the kinds of dtype it takes."""
 
     name: str
@@ -132,8 +130,7 @@ MAP: dict[str, Op] = {
 """`where` and `cast` take their dtypes from the node; `real`, `imag` give the component type."""
 
 
-@dataclass(frozen=True, slots=True)
-class Fold:
+class Fold(NamedTuple):
     """A reduction or scan: how two values combine and what an empty one is (`None`: empty is an
     error).
     """

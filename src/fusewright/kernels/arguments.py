@@ -8,7 +8,9 @@ from typing import Any
 import numpy as np
 
 from fusewright.base.errors import DTypeError, KernelError, OverflowIntError, UnsupportedError
-from fusewright.frontends.arrays import Array, Scalar
+from fusewright.frontends.arrays import Array, Scalar, core
+from fusewright.frontends.arrays.core import READ_ONLY
+from fusewright.frontends.arrays.views import strides_of
 from fusewright.frontends.kernels.values import (
     ArrayKind,
     Kind,
@@ -19,6 +21,7 @@ from fusewright.frontends.kernels.values import (
 )
 from fusewright.ir import dtypes
 from fusewright.ir.dtypes import BOOL, FLOAT64, INT64, DType
+from fusewright.ir.graph import LEAF, contiguous_strides
 
 NDArray = np.ndarray[Any, Any]
 _PYTHON = {
@@ -40,6 +43,10 @@ def kind_of(value: Any, name: str = "") -> Kind:
         return found
     if type(value) is np.ndarray:
         return array_kind(value, name)
+    if type(value) is Scalar:  # first: it says it is NumPy's
+        return NumberKind(_row(value._dtype.numpy, name), False)
+    if type(value) in core.handle_classes:
+        return _lazy_kind(value, name)
     if isinstance(value, np.generic):
         return _scalar_kind(value, name)
     if isinstance(value, np.ndarray) and type(value) is not np.memmap:
@@ -48,8 +55,6 @@ def kind_of(value: Any, name: str = "") -> Kind:
             why="a subclass of NumPy's array may mean something else by its elements",
             help="pass np.asarray(...) of it",
         )
-    if isinstance(value, Scalar):
-        return NumberKind(value._dtype, False)
     if isinstance(value, np.ndarray | Array) or hasattr(type(value), "__dlpack__"):
         return array_kind(memory_of(value), name)
     if isinstance(value, tuple) and not hasattr(value, "_fields"):
@@ -86,7 +91,7 @@ def _row(dtype: np.dtype[Any], name: str) -> DType:
 def array_kind(array: NDArray, name: str) -> ArrayKind:
     """Dtype, rank, layout class, and whether it may be written."""
     flags = array.flags
-    layout = "c" if flags.c_contiguous else _layout(array)
+    layout = "c" if flags.c_contiguous else _layout(array.strides, array.itemsize)
     key = (array.dtype, array.ndim, layout, flags.writeable, flags.aligned)
     found = _arrays.get(key)
     if found is None:
@@ -101,9 +106,22 @@ def array_kind(array: NDArray, name: str) -> ArrayKind:
     return found
 
 
-def _layout(array: NDArray) -> str:
-    letters = ["0" if stride == 0 else "s" for stride in array.strides]
-    if array.strides[-1] == array.itemsize:
+def _lazy_kind(array: Array, name: str) -> ArrayKind:
+    """The kind of an array of ours, which need not be computed for that."""
+    shape, node = array._shape, array._node
+    if node.kind == LEAF and node.value[0].external:
+        return array_kind(memory_of(array), name)
+    row = _row(node.dtype.numpy, name)
+    strides = strides_of(array)
+    layout = "c"
+    if strides != contiguous_strides(shape, row.itemsize):
+        layout = _layout(strides, row.itemsize)
+    return ArrayKind(row, len(shape), layout, not array._flags & READ_ONLY)
+
+
+def _layout(strides: tuple[int, ...], itemsize: int) -> str:
+    letters = ["0" if stride == 0 else "s" for stride in strides]
+    if strides[-1] == itemsize:
         letters[-1] = "u"
     return "".join(letters)
 

@@ -19,8 +19,10 @@ from fusewright.frontends.kernels.values import (
     StructKind,
     TupleKind,
 )
-from fusewright.ir.loops.statements import For
+from fusewright.ir.loops.statements import NOWHERE, For
 from fusewright.ir.loops.text import kernel_text
+from fusewright.kernels.raising import NotRaised
+from fusewright.kernels.recipe import Recipe
 from fusewright.kernels.specialise import Specialised
 from fusewright.plan.loops.decide import decide
 from fusewright.plan.loops.plan import LoopPlan, PairReport
@@ -71,17 +73,38 @@ class CodeRecord:
 
 
 @dataclass(frozen=True, slots=True)
+class LazyRecord:
+    """What calls with lazy arrays of some shapes record: so many `operations` on arrays, or one
+    pending value, because of `why` at a line.
+    """
+
+    arguments: tuple[str, ...]
+    shapes: tuple[tuple[int, ...], ...]
+    operations: int
+    why: str
+    because: Span
+
+    @property
+    def raised(self) -> bool:
+        """Whether its loops are array statements."""
+        return not self.why
+
+
+@dataclass(frozen=True, slots=True)
 class KernelExplanation:
-    """A record for each code; prints as text."""
+    """A record for each code, and for each kind of lazy call; prints as text."""
 
     name: str
     codes: tuple[CodeRecord, ...]
+    lazy: tuple[LazyRecord, ...] = ()
 
     def __str__(self) -> str:
         return "\n".join(self._lines())
 
     def _lines(self) -> Iterator[str]:
-        yield f"kernel {self.name}" + ("" if self.codes else ": not called yet")
+        yield f"kernel {self.name}" + ("" if self.codes or self.lazy else ": not called yet")
+        for call in self.lazy:
+            yield from _lazy_lines(call)
         for code in self.codes:
             yield f"for ({', '.join(code.arguments)})"
             yield (
@@ -96,6 +119,18 @@ class KernelExplanation:
 
     def _repr_pretty_(self, printer: Any, cycle: bool) -> None:
         printer.text(str(self))
+
+
+def _lazy_lines(call: LazyRecord) -> Iterator[str]:
+    shapes = ", ".join(map(str, call.shapes))
+    yield f"for lazy ({', '.join(call.arguments)}) of shapes {shapes}"
+    if call.raised:
+        yield f"  recorded as array statements: {call.operations} operations"
+        return
+    yield f"  runs as a kernel of its own when a value is asked for: {call.why}"
+    if call.because[1]:
+        reason = linecache.getline(call.because[0], call.because[1]).strip()
+        yield f"    line {call.because[1]}: {reason}"
 
 
 def pair_lines(pair: PairReport) -> Iterator[str]:
@@ -128,9 +163,12 @@ class KernelStats:
 
     Over all codes: `parallel_loops` and `ordered_loops`, `tasks` (loops at the top), pairs of
     neighbouring loops that were `fused`, and dead arrays that need no memory (`contracted`).
+    Of the calls with lazy arrays, `raised` became array statements, `deferred` pending kernels.
     """
 
     calls: int
+    raised: int
+    deferred: int
     translations: int
     codes: int
     parallel_loops: int
@@ -148,7 +186,13 @@ def explain(kernel: Kernel[Any, Any]) -> KernelExplanation:
         for found in candidates
         for code in found.compiled.values()
     ]
-    return KernelExplanation(kernel.function.__name__, tuple(codes))
+    lazy = [
+        _recorded(kinds, shapes, recipe)
+        for (kinds, _), candidates in kernel.specialisations.items()
+        for found in candidates
+        for ((shapes, _), _), recipe in found.recipes.items()
+    ]
+    return KernelExplanation(kernel.function.__name__, tuple(codes), tuple(lazy))
 
 
 def stats(kernel: Kernel[Any, Any]) -> KernelStats:
@@ -157,8 +201,11 @@ def stats(kernel: Kernel[Any, Any]) -> KernelStats:
     plans = [code.plan for found in every for code in found.compiled.values()]
     loops = [loop for plan in plans for loop in plan.loops]
     parallel = sum(loop.parallel for loop in loops)
+    replayed = kernel.replayed + sum(recorder.calls for recorder in kernel.recorders)
     return KernelStats(
-        calls=sum(found.calls for found in every),
+        calls=sum(found.calls for found in every) + replayed,
+        raised=sum(found.raised for found in every) + replayed,
+        deferred=sum(found.deferred for found in every),
         translations=len(every),
         codes=sum(len(found.compiled) for found in every),
         parallel_loops=parallel,
@@ -167,6 +214,13 @@ def stats(kernel: Kernel[Any, Any]) -> KernelStats:
         fused=sum(pair.fused for plan in plans for pair in plan.pairs),
         contracted=sum(len(plan.gone) for plan in plans),
     )
+
+
+def _recorded(kinds: tuple[Kind, ...], shapes: Any, recipe: Recipe | NotRaised) -> LazyRecord:
+    arguments, extents = tuple(map(spelled, kinds)), tuple(shape for shape, _ in shapes)
+    if isinstance(recipe, Recipe):
+        return LazyRecord(arguments, extents, len(recipe.steps), "", NOWHERE)
+    return LazyRecord(arguments, extents, 0, recipe.why, recipe.span)
 
 
 def _record(kinds: tuple[Kind, ...], found: Specialised, code: CompiledLoops) -> CodeRecord:

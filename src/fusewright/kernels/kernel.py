@@ -9,10 +9,12 @@ from collections.abc import Callable
 from types import FunctionType, MethodType
 from typing import TYPE_CHECKING, Any, Generic, ParamSpec, TypeVar, overload
 
+from fusewright._core import native
 from fusewright.base.errors import ArgumentError, KernelError, UnsupportedError
 from fusewright.base.options import FUSE_LEVELS
 
 if TYPE_CHECKING:
+    from fusewright.frontends.kernels.context import Dialect
     from fusewright.frontends.kernels.source import Source
     from fusewright.kernels.explain import KernelExplanation, KernelStats
     from fusewright.kernels.quick import Quick
@@ -20,6 +22,7 @@ if TYPE_CHECKING:
 
 Fuse = bool | str | None
 P = ParamSpec("P")
+_record_call: Any = None if native is None else native.record_call
 R = TypeVar("R")
 
 
@@ -44,8 +47,11 @@ class Kernel(Generic[P, R]):
         self.signature = inspect.signature(function)
         self.specialisations: dict[Any, list[Specialised]] = {}
         self.quick: dict[Any, Quick] = {}
+        self.recorders: tuple[Any, ...] = ()
+        self.replayed = 0
         functools.update_wrapper(self, function)
         self._source: Source | None = None
+        self.dialect: Dialect | None = None
         self.static: frozenset[str] = frozenset()
         self._names = tuple(self.signature.parameters)
         self._plain = all(
@@ -78,7 +84,9 @@ class Kernel(Generic[P, R]):
         return self._plain and not self.static
 
     def __call__(self, *args: P.args, **kwargs: P.kwargs) -> R:
-        """Run it; complete when the call returns."""
+        """Run it, or with lazy arrays record it."""
+        if self.recorders and not kwargs and _record_call(self.recorders, args):
+            return None  # type: ignore[return-value]
         # Imported here: as above, and an import that has happened costs a fraction of a call.
         from fusewright.kernels import run
 

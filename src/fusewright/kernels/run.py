@@ -11,17 +11,20 @@ import numpy as np
 
 from fusewright.base.errors import BoundsError, DivisionError, FusewrightError, ValueRangeError
 from fusewright.base.options import Options, current
+from fusewright.frontends.arrays import trace
 from fusewright.frontends.kernels.context import Settings
 from fusewright.frontends.kernels.values import StaticKind
 from fusewright.ir.loops.statements import Check
+from fusewright.ir.loops.statements import Kernel as Loops
 from fusewright.ir.nest import Source
-from fusewright.kernels import diagnostics, specialise
+from fusewright.kernels import diagnostics, lazy, specialise
 from fusewright.kernels.arguments import kind_of, plain_number
 from fusewright.kernels.quick import MOST, key_of, learn
 from fusewright.kernels.specialise import Specialised, apart, memories, with_facts
 
 if TYPE_CHECKING:
     from fusewright.kernels.kernel import Kernel
+    from fusewright.kernels.units import Unit
     from fusewright.targets.cpu.loops import CompiledLoops
 
 NDArray = np.ndarray[Any, Any]
@@ -36,10 +39,13 @@ def run(kernel: Kernel[Any, Any], arguments: Mapping[str, Any]) -> Any:
     """Run a kernel on its arguments, to the end."""
     options = current()
     found = specialised(kernel, arguments, options)
+    done, result = lazy.record(kernel, found, arguments, options, execute)
+    if done:
+        return result
     arrays = memories(found, arguments)
     params = parameters(found, arrays, arguments)
     if options.target == "reference":
-        _interpret(found, arrays, params)
+        _interpret(found.kernel, arrays, params)
     else:
         compiled = _compiled(kernel, found, arrays, params, options)
         if not options.verify:
@@ -50,7 +56,7 @@ def run(kernel: Kernel[Any, Any], arguments: Mapping[str, Any]) -> Any:
 
 def quickly(kernel: Kernel[Any, Any], args: tuple[Any, ...]) -> tuple[bool, Any]:
     """Run a call like an earlier one; whether that was possible, and what it returned."""
-    key = key_of(args)
+    key = None if trace.is_lazy() else key_of(args)
     known = kernel.quick.get(key) if key is not None else None
     if known is None or not known.holds(current()):
         return False, None
@@ -95,7 +101,7 @@ def specialised(
     for found in candidates:
         if found.holds(arguments):
             return found
-    settings = Settings(options.check, kernel.c_integers)
+    settings = Settings(options.check, kernel.c_integers, kernel.dialect)
     fresh = specialise.specialise(
         kernel.function, kernel.source, kinds, arguments, settings, options
     )
@@ -129,11 +135,25 @@ def parameters(
     return [value(source) for source in translated.kernel.arguments]
 
 
-def _interpret(found: Specialised, arrays: list[NDArray], params: list[Any]) -> None:
+def execute(
+    kernel: Kernel[Any, Any] | None,
+    found: Specialised | Unit,
+    arrays: list[NDArray],
+    params: list[Any],
+) -> None:
+    """Run a kernel (None: one joined from several) on arrays of the kinds it was translated for."""
+    options = current()
+    if options.target == "reference":
+        _interpret(found.kernel, arrays, params)
+    else:
+        _compiled(kernel, found, arrays, params, options)
+
+
+def _interpret(kernel: Loops, arrays: list[NDArray], params: list[Any]) -> None:
     # Imported here: only the reference target interprets.
     from fusewright.ir.loops import interpret
 
-    interpret.run(found.kernel, arrays, params, _show, failed)
+    interpret.run(kernel, arrays, params, _show, failed)
 
 
 def _show(text: str) -> None:
@@ -141,8 +161,8 @@ def _show(text: str) -> None:
 
 
 def _compiled(
-    kernel: Kernel[Any, Any],
-    found: Specialised,
+    kernel: Kernel[Any, Any] | None,
+    found: Specialised | Unit,
     arrays: list[NDArray],
     params: list[Any],
     options: Options,
@@ -150,17 +170,17 @@ def _compiled(
     # Imported here: it brings the code generator in.
     from fusewright.targets.cpu.loops import obtain, settings_of
 
-    wanted = of_kernel(kernel, options)
+    wanted = of_kernel(kernel, options) if kernel is not None else options
     disjoint = apart(found.kernel, arrays)
     key = (disjoint, options.features, settings_of(wanted))
-    code = found.compiled.get(key)
+    code: CompiledLoops | None = found.compiled.get(key)
     if code is None:
         code = found.compiled[key] = obtain(with_facts(found.kernel, disjoint), wanted)
-        if options.diagnostics != "off":
+        if kernel is not None and options.diagnostics != "off" and isinstance(found, Specialised):
             diagnostics.report(kernel, found, code, options.diagnostics)
-    if options.check:
+    if options.check and isinstance(found, Specialised):
         diagnostics.check_tables(found, arrays)
-    if options.verify:
+    if options.verify and isinstance(found, Specialised):
         diagnostics.verified(found, code, arrays, params, wanted, failed)
     else:
         code.run(arrays, params, failed)

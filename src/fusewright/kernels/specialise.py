@@ -21,6 +21,7 @@ from fusewright.ir.loops.statements import Kernel
 from fusewright.ir.loops.verify import check_kernel
 from fusewright.ir.nest import Source as Origin
 from fusewright.kernels.arguments import kind_of, memory_of
+from fusewright.kernels.steering import steering
 
 NDArray = np.ndarray[Any, Any]
 Arguments = Mapping[str, Any]
@@ -31,17 +32,29 @@ class Specialised:
     """A translated kernel, with what must still hold for it to be the right one.
 
     `attributes` are the attributes of objects it uses and their kinds; `compiled` its code by
-    which buffers share no memory, target and features.
+    which buffers share no memory, target and features; `recipes` what calls record, by the shapes
+    of their arrays and the numbers that steer loops.
     """
 
     translated: Translated
     attributes: dict[Path, Kind]
     compiled: dict[Any, Any] = field(default_factory=dict)
     calls: int = 0
+    raised: int = 0
+    deferred: int = 0
+    recipes: dict[Any, Any] = field(default_factory=dict)
+    _steering: frozenset[int] | None = None
 
     @property
     def kernel(self) -> Kernel:
         return self.translated.kernel
+
+    @property
+    def steering(self) -> frozenset[int]:
+        """The parameters that bounds and indices depend on."""
+        if self._steering is None:
+            self._steering = steering(self.kernel)
+        return self._steering
 
     def holds(self, arguments: Arguments) -> bool:
         """Whether what was captured, and the attributes' types, are as they were."""

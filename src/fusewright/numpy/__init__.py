@@ -50,7 +50,7 @@ TABLES = (
 )  # fmt: skip
 EXPORTS: dict[str, Any] = {name: value for table in TABLES for name, value in table.items()}
 __all__ = [*_numpy.__all__, "erf", "erfc"]
-_find = modules.lookup("")
+_find = modules.lookup("", EXPORTS)
 
 
 def __getattr__(name: str) -> Any:
@@ -70,3 +70,5 @@ methods.functions.update(
     | {f"linalg.{name}": value for name, value in linalg.EXPORTS.items()}
 )
 protocols.namespace[:] = [sys.modules[__name__]]
+# It was there for this import.  CPython reads the attributes of a module that has none at once.
+vars(sys.modules["fusewright"]).pop("__getattr__", None)

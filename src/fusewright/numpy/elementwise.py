@@ -55,6 +55,7 @@ class _Where(Recorder):  # type: ignore[misc]
 
     def __init__(self) -> None:
         update_wrapper(self, _where)
+        self.__module__ = "fusewright.numpy"
         self._op, self._arity, self._general_form = op_of("where"), 3, _where
 
     def __reduce__(self) -> str:

@@ -5,6 +5,7 @@ memory.
 from __future__ import annotations
 
 from collections.abc import Callable
+from functools import wraps
 from typing import Any
 
 import numpy as np
@@ -148,10 +149,12 @@ def _constant(fill: int) -> Function:
         del like
         _check_device(device)
         dtype = float if dtype is None else dtype
-        if opaque.from_numpy_or_none(np.dtype(dtype)) is None:
+        try:
+            row = as_dtype(dtype)
+        except UnsupportedError:
             original: Any = np.ones if fill else np.zeros
             return original(shape, dtype, order)
-        return creation.constant(opaque.to_numpy(shape), fill, as_dtype(dtype))
+        return creation.constant(opaque.to_numpy(shape), fill, row)
 
     function.__name__ = "ones" if fill else "zeros"
     function.__doc__ = f"An array of {function.__name__}."
@@ -251,12 +254,12 @@ def linspace(
 def _host(original: Function) -> Function:
     """Small things NumPy makes at once: the result is adopted without a copy."""
 
+    @wraps(original)
     def function(*args: Any, **kwargs: Any) -> Any:
         args = tuple(map(opaque.to_numpy, args))
         kwargs = {key: opaque.to_numpy(value) for key, value in kwargs.items()}
         return opaque.from_numpy_result(original(*args, **kwargs))
 
-    function.__name__, function.__doc__ = original.__name__, original.__doc__
     return function
 
 

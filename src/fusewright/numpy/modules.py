@@ -7,7 +7,7 @@ from __future__ import annotations
 import importlib
 import importlib.util
 from collections.abc import Callable, Mapping
-from types import ModuleType
+from types import FunctionType, ModuleType
 from typing import Any
 
 import numpy as np
@@ -31,6 +31,16 @@ def stand_in(name: str, value: Any) -> Any:
     return delegated(value, name)
 
 
+def named(module: str, exports: Mapping[str, Any]) -> None:
+    """Let functions say where they are found, so that they can be pickled."""
+    home = f"{PACKAGE}.{module}" if module else PACKAGE
+    for name, value in exports.items():
+        if type(value) is FunctionType and value.__globals__["__name__"].startswith("fusewright"):
+            own = value.__name__
+            value.__module__ = home
+            value.__qualname__ = own if exports.get(own) is value else name
+
+
 def lookup(module: str, exports: Mapping[str, Any] | None = None) -> Callable[[str], Any]:
     """A module's `__getattr__`: its own names first, then what NumPy's module of the same name
     has.
@@ -39,17 +49,26 @@ def lookup(module: str, exports: Mapping[str, Any] | None = None) -> Callable[[s
     system, not here.
     """
     full = f"numpy.{module}" if module else "numpy"
+    named(module, exports or {})
 
     def find(name: str) -> Any:
         if exports is not None and name in exports:
             return exports[name]
+        if not module and name in OWN_MODULES:
+            return importlib.import_module(f"{PACKAGE}.{name}")
         original = getattr(importlib.import_module(full), name)
         if isinstance(original, ModuleType):
             return importlib.import_module(_ours(original))
         label = f"{module}.{name}" if module else name
-        return stand_in(label, original)
+        value = stand_in(label, original)
+        named(module, {name: value})
+        return value
 
     return find
+
+
+OWN_MODULES = frozenset(("special",))
+"""Modules NumPy does not have."""
 
 
 def _ours(original: ModuleType) -> str:

@@ -12,6 +12,7 @@ from fusewright.frontends.arrays import axes as axis_rules
 from fusewright.frontends.arrays import linalg as recording
 from fusewright.frontends.arrays import opaque, record, reductions
 from fusewright.frontends.arrays.core import wrap
+from fusewright.frontends.arrays.views import Slice, make_view
 from fusewright.numpy.arranging import moveaxis
 from fusewright.numpy.elementwise import finished
 from fusewright.numpy.joining import stack
@@ -181,6 +182,8 @@ def einsum(*operands: Any, out: Any = None, optimize: Any = False, **kwargs: Any
         raise NotRecorded("this spelling of einsum")
     terms, result = _subscripts(spelled)
     handles = [handle_of(operand) for operand in operands[1:]]
+    if len(terms) == len(handles) == 1 and out is None and set(terms[0]) == set(result):
+        return _arrangement(terms[0], result, handles[0])
     sizes = _sizes(terms, handles)
     if not set(result) <= sizes.keys() or len(set(result)) != len(result):
         raise ValueRangeError(f"einstein sum subscripts string {spelled!r} names unknown axes")
@@ -193,6 +196,16 @@ def einsum(*operands: Any, out: Any = None, optimize: Any = False, **kwargs: Any
 
         return finished(opaque.opaque("einsum", step, handles, dtype, shape), out)
     return finished(_sum_of_products(terms, result, handles), out)
+
+
+def _arrangement(term: str, result: str, handle: Any) -> Any:
+    """One operand whose labels all stay: a view, with diagonals where a label repeats."""
+    sizes = dict(zip(term, handle._shape, strict=False))
+    fits = len(term) == len(handle._shape) and len(set(result)) == len(result)
+    if not fits or any(sizes[a] != n for a, n in zip(term, handle._shape, strict=True)):
+        raise NotRecorded("operands NumPy refuses")
+    places = tuple((result.index(label), 0, 1) for label in term)
+    return make_view(handle, Slice(places, tuple(sizes[label] for label in result)))
 
 
 def _subscripts(spelled: str) -> tuple[list[str], str]:

@@ -7,7 +7,7 @@ Drawing advances a state, so it happens at once, in the order of the program.
 from __future__ import annotations
 
 from collections.abc import Callable
-from functools import wraps
+from functools import partial, wraps
 from typing import Any
 
 import numpy as np
@@ -26,9 +26,21 @@ def _drawing(draw: Callable[..., Any]) -> Function:
 
     @wraps(draw)
     def method(*args: Any, **kwargs: Any) -> Any:
+        if isinstance(kwargs.get("out"), Handle):
+            return _filled(draw, args, kwargs)
         return hand_over(f"random.{draw.__name__}", draw, args, kwargs, LIBRARY, True)
 
     return method
+
+
+def _filled(draw: Callable[..., Any], args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
+    """Draw into a copy of `out`, which becomes its new content: the shape says how many."""
+    target = kwargs.pop("out")
+    inplace.check_writable(target)
+    work = np.array(sharing.content(target), order="C")
+    hand_over(f"random.{draw.__name__}", partial(draw, out=work), args, kwargs, LIBRARY, True)
+    inplace.store(target, sharing.adopted(work))
+    return target
 
 
 def _shuffling(draw: Callable[..., Any], first: int) -> Function:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from functools import wraps
 from typing import Any
 
 import numpy as np
@@ -17,11 +18,11 @@ from fusewright.numpy.operands import Function
 def _by_type(original: Callable[..., Any]) -> Function:
     """Our arrays stand for their dtype (a lazy scalar too: its type is that of a NumPy scalar)."""
 
+    @wraps(original)
     def function(*args: Any, **kwargs: Any) -> Any:
         plain = (arg.dtype if isinstance(arg, Handle) else arg for arg in args)  # type: ignore[attr-defined]
         return original(*plain, **kwargs)
 
-    function.__name__, function.__doc__ = original.__name__, original.__doc__
     return function
 
 

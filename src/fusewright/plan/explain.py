@@ -85,12 +85,6 @@ def _made_by(plan: Plan) -> set[int]:
     return made
 
 
-def operation_line(order: Sequence[Node], kernel: Kernel) -> Line | None:
-    """Where the last value a kernel stores was written."""
-    lines = [order[m.stage.slot].line for m in kernel.members]
-    return next((line for line in reversed(lines) if line is not None), None)
-
-
 def decisions_of(plan: Plan, computed: Collection[int]) -> Iterator[Decided]:
     """The decisions about what a kernel computes, each once: what joined it, and what it could not
     join.

@@ -10,7 +10,7 @@ and starts `low` units before and ends `high` units behind the range its thread 
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Literal
+from typing import Literal, NamedTuple
 
 from fusewright.ir.dtypes import DType
 from fusewright.ir.expr import Expr
@@ -72,8 +72,7 @@ class Kernel:
         return tuple(m for m in self.members if is_sink(m.stage))
 
 
-@dataclass(frozen=True, slots=True)
-class Decided:
+class Decided(NamedTuple):
     """Why two neighbours share a kernel, or do not; `slots` are the nodes concerned."""
 
     fused: bool

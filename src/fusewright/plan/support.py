@@ -15,6 +15,8 @@ _MOVES = frozenset({graph.LEAF, graph.SCALAR, graph.VIEW})
 
 def why_library(node: Node) -> str:
     """Why a node is not compiled; empty where it is."""
+    if isinstance(node.value, graph.InPlace):
+        return "a kernel of loops that are no array statements, compiled by itself"
     if node.kind in (graph.OPAQUE, graph.PART):
         return "a library step"
     if node.kind in _MOVES or node.kind == graph.RESHAPE:

@@ -164,11 +164,6 @@ def split(root: Expr) -> tuple[Expr, Expr]:
     return separate([root])[root]
 
 
-def realise(roots: Iterable[Expr]) -> dict[Expr, Expr]:
-    """Real expressions (with complex numbers inside, perhaps) without complex numbers."""
-    return {root: parts[0] for root, parts in separate(roots).items()}
-
-
 def separate(roots: Iterable[Expr]) -> dict[Expr, tuple[Expr, Expr]]:
     """The parts of every root; a real one is its own first part, and its second part is itself
     again, to be ignored.

@@ -20,8 +20,8 @@ every turn is compared with the first one found, node by node.
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
 from math import inf
+from typing import NamedTuple
 
 from fusewright.ir.expr import Expr, load, param, postorder, rebuild
 from fusewright.rules.standstill import Standstill, standstill
@@ -42,8 +42,7 @@ Family = list[Expr]
 Looks = dict[Expr, int]
 
 
-@dataclass(frozen=True, slots=True)
-class Recurrence:
+class Recurrence(NamedTuple):
     """`state` stands for the values before a turn in `step` and for those after the last one in
     `roots`; turn t reads `values[t]` for `varying`.  `rest` says when nothing changes any more.
     """
@@ -255,8 +254,7 @@ class _Search:
         )
 
 
-@dataclass(frozen=True, slots=True)
-class _Match:
+class _Match(NamedTuple):
     """One turn: the state before and (as far as it is used) after it, and its run-time scalars."""
 
     before: tuple[Expr, ...]

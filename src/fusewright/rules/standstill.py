@@ -16,14 +16,13 @@ Standstill(condition=less(p0, 2.0), value=False, steady=())
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
+from typing import NamedTuple
 
 from fusewright.ir.dtypes import BOOL
 from fusewright.ir.expr import Expr, const, postorder, rebuild
 
 
-@dataclass(frozen=True, slots=True)
-class Standstill:
+class Standstill(NamedTuple):
     """Where `condition` is `value`, a turn changes nothing; all following turns neither, if these
     (by number) of the scalars that may vary are the same in all turns.
     """

@@ -9,6 +9,7 @@ from __future__ import annotations
 import sys
 import threading
 from collections import deque
+from collections.abc import Callable
 
 from fusewright.base.errors import OutOfMemory
 from fusewright.base.options import current
@@ -121,6 +122,11 @@ class LargePool:
         self._unchecked = _CHECK
         self._lock = threading.RLock()
         self._returned: deque[tuple[int, int]] = deque()
+        self.shelves: Callable[[int], list[tuple[int, int]]] = lambda limit: []
+        """Takes off what waits in the native core beyond so many bytes."""
+        self.waiting: Callable[[], tuple[int, int]] = lambda: (0, 0)
+        """Bytes that wait there, and the least since this was asked last."""
+        self._most_on_shelves = 0
         # Kept here because module globals may be gone when the interpreter shuts down.
         self._is_finalizing = sys.is_finalizing
 
@@ -137,11 +143,36 @@ class LargePool:
                 self.pooled -= size
             else:
                 address = self._map(nbytes, size, pages.HUGE_PAGE if size >= HUGE else pages.PAGE)
-            if self.mapped - self.pooled > self.peak:
-                self.peak = self.mapped - self.pooled
+            self._note_peak()
         if self._returned:
             self._settle()
         return address, size
+
+    def on_shelves(self) -> int:
+        """Bytes that wait in the native core."""
+        with self._lock:
+            self._note_peak()
+            return self.waiting()[0]
+
+    def _note_peak(self) -> None:
+        """Since the last look, nothing but what waits in the native core has changed."""
+        in_use = self.mapped - self.pooled - self.waiting()[1]
+        if in_use > self.peak:
+            self.peak = in_use
+
+    def clear_shelves(self, most: int) -> None:
+        """Take back what waits in the native core; so many bytes may wait there from now on."""
+        with self._lock:
+            self._most_on_shelves = most
+            self._take_off()
+        self._settle()
+
+    def _take_off(self) -> None:
+        self._note_peak()
+        for address, size in self.shelves(0):
+            self._keep(address, size)
+        self.shelves(self._most_on_shelves)
+        self.waiting()  # what has changed hands was never in use
 
     def give_back(self, address: int, size: int) -> None:
         """Any thread, any moment: where the lock is taken, its holder sorts the block in."""
@@ -172,7 +203,7 @@ class LargePool:
         """Pages aligned to their size, for small blocks."""
         with self._lock:
             address = self._map(size, size, size)
-            self.peak = max(self.peak, self.mapped - self.pooled)
+            self._note_peak()
         self._settle()
         return address
 
@@ -229,6 +260,8 @@ class LargePool:
         self.pooled += size
 
     def _evict(self, keep: int) -> None:
+        if keep == 0:
+            self._take_off()
         while self.pooled > keep:
             address = next(iter(self._order), None)
             if address is None:

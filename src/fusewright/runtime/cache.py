@@ -15,8 +15,8 @@ import threading
 import time
 import warnings
 from contextlib import suppress
-from dataclasses import dataclass
 from pathlib import Path
+from typing import NamedTuple
 
 from fusewright.base.errors import CacheWarning
 from fusewright.base.options import current
@@ -34,8 +34,7 @@ _ABANDONED_SECONDS = 3600
 """A temporary file of this age belongs to a process that died."""
 
 
-@dataclass(frozen=True, slots=True)
-class Info:
+class Info(NamedTuple):
     """Where the cache is and what it holds; `unusable` says why it is not used, or nothing."""
 
     folder: Path

@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import struct
 from dataclasses import dataclass, field
+from typing import NamedTuple
 
 from fusewright.base.errors import InternalError
 from fusewright.runtime.image import Image
@@ -47,8 +48,7 @@ class _Section:
     place: int = -1
 
 
-@dataclass(slots=True)
-class _Symbol:
+class _Symbol(NamedTuple):
     name: str
     section: int
     value: int

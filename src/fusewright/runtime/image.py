@@ -14,7 +14,7 @@ import ctypes
 import struct
 import sys
 import zlib
-from dataclasses import dataclass
+from typing import NamedTuple
 
 from fusewright.base.errors import FusewrightError, InternalError
 from fusewright.runtime import externals, pages
@@ -25,8 +25,7 @@ _HEADER = struct.Struct("<8sIIQQ")
 """Magic, version, CRC-32 of what follows, length of the table of words, length of the bytes."""
 
 
-@dataclass(frozen=True, slots=True)
-class Image:
+class Image(NamedTuple):
     """Linked machine code.
 
     `relative` lists (offset, addend): the 8 bytes at `offset` become base + addend.  `imports`

@@ -8,7 +8,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass, field
-from typing import Literal
+from typing import Literal, NamedTuple
 
 from fusewright._core import native
 from fusewright.base import options
@@ -17,8 +17,7 @@ Line = tuple[str, int, int, int]
 """File, line, column, end column of the user's code."""
 
 
-@dataclass(frozen=True, slots=True)
-class Operation:
+class Operation(NamedTuple):
     """One recorded array operation inside a step: what, where written, where its result lives.
 
     `place` is `register` (inlined, never stored), `row` (a tile or row buffer in cache), `memory`
@@ -33,8 +32,7 @@ class Operation:
     why: str = ""
 
 
-@dataclass(frozen=True, slots=True)
-class Decision:
+class Decision(NamedTuple):
     """Something the planner decided and why: `fused` two steps (what it saves) or did not (what
     stood in the way).
     """
@@ -64,8 +62,7 @@ class KernelRecord:
     llvm: str
 
 
-@dataclass(frozen=True, slots=True)
-class OpaqueRecord:
+class OpaqueRecord(NamedTuple):
     """A library step that ran as it is (`library` is e.g. `numpy`), and why it was not compiled."""
 
     name: str

@@ -59,6 +59,27 @@ def is_reusable(node: Node, slots: dict[Node, int], reusable: set[Node], edges: 
     )
 
 
+def spare(node: Node, order: Sequence[Node], last: Sequence[bool]) -> frozenset[int]:
+    """The operands of a step being run that it may overwrite: no later step needs them (`last`
+    says), and only this slice holds them and their memory.
+    """
+    found = set()
+    uses = Counter(map(id, chain.from_iterable(n.args for n in order)))
+    for number, ends in enumerate(last):
+        leaf = node.args[number]
+        if not ends or leaf.kind != graph.LEAF or uses[id(leaf)] > 1:
+            continue
+        memory, _, strides = leaf.value
+        if memory.external or not memory.writable:
+            continue
+        # The leaf: the step, the slice twice, this variable, the call.  The memory: the leaf, the
+        # run's table, this variable, the call.
+        alone = getrefcount(leaf) <= 5 and getrefcount(memory) <= 4
+        if alone and strides == contiguous_strides(leaf.shape, leaf.dtype.itemsize):
+            found.add(number)
+    return frozenset(found)
+
+
 def _covers(node: Node) -> bool:
     """Whether the first piece is the whole old version."""
     return all(start == 0 and step == 1 for start, step in node.attr[0])

@@ -104,8 +104,23 @@ def computed_once(slice_: Slice) -> None:
     """
     outputs = slice_.outputs
     for slot, node in enumerate(slice_.order):
-        if node.kind in WORTH_KEEPING and slot not in outputs:
+        if node.kind in WORTH_KEEPING and slot not in outputs and type(node.value) is not Known:
             node.demands += 1
+
+
+class Known:
+    """What a library step with several results stands for once it has run: each of the others is
+    there when it is asked for.
+    """
+
+    __slots__ = ("results",)
+
+    def __init__(self, results: tuple[Any, ...]) -> None:
+        self.results = results
+
+    def __call__(self) -> tuple[Any, ...]:
+        """The results."""
+        return self.results
 
 
 WORTH_KEEPING = frozenset(

@@ -9,6 +9,7 @@ from typing import Any
 
 import numpy
 import pytest
+from tests.evaluators import compiles
 
 import fusewright.numpy as np
 from fusewright.base.errors import FusewrightError, StrictError
@@ -260,3 +261,34 @@ cholesky cross det diagonal eigh eigvalsh inv matmul matrix_norm matrix_power ma
 matrix_transpose outer pinv qr slogdet solve svd svdvals tensordot trace vecdot vector_norm eig
 eigvals
 """
+
+
+def test_functions_can_be_pickled() -> None:
+    for name in ["where", "sum", "sin", "einsum", "full", "hanning", "cumsum", "linalg.qr"]:
+        function: Any = np
+        for part in name.split("."):
+            function = getattr(function, part)
+        assert pickle.loads(pickle.dumps(function)) is function
+
+
+def test_a_mask_without_elements_selects_nothing() -> None:
+    for xp in (numpy, np):
+        x = xp.arange(6).reshape(2, 3)
+        assert x[xp.zeros((0, 3), bool)].shape == (0,)
+        x[xp.zeros((2, 0), bool)] = 7
+        assert x.sum() == 15
+        with pytest.raises(IndexError):
+            x[xp.zeros((0, 4), bool)]
+
+
+def test_results_of_one_step_may_be_asked_for_one_by_one() -> None:
+    calls = []
+
+    def halves(x: Any) -> Any:
+        calls.append(1)
+        return x / 2, x / 4, x / 8
+
+    parts = opaque.opaque_parts("halves", halves, (np.arange(3.0) + 1,), [("f8", (3,))] * 3)
+    assert [float(part.sum()) for part in parts] == [3, 1.5, 0.75]
+    assert [float(part[0]) for part in parts] == [0.5, 0.25, 0.125]
+    assert len(calls) == 1 or not compiles()

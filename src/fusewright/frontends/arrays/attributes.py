@@ -2,11 +2,14 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Iterator
 from typing import Any
 
+import numpy as np
+
 from fusewright.base.errors import ReadOnlyError
-from fusewright.frontends.arrays import shaping, views
+from fusewright.frontends.arrays import creation, opaque, shaping, views
 from fusewright.frontends.arrays.core import READ_ONLY, Handle
 
 
@@ -91,7 +94,10 @@ class FlatIterator:
     def __setitem__(self, key: Any, value: Any) -> None:
         handle: Any = self._handle
         flat = self._flat()
-        flat[key] = value
+        many, have = math.prod(np.shape(value)), math.prod(flat[key]._shape)
+        if many > 1 and many != have:  # as often as needed, as far as needed
+            value = np.resize(opaque.to_numpy(value), have)
+        flat[key] = value if many == 1 else creation.asarray(value).reshape(-1)
         if flat.base is None:  # the elements had to move: bring them back
             handle[...] = flat.reshape(handle._shape)
 

@@ -8,7 +8,7 @@ from typing import Any
 
 import numpy as np
 
-from fusewright.base.errors import ArgumentError, ShapeError, ValueRangeError
+from fusewright.base.errors import ArgumentError, DivisionError, ShapeError, ValueRangeError
 from fusewright.frontends.arrays import core, record, sharing, trace
 from fusewright.frontends.arrays import dtypes as rules
 from fusewright.frontends.arrays.core import READ_ONLY, Handle, cast, wrap_array
@@ -34,7 +34,7 @@ def asarray(obj: Any, dtype: Any = None, *, copy: bool | None = None) -> Any:
     temporary = type(obj) is np.ndarray and getrefcount(obj) <= 2
     if isinstance(obj, list | tuple) and _holds_handles(obj):
         obj = _computed_nested(obj)
-    array = np.asarray(obj, dtype=None if dtype is None else as_dtype(dtype).numpy)
+    array = sharing.numpy_array(obj, None if dtype is None else as_dtype(dtype).numpy)
     if temporary and array is obj and copy is None and _adoptable(array):
         return wrap_array(sharing.adopted(array))
     if array is not obj and array.base is None and not isinstance(obj, np.ndarray):
@@ -178,7 +178,7 @@ def arange(start: Any, stop: Any = None, step: Any = 1, dtype: Any = None) -> An
         start, stop = 0, start
     start, stop, step = (_number(value) for value in (start, stop, step))
     if step == 0:
-        raise ValueRangeError("arange needs a step other than 0", help="pass a positive step")
+        raise DivisionError("arange needs a step other than 0", help="pass a positive step")
     if dtype is None:
         wanted = as_dtype(np.result_type(*(_type_of(v) for v in (start, stop, step))))
     else:

@@ -188,7 +188,7 @@ def _index_node(entry: Entry) -> Node:
     if isinstance(entry, Handle):
         node = entry._node
     else:
-        array = np.asarray(entry)
+        array = sharing.numpy_array(entry)
         if array.size == 0 and not isinstance(entry, np.ndarray):
             array = array.astype(np.int64)
         if array.dtype.kind not in "biu":
@@ -260,9 +260,7 @@ def _expand_masks(entries: tuple[Entry, ...], shape: Shape) -> tuple[Entry, ...]
     for entry in entries:
         if isinstance(entry, Node) and entry.dtype is BOOL:
             extents = shape[dim : dim + len(entry.shape)]
-            if extents != entry.shape:
-                raise mask_mismatch(entry.shape, extents, dim)
-            mask = sharing.content_of(entry)
+            mask = sharing.content_of(fitting_mask(entry, extents, dim))
             found = np.nonzero(mask) if mask.ndim else (np.zeros(int(mask), np.int64),)
             if not mask.ndim:
                 raise BoundsError("a boolean scalar cannot be mixed with other subscripts")
@@ -274,7 +272,17 @@ def _expand_masks(entries: tuple[Entry, ...], shape: Shape) -> tuple[Entry, ...]
     return tuple(out)
 
 
-def mask_mismatch(mask: Shape, extents: Shape, dim: int) -> BoundsError:
+def fitting_mask(mask: Node, extents: Shape, dim: int) -> Node:
+    """A boolean index for dims of these extents; one without elements selects nothing."""
+    if mask.shape == extents:
+        return mask
+    pairs = zip(mask.shape, extents, strict=False)
+    if len(mask.shape) == len(extents) and all(have in (0, want) for have, want in pairs):
+        return record.broadcast_node(record.node_of(False), extents)
+    raise _mask_mismatch(mask.shape, extents, dim)
+
+
+def _mask_mismatch(mask: Shape, extents: Shape, dim: int) -> BoundsError:
     """A boolean index of the wrong shape."""
     for at, (have, want) in enumerate(zip(mask, extents, strict=False)):
         if have != want:

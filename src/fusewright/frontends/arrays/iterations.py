@@ -124,10 +124,11 @@ class Schedule:
     watching: int = 0
     patience: int = PATIENCE
     _arrived: int = 0
+    _longer: int = 0
     _looks: int = 0
     _same: int = 0
     _alone: bool = False
-    _met: dict[Loop, int] = field(default_factory=dict)
+    _met: dict[tuple[int, int, int], tuple[int, Loop]] = field(default_factory=dict)
     _before: list[Place] = field(default_factory=list)
     _frame: int = 0
     waits: bool = False
@@ -168,8 +169,10 @@ class Schedule:
         newest records, so many as `whole` says, stand in it as they were made; `work` is what a
         flush computes at least.
         """
-        last = self._met.get(loop)
-        self._met[loop] = self._looks
+        # Not by the loop itself: a code object's hash takes all its constants.
+        where = (loop.depth, id(loop.code), loop.start)
+        last = self._met[where][0] if where in self._met else None
+        self._met[where] = (self._looks, loop)  # kept: its code keeps its id
         known = self.loop
         if self.watching and last is not None and (known is None or _is_outer(loop, known)):
             period = self._looks - last
@@ -192,6 +195,9 @@ class Schedule:
             self.watch()
         self._arrived += 1
         if self.length:
+            if length > self.length and length == self._longer:
+                self.length = length  # it always is: the flush that told the length was another
+            self._longer = length
             return length >= self.length
         if self._arrived < self.count or length < WORK // 2:
             return False

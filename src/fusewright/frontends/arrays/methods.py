@@ -4,11 +4,12 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable, Iterator
+from sys import getrefcount
 from typing import Any
 
 import numpy as np
 
-from fusewright.base.errors import DTypeError, ShapeError, ValueRangeError
+from fusewright.base.errors import DTypeError, ShapeError, UnsupportedError, ValueRangeError
 from fusewright.frontends.arrays import (
     core,
     immediate,
@@ -26,7 +27,7 @@ from fusewright.frontends.arrays import (
 from fusewright.frontends.arrays.attributes import Flags, FlatIterator
 from fusewright.frontends.arrays.core import Handle, cast, wrap, wrap_array
 from fusewright.frontends.arrays.dtypes import as_dtype, check_cast
-from fusewright.frontends.arrays.reductions import NO_VALUE
+from fusewright.frontends.arrays.reductions import NO_VALUE, quick
 
 TYPE = type
 """The built-in, which a parameter of `view` hides."""
@@ -122,19 +123,21 @@ class Methods(Handle):
 
     __slots__ = ()
 
-    sum, prod = _reduction("sum"), _reduction("prod")
-    min, max = _typeless_reduction("min"), _typeless_reduction("max")
-    any, all = _logical_reduction("any"), _logical_reduction("all")
+    sum, prod = quick("sum", _reduction("sum")), quick("prod", _reduction("prod"))
+    min = quick("min", _typeless_reduction("min"))
+    max = quick("max", _typeless_reduction("max"))
+    any, all = quick("any", _logical_reduction("any")), quick("all", _logical_reduction("all"))
     argmin, argmax = _arg_reduction("argmin"), _arg_reduction("argmax")
     cumsum, cumprod = _scan("cumsum"), _scan("cumprod")
-    mean, var, std = reductions.mean, reductions.var, reductions.std
+    mean = quick("mean", reductions.mean)
+    var, std = reductions.var, reductions.std
     swapaxes, squeeze, ravel = shaping.swapaxes, shaping.squeeze, shaping.ravel
     diagonal = shaping.diagonal
     dot, __matmul__ = linalg.dot, linalg.matmul
     __getitem__, __setitem__ = items.getitem, items.setitem
     __delitem__ = items.delitem
     argsort, argpartition = _library_method("argsort"), _library_method("argpartition")
-    choose, compress = _library_method("choose"), _library_method("compress")
+    choose = _library_method("choose")
     clip, take, repeat = _library_method("clip"), _library_method("take"), _library_method("repeat")
     round, trace = _library_method("round"), _library_method("trace")
     searchsorted, nonzero = _library_method("searchsorted"), _library_method("nonzero")
@@ -143,7 +146,13 @@ class Methods(Handle):
         return linalg.matmul(other, self)
 
     def __imatmul__(self, other: Any) -> Any:  # type: ignore[misc]
-        inplace.store(self, linalg.matmul(self, other)._node)
+        product = linalg.matmul(self, other)._node
+        if product.shape != self._shape:
+            raise ShapeError(
+                f"the product has shape {product.shape}, the array it is written to {self._shape}",
+                help="write x = x @ y instead of x @= y to make a new array",
+            )
+        inplace.store(self, product)
         return self
 
     @property
@@ -152,11 +161,7 @@ class Methods(Handle):
 
     @shape.setter
     def shape(self, shape: Any) -> None:
-        fresh = shaping.reshape(self, shape, copy=False)
-        if self._base is None:
-            self._node = views.reshape_node(self._node, fresh._shape)
-        else:
-            raise ShapeError("the shape of a view cannot be set", help="use x = x.reshape(...)")
+        shaping.set_shape(self, shape)
 
     @property
     def dtype(self) -> np.dtype[Any]:
@@ -271,7 +276,11 @@ class Methods(Handle):
         for kind in (dtype, type):
             if isinstance(kind, TYPE) and issubclass(kind, np.ndarray):
                 return sharing.lend(self, views.root_of(self)).view(kind)
-        return shaping.reinterpreted(self, self._dtype if dtype is None else as_dtype(dtype))
+        try:
+            row = self._dtype if dtype is None else as_dtype(dtype)
+        except UnsupportedError:  # records, strings: NumPy's array on the same memory
+            return sharing.lend(self, views.root_of(self)).view(dtype)
+        return shaping.reinterpreted(self, row)
 
     def astype(
         self,
@@ -281,9 +290,12 @@ class Methods(Handle):
         subok: bool = True,
         copy: bool = True,
     ) -> Any:
-        """The values in another element type."""
+        """The values in another element type; as strings or objects they are NumPy's."""
         del order, subok
-        wanted = as_dtype(dtype)
+        try:
+            wanted = as_dtype(dtype)
+        except UnsupportedError:
+            return opaque.delegate("astype", np.ndarray.astype, (self, dtype))
         if casting != "unsafe":
             check_cast(self._dtype, wanted, casting)
         if wanted is self._dtype and not copy:
@@ -301,6 +313,17 @@ class Methods(Handle):
         """Set every element."""
         self[...] = value
 
+    def resize(self, *shape: Any, refcheck: bool = True) -> None:
+        """Another shape in place, cut or filled with zeros; refused where somebody else holds the
+        array.
+        """
+        seen = getrefcount(self) if refcheck else 0
+        shaping.resize(self, shape[0] if len(shape) == 1 else shape, seen)
+
+    def compress(self, condition: Any, axis: Any = None, out: Any = None) -> Any:
+        """The parts along an axis where a condition holds."""
+        return library("compress")(condition, self, axis, out)
+
     def conj(self) -> Any:
         """The complex conjugate."""
         return wrap(record.map_node("conjugate", self)) if self._dtype.is_complex else self
@@ -312,6 +335,14 @@ class Methods(Handle):
         value = None if args or self._shape else immediate.number(self._node)
         return sharing.content(self).item(*args) if value is None else value
 
+    def byteswap(self, inplace: bool = False) -> Any:
+        """The elements with their bytes in reverse order."""
+        swapped = opaque.delegate("byteswap", np.ndarray.byteswap, (self,))
+        if not inplace:
+            return swapped
+        self[...] = swapped
+        return self
+
     def tolist(self) -> Any:
         """Nested lists of Python numbers."""
         return sharing.content(self).tolist()
@@ -319,6 +350,14 @@ class Methods(Handle):
     def tobytes(self, order: Any = "C") -> bytes:
         """The elements' bytes."""
         return sharing.content(self).tobytes(order)
+
+    def dumps(self) -> bytes:
+        """The array as a pickle of NumPy's."""
+        return sharing.content(self).dumps()
+
+    def dump(self, file: Any) -> None:
+        """Write a pickle of NumPy's to a file."""
+        sharing.content(self).dump(file)
 
     def tofile(self, fid: Any, sep: str = "", format: str = "%s") -> None:
         """Write the elements to a file, as NumPy does."""

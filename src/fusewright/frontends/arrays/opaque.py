@@ -9,8 +9,7 @@ from __future__ import annotations
 
 import time
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 
@@ -25,8 +24,7 @@ from fusewright.ir.dtypes import DType, from_numpy
 from fusewright.ir.graph import OPAQUE, PART, Node
 
 
-@dataclass(frozen=True, slots=True)
-class Note:
+class Note(NamedTuple):
     """A step NumPy ran at once; `start` and `seconds` are on the `time.perf_counter()` clock."""
 
     name: str

@@ -70,9 +70,18 @@ class Protocols(Handle):
             raise ValueRangeError(f"array API version {api_version} is not supported")
         return namespace[0] if namespace else np
 
-    def __dlpack__(self, **kwargs: Any) -> Any:
-        array = sharing.lend(_root_array(self), views.root_of(_root_array(self)))
-        return array.__dlpack__(**kwargs)
+    def __dlpack__(
+        self,
+        *,
+        stream: Any = None,
+        max_version: tuple[int, int] | None = None,
+        dl_device: tuple[Any, int] | None = None,
+        copy: bool | None = None,
+    ) -> Any:
+        array: Any = sharing.lend(_root_array(self), views.root_of(_root_array(self)))
+        return array.__dlpack__(
+            stream=stream, max_version=max_version, dl_device=dl_device, copy=copy
+        )
 
     def __dlpack_device__(self) -> tuple[int, int]:
         return (1, 0)

@@ -77,7 +77,7 @@ def kind_of(operand: Any) -> Kind:
         return rules.as_dtype(operand.dtype)
     if hasattr(kind, "_record_as"):  # a float argument of a function under `fw.jit`
         return float
-    return rules.as_dtype(np.asarray(operand).dtype)
+    return rules.as_dtype(sharing.numpy_array(operand).dtype)
 
 
 def as_node(operand: Any, weak: DType) -> Node:
@@ -93,7 +93,7 @@ def as_node(operand: Any, weak: DType) -> Node:
         return scalar(operand.item(), row)
     if hasattr(type(operand), "_record_as"):
         return operand._record_as(weak)  # type: ignore[no-any-return]
-    return sharing.snapshot(np.asarray(operand))
+    return sharing.snapshot(sharing.numpy_array(operand))
 
 
 def node_of(operand: Any) -> Node:

@@ -65,11 +65,8 @@ class ScalarOperations(Handle):
     def __str__(self) -> str:
         return str(sharing.content(self)[()])
 
-    def is_integer(self) -> bool:
-        """Whether the number has no fraction."""
-        return float(sharing.content(self).item()).is_integer()
-
-    def as_integer_ratio(self) -> tuple[int, int]:
-        """The number as a fraction of integers."""
-        numerator, denominator = sharing.content(self).item().as_integer_ratio()
-        return numerator, denominator
+    def __getattr__(self, name: str) -> Any:
+        """What else NumPy's scalars of this type have: `hex`, `is_integer`, `bit_count`, ..."""
+        if name.startswith("_"):
+            raise AttributeError(f"{type(self).__name__!r} object has no attribute {name!r}")
+        return getattr(sharing.content(self)[()], name)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from sys import getrefcount
 from typing import Any
 
 from fusewright.base.errors import ShapeError, ValueRangeError
@@ -13,12 +14,14 @@ from fusewright.frontends.arrays.views import (
     Reshape,
     Slice,
     Window,
+    assemble,
     identity,
     make_view,
     reshape_node,
     reshaped_strides,
     strides_of,
     transposed,
+    view_node,
 )
 from fusewright.ir.dtypes import DType
 from fusewright.ir.dtypes import component as part_of
@@ -75,6 +78,55 @@ def reshape(handle: Handle, wanted: Any, order: str = "C", copy: bool | None = N
     if copy is False:
         raise ValueRangeError("unable to avoid creating a copy while reshaping")
     return wrap_array(sharing.private(reshape_node(base._node, shape)))
+
+
+def set_shape(handle: Any, wanted: Any) -> None:
+    """`x.shape = ...`: refused where elements would have to move."""
+    if handle._base is None:
+        handle._node = reshape_node(handle._node, reshape(handle, wanted, copy=False)._shape)
+        return
+    same = make_view(handle._base, handle._link)
+    fresh: Any = reshape(same, wanted, copy=False)
+    handle._base, handle._link = fresh._base, fresh._link
+    handle._version = handle._cached = None
+
+
+class _Probe:
+    def count(self) -> int:
+        return getrefcount(self)
+
+
+def _alone() -> int:
+    probe = _Probe()
+    return probe.count()
+
+
+ALONE = _alone()
+"""What a method sees of an object that one variable holds."""
+
+
+def resize(handle: Any, wanted: Any, seen: int) -> None:
+    """`x.resize(...)` of an array its method has `seen` so many references to."""
+    shape = tuple(
+        n.__index__() for n in (wanted if isinstance(wanted, tuple | list) else (wanted,))
+    )
+    if handle._base is not None:
+        raise ValueRangeError(
+            "cannot resize this array: it does not own its data", help="use np.resize(x, shape)"
+        )
+    if seen > ALONE:
+        raise ValueRangeError(
+            "cannot resize an array that references or is referenced by another array",
+            why="a view of it may exist",
+            help="use np.resize(x, shape), or refcheck=False where there is none",
+        )
+    have, want = math.prod(handle._shape), math.prod(shape)
+    places, kept = ((0, 0, 1),), (min(have, want),)
+    flat = view_node(reshape_node(handle._node, (have,)), places, kept)
+    if want > have:
+        zeros = record.broadcast_node(scalar(0, handle._dtype), (want,))
+        flat = assemble(zeros, places, kept, flat)
+    handle._node = sharing.private(reshape_node(flat, shape))
 
 
 def is_straight(handle: Handle) -> bool:

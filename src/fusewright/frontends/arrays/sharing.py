@@ -17,12 +17,21 @@ from typing import Any
 import numpy as np
 
 from fusewright.base.errors import OutOfMemory, UnsupportedError
-from fusewright.frontends.arrays import trace
+from fusewright.frontends.arrays import core, trace
 from fusewright.frontends.arrays.core import READ_ONLY, Handle
 from fusewright.frontends.arrays.dtypes import as_dtype
 from fusewright.ir.graph import LEAF, Memory, Node, contiguous_strides, leaf
 
 NDArray = np.ndarray[Any, np.dtype[Any]]
+
+
+def numpy_array(value: Any, dtype: Any = None) -> NDArray:
+    """NumPy's array of anything; an `__array__` method may well answer with an array of ours."""
+    convert = getattr(type(value), "__array__", None)
+    if convert is not None and not isinstance(value, np.ndarray | np.generic):
+        made = convert(value)
+        value = content(made) if isinstance(made, Handle) else made
+    return np.asarray(value, dtype)
 
 
 def snapshot(array: NDArray) -> Node:
@@ -119,7 +128,11 @@ def land(handle: Handle, old: Node, node: Node) -> None:
     if trace.is_lazy():
         _owed.setdefault(id(handle), (handle, old))
         handle._node = private(node)
-        return
+    else:
+        _put(handle, old, node)
+
+
+def _put(handle: Handle, old: Node, node: Node) -> None:
     trace.evaluate(node)
     memory, offset, strides = old.value
     if node.value != old.value:
@@ -139,15 +152,49 @@ def lazy() -> Iterator[None]:
     finally:
         trace.enter_lazy(-1)
         if not trace.is_lazy():
-            _settle()
+            settle()
 
 
-def _settle() -> None:
+def settle() -> None:
+    """Let everything pending on shared memory land."""
     owed = list(_owed.values())
     _owed.clear()
+    _borrowed.clear()
     trace.evaluate(*trace.reading_shared_memory())
     for handle, old in owed:
-        land(handle, old, handle._node)
+        _put(handle, old, handle._node)
+
+
+_borrowed: dict[Any, Handle] = {}
+
+
+def borrowed(array: NDArray) -> Handle:
+    """A handle on the array's memory for the rest of the `lazy()` block."""
+    key = (_address(array), array.shape, array.strides, array.dtype, array.flags.writeable)
+    found = _borrowed.get(key)
+    if found is None:
+        found = _borrowed[key] = core.wrap_array(shared(array))
+    return found
+
+
+def home(handle: Handle) -> Memory | None:
+    """The shared memory that a handle's value is in, or lands in."""
+    owed = _owed.get(id(handle))
+    node = owed[1] if owed is not None else handle._node
+    return node.value[0] if trace.is_shared(node) else None
+
+
+def owes_others(handle: Handle) -> bool:
+    """Whether another handle's new value is to land in this one's memory."""
+    memory = home(handle)
+    return memory is not None and any(
+        overlap(memory, old.value[0]) for other, old in _owed.values() if other is not handle
+    )
+
+
+def overlap(a: Memory, b: Memory) -> bool:
+    """Whether two blocks of memory share bytes."""
+    return a.address < b.address + b.nbytes and b.address < a.address + a.nbytes
 
 
 _loans: dict[int, weakref.ref[Any]] = {}

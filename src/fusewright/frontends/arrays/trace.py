@@ -24,7 +24,7 @@ from fusewright.base import hooks, source
 from fusewright.base.options import Options, current, watchers
 from fusewright.frontends.arrays.iterations import WORK, Loop, Schedule, recording_frame
 from fusewright.frontends.arrays.survivors import Known, Spot, is_worth_storing, let_go, work_of
-from fusewright.ir.graph import LEAF, SCALAR, Memory, Node
+from fusewright.ir.graph import LEAF, PART, SCALAR, Memory, Node
 
 LIMIT = WORK
 """Recorded nodes after which the program's loop is looked for."""
@@ -103,6 +103,8 @@ def hold(change: int) -> None:
     """Compute nothing that nobody asks for while the sum of changes is positive."""
     global _held
     _held += change
+    if native is not None:
+        native.set_holding(_held > 0)
 
 
 _local = threading.local()
@@ -254,7 +256,8 @@ def reading_shared_memory() -> list[Node]:
     with lock:
         reading: set[int] = set()
         for node in pending:
-            if any(id(arg) in reading or is_shared(arg) for arg in node.args):
+            operands = node.args[0].args if node.kind == PART else node.args
+            if any(id(arg) in reading or is_shared(arg) for arg in operands):
                 reading.add(id(node))
         return [node for node in live() if id(node) in reading]
 

@@ -7,7 +7,7 @@ reshape, is a view of a view.
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+import math
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
@@ -65,6 +65,8 @@ def reshape_node(source: Node, shape: Shape) -> Node:
         moved = reshaped_strides(source.shape, strides, shape)
         if moved is not None:
             return leaf(memory, source.dtype, shape, offset, moved)
+    elif math.prod(shape) == 1:  # one element, perhaps a number that no memory holds
+        return view_node(source, tuple((-1, 0, 0) for _ in source.shape), shape)
     return trace.record(Node(RESHAPE, "", (source,), source.dtype, shape))
 
 
@@ -97,8 +99,7 @@ class Slice(NamedTuple):
         return tuple(steps)
 
 
-@dataclass(frozen=True, slots=True)
-class Reshape:
+class Reshape(NamedTuple):
     """The same elements in another shape."""
 
     shape: Shape
@@ -117,8 +118,7 @@ class Reshape:
         return moved
 
 
-@dataclass(frozen=True, slots=True)
-class Window:
+class Window(NamedTuple):
     """The same bytes as another element type (`real`, `imag`, `view`): `offset` bytes into each
     element.
 

@@ -3,20 +3,23 @@
 from __future__ import annotations
 
 import ast
+from dataclasses import replace
 from functools import reduce
-from types import FunctionType, ModuleType
-from typing import Any
+from types import FunctionType
 
 from fusewright.base.errors import KernelError
 from fusewright.base.source import Span
-from fusewright.frontends.kernels import elements, types
+from fusewright.frontends.kernels import elements, records, types
 from fusewright.frontends.kernels.context import Translation
 from fusewright.frontends.kernels.operators import apply, operands
 from fusewright.frontends.kernels.values import (
     ArrayRef,
     Bound,
+    Free,
     Method,
     Number,
+    Record,
+    SliceValue,
     Static,
     Struct,
     TupleValue,
@@ -37,8 +40,8 @@ def constant(t: Translation, node: ast.Constant) -> Value:
     """A literal."""
     if isinstance(node.value, bool | int | float):
         return types.literal(node.value, t.span(node))
-    if isinstance(node.value, str) or node.value is None:
-        return Static(node.value)
+    if isinstance(node.value, str) or node.value is None or callable(node.value):
+        return Static(node.value)  # A dialect's trees hold functions.
     raise t.refuse(
         node, f"a kernel cannot contain a literal {type(node.value).__name__}", help="use numbers"
     )
@@ -50,6 +53,8 @@ def attribute(t: Translation, node: ast.Attribute) -> Value:
     span = t.span(node)
     if isinstance(value, Static):
         return t.inputs.module_attribute(t.frame.function, value, node.attr, span)
+    if isinstance(value, Record):
+        return records.attribute(t, value, node)
     if isinstance(value, Struct):
         return _of_struct(t, value, node.attr, span)
     if isinstance(value, ArrayRef):
@@ -125,25 +130,27 @@ def _lasting(t: Translation, part: ArrayRef, span: Span) -> ArrayRef:
     def fixed(expr: Expr) -> Expr:
         return t.fixed(Number(expr, "python", span)).expr
 
-    indices = tuple(map(fixed, part.indices))
-    return ArrayRef(part.buffer, indices, part.extents, part.dtype, part.name, part.local)
-
-
-def slice_(t: Translation, node: ast.Slice) -> Any:
-    """`a:b` as an index."""
-    raise t.refuse(
-        node,
-        "a slice in a kernel",
-        why="a kernel computes with one element at a time",
-        help="write the loop over the elements, or pass the slice as an argument",
+    window = tuple(
+        Free(fixed(each.offset), fixed(each.extent), each.stride)
+        if isinstance(each, Free)
+        else fixed(each)
+        for each in part.window
     )
+    return replace(part, indices=tuple(map(fixed, part.indices)), window=window)
+
+
+def slice_(t: Translation, node: ast.Slice) -> SliceValue:
+    """`low:high:step` as an index."""
+    low, high = (
+        None if bound is None else elements.whole(t.expression(bound), t.span(bound))
+        for bound in (node.lower, node.upper)
+    )
+    step = types.literal(1, t.span(node)) if node.step is None else elements.number(t, node.step)
+    if not isinstance(step.literal, int) or step.literal < 1:
+        raise t.refuse(node, "a slice with this step", help="use a positive literal")
+    return SliceValue(low and t.fixed(low), high and t.fixed(high), step.literal)
 
 
 def tuple_(t: Translation, node: ast.Tuple) -> Value:
     """`a, b`."""
     return TupleValue(tuple(operands(t, node.elts)))
-
-
-def is_module(value: Value) -> bool:
-    """Whether a value is a Python module."""
-    return isinstance(value, Static) and isinstance(value.value, ModuleType)

@@ -8,7 +8,7 @@ from types import FunctionType
 from typing import Any
 
 from fusewright.base.errors import KernelError, UnsupportedError
-from fusewright.frontends.kernels import elements, language, source, types, vectors
+from fusewright.frontends.kernels import elements, language, records, types, vectors
 from fusewright.frontends.kernels.context import Frame, Translation
 from fusewright.frontends.kernels.functions import row_of
 from fusewright.frontends.kernels.intrinsics import arguments
@@ -55,7 +55,7 @@ def call(t: Translation, node: ast.Call) -> Value:
         return _space(t, node, target)
     if target is print:
         return _print(t, node)
-    row = row_of(target)
+    row = t.row(target) or row_of(target)
     if row is not None:
         if node.keywords:
             return row(t, node, _with_keywords(t, node, target))
@@ -64,6 +64,12 @@ def call(t: Translation, node: ast.Call) -> Value:
     same_integers(t, node, target)
     if isinstance(plain, FunctionType):
         return _inline(t, node, plain, None)
+    constructor = records.constructor(target)
+    if constructor is not None:
+        record = records.create(t, target)
+        _inline(t, node, constructor, record)
+        record.depth = -1
+        return record
     raise t.refuse(
         node,
         f"a kernel cannot call {getattr(target, '__name__', target)}",
@@ -210,7 +216,7 @@ def _inline(
     env = _parameters(t, node, function, values, dict(zip(names, named_values, strict=True)))
     place = t.span(node)
     frame = Frame(
-        source.read(function),
+        t.read(function),
         function,
         (*t.frame.instance, *place[1:4]),
         env,

@@ -9,12 +9,14 @@ from __future__ import annotations
 import ast
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from types import FunctionType
 from typing import Any
 
 from fusewright.base.errors import FusewrightError, UnassignedError, UnsupportedError
 from fusewright.base.source import Span
+from fusewright.frontends.kernels import source as sources
+from fusewright.frontends.kernels import types
 from fusewright.frontends.kernels.inputs import Inputs
 from fusewright.frontends.kernels.joins import SlotTree
 from fusewright.frontends.kernels.liveness import Liveness
@@ -41,11 +43,31 @@ Binding = Value | SlotTree | Maybe
 
 
 @dataclass(frozen=True, slots=True)
+class Dialect:
+    """What another language of loops does differently.
+
+    `read` gives a function's tree, `functions` the rows of what only it can call, `rule` says how
+    numbers meet, `combine` what an arithmetic operator makes of two, and `converted` what is stored
+    in an element of a type.
+    """
+
+    name: str
+    read: Callable[[FunctionType], Source]
+    functions: Mapping[Any, Callable[..., Value]]
+    rule: Callable[[str, tuple[Number, ...], Span], types.Rule]
+    combine: Callable[[Translation, str, Number, Number, Span], Number]
+    converted: Callable[[Number, DType, Span], Expr]
+
+
+@dataclass(frozen=True, slots=True)
 class Settings:
-    """What changes the meaning of the code: bounds are checked; integers divide as C does."""
+    """What changes the meaning of the code: bounds are checked; integers divide as C does; it is
+    written in a dialect.
+    """
 
     check: bool = False
     c_integers: bool = False
+    dialect: Dialect | None = None
 
 
 @dataclass(slots=True)
@@ -105,6 +127,7 @@ class Translation:
         self.loop_names: list[tuple[str, Expr]] = []
         self.labels = 0
         self.indices = 0
+        self.depth = 0
         self._expressions = expressions
         self._statements = statements
         self._sequence = sequence
@@ -122,6 +145,33 @@ class Translation:
     def refuse(self, node: ast.AST, what: str, why: str = "", help: str = "") -> FusewrightError:
         """An error at the user's line for something the language does not have."""
         return UnsupportedError(what, self.span(node), why=why, help=help)
+
+    # -- the dialect ----------------------------------------------------------------------------
+
+    def read(self, function: FunctionType) -> Source:
+        """The definition of a function that is called."""
+        dialect = self.settings.dialect
+        return sources.read(function) if dialect is None else dialect.read(function)
+
+    def row(self, target: Any) -> Callable[..., Value] | None:
+        """How the dialect translates a call of this object; None where it says nothing."""
+        dialect = self.settings.dialect
+        try:
+            return None if dialect is None else dialect.functions.get(target)
+        except TypeError:
+            return None
+
+    def rule(self, name: str, operands: tuple[Number, ...], span: Span) -> types.Rule:
+        """What an operation computes in, and what comes out."""
+        dialect = self.settings.dialect
+        return (types.rule_of if dialect is None else dialect.rule)(name, operands, span)
+
+    def converted(self, number: Number, dtype: DType) -> Expr:
+        """What is stored of a number in an element of this type."""
+        dialect = self.settings.dialect
+        return (types.converted if dialect is None else dialect.converted)(
+            number, dtype, number.span
+        )
 
     # -- dispatch -------------------------------------------------------------------------------
 
@@ -163,10 +213,12 @@ class Translation:
     def block(self) -> Iterator[list[Statement]]:
         """Collect the statements written inside."""
         before, self.out = self.out, []
+        self.depth += 1
         try:
             yield self.out
         finally:
             self.out = before
+            self.depth -= 1
 
     def label(self) -> int:
         self.labels += 1
@@ -198,7 +250,7 @@ class Translation:
             return TupleValue(tuple(self.lasting(item) for item in value.items))
         if isinstance(value, Space):
             dims = tuple((self.fixed(a), self.fixed(b), self.fixed(c)) for a, b, c in value.dims)
-            return Space(dims, value.order, value.form)
+            return replace(value, dims=dims)
         return value
 
     def is_stable(self, expr: Expr) -> bool:

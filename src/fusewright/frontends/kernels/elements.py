@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import ast
 from collections.abc import Sequence
+from dataclasses import replace
 
 from fusewright.base.errors import BoundsError, KernelError
 from fusewright.base.source import Span
@@ -12,15 +13,16 @@ from fusewright.frontends.kernels.context import Translation
 from fusewright.frontends.kernels.ranges import is_natural
 from fusewright.frontends.kernels.values import (
     ArrayRef,
+    Free,
     Number,
-    Origin,
+    SliceValue,
     TupleValue,
     Value,
     describe,
 )
 from fusewright.ir import linear
-from fusewright.ir.dtypes import BOOL, FLOAT64, INT64, DType
-from fusewright.ir.expr import Expr, cast, const, load, op
+from fusewright.ir.dtypes import BOOL, INT64
+from fusewright.ir.expr import Expr, cast, const, load, op, typed_op
 from fusewright.ir.loops.statements import Store
 
 
@@ -55,7 +57,7 @@ def read(t: Translation, ref: ArrayRef, span: Span) -> Number:
 def store(t: Translation, ref: ArrayRef, value: Number, span: Span, combine: str = "") -> None:
     """Write an element."""
     writable(t, ref, span)
-    stored = types.converted(value, ref.dtype, value.span)
+    stored = t.converted(value, ref.dtype)
     t.write(Store(ref.buffer, ref.indices, stored, combine, span))
 
 
@@ -76,15 +78,66 @@ def indexed(t: Translation, ref: ArrayRef, indices: Sequence[Value], span: Span)
             why=f"`{ref.name}` has {len(ref.extents)} dims"
             + (f", {len(ref.indices)} of them indexed already" if ref.indices else ""),
         )
+    if ref.window or any(isinstance(index, SliceValue) for index in indices):
+        return _windowed(t, ref, indices, span)
     first = len(ref.indices)
     places = tuple(
-        _position(t, ref, first + dim, _whole(index, span), span)
+        _position(t, ref, first + dim, ref.extents[first + dim], whole(index, span), span)
         for dim, index in enumerate(indices)
     )
-    return ArrayRef(ref.buffer, ref.indices + places, ref.extents, ref.dtype, ref.name, ref.local)
+    return replace(ref, indices=ref.indices + places)
 
 
-def _whole(index: Value, span: Span) -> Number:
+def _windowed(t: Translation, ref: ArrayRef, indices: Sequence[Value], span: Span) -> ArrayRef:
+    """A part that slices cut out, or a part of one."""
+    if ref.local:
+        raise KernelError(
+            "a slice of a local array", span, why="its parts are whole rows or elements"
+        )
+    given = iter(indices)
+    window: list[Expr | Free] = list(ref.indices)
+    kept = [Free(const(0, INT64), extent) for extent in ref.shape]
+    parts: Sequence[Expr | Free] = ref.window or (*ref.indices, *kept)
+    for dim, part in enumerate(parts):
+        index = next(given, None) if isinstance(part, Free) else None
+        if dim >= len(window):
+            window.append(part)
+        if isinstance(part, Free) and isinstance(index, SliceValue):
+            window[dim] = _cut(part, index)
+        elif isinstance(part, Free) and index is not None:
+            place = _position(t, ref, dim, part.extent, whole(index, span), span)
+            window[dim] = linear.plus(part.offset, linear.times(place, part.stride))
+    places = tuple(part for part in window if not isinstance(part, Free))
+    if len(places) == len(window):
+        return replace(ref, indices=places, window=())
+    return replace(ref, indices=(), window=tuple(window))
+
+
+def _cut(part: Free, index: SliceValue) -> Free:
+    """What a slice keeps of a dim: as in Python, bounds count from the end and are clipped."""
+    low = const(0, INT64) if index.low is None else _bound(index.low, part.extent)
+    high = part.extent if index.high is None else _bound(index.high, part.extent)
+    room = linear.minus(high, low)
+    if index.low is not None or index.high is not None:
+        room = op("maximum", room, const(0, INT64))
+    if index.step != 1:
+        rounded = linear.plus(room, index.step - 1)
+        room = typed_op("floor_divide", INT64, rounded, const(index.step, INT64))
+    offset = linear.plus(part.offset, linear.times(low, part.stride))
+    return Free(offset, room, part.stride * index.step)
+
+
+def _bound(bound: Number, extent: Expr) -> Expr:
+    expr = cast(bound.expr, INT64)
+    if expr.name == "const" and expr.attr >= 0:
+        return op("minimum", expr, extent)
+    zero = const(0, INT64)
+    counted = op("where", op("less", expr, zero), op("add", expr, extent), expr)
+    return op("minimum", op("maximum", counted, zero), extent)
+
+
+def whole(index: Value, span: Span) -> Number:
+    """An index that must be an integer."""
     if isinstance(index, Number) and index.dtype.is_integer:
         return index
     raise KernelError(
@@ -94,9 +147,10 @@ def _whole(index: Value, span: Span) -> Number:
     )
 
 
-def _position(t: Translation, ref: ArrayRef, dim: int, index: Number, span: Span) -> Expr:
+def _position(
+    t: Translation, ref: ArrayRef, dim: int, extent: Expr, index: Number, span: Span
+) -> Expr:
     """Where an index points, counted from 0."""
-    extent = ref.extents[dim]
     expr = cast(index.expr, INT64)
     if index.dtype.kind == "u":
         natural = True
@@ -113,7 +167,7 @@ def _position(t: Translation, ref: ArrayRef, dim: int, index: Number, span: Span
             why=f"dim {dim} has {extent.attr} elements",
         )
     if t.settings.check:
-        _check(t, ref, dim, expr, index, natural, span)
+        _check(t, ref, dim, extent, expr, index, natural, span)
     return expr
 
 
@@ -125,9 +179,15 @@ def _wrapped(t: Translation, expr: Expr, extent: Expr, index: Number, name: str)
 
 
 def _check(
-    t: Translation, ref: ArrayRef, dim: int, expr: Expr, index: Number, natural: bool, span: Span
+    t: Translation,
+    ref: ArrayRef,
+    dim: int,
+    extent: Expr,
+    expr: Expr,
+    index: Number,
+    natural: bool,
+    span: Span,
 ) -> None:
-    extent = ref.extents[dim]
     room = linear.minus(linear.minus(extent, 1), expr)
     natural = natural or is_natural(expr, t.ranges, _naturals(t))
     if natural and is_natural(room, t.ranges, _naturals(t)):
@@ -165,18 +225,3 @@ def items_of(t: Translation, value: Value, node: ast.AST) -> tuple[Value, ...]:
         parts = [indexed(t, value, [types.literal(k, span)], span) for k in count]
         return tuple(read(t, part, span) if not part.shape else part for part in parts)
     raise t.refuse(node, f"{_a(describe(value))} cannot be unpacked here")
-
-
-def python_number(expr: Expr, span: Span) -> Number:
-    """An expression that CPython would compute as a Python number."""
-    return Number(expr, "python", span)
-
-
-def result(dtype: DType, origin: Origin, expr: Expr, span: Span) -> Number:
-    """An expression with its type."""
-    assert expr.dtype is dtype
-    return Number(expr, origin, span)
-
-
-WIDE = {"int": INT64, "float": FLOAT64, "bool": BOOL}
-"""What Python's types are in a kernel."""

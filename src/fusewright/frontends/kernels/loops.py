@@ -89,7 +89,7 @@ def _nest(t: Translation, node: ast.For, space: Space, after: Names) -> None:
     t.ranges, t.loop_names = outer, outer_names
     t.frame.env = env
     _restore(t, sure)
-    _finish(t, For(tuple(dims), (*start, *body), span), loop, node)
+    _finish(t, For(tuple(dims), (*start, *body), span, space.declared), loop, node)
     close_slots(t, slots, span)
 
 

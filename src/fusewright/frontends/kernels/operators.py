@@ -45,7 +45,7 @@ MOST_BITS = 4096
 
 def apply(t: Translation, name: str, operands: Sequence[Number], span: Span) -> Number:
     """An operation of `ir.ops` on numbers, by the types' rule."""
-    rule = types.rule_of(name, tuple(operands), span)
+    rule = t.rule(name, tuple(operands), span)
     args = [types.converted(o, d, o.span) for o, d in zip(operands, rule.loop, strict=True)]
     if name in COMPARISONS and args[0].dtype is not args[1].dtype:
         return Number(_compare_signs(name, args), rule.origin, span)
@@ -101,6 +101,8 @@ def combine(t: Translation, sign: ast.operator, left: Value, right: Value, span:
             )
     a = elements.as_number(t, left, span)
     b = elements.as_number(t, right, span)
+    if t.settings.dialect is not None:
+        return t.settings.dialect.combine(t, name, a, b, span)
     if a.literal is not None and b.literal is not None:
         return folded(function, a.literal, b.literal, span)
     return combine_numbers(t, name, a, b, span)
@@ -142,7 +144,7 @@ def _check_divisor(t: Translation, name: str, a: Number, b: Number, span: Span) 
 
 def _c_division(t: Translation, name: str, a: Number, b: Number, span: Span) -> Number:
     """Towards zero, with a remainder of the dividend's sign."""
-    rule = types.rule_of(name, (a, b), span)
+    rule = t.rule(name, (a, b), span)
     x, y = (types.converted(o, d, o.span) for o, d in zip((a, b), rule.loop, strict=True))
     rest = typed_op("fmod", rule.result, x, y)
     if name == "remainder":

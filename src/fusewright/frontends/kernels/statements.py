@@ -4,10 +4,11 @@ from __future__ import annotations
 
 import ast
 from collections.abc import Sequence
+from dataclasses import replace
 
 from fusewright.base.errors import KernelError
 from fusewright.base.source import Span
-from fusewright.frontends.kernels import elements, types, vectors
+from fusewright.frontends.kernels import elements, records, types, vectors
 from fusewright.frontends.kernels.context import Maybe, Translation
 from fusewright.frontends.kernels.elements import as_number, truth
 from fusewright.frontends.kernels.joins import SlotTree
@@ -16,6 +17,7 @@ from fusewright.frontends.kernels.operators import BINARY, combine, operands
 from fusewright.frontends.kernels.values import (
     ArrayRef,
     Number,
+    Record,
     Static,
     TupleValue,
     Value,
@@ -190,7 +192,7 @@ def annotated(t: Translation, node: ast.AnnAssign, after: Names, tail: Tail) -> 
         _assign_to(t, node.target, t.expression(node.value), node.value)
 
 
-def _assign_to(t: Translation, target: ast.expr, value: Value, origin: ast.expr) -> None:
+def _assign_to(t: Translation, target: ast.expr, value: Value, origin: ast.AST) -> None:
     span = t.span(target)
     if isinstance(target, ast.Name):
         _assign_name(t, target, value, origin)
@@ -205,6 +207,10 @@ def _assign_to(t: Translation, target: ast.expr, value: Value, origin: ast.expr)
         if isinstance(value, Number):
             value = _before(t, value, target)
         elements.store(t, _place(t, target), as_number(t, value, t.span(origin)), span)
+    elif isinstance(target, ast.Attribute) and isinstance(
+        owner := t.expression(target.value), Record
+    ):
+        records.assign(t, owner, target, value)
     else:
         raise t.refuse(
             target,
@@ -220,7 +226,7 @@ def _before(t: Translation, value: Number, target: ast.Subscript) -> Number:
     return t.fixed(value) if acts else value
 
 
-def _assign_name(t: Translation, target: ast.Name, value: Value, origin: ast.expr) -> None:
+def _assign_name(t: Translation, target: ast.Name, value: Value, origin: ast.AST) -> None:
     span = t.span(target)
     if vectors.is_vector(value):
         assert isinstance(value, ArrayRef)
@@ -269,8 +275,11 @@ def augmented(t: Translation, node: ast.AugAssign, after: Names, tail: Tail) -> 
         result = combine(t, node.op, before, value, span)
         t.bind(node.target.id, result, span)
         return
-    if not isinstance(node.target, ast.Subscript):
-        raise t.refuse(node, "an assignment to an attribute")
+    if isinstance(node.target, ast.Attribute):
+        load_ = ast.Attribute(node.target.value, node.target.attr, ast.Load())
+        before, value = operands(t, [ast.copy_location(load_, node.target), node.value])
+        _assign_to(t, node.target, combine(t, node.op, before, value, span), node)
+        return
     part = _place(t, node.target)
     with t.block() as written:
         value = t.expression(node.value)
@@ -288,8 +297,7 @@ def _settled(t: Translation, part: ArrayRef) -> ArrayRef:
     def fixed(expr: Expr) -> Expr:
         return t.fixed(Number(expr, "python", ("", 0, 0, 0))).expr
 
-    indices = tuple(map(fixed, part.indices))
-    return ArrayRef(part.buffer, indices, part.extents, part.dtype, part.name, part.local)
+    return replace(part, indices=tuple(map(fixed, part.indices)))
 
 
 def _update(

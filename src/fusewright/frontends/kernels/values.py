@@ -39,8 +39,21 @@ class Number:
 
 
 @dataclass(frozen=True, slots=True)
+class Free:
+    """A dim of an array that a part of it keeps: its element k is at `offset + stride * k`."""
+
+    offset: Expr
+    extent: Expr
+    stride: int = 1
+
+
+@dataclass(frozen=True, slots=True)
 class ArrayRef:
-    """An array, or with `indices` a part of one: its leading dims are fixed."""
+    """An array, or with `indices` a part of one: its leading dims are fixed.
+
+    What slices cut out has a `window` instead: for each dim of the array a position or what is
+    kept of it.
+    """
 
     buffer: int
     indices: tuple[Expr, ...]
@@ -48,10 +61,22 @@ class ArrayRef:
     dtype: DType
     name: str
     local: bool = False
+    window: tuple[Expr | Free, ...] = ()
 
     @property
     def shape(self) -> tuple[Expr, ...]:
+        if self.window:
+            return tuple(part.extent for part in self.window if isinstance(part, Free))
         return self.extents[len(self.indices) :]
+
+
+@dataclass(frozen=True, slots=True)
+class SliceValue:
+    """`low:high:step` as an index; None for what is not given."""
+
+    low: Number | None
+    high: Number | None
+    step: int
 
 
 @dataclass(frozen=True, slots=True)
@@ -76,6 +101,20 @@ class Struct:
     kind: type
 
 
+@dataclass(slots=True, eq=False)
+class Record:
+    """An object that the kernel makes or is handed in parts: what each of its attributes holds, a
+    value or a variable (`joins.Slot`).
+
+    Two names for it are one object, as in Python.  While it is being made, attributes are added in
+    blocks of `depth`.
+    """
+
+    kind: type
+    fields: dict[str, Any]
+    depth: int = -1
+
+
 @dataclass(frozen=True, slots=True)
 class Bound:
     """A method and the object it is called on; `target` is what the class has under its name."""
@@ -97,12 +136,14 @@ class Method:
 class Space:
     """What a `for` runs over: (low, high, step) for each dim; `order` says which loop is which.
 
-    A `grouped` space gives one tuple, otherwise a single dim of `range` gives a number.
+    A `grouped` space gives one tuple, otherwise a single dim of `range` gives a number.  Iterations
+    over a `declared` one are independent because somebody says so.
     """
 
     dims: tuple[tuple[Number, Number, Number], ...]
     order: tuple[int, ...]
     form: Literal["range", "ndrange", "grouped"]
+    declared: bool = False
 
 
 @dataclass(frozen=True, slots=True)
@@ -113,7 +154,8 @@ class Unrolled:
 
 
 Value = (
-    Number | ArrayRef | TupleValue | Static | Struct | Bound | Method | Space | Unrolled
+    Number | ArrayRef | TupleValue | Static | Struct | Record | Bound | Method | Space | Unrolled
+    | SliceValue
 )  # fmt: skip
 
 
@@ -172,6 +214,8 @@ def describe(value: Value) -> str:
         return f"tuple of {len(value.items)}"
     if isinstance(value, Static):
         return f"{type(value.value).__name__} {getattr(value.value, '__name__', value.value)!s}"
-    if isinstance(value, Struct):
+    if isinstance(value, Struct | Record):
         return f"object of type {value.kind.__name__}"
-    return {Space: "range", Unrolled: "fw.static sequence"}.get(type(value), "method")
+    return {Space: "range", Unrolled: "fw.static sequence", SliceValue: "slice"}.get(
+        type(value), "method"
+    )

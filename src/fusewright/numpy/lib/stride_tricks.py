@@ -48,4 +48,7 @@ def sliding_window_view(
 
 as_strided = delegated(np.lib.stride_tricks.as_strided, "lib.stride_tricks.as_strided")
 broadcast_shapes = np.broadcast_shapes
-__getattr__ = lookup("lib.stride_tricks")
+__getattr__ = lookup(
+    "lib.stride_tricks",
+    {"sliding_window_view": sliding_window_view, "as_strided": as_strided},
+)

@@ -8,7 +8,7 @@ The polynomials are those of `tools/fit.py`; the bounds are asserted by the test
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from typing import NamedTuple
 
 from fusewright.ir.dtypes import FLOAT32, FLOAT64, DType
 from fusewright.rules.decompose.coefficients import COSH, EXP, EXP2, SINH, TANH
@@ -27,8 +27,7 @@ from fusewright.rules.decompose.terms import (
 )
 
 
-@dataclass(frozen=True, slots=True)
-class _Numbers:
+class _Numbers(NamedTuple):
     """The constants of one precision."""
 
     ln2_high: float

@@ -8,8 +8,9 @@ import atexit
 import contextlib
 import os
 import queue
+import sys
 import threading
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from contextvars import copy_context
 from functools import partial
 
@@ -17,7 +18,10 @@ Job = Callable[[], object]
 
 NICE = 10
 """The compiling thread gives way to those that compute."""
+TURN = 2e-4
+"""Seconds."""
 
+_turns = threading.RLock()
 _jobs: queue.SimpleQueue[Job | None] = queue.SimpleQueue()
 _thread: threading.Thread | None = None
 
@@ -37,6 +41,20 @@ def _work() -> None:
         os.setpriority(os.PRIO_PROCESS, threading.get_native_id(), NICE)
     while (job := _jobs.get()) is not None:
         job()
+
+
+@contextlib.contextmanager
+def taking_turns() -> Iterator[None]:
+    """For work of two threads that call LLVM: each return of a call waits for the interpreter's
+    lock, as long as the other thread may keep it (5 ms by default).
+    """
+    with _turns:
+        before = sys.getswitchinterval()
+        sys.setswitchinterval(min(before, TURN))
+        try:
+            yield
+        finally:
+            sys.setswitchinterval(before)
 
 
 def wait() -> None:
@@ -62,8 +80,8 @@ def _stop() -> None:
 
 def _after_fork() -> None:
     """A child has no thread, and nothing submitted."""
-    global _jobs, _thread
-    _jobs, _thread = queue.SimpleQueue(), None
+    global _jobs, _thread, _turns
+    _jobs, _thread, _turns = queue.SimpleQueue(), None, threading.RLock()
 
 
 atexit.register(_stop)

@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from contextvars import copy_context
 from dataclasses import replace
 from functools import lru_cache
 
@@ -26,6 +29,8 @@ QUICK = 600
 quarter of the time)."""
 BEST = 2
 """The level of final code: there are no IR passes to gain from a higher one."""
+
+Submit = Callable[[str, int], Callable[[], Image]]
 
 
 def decide(slice_: Slice, options: Options) -> tuple[Program, Plan]:
@@ -59,13 +64,34 @@ def build(slice_: Slice, options: Options) -> Compiled:
         for number, source in enumerate(program.arguments)
         if source.what == "scalar"
     }
-    kernels = tuple(
-        _kernel(program, step, features, scalars, options, slice_.is_large)
-        if isinstance(step, Kernel)
-        else None
-        for step in plan.steps
-    )
+    wanted = [step for step in plan.steps if isinstance(step, Kernel)]
+    with _images(len(wanted), features) as submit:
+        made = [
+            _kernel(program, step, features, scalars, options, slice_.is_large, submit)
+            for step in wanted
+        ]
+    finished = iter([kernel() for kernel in made])
+    kernels = tuple(next(finished) if isinstance(step, Kernel) else None for step in plan.steps)
     return Compiled(program, plan, kernels, tuple(node.kind for node in order))
+
+
+@contextmanager
+def _images(count: int, features: FeatureSet) -> Iterator[Submit]:
+    """Text and level to a promise of machine code: with several kernels, LLVM works on one while
+    the next is being written.
+    """
+    if count < 2:
+        yield lambda text, level: lambda: _image(text, features, level)
+        return
+    # Imported here: it brings `logging` with it.
+    from concurrent.futures import ThreadPoolExecutor
+
+    with ThreadPoolExecutor(1, "fusewright-llvm") as thread:
+        yield (
+            lambda text, level: (
+                thread.submit(copy_context().run, _image, text, features, level).result
+            )
+        )
 
 
 def _kernel(
@@ -75,14 +101,15 @@ def _kernel(
     scalars: dict[int, DType],
     options: Options,
     large: bool,
-) -> CompiledKernel:
+    submit: Submit,
+) -> Callable[[], CompiledKernel]:
     module = lower(program, kernel, features.vector_bytes, large)
     quick = options.background and module.text.count("\n") > QUICK
-    image = _image(module.text, features, 0 if quick else BEST)
+    image = submit(module.text, 0 if quick else BEST)
     work = 0.05 * sum(
         len(list(postorder([nest.body]))) for m in kernel.members for nest in m.stage.nests
     )
-    return CompiledKernel(kernel, module, image, work, scalars, not quick)
+    return lambda: CompiledKernel(kernel, module, image(), work, scalars, not quick)
 
 
 @lru_cache(maxsize=256)

@@ -11,6 +11,7 @@ from __future__ import annotations
 import ctypes
 import os
 import threading
+from pathlib import Path
 from typing import Any, NamedTuple
 
 import llvmlite
@@ -114,6 +115,7 @@ def _started() -> _LLVM:
     with _start:
         if _llvm is None:
             # Imported here: it takes 40 to 130 ms, and most processes find their code on disk.
+            _map_library()
             import llvmlite.binding as binding
 
             binding.initialize_native_target()
@@ -121,6 +123,21 @@ def _started() -> _LLVM:
             raw = getattr(binding.ffi.lib, "_lib", None)
             _llvm = _LLVM(binding, binding.Target.from_triple(TRIPLE), raw)
         return _llvm
+
+
+def start() -> None:
+    """Make LLVM ready: for a thread that has nothing better to do."""
+    _started()
+
+
+def _map_library() -> None:
+    """Map LLVM's library, other threads running meanwhile (importing llvmlite, none does)."""
+    folder = Path(llvmlite.__file__).parent / "binding"
+    for library in folder.glob("*llvmlite.so"):
+        # A foreign call gives up the interpreter's lock; loading through ctypes itself does not.
+        dlopen = ctypes.CDLL(None).dlopen
+        dlopen.restype = ctypes.c_void_p
+        dlopen(os.fsencode(library), os.RTLD_NOW)
 
 
 def _machine(llvm: _LLVM, features: FeatureSet, level: int) -> Any:

@@ -9,8 +9,8 @@ from __future__ import annotations
 import platform
 import sys
 from collections.abc import Iterable
-from dataclasses import dataclass
 from functools import cache
+from typing import NamedTuple
 
 from fusewright.base.errors import FusewrightError
 
@@ -21,8 +21,7 @@ class UnsupportedCPU(FusewrightError, RuntimeError):
     """A machine that cannot run the code of the `cpu` target."""
 
 
-@dataclass(frozen=True, slots=True)
-class FeatureSet:
+class FeatureSet(NamedTuple):
     """`llvm_features` is LLVM's spelling; `vector_bytes` the width of the widest register."""
 
     name: str
@@ -30,8 +29,7 @@ class FeatureSet:
     vector_bytes: int
 
 
-@dataclass(frozen=True, slots=True)
-class _Level:
+class _Level(NamedTuple):
     """A row: the flags as /proc/cpuinfo names them, and what LLVM calls those it spells
     differently.
     """

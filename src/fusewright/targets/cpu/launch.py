@@ -292,11 +292,7 @@ def units(kernel: Kernel) -> Expr:
     """How many units a kernel has."""
     if kernel.shared == 0:
         return const(1, INT64)
-    total: Expr | None = None
-    for extents in kernel.extents:
-        size = product(extents)
-        total = size if total is None else _most(total, size)
-    assert total is not None
+    total = _largest([product(extents) for extents in kernel.extents])
     return _ceiling(total, const(TILE, INT64)) if counts_tiles(kernel) else total
 
 
@@ -304,14 +300,17 @@ def unit_elements(kernel: Kernel) -> Expr:
     """Elements of the largest member in a unit."""
     if kernel.form != "rows":
         return const(TILE if counts_tiles(kernel) else 1, INT64)
-    sizes = [product(m.stage.extents[kernel.shared :]) for m in kernel.members]
-    return reduce(_most, sizes)
+    return _largest([product(m.stage.extents[kernel.shared :]) for m in kernel.members])
 
 
 def product(extents: Sequence[Expr], unit: int = 1) -> Expr:
     """The number of elements, times a literal."""
     sizes = [const(unit, INT64), *extents] if unit != 1 or not extents else extents
     return reduce(lambda a, b: op("multiply", a, b), sizes)
+
+
+def _largest(sizes: Sequence[Expr]) -> Expr:
+    return reduce(_most, dict.fromkeys(sizes))
 
 
 def _most(a: Expr, b: Expr) -> Expr:

@@ -1,13 +1,14 @@
 """A runner for the native core: the same steps, flattened into tables of 64-bit integers.
 
-Sizes become little stack programs (`Code`).  What the core does not know (library steps, patches
-in place, tiles with a halo) stays with the runner: `program` then answers None.
+Sizes become little stack programs (`Code`).  What the core does not know (library steps, tiles
+with a halo) stays with the runner: `program` then answers None.
 """
 
 from __future__ import annotations
 
 from array import array
 from collections.abc import Iterable
+from functools import partial
 from typing import Any, cast
 
 from fusewright._core import native
@@ -27,14 +28,14 @@ OPERATIONS = {
     "add": ADD, "subtract": SUBTRACT, "multiply": MULTIPLY, "imin": MINIMUM, "imax": MAXIMUM,
     "where": WHERE, "less": LESS, "floor_divide": QUOTIENT,
 }  # fmt: skip
-EXTENT, STRIDE, NUMBER, PLACE = range(4)
+EXTENT, STRIDE, NUMBER, PLACE, PIECE = range(5)
 POINTER, PARTIAL, BLOCK, INTEGER, SCALAR, PART = range(6)
 MOST_WORDS = 256
 """Arguments of a kernel that the core has room for."""
 MOST_PARTIALS = 16
 """Reductions of a kernel that the core has room for."""
 DEEPEST = 24
-"""Levels of an expression: the core's stack has 32."""
+"""Integers an expression keeps at once: the core's stack has 32."""
 
 
 class _UnknownError(Exception):
@@ -88,12 +89,12 @@ def _program(runner: Runner) -> Any:
             step.tell = lambda address, finish, at=number: made.use(at, address, finish)
             step.tell(step.address, step.finish)
     if runner.improve is not None:
-        made.note = lambda: _note(made, runner)
+        made.note = partial(_note, made, runner)
     return made
 
 
-def _note(made: Any, runner: Runner) -> None:
-    runner.note_run()
+def _note(made: Any, runner: Runner, seconds: float) -> None:
+    runner.note_run(seconds)
     if runner.improve is None:
         made.note = None
 
@@ -125,8 +126,8 @@ class Code:
         elif expr.name == "param":
             self._pairs.append((PARAM, expr.attr))
         elif expr.name in OPERATIONS:
-            for arg in expr.args:
-                self._write(arg, depth + 1)
+            for held, arg in enumerate(expr.args):  # the operands before it stay on the stack
+                self._write(arg, depth + held)
             self._pairs.append((OPERATIONS[expr.name], 0))
         else:
             raise _UnknownError
@@ -144,9 +145,10 @@ def _fetch(source: Source, runner: Runner) -> tuple[int, int, int, int]:
         return (STRIDE, source.slot, source.dim, 0)
     if source.what == "scalar":
         return (NUMBER, source.slot, 0, 0)
-    if kind == graph.VIEW and source.what in ("start", "step"):
-        return (PLACE, source.slot, source.dim, 2 if source.what == "step" else 1)
-    raise _UnknownError
+    position = int(source.what == "step")
+    if kind == graph.VIEW:
+        return (PLACE, source.slot, source.dim, 1 + position)
+    return (PIECE, source.slot, source.dim, 2 * source.piece + position)
 
 
 def _step(code: Code, runner: Runner, number: int) -> tuple[Any, ...]:
@@ -157,8 +159,6 @@ def _step(code: Code, runner: Runner, number: int) -> tuple[Any, ...]:
         return (step.slot, step.source, nothing, nothing, nothing, 0, 0, 0.0, *(b"",) * 4, *done)
     if not isinstance(step, Launch) or step.kernel.tiled:
         raise _UnknownError
-    if any(member.stage.update >= 0 for member in step.kernel.members):
-        raise _UnknownError
     return (-1, -1, *_kernel(code, runner, step), *done)
 
 
@@ -168,12 +168,16 @@ def _kernel(code: Code, runner: Runner, step: Launch) -> tuple[Any, ...]:
     grain = 0 if kernel.streams else 1 if kernel.form == "rows" or tiles else launching.GRAIN
     buffers = runner.program.buffers
     outputs = [
-        (m.stage.slot, *code.of(product(buffers[m.stage.slot].extents, m.stage.dtype.itemsize)))
+        (
+            m.stage.slot,
+            *code.of(product(buffers[m.stage.slot].extents, m.stage.dtype.itemsize)),
+            step.inherits.get(m.stage.slot, -1),
+        )
         for m in kernel.members
         if m.place == "memory"
     ]
     partials = [
-        (slot, *code.of(product((elements,), itemsize)))
+        (slot, *code.of(product((elements,), itemsize)), -1)
         for slot, elements, itemsize in module.partials
     ]
     if any(piece.halo >= 0 for piece in module.scratch):

@@ -169,5 +169,5 @@ def with_times(records: Sequence[Step | None], ran: Sequence[Ran]) -> list[Step]
                 replace(record, start=each.start, seconds=each.seconds, threads=each.threads)
             )
         elif record is not None:
-            finished.append(replace(record, start=each.start, seconds=each.seconds))
+            finished.append(record._replace(start=each.start, seconds=each.seconds))
     return finished

@@ -14,15 +14,16 @@ import numpy as np
 from fusewright.base.options import Options
 from fusewright.ir import graph
 from fusewright.ir.expr import postorder
-from fusewright.ir.graph import Memory, Node, contiguous_strides
+from fusewright.ir.graph import InPlace, Memory, Node, contiguous_strides
 from fusewright.ir.nest import Alias, Library, Program
 from fusewright.plan.plan import Kernel, Plan
+from fusewright.runtime.reuse import spare
 from fusewright.runtime.trace import Slice
 from fusewright.targets.cpu import background
 from fusewright.targets.cpu.compiled import Compiled, disk_key, fetch, keep
 from fusewright.targets.cpu.features import select
 from fusewright.targets.cpu.launch import Launch, fetcher, prepare
-from fusewright.targets.cpu.threads import default_threads
+from fusewright.targets.cpu.threads import code, default_threads
 
 Memories = dict[int, tuple[Memory, int]]
 Results = dict[int, Any]
@@ -34,6 +35,10 @@ Compute = Callable[[Node, list[Any]], Any]
 
 HOT = 2
 """Runs after which better code is worth compiling: many structures are met once."""
+SECONDS_A_LINE = 1e-4
+"""What compiling a line of LLVM text for good takes: a structure that is new must have run as long
+as that, or a short program would share the processor with compilations it gains nothing from.
+"""
 
 
 UNKNOWN = object()
@@ -44,9 +49,9 @@ class Runner:
     """The steps of a plan with their code.
 
     `last_use[k]` are the slots nobody needs after step k, `complete[k]` the outputs that step k
-    finishes.  `improve` makes better code once the runner has shown that it is needed again.
-    `origin` and `seconds` say where the code came from and how long that took; `runs` counts the
-    evaluations.
+    finishes.  `improve` makes better code once the runner has shown that it is needed again: after
+    `trial` seconds of running.  `origin` and `seconds` say where the code came from and how long
+    that took; `runs` counts the evaluations.
     """
 
     program: Program
@@ -59,6 +64,7 @@ class Runner:
     last_use: list[tuple[int, ...]] = field(default_factory=list)
     complete: list[tuple[int, ...]] = field(default_factory=list)
     improve: Callable[[], None] | None = None
+    trial: float = 0.0
     origin: Literal["compiled", "disk"] = "disk"
     seconds: float = 0.0
     runs: int = 0
@@ -73,6 +79,7 @@ class Runner:
         watch: Watch | None = None,
     ) -> None:
         """Compute, and make the output nodes leaves; `watch` hears of every step."""
+        began = perf_counter()
         values = [fetch(order) for fetch in self.fetches]
         memories: Memories = {slot: order[slot].value[:2] for slot in self.leaves}
         limit = options.threads or default_threads()
@@ -84,12 +91,15 @@ class Runner:
             elif isinstance(step, Alias):
                 memories[step.slot] = memories[step.source]
             else:
-                _library(order, step, memories, results, compute)
+                self._library(order, number, memories, results, compute)
             if watch is not None:
                 watch(start, perf_counter() - start, used)
             # At once: should a later step fail, what was written in place is not written again.
             for slot in self.complete[number]:
                 node = order[slot]
+                if slot in results:  # several arrays: each is a value of its own
+                    node.value = kept(results[slot])
+                    continue
                 memory, offset = memories[slot]
                 shape = node.shape
                 size = node.dtype.itemsize
@@ -97,12 +107,40 @@ class Runner:
                 node.become_leaf(memory, offset, strides)
             for slot in self.last_use[number]:
                 memories.pop(slot, None)
-        self.note_run()
+        self.note_run(perf_counter() - began)
 
-    def note_run(self) -> None:
+    def _library(
+        self,
+        order: Sequence[Node],
+        number: int,
+        memories: Memories,
+        results: Results,
+        compute: Compute,
+    ) -> None:
+        """Run a step on whole arrays."""
+        slot = self.steps[number].slot  # type: ignore[union-attr]
+        node = order[slot]
+        slots = {id(n): place for place, n in enumerate(order)}
+        operands = [_array(arg, slots, memories, results) for arg in node.args]
+        if isinstance(node.value, InPlace):
+            last = self.last_use[number]
+            node.value.spare = spare(node, order, [slots[id(a)] in last for a in node.args])
+        with np.errstate(all="ignore"):
+            result = compute(node, operands)
+        if isinstance(result, tuple):
+            results[slot] = result
+            return
+        array = result
+        if not isinstance(result, np.ndarray) or node.kind != graph.PART or not node.op:
+            array = np.array(result, dtype=node.dtype.numpy, order="C", ndmin=1)
+        address = array.__array_interface__["data"][0]
+        memories[slot] = (Memory(address, array.nbytes, array.reshape(-1).view(np.uint8)), 0)
+
+    def note_run(self, seconds: float) -> None:
         """Count a run; what runs again is worth better code."""
         self.runs += 1
-        if self.improve is not None and self.runs >= HOT:
+        self.trial -= seconds
+        if self.improve is not None and self.runs >= HOT and self.trial <= 0:
             background.submit(self.improve)
             self.improve = None
 
@@ -138,16 +176,22 @@ def obtain(key: Any, slice_: Slice, options: Options) -> Runner:
     name = disk_key((key, select(options.features).llvm_features))
     compiled = fetch(name)
     if compiled is None:
-        # Imported here: a process that finds its code on disk neither plans nor compiles.
-        from fusewright.targets.cpu.build import build
+        with background.taking_turns():
+            if options.background:
+                background.submit(code)  # LLVM starts while this thread plans.
+            # Imported here: a process that finds its code on disk neither plans nor compiles.
+            from fusewright.targets.cpu.build import build
 
-        compiled = build(slice_, options)
+            compiled = build(slice_, options)
         keep(name, compiled)
         origin = "compiled"
     runner = assemble(compiled)
     runner.origin, runner.seconds = origin, perf_counter() - start
-    if not all(kernel is None or kernel.final for kernel in compiled.kernels):
+    quick = [kernel for kernel in compiled.kernels if kernel is not None and not kernel.final]
+    if quick:
         runner.improve = lambda: _improve(name, compiled, runner, options)
+        if origin == "compiled":
+            runner.trial = SECONDS_A_LINE * sum(k.module.text.count("\n") for k in quick)
     return runner
 
 
@@ -198,21 +242,9 @@ def _touched(step: Kernel | Library | Alias) -> set[int]:
     return stored | updates | {e.attr for e in loads if e.name == "load"}
 
 
-def _library(
-    order: Sequence[Node], step: Library, memories: Memories, results: Results, compute: Compute
-) -> None:
-    """Run a step on whole arrays."""
-    node = order[step.slot]
-    slots = {id(n): number for number, n in enumerate(order)}
-    operands = [_array(arg, slots, memories, results) for arg in node.args]
-    with np.errstate(all="ignore"):
-        result = compute(node, operands)
-    if isinstance(result, tuple):
-        results[step.slot] = result
-        return
-    array = np.array(result, dtype=node.dtype.numpy, order="C", ndmin=1).reshape(node.shape)
-    address = array.__array_interface__["data"][0]
-    memories[step.slot] = (Memory(address, array.nbytes, array.reshape(-1).view(np.uint8)), 0)
+def kept(results: tuple[Any, ...]) -> Callable[..., tuple[Any, ...]]:
+    """A library step that has run: its results, whatever it is asked."""
+    return lambda *_: results
 
 
 def _array(node: Node, slots: dict[int, int], memories: Memories, results: Results) -> Any:

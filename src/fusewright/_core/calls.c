@@ -1,0 +1,383 @@
+/* Calls of kernels with lazy arrays (fusewright.kernels), recorded without Python.
+
+   A Recorder knows what one kind of call records: which arguments it takes, the nodes it appends to
+   the pending list, and which arguments get new values.  A call of another kind is left alone. */
+
+#include "core.h"
+#include <structmember.h>
+
+#define MOST_ARGUMENTS 32
+#define MOST_VALUES 512
+
+enum { ARRAY, FLOAT, INTEGER, FIXED, LAZY, FORMS };
+
+typedef struct {
+    int form, slot; /* where its value stands, or -1 where it is not needed */
+    int dtype, flags;
+    PyObject *shape; /* of a fixed integer its value; borrowed */
+} Argument;
+
+typedef struct {
+    int kind, dtype, count, first; /* operands are `operand[first]` and those that follow */
+    PyObject *op, *shape, *attr;   /* borrowed */
+} Step;
+
+typedef struct {
+    PyObject_HEAD
+    PyObject *options, *guards, *cells, *arguments, *constants, *steps, *writes;
+    long long calls;
+    int count, values, made, written; /* arguments, all values, steps, writes */
+    Argument argument[MOST_ARGUMENTS];
+    int array[MOST_ARGUMENTS], fresh[MOST_ARGUMENTS]; /* a write: the argument, the value */
+    Step *step;
+    int *operand;
+} Recorder;
+
+/* ---- whether a call is of the kind ------------------------------------------------------------ */
+
+static int holds(Recorder *recorder)
+{
+    for (Py_ssize_t i = 0; i < PyTuple_GET_SIZE(recorder->guards); i++) {
+        PyObject *guard = PyTuple_GET_ITEM(recorder->guards, i);
+        PyObject *now = PyDict_GetItemWithError(PyTuple_GET_ITEM(guard, 0),
+                                                PyTuple_GET_ITEM(guard, 1));
+        /* without a third entry: the name must be missing */
+        if (now != (PyTuple_GET_SIZE(guard) == 3 ? PyTuple_GET_ITEM(guard, 2) : NULL))
+            return 0;
+    }
+    for (Py_ssize_t i = 0; i < PyTuple_GET_SIZE(recorder->cells); i++) {
+        PyObject *cell = PyTuple_GET_ITEM(recorder->cells, i);
+        if (PyCell_GET(PyTuple_GET_ITEM(cell, 0)) != PyTuple_GET_ITEM(cell, 1))
+            return 0;
+    }
+    return 1;
+}
+
+static int fits(Argument *argument, PyObject *given)
+{
+    int overflow;
+    switch (argument->form) {
+    case FLOAT:
+        return PyFloat_CheckExact(given);
+    case INTEGER:
+        if (!PyLong_CheckExact(given))
+            return 0;
+        PyLong_AsLongLongAndOverflow(given, &overflow);
+        return !overflow;
+    case FIXED:
+        return PyLong_CheckExact(given) && PyObject_RichCompareBool(given, argument->shape, Py_EQ) == 1;
+    }
+    if (!Py_IS_TYPE(given, argument->form == LAZY ? scalar_class : array_class))
+        return 0;
+    Handle *handle = (Handle *)given;
+    Node *node = handle->node;
+    if (node == NULL || node->dtype != argument->dtype)
+        return 0;
+    if (node->kind == LEAF && (leaf_memory(node) == NULL || leaf_memory(node)->external))
+        return 0;
+    return argument->form == LAZY
+           || (handle->flags == argument->flags && same_shape(node->shape, argument->shape));
+}
+
+static int all_fit(Recorder *recorder, PyObject *const *given)
+{
+    for (int i = 0; i < recorder->count; i++) {
+        Argument *argument = &recorder->argument[i];
+        if (!fits(argument, given[i]))
+            return 0;
+        for (int k = 0; k < i && argument->form == ARRAY; k++)
+            if (recorder->argument[k].form == ARRAY
+                && (given[k] == given[i]) != (recorder->argument[k].slot == argument->slot))
+                return 0;
+    }
+    return 1;
+}
+
+/* ---- recording it ----------------------------------------------------------------------------- */
+
+static Node *argument_node(Argument *argument, PyObject *given)
+{
+    if (argument->form == ARRAY || argument->form == LAZY)
+        return (Node *)Py_NewRef(((Handle *)given)->node);
+    int dtype = argument->form == FLOAT ? dtype_float64 : dtype_int64;
+    Node *node = node_new(SCALAR, no_name, Py_NewRef(no_args), dtype, no_args);
+    if (node != NULL)
+        Py_SETREF(node->value, Py_NewRef(given));
+    return node;
+}
+
+static Node *step_node(Recorder *recorder, Step *step, Node **values)
+{
+    PyObject *args = PyTuple_New(step->count);
+    if (args == NULL)
+        return NULL;
+    for (int i = 0; i < step->count; i++)
+        PyTuple_SET_ITEM(args, i, Py_NewRef(values[recorder->operand[step->first + i]]));
+    PyObject_GC_UnTrack(args); /* nodes form no cycles */
+    Node *node = node_new(step->kind, step->op, args, step->dtype, step->shape);
+    if (node == NULL)
+        return NULL;
+    Py_SETREF(node->attr, Py_NewRef(step->attr));
+    if (record(node) < 0)
+        Py_CLEAR(node);
+    return node;
+}
+
+/* 1 done, 0 another kind of call, -1 an error; nothing is written then. */
+static int record_call(Recorder *recorder, PyObject *const *given, Py_ssize_t count)
+{
+    int threads, made = 0;
+    if (count != recorder->count || !all_fit(recorder, given) || !holds(recorder))
+        return PyErr_Occurred() ? -1 : 0;
+    int ready = options_allow(recorder->options, &threads);
+    if (ready <= 0)
+        return ready;
+    Node *values[MOST_VALUES] = {NULL};
+    Py_ssize_t constants = PyTuple_GET_SIZE(recorder->constants);
+    int first = recorder->values - recorder->made, failed = 0;
+    for (int i = 0; i < recorder->count && !failed; i++) {
+        int slot = recorder->argument[i].slot;
+        if (slot >= 0 && values[slot] == NULL)
+            failed = (values[slot] = argument_node(&recorder->argument[i], given[i])) == NULL;
+    }
+    for (Py_ssize_t i = 0; i < constants && !failed; i++)
+        values[first - constants + i] = (Node *)Py_NewRef(PyTuple_GET_ITEM(recorder->constants, i));
+    for (; made < recorder->made && !failed; made++)
+        failed = (values[first + made] = step_node(recorder, &recorder->step[made], values)) == NULL;
+    for (int i = 0; i < recorder->written && !failed; i++) {
+        Handle *handle = (Handle *)given[recorder->array[i]];
+        Py_XSETREF(handle->node, (Node *)Py_NewRef(values[recorder->fresh[i]]));
+    }
+    for (int i = 0; i < recorder->values; i++)
+        Py_XDECREF(values[i]);
+    recorder->calls += !failed;
+    return failed ? -1 : 1;
+}
+
+/* record_call(recorders, arguments): whether one of them knew the call. */
+static PyObject *record_call_method(PyObject *module, PyObject *const *given, Py_ssize_t count)
+{
+    (void)module;
+    if (count != 2 || !PyTuple_CheckExact(given[0]) || !PyTuple_CheckExact(given[1])) {
+        PyErr_SetString(PyExc_TypeError, "record_call takes two tuples");
+        return NULL;
+    }
+    PyObject *recorders = Py_NewRef(given[0]), *arguments = given[1];
+    int done = 0;
+    for (Py_ssize_t i = 0; i < PyTuple_GET_SIZE(recorders) && done == 0; i++) {
+        PyObject *each = PyTuple_GET_ITEM(recorders, i);
+        if (!Py_IS_TYPE(each, &RecorderType)) {
+            PyErr_SetString(PyExc_TypeError, "only a Recorder records calls");
+            done = -1;
+        }
+        else
+            done = record_call((Recorder *)each, &PyTuple_GET_ITEM(arguments, 0),
+                               PyTuple_GET_SIZE(arguments));
+    }
+    Py_DECREF(recorders);
+    return done < 0 ? NULL : PyBool_FromLong(done);
+}
+
+PyMethodDef call_methods[] = {
+    {"record_call", (PyCFunction)(void (*)(void))record_call_method, METH_FASTCALL,
+     "Record a call like an earlier one; whether that was possible."},
+    {NULL},
+};
+
+/* ---- making one ------------------------------------------------------------------------------- */
+
+static int wrong(const char *what)
+{
+    if (!PyErr_Occurred())
+        PyErr_SetString(PyExc_ValueError, what);
+    return -1;
+}
+
+/* (form, slot, dtype, flags, shape), the shape of a fixed integer being its value. */
+static int take_argument(Recorder *recorder, int number)
+{
+    PyObject *each = PyTuple_GET_ITEM(recorder->arguments, number), *dtype;
+    Argument *argument = &recorder->argument[number];
+    if (!PyTuple_CheckExact(each)
+        || !PyArg_ParseTuple(each, "iiOiO", &argument->form, &argument->slot, &dtype,
+                             &argument->flags, &argument->shape))
+        return wrong("an argument is a tuple");
+    argument->dtype = dtype_index(dtype);
+    int right = argument->form >= 0 && argument->form < FORMS && argument->slot >= -1;
+    right = right && (argument->form == FIXED ? PyLong_CheckExact(argument->shape)
+                                              : PyTuple_CheckExact(argument->shape));
+    return right && argument->dtype != NO_DTYPE ? 0 : wrong("not an argument");
+}
+
+/* (kind, op, operands, dtype, shape, attr); operands are earlier values. */
+static int take_step(Recorder *recorder, int number, int first, int *used)
+{
+    PyObject *each = PyTuple_GET_ITEM(recorder->steps, number), *operands, *dtype;
+    Step *step = &recorder->step[number];
+    if (!PyTuple_CheckExact(each)
+        || !PyArg_ParseTuple(each, "iUO!OO!O", &step->kind, &step->op, &PyTuple_Type, &operands,
+                             &dtype, &PyTuple_Type, &step->shape, &step->attr))
+        return wrong("a step is a tuple");
+    step->dtype = dtype_index(dtype);
+    step->first = *used;
+    step->count = (int)PyTuple_GET_SIZE(operands);
+    if (step->kind < MAP || step->kind >= OPAQUE || step->dtype == NO_DTYPE)
+        return wrong("not a step");
+    int *grown = PyMem_Realloc(recorder->operand, (size_t)(*used + step->count + 1) * sizeof(int));
+    if (grown == NULL) {
+        PyErr_NoMemory();
+        return -1;
+    }
+    recorder->operand = grown;
+    for (int i = 0; i < step->count; i++) {
+        long operand = PyLong_AsLong(PyTuple_GET_ITEM(operands, i));
+        if (operand < 0 || operand >= first + number)
+            return wrong("an operand is an earlier value");
+        recorder->operand[(*used)++] = (int)operand;
+    }
+    return 0;
+}
+
+/* Values that no argument gives must come from constants and steps. */
+static int all_given(Recorder *recorder, int first)
+{
+    Py_ssize_t inputs = first - PyTuple_GET_SIZE(recorder->constants);
+    for (Py_ssize_t slot = 0; slot < inputs; slot++) {
+        int found = 0;
+        for (int i = 0; i < recorder->count; i++)
+            found |= recorder->argument[i].slot == slot;
+        if (!found)
+            return 0;
+    }
+    for (int i = 0; i < recorder->count; i++)
+        if (recorder->argument[i].slot >= inputs)
+            return 0;
+    return all_nodes(recorder->constants);
+}
+
+static int take_writes(Recorder *recorder)
+{
+    for (int i = 0; i < recorder->written; i++) {
+        PyObject *each = PyTuple_GET_ITEM(recorder->writes, i);
+        if (!PyTuple_CheckExact(each)
+            || !PyArg_ParseTuple(each, "ii", &recorder->array[i], &recorder->fresh[i]))
+            return wrong("a write is a pair");
+        int array = recorder->array[i], fresh = recorder->fresh[i];
+        if (array < 0 || array >= recorder->count || recorder->argument[array].form != ARRAY
+            || fresh < 0 || fresh >= recorder->values)
+            return wrong("not a write");
+    }
+    return 0;
+}
+
+static int take_all(Recorder *recorder, int inputs)
+{
+    int first = inputs + (int)PyTuple_GET_SIZE(recorder->constants), used = 0;
+    for (int i = 0; i < recorder->count; i++)
+        if (take_argument(recorder, i) < 0)
+            return -1;
+    recorder->step = PyMem_Calloc((size_t)recorder->made + 1, sizeof(Step));
+    if (recorder->step == NULL) {
+        PyErr_NoMemory();
+        return -1;
+    }
+    for (int i = 0; i < recorder->made; i++)
+        if (take_step(recorder, i, first, &used) < 0)
+            return -1;
+    if (!all_given(recorder, first))
+        return wrong("a value comes from nowhere");
+    return take_writes(recorder);
+}
+
+static int sound_guards(PyObject *guards, PyTypeObject *type, Py_ssize_t least, Py_ssize_t most)
+{
+    for (Py_ssize_t i = 0; i < PyTuple_GET_SIZE(guards); i++) {
+        PyObject *guard = PyTuple_GET_ITEM(guards, i);
+        if (!PyTuple_CheckExact(guard) || PyTuple_GET_SIZE(guard) < least
+            || PyTuple_GET_SIZE(guard) > most || !Py_IS_TYPE(PyTuple_GET_ITEM(guard, 0), type))
+            return 0;
+    }
+    return 1;
+}
+
+/* Recorder(options, guards, cells, arguments, inputs, constants, steps, writes); `inputs` values
+   come from arguments. */
+static PyObject *recorder_make(PyTypeObject *type, PyObject *given, PyObject *names)
+{
+    (void)names;
+    PyObject *options, *guards, *cells, *arguments, *constants, *steps, *writes;
+    int inputs;
+    if (!PyArg_ParseTuple(given, "OO!O!O!iO!O!O!", &options, &PyTuple_Type, &guards, &PyTuple_Type,
+                          &cells, &PyTuple_Type, &arguments, &inputs, &PyTuple_Type, &constants,
+                          &PyTuple_Type, &steps, &PyTuple_Type, &writes))
+        return NULL;
+    Py_ssize_t values = inputs + PyTuple_GET_SIZE(constants) + PyTuple_GET_SIZE(steps);
+    if (PyTuple_GET_SIZE(arguments) > MOST_ARGUMENTS || PyTuple_GET_SIZE(writes) > MOST_ARGUMENTS
+        || values > MOST_VALUES || inputs < 0 || !sound_guards(guards, &PyDict_Type, 2, 3)
+        || !sound_guards(cells, &PyCell_Type, 2, 2)) {
+        PyErr_SetString(PyExc_ValueError, "not a call the core can record");
+        return NULL;
+    }
+    Recorder *recorder = (Recorder *)type->tp_alloc(type, 0);
+    if (recorder == NULL)
+        return NULL;
+    recorder->options = Py_NewRef(options);
+    recorder->guards = Py_NewRef(guards);
+    recorder->cells = Py_NewRef(cells);
+    recorder->arguments = Py_NewRef(arguments); /* these keep what is borrowed of them */
+    recorder->constants = Py_NewRef(constants);
+    recorder->steps = Py_NewRef(steps);
+    recorder->writes = Py_NewRef(writes);
+    recorder->count = (int)PyTuple_GET_SIZE(arguments);
+    recorder->made = (int)PyTuple_GET_SIZE(steps);
+    recorder->written = (int)PyTuple_GET_SIZE(writes);
+    recorder->values = (int)values;
+    if (take_all(recorder, inputs) < 0)
+        Py_CLEAR(recorder);
+    return (PyObject *)recorder;
+}
+
+static int recorder_traverse(PyObject *self, visitproc visit, void *arg)
+{
+    Recorder *recorder = (Recorder *)self;
+    Py_VISIT(recorder->options);
+    Py_VISIT(recorder->guards);
+    Py_VISIT(recorder->cells);
+    Py_VISIT(recorder->arguments);
+    Py_VISIT(recorder->constants);
+    Py_VISIT(recorder->steps);
+    Py_VISIT(recorder->writes);
+    return 0;
+}
+
+static void recorder_dealloc(PyObject *self)
+{
+    Recorder *recorder = (Recorder *)self;
+    PyObject_GC_UnTrack(self);
+    Py_CLEAR(recorder->options);
+    Py_CLEAR(recorder->guards);
+    Py_CLEAR(recorder->cells);
+    Py_CLEAR(recorder->arguments);
+    Py_CLEAR(recorder->constants);
+    Py_CLEAR(recorder->steps);
+    Py_CLEAR(recorder->writes);
+    PyMem_Free(recorder->step);
+    PyMem_Free(recorder->operand);
+    Py_TYPE(self)->tp_free(self);
+}
+
+static PyMemberDef recorder_members[] = {
+    {"calls", T_LONGLONG, offsetof(Recorder, calls), READONLY, NULL},
+    {NULL},
+};
+
+PyTypeObject RecorderType = {
+    PyVarObject_HEAD_INIT(NULL, 0).tp_name = "fusewright._core.Recorder",
+    .tp_basicsize = sizeof(Recorder),
+    .tp_flags = Py_TPFLAGS_DEFAULT | Py_TPFLAGS_HAVE_GC,
+    .tp_new = recorder_make,
+    .tp_dealloc = recorder_dealloc,
+    .tp_traverse = recorder_traverse,
+    .tp_members = recorder_members,
+    .tp_doc = "What one kind of call of a kernel records.",
+};

@@ -1,0 +1,26 @@
+/* What a basic subscript names. */
+
+#ifndef FUSEWRIGHT_REGION_H
+#define FUSEWRIGHT_REGION_H
+
+#include "core.h"
+
+#define MOST_DIMS 16
+
+typedef struct {
+    Py_ssize_t out, start, step; /* as in a VIEW's attribute: out is -1 for a fixed index */
+} Place;
+
+typedef struct {
+    int places, dims, ellipses;
+    Place place[MOST_DIMS];
+    Py_ssize_t extent[MOST_DIMS];
+} Region;
+
+int region_parse(PyObject *key, PyObject *shape, Region *region); /* 0: Python has to look */
+int region_of_link(PyObject *link, Region *region);
+PyObject *region_places(Region *region);
+PyObject *region_extents(Region *region);
+PyObject *integer_tuple(const Py_ssize_t *numbers, Py_ssize_t many);
+
+#endif

@@ -1,0 +1,1 @@
+"""Doors for programs written for other libraries; none is imported unless it is named."""

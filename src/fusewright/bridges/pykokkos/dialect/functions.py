@@ -1,0 +1,385 @@
+"""What only work units can call: conversions, C's mathematics, atomics, formatted printing.
+
+A row takes the translation, the call's node and its arguments' values, as in
+`frontends.kernels.functions`.
+"""
+
+from __future__ import annotations
+
+import ast
+import math
+import re
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, replace
+from typing import Any
+
+import numpy as np
+
+from fusewright.base.errors import KernelError
+from fusewright.bridges.pykokkos import atomics
+from fusewright.bridges.pykokkos.dialect.rules import INT, Kind, combine, convert, kind_of
+from fusewright.bridges.pykokkos.printing import CONVERSION, printf
+from fusewright.frontends.kernels import elements, language, types, vectors
+from fusewright.frontends.kernels.context import Translation
+from fusewright.frontends.kernels.elements import as_number
+from fusewright.frontends.kernels.intrinsics import ROWS, Row, Values, arguments
+from fusewright.frontends.kernels.operators import apply
+from fusewright.frontends.kernels.values import (
+    ArrayRef,
+    Number,
+    Record,
+    Space,
+    Static,
+    TupleValue,
+    Value,
+    describe,
+)
+from fusewright.ir.dtypes import BOOL, FLOAT32, FLOAT64, INT32, INT64, DType
+from fusewright.ir.expr import const, op
+from fusewright.ir.loops.statements import Print, Shown, Store
+
+
+@dataclass(frozen=True, slots=True)
+class Internal:
+    """A function that rewritten trees call, by name."""
+
+    name: str
+    kind: Kind | None = None
+
+    def __call__(self, *args: Any) -> Any:
+        """Never run: a tree that calls it is translated."""
+        raise NotImplementedError(self.name)
+
+
+DECLARED = Internal("declared")
+RECORD = Internal("record")
+VECTOR = Internal("vector")
+FENCE = Internal("fence")
+RANDOM = Internal("random")
+
+
+def conversion(kind: Kind) -> Internal:
+    """The function that converts to a C type."""
+    return Internal("convert", kind)
+
+
+@dataclass(frozen=True, slots=True)
+class Mathematics:
+    """A function of C's `<cmath>`, by the name of what it becomes."""
+
+    name: str
+
+    def __call__(self, *args: Any) -> Any:
+        """In plain Python: NumPy's function of the meaning."""
+        return PLAIN[self.name](*args)
+
+
+PLAIN: dict[str, Callable[..., Any]] = {
+    "degrees": math.degrees, "radians": math.radians, "lgamma": math.lgamma, "tgamma": math.gamma,
+    "rsqrt": lambda x: 1.0 / math.sqrt(x), "pow": math.pow, "abs": abs, "min": min, "max": max,
+    "round": lambda x: math.copysign(math.floor(abs(x) + 0.5), x), "remainder": math.remainder,
+    "nan": lambda *_: math.nan, "conj": lambda x: x,
+}  # fmt: skip
+_SAME = (
+    "sqrt", "cbrt", "exp", "exp2", "expm1", "log", "log2", "log10", "log1p", "sin", "cos", "tan",
+    "sinh", "cosh", "tanh", "hypot", "fabs", "copysign", "fmod", "floor", "ceil", "trunc", "rint",
+    "isnan", "isinf", "isfinite", "fmin", "fmax", "erf", "erfc", "sign", "square", "reciprocal",
+)  # fmt: skip
+_RENAMED = {
+    "asin": "arcsin", "acos": "arccos", "atan": "arctan", "atan2": "arctan2", "asinh": "arcsinh",
+    "acosh": "arccosh", "atanh": "arctanh",
+}  # fmt: skip
+OPERATIONS: dict[str, str] = {**{name: name for name in _SAME}, **_RENAMED}
+for _name, _row in OPERATIONS.items():
+    PLAIN.setdefault(_name, getattr(np, _row, getattr(math, _name, None)))  # type: ignore[arg-type]
+C_FUNCTIONS: dict[str, Mathematics] = {
+    name: Mathematics(name) for name in (*OPERATIONS, *PLAIN, "positive", "negative", "mod")
+}
+"""By the bare name a program may write; some only array functions of PyKokkos have."""
+
+
+def _convert(t: Translation, node: ast.Call, values: Values, kind: Kind) -> Value:
+    arguments(t, node, values, 1, 1)
+    if not isinstance(values[0], Number) and not (
+        isinstance(values[0], ArrayRef) and not values[0].shape
+    ):
+        return values[0]
+    return convert(as_number(t, values[0], t.span(node)), kind, t.span(node))
+
+
+def _declared(t: Translation, node: ast.Call, values: Values) -> Value:
+    (space,) = values
+    assert isinstance(space, Space)
+    return replace(space, declared=True)
+
+
+def _record(t: Translation, node: ast.Call, values: Values) -> Value:
+    """`record(class, name, value, name, value, ...)`: an object handed over in parts."""
+    kind, *rest = values
+    assert isinstance(kind, Static)
+    names = [part.value for part in rest[::2] if isinstance(part, Static)]
+    return Record(kind.value, dict(zip(names, rest[1::2], strict=True)))
+
+
+def _vector(t: Translation, node: ast.Call, values: Values) -> Value:
+    return vectors.from_items(t, values, t.span(node))
+
+
+def _nothing(t: Translation, node: ast.Call, values: Values) -> Value:
+    return Static(None)
+
+
+def _math(t: Translation, node: ast.Call, values: Values, name: str) -> Value:
+    span = t.span(node)
+    numbers = [as_number(t, value, span) for value in values]
+    special = _SPECIAL.get(name)
+    if special is not None:
+        return special(t, numbers, span)
+    if name not in OPERATIONS:
+        raise t.refuse(node, f"{name} in a work unit", why="Fusewright has no such function")
+    operation = OPERATIONS[name]
+    two = operation in ("hypot", "copysign", "fmod", "fmin", "fmax", "arctan2")
+    arguments(t, node, values, 1 + two, 1 + two)
+    return apply(t, operation, numbers, span)
+
+
+def _scaled(factor: float) -> Callable[..., Number]:
+    def scale(t: Translation, numbers: Sequence[Number], span: Any) -> Number:
+        return combine(t, "multiply", numbers[0], types.literal(factor, span), span)
+
+    return scale
+
+
+def _absolute(t: Translation, numbers: Sequence[Number], span: Any) -> Number:
+    (x,) = numbers
+    return types.literal(abs(x.literal), span) if x.literal is not None else (
+        apply(t, "absolute", (x,), span)
+    )  # fmt: skip
+
+
+def _extreme(name: str) -> Callable[..., Number]:
+    def extreme(t: Translation, numbers: Sequence[Number], span: Any) -> Number:
+        best = t.fixed(numbers[0])
+        for number in numbers[1:]:
+            other = t.fixed(number)
+            better = apply(t, name, (other, best), span)
+            rule = t.rule("add", (best, other), span)
+            x, y = (types.converted(each, rule.result, span) for each in (other, best))
+            best = Number(op("where", better.expr, x, y), rule.origin, span)
+        return best
+
+    return extreme
+
+
+def _rounded(t: Translation, numbers: Sequence[Number], span: Any) -> Number:
+    """C's `round`: halves away from zero."""
+    (x,) = numbers
+    real = x if x.dtype.is_float else convert(x, FLOAT64, span)
+    half = Number(const(0.5, real.dtype), "numpy", span)
+    size = apply(t, "absolute", (real,), span)
+    whole = apply(t, "floor", (size,), span)
+    rest = apply(t, "subtract", (size, whole), span)
+    up = apply(t, "less_equal", (half, rest), span)
+    step = convert(up, real.dtype, span)
+    total = apply(t, "add", (whole, step), span)
+    return apply(t, "copysign", (total, real), span)
+
+
+def _rsqrt(t: Translation, numbers: Sequence[Number], span: Any) -> Number:
+    root = apply(t, "sqrt", numbers, span)
+    one = Number(const(1.0, root.dtype), "numpy", span)
+    return apply(t, "divide", (one, root), span)
+
+
+def _remainder(t: Translation, numbers: Sequence[Number], span: Any) -> Number:
+    """IEEE's remainder: `x - y * rint(x / y)`, from the exact `fmod`."""
+    x, y = (convert(each, FLOAT64, span) for each in numbers)
+    size = t.fixed(apply(t, "absolute", (y,), span))
+    rest = t.fixed(apply(t, "fmod", (x, y), span))
+    far = apply(t, "add", (apply(t, "absolute", (rest,), span),) * 2, span)
+    quotient = apply(t, "divide", (apply(t, "subtract", (x, rest), span), size), span)
+    odd = apply(t, "not_equal", (apply(t, "fmod", (quotient, _two(span)), span), _zero(span)), span)
+    more = apply(t, "greater", (far, size), span)
+    tie = apply(t, "equal", (far, size), span)
+    beyond = apply(t, "bitwise_or", (more, apply(t, "bitwise_and", (tie, odd), span)), span)
+    step = apply(t, "copysign", (size, rest), span)
+    taken = apply(t, "multiply", (convert(beyond, FLOAT64, span), step), span)
+    return apply(t, "subtract", (rest, taken), span)
+
+
+def _two(span: Any) -> Number:
+    return Number(const(2.0, FLOAT64), "numpy", span)
+
+
+def _zero(span: Any) -> Number:
+    return Number(const(0.0, FLOAT64), "numpy", span)
+
+
+def _power(t: Translation, numbers: Sequence[Number], span: Any) -> Number:
+    return combine(t, "power", numbers[0], numbers[1], span)
+
+
+_SPECIAL: dict[str, Callable[..., Number]] = {
+    "degrees": _scaled(180.0 / math.pi),
+    "radians": _scaled(math.pi / 180.0),
+    "abs": _absolute,
+    "min": _extreme("less"),
+    "max": _extreme("greater"),
+    "round": _rounded,
+    "rsqrt": _rsqrt,
+    "remainder": _remainder,
+    "pow": _power,
+    "conj": lambda t, numbers, span: numbers[0],
+    "positive": lambda t, numbers, span: numbers[0],
+    "negative": lambda t, numbers, span: apply(t, "negative", numbers, span),
+    "mod": lambda t, numbers, span: combine(t, "remainder", numbers[0], numbers[1], span),
+    "nan": lambda t, numbers, span: Number(const(math.nan, FLOAT64), "numpy", span),
+}
+
+
+# -- atomics --------------------------------------------------------------------------------------
+
+
+def _place(t: Translation, node: ast.Call, ref: Value, index: Value) -> ArrayRef:
+    span = t.span(node)
+    if not isinstance(ref, ArrayRef):
+        raise KernelError(f"an atomic update of {describe(ref)}", span)
+    indices = index.items if isinstance(index, TupleValue) else (index,)
+    part = elements.indexed(t, ref, indices, span)
+    if part.shape:
+        raise KernelError("an atomic update needs an index for each dim", span)
+    return part
+
+
+def _atomic(update: str) -> Row:
+    def row(t: Translation, node: ast.Call, values: Values) -> Value:
+        low = 2 if update == "increment" else 3
+        arguments(t, node, values, low, low)
+        span = t.span(node)
+        part = _place(t, node, values[0], values[1])
+        amount = as_number(t, values[2], span) if low == 3 else types.literal(1, span)
+        amount = t.fixed(convert(amount, part.dtype, span))
+        old = t.let("old", elements.read(t, part, span))
+        elements.writable(t, part, span)
+        combine_ = atomics.COMBINE.get(update)
+        if combine_ is not None and not (part.dtype is BOOL or _unlike(update, part)):
+            t.write(Store(part.buffer, part.indices, amount.expr, combine_, span))
+        else:
+            fresh = combine(t, atomics.OPERATOR[update], old, amount, span)
+            elements.store(t, part, convert(fresh, part.dtype, span), span)
+        return old
+
+    return row
+
+
+def _unlike(update: str, part: ArrayRef) -> bool:
+    """Whether C's operator on the element is not the operation of one step."""
+    return part.dtype.is_integer and update == "div"
+
+
+def _exchange(t: Translation, node: ast.Call, values: Values) -> Value:
+    """`atomic_compare_exchange(view, index, expected, desired)`: the old value."""
+    arguments(t, node, values, 4, 4)
+    span = t.span(node)
+    part = _place(t, node, values[0], values[1])
+    expected, desired = (
+        t.fixed(convert(as_number(t, value, span), part.dtype, span)) for value in values[2:]
+    )
+    old = t.let("old", elements.read(t, part, span))
+    chosen = op("where", op("equal", old.expr, expected.expr), desired.expr, old.expr)
+    elements.store(t, part, Number(chosen, "numpy", span), span)
+    return old
+
+
+# -- printing -------------------------------------------------------------------------------------
+
+
+def _printf(t: Translation, node: ast.Call, values: Values) -> Value:
+    span = t.span(node)
+    first = values[0] if values else Static(None)
+    text = first.value if isinstance(first, Static) else None
+    if not isinstance(text, str):
+        raise KernelError("printf needs a literal format", span)
+    pieces: list[str | Shown] = []
+    rest = list(values[1:])
+    place = 0
+    for match in re.finditer(CONVERSION, text):
+        pieces.append(text[place : match.start()])
+        place = match.end()
+        if match["kind"] == "%":
+            pieces.append("%")
+            continue
+        if not rest:
+            raise KernelError("printf has fewer values than its format asks for", span)
+        pieces.append(_shown(t, match, rest.pop(0), span))
+    pieces.append(text[place:])
+    t.write(Print(tuple(piece for piece in pieces if piece != ""), span))
+    return Static(None)
+
+
+def _shown(t: Translation, match: re.Match[str], value: Value, span: Any) -> str | Shown:
+    kind = match["kind"]
+    if isinstance(value, Static) and isinstance(value.value, str):
+        return value.value
+    number = as_number(t, value, span)
+    whole = kind in "diuxXoc"
+    wanted: Kind = FLOAT64
+    if whole:
+        wanted = INT if kind_of(number) == INT else INT64
+    found = convert(number, wanted, span)
+    letter = {"i": "d", "u": "d", "s": ""}.get(kind, kind)
+    flags, width = match["flags"], match["width"] or ""
+    sign = "+" if "+" in flags else (" " if " " in flags else "")
+    fill = "<" if "-" in flags else ""
+    zero = "0" if "0" in flags and "-" not in flags else ""
+    spec = f"{fill}{sign}{'#' if '#' in flags else ''}{zero}{width}{match['precision'] or ''}"
+    return Shown(t.fixed(found).expr, True, "", spec + letter)
+
+
+def _random(t: Translation, node: ast.Call, values: Values) -> Value:
+    """A number in [0, 1), or any of an integer type that is not negative."""
+    wanted, *words = values
+    assert isinstance(wanted, Static)
+    span, kind = t.span(node), wanted.value.kind
+    drawn = ROWS[language.random](t, node, words)
+    assert isinstance(drawn, Number)
+    if isinstance(kind, DType) and kind.is_float:
+        return convert(drawn, kind, span)
+    dtype = INT32 if kind == INT else kind
+    bits = 8 * dtype.itemsize - (dtype.kind == "i")
+    scale = Number(const(2.0**bits, FLOAT64), "numpy", span)
+    return convert(apply(t, "multiply", (drawn, scale), span), kind, span)
+
+
+def table() -> dict[Any, Row]:
+    """The rows by the object a tree calls."""
+    rows: dict[Any, Row] = {
+        DECLARED: _declared, RECORD: _record, VECTOR: _vector, FENCE: _nothing, printf: _printf,
+        atomics.atomic_compare_exchange: _exchange, RANDOM: _random,
+        atomics.atomic_add: _atomic("add"),
+    }  # fmt: skip
+    for name, function in atomics.FUNCTIONS.items():
+        rows[function] = _atomic(name)
+    kinds: list[Kind] = [INT, *types.RANGES, FLOAT32, FLOAT64, BOOL]
+    for kind in kinds:
+        rows[conversion(kind)] = _row_of_conversion(kind)
+    for name, function in C_FUNCTIONS.items():
+        rows[function] = _row_of_math(name)
+        ours = getattr(math, name, None)
+        if ours is not None:
+            rows[ours] = rows[function]
+    rows[abs], rows[min], rows[max], rows[pow] = (
+        _row_of_math(name) for name in ("abs", "min", "max", "pow")
+    )
+    rows[math.gamma] = _row_of_math("tgamma")
+    rows[int], rows[float] = _row_of_conversion(INT), _row_of_conversion(FLOAT64)
+    rows[bool] = _row_of_conversion(BOOL)
+    return rows
+
+
+def _row_of_conversion(kind: Kind) -> Row:
+    return lambda t, node, values: _convert(t, node, values, kind)
+
+
+def _row_of_math(name: str) -> Row:
+    return lambda t, node, values: _math(t, node, values, name)

@@ -1,0 +1,235 @@
+"""From a work unit and a policy to a kernel that runs: found again by what they are.
+
+What PyKokkos leaves open is decided here: a team of `AUTO` has one member, and reductions go by
+blocks of the range (see `dialect.drivers`).
+"""
+
+from __future__ import annotations
+
+import inspect
+import math
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from types import FunctionType, MethodType
+from typing import Any
+
+import numpy as np
+
+from fusewright.base.errors import ArgumentError, UnsupportedError
+from fusewright.base.options import current
+from fusewright.bridges.pykokkos import reducers
+from fusewright.bridges.pykokkos.dialect import lambdas, scratch
+from fusewright.bridges.pykokkos.dialect.annotations import element_of, numpy_of
+from fusewright.bridges.pykokkos.dialect.drivers import BLOCKS, Form
+from fusewright.bridges.pykokkos.dialect.rules import Kind
+from fusewright.bridges.pykokkos.dialect.units import (
+    Program,
+    Unit,
+    is_ordered,
+    program,
+    take_apart,
+)
+from fusewright.bridges.pykokkos.policies import (
+    ExecutionPolicy,
+    MDRangePolicy,
+    RangePolicy,
+    TeamPolicy,
+)
+from fusewright.bridges.pykokkos.randoms import RandomPool
+from fusewright.bridges.pykokkos.reducers import Reducer
+from fusewright.bridges.pykokkos.spaces import Trait
+from fusewright.bridges.pykokkos.views import ViewType
+from fusewright.frontends.kernels import source as sources
+from fusewright.ir.dtypes import FLOAT64
+from fusewright.kernels.kernel import Kernel
+
+
+class UnitKernel(Kernel[..., Any]):
+    """The kernel of a work unit: its source is the driver's tree, its language the dialect."""
+
+    def __init__(self, made: Program) -> None:
+        super().__init__(made.function)
+        self._source = made.source
+        self.dialect = made.dialect
+        self._names = made.parameters
+        kind = inspect.Parameter.POSITIONAL_ONLY
+        words = (f"p{number}" for number in range(len(made.parameters)))
+        self.signature = inspect.Signature([inspect.Parameter(word, kind) for word in words])
+
+
+@dataclass(slots=True)
+class Launch:
+    """A work unit under one pattern; `kernels` are by what its tree depends on."""
+
+    unit: Unit
+    pattern: str
+    dims: int
+    kernels: dict[Any, UnitKernel] = field(default_factory=dict)
+    ordered: bool = False
+    sizes: scratch.Sizes | None = None
+
+    def kernel(self, reducer: Reducer, declared: bool, team: int, extents: Any) -> UnitKernel:
+        """The kernel for a reducer, a team size and the extents of scratch views."""
+        key = (reducer.name, declared, team, extents)
+        found = self.kernels.get(key)
+        if found is None:
+            form = Form(self.pattern, self.dims, declared, reducer, self.kind(reducer))
+            found = self.kernels[key] = UnitKernel(program(self.unit, form, team, list(extents)))
+        return found
+
+    def kind(self, reducer: Reducer) -> Kind:
+        """The type of the accumulator: `Acc[T]`, or double."""
+        if self.pattern == "for":
+            return FLOAT64
+        tree = self.unit.source.tree
+        for arg in (*tree.args.posonlyargs, *tree.args.args, *tree.args.kwonlyargs):
+            if arg.arg == self.unit.acc:
+                found = element_of(self.unit.function, arg.annotation)
+                return found or reducer.kind or FLOAT64
+        return FLOAT64
+
+
+_launches: dict[Any, Launch] = {}
+
+
+def launch_of(workunit: Any, pattern: str, policy: ExecutionPolicy, view: bool) -> Launch:
+    """The launch of a work unit: a function, a bound method, or a lambda."""
+    function = workunit.__func__ if type(workunit) is MethodType else workunit
+    owner = type(workunit.__self__) if type(workunit) is MethodType else None
+    dims = len(policy.begin) if isinstance(policy, MDRangePolicy) else 1
+    team = isinstance(policy, TeamPolicy)
+    code = getattr(function, "__code__", None)
+    key = (code, function if owner is None else None, owner, pattern, dims, team, view)
+    found = _launches.get(key)
+    if found is None:
+        found = _launches[key] = _new(function, owner, pattern, dims, team, view)
+    return found
+
+
+def _new(
+    function: Any, owner: type | None, pattern: str, dims: int, team: bool, view: bool
+) -> Launch:
+    if not isinstance(function, FunctionType):
+        raise TypeError(f"ERROR: {function} is not a valid workunit")
+    if function.__name__ == "<lambda>":
+        function, source, owner = lambdas.as_function(function, pattern, dims, view)
+    else:
+        source = sources.read(function)
+    unit = take_apart(function, source, owner, pattern, dims)
+    if team:
+        unit.team = unit.indices[0]
+    sizes = scratch.Sizes.of(unit) if team else None
+    return Launch(unit, pattern, dims, ordered=is_ordered(unit), sizes=sizes)
+
+
+def arguments(launch: Launch, kwargs: Mapping[str, Any], instance: Any) -> tuple[list[Any], bool]:
+    """What the work unit takes beside its indices, in its order; and whether its iterations are
+    independent: they are unless they meet in atomic updates, print, or are checked.
+    """
+    unit = launch.unit
+    names = unit.keywords
+    if len(kwargs) != len(names) or not all(name in kwargs for name in names):
+        raise _wrong_arguments(unit, kwargs)
+    given = [kwargs[name] for name in names]
+    if unit.draws:
+        pool = _pool(unit, kwargs, instance)
+        given += [pool.seed, pool.next_launch()]
+    if instance is not None:
+        given += [getattr(instance, name) for name in unit.fields]
+    declared = not launch.ordered and not current().check
+    for place, value in enumerate(given):
+        if isinstance(value, ViewType):
+            given[place] = value._memory
+            if value.trait is Trait.Atomic:
+                declared = False
+        elif isinstance(value, RandomPool):
+            given[place] = 0  # What is drawn comes from the seed and the launch's number.
+    return given, declared
+
+
+def _wrong_arguments(unit: Unit, kwargs: Mapping[str, Any]) -> ArgumentError:
+    span = unit.source.span(unit.source.tree)
+    missing = [name for name in unit.keywords if name not in kwargs]
+    if missing:
+        return ArgumentError(
+            f"{unit.function.__name__} needs the argument `{missing[0]}`",
+            span,
+            help=f"pass it by keyword: {missing[0]}=...",
+        )
+    extra = sorted(set(kwargs) - set(unit.keywords))
+    return ArgumentError(f"{unit.function.__name__} has no argument `{extra[0]}`", span)
+
+
+def _pool(unit: Unit, kwargs: Mapping[str, Any], instance: Any) -> RandomPool:
+    """The one random pool among a work unit's arguments and its object's fields."""
+    values = [*kwargs.values(), *(vars(instance).values() if instance is not None else ())]
+    pools = {id(value): value for value in values if isinstance(value, RandomPool)}
+    if len(pools) != 1:
+        raise UnsupportedError(
+            f"{unit.function.__name__} draws from {len(pools)} random pools",
+            unit.source.span(unit.source.tree),
+            help="pass one pool to it",
+        )
+    return next(iter(pools.values()))
+
+
+def bounds_of(policy: Any) -> tuple[list[int], int]:
+    """The numbers a driver takes for the range, and how many steps its first dim has."""
+    if isinstance(policy, RangePolicy):
+        return [policy.begin, policy.end], policy.end - policy.begin
+    if isinstance(policy, TeamPolicy):
+        return [0, policy.league_size], policy.league_size
+    pairs = zip(policy.begin, policy.end, strict=True)
+    return [bound for pair in pairs for bound in pair], policy.end[0] - policy.begin[0]
+
+
+def run(
+    pattern: str,
+    policy: ExecutionPolicy,
+    workunit: Any,
+    kwargs: Mapping[str, Any],
+    reducer: Reducer = reducers.Sum,
+    view: Any = None,
+) -> Any:
+    """Run a work unit; what a reduction or scan gives."""
+    launch = launch_of(workunit, pattern, policy, view is not None)
+    instance = _instance(workunit, launch)
+    if view is not None:
+        kwargs = {**kwargs, lambdas.VIEW: view}
+    rest, declared = arguments(launch, kwargs, instance)
+    team = 1
+    extents: tuple[tuple[int, ...], ...] = ()
+    if isinstance(policy, TeamPolicy):
+        team = policy.team_size
+        assert launch.sizes is not None
+        extents = launch.sizes.extents(kwargs, instance, team, policy.league_size)
+    kernel = launch.kernel(reducer, declared, team, extents)
+    numbers, steps = bounds_of(policy)
+    if pattern == "for":
+        kernel(*numbers, *rest)
+        return None
+    if pattern == "scan":
+        return _plain_result(kernel(*numbers, *rest), reducer)
+    size = max(1, math.ceil(steps / BLOCKS))
+    blocks = max(0, math.ceil(steps / size))
+    partials = _partials(launch.kind(reducer), reducer, blocks)
+    return _plain_result(kernel(*numbers, size, *partials, *rest), reducer)
+
+
+def _instance(workunit: Any, launch: Launch) -> Any:
+    if type(workunit) is MethodType:
+        return workunit.__self__
+    if launch.unit.owner is not None:
+        return lambdas.receiver_of(workunit)
+    return None
+
+
+def _partials(kind: Kind, reducer: Reducer, blocks: int) -> list[Any]:
+    return [np.empty(blocks, numpy_of(part.kind_of(kind))) for part in reducer.parts]
+
+
+def _plain_result(found: Any, reducer: Reducer) -> Any:
+    if isinstance(found, tuple):
+        numbers = [number.item() if hasattr(number, "item") else number for number in found]
+        return reducer.result(*numbers) if reducer.result is not None else tuple(numbers)
+    return found.item() if hasattr(found, "item") else found

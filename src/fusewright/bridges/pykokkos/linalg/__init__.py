@@ -1,0 +1,1 @@
+"""PyKokkos' linear algebra."""

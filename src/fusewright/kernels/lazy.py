@@ -1,0 +1,142 @@
+"""Calls with lazy arrays: recorded like any other statement on arrays.
+
+A call whose loops are array statements records those (`raising`); any other is one pending value
+(`deferred`).  Calls that somebody outside could watch run at once.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import TYPE_CHECKING, Any
+
+from fusewright.base.options import Options
+from fusewright.frontends.arrays import sharing, trace
+from fusewright.frontends.arrays.core import wrap
+from fusewright.ir.graph import Node, scalar
+from fusewright.kernels import binding, raising, recorders
+from fusewright.kernels.binding import Binding
+from fusewright.kernels.deferred import Execute, defer
+from fusewright.kernels.raising import NotRaised, Part
+from fusewright.kernels.recipe import Recipe, Writing
+from fusewright.kernels.specialise import Specialised
+
+if TYPE_CHECKING:
+    from fusewright.kernels.kernel import Kernel
+
+MOST_RECIPES = 256
+"""Structures of calls remembered for one set of argument types; all are forgotten then."""
+
+
+def record(
+    kernel: Kernel[Any, Any],
+    found: Specialised,
+    arguments: Mapping[str, Any],
+    options: Options,
+    execute: Execute,
+) -> tuple[bool, Any]:
+    """Record a call; whether that was possible, and what it returned."""
+    bound = None
+    if not options.check and not binding.acts_at_once(found):
+        bound = binding.bind(found, arguments)
+    if bound is None or binding.is_visible(bound):
+        if trace.is_lazy():
+            sharing.settle()  # the call works on the memory itself
+        return False, None
+    values = binding.scalars(found, arguments)
+    recipe: Recipe | NotRaised = NotRaised("it is not to be fused")
+    if kernel.fuse is not False:
+        recipe = _recipe(found, bound, values)
+    if isinstance(recipe, Recipe):
+        found.raised += 1
+        _learn(kernel, found, bound, recipe, arguments, options)
+        results = _replay(found, recipe, bound, values)
+    else:
+        found.deferred += 1
+        results = defer(kernel, found, bound, values, execute)
+    found.calls += 1
+    return True, _returned(results, found.translated.result)
+
+
+def _learn(
+    kernel: Kernel[Any, Any],
+    found: Specialised,
+    bound: Binding,
+    recipe: Recipe,
+    arguments: Mapping[str, Any],
+    options: Options,
+) -> None:
+    """Let the native core record the next call like this one."""
+    if kernel.is_simple:
+        recorder = recorders.learn(found, bound, recipe, arguments, options)
+        if recorder is not None:
+            every = (recorder, *kernel.recorders)
+            kernel.recorders, gone = every[: recorders.MOST], every[recorders.MOST :]
+            kernel.replayed += sum(each.calls for each in gone)
+
+
+def _replay(
+    found: Specialised, recipe: Recipe, bound: Binding, values: Mapping[int, Any]
+) -> dict[int, Node]:
+    numbers = binding.number_nodes(found, values)
+    buffers = found.kernel.buffers
+    results = _results(found, bound)
+    blank = [scalar(0, buffers[number].dtype) for number in results]
+    fresh: dict[int, Node] = {}
+    for array, node in recipe.record(bound.nodes + blank, numbers):
+        if array < len(bound.arrays):
+            bound.arrays[array]._write(node)
+        else:
+            fresh[results[array - len(bound.arrays)]] = node
+    return fresh
+
+
+def _results(found: Specialised, bound: Binding) -> list[int]:
+    return [number for number in found.kernel.given if number not in bound.places]
+
+
+def _returned(nodes: Mapping[int, Node], shape: Any) -> Any:
+    """What a call returns: a number for each result, in the tuples it returns them in."""
+    if shape is None or isinstance(shape[0], tuple) or shape[0] is None:
+        return None if shape is None else tuple(_returned(nodes, each) for each in shape)
+    buffer, origin = shape
+    return _number(nodes[buffer], origin)
+
+
+def _number(node: Node, origin: str) -> Any:
+    """A result: lazy as a NumPy number, at once as a Python number."""
+    if origin == "numpy":
+        return wrap(node)
+    return sharing.content_of(node).item()
+
+
+def _recipe(found: Specialised, bound: Binding, values: Mapping[int, Any]) -> Recipe | NotRaised:
+    """What a call records, or why it is no array statement."""
+    known, complete = binding.known_integers(found, bound, values)
+    if not complete:
+        return NotRaised("a number that steers its loops is not known yet")
+    steering = tuple(known[number] for number in sorted(found.steering) if number in known)
+    key = (bound.structure(), steering)
+    recipe = found.recipes.get(key)
+    if recipe is None:
+        if len(found.recipes) >= MOST_RECIPES:
+            found.recipes.clear()
+        recipe = found.recipes[key] = _raised(found, bound, known)
+    return recipe
+
+
+def _raised(found: Specialised, bound: Binding, known: Mapping[int, int]) -> Recipe | NotRaised:
+    parts: dict[int, Part] = {}
+    types = [(array._dtype, array._shape) for array in bound.arrays]
+    for number, place in bound.places.items():
+        part = place.part(bound.arrays[place.array]._shape)
+        if part is None:
+            return NotRaised("an array is a reshaped view")
+        parts[number] = part
+    for number in _results(found, bound):
+        parts[number] = Part(len(types), (), ())
+        types.append((found.kernel.buffers[number].dtype, ()))
+    shapes = [shape for _, shape in types]
+    try:
+        return raising.raise_kernel(found.kernel, parts, Writing(types), known, shapes)
+    except NotRaised as why:
+        return why

@@ -1,0 +1,77 @@
+"""Kernels joined from several calls: made once for each sequence of calls that share buffers in the
+same way, in the background where that may take longer than running them one by one.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import Any
+
+import numpy as np
+
+from fusewright.base.options import current
+from fusewright.ir.loops.join import Joined, Member, join
+from fusewright.ir.loops.statements import Kernel
+from fusewright.kernels.specialise import Specialised, apart, with_facts
+from fusewright.targets.cpu import background
+
+NDArray = np.ndarray[Any, Any]
+MOST = 1024
+"""Sequences remembered; all are forgotten when there are more."""
+_known: dict[Any, Unit] = {}
+runs = 0
+"""How often a joined kernel ran."""
+
+
+@dataclass(slots=True)
+class Unit:
+    """One kernel for several calls; `compiled` is its code by facts about memory, as of a
+    `Specialised`.
+    """
+
+    joined: Joined
+    members: tuple[Specialised, ...]
+    compiled: dict[Any, Any] = field(default_factory=dict)
+    submitted: set[Any] = field(default_factory=set)
+
+    @property
+    def kernel(self) -> Kernel:
+        return self.joined.kernel
+
+
+def unit_of(
+    calls: Sequence[tuple[Specialised, Mapping[int, int]]], buffers: list[NDArray]
+) -> Unit | None:
+    """The joined kernel; None while its code is being made: the calls run one by one."""
+    global runs
+    options = current()
+    key = tuple((id(found), tuple(own.items())) for found, own in calls)
+    unit = _known.get(key)
+    if unit is None:
+        if len(_known) >= MOST:
+            _known.clear()
+        members = [Member(found.kernel, own) for found, own in calls]
+        joined = join(members, len(buffers))
+        unit = _known[key] = Unit(joined, tuple(found for found, _ in calls))
+    if options.target == "reference" or not options.background or not options.fuse:
+        runs += options.fuse
+        return unit if options.fuse else None
+    # Imported here: it brings the code generator in.
+    from fusewright.targets.cpu.loops import settings_of
+
+    facts = (apart(unit.kernel, buffers), options.features, settings_of(options))
+    if facts in unit.compiled:
+        runs += 1
+        return unit
+    if facts not in unit.submitted:
+        unit.submitted.add(facts)
+        background.submit(lambda: _compile(unit, facts, options))
+    return None
+
+
+def _compile(unit: Unit, facts: Any, options: Any) -> None:
+    # Imported here: as above.
+    from fusewright.targets.cpu.loops import obtain
+
+    unit.compiled[facts] = obtain(with_facts(unit.kernel, facts[0]), options)

@@ -1,0 +1,47 @@
+"""floats hashing and sets"""
+
+import numpy as np
+
+R = []
+x = np.array([0.1, 0.2, 0.1])
+print(
+    set(x.tolist()),
+    len(set(x)),
+    {v: i for i, v in enumerate(x)},
+    x[0] == 0.1,
+    x[0] in {0.1},
+    sorted({*np.arange(3)}),
+    tuple(x) == (0.1, 0.2, 0.1),
+    x.tobytes() == np.array([0.1, 0.2, 0.1]).tobytes(),
+    dict.fromkeys(np.arange(2)),
+    frozenset(np.arange(2)),
+    [1, 2, 3].index(np.arange(3)[2]),
+    np.float64(0.5).as_integer_ratio(),
+    x[0].hex(),
+    np.int64(5).bit_length() if hasattr(np.int64(5), "bit_length") else "",
+    np.arange(5)[3].bit_count(),
+    x[1].item(),
+    x[1].dtype,
+    x[1].astype("f4"),
+    x[1].tolist(),
+    x[1].round(1),
+    x[1].nbytes,
+    x[1].real,
+    x[1].conj(),
+    x[1].shape,
+    x[1][()],
+    x[1][None],
+    x[1].reshape(1, 1),
+    x[1].sum(),
+    x[1].max(),
+    x[1].copy(),
+    x[1].view("i8") > 0,
+    x[1].T,
+    x[1].size,
+    x[1].ndim,
+    x[1].flatten(),
+    x[1].any(),
+    x[1].squeeze(),
+    x[1].clip(0, 0.1),
+    x[1].var(),
+)

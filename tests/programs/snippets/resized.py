@@ -1,0 +1,22 @@
+"""resize refs"""
+
+import numpy as np
+
+R = []
+x = np.arange(4)
+y = x
+try:
+    x.resize((2, 3))
+    print("ok")
+except ValueError:
+    print("VE")
+del y
+z = np.arange(4)
+z.resize((2, 3))
+print(z)
+z.resize(2)
+print(z)
+try:
+    z[:1].resize(3)
+except ValueError:
+    print("VE")
