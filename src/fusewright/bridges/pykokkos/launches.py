@@ -13,8 +13,7 @@ from dataclasses import dataclass, field
 from types import FunctionType, MethodType
 from typing import Any
 
-import numpy as np
-
+import fusewright.numpy as fnp
 from fusewright.base.errors import ArgumentError, UnsupportedError
 from fusewright.base.options import current
 from fusewright.bridges.pykokkos import reducers
@@ -139,7 +138,7 @@ def arguments(launch: Launch, kwargs: Mapping[str, Any], instance: Any) -> tuple
     declared = not launch.ordered and not current().check
     for place, value in enumerate(given):
         if isinstance(value, ViewType):
-            given[place] = value._memory
+            given[place] = value._argument()
             if value.trait is Trait.Atomic:
                 declared = False
         elif isinstance(value, RandomPool):
@@ -225,7 +224,7 @@ def _instance(workunit: Any, launch: Launch) -> Any:
 
 
 def _partials(kind: Kind, reducer: Reducer, blocks: int) -> list[Any]:
-    return [np.empty(blocks, numpy_of(part.kind_of(kind))) for part in reducer.parts]
+    return [fnp.empty(blocks, numpy_of(part.kind_of(kind))) for part in reducer.parts]
 
 
 def _plain_result(found: Any, reducer: Reducer) -> Any:

@@ -1,7 +1,8 @@
 """`pk.View`: a thin handle over an array of this package, laid out as the program asked.
 
-A kernel gets the memory itself, and so does whoever reads `view.data`: while that loan is open
-every statement on the array is complete when it returns.
+A kernel gets the array, so that launches are as lazy as array statements.  Whoever reads
+`view.data` gets the memory: while that loan is open every statement on the array is complete when
+it returns.
 """
 
 from __future__ import annotations
@@ -40,20 +41,32 @@ class ViewType:
     layout: Layout
     trait: Trait
     _array: Any
-    _memory: NDArray
 
     __array_priority__ = 10.0
-    __slots__ = ("__weakref__", "_array", "_memory", "dtype", "layout", "space", "trait")
+    __slots__ = ("__weakref__", "_array", "_lent", "dtype", "layout", "space", "trait")
 
     def _hold(self, array: Any) -> None:
         """Take an array of this package, or memory that NumPy holds."""
         self._array = array
-        self._memory = array if isinstance(array, np.ndarray) else np.asarray(array)
+        self._lent: NDArray | None = None
+
+    @property
+    def _memory(self) -> NDArray:
+        """The view's memory for the host; kept until the next launch, which closes the loan."""
+        if self._lent is None:
+            array = self._array
+            self._lent = array if isinstance(array, np.ndarray) else np.asarray(array)
+        return self._lent
+
+    def _argument(self) -> Any:
+        """What a kernel gets: the array; the host has seen its memory for now."""
+        self._lent = None
+        return self._array
 
     @property
     def array(self) -> Any:
         """The array behind the view."""
-        return self._array
+        return self._argument()
 
     @property
     def data(self) -> NDArray:
@@ -71,31 +84,34 @@ class ViewType:
 
     @property
     def shape(self) -> tuple[int, ...]:
-        return tuple(self._memory.shape)
+        return tuple(self._array.shape)
 
     @property
     def size(self) -> int:
-        return int(self._memory.size)
+        return int(self._array.size)
 
     @property
     def ndim(self) -> int:
-        return self._memory.ndim
+        return int(self._array.ndim)
 
     def rank(self) -> int:
         """The number of dims."""
-        return self._memory.ndim
+        return int(self._array.ndim)
 
     def extent(self, dimension: int) -> int:
         """The length of a dim."""
         if self.shape == () and dimension == 0:
             return 0
-        if not 0 <= dimension < self._memory.ndim:
+        if not 0 <= dimension < self._array.ndim:
             raise ValueError('"dimension" must be less than the view\'s rank')
-        return int(self._memory.shape[dimension])
+        return int(self._array.shape[dimension])
 
     def fill(self, value: Any) -> None:
         """Set every element."""
-        self._memory.fill(value)
+        if self._lent is None:
+            self._array[...] = value
+        else:
+            self._lent.fill(value)
 
     def __getitem__(self, key: Any) -> Any:
         memory = self._memory
@@ -247,7 +263,8 @@ class Subview(ViewType):
         self.dtype, self.space = parent_view.dtype, parent_view.space
         self.layout, self.trait = parent_view.layout, parent_view.trait
         key = data_slice if isinstance(data_slice, tuple) else (data_slice,)
-        self._hold(parent_view._memory[(*key, ...)])
+        parent = parent_view._array
+        self._hold(parent[(*key, ...)])
 
 
 def _memory_space(space: MemorySpace) -> MemorySpace:
