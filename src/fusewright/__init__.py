@@ -16,6 +16,7 @@ from fusewright.base.errors import FusewrightError, InternalError
 from fusewright.base.options import options
 from fusewright.frontends.arrays import Array, asarray, lazy
 from fusewright.frontends.kernels.language import (
+    assume_unique,
     atomic_add,
     atomic_and,
     atomic_max,
@@ -26,6 +27,7 @@ from fusewright.frontends.kernels.language import (
     grouped,
     local,
     ndrange,
+    nofuse,
     random,
     static,
     vector,
@@ -43,6 +45,7 @@ __all__ = [
     "InternalError",
     "__version__",
     "asarray",
+    "assume_unique",
     "atomic_add",
     "atomic_and",
     "atomic_max",
@@ -62,6 +65,7 @@ __all__ = [
     "lazy",
     "local",
     "ndrange",
+    "nofuse",
     "numpy",
     "options",
     "random",

@@ -16,6 +16,8 @@ from fusewright.ir.expr import Expr, postorder
 VERBS = {"read": "reads", "write": "writes", "update": "updates"}
 DEEDS = {"print": "prints", "rng": "draws from the random stream"}
 TINY = 3
+HUGE = 1 << 40
+"""A distance only the size of memory bounds."""
 Iteration = tuple[tuple[Dim, int], ...]
 
 
@@ -83,7 +85,8 @@ def _worth_saying(witness: Witness | None) -> bool:
 
 def _distance(hull: Hull) -> str:
     """`+1`, or `-1..+1`; `..` is open where the distance grows with a parameter."""
-    low, high = ("" if end is None else f"{end:+d}" if end else "0" for end in hull)
+    open_ = (None if end is None or abs(end) >= HUGE else end for end in hull)
+    low, high = ("" if end is None else f"{end:+d}" if end else "0" for end in open_)
     if not low and not high:
         return "not constant"
     return low if low == high else f"{low}..{high}"

@@ -19,6 +19,8 @@ from fusewright.base.errors import FusewrightError
 
 TARGETS = ("cpu", "reference")
 FEATURES = ("auto", "avx2", "avx512")
+FUSE_LEVELS = ("disjoint", "same", "dims", "shift", "overlap")
+DIAGNOSTICS = ("off", "text", "json")
 MAX_THREADS = 256
 _SUFFIXES = {"": 1, "k": 1 << 10, "m": 1 << 20, "g": 1 << 30, "t": 1 << 40}
 _TRUTH = {
@@ -45,6 +47,10 @@ class Options:
     spans: bool = False
     debug: bool = False
     check: bool = False
+    fuse_level: str = "overlap"
+    graph: bool = False
+    diagnostics: str = "off"
+    verify: bool = False
     background: bool = True
     memory_limit: int | None = None
     cache_dir: str | None = None
@@ -116,6 +122,10 @@ TABLE: dict[str, Row] = {
         _flag("spans", "remember the column of each operation, not only its line"),
         _flag("debug", "verify every stage"),
         _flag("check", "kernels of loops check indices and divisors"),
+        _choice("fuse_level", FUSE_LEVELS, "how far apart fused loops may meet, at most"),
+        _flag("graph", "each top-level loop of a kernel stays a task of its own"),
+        _choice("diagnostics", DIAGNOSTICS, "report on standard error which loops were fused"),
+        _flag("verify", "run kernels of loops fused and unfused, and compare the bits"),
         _flag("background", "improve quickly compiled kernels in a background thread"),
         Row(
             "memory_limit",

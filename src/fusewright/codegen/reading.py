@@ -6,13 +6,15 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
+from functools import reduce
 from typing import Literal
 
-from fusewright.codegen.loops import Loops
+from fusewright.codegen.loops import Loops, spelled
 from fusewright.codegen.memory import Layout
 from fusewright.codegen.spell import llvm_type
-from fusewright.ir.dtypes import DType
-from fusewright.ir.expr import Expr, postorder, rebuild
+from fusewright.ir import linear
+from fusewright.ir.dtypes import INT64, DType
+from fusewright.ir.expr import Expr, const, postorder, rebuild
 from fusewright.ir.loops.statements import (
     Check,
     Kernel,
@@ -35,6 +37,10 @@ class LoopWord:
     number: int = 0
 
 
+ON_STACK = 1 << 16
+"""Bytes of an array that may lie on the stack; a larger one, or of unknown size, is allocated."""
+
+
 class Reading(Loops):
     """The state of a kernel being written, and its expressions.
 
@@ -55,6 +61,7 @@ class Reading(Loops):
         self.available: dict[Expr, Expr] = {}
         self.chosen: Expr | None = None
         self.report = self.show = ""
+        self.blocks: list[str] = []
 
     def arguments(self) -> None:
         kernel = self.kernel
@@ -88,16 +95,29 @@ class Reading(Loops):
 
     def _scratch(self, number: int) -> str:
         buffer = self.kernel.buffers[number]
-        size = buffer.dtype.itemsize
-        for extent in buffer.extents:
-            size *= extent.attr
-        return self.builder.slot(f"[{size} x i8]")
+        total = reduce(linear.times, buffer.extents, const(buffer.dtype.itemsize, INT64))
+        size = linear.constant(total)
+        if size is not None and size <= ON_STACK:
+            return self.builder.slot(f"[{size} x i8]")
+        room = self.builder.value(f"add i64 {self.scalar(total)}, 63")
+        block = self.builder.value(f"call ptr @malloc(i64 {room})")
+        self.blocks.append(block)
+        address = self.builder.value(f"ptrtoint ptr {block} to i64")
+        address = self.builder.value(f"add i64 {address}, 63")
+        address = self.builder.value(f"and i64 {address}, -64")
+        return self.builder.value(f"inttoptr i64 {address} to ptr")
+
+    def text(self, name: str, first: str = "%args") -> str:
+        """The function, which gives back what it has allocated."""
+        for block in self.blocks:
+            self.builder.line(f"call void @free(ptr {block})")
+        return super().text(name, first)
 
     # -- expressions ----------------------------------------------------------------------------
 
     def settled(self, root: Expr) -> Expr:
         """The expression in primitives, with every load and variable read here and now."""
-        (root,) = decompose_all([root], self.primitives)
+        (root,) = decompose_all([spelled(root)], self.primitives)
         memo: dict[Expr, Expr] = {}
         for node in postorder([root]):
             if node.name == "index":

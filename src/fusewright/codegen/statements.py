@@ -20,6 +20,7 @@ from fusewright.ir.expr import Expr, load, typed_op
 from fusewright.ir.loops.statements import (
     Block,
     Check,
+    Fence,
     For,
     If,
     Leave,
@@ -28,10 +29,12 @@ from fusewright.ir.loops.statements import (
     Shown,
     Statement,
     Store,
+    Unique,
     While,
 )
 from fusewright.plan.loops.plan import LoopPlan
 
+OUTSIDE = "declare ptr @malloc(i64)\ndeclare void @free(ptr)"
 ATTRIBUTES = 'attributes #0 = { nounwind "prefer-vector-width"="512" }\n!0 = !{i32 1}'
 
 
@@ -53,7 +56,7 @@ def lower(plan: LoopPlan, vector_bytes: int) -> LoopModule:
     """The plan's module for machine vectors of this many bytes."""
     emission = _Emission(plan, vector_bytes)
     text = emission.module()
-    full = f"{text}\n{prelude(text)}\n{ATTRIBUTES}\n"
+    full = f"{text}\n{prelude(text)}\n{OUTSIDE}\n{ATTRIBUTES}\n"
     functions = ("kernel", *(task.name for task in emission.tasks))
     return LoopModule(
         full, tuple(emission.words), tuple(emission.checks), tuple(emission.prints), functions
@@ -166,6 +169,9 @@ class _Emission(Tasks):
             bounds = [(self.scalar(dim.low), self.scalar(dim.high)) for dim in statement.dims]
             self.loops(statement, bounds)
 
+    def nothing(self, statement: Fence | Unique) -> None:
+        """It has spoken to the planner."""
+
     # -- effects --------------------------------------------------------------------------------
 
     def print(self, statement: Print) -> None:
@@ -215,4 +221,6 @@ _EMIT: dict[type, Callable[..., None]] = {
     Leave: _Emission.leave,
     Print: _Emission.print,
     Check: _Emission.check,
+    Fence: _Emission.nothing,
+    Unique: _Emission.nothing,
 }

@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from sys import getrefcount
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
@@ -25,8 +25,11 @@ from fusewright.kernels import units
 from fusewright.kernels.binding import Binding, Place
 from fusewright.kernels.specialise import Specialised
 
+if TYPE_CHECKING:
+    from fusewright.kernels.kernel import Kernel
+
 NDArray = np.ndarray[Any, Any]
-Execute = Callable[[Any, list[NDArray], list[Any]], None]
+Execute = Callable[[Any, Any, list[NDArray], list[Any]], None]
 MOST_CALLS = 32
 """Calls that become one kernel: longer ones take longer to compile than they save."""
 RECENT = 64
@@ -39,6 +42,7 @@ class Call:
     group's operands hold those that are lazy.
     """
 
+    kernel: Kernel[Any, Any]
     found: Specialised
     buffers: dict[int, int]
     numbers: dict[int, Any]
@@ -116,7 +120,7 @@ class Group(InPlace):
         if unit is not None:
             joined: Joined = unit.joined
             values = [numbers[member][param] for member, param in joined.scalars]
-            self.execute(unit, buffers, _parameters(joined.kernel.arguments, buffers, values))
+            self.execute(None, unit, buffers, _parameters(joined.kernel.arguments, buffers, values))
             return
         for call, own in zip(self.calls, numbers, strict=True):
             kernel = call.found.kernel
@@ -127,7 +131,7 @@ class Group(InPlace):
                 else _of(arrays[source.slot], source.what)[source.dim]
                 for number, source in enumerate(kernel.arguments)
             ]
-            self.execute(call.found, list(arrays.values()), params)
+            self.execute(call.kernel, call.found, list(arrays.values()), params)
 
     def number_of(self, node: Node, whole: Node, operands: Sequence[Node]) -> int:
         """The array of the group that a value is, if it is what that array holds now; else -1."""
@@ -156,11 +160,15 @@ def _of(array: NDArray, what: str) -> tuple[int, ...]:
 
 
 def defer(
-    found: Specialised, bound: Binding, values: Mapping[int, Any], execute: Execute
+    of: Kernel[Any, Any],
+    found: Specialised,
+    bound: Binding,
+    values: Mapping[int, Any],
+    execute: Execute,
 ) -> dict[int, Node]:
     """Record a call: what it writes gets new values; its results by their buffers."""
     with trace.lock:
-        whole = _open_group(found, bound, values)
+        whole = _open_group(found, bound, values) if of.fuse is not False else None
         if whole is None:
             name = f"kernel {found.kernel.name}"
             group = Group(execute)
@@ -168,16 +176,22 @@ def defer(
             whole = Node(OPAQUE, name, (), bound.arrays[0]._dtype, (), (), group)
             if current().spans:
                 whole.line = user_span()
-        return _Adding(whole, found, bound, values).run()
+        return _Adding(whole, of, found, bound, values).run()
 
 
 class _Adding:
     """A call being added to a group."""
 
     def __init__(
-        self, whole: Node, found: Specialised, bound: Binding, values: Mapping[int, Any]
+        self,
+        whole: Node,
+        of: Kernel[Any, Any],
+        found: Specialised,
+        bound: Binding,
+        values: Mapping[int, Any],
     ) -> None:
-        self.whole, self.found, self.bound, self.values = whole, found, bound, values
+        self.whole, self.of, self.found = whole, of, found
+        self.bound, self.values = bound, values
         self.group: Group = whole.value
         self.operands = list(whole.args)
 
@@ -195,7 +209,7 @@ class _Adding:
                 buffers[number] = self.added(None, kernel.buffers[number].dtype)
         lazy = {n: self.operand(v._node) for n, v in self.values.items() if type(v) is Scalar}
         numbers = {n: value for n, value in self.values.items() if n not in lazy}
-        group.calls.append(Call(self.found, buffers, numbers, lazy))
+        group.calls.append(Call(self.of, self.found, buffers, numbers, lazy))
         self.whole.args = tuple(self.operands)
         written = bound.written(kernel)
         handles = [bound.arrays[number] for number in written]
@@ -271,6 +285,8 @@ def _open_group(found: Specialised, bound: Binding, values: Mapping[int, Any]) -
     if whole is None or trace.is_held():
         return None
     group: Group = whole.value
+    if group.calls[-1].kernel.fuse is False:
+        return None
     if group.outcome is not None or len(group.calls) >= MOST_CALLS:
         return None
     if any(node.kind not in (LEAF, SCALAR) for node in lazy):

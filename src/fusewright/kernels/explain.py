@@ -19,13 +19,13 @@ from fusewright.frontends.kernels.values import (
     StructKind,
     TupleKind,
 )
-from fusewright.ir.loops.statements import NOWHERE
+from fusewright.ir.loops.statements import NOWHERE, For
 from fusewright.ir.loops.text import kernel_text
 from fusewright.kernels.raising import NotRaised
 from fusewright.kernels.recipe import Recipe
 from fusewright.kernels.specialise import Specialised
 from fusewright.plan.loops.decide import decide
-from fusewright.plan.loops.plan import LoopPlan
+from fusewright.plan.loops.plan import LoopPlan, PairReport
 from fusewright.targets.cpu.loops import CompiledLoops
 
 if TYPE_CHECKING:
@@ -55,13 +55,16 @@ class LoopRecord:
 class CodeRecord:
     """A kernel's code for one set of argument types.
 
-    `arguments` spells the types; `statements` is the program as compiled; `seconds` is what getting
-    the code took, `origin` where it came from.
+    `arguments` spells the types; `statements` is the program as written, `planned` as it runs;
+    `pairs` say which neighbouring loops were fused; `seconds` is what getting the code took,
+    `origin` where it came from.
     """
 
     arguments: tuple[str, ...]
     statements: str
     loops: tuple[LoopRecord, ...]
+    pairs: tuple[PairReport, ...]
+    planned: str
     origin: str
     features: str
     seconds: float
@@ -110,7 +113,9 @@ class KernelExplanation:
             )
             for loop in code.loops:
                 yield from _loop_lines(loop)
-            yield from ("  " + line for line in code.statements.rstrip().splitlines()[1:])
+            for pair in code.pairs:
+                yield from pair_lines(pair)
+            yield from ("  " + line for line in code.planned.rstrip().splitlines()[1:])
 
     def _repr_pretty_(self, printer: Any, cycle: bool) -> None:
         printer.text(str(self))
@@ -128,6 +133,18 @@ def _lazy_lines(call: LazyRecord) -> Iterator[str]:
         yield f"    line {call.because[1]}: {reason}"
 
 
+def pair_lines(pair: PairReport) -> Iterator[str]:
+    """What became of two neighbouring loops."""
+    head = f"  lines {pair.first[1]} and {pair.second[1]}"
+    if not pair.fused:
+        first, *more = pair.why.splitlines() or ["nothing to gain"]
+        yield f"{head}: NOT FUSED: {first}"
+        yield from (f"    {line.strip()}" for line in more)
+        return
+    yield f"{head}: FUSED on ({', '.join(pair.on)}), {pair.form}"
+    yield f"    saves a barrier and {pair.nbytes} bytes of memory traffic an iteration"
+
+
 def _loop_lines(loop: LoopRecord) -> Iterator[str]:
     text = linecache.getline(loop.line[0], loop.line[1]).strip()
     found = (("on threads", loop.threads), ("in vectors", loop.vectors))
@@ -142,9 +159,11 @@ def _loop_lines(loop: LoopRecord) -> Iterator[str]:
 
 @dataclass(frozen=True, slots=True)
 class KernelStats:
-    """`translations`: sets of argument types; `codes`: machine code made for them or found;
-    `parallel_loops` and `ordered_loops` count over all codes.  Of the calls with lazy arrays,
-    `raised` became array statements and `deferred` one pending value each.
+    """`translations`: sets of argument types; `codes`: machine code made for them or found.
+
+    Over all codes: `parallel_loops` and `ordered_loops`, `tasks` (loops at the top), pairs of
+    neighbouring loops that were `fused`, and dead arrays that need no memory (`contracted`).
+    Of the calls with lazy arrays, `raised` became array statements, `deferred` pending kernels.
     """
 
     calls: int
@@ -154,6 +173,9 @@ class KernelStats:
     codes: int
     parallel_loops: int
     ordered_loops: int
+    tasks: int
+    fused: int
+    contracted: int
 
 
 def explain(kernel: Kernel[Any, Any]) -> KernelExplanation:
@@ -176,9 +198,8 @@ def explain(kernel: Kernel[Any, Any]) -> KernelExplanation:
 def stats(kernel: Kernel[Any, Any]) -> KernelStats:
     """Counts over all code a kernel has."""
     every = [found for candidates in kernel.specialisations.values() for found in candidates]
-    loops = [
-        loop for found in every for code in found.compiled.values() for loop in code.plan.loops
-    ]
+    plans = [code.plan for found in every for code in found.compiled.values()]
+    loops = [loop for plan in plans for loop in plan.loops]
     parallel = sum(loop.parallel for loop in loops)
     replayed = kernel.replayed + sum(recorder.calls for recorder in kernel.recorders)
     return KernelStats(
@@ -189,6 +210,9 @@ def stats(kernel: Kernel[Any, Any]) -> KernelStats:
         codes=sum(len(found.compiled) for found in every),
         parallel_loops=parallel,
         ordered_loops=len(loops) - parallel,
+        tasks=sum(isinstance(s, For) for plan in plans for s in plan.kernel.body),
+        fused=sum(pair.fused for plan in plans for pair in plan.pairs),
+        contracted=sum(len(plan.gone) for plan in plans),
     )
 
 
@@ -209,6 +233,8 @@ def _record(kinds: tuple[Kind, ...], found: Specialised, code: CompiledLoops) ->
         tuple(map(spelled, kinds)),
         kernel_text(code.kernel),
         loops,
+        plan.pairs,
+        kernel_text(code.plan.kernel),
         code.origin,
         code.features.name,
         code.seconds,

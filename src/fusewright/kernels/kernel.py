@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Any, Generic, ParamSpec, TypeVar, overload
 
 from fusewright._core import native
 from fusewright.base.errors import ArgumentError, KernelError, UnsupportedError
+from fusewright.base.options import FUSE_LEVELS
 
 if TYPE_CHECKING:
     from fusewright.frontends.kernels.context import Dialect
@@ -19,6 +20,7 @@ if TYPE_CHECKING:
     from fusewright.kernels.quick import Quick
     from fusewright.kernels.specialise import Specialised
 
+Fuse = bool | str | None
 P = ParamSpec("P")
 _record_call: Any = None if native is None else native.record_call
 R = TypeVar("R")
@@ -28,12 +30,18 @@ class Kernel(Generic[P, R]):
     """A function of loops that is compiled for the types it is called with.
 
     `integers="c"` lets `//` and `%` of integers round towards zero.  `__wrapped__` is the function
-    itself: what it does under CPython is what the kernel means.
+    itself: what it does under CPython is what the kernel means.  `fuse` says whether, or up to
+    which level, its loops fuse, whatever the options say.
     """
 
-    def __init__(self, function: Callable[P, R], integers: str = "python") -> None:
+    def __init__(
+        self, function: Callable[P, R], integers: str = "python", fuse: Fuse = None
+    ) -> None:
         if integers not in ("python", "c"):
             raise ArgumentError(f"integers={integers!r}", help='use "python" or "c"')
+        if fuse not in (None, True, False, *FUSE_LEVELS):
+            raise ArgumentError(f"fuse={fuse!r}", help=f"use a bool or one of {FUSE_LEVELS}")
+        self.fuse = fuse
         self.function: FunctionType = plain_function(function)
         self.c_integers = integers == "c"
         self.signature = inspect.signature(function)
@@ -152,20 +160,22 @@ def plain_function(function: Callable[..., Any]) -> FunctionType:
 
 
 @overload
-def kernel(function: Callable[P, R], *, integers: str = "python") -> Kernel[P, R]: ...
+def kernel(
+    function: Callable[P, R], *, integers: str = "python", fuse: Fuse = None
+) -> Kernel[P, R]: ...
 
 
 @overload
 def kernel(
-    function: None = None, *, integers: str = "python"
+    function: None = None, *, integers: str = "python", fuse: Fuse = None
 ) -> Callable[[Callable[P, R]], Kernel[P, R]]: ...
 
 
-def kernel(function: Any = None, *, integers: str = "python") -> Any:
+def kernel(function: Any = None, *, integers: str = "python", fuse: Fuse = None) -> Any:
     """Compile a function of loops; see `Kernel`."""
     if function is None:
-        return lambda decorated: Kernel(decorated, integers)
-    return Kernel(function, integers)
+        return lambda decorated: Kernel(decorated, integers, fuse)
+    return Kernel(function, integers, fuse)
 
 
 def func(function: Callable[P, R]) -> Callable[P, R]:

@@ -43,14 +43,16 @@ def record(
             sharing.settle()  # the call works on the memory itself
         return False, None
     values = binding.scalars(found, arguments)
-    recipe = _recipe(found, bound, values)
+    recipe: Recipe | NotRaised = NotRaised("it is not to be fused")
+    if kernel.fuse is not False:
+        recipe = _recipe(found, bound, values)
     if isinstance(recipe, Recipe):
         found.raised += 1
         _learn(kernel, found, bound, recipe, arguments, options)
         results = _replay(found, recipe, bound, values)
     else:
         found.deferred += 1
-        results = defer(found, bound, values, execute)
+        results = defer(kernel, found, bound, values, execute)
     found.calls += 1
     return True, _returned(results, found.translated.result)
 

@@ -17,6 +17,7 @@ import numpy as np
 
 from fusewright.base.options import Options
 from fusewright.frontends.kernels.values import Path
+from fusewright.ir.nest import Source
 from fusewright.kernels.specialise import Specialised, reach_of
 from fusewright.targets.cpu.threads import code, give_team, take_team, thread_count
 
@@ -113,28 +114,20 @@ def learn(
     places = {(name,): number for number, name in enumerate(names)}
     paths = dict(zip(translated.kernel.given, translated.paths, strict=True))
     words: list[Any] = [0]
-    team, threads = 0, thread_count() if compiled.is_threaded else 1
     moving, results, pointers = [], [], {}
     for word in module.words:
         path: Path | None = None
-        if word.what == "team":
-            team = len(words)
-            words.append(0)
-            continue
         if word.what == "pointer":
             path = paths[word.number]
             pointers[word.number] = len(words) - 1
             if path is None:
                 dtype = translated.kernel.buffers[word.number].dtype.numpy
                 results.append((len(words), dtype))
-        else:
+        elif word.what == "param":
             source = translated.kernel.arguments[word.number]
             path = reach_of(source, translated, paths)
             if source.what != "scalar":
-                assert path is not None
-                array = arguments[str(path[0])]
-                every = array.shape if source.what == "extent" else array.strides
-                words.append(every[source.dim])
+                words.append(_fixed(source, path, arguments))
                 continue
         if path is not None:
             if path not in places:
@@ -143,10 +136,18 @@ def learn(
         words.append(0)
     spec = _spec(compiled, pointers, paths, arguments)
     words[0] = ctypes.addressof(spec)
-    return Quick(
-        found, options, code().loops, spec, words, tuple(moving), tuple(results), finish,
-        team if threads > 1 else 0, threads,
-    )  # fmt: skip
+    threads = thread_count() if compiled.is_threaded else 1
+    team = len(module.words) if threads > 1 else 0  # the last word
+    known = (spec, words, tuple(moving), tuple(results), finish, team, threads)
+    return Quick(found, options, code().loops, *known)
+
+
+def _fixed(source: Source, path: Path | None, arguments: Mapping[str, Any]) -> int:
+    """An extent or stride of an argument."""
+    assert path is not None
+    array = arguments[str(path[0])]
+    number: int = (array.shape if source.what == "extent" else array.strides)[source.dim]
+    return number
 
 
 def _spec(

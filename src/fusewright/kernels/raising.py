@@ -109,13 +109,14 @@ class _Raising:
         self.variables: dict[int, _Variable] = {}
         self.accesses: list[Access] = []
         self.box: dict[int, tuple[int, int]] = {}
+        self.declared: set[int] = set()
         self.loops = 0
 
     def run(self) -> Recipe:
         for statement in self.kernel.body:
             self.accesses, self.box = [], {}
             self.block((statement,), _Loops())
-            wrong = all_keep_order(self.accesses, self.box)
+            wrong = all_keep_order(self.accesses, self.box, self.declared)
             if wrong is not None:
                 raise NotRaised("iterations meet at one place", wrong.span)
         writes = {array: now for array, now in self.versions.items() if now != array}
@@ -142,6 +143,8 @@ class _Raising:
             if low is None or high is None or low.factors or high.factors:
                 raise NotRaised("its bounds are not numbers known at the call", statement.span)
             box[dim.index] = (low.constant, max(0, high.constant - low.constant))
+        if statement.declared:
+            self.declared.update(box)
         changed = {s.local for s in walk(statement.body) if isinstance(s, Let)}
         self.forget(changed)
         self.loops += 1

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import sys
 from collections.abc import Mapping, Sequence
+from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -14,14 +15,16 @@ from fusewright.frontends.arrays import trace
 from fusewright.frontends.kernels.context import Settings
 from fusewright.frontends.kernels.values import StaticKind
 from fusewright.ir.loops.statements import Check
+from fusewright.ir.loops.statements import Kernel as Loops
 from fusewright.ir.nest import Source
-from fusewright.kernels import lazy, specialise
+from fusewright.kernels import diagnostics, lazy, specialise
 from fusewright.kernels.arguments import kind_of, plain_number
 from fusewright.kernels.quick import MOST, key_of, learn
 from fusewright.kernels.specialise import Specialised, apart, memories, with_facts
 
 if TYPE_CHECKING:
     from fusewright.kernels.kernel import Kernel
+    from fusewright.kernels.units import Unit
     from fusewright.targets.cpu.loops import CompiledLoops
 
 NDArray = np.ndarray[Any, Any]
@@ -42,10 +45,11 @@ def run(kernel: Kernel[Any, Any], arguments: Mapping[str, Any]) -> Any:
     arrays = memories(found, arguments)
     params = parameters(found, arrays, arguments)
     if options.target == "reference":
-        _interpret(found, arrays, params)
+        _interpret(found.kernel, arrays, params)
     else:
-        compiled = _compiled(found, arrays, params, options)
-        _remember(kernel, found, compiled, arguments, options)
+        compiled = _compiled(kernel, found, arrays, params, options)
+        if not options.verify:
+            _remember(kernel, found, compiled, arguments, options)
     found.calls += 1
     return _result(found, arrays)
 
@@ -131,20 +135,25 @@ def parameters(
     return [value(source) for source in translated.kernel.arguments]
 
 
-def execute(found: Specialised, arrays: list[NDArray], params: list[Any]) -> None:
-    """Run a kernel on NumPy arrays of the kinds it was translated for."""
+def execute(
+    kernel: Kernel[Any, Any] | None,
+    found: Specialised | Unit,
+    arrays: list[NDArray],
+    params: list[Any],
+) -> None:
+    """Run a kernel (None: one joined from several) on arrays of the kinds it was translated for."""
     options = current()
     if options.target == "reference":
-        _interpret(found, arrays, params)
+        _interpret(found.kernel, arrays, params)
     else:
-        _compiled(found, arrays, params, options)
+        _compiled(kernel, found, arrays, params, options)
 
 
-def _interpret(found: Specialised, arrays: list[NDArray], params: list[Any]) -> None:
+def _interpret(kernel: Loops, arrays: list[NDArray], params: list[Any]) -> None:
     # Imported here: only the reference target interprets.
     from fusewright.ir.loops import interpret
 
-    interpret.run(found.kernel, arrays, params, _show, failed)
+    interpret.run(kernel, arrays, params, _show, failed)
 
 
 def _show(text: str) -> None:
@@ -152,18 +161,39 @@ def _show(text: str) -> None:
 
 
 def _compiled(
-    found: Specialised, arrays: list[NDArray], params: list[Any], options: Options
+    kernel: Kernel[Any, Any] | None,
+    found: Specialised | Unit,
+    arrays: list[NDArray],
+    params: list[Any],
+    options: Options,
 ) -> CompiledLoops:
     # Imported here: it brings the code generator in.
-    from fusewright.targets.cpu.loops import obtain
+    from fusewright.targets.cpu.loops import obtain, settings_of
 
+    wanted = of_kernel(kernel, options) if kernel is not None else options
     disjoint = apart(found.kernel, arrays)
-    key = (disjoint, options.features)
-    code = found.compiled.get(key)
+    key = (disjoint, options.features, settings_of(wanted))
+    code: CompiledLoops | None = found.compiled.get(key)
     if code is None:
-        code = found.compiled[key] = obtain(with_facts(found.kernel, disjoint), options)
-    code.run(arrays, params, failed)
+        code = found.compiled[key] = obtain(with_facts(found.kernel, disjoint), wanted)
+        if kernel is not None and options.diagnostics != "off" and isinstance(found, Specialised):
+            diagnostics.report(kernel, found, code, options.diagnostics)
+    if options.check and isinstance(found, Specialised):
+        diagnostics.check_tables(found, arrays)
+    if options.verify and isinstance(found, Specialised):
+        diagnostics.verified(found, code, arrays, params, wanted, failed)
+    else:
+        code.run(arrays, params, failed)
     return code
+
+
+def of_kernel(kernel: Kernel[Any, Any], options: Options) -> Options:
+    """The options with what the decorator says."""
+    if kernel.fuse is None:
+        return options
+    if isinstance(kernel.fuse, str):
+        return replace(options, fuse=True, fuse_level=kernel.fuse)
+    return replace(options, fuse=kernel.fuse)
 
 
 def failed(check: Check, values: tuple[Any, ...], loops: tuple[Any, ...]) -> Exception:

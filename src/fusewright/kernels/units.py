@@ -57,8 +57,10 @@ def unit_of(
     if options.target == "reference" or not options.background or not options.fuse:
         runs += options.fuse
         return unit if options.fuse else None
-    disjoint = apart(unit.kernel, buffers)
-    facts = (disjoint, options.features)
+    # Imported here: it brings the code generator in.
+    from fusewright.targets.cpu.loops import settings_of
+
+    facts = (apart(unit.kernel, buffers), options.features, settings_of(options))
     if facts in unit.compiled:
         runs += 1
         return unit
@@ -69,7 +71,7 @@ def unit_of(
 
 
 def _compile(unit: Unit, facts: Any, options: Any) -> None:
-    # Imported here: it brings the code generator in.
+    # Imported here: as above.
     from fusewright.targets.cpu.loops import obtain
 
     unit.compiled[facts] = obtain(with_facts(unit.kernel, facts[0]), options)

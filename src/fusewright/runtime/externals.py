@@ -10,7 +10,7 @@ from fusewright.base.errors import InternalError
 
 _C = (
     "memcpy", "memmove", "memset", "bzero", "memcmp", "strlen",
-    "syscall", "__errno_location",
+    "syscall", "__errno_location", "malloc", "free",
     "pthread_create", "pthread_detach", "pthread_sigmask",
 )  # fmt: skip
 _MATH = tuple(

@@ -22,6 +22,7 @@ from fusewright.frontends.kernels.values import (
 from fusewright.ir import dtypes
 from fusewright.ir.dtypes import FLOAT64, INT64, UINT64, DType
 from fusewright.ir.expr import Expr, cast, const, op
+from fusewright.ir.loops.statements import Fence, Unique
 
 Values = Sequence[Value]
 Row = Callable[[Translation, ast.Call, Values], Value]
@@ -119,9 +120,28 @@ def _mixed(word: Expr) -> Expr:
     return op("bitwise_xor", word, op("right_shift", word, const(31, UINT64)))
 
 
+def _nofuse(t: Translation, node: ast.Call, values: Values) -> Value:
+    arguments(t, node, values, 0, 0)
+    t.write(Fence(t.span(node)))
+    return Static(None)
+
+
+def _assume_unique(t: Translation, node: ast.Call, values: Values) -> Value:
+    arguments(t, node, values, 1, 1)
+    table, span = values[0], t.span(node)
+    if not isinstance(table, ArrayRef) or not table.dtype.is_integer:
+        raise KernelError(
+            f"fw.assume_unique of {describe(table)}", span, help="pass an array of integers"
+        )
+    t.write(Unique(table.buffer, span))
+    return Static(None)
+
+
 ROWS: dict[Any, Row] = {
     language.local: _local,
     language.vector: _vector,
     language.random: _random,
+    language.nofuse: _nofuse,
+    language.assume_unique: _assume_unique,
     **{function: _atomic(name) for function, name in language.ATOMICS.items()},
 }

@@ -55,6 +55,16 @@ def static(value: T) -> T:
     return value
 
 
+def nofuse() -> None:
+    """Loops before and after stay apart."""
+
+
+def assume_unique(table: Any) -> None:
+    """Say that an array of indices holds no value twice, so that `a[table[i]]` is another element
+    in each iteration.  `fw.options(check=True)` looks.
+    """
+
+
 def local(shape: int | tuple[int, ...], dtype: Any = np.float64) -> Any:
     """A small array of the kernel's own, filled with zeros; its shape is known when compiled."""
     return np.zeros(shape, dtype)

@@ -17,6 +17,7 @@ from fusewright.ir.expr import Expr, postorder, typed_op
 from fusewright.ir.loops.statements import (
     Block,
     Check,
+    Fence,
     For,
     If,
     Kernel,
@@ -26,6 +27,7 @@ from fusewright.ir.loops.statements import (
     Shown,
     Statement,
     Store,
+    Unique,
     While,
 )
 
@@ -67,13 +69,13 @@ class _Machine:
     ) -> None:
         self.kernel = kernel
         self.arrays = dict(zip(kernel.given, arrays, strict=True))
-        for number in kernel.scratch:
-            buffer = kernel.buffers[number]
-            shape = [extent.attr for extent in buffer.extents]
-            self.arrays[number] = np.zeros(shape, buffer.dtype.numpy)
         self.params = [d.numpy.type(v) for d, v in zip(kernel.dtypes, params, strict=True)]
         self.indices: dict[int, Any] = {}
         self.locals: dict[int, Any] = {}
+        for number in kernel.scratch:
+            buffer = kernel.buffers[number]
+            shape = [int(self.value(extent)) for extent in buffer.extents]
+            self.arrays[number] = np.zeros(shape, buffer.dtype.numpy)
         self.show = show
         self.failed = failed
 
@@ -198,6 +200,10 @@ def _print(machine: _Machine, statement: Print) -> None:
     machine.show("".join(parts))
 
 
+def _nothing(machine: _Machine, statement: Fence | Unique) -> None:
+    """It only says something to the planner."""
+
+
 def _check(machine: _Machine, statement: Check) -> None:
     if not machine.value(statement.condition):
         values = tuple(machine.value(value).item() for value in statement.values)
@@ -215,4 +221,6 @@ _RUN: dict[type, Callable[[_Machine, Any], None]] = {
     Leave: _leave,
     Print: _print,
     Check: _check,
+    Fence: _nothing,
+    Unique: _nothing,
 }

@@ -106,7 +106,7 @@ class _Whole:
             moved = Source("scalar", len(self.scalars))
             self.scalars.append((number, place))
         else:
-            moved = replace(source, slot=buffers[source.slot])
+            moved = source._replace(slot=buffers[source.slot])
         if moved not in self.known:
             self.known[moved] = len(self.sources)
             self.sources.append(moved)

@@ -152,7 +152,22 @@ class Check:
     span: Span = NOWHERE
 
 
-Statement = Let | Store | For | While | If | Block | Leave | Print | Check
+@dataclass(frozen=True, slots=True)
+class Fence:
+    """Loops before and after stay apart."""
+
+    span: Span = NOWHERE
+
+
+@dataclass(frozen=True, slots=True)
+class Unique:
+    """The user's word that a buffer holds no value twice."""
+
+    buffer: int
+    span: Span = NOWHERE
+
+
+Statement = Let | Store | For | While | If | Block | Leave | Print | Check | Fence | Unique
 
 
 @dataclass(frozen=True, slots=True)
@@ -169,8 +184,8 @@ class Kernel:
     """A kernel: what it is given and what it does.
 
     `arguments[k]` is the source of `param(k)`: a scalar, or the extent or stride of a buffer.
-    The buffers in `scratch` are arrays of the kernel's own with literal extents; their content is
-    undefined until written, the others are given.  `written` are the given buffers it writes.
+    The buffers in `scratch` are arrays of the kernel's own; their content is undefined until
+    written, the others are given.  `written` are the given buffers it writes.
     `disjoint` says which pairs of given buffers share no memory.
     """
 

@@ -11,6 +11,7 @@ from fusewright.ir.expr import Expr
 from fusewright.ir.loops.statements import (
     Block,
     Check,
+    Fence,
     For,
     If,
     Kernel,
@@ -20,6 +21,7 @@ from fusewright.ir.loops.statements import (
     Shown,
     Statement,
     Store,
+    Unique,
     While,
 )
 from fusewright.ir.nest import Buffer, Source
@@ -81,6 +83,10 @@ class _Writer:
             yield f"b{statement.buffer}[{inner}] {word} {show(statement.value)}"
         elif isinstance(statement, Leave):
             yield f"leave L{statement.label}"
+        elif isinstance(statement, Fence):
+            yield "fence"
+        elif isinstance(statement, Unique):
+            yield f"unique b{statement.buffer}"
         elif isinstance(statement, Print):
             pieces = (repr(p) if isinstance(p, str) else self._shown(p) for p in statement.pieces)
             yield f"print({', '.join(pieces)})"

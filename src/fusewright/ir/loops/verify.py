@@ -46,8 +46,6 @@ class _Checker:
             self._require(buffer.slot == number, f"buffer {number} calls itself {buffer.slot}")
             for extent in (*buffer.extents, *(buffer.strides or ())):
                 self._expression(extent, "an extent")
-            literal = all(extent.name == "const" for extent in buffer.extents)
-            self._require(number not in kernel.scratch or literal, f"scratch {number} has no size")
         self._block(kernel.body)
 
     def _block(self, body: tuple[Statement, ...]) -> None:

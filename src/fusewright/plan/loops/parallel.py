@@ -51,7 +51,10 @@ class Nest:
 
 
 class Ways:
-    """Collects the loops that run in threads and vectors; `body` gives the statements to run."""
+    """Collects the loops that run in threads and vectors; `body` gives the statements to run.
+
+    Loops over strips have been judged before: `proved` are independent, `ordered` are not.
+    """
 
     def __init__(self, around: Surroundings, reasons: bool = False) -> None:
         self.around = around
@@ -59,6 +62,8 @@ class Ways:
         self.threads: set[int] = set()
         self.vectors: set[int] = set()
         self.reports: list[LoopReport] = []
+        self.proved: set[int] = set()
+        self.ordered: set[int] = set()
 
     def body(
         self, body: Sequence[Statement], live: Locals, in_task: bool = False
@@ -97,7 +102,7 @@ class Ways:
         threads = first in free and not in_task
         if threads:
             self.threads.add(first)
-        chosen = self._vector(loop, nest)
+        chosen = self.vector(loop, nest.parallel)
         inside = live | exposed(loop.body)
         if chosen >= 0:
             self.vectors.add(chosen)
@@ -109,30 +114,35 @@ class Ways:
     def nest(self, loop: For, live: Locals) -> Nest:
         """What the analysis says of a loop."""
         unit = unit_of(self.around, loop, live)
+        first = loop.dims[0].index
+        if first in self.proved | self.ordered:
+            return Nest(loop, unit, None, (first,) if first in self.proved else ())
         facts = replace(self.around.facts, witnesses=False)
         found = order(unit, facts)
+        indices = [dim.index for dim in loop.dims]
         if not loop.declared:
-            return Nest(loop, unit, found, found.parallel)
+            free = tuple(indices[n] for n in found.parallel if n < len(indices))
+            return Nest(loop, unit, found, free)
         collide = {number for r in found.reductions for number in r.dims}
         collide |= {c.dim for c in found.carries if c.source.mode == c.sink.mode == "update"}
         collide |= {c.number for c in unit.carried}
-        every = (dim.index for dim in loop.dims)
-        return Nest(loop, unit, found, tuple(n for n in every if n not in collide))
+        free = tuple(n for place, n in enumerate(indices) if place not in collide)
+        return Nest(loop, unit, found, free)
 
     # -- vectors --------------------------------------------------------------------------------
 
-    def _vector(self, loop: For, nest: Nest) -> int:
+    def vector(self, loop: For, parallel: tuple[int, ...]) -> int:
         """The dim of the loop to run in vectors, or -1."""
         if not self._fits_lanes(loop):
             return -1
         best, number = max(
             ((self._worth(loop, dim.index), dim.index) for dim in loop.dims
-             if dim.index in nest.parallel),
+             if dim.index in parallel),
             default=(0.0, -1),
             key=lambda item: item[0],
         )  # fmt: skip
         if number >= 0:  # of equals, the innermost
-            equal = [d.index for d in loop.dims if d.index in nest.parallel
+            equal = [d.index for d in loop.dims if d.index in parallel
                      and self._worth(loop, d.index) >= best]  # fmt: skip
             number = equal[-1]
         inner = self._inner_worth(loop)
@@ -204,9 +214,10 @@ class Ways:
         )  # fmt: skip
 
     def _reason(self, loop: For, nest: Nest) -> tuple[str, Span]:
-        numbers = {dim.index for dim in loop.dims}
-        assert nest.order is not None
-        if numbers <= set(nest.parallel):
+        numbers = set(range(len(loop.dims)))
+        if nest.order is None:
+            return "strips run in order: each needs what the one before has written", NOWHERE
+        if {dim.index for dim in loop.dims} <= set(nest.parallel):
             return self._not_wide(loop), NOWHERE
         for carry in nest.order.carries:
             if carry.dim in numbers:

@@ -41,7 +41,8 @@ class LoopReport:
 class PairReport:
     """What became of two loops, one after the other: fused at a level on these loops, or why not.
 
-    `barriers` and `streams` are what fusing saves: launches, and passes over whole arrays.
+    `nbytes` is what fusing saves in each iteration: elements that stay in registers or in a cache;
+    and it saves a launch.
     """
 
     first: Span
@@ -50,7 +51,7 @@ class PairReport:
     level: Level | None
     on: tuple[str, ...] = ()
     why: str = ""
-    streams: int = 0
+    nbytes: int = 0
     form: str = ""
 
 

@@ -50,6 +50,8 @@ class Homes:
 
     def _begins_whole(self, body: tuple[Statement, ...], buffer: int) -> bool:
         """Whether every element gets a value before anything else happens to the buffer."""
+        if any(extent.name != "const" for extent in self.kernel.buffers[buffer].extents):
+            return False
         size = prod(int(e.attr) for e in self.kernel.buffers[buffer].extents)
         cells: set[tuple[int, ...]] = set()
         for statement in body:

@@ -8,13 +8,13 @@ the nest are parameters of it.
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from itertools import pairwise
 
 from fusewright.analysis.unit import Access, Carried, Dim, Effect, Facts, Unit
 from fusewright.base.source import Span
 from fusewright.ir.dtypes import INT64, DType
-from fusewright.ir.expr import Expr, const, load, op, param, postorder, rewrite
+from fusewright.ir.expr import Expr, const, index, load, op, param, postorder, rewrite
 from fusewright.ir.loops.statements import (
     Block,
     Check,
@@ -26,6 +26,7 @@ from fusewright.ir.loops.statements import (
     Print,
     Statement,
     Store,
+    Unique,
     While,
     buffers_of,
     expressions,
@@ -90,7 +91,7 @@ class Surroundings:
 
 
 def surroundings(
-    kernel: Kernel, names: Mapping[int, str], parameters: Mapping[int, str], unique: frozenset[int]
+    kernel: Kernel, names: Mapping[int, str], parameters: Mapping[int, str]
 ) -> Surroundings:
     """Gather what holds for the whole kernel."""
     counts: dict[int, int] = {}
@@ -110,8 +111,11 @@ def surroundings(
         for number, source in enumerate(kernel.arguments)
         if source.what == "extent"
     )
-    facts = Facts(unique=unique, ranges=extents, names=tuple(parameters.items()))
-    return Surroundings(kernel, roots_of(kernel), values, Homes(kernel), names, facts)
+    roots = roots_of(kernel)
+    alone = {n for n in roots.root if list(roots.root.values()).count(roots.root[n]) == 1}
+    tables = {s.buffer for s in walk(kernel.body) if isinstance(s, Unique)} & alone
+    facts = Facts(unique=frozenset(tables), ranges=extents, names=tuple(parameters.items()))
+    return Surroundings(kernel, roots, values, Homes(kernel), names, facts)
 
 
 def written_out(expr: Expr, values: Mapping[int, Expr]) -> Expr:
@@ -124,7 +128,9 @@ def written_out(expr: Expr, values: Mapping[int, Expr]) -> Expr:
 
 
 def unit_of(around: Surroundings, loop: For, live: Locals, label: str = "loop") -> Unit:
-    """The nest as a unit; `live` are the variables read after it."""
+    """The nest as a unit, its loops numbered from 0 on, the outermost first, so that equal indices
+    of two nests are equal; `live` are the variables read after it.
+    """
     return _Reader(around, loop).unit(live, label)
 
 
@@ -137,8 +143,8 @@ class _Reader:
         self.accesses: list[Access] = []
         self.effects: list[Effect] = []
         self.values: dict[int, Expr] = dict(around.values)
-        self.inside = {dim.index for dim in loop.dims}
-        self.inside |= {dim.index for s in walk(loop.body) if isinstance(s, For) for dim in s.dims}
+        every = [dim.index for s in walk((loop,)) if isinstance(s, For) for dim in s.dims]
+        self.numbers = {number: place for place, number in enumerate(every)}
         self.changing = assigned(loop.body)
         self.inner: list[Dim] = []
         self.guards: list[Expr] = []
@@ -159,8 +165,12 @@ class _Reader:
         """An expression over the nest's own loops and parameters."""
 
         def rule(node: Expr) -> Expr | None:
-            if node.name == "index" and node.attr not in self.inside:
-                return param((node.attr, LOOP), node.dtype)
+            if node.name == "index":
+                own = self.numbers.get(node.attr)
+                outer = param((node.attr, LOOP), node.dtype)
+                return outer if own is None else index(own, node.dtype)
+            if node.name == "where":
+                return self._not_wrapped(node)
             if node.name != "local":
                 return None
             known = self.values.get(node.attr)
@@ -172,8 +182,17 @@ class _Reader:
 
         return rewrite(root, rule, {})
 
+    def _not_wrapped(self, node: Expr) -> Expr | None:
+        """A table's element that would count from the end if it were negative, which it is not."""
+        condition, _, value = node.args
+        wraps = condition.name == "less" and condition.args[0] is value
+        return value if wraps and value.name == "load" and self._is_unique(value.attr) else None
+
+    def _is_unique(self, buffer: int) -> bool:
+        return buffer in self.around.facts.unique
+
     def _dim(self, number: int, low: Expr, high: Expr, name: str) -> Dim:
-        return Dim(number, self.expr(low), self.expr(high), name)
+        return Dim(self.numbers[number], self.expr(low), self.expr(high), name)
 
     def _reads(self, root: Expr, span: Span, depth: int | None = None) -> None:
         for node in postorder([root]):
@@ -199,7 +218,7 @@ class _Reader:
     def _home(self, buffer: int) -> tuple[Expr, ...]:
         """The loops of which each iteration has a buffer of its own."""
         home = self.around.homes.loops(buffer)
-        return tuple(index for index in home if index.attr in self.inside)
+        return tuple(index(self.numbers[i.attr]) for i in home if i.attr in self.numbers)
 
     # -- statements -----------------------------------------------------------------------------
 
@@ -210,6 +229,8 @@ class _Reader:
 
     def _statement(self, statement: Statement) -> None:
         span = statement.span
+        if isinstance(statement, Store):
+            statement = as_update(statement)
         for root in expressions(statement):
             self._reads(root, span)
         if isinstance(statement, Let):
@@ -228,7 +249,7 @@ class _Reader:
             self._block(statement.body)
         elif isinstance(statement, If):
             self._if(statement)
-        else:
+        elif isinstance(statement, For | While):
             self._loop(statement)
 
     def _effect(self, kind: str, span: Span) -> None:
@@ -273,7 +294,7 @@ class _Reader:
     # -- variables ------------------------------------------------------------------------------
 
     def _carried(self, live: Locals) -> tuple[Carried, ...]:
-        number = self.loop.dims[0].index
+        number = 0
         handed = self.changing & (exposed(self.loop.body) | live)
         found = [self._variable(local, number, live) for local in sorted(handed)]
         if self.leaves is not None:
@@ -285,6 +306,19 @@ class _Reader:
         lets = [s for s in walk(self.loop.body) if isinstance(s, Let) and s.local == local]
         kind = reduction(self.loop, local)
         return Carried(name, number, kind, _is_exact(kind, dtype), lets[0].span)
+
+
+def as_update(store: Store) -> Store:
+    """`b[i] = b[i] + x` as the update it is, where x does not read the array."""
+    value = store.value
+    if store.combine or value.name not in ONE_TO_ONE | EXTREMES or len(value.args) != 2:
+        return store
+    for own, other in (value.args, value.args[::-1]):
+        here = own.name == "load" and own.attr == store.buffer and own.args == store.indices
+        again = any(n.name == "load" and n.attr == store.buffer for n in postorder([other]))
+        if here and not again and (own is value.args[0] or value.name != "subtract"):
+            return replace(store, combine=value.name, value=other)
+    return store
 
 
 def reduction(loop: For, local: int) -> str:

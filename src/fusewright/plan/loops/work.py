@@ -6,9 +6,10 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 
+from fusewright.ir import linear
 from fusewright.ir.dtypes import INT64
 from fusewright.ir.expr import Expr, const, op, postorder
-from fusewright.ir.loops.statements import For, Statement, While, blocks, expressions
+from fusewright.ir.loops.statements import Dim, For, Statement, While, blocks, expressions
 
 IN_VECTORS, ALONE = 60, 400
 """Picoseconds of an operation on one element, in vectors and one by one."""
@@ -45,11 +46,22 @@ def _in_vectors(statement: Statement, vectors: frozenset[int]) -> bool:
 def _times(cost: Expr, loop: For, first: int) -> Expr:
     """The cost of all iterations of the dims from `first` on."""
     for dim in loop.dims[first:]:
-        trips = op("subtract", dim.high, dim.low)
-        if not _known(trips):
-            trips = const(UNKNOWN_TRIPS, INT64)
-        cost = op("multiply", cost, trips)
+        cost = op("multiply", cost, _trips(dim))
     return cost
+
+
+def _trips(dim: Dim) -> Expr:
+    """Iterations of a loop; in a strip, those of a whole one."""
+    for low in (dim.low, *_alternatives(dim.low)):
+        for high in (dim.high, *_alternatives(dim.high)):
+            trips = linear.minus(high, low)
+            if _known(trips):
+                return trips
+    return const(UNKNOWN_TRIPS, INT64)
+
+
+def _alternatives(bound: Expr) -> tuple[Expr, ...]:
+    return bound.args if bound.name in ("imin", "imax") else ()
 
 
 def _known(expr: Expr) -> bool:

@@ -28,7 +28,13 @@ from fusewright.runtime.image import Image, LoadedImage, load
 from fusewright.targets.cpu import compiler
 from fusewright.targets.cpu.compiled import disk_key
 from fusewright.targets.cpu.features import FeatureSet, select
-from fusewright.targets.cpu.threads import code, give_team, take_team, thread_count
+from fusewright.targets.cpu.threads import (
+    code,
+    default_threads,
+    give_team,
+    take_team,
+    thread_count,
+)
 
 LEVEL = 2
 REPORT_WORDS = 64
@@ -178,7 +184,9 @@ def obtain(kernel: Kernel, options: Options) -> CompiledLoops:
 
 def settings_of(options: Options) -> Settings:
     """What plans depend on."""
-    return Settings(options.fuse, "overlap", True, options.reassociate)
+    threads = options.threads or default_threads()
+    level: Any = options.fuse_level
+    return Settings(options.fuse and not options.graph, level, threads > 1, options.reassociate)
 
 
 Made = tuple[LoopPlan, LoopModule, Image]

@@ -1,0 +1,187 @@
+"""What an iteration stores and reads again it keeps; dead arrays that nobody reads then disappear.
+
+    b[i] = a[i] * 2          v = a[i] * 2
+    c[i] = b[i] + 1    ->    b[i] = v          (nothing, where b is dead)
+                             c[i] = v + 1
+
+The variable has the array's dtype, so that the store's rounding stays.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from dataclasses import replace
+
+from fusewright.ir import linear
+from fusewright.ir.expr import Expr, local, postorder, typed_op
+from fusewright.ir.loops.statements import (
+    For,
+    If,
+    Kernel,
+    Let,
+    Local,
+    Statement,
+    Store,
+    While,
+    blocks,
+    expressions,
+    walk,
+    with_blocks,
+)
+from fusewright.plan.loops.exposed import Locals, assigned
+from fusewright.plan.loops.rename import Body, Numbers, rewritten
+
+Known = dict[tuple[int, tuple[Expr, ...]], Expr]
+
+
+def forwarded(kernel: Kernel, numbers: Numbers) -> Kernel:
+    """The kernel with values kept in variables, without stores that nobody reads."""
+    body = _Forward(kernel, numbers).block(kernel.body, {})
+    body = without_dead(kernel, body)
+    return replace(kernel, body=body, locals=tuple(numbers.locals))
+
+
+class _Forward:
+    def __init__(self, kernel: Kernel, numbers: Numbers) -> None:
+        self.kernel = kernel
+        self.numbers = numbers
+
+    def block(self, body: Body, known: Known) -> Body:
+        done: list[Statement] = []
+        for place, statement in enumerate(body):
+            for fresh in self._statement(statement, known, body[place + 1 :]):
+                done.append(fresh)
+        return tuple(done)
+
+    def _statement(self, statement: Statement, known: Known, rest: Body) -> list[Statement]:
+        if isinstance(statement, Store):
+            return self._store(self._read(statement, known), known, rest)
+        if isinstance(statement, Let):
+            fresh_let = self._read(statement, known)
+            self._forget_variables(known, frozenset((statement.local,)))
+            return [fresh_let]
+        inner = blocks(statement)
+        if isinstance(statement, For | While):
+            self._forget(known, statement)
+        if not isinstance(statement, While):  # its condition stands after its head
+            statement = with_blocks(
+                self._read(with_blocks(statement, [()] * len(inner)), known), inner
+            )
+        fresh = [self.block(block, dict(known)) for block in inner]
+        self._forget(known, statement)
+        return [with_blocks(statement, fresh)]
+
+    def _read(self, statement: Statement, known: Known) -> Statement:
+        if not known:
+            return statement
+
+        def rule(node: Expr) -> Expr | None:
+            return known.get((node.attr, node.args)) if node.name == "load" else None
+
+        return rewritten((statement,), rule)[0]
+
+    def _store(self, store: Statement, known: Known, rest: Body) -> list[Statement]:
+        assert isinstance(store, Store)
+        place = (store.buffer, store.indices)
+        before = known.get(place)
+        if store.combine and before is not None:
+            value = typed_op(store.combine, store.value.dtype, before, store.value)
+            store = replace(store, combine="", value=value)
+        self._overwritten(known, store)
+        if store.combine or not _read_later(place, rest):
+            known.pop(place, None)
+            return [store]
+        if store.value.name in ("const", "param"):
+            known[place] = store.value
+            return [store]
+        dtype = self.kernel.buffers[store.buffer].dtype
+        number = self.numbers.local(Local("_", dtype))
+        known[place] = kept = local(number, dtype)
+        return [Let(number, store.value, store.span), replace(store, value=kept)]
+
+    def _overwritten(self, known: Known, store: Store) -> None:
+        """Forget what the store may change."""
+        for buffer, indices in list(known):
+            if buffer == store.buffer:
+                apart = any(
+                    linear.distance(x, y) not in (0, None)
+                    for x, y in zip(indices, store.indices, strict=True)
+                )
+            else:
+                apart = self.kernel.apart(buffer, store.buffer)
+            if not apart:
+                del known[buffer, indices]
+
+    def _forget(self, known: Known, statement: Statement) -> None:
+        """Forget what anything in a statement may change."""
+        for inner in walk((statement,)):
+            if isinstance(inner, Store):
+                for buffer, indices in list(known):
+                    if buffer == inner.buffer or not self.kernel.apart(buffer, inner.buffer):
+                        del known[buffer, indices]
+        self._forget_variables(known, assigned((statement,)))
+
+    def _forget_variables(self, known: Known, changed: Locals) -> None:
+        for place, value in list(known.items()):
+            used = {n.attr for n in postorder([*place[1], value]) if n.name == "local"}
+            if used & changed:
+                del known[place]
+
+
+def _read_later(place: tuple[int, tuple[Expr, ...]], rest: Iterable[Statement]) -> bool:
+    """Whether a body mentions a load of this very element, or updates it."""
+    buffer, indices = place
+    for statement in walk(tuple(rest)):
+        if isinstance(statement, Store) and statement.combine and statement.buffer == buffer:
+            return True
+        for node in postorder(expressions(statement)):
+            if node.name == "load" and node.attr == buffer and node.args == indices:
+                return True
+    return False
+
+
+def without_dead(kernel: Kernel, body: Body) -> Body:
+    """Without stores into arrays that nobody reads, and without what only they needed."""
+    silent = {b.slot for b in kernel.buffers if b.dead} | set(kernel.scratch)
+    while True:
+        loads = {
+            node.attr
+            for statement in walk(body)
+            for node in postorder(expressions(statement))
+            if node.name == "load"
+        }
+        used = {
+            node.attr
+            for statement in walk(body)
+            for node in postorder(expressions(statement))
+            if node.name == "local"
+        }
+        shorter = _without(body, silent - loads, used)
+        if shorter == body:
+            return body
+        body = shorter
+
+
+def _without(body: Body, silent: set[int], used: set[int]) -> Body:
+    kept: list[Statement] = []
+    for statement in body:
+        if isinstance(statement, Store) and statement.buffer in silent:
+            continue
+        if isinstance(statement, Let) and statement.local not in used:
+            continue
+        inner = blocks(statement)
+        if inner:
+            fresh = [_without(block, silent, used) for block in inner]
+            emptied = any(inner) and not any(fresh)
+            if emptied and isinstance(statement, For | If):
+                continue
+            statement = with_blocks(statement, fresh)
+        kept.append(statement)
+    return tuple(kept)
+
+
+def untouched(kernel: Kernel, body: Body) -> frozenset[int]:
+    """The dead buffers that nothing in a body uses."""
+    seen = {s.buffer for s in walk(body) if isinstance(s, Store)}
+    seen |= {n.attr for s in walk(body) for n in postorder(expressions(s)) if n.name == "load"}
+    return frozenset(b.slot for b in kernel.buffers if b.dead) - seen

@@ -1,0 +1,182 @@
+"""Which loops of a block become one: first those over the same iterations, then, in strips, those
+that share a loop only, or that meet a few iterations apart.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+
+from fusewright.analysis.pairs import compare, independent
+from fusewright.analysis.unit import Facts
+from fusewright.analysis.verdict import Verdict
+from fusewright.ir.loops.statements import (
+    Fence,
+    For,
+    If,
+    Statement,
+    While,
+    with_blocks,
+)
+from fusewright.plan.loops import profit
+from fusewright.plan.loops.exposed import Locals, exposed, read_later
+from fusewright.plan.loops.merge import merged, same_bounds
+from fusewright.plan.loops.nests import (
+    Item,
+    hoisted,
+    item,
+    made,
+    may_swap,
+    shared_variables,
+)
+from fusewright.plan.loops.parallel import Ways
+from fusewright.plan.loops.plan import Settings
+from fusewright.plan.loops.rename import Numbers
+from fusewright.plan.loops.report import Pairs
+from fusewright.plan.loops.strips import Strip, formed
+from fusewright.plan.loops.units import unit_of
+
+BACK = 8
+"""Statements a loop is moved past, at most, to meet the one it fuses with."""
+Piece = Item | Statement
+
+
+@dataclass(slots=True)
+class Fuser:
+    """Fuses the loops of blocks, outer blocks first."""
+
+    ways: Ways
+    settings: Settings
+    numbers: Numbers
+    pairs: Pairs
+    strips: list[Strip]
+
+    @property
+    def facts(self) -> Facts:
+        return replace(self.ways.around.facts, witnesses=False)
+
+    def body(self, body: tuple[Statement, ...], live: Locals) -> tuple[Statement, ...]:
+        """The block with its loops fused, and those of its loops' bodies."""
+        body = hoisted(self.ways, body)
+        done: list[Piece] = []
+        for place, statement in enumerate(body):
+            after = live | read_later(body[place + 1 :])
+            if isinstance(statement, For):
+                self._add(done, statement, after)
+            else:
+                done.append(self._inside(statement, after))
+        striped = formed(self, done, live) if self.settings.fuse else None
+        found: list[Statement] = []
+        for piece in striped or done:
+            if isinstance(piece, Item):
+                inner = live | exposed(piece.loop.body)
+                found.append(replace(piece.loop, body=self.body(piece.loop.body, inner)))
+            else:
+                found.append(piece)
+        return tuple(found)
+
+    def _inside(self, statement: Statement, live: Locals) -> Statement:
+        """A statement that is no loop over a range, its blocks fused."""
+        if isinstance(statement, If):
+            first = self.body(statement.body, live)
+            return replace(statement, body=first, orelse=self.body(statement.orelse, live))
+        if isinstance(statement, While):
+            around = live | exposed((statement,))
+            head = self.body(statement.head, around)
+            return replace(statement, head=head, body=self.body(statement.body, around))
+        inner = getattr(statement, "body", None)
+        return with_blocks(statement, [self.body(inner, live)]) if inner else statement
+
+    # -- loops over the same iterations ---------------------------------------------------------
+
+    def _add(self, done: list[Piece], loop: For, live: Locals) -> None:
+        """Fuse a loop with an earlier one, or put it last."""
+        fresh = item(self.ways, loop, live)
+        for back in range(1, min(len(done), BACK) + 1 if self.settings.fuse else 1):
+            earlier = done[-back]
+            if isinstance(earlier, Item):
+                parts = self._merge(earlier, fresh, live, adjacent=back == 1)
+                if parts is not None:
+                    done[len(done) - back : len(done) - back + 1] = parts
+                    return
+            if not self.may_pass(earlier, fresh):
+                break
+        done.append(fresh)
+
+    def may_pass(self, earlier: Piece, fresh: Item) -> bool:
+        """Whether a loop may be moved in front of what precedes it."""
+        if isinstance(earlier, Fence):
+            return False
+        if not isinstance(earlier, Item):
+            return may_swap(self.ways, earlier, fresh.loop)
+        if shared_variables(self.ways, earlier.loop, fresh.loop, frozenset()):
+            return False
+        return independent(earlier.unit, fresh.unit, self.facts)
+
+    def verdict(self, a: Item, b: Item) -> Verdict:
+        """The analysis' answer for two loops."""
+        return compare(a.unit, b.unit, self.facts)
+
+    def _merge(self, a: Item, b: Item, live: Locals, adjacent: bool) -> list[Piece] | None:
+        """The two as one, in one or more parts; None where that is not right or does not pay."""
+        if len(a.loop.dims) != len(b.loop.dims):
+            return None
+        variables = shared_variables(self.ways, a.loop, b.loop, live)
+        if variables:
+            name = self.ways.around.kernel.locals[min(variables)].name
+            self.pairs.kept(a, b, f"`{name}` goes from one to the other", adjacent)
+            return None
+        same = same_bounds(a.loop, b.loop)
+        why = profit.against_merging(a, b, same)
+        verdict = None if why else self.verdict(a, b)
+        if verdict is not None and not _whole(verdict, a):
+            return None
+        if verdict is not None and not verdict.allowed(self.settings.level):
+            why = f"the setting level={self.settings.level} does not allow it"
+        if why or verdict is None:
+            self.pairs.kept(a, b, why, adjacent)
+            return None
+        self.pairs.fused(a, b, verdict, "one loop")
+        loops = merged(a.loop, b.loop, self.numbers)
+        if len(loops) == 1 and isinstance(loops[0], For):
+            return [replace(self._joined(a, b, loops[0], live), last=b.last)]
+        middle = _middle(loops, a)
+        parts: list[Piece] = []
+        for place, part in enumerate(loops):
+            assert isinstance(part, For)
+            piece = self._joined(a, b, part, live) if place == middle else self._part(part, live)
+            parts.append(replace(piece, part=True, last=b.last))
+        return parts
+
+    def _joined(self, a: Item, b: Item, loop: For, live: Locals) -> Item:
+        """The fused loop: it carries what its parts carry, since they meet at distance 0 only."""
+        around = replace(self.ways.around.kernel, locals=tuple(self.numbers.locals))
+        self.ways.around = replace(self.ways.around, kernel=around)
+        unit = unit_of(self.ways.around, loop, live)
+        if len(loop.dims) != len(a.loop.dims):
+            return item(self.ways, loop, live)
+        parallel = a.parallel & b.parallel
+        numbers = tuple(loop.dims[place].index for place in sorted(parallel))
+        places = {dim.index: place for place, dim in enumerate(loop.dims)}
+        vector = places.get(self.ways.vector(loop, numbers), -1)
+        return made(self.ways, loop, unit, parallel, vector)
+
+    def _part(self, part: For, live: Locals) -> Item:
+        around = replace(self.ways.around.kernel, locals=tuple(self.numbers.locals))
+        self.ways.around = replace(self.ways.around, kernel=around)
+        return item(self.ways, part, live)
+
+
+def _middle(parts: tuple[Statement, ...], a: Item) -> int:
+    """Which of the parts is the fused one: it has the first loop's own number."""
+    own = a.loop.dims[0].index
+    return next(
+        k for k, part in enumerate(parts) if isinstance(part, For) and part.dims[0].index == own
+    )
+
+
+def _whole(found: Verdict, a: Item) -> bool:
+    """Whether all that the loops have in common is met in one iteration of both."""
+    pairs = tuple((place, place) for place in range(len(a.loop.dims)))
+    if found.level == "disjoint":
+        return True
+    return found.level == "same" and found.matched == pairs

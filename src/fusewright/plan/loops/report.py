@@ -1,0 +1,49 @@
+"""What became of each pair of neighbouring loops, kept while the planner works."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+
+from fusewright.analysis.explain import describe
+from fusewright.analysis.pairs import compare
+from fusewright.analysis.unit import Facts
+from fusewright.analysis.verdict import Verdict
+from fusewright.base.source import Span
+from fusewright.ir.loops.statements import Kernel
+from fusewright.plan.loops.nests import Item
+from fusewright.plan.loops.plan import Level, PairReport
+
+
+@dataclass(slots=True)
+class Pairs:
+    """The reports, by the lines of the two loops; `reasons` makes them say why (which costs)."""
+
+    kernel: Kernel
+    facts: Facts
+    level: Level
+    reasons: bool
+    found: dict[tuple[Span, Span], PairReport] = field(default_factory=dict)
+
+    def fused(self, a: Item, b: Item, verdict: Verdict, form: str, dim: str = "") -> None:
+        """The two became one loop, or run in strips of one."""
+        names = (dim,) if dim else tuple(d.name or f"i{d.index}" for d in b.loop.dims)
+        sizes = (self.kernel.buffers[n].dtype.itemsize for n in a.buffers & b.buffers)
+        key = (a.last, b.loop.span)
+        self.found[key] = PairReport(*key, True, verdict.level, names, "", sum(sizes), form)
+
+    def kept(self, a: Item, b: Item, why: str, adjacent: bool = True) -> None:
+        """The two stay apart; without a reason given the analysis is asked for one."""
+        key = (a.last, b.loop.span)
+        known = self.found.get(key)
+        if not adjacent or (known is not None and known.fused):
+            return
+        if not why and self.reasons:
+            verdict = compare(a.unit, b.unit, self.facts)
+            text = describe(verdict, a.unit, b.unit, self.facts, self.level)
+            why = text.removeprefix("NOT FUSED: ")
+            why = "skipped by cost: the parts stay apart" if why.startswith("FUSED") else why
+        if known is None or (why and not known.why):
+            self.found[key] = PairReport(*key, False, None, (), why)
+
+    def all(self) -> tuple[PairReport, ...]:
+        return tuple(self.found.values())

@@ -1,0 +1,283 @@
+"""Loops that share a dim, or meet a few iterations apart, run strip by strip of it: what one has
+written the next one finds in the cache.
+
+    for d, b: A(d, b)         for each strip of b:
+    for e, b: B(e, b)   ->      for d, b in strip: A(d, b)
+                                for e, b in strip: B(e, b)
+
+Three forms.  *dims*: all that two loops have in common is met in the same iteration of the shared
+dim; strips may run in any order.  *overlap*: the second loop reads what lies up to some iterations
+away; the first one computes that much beyond the strip's ends, twice in all.  *shift*: the second
+loop stays that many iterations behind, and strips run in order.
+
+Theorem (shift): if every pair of iterations x of A and y of B that meet has x <= y + s, then A on
+[t, t+S) before B on [t-s, t+S-s), strip after strip, runs every x before every y it meets.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass, replace
+from functools import reduce
+from typing import TYPE_CHECKING, Literal
+
+from fusewright.analysis.reorder import keeps_order
+from fusewright.analysis.verdict import LEVELS, Hull, Verdict
+from fusewright.ir import linear
+from fusewright.ir.dtypes import INT64
+from fusewright.ir.expr import Expr, const, index, typed_op
+from fusewright.ir.linear import at_least, at_most
+from fusewright.ir.loops.statements import Dim, For
+from fusewright.plan.loops import profit
+from fusewright.plan.loops.exposed import Locals, exposed
+from fusewright.plan.loops.nests import Item, shared_variables
+
+if TYPE_CHECKING:
+    from fusewright.plan.loops.fuse import Fuser, Piece
+
+Form = Literal["dims", "overlap", "shift"]
+ELEMENTS = 2048
+"""Length of a strip of a loop with nothing inside: a few arrays of it fit into L1."""
+COLUMNS = 256
+"""Length of a strip where other loops go over it again and again."""
+ROW_BYTES = 1 << 18
+FAR = 64
+"""Iterations between two that meet, at most: a strip is many times as long."""
+LEAST_ROWS, MOST_ROWS = 8, 64
+"""Bytes of whole rows in a strip, and how many these are."""
+
+
+@dataclass(frozen=True, slots=True)
+class Strip:
+    """A loop over strips: `start` is where strip `index` begins, `size` its length; `reach` says
+    for each member's own loop how far beyond the strip's ends it goes.
+    """
+
+    index: int
+    start: Expr
+    size: Expr
+    reach: dict[int, tuple[int, int]]
+    form: Form
+
+
+@dataclass(slots=True)
+class Group:
+    """Loops that will run in strips, the place of the shared dim in each, and how far apart two of
+    them meet (no entry: they never do).
+    """
+
+    members: list[Item]
+    places: list[int]
+    hulls: dict[tuple[int, int], Hull]
+    form: Form = "dims"
+
+
+def formed(fuser: Fuser, pieces: list[Piece], live: Locals) -> list[Piece]:
+    """The pieces with neighbouring loops in strips where that is right and pays."""
+    found: list[Piece] = []
+    group: Group | None = None
+    for piece in pieces:
+        if isinstance(piece, Item):
+            if group is not None and _join(fuser, group, piece, live):
+                continue
+            _close(fuser, group, found, live)
+            group = Group([piece], [-1], {})
+        else:
+            _close(fuser, group, found, live)
+            group = None
+            found.append(piece)
+    _close(fuser, group, found, live)
+    return found
+
+
+def _close(fuser: Fuser, group: Group | None, found: list[Piece], live: Locals) -> None:
+    if group is None:
+        return
+    if len(group.members) == 1:
+        found.append(group.members[0])
+    else:
+        found.append(_built(fuser, group, live))
+
+
+# -- joining ------------------------------------------------------------------------------------
+
+
+def _join(fuser: Fuser, group: Group, fresh: Item, live: Locals) -> bool:
+    last = group.members[-1]
+    if last.part or fresh.part:
+        return False
+    for member in group.members:
+        if shared_variables(fuser.ways, member.loop, fresh.loop, live):
+            return False
+    why = profit.against_strips(fuser.ways.around.kernel, group.members, fresh)
+    if why:
+        fuser.pairs.kept(last, fresh, why)
+        return False
+    verdicts = [fuser.verdict(member, fresh) for member in group.members]
+    for places in _choices(group, verdicts, fresh):
+        trial = _with(fuser, group, fresh, places, verdicts)
+        if trial is not None:
+            group.members, group.places = trial.members, trial.places
+            group.hulls, group.form = trial.hulls, trial.form
+            name = fresh.loop.dims[places[-1]].name
+            fuser.pairs.fused(last, fresh, verdicts[-1], f"strips, {trial.form}", name)
+            return True
+    fuser.pairs.kept(last, fresh, "")
+    return False
+
+
+def _choices(group: Group, verdicts: list[Verdict], fresh: Item) -> list[tuple[int, ...]]:
+    """The places of the dim to share, in each member and in the new loop; the best first."""
+    first = range(len(group.members[0].loop.dims))
+    if group.places[0] >= 0:
+        before = [tuple(group.places)]
+    else:
+        before = [(place,) for place in sorted(first, key=_rank(group.members[0]))]
+    found = []
+    for places in before:
+        partners = {
+            q
+            for verdict, number in zip(verdicts, places, strict=True)
+            for p, q in verdict.matched
+            if p == number and verdict.level != "disjoint"
+        }
+        if len(partners) == 1:
+            found.append((*places, partners.pop()))
+    return found
+
+
+def _rank(item: Item) -> Callable[[int], tuple[bool, int]]:
+    """The dim that runs in vectors first, where it is not the only one; then the outermost."""
+    return lambda place: (place != item.vector, place)
+
+
+def _with(
+    fuser: Fuser, group: Group, fresh: Item, places: tuple[int, ...], verdicts: list[Verdict]
+) -> Group | None:
+    """The group with one more loop, if its strips are right."""
+    members = [*group.members, fresh]
+    hulls = dict(group.hulls)
+    bounded = True
+    for k, verdict in enumerate(verdicts):
+        if verdict.level == "disjoint":
+            continue
+        pair = (places[k], places[-1])
+        distance = dict(zip(verdict.matched, verdict.distance, strict=False)).get(pair)
+        if distance is None:
+            return None
+        distance = (_near(distance[0]), _near(distance[1]))
+        hulls[k, len(members) - 1] = distance
+        reachable = None not in distance and verdict.overlap is not None
+        bounded = bounded and (distance == (0, 0) or reachable)
+    trial = Group(members, list(places), hulls)
+    form = _form(fuser, trial, bounded and group.form != "shift")
+    if form is None or not _outermost(fuser, trial, form):
+        return None
+    trial.form = form
+    return trial
+
+
+def _near(end: int | None) -> int | None:
+    """A distance that a strip can bridge."""
+    return end if end is not None and abs(end) <= FAR else None
+
+
+def _form(fuser: Fuser, trial: Group, bounded: bool) -> Form | None:
+    """How strips may run, under the settings."""
+    free = all(p in m.parallel for m, p in zip(trial.members, trial.places, strict=True))
+    allowed = LEVELS.index(fuser.settings.level)
+    if all(hull == (0, 0) for hull in trial.hulls.values()):
+        wanted: Form = "dims"
+    elif bounded and free and allowed >= LEVELS.index("overlap"):
+        wanted = "overlap"
+    else:
+        wanted = "shift"
+    threads = fuser.settings.threads and all(m.on_threads for m in trial.members)
+    short = any(hull[0] is None for hull in trial.hulls.values())
+    if allowed < LEVELS.index(wanted) or (wanted == "shift" and (threads or short)):
+        return None
+    if not free and fuser.settings.threads and any(m.on_threads for m in trial.members):
+        return None  # strips in order would keep that loop from the threads
+    return wanted
+
+
+def _outermost(fuser: Fuser, trial: Group, form: Form) -> bool:
+    """Whether the shared dim may become the outer loop of each member."""
+    for member, place in zip(trial.members, trial.places, strict=True):
+        if place and form != "dims":
+            return False
+        if place and not keeps_order(member.unit, (place,), fuser.facts):
+            return False
+    return True
+
+
+# -- building -----------------------------------------------------------------------------------
+
+
+def reaches(group: Group) -> list[tuple[int, int]]:
+    """How far each member goes beyond a strip's ends (negative: it stays behind)."""
+    count = len(group.members)
+    if group.form == "shift":
+        behind = [0] * count
+        for (k, m), (low, _) in sorted(group.hulls.items(), key=lambda item: item[0][1]):
+            assert low is not None
+            behind[m] = max(behind[m], behind[k] - low)
+        return [(-s, -s) for s in behind]
+    left, right = [0] * count, [0] * count
+    for (k, m), (low, high) in sorted(group.hulls.items(), key=lambda item: -item[0][1]):
+        if group.form == "overlap":
+            assert low is not None and high is not None
+            left[k] = max(left[k], left[m] + max(0, high))
+            right[k] = max(right[k], right[m] + max(0, -low))
+    return [(-a, b) for a, b in zip(left, right, strict=True)]
+
+
+def _built(fuser: Fuser, group: Group, live: Locals) -> For:
+    """The loop over strips."""
+    reach = reaches(group)
+    dims = [m.loop.dims[p] for m, p in zip(group.members, group.places, strict=True)]
+    size = _size(group)
+    begin = reduce(at_most, (linear.minus(d.low, a) for d, (a, _) in zip(dims, reach, strict=True)))
+    end = reduce(at_least, (linear.minus(d.high, b) for d, (_, b) in zip(dims, reach, strict=True)))
+    number = fuser.numbers.index()
+    start = linear.plus(begin, linear.times(index(number), size))
+    body = []
+    for member, place, (a, b) in zip(group.members, group.places, reach, strict=True):
+        old = member.loop.dims[place]
+        low = at_least(linear.plus(start, a), old.low)
+        high = at_most(linear.plus(linear.plus(start, size), b), old.high)
+        cut = replace(old, low=low, high=high)
+        inner = live | exposed(member.loop.body)
+        body.append(
+            replace(
+                member.loop,
+                dims=(*member.loop.dims[:place], cut, *member.loop.dims[place + 1 :]),
+                body=fuser.body(member.loop.body, inner),
+            )
+        )
+    room = linear.plus(linear.minus(end, begin), linear.minus(size, 1))
+    count = typed_op("floor_divide", INT64, room, size)
+    strip = Dim(number, const(0, INT64), count, dims[0].name)
+    known = {dim.index: pair for dim, pair in zip(dims, reach, strict=True)}
+    fuser.strips.append(Strip(number, start, size, known, group.form))
+    free = all(p in m.parallel for m, p in zip(group.members, group.places, strict=True))
+    if free and group.form != "shift":
+        fuser.ways.proved.add(number)
+    else:
+        fuser.ways.ordered.add(number)
+    return For((strip,), tuple(body), group.members[0].loop.span)
+
+
+def _size(group: Group) -> Expr:
+    """Iterations in a strip."""
+    item, place = group.members[0], group.places[0]
+    deep = any(len(m.loop.dims) > 1 for m in group.members)
+    if not deep:
+        inner = any(isinstance(s, For) for m in group.members for s in m.loop.body)
+        return const(COLUMNS if inner else ELEMENTS, INT64)
+    if place == item.vector or place:
+        return const(COLUMNS, INT64)
+    widths = [linear.minus(d.high, d.low) for d in item.loop.dims[1:]]
+    row = reduce(linear.times, widths, const(8 * len(group.members), INT64))
+    rows = typed_op("floor_divide", INT64, const(ROW_BYTES, INT64), at_least(row, const(1, INT64)))
+    return at_most(at_least(rows, const(LEAST_ROWS, INT64)), const(MOST_ROWS, INT64))
