@@ -6,12 +6,13 @@ import copy
 import io
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager, redirect_stdout
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
 
 import fusewright as fw
-from fusewright.targets.cpu import threads
+from fusewright.targets.cpu import loops, threads
 from fusewright.targets.cpu.features import LEVELS, machine_flags, select
 
 Outcome = tuple[Any, tuple[Any, ...], str]
@@ -26,6 +27,7 @@ def settings() -> Iterator[dict[str, Any]]:
             yield {"features": level.name, "threads": 1}
             yield {"features": level.name, "threads": 2}
     yield {"fuse": False}
+    yield {"fuse_level": "shift", "threads": 1}
     yield {"check": True}
 
 
@@ -37,6 +39,19 @@ def small_work_on_threads() -> Iterator[None]:
         yield
     finally:
         threads.LEAST_PICOSECONDS = usual
+
+
+@contextmanager
+def short_strips() -> Iterator[None]:
+    """Strips of a few iterations, so that small arrays have several."""
+    usual = loops.settings_of
+    loops.settings_of = lambda chosen: replace(
+        usual(chosen), elements=8, columns=8, rows=(2, 3), row_bytes=1
+    )
+    try:
+        yield
+    finally:
+        loops.settings_of = usual
 
 
 def copied(value: Any) -> Any:

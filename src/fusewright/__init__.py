@@ -78,7 +78,7 @@ __all__ = [
 
 def __getattr__(name: str) -> Any:
     if name == "numpy":
-        # The drop-in is a large module; importing it sets the attribute and takes this function away.
+        # The drop-in is a large module; its import sets the attribute and takes this function away.
         import importlib
 
         return importlib.import_module("fusewright.numpy")

@@ -86,7 +86,7 @@ typedef struct {
 } Handle;
 
 extern PyTypeObject NodeType, MemoryType, HandleType, OperatorsType, OpType, FunctionType,
-    ProgramType, LockType, ReplayType, ReplayerType, EvaluatorType, RecorderType;
+    ProgramType, LockType, ReplayType, ReplayerType, EvaluatorType, ReductionType, RecorderType;
 
 /* node.c */
 extern PyObject *no_args, *no_name;
@@ -175,6 +175,7 @@ int program_run(PyObject *program, Node **order, int threads);
 int memory_ready(PyObject *unset);
 int operators_ready(PyObject *unset);
 int views_ready(PyObject *unset);
+int reductions_ready(void);
 int trace_ready(PyObject *unset);
 int slice_ready(void);
 int program_ready(PyObject *unset);

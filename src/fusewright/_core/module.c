@@ -24,7 +24,7 @@ static int parts_ready(void)
     PyObject *unset = PyCFunction_New(&unset_definition, NULL);
     int failed = unset == NULL || memory_ready(unset) < 0 || operators_ready(unset) < 0
                  || views_ready(unset) < 0 || trace_ready(unset) < 0 || slice_ready() < 0
-                 || program_ready(unset) < 0;
+                 || program_ready(unset) < 0 || reductions_ready() < 0;
     Py_XDECREF(unset);
     return failed ? -1 : 0;
 }
@@ -40,7 +40,7 @@ PyMODINIT_FUNC PyInit__native(void)
                  {"Operators", &OperatorsType}, {"Op", &OpType},         {"Function", &FunctionType},
                  {"Program", &ProgramType},     {"Lock", &LockType},     {"Replay", &ReplayType},
                  {"Replayer", &ReplayerType},   {"Evaluator", &EvaluatorType},
-                 {"Recorder", &RecorderType}};
+                 {"Reduction", &ReductionType}, {"Recorder", &RecorderType}};
     if (node_ready() < 0)
         return NULL;
     PyObject *module = PyModule_Create(&definition);

@@ -455,6 +455,14 @@ PyObject *read_number(const char *at, int dtype)
     return dtype == dtype_bool ? PyBool_FromLong(*at) : NULL;
 }
 
+/* A reduction, or an operation on one: a mean, a test of a sum. */
+static int takes_kernel(Node *node)
+{
+    return node->kind == REDUCE
+           || (node->kind == MAP && PyTuple_GET_SIZE(node->args) > 0
+               && ((Node *)PyTuple_GET_ITEM(node->args, 0))->kind == REDUCE);
+}
+
 /* The only element of a value in memory, or of one that takes a kernel anyhow; NULL without an error
    where Python has to look. */
 static PyObject *single(PyObject *self)
@@ -463,7 +471,7 @@ static PyObject *single(PyObject *self)
     if (node == NULL || PyTuple_GET_SIZE(node->shape) != 0)
         return NULL;
     /* Who listens wants to know who asked: the Python functions stand on the stack. */
-    if (node->kind == REDUCE && structure_usable() > 0) {
+    if (takes_kernel(node) && structure_usable() > 0) {
         Py_INCREF(node); /* another thread may give the handle another value meanwhile */
         int failed = evaluate(&node, 1) < 0;
         int last = Py_REFCNT(node) == 1;

@@ -303,7 +303,10 @@ class _Exact:
         """
         if any(low is None or high is None for low, high in whole):
             return None
-        only_reads = all(solution.conflict.kind == "RAW" for solution, _ in self.found)
+        only_reads = all(
+            solution.conflict.kind == "RAW" and solution.conflict.sink.mode == "read"
+            for solution, _ in self.found
+        )
         pure = not (self.a.effects or self.a.carried) and all(
             access.mode != "update" for access in self.a.accesses
         )

@@ -6,10 +6,10 @@ from collections.abc import Iterator, Sequence
 from dataclasses import replace
 
 from fusewright.ir import linear
-from fusewright.ir.expr import Expr, index, op
+from fusewright.ir.expr import Expr, index, op, postorder
 from fusewright.ir.linear import at_least, at_most
 from fusewright.ir.nest import Box, Nest, Stage, grouped
-from fusewright.plan.plan import Member
+from fusewright.plan.plan import Kernel, Member, counts_tiles
 
 ALIGNED = 64
 """Elements to which stretches of rows are rounded: whole cache lines, and whole vectors, of every
@@ -35,6 +35,32 @@ def starts_aligned(phase: Sequence[Member]) -> bool:
     zero = all(linear.constant(n.box.low[0]) == 0 for m in phase for n in m.stage.nests)
     own = all(m.stage.update < 0 and n.store == (index(0),) for m in phase for n in m.stage.nests)
     return zero and own
+
+
+def written_once(kernel: Kernel) -> frozenset[int]:
+    """The values a kernel writes to memory, each element at its own place, and never reads: those
+    worth writing past the caches.
+    """
+    if kernel.tiled or counts_tiles(kernel):
+        return frozenset()
+    nests = [nest for m in kernel.members for nest in m.stage.nests]
+    read = {e.attr for e in postorder(n.body for n in nests) if e.name == "load"}
+    return frozenset(
+        m.stage.slot
+        for m in kernel.members
+        if m.place == "memory" and m.stage.slot not in read and _is_own(m.stage)
+    )
+
+
+def _is_own(stage: Stage) -> bool:
+    """Whether a map writes a new value, each element at its own index."""
+    rank = len(stage.extents)
+    here = tuple(index(dim) for dim in range(rank))
+    return (
+        stage.form == "map"
+        and stage.update < 0
+        and all(n.store[:rank] == here for n in stage.nests)
+    )
 
 
 def halo_of(member: Member) -> int:

@@ -36,18 +36,19 @@ class Loops:
         return self.builder.value(f"load {llvm_type(dtype, 1)}, ptr {place}, align 8")
 
     def vector_loop(
-        self, low: Expr, high: Expr, width: int, statement: Statement, aligned: bool = False
+        self, low: Expr, high: Expr, width: int, statement: Statement, origin: str | None = None
     ) -> None:
         """`for i in [low, high)` in vectors; the last, partial vector is masked.
 
-        `aligned` loops have whole vectors at multiples of the width only: rows in scratch are laid
-        out so that those then lie in one cache line each.
+        With an `origin`, whole vectors are only where `origin + i` is a multiple of the width: rows
+        in scratch are laid out so that those then lie in one cache line each, and rows in memory
+        can be written past the caches.
         """
         builder = self.builder
         begin, end = self.position(low), self.position(high)
         with builder.when(builder.value(f"icmp slt i64 {begin}, {end}")):
-            edges = aligned and width > 1
-            first = self._first_multiple(begin, end, width) if edges else begin
+            origin = origin if width > 1 else None
+            first = begin if origin is None else self._first_multiple(begin, end, width, origin)
             count = builder.value(f"sub i64 {end}, {first}")
             whole = builder.value(f"and i64 {count}, {-width}")
             middle = builder.value(f"add i64 {first}, {whole}")
@@ -55,23 +56,38 @@ class Loops:
                 builder.loop(first, middle, width) as loop,
                 self.lanes(loop.variable, width, loop.register, None),
             ):
+                before, self.memory.aligned = (
+                    self.memory.aligned,
+                    self.memory.aligned or bool(origin),
+                )
                 statement(loop.variable)
-            if edges:
-                self._edges((begin, first), (middle, end), width, statement)
+                self.memory.aligned = before
+            if origin is not None:
+                self._edges((begin, first), (middle, end), width, origin, statement)
             elif width > 1:
                 with builder.when(builder.value(f"icmp slt i64 {middle}, {end}")):
                     self._masked(middle, self.mask(middle, end, width), width, statement)
 
-    def _first_multiple(self, begin: str, end: str, width: int) -> str:
+    def _over(self, place: str, width: int, origin: str) -> str:
+        """How far a place lies behind a multiple of the width."""
+        from_origin = self.builder.value(f"add i64 {origin}, {place}")
+        return self.builder.value(f"and i64 {from_origin}, {width - 1}")
+
+    def _first_multiple(self, begin: str, end: str, width: int, origin: str) -> str:
         """Where whole vectors may begin."""
         builder = self.builder
-        up = builder.value(f"add i64 {begin}, {width - 1}")
-        up = builder.value(f"and i64 {up}, {-width}")
+        last = builder.value(f"add i64 {begin}, {width - 1}")
+        up = builder.value(f"sub i64 {last}, {self._over(last, width, origin)}")
         past = builder.value(f"icmp slt i64 {up}, {end}")
         return builder.value(f"select i1 {past}, i64 {up}, i64 {end}")
 
     def _edges(
-        self, head: tuple[str, str], tail: tuple[str, str], width: int, statement: Statement
+        self,
+        head: tuple[str, str],
+        tail: tuple[str, str],
+        width: int,
+        origin: str,
+        statement: Statement,
     ) -> None:
         """The partial vectors on both sides, as turns of one loop: the statement is written once
         for both.
@@ -84,7 +100,7 @@ class Loops:
                 for one, other in zip(head, tail, strict=True)
             )
             with builder.when(builder.value(f"icmp slt i64 {low}, {high}")):
-                base = builder.value(f"and i64 {low}, {-width}")
+                base = builder.value(f"sub i64 {low}, {self._over(low, width, origin)}")
                 before, upto = self.mask(base, low, width), self.mask(base, high, width)
                 after = builder.value(f"xor {kind} {before}, splat (i1 true)")
                 inside = builder.value(f"and {kind} {after}, {upto}")

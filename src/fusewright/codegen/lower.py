@@ -24,6 +24,7 @@ from fusewright.codegen.boxes import (
     margin_of,
     starts_aligned,
     stretched,
+    written_once,
 )
 from fusewright.codegen.fold import Folding, block_size, finish
 from fusewright.codegen.loops import Loops, at, larger, smaller, spelled
@@ -64,6 +65,8 @@ class Lowering(Arguments):
         # A single loop may as well run on data in L1, where asking twice would cost time.
         single = self.kernel.form == "tiles" and not counts_tiles(self.kernel)
         self.memory.fetches = self.large or not single
+        if self.large:
+            self.memory.past = written_once(self.kernel)
         if self.kernel.form == "tiles":
             self._tiles()
         elif self.kernel.shared == 0:
@@ -73,6 +76,8 @@ class Lowering(Arguments):
                     self._row_phase(phase, (), const(0, INT64))
         else:
             self._rows()
+        if self.memory.past:
+            self.builder.line("call void @llvm.x86.sse.sfence()")
         text = self.text("kernel")
         ending = self._finish()
         text = f"{text}{ending}"
@@ -97,10 +102,8 @@ class Lowering(Arguments):
         phases = self.kernel.phases
         extent = self._most([group[0] for group in self.kernel.extents])
         if not counts_tiles(self.kernel):
-            self.memory.past_caches = self.large and starts_aligned(phases[0])
+            self.memory.aligned = starts_aligned(phases[0])
             self._range(phases[0], "%lo", "%hi")
-            if self.memory.past_caches:
-                self.builder.line("call void @llvm.x86.sse.sfence()")
             return
         with self.builder.loop("%lo", "%hi", 1) as unit:
             start = op("multiply", unit.variable, const(TILE, INT64))
@@ -161,7 +164,11 @@ class Lowering(Arguments):
                 indices.insert(0, rest)
                 indices = [self.builder.variable(self.builder.scalar(i)) for i in indices]
             for phase in self.kernel.phases:
-                self._row_phase(phase, tuple(indices), unit.variable)
+                with ExitStack() as stack:
+                    if len(self.kernel.extents) > 1:  # units for the longest; others end before
+                        there = op("less", indices[0], phase[0].stage.extents[0])
+                        stack.enter_context(self.builder.when(self.position(there)))
+                    self._row_phase(phase, tuple(indices), unit.variable)
 
     def _stretches(self) -> None:
         """The thread's rows, a stretch of dim 1 after the other."""
@@ -268,7 +275,20 @@ class Lowering(Arguments):
             values = [self.builder.emit(at(body, here)) for body in bodies]
             self._store(phase, nests, values, here)
 
-        self.vector_loop(low, high, width, statement, aligned=self.kernel.tiled)
+        self.vector_loop(low, high, width, statement, self.origin(phase, outer))
+
+    def origin(self, phase: Sequence[Member], outer: Index) -> str | None:
+        """Where in memory the row begins that a phase writes, in elements; None if it does not
+        matter.
+        """
+        if self.kernel.tiled:
+            return "0"
+        if self.kernel.form == "tiles" or not self.memory.past & {m.stage.slot for m in phase}:
+            return None
+        total: Expr = const(0, INT64)
+        for place, extent in zip((*outer, total), phase[0].stage.extents, strict=True):
+            total = linear.plus(linear.times(total, extent), place)
+        return self.position(total)
 
     def _turns(
         self,
@@ -290,7 +310,7 @@ class Lowering(Arguments):
                 self.builder.lanes = whole
 
         together = width * turns.vectors(self.vector_bytes)
-        self.vector_loop(*bounds, together, statement, aligned=self.kernel.tiled)
+        self.vector_loop(*bounds, together, statement, "0" if self.kernel.tiled else None)
 
     def _store(
         self, phase: Sequence[Member], nests: Sequence[Nest], values: list[str], here: Index

@@ -50,7 +50,10 @@ class Memory:
 
     def __init__(self, avx512: bool) -> None:
         self.layouts: dict[int, Layout] = {}
-        self.past_caches = False
+        self.past: frozenset[int] = frozenset()
+        """Values written past the caches, where whole aligned vectors are stored."""
+        self.aligned = False
+        """Whether the loop being written stores such vectors."""
         self.fetches = False
         self.builder = Builder(self.load, avx512)
 
@@ -274,7 +277,8 @@ class Memory:
         both = self.builder.value(
             f"shufflevector {kind} {values[0]}, {kind} {values[1]}, <{2 * width} x i32> <{order}>"
         )
-        self._write(self._moving(layout, rest, size, dtype, 2), both, dtype, 2 * width)
+        past = self.aligned and slot in self.past
+        self._write(self._moving(layout, rest, size, dtype, 2), both, dtype, 2 * width, past)
 
     def store(self, slot: int, indices: Sequence[Expr], value: str, dtype: DType) -> None:
         """Write a register to an element, or its lanes along the vector loop."""
@@ -294,14 +298,15 @@ class Memory:
             return
         pace, rest = self._pace(offset)
         if pace is not None and pace * size == dtype.itemsize:
-            self._write(self._moving(layout, rest, size, dtype), value, memory, width)
+            past = self.aligned and slot in self.past
+            self._write(self._moving(layout, rest, size, dtype), value, memory, width, past)
         else:
             self._scatter(self._addresses(layout, offset, size, width), value, memory, width)
 
-    def _write(self, pointer: str, value: str, memory: DType, width: int) -> None:
+    def _write(self, pointer: str, value: str, memory: DType, width: int, past: bool) -> None:
         lanes = self.builder.lanes
         kind = llvm_type(memory, width)
-        if (lanes is None or lanes.mask is None) and self.past_caches:
+        if (lanes is None or lanes.mask is None) and past:
             align = min(width * memory.itemsize, 64)
             self.builder.line(
                 f"store {kind} {value}, ptr {pointer}, align {align}, !nontemporal !0"

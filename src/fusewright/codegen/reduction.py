@@ -47,7 +47,7 @@ def write(
     stores = [
         (m.stage.slot, lowering.bodies(m.stage.nests)[0]) for m in phase if m.stage.form == "map"
     ]
-    work = _Work(folding, lowering, folds, stores, outer, unit, bounds)
+    work = _Work(folding, lowering, phase, folds, stores, outer, unit, bounds)
     stage = folds[0].stage
     if stage.form == "scan":
         work.scan()
@@ -81,6 +81,7 @@ class _Work:
         self,
         folding: Folding,
         lowering: Lowering,
+        phase: Sequence[Member],
         folds: Sequence[Fold],
         stores: Sequence[tuple[int, Expr]],
         outer: tuple[Expr, ...],
@@ -91,6 +92,7 @@ class _Work:
         self.builder = folding.builder
         self.memory = folding.memory
         self.lowering = lowering
+        self.phase = phase
         self.folds = folds
         self.stores = stores
         self.outer = outer
@@ -264,8 +266,12 @@ class _Work:
             )
         with ExitStack() as stack:
             here = self._loops(stack, [*self.reduced, *self.kept], {})
+            outer = self._place(here)[:-1]
             self.lowering.vector_loop(
-                *self._limits(), self._lanes(), lambda j: self._accumulate(here, j)
+                *self._limits(),
+                self._lanes(),
+                lambda j: self._accumulate(here, j),
+                self.lowering.origin(self.phase, outer),
             )
 
     def _lanes(self) -> int:

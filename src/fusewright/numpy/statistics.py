@@ -10,6 +10,7 @@ from fusewright.base.errors import ShapeError, ValueRangeError
 from fusewright.frontends.arrays import axes as axis_rules
 from fusewright.frontends.arrays import core, creation, opaque, record, reductions, scans, shaping
 from fusewright.frontends.arrays.core import wrap
+from fusewright.frontends.arrays.reductions import quick
 from fusewright.frontends.arrays.views import reshape_node
 from fusewright.ir.graph import Node
 from fusewright.numpy.operands import (
@@ -292,15 +293,17 @@ def _order_statistic(original: Function) -> Function:
 
 
 EXPORTS: dict[str, Function] = {
-    "sum": _sum_like("sum", np.sum), "prod": _sum_like("prod", np.prod),
-    "min": _extreme("min", np.min), "max": _extreme("max", np.max),
-    "amin": _extreme("min", np.amin), "amax": _extreme("max", np.amax),
-    "any": _logical("any", np.any), "all": _logical("all", np.all),
+    "sum": quick("sum", _sum_like("sum", np.sum)),
+    "prod": quick("prod", _sum_like("prod", np.prod)),
+    "min": quick("min", _extreme("min", np.min)), "max": quick("max", _extreme("max", np.max)),
+    "amin": quick("min", _extreme("min", np.amin)), "amax": quick("max", _extreme("max", np.amax)),
+    "any": quick("any", _logical("any", np.any)), "all": quick("all", _logical("all", np.all)),
     "argmin": _arg("argmin", np.argmin), "argmax": _arg("argmax", np.argmax),
     "cumsum": _scan("cumsum", np.cumsum), "cumprod": _scan("cumprod", np.cumprod),
     "cumulative_sum": _cumulative("cumsum", np.cumulative_sum),
     "cumulative_prod": _cumulative("cumprod", np.cumulative_prod),
-    "mean": mean, "var": _spread(np.var, reductions.var), "std": _spread(np.std, reductions.std),
+    "mean": quick("mean", mean), "var": _spread(np.var, reductions.var),
+    "std": _spread(np.std, reductions.std),
     "count_nonzero": count_nonzero, "ptp": ptp, "average": average, "cov": cov,
     "corrcoef": corrcoef,
     **{f.__name__: _order_statistic(f) for f in (np.median, np.percentile, np.quantile)},

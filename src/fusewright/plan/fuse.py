@@ -151,6 +151,8 @@ def _fit(entry: _Group, stage: Stage) -> tuple[int, bool] | str:
     if any(s.form == "scan" and 0 in s.axes for s in (*entry.stages, stage)):
         return "a scan along the first dim runs in order"
     rank = len(stage.extents)
+    if (sinks or is_sink(stage)) and not _same_units([*entry.stages, stage]):
+        return "a reduction's blocks follow from the extent of its own first dim"
     if rank == 0 or not entry.stages[0].extents:
         same = rank == 0 and all(not s.extents for s in entry.stages)
         return (0, False) if same else "one of them is a single value"
@@ -175,11 +177,17 @@ def _fit(entry: _Group, stage: Stage) -> tuple[int, bool] | str:
     return shared, streaming
 
 
+def _same_units(stages: Sequence[Stage]) -> bool:
+    first = stages[0].extents
+    return all(s.extents and first and linear.distance(s.extents[0], first[0]) == 0 for s in stages)
+
+
 def _distance(producer: Stage, consumer: Stage) -> tuple[int, bool] | str:
     """On how many leading dims the two agree, and whether they are a distance apart in dim 0."""
     shared = 0
     for a, b in zip(producer.extents, consumer.extents, strict=False):
-        if linear.distance(a, b) is None:
+        gap = linear.distance(a, b)
+        if gap is None or (gap and shared):
             break
         shared += 1
     if shared == 0:

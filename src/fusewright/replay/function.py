@@ -86,7 +86,7 @@ class Jitted(_Base):  # type: ignore[misc]
             key = describe(args, leaves)
             if kwargs:
                 key = (key, describe(tuple(kwargs.items()), leaves))
-            roots, signature = _roots(leaves)
+            roots, values, signature = _roots(leaves)
         except Unfit as reason:
             return self._run_plain("its arguments", str(reason), args, kwargs)
         key = (key, *signature)
@@ -95,7 +95,7 @@ class Jitted(_Base):  # type: ignore[misc]
         for recording in self._recordings.get(key, ()):
             if recording.fits(floats, options):
                 with trace.lock:
-                    return recording.replay(driver.replay, leaves.arrays, roots, floats)
+                    return recording.replay(driver.replay, leaves.arrays, roots, values, floats)
         if key in self._plain:
             return self._run_plain(key, self._plain[key], args, kwargs)
         return self._record(key, leaves, roots, args, kwargs)
@@ -171,13 +171,12 @@ if native is not None:
     native.call_directly(Jitted)
 
 
-def _roots(leaves: Leaves) -> tuple[list[Handle], list[Any]]:
-    """The handles that own the arguments' values (NumPy arrays under handles of ours), and their
-    structure.
+def _roots(leaves: Leaves) -> tuple[list[Handle], list[Node], list[Any]]:
+    """The handles that own the arguments' values (NumPy arrays under handles of ours), the values
+    they have now (another thread may write at any time), and their structure.
     """
     roots: list[Handle] = []
     signature: list[Any] = []
-    pending: list[Node] = []
     for handle in leaves.arrays:
         links = []
         while handle._base is not None:
@@ -188,21 +187,20 @@ def _roots(leaves: Leaves) -> tuple[list[Handle], list[Any]]:
             number += 1
         if number == len(roots):
             roots.append(handle)
-            if handle._node.kind != LEAF:
-                pending.append(handle._node)
         signature.append((number, tuple(links)) if links else number)
-    if pending:
-        trace.evaluate(*pending)
-    for root in roots:
-        node = root._node
+    values = [root._node for root in roots]
+    if any(node.kind != LEAF for node in values):
+        trace.evaluate(*values)
+    for root, node in zip(roots, values, strict=True):
         memory, _, strides = node.value
         if memory.external:
             raise Unfit("it takes an array whose memory is shared with NumPy")
         signature += (node.dtype, node.shape, strides, root._flags, type(root))
     for array in leaves.buffers:
         roots.append(_borrowed(array))
+        values.append(roots[-1]._node)
         signature += (array.dtype, array.shape)
-    return roots, signature
+    return roots, values, signature
 
 
 def _borrowed(array: Any) -> Handle:

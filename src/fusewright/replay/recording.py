@@ -41,6 +41,7 @@ class Placeholders:
 
     def __enter__(self) -> Placeholders:
         self.originals = [root._node for root in self.roots]
+        trace.evaluate(*self.originals)  # another thread may have written since they were looked at
         for number, (root, node) in enumerate(zip(self.roots, self.originals, strict=True)):
             stand_in = Node(
                 OPAQUE, "argument", (), node.dtype, node.shape, (number,), _content(node)
@@ -137,10 +138,10 @@ class Recording:
                 return False
         return self.captured.holds()
 
-    def run(self, execute: Execute, roots: Sequence[Handle], floats: list[float]) -> list[Node]:
+    def run(self, execute: Execute, given: Sequence[Node], floats: list[float]) -> list[Node]:
         """Bind, run, and take the results out; the copy is then what it was before."""
         for number, node in self.inputs:
-            node.value = roots[number]._node.value
+            node.value = given[number].value
         for node, compute in self.scalars:
             node.value = compute(floats)
         made: list[Node] = []
@@ -161,11 +162,13 @@ class Recording:
         execute: Execute,
         arguments: Sequence[Handle],
         roots: list[Handle],
+        before: list[Node],
         floats: list[float],
     ) -> Any:
-        """A call: new values in the roots it changes, and its results."""
-        before = [root._node for root in roots]
-        made = self.run(execute, roots, floats) if self.outputs else []
+        """A call: new values in the roots it changes, and its results; `before` are the values that
+        the roots had when the call began.
+        """
+        made = self.run(execute, before, floats) if self.outputs else []
         values = [made[place] if place >= 0 else before[~place] for place in self.places]
         if self.lent:
             values = self._detach(roots, values, before)

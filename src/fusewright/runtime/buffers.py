@@ -6,8 +6,8 @@ Writing 64 MiB of fresh memory takes 15 times as long as writing memory that was
 * Small blocks (up to 32 KiB) are cut from slabs; taking and returning one is a list's pop and
   append, without a lock.
 * Large blocks are mapped one by one, from 4 MiB up on huge pages, and wait for reuse up to
-  `options.memory_limit`.  Those up to 1 MiB wait in the native core, where taking one is as quick as
-  taking a small one; not while a limit is set, which is then exact.
+  `options.memory_limit`.  Those up to 1 MiB wait in the native core, where taking one is as
+  quick as taking a small one; not while a limit is set, which is then exact.
 """
 
 from __future__ import annotations

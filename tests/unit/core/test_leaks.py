@@ -20,6 +20,7 @@ from fusewright.runtime.limits import resident_memory
 TIMES = 3000
 X, Y = fw.asarray(np.arange(8.0)), fw.asarray(np.arange(8.0)[::-1].copy())
 MASK, WIDE = fw.asarray(np.arange(8) % 2 == 0), fw.asarray(np.ones((3, 8)))
+LONG = fw.asarray(np.ones(10_000))
 
 
 @fw.jit
@@ -38,6 +39,18 @@ def held() -> None:
     values = [X + float(n) for n in range(20)]
     fw.evaluate(values[3])
     fw.evaluate(*values)
+
+
+def written(key: Any, value: Any) -> None:
+    pending = X + 1.0
+    pending[key] = value
+    fw.evaluate(pending)
+
+
+def viewed() -> None:
+    whole = fw.asarray(np.ones(8))
+    whole[1:-1] += whole[2:] * 0.5
+    fw.evaluate(whole)
 
 
 PATHS: dict[str, Callable[[], Any]] = {
@@ -61,6 +74,15 @@ PATHS: dict[str, Callable[[], Any]] = {
     "refused subscript": lambda: X[1, 2, 3],
     "refused call": lambda: fnp.hypot(X),
     "to NumPy": lambda: np.asarray(X + 1),
+    "a region written": lambda: written(slice(1, 5), X[2:6] * 2.0),
+    "a region filled": lambda: written(slice(1, 5), 0.5),
+    "an element written": lambda: written(3, X[2] + 1.0),
+    "a region refused": lambda: written(slice(1, 5), X[:2]),
+    "a view in place": viewed,
+    "an element of what is pending": lambda: float((X + 1.0)[3] * 2.0),
+    "reductions": lambda: fw.evaluate(WIDE.sum(0), WIDE.max(axis=-1, keepdims=True), X.mean()),
+    "a reduction refused": lambda: WIDE.sum(5),
+    "blocks of 80 KB": lambda: fw.evaluate(LONG + 1.0),
     "a power": lambda: fw.evaluate(X**2 + X**3 + X**0.5),
 }
 

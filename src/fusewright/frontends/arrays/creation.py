@@ -134,17 +134,7 @@ def as_shape(shape: Any) -> Shape:
 
 def full_node(shape: Shape, value: Node) -> Node:
     """One value repeated: a broadcast, which no memory holds."""
-    if not shape:
-        return value
-    nbytes = math.prod(shape) * value.dtype.itemsize
-    if nbytes >= ADDRESSES:
-        raise sharing.out_of_memory(nbytes)
-    return trace.record(Node(VIEW, "", (value,), value.dtype, shape, ()))
-
-
-ADDRESSES = 1 << 47
-"""Bytes that a process can address: an array of that size is a mistake, not something to compute
-piece by piece."""
+    return trace.record(Node(VIEW, "", (value,), value.dtype, shape, ())) if shape else value
 
 
 def constant(shape: Any, value: Any, dtype: DType) -> Any:

@@ -22,7 +22,7 @@ from fusewright.base.options import current
 from fusewright.frontends.arrays import core, sharing, trace
 from fusewright.frontends.arrays.core import Handle
 from fusewright.frontends.arrays.dtypes import RANGES
-from fusewright.frontends.arrays.views import Places, Slice, view_node
+from fusewright.frontends.arrays.views import Places, Slice, root_of, view_node
 from fusewright.ir.dtypes import FLOAT16, FLOAT32, FLOAT64, DType
 from fusewright.ir.graph import ASSEMBLE, LEAF, MAP, SCALAR, VIEW, Memory, Node
 
@@ -228,6 +228,25 @@ def _is_alone(root: Handle) -> bool:
     # 3: the holder's reference, the variable's and the call's
     alone = getrefcount(node) <= 3 and getrefcount(memory) <= 3
     return alone and memory.writable and not memory.external
+
+
+def gets_alone(handle: Handle, operands: tuple[Node, ...]) -> bool:
+    """Compute an array and what is to be written into it; whether the array's memory may be
+    written at once, because nobody else can see what it held.
+    """
+    root = root_of(handle)
+    if type(root) is not core.array_class or trace.is_held():
+        return False
+    trace.evaluate(root._node, *operands)
+    forget_value(handle)
+    return _is_alone(root) and handle._node.kind == LEAF
+
+
+def forget_value(handle: Any) -> None:
+    """Let go what views on the way to the root remember of it."""
+    while type(handle) is core.view_class:
+        handle._version = handle._cached = None
+        handle = handle._base
 
 
 def _is_being_filled(node: Node) -> bool:

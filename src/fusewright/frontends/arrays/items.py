@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from typing import Any
 
 import numpy as np
@@ -147,7 +148,7 @@ def _set_masked(handle: Handle, mask: Node, value: Any) -> None:
         trailing = shape[len(mask.shape) :]
         count = int(np.count_nonzero(sharing.content_of(mask)))
         node = inplace.assigned(node, handle._dtype, (count, *trailing))
-        return handle._write(_opaque_write(handle, (node, mask), _write_mask))
+        return _write_through(handle, (node, mask), _write_mask)
     if node.shape:
         node = view_node(node, tuple((-1, 0, 0) for _ in node.shape), ())
     if mask.shape != shape:
@@ -165,28 +166,39 @@ def _is_single(node: Node) -> bool:
     return all(extent == 1 for extent in node.shape)
 
 
-def _opaque_write(handle: Handle, operands: tuple[Node, ...], write: Any) -> Node:
-    opaque.refuse_if_strict("a[...] = b", "assignment through index arrays has no compiled form")
+Write = Callable[..., None]
+"""(what is written to, a value in memory; the operands as ndarrays)"""
+UNCOMPILED = "assignment through index arrays has no compiled form"
+
+
+def _write_through(handle: Handle, operands: tuple[Node, ...], write: Write) -> None:
+    """NumPy writes: into the memory itself where nobody else sees it, else into a copy."""
+    opaque.refuse_if_strict("a[...] = b", UNCOMPILED)
+    if not trace.is_lazy() and immediate.gets_alone(handle, operands):
+        others = [sharing.content_of(node) for node in operands]
+        opaque.delegate("setitem", lambda: write(handle._node, *others), why=UNCOMPILED)
+        immediate.forget_value(handle)
+        return
     old = handle._node
 
     def replace(before: NDArray, *others: NDArray) -> NDArray:
         fresh = np.array(before, order="C")
-        write(fresh, *others)
+        write(sharing.adopted(fresh), *others)
         return fresh
 
-    return trace.record(
-        Node(OPAQUE, "setitem", (old, *operands), old.dtype, old.shape, (), replace)
+    handle._write(
+        trace.record(Node(OPAQUE, "setitem", (old, *operands), old.dtype, old.shape, (), replace))
     )
 
 
-def _write_mask(target: NDArray, value: NDArray, mask: NDArray) -> None:
-    target[mask] = value
+def _write_mask(target: Node, value: NDArray, mask: NDArray) -> None:
+    sharing.window(target)[mask] = value
 
 
 def _set_fancy(handle: Handle, what: Fancy, value: Any) -> None:
     node = inplace.assigned(value, handle._dtype, what.result_shape)
     write = _FancyWrite(what)
-    handle._write(_opaque_write(handle, (node, *write.indices), write))
+    _write_through(handle, (node, *write.indices), write)
 
 
 class _FancyWrite:
@@ -204,8 +216,8 @@ class _FancyWrite:
         self.position, self.rank = what.position, len(what.index_shape)
         self.ufunc = ufunc
 
-    def __call__(self, target: NDArray, value: NDArray, *indices: NDArray) -> None:
-        region = sharing.window(view_node(_on(target), self.places, self.shape))
+    def __call__(self, target: Node, value: NDArray, *indices: NDArray) -> None:
+        region = sharing.window(view_node(target, self.places, self.shape))
         place = region.transpose(self.order)
         spread = range(self.position, self.position + self.rank)
         moved = np.moveaxis(value, spread, range(self.rank))
@@ -213,10 +225,6 @@ class _FancyWrite:
             place[indices] = moved
         else:
             self.ufunc.at(place, indices, moved)
-
-
-def _on(array: NDArray) -> Node:
-    return sharing.adopted(array)
 
 
 def update_at(ufunc: np.ufunc, handle: Handle, key: Any, value: Any) -> None:
@@ -231,4 +239,4 @@ def update_at(ufunc: np.ufunc, handle: Handle, key: Any, value: Any) -> None:
     node = record.node_of(value)
     node = record.broadcast_node(node, what.result_shape)
     write = _FancyWrite(what, ufunc)
-    handle._write(_opaque_write(handle, (node, *write.indices), write))
+    _write_through(handle, (node, *write.indices), write)

@@ -27,7 +27,7 @@ from fusewright.frontends.arrays import (
 from fusewright.frontends.arrays.attributes import Flags, FlatIterator
 from fusewright.frontends.arrays.core import Handle, cast, wrap, wrap_array
 from fusewright.frontends.arrays.dtypes import as_dtype, check_cast
-from fusewright.frontends.arrays.reductions import NO_VALUE
+from fusewright.frontends.arrays.reductions import NO_VALUE, quick
 
 TYPE = type
 """The built-in, which a parameter of `view` hides."""
@@ -123,12 +123,14 @@ class Methods(Handle):
 
     __slots__ = ()
 
-    sum, prod = _reduction("sum"), _reduction("prod")
-    min, max = _typeless_reduction("min"), _typeless_reduction("max")
-    any, all = _logical_reduction("any"), _logical_reduction("all")
+    sum, prod = quick("sum", _reduction("sum")), quick("prod", _reduction("prod"))
+    min = quick("min", _typeless_reduction("min"))
+    max = quick("max", _typeless_reduction("max"))
+    any, all = quick("any", _logical_reduction("any")), quick("all", _logical_reduction("all"))
     argmin, argmax = _arg_reduction("argmin"), _arg_reduction("argmax")
     cumsum, cumprod = _scan("cumsum"), _scan("cumprod")
-    mean, var, std = reductions.mean, reductions.var, reductions.std
+    mean = quick("mean", reductions.mean)
+    var, std = reductions.var, reductions.std
     swapaxes, squeeze, ravel = shaping.swapaxes, shaping.squeeze, shaping.ravel
     diagonal = shaping.diagonal
     dot, __matmul__ = linalg.dot, linalg.matmul

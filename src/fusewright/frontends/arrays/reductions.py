@@ -6,17 +6,22 @@ Result types and special cases are NumPy's: small integers sum in 64 bits, float
 
 from __future__ import annotations
 
+import functools
+from collections.abc import Callable
 from typing import Any
 
 import numpy as np
 
+from fusewright._core import native
 from fusewright.base.errors import DTypeError, ShapeError
 from fusewright.frontends.arrays import axes as axis_rules
 from fusewright.frontends.arrays import core, inplace, record, sharing, trace
 from fusewright.frontends.arrays.core import Handle, cast, wrap
 from fusewright.frontends.arrays.dtypes import as_dtype
+from fusewright.frontends.arrays.operators import op_of
 from fusewright.frontends.arrays.record import map_node
 from fusewright.frontends.arrays.views import reshape_node
+from fusewright.ir.dtypes import ALL as EVERY_TYPE
 from fusewright.ir.dtypes import BOOL, FLOAT16, FLOAT32, FLOAT64, INT64, UINT64, DType
 from fusewright.ir.dtypes import component as part_of
 from fusewright.ir.graph import REDUCE, Node, scalar
@@ -88,6 +93,22 @@ def _selected(x: Any, axis: Any, keepdims: Any, where: Any) -> tuple[Any, Any, A
     if (keepdims is NO_VALUE or not keepdims) and where in (True, NO_VALUE, None):
         return x._full, None, x._mask
     return x, axis, where
+
+
+def quick(name: str, general: Callable[..., Any]) -> Callable[..., Any]:
+    """The same function with the native core in front of it, where there is one: what is reduced to
+    its own type over all dims or one of them is recorded there.
+    """
+    if native is None:
+        return general
+    op = "sum" if name == "mean" else name
+    made = native.Reduction(op, general, op_of("divide") if name == "mean" else None)
+    for dtype in EVERY_TYPE:
+        own = accumulator(op, dtype) is dtype and dtype is not FLOAT16
+        if own and (name != "mean" or dtype.kind == "f"):
+            made.learn(dtype)
+    functools.update_wrapper(made, general)
+    return made  # type: ignore[no-any-return]
 
 
 def finish(node: Node, out: Any) -> Any:

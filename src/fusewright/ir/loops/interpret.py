@@ -31,6 +31,8 @@ from fusewright.ir.loops.statements import (
     While,
 )
 
+EXTREMES: dict[str, Callable[..., Any]] = {"imin": min, "imax": max}
+"""Bounds of loops that the planner makes."""
 Failed = Callable[[Check, tuple[Any, ...], tuple[Any, ...]], Exception]
 
 
@@ -111,6 +113,8 @@ def meaning(node: Expr, operands: list[Any]) -> Any:
         return _converted(operands[0], node.args[0].dtype, dtype)
     if node.name == "bitcast":
         return np.asarray(operands[0]).view(dtype.numpy)[()]
+    if node.name in EXTREMES:
+        return EXTREMES[node.name](*operands)
     if node.name in interpret.MEANING and node.name not in ops.MAP:
         return dtype.numpy.type(interpret.MEANING[node.name](*operands))
     function = ops.MAP[node.name].meaning

@@ -42,6 +42,7 @@ class Item:
     vector: int
     size: int
     buffers: frozenset[int]
+    read: frozenset[int]
     written: frozenset[int]
     part: bool = False
     last: Span = NOWHERE
@@ -63,8 +64,12 @@ def item(ways: Ways, loop: For, live: Locals) -> Item:
 def made(ways: Ways, loop: For, unit: Unit, parallel: frozenset[int], vector: int) -> Item:
     """An item of known answers."""
     size = sum(1 for s in walk((loop,)) for _ in postorder(expressions(s)))
-    written = frozenset(s.buffer for s in walk((loop,)) if isinstance(s, Store))
-    return Item(loop, unit, parallel, vector, size, buffers_in(loop), written, last=loop.span)
+    stores = [s for s in walk((loop,)) if isinstance(s, Store)]
+    nodes = postorder(e for s in walk((loop,)) for e in expressions(s))
+    read = frozenset(node.attr for node in nodes if node.name == "load")
+    read |= frozenset(s.buffer for s in stores if s.combine)
+    written = frozenset(s.buffer for s in stores)
+    return Item(loop, unit, parallel, vector, size, buffers_in(loop), read, written, last=loop.span)
 
 
 def shared_variables(ways: Ways, a: For, b: For, live: Locals) -> Locals:

@@ -117,6 +117,8 @@ class Ways:
         first = loop.dims[0].index
         if first in self.proved | self.ordered:
             return Nest(loop, unit, None, (first,) if first in self.proved else ())
+        if unit.carried and len(loop.dims) == 1 and not (loop.declared or self.reasons):
+            return Nest(loop, unit, None, ())
         facts = replace(self.around.facts, witnesses=False)
         found = order(unit, facts)
         indices = [dim.index for dim in loop.dims]

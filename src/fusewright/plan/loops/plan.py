@@ -73,9 +73,16 @@ class LoopPlan:
 
 @dataclass(frozen=True, slots=True)
 class Settings:
-    """What a plan depends on besides the kernel: `threads` says that there may be several."""
+    """What a plan depends on besides the kernel: `threads` says that there may be several.
+
+    Strips have `elements` iterations, or `columns` where loops inside go over them again and again,
+    or as many whole rows, between the two of `rows`, as `row_bytes` hold.
+    """
 
     fuse: bool = True
     level: Level = "overlap"
     threads: bool = True
-    reassociate: bool = False
+    elements: int = 2048
+    columns: int = 256
+    rows: tuple[int, int] = (8, 64)
+    row_bytes: int = 1 << 18

@@ -30,21 +30,15 @@ from fusewright.ir.linear import at_least, at_most
 from fusewright.ir.loops.statements import Dim, For
 from fusewright.plan.loops import profit
 from fusewright.plan.loops.exposed import Locals, exposed
-from fusewright.plan.loops.nests import Item, shared_variables
+from fusewright.plan.loops.nests import Item, item, shared_variables
+from fusewright.plan.loops.plan import Settings
 
 if TYPE_CHECKING:
     from fusewright.plan.loops.fuse import Fuser, Piece
 
 Form = Literal["dims", "overlap", "shift"]
-ELEMENTS = 2048
-"""Length of a strip of a loop with nothing inside: a few arrays of it fit into L1."""
-COLUMNS = 256
-"""Length of a strip where other loops go over it again and again."""
-ROW_BYTES = 1 << 18
 FAR = 64
 """Iterations between two that meet, at most: a strip is many times as long."""
-LEAST_ROWS, MOST_ROWS = 8, 64
-"""Bytes of whole rows in a strip, and how many these are."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -78,7 +72,7 @@ def formed(fuser: Fuser, pieces: list[Piece], live: Locals) -> list[Piece]:
     group: Group | None = None
     for piece in pieces:
         if isinstance(piece, Item):
-            if group is not None and _join(fuser, group, piece, live):
+            if group is not None and _joined(fuser, group, piece, live):
                 continue
             _close(fuser, group, found, live)
             group = Group([piece], [-1], {})
@@ -100,6 +94,31 @@ def _close(fuser: Fuser, group: Group | None, found: list[Piece], live: Locals) 
 
 
 # -- joining ------------------------------------------------------------------------------------
+
+
+def _joined(fuser: Fuser, group: Group, fresh: Item, live: Locals) -> bool:
+    """Take the loop into the group, as it is or with its inner loops inside its body."""
+    if _join(fuser, group, fresh, live):
+        return True
+    if len(fresh.loop.dims) > 1 and _join(fuser, group, _unfolded(fuser, fresh, live), live):
+        return True
+    first = group.members[0]
+    if len(group.members) > 1 or len(first.loop.dims) == 1:
+        return False
+    other = Group([_unfolded(fuser, first, live)], [-1], {})
+    if not _join(fuser, other, fresh, live):
+        return False
+    group.members, group.places = other.members, other.places
+    group.hulls, group.form = other.hulls, other.form
+    return True
+
+
+def _unfolded(fuser: Fuser, nest: Item, live: Locals) -> Item:
+    """The outer loop alone, the others in its body."""
+    loop = nest.loop
+    inner = replace(loop, dims=loop.dims[1:])
+    outer = replace(loop, dims=loop.dims[:1], body=(inner,))
+    return replace(item(fuser.ways, outer, live), part=nest.part, last=nest.last)
 
 
 def _join(fuser: Fuser, group: Group, fresh: Item, live: Locals) -> bool:
@@ -167,8 +186,7 @@ def _with(
             return None
         distance = (_near(distance[0]), _near(distance[1]))
         hulls[k, len(members) - 1] = distance
-        reachable = None not in distance and verdict.overlap is not None
-        bounded = bounded and (distance == (0, 0) or reachable)
+        bounded = bounded and None not in distance
     trial = Group(members, list(places), hulls)
     form = _form(fuser, trial, bounded and group.form != "shift")
     if form is None or not _outermost(fuser, trial, form):
@@ -188,7 +206,7 @@ def _form(fuser: Fuser, trial: Group, bounded: bool) -> Form | None:
     allowed = LEVELS.index(fuser.settings.level)
     if all(hull == (0, 0) for hull in trial.hulls.values()):
         wanted: Form = "dims"
-    elif bounded and free and allowed >= LEVELS.index("overlap"):
+    elif bounded and free and allowed >= LEVELS.index("overlap") and _recomputable(fuser, trial):
         wanted = "overlap"
     else:
         wanted = "shift"
@@ -199,6 +217,33 @@ def _form(fuser: Fuser, trial: Group, bounded: bool) -> Form | None:
     if not free and fuser.settings.threads and any(m.on_threads for m in trial.members):
         return None  # strips in order would keep that loop from the threads
     return wanted
+
+
+def _recomputable(fuser: Fuser, trial: Group) -> bool:
+    """Whether the members that go beyond the strips' ends may do so twice, and on two threads.
+
+    They have no effect but their stores, do not read what they write, and nothing that comes later
+    writes what they touch: so each time they store the same values.
+    """
+    kernel = fuser.ways.around.kernel
+    trial.form = "overlap"
+    for place, (member, reach) in enumerate(zip(trial.members, reaches(trial), strict=True)):
+        if reach == (0, 0):
+            continue
+        later = {n for m in trial.members[place + 1 :] for n in m.written}
+        meeting = ((member.written, member.read), (later, member.buffers))
+        if (
+            member.unit.effects
+            or member.unit.carried
+            or any(
+                a == b or not kernel.apart(a, b)
+                for left, right in meeting
+                for a in left
+                for b in right
+            )
+        ):
+            return False
+    return True
 
 
 def _outermost(fuser: Fuser, trial: Group, form: Form) -> bool:
@@ -236,7 +281,7 @@ def _built(fuser: Fuser, group: Group, live: Locals) -> For:
     """The loop over strips."""
     reach = reaches(group)
     dims = [m.loop.dims[p] for m, p in zip(group.members, group.places, strict=True)]
-    size = _size(group)
+    size = _size(group, fuser.settings)
     begin = reduce(at_most, (linear.minus(d.low, a) for d, (a, _) in zip(dims, reach, strict=True)))
     end = reduce(at_least, (linear.minus(d.high, b) for d, (_, b) in zip(dims, reach, strict=True)))
     number = fuser.numbers.index()
@@ -268,16 +313,18 @@ def _built(fuser: Fuser, group: Group, live: Locals) -> For:
     return For((strip,), tuple(body), group.members[0].loop.span)
 
 
-def _size(group: Group) -> Expr:
+def _size(group: Group, settings: Settings) -> Expr:
     """Iterations in a strip."""
     item, place = group.members[0], group.places[0]
     deep = any(len(m.loop.dims) > 1 for m in group.members)
     if not deep:
         inner = any(isinstance(s, For) for m in group.members for s in m.loop.body)
-        return const(COLUMNS if inner else ELEMENTS, INT64)
+        return const(settings.columns if inner else settings.elements, INT64)
     if place == item.vector or place:
-        return const(COLUMNS, INT64)
+        return const(settings.columns, INT64)
     widths = [linear.minus(d.high, d.low) for d in item.loop.dims[1:]]
     row = reduce(linear.times, widths, const(8 * len(group.members), INT64))
-    rows = typed_op("floor_divide", INT64, const(ROW_BYTES, INT64), at_least(row, const(1, INT64)))
-    return at_most(at_least(rows, const(LEAST_ROWS, INT64)), const(MOST_ROWS, INT64))
+    room, one = const(settings.row_bytes, INT64), const(1, INT64)
+    rows = typed_op("floor_divide", INT64, room, at_least(row, one))
+    least, most = (const(count, INT64) for count in settings.rows)
+    return at_most(at_least(rows, least), most)

@@ -186,7 +186,7 @@ def settings_of(options: Options) -> Settings:
     """What plans depend on."""
     threads = options.threads or default_threads()
     level: Any = options.fuse_level
-    return Settings(options.fuse and not options.graph, level, threads > 1, options.reassociate)
+    return Settings(options.fuse and not options.graph, level, threads > 1)
 
 
 Made = tuple[LoopPlan, LoopModule, Image]

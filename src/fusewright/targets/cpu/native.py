@@ -1,7 +1,7 @@
 """A runner for the native core: the same steps, flattened into tables of 64-bit integers.
 
-Sizes become little stack programs (`Code`).  What the core does not know (library steps, tiles with a
-halo) stays with the runner: `program` then answers None.
+Sizes become little stack programs (`Code`).  What the core does not know (library steps, tiles
+with a halo) stays with the runner: `program` then answers None.
 """
 
 from __future__ import annotations

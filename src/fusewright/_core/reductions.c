@@ -1,0 +1,235 @@
+/* Reductions recorded: `x.sum()`, `np.max(x, axis=0)`, `x.mean(keepdims=True)`.
+
+   Of an array whose type is the result's, over all dims or one of them; everything else is the
+   general function's (frontends.arrays.reductions). */
+
+#include "core.h"
+#include <structmember.h>
+
+#define MOST_RANK 8
+
+typedef struct {
+    PyObject_HEAD
+    vectorcallfunc call;
+    PyObject *op, *general, *dict;
+    PyObject *divide; /* of a mean: the Op that divides the sum by the count; else None */
+    char knows[DTYPES];
+} Reduction;
+
+typedef struct {
+    int axis, keepdims; /* axis: ALL for every dim */
+} Over;
+#define ALL MOST_RANK
+
+static PyObject *axis_name, *keepdims_name;
+
+/* What the arguments after the first ask for; 0 where Python has to look. */
+static int read_over(PyObject *const *given, Py_ssize_t count, PyObject *names, Py_ssize_t rank,
+                     Over *over)
+{
+    PyObject *axis = count > 1 ? given[1] : Py_None, *keepdims = Py_False;
+    for (Py_ssize_t i = 0; names != NULL && i < PyTuple_GET_SIZE(names); i++) {
+        PyObject *name = PyTuple_GET_ITEM(names, i);
+        if (name == axis_name && count == 1)
+            axis = given[count + i];
+        else if (name == keepdims_name)
+            keepdims = given[count + i];
+        else
+            return 0;
+    }
+    if (count > 2 || !PyBool_Check(keepdims) || rank < 1 || rank > MOST_RANK)
+        return 0;
+    over->keepdims = keepdims == Py_True;
+    over->axis = ALL;
+    if (axis == Py_None)
+        return 1;
+    if (!PyLong_CheckExact(axis))
+        return 0;
+    int overflow;
+    long number = PyLong_AsLongAndOverflow(axis, &overflow);
+    if (overflow || number < -rank || number >= rank)
+        return 0;
+    over->axis = (int)(number < 0 ? number + rank : number);
+    return 1;
+}
+
+/* The attribute of a REDUCE, one object for each. */
+static PyObject *attribute(Py_ssize_t rank, Over *over)
+{
+    static PyObject *known[MOST_RANK + 1][MOST_RANK + 1][2];
+    PyObject **found = &known[rank][over->axis][over->keepdims];
+    if (*found == NULL) {
+        Py_ssize_t first = over->axis == ALL ? 0 : over->axis;
+        Py_ssize_t many = over->axis == ALL ? rank : 1;
+        PyObject *axes = PyTuple_New(many);
+        for (Py_ssize_t i = 0; axes != NULL && i < many; i++)
+            PyTuple_SET_ITEM(axes, i, PyLong_FromSsize_t(first + i)); /* small ones never fail */
+        *found = axes ? PyTuple_Pack(2, axes, over->keepdims ? Py_True : Py_False) : NULL;
+        Py_XDECREF(axes);
+    }
+    return Py_XNewRef(*found);
+}
+
+/* The result's shape, and how many elements one of the result is made of; NULL without an error for a
+   shape without elements. */
+static PyObject *reduced(PyObject *shape, Over *over, Py_ssize_t *count)
+{
+    static PyObject *one;
+    Py_ssize_t rank = PyTuple_GET_SIZE(shape), at = 0;
+    *count = 1;
+    if (one == NULL && (one = PyLong_FromLong(1)) == NULL)
+        return NULL;
+    for (Py_ssize_t i = 0; i < rank; i++)
+        if (as_size(PyTuple_GET_ITEM(shape, i)) <= 0)
+            return NULL;
+    Py_ssize_t gone = over->axis == ALL ? rank : 1;
+    PyObject *result = PyTuple_New(over->keepdims ? rank : rank - gone);
+    for (Py_ssize_t i = 0; result != NULL && i < rank; i++) {
+        int over_this = over->axis == ALL || over->axis == i;
+        if (over_this)
+            *count *= as_size(PyTuple_GET_ITEM(shape, i));
+        if (over_this && !over->keepdims)
+            continue;
+        PyTuple_SET_ITEM(result, at++, Py_NewRef(over_this ? one : PyTuple_GET_ITEM(shape, i)));
+    }
+    return result;
+}
+
+static PyObject *quick(Reduction *self, Node *node, Over *over)
+{
+    Py_ssize_t count;
+    PyObject *shape = reduced(node->shape, over, &count);
+    PyObject *attr = shape ? attribute(PyTuple_GET_SIZE(node->shape), over) : NULL;
+    PyObject *args = attr ? PyTuple_Pack(1, node) : NULL;
+    Node *made = args ? node_new(REDUCE, self->op, args, node->dtype, shape) : NULL;
+    Py_XDECREF(shape);
+    if (made == NULL) {
+        Py_XDECREF(attr);
+        return NULL;
+    }
+    Py_SETREF(made->attr, attr);
+    if (record(made) < 0)
+        Py_CLEAR(made);
+    PyObject *result = handle_new(made);
+    if (result == NULL || self->divide == Py_None)
+        return result;
+    PyObject *number = PyLong_FromSsize_t(count);
+    Py_SETREF(result, number ? PyObject_CallFunctionObjArgs(self->divide, result, number, NULL) : NULL);
+    Py_XDECREF(number);
+    return result;
+}
+
+static PyObject *reduction_call(PyObject *callable, PyObject *const *given, size_t flags,
+                                PyObject *names)
+{
+    Reduction *self = (Reduction *)callable;
+    Py_ssize_t count = PyVectorcall_NARGS(flags);
+    Over over;
+    if (count > 0 && is_plain(given[0])) {
+        Node *node = handle_node(given[0]);
+        if (node == NULL)
+            return NULL;
+        if (self->knows[node->dtype]
+            && read_over(given, count, names, PyTuple_GET_SIZE(node->shape), &over)) {
+            Py_INCREF(node); /* recording may run Python */
+            PyObject *result = quick(self, node, &over);
+            Py_DECREF(node);
+            if (result != NULL || PyErr_Occurred())
+                return result;
+        }
+    }
+    return PyObject_Vectorcall(self->general, given, flags, names);
+}
+
+/* Reduction(op, general, divide=None) */
+static PyObject *reduction_make(PyTypeObject *type, PyObject *given, PyObject *names)
+{
+    PyObject *op, *general, *divide = Py_None;
+    (void)names;
+    if (!PyArg_ParseTuple(given, "UO|O", &op, &general, &divide))
+        return NULL;
+    if (divide != Py_None && !Py_IS_TYPE(divide, &OpType)) {
+        PyErr_SetString(PyExc_TypeError, "a mean divides by an Op");
+        return NULL;
+    }
+    Reduction *self = (Reduction *)type->tp_alloc(type, 0);
+    if (self != NULL) {
+        Py_INCREF(op);
+        PyUnicode_InternInPlace(&op);
+        self->call = reduction_call;
+        self->op = op;
+        self->general = Py_NewRef(general);
+        self->divide = Py_NewRef(divide);
+    }
+    return (PyObject *)self;
+}
+
+/* learn(dtype): of this type the result is what the elements are */
+static PyObject *reduction_learn(PyObject *self, PyObject *dtype)
+{
+    int number = dtype_index(dtype);
+    if (number == NO_DTYPE) {
+        PyErr_SetString(PyExc_ValueError, "not an element type");
+        return NULL;
+    }
+    ((Reduction *)self)->knows[number] = 1;
+    Py_RETURN_NONE;
+}
+
+static PyObject *reduction_get(PyObject *self, PyObject *instance, PyObject *owner)
+{
+    (void)owner;
+    return instance == NULL || instance == Py_None ? Py_NewRef(self)
+                                                   : PyMethod_New(self, instance);
+}
+
+/* Pickled and copied by name, as functions are. */
+static PyObject *reduction_reduce(PyObject *self, PyObject *none)
+{
+    (void)none;
+    return PyObject_GetAttrString(self, "__qualname__");
+}
+
+/* They live as long as the classes and modules they stand in. */
+static void reduction_dealloc(PyObject *self)
+{
+    Reduction *reduction = (Reduction *)self;
+    Py_XDECREF(reduction->op);
+    Py_XDECREF(reduction->general);
+    Py_XDECREF(reduction->divide);
+    Py_XDECREF(reduction->dict);
+    Py_TYPE(self)->tp_free(self);
+}
+
+static PyGetSetDef reduction_fields[] = {
+    {"__dict__", PyObject_GenericGetDict, PyObject_GenericSetDict, NULL, NULL},
+    {NULL},
+};
+
+static PyMethodDef reduction_type_methods[] = {
+    {"learn", reduction_learn, METH_O, "Record this element type here."},
+    {"__reduce__", reduction_reduce, METH_NOARGS, "Its name."},
+    {NULL},
+};
+
+PyTypeObject ReductionType = {
+    PyVarObject_HEAD_INIT(NULL, 0).tp_name = "fusewright._core.Reduction",
+    .tp_basicsize = sizeof(Reduction),
+    .tp_flags = Py_TPFLAGS_DEFAULT | Py_TPFLAGS_HAVE_VECTORCALL | Py_TPFLAGS_METHOD_DESCRIPTOR,
+    .tp_new = reduction_make,
+    .tp_dealloc = reduction_dealloc,
+    .tp_call = PyVectorcall_Call,
+    .tp_vectorcall_offset = offsetof(Reduction, call),
+    .tp_dictoffset = offsetof(Reduction, dict),
+    .tp_descr_get = reduction_get,
+    .tp_getset = reduction_fields,
+    .tp_methods = reduction_type_methods,
+    .tp_doc = "A reduction that records arrays of plain types at once.",
+};
+
+int reductions_ready(void)
+{
+    axis_name = PyUnicode_InternFromString("axis");
+    keepdims_name = PyUnicode_InternFromString("keepdims");
+    return axis_name == NULL || keepdims_name == NULL ? -1 : 0;
+}

@@ -1,0 +1,110 @@
+"""Kernels of several loops, with what must become of them."""
+
+import fusewright as fw
+
+
+@fw.kernel
+def chain(a, b, c, d):
+    for i in range(a.shape[0]):
+        b[i] = a[i] * 2
+    for i in range(a.shape[0]):
+        c[i] = b[i] + 1
+    for i in range(a.shape[0]):
+        d[i] = c[i] * b[i]
+
+
+@fw.kernel
+def other_bounds(a, b, c):
+    for i in range(a.shape[0]):
+        b[i] = a[i] * 2
+    for i in range(2, c.shape[0]):
+        c[i] = b[i] + 1
+
+
+@fw.kernel
+def stencils(a, b, c, d):
+    n = a.shape[0]
+    for i in range(1, n - 1):
+        b[i] = 0.25 * a[i - 1] + 0.5 * a[i] + 0.25 * a[i + 1]
+    for i in range(2, n - 2):
+        c[i] = 0.25 * b[i - 1] + 0.5 * b[i] + 0.25 * b[i + 1]
+    for i in range(3, n - 3):
+        d[i] = 0.25 * c[i - 1] + 0.5 * c[i] + 0.25 * c[i + 1]
+
+
+@fw.kernel
+def in_place(a, b):
+    for i in range(1, a.shape[0] - 1):
+        b[i] = a[i - 1] + a[i + 1]
+    for i in range(1, a.shape[0] - 1):
+        a[i] = b[i] * 0.5
+
+
+@fw.kernel
+def rows(a, b, c):
+    n, m = a.shape
+    for i, j in fw.ndrange((1, n - 1), (1, m - 1)):
+        b[i, j] = a[i - 1, j] + a[i + 1, j] + a[i, j - 1] + a[i, j + 1]
+    for i, j in fw.ndrange((2, n - 2), (2, m - 2)):
+        c[i, j] = b[i - 1, j] + b[i + 1, j] + b[i, j - 1] + b[i, j + 1]
+
+
+@fw.kernel
+def past_a_sum(a, b, c, d):
+    for i in range(a.shape[0]):
+        b[i] = a[i]
+    s = 0.0
+    for i in range(c.shape[0]):
+        s += c[i]
+    for i in range(a.shape[0]):
+        d[i] = b[i] * 2
+    return s
+
+
+@fw.kernel
+def with_locals(a, b):
+    for i in range(a.shape[0]):
+        v = fw.vector(a[i], 2 * a[i], 1.0)
+        b[i] = v[0] + v[1] * v[2]
+    for i in range(a.shape[0]):
+        w = fw.local((4,))
+        for k in range(4):
+            w[k] = b[i] * k
+        a[i] = w[3] - w[1]
+
+
+@fw.kernel
+def fenced(a, b, c):
+    for i in range(a.shape[0]):
+        b[i] = a[i]
+    fw.nofuse()
+    for i in range(a.shape[0]):
+        c[i] = b[i]
+
+
+@fw.kernel
+def in_time(a, b, n):
+    for _ in range(n):
+        for i in range(a.shape[0]):
+            b[i] = a[i] * 0.5
+        for i in range(a.shape[0]):
+            a[i] = b[i] + 1.0
+
+
+@fw.kernel
+def scattered(pos, out, x, table):
+    fw.assume_unique(table)
+    for i in range(table.shape[0]):
+        pos[table[i]] = x[i]
+    for i in range(table.shape[0]):
+        out[i] = pos[table[i]] * 2
+
+
+@fw.kernel
+def half_precision(a, h, k, o):
+    for i in range(a.shape[0]):
+        h[i] = a[i] * 1000.1
+    for i in range(a.shape[0]):
+        k[i] = int(h[i]) % 256
+    for i in range(a.shape[0]):
+        o[i] = h[i] + k[i]
