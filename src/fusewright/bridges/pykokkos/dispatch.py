@@ -26,6 +26,8 @@ def parallel_for(*args: Any, **kwargs: Any) -> None:
     The policy may be a number of iterations; several work units in a list run one after the other,
     with the arguments `args_0`, `args_1`, ...
     """
+    if launches.again(args, kwargs):
+        return
     policy, workunit, extra = _taken(args)
     view = extra if isinstance(extra, ViewType) else None
     if isinstance(workunit, list | tuple):

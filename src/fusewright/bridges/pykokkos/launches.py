@@ -8,14 +8,13 @@ from __future__ import annotations
 
 import inspect
 import math
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
 from types import FunctionType, MethodType
 from typing import Any
 
 import fusewright.numpy as fnp
 from fusewright.base.errors import ArgumentError, UnsupportedError
-from fusewright.base.options import current
 from fusewright.bridges.pykokkos import reducers
 from fusewright.bridges.pykokkos.dialect import lambdas, scratch
 from fusewright.bridges.pykokkos.dialect.annotations import element_of, numpy_of
@@ -36,7 +35,7 @@ from fusewright.bridges.pykokkos.policies import (
 )
 from fusewright.bridges.pykokkos.randoms import RandomPool
 from fusewright.bridges.pykokkos.reducers import Reducer
-from fusewright.bridges.pykokkos.spaces import Trait
+from fusewright.bridges.pykokkos.spaces import ExecutionSpace, Trait
 from fusewright.bridges.pykokkos.views import ViewType
 from fusewright.frontends.kernels import source as sources
 from fusewright.ir.dtypes import FLOAT64
@@ -123,11 +122,11 @@ def _new(
 
 def arguments(launch: Launch, kwargs: Mapping[str, Any], instance: Any) -> tuple[list[Any], bool]:
     """What the work unit takes beside its indices, in its order; and whether its iterations are
-    independent: they are unless they meet in atomic updates, print, or are checked.
+    independent: they are unless they meet in atomic updates or print.
     """
     unit = launch.unit
     names = unit.keywords
-    if len(kwargs) != len(names) or not all(name in kwargs for name in names):
+    if set(kwargs) != set(names):
         raise _wrong_arguments(unit, kwargs)
     given = [kwargs[name] for name in names]
     if unit.draws:
@@ -135,7 +134,7 @@ def arguments(launch: Launch, kwargs: Mapping[str, Any], instance: Any) -> tuple
         given += [pool.seed, pool.next_launch()]
     if instance is not None:
         given += [getattr(instance, name) for name in unit.fields]
-    declared = not launch.ordered and not current().check
+    declared = not launch.ordered
     for place, value in enumerate(given):
         if isinstance(value, ViewType):
             given[place] = value._argument()
@@ -206,6 +205,8 @@ def run(
     numbers, steps = bounds_of(policy)
     if pattern == "for":
         kernel(*numbers, *rest)
+        if declared and tuple(kwargs) == launch.unit.keywords:
+            _remember(launch, workunit, kernel, kwargs)
         return None
     if pattern == "scan":
         return _plain_result(kernel(*numbers, *rest), reducer)
@@ -213,6 +214,69 @@ def run(
     blocks = max(0, math.ceil(steps / size))
     partials = _partials(launch.kind(reducer), reducer, blocks)
     return _plain_result(kernel(*numbers, size, *partials, *rest), reducer)
+
+
+@dataclass(frozen=True, slots=True)
+class Plan:
+    """What a `parallel_for` over a range needs the next time: the names of its arguments, what it
+    reads of its object, and its kernel.
+    """
+
+    names: tuple[str, ...]
+    fields: tuple[str, ...]
+    kernel: UnitKernel
+
+
+_plans: dict[Any, Plan] = {}
+
+
+def again(args: tuple[Any, ...], kwargs: dict[str, Any]) -> bool:
+    """Run `parallel_for(policy, workunit, ...)` as it ran before, if it is that simple."""
+    if len(args) != 2:
+        return False
+    policy, workunit = args
+    instance = None
+    key: Any = workunit
+    if type(workunit) is MethodType:
+        instance = workunit.__self__
+        key = (workunit.__func__, type(instance))
+    elif type(workunit) is not FunctionType:
+        return False
+    plan = _plans.get(key)
+    if plan is None or type(policy) is not RangePolicy or policy.space is ExecutionSpace.Debug:
+        return False
+    if tuple(kwargs) != plan.names:
+        return False
+    words: list[Any] = [policy.begin, policy.end]
+    given: Iterable[Any] = kwargs.values()
+    if instance is not None:
+        given = (*given, *[getattr(instance, name) for name in plan.fields])
+    for value in given:
+        if isinstance(value, ViewType):
+            if value.trait is Trait.Atomic:
+                return False
+            value._lent = None
+            words.append(value._array)
+        else:
+            words.append(value)
+    plan.kernel(*words)
+    return True
+
+
+def _remember(launch: Launch, workunit: Any, kernel: UnitKernel, kwargs: Mapping[str, Any]) -> None:
+    """Note a launch that `again` can run."""
+    unit = launch.unit
+    if launch.dims > 1 or unit.draws or unit.team:
+        return
+    if any(isinstance(value, RandomPool) for value in kwargs.values()):
+        return
+    if type(workunit) is MethodType:
+        key: Any = (workunit.__func__, type(workunit.__self__))
+    elif workunit.__name__ == "<lambda>":
+        return
+    else:
+        key = workunit
+    _plans[key] = Plan(tuple(kwargs), unit.fields, kernel)
 
 
 def _instance(workunit: Any, launch: Launch) -> Any:
