@@ -7,9 +7,8 @@ it returns.
 
 from __future__ import annotations
 
-import math
 from collections.abc import Iterator, Sequence
-from typing import Any, Generic, TypeVar
+from typing import Any
 
 import numpy as np
 
@@ -28,7 +27,6 @@ from fusewright.bridges.pykokkos.spaces import (
 from fusewright.frontends.arrays import Array
 
 NDArray = np.ndarray[Any, Any]
-T = TypeVar("T")
 _LONG = {"int64": np.longlong, "uint64": np.ulonglong}
 """C++'s 64-bit integers come out as these."""
 
@@ -321,87 +319,3 @@ def astype(view: ViewType, dtype: Any) -> View:
     fresh = View(view.shape, dtype)
     fresh._memory[...] = view._memory
     return fresh
-
-
-class ScratchView:
-    """Memory of a team, alive while the team runs."""
-
-    _itemsize = 8
-
-    @classmethod
-    def __class_getitem__(cls, item: Any) -> Any:
-        kind = np.dtype(scalars.type_of(item).np_equiv)
-        return type(cls.__name__, (cls,), {"_itemsize": kind.itemsize})
-
-    @classmethod
-    def shmem_size(cls, *extents: int) -> int:
-        """Bytes that a view of these extents takes."""
-        return math.prod(extents) * cls._itemsize
-
-
-class Acc(Generic[T]):
-    """An annotation: the accumulator of a reduction or scan."""
-
-
-class View1D(Generic[T]):
-    """An annotation: a view of rank 1."""
-
-
-class View2D(Generic[T]):
-    """An annotation: a view of rank 2."""
-
-
-class View3D(Generic[T]):
-    """An annotation: a view of rank 3."""
-
-
-class View4D(Generic[T]):
-    """An annotation: a view of rank 4."""
-
-
-class View5D(Generic[T]):
-    """An annotation: a view of rank 5."""
-
-
-class View6D(Generic[T]):
-    """An annotation: a view of rank 6."""
-
-
-class View7D(Generic[T]):
-    """An annotation: a view of rank 7."""
-
-
-class View8D(Generic[T]):
-    """An annotation: a view of rank 8."""
-
-
-class ScratchView1D(ScratchView):
-    """Scratch memory of rank 1."""
-
-
-class ScratchView2D(ScratchView):
-    """Scratch memory of rank 2."""
-
-
-class ScratchView3D(ScratchView):
-    """Scratch memory of rank 3."""
-
-
-class ScratchView4D(ScratchView):
-    """Scratch memory of rank 4."""
-
-
-class ScratchView5D(ScratchView):
-    """Scratch memory of rank 5."""
-
-
-class ScratchView6D(ScratchView):
-    """Scratch memory of rank 6."""
-
-
-class ScratchView7D(ScratchView):
-    """Scratch memory of rank 7."""
-
-
-class ScratchView8D(ScratchView):
-    """Scratch memory of rank 8."""
