@@ -13,7 +13,8 @@ from dataclasses import dataclass, field
 from types import FunctionType, MethodType
 from typing import Any
 
-import fusewright.numpy as fnp
+import numpy as np
+
 from fusewright.base.errors import ArgumentError, UnsupportedError
 from fusewright.bridges.pykokkos import reducers
 from fusewright.bridges.pykokkos.dialect import lambdas, scratch
@@ -53,6 +54,11 @@ class UnitKernel(Kernel[..., Any]):
         kind = inspect.Parameter.POSITIONAL_ONLY
         words = (f"p{number}" for number in range(len(made.parameters)))
         self.signature = inspect.Signature([inspect.Parameter(word, kind) for word in words])
+
+    @property
+    def is_opaque(self) -> bool:
+        """Whether it has been called, and no call was recorded as array statements."""
+        return not self.recorders and bool(self.specialisations)
 
 
 @dataclass(slots=True)
@@ -137,12 +143,29 @@ def arguments(launch: Launch, kwargs: Mapping[str, Any], instance: Any) -> tuple
     declared = not launch.ordered
     for place, value in enumerate(given):
         if isinstance(value, ViewType):
-            given[place] = value._argument()
-            if value.trait is Trait.Atomic:
-                declared = False
+            declared = declared and value.trait is not Trait.Atomic
         elif isinstance(value, RandomPool):
             given[place] = 0  # What is drawn comes from the seed and the launch's number.
     return given, declared
+
+
+SMALL = 1 << 20
+"""Bytes of a view below which a kernel that is no array statement runs at once: its launch as a
+pending value would cost more than it may save."""
+
+
+def _lazy(values: Iterable[Any]) -> list[Any]:
+    """Arguments with which a launch is recorded."""
+    return [value._argument() if isinstance(value, ViewType) else value for value in values]
+
+
+def _at_once(values: list[Any]) -> list[Any]:
+    """Arguments with which it runs at once: the views' memory."""
+    return [value._memory if isinstance(value, ViewType) else value for value in values]
+
+
+def _is_small(values: Iterable[Any]) -> bool:
+    return all(value._array.nbytes <= SMALL for value in values if isinstance(value, ViewType))
 
 
 def _wrong_arguments(unit: Unit, kwargs: Mapping[str, Any]) -> ArgumentError:
@@ -194,7 +217,7 @@ def run(
     instance = _instance(workunit, launch)
     if view is not None:
         kwargs = {**kwargs, lambdas.VIEW: view}
-    rest, declared = arguments(launch, kwargs, instance)
+    given, declared = arguments(launch, kwargs, instance)
     team = 1
     extents: tuple[tuple[int, ...], ...] = ()
     if isinstance(policy, TeamPolicy):
@@ -204,10 +227,12 @@ def run(
     kernel = launch.kernel(reducer, declared, team, extents)
     numbers, steps = bounds_of(policy)
     if pattern == "for":
-        kernel(*numbers, *rest)
+        at_once = kernel.is_opaque and _is_small(given)
+        kernel(*numbers, *(_at_once if at_once else _lazy)(given))
         if declared and tuple(kwargs) == launch.unit.keywords:
             _remember(launch, workunit, kernel, kwargs)
         return None
+    rest = _at_once(given)  # The result is a number now, and so are its arguments.
     if pattern == "scan":
         return _plain_result(kernel(*numbers, *rest), reducer)
     size = max(1, math.ceil(steps / BLOCKS))
@@ -247,10 +272,12 @@ def again(args: tuple[Any, ...], kwargs: dict[str, Any]) -> bool:
         return False
     if tuple(kwargs) != plan.names:
         return False
-    words: list[Any] = [policy.begin, policy.end]
     given: Iterable[Any] = kwargs.values()
     if instance is not None:
         given = (*given, *[getattr(instance, name) for name in plan.fields])
+    if plan.kernel.is_opaque and _is_small(given):
+        return _again_at_once(plan, policy, given)
+    words: list[Any] = [policy.begin, policy.end]
     for value in given:
         if isinstance(value, ViewType):
             if value.trait is Trait.Atomic:
@@ -260,6 +287,14 @@ def again(args: tuple[Any, ...], kwargs: dict[str, Any]) -> bool:
         else:
             words.append(value)
     plan.kernel(*words)
+    return True
+
+
+def _again_at_once(plan: Plan, policy: RangePolicy, given: Iterable[Any]) -> bool:
+    values = list(given)
+    if any(isinstance(value, ViewType) and value.trait is Trait.Atomic for value in values):
+        return False
+    plan.kernel(policy.begin, policy.end, *_at_once(values))
     return True
 
 
@@ -288,7 +323,7 @@ def _instance(workunit: Any, launch: Launch) -> Any:
 
 
 def _partials(kind: Kind, reducer: Reducer, blocks: int) -> list[Any]:
-    return [fnp.empty(blocks, numpy_of(part.kind_of(kind))) for part in reducer.parts]
+    return [np.empty(blocks, numpy_of(part.kind_of(kind))) for part in reducer.parts]
 
 
 def _plain_result(found: Any, reducer: Reducer) -> Any:
