@@ -7,6 +7,7 @@ from typing import Any
 
 import numpy as np
 
+from fusewright.api import sync
 from fusewright.base.errors import UnsupportedError
 from fusewright.bridges.pykokkos import debug, launches, reducers
 from fusewright.bridges.pykokkos.policies import (
@@ -101,9 +102,11 @@ def single(policy: Any, closure: Any) -> None:
 
 
 def fence(name: str = "") -> None:
-    """Wait for kernels; each is complete when its call returns."""
+    """Compute everything that is pending."""
     del name
+    sync()
 
 
 def flush() -> None:
     """See `fence`."""
+    sync()
