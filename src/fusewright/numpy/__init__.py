@@ -12,8 +12,6 @@ Where a program can see a difference from NumPy:
 * `empty` gives zeros.
 * A step NumPy runs returns a new array, also where NumPy would return a view (`as_strided`).
 * `memoryview(x)`, and C code that asks for a buffer, do not take our arrays: `x.data` does.
-* After `x.shape = ...`, views made of x before must not be used: `x.reshape(...)` has no such
-  limit.
 """
 
 from __future__ import annotations
