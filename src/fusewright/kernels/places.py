@@ -6,7 +6,7 @@ loop variables, with a least and a greatest value.
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Container, Mapping, Sequence
 from dataclasses import dataclass
 from itertools import product
 from math import gcd
@@ -62,16 +62,16 @@ class Access:
     span: Span
 
 
-def keeps_order(a: Access, b: Access, box: Box) -> bool:
+def keeps_order(a: Access, b: Access, box: Box, declared: Container[int]) -> bool:
     """Whether two accesses to one array meet in the same iteration of the loops they share, or
-    never.
+    never; of the `declared` loops the user has said so.
 
     Theorem: if each shared variable v has a dim whose index is `factor * v + constant` in both,
     factor and constant the same and factor not 0, equal places mean equal values of v.
     """
     if any(_apart(m, n, box) for m, n in zip(a.indices, b.indices, strict=True)):
         return True
-    shared = [variable for variable in a.loops if variable in b.loops]
+    shared = [v for v in a.loops if v in b.loops and v not in declared]
     return all(_fixes(a.indices, b.indices, variable) for variable in shared)
 
 
@@ -196,13 +196,13 @@ def decided(condition: Expr, known: Known) -> bool | None:
     return answers.pop() if len(answers) == 1 else None
 
 
-def all_keep_order(accesses: Sequence[Access], box: Box) -> Access | None:
+def all_keep_order(accesses: Sequence[Access], box: Box, declared: Container[int]) -> Access | None:
     """The first access that meets another one in a different iteration, one of them writing."""
     by_array: dict[int, list[Access]] = {}
     for access in accesses:
         by_array.setdefault(access.array, []).append(access)
     for group in by_array.values():
         for a, b in product([each for each in group if each.writes], group):
-            if not keeps_order(a, b, box):
+            if not keeps_order(a, b, box, declared):
                 return b
     return None
