@@ -5,6 +5,7 @@ import math
 import numpy as np
 import pytest
 
+import fusewright as fw
 import fusewright.bridges.pykokkos as pk
 
 N = 8
@@ -165,3 +166,24 @@ def test_printing_happens_at_once(capfd):
 @pk.workunit
 def shown(i, scale):
     pk.printf("%d: %.2lf\n", i, i * scale)
+
+
+def test_timers_and_fences_wait(views):
+    a, _ = views
+    timer = pk.Timer()
+    for wait in (timer.seconds, timer.reset, pk.fence, pk.flush):
+        pk.parallel_for(N, increase, a=a)
+        assert fw.explain(a.array).kernels
+        wait()
+        assert not fw.explain(a.array).kernels
+
+
+def test_launches_are_recorded_and_fuse(views):
+    a, b = views
+    temporary = pk.View([N], pk.double)
+    for _ in range(2):
+        pk.parallel_for(N, copy, to=temporary, of=a)
+        pk.parallel_for(N, increase, a=temporary)
+        pk.parallel_for(N, copy, to=b, of=temporary)
+        assert len(fw.explain(b.array).kernels) == 1
+    assert list(b) == [k + 1.0 for k in range(N)] == list(temporary)

@@ -10,6 +10,26 @@ from typing import Any
 from fusewright.base.errors import FusewrightError as Error
 from fusewright.base.errors import UnsupportedError
 from fusewright.bridges.pykokkos import elementwise, functions
+from fusewright.bridges.pykokkos.annotated import (
+    Acc,
+    ScratchView,
+    ScratchView1D,
+    ScratchView2D,
+    ScratchView3D,
+    ScratchView4D,
+    ScratchView5D,
+    ScratchView6D,
+    ScratchView7D,
+    ScratchView8D,
+    View1D,
+    View2D,
+    View3D,
+    View4D,
+    View5D,
+    View6D,
+    View7D,
+    View8D,
+)
 from fusewright.bridges.pykokkos.atomics import (
     atomic_add,
     atomic_compare_exchange,
@@ -129,26 +149,8 @@ from fusewright.bridges.pykokkos.spaces import (
 )
 from fusewright.bridges.pykokkos.timer import Timer
 from fusewright.bridges.pykokkos.views import (
-    Acc,
-    ScratchView,
-    ScratchView1D,
-    ScratchView2D,
-    ScratchView3D,
-    ScratchView4D,
-    ScratchView5D,
-    ScratchView6D,
-    ScratchView7D,
-    ScratchView8D,
     Subview,
     View,
-    View1D,
-    View2D,
-    View3D,
-    View4D,
-    View5D,
-    View6D,
-    View7D,
-    View8D,
     ViewType,
     array,
     asarray,

@@ -7,6 +7,7 @@ from typing import Any
 
 import numpy as np
 
+from fusewright.api import sync
 from fusewright.base.errors import UnsupportedError
 from fusewright.bridges.pykokkos import debug, launches, reducers
 from fusewright.bridges.pykokkos.policies import (
@@ -26,6 +27,8 @@ def parallel_for(*args: Any, **kwargs: Any) -> None:
     The policy may be a number of iterations; several work units in a list run one after the other,
     with the arguments `args_0`, `args_1`, ...
     """
+    if launches.again(args, kwargs):
+        return
     policy, workunit, extra = _taken(args)
     view = extra if isinstance(extra, ViewType) else None
     if isinstance(workunit, list | tuple):
@@ -99,9 +102,11 @@ def single(policy: Any, closure: Any) -> None:
 
 
 def fence(name: str = "") -> None:
-    """Wait for kernels; each is complete when its call returns."""
+    """Compute everything that is pending."""
     del name
+    sync()
 
 
 def flush() -> None:
     """See `fence`."""
+    sync()

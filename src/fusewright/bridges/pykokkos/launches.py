@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import inspect
 import math
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
 from types import FunctionType, MethodType
 from typing import Any
@@ -16,7 +16,6 @@ from typing import Any
 import numpy as np
 
 from fusewright.base.errors import ArgumentError, UnsupportedError
-from fusewright.base.options import current
 from fusewright.bridges.pykokkos import reducers
 from fusewright.bridges.pykokkos.dialect import lambdas, scratch
 from fusewright.bridges.pykokkos.dialect.annotations import element_of, numpy_of
@@ -37,7 +36,7 @@ from fusewright.bridges.pykokkos.policies import (
 )
 from fusewright.bridges.pykokkos.randoms import RandomPool
 from fusewright.bridges.pykokkos.reducers import Reducer
-from fusewright.bridges.pykokkos.spaces import Trait
+from fusewright.bridges.pykokkos.spaces import ExecutionSpace, Trait
 from fusewright.bridges.pykokkos.views import ViewType
 from fusewright.frontends.kernels import source as sources
 from fusewright.ir.dtypes import FLOAT64
@@ -55,6 +54,11 @@ class UnitKernel(Kernel[..., Any]):
         kind = inspect.Parameter.POSITIONAL_ONLY
         words = (f"p{number}" for number in range(len(made.parameters)))
         self.signature = inspect.Signature([inspect.Parameter(word, kind) for word in words])
+
+    @property
+    def is_opaque(self) -> bool:
+        """Whether it has been called, and no call was recorded as array statements."""
+        return not self.recorders and bool(self.specialisations)
 
 
 @dataclass(slots=True)
@@ -124,11 +128,11 @@ def _new(
 
 def arguments(launch: Launch, kwargs: Mapping[str, Any], instance: Any) -> tuple[list[Any], bool]:
     """What the work unit takes beside its indices, in its order; and whether its iterations are
-    independent: they are unless they meet in atomic updates, print, or are checked.
+    independent: they are unless they meet in atomic updates or print.
     """
     unit = launch.unit
     names = unit.keywords
-    if len(kwargs) != len(names) or not all(name in kwargs for name in names):
+    if set(kwargs) != set(names):
         raise _wrong_arguments(unit, kwargs)
     given = [kwargs[name] for name in names]
     if unit.draws:
@@ -136,15 +140,32 @@ def arguments(launch: Launch, kwargs: Mapping[str, Any], instance: Any) -> tuple
         given += [pool.seed, pool.next_launch()]
     if instance is not None:
         given += [getattr(instance, name) for name in unit.fields]
-    declared = not launch.ordered and not current().check
+    declared = not launch.ordered
     for place, value in enumerate(given):
         if isinstance(value, ViewType):
-            given[place] = value._memory
-            if value.trait is Trait.Atomic:
-                declared = False
+            declared = declared and value.trait is not Trait.Atomic
         elif isinstance(value, RandomPool):
             given[place] = 0  # What is drawn comes from the seed and the launch's number.
     return given, declared
+
+
+SMALL = 1 << 20
+"""Bytes of a view below which a kernel that is no array statement runs at once: its launch as a
+pending value would cost more than it may save."""
+
+
+def _lazy(values: Iterable[Any]) -> list[Any]:
+    """Arguments with which a launch is recorded."""
+    return [value._argument() if isinstance(value, ViewType) else value for value in values]
+
+
+def _at_once(values: list[Any]) -> list[Any]:
+    """Arguments with which it runs at once: the views' memory."""
+    return [value._memory if isinstance(value, ViewType) else value for value in values]
+
+
+def _is_small(values: Iterable[Any]) -> bool:
+    return all(value._array.nbytes <= SMALL for value in values if isinstance(value, ViewType))
 
 
 def _wrong_arguments(unit: Unit, kwargs: Mapping[str, Any]) -> ArgumentError:
@@ -196,7 +217,7 @@ def run(
     instance = _instance(workunit, launch)
     if view is not None:
         kwargs = {**kwargs, lambdas.VIEW: view}
-    rest, declared = arguments(launch, kwargs, instance)
+    given, declared = arguments(launch, kwargs, instance)
     team = 1
     extents: tuple[tuple[int, ...], ...] = ()
     if isinstance(policy, TeamPolicy):
@@ -206,14 +227,91 @@ def run(
     kernel = launch.kernel(reducer, declared, team, extents)
     numbers, steps = bounds_of(policy)
     if pattern == "for":
-        kernel(*numbers, *rest)
+        at_once = kernel.is_opaque and _is_small(given)
+        kernel(*numbers, *(_at_once if at_once else _lazy)(given))
+        if declared and tuple(kwargs) == launch.unit.keywords:
+            _remember(launch, workunit, kernel, kwargs)
         return None
+    rest = _at_once(given)  # The result is a number now, and so are its arguments.
     if pattern == "scan":
         return _plain_result(kernel(*numbers, *rest), reducer)
     size = max(1, math.ceil(steps / BLOCKS))
     blocks = max(0, math.ceil(steps / size))
     partials = _partials(launch.kind(reducer), reducer, blocks)
     return _plain_result(kernel(*numbers, size, *partials, *rest), reducer)
+
+
+@dataclass(frozen=True, slots=True)
+class Plan:
+    """What a `parallel_for` over a range needs the next time: the names of its arguments, what it
+    reads of its object, and its kernel.
+    """
+
+    names: tuple[str, ...]
+    fields: tuple[str, ...]
+    kernel: UnitKernel
+
+
+_plans: dict[Any, Plan] = {}
+
+
+def again(args: tuple[Any, ...], kwargs: dict[str, Any]) -> bool:
+    """Run `parallel_for(policy, workunit, ...)` as it ran before, if it is that simple."""
+    if len(args) != 2:
+        return False
+    policy, workunit = args
+    instance = None
+    key: Any = workunit
+    if type(workunit) is MethodType:
+        instance = workunit.__self__
+        key = (workunit.__func__, type(instance))
+    elif type(workunit) is not FunctionType:
+        return False
+    plan = _plans.get(key)
+    if plan is None or type(policy) is not RangePolicy or policy.space is ExecutionSpace.Debug:
+        return False
+    if tuple(kwargs) != plan.names:
+        return False
+    given: Iterable[Any] = kwargs.values()
+    if instance is not None:
+        given = (*given, *[getattr(instance, name) for name in plan.fields])
+    if plan.kernel.is_opaque and _is_small(given):
+        return _again_at_once(plan, policy, given)
+    words: list[Any] = [policy.begin, policy.end]
+    for value in given:
+        if isinstance(value, ViewType):
+            if value.trait is Trait.Atomic:
+                return False
+            value._lent = None
+            words.append(value._array)
+        else:
+            words.append(value)
+    plan.kernel(*words)
+    return True
+
+
+def _again_at_once(plan: Plan, policy: RangePolicy, given: Iterable[Any]) -> bool:
+    values = list(given)
+    if any(isinstance(value, ViewType) and value.trait is Trait.Atomic for value in values):
+        return False
+    plan.kernel(policy.begin, policy.end, *_at_once(values))
+    return True
+
+
+def _remember(launch: Launch, workunit: Any, kernel: UnitKernel, kwargs: Mapping[str, Any]) -> None:
+    """Note a launch that `again` can run."""
+    unit = launch.unit
+    if launch.dims > 1 or unit.draws or unit.team:
+        return
+    if any(isinstance(value, RandomPool) for value in kwargs.values()):
+        return
+    if type(workunit) is MethodType:
+        key: Any = (workunit.__func__, type(workunit.__self__))
+    elif workunit.__name__ == "<lambda>":
+        return
+    else:
+        key = workunit
+    _plans[key] = Plan(tuple(kwargs), unit.fields, kernel)
 
 
 def _instance(workunit: Any, launch: Launch) -> Any:

@@ -1,8 +1,10 @@
-"""`pk.Timer`: seconds since it was made or reset; kernels before it are complete."""
+"""`pk.Timer`: seconds since it was made or reset; what is pending is computed before it looks."""
 
 from __future__ import annotations
 
 import time
+
+from fusewright.api import sync
 
 
 class Timer:
@@ -13,8 +15,10 @@ class Timer:
 
     def seconds(self) -> float:
         """Seconds since the start."""
+        sync()
         return time.perf_counter() - self.start_time
 
     def reset(self) -> None:
         """Start anew."""
+        sync()
         self.start_time = time.perf_counter()

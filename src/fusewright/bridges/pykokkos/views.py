@@ -1,14 +1,14 @@
 """`pk.View`: a thin handle over an array of this package, laid out as the program asked.
 
-A kernel gets the memory itself, and so does whoever reads `view.data`: while that loan is open
-every statement on the array is complete when it returns.
+A kernel gets the array, so that launches are as lazy as array statements.  Whoever reads
+`view.data` gets the memory: while that loan is open every statement on the array is complete when
+it returns.
 """
 
 from __future__ import annotations
 
-import math
 from collections.abc import Iterator, Sequence
-from typing import Any, Generic, TypeVar
+from typing import Any
 
 import numpy as np
 
@@ -27,7 +27,6 @@ from fusewright.bridges.pykokkos.spaces import (
 from fusewright.frontends.arrays import Array
 
 NDArray = np.ndarray[Any, Any]
-T = TypeVar("T")
 _LONG = {"int64": np.longlong, "uint64": np.ulonglong}
 """C++'s 64-bit integers come out as these."""
 
@@ -40,20 +39,32 @@ class ViewType:
     layout: Layout
     trait: Trait
     _array: Any
-    _memory: NDArray
 
     __array_priority__ = 10.0
-    __slots__ = ("__weakref__", "_array", "_memory", "dtype", "layout", "space", "trait")
+    __slots__ = ("__weakref__", "_array", "_lent", "dtype", "layout", "space", "trait")
 
     def _hold(self, array: Any) -> None:
         """Take an array of this package, or memory that NumPy holds."""
         self._array = array
-        self._memory = array if isinstance(array, np.ndarray) else np.asarray(array)
+        self._lent: NDArray | None = None
+
+    @property
+    def _memory(self) -> NDArray:
+        """The view's memory for the host; kept until the next launch, which closes the loan."""
+        if self._lent is None:
+            array = self._array
+            self._lent = array if isinstance(array, np.ndarray) else np.asarray(array)
+        return self._lent
+
+    def _argument(self) -> Any:
+        """What a kernel gets: the array; the host has seen its memory for now."""
+        self._lent = None
+        return self._array
 
     @property
     def array(self) -> Any:
         """The array behind the view."""
-        return self._array
+        return self._argument()
 
     @property
     def data(self) -> NDArray:
@@ -71,31 +82,34 @@ class ViewType:
 
     @property
     def shape(self) -> tuple[int, ...]:
-        return tuple(self._memory.shape)
+        return tuple(self._array.shape)
 
     @property
     def size(self) -> int:
-        return int(self._memory.size)
+        return int(self._array.size)
 
     @property
     def ndim(self) -> int:
-        return self._memory.ndim
+        return int(self._array.ndim)
 
     def rank(self) -> int:
         """The number of dims."""
-        return self._memory.ndim
+        return int(self._array.ndim)
 
     def extent(self, dimension: int) -> int:
         """The length of a dim."""
         if self.shape == () and dimension == 0:
             return 0
-        if not 0 <= dimension < self._memory.ndim:
+        if not 0 <= dimension < self._array.ndim:
             raise ValueError('"dimension" must be less than the view\'s rank')
-        return int(self._memory.shape[dimension])
+        return int(self._array.shape[dimension])
 
     def fill(self, value: Any) -> None:
         """Set every element."""
-        self._memory.fill(value)
+        if self._lent is None:
+            self._array[...] = value
+        else:
+            self._lent.fill(value)
 
     def __getitem__(self, key: Any) -> Any:
         memory = self._memory
@@ -247,7 +261,8 @@ class Subview(ViewType):
         self.dtype, self.space = parent_view.dtype, parent_view.space
         self.layout, self.trait = parent_view.layout, parent_view.trait
         key = data_slice if isinstance(data_slice, tuple) else (data_slice,)
-        self._hold(parent_view._memory[(*key, ...)])
+        parent = parent_view._array
+        self._hold(parent[(*key, ...)])
 
 
 def _memory_space(space: MemorySpace) -> MemorySpace:
@@ -304,87 +319,3 @@ def astype(view: ViewType, dtype: Any) -> View:
     fresh = View(view.shape, dtype)
     fresh._memory[...] = view._memory
     return fresh
-
-
-class ScratchView:
-    """Memory of a team, alive while the team runs."""
-
-    _itemsize = 8
-
-    @classmethod
-    def __class_getitem__(cls, item: Any) -> Any:
-        kind = np.dtype(scalars.type_of(item).np_equiv)
-        return type(cls.__name__, (cls,), {"_itemsize": kind.itemsize})
-
-    @classmethod
-    def shmem_size(cls, *extents: int) -> int:
-        """Bytes that a view of these extents takes."""
-        return math.prod(extents) * cls._itemsize
-
-
-class Acc(Generic[T]):
-    """An annotation: the accumulator of a reduction or scan."""
-
-
-class View1D(Generic[T]):
-    """An annotation: a view of rank 1."""
-
-
-class View2D(Generic[T]):
-    """An annotation: a view of rank 2."""
-
-
-class View3D(Generic[T]):
-    """An annotation: a view of rank 3."""
-
-
-class View4D(Generic[T]):
-    """An annotation: a view of rank 4."""
-
-
-class View5D(Generic[T]):
-    """An annotation: a view of rank 5."""
-
-
-class View6D(Generic[T]):
-    """An annotation: a view of rank 6."""
-
-
-class View7D(Generic[T]):
-    """An annotation: a view of rank 7."""
-
-
-class View8D(Generic[T]):
-    """An annotation: a view of rank 8."""
-
-
-class ScratchView1D(ScratchView):
-    """Scratch memory of rank 1."""
-
-
-class ScratchView2D(ScratchView):
-    """Scratch memory of rank 2."""
-
-
-class ScratchView3D(ScratchView):
-    """Scratch memory of rank 3."""
-
-
-class ScratchView4D(ScratchView):
-    """Scratch memory of rank 4."""
-
-
-class ScratchView5D(ScratchView):
-    """Scratch memory of rank 5."""
-
-
-class ScratchView6D(ScratchView):
-    """Scratch memory of rank 6."""
-
-
-class ScratchView7D(ScratchView):
-    """Scratch memory of rank 7."""
-
-
-class ScratchView8D(ScratchView):
-    """Scratch memory of rank 8."""

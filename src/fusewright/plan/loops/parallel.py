@@ -21,9 +21,11 @@ from fusewright.ir.expr import Expr, index, postorder
 from fusewright.ir.loops.statements import (
     NOWHERE,
     Block,
+    Check,
     For,
     If,
     Let,
+    Print,
     Statement,
     Store,
     While,
@@ -48,6 +50,11 @@ class Nest:
     unit: Unit
     order: Order | None
     parallel: tuple[int, ...]
+
+
+def _has_order(loop: For) -> bool:
+    """Whether it prints or checks: the first line, and the first index outside, come first."""
+    return any(isinstance(statement, Print | Check) for statement in walk(loop.body))
 
 
 class Ways:
@@ -122,7 +129,7 @@ class Ways:
         facts = replace(self.around.facts, witnesses=False)
         found = order(unit, facts)
         indices = [dim.index for dim in loop.dims]
-        if not loop.declared:
+        if not loop.declared or _has_order(loop):
             free = tuple(indices[n] for n in found.parallel if n < len(indices))
             return Nest(loop, unit, found, free)
         collide = {number for r in found.reductions for number in r.dims}

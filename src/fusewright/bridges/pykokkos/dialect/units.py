@@ -6,7 +6,7 @@ import ast
 import copy
 import inspect
 from collections.abc import Callable
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from functools import cache
 from types import FunctionType
 from typing import Any
@@ -55,7 +55,6 @@ class Unit:
     fields: tuple[str, ...] = ()
     draws: bool = False
     ordered: bool = False
-    scratch: list[Any] = field(default_factory=list)
 
 
 def take_apart(
