@@ -16,7 +16,7 @@ from fusewright.frontends.arrays.core import Handle
 from fusewright.frontends.arrays.views import Link, Slice
 from fusewright.frontends.kernels.values import ArrayKind
 from fusewright.ir.graph import Node, scalar
-from fusewright.ir.loops.statements import Check, Kernel, Print, walk
+from fusewright.ir.loops.statements import Kernel
 from fusewright.kernels import specialise
 from fusewright.kernels.arguments import plain_number
 from fusewright.kernels.iteration import Part
@@ -113,11 +113,6 @@ def is_visible(bound: Binding) -> bool:
     if any(sharing.owes_others(array) for array in bound.arrays):
         sharing.settle()
     return any(sharing.overlap(a, b) for a, b in combinations(homes, 2))
-
-
-def acts_at_once(found: Specialised) -> bool:
-    """Whether the kernel prints, or may end in an error: a call is complete when it returns."""
-    return any(isinstance(statement, Print | Check) for statement in walk(found.kernel.body))
 
 
 def scalars(found: Specialised, arguments: Mapping[str, Any]) -> dict[int, Any]:

@@ -36,7 +36,7 @@ def record(
 ) -> tuple[bool, Any]:
     """Record a call; whether that was possible, and what it returned."""
     bound = None
-    if not options.check and not binding.acts_at_once(found):
+    if not options.check and not found.acts_at_once:
         bound = binding.bind(found, arguments)
     if bound is None or binding.is_visible(bound):
         if trace.is_lazy():

@@ -17,7 +17,7 @@ from fusewright.frontends.kernels.inputs import Inputs, outside
 from fusewright.frontends.kernels.source import Source
 from fusewright.frontends.kernels.translate import Translated, translate
 from fusewright.frontends.kernels.values import ArrayKind, Kind, NumberKind, Path, StructKind
-from fusewright.ir.loops.statements import Kernel
+from fusewright.ir.loops.statements import Check, Kernel, Print, walk
 from fusewright.ir.loops.verify import check_kernel
 from fusewright.ir.nest import Source as Origin
 from fusewright.kernels.arguments import kind_of, memory_of
@@ -44,6 +44,7 @@ class Specialised:
     deferred: int = 0
     recipes: dict[Any, Any] = field(default_factory=dict)
     _steering: frozenset[int] | None = None
+    _at_once: bool | None = None
 
     @property
     def kernel(self) -> Kernel:
@@ -55,6 +56,13 @@ class Specialised:
         if self._steering is None:
             self._steering = steering(self.kernel)
         return self._steering
+
+    @property
+    def acts_at_once(self) -> bool:
+        """Whether it prints, or may end in an error: a call is complete when it returns."""
+        if self._at_once is None:
+            self._at_once = any(isinstance(s, Print | Check) for s in walk(self.kernel.body))
+        return self._at_once
 
     def holds(self, arguments: Arguments) -> bool:
         """Whether what was captured, and the attributes' types, are as they were."""
