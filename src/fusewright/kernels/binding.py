@@ -19,7 +19,7 @@ from fusewright.ir.graph import Node, scalar
 from fusewright.ir.loops.statements import Check, Kernel, Print, walk
 from fusewright.kernels import specialise
 from fusewright.kernels.arguments import plain_number
-from fusewright.kernels.raising import Part
+from fusewright.kernels.iteration import Part
 from fusewright.kernels.specialise import Specialised
 
 NDArray = np.ndarray[Any, Any]

@@ -76,13 +76,20 @@ class Group(InPlace):
     outputs: list[tuple[str, int]] = field(default_factory=list)
     latest: dict[int, int] = field(default_factory=dict)
     outcome: tuple[NDArray, ...] | None = None
+    error: BaseException | None = None
 
     def __post_init__(self) -> None:
         super().__init__()
 
     def __call__(self, *operands: NDArray) -> tuple[NDArray, ...]:
+        if self.error is not None:  # what it works on may be half done
+            raise self.error
         if self.outcome is None:
-            self.outcome = self._run(operands)
+            try:
+                self.outcome = self._run(operands)
+            except BaseException as error:
+                self.error = error if self.spare else None
+                raise
         return self.outcome
 
     def _run(self, operands: tuple[NDArray, ...]) -> tuple[NDArray, ...]:

@@ -21,7 +21,7 @@ from fusewright.frontends.kernels.values import (
 )
 from fusewright.ir.loops.statements import NOWHERE, For
 from fusewright.ir.loops.text import kernel_text
-from fusewright.kernels.raising import NotRaised
+from fusewright.kernels.iteration import NotRaised
 from fusewright.kernels.recipe import Recipe
 from fusewright.kernels.specialise import Specialised
 from fusewright.plan.loops.decide import decide

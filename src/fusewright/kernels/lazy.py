@@ -16,7 +16,7 @@ from fusewright.ir.graph import Node, scalar
 from fusewright.kernels import binding, raising, recorders
 from fusewright.kernels.binding import Binding
 from fusewright.kernels.deferred import Execute, defer
-from fusewright.kernels.raising import NotRaised, Part
+from fusewright.kernels.iteration import NotRaised, Part
 from fusewright.kernels.recipe import Recipe, Writing
 from fusewright.kernels.specialise import Specialised
 
@@ -104,9 +104,9 @@ def _returned(nodes: Mapping[int, Node], shape: Any) -> Any:
 
 def _number(node: Node, origin: str) -> Any:
     """A result: lazy as a NumPy number, at once as a Python number."""
-    if origin == "numpy":
-        return wrap(node)
-    return sharing.content_of(node).item()
+    if origin == "python":
+        return sharing.content_of(node).item()
+    return wrap(node)
 
 
 def _recipe(found: Specialised, bound: Binding, values: Mapping[int, Any]) -> Recipe | NotRaised:

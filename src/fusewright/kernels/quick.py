@@ -18,7 +18,7 @@ import numpy as np
 from fusewright.base.options import Options
 from fusewright.frontends.kernels.values import Path
 from fusewright.ir.nest import Source
-from fusewright.kernels.specialise import Specialised, reach_of
+from fusewright.kernels.specialise import Specialised, reach_of, span_of
 from fusewright.targets.cpu.threads import code, give_team, take_team, thread_count
 
 if TYPE_CHECKING:
@@ -165,15 +165,6 @@ def _spec(
     large = sum(array.nbytes for array in arrays.values()) > LONG or compiled.is_threaded
     head = [compiled.address, id(np.ndarray), id(float), int(large), len(pairs) // 6]
     return (ctypes.c_int64 * (len(head) + len(pairs)))(*head, *pairs)
-
-
-def span_of(array: NDArray) -> tuple[int, int]:
-    """The bytes an array reaches, from its data pointer on."""
-    if array.size == 0:
-        return 0, 0
-    reach = [stride * (n - 1) for stride, n in zip(array.strides, array.shape, strict=True)]
-    low = sum(r for r in reach if r < 0)
-    return low, sum(r for r in reach if r > 0) + array.itemsize
 
 
 @cache

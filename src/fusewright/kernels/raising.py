@@ -14,14 +14,12 @@ Every operation is the one the loop would run, on the same operands, so the bits
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, field
 
 from fusewright.base.source import Span
 from fusewright.ir.dtypes import BOOL, INT64
 from fusewright.ir.expr import Expr, load, typed_op
-from fusewright.ir.graph import ASSEMBLE, IOTA
+from fusewright.ir.graph import ASSEMBLE, IOTA, REDUCE
 from fusewright.ir.loops.statements import (
-    NOWHERE,
     For,
     If,
     Kernel,
@@ -31,52 +29,13 @@ from fusewright.ir.loops.statements import (
     walk,
 )
 from fusewright.ir.ops import MAP
+from fusewright.kernels.iteration import Loops, NotRaised, Part, Shape, Variable
 from fusewright.kernels.places import Access, Form, Known, all_keep_order, decided, form_of
 from fusewright.kernels.recipe import Recipe, Step, Writing
+from fusewright.kernels.reductions import FOLDS, Collected, collected
 
-Shape = tuple[int, ...]
-Places = tuple[tuple[int, int, int], ...]
 MOST_STEPS = 400
 """More operations than this stay a kernel: its code grows with its text, theirs much faster."""
-
-
-class NotRaised(Exception):
-    """Why a kernel is no sequence of array statements, and which line says so."""
-
-    def __init__(self, why: str, span: Span = NOWHERE) -> None:
-        super().__init__(why)
-        self.why, self.span = why, span
-
-
-@dataclass(frozen=True, slots=True)
-class Part:
-    """Where a buffer lies: a slice of an array of the call (`places` as of a VIEW)."""
-
-    array: int
-    places: Places
-    shape: Shape
-
-
-@dataclass(slots=True)
-class _Loops:
-    """The loops around a statement, outermost first: for each variable its range; the mask under
-    which the statement runs.
-    """
-
-    box: dict[int, tuple[int, int]] = field(default_factory=dict)
-    mask: int | None = None
-
-    @property
-    def shape(self) -> Shape:
-        return tuple(count for _, count in self.box.values())
-
-
-@dataclass(frozen=True, slots=True)
-class _Variable:
-    """What a variable holds: a value over the loops around its assignment, an index, or both."""
-
-    value: int | None
-    form: Form | None
 
 
 def raise_kernel(
@@ -106,16 +65,18 @@ class _Raising:
         self.kernel, self.parts, self.parameters = kernel, parts, parameters
         self.writing, self.shapes = arrays, shapes
         self.versions = {number: number for number in range(len(shapes))}
-        self.variables: dict[int, _Variable] = {}
+        self.variables: dict[int, Variable] = {}
         self.accesses: list[Access] = []
         self.box: dict[int, tuple[int, int]] = {}
         self.declared: set[int] = set()
+        self.sums: dict[int, Collected] = {}
+        self.totals: dict[int, int] = {}
         self.loops = 0
 
     def run(self) -> Recipe:
         for statement in self.kernel.body:
             self.accesses, self.box = [], {}
-            self.block((statement,), _Loops())
+            self.block((statement,), Loops())
             wrong = all_keep_order(self.accesses, self.box, self.declared)
             if wrong is not None:
                 raise NotRaised("iterations meet at one place", wrong.span)
@@ -125,7 +86,7 @@ class _Raising:
             raise NotRaised(f"it has {len(recipe.steps)} operations")
         return recipe
 
-    def block(self, body: Sequence[Statement], loops: _Loops) -> None:
+    def block(self, body: Sequence[Statement], loops: Loops) -> None:
         for statement in body:
             act = _STATEMENTS.get(type(statement))
             if act is None:
@@ -135,7 +96,7 @@ class _Raising:
 
     # -- statements -----------------------------------------------------------------------------
 
-    def for_(self, statement: For, loops: _Loops) -> None:
+    def for_(self, statement: For, loops: Loops) -> None:
         known = self.known(loops)
         box: dict[int, tuple[int, int]] = {}
         for dim in statement.dims:
@@ -146,15 +107,49 @@ class _Raising:
         if statement.declared:
             self.declared.update(box)
         changed = {s.local for s in walk(statement.body) if isinstance(s, Let)}
+        sums = {n: each for n, each in collected(statement).items() if n in self.variables}
+        before = {number: self.variables[number] for number in sums}
         self.forget(changed)
         self.loops += 1
         if all(count for _, count in box.values()):
             self.box |= box
+            outer, self.sums = self.sums, {**self.sums, **sums}
             self.block(statement.body, self.inner(loops, box))
+            self.sums = outer
             self.forget(changed)
+            for number, each in sums.items():
+                self.variables[number] = self.added(number, each.op, before[number], loops)
+        else:
+            self.variables |= before
 
-    def inner(self, outer: _Loops, box: Mapping[int, tuple[int, int]]) -> _Loops:
-        loops = _Loops({**outer.box, **box})
+    def collect(self, statement: Let, loops: Loops) -> None:
+        """What an iteration adds to a variable."""
+        each = self.sums[statement.local]
+        value = self.value(each.value, loops, statement.span)
+        nothing = FOLDS[each.op][1]
+        if loops.mask is not None:
+            if nothing is None:
+                raise NotRaised("an extreme of some iterations only", statement.span)
+            dtype = statement.value.dtype
+            value = self.writing.map(
+                "where", dtype, loops.mask, value, self.writing.constant(nothing, dtype)
+            )
+        places = tuple((dim, 0, 1) for dim in range(len(self.writing.types[value][1])))
+        self.totals[statement.local] = self.writing.view(value, places, loops.shape)
+
+    def added(self, number: int, op: str, before: Variable, loops: Loops) -> Variable:
+        """A variable after the loop that adds to it."""
+        total = self.totals.pop(number, None)
+        if total is None:  # no iteration came that far
+            return before
+        dtype, shape = self.writing.types[total]
+        axes = tuple(range(len(loops.box), len(shape)))
+        folded = Step(REDUCE, FOLDS[op][0], (total,), dtype, loops.shape, (axes, False))
+        value = self.writing.map(op, dtype, self.spread(before, loops), self.writing.step(folded))
+        return Variable(value, None)
+
+    def inner(self, outer: Loops, box: Mapping[int, tuple[int, int]]) -> Loops:
+        loops = Loops({**outer.box, **box})
         if outer.mask is not None:
             loops.mask = self.over(outer.mask, loops)
         return loops
@@ -164,7 +159,9 @@ class _Raising:
         for number in variables:
             self.variables.pop(number, None)
 
-    def let(self, statement: Let, loops: _Loops) -> None:
+    def let(self, statement: Let, loops: Loops) -> None:
+        if statement.local in self.sums:
+            return self.collect(statement, loops)
         form = form_of(statement.value, self.known(loops))
         try:
             value = self.value(statement.value, loops, statement.span)
@@ -172,9 +169,10 @@ class _Raising:
             if form is None:
                 raise
             value = None
-        self.variables[statement.local] = _Variable(value, form)
+        self.variables[statement.local] = Variable(value, form)
+        return None
 
-    def if_(self, statement: If, loops: _Loops) -> None:
+    def if_(self, statement: If, loops: Loops) -> None:
         answer = decided(statement.condition, self.known(loops))
         if answer is not None:
             return self.block(statement.body if answer else statement.orelse, loops)
@@ -187,21 +185,21 @@ class _Raising:
         self.variables = self.joined(condition, first, self.variables, loops)
         return None
 
-    def under(self, condition: int, body: Sequence[Statement], loops: _Loops) -> None:
+    def under(self, condition: int, body: Sequence[Statement], loops: Loops) -> None:
         """Run statements where a condition holds."""
         if loops.mask is not None:
             condition = self.map("logical_and", loops.mask, condition)
-        self.block(body, _Loops(loops.box, condition))
+        self.block(body, Loops(loops.box, condition))
 
     def joined(
         self,
         condition: int,
-        first: dict[int, _Variable],
-        second: dict[int, _Variable],
-        loops: _Loops,
-    ) -> dict[int, _Variable]:
+        first: dict[int, Variable],
+        second: dict[int, Variable],
+        loops: Loops,
+    ) -> dict[int, Variable]:
         """The variables after a branch; one that only one side knows is not known."""
-        both: dict[int, _Variable] = {}
+        both: dict[int, Variable] = {}
         for number in first.keys() & second.keys():
             a, b = first[number], second[number]
             if a == b:
@@ -210,10 +208,10 @@ class _Raising:
                 x, y = self.spread(a, loops), self.spread(b, loops)
                 dtype = self.kernel.locals[number].dtype
                 chosen = self.writing.map("where", dtype, condition, x, y)
-                both[number] = _Variable(chosen, None)
+                both[number] = Variable(chosen, None)
         return both
 
-    def store(self, statement: Store, loops: _Loops) -> None:
+    def store(self, statement: Store, loops: Loops) -> None:
         part = self.parts.get(statement.buffer)
         if part is None:
             raise NotRaised("it keeps values in a local array", statement.span)
@@ -229,7 +227,7 @@ class _Raising:
         self.write(part.array, forms, stored, loops, statement.span)
 
     def write(
-        self, array: int, forms: tuple[Form, ...], value: int, loops: _Loops, span: Span
+        self, array: int, forms: tuple[Form, ...], value: int, loops: Loops, span: Span
     ) -> None:
         """A new version of an array: the value at these places."""
         order: dict[int, tuple[int, int, int]] = {}
@@ -260,14 +258,14 @@ class _Raising:
 
     # -- expressions ----------------------------------------------------------------------------
 
-    def known(self, loops: _Loops) -> Known:
+    def known(self, loops: Loops) -> Known:
         forms = {n: v.form for n, v in self.variables.items() if v.form is not None}
         return Known(self.parameters, forms, loops.box)
 
     def map(self, op: str, *args: int) -> int:
         return self.writing.map(op, BOOL, *args)
 
-    def value(self, root: Expr, loops: _Loops, span: Span) -> int:
+    def value(self, root: Expr, loops: Loops, span: Span) -> int:
         """The value of an expression over the loops around it (or without dims)."""
         memo: dict[Expr, int] = {}
         for expr in self.order(root):
@@ -287,7 +285,7 @@ class _Raising:
                 stack += [(arg, False) for arg in expr.args if expr.name != "load"]
         return list(found)
 
-    def one(self, expr: Expr, memo: dict[Expr, int], loops: _Loops, span: Span) -> int:
+    def one(self, expr: Expr, memo: dict[Expr, int], loops: Loops, span: Span) -> int:
         if expr.name == "const":
             return self.writing.constant(expr.attr, expr.dtype)
         if expr.name == "param":
@@ -308,7 +306,7 @@ class _Raising:
             raise NotRaised(f"{expr.name} is no operation of arrays", span)
         return self.writing.map(expr.name, expr.dtype, *(memo[arg] for arg in expr.args))
 
-    def counter(self, variable: int, loops: _Loops) -> int:
+    def counter(self, variable: int, loops: Loops) -> int:
         """A loop variable as a value."""
         first, count = loops.box[variable]
         args = (self.writing.constant(first, INT64), self.writing.constant(1, INT64))
@@ -316,13 +314,13 @@ class _Raising:
         dim = list(loops.box).index(variable)
         return self.writing.view(row, ((dim, 0, 1),), loops.shape)
 
-    def spread(self, variable: _Variable, loops: _Loops) -> int:
+    def spread(self, variable: Variable, loops: Loops) -> int:
         """A variable's value in the loops of its use."""
         if variable.value is None:
             raise NotRaised("an index is used as a value here")
         return self.over(variable.value, loops)
 
-    def over(self, value: int, loops: _Loops) -> int:
+    def over(self, value: int, loops: Loops) -> int:
         """A value of outer loops, repeated in the inner ones."""
         shape = self.writing.types[value][1]
         if shape == loops.shape or not shape:
@@ -330,14 +328,14 @@ class _Raising:
         places = tuple((dim, 0, 1) for dim in range(len(shape)))
         return self.writing.view(value, places, loops.shape)
 
-    def load(self, expr: Expr, loops: _Loops, span: Span) -> int:
+    def load(self, expr: Expr, loops: Loops, span: Span) -> int:
         part = self.parts.get(expr.attr)
         if part is None:
             raise NotRaised("it keeps values in a local array", span)
         forms = self.indices(expr.attr, expr.args, loops, span, False)
         return self.read(part.array, forms, loops, span)
 
-    def read(self, array: int, forms: tuple[Form, ...], loops: _Loops, span: Span) -> int:
+    def read(self, array: int, forms: tuple[Form, ...], loops: Loops, span: Span) -> int:
         variables = list(loops.box)
         places = []
         for dim, form in enumerate(forms):
@@ -350,7 +348,7 @@ class _Raising:
         return self.writing.view(self.versions[array], tuple(places), loops.shape)
 
     def indices(
-        self, buffer: int, indices: Sequence[Expr], loops: _Loops, span: Span, writes: bool
+        self, buffer: int, indices: Sequence[Expr], loops: Loops, span: Span, writes: bool
     ) -> tuple[Form, ...]:
         """The places in the array that a buffer is a slice of."""
         part, known = self.parts[buffer], self.known(loops)
@@ -371,7 +369,7 @@ class _Raising:
         return forms
 
     def slice(
-        self, form: Form, loops: _Loops, extent: int, span: Span
+        self, form: Form, loops: Loops, extent: int, span: Span
     ) -> tuple[int, int, int, int | None]:
         """A place as the start, step and count of one loop variable, or of none."""
         if not form.factors:

@@ -144,14 +144,17 @@ def apart(kernel: Kernel, arrays: list[NDArray]) -> frozenset[tuple[int, int]]:
 def _bounds(array: NDArray) -> tuple[int, int]:
     """The bytes an array lies in, half open."""
     address: int = array.__array_interface__["data"][0]
-    if array.flags.c_contiguous:
-        return address, address + array.nbytes
-    if array.size == 0:
-        return address, address
+    low, high = span_of(array)
+    return address + low, address + high
+
+
+def span_of(array: NDArray) -> tuple[int, int]:
+    """The bytes an array reaches, from its data pointer on."""
+    if array.flags.c_contiguous or array.size == 0:
+        return 0, array.nbytes
     reach_ = [stride * (n - 1) for stride, n in zip(array.strides, array.shape, strict=True)]
     low = sum(r for r in reach_ if r < 0)
-    high = sum(r for r in reach_ if r > 0)
-    return address + low, address + high + array.itemsize
+    return low, sum(r for r in reach_ if r > 0) + array.itemsize
 
 
 def reach_of(

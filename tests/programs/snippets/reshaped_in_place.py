@@ -28,3 +28,18 @@ v.resize(5, refcheck=False)
 print(v)
 x.resize((2, 2), refcheck=False)
 print(x)
+
+# Views made before see the array as it was, and share its memory all the same.
+a = np.arange(12.0)
+a.shape = 3, 4
+row, part, flat = a[1], a[1:, ::2], a.reshape(-1)
+a.shape = 4, 3
+row[0] = -1
+part += 100
+a[0] = 7
+print(row, part, flat, a)
+flat.shape = 2, 6
+corner = flat[:, 4:]
+flat.shape = (12,)
+corner[...] = 0
+print(corner, flat, a, row)

@@ -185,7 +185,10 @@ def test_diagnostics(capsys: pytest.CaptureFixture[str]) -> None:
         fresh(fused_kernels.stencils)(*[a.copy() for a in arrays])
     text = capsys.readouterr().err
     assert '"fused": false' in text
-    assert "RAW on `b`, distance -1..+1: e.g. a.shape[0]=" in text
+    case = (
+        "e.g. a.shape[0]=5: loop 1 (line 28) writes b[1] at i=1, loop 2 (line 30) reads it at i=2"
+    )
+    assert f"RAW on `b`, distance +1: {case}; legal with level=shift" in text
 
 
 def test_verify_runs_both() -> None:

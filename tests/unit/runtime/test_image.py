@@ -1,7 +1,6 @@
 """The linker and loader: every kind of reference, damage, and many images come and gone."""
 
 import ctypes
-import dataclasses
 
 import pytest
 
@@ -177,6 +176,6 @@ def test_pages_are_executable_but_not_writable_and_go_with_the_image(image):
 
 
 def test_an_image_is_a_value(image):
-    with pytest.raises(dataclasses.FrozenInstanceError):
+    with pytest.raises(AttributeError):
         image.size = 1
     assert hash(image) == hash(Image.from_bytes(image.to_bytes()))

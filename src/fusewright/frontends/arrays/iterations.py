@@ -33,7 +33,12 @@ DEEPEST = 256
 PATIENCE = 4
 """Times a loop is watched anew because it did not come round when it was due."""
 
+MOST_LOOPS = 256
+"""Loops whose flushes' length is remembered."""
+
 Place = tuple[CodeType, int]
+_lengths: dict[tuple[int, int, int], tuple[CodeType, int]] = {}
+"""By code (which is kept, so that its id is), start and period: the list's length at a flush."""
 
 
 class Loop(NamedTuple):
@@ -187,6 +192,7 @@ class Schedule:
                 if work > WORK:  # worth waiting for from the first: look again when it is due
                     self._arrived, self.watching, self.waits = self.count - 1, 0, True
                     return False
+                self._recall()
                 return True
         if known is None or not (loop == known or loop.holds(known)):
             return False
@@ -197,12 +203,30 @@ class Schedule:
         if self.length:
             if length > self.length and length == self._longer:
                 self.length = length  # it always is: the flush that told the length was another
+                self._remember()
             self._longer = length
             return length >= self.length
         if self._arrived < self.count or length < WORK // 2:
             return False
         self.length, self.watching = length, 0
+        self._remember()
         return True
+
+    def _remember(self) -> None:
+        """For the next time the program comes to this loop."""
+        if self.loop is None:
+            return
+        if len(_lengths) >= MOST_LOOPS:
+            _lengths.clear()
+        code = self.loop.code
+        _lengths[id(code), self.loop.start, self.period] = (code, self.length)
+
+    def _recall(self) -> None:
+        """A loop that ran before needs no watching once its period is known."""
+        assert self.loop is not None
+        known = _lengths.get((id(self.loop.code), self.loop.start, self.period))
+        if known is not None:
+            self.length, self.watching = known[1], 0
 
     def restart(self, length: int) -> int:
         """A flush is done, so many nodes are left: the length from which to look again."""

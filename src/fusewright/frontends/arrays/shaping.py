@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import gc
 import math
 from sys import getrefcount
 from typing import Any
@@ -82,13 +83,24 @@ def reshape(handle: Handle, wanted: Any, order: str = "C", copy: bool | None = N
 
 def set_shape(handle: Any, wanted: Any) -> None:
     """`x.shape = ...`: refused where elements would have to move."""
-    if handle._base is None:
-        handle._node = reshape_node(handle._node, reshape(handle, wanted, copy=False)._shape)
+    before, after = handle._shape, reshape(handle, wanted, copy=False)._shape
+    if before == after:
         return
-    same = make_view(handle._base, handle._link)
-    fresh: Any = reshape(same, wanted, copy=False)
-    handle._base, handle._link = fresh._base, fresh._link
-    handle._version = handle._cached = None
+    if handle._base is None:
+        handle._node = reshape_node(handle._node, after)
+    else:
+        fresh: Any = reshape(make_view(handle._base, handle._link), after, copy=False)
+        handle._base, handle._link = fresh._base, fresh._link
+        handle._version = handle._cached = None
+    _move_views(handle, Reshape(before, after))
+
+
+def _move_views(handle: Any, link: Reshape) -> None:
+    """Views of a handle that has another shape now: they see it as it was."""
+    known = [each for each in gc.get_referrers(handle) if type(each) is core.view_class]
+    as_before = make_view(handle, link)
+    for view in known:
+        view._base, view._version, view._cached = as_before, None, None
 
 
 class _Probe:

@@ -60,7 +60,8 @@ class Known:
     def __init__(
         self, pending: Sequence[Node], base: int, whole: int, loop: Loop, period: int
     ) -> None:
-        # No node is kept: who holds one is counted next.
+        # No node is kept: who holds one is counted next.  Other threads may record meanwhile.
+        pending = list(pending)
         self.count, self.base, self.loop, self.period = len(pending), base, loop, period
         self.last = max(len(pending) - 1 - period, 0)
         earliest = max(self.last - period, 0, whole)
@@ -79,7 +80,10 @@ class Known:
         wanted: list[Node] = []
         left: list[tuple[Node, Spot]] = []
         for node in held:
-            index = self.places[id(node)]
+            index = self.places.get(id(node))
+            if index is None or index >= self.count:  # recorded by another thread since
+                wanted.append(node)
+                continue
             spot = (self.loop, self.count - index)
             old = index < self.base
             if self._stays(node, index, alive, spot in carried) and (old or not node.demands):
@@ -92,7 +96,7 @@ class Known:
         used = id(node) in self.used
         if index < self.last:
             return id(node) not in self.needed and (used or index < self.base)
-        if len(self.before) == self.period:
+        if len(self.before) == self.period > index - self.last:
             other = self.before[index - self.last]
             return other not in self.needed and other not in alive
         return used and not carried

@@ -7,6 +7,7 @@ from dataclasses import replace
 
 from fusewright.ir.loops.statements import For, Kernel, walk
 from fusewright.plan.loops.contract import contracted
+from fusewright.plan.loops.early import reads_first
 from fusewright.plan.loops.forward import forwarded, untouched
 from fusewright.plan.loops.fuse import Fuser
 from fusewright.plan.loops.nests import all_flattened
@@ -42,6 +43,8 @@ def decide(
     gone = untouched(fused, fused.body)
     fused = contracted(fused, fuser.strips)
     gone |= fused.scratch - kernel.scratch
+    if settings.fuse:
+        fused = reads_first(fused, numbers)
     ways = Ways(surroundings(fused, names, parameters), reasons)
     ways.proved, ways.ordered = fuser.ways.proved, fuser.ways.ordered
     body = ways.body(fused.body, frozenset())

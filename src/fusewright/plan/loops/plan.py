@@ -14,6 +14,8 @@ from fusewright.base.source import Span
 from fusewright.ir.expr import Expr
 from fusewright.ir.loops.statements import NOWHERE, Kernel
 
+FAR = 64
+"""Iterations between two that meet in strips, at most: a strip is many times as long."""
 Level = Literal["disjoint", "same", "dims", "shift", "overlap"]
 
 
@@ -83,6 +85,6 @@ class Settings:
     level: Level = "overlap"
     threads: bool = True
     elements: int = 2048
-    columns: int = 256
+    columns: int = 1024
     rows: tuple[int, int] = (8, 64)
     row_bytes: int = 1 << 18

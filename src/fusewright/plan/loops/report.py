@@ -11,7 +11,7 @@ from fusewright.analysis.verdict import Verdict
 from fusewright.base.source import Span
 from fusewright.ir.loops.statements import Kernel
 from fusewright.plan.loops.nests import Item
-from fusewright.plan.loops.plan import Level, PairReport
+from fusewright.plan.loops.plan import FAR, Level, PairReport
 
 
 @dataclass(slots=True)
@@ -38,12 +38,23 @@ class Pairs:
         if not adjacent or (known is not None and known.fused):
             return
         if not why and self.reasons:
-            verdict = compare(a.unit, b.unit, self.facts)
-            text = describe(verdict, a.unit, b.unit, self.facts, self.level)
-            why = text.removeprefix("NOT FUSED: ")
-            why = "skipped by cost: the parts stay apart" if why.startswith("FUSED") else why
+            why = self._reason(a, b)
         if known is None or (why and not known.why):
             self.found[key] = PairReport(*key, False, None, (), why)
+
+    def _reason(self, a: Item, b: Item) -> str:
+        """The analysis' answer in words."""
+        verdict = compare(a.unit, b.unit, self.facts)
+        if verdict.level not in ("shift", "overlap") or not verdict.allowed(self.level):
+            text = describe(verdict, a.unit, b.unit, self.facts, self.level)
+            if text.startswith("FUSED"):
+                return "skipped by cost: strips of it would keep a loop from threads or vectors"
+            return text.replace("NOT FUSED: ", "")
+        text = describe(verdict, a.unit, b.unit, self.facts, "dims").replace("NOT FUSED: ", "")
+        far = any(step is None or step > FAR for step in verdict.shift or (None,))
+        remedy = f"; legal with level={verdict.level}"
+        cost = "" if far else "; skipped by cost: strips in order would keep it from the threads"
+        return text.replace(remedy, cost)
 
     def all(self) -> tuple[PairReport, ...]:
         return tuple(self.found.values())

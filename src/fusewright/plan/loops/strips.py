@@ -31,14 +31,12 @@ from fusewright.ir.loops.statements import Dim, For
 from fusewright.plan.loops import profit
 from fusewright.plan.loops.exposed import Locals, exposed
 from fusewright.plan.loops.nests import Item, item, shared_variables
-from fusewright.plan.loops.plan import Settings
+from fusewright.plan.loops.plan import FAR, Settings
 
 if TYPE_CHECKING:
     from fusewright.plan.loops.fuse import Fuser, Piece
 
 Form = Literal["dims", "overlap", "shift"]
-FAR = 64
-"""Iterations between two that meet, at most: a strip is many times as long."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -8,6 +8,7 @@ import sys
 from array import array
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field, replace
+from functools import partial
 from time import perf_counter
 from typing import Any, Literal
 
@@ -28,6 +29,7 @@ from fusewright.runtime.image import Image, LoadedImage, load
 from fusewright.targets.cpu import compiler
 from fusewright.targets.cpu.compiled import disk_key
 from fusewright.targets.cpu.features import FeatureSet, select
+from fusewright.targets.cpu.launch import word as argument_word
 from fusewright.targets.cpu.threads import (
     code,
     default_threads,
@@ -62,7 +64,7 @@ class CompiledLoops:
     def __post_init__(self) -> None:
         self.address = self.image.address("kernel")
         self.places = {number: place for place, number in enumerate(self.kernel.given)}
-        self.encoders = tuple(encoder(dtype) for dtype in self.kernel.dtypes)
+        self.encoders = tuple(partial(argument_word, dtype=dtype) for dtype in self.kernel.dtypes)
 
     @property
     def is_threaded(self) -> bool:
@@ -151,19 +153,6 @@ class _Printer:
 def _number(address: int, dtype: DType) -> Any:
     data = ctypes.string_at(address, dtype.itemsize)
     return np.frombuffer(data, dtype.numpy)[0]
-
-
-def encoder(dtype: DType) -> Callable[[Any], int]:
-    """How a number becomes an argument word."""
-    if dtype.name == "int64":
-        return int
-    kind = dtype.numpy.type
-    size = 8 - dtype.itemsize
-
-    def encode(value: Any) -> int:
-        return int.from_bytes(kind(value).tobytes() + bytes(size), "little", signed=True)
-
-    return encode
 
 
 def obtain(kernel: Kernel, options: Options) -> CompiledLoops:

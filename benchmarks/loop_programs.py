@@ -1,0 +1,159 @@
+"""The programs of `loops.py`: a group of four loops as in Genesis' rigid-body solver, and a chain
+of three stencils; as our kernels, as Numba's loops, as C, and as a script for Quadrants.
+"""
+
+from __future__ import annotations
+
+import ctypes
+import hashlib
+import subprocess
+import tempfile
+from pathlib import Path
+from typing import Any
+
+import fusewright as fw
+
+DT = 0.01
+DOFS = 18
+
+
+@fw.kernel
+def step(force, inertia, acc, vel, vel_next, qpos, qpos_next, energy):
+    for d, b in fw.ndrange(force.shape[0], force.shape[1]):
+        acc[d, b] = force[d, b] * inertia[d, b]
+    for d, b in fw.ndrange(force.shape[0], force.shape[1]):
+        vel_next[d, b] = vel[d, b] + acc[d, b] * DT
+    for d, b in fw.ndrange(force.shape[0], force.shape[1]):
+        qpos_next[d, b] = qpos[d, b] + vel_next[d, b] * DT
+    for b in range(force.shape[1]):
+        s = force[0, b] * 0.0
+        for d in range(force.shape[0]):
+            s += vel_next[d, b] * vel_next[d, b]
+        energy[b] = s
+
+
+@fw.kernel
+def stencil(a, b, c, d):
+    n = a.shape[0]
+    for i in range(1, n - 1):
+        b[i] = 0.25 * a[i - 1] + 0.5 * a[i] + 0.25 * a[i + 1]
+    for i in range(2, n - 2):
+        c[i] = 0.25 * b[i - 1] + 0.5 * b[i] + 0.25 * b[i + 1]
+    for i in range(3, n - 3):
+        d[i] = 0.25 * c[i - 1] + 0.5 * c[i] + 0.25 * c[i + 1]
+
+
+C_STEP = """
+#define FOR(x, n) for (long x = 0; x < (n); x++)
+void step(long D, long B, const float *restrict force, const float *restrict inertia,
+          float *restrict acc, const float *restrict vel, float *restrict vel_next,
+          const float *restrict qpos, float *restrict qpos_next, float *restrict energy)
+{
+    const float dt = 0.01f;
+    #pragma omp parallel for
+    FOR(d, D) FOR(b, B) acc[d*B+b] = force[d*B+b] * inertia[d*B+b];
+    #pragma omp parallel for
+    FOR(d, D) FOR(b, B) vel_next[d*B+b] = vel[d*B+b] + acc[d*B+b] * dt;
+    #pragma omp parallel for
+    FOR(d, D) FOR(b, B) qpos_next[d*B+b] = qpos[d*B+b] + vel_next[d*B+b] * dt;
+    #pragma omp parallel for
+    FOR(b, B) {
+        float s = 0;
+        FOR(d, D) s += vel_next[d*B+b] * vel_next[d*B+b];
+        energy[b] = s;
+    }
+}
+"""
+
+
+def c_step() -> Any:
+    """The four loops, compiled by gcc -O3 with OpenMP; None where there is no gcc."""
+    name = hashlib.sha256(C_STEP.encode()).hexdigest()[:16]
+    folder = Path(tempfile.gettempdir()) / f"fusewright-benchmark-{name}"
+    folder.mkdir(exist_ok=True)
+    source, library = folder / "step.c", folder / "step.so"
+    source.write_text(C_STEP)
+    flags = ["-O3", "-march=native", "-ffp-contract=off", "-fopenmp", "-shared", "-fPIC"]
+    try:
+        subprocess.run(["gcc", *flags, str(source), "-o", str(library)], check=True)
+    except (OSError, subprocess.CalledProcessError):
+        return None
+    function = ctypes.CDLL(str(library)).step
+
+    def run(*arrays: Any) -> None:
+        pointers = [ctypes.c_void_p(a.ctypes.data) for a in arrays]
+        function(ctypes.c_long(arrays[0].shape[0]), ctypes.c_long(arrays[0].shape[1]), *pointers)
+
+    return run
+
+
+def numba_step(numba: Any) -> Any:
+    """The four loops, each with `prange`."""
+
+    def run(force, inertia, acc, vel, vel_next, qpos, qpos_next, energy):  # type: ignore[no-untyped-def]
+        dt = force.dtype.type(0.01)
+        rows, columns = force.shape
+        for d in numba.prange(rows):
+            for b in range(columns):
+                acc[d, b] = force[d, b] * inertia[d, b]
+        for d in numba.prange(rows):
+            for b in range(columns):
+                vel_next[d, b] = vel[d, b] + acc[d, b] * dt
+        for d in numba.prange(rows):
+            for b in range(columns):
+                qpos_next[d, b] = qpos[d, b] + vel_next[d, b] * dt
+        for b in numba.prange(columns):
+            s = force.dtype.type(0)
+            for d in range(rows):
+                s += vel_next[d, b] * vel_next[d, b]
+            energy[b] = s
+
+    return numba.njit(parallel=True)(run)
+
+
+QUADRANTS = """
+import sys, time
+import numpy as np
+import quadrants as qd
+qd.init(arch=qd.cpu, default_fp=qd.f32)
+D, B = 18, int(sys.argv[1])
+A = qd.types.NDArray[qd.f32, 2]
+
+@qd.kernel
+def step(force: A, inertia: A, acc: A, vel: A, vel_next: A, qpos: A, qpos_next: A,
+         energy: qd.types.NDArray[qd.f32, 1]):
+    for d, b in qd.ndrange(force.shape[0], force.shape[1]):
+        acc[d, b] = force[d, b] * inertia[d, b]
+    for d, b in qd.ndrange(force.shape[0], force.shape[1]):
+        vel_next[d, b] = vel[d, b] + acc[d, b] * 0.01
+    for d, b in qd.ndrange(force.shape[0], force.shape[1]):
+        qpos_next[d, b] = qpos[d, b] + vel_next[d, b] * 0.01
+    for b in range(force.shape[1]):
+        s = qd.f32(0.0)
+        for d in range(force.shape[0]):
+            s += vel_next[d, b] * vel_next[d, b]
+        energy[b] = s
+
+arrays = [qd.ndarray(qd.f32, shape=(D, B)) for _ in range(7)] + [qd.ndarray(qd.f32, shape=(B,))]
+for a in arrays:
+    a.fill(0.5)
+step(*arrays)
+qd.sync()
+times = []
+for _ in range(60):
+    start = time.perf_counter()
+    step(*arrays)
+    qd.sync()
+    times.append(time.perf_counter() - start)
+print(sorted(times)[len(times) // 2])
+"""
+
+
+def quadrants_seconds(python: str, envs: int) -> float:
+    """The median time of the four loops in Quadrants, run by another interpreter."""
+    with tempfile.NamedTemporaryFile("w", suffix=".py") as file:
+        file.write(QUADRANTS)
+        file.flush()
+        command = [python, file.name, str(envs)]
+        done = subprocess.run(command, check=True, capture_output=True, text=True)
+    return float(done.stdout.split()[-1])
