@@ -305,7 +305,7 @@ CASES: dict[str, tuple[Any, tuple[Any, ...], str]] = {
     "too many indices": (too_many_indices, (A,), "2 indices into an array of rank 1"),
     "too few indices": (too_few_indices, (M,), "an assignment to a part of rank 1"),
     "whole array": (whole_array, (A, A), "add of a whole array of float64, rank 1"),
-    "slices": (slices, (A,), "a part of rank 1"),
+    "slices": (slices, (A,), "an assignment to a part of rank 1"),
     "float index": (float_index, (A, 1.0), "an index must be an integer"),
     "loop over array": (loop_over_array, (A,), "a loop over the elements of an array"),
     "unknown function": (unknown_function, (A,), "a kernel cannot call gcd"),

@@ -26,7 +26,7 @@ import numpy as np
 import fusewright as fw
 from fusewright._core import native
 
-CALLS = 120
+CALLS = 60
 """Calls of one function with one number of arguments."""
 
 

@@ -118,7 +118,7 @@ class Fuser:
 
     def _merge(self, a: Item, b: Item, live: Locals, adjacent: bool) -> list[Piece] | None:
         """The two as one, in one or more parts; None where that is not right or does not pay."""
-        if len(a.loop.dims) != len(b.loop.dims):
+        if len(a.loop.dims) != len(b.loop.dims) or not (a.has_plain_bounds and b.has_plain_bounds):
             return None
         variables = shared_variables(self.ways, a.loop, b.loop, live)
         if variables:

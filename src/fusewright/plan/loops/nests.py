@@ -51,6 +51,12 @@ class Item:
     def on_threads(self) -> bool:
         return 0 in self.parallel
 
+    @property
+    def has_plain_bounds(self) -> bool:
+        """Whether the bounds are the same whenever they are computed: no memory is read."""
+        bounds = [bound for dim in self.loop.dims for bound in (dim.low, dim.high)]
+        return all(node.name != "load" for node in postorder(bounds))
+
 
 def item(ways: Ways, loop: For, live: Locals) -> Item:
     """Ask what there is to know of a loop."""

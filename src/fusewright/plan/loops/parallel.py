@@ -101,8 +101,10 @@ class Ways:
         dims = loop.dims
         first = dims[0].index
         free = set(nest.parallel)
-        if first not in free and len(dims) > 1:  # the loops further in may still be
-            inner = For(dims[1:], loop.body, loop.span)
+        inner = For(dims[1:], loop.body, loop.span)
+        given = {s.local for s in walk(loop.body) if isinstance(s, Let)}
+        if first not in free and len(dims) > 1 and _uniform(inner, set(), given):
+            # The loops further in may still be parallel.
             self._report(replace(loop, dims=dims[:1]), nest, False, -1)
             fresh = self._loop(inner, live | exposed(loop.body), in_task)
             return replace(loop, dims=dims[:1], body=(fresh,))

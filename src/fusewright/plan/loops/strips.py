@@ -121,7 +121,7 @@ def _unfolded(fuser: Fuser, nest: Item, live: Locals) -> Item:
 
 def _join(fuser: Fuser, group: Group, fresh: Item, live: Locals) -> bool:
     last = group.members[-1]
-    if last.part or fresh.part:
+    if last.part or fresh.part or not (last.has_plain_bounds and fresh.has_plain_bounds):
         return False
     for member in group.members:
         if shared_variables(fuser.ways, member.loop, fresh.loop, live):
