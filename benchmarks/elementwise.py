@@ -10,8 +10,8 @@ from typing import Any
 import numpy as np
 import peers
 from numpy.typing import NDArray
-from pairwise import Contestant, bandwidths, compete
-from report import Report, Section, start
+from pairwise import Contestant, bandwidths, compete, race
+from report import Report, Section, milliseconds, start
 
 import fusewright as fw
 import fusewright.numpy as fnp
@@ -125,7 +125,21 @@ def measure(report: Report, section: Section, dtype: str, count: int, total: boo
     report.claim(f"{what}: every peer", "> 1×", f"{best.ratio:.2f}× {best.peer}", best.ratio > 1)
     if count >= 10**8 and not total:
         moved = 5 * count * np.dtype(dtype).itemsize
-        judge_bandwidth(report, what, *bandwidths(ours, moved, peers.THREADS, seconds))
+        reached, copy = bandwidths(ours, moved, peers.THREADS, seconds)
+        judge_bandwidth(report, what, reached, copy)
+        read = race(ours, reading(inputs), seconds).theirs.median
+        limit = moved / read
+        report.notes.append(
+            f"{what}: only reading the four inputs (their sum) takes {milliseconds(read)} ms, so that "
+            f"no kernel can reach more than {limit / copy:.0%} of the copy's bandwidth here; ours "
+            f"reaches {reached / limit:.0%} of that."
+        )
+
+
+def reading(inputs: Arrays) -> Contestant:
+    """What moves the inputs and nothing else."""
+    a, b, c, d = (fw.asarray(values) for values in inputs)
+    return Contestant("reading", lambda: fw.evaluate((a + b + c + d).sum()))
 
 
 def judge_bandwidth(report: Report, what: str, reached: float, copy: float) -> None:
