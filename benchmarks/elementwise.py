@@ -130,8 +130,8 @@ def measure(report: Report, section: Section, dtype: str, count: int, total: boo
         read = race(ours, reading(inputs), seconds).theirs.median
         limit = moved / read
         report.notes.append(
-            f"{what}: only reading the four inputs (their sum) takes {milliseconds(read)} ms, so that "
-            f"no kernel can reach more than {limit / copy:.0%} of the copy's bandwidth here; ours "
+            f"{what}: only reading the four inputs (their sum) takes {milliseconds(read)} ms, so "
+            f"that no kernel can reach more than {limit / copy:.0%} of the copy's bandwidth here; ours "
             f"reaches {reached / limit:.0%} of that."
         )
 
