@@ -131,8 +131,8 @@ def measure(report: Report, section: Section, dtype: str, count: int, total: boo
         limit = moved / read
         report.notes.append(
             f"{what}: only reading the four inputs (their sum) takes {milliseconds(read)} ms, so "
-            f"that no kernel can reach more than {limit / copy:.0%} of the copy's bandwidth here; ours "
-            f"reaches {reached / limit:.0%} of that."
+            f"that no kernel can reach more than {limit / copy:.0%} of the copy's bandwidth here; "
+            f"ours reaches {reached / limit:.0%} of that."
         )
 
 
