@@ -150,7 +150,7 @@ def _loop_lines(loop: LoopRecord) -> Iterator[str]:
     found = (("on threads", loop.threads), ("in vectors", loop.vectors))
     ways = [way for way, runs in found if runs]
     how = f"{' and '.join(ways)}: its iterations are independent" if ways else "in order"
-    yield f"  line {loop.line[1]}: {text}"
+    yield f"  line {loop.line[1]}, loop over {', '.join(loop.names)}: {text}"
     yield f"    runs {how}" + (f": {loop.why}" if loop.why else "")
     if loop.because[1] and not loop.parallel and loop.because != loop.line:
         reason = linecache.getline(loop.because[0], loop.because[1]).strip()

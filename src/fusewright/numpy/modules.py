@@ -12,6 +12,7 @@ from typing import Any
 
 import numpy as np
 
+from fusewright._core import native
 from fusewright.numpy.operands import delegated, library
 from fusewright.numpy.ufuncs import Ufunc
 
@@ -31,11 +32,17 @@ def stand_in(name: str, value: Any) -> Any:
     return delegated(value, name)
 
 
+OURS = "fusewright"
+_QUICK: tuple[type, ...] = () if native is None else (native.Reduction,)
+"""What stands in front of a function of Python's."""
+
+
 def named(module: str, exports: Mapping[str, Any]) -> None:
     """Let functions say where they are found, so that they can be pickled."""
     home = f"{PACKAGE}.{module}" if module else PACKAGE
     for name, value in exports.items():
-        if type(value) is FunctionType and value.__globals__["__name__"].startswith("fusewright"):
+        function = value.__wrapped__ if type(value) in _QUICK else value
+        if type(function) is FunctionType and function.__globals__["__name__"].startswith(OURS):
             own = value.__name__
             value.__module__ = home
             value.__qualname__ = own if exports.get(own) is value else name

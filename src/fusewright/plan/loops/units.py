@@ -11,7 +11,7 @@ from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field, replace
 from itertools import pairwise
 
-from fusewright.analysis.unit import Access, Carried, Dim, Effect, Facts, Unit
+from fusewright.analysis.unit import Access, Carried, Dim, Effect, Facts, Name, Unit
 from fusewright.base.source import Span
 from fusewright.ir.dtypes import INT64, DType
 from fusewright.ir.expr import Expr, const, index, load, op, param, postorder, rewrite
@@ -114,8 +114,17 @@ def surroundings(
     roots = roots_of(kernel)
     alone = {n for n in roots.root if list(roots.root.values()).count(roots.root[n]) == 1}
     tables = {s.buffer for s in walk(kernel.body) if isinstance(s, Unique)} & alone
-    facts = Facts(unique=frozenset(tables), ranges=extents, names=tuple(parameters.items()))
+    facts = Facts(unique=frozenset(tables), ranges=extents, names=_symbols(kernel, parameters))
     return Surroundings(kernel, roots, values, Homes(kernel), names, facts)
+
+
+def _symbols(kernel: Kernel, parameters: Mapping[int, str]) -> tuple[tuple[Name, str], ...]:
+    """What the user calls a parameter, the variable of a loop further out, or another variable."""
+    loops = [s for s in walk(kernel.body) if isinstance(s, For)]
+    symbols: dict[Name, str] = dict(parameters.items())
+    symbols |= {(dim.index, LOOP): dim.name for loop in loops for dim in loop.dims if dim.name}
+    symbols |= {(n, VARIABLE): one.name for n, one in enumerate(kernel.locals) if one.name}
+    return tuple(symbols.items())
 
 
 def written_out(expr: Expr, values: Mapping[int, Expr]) -> Expr:
