@@ -57,6 +57,17 @@ def test_loops_are_flushed_from_memos(loop: Callable[[int], Any]) -> None:
 
 
 @needs_native
+def test_every_run_of_a_loop_flushes_as_often() -> None:
+    x, flushes = fw.asarray(np.ones(1)), []
+    for _ in range(8):
+        before, y = native.steady_flushes(), x
+        for _ in range(5000):
+            y = y * 0.5 + x
+        flushes.append(native.steady_flushes() - before)
+    assert len(set(flushes[2:])) == 1
+
+
+@needs_native
 @pytest.mark.parametrize("loop", [values_only, regions, several])
 def test_loops_run_without_python(
     loop: Callable[[int], Any], monkeypatch: pytest.MonkeyPatch

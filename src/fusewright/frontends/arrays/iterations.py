@@ -203,7 +203,6 @@ class Schedule:
         if self.length:
             if length > self.length and length == self._longer:
                 self.length = length  # it always is: the flush that told the length was another
-                self._remember()
             self._longer = length
             return length >= self.length
         if self._arrived < self.count or length < WORK // 2:
