@@ -59,12 +59,12 @@ def test_loops_are_flushed_from_memos(loop: Callable[[int], Any]) -> None:
 @needs_native
 def test_every_run_of_a_loop_flushes_as_often() -> None:
     x, flushes = fw.asarray(np.ones(1)), []
-    for _ in range(8):
+    for _ in range(30):
         before, y = native.steady_flushes(), x
         for _ in range(5000):
             y = y * 0.5 + x
         flushes.append(native.steady_flushes() - before)
-    assert len(set(flushes[2:])) == 1
+    assert max(flushes) - min(flushes) <= 4, flushes
 
 
 @needs_native

@@ -130,6 +130,7 @@ class Schedule:
     patience: int = PATIENCE
     _arrived: int = 0
     _longer: int = 0
+    _told: int = 0
     _looks: int = 0
     _same: int = 0
     _alone: bool = False
@@ -201,13 +202,13 @@ class Schedule:
             self.watch()
         self._arrived += 1
         if self.length:
-            if length > self.length and length == self._longer:
+            if self.length < length == self._longer <= self._told + self.period:
                 self.length = length  # it always is: the flush that told the length was another
             self._longer = length
             return length >= self.length
         if self._arrived < self.count or length < WORK // 2:
             return False
-        self.length, self.watching = length, 0
+        self.length, self.watching, self._told = length, 0, length
         self._remember()
         return True
 
@@ -225,7 +226,7 @@ class Schedule:
         assert self.loop is not None
         known = _lengths.get((id(self.loop.code), self.loop.start, self.period))
         if known is not None:
-            self.length, self.watching = known[1], 0
+            self.length, self.watching, self._told = known[1], 0, known[1]
 
     def restart(self, length: int) -> int:
         """A flush is done, so many nodes are left: the length from which to look again."""
