@@ -22,24 +22,25 @@ TURN = 2e-4
 """Seconds."""
 
 _turns = threading.RLock()
-_jobs: queue.SimpleQueue[Job | None] = queue.SimpleQueue()
+_jobs: queue.SimpleQueue[tuple[Job, bool] | None] = queue.SimpleQueue()
 _thread: threading.Thread | None = None
 
 
-def submit(job: Job) -> None:
-    """Do it soon, in order, under the options of now."""
+def submit(job: Job, lasting: bool = False) -> None:
+    """Do it soon, in order, under the options of now; a `lasting` job even if the program ends."""
     global _thread
     if _thread is None or not _thread.is_alive():
         _thread = threading.Thread(target=_work, name="fusewright-compiler", daemon=True)
         _thread.start()
-    _jobs.put(partial(copy_context().run, job))
+    _jobs.put((partial(copy_context().run, job), lasting))
 
 
 def _work() -> None:
     # The program goes first: on Linux a thread has a priority of its own.
     with contextlib.suppress(OSError, AttributeError):
         os.setpriority(os.PRIO_PROCESS, threading.get_native_id(), NICE)
-    while (job := _jobs.get()) is not None:
+    while (given := _jobs.get()) is not None:
+        job, _ = given
         job()
 
 
@@ -69,12 +70,14 @@ def _stop() -> None:
     thread, jobs = _thread, _jobs
     if thread is None or not thread.is_alive():
         return
-    while True:
-        try:
-            jobs.get_nowait()
-        except queue.Empty:
-            break
-    jobs.put(None)
+    lasting = []
+    with contextlib.suppress(queue.Empty):
+        while True:
+            given = jobs.get_nowait()
+            if given is not None and given[1]:
+                lasting.append(given)
+    for each in (*lasting, None):
+        jobs.put(each)
     thread.join()
 
 

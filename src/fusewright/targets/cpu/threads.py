@@ -108,7 +108,7 @@ def _image() -> Image:
     if not current().background:
         return _best(text, key)
     # Quick code for this process; those that follow find the best.
-    background.submit(partial(_best, text, key))
+    background.submit(partial(_best, text, key), lasting=True)
     return compiler.compile_ir(text, BASELINE, 0)
 
 
