@@ -62,6 +62,10 @@ def disk_key(key: Any) -> str:
     return hashlib.sha256(f"{_versions()}\n{key!r}".encode()).hexdigest()
 
 
+_ELSEWHERE = frozenset(("__pycache__", "bridges", "cli", "numpy"))
+"""Folders whose files only record and show: no code depends on them but through the structure."""
+
+
 @cache
 def _versions() -> str:
     """Python, NumPy, LLVM, and this package as its files are."""
@@ -77,7 +81,7 @@ def _stamps(folder: str) -> Iterator[tuple[str, int, int]]:
             if entry.name.endswith((".py", ".so")):
                 state = entry.stat()
                 yield entry.path, state.st_mtime_ns, state.st_size
-            elif entry.name != "__pycache__" and entry.is_dir():
+            elif entry.name not in _ELSEWHERE and entry.is_dir():
                 yield from _stamps(entry.path)
 
 
