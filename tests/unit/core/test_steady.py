@@ -79,14 +79,17 @@ def test_loops_stay_small(loop: Callable[..., list[Any]]) -> None:
         loop(25_000)  # every branch and shape, left wherever a flush may fall
         fw.sync()
         background.wait()  # LLVM takes memory of its own
-    compiled, memory, resident = driver.cached(), buffers.statistics(), resident_memory()
-    results = loop(30_000)
-    assert len(trace.pending) <= trace.HARD_LIMIT + 1
-    assert driver.cached() == compiled, "nothing new to compile"
-    fw.sync()
-    assert buffers.statistics().mapped == memory.mapped
-    assert resident_memory() - resident < 8 << 20
-    del results
+    compiled, memory, growth = driver.cached(), buffers.statistics(), []
+    for _ in range(2):  # the system may make a huge page of ours once; what leaks, leaks in both
+        resident = resident_memory()
+        results = loop(30_000)
+        assert len(trace.pending) <= trace.HARD_LIMIT + 1
+        assert driver.cached() == compiled, "nothing new to compile"
+        fw.sync()
+        assert buffers.statistics().mapped == memory.mapped
+        growth.append(resident_memory() - resident)
+        del results
+    assert min(growth) < 8 << 20
 
 
 @by_name
