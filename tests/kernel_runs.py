@@ -3,10 +3,12 @@
 from __future__ import annotations
 
 import copy
+import importlib.util
 import io
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager, redirect_stdout
 from dataclasses import replace
+from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -111,3 +113,14 @@ def same_as_cpython(kernel: Any, *arguments: Any, returns: bool = True) -> None:
             assert_same(found[0], wanted[0], f"result under {chosen}")
         assert_same(list(found[1]), list(wanted[1]), f"arguments under {chosen}")
         assert found[2] == wanted[2], f"printed under {chosen}"
+
+
+def loaded(text: str, path: Path) -> Any:
+    """The kernel of a module's text, written to a path."""
+    path.write_text(text)
+    spec = importlib.util.spec_from_file_location(path.stem, path)
+    assert spec is not None
+    assert spec.loader is not None
+    module = importlib.util.module_from_spec(spec)
+    spec.loader.exec_module(module)
+    return module.kernel

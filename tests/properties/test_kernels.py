@@ -5,19 +5,17 @@
 
 from __future__ import annotations
 
-import importlib.util
 import os
 import random
 import warnings
 from collections.abc import Iterator
-from pathlib import Path
 from typing import Any
 
 import pytest
 from hypothesis import HealthCheck, given, note, settings
 from hypothesis import strategies as st
 from tests.evaluators import installed
-from tests.kernel_runs import outcome, same_as_cpython
+from tests.kernel_runs import loaded, outcome, same_as_cpython
 from tests.properties.random_kernels import Writer, arguments
 
 from fusewright.base.errors import KernelError
@@ -34,18 +32,6 @@ def evaluator() -> Iterator[None]:
     """Kernels choose their target themselves."""
     with installed("driver"):
         yield
-
-
-def loaded(source: str, folder: Path, number: int) -> Any:
-    """The kernel of a module's text."""
-    path = folder / f"random_kernel_{number}.py"
-    path.write_text(source)
-    spec = importlib.util.spec_from_file_location(path.stem, path)
-    assert spec is not None
-    assert spec.loader is not None
-    module = importlib.util.module_from_spec(spec)
-    spec.loader.exec_module(module)
-    return module.kernel
 
 
 def is_refused(kernel: Any, values: tuple[Any, ...]) -> bool:
@@ -70,7 +56,8 @@ ran: list[bool] = []
 def test_random_kernels(seed: int, statements: int, tmp_path_factory: Any) -> None:
     source = Writer(random.Random(seed).randint, statements).source()
     note(source)
-    kernel = loaded(source, tmp_path_factory.mktemp("kernels"), len(ran))
+    folder = tmp_path_factory.mktemp("kernels")
+    kernel = loaded(source, folder / f"random_kernel_{len(ran)}.py")
     values = arguments(seed)
     refused = is_refused(kernel, values)
     ran.append(not refused)

@@ -15,9 +15,8 @@ import pytest
 from hypothesis import HealthCheck, given, note, settings
 from hypothesis import strategies as st
 from tests.evaluators import installed
-from tests.kernel_runs import outcome, same_as_cpython, short_strips
+from tests.kernel_runs import loaded, outcome, same_as_cpython, short_strips
 from tests.properties.random_loops import Writer, arguments
-from tests.unit.kernels.pair_kernels import loaded
 
 EXAMPLES = int(os.environ.get("FUSEWRIGHT_TEST_EXAMPLES", "0"))
 CASES = settings(

@@ -67,15 +67,12 @@ def spare(node: Node, order: Sequence[Node], last: Sequence[bool]) -> frozenset[
     uses = Counter(map(id, chain.from_iterable(n.args for n in order)))
     for number, ends in enumerate(last):
         leaf = node.args[number]
-        if not ends or leaf.kind != graph.LEAF or uses[id(leaf)] > 1:
+        if not ends or leaf.kind != graph.LEAF or uses[id(leaf)] > 1 or not _is_whole(leaf):
             continue
-        memory, _, strides = leaf.value
-        if memory.external or not memory.writable:
-            continue
+        memory = leaf.value[0]
         # The leaf: the step, the slice twice, this variable, the call.  The memory: the leaf, the
         # run's table, this variable, the call.
-        alone = getrefcount(leaf) <= 5 and getrefcount(memory) <= 4
-        if alone and strides == contiguous_strides(leaf.shape, leaf.dtype.itemsize):
+        if getrefcount(leaf) <= 5 and getrefcount(memory) <= 4:
             found.add(number)
     return frozenset(found)
 
@@ -92,13 +89,18 @@ def _chain(node: Node) -> int:
     return length
 
 
+def _is_whole(leaf: Node) -> bool:
+    """Whether a leaf lies without gaps in memory of ours that may be written."""
+    memory, _, strides = leaf.value
+    straight = contiguous_strides(leaf.shape, leaf.dtype.itemsize)
+    return not memory.external and memory.writable and strides == straight
+
+
 def _is_owned(leaf: Node, slots: dict[Node, int], edges: Edges) -> bool:
     """Whether only the slice holds this leaf and its memory."""
-    memory, _, strides = leaf.value
-    if memory.external or not memory.writable:
+    if not _is_whole(leaf):
         return False
-    if strides != contiguous_strides(leaf.shape, leaf.dtype.itemsize):
-        return False
+    memory = leaf.value[0]
     users = sum(node.kind == graph.LEAF and node.value[0] is memory for node in slots)
     # besides: the new version's edge, the dict's key, the caller's and this variable, the call;
     # for the memory the variable and the call

@@ -79,18 +79,19 @@ def test_loops_stay_small(loop: Callable[..., list[Any]]) -> None:
         loop(25_000)  # every branch and shape, left wherever a flush may fall
         fw.sync()
         background.wait()  # LLVM takes memory of its own
-    mapped, resident = [], []
-    for _ in range(2):  # a block or a huge page may come once; what leaks, leaks in both
+    for _ in range(8):  # a block or a huge page may come now and then; what leaks, leaks each time
         compiled, memory, size = driver.cached(), buffers.statistics(), resident_memory()
         results = loop(30_000)
         assert len(trace.pending) <= trace.HARD_LIMIT + 1
         assert driver.cached() == compiled, "nothing new to compile"
         fw.sync()
-        mapped.append(buffers.statistics().mapped - memory.mapped)
-        resident.append(resident_memory() - size)
+        mapped = buffers.statistics().mapped - memory.mapped
+        resident = resident_memory() - size
         del results
-    assert min(mapped) <= 0
-    assert min(resident) < 8 << 20
+        if mapped <= 0 and resident < 4 << 20:
+            break
+    else:
+        pytest.fail(f"grew by {mapped} bytes of blocks, {resident} in all, in the last round too")
 
 
 @by_name

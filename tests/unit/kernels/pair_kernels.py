@@ -2,9 +2,7 @@
 
 from __future__ import annotations
 
-import importlib.util
 from dataclasses import dataclass
-from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -143,17 +141,6 @@ def source(pair: Pair) -> str:
         "",
     ]
     return "\n".join(lines)
-
-
-def loaded(text: str, path: Path) -> Any:
-    """The kernel of a module's text."""
-    path.write_text(text)
-    spec = importlib.util.spec_from_file_location(path.stem, path)
-    assert spec is not None
-    assert spec.loader is not None
-    module = importlib.util.module_from_spec(spec)
-    spec.loader.exec_module(module)
-    return module.kernel
 
 
 def arguments() -> tuple[Any, ...]:

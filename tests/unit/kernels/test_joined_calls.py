@@ -5,24 +5,11 @@ from __future__ import annotations
 from typing import Any
 
 import numpy as np
+from tests.unit.kernels.test_lazy_calls import dot, running
 
 import fusewright as fw
 import fusewright.numpy as fnp
 from fusewright.kernels import units
-
-
-@fw.kernel
-def running(x, y):
-    for i in range(1, x.shape[0]):
-        y[i] = 0.5 * y[i - 1] + x[i]
-
-
-@fw.kernel
-def dot(x, y):
-    s = 0.0
-    for i in range(x.shape[0]):
-        s += x[i] * y[i]
-    return s
 
 
 def _in_order(x: Any, y: Any, t: Any, plain: bool = False) -> list[float]:

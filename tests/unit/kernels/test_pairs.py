@@ -5,8 +5,8 @@ from __future__ import annotations
 from pathlib import Path
 
 import pytest
-from tests.kernel_runs import same_as_cpython
-from tests.unit.kernels.pair_kernels import ILLEGAL, LEGAL, arguments, loaded, source
+from tests.kernel_runs import loaded, same_as_cpython
+from tests.unit.kernels.pair_kernels import ILLEGAL, LEGAL, arguments, source
 
 
 @pytest.mark.parametrize("number", LEGAL)

@@ -191,8 +191,8 @@ def test_ranges_are_multiples_of_the_grain(kernels):
 
 
 def test_a_launch_ends_when_the_slowest_thread_does_and_scratch_is_apart(kernels):
-    together = 0
-    for _ in range(20):
+    together, end = 0, time.monotonic() + 60
+    while together < 20 and (together or time.monotonic() < end):  # a busy machine may run one only
         counts, addresses = slowly(kernels, [10 * SPINS, 20 * SPINS], 2, 100)
         assert counts.tolist() == [1, 1]
         assert (addresses % 64 == 0).all()
@@ -275,17 +275,23 @@ def worker_tasks():
     return found
 
 
+def task_status(task):
+    with open(f"/proc/self/task/{task}/status") as file:
+        return dict(line.split(":", 1) for line in file)
+
+
 def test_workers_block_signals_and_sleep_when_idle(kernels):
     assert (counted(kernels, 100, 1, 4) == 1).all()
-    time.sleep(0.05)
     workers = worker_tasks()
     assert len(workers) >= 3
     for task in workers:
-        with open(f"/proc/self/task/{task}/status") as file:
-            status = dict(line.split(":", 1) for line in file)
-        blocked = int(status["SigBlk"], 16)
+        blocked = int(task_status(task)["SigBlk"], 16)
         assert blocked >> (signal.SIGINT - 1) & blocked >> (signal.SIGTERM - 1) & 1
-        assert status["State"].split()[0] == "S"
+    awake, end = set(workers), time.monotonic() + 60
+    while awake and time.monotonic() < end:  # on a busy machine the last spin takes its time
+        time.sleep(0.05)
+        awake = {task for task in awake if task_status(task)["State"].split()[0] != "S"}
+    assert not awake
     assert not signal.pthread_sigmask(signal.SIG_BLOCK, [])
 
 

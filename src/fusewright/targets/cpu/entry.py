@@ -46,43 +46,6 @@ fail:
   ret ptr null
 }
 
-define ptr @py_run(ptr %self, ptr %list, i64 %count) nounwind {
-  ; run(kernel, units, words...): on this thread, holding the GIL; needs no memory for the words
-entry:
-  %enough = icmp sgt i64 %count, 1
-  br i1 %enough, label %begin, label %bad
-begin:
-  %v = alloca i64, i64 %count, align 8
-  br label %parse
-parse:
-  %i = phi i64 [ 0, %begin ], [ %i.next, %parse ]
-  %op = getelementptr ptr, ptr %list, i64 %i
-  %o = load ptr, ptr %op
-  %value = call i64 @PyLong_AsLongLong(ptr %o)
-  %vp = getelementptr i64, ptr %v, i64 %i
-  store i64 %value, ptr %vp
-  %i.next = add i64 %i, 1
-  %more = icmp ult i64 %i.next, %count
-  br i1 %more, label %parse, label %parsed
-parsed:
-  %error = call ptr @PyErr_Occurred()
-  %clean = icmp eq ptr %error, null
-  br i1 %clean, label %start, label %fail
-start:
-  %kernel = load ptr, ptr %v
-  %units.p = getelementptr i64, ptr %v, i64 1
-  %units = load i64, ptr %units.p
-  %args = getelementptr i64, ptr %v, i64 2
-  call void %kernel(ptr %args, i64 0, i64 %units, ptr null)
-  %result = call ptr @PyLong_FromLongLong(i64 0)
-  ret ptr %result
-bad:
-  call i32 @PyErr_BadArgument()
-  br label %fail
-fail:
-  ret ptr null
-}
-
 define ptr @py_loops(ptr %self, ptr %list, i64 %count) nounwind {
   ; loops(spec, words...): a word is an int, a float, or an ndarray (its data pointer)
   ; spec: kernel, type of ndarrays, type of floats, release, n, then n times the positions of two

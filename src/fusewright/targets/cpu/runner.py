@@ -97,8 +97,7 @@ class Runner:
             # At once: should a later step fail, what was written in place is not written again.
             for slot in self.complete[number]:
                 node = order[slot]
-                if slot in results:  # several arrays: each is a value of its own
-                    node.value = kept(results[slot])
+                if slot in results:  # several arrays: `compute` has left them with the node
                     continue
                 memory, offset = memories[slot]
                 shape = node.shape
@@ -240,11 +239,6 @@ def _touched(step: Kernel | Library | Alias) -> set[int]:
     updates = {m.stage.update for m in step.members if m.stage.update >= 0}
     stored = {m.stage.slot for m in step.members}
     return stored | updates | {e.attr for e in loads if e.name == "load"}
-
-
-def kept(results: tuple[Any, ...]) -> Callable[..., tuple[Any, ...]]:
-    """A library step that has run: its results, whatever it is asked."""
-    return lambda *_: results
 
 
 def _array(node: Node, slots: dict[int, int], memories: Memories, results: Results) -> Any:

@@ -55,13 +55,12 @@ class Code(NamedTuple):
     """The pool's machine code in this process.
 
     `call(kernel, args, units, scratch)` runs units [0, units) on this thread and holds the GIL: for
-    work of microseconds.  `run(kernel, units, *words)` does so with the argument words themselves.
-    `loops(spec, *words)` runs a kernel of loops, its words arrays and numbers as they are.
+    work of microseconds.  `loops(spec, *words)` runs a kernel of loops, its words arrays and
+    numbers as they are.
     """
 
     image: LoadedImage
     call: Callable[[int, int, int, int], int]
-    run: Callable[..., int]
     loops: Callable[..., int]
     launch: Callable[[int, int, int, int, int, int, int, int], int]
     start: Callable[[int, int, int], int]
@@ -85,14 +84,13 @@ def _load_code() -> Code:
         if _code is None:
             image = load(_image())
             call, call_definition = _python_function(b"call", image.address("py_call"))
-            run, run_definition = _python_function(b"run", image.address("py_run"))
             loops, loops_definition = _python_function(b"loops", image.address("py_loops"))
             launch, launch_definition = _python_function(b"launch", image.address("py_launch"))
             start = ctypes.CFUNCTYPE(
                 ctypes.c_int64, ctypes.c_void_p, ctypes.c_int64, ctypes.c_int64
             )(image.address("start"))
-            definitions = (call_definition, run_definition, loops_definition, launch_definition)
-            _code = Code(image, call, run, loops, launch, start, definitions)
+            definitions = (call_definition, loops_definition, launch_definition)
+            _code = Code(image, call, loops, launch, start, definitions)
         return _code
 
 
