@@ -29,7 +29,6 @@ namespace: list[Any] = []
 """The module `__array_namespace__` answers with: `fusewright.numpy` puts itself here."""
 
 
-NUMBERS = frozenset((np.float64, np.float32, np.int64, np.int32))
 REFLECTED: dict[np.ufunc, Callable[[Any, Any], Any]] = {
     np.add: lambda x, number: x.__radd__(number),
     np.subtract: lambda x, number: x.__rsub__(number),
@@ -61,10 +60,11 @@ class Protocols(Handle):
         return sharing.lend(self, views.root_of(self))
 
     def __array_ufunc__(self, ufunc: np.ufunc, method: str, *inputs: Any, **kwargs: Any) -> Any:
-        if type(inputs[0]) in NUMBERS and len(inputs) == 2 and not kwargs:
-            reflected = REFLECTED.get(ufunc)  # `np.float64(2) * x`
-            if reflected is not None and method == "__call__":
-                return reflected(inputs[1], inputs[0])
+        reflected = REFLECTED.get(ufunc)
+        if reflected is not None and method == "__call__" and not kwargs:
+            number, array = inputs  # `np.float64(2) * x`
+            if isinstance(number, np.generic) and type(array) in core.handle_classes:
+                return reflected(array, number)
         if any(map(overrides, inputs)):
             return NotImplemented
         return ufuncs.call(ufunc, method, inputs, kwargs)
