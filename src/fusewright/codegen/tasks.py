@@ -11,7 +11,8 @@ from __future__ import annotations
 from dataclasses import dataclass, replace
 
 from fusewright.codegen.lanes import InLanes
-from fusewright.codegen.spell import llvm_type
+from fusewright.codegen.orderless import identity, join_in_memory
+from fusewright.codegen.spell import literal, llvm_type
 from fusewright.ir.dtypes import BOOL, INT64, DType
 from fusewright.ir.expr import Expr, postorder
 from fusewright.ir.loops.statements import For, Let, buffers_of, expressions, walk
@@ -47,7 +48,9 @@ class Tasks(InLanes):
         free = self._free(loop)
         inner = [builder.variable(bound) for pair in bounds[1:] for bound in pair]
         shared = self._shared(loop)
-        frame = builder.slot(f"[{2 + len(free) + len(inner) + len(shared)} x i64]")
+        folds = list(self.plan.folds.get(loop.dims[0].index, ()))
+        size = 2 + len(free) + len(inner) + len(shared) + len(folds)
+        frame = builder.slot(f"[{size} x i64]")
         self._fill(frame, 0, "%args", "ptr")
         self._fill(frame, 1, low, "i64")
         for place, (dtype, value) in enumerate(self._values(free, inner), 2):
@@ -55,6 +58,8 @@ class Tasks(InLanes):
         first = 2 + len(free) + len(inner)
         for place, buffer in enumerate(shared, first):
             self._fill(frame, place, self.memory.layouts[buffer].base, "ptr")
+        for place, number in enumerate(folds, size - len(folds)):
+            self._fill(frame, place, self.cell(number), "ptr")
         name = f"task{len(self.tasks)}"
         self.tasks.append(Task(name, ""))
         places = dict(zip(shared, range(first, first + len(shared)), strict=True))
@@ -128,7 +133,18 @@ class Tasks(InLanes):
         begin = builder.value(f"add i64 {cells[0]}, %lo")
         end = builder.value(f"add i64 {cells[0]}, %hi")
         bounds = [(begin, end), *zip(cells[1::2], cells[2::2], strict=True)]
+        kinds = self.plan.folds.get(loop.dims[0].index, {})
+        for number, kind in kinds.items():
+            dtype = self.kernel.locals[number].dtype
+            start = literal(identity(kind, dtype), dtype, 1)
+            builder.line(f"store {llvm_type(dtype, 1)} {start}, ptr {task.cell(number)}")
         task.loops(loop, bounds)
+        place = 2 + len(free) + 2 * len(loop.dims) - 2 + len(shared)
+        for number, kind in kinds.items():
+            dtype = self.kernel.locals[number].dtype
+            own = builder.value(f"load {llvm_type(dtype, 1)}, ptr {task.cell(number)}")
+            join_in_memory(builder, kind, dtype, task.frame_value(place, None), own)
+            place += 1
         return task.text(name, "%frame")
 
     def frame_value(self, place: int, dtype: DType | None) -> str:
