@@ -231,7 +231,9 @@ def _recorded(kinds: tuple[Kind, ...], shapes: Any, recipe: Recipe | NotRaised) 
 def _record(kinds: tuple[Kind, ...], found: Specialised, code: CompiledLoops) -> CodeRecord:
     plan = reasoned(found, code)
     loops = tuple(
-        LoopRecord(loop.span, loop.names, loop.threads, loop.vectors, loop.why, loop.because, loop.folds)
+        LoopRecord(
+            loop.span, loop.names, loop.threads, loop.vectors, loop.why, loop.because, loop.folds
+        )
         for loop in plan.loops
     )
     return CodeRecord(

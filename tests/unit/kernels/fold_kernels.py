@@ -217,3 +217,73 @@ def highest(a):
     for i in range(a.shape[0]):
         m = max(m, a[i])
     return m
+
+
+# -- arrays ---------------------------------------------------------------------------------------
+
+
+@fw.kernel
+def histogram(a, h):
+    for i in range(a.shape[0]):
+        h[a[i] % h.shape[0]] += 1
+
+
+@fw.kernel
+def atomically(a, h, low, high, some):
+    for i in range(a.shape[0]):
+        k = a[i] % h.shape[0]
+        fw.atomic_add(h, k, a[i])
+        fw.atomic_min(low, k, a[i])
+        fw.atomic_max(high, k, a[i])
+        fw.atomic_or(some, k, a[i])
+
+
+@fw.kernel
+def two_dims(m, h):
+    for i in range(m.shape[0]):
+        for j in range(m.shape[1]):
+            if m[i, j] > 0:
+                h[m[i, j] % 3, j % 4] -= m[i, j]
+
+
+@fw.kernel
+def marked(a, seen):
+    for i in range(a.shape[0]):
+        seen[a[i] % seen.shape[0]] |= a[i] > 10
+
+
+@fw.kernel
+def with_a_count(a, h):
+    n = 0
+    for i in range(a.shape[0]):
+        h[a[i] % h.shape[0]] += 2
+        n += a[i]
+    for i in range(h.shape[0]):
+        n += h[i] * i
+    return n
+
+
+@fw.kernel
+def looked_at(a, h, b):
+    for i in range(a.shape[0]):
+        h[a[i] % h.shape[0]] += 1
+        b[i] = h[0]
+
+
+@fw.kernel
+def old_values(a, h, b):
+    for i in range(a.shape[0]):
+        b[i] = fw.atomic_add(h, a[i] % h.shape[0], 1)
+
+
+@fw.kernel
+def floats(a, h):
+    for i in range(a.shape[0]):
+        h[i % h.shape[0]] += a[i]
+
+
+@fw.kernel
+def by_column(m, c):
+    for i in range(m.shape[0]):
+        for j in range(m.shape[1]):
+            c[j] += m[i, j]

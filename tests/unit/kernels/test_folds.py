@@ -48,8 +48,10 @@ def test_of_nothing() -> None:
 
 @pytest.mark.parametrize("shape", [(2, 1), (5, 3), (3, 70), (70, 3), (17, 33)])
 def test_over_two_loops(shape: tuple[int, int]) -> None:
+    odd = whole(*shape)
+    odd[0, 0] |= 1
     for kernel in (folds.plane, folds.of_columns):
-        same_as_cpython(kernel, whole(*shape))
+        same_as_cpython(kernel, odd)
     same_as_cpython(folds.rows, whole(*shape), whole(shape[0]))
     same_as_cpython(folds.plane, whole(*shape[::-1]).T)
     same_as_cpython(folds.triangle, whole(shape[0], shape[0]))
@@ -62,7 +64,9 @@ def test_beside_other_statements() -> None:
     same_as_cpython(folds.left_early, whole(90, low=0, high=30), 7)
     same_as_cpython(folds.two_operations, whole(90))
     with short_strips():
-        same_as_cpython(fw.kernel(folds.stencil_and_sum.__wrapped__), whole(90), whole(90), whole(90))
+        same_as_cpython(
+            fw.kernel(folds.stencil_and_sum.__wrapped__), whole(90), whole(90), whole(90)
+        )
 
 
 def test_sums_wrap_around() -> None:
@@ -89,8 +93,76 @@ def test_they_do_not_run_in_order(kernel: Any) -> None:
     (code,) = fresh.explain().codes
     assert all(loop.parallel for loop in code.loops)
     assert any(loop.vectors and loop.folds for loop in code.loops)
-    alone = {kernel: loop.threads for loop in code.loops[:1]}
-    assert alone[kernel] or kernel is folds.product  # threads cannot join products
+    assert code.loops[0].threads or kernel is folds.product  # threads cannot join products
+
+
+def unsigned(size: int) -> Any:
+    return whole(size, low=0, high=99)
+
+
+@pytest.mark.parametrize("bins", [1, 5, 64])
+@pytest.mark.parametrize("dtype", [*TYPES, np.bool_], ids=lambda dtype: dtype.__name__)
+def test_arrays(dtype: Any, bins: int) -> None:
+    if dtype is np.bool_:
+        same_as_cpython(folds.marked, unsigned(90), np.zeros(bins, bool))
+        return
+    given = [numbers(dtype, bins) for _ in range(4)]
+    a = unsigned(90).astype(dtype)
+    same_as_cpython(folds.histogram, a, given[0])
+    same_as_cpython(folds.atomically, a, *given)
+
+
+def test_arrays_of_more_dims() -> None:
+    same_as_cpython(folds.two_dims, whole(20, 30, low=-9, high=9), whole(3, 4))
+    same_as_cpython(folds.by_column, whole(20, 30), whole(30))
+
+
+def test_arrays_and_variables() -> None:
+    same_as_cpython(folds.with_a_count, unsigned(90), whole(7))
+
+
+def test_arrays_whose_order_shows() -> None:
+    same_as_cpython(folds.looked_at, unsigned(90), whole(7), whole(90))
+    same_as_cpython(folds.old_values, unsigned(90), whole(7), whole(90))
+    same_as_cpython(folds.floats, reals(90), reals(7))
+    h = unsigned(40)
+    same_as_cpython(folds.histogram, h, whole(14)[::2])
+
+
+def test_an_array_that_is_its_own_index() -> None:
+    """What is counted and what counts share memory: in order."""
+    for kernel in (folds.histogram, folds.histogram.__wrapped__):
+        base = np.arange(40) % 7
+        kernel(base, base[3:9])
+        if kernel is folds.histogram:
+            found = base
+    assert found.tobytes() == base.tobytes()
+
+
+@pytest.mark.parametrize("name", ["histogram", "atomically", "two_dims", "marked"])
+def test_arrays_on_threads(name: str) -> None:
+    fresh = fw.kernel(getattr(folds, name).__wrapped__)
+    arguments = {
+        "histogram": (unsigned(9), whole(3)),
+        "atomically": (unsigned(9), *(whole(3) for _ in range(4))),
+        "two_dims": (whole(9, 9), whole(3, 4)),
+        "marked": (unsigned(9), np.zeros(3, bool)),
+    }
+    fresh(*arguments[name])
+    (code,) = fresh.explain().codes
+    assert code.loops[0].threads
+    assert code.loops[0].folds
+
+
+def test_much_work_on_threads() -> None:
+    """Beside which copies of a few counts cost nothing: taken without being asked to."""
+    a = np.random.default_rng(5).integers(0, 1000, 1 << 18)
+    wanted = np.bincount(a % 64, minlength=64)
+    for threads in (1, 2, 5):
+        found = np.zeros(64, np.int64)
+        with fw.options(threads=threads):
+            folds.histogram(a, found)
+        assert (found == wanted).all()
 
 
 def test_explained() -> None:

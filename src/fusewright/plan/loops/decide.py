@@ -56,6 +56,6 @@ def decide(
         if isinstance(loop, For) and loop.dims[0].index in ways.threads
     }
     return LoopPlan(
-        replace(fused, body=body), frozenset(ways.threads), vectors, ways.folds, work,
-        tuple(ways.reports), pairs.all(), gone,
+        replace(fused, body=body), frozenset(ways.threads), vectors, ways.folds, ways.copies,
+        work, tuple(ways.reports), pairs.all(), gone,
     )  # fmt: skip

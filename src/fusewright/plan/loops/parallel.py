@@ -33,7 +33,7 @@ from fusewright.ir.loops.statements import (
     walk,
 )
 from fusewright.plan.loops.exposed import Locals, exposed, read_later
-from fusewright.plan.loops.folds import ON_THREADS, Folds, folds
+from fusewright.plan.loops.folds import ON_THREADS, Folds, folds, is_orderless
 from fusewright.plan.loops.plan import LoopReport
 from fusewright.plan.loops.units import EARLY_END, Surroundings, buffers_in, unit_of
 
@@ -52,6 +52,7 @@ class Nest:
     order: Order | None
     parallel: tuple[int, ...]
     folds: Folds
+    is_folded: bool = False
 
     @property
     def fits_threads(self) -> bool:
@@ -79,6 +80,7 @@ class Ways:
         self.proved: set[int] = set()
         self.ordered: set[int] = set()
         self.folds: dict[int, dict[int, str]] = {}
+        self.copies: dict[int, dict[int, str]] = {}
 
     def body(
         self, body: Sequence[Statement], live: Locals, in_task: bool = False
@@ -111,14 +113,17 @@ class Ways:
         free = set(nest.parallel)
         inner = For(dims[1:], loop.body, loop.span)
         given = {s.local for s in walk(loop.body) if isinstance(s, Let)}
-        if first not in free and len(dims) > 1 and _uniform(inner, set(), given):
+        copied = {} if free or in_task else self._collected(nest)
+        alone = first in free or copied
+        if not alone and len(dims) > 1 and _uniform(inner, set(), given):
             # The loops further in may still be parallel.
             self._report(replace(loop, dims=dims[:1]), nest, False, -1)
             fresh = self._loop(inner, live | exposed(loop.body), in_task)
             return replace(loop, dims=dims[:1], body=(fresh,))
-        threads = first in free and not in_task and nest.fits_threads
+        threads = (first in free or bool(copied)) and not in_task and nest.fits_threads
         if threads:
             self.threads.add(first)
+            self.copies[first] = copied
         chosen = self.vector(loop, nest.parallel)
         inside = live | exposed(loop.body)
         if chosen >= 0:
@@ -147,12 +152,35 @@ class Ways:
         indices = [dim.index for dim in loop.dims]
         if not loop.declared or _has_order(loop):
             free = tuple(indices[n] for n in found.parallel if n < len(indices))
-            return Nest(loop, unit, found, free, inside)
+            return Nest(loop, unit, found, free, inside, updated is not None)
         collide = {number for r in found.reductions for number in r.dims}
         collide |= {c.dim for c in found.carries if c.source.mode == c.sink.mode == "update"}
         collide |= {c.number for c in unit.carried}
         free = tuple(n for place, n in enumerate(indices) if place not in collide)
         return Nest(loop, unit, found, free, {})
+
+    def _collected(self, nest: Nest) -> dict[int, str]:
+        """The arrays that keep the iterations apart only by updates in any order, all that do."""
+        found, around = nest.order, self.around
+        if found is None or nest.loop.declared or not nest.is_folded:
+            return {}
+        carrying = {root for c in found.carries for root in (c.source.root, c.sink.root)}
+        updates = {a.root for a in nest.unit.accesses if a.mode == "update"}
+        if any(c.dim == 0 for c in found.carries) or carrying & updates:
+            return {}
+        arrays: dict[int, str] = {}
+        for each in found.reductions:
+            root = each.updates[0].root
+            members = [n for n, other in around.roots.root.items() if other == root]
+            if len(members) != 1 or members[0] in around.kernel.scratch:
+                return {}
+            buffer = around.kernel.buffers[members[0]]
+            kind = "add" if each.op == "subtract" else each.op
+            fits = is_orderless(kind, buffer.dtype) and kind in ON_THREADS
+            if not fits or buffer.strides is not None:
+                return {}
+            arrays[members[0]] = kind
+        return arrays
 
     # -- vectors --------------------------------------------------------------------------------
 
@@ -240,7 +268,9 @@ class Ways:
         )  # fmt: skip
 
     def _folded(self, nest: Nest) -> tuple[str, ...]:
-        return tuple(self.around.kernel.locals[number].name for number in nest.folds)
+        first = nest.loop.dims[0].index
+        arrays = (self.around.name(number) for number in self.copies.get(first, ()))
+        return (*(self.around.kernel.locals[number].name for number in nest.folds), *arrays)
 
     def _reason(self, loop: For, nest: Nest) -> tuple[str, Span]:
         numbers = set(range(len(loop.dims)))

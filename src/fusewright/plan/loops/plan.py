@@ -62,13 +62,15 @@ class PairReport:
 class LoopPlan:
     """`kernel` is what runs.  `threads` and `vectors` are numbers of dims; `work` says for each dim
     on threads what one iteration costs, in picoseconds; `gone` are dead buffers that need no
-    memory.  `folds` says for such dims which variables are updated in any order, by what.
+    memory.  `folds` says for such dims which variables are updated in any order, by what; `copies`
+    for dims on threads the same of arrays, of which each thread gets one of its own.
     """
 
     kernel: Kernel
     threads: frozenset[int]
     vectors: frozenset[int]
     folds: dict[int, dict[int, str]] = field(default_factory=dict)
+    copies: dict[int, dict[int, str]] = field(default_factory=dict)
     work: dict[int, Expr] = field(default_factory=dict)
     loops: tuple[LoopReport, ...] = ()
     pairs: tuple[PairReport, ...] = ()
