@@ -92,9 +92,12 @@ class Fuser:
         """Fuse a loop with an earlier one, or put it last."""
         is_part = loop.dims[0].index in self.numbers.parts
         fresh = replace(item(self.ways, loop, live), part=is_part)
-        for back in range(1, min(len(done), BACK) + 1 if self.settings.fuse else 1):
+        tries = self.settings.fuse and not fresh.may_end_all
+        for back in range(1, min(len(done), BACK) + 1 if tries else 1):
             earlier = done[-back]
             if isinstance(earlier, Item):
+                if earlier.may_end_all:
+                    break
                 parts = self._merge(earlier, fresh, live, adjacent=back == 1)
                 if parts is not None:
                     done[len(done) - back : len(done) - back + 1] = parts

@@ -26,7 +26,7 @@ from fusewright.ir.loops.statements import (
 )
 from fusewright.plan.loops.exposed import Locals, assigned, exposed, used
 from fusewright.plan.loops.parallel import Ways
-from fusewright.plan.loops.units import buffers_in, reduction
+from fusewright.plan.loops.units import EARLY_END, buffers_in, reduction
 
 
 @dataclass(frozen=True, slots=True)
@@ -53,6 +53,13 @@ class Item:
     @property
     def on_threads(self) -> bool:
         return 0 in self.parallel
+
+    @property
+    def may_end_all(self) -> bool:
+        """Whether an iteration may leave more than the loop: then what follows does not run, and
+        what precedes has run to its end.
+        """
+        return any(scalar.name == EARLY_END for scalar in self.unit.carried)
 
     @property
     def has_plain_bounds(self) -> bool:

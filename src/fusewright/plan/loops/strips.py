@@ -123,6 +123,8 @@ def _join(fuser: Fuser, group: Group, fresh: Item, live: Locals) -> bool:
     last = group.members[-1]
     if last.part or fresh.part or not (last.has_plain_bounds and fresh.has_plain_bounds):
         return False
+    if last.may_end_all or fresh.may_end_all:
+        return False
     for member in group.members:
         if shared_variables(fuser.ways, member.loop, fresh.loop, live):
             return False
