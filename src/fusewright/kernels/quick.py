@@ -85,9 +85,12 @@ class Quick:
         return True, None if self.finish is None else self.finish(fresh)
 
 
-def key_of(args: Sequence[Any]) -> Any:
-    """What a quick call is found by; None for arguments that take the long way."""
-    key: list[Any] = []
+def key_of(args: Sequence[Any], options: Options) -> Any:
+    """What a quick call is found by; None for arguments that take the long way.
+
+    Settings count by identity: `Quick` keeps its own, so that no others can have that number.
+    """
+    key: list[Any] = [id(options)]
     for value in args:
         kind = type(value)
         if kind is np.ndarray:

@@ -56,9 +56,10 @@ def run(kernel: Kernel[Any, Any], arguments: Mapping[str, Any]) -> Any:
 
 def quickly(kernel: Kernel[Any, Any], args: tuple[Any, ...]) -> tuple[bool, Any]:
     """Run a call like an earlier one; whether that was possible, and what it returned."""
-    key = None if trace.is_lazy() else key_of(args)
+    options = current()
+    key = None if trace.is_lazy() else key_of(args, options)
     known = kernel.quick.get(key) if key is not None else None
-    if known is None or not known.holds(current()):
+    if known is None or not known.holds(options):
         return False, None
     return known.run(args)
 
@@ -70,7 +71,7 @@ def _remember(
     arguments: Mapping[str, Any],
     options: Options,
 ) -> None:
-    key = key_of(tuple(arguments.values())) if kernel.is_simple else None
+    key = key_of(tuple(arguments.values()), options) if kernel.is_simple else None
     if key is None:
         return
     shape, given = found.translated.result, found.kernel.given
