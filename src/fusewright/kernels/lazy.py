@@ -15,7 +15,8 @@ from fusewright.frontends.arrays.core import wrap
 from fusewright.ir.graph import Node, scalar
 from fusewright.kernels import binding, raising, recorders
 from fusewright.kernels.binding import Binding
-from fusewright.kernels.deferred import Execute, defer
+from fusewright.kernels.deferred import defer, kind_of_call
+from fusewright.kernels.groups import Execute
 from fusewright.kernels.iteration import NotRaised, Part
 from fusewright.kernels.recipe import Recipe, Writing
 from fusewright.kernels.specialise import Specialised
@@ -52,7 +53,7 @@ def record(
         results = _replay(found, recipe, bound, values)
     else:
         found.deferred += 1
-        results = defer(kernel, found, bound, values, execute)
+        results = defer(kind_of_call(kernel, found, bound), bound.arrays, values, execute)
     found.calls += 1
     return True, _returned(results, found.translated.result)
 

@@ -141,13 +141,15 @@ def execute(
     found: Specialised | Unit,
     arrays: list[NDArray],
     params: list[Any],
-) -> None:
-    """Run a kernel (None: one joined from several) on arrays of the kinds it was translated for."""
+) -> CompiledLoops | None:
+    """Run a kernel (None: one joined from several) on arrays of the kinds it was translated for;
+    the code that ran.
+    """
     options = current()
     if options.target == "reference":
         _interpret(found.kernel, arrays, params)
-    else:
-        _compiled(kernel, found, arrays, params, options)
+        return None
+    return _compiled(kernel, found, arrays, params, options)
 
 
 def _interpret(kernel: Loops, arrays: list[NDArray], params: list[Any]) -> None:
