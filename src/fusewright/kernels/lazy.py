@@ -13,7 +13,7 @@ from fusewright.base.options import Options
 from fusewright.frontends.arrays import sharing, trace
 from fusewright.frontends.arrays.core import wrap
 from fusewright.ir.graph import Node, scalar
-from fusewright.kernels import binding, raising, recorders
+from fusewright.kernels import again, binding, raising, recorders
 from fusewright.kernels.binding import Binding
 from fusewright.kernels.deferred import defer, kind_of_call
 from fusewright.kernels.groups import Execute
@@ -53,8 +53,25 @@ def record(
         results = _replay(found, recipe, bound, values)
     else:
         found.deferred += 1
-        results = defer(kind_of_call(kernel, found, bound), bound.arrays, values, execute)
+        kind = kind_of_call(kernel, found, bound)
+        again.learn(kernel, kind, bound, arguments, options)
+        results = defer(kind, bound.arrays, values, execute)
     found.calls += 1
+    return True, _returned(results, found.translated.result)
+
+
+def repeat(
+    kernel: Kernel[Any, Any], args: tuple[Any, ...], options: Options, execute: Execute
+) -> tuple[bool, Any]:
+    """Defer a call like an earlier one; whether it is one, and what it returned."""
+    key = again.key_of(args, options)
+    known = kernel.repeated.get(key) if key is not None else None
+    if known is None or not known.holds(args, options):
+        return False, None
+    found = known.kind.found
+    found.deferred += 1
+    found.calls += 1
+    results = defer(known.kind, known.handles(args), known.values(args), execute)
     return True, _returned(results, found.translated.result)
 
 

@@ -55,13 +55,16 @@ def run(kernel: Kernel[Any, Any], arguments: Mapping[str, Any]) -> Any:
 
 
 def quickly(kernel: Kernel[Any, Any], args: tuple[Any, ...]) -> tuple[bool, Any]:
-    """Run a call like an earlier one; whether that was possible, and what it returned."""
+    """Run or record a call like an earlier one; whether that was possible, and what it returned."""
     options = current()
-    key = None if trace.is_lazy() else key_of(args, options)
-    known = kernel.quick.get(key) if key is not None else None
-    if known is None or not known.holds(options):
-        return False, None
-    return known.run(args)
+    if kernel.quick and not trace.is_lazy():
+        key = key_of(args, options)
+        known = kernel.quick.get(key) if key is not None else None
+        if known is not None and known.holds(options):
+            return known.run(args)
+    if kernel.repeated:
+        return lazy.repeat(kernel, args, options, execute)
+    return False, None
 
 
 def _remember(
