@@ -184,19 +184,8 @@ def _added(
 ) -> tuple[Shape, tuple[Part, ...]]:
     """The shape of a group with one more call, and what the call gives."""
     kernel = kind.found.kernel
-    arrays, buffers, dtypes = list(before.arrays), list(before.buffers), list(before.dtypes)
-    numbers = []
-    for relation, handle in zip(relations[:count], handles, strict=True):
-        if not isinstance(relation, int):
-            constant = _constant(handle._node)
-            assert constant is not None
-            arrays.append(Source(-1, constant.value, handle._dtype, handle._shape))
-        elif relation < 0:
-            arrays.append(Source(-1 - relation, None, handle._dtype, handle._shape))
-        else:
-            numbers.append(relation)
-            continue
-        numbers.append(len(arrays) - 1)
+    buffers, dtypes = list(before.buffers), list(before.dtypes)
+    arrays, numbers = _arrays_with(before.arrays, relations[:count], handles)
     own: dict[int, int] = {}
     for number in (*kind.places, *kind.results):
         at = kind.places.get(number)
@@ -218,8 +207,28 @@ def _added(
         outputs.append(("buffer", own[number]))
     call = Call(kind.of, kind.found, own, tuple(scalars), dict(relations[count:]))
     calls = (*before.calls, call)
-    shape = Shape(tuple(arrays), tuple(buffers), tuple(dtypes), calls, tuple(outputs), latest)
+    shape = Shape(arrays, tuple(buffers), tuple(dtypes), calls, tuple(outputs), latest)
     return shape, tuple(parts)
+
+
+def _arrays_with(
+    before: Sequence[Source], relations: Sequence[Any], handles: Sequence[Handle]
+) -> tuple[tuple[Source, ...], list[int]]:
+    """A group's arrays with those of a call, and the numbers of the call's."""
+    arrays, numbers = list(before), []
+    for relation, handle in zip(relations, handles, strict=True):
+        known = isinstance(relation, int)
+        if known and relation >= 0:
+            numbers.append(relation)
+            continue
+        value, operand = None, -1 - relation if known else -1
+        if not known:
+            constant = _constant(handle._node)
+            assert constant is not None
+            value = constant.value
+        arrays.append(Source(operand, value, handle._dtype, handle._shape))
+        numbers.append(len(arrays) - 1)
+    return tuple(arrays), numbers
 
 
 def _constant(node: Node) -> Node | None:

@@ -14,11 +14,11 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from fusewright.codegen.reading import LoopWord
 from fusewright.kernels.specialise import span_of
 from fusewright.targets.cpu.threads import code, give_team, take_team, thread_count
 
 if TYPE_CHECKING:
+    from fusewright.codegen.loop_module import LoopWord
     from fusewright.targets.cpu.loops import CompiledLoops
 
 NDArray = np.ndarray[Any, Any]

@@ -11,7 +11,6 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from fusewright.base.options import Options, current
-from fusewright.codegen.reading import LoopWord
 from fusewright.ir.dtypes import FLOAT64, INT64, DType
 from fusewright.ir.graph import PART, InPlace, Node
 from fusewright.ir.loops.statements import Kernel as Loops
@@ -22,6 +21,7 @@ from fusewright.kernels.specialise import Specialised
 from fusewright.kernels.units import Unit
 
 if TYPE_CHECKING:
+    from fusewright.codegen.loop_module import LoopWord
     from fusewright.kernels.kernel import Kernel
     from fusewright.targets.cpu.loops import CompiledLoops
 

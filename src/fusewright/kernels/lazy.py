@@ -13,7 +13,7 @@ from fusewright.base.options import Options
 from fusewright.frontends.arrays import sharing, trace
 from fusewright.frontends.arrays.core import wrap
 from fusewright.ir.graph import Node, scalar
-from fusewright.kernels import again, binding, raising, recorders
+from fusewright.kernels import again, binding, recorders
 from fusewright.kernels.binding import Binding
 from fusewright.kernels.deferred import defer, kind_of_call
 from fusewright.kernels.groups import Execute
@@ -154,6 +154,9 @@ def _raised(found: Specialised, bound: Binding, known: Mapping[int, int]) -> Rec
         parts[number] = Part(len(types), (), ())
         types.append((found.kernel.buffers[number].dtype, ()))
     shapes = [shape for _, shape in types]
+    # Imported here: calls with NumPy arrays, and calls like earlier ones, need none of it.
+    from fusewright.kernels import raising
+
     try:
         return raising.raise_kernel(found.kernel, parts, Writing(types), known, shapes)
     except NotRaised as why:

@@ -13,12 +13,12 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from fusewright.base.options import Options
-from fusewright.codegen.reading import LoopWord
 from fusewright.frontends.kernels.values import Path
 from fusewright.kernels.door import Door, Given, door_to
 from fusewright.kernels.specialise import Specialised, reach_of
 
 if TYPE_CHECKING:
+    from fusewright.codegen.loop_module import LoopWord
     from fusewright.targets.cpu.loops import CompiledLoops
 
 NDArray = np.ndarray[Any, Any]

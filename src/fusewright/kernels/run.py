@@ -17,7 +17,7 @@ from fusewright.frontends.kernels.values import StaticKind
 from fusewright.ir.loops.statements import Check
 from fusewright.ir.loops.statements import Kernel as Loops
 from fusewright.ir.nest import Source
-from fusewright.kernels import diagnostics, lazy, specialise
+from fusewright.kernels import lazy, specialise
 from fusewright.kernels.arguments import kind_of, plain_number
 from fusewright.kernels.quick import MOST, key_of, learn
 from fusewright.kernels.specialise import Specialised, apart, memories, with_facts
@@ -183,10 +183,19 @@ def _compiled(
     if code is None:
         code = found.compiled[key] = obtain(with_facts(found.kernel, disjoint), wanted)
         if kernel is not None and options.diagnostics != "off" and isinstance(found, Specialised):
+            # Imported here: few programs ask.
+            from fusewright.kernels import diagnostics
+
             diagnostics.report(kernel, found, code, options.diagnostics)
     if options.check and isinstance(found, Specialised):
+        # Imported here: as above.
+        from fusewright.kernels import diagnostics
+
         diagnostics.check_tables(found, arrays)
     if options.verify and isinstance(found, Specialised):
+        # Imported here: as above.
+        from fusewright.kernels import diagnostics
+
         diagnostics.verified(found, code, arrays, params, wanted, failed)
     else:
         code.run(arrays, params, failed)
