@@ -52,6 +52,7 @@ class Options:
     diagnostics: str = "off"
     verify: bool = False
     background: bool = True
+    interpret: bool = True
     memory_limit: int | None = None
     cache_dir: str | None = None
 
@@ -127,6 +128,7 @@ TABLE: dict[str, Row] = {
         _choice("diagnostics", DIAGNOSTICS, "report on standard error which loops were fused"),
         _flag("verify", "run kernels of loops fused and unfused, and compare the bits"),
         _flag("background", "improve quickly compiled kernels in a background thread"),
+        _flag("interpret", "small work runs operation by operation until compiling it has paid"),
         Row(
             "memory_limit",
             _size,
