@@ -19,7 +19,7 @@ from fusewright.ir import graph
 from fusewright.ir.graph import Node
 from fusewright.runtime.profile import Flush, Line, listeners
 from fusewright.runtime.trace import Key, Known, Slice, computed_once, take
-from fusewright.targets.cpu import native
+from fusewright.targets.cpu import direct, native
 from fusewright.targets.cpu.runner import Compute, Runner, obtain
 from fusewright.targets.cpu.trial import interpret
 from fusewright.targets.reference import interpreter as reference
@@ -43,6 +43,10 @@ def evaluate(requested: Sequence[Node]) -> None:
         reference.evaluate(pending)
         return
     try:
+        step = None if listeners else direct.step_of(pending)
+        if step is not None:
+            direct.run(step, pending, by_numpy_once)
+            return
         if _is_interpreted(options) and interpret(pending, structure, by_numpy_once, _alone):
             return
         slice_ = take(pending)

@@ -154,7 +154,8 @@ def _constant(fill: int) -> Function:
         except UnsupportedError:
             original: Any = np.ones if fill else np.zeros
             return original(shape, dtype, order)
-        return creation.constant(opaque.to_numpy(shape), fill, row)
+        plain = shape if type(shape) is int else opaque.to_numpy(shape)
+        return creation.constant(plain, fill, row)
 
     function.__name__ = "ones" if fill else "zeros"
     function.__doc__ = f"An array of {function.__name__}."
