@@ -20,3 +20,10 @@ try:
     z[:1].resize(3)
 except ValueError:
     print("VE")
+
+# of the same size, whoever looks at it
+grid = np.arange(6).reshape(2, 3)
+row = grid[0]
+grid.resize(3, 2)
+row[1] = 9
+print(grid, row)
