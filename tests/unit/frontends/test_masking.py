@@ -47,6 +47,15 @@ def old_values(x: Any, y: Any, m: Any) -> Any:
     return x, y, kept, m
 
 
+def written_twice(x: Any, y: Any, m: Any) -> Any:
+    x[x > 0] = x[x > 0] ** 0.5 + y[x > 0]
+    x[x > 1] -= x[x > 0][: int((x > 1).sum())]  # not the same
+    t = x - y.mean()
+    t[(t * t > 2) & m] /= t[(t * t > 2) & m]
+    t[t == 0.0] = 1 / t[t == -0.0]
+    return x, y, t
+
+
 def other_mask(x: Any, y: Any, m: Any) -> Any:
     n = ~m
     count = min(int(m.sum()), int(n.sum()))
@@ -70,7 +79,15 @@ def numbers(x: Any, y: Any, m: Any) -> Any:
     return len(t), t.size, x.sum() * t, t.copy() - 1, t.astype("f4"), [float(v) for v in t]
 
 
-PROGRAMS = [squares, grows, functions, old_values, other_mask, written, numbers]
+def same_mask_twice(x: Any, y: Any, m: Any) -> Any:
+    x[(x > 0) & (y < 9)] = x[(x > 0) & (y < 9)] ** 0.5
+    return x
+
+
+PROGRAMS = [
+    squares, grows, functions, old_values, written_twice, same_mask_twice,
+    other_mask, written, numbers,
+]  # fmt: skip
 
 
 @pytest.mark.parametrize("program", PROGRAMS)
@@ -82,7 +99,7 @@ def test_the_meaning_is_numpys(program: Program) -> None:
         np.testing.assert_allclose(np.asarray(ours), theirs, rtol=1e-14)
 
 
-@pytest.mark.parametrize("program", [squares, grows])
+@pytest.mark.parametrize("program", [squares, grows, same_mask_twice])
 def test_one_mask_evaluates_nothing(program: Program) -> None:
     x, y, m = map(fa.asarray, operands())
     program(x, y, m > 0)

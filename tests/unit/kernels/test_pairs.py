@@ -8,12 +8,15 @@ import pytest
 from tests.kernel_runs import loaded, same_as_cpython
 from tests.unit.kernels.pair_kernels import ILLEGAL, LEGAL, arguments, source
 
+import fusewright as fw
+
 
 @pytest.mark.parametrize("number", LEGAL)
 def test_legal(number: str, tmp_path: Path) -> None:
     pair = LEGAL[number]
     kernel = loaded(source(pair), tmp_path / f"pair_{number}.py")
-    kernel(*arguments())
+    with fw.options(threads=2):  # what pays depends on their number
+        kernel(*arguments())
     text = str(kernel.explain())
     if pair.fused == "yes":
         assert kernel.stats.fused == 1, text

@@ -17,7 +17,7 @@ from fusewright.frontends.arrays import core, inplace, sharing, trace
 from fusewright.frontends.arrays import dtypes as rules
 from fusewright.frontends.arrays.core import Handle, cast, wrap_array
 from fusewright.frontends.arrays.operators import Operators
-from fusewright.ir.graph import LEAF, Node
+from fusewright.ir.graph import MAP, REDUCE, SCALAR, VIEW, Node
 
 if TYPE_CHECKING:
     from fusewright.frontends.arrays.handle import Masked
@@ -52,12 +52,35 @@ def picked(node: Node, mask: Node) -> Node:
 
 
 def is_same(mask: Node, other: Node) -> bool:
-    """Whether two masks surely select the same elements."""
+    """Whether two masks select the same elements: what they are computed from says it, or, as any
+    other answer would need their values too, what is in them.
+    """
     if mask is other:
         return True
-    if mask.shape != other.shape or mask.kind != LEAF or other.kind != LEAF:
+    if mask.shape != other.shape:
         return False
-    return bool(np.array_equal(sharing.window(mask), sharing.window(other)))
+    if is_alike(mask, other):
+        return True
+    return bool(np.array_equal(sharing.content_of(mask), sharing.content_of(other)))
+
+
+def is_alike(node: Node, other: Node, depth: int = 8) -> bool:
+    """Whether two values are surely the same, as `x > 0` written twice."""
+    if node is other:
+        return True
+    kind = node.kind
+    if kind != other.kind or kind not in REPEATABLE or not depth:
+        return False
+    if (node.op, node.dtype, node.shape) != (other.op, other.dtype, other.shape):
+        return False
+    if kind == SCALAR:
+        return repr(node.value) == repr(other.value)
+    pairs = zip(node.args, other.args, strict=True)
+    return node.attr == other.attr and all(is_alike(a, b, depth - 1) for a, b in pairs)
+
+
+REPEATABLE = frozenset((SCALAR, MAP, VIEW, REDUCE))
+"""Kinds of values that their operation and operands determine."""
 
 
 def full_size(value: Any, mask: Node) -> Node | None:
