@@ -27,3 +27,8 @@ row = grid[0]
 grid.resize(3, 2)
 row[1] = 9
 print(grid, row)
+
+# another order is another array
+turned = np.asfortranarray(grid)
+grid[0, 0] = -1
+print(turned, turned.flags["F_CONTIGUOUS"], np.shares_memory(grid, turned))
