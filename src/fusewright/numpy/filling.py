@@ -127,17 +127,15 @@ def ascontiguousarray(a: Any, dtype: Any = None, *, like: Any = None) -> Any:
     made = asarray(a, dtype)
     if not isinstance(made, Handle):
         return np.ascontiguousarray(made, dtype)
-    if not made._shape:
-        return made.reshape(1)  # type: ignore[attr-defined]
-    return made if shaping.is_straight(made) else made.copy()  # type: ignore[attr-defined]
+    whole: Any = made if made._shape else made.reshape(1)  # type: ignore[attr-defined]
+    return whole if shaping.is_straight(whole) else whole.copy()
 
 
 def asfortranarray(a: Any, dtype: Any = None, *, like: Any = None) -> Any:
     """The array itself where its first dim runs fastest, else a copy of which that is true."""
-    del like
     made = asarray(a, dtype)
     if not isinstance(made, Handle):
-        return np.asfortranarray(made, dtype)
+        return np.asfortranarray(made, dtype, like=like)
     turned: Any = made.T  # type: ignore[attr-defined]
     return made if shaping.is_straight(turned) else turned.copy().T
 
