@@ -197,8 +197,8 @@ _STAGE_OF = (
     ("cpu/compiled.py", "cache"), ("plan/explain.py", "record"), ("plan/count.py", "record"),
     ("codegen/listing.py", "record"), ("cpu/record.py", "record"), ("runtime/trigger.py", "record"),
     ("plan/fuse.py", "plan"), ("plan/merge.py", "plan"), ("plan/", "nests"), ("codegen/", "lower"),
-    ("rules/", "lower"), ("cpu/compiler.py", "compile"), ("runtime/elf.py", "compile"),
-    ("runtime/image.py", "compile"), ("cpu/", "run"),
+    ("rules/", "lower"), ("cpu/compiler.py", "compile"), ("cpu/llvm.py", "compile"),
+    ("runtime/elf.py", "compile"), ("runtime/image.py", "compile"), ("cpu/", "run"),
 )  # fmt: skip
 """Which stage a file belongs to; the first that fits."""
 
