@@ -53,10 +53,22 @@ def is_reusable(node: Node, slots: dict[Node, int], reusable: set[Node], edges: 
             return False
     elif (base not in reusable and _chain(base) < CHAIN) or not _is_inside(base, slots, edges):
         return False
-    reads = list(_reads(node, base, slots))
+    reads = list(_reads(node.args[1], base, slots))
     return len(reads) < MOST_READS and all(
-        _is_safe(base, read, node, number) for number, read in reads
+        _is_safe(base, read, straight, node) for read, straight in reads
     )
+
+
+def sharing(slots: dict[Node, int], reusable: set[Node]) -> tuple[tuple[int, ...], ...]:
+    """The leaves that lie in a memory which is written in place, where there are several: which
+    steps may be reordered, and so what the plan refuses, rests on them.
+    """
+    bases = {id(node.args[0].value[0]) for node in reusable if node.args[0].kind == graph.LEAF}
+    found: dict[int, list[int]] = {}
+    for node, slot in slots.items() if bases else ():
+        if node.kind == graph.LEAF and id(node.value[0]) in bases:
+            found.setdefault(id(node.value[0]), []).append(slot)
+    return tuple(tuple(leaves) for leaves in found.values() if len(leaves) > 1)
 
 
 def spare(node: Node, order: Sequence[Node], last: Sequence[bool]) -> frozenset[int]:
@@ -78,8 +90,8 @@ def spare(node: Node, order: Sequence[Node], last: Sequence[bool]) -> frozenset[
 
 
 def _covers(node: Node) -> bool:
-    """Whether the first piece is the whole old version."""
-    return all(start == 0 and step == 1 for start, step in node.attr[0])
+    """Whether one region is written over the whole old version."""
+    return len(node.args) == 2 and all(start == 0 and step == 1 for start, step in node.attr[0])
 
 
 def _chain(node: Node) -> int:
@@ -108,38 +120,46 @@ def _is_owned(leaf: Node, slots: dict[Node, int], edges: Edges) -> bool:
 
 
 def _is_inside(base: Node, slots: dict[Node, int], edges: Edges) -> bool:
-    """Whether only the slice holds this pending value."""
+    """Whether only the slice holds this pending value, and does not store it."""
     # besides what a leaf has: the list of pending nodes
-    return getrefcount(base) <= edges.of(base, slots) + 6
+    return not base.demands and getrefcount(base) <= edges.of(base, slots) + 6
 
 
-def _reads(node: Node, base: Node, slots: dict[Node, int]) -> Iterator[tuple[int, Node]]:
-    """Where the pieces read the old version: views of it, other leaves on its memory."""
+def _reads(piece: Node, base: Node, slots: dict[Node, int]) -> Iterator[tuple[Node, bool]]:
+    """Where a piece reads the old version (views of it, other leaves on its memory), and whether
+    each of its elements reads only its own there.
+    """
     memory = base.value[0] if base.kind == graph.LEAF else None
     # operands come first: what stands before a pending value cannot read it
     first = slots[base] if memory is None else 0
-    for number, piece in enumerate(node.args[1:], 1):
-        stack, seen = [piece], {piece}
-        while stack:
-            here = stack.pop()
-            if here is base or (here.kind == graph.VIEW and here.args[0] is base):
-                yield number, here
-                continue
-            if memory is not None and here.kind == graph.LEAF and here.value[0] is memory:
-                yield number, here
-            for arg in here.args:
-                if arg not in seen and slots[arg] >= first:
-                    seen.add(arg)
-                    stack.append(arg)
+    stack = [(piece, True)]
+    seen = {(piece, True)}
+    while stack:
+        here, straight = stack.pop()
+        if here is base or (here.kind == graph.VIEW and here.args[0] is base):
+            yield here, straight
+            continue
+        if memory is not None and here.kind == graph.LEAF and here.value[0] is memory:
+            yield here, straight
+        # A view, a gather or a broadcast may bring any element to any place.
+        straight = straight and here.kind == graph.MAP
+        for arg in here.args:
+            step = (arg, straight and arg.shape == here.shape)
+            if step not in seen and slots[arg] >= first:
+                seen.add(step)
+                stack.append(step)
 
 
-def _is_safe(base: Node, read: Node, node: Node, number: int) -> bool:
-    """Whether a read touches exactly what the piece writes, element for element, or none of it."""
-    region, shape = node.attr[number], node.args[number].shape
+def _is_safe(base: Node, read: Node, straight: bool, node: Node) -> bool:
+    """Whether a read touches none of what the piece writes, or (where it is straight) exactly that,
+    element for element.
+    """
+    region, shape = node.attr[1], node.args[1].shape
     if read is base:
-        return shape == base.shape and _same(region, [(d, 0, 1) for d in range(len(shape))])
+        whole = [(d, 0, 1) for d in range(len(shape))]
+        return straight and shape == base.shape and _same(region, whole)
     if read.kind == graph.VIEW:
-        if read.shape == shape and _same(region, read.attr):
+        if straight and read.shape == shape and _same(region, read.attr):
             return True
         return any(
             _apart(start, step, count, place, pace, read.shape[out] if out >= 0 else 1)
@@ -147,7 +167,7 @@ def _is_safe(base: Node, read: Node, node: Node, number: int) -> bool:
                 region, shape, read.attr, strict=True
             )
         )
-    return _leaves_apart(base, read, region, shape)
+    return _leaves_apart(base, read, straight, region, shape)
 
 
 def _same(region: Sequence[tuple[int, int]], places: Sequence[tuple[int, int, int]]) -> bool:
@@ -163,7 +183,9 @@ def _apart(start: int, step: int, count: int, place: int, pace: int, other: int)
     return high < least or most < low
 
 
-def _leaves_apart(base: Node, read: Node, region: Any, shape: tuple[int, ...]) -> bool:
+def _leaves_apart(
+    base: Node, read: Node, straight: bool, region: Any, shape: tuple[int, ...]
+) -> bool:
     memory, offset, strides = base.value
     window = _window(
         memory,
@@ -179,7 +201,7 @@ def _leaves_apart(base: Node, read: Node, region: Any, shape: tuple[int, ...]) -
         other.strides,
         other.ctypes.data,
     ):
-        return True
+        return straight
     try:
         return not np.shares_memory(window, other, max_work=_MAX_WORK)  # type: ignore[arg-type]
     except (np.exceptions.TooHardError, OverflowError):
