@@ -179,10 +179,10 @@ static int describe(Node *node, int64_t *inner)
     }
     for (Py_ssize_t i = 0; i < operands; i++) {
         Node *arg = (Node *)PyTuple_GET_ITEM(node->args, i);
-        if (!node->demands && arg->demands && worth_keeping[arg->kind])
-            return 0; /* computed a second time: Python stores it */
         uint64_t how = node->kind == MAP ? broadcast(arg->shape, node->shape) : 0;
-        words[length++] = (uint64_t)arg->slot | how << 16;
+        /* what is computed a second time is stored */
+        uint64_t again = !node->demands && arg->demands && worth_keeping[arg->kind];
+        words[length++] = (uint64_t)arg->slot | how << 16 | again << 62;
     }
     node->mark = walk;
     node->slot = count;
