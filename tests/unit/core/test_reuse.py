@@ -7,7 +7,7 @@ import warnings
 
 import numpy as np
 import pytest
-from core.updates import Program
+from tests.unit.core.updates import Program
 
 import fusewright as fw
 from fusewright._core import native
