@@ -1,7 +1,7 @@
 """Kernels of loops: a group of four loops as in Genesis' rigid-body solver, a chain of three
 stencils, and what a first call costs.
 
-Fused and unfused are the same kernel under `fw.options(fuse=...)`; *temporaries gone* are the same
+Fused and unfused are the same kernel under `@fw.kernel(fuse=...)`; *temporaries gone* are the same
 loops where what only they use need not be kept.  `FUSEWRIGHT_QUADRANTS_PYTHON` names an interpreter
 that has Quadrants; without it that peer is left out.
 """
@@ -17,12 +17,12 @@ from typing import Any
 import numpy as np
 import peers
 from loop_programs import DOFS, c_step, numba_step, quadrants_seconds, stencil, step
-from pairwise import Contestant, race
-from report import Report, milliseconds, start
+from pairwise import Contestant, Pair, race
+from report import Report, Section, milliseconds, start
 
 import fusewright as fw
 from fusewright.base.options import current
-from fusewright.kernels.run import failed
+from fusewright.kernels.quick import learn
 from fusewright.kernels.specialise import apart, with_facts
 from fusewright.targets.cpu import loops
 from fusewright.targets.cpu.loops import obtain
@@ -31,75 +31,114 @@ LEAST_GROUP, LEAST_STENCIL, LEAST_QUADRANTS = 1.5, 2.0, 8.0
 FIRST_CALL, FROM_DISK = 60e-3, 10e-3
 
 
-def direct(kernel: Any, arrays: list[Any], dead: set[str]) -> Callable[[], None]:
-    """A call of the kernel with some arrays dead, past the look-up by argument types."""
+def without(kernel: Any, arrays: list[Any], dead: set[str]) -> Callable[[], object]:
+    """A call of the kernel with some arrays dead, as quick as any repeated call."""
     kernel(*[array[tuple(slice(0, 16) for _ in array.shape)].copy() for array in arrays])
     (found,) = next(iter(kernel.specialisations.values()))
     names = list(kernel.signature.parameters)
     statements = with_facts(found.kernel, apart(found.kernel, arrays))
     buffers = tuple(replace(b, dead=names[b.slot] in dead) for b in statements.buffers)
     code = obtain(replace(statements, buffers=buffers), current())
-    extents = [arrays[source.slot].shape[source.dim] for source in statements.arguments]
-    return lambda: code.run(arrays, extents, failed)
+    call = learn(found, code, names, dict(zip(names, arrays, strict=True)), current(), None)
+    assert call is not None
+    found.compiled[frozenset(dead)] = code  # the call itself knows an address only
+    return lambda: call.run(arrays)
 
 
-def under(chosen: dict[str, Any], run: Callable[..., object], *arrays: Any) -> Contestant:
-    """A call under some options."""
+def once(kernel: Any, fuse: bool, *arrays: Any) -> Contestant:
+    """The kernel with its loops fused, or as they are written."""
+    chosen = fw.kernel(kernel.__wrapped__, fuse=fuse)
+    return Contestant(f"Fusewright fuse={fuse}", lambda: chosen(*arrays))
 
-    def call() -> None:
-        with fw.options(**chosen):
-            run(*arrays)
 
-    name = ", ".join(f"{key}={value}" for key, value in chosen.items())
-    return Contestant(f"Fusewright {name}", call)
+@fw.kernel
+def copy(a, b):
+    for i in range(a.shape[0]):
+        b[i] = a[i]
+
+
+def bandwidth(nbytes: int) -> float:
+    """Bytes a second of a copy that touches so many, read and written."""
+    a, b = (np.ones(nbytes // 16) for _ in range(2))
+    return nbytes / min(seconds(lambda: copy(a, b), 200))
+
+
+def seconds(run: Callable[[], object], repeats: int) -> list[float]:
+    run()
+    found = []
+    for _ in range(repeats):
+        begin = time.perf_counter()
+        run()
+        found.append(time.perf_counter() - begin)
+    return found
 
 
 def group(report: Report, envs: int) -> None:
     """Four loops over 18 dofs and many environments."""
     shape = (DOFS, envs)
     arrays = [peers.normal(shape, "float32", k) for k in range(7)] + [np.zeros(envs, "float32")]
-    ours = under({"fuse": True}, step, *arrays)
-    others = [under({"fuse": False}, step, *arrays)]
+    ours, unfused = (once(step, fuse, *arrays) for fuse in (True, False))
+    others = [unfused]
     compiled = c_step()
     if compiled is not None:
         others.append(Contestant("gcc -O3, OpenMP", lambda: compiled(*arrays)))
     numba = numba_step(peers.numba())
     others.append(Contestant("Numba, prange", lambda: numba(*arrays)))
     section = report.pairs_section()
-    pairs = [race(ours, other, 0.5 if report.quick else 4.0) for other in others]
-    section.add_pairs(f"group of 4, 18 x {envs}", pairs)
-    gone = Contestant("temporaries gone", direct(step, arrays, {"acc"}))
-    kept, pair = pairs[0], race(gone, others[0], 0.5 if report.quick else 4.0)
-    section.add_pairs("acc not kept", [pair])
+    turn = 0.5 if report.quick else 4.0
+    pairs = [race(ours, other, turn) for other in others]
+    name = f"group of 4, {DOFS} x {envs}"
+    section.add_pairs(name, pairs)
+    pair = race(Contestant("temporaries gone", without(step, arrays, {"acc"})), unfused, turn)
+    section.add_pairs(f"{name}, acc not kept", [pair])
     report.claim(
-        f"group of 4, 18 x {envs}, acc not kept: unfused", f"≥ {LEAST_GROUP}×",
-        f"{pair.ratio:.2f}× (all kept {kept.ratio:.2f}×)", pair.ratio >= LEAST_GROUP,
+        f"{name}, acc not kept: unfused", f"≥ {LEAST_GROUP}×",
+        f"{pair.ratio:.2f}× (all kept {pairs[0].ratio:.2f}×)", pair.ratio >= LEAST_GROUP,
     )  # fmt: skip
+    array = DOFS * envs * 4
+    limits = report.section(
+        f"{name}: memory", "program", "arrays moved", "GB/s", "of a copy of as many bytes"
+    )
+    for what, count, taken in (
+        ("fused", 7, pairs[0].ours.least), ("unfused", 10, pairs[0].theirs.least),
+        ("acc not kept", 6, pair.ours.least),
+    ):  # fmt: skip
+        rate, most = count * array / taken, bandwidth(count * array)
+        limits.add(what, str(count), f"{rate / 1e9:.0f}", f"{rate / most:.0%}")
+    against_quadrants(report, name, envs, pairs[0], limits)
+
+
+def against_quadrants(report: Report, name: str, envs: int, pair: Pair, limits: Section) -> None:
+    """Quadrants on as many threads as we have: its default."""
     python = os.environ.get("FUSEWRIGHT_QUADRANTS_PYTHON")
-    if python:
-        theirs, own = quadrants_seconds(python, envs), pairs[0].ours.median
-        report.claim(
-            f"group of 4, 18 x {envs}: Quadrants", f"≥ {LEAST_QUADRANTS}×",
-            f"{theirs / own:.1f}× ({milliseconds(theirs)} ms)", theirs / own >= LEAST_QUADRANTS,
-        )  # fmt: skip
+    if not python:
+        return
+    least, theirs = quadrants_seconds(python, envs)
+    rate = 7 * DOFS * envs * 4 / least
+    limits.add("Quadrants", "10", f"{rate * 10 / 7 / 1e9:.0f}", "")
+    ratio = theirs / pair.ours.median
+    report.claim(
+        f"{name}: Quadrants", f"≥ {LEAST_QUADRANTS}×",
+        f"{ratio:.1f}× ({milliseconds(theirs)} ms; least {least / pair.ours.least:.1f}×)",
+        ratio >= LEAST_QUADRANTS,
+    )  # fmt: skip
 
 
 def stencils(report: Report, size: int) -> None:
     """Three stencils, one after the other, through arrays nobody keeps."""
     arrays = [peers.normal((size,), "float64", 1)] + [np.zeros(size) for _ in range(3)]
-    unfused = under({"fuse": False}, stencil, *arrays)
+    kept, unfused = (once(stencil, fuse, *arrays) for fuse in (True, False))
     unfused.run()
     wanted = arrays[3].copy()
-    gone = Contestant("temporaries gone", direct(stencil, arrays, {"b", "c"}))
+    gone = Contestant("temporaries gone", without(stencil, arrays, {"b", "c"}))
     arrays[3][:] = 0
     gone.run()
     same = arrays[3].tobytes() == wanted.tobytes()
-    kept = under({"fuse": True}, stencil, *arrays)
-    seconds = 0.5 if report.quick else 4.0
+    turn = 0.5 if report.quick else 4.0
     section = report.pairs_section()
-    pair = race(gone, unfused, seconds)
+    pair = race(gone, unfused, turn)
     section.add_pairs(f"3 stencils, 2^{size.bit_length() - 1}", [pair])
-    section.add_pairs("temporaries kept", [race(kept, unfused, seconds)])
+    section.add_pairs("temporaries kept", [race(kept, unfused, turn)])
     report.claim(
         f"3 stencils, 2^{size.bit_length() - 1}: unfused, bits equal", f"≥ {LEAST_STENCIL}×",
         f"{pair.ratio:.2f}×{'' if same else ', bits differ'}", same and pair.ratio >= LEAST_STENCIL,

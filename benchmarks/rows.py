@@ -1,5 +1,5 @@
 """Softmax and layer norm over the rows of float32 matrices: reductions with what comes before and
-after, in one kernel.
+after, in one kernel.  And over the columns, where each reduction is a pass of its own.
 """
 
 from __future__ import annotations
@@ -18,6 +18,7 @@ import fusewright.numpy as fnp
 from fusewright.runtime import profile
 
 SHAPES = ((4096, 4096), (65536, 128))
+COLUMNS = ((8192, 8192), (1024, 65536), (1000, 1000))
 EPSILON = np.float32(1e-5)
 
 
@@ -165,6 +166,52 @@ def measure(report: Report, section: Section, name: str, shape: tuple[int, int])
     passes(report, what, name, x)
 
 
+def column_softmax(np: Any, x: Any) -> Any:
+    e = np.exp(x - x.max(0))
+    return e / e.sum(0)
+
+
+def column_norm(np: Any, x: Any) -> Any:
+    return (x - x.mean(0)) / x.std(0)
+
+
+def torch_column_norm(torch: Any, x: Any) -> Any:
+    return (x - x.mean(0)) / x.std(0, correction=0)
+
+
+def torch_column_softmax(torch: Any, x: Any) -> Any:
+    return torch.softmax(x, dim=0)
+
+
+DOWN: dict[str, tuple[Callable[..., Any], Callable[..., Any]]] = {
+    "column softmax": (column_softmax, torch_column_softmax),
+    "column norm": (column_norm, torch_column_norm),
+}
+
+
+def measure_columns(report: Report, section: Section, name: str, shape: tuple[int, int]) -> None:
+    x = peers.normal(shape, "float32", 3)
+    peers.freeze(x)
+    ours = fw.asarray(x)
+    jax, torch = peers.jax(), peers.torch()
+    plain, torch_form = DOWN[name]
+    torch_x = torch.from_numpy(x)
+    compiled = torch.compile(lambda v: torch_form(torch, v))
+    others = [
+        Contestant("NumPy", lambda: plain(np, x)),
+        Contestant("JAX jit", peers.jitted(lambda v: plain(jax.numpy, v), x)),
+        Contestant("torch.compile", lambda: compiled(torch_x)),
+    ]
+    contestant = Contestant("Fusewright", lambda: fw.evaluate(plain(fnp, ours)))
+    seconds = 0.4 if report.quick else 3.0
+    pairs, notes = compete(contestant, others, seconds, rtol=1e-3, atol=1e-5)
+    what = f"{name} {shape}"
+    report.notes += [f"{what}: {note}" for note in notes]
+    section.add_pairs(what, pairs)
+    best = min(pairs, key=lambda pair: pair.ratio)
+    report.claim(f"{what}: every peer", "> 1×", f"{best.ratio:.2f}× {best.peer}", best.ratio > 1)
+
+
 def passes(report: Report, what: str, name: str, x: NDArray[Any]) -> None:
     """Kernels and bytes from the profile of one call."""
     ours = fw.asarray(x)
@@ -185,6 +232,9 @@ def main() -> int:
     for name in PROGRAMS:
         for shape in SHAPES:
             measure(report, section, name, shape)
+    for name in DOWN:
+        for shape in COLUMNS:
+            measure_columns(report, section, name, shape)
     return report.finish()
 
 

@@ -191,8 +191,8 @@ def sweep(report: Report, sizes: Sequence[int], turns: int) -> dict[str, dict[in
     return found
 
 
-def loops(steps: int, turns: int) -> tuple[dict[str, list[float]], float]:
-    """Seconds of the ODE loop for each library in turn, and of an operator in a steady loop."""
+def loops(steps: int, turns: int) -> dict[str, list[float]]:
+    """Seconds of the ODE loop for each library in turn."""
     jax, torch = peers.jax(), peers.torch()
     x, v = np.linspace(0.0, 1.0, 16), np.zeros(16)
     plain, ours, theirs, tensors = (own(ode) for _ in range(4))
@@ -209,17 +209,20 @@ def loops(steps: int, turns: int) -> tuple[dict[str, list[float]], float]:
     for _ in range(turns):
         for name, run in makers.items():
             taken[name].append(per_call(run, 1) * (20 if name == "JAX eager" else 1))
-    return taken, steady_cost()
+    return taken
 
 
 def loop_times(report: Report, steps: int) -> tuple[float, float]:
     """How many times as fast as NumPy the ODE loop is, and seconds of an operator in a loop.
 
-    In a process of its own, as a program is: after the compiling peers of the sweep, objects lie
-    far apart in this one, and a loop over many small ones takes up to twice as long.
+    Each in a process of its own, as a program is: after the compiling peers of the sweep, objects
+    lie far apart in this one, and a loop over many small ones takes up to twice as long; and no
+    thread of a peer may still be at work where no peer is asked.
     """
     with get_context("spawn").Pool(1) as process:
-        taken, steady = process.apply(loops, (steps, 3 if report.quick else 11))
+        taken = process.apply(loops, (steps, 3 if report.quick else 11))
+    with get_context("spawn").Pool(1) as process:
+        steady = process.apply(steady_cost)
     section = report.section(f"ODE loop, 16 elements, {steps:,} steps (ms)", "", "least", "median")
     for name, times in taken.items():
         section.add(name, f"{min(times) * 1e3:.0f}", f"{statistics.median(times) * 1e3:.0f}")

@@ -1,7 +1,8 @@
 """Which evaluators compute values in the tests of the array front end: `reference` (plain NumPy,
-node by node) and `driver` (the compiler).
+node by node), `driver` (the compiler), and `interpreted` (the compiler, small work at once: what
+users have).
 
-`FUSEWRIGHT_TEST_EVALUATOR` names the only one to use; without it every test runs under both.
+`FUSEWRIGHT_TEST_EVALUATOR` names the only one to use; without it every test runs under all.
 """
 
 from __future__ import annotations
@@ -12,10 +13,15 @@ from contextlib import contextmanager
 
 from fusewright import driver
 from fusewright.base import hooks
+from fusewright.base.options import set_defaults
 from fusewright.frontends.arrays import trace
 from fusewright.targets import reference
 
-FUNCTIONS = {"reference": reference.evaluate, "driver": driver.evaluate}
+FUNCTIONS = {
+    "reference": reference.evaluate,
+    "driver": driver.evaluate,
+    "interpreted": driver.evaluate,
+}
 _only = os.environ.get("FUSEWRIGHT_TEST_EVALUATOR", "")
 EVALUATORS = [_only] if _only else list(FUNCTIONS)
 
@@ -30,9 +36,11 @@ def installed(name: str) -> Iterator[None]:
     """Fill the hook, and put back what was there."""
     before = hooks.evaluate, hooks.is_driver
     trace.flush()
-    hooks.set_evaluate(FUNCTIONS[name], driver=name == "driver")
+    hooks.set_evaluate(FUNCTIONS[name], driver=name != "reference")
+    set_defaults(interpret=name == "interpreted")
     try:
         yield
     finally:
         trace.flush()
+        set_defaults(interpret=False)
         hooks.set_evaluate(*before)

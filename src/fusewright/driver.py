@@ -19,8 +19,9 @@ from fusewright.ir import graph
 from fusewright.ir.graph import Node
 from fusewright.runtime.profile import Flush, Line, listeners
 from fusewright.runtime.trace import Key, Known, Slice, computed_once, take
-from fusewright.targets.cpu import native
+from fusewright.targets.cpu import direct, native
 from fusewright.targets.cpu.runner import Compute, Runner, obtain
+from fusewright.targets.cpu.trial import interpret
 from fusewright.targets.reference import interpreter as reference
 
 MOST_RUNNERS = 4096
@@ -42,6 +43,12 @@ def evaluate(requested: Sequence[Node]) -> None:
         reference.evaluate(pending)
         return
     try:
+        step = None if listeners else direct.step_of(pending)
+        if step is not None:
+            direct.run(step, pending, by_numpy_once)
+            return
+        if _is_interpreted(options) and interpret(pending, structure, by_numpy_once, _alone):
+            return
         slice_ = take(pending)
         key = (slice_.key, options.fuse, options.features)
         runner = _runners.get(key)
@@ -61,6 +68,19 @@ def evaluate(requested: Sequence[Node]) -> None:
         if internal is None:
             raise
         raise internal from error
+
+
+def _is_interpreted(options: Options) -> bool:
+    """Whether small new work may be run without compiling it; who listens wants to see kernels."""
+    plain = not (options.contract or options.reassociate or options.debug)
+    return options.interpret and plain and not listeners
+
+
+def _alone(node: Node) -> None:
+    """Run one operation by compiled code."""
+    if native.compute(node):
+        return
+    evaluate([node])
 
 
 def by_numpy(node: Node, operands: list[Any]) -> Any:
@@ -177,8 +197,8 @@ _STAGE_OF = (
     ("cpu/compiled.py", "cache"), ("plan/explain.py", "record"), ("plan/count.py", "record"),
     ("codegen/listing.py", "record"), ("cpu/record.py", "record"), ("runtime/trigger.py", "record"),
     ("plan/fuse.py", "plan"), ("plan/merge.py", "plan"), ("plan/", "nests"), ("codegen/", "lower"),
-    ("rules/", "lower"), ("cpu/compiler.py", "compile"), ("runtime/elf.py", "compile"),
-    ("runtime/image.py", "compile"), ("cpu/", "run"),
+    ("rules/", "lower"), ("cpu/compiler.py", "compile"), ("cpu/llvm.py", "compile"),
+    ("runtime/elf.py", "compile"), ("runtime/image.py", "compile"), ("cpu/", "run"),
 )  # fmt: skip
 """Which stage a file belongs to; the first that fits."""
 

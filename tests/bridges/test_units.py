@@ -110,6 +110,7 @@ def test_workload():
     pk.execute(pk.ExecutionSpace.OpenMP, workload)
     assert list(workload.a) == [2 * (i + 1) for i in range(N)]
     assert workload.total == 55 and type(workload.total) is int
+    assert workload.cells == N and type(workload.cells) is int  # Main did not store it.
     assert workload.squares == sum(4.0 * (i + 1) ** 2 for i in range(N))
     assert workload.shown == f"55 {workload.squares}" and workload.seconds >= 0
 

@@ -144,3 +144,7 @@ def test_sorting_into_bins():
     assert list(sorter.get_bin_offsets()) == [0, 3, 6]
     sorter.sort(keys)
     assert list(keys) == [1.0, 0.0, 2.0, 9.0, 5.0, 8.0]
+    longer = pk.View([8], pk.int32)
+    longer[:] = range(8)
+    sorter.sort(longer)  # Rows behind the keys stay.
+    assert list(longer) == [1, 4, 5, 0, 2, 3, 6, 7]

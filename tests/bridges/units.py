@@ -151,6 +151,7 @@ class Statistics:
         self.n: int = n
         self.a: pk.View1D[pk.int32] = pk.View([n], pk.int32)
         self.total: int = 0
+        self.cells: float = n
         self.squares: float = 0
         self.seconds: float = -1.0
         self.shown: str = ""

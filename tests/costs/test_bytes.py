@@ -61,7 +61,7 @@ PROGRAMS: dict[str, Callable[[], tuple[Any, ...]]] = {
     "rolled": lambda: (lambda a: (np.roll(a, 3) - a,))(array(90)),
     "patched": lambda: (patched(),),
     "from nothing": lambda: (np.arange(100.0) * 0.5,),
-    "a single value": lambda: (array(5)[2] * 2.0,),
+    "a single value": lambda: ((array(5) + 1.0)[2] * 2.0,),
     "taken": lambda: (array(50)[fw.asarray(numpy.arange(0, 50, 2))] + 1,),
     "nothing": lambda: (array(0) + 1,),
 }

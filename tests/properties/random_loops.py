@@ -84,7 +84,11 @@ class Writer:
 
     def summed(self, depth: int) -> None:
         self.put(depth, "for i in range(d.shape[0]):")
-        self.put(depth + 1, self.pick("total += d[i]", "s[()] += b[i]", "total += d[i] * 3"))
+        step = self.pick(
+            "total += d[i]", "s[()] += b[i]", "total += d[i] * 3", "total ^= d[i]",
+            "total = max(total, d[i])", "if d[i] > 3: total -= d[i] + i", "d[t[i] % 5] += t[i]",
+        )  # fmt: skip
+        self.put(depth + 1, step)
 
     def fence(self, depth: int) -> None:
         self.put(depth, "fw.nofuse()")

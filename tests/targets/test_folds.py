@@ -147,3 +147,21 @@ def test_diff(target: str) -> None:
     for n in (1, 2):
         for axis in (0, 1):
             assert_close(fnp.diff(fw.asarray(x), n=n, axis=axis), np.diff(x, n=n, axis=axis))
+
+
+@pytest.mark.parametrize("width", [5, 20, 41, 60])
+def test_many_windows_of_one_array(target: str, width: int) -> None:
+    x = np.random.default_rng(width).integers(0, 9, 200).astype(float)
+    for ours, plain in ((fnp, fw.asarray(x)), (np, x)):
+        windows = ours.lib.stride_tricks.sliding_window_view(plain, width)
+        joined = ours.concatenate([plain[i : i + 3] for i in range(width)])
+        spread = ours.zeros(6 * width)
+        spread[::2] = joined
+        found = [
+            windows.sum(-1), windows.max(0), ours.cumsum(windows, 0), (windows * 2).sum(),
+            joined.sum(), ours.cumsum(joined), spread,
+        ]  # fmt: skip
+        if ours is fnp:
+            kept = [np.asarray(each) for each in found]
+    for got, want in zip(kept, found, strict=True):
+        np.testing.assert_array_equal(got, want)

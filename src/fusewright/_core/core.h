@@ -46,6 +46,7 @@ enum { LEAF, SCALAR, MAP, VIEW, REDUCE, SCAN, ASSEMBLE, GATHER, IOTA, RESHAPE, O
 typedef struct {
     PyObject *object;   /* the row of ir.dtypes */
     PyObject *straight; /* (itemsize,): the strides of a contiguous row */
+    PyObject *scalar;   /* NumPy's class of single numbers */
     Py_ssize_t itemsize;
     char kind;          /* NumPy's letter */
 } DType;
@@ -121,6 +122,12 @@ int handle_setitem(PyObject *handle, PyObject *key, PyObject *value);
 int is_slice(PyObject *link); /* a tuple of places and shape, both tuples */
 int quick_setitem(PyObject *handle, PyObject *key, PyObject *value); /* writes.c */
 int quick_view_write(PyObject *view, Node *value);
+PyObject *read_scalar(const char *at, int dtype); /* NumPy's number; NULL likewise */
+int write_number(char *at, int dtype, PyObject *number); /* 0: Python has to look */
+int moves_at_once(void); /* slice.c: whether small work need not be recorded */
+PyObject *number_now(Node *node); /* moves.c: of light work; NULL, without an error: not */
+int is_holding(void); /* whether a function is being recorded for replay */
+int is_numpy_integer(PyObject *object);
 PyObject *read_number(const char *at, int dtype); /* operators.c; NULL without an error: not known */
 Node *slice_node(PyObject *link, Node *source); /* a new reference */
 

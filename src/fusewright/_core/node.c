@@ -27,7 +27,8 @@ PyObject *known_dtype(int dtype)
     return Py_NewRef(object ? object : Py_None);
 }
 
-/* register_dtypes(rows): in an order of their own; `args` are (object, itemsize, kind, name). */
+/* register_dtypes(rows): in an order of their own; `args` are (object, itemsize, kind, name,
+   NumPy's class of one). */
 static PyObject *register_dtypes(PyObject *module, PyObject *rows)
 {
     (void)module;
@@ -41,16 +42,18 @@ static PyObject *register_dtypes(PyObject *module, PyObject *rows)
         return NULL;
     }
     for (Py_ssize_t i = 0; i < count; i++) {
-        PyObject *object;
+        PyObject *object, *scalar;
         Py_ssize_t itemsize;
         const char *kind, *name;
         if (!PyTuple_CheckExact(PyTuple_GET_ITEM(rows, i))) {
             PyErr_SetString(PyExc_TypeError, "a row of element types is a tuple");
             return NULL;
         }
-        if (!PyArg_ParseTuple(PyTuple_GET_ITEM(rows, i), "Onss", &object, &itemsize, &kind, &name))
+        if (!PyArg_ParseTuple(PyTuple_GET_ITEM(rows, i), "OnssO!", &object, &itemsize, &kind, &name,
+                              &PyType_Type, &scalar))
             return NULL;
         dtypes[i].object = Py_NewRef(object);
+        dtypes[i].scalar = Py_NewRef(scalar);
         dtypes[i].itemsize = itemsize;
         dtypes[i].kind = kind[0];
         dtypes[i].straight = Py_BuildValue("(n)", itemsize);
@@ -357,7 +360,7 @@ static PyObject *dtype_number(PyObject *module, PyObject *object)
 
 PyMethodDef node_methods[] = {
     {"dtype_number", dtype_number, METH_O, "The number of an element type in tables."},
-    {"register_dtypes", register_dtypes, METH_O, "The element types: (row, bytes, kind, name)."},
+    {"register_dtypes", register_dtypes, METH_O, "The element types: (row, bytes, kind, name, class)."},
     {"set_describe", set_describe, METH_O, "What repr of a node says."},
     {NULL},
 };

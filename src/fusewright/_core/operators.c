@@ -42,6 +42,13 @@ static PyObject *recorded(PyObject *name, PyObject *args, int dtype, PyObject *s
     Node *node = node_new(MAP, name, args, dtype, shape);
     if (node != NULL && record(node) < 0)
         Py_CLEAR(node);
+    if (node != NULL && PyTuple_GET_SIZE(shape) == 0) {
+        PyObject *number = number_now(node);
+        if (number != NULL || PyErr_Occurred()) {
+            Py_DECREF(node);
+            return number;
+        }
+    }
     return handle_new(node);
 }
 
@@ -109,6 +116,26 @@ static Node *weak_node(Weak *weak, PyObject *number, int kind)
     return node;
 }
 
+/* A number of NumPy's as an operand of its own type; NULL likewise. */
+static Node *strong_node(PyObject *number)
+{
+    int dtype = 0;
+    while (dtype < NO_DTYPE && (PyObject *)Py_TYPE(number) != dtypes[dtype].scalar)
+        dtype++;
+    if (dtype == NO_DTYPE)
+        return NULL;
+    char kind = dtypes[dtype].kind;
+    PyObject *value = kind == 'f'   ? PyNumber_Float(number)
+                      : kind == 'c' ? PyObject_CallOneArg((PyObject *)&PyComplex_Type, number)
+                      : kind == 'b' ? PyBool_FromLong(PyObject_IsTrue(number))
+                                    : PyNumber_Index(number);
+    Node *node = value ? node_new(SCALAR, no_name, Py_NewRef(no_args), dtype, no_args) : NULL;
+    if (node != NULL)
+        Py_SETREF(node->value, Py_NewRef(value));
+    Py_XDECREF(value);
+    return node;
+}
+
 /* The quick way of a binary operation; NULL without an error where there is none. */
 static PyObject *quick_two(Op *op, PyObject *left, PyObject *right)
 {
@@ -128,6 +155,18 @@ static PyObject *quick_two(Op *op, PyObject *left, PyObject *right)
     PyObject *number = left_is ? right : left;
     int kind = weak_kind(number);
     Node *node = kind < 0 ? NULL : handle_node(left_is ? left : right);
+    if (kind < 0) {
+        Node *array = handle_node(left_is ? left : right);
+        Node *other = array ? strong_node(number) : NULL;
+        int left_type = left_is || other == NULL ? 0 : other->dtype, result = UNKNOWN;
+        if (other != NULL)
+            result = left_is ? op->two[array->dtype][other->dtype] : op->two[left_type][array->dtype];
+        PyObject *made = result == UNKNOWN ? NULL
+                                           : recorded(op->name, left_is ? pair(array, other) : pair(other, array),
+                                                      result, array->shape);
+        Py_XDECREF(other);
+        return made;
+    }
     if (node == NULL)
         return NULL;
     Weak *weak = &op->weak[!left_is][node->dtype][kind];
@@ -445,14 +484,74 @@ PyObject *read_number(const char *at, int dtype)
 {
     double real;
     float narrow;
-    int64_t whole;
     if (dtype == dtype_float64)
         return PyFloat_FromDouble(*(double *)memcpy(&real, at, sizeof real));
     if (dtype == dtype_float32)
         return PyFloat_FromDouble(*(float *)memcpy(&narrow, at, sizeof narrow));
-    if (dtype == dtype_int64)
-        return PyLong_FromLongLong(*(int64_t *)memcpy(&whole, at, sizeof whole));
+    if (dtypes[dtype].kind == 'i' || dtypes[dtype].kind == 'u') {
+        uint64_t bits = 0;
+        int unused = 64 - 8 * (int)dtypes[dtype].itemsize;
+        memcpy(&bits, at, (size_t)dtypes[dtype].itemsize);
+        return dtypes[dtype].kind == 'u' ? PyLong_FromUnsignedLongLong(bits)
+                                         : PyLong_FromLongLong((int64_t)(bits << unused) >> unused);
+    }
     return dtype == dtype_bool ? PyBool_FromLong(*at) : NULL;
+}
+
+PyObject *read_scalar(const char *at, int dtype)
+{
+    PyObject *number = read_number(at, dtype);
+    if (number != NULL)
+        Py_SETREF(number, PyObject_CallOneArg(dtypes[dtype].scalar, number));
+    return number;
+}
+
+int is_numpy_integer(PyObject *object)
+{
+    for (int i = 0; i < DTYPES; i++)
+        if (dtypes[i].scalar != NULL && Py_IS_TYPE(object, (PyTypeObject *)dtypes[i].scalar))
+            return dtypes[i].kind == 'i' || dtypes[i].kind == 'u';
+    return 0;
+}
+
+int write_number(char *at, int dtype, PyObject *number)
+{
+    int same = Py_IS_TYPE(number, (PyTypeObject *)dtypes[dtype].scalar);
+    if (dtype == dtype_float64 || dtype == dtype_float32) {
+        double real;
+        if (PyFloat_CheckExact(number) || (same && dtype == dtype_float64))
+            real = PyFloat_AS_DOUBLE(number);
+        else if (same || PyLong_CheckExact(number)) {
+            real = PyFloat_AsDouble(number);
+            if (real == -1.0 && PyErr_Occurred()) {
+                PyErr_Clear();
+                return 0;
+            }
+        }
+        else
+            return 0;
+        float narrow = (float)real;
+        if (dtype == dtype_float64)
+            memcpy(at, &real, sizeof real);
+        else
+            memcpy(at, &narrow, sizeof narrow);
+        return 1;
+    }
+    if (!(dtypes[dtype].kind == 'i' || dtypes[dtype].kind == 'u') || !(same || PyLong_CheckExact(number)))
+        return 0;
+    PyObject *index = PyNumber_Index(number);
+    int overflow = 0, bits = (int)dtypes[dtype].itemsize * 8;
+    long long whole = index ? PyLong_AsLongLongAndOverflow(index, &overflow) : 0;
+    Py_XDECREF(index);
+    PyErr_Clear();
+    if (index == NULL || overflow)
+        return 0;
+    if (dtypes[dtype].kind == 'i' && bits < 64 && (whole < -(1LL << (bits - 1)) || whole >= 1LL << (bits - 1)))
+        return 0;
+    if (dtypes[dtype].kind == 'u' && (whole < 0 || (bits < 64 && whole >= 1LL << bits)))
+        return 0;
+    memcpy(at, &whole, (size_t)dtypes[dtype].itemsize); /* little-endian */
+    return 1;
 }
 
 /* A reduction, or an operation on one: a mean, a test of a sum. */

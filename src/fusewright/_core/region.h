@@ -21,6 +21,8 @@ int region_parse(PyObject *key, PyObject *shape, Region *region); /* 0: Python h
 int region_of_link(PyObject *link, Region *region);
 PyObject *region_places(Region *region);
 PyObject *region_extents(Region *region);
+int move_value(Handle *root, Region *region, Node *value); /* moves.c: 0 where it is recorded */
+int move_number(Handle *root, Region *region, PyObject *number);
 PyObject *integer_tuple(const Py_ssize_t *numbers, Py_ssize_t many);
 
 #endif

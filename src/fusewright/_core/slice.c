@@ -27,7 +27,7 @@ static int patches;     /* regions that may be written in place */
 /* ---- options: read when the object in force is another ---------------------------------------- */
 
 static PyObject *seen_options, *seen_features;
-static int seen_usable, seen_fuse, seen_threads;
+static int seen_usable, seen_fuse, seen_threads, seen_eager;
 
 static int read_options(PyObject *options)
 {
@@ -36,12 +36,14 @@ static int read_options(PyObject *options)
     PyObject *fuse = PyObject_GetAttrString(options, "fuse");
     PyObject *threads = PyObject_GetAttrString(options, "threads");
     PyObject *spans = PyObject_GetAttrString(options, "debug");
-    if (target && features && fuse && threads && spans) {
+    PyObject *interpret = PyObject_GetAttrString(options, "interpret");
+    if (target && features && fuse && threads && spans && interpret) {
         PyUnicode_InternInPlace(&features);
         seen_usable = PyUnicode_Check(target)
                       && PyUnicode_CompareWithASCIIString(target, "cpu") == 0
                       && !PyObject_IsTrue(spans);
         seen_fuse = PyObject_IsTrue(fuse);
+        seen_eager = PyObject_IsTrue(interpret);
         seen_threads = threads == Py_None ? 0 : (int)PyLong_AsLong(threads);
         Py_XSETREF(seen_features, Py_NewRef(features));
         Py_XSETREF(seen_options, Py_NewRef(options));
@@ -51,6 +53,7 @@ static int read_options(PyObject *options)
     Py_XDECREF(fuse);
     Py_XDECREF(threads);
     Py_XDECREF(spans);
+    Py_XDECREF(interpret);
     return PyErr_Occurred() ? -1 : 0;
 }
 
@@ -71,6 +74,19 @@ static int usable(void)
     int failed = options == seen_options ? 0 : read_options(options);
     Py_DECREF(options);
     return failed ? -1 : seen_usable;
+}
+
+#define RECORDED 32 /* small steps of a program that are recorded like all others */
+static int small_steps;
+
+int moves_at_once(void)
+{
+    if (!is_native() || is_holding() || usable() <= 0 || !seen_eager)
+        return 0;
+    if (small_steps == RECORDED)
+        return 1;
+    small_steps++;
+    return 0;
 }
 
 int options_allow(PyObject *options, int *threads)
@@ -476,6 +492,19 @@ int run_slice(Node **wanted, Py_ssize_t many)
     return done;
 }
 
+/* compute(node): make it a leaf; whether a program was known for what it needs */
+static PyObject *compute(PyObject *module, PyObject *node)
+{
+    (void)module;
+    if (!Py_IS_TYPE(node, &NodeType)) {
+        PyErr_SetString(PyExc_TypeError, "only a Node can be computed");
+        return NULL;
+    }
+    Node *wanted = (Node *)node;
+    int done = wanted->kind == SCALAR ? 0 : run_slice(&wanted, 1);
+    return done < 0 ? NULL : PyBool_FromLong(done);
+}
+
 /* take_missed(): the structure of the last request, if it is one for a program; else None */
 static PyObject *take_missed(PyObject *module, PyObject *none)
 {
@@ -577,6 +606,7 @@ int slice_ready(void)
 }
 
 PyMethodDef slice_methods[] = {
+    {"compute", compute, METH_O, "Make a node a leaf by a known program; whether there was one."},
     {"take_missed", take_missed, METH_NOARGS, "The last request's structure, if it was unknown."},
     {"in_place", in_place, METH_O, "The slots of what a request would write in place."},
     {"learn", learn, METH_VARARGS, "The program of a structure; None leaves it to Python."},

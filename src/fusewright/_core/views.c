@@ -8,6 +8,8 @@ static int holding; /* whether a function is being recorded for replay */
 static PyTypeObject *slice_class;                 /* views.Slice, a tuple of (places, shape) */
 static PyObject *slow_getitem, *slow_setitem, *slow_delitem; /* of frontends.arrays.items */
 
+int is_holding(void) { return holding; }
+
 static void keep_dim(Region *region, Py_ssize_t start, Py_ssize_t step, Py_ssize_t count)
 {
     region->place[region->places++] = (Place){region->dims, start, step};
@@ -51,8 +53,8 @@ int region_parse(PyObject *key, PyObject *shape, Region *region)
             keep_dim(region, start, step, PySlice_AdjustIndices(extent, &start, &stop, step));
             region->place[region->places - 1].start = start;
         }
-        else if (PyLong_CheckExact(entry)) {
-            Py_ssize_t index = PyLong_AsSsize_t(entry);
+        else if (PyLong_CheckExact(entry) || is_numpy_integer(entry)) {
+            Py_ssize_t index = PyNumber_AsSsize_t(entry, PyExc_IndexError);
             if (index == -1 && PyErr_Occurred()) {
                 PyErr_Clear();
                 return 0;
@@ -146,7 +148,7 @@ static int compose(PyObject *outer, Region *inner)
     return 1;
 }
 
-/* A single element: of a pending value one more operation, of one in memory a number read now, except
+/* A single element: of a pending value one more operation, of one in memory a number of NumPy's, read now, except
    where a function is being recorded for replay.  NULL without an error where Python has to look. */
 static PyObject *element(Node *node, Region *region)
 {
@@ -161,13 +163,13 @@ static PyObject *element(Node *node, Region *region)
         for (int i = 0; i < region->places; i++)
             offset += region->place[i].start
                       * as_size(PyTuple_GET_ITEM(PyTuple_GET_ITEM(node->value, 2), i));
-        PyObject *value = read_number(memory->at + offset, node->dtype);
-        made = value ? node_new(SCALAR, no_name, Py_NewRef(no_args), node->dtype, no_args) : NULL;
-        if (made != NULL)
-            Py_SETREF(made->value, Py_NewRef(value));
-        Py_XDECREF(value);
+        return read_scalar(memory->at + offset, node->dtype);
     }
-    else if ((made = node_new(VIEW, no_name, PyTuple_Pack(1, node), node->dtype, no_args)) != NULL) {
+    Node *source = PyTuple_GET_SIZE(node->args) ? (Node *)PyTuple_GET_ITEM(node->args, 0) : NULL;
+    if (node->kind == VIEW && source->kind == SCALAR && PyTuple_GET_SIZE(source->shape) == 0 && !holding
+        && dtypes[node->dtype].scalar != NULL)
+        return PyObject_CallOneArg(dtypes[node->dtype].scalar, source->value); /* as `zeros` */
+    if ((made = node_new(VIEW, no_name, PyTuple_Pack(1, node), node->dtype, no_args)) != NULL) {
         PyObject *places = region_places(region);
         if (places == NULL)
             Py_CLEAR(made);

@@ -235,6 +235,9 @@ int quick_setitem(PyObject *handle, PyObject *key, PyObject *value)
     Handle *root = (Handle *)handle;
     if (!is_writable_root(handle) || !region_parse(key, root->node->shape, &region))
         return 0;
+    int filled = is_holding() ? 0 : move_number(root, &region, value);
+    if (filled != 0)
+        return filled;
     if (is_of(value, handle, &region))
         return 1;
     Node *node = NULL;
@@ -242,6 +245,11 @@ int quick_setitem(PyObject *handle, PyObject *key, PyObject *value)
         if ((node = handle_node(value)) == NULL)
             return -1;
         Py_INCREF(node);
+        int moved = move_value(root, &region, node);
+        if (moved != 0) {
+            Py_DECREF(node);
+            return moved;
+        }
     }
     if (!is_recorded(root->node, node)) {
         Py_XDECREF(node);
@@ -264,8 +272,7 @@ int quick_view_write(PyObject *view, Node *value)
     if (((Handle *)view)->flags != 0 || base == NULL || link == NULL || !is_writable_root(base)
         || !region_of_link(link, &region))
         return 0;
-    int done = write_region((Handle *)base, &region, value);
-    if (done > 0)
-        view_forget(view);
-    return done;
+    view_forget(view); /* it holds the old version */
+    int moved = move_value((Handle *)base, &region, value);
+    return moved != 0 ? moved : write_region((Handle *)base, &region, value);
 }

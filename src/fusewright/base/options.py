@@ -52,6 +52,7 @@ class Options:
     diagnostics: str = "off"
     verify: bool = False
     background: bool = True
+    interpret: bool = True
     memory_limit: int | None = None
     cache_dir: str | None = None
 
@@ -127,6 +128,7 @@ TABLE: dict[str, Row] = {
         _choice("diagnostics", DIAGNOSTICS, "report on standard error which loops were fused"),
         _flag("verify", "run kernels of loops fused and unfused, and compare the bits"),
         _flag("background", "improve quickly compiled kernels in a background thread"),
+        _flag("interpret", "small work runs operation by operation until compiling it has paid"),
         Row(
             "memory_limit",
             _size,
@@ -201,7 +203,7 @@ _get = context.get
 def defaults() -> Options:
     """What holds outside every `with options(...)`; the environment is read at first use."""
     if _process is None:
-        _set_process(from_environment(os.environ))
+        _set_process(_same(from_environment(os.environ)))
     assert _process is not None
     return _process
 
@@ -218,10 +220,21 @@ def current() -> Options:
     return _get() or _process or defaults()
 
 
+MOST_KEPT = 64
+_kept: dict[Options, Options] = {}
+
+
+def _same(chosen: Options) -> Options:
+    """The one object for these settings: what is remembered for settings is found by identity."""
+    if len(_kept) >= MOST_KEPT and chosen not in _kept:
+        _kept.clear()
+    return _kept.setdefault(chosen, chosen)
+
+
 def set_defaults(**changes: Any) -> None:
     """Change settings for the whole process (the command line does this)."""
     old = defaults()
-    new = replace(old, **_checked(changes))
+    new = _same(replace(old, **_checked(changes)))
     _set_process(new)
     _changed(old, new)
 
@@ -235,7 +248,7 @@ def options(**changes: Any) -> Iterator[Options]:
     True
     """
     old = current()
-    new = replace(old, **_checked(changes))
+    new = _same(replace(old, **_checked(changes)))
     token = context.set(new)
     _changed(old, new)
     try:

@@ -8,8 +8,9 @@ from collections.abc import Sequence
 from dataclasses import replace
 
 from fusewright.codegen.builder import Lanes, mask_type
+from fusewright.codegen.orderless import across_lanes, identity, joined
 from fusewright.codegen.reading import Reading
-from fusewright.codegen.spell import llvm_type
+from fusewright.codegen.spell import literal, llvm_type
 from fusewright.ir.expr import Expr, op, postorder
 from fusewright.ir.loops.statements import (
     For,
@@ -30,6 +31,7 @@ class InLanes(Reading):
         super().__init__(plan.kernel, vector_bytes)
         self.plan = plan
         self.wide: dict[int, str] = {}
+        self.folded: dict[int, str] = {}
 
     def block(self, body: Sequence[Statement]) -> None:
         """The statements, one iteration at a time."""
@@ -75,26 +77,32 @@ class InLanes(Reading):
             if node.name == "load"
         ]
         stores = (s.value.dtype.itemsize for s in walk(loop.body) if isinstance(s, Store))
-        return self.vector_bytes // max([1, *sizes, *stores])
+        dims = {number for dim in loop.dims for number in self.plan.folds.get(dim.index, ())}
+        folded = (self.kernel.locals[number].dtype.itemsize for number in dims)
+        return self.vector_bytes // max([1, *sizes, *stores, *folded])
 
     def _in_vectors(
         self, loop: For, bounds: Sequence[tuple[str, str]], depth: int, width: int
     ) -> None:
         before = dict(self.values)
+        kinds = self.plan.folds.get(loop.dims[depth].index, {})
+        cells = {number: self._lanes_of_fold(number, kinds[number], width) for number in kinds}
 
         def statement(variable: Expr) -> None:
             self.variables[loop.dims[depth].index] = variable
             known, wide = self.available, self.wide
-            self.available, self.wide = {}, {}
+            self.available, self.wide, self.folded = {}, dict(cells), cells
             if depth + 1 < len(loop.dims):
                 for local in sorted(self._varying(loop)):
                     self._widen(local)
             self._nest(loop, bounds, depth + 1)
-            self.available, self.wide = known, wide
+            self.available, self.wide, self.folded = known, wide, {}
             self.values = dict(before)
 
         begin, end = (self.builder.variable(bound) for bound in bounds[depth])
         self.vector_loop(begin, end, width, statement)
+        for number, kind in kinds.items():
+            self._join_lanes(number, kind, cells[number], width)
 
     # -- statements -----------------------------------------------------------------------------
 
@@ -149,6 +157,36 @@ class InLanes(Reading):
             register = self.builder.value(f"and {kind} {lanes.mask}, {register}")
         return replace(lanes, mask=register)
 
+    # -- variables that lanes collect apart -----------------------------------------------------
+
+    def _lanes_of_fold(self, number: int, kind: str, width: int) -> str:
+        """A variable for each lane, which begins with what changes nothing."""
+        dtype = self.kernel.locals[number].dtype
+        place = self.builder.slot(llvm_type(dtype, width))
+        start = literal(identity(kind, dtype), dtype, width)
+        self.builder.line(f"store {llvm_type(dtype, width)} {start}, ptr {place}")
+        return place
+
+    def _join_lanes(self, number: int, kind: str, place: str, width: int) -> None:
+        builder, dtype = self.builder, self.kernel.locals[number].dtype
+        scalar, vector = llvm_type(dtype, 1), llvm_type(dtype, width)
+        lanes = builder.value(f"load {vector}, ptr {place}")
+        one = across_lanes(builder, kind, dtype, lanes, width)
+        before = builder.value(f"load {scalar}, ptr {self.cell(number)}")
+        total = joined(builder, kind, dtype, before, one)
+        builder.line(f"store {scalar} {total}, ptr {self.cell(number)}")
+
+    def _only_inside(self, number: int, register: str) -> str:
+        """What a collected variable holds: lanes beyond the loop's end keep what they have."""
+        builder = self.builder
+        lanes, dtype = builder.lanes, self.kernel.locals[number].dtype
+        if number not in self.folded or lanes is None or lanes.mask is None:
+            return register
+        kind = llvm_type(dtype, lanes.width)
+        old = builder.value(f"load {kind}, ptr {self.wide[number]}")
+        mask = f"{mask_type(lanes.width)} {lanes.mask}"
+        return builder.value(f"select {mask}, {kind} {register}, {kind} {old}")
+
     # -- variables that loops inside hand on ----------------------------------------------------
 
     def _varying(self, loop: For) -> set[int]:
@@ -173,7 +211,7 @@ class InLanes(Reading):
     def _put_wide(self, number: int, value: Expr) -> None:
         lanes = self.builder.lanes
         assert lanes is not None
-        register = self.builder.emit(value)
+        register = self._only_inside(number, self.builder.emit(value))
         kind = llvm_type(value.dtype, lanes.width)
         self.builder.line(f"store {kind} {register}, ptr {self.wide[number]}")
 

@@ -5,10 +5,9 @@ statement stands.
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
 from functools import reduce
-from typing import Literal
 
+from fusewright.codegen.loop_module import LoopWord
 from fusewright.codegen.loops import Loops, spelled
 from fusewright.codegen.memory import Layout
 from fusewright.codegen.spell import llvm_type
@@ -25,17 +24,6 @@ from fusewright.ir.loops.statements import (
     walk,
 )
 from fusewright.rules.decompose import decompose_all
-
-
-@dataclass(frozen=True, slots=True)
-class LoopWord:
-    """An argument: a buffer's pointer, a parameter, the report of a failed check, the function that
-    prints, or the threads there are (none: 0).
-    """
-
-    what: Literal["pointer", "param", "report", "print", "team"]
-    number: int = 0
-
 
 ON_STACK = 1 << 16
 """Bytes of an array that may lie on the stack; a larger one, or of unknown size, is allocated."""

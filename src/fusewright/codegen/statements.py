@@ -8,11 +8,10 @@ of loops it does not change in.  Which loops run on threads and in vectors the p
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
 
 from fusewright.codegen.builder import Scope
+from fusewright.codegen.loop_module import LoopModule, LoopWord
 from fusewright.codegen.prelude import prelude
-from fusewright.codegen.reading import LoopWord
 from fusewright.codegen.spell import llvm_type
 from fusewright.codegen.tasks import Tasks
 from fusewright.ir.dtypes import BOOL, INT64
@@ -36,20 +35,6 @@ from fusewright.plan.loops.plan import LoopPlan
 
 OUTSIDE = "declare ptr @malloc(i64)\ndeclare void @free(ptr)"
 ATTRIBUTES = 'attributes #0 = { nounwind "prefer-vector-width"="512" }\n!0 = !{i32 1}'
-
-
-@dataclass(frozen=True, slots=True)
-class LoopModule:
-    """The text, what a caller must hand over, and what numbers in reports and prints mean.
-
-    `functions` are those defined.
-    """
-
-    text: str
-    words: tuple[LoopWord, ...]
-    checks: tuple[Check, ...]
-    prints: tuple[Print, ...]
-    functions: tuple[str, ...]
 
 
 def lower(plan: LoopPlan, vector_bytes: int) -> LoopModule:

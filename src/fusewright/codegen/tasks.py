@@ -10,9 +10,9 @@ from __future__ import annotations
 
 from dataclasses import dataclass, replace
 
-from fusewright.codegen.lanes import InLanes
+from fusewright.codegen.apart import Apart
 from fusewright.codegen.spell import llvm_type
-from fusewright.ir.dtypes import BOOL, INT64, DType
+from fusewright.ir.dtypes import INT64, DType
 from fusewright.ir.expr import Expr, postorder
 from fusewright.ir.loops.statements import For, Let, buffers_of, expressions, walk
 from fusewright.plan.loops.plan import LoopPlan
@@ -29,7 +29,7 @@ class Task:
     text: str
 
 
-class Tasks(InLanes):
+class Tasks(Apart):
     """A kernel being written, with loops that are functions."""
 
     def __init__(self, plan: LoopPlan, vector_bytes: int) -> None:
@@ -47,29 +47,24 @@ class Tasks(InLanes):
         free = self._free(loop)
         inner = [builder.variable(bound) for pair in bounds[1:] for bound in pair]
         shared = self._shared(loop)
-        frame = builder.slot(f"[{2 + len(free) + len(inner) + len(shared)} x i64]")
-        self._fill(frame, 0, "%args", "ptr")
-        self._fill(frame, 1, low, "i64")
-        for place, (dtype, value) in enumerate(self._values(free, inner), 2):
-            self._fill(frame, place, builder.scalar(value), llvm_type(dtype, 1))
         first = 2 + len(free) + len(inner)
+        frame = builder.slot(f"[{first + len(shared) + self.apart(loop)} x i64]")
+        self.fill(frame, 0, "%args", "ptr")
+        self.fill(frame, 1, low, "i64")
+        for place, (dtype, value) in enumerate(self._values(free, inner), 2):
+            self.fill(frame, place, builder.scalar(value), llvm_type(dtype, 1))
         for place, buffer in enumerate(shared, first):
-            self._fill(frame, place, self.memory.layouts[buffer].base, "ptr")
+            self.fill(frame, place, self.memory.layouts[buffer].base, "ptr")
+        self.hand_over(loop, frame, first + len(shared))
         name = f"task{len(self.tasks)}"
         self.tasks.append(Task(name, ""))
         places = dict(zip(shared, range(first, first + len(shared)), strict=True))
         self.tasks[-1] = Task(name, self._function(name, loop, free, places))
         count = builder.value(f"sub i64 {high}, {low}")
         count = builder.value(f"call i64 @llvm.smax.i64(i64 {count}, i64 0)")
-        self._launch(name, loop, frame, count)
+        self._launch(name, loop, frame, count, first + len(shared))
         leave = self.inside(loop.body, again=True)
         leave()
-
-    def _fill(self, frame: str, place: int, register: str, kind: str) -> None:
-        pointer = self.builder.value(f"getelementptr i64, ptr {frame}, i64 {place}")
-        if kind == "i1":
-            register, kind = self.builder.value(f"zext i1 {register} to i8"), "i8"
-        self.builder.line(f"store {kind} {register}, ptr {pointer}, align 8")
 
     def _free(self, loop: For) -> tuple[Expr, ...]:
         """What the loop's body uses of the loops and variables around it."""
@@ -128,20 +123,13 @@ class Tasks(InLanes):
         begin = builder.value(f"add i64 {cells[0]}, %lo")
         end = builder.value(f"add i64 {cells[0]}, %hi")
         bounds = [(begin, end), *zip(cells[1::2], cells[2::2], strict=True)]
+        place = 2 + len(free) + 2 * len(loop.dims) - 2 + len(shared)
+        join = task.start_apart(loop, place)
         task.loops(loop, bounds)
+        join()
         return task.text(name, "%frame")
 
-    def frame_value(self, place: int, dtype: DType | None) -> str:
-        """What the frame holds at a place; a pointer where there is no dtype."""
-        pointer = self.builder.value(f"getelementptr i64, ptr %frame, i64 {place}")
-        if dtype is None:
-            return self.builder.value(f"load ptr, ptr {pointer}, align 8")
-        if dtype is BOOL:
-            byte = self.builder.value(f"load i8, ptr {pointer}, align 8")
-            return self.builder.value(f"icmp ne i8 {byte}, 0")
-        return self.builder.value(f"load {llvm_type(dtype, 1)}, ptr {pointer}, align 8")
-
-    def _launch(self, name: str, loop: For, frame: str, count: str) -> None:
+    def _launch(self, name: str, loop: For, frame: str, count: str, apart: int) -> None:
         builder = self.builder
         first = loop.dims[0].index
         each = self.scalar(self.plan.work[first])
@@ -154,13 +142,13 @@ class Tasks(InLanes):
         builder.line(f"{label}.look:")
         words = [builder.value(f"getelementptr i64, ptr {self.team}, i64 {k}") for k in (1, 2, 3)]
         least = builder.value(f"load i64, ptr {words[2]}")
-        large = builder.value(f"icmp ugt i64 {total}, {least}")
+        large = self.is_large(loop, frame, apart, total, least)
         builder.line(f"br i1 {large}, label %{label}.all, label %{label}.one")
         builder.line(f"{label}.all:")
         parts = ((f"@{name}", "ptr"), (frame, "ptr"), (count, "i64"), (str(grain), "i64"),
                  ("0", "i64"), ("0", "i64"))  # fmt: skip
         for place, (register, kind) in enumerate(parts):
-            self._fill(wanted, place, register, kind)
+            self.fill(wanted, place, register, kind)
         launch = builder.value(f"load ptr, ptr {self.team}")
         pool = builder.value(f"load ptr, ptr {words[0]}")
         threads = builder.value(f"load i64, ptr {words[1]}")

@@ -137,7 +137,9 @@ class InPlace:
 
 
 if native is not None:  # the same two classes, compiled ahead of time
-    native.register_dtypes(tuple((row, row.itemsize, row.kind, row.name) for row in ALL))
+    native.register_dtypes(
+        tuple((row, row.itemsize, row.kind, row.name, row.numpy.type) for row in ALL)
+    )
     native.set_describe(described)
     Memory, Node = native.Memory, native.Node  # type: ignore[misc]
 

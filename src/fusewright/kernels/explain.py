@@ -45,6 +45,7 @@ class LoopRecord:
     vectors: bool
     why: str
     because: Span
+    folds: tuple[str, ...] = ()
 
     @property
     def parallel(self) -> bool:
@@ -149,7 +150,11 @@ def _loop_lines(loop: LoopRecord) -> Iterator[str]:
     text = linecache.getline(loop.line[0], loop.line[1]).strip()
     found = (("on threads", loop.threads), ("in vectors", loop.vectors))
     ways = [way for way, runs in found if runs]
-    how = f"{' and '.join(ways)}: its iterations are independent" if ways else "in order"
+    collected = ", ".join(f"`{name}`" for name in loop.folds)
+    free = f"any order of updating {collected} is the same" if collected else (
+        "its iterations are independent"
+    )  # fmt: skip
+    how = f"{' and '.join(ways)}: {free}" if ways else "in order"
     yield f"  line {loop.line[1]}, loop over {', '.join(loop.names)}: {text}"
     yield f"    runs {how}" + (f": {loop.why}" if loop.why else "")
     if loop.because[1] and not loop.parallel and loop.because != loop.line:
@@ -226,7 +231,9 @@ def _recorded(kinds: tuple[Kind, ...], shapes: Any, recipe: Recipe | NotRaised) 
 def _record(kinds: tuple[Kind, ...], found: Specialised, code: CompiledLoops) -> CodeRecord:
     plan = reasoned(found, code)
     loops = tuple(
-        LoopRecord(loop.span, loop.names, loop.threads, loop.vectors, loop.why, loop.because)
+        LoopRecord(
+            loop.span, loop.names, loop.threads, loop.vectors, loop.why, loop.because, loop.folds
+        )
         for loop in plan.loops
     )
     return CodeRecord(

@@ -16,6 +16,7 @@ from fusewright.base.options import FUSE_LEVELS
 if TYPE_CHECKING:
     from fusewright.frontends.kernels.context import Dialect
     from fusewright.frontends.kernels.source import Source
+    from fusewright.kernels.again import Repeated
     from fusewright.kernels.explain import KernelExplanation, KernelStats
     from fusewright.kernels.quick import Quick
     from fusewright.kernels.specialise import Specialised
@@ -47,6 +48,7 @@ class Kernel(Generic[P, R]):
         self.signature = inspect.signature(function)
         self.specialisations: dict[Any, list[Specialised]] = {}
         self.quick: dict[Any, Quick] = {}
+        self.repeated: dict[Any, Repeated] = {}
         self.recorders: tuple[Any, ...] = ()
         self.replayed = 0
         functools.update_wrapper(self, function)
@@ -90,7 +92,7 @@ class Kernel(Generic[P, R]):
         # Imported here: as above, and an import that has happened costs a fraction of a call.
         from fusewright.kernels import run
 
-        if not kwargs and self.quick:
+        if not kwargs and (self.quick or self.repeated):
             done, quick = run.quickly(self, args)
             if done:
                 return quick  # type: ignore[no-any-return]

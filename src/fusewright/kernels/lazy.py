@@ -13,9 +13,10 @@ from fusewright.base.options import Options
 from fusewright.frontends.arrays import sharing, trace
 from fusewright.frontends.arrays.core import wrap
 from fusewright.ir.graph import Node, scalar
-from fusewright.kernels import binding, raising, recorders
+from fusewright.kernels import again, binding, recorders
 from fusewright.kernels.binding import Binding
-from fusewright.kernels.deferred import Execute, defer
+from fusewright.kernels.deferred import defer, kind_of_call
+from fusewright.kernels.groups import Execute
 from fusewright.kernels.iteration import NotRaised, Part
 from fusewright.kernels.recipe import Recipe, Writing
 from fusewright.kernels.specialise import Specialised
@@ -52,8 +53,25 @@ def record(
         results = _replay(found, recipe, bound, values)
     else:
         found.deferred += 1
-        results = defer(kernel, found, bound, values, execute)
+        kind = kind_of_call(kernel, found, bound)
+        again.learn(kernel, kind, bound, arguments, options)
+        results = defer(kind, bound.arrays, values, execute)
     found.calls += 1
+    return True, _returned(results, found.translated.result)
+
+
+def repeat(
+    kernel: Kernel[Any, Any], args: tuple[Any, ...], options: Options, execute: Execute
+) -> tuple[bool, Any]:
+    """Defer a call like an earlier one; whether it is one, and what it returned."""
+    key = again.key_of(args, options)
+    known = kernel.repeated.get(key) if key is not None else None
+    if known is None or not known.holds(args, options):
+        return False, None
+    found = known.kind.found
+    found.deferred += 1
+    found.calls += 1
+    results = defer(known.kind, known.handles(args), known.values(args), execute)
     return True, _returned(results, found.translated.result)
 
 
@@ -136,6 +154,9 @@ def _raised(found: Specialised, bound: Binding, known: Mapping[int, int]) -> Rec
         parts[number] = Part(len(types), (), ())
         types.append((found.kernel.buffers[number].dtype, ()))
     shapes = [shape for _, shape in types]
+    # Imported here: calls with NumPy arrays, and calls like earlier ones, need none of it.
+    from fusewright.kernels import raising
+
     try:
         return raising.raise_kernel(found.kernel, parts, Writing(types), known, shapes)
     except NotRaised as why:

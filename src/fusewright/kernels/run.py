@@ -17,7 +17,7 @@ from fusewright.frontends.kernels.values import StaticKind
 from fusewright.ir.loops.statements import Check
 from fusewright.ir.loops.statements import Kernel as Loops
 from fusewright.ir.nest import Source
-from fusewright.kernels import diagnostics, lazy, specialise
+from fusewright.kernels import lazy, specialise
 from fusewright.kernels.arguments import kind_of, plain_number
 from fusewright.kernels.quick import MOST, key_of, learn
 from fusewright.kernels.specialise import Specialised, apart, memories, with_facts
@@ -55,12 +55,16 @@ def run(kernel: Kernel[Any, Any], arguments: Mapping[str, Any]) -> Any:
 
 
 def quickly(kernel: Kernel[Any, Any], args: tuple[Any, ...]) -> tuple[bool, Any]:
-    """Run a call like an earlier one; whether that was possible, and what it returned."""
-    key = None if trace.is_lazy() else key_of(args)
-    known = kernel.quick.get(key) if key is not None else None
-    if known is None or not known.holds(current()):
-        return False, None
-    return known.run(args)
+    """Run or record a call like an earlier one; whether that was possible, and what it returned."""
+    options = current()
+    if kernel.quick and not trace.is_lazy():
+        key = key_of(args, options)
+        known = kernel.quick.get(key) if key is not None else None
+        if known is not None and known.holds(options):
+            return known.run(args)
+    if kernel.repeated:
+        return lazy.repeat(kernel, args, options, execute)
+    return False, None
 
 
 def _remember(
@@ -70,7 +74,7 @@ def _remember(
     arguments: Mapping[str, Any],
     options: Options,
 ) -> None:
-    key = key_of(tuple(arguments.values())) if kernel.is_simple else None
+    key = key_of(tuple(arguments.values()), options) if kernel.is_simple else None
     if key is None:
         return
     shape, given = found.translated.result, found.kernel.given
@@ -140,13 +144,15 @@ def execute(
     found: Specialised | Unit,
     arrays: list[NDArray],
     params: list[Any],
-) -> None:
-    """Run a kernel (None: one joined from several) on arrays of the kinds it was translated for."""
+) -> CompiledLoops | None:
+    """Run a kernel (None: one joined from several) on arrays of the kinds it was translated for;
+    the code that ran.
+    """
     options = current()
     if options.target == "reference":
         _interpret(found.kernel, arrays, params)
-    else:
-        _compiled(kernel, found, arrays, params, options)
+        return None
+    return _compiled(kernel, found, arrays, params, options)
 
 
 def _interpret(kernel: Loops, arrays: list[NDArray], params: list[Any]) -> None:
@@ -177,10 +183,19 @@ def _compiled(
     if code is None:
         code = found.compiled[key] = obtain(with_facts(found.kernel, disjoint), wanted)
         if kernel is not None and options.diagnostics != "off" and isinstance(found, Specialised):
+            # Imported here: few programs ask.
+            from fusewright.kernels import diagnostics
+
             diagnostics.report(kernel, found, code, options.diagnostics)
     if options.check and isinstance(found, Specialised):
+        # Imported here: as above.
+        from fusewright.kernels import diagnostics
+
         diagnostics.check_tables(found, arrays)
     if options.verify and isinstance(found, Specialised):
+        # Imported here: as above.
+        from fusewright.kernels import diagnostics
+
         diagnostics.verified(found, code, arrays, params, wanted, failed)
     else:
         code.run(arrays, params, failed)

@@ -17,6 +17,7 @@ from fusewright.numpy.operands import (
     NotRecorded,
     handle_of,
     is_scalar,
+    ndim_of,
     node_of,
     recorded,
 )
@@ -82,7 +83,7 @@ def gradient(f: Any, *varargs: Any, axis: Any = None, edge_order: int = 1) -> An
 def _spacings(f: Any, given: tuple[Any, ...], axes: tuple[int, ...]) -> list[Any]:
     if not given:
         return [1.0] * len(axes)
-    if len(given) == 1 and np.ndim(given[0]) == 0:
+    if len(given) == 1 and ndim_of(given[0]) == 0:
         return list(given) * len(axes)
     if len(given) != len(axes):
         raise ArgumentError("invalid number of arguments", help="one spacing, or one for each axis")
@@ -91,7 +92,7 @@ def _spacings(f: Any, given: tuple[Any, ...], axes: tuple[int, ...]) -> list[Any
 
 def _distance(f: Any, axis: int, value: Any) -> Any:
     """One number, or the distances between coordinates; equal ones (looked at now) count as one."""
-    if np.ndim(value) == 0:
+    if ndim_of(value) == 0:
         return value
     value = handle_of(value)
     if len(value._shape) != 1:
@@ -123,7 +124,7 @@ def _gradient(f: Any, axis: int, step: Any, order: int) -> Any:
     def single(index: int) -> Any:
         return at(index, index + 1 if index != -1 else None)
 
-    uniform = np.ndim(step) == 0
+    uniform = ndim_of(step) == 0
     if uniform:
         inner = (f[along(axis, rank, slice(2, None))] - at(None, -2)) / (2.0 * step)
     else:

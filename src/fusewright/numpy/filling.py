@@ -121,18 +121,23 @@ def copy(a: Any, order: str = "K", subok: bool = False) -> Any:
     return array(a, order=order, subok=subok, copy=True)
 
 
-def _contiguous(original: Function, rank: int) -> Function:
-    def function(a: Any, dtype: Any = None, *, like: Any = None) -> Any:
-        del like
-        made = asarray(a, dtype)
-        if not isinstance(made, Handle):
-            return original(made, dtype)
-        if len(made._shape) < rank:
-            return made.reshape((1,) * rank)  # type: ignore[attr-defined]
-        return made if shaping.is_straight(made) else made.copy()  # type: ignore[attr-defined]
+def ascontiguousarray(a: Any, dtype: Any = None, *, like: Any = None) -> Any:
+    """The array itself where it lies in C order, else a copy; at least one dim."""
+    del like
+    made = asarray(a, dtype)
+    if not isinstance(made, Handle):
+        return np.ascontiguousarray(made, dtype)
+    whole: Any = made if made._shape else made.reshape(1)  # type: ignore[attr-defined]
+    return whole if shaping.is_straight(whole) else whole.copy()
 
-    function.__name__, function.__doc__ = original.__name__, original.__doc__
-    return function
+
+def asfortranarray(a: Any, dtype: Any = None, *, like: Any = None) -> Any:
+    """The array itself where its first dim runs fastest, else a copy of which that is true."""
+    made = asarray(a, dtype)
+    if not isinstance(made, Handle):
+        return np.asfortranarray(made, dtype, like=like)
+    turned: Any = made.T  # type: ignore[attr-defined]
+    return made if shaping.is_straight(turned) else turned.copy().T
 
 
 def asarray_chkfinite(a: Any, dtype: Any = None, order: Any = None) -> Any:
@@ -154,7 +159,8 @@ def _constant(fill: int) -> Function:
         except UnsupportedError:
             original: Any = np.ones if fill else np.zeros
             return original(shape, dtype, order)
-        return creation.constant(opaque.to_numpy(shape), fill, row)
+        plain = shape if type(shape) is int else opaque.to_numpy(shape)
+        return creation.constant(plain, fill, row)
 
     function.__name__ = "ones" if fill else "zeros"
     function.__doc__ = f"An array of {function.__name__}."
@@ -381,8 +387,8 @@ HOST: tuple[Function, ...] = (
 """Small arrays that NumPy makes."""
 EXPORTS: dict[str, Function] = {
     "array": array, "asarray": asarray, "asanyarray": asanyarray, "copy": copy,
-    "ascontiguousarray": _contiguous(np.ascontiguousarray, 1),
-    "asfortranarray": _contiguous(np.asfortranarray, 0),
+    "ascontiguousarray": ascontiguousarray,
+    "asfortranarray": asfortranarray,
     "asarray_chkfinite": asarray_chkfinite,
     "zeros": _constant(0), "ones": _constant(1), "empty": _constant(0),
     "zeros_like": _like(0, np.zeros_like), "ones_like": _like(1, np.ones_like),

@@ -20,6 +20,7 @@ from fusewright.numpy.operands import (
     NotRecorded,
     handle_of,
     is_foreign,
+    ndim_of,
     node_of,
     recorded,
     stacked,
@@ -158,7 +159,7 @@ def array_split(ary: Any, indices_or_sections: Any, axis: int = 0) -> Any:
     at = axis_rules.one_axis(axis, len(ary._shape))
     extent = ary._shape[at]
     cuts = opaque.to_numpy(indices_or_sections)
-    if np.ndim(cuts):
+    if ndim_of(cuts):
         edges = [0, *map(int, cuts), extent]
     else:
         if cuts <= 0:
@@ -177,7 +178,7 @@ def split(ary: Any, indices_or_sections: Any, axis: int = 0) -> Any:
     ary = handle_of(ary)
     sections = opaque.to_numpy(indices_or_sections)
     extent = ary._shape[axis_rules.one_axis(axis, len(ary._shape))]
-    if np.ndim(sections) == 0 and extent % int(sections):
+    if ndim_of(sections) == 0 and extent % int(sections):
         raise ValueRangeError(
             "array split does not result in an equal division",
             why=f"{extent} elements in {sections} parts",

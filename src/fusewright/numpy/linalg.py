@@ -16,7 +16,7 @@ from fusewright.frontends.arrays import axes as axis_rules
 from fusewright.frontends.arrays import opaque
 from fusewright.numpy import arranging, products
 from fusewright.numpy.modules import lookup
-from fusewright.numpy.operands import Function, NotRecorded, handle_of, library, recorded
+from fusewright.numpy.operands import Function, NotRecorded, handle_of, library, ndim_of, recorded
 from fusewright.numpy.ufuncs import u
 
 __all__ = [name for name in np.linalg.__all__ if name != "test"]
@@ -142,7 +142,7 @@ def qr(a: Any, mode: str = "reduced") -> Any:
 
 def outer(x1: Any, x2: Any, /) -> Any:
     """The outer product of two vectors."""
-    if np.ndim(x1) != 1 or np.ndim(x2) != 1:
+    if ndim_of(x1) != 1 or ndim_of(x2) != 1:
         return np.linalg.outer(x1, x2)  # NumPy says what is wrong
     return products.outer(x1, x2)
 

@@ -60,6 +60,12 @@ def is_ours(value: Any) -> bool:
     return isinstance(value, np.ndarray) or holds_array(value)
 
 
+def ndim_of(value: Any) -> int:
+    """The number of dims: `np.ndim` without asking the array protocols."""
+    ndim = getattr(value, "ndim", None)
+    return np.ndim(value) if ndim is None else int(ndim)
+
+
 def handle_of(value: Any) -> Any:
     """The array itself, or a new one of a NumPy array, list or number; never a lazy scalar."""
     if isinstance(value, Handle):

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import operator
 from collections.abc import Sequence
 from typing import Any
 
@@ -11,8 +12,9 @@ from fusewright.base.errors import ShapeError, ValueRangeError
 from fusewright.frontends.arrays import axes as axis_rules
 from fusewright.frontends.arrays import linalg as recording
 from fusewright.frontends.arrays import opaque, record, reductions
-from fusewright.frontends.arrays.core import wrap
+from fusewright.frontends.arrays.core import Handle, wrap
 from fusewright.frontends.arrays.views import Slice, make_view
+from fusewright.ir.dtypes import FLOAT64
 from fusewright.numpy.arranging import moveaxis
 from fusewright.numpy.elementwise import finished
 from fusewright.numpy.joining import stack
@@ -20,6 +22,7 @@ from fusewright.numpy.operands import (
     Function,
     NotRecorded,
     handle_of,
+    ndim_of,
     node_of,
     recorded,
 )
@@ -34,6 +37,9 @@ def dotted(a: Any, b: Any) -> Any:
             f"shapes {left.shape} and {right.shape} not aligned: "
             f"{left.shape[0]} (dim 0) != {right.shape[0]} (dim 0)"
         )
+    if left.dtype is right.dtype is FLOAT64 and isinstance(a, Handle) and isinstance(b, Handle):
+        product: Any = operator.mul(a, b)
+        return product.sum()
     dtype = recording.product_type(left, right)
     if dtype.kind == "b":
         return reductions.reduction("any", record.map_node("logical_and", left, right))
@@ -53,8 +59,8 @@ def matmul(x1: Any, x2: Any, /, out: Any = None, **kwargs: Any) -> Any:
 @recorded(np.dot)
 def dot(a: Any, b: Any, out: Any = None) -> Any:
     """Of vectors the sum of products; else a matrix product."""
-    a, b = (v if np.ndim(v) == 0 else handle_of(v) for v in (a, b))
-    if np.ndim(a) == 1 and np.ndim(b) == 1:
+    a, b = (v if ndim_of(v) == 0 else handle_of(v) for v in (a, b))
+    if ndim_of(a) == 1 and ndim_of(b) == 1:
         return finished(dotted(a, b), out)
     return finished(recording.dot(a, b), out)
 
@@ -121,7 +127,7 @@ def _vector_product(original: Function, matrix_first: bool) -> Function:
 def tensordot(a: Any, b: Any, axes: Any = 2) -> Any:
     """Sums of products over pairs of axes: transposes, reshapes and one matrix product."""
     a, b = handle_of(a), handle_of(b)
-    if np.ndim(axes) == 0 and not isinstance(axes, tuple | list):
+    if ndim_of(axes) == 0 and not isinstance(axes, tuple | list):
         first, second = list(range(-int(axes), 0)), list(range(int(axes)))
     else:
         first, second = (list(x) if isinstance(x, tuple | list) else [x] for x in axes)

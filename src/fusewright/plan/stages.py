@@ -161,8 +161,12 @@ def _indices(rank: int) -> tuple[Expr, ...]:
     return tuple(index(dim) for dim in range(rank))
 
 
-def _cut(values: Values, node: Node, box: Box, store: tuple[Expr, ...]) -> list[Nest]:
-    """Nests that compute `node` at `store` over a box, cut wherever its pieces require."""
+def _cut(
+    values: Values, node: Node, box: Box, store: tuple[Expr, ...], inlined: bool = True
+) -> list[Nest]:
+    """Nests that compute `node` at `store` over a box, cut wherever its pieces require.  Where they
+    are too many, a value below it is stored first: the node itself if it is but `inlined` here.
+    """
     done: list[Nest] = []
     todo = [box]
     while todo:
@@ -172,7 +176,7 @@ def _cut(values: Values, node: Node, box: Box, store: tuple[Expr, ...]) -> list[
         except Split as split:
             todo.extend(reversed(_halves(box, split)))
             if len(todo) + len(done) > MOST_BOXES:
-                operand = _assembled_operand(values, node)
+                operand = _assembled_operand(values, node, inlined)
                 raise (_TooManyBoxes if operand < 0 else NotInlinable(operand)) from None
             continue
         done.append(Nest(box, body, _indices(len(box.low))))
@@ -190,9 +194,11 @@ class _TooManyBoxes(Exception):
     """The value's own pieces make too many boxes: they are written one after the other."""
 
 
-def _assembled_operand(values: Values, node: Node) -> int:
-    """An assembled value below `node` that is inlined today and should not be, or -1."""
-    stack = list(node.args)
+def _assembled_operand(values: Values, node: Node, itself: bool = False) -> int:
+    """An assembled value below `node` (or the node `itself`) that is inlined today and should not
+    be, or -1.
+    """
+    stack = [node] if itself else list(node.args)
     while stack:
         arg = stack.pop()
         slot = values.slots[id(arg)]
@@ -207,7 +213,7 @@ def _assembled_operand(values: Values, node: Node) -> int:
 def _map(values: Values, slot: int, node: Node) -> list[Step]:
     box = _whole(values, slot)
     with values.unstored(slot):
-        nests = _cut(values, node, box, _indices(len(box.low)))
+        nests = _cut(values, node, box, _indices(len(box.low)), inlined=False)
     return [Stage(slot, "map", node.dtype, box.high, tuple(nests))]
 
 

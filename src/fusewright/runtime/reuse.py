@@ -80,7 +80,7 @@ def spare(node: Node, order: Sequence[Node], last: Sequence[bool]) -> frozenset[
     uses = Counter(map(id, chain.from_iterable(n.args for n in order)))
     for number, ends in enumerate(last):
         leaf = node.args[number]
-        if not ends or leaf.kind != graph.LEAF or uses[id(leaf)] > 1 or not _is_whole(leaf):
+        if not ends or leaf.kind != graph.LEAF or uses[id(leaf)] > 1 or not is_whole(leaf):
             continue
         memory = leaf.value[0]
         # The leaf: the step, the slice twice, this variable, the call.  The memory: the leaf, the
@@ -102,7 +102,7 @@ def _chain(node: Node) -> int:
     return length
 
 
-def _is_whole(leaf: Node) -> bool:
+def is_whole(leaf: Node) -> bool:
     """Whether a leaf lies without gaps in memory of ours that may be written."""
     memory, _, strides = leaf.value
     straight = contiguous_strides(leaf.shape, leaf.dtype.itemsize)
@@ -111,7 +111,7 @@ def _is_whole(leaf: Node) -> bool:
 
 def _is_owned(leaf: Node, slots: dict[Node, int], edges: Edges) -> bool:
     """Whether only the slice holds this leaf and its memory."""
-    if not _is_whole(leaf):
+    if not is_whole(leaf):
         return False
     memory = leaf.value[0]
     users = sum(node.kind == graph.LEAF and node.value[0] is memory for node in slots)

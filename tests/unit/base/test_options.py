@@ -96,3 +96,12 @@ def test_a_block_does_not_reach_other_threads_but_defaults_do(monkeypatch):
         thread.join()
         seen.append(current().threads)
     assert seen == [5, 2]
+
+
+def test_equal_settings_are_one_object():
+    with options(threads=1) as first, options(fuse=False) as inner:
+        assert first is not inner
+    with options(threads=1) as second, options(fuse=False) as again:
+        assert (second, again) == (first, inner)
+        assert second is first
+        assert again is inner

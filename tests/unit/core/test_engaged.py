@@ -136,7 +136,7 @@ def test_a_structure_is_compiled_once() -> None:
 def test_another_process_finds_the_code_on_disk(tmp_path: Any) -> None:
     program = (
         "import numpy, fusewright as fw\n"
-        f"with fw.options(cache_dir={str(tmp_path)!r}):\n"
+        f"with fw.options(cache_dir={str(tmp_path)!r}, interpret=False):\n"
         "    fw.evaluate(fw.asarray(numpy.ones(50)) * 2 + 1)\n"
         "    from fusewright import driver\n"
         "    print(*(runner.origin for runner in driver._runners.values()))\n"

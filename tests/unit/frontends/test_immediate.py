@@ -122,7 +122,7 @@ def test_numbers_have_numpys_bits(compute: Any, dtype: str) -> None:
     ours = fa.asarray(values)
     with np.errstate(all="ignore"):
         want = compute(*values)
-    got = compute(ours[0], ours[1])
+        got = compute(ours[0], ours[1])
     assert got.dtype == want.dtype
     np.testing.assert_array_equal(got.item(), want.item())
 

@@ -32,6 +32,19 @@ def test_asarray_copies() -> None:
     assert y.tolist() == [2.0] * 3
 
 
+@pytest.mark.parametrize("dtype", ["f8", ">f8", "f4", "i2", "?", "c16"])
+def test_longer_copies_begin_at_a_cache_line(dtype: str) -> None:
+    straight = (np.arange(40 * 50) % 7).astype(dtype).reshape(40, 50)
+    for n, given in enumerate((straight, np.asfortranarray(straight), straight[::2], straight.T)):
+        copies = [fa.asarray(given) for _ in range(3)]
+        for x in copies:
+            assert x.shape == given.shape
+            assert np.asarray(x).dtype == straight.dtype.newbyteorder("=")
+            np.testing.assert_array_equal(np.asarray(x), given)
+            if given.nbytes >= 4096:
+                assert x._node.value[0].address % 64 == 0, n
+
+
 def test_a_temporary_is_adopted_and_a_held_array_is_not() -> None:
     def memory_of(x: Any) -> int:
         return int(x._node.value[0].address)

@@ -74,6 +74,27 @@ def with_locals(a, b):
 
 
 @fw.kernel
+def along_a_diagonal(m, n, a):
+    """Columns carry nothing in a row, but from row to row: strips of them depend on each other."""
+    for i, j in fw.ndrange((1, 5), (1, 20)):
+        n[i + 1, j] = n[i, j - 1] * 0.5 + m[i + 1, j]
+    for j in range(n.shape[1]):
+        w = 0.0
+        for i in range(n.shape[0]):
+            w += n[i, j]
+        a[j] = w
+
+
+@fw.kernel
+def other_columns(m, n):
+    """The same rows, not the same columns: some columns have one of the loops only."""
+    for i, j in fw.ndrange((1, m.shape[0] - 1), (1, m.shape[1] - 1)):
+        m[i + 1, j] += n[i, j] * 0.5 + n[i, j - 1]
+    for i, j in fw.ndrange((1, m.shape[0] - 1), (3, 20)):
+        m[i + 1, j] += n[i + 1, j] * 0.5 + n[i, j]
+
+
+@fw.kernel
 def fenced(a, b, c):
     for i in range(a.shape[0]):
         b[i] = a[i]

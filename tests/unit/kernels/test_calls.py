@@ -226,6 +226,19 @@ def test_quick_calls_return_and_refuse() -> None:
         put(x, 2**63)
 
 
+def test_settings_have_quick_calls_of_their_own() -> None:
+    quick = fw.kernel(shift.__wrapped__)
+    x, y = np.arange(8.0), np.zeros(8)
+    for _ in range(3):
+        for fuse in (True, False):
+            with fw.options(fuse=fuse):
+                quick(x, y)
+    known = list(quick.quick.values())
+    assert [each.options.fuse for each in known] == [True, False]
+    assert sum(each.found.calls for each in known[:1]) == 6
+    assert y.tolist() == (x + 1).tolist()
+
+
 def test_static_values_are_seen_by_quick_calls() -> None:
     @fw.kernel
     def unrolled(x, n):

@@ -41,6 +41,8 @@ FUSED: dict[str, tuple[str, int, tuple[Any, ...]]] = {
         "one loop", 2,
         (numbers(N), numbers(N, dtype=np.float16), np.zeros(N, np.uint8), numbers(N)),
     ),
+    "along_a_diagonal": ("", 0, (numbers(6, 21), numbers(6, 21), numbers(21))),
+    "other_columns": ("one loop", 1, (numbers(6, 23), numbers(6, 23))),
     "fenced": ("", 0, (numbers(N), numbers(N), numbers(N))),
 }  # fmt: skip
 B = 40

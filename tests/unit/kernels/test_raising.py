@@ -12,7 +12,7 @@ import fusewright as fw
 from fusewright.ir.dtypes import INT8, INT64, UINT8
 from fusewright.ir.expr import cast, const, index, op, param
 from fusewright.ir.loops.statements import For
-from fusewright.kernels import lazy, raising
+from fusewright.kernels import raising
 from fusewright.kernels.places import Access, Form, Known, decided, form_of, keeps_order
 from fusewright.kernels.recipe import Recipe
 
@@ -100,10 +100,12 @@ def test_what_is_declared_is_not_proved(monkeypatch: pytest.MonkeyPatch) -> None
     shift(x, y)
     assert not isinstance(recipe_of(shift), Recipe)
     shift.specialisations.clear()
-    monkeypatch.setattr(lazy.raising, "raise_kernel", declared)
+    shift.repeated.clear()
+    monkeypatch.setattr(raising, "raise_kernel", declared)
     shift(x, y)
     assert isinstance(recipe_of(shift), Recipe)
     shift.specialisations.clear()
+    shift.repeated.clear()
 
 
 def test_the_same_statement_is_recorded() -> None:

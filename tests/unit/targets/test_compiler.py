@@ -1,8 +1,10 @@
 """LLVM text to code: exact arithmetic, levels, features, threads, and errors."""
 
 import ctypes
+import os
 import subprocess
 import sys
+import tempfile
 import threading
 
 import pytest
@@ -10,6 +12,7 @@ import pytest
 from fusewright.base.errors import InternalError
 from fusewright.base.options import options
 from fusewright.runtime.image import load
+from fusewright.targets.cpu import llvm
 from fusewright.targets.cpu.compiler import assembly, compile_ir
 from fusewright.targets.cpu.features import machine_flags_of, select
 
@@ -90,12 +93,36 @@ def test_compiled_code_runs():
     assert ctypes.CFUNCTYPE(ctypes.c_double, ctypes.c_double)(loaded.address("f"))(0.5) == 10.5
 
 
-def test_llvm_is_not_imported_before_something_is_compiled():
+def test_llvm_is_not_loaded_before_something_is_compiled_and_its_binding_never():
     script = (
-        "import sys, fusewright.targets.cpu.compiler, fusewright.targets.cpu.threads\n"
-        "print('llvmlite.binding' in sys.modules)"
+        "import sys, fusewright.numpy as np\n"
+        "from fusewright.targets.cpu import compiled, llvm, threads\n"
+        "print(llvm._library is None)\n"
+        "print(float(np.ones(3).sum()), llvm._library is None, 'llvmlite.binding' in sys.modules)"
     )
-    done = subprocess.run(
-        [sys.executable, "-c", script], capture_output=True, text=True, check=True
-    )
-    assert done.stdout.strip() == "False"
+    with tempfile.TemporaryDirectory() as folder:
+        done = subprocess.run(
+            [sys.executable, "-c", script], capture_output=True, text=True, check=True,
+            env={**os.environ, "FUSEWRIGHT_CACHE_DIR": folder},
+        )  # fmt: skip
+    assert done.stdout.split() == ["True", "3.0", "False", "False"]
+
+
+def test_we_call_llvm_as_llvmlite_does(monkeypatch):
+    assert llvm.differing() == []
+    changed = {
+        **llvm.FUNCTIONS,
+        "ParseAssembly": (ctypes.c_void_p, (ctypes.c_void_p, ctypes.c_int)),
+        "Renamed": (None, ()),
+    }
+    monkeypatch.setattr(llvm, "FUNCTIONS", changed)
+    assert llvm.differing() == ["ParseAssembly", "Renamed"]
+
+
+def test_an_unchecked_version_is_asked_first(monkeypatch):
+    asked = []
+    monkeypatch.setattr(llvm.llvmlite, "__version__", "99.0")
+    monkeypatch.setattr(llvm, "differing", lambda: asked.append(1) or ["ContextCreate"])
+    with pytest.raises(InternalError, match=r"llvmlite 99\.0 .*ContextCreate"):
+        llvm._declared(None)
+    assert asked

@@ -4,122 +4,18 @@ import ctypes
 import os
 import random
 import signal
-import subprocess
-import sys
-import textwrap
 import threading
 import time
 
 import numpy as np
 import pytest
+from tests.unit.targets.pool_kernels import KERNELS
 
 from fusewright.base.options import options
 from fusewright.runtime.image import load
 from fusewright.targets.cpu import threads
 from fusewright.targets.cpu.compiler import compile_ir
 from fusewright.targets.cpu.features import BASELINE
-
-KERNELS = """
-target triple = "x86_64-unknown-linux-gnu"
-declare void @llvm.x86.sse.stmxcsr(ptr)
-declare void @llvm.x86.sse.ldmxcsr(ptr)
-
-define void @mark(ptr %args, i64 %lo, i64 %hi, ptr %scratch) {
-  ; counts[i] += 1, through the scratch, which nobody else may touch meanwhile
-entry:
-  %counts = load ptr, ptr %args
-  %some = icmp slt i64 %lo, %hi
-  br i1 %some, label %loop, label %done
-loop:
-  %i = phi i64 [ %lo, %entry ], [ %next, %loop ]
-  %p = getelementptr i64, ptr %counts, i64 %i
-  %v = load i64, ptr %p
-  store volatile i64 %v, ptr %scratch
-  %back = load volatile i64, ptr %scratch
-  %w = add i64 %back, 1
-  store i64 %w, ptr %p
-  %next = add i64 %i, 1
-  %more = icmp slt i64 %next, %hi
-  br i1 %more, label %loop, label %done
-done:
-  ret void
-}
-
-define void @slow(ptr %args, i64 %lo, i64 %hi, ptr %scratch) {
-  ; for each unit: spin spins[i] times, addresses[i] = scratch, counts[i] += 1
-entry:
-  %counts = load ptr, ptr %args
-  %second = getelementptr ptr, ptr %args, i64 1
-  %spins = load ptr, ptr %second
-  %third = getelementptr ptr, ptr %args, i64 2
-  %addresses = load ptr, ptr %third
-  br label %unit
-unit:
-  %i = phi i64 [ %lo, %entry ], [ %next, %step ]
-  %more = icmp slt i64 %i, %hi
-  br i1 %more, label %begin, label %done
-begin:
-  %sp = getelementptr i64, ptr %spins, i64 %i
-  %times = load i64, ptr %sp
-  br label %wait
-wait:
-  %k = phi i64 [ 0, %begin ], [ %k1, %wait ]
-  %k1 = add i64 %k, 1
-  store volatile i64 %k, ptr %scratch
-  %on = icmp slt i64 %k1, %times
-  br i1 %on, label %wait, label %step
-step:
-  %ap = getelementptr ptr, ptr %addresses, i64 %i
-  store ptr %scratch, ptr %ap
-  %p = getelementptr i64, ptr %counts, i64 %i
-  %v = load i64, ptr %p
-  %w = add i64 %v, 1
-  store i64 %w, ptr %p
-  %next = add i64 %i, 1
-  br label %unit
-done:
-  ret void
-}
-
-define void @ranges(ptr %args, i64 %lo, i64 %hi, ptr %scratch) {
-  ; at[lo] = hi, addresses[lo] = scratch
-  %at = load ptr, ptr %args
-  %p = getelementptr i64, ptr %at, i64 %lo
-  store i64 %hi, ptr %p
-  %second = getelementptr ptr, ptr %args, i64 1
-  %addresses = load ptr, ptr %second
-  %q = getelementptr ptr, ptr %addresses, i64 %lo
-  store ptr %scratch, ptr %q
-  ret void
-}
-
-define void @environment(ptr %args, i64 %lo, i64 %hi, ptr %scratch) {
-  ; out[i] = MXCSR
-entry:
-  %out = load ptr, ptr %args
-  %word = alloca i32
-  br label %loop
-loop:
-  %i = phi i64 [ %lo, %entry ], [ %next, %loop ]
-  call void @llvm.x86.sse.stmxcsr(ptr %word)
-  %v = load i32, ptr %word
-  %z = zext i32 %v to i64
-  %p = getelementptr i64, ptr %out, i64 %i
-  store i64 %z, ptr %p
-  %next = add i64 %i, 1
-  %more = icmp slt i64 %next, %hi
-  br i1 %more, label %loop, label %done
-done:
-  ret void
-}
-
-define void @set_environment(i32 %v) {
-  %word = alloca i32
-  store i32 %v, ptr %word
-  call void @llvm.x86.sse.ldmxcsr(ptr %word)
-  ret void
-}
-"""
 
 
 @pytest.fixture(scope="module")
@@ -295,6 +191,43 @@ def test_workers_block_signals_and_sleep_when_idle(kernels):
     assert not signal.pthread_sigmask(signal.SIG_BLOCK, [])
 
 
+def asleep(workers):
+    """The times that each has gone to sleep, once all do."""
+    end = time.monotonic() + 60
+    while time.monotonic() < end:
+        found = [task_status(task) for task in workers]
+        if all(status["State"].split()[0] == "S" for status in found):
+            return [status["voluntary_ctxt_switches"] for status in found]
+        time.sleep(0.005)
+    raise AssertionError("a thread went on spinning")
+
+
+def test_little_work_after_a_rest_wakes_nobody(kernels):
+    counted(kernels, 64, 1, 2)
+    workers = worker_tasks()
+    undisturbed, end = False, time.monotonic() + 60
+    while not undisturbed and time.monotonic() < end:  # a caller put aside may look like long work
+        before = asleep(workers)
+        time.sleep(0.005)
+        counts, addresses = slowly(kernels, [10] * 64, 2)
+        assert counts.tolist() == [1] * 64
+        undisturbed = len(set(addresses)) == 1 and asleep(workers) == before
+    assert undisturbed
+
+
+def test_long_work_after_a_rest_wakes_the_others(kernels):
+    counted(kernels, 64, 1, 2)
+    workers = worker_tasks()
+    shared, end = False, time.monotonic() + 60
+    while not shared and time.monotonic() < end:
+        asleep(workers)
+        time.sleep(0.005)
+        counts, addresses = slowly(kernels, [SPINS] * 64, 2)
+        assert counts.tolist() == [1] * 64
+        shared = len(set(addresses)) == 2
+    assert shared
+
+
 def test_thread_count_follows_option_then_environment_then_affinity(monkeypatch):
     threads.default_threads.cache_clear()
     monkeypatch.setenv("OMP_NUM_THREADS", "3,2")
@@ -311,90 +244,3 @@ def test_thread_count_follows_option_then_environment_then_affinity(monkeypatch)
 def test_fork_join_is_measured():
     assert threads.fork_join_seconds(1) == 0
     assert 0 < threads.fork_join_seconds(2) < 0.01
-
-
-PRELUDE = """
-import ctypes, os, signal, sys, threading, time
-import numpy as np
-from fusewright.runtime.image import load
-from fusewright.targets.cpu import threads
-from fusewright.targets.cpu.compiler import compile_ir
-from fusewright.targets.cpu.features import BASELINE
-kernels = load(compile_ir(sys.stdin.read(), BASELINE, 2))
-def counted(units, count, kernel="mark", spins=400_000):
-    arrays = np.zeros(units, np.int64), np.full(units, spins), np.zeros(units, np.int64)
-    keep = (ctypes.c_void_p * 3)(*(array.ctypes.data for array in arrays))
-    try:
-        threads.launch(kernels.address(kernel), ctypes.addressof(keep), units, 1, 8, count)
-    finally:
-        print("done", (arrays[0] == 1).all()) if kernel == "slow" else None
-    return arrays[0]
-"""
-
-
-def run(script):
-    return subprocess.run(
-        [sys.executable, "-W", "ignore", "-c", PRELUDE + textwrap.dedent(script)],
-        input=KERNELS, capture_output=True, text=True, timeout=60,
-    )  # fmt: skip
-
-
-def test_fork_gives_the_child_a_pool_of_its_own():
-    done = run("""
-        assert (counted(100, 3) == 1).all()
-        stop = False
-        def busy():
-            while not stop:
-                counted(50, 3)
-        other = threading.Thread(target=busy)
-        other.start()
-        for i in range(15):
-            child = os.fork()
-            if child == 0:
-                ok = all((counted(100, 3) == 1).all() for _ in range(20))
-                os._exit(0 if ok else 1)
-            assert (counted(100, 3) == 1).all()
-            assert os.waitpid(child, 0)[1] == 0, i
-        stop = True
-        other.join()
-        print("good")
-    """)
-    assert (done.returncode, done.stdout) == (0, "good\n"), done.stderr
-
-
-@pytest.mark.parametrize(
-    "ending",
-    [
-        "",
-        "sys.exit()",
-        "raise SystemExit(0)",
-        "del kernels, threads, sys.modules['fusewright.targets.cpu.threads']",
-    ],
-)
-def test_threads_neither_keep_the_process_nor_crash_it(ending):
-    done = run(f"counted(1000, 4)\nprint('end', flush=True)\n{ending}")
-    assert (done.returncode, done.stdout, done.stderr) == (0, "end\n", "")
-
-
-def test_exit_while_a_daemon_thread_runs_a_kernel():
-    done = run("""
-        threading.Thread(target=counted, args=(30000, 2, "slow"), daemon=True).start()
-        time.sleep(0.2)
-        print("end", flush=True)
-    """)
-    assert (done.returncode, done.stdout, done.stderr) == (0, "end\n", "")
-
-
-def test_interrupt_is_delivered_after_the_launch():
-    done = run("""
-        counted(10, 2)
-        sent = threading.Timer(0.03, lambda: os.kill(os.getpid(), signal.SIGINT))
-        sent.start()
-        try:
-            counted(600, 2, "slow")
-            time.sleep(5)
-        except KeyboardInterrupt:
-            print("interrupted")
-        assert (counted(100, 2) == 1).all()
-    """)
-    assert (done.returncode, done.stdout) == (0, "done True\ninterrupted\n"), done.stderr

@@ -87,8 +87,9 @@ class BinSort:
             self._order = np.argsort(bins, kind="stable")
 
     def sort(self, values: ViewType) -> None:
-        """Order a view's rows."""
-        values.data[...] = values.data[self._order]
+        """Order a view's rows, as many as there are keys; those behind them stay."""
+        rows = values.data[: len(self._order)]
+        rows[...] = rows[self._order]
 
     def get_permute_vector(self) -> View:
         """For each place, which element comes there."""

@@ -34,6 +34,7 @@ def execute(space: ExecutionSpace, workload: Any) -> None:
             help="decorate one method with @pk.main",
         )
     before = get_default_space()
+    given = dict(vars(workload))
     set_default_space(on_cpu(space))
     try:
         _with_fields(mains[0], workload)(workload)
@@ -41,7 +42,7 @@ def execute(space: ExecutionSpace, workload: Any) -> None:
         set_default_space(before)
     for name, kind in fields_of(owner).items():
         value = getattr(workload, name, None)
-        if isinstance(value, int | float):
+        if isinstance(value, int | float) and value is not given.get(name):
             setattr(workload, name, _as(kind, value))
     for found in members:
         if role_of(found) == "callback":

@@ -117,6 +117,8 @@ def _plain(obj: Any) -> Any:
 
 def as_shape(shape: Any) -> Shape:
     """A shape argument: an integer or a sequence of them, not negative."""
+    if type(shape) is int and 0 <= shape < 2**60:
+        return (shape,)
     if not isinstance(shape, tuple | list):
         shape = tuple(shape) if hasattr(shape, "__iter__") else (shape,)
     try:

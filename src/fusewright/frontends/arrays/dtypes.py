@@ -26,10 +26,18 @@ RANGES = {
 }
 
 
+_rows: dict[Any, DType] = {}
+MOST_NAMES = 256
+"""Types and names remembered with their rows."""
+
+
 def as_dtype(spec: Any) -> DType:
     """The row of anything NumPy takes as a dtype; a `DTypeError` where there is none."""
     if isinstance(spec, DType):
         return spec
+    named = isinstance(spec, type | str)
+    if named and spec in _rows:
+        return _rows[spec]
     try:
         wanted = np.dtype(spec)
     except TypeError as error:
@@ -38,6 +46,8 @@ def as_dtype(spec: Any) -> DType:
     if row is None:
         names = ", ".join(d.name for d in dtypes.ALL)
         raise UnsupportedError(f"dtype {wanted} is not supported", help=f"use one of {names}")
+    if named and len(_rows) < MOST_NAMES:
+        _rows[spec] = row
     return row
 
 
@@ -183,6 +193,11 @@ CONVERT: dict[str, Callable[[Any, DType], Any]] = {
 
 def stored_scalar(value: Any, dtype: DType) -> Node:
     """What NumPy stores when a Python scalar is assigned to an element of a given type."""
+    kind = type(value)
+    if dtype.kind == "f" and (
+        (kind is int and -2 <= value <= 2) or (kind is float and dtype is FLOAT64)
+    ):
+        return scalar(float(value), dtype)  # as it is
     if dtype.is_integer and isinstance(value, int):
         return scalar(_to_int(value, dtype), dtype)
     if dtype.is_integer and isinstance(value, float) and not math.isfinite(value):

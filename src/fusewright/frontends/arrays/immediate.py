@@ -28,7 +28,7 @@ from fusewright.ir.graph import ASSEMBLE, LEAF, MAP, SCALAR, VIEW, Memory, Node
 
 NDArray = np.ndarray[Any, np.dtype[Any]]
 
-REAL = frozenset((float, int, bool, np.float64, np.float32, np.int64))
+REAL = frozenset((float, int, bool, *(np.dtype(c).type for c in "?bBhHiIlLqQefd")))
 """Values that are written as they are."""
 PLAIN = frozenset((int, slice, EllipsisType, np.int64))
 """Subscripts that name a region without any array."""
@@ -36,8 +36,12 @@ SMALL = 4096
 """Elements of a region that is written at once: more are worth a kernel."""
 DEPTH = 8
 """Operations on top of each other that are computed at once: more are worth a kernel."""
+LIGHT = 32
+"""Operations behind a number that is computed when it is written into an array."""
 CONSTANT = 1 << 16
 """Elements of a constant array that gets memory at its first small write."""
+RECORDED = 32
+"""Small library steps of a program that are recorded like all others."""
 FILLING = 4
 """Writes of single elements in a row after which an array is computed, to be filled in memory."""
 
@@ -63,15 +67,25 @@ EXACT: dict[str, Callable[..., Any]] = {
 EXACT_FLOATS: dict[str, Callable[..., Any]] = {"divide": operator.truediv, "sqrt": math.sqrt}
 
 
-def element(source: Node, places: Places) -> Node | None:
-    """A single element of a value in memory, read now; None where it has to be recorded."""
-    if source.kind != LEAF or trace.is_held():
+def element(source: Node, places: Places) -> Any:
+    """A single element of a value in memory, read now as NumPy's number; None where it has to be
+    recorded.
+    """
+    if trace.is_held():
+        return None
+    if is_constant(source):
+        return source.dtype.numpy.type(source.args[0].value)
+    if source.kind != LEAF:
         return None
     memory, offset, strides = source.value
     for (_, start, _), stride in zip(places, strides, strict=True):
         offset += start * stride
-    dtype = source.dtype
-    return Node(SCALAR, "", (), dtype, (), (), _read(memory, dtype, offset))
+    return _scalar(memory, source.dtype, offset)
+
+
+def is_constant(node: Node) -> bool:
+    """Whether a value is one number everywhere (`zeros`)."""
+    return node.kind == VIEW and not node.attr and node.args[0].kind == SCALAR
 
 
 def item(handle: Handle, key: int) -> Any:
@@ -85,8 +99,11 @@ def item(handle: Handle, key: int) -> Any:
     if not 0 <= key < extent:
         return None
     memory, offset, strides = node.value
-    value = _read(memory, node.dtype, offset + key * strides[0])
-    return core.wrap(Node(SCALAR, "", (), node.dtype, (), (), value))
+    return _scalar(memory, node.dtype, offset + key * strides[0])
+
+
+def _scalar(memory: Memory, dtype: DType, offset: int) -> Any:
+    return np.ndarray((), dtype.numpy, memory.owner, offset)[()]
 
 
 def _read(memory: Memory, dtype: DType, offset: int) -> Any:
@@ -120,7 +137,7 @@ def _computed(node: Node, depth: int) -> Any:
         return _rounded(node.value, dtype)
     if kind == VIEW:
         read = element(node.args[0], node.attr)
-        return None if read is None else read.value
+        return None if read is None else read.item()
     if kind != MAP or not depth:
         return None
     operands = []
@@ -205,16 +222,59 @@ def _is_plain(key: Any) -> bool:
     return type(key) in PLAIN
 
 
+def library(function: Callable[..., Any], *operands: Handle) -> Any:
+    """A step that NumPy runs anyhow, at once; None where operands are not computed yet or not
+    small, and for the first ones of a program: a short one can be looked at as a whole.
+    """
+    global _steps
+    if trace.is_held() or not current().interpret or current().spans:
+        return None
+    for operand in operands:
+        node = operand._node
+        if node.kind != LEAF or math.prod(node.shape) > SMALL:
+            return None
+    _steps += 1
+    if _steps <= RECORDED:
+        return None
+    try:
+        result = function(*[sharing.window(operand._node) for operand in operands])
+    except (ArithmeticError, IndexError, TypeError, ValueError):
+        return None  # the general way says what is wrong
+    if not isinstance(result, np.ndarray):
+        return result
+    return core.wrap_array(sharing.adopted(np.ascontiguousarray(result)))
+
+
+_steps = 0
+
+
 def _known(value: Any, handle: Handle) -> Any:
     """An operand of ours whose values are known, as NumPy takes it."""
     if type(value) is core.scalar_class:
-        return number(value._node)
+        known = number(value._node)
+        if known is None and is_light(value._node):
+            trace.evaluate(value._node)
+            known = number(value._node)
+        return known
     if type(value) not in core.handle_classes:
         return None
     node = value._node
     if node.kind != LEAF or node.dtype is not handle._dtype or math.prod(node.shape) > SMALL:
         return None
     return sharing.window(node)
+
+
+def is_light(node: Node) -> bool:
+    """Whether a value is computed from few and small ones, so that nothing is gained by waiting."""
+    seen, stack = {node}, [node]
+    while stack:
+        here = stack.pop()
+        if len(seen) > LIGHT or math.prod(here.shape) > SMALL:
+            return False
+        fresh = set(here.args) - seen
+        seen |= fresh
+        stack.extend(fresh)
+    return True
 
 
 def _is_alone(root: Handle) -> bool:
@@ -260,9 +320,8 @@ def _is_being_filled(node: Node) -> bool:
 
 def _gets_memory(root: Handle, node: Node) -> bool:
     """Give a small constant (`zeros`) memory: it is about to be filled element by element."""
-    (source,) = node.args
-    if source.kind != SCALAR or node.attr or math.prod(node.shape) > CONSTANT:
+    if not is_constant(node) or math.prod(node.shape) > CONSTANT:
         return False
-    value = np.full(node.shape, source.value, node.dtype.numpy)
+    value = np.full(node.shape, node.args[0].value, node.dtype.numpy)
     root._node = sharing.adopted(value)
     return True

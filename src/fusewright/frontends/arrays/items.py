@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import operator
 from collections.abc import Callable
 from typing import Any
 
@@ -29,8 +30,8 @@ NDArray = np.ndarray[Any, np.dtype[Any]]
 
 
 def getitem(handle: Handle, key: Any) -> Any:
-    """`handle[key]`: a view for slices, a lazy scalar for a single element, a gather for index
-    arrays.
+    """`handle[key]`: a view for slices, a gather for index arrays, for a single element NumPy's
+    number, or a lazy one where it is not computed yet.
     """
     if type(key) is int:
         read = immediate.item(handle, key)
@@ -38,6 +39,10 @@ def getitem(handle: Handle, key: Any) -> Any:
             return read
     what: Basic | Fancy | None = plain(key, handle)
     if what is None:
+        if type(key) in core.handle_classes and key._dtype.is_integer:
+            chosen = immediate.library(operator.getitem, handle, key)
+            if chosen is not None:
+                return chosen
         mask = full_mask(key, handle)
         if mask is not None:
             return masking.select(handle._node, mask)
@@ -45,9 +50,9 @@ def getitem(handle: Handle, key: Any) -> Any:
     if isinstance(what, Fancy):
         return wrap_array(indexing.gather(handle._node, what))
     if what.element:
-        node = immediate.element(handle._node, what.places)
-        if node is not None:
-            return wrap(node)
+        number = immediate.element(handle._node, what.places)
+        if number is not None:
+            return number
         return wrap(sharing.private(view_node(handle._node, what.places, what.shape)))
     if isinstance(handle, core.scalar_class):
         handle = wrap_array(handle._node)

@@ -9,8 +9,8 @@ from typing import Any
 import numpy as np
 
 from fusewright.base.errors import ShapeError
+from fusewright.frontends.arrays import core, immediate, record
 from fusewright.frontends.arrays import dtypes as rules
-from fusewright.frontends.arrays import record
 from fusewright.frontends.arrays.core import wrap
 from fusewright.frontends.arrays.opaque import opaque
 from fusewright.ir.dtypes import DType
@@ -25,6 +25,10 @@ def product_type(*operands: Any) -> DType:
 
 def matmul(left: Any, right: Any) -> Any:
     """`left @ right`, over stacks of matrices."""
+    if type(left) in core.handle_classes and type(right) in core.handle_classes:
+        product = immediate.library(np.matmul, left, right)
+        if product is not None:
+            return product
     a, b = record.node_of(left), record.node_of(right)
     if not a.shape or not b.shape:
         raise _scalar_product()

@@ -151,6 +151,8 @@ def _two_general(name: str) -> Method:
             ops[name].learn(left._dtype, right._dtype, result._dtype)
         elif type(other) in DEFAULT or isinstance(other, np.generic):
             kinds = (kind_of(other), self._dtype) if reflected else (self._dtype, kind_of(other))
+            if isinstance(other, np.generic):
+                ops[name].learn(*kinds, result._dtype)
             dtype, wanted = result_rule(name, kinds)
             scalar = wanted[not reflected]
             convert = _converter(type(other), scalar)

@@ -4,6 +4,7 @@ printing.
 
 from __future__ import annotations
 
+import operator
 from collections.abc import Callable
 from typing import Any
 
@@ -28,6 +29,19 @@ namespace: list[Any] = []
 """The module `__array_namespace__` answers with: `fusewright.numpy` puts itself here."""
 
 
+REFLECTED: dict[np.ufunc, Callable[[Any, Any], Any]] = {
+    np.add: lambda x, number: x.__radd__(number),
+    np.subtract: lambda x, number: x.__rsub__(number),
+    np.multiply: lambda x, number: x.__rmul__(number),
+    np.true_divide: lambda x, number: x.__rtruediv__(number),
+    np.less: operator.gt,
+    np.less_equal: operator.ge,
+    np.greater: operator.lt,
+    np.greater_equal: operator.le,
+}
+"""What a number of NumPy's to the left of an array leaves to us, as the array's operator."""
+
+
 class Protocols(Handle):
     """The dunder methods of the protocols."""
 
@@ -46,6 +60,11 @@ class Protocols(Handle):
         return sharing.lend(self, views.root_of(self))
 
     def __array_ufunc__(self, ufunc: np.ufunc, method: str, *inputs: Any, **kwargs: Any) -> Any:
+        reflected = REFLECTED.get(ufunc)
+        if reflected is not None and method == "__call__" and not kwargs:
+            number, array = inputs  # `np.float64(2) * x`
+            if isinstance(number, np.generic) and type(array) in core.handle_classes:
+                return reflected(array, number)
         if any(map(overrides, inputs)):
             return NotImplemented
         return ufuncs.call(ufunc, method, inputs, kwargs)

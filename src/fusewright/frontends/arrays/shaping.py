@@ -122,6 +122,10 @@ def resize(handle: Any, wanted: Any, seen: int) -> None:
     shape = tuple(
         n.__index__() for n in (wanted if isinstance(wanted, tuple | list) else (wanted,))
     )
+    have, want = math.prod(handle._shape), math.prod(shape)
+    if have == want:  # nothing is gained or lost: who else sees the memory does not matter
+        set_shape(handle, shape)
+        return
     if handle._base is not None:
         raise ValueRangeError(
             "cannot resize this array: it does not own its data", help="use np.resize(x, shape)"
@@ -132,7 +136,6 @@ def resize(handle: Any, wanted: Any, seen: int) -> None:
             why="a view of it may exist",
             help="use np.resize(x, shape), or refcheck=False where there is none",
         )
-    have, want = math.prod(handle._shape), math.prod(shape)
     places, kept = ((0, 0, 1),), (min(have, want),)
     flat = view_node(reshape_node(handle._node, (have,)), places, kept)
     if want > have:

@@ -14,7 +14,7 @@ are where the statement runs.  Loops keep their dims: a nest over (i, j) is one 
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from typing import Literal
 
 from fusewright.base.source import Span
@@ -197,15 +197,24 @@ class Kernel:
     locals: tuple[Local, ...]
     body: tuple[Statement, ...]
     disjoint: frozenset[tuple[int, int]] = frozenset()
+    _given: tuple[int, ...] | None = field(default=None, init=False, compare=False, repr=False)
+    _written: frozenset[int] | None = field(default=None, init=False, compare=False, repr=False)
 
     @property
     def given(self) -> tuple[int, ...]:
-        return tuple(b.slot for b in self.buffers if b.slot not in self.scratch)
+        if self._given is None:
+            found = tuple(b.slot for b in self.buffers if b.slot not in self.scratch)
+            object.__setattr__(self, "_given", found)
+        assert self._given is not None
+        return self._given
 
     @property
     def written(self) -> frozenset[int]:
-        stores = (s.buffer for s in walk(self.body) if isinstance(s, Store))
-        return frozenset(buffer for buffer in stores if buffer not in self.scratch)
+        if self._written is None:
+            stores = frozenset(s.buffer for s in walk(self.body) if isinstance(s, Store))
+            object.__setattr__(self, "_written", stores - self.scratch)
+        assert self._written is not None
+        return self._written
 
     def apart(self, a: int, b: int) -> bool:
         """Whether two different buffers certainly share no memory."""

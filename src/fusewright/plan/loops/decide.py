@@ -8,6 +8,7 @@ from dataclasses import replace
 from fusewright.ir.loops.statements import For, Kernel, walk
 from fusewright.plan.loops.contract import contracted
 from fusewright.plan.loops.early import reads_first
+from fusewright.plan.loops.folds import with_extremes
 from fusewright.plan.loops.forward import forwarded, untouched
 from fusewright.plan.loops.fuse import Fuser
 from fusewright.plan.loops.nests import all_flattened
@@ -32,7 +33,7 @@ def decide(
 
     With `reasons` the reports say why; finding that out costs more than the plan.
     """
-    flat = replace(kernel, body=all_flattened(kernel.body))
+    flat = with_extremes(replace(kernel, body=all_flattened(kernel.body)))
     numbers = Numbers.after(flat)
     flat = forwarded(flat, numbers)
     around = surroundings(flat, names, parameters)
@@ -55,6 +56,6 @@ def decide(
         if isinstance(loop, For) and loop.dims[0].index in ways.threads
     }
     return LoopPlan(
-        replace(fused, body=body), frozenset(ways.threads), vectors, work, tuple(ways.reports),
-        pairs.all(), gone,
+        replace(fused, body=body), frozenset(ways.threads), vectors, ways.folds, ways.copies,
+        work, tuple(ways.reports), pairs.all(), gone,
     )  # fmt: skip

@@ -90,10 +90,14 @@ class Fuser:
 
     def _add(self, done: list[Piece], loop: For, live: Locals) -> None:
         """Fuse a loop with an earlier one, or put it last."""
-        fresh = item(self.ways, loop, live)
-        for back in range(1, min(len(done), BACK) + 1 if self.settings.fuse else 1):
+        is_part = loop.dims[0].index in self.numbers.parts
+        fresh = replace(item(self.ways, loop, live), part=is_part)
+        tries = self.settings.fuse and not fresh.may_end_all
+        for back in range(1, min(len(done), BACK) + 1 if tries else 1):
             earlier = done[-back]
             if isinstance(earlier, Item):
+                if earlier.may_end_all:
+                    break
                 parts = self._merge(earlier, fresh, live, adjacent=back == 1)
                 if parts is not None:
                     done[len(done) - back : len(done) - back + 1] = parts
@@ -119,6 +123,8 @@ class Fuser:
     def _merge(self, a: Item, b: Item, live: Locals, adjacent: bool) -> list[Piece] | None:
         """The two as one, in one or more parts; None where that is not right or does not pay."""
         if len(a.loop.dims) != len(b.loop.dims) or not (a.has_plain_bounds and b.has_plain_bounds):
+            return None
+        if a.part and b.part:
             return None
         variables = shared_variables(self.ways, a.loop, b.loop, live)
         if variables:
@@ -158,7 +164,7 @@ class Fuser:
         numbers = tuple(loop.dims[place].index for place in sorted(parallel))
         places = {dim.index: place for place, dim in enumerate(loop.dims)}
         vector = places.get(self.ways.vector(loop, numbers), -1)
-        return made(self.ways, loop, unit, parallel, vector)
+        return made(self.ways, loop, unit, (parallel, a.separable & b.separable), vector)
 
     def _part(self, part: For, live: Locals) -> Item:
         around = replace(self.ways.around.kernel, locals=tuple(self.numbers.locals))

@@ -36,24 +36,25 @@ def merged(a: For, b: For, numbers: Numbers) -> tuple[Statement, ...]:
 def _from(a: For, b: For, depth: int, numbers: Numbers) -> tuple[Statement, ...]:
     """From a dim on; the dims further out are one already."""
     if depth == len(a.dims):
-        renamed = {y.index: index(x.index) for x, y in zip(a.dims, b.dims, strict=True)}
-        return (*a.body, *reindexed(b.body, renamed))
+        return (*a.body, *b.body)
     x, y = a.dims[depth], b.dims[depth]
+    inside = replace(b, body=reindexed(b.body, {y.index: index(x.index)}))
     if _equal(x, y):
-        return (_loop(a, x, x.low, x.high, _from(a, b, depth + 1, numbers)),)
+        return (_loop(a, x, x.low, x.high, _from(a, inside, depth + 1, numbers)),)
     low = at_least(x.low, y.low)
     high = at_least(low, at_most(x.high, y.high))
-    parts: list[Statement] = []
+    parts: list[For] = []
     for loop, dim, (begin, end) in (
         (a, x, (x.low, at_most(x.high, low))), (b, y, (y.low, at_most(y.high, low))),
     ):  # fmt: skip
         if begin is not low:
             parts.append(_alone(loop, depth, dim, begin, end, numbers))
-    parts.append(_loop(a, x, low, high, _from(a, b, depth + 1, numbers)))
+    parts.append(_loop(a, x, low, high, _from(a, inside, depth + 1, numbers)))
     for loop, dim in ((a, x), (b, y)):
         if not (dim.high is at_most(x.high, y.high) and x.low is y.low):
             begin = at_least(dim.low, high)
             parts.append(_alone(loop, depth, dim, begin, dim.high, numbers))
+    numbers.parts.update(part.dims[0].index for part in parts)
     return tuple(parts)
 
 
@@ -71,8 +72,9 @@ def _is_free(bound: Expr, own: set[int]) -> bool:
     return not any(term.name == "index" and term.attr in own for term in linear.terms(bound))
 
 
-def _alone(loop: For, depth: int, dim: Dim, low: Expr, high: Expr, numbers: Numbers) -> Statement:
+def _alone(loop: For, depth: int, dim: Dim, low: Expr, high: Expr, numbers: Numbers) -> For:
     """The iterations that only one of the loops has, from this dim on."""
     dims = (replace(dim, low=low, high=high), *loop.dims[depth + 1 :])
     (fresh,) = copied((replace(loop, dims=dims),), numbers)
+    assert isinstance(fresh, For)
     return fresh

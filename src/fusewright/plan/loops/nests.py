@@ -26,19 +26,22 @@ from fusewright.ir.loops.statements import (
 )
 from fusewright.plan.loops.exposed import Locals, assigned, exposed, used
 from fusewright.plan.loops.parallel import Ways
-from fusewright.plan.loops.units import buffers_in, reduction
+from fusewright.plan.loops.units import EARLY_END, buffers_in, reduction
 
 
 @dataclass(frozen=True, slots=True)
 class Item:
-    """A loop of a block.  `parallel` are the places of dims that carry nothing, `vector` the place
-    of the dim it would run in vectors along, or -1; `size` counts operations; a `part` has been cut
-    out of a loop that was fused; `last` is the line of the last loop that went into it.
+    """A loop of a block.  `parallel` are the places of dims that carry nothing once the dims
+    further out are fixed, `separable` of those in which iterations that differ never meet; `vector`
+    is the place of the dim it would run in vectors along, or -1; `size` counts operations; a `part`
+    has been cut out of a loop that was fused; `last` is the line of the last loop that went into
+    it.
     """
 
     loop: For
     unit: Unit
     parallel: frozenset[int]
+    separable: frozenset[int]
     vector: int
     size: int
     buffers: frozenset[int]
@@ -50,6 +53,13 @@ class Item:
     @property
     def on_threads(self) -> bool:
         return 0 in self.parallel
+
+    @property
+    def may_end_all(self) -> bool:
+        """Whether an iteration may leave more than the loop: then what follows does not run, and
+        what precedes has run to its end.
+        """
+        return any(scalar.name == EARLY_END for scalar in self.unit.carried)
 
     @property
     def has_plain_bounds(self) -> bool:
@@ -64,18 +74,21 @@ def item(ways: Ways, loop: For, live: Locals) -> Item:
     places = {dim.index: place for place, dim in enumerate(loop.dims)}
     parallel = frozenset(places[n] for n in nest.parallel if n in places)
     vector = places.get(ways.vector(loop, nest.parallel), -1)
-    return made(ways, loop, nest.unit, parallel, vector)
+    apart = parallel & frozenset(nest.order.separable if nest.order is not None else ())
+    return made(ways, loop, nest.unit, (parallel, apart | parallel & {0}), vector)
 
 
-def made(ways: Ways, loop: For, unit: Unit, parallel: frozenset[int], vector: int) -> Item:
-    """An item of known answers."""
+def made(
+    ways: Ways, loop: For, unit: Unit, free: tuple[frozenset[int], frozenset[int]], vector: int
+) -> Item:
+    """An item of known answers; `free` are the places of dims that are parallel, and separable."""
     size = sum(1 for s in walk((loop,)) for _ in postorder(expressions(s)))
     stores = [s for s in walk((loop,)) if isinstance(s, Store)]
     nodes = postorder(e for s in walk((loop,)) for e in expressions(s))
     read = frozenset(node.attr for node in nodes if node.name == "load")
     read |= frozenset(s.buffer for s in stores if s.combine)
     written = frozenset(s.buffer for s in stores)
-    return Item(loop, unit, parallel, vector, size, buffers_in(loop), read, written, last=loop.span)
+    return Item(loop, unit, *free, vector, size, buffers_in(loop), read, written, last=loop.span)
 
 
 def shared_variables(ways: Ways, a: For, b: For, live: Locals) -> Locals:

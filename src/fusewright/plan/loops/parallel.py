@@ -33,6 +33,7 @@ from fusewright.ir.loops.statements import (
     walk,
 )
 from fusewright.plan.loops.exposed import Locals, exposed, read_later
+from fusewright.plan.loops.folds import ON_THREADS, Folds, folds, is_orderless
 from fusewright.plan.loops.plan import LoopReport
 from fusewright.plan.loops.units import EARLY_END, Surroundings, buffers_in, unit_of
 
@@ -44,12 +45,19 @@ WORTH = 0.25
 
 @dataclass(frozen=True, slots=True)
 class Nest:
-    """A loop and the dims of it that carry nothing, with the answer they come from."""
+    """A loop and the dims of it that carry nothing but `folds`, with the answer they come from."""
 
     loop: For
     unit: Unit
     order: Order | None
     parallel: tuple[int, ...]
+    folds: Folds
+    is_folded: bool = False
+
+    @property
+    def fits_threads(self) -> bool:
+        """Whether threads can join what they have folded."""
+        return set(self.folds.values()) <= ON_THREADS
 
 
 def _has_order(loop: For) -> bool:
@@ -71,6 +79,8 @@ class Ways:
         self.reports: list[LoopReport] = []
         self.proved: set[int] = set()
         self.ordered: set[int] = set()
+        self.folds: dict[int, dict[int, str]] = {}
+        self.copies: dict[int, dict[int, str]] = {}
 
     def body(
         self, body: Sequence[Statement], live: Locals, in_task: bool = False
@@ -103,18 +113,23 @@ class Ways:
         free = set(nest.parallel)
         inner = For(dims[1:], loop.body, loop.span)
         given = {s.local for s in walk(loop.body) if isinstance(s, Let)}
-        if first not in free and len(dims) > 1 and _uniform(inner, set(), given):
+        copied = {} if free or in_task else self._collected(nest)
+        alone = first in free or copied
+        if not alone and len(dims) > 1 and _uniform(inner, set(), given):
             # The loops further in may still be parallel.
             self._report(replace(loop, dims=dims[:1]), nest, False, -1)
             fresh = self._loop(inner, live | exposed(loop.body), in_task)
             return replace(loop, dims=dims[:1], body=(fresh,))
-        threads = first in free and not in_task
+        threads = (first in free or bool(copied)) and not in_task and nest.fits_threads
         if threads:
             self.threads.add(first)
+            self.copies[first] = copied
         chosen = self.vector(loop, nest.parallel)
         inside = live | exposed(loop.body)
         if chosen >= 0:
             self.vectors.add(chosen)
+        for number in {first, chosen} & (self.threads | self.vectors):
+            self.folds[number] = dict(nest.folds)
         self._report(loop, nest, threads, chosen)
         if chosen >= 0:
             return loop
@@ -124,21 +139,48 @@ class Ways:
         """What the analysis says of a loop."""
         unit = unit_of(self.around, loop, live)
         first = loop.dims[0].index
+        updated = None if loop.declared else folds(self.around.kernel, loop, live)
+        inside = updated or {}
         if first in self.proved | self.ordered:
-            return Nest(loop, unit, None, (first,) if first in self.proved else ())
-        if unit.carried and len(loop.dims) == 1 and not (loop.declared or self.reasons):
-            return Nest(loop, unit, None, ())
+            return Nest(loop, unit, None, (first,) if first in self.proved else (), inside)
+        if updated is None and len(loop.dims) == 1 and not (loop.declared or self.reasons):
+            return Nest(loop, unit, None, (), inside)
         facts = replace(self.around.facts, witnesses=False)
+        if updated is not None:
+            unit = replace(unit, carried=tuple(c for c in unit.carried if c.name == EARLY_END))
         found = order(unit, facts)
         indices = [dim.index for dim in loop.dims]
         if not loop.declared or _has_order(loop):
             free = tuple(indices[n] for n in found.parallel if n < len(indices))
-            return Nest(loop, unit, found, free)
+            return Nest(loop, unit, found, free, inside, updated is not None)
         collide = {number for r in found.reductions for number in r.dims}
         collide |= {c.dim for c in found.carries if c.source.mode == c.sink.mode == "update"}
         collide |= {c.number for c in unit.carried}
         free = tuple(n for place, n in enumerate(indices) if place not in collide)
-        return Nest(loop, unit, found, free)
+        return Nest(loop, unit, found, free, {})
+
+    def _collected(self, nest: Nest) -> dict[int, str]:
+        """The arrays that keep the iterations apart only by updates in any order, all that do."""
+        found, around = nest.order, self.around
+        if found is None or nest.loop.declared or not nest.is_folded:
+            return {}
+        carrying = {root for c in found.carries for root in (c.source.root, c.sink.root)}
+        updates = {a.root for a in nest.unit.accesses if a.mode == "update"}
+        if any(c.dim == 0 for c in found.carries) or carrying & updates:
+            return {}
+        arrays: dict[int, str] = {}
+        for each in found.reductions:
+            root = each.updates[0].root
+            members = [n for n, other in around.roots.root.items() if other == root]
+            if len(members) != 1 or members[0] in around.kernel.scratch:
+                return {}
+            buffer = around.kernel.buffers[members[0]]
+            kind = "add" if each.op == "subtract" else each.op
+            fits = is_orderless(kind, buffer.dtype) and kind in ON_THREADS
+            if not fits or buffer.strides is not None:
+                return {}
+            arrays[members[0]] = kind
+        return arrays
 
     # -- vectors --------------------------------------------------------------------------------
 
@@ -220,9 +262,15 @@ class Ways:
         self.reports.append(
             LoopReport(
                 loop.span, tuple(d.index for d in loop.dims), tuple(d.name for d in loop.dims),
-                threads, vector >= 0, why, because,
+                threads, vector >= 0, why, because, self._folded(nest) if threads or vector >= 0
+                else (),
             )
         )  # fmt: skip
+
+    def _folded(self, nest: Nest) -> tuple[str, ...]:
+        first = nest.loop.dims[0].index
+        arrays = (self.around.name(number) for number in self.copies.get(first, ()))
+        return (*(self.around.kernel.locals[number].name for number in nest.folds), *arrays)
 
     def _reason(self, loop: For, nest: Nest) -> tuple[str, Span]:
         numbers = set(range(len(loop.dims)))

@@ -23,7 +23,7 @@ Level = Literal["disjoint", "same", "dims", "shift", "overlap"]
 class LoopReport:
     """How one loop of the planned kernel runs: dims on threads and in vectors, or in order and why.
 
-    `because` is the line that keeps it in order.
+    `because` is the line that keeps it in order; `folds` are variables updated in any order.
     """
 
     span: Span
@@ -33,6 +33,7 @@ class LoopReport:
     vectors: bool
     why: str = ""
     because: Span = NOWHERE
+    folds: tuple[str, ...] = ()
 
     @property
     def parallel(self) -> bool:
@@ -61,12 +62,15 @@ class PairReport:
 class LoopPlan:
     """`kernel` is what runs.  `threads` and `vectors` are numbers of dims; `work` says for each dim
     on threads what one iteration costs, in picoseconds; `gone` are dead buffers that need no
-    memory.
+    memory.  `folds` says for such dims which variables are updated in any order, by what; `copies`
+    for dims on threads the same of arrays, of which each thread gets one of its own.
     """
 
     kernel: Kernel
     threads: frozenset[int]
     vectors: frozenset[int]
+    folds: dict[int, dict[int, str]] = field(default_factory=dict)
+    copies: dict[int, dict[int, str]] = field(default_factory=dict)
     work: dict[int, Expr] = field(default_factory=dict)
     loops: tuple[LoopReport, ...] = ()
     pairs: tuple[PairReport, ...] = ()

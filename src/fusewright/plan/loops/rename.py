@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 
 from fusewright.ir.expr import Expr, index, local, rewrite
 from fusewright.ir.loops.statements import (
@@ -29,10 +29,11 @@ Body = tuple[Statement, ...]
 
 @dataclass(slots=True)
 class Numbers:
-    """Fresh numbers of loops and variables."""
+    """Fresh numbers of loops and variables; `parts` are loops that were cut out of one."""
 
     next_index: int
     locals: list[Local]
+    parts: set[int] = field(default_factory=set)
 
     @staticmethod
     def after(kernel: Kernel) -> Numbers:

@@ -123,6 +123,8 @@ def _join(fuser: Fuser, group: Group, fresh: Item, live: Locals) -> bool:
     last = group.members[-1]
     if last.part or fresh.part or not (last.has_plain_bounds and fresh.has_plain_bounds):
         return False
+    if last.may_end_all or fresh.may_end_all:
+        return False
     for member in group.members:
         if shared_variables(fuser.ways, member.loop, fresh.loop, live):
             return False
@@ -200,7 +202,7 @@ def _near(end: int | None) -> int | None:
 
 def _form(fuser: Fuser, trial: Group, bounded: bool) -> Form | None:
     """How strips may run, under the settings."""
-    free = all(p in m.parallel for m, p in zip(trial.members, trial.places, strict=True))
+    free = _is_free(trial)
     allowed = LEVELS.index(fuser.settings.level)
     if all(hull == (0, 0) for hull in trial.hulls.values()):
         wanted: Form = "dims"
@@ -215,6 +217,11 @@ def _form(fuser: Fuser, trial: Group, bounded: bool) -> Form | None:
     if not free and fuser.settings.threads and any(m.on_threads for m in trial.members):
         return None  # strips in order would keep that loop from the threads
     return wanted
+
+
+def _is_free(group: Group) -> bool:
+    """Whether the strips are independent: as outermost loop, the shared dim of each member."""
+    return all(p in m.separable for m, p in zip(group.members, group.places, strict=True))
 
 
 def _recomputable(fuser: Fuser, trial: Group) -> bool:
@@ -303,8 +310,7 @@ def _built(fuser: Fuser, group: Group, live: Locals) -> For:
     strip = Dim(number, const(0, INT64), count, dims[0].name)
     known = {dim.index: pair for dim, pair in zip(dims, reach, strict=True)}
     fuser.strips.append(Strip(number, start, size, known, group.form))
-    free = all(p in m.parallel for m, p in zip(group.members, group.places, strict=True))
-    if free and group.form != "shift":
+    if _is_free(group) and group.form != "shift":
         fuser.ways.proved.add(number)
     else:
         fuser.ways.ordered.add(number)

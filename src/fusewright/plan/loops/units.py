@@ -340,8 +340,12 @@ def reduction(loop: For, local: int) -> str:
         )
         if isinstance(statement, Let) and statement.local == local:
             value = statement.value
-            own = value.name in ONE_TO_ONE | EXTREMES and value.args[0].name == "local"
-            if not (own and value.args[0].attr == local) or _in(value.args[1], local):
+            if value.name not in ONE_TO_ONE | EXTREMES:
+                return ""
+            own, other = value.args
+            if value.name != "subtract" and _is(other, local):
+                own, other = other, own
+            if not _is(own, local) or _in(other, local):
                 return ""
             kinds.add("add" if value.name == "subtract" else value.name)
         elif mentions:
@@ -349,8 +353,12 @@ def reduction(loop: For, local: int) -> str:
     return kinds.pop() if len(kinds) == 1 else ""
 
 
+def _is(node: Expr, local: int) -> bool:
+    return node.name == "local" and bool(node.attr == local)
+
+
 def _in(root: Expr, local: int) -> bool:
-    return any(node.name == "local" and node.attr == local for node in postorder([root]))
+    return any(_is(node, local) for node in postorder([root]))
 
 
 def _is_exact(name: str, dtype: DType) -> bool:

@@ -6,7 +6,6 @@ import hashlib
 import os
 import pickle
 import sys
-from collections.abc import Iterator
 from dataclasses import dataclass, replace
 from functools import cache
 from pathlib import Path
@@ -74,15 +73,21 @@ def _versions() -> str:
     return f"{sys.version}\n{np.__version__}\n{compiler.version()}\n{stamps}"
 
 
-def _stamps(folder: str) -> Iterator[tuple[str, int, int]]:
-    """Every source file, and the core, with time and size (`pathlib` would take 5 ms longer)."""
-    with os.scandir(folder) as entries:
-        for entry in entries:
-            if entry.name.endswith((".py", ".so")):
-                state = entry.stat()
-                yield entry.path, state.st_mtime_ns, state.st_size
-            elif entry.name not in _ELSEWHERE and entry.is_dir():
-                yield from _stamps(entry.path)
+def _stamps(root: str) -> list[tuple[str, int, int]]:
+    """Every source file, and the core, with time and size; in one loop, since it is a tenth of a
+    process's first call (`pathlib` would take 5 ms longer).
+    """
+    stamps, folders = [], [root]
+    for folder in folders:
+        with os.scandir(folder) as entries:
+            for entry in entries:
+                name = entry.name
+                if name.endswith((".py", ".so")):
+                    state = entry.stat()
+                    stamps.append((entry.path, state.st_mtime_ns, state.st_size))
+                elif name not in _ELSEWHERE and entry.is_dir():
+                    folders.append(entry.path)
+    return stamps
 
 
 def fetch(key: str) -> Compiled | None:

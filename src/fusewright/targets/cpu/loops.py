@@ -16,17 +16,15 @@ import numpy as np
 
 from fusewright.base.options import Options
 from fusewright.base.source import Span
-from fusewright.codegen.reading import LoopWord
-from fusewright.codegen.statements import LoopModule, lower
+from fusewright.codegen.loop_module import LoopModule, LoopWord
 from fusewright.ir.dtypes import DType
 from fusewright.ir.loops.interpret import Failed, shown
 from fusewright.ir.loops.statements import Kernel, Print, Shown, walk, with_spans
 from fusewright.ir.loops.text import kernel_text
-from fusewright.plan.loops.decide import decide
 from fusewright.plan.loops.plan import LoopPlan, Settings
 from fusewright.runtime import cache as disk
 from fusewright.runtime.image import Image, LoadedImage, load
-from fusewright.targets.cpu import compiler
+from fusewright.targets.cpu import background, compiler
 from fusewright.targets.cpu.compiled import disk_key
 from fusewright.targets.cpu.features import FeatureSet, select
 from fusewright.targets.cpu.launch import word as argument_word
@@ -163,7 +161,7 @@ def obtain(kernel: Kernel, options: Options) -> CompiledLoops:
     # Code is found by the statements alone; their spans stay outside, as numbers.
     spans = tuple(statement.span for statement in walk(kernel.body))
     numbered = with_spans(kernel, [("", number, 0, 0) for number in range(len(spans))])
-    made, origin = _made(kernel_text(kernel), numbered, features, settings)
+    made, origin = _made(kernel_text(kernel), numbered, features, settings, options)
     plan, module, image = made
     seconds = perf_counter() - start
     return CompiledLoops(
@@ -185,7 +183,7 @@ MOST = 256
 
 
 def _made(
-    text: str, kernel: Kernel, features: FeatureSet, settings: Settings
+    text: str, kernel: Kernel, features: FeatureSet, settings: Settings, options: Options
 ) -> tuple[Made, Literal["compiled", "disk", "memory"]]:
     key = (text, features, settings)
     found = _memory.get(key)
@@ -194,6 +192,12 @@ def _made(
     name = disk_key(("loops", *key))
     stored = _stored(name)
     if stored is None:
+        if options.background:
+            background.submit(code)  # LLVM starts while this thread plans.
+        # Imported here: a process that finds its code on disk neither plans nor compiles.
+        from fusewright.codegen.statements import lower
+        from fusewright.plan.loops.decide import decide
+
         plan = decide(kernel, settings)
         module = lower(plan, features.vector_bytes)
         image = compiler.compile_ir(module.text, features, LEVEL, scalars=True)

@@ -16,6 +16,7 @@ from fusewright.codegen.module import Word
 from fusewright.ir import graph
 from fusewright.ir.dtypes import DType, component
 from fusewright.ir.expr import Expr
+from fusewright.ir.graph import Node
 from fusewright.ir.nest import Alias, Source
 from fusewright.plan.plan import counts_tiles
 from fusewright.targets.cpu import launch as launching
@@ -51,6 +52,11 @@ def structure() -> bytes | None:
     program.
     """
     return None if native is None else native.take_missed()
+
+
+def compute(node: Node) -> bool:
+    """Make a node a leaf if the core knows a program for what it needs."""
+    return native is not None and bool(native.compute(node))
 
 
 def learn(structure: bytes, runner: Runner) -> None:

@@ -11,10 +11,14 @@ waits for a thread that the system has put aside.
 * A waiting thread spins for a bounded time and then sleeps on a futex.  It announces the sleep,
   then looks again; the waker writes the word, then looks for the announcement (both sequentially
   consistent): no wake-up is lost.
+* A thread spins only after a launch that came soon after the one before: in a loop.  Among other
+  work, whose threads would need the CPU, it sleeps at once.  In a loop it spins for as long again
+  as the launch took (at most `PATIENCE` spins), but sleeps where it finds that somebody else has
+  had its CPU.  Offering the CPU (sched_yield) instead is worse: a spinning neighbour keeps it for
+  milliseconds.
 * Waking a sleeper takes tens of microseconds, and the system may put it beside its waker, on one
-  CPU.  So a thread goes on spinning for as long again as the launch took (at most `PATIENCE`
-  spins), but sleeps at once where it finds that somebody else has had its CPU.  Offering the CPU
-  (sched_yield) instead is worse: a spinning neighbour keeps it for milliseconds.
+  CPU.  So after a pause the caller begins alone, and wakes the others only if what its first chunk
+  took says that the rest is `WORTH_WAKING`.  (With few chunks there is no telling: at once.)
 * Ranges are gone through forwards and backwards in turn: what a thread touched last in one launch,
   and so has in its cache, it meets first in the next.
 * The rounding mode and flush-to-zero of the calling thread (MXCSR) hold in all threads: same bits
@@ -24,6 +28,7 @@ waits for a thread that the system has put aside.
 from __future__ import annotations
 
 from fusewright.base.options import MAX_THREADS
+from fusewright.targets.cpu import waiting
 
 STATE_BYTES = 256 + 128 * MAX_THREADS
 """Size of `%pool`; its first 8 bytes are the time to spin, in time-stamp cycles."""
@@ -31,12 +36,9 @@ STATE_BYTES = 256 + 128 * MAX_THREADS
 CHUNKS = 8
 """Chunks in a thread's range."""
 
-PREEMPTED = 30_000
-"""Cycles between two looks that say that somebody else had the CPU meanwhile."""
-
-PATIENCE = 3
-"""How much longer than it spins a thread waits awake, at most: the Python of an evaluation takes
-100 us where the data have driven it out of the caches.
+WORTH_WAKING = 250_000
+"""Cycles of work left for which sleeping threads are woken: about 100 us.  On a virtual machine
+(measured) the call that wakes one takes 10 to 20 us, and 60 to 90 us pass before it begins.
 """
 
 TEXT = f"""
@@ -44,8 +46,8 @@ target triple = "x86_64-unknown-linux-gnu"
 
 ;             spin generation threads
 %job = type {{ i64, i32, i32,
-;             kernel args units grain scratch stride; chunk range mxcsr start
-               ptr, ptr, i64, i64, ptr, i64,          i64, i64, i32, i64, [32 x i8] }}
+;             kernel args units grain scratch stride; chunk range mxcsr start soon ended
+               ptr, ptr, i64, i64, ptr, i64,          i64, i64, i32, i64,  i64, i64, [16 x i8] }}
 ;             seq  asleep pool index           cursor
 %box = type {{ i32, i32,  ptr, i64, [40 x i8], i64, [56 x i8] }}
 ;                   pending waiting
@@ -55,7 +57,6 @@ declare i64 @syscall(i64, ...)
 declare i32 @pthread_create(ptr, ptr, ptr, ptr)
 declare i32 @pthread_detach(i64)
 declare i32 @pthread_sigmask(i32, ptr, ptr)
-declare void @llvm.x86.sse2.pause()
 declare void @llvm.x86.sse.stmxcsr(ptr)
 declare void @llvm.x86.sse.ldmxcsr(ptr)
 declare i64 @llvm.readcyclecounter()
@@ -65,17 +66,6 @@ declare void @llvm.memcpy.p0.p0.i64(ptr, ptr, i64, i1)
 declare void @llvm.memset.p0.i64(ptr, i8, i64, i1)
 
 @thread_name = private constant [11 x i8] c"fusewright\\00"
-
-define internal void @futex_wait(ptr %word, i32 %seen) nounwind {{
-  %v = zext i32 %seen to i64
-  call i64 (i64, ...) @syscall(i64 202, ptr %word, i64 128, i64 %v, ptr null, ptr null, i64 0)
-  ret void
-}}
-
-define internal void @futex_wake(ptr %word) nounwind {{
-  call i64 (i64, ...) @syscall(i64 202, ptr %word, i64 129, i64 1, ptr null, ptr null, i64 0)
-  ret void
-}}
 
 define void @idle(ptr %args, i64 %lo, i64 %hi, ptr %scratch) nounwind {{
   ret void
@@ -137,8 +127,11 @@ define internal void @run_chunk(ptr %pool, i64 %me, i64 %r, i64 %remaining, i32 
   ret void
 }}
 
-define internal void @work(ptr %pool, i64 %me, i32 %generation) nounwind {{
+define internal void @work(ptr %pool, i64 %me, i32 %generation, i1 %sleepers) nounwind {{
+  ; `sleepers`: threads were left asleep; they are woken when the work turns out to be worth it
 entry:
+  %start.p = getelementptr %job, ptr %pool, i64 0, i32 12
+  %start = load atomic i64, ptr %start.p monotonic, align 8
   %pending = getelementptr %pool, ptr %pool, i64 0, i32 1
   %waiting = getelementptr %pool, ptr %pool, i64 0, i32 2
   %threads.p = getelementptr %job, ptr %pool, i64 0, i32 2
@@ -148,6 +141,8 @@ entry:
   br label %range
 range:
   %k = phi i64 [ 0, %entry ], [ %k.next, %exhausted ]
+  %leave.1 = phi i1 [ %sleepers, %entry ], [ %leave.3, %exhausted ]
+  %done.1 = phi i64 [ 0, %entry ], [ %done.3, %exhausted ]
   %r0 = add i64 %me, %k
   %wraps = icmp uge i64 %r0, %threads
   %back = select i1 %wraps, i64 %threads, i64 0
@@ -158,6 +153,10 @@ enter:
   %cursor = getelementptr %pool, ptr %pool, i64 0, i32 4, i64 %r, i32 5
   br label %take
 take:
+  %leave = phi i1 [ %leave.1, %enter ], [ %leave, %try ], [ %leave, %ran ], [ %still, %judge ],
+    [ false, %rouse ]
+  %done.2 = phi i64 [ %done.1, %enter ], [ %done.2, %try ], [ %did, %ran ], [ %did, %judge ],
+    [ %did, %rouse ]
   %seen = load atomic i64, ptr %cursor acquire, align 8
   %its = lshr i64 %seen, 32
   %same = icmp eq i64 %its, %wanted
@@ -173,8 +172,24 @@ try:
 run:
   call void @run_chunk(ptr %pool, i64 %me, i64 %r, i64 %left, i32 %generation)
   %before = atomicrmw sub ptr %pending, i32 1 seq_cst, align 4
+  %did = add i64 %done.2, 1
   %last = icmp eq i32 %before, 1
-  br i1 %last, label %finish, label %take
+  br i1 %last, label %finish, label %ran
+ran:
+  br i1 %leave, label %judge, label %take
+judge:
+  ; (time of a chunk) * (chunks left) >= WORTH_WAKING
+  %now = call i64 @llvm.readcyclecounter()
+  %elapsed = sub i64 %now, %start
+  %pending.left = zext i32 %before to i64
+  %chunks.left = sub i64 %pending.left, 1
+  %weight = mul i64 %elapsed, %chunks.left
+  %enough = mul i64 %did, {WORTH_WAKING}
+  %still = icmp ult i64 %weight, %enough
+  br i1 %still, label %take, label %rouse
+rouse:
+  call void @wake_sleepers(ptr %pool, i64 %threads)
+  br label %take
 finish:
   %sleeper = load atomic i32, ptr %waiting seq_cst, align 4
   %asleep = icmp ne i32 %sleeper, 0
@@ -183,62 +198,13 @@ wake:
   call void @futex_wake(ptr %pending)
   br label %done
 exhausted:
+  %leave.3 = phi i1 [ %leave.1, %range ], [ %leave, %take ]
+  %done.3 = phi i64 [ %done.1, %range ], [ %done.2, %take ]
   %k.next = add i64 %k, 1
   %more = icmp ult i64 %k.next, %threads
   br i1 %more, label %range, label %done
 done:
   ret void
-}}
-
-define internal i32 @await(ptr %pool, ptr %word, i32 %old, ptr %asleep, i1 %until.zero) nounwind {{
-  ; Until the word differs from `old`, or is zero.  Returns the word.
-entry:
-  %spin = load atomic i64, ptr %pool monotonic, align 8
-  %launched.p = getelementptr %job, ptr %pool, i64 0, i32 12
-  %launched = load atomic i64, ptr %launched.p monotonic, align 8
-  %start = call i64 @llvm.readcyclecounter()
-  %took = sub i64 %start, %launched
-  %most = mul i64 %spin, {PATIENCE}
-  %more = call i64 @llvm.umin.i64(i64 %took, i64 %most)
-  %limit = add i64 %spin, %more
-  br label %look
-look:
-  %before = phi i64 [ 0, %entry ], [ %spent, %pause ], [ %spent, %linger ]
-  %w = load atomic i32, ptr %word acquire, align 4
-  %zero = icmp eq i32 %w, 0
-  %new = icmp ne i32 %w, %old
-  %ready = select i1 %until.zero, i1 %zero, i1 %new
-  br i1 %ready, label %out, label %pause
-pause:
-  call void @llvm.x86.sse2.pause()
-  %now = call i64 @llvm.readcyclecounter()
-  %spent = sub i64 %now, %start
-  %on = icmp ult i64 %spent, %spin
-  br i1 %on, label %look, label %linger
-linger:
-  %gap = sub i64 %spent, %before
-  %alone = icmp ult i64 %gap, {PREEMPTED}
-  %patient = icmp ult i64 %spent, %limit
-  %stay = and i1 %alone, %patient
-  br i1 %stay, label %look, label %announce
-announce:
-  store atomic i32 1, ptr %asleep seq_cst, align 4
-  br label %check
-check:
-  %w2 = load atomic i32, ptr %word seq_cst, align 4
-  %zero2 = icmp eq i32 %w2, 0
-  %new2 = icmp ne i32 %w2, %old
-  %ready2 = select i1 %until.zero, i1 %zero2, i1 %new2
-  br i1 %ready2, label %awake, label %sleep
-sleep:
-  call void @futex_wait(ptr %word, i32 %w2)
-  br label %check
-awake:
-  store atomic i32 0, ptr %asleep seq_cst, align 4
-  br label %out
-out:
-  %result = phi i32 [ %w, %look ], [ %w2, %awake ]
-  ret i32 %result
 }}
 
 define internal ptr @worker(ptr %box) nounwind {{
@@ -252,8 +218,13 @@ entry:
   br label %next
 next:
   %old = phi i32 [ 0, %entry ], [ %generation, %next ]
-  %generation = call i32 @await(ptr %pool, ptr %box, i32 %old, ptr %asleep, i1 false)
-  call void @work(ptr %pool, i64 %index, i32 %generation)
+  %start = call i64 @llvm.readcyclecounter()
+  %patience = call i64 @patience(ptr %pool, i64 %start)
+  %soon.p = getelementptr %job, ptr %pool, i64 0, i32 13
+  %soon = load atomic i64, ptr %soon.p monotonic, align 8
+  %limit = and i64 %patience, %soon
+  %generation = call i32 @await(ptr %box, i32 %old, ptr %asleep, i1 false, i64 %start, i64 %limit)
+  call void @work(ptr %pool, i64 %index, i32 %generation, i1 false)
   br label %next
 }}
 
@@ -316,6 +287,15 @@ entry:
   call void @llvm.x86.sse.stmxcsr(ptr %mxcsr.p)
   %start.p = getelementptr %job, ptr %pool, i64 0, i32 12
   %start = call i64 @llvm.readcyclecounter()
+  ; Soon after the last one: within the time that a thread would have spun.
+  %ended.p = getelementptr %job, ptr %pool, i64 0, i32 14
+  %ended = load i64, ptr %ended.p
+  %patience = call i64 @patience(ptr %pool, i64 %ended)
+  %gap = sub i64 %start, %ended
+  %is.soon = icmp ule i64 %gap, %patience
+  %soon = sext i1 %is.soon to i64
+  %soon.p = getelementptr %job, ptr %pool, i64 0, i32 13
+  store atomic i64 %soon, ptr %soon.p monotonic, align 8
   store atomic i64 %start, ptr %start.p monotonic, align 8
   %pending = getelementptr %pool, ptr %pool, i64 0, i32 1
   %waiting = getelementptr %pool, ptr %pool, i64 0, i32 2
@@ -336,27 +316,29 @@ set:
 ready:
   %total32 = trunc i64 %total.next to i32
   store atomic i32 %total32, ptr %pending release, align 4
-  br label %call
-call:
-  %w = phi i64 [ 1, %ready ], [ %w.next, %called ]
-  %others = icmp ult i64 %w, %threads
-  br i1 %others, label %knock, label %help
+  br label %knock
 knock:
+  %w = phi i64 [ 1, %ready ], [ %w.next, %knock ]
   %box = getelementptr %pool, ptr %pool, i64 0, i32 4, i64 %w
   store atomic i32 %generation, ptr %box seq_cst, align 4
-  %asleep.p = getelementptr %box, ptr %box, i64 0, i32 1
-  %asleep = load atomic i32, ptr %asleep.p seq_cst, align 4
-  %sleeps = icmp ne i32 %asleep, 0
-  br i1 %sleeps, label %wake, label %called
-wake:
-  call void @futex_wake(ptr %box)
-  br label %called
-called:
   %w.next = add i64 %w, 1
-  br label %call
+  %others = icmp ult i64 %w.next, %threads
+  br i1 %others, label %knock, label %knocked
+knocked:
+  %few = mul i64 %threads, {CHUNKS // 2}
+  %long = icmp ult i64 %total.next, %few
+  %at.once = or i1 %is.soon, %long
+  br i1 %at.once, label %rouse, label %help
+rouse:
+  call void @wake_sleepers(ptr %pool, i64 %threads)
+  br label %help
 help:
-  call void @work(ptr %pool, i64 0, i32 %generation)
-  call i32 @await(ptr %pool, ptr %pending, i32 0, ptr %waiting, i1 true)
+  %sleepers = phi i1 [ false, %rouse ], [ true, %knocked ]
+  call void @work(ptr %pool, i64 0, i32 %generation, i1 %sleepers)
+  %now = call i64 @llvm.readcyclecounter()
+  %limit = call i64 @patience(ptr %pool, i64 %now)
+  call i32 @await(ptr %pending, i32 0, ptr %waiting, i1 true, i64 %now, i64 %limit)
+  store i64 %now, ptr %ended.p
   ret void
 }}
-"""
+{waiting.TEXT}"""

@@ -21,6 +21,7 @@ from fusewright.runtime.reuse import spare
 from fusewright.runtime.trace import Slice
 from fusewright.targets.cpu import background
 from fusewright.targets.cpu.compiled import Compiled, disk_key, fetch, keep
+from fusewright.targets.cpu.direct import memory_of
 from fusewright.targets.cpu.features import select
 from fusewright.targets.cpu.launch import Launch, fetcher, prepare
 from fusewright.targets.cpu.threads import code, default_threads
@@ -84,6 +85,7 @@ class Runner:
         memories: Memories = {slot: order[slot].value[:2] for slot in self.leaves}
         limit = options.threads or default_threads()
         results: Results = {}
+        slots: dict[int, int] = {}
         for number, step in enumerate(self.steps):
             start, used = perf_counter() if watch is not None else 0.0, 1
             if isinstance(step, Launch):
@@ -91,7 +93,8 @@ class Runner:
             elif isinstance(step, Alias):
                 memories[step.slot] = memories[step.source]
             else:
-                self._library(order, number, memories, results, compute)
+                slots = slots or {id(node): place for place, node in enumerate(order)}
+                self._library(order, number, slots, memories, results, compute)
             if watch is not None:
                 watch(start, perf_counter() - start, used)
             # At once: should a later step fail, what was written in place is not written again.
@@ -112,6 +115,7 @@ class Runner:
         self,
         order: Sequence[Node],
         number: int,
+        slots: dict[int, int],
         memories: Memories,
         results: Results,
         compute: Compute,
@@ -119,21 +123,22 @@ class Runner:
         """Run a step on whole arrays."""
         slot = self.steps[number].slot  # type: ignore[union-attr]
         node = order[slot]
-        slots = {id(n): place for place, n in enumerate(order)}
         operands = [_array(arg, slots, memories, results) for arg in node.args]
         if isinstance(node.value, InPlace):
             last = self.last_use[number]
             node.value.spare = spare(node, order, [slots[id(a)] in last for a in node.args])
-        with np.errstate(all="ignore"):
-            result = compute(node, operands)
+        if node.kind == graph.PART:
+            result = operands[0][node.attr]
+        else:
+            with np.errstate(all="ignore"):
+                result = compute(node, operands)
         if isinstance(result, tuple):
             results[slot] = result
             return
         array = result
         if not isinstance(result, np.ndarray) or node.kind != graph.PART or not node.op:
             array = np.array(result, dtype=node.dtype.numpy, order="C", ndmin=1)
-        address = array.__array_interface__["data"][0]
-        memories[slot] = (Memory(address, array.nbytes, array.reshape(-1).view(np.uint8)), 0)
+        memories[slot] = (memory_of(array), 0)
 
     def note_run(self, seconds: float) -> None:
         """Count a run; what runs again is worth better code."""

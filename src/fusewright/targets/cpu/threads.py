@@ -128,7 +128,7 @@ def _python_function(name: bytes, address: int) -> tuple[Callable[..., int], _Me
 class _Pool:
     """The threads of this process, `size` of them with the caller, and the scratch they keep."""
 
-    __slots__ = ("state", "size", "cpus", "spin", "scratch", "stride", "turn", "team")
+    __slots__ = ("state", "size", "cpus", "spin", "scratch", "turn", "team")
 
     def __init__(self) -> None:
         # Never unmapped: a sleeping thread looks at it when it wakes, even while the process exits.
@@ -137,14 +137,13 @@ class _Pool:
         self.cpus = 0
         self.spin = 0
         self.scratch: Memory | None = None
-        self.stride = 0
         self.turn = threading.Lock()
         self.team: Any = None
 
     def grow(self, threads: int) -> None:
         """Have this many threads, or as many as the system grants."""
         self.cpus = cpu_count()
-        self.size = code().start(self.state, self.size, threads)
+        self.size = code().start(self.state, self.size, min(threads, MAX_THREADS))
 
     def set_spin(self, threads: int) -> None:
         """More threads than CPUs must not spin: each would take the CPU another one waits for."""
@@ -152,13 +151,11 @@ class _Pool:
         if spin != self.spin:
             self.spin = ctypes.c_int64.from_address(self.state).value = spin
 
-    def scratch_for(self, nbytes: int, threads: int) -> int:
-        """The address of `threads` pieces of scratch, `stride` bytes apart."""
-        stride = _stride(nbytes)
-        if self.scratch is None or self.scratch.nbytes < stride * threads:
+    def scratch_of(self, nbytes: int) -> int:
+        """The address of so many bytes of scratch, kept for the next launch."""
+        if self.scratch is None or self.scratch.nbytes < nbytes:
             self.scratch = None  # Back to the buffer pool first: the two need not exist together.
-            self.scratch = allocate(stride * threads)
-        self.stride = stride
+            self.scratch = allocate(nbytes)
         return self.scratch.address
 
 
@@ -183,10 +180,6 @@ def _after_fork() -> None:
 os.register_at_fork(after_in_child=_after_fork)
 
 
-def _stride(nbytes: int) -> int:
-    return -(-nbytes // _LINE) * _LINE
-
-
 def call(kernel_address: int, args_address: int, units: int, scratch: int) -> None:
     """Run all units on this thread, holding the GIL.  A hot caller keeps `code().call` instead."""
     code().call(kernel_address, args_address, units, scratch)
@@ -208,17 +201,19 @@ def launch(
     """
     if units <= 0:
         return
-    wanted = min(threads, -(-units // grain), MAX_THREADS)
+    ranges = -(-units // grain)
+    wanted = ranges if ranges < threads else threads
     here = _pool
-    if wanted > 1 and here.turn.acquire(blocking=False):
+    if wanted > 1 and here.turn.acquire(False):
         try:
             if wanted > here.size:
                 here.grow(wanted)
-            wanted = min(wanted, here.size)
+                wanted = min(wanted, here.size)
             here.set_spin(wanted)
-            scratch = here.scratch_for(scratch_bytes, wanted)
-            code().launch(
-                here.state, kernel_address, args_address, units, grain, scratch, here.stride, wanted
+            stride = -(-scratch_bytes // _LINE) * _LINE
+            scratch = here.scratch_of(stride * wanted) if stride else 0
+            (_code or code()).launch(
+                here.state, kernel_address, args_address, units, grain, scratch, stride, wanted
             )
         finally:
             here.turn.release()

@@ -1,0 +1,190 @@
+/* Small writes done at once: `a[i] = 2.0`, `a[1:-1, j] = b * c` into memory that nobody else sees.
+
+   Recording such a write pays where a loop repeats it for long and is found; a move costs what it
+   costs in NumPy, always.  What is written is computed first, so that whatever read the old content
+   has read it. */
+
+#include "region.h"
+
+#define SMALL (1 << 15) /* elements: as many are worth a launch of their own */
+#define LIGHT 32   /* operations behind a value that is computed to be moved */
+
+static int64_t size_of(Node *node)
+{
+    int64_t size = 1;
+    for (Py_ssize_t i = 0; i < PyTuple_GET_SIZE(node->shape); i++)
+        size *= as_size(PyTuple_GET_ITEM(node->shape, i));
+    return size;
+}
+
+/* Whether a value is computed from few and small ones, so that nothing is gained by waiting. */
+static int is_light(Node *node, int *seen)
+{
+    if (++*seen > LIGHT || node->kind == OPAQUE || (node->kind != LEAF && size_of(node) > SMALL))
+        return 0;
+    for (Py_ssize_t i = 0; i < PyTuple_GET_SIZE(node->args); i++)
+        if (!is_light((Node *)PyTuple_GET_ITEM(node->args, i), seen))
+            return 0;
+    return 1;
+}
+
+/* The memory of a version that only its handle holds; NULL for any other. */
+static Memory *owned(Node *base)
+{
+    Memory *memory = base->kind == LEAF && Py_REFCNT(base) == 1 ? leaf_memory(base) : NULL;
+    int alone = memory != NULL && !memory->external && memory->writable && Py_REFCNT(memory) == 1;
+    return alone && !is_holding() ? memory : NULL;
+}
+
+
+/* Where a region lies in a base's memory. */
+static char *region_at(Memory *memory, Node *base, Region *region, Py_ssize_t *steps)
+{
+    Py_ssize_t offset = as_size(PyTuple_GET_ITEM(base->value, 1));
+    memset(steps, 0, (size_t)region->dims * sizeof *steps);
+    for (int i = 0; i < region->places; i++) {
+        Place *place = &region->place[i];
+        Py_ssize_t stride = as_size(PyTuple_GET_ITEM(PyTuple_GET_ITEM(base->value, 2), i));
+        offset += place->start * stride;
+        if (place->out >= 0)
+            steps[place->out] += place->step * stride;
+    }
+    return memory->at + offset;
+}
+
+static void copy(char *to, const Py_ssize_t *steps, const char *from, const Py_ssize_t *paces,
+                 const Py_ssize_t *extent, int dims, size_t size)
+{
+    if (dims == 0) {
+        memcpy(to, from, size);
+        return;
+    }
+    int row = dims == 1 && steps[0] == (Py_ssize_t)size && paces[0] == (Py_ssize_t)size;
+    if (row) {
+        memcpy(to, from, size * (size_t)extent[0]);
+        return;
+    }
+    for (Py_ssize_t i = 0; i < extent[0]; i++)
+        if (dims == 1 && size == 8)
+            memcpy(to + i * steps[0], from + i * paces[0], 8);
+        else
+            copy(to + i * steps[0], steps + 1, from + i * paces[0], paces + 1, extent + 1, dims - 1,
+                 size);
+}
+
+/* A leaf with the same content in memory of its own. */
+static Node *twin(Node *leaf)
+{
+    Region all = {.dims = (int)PyTuple_GET_SIZE(leaf->shape)};
+    Py_ssize_t steps[MOST_DIMS], paces[MOST_DIMS], size = dtypes[leaf->dtype].itemsize;
+    PyObject *strides = contiguous_strides(leaf->shape, size);
+    PyObject *memory = allocate((Py_ssize_t)size_of(leaf) * size);
+    Node *made = node_new(LEAF, no_name, Py_NewRef(no_args), leaf->dtype, leaf->shape);
+    PyObject *value = strides && memory && made ? Py_BuildValue("(OiO)", memory, 0, strides) : NULL;
+    for (int d = 0; value != NULL && d < all.dims; d++) {
+        all.extent[d] = as_size(PyTuple_GET_ITEM(leaf->shape, d));
+        steps[d] = as_size(PyTuple_GET_ITEM(strides, d));
+        paces[d] = as_size(PyTuple_GET_ITEM(PyTuple_GET_ITEM(leaf->value, 2), d));
+    }
+    Py_XDECREF(strides);
+    Py_XDECREF(memory);
+    if (value == NULL) {
+        Py_XDECREF(made);
+        return NULL;
+    }
+    copy(((Memory *)memory)->at, steps,
+         leaf_memory(leaf)->at + as_size(PyTuple_GET_ITEM(leaf->value, 1)), paces, all.extent,
+         all.dims, (size_t)size);
+    Py_SETREF(made->value, value);
+    return made;
+}
+
+/* Memory that an array may be written in at once, if need be after computing or copying it; NULL, with
+   or without an error, where there is none. */
+static Memory *own(Handle *root)
+{
+    Node *base = root->node;
+    Memory *memory = owned(base);
+    int seen = 0;
+    if (memory != NULL || !moves_at_once() || size_of(base) > SMALL || size_of(base) == 0)
+        return memory;
+    if (base->kind != LEAF && (!is_light(base, &seen) || evaluate(&base, 1) < 0))
+        return NULL;
+    if ((base = root->node)->kind != LEAF || (memory = leaf_memory(base)) == NULL || memory->external)
+        return NULL;
+    if ((memory = owned(base)) != NULL)
+        return memory;
+    Node *fresh = twin(base);
+    if (fresh == NULL)
+        return NULL;
+    Py_SETREF(root->node, fresh);
+    return owned(fresh);
+}
+
+static int64_t elements(Region *region)
+{
+    int64_t count = 1;
+    for (int d = 0; d < region->dims; d++)
+        count *= region->extent[d];
+    return count;
+}
+
+/* 1 moved, 0 not, -1 an error.  The value's holder keeps it. */
+int move_value(Handle *root, Region *region, Node *value)
+{
+    Node *base = root->node;
+    Py_ssize_t steps[MOST_DIMS], paces[MOST_DIMS];
+    int seen = 0;
+    if (value->dtype != base->dtype || value->kind == SCALAR
+        || region->dims != PyTuple_GET_SIZE(value->shape) || elements(region) > SMALL
+        || region->places != PyTuple_GET_SIZE(base->shape) || !moves_at_once())
+        return 0;
+    for (int d = 0; d < region->dims; d++)
+        if (as_size(PyTuple_GET_ITEM(value->shape, d)) != region->extent[d])
+            return 0;
+    if (value->kind != LEAF) {
+        if (!is_light(value, &seen))
+            return 0;
+        if (evaluate(&value, 1) < 0)
+            return -1;
+    }
+    Memory *memory = root->node == base ? own(root) : NULL, *source = leaf_memory(value);
+    if (memory == NULL || source == NULL)
+        return PyErr_Occurred() ? -1 : 0;
+    base = root->node;
+    for (int d = 0; d < region->dims; d++)
+        paces[d] = as_size(PyTuple_GET_ITEM(PyTuple_GET_ITEM(value->value, 2), d));
+    char *to = region_at(memory, base, region, steps);
+    copy(to, steps, source->at + as_size(PyTuple_GET_ITEM(value->value, 1)), paces, region->extent,
+         region->dims, (size_t)dtypes[base->dtype].itemsize);
+    return 1;
+}
+
+/* The same of one number, for every element of the region. */
+int move_number(Handle *root, Region *region, PyObject *number)
+{
+    char word[16];
+    Py_ssize_t steps[MOST_DIMS], paces[MOST_DIMS] = {0};
+    if (region->places != PyTuple_GET_SIZE(root->node->shape) || elements(region) > SMALL
+        || !write_number(word, root->node->dtype, number))
+        return 0;
+    Memory *memory = own(root);
+    if (memory == NULL)
+        return PyErr_Occurred() ? -1 : 0;
+    Node *base = root->node;
+    char *to = region_at(memory, base, region, steps);
+    copy(to, steps, word, paces, region->extent, region->dims, (size_t)dtypes[base->dtype].itemsize);
+    return 1;
+}
+
+/* What one number is, where little has to be computed for it. */
+PyObject *number_now(Node *node)
+{
+    int seen = 0;
+    if (!moves_at_once() || !is_light(node, &seen) || dtypes[node->dtype].scalar == NULL
+        || evaluate(&node, 1) < 0)
+        return NULL;
+    Memory *memory = node->kind == LEAF ? leaf_memory(node) : NULL;
+    return memory ? read_scalar(memory->at + as_size(PyTuple_GET_ITEM(node->value, 1)), node->dtype)
+                  : NULL;
+}

@@ -1,0 +1,61 @@
+"""Joining what lanes and threads have collected apart, where the order cannot be seen.
+
+A variable collected in a vector loop, or in a task, starts from its operation's identity.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+from fusewright.codegen import fold
+from fusewright.codegen.builder import Builder
+from fusewright.codegen.spell import llvm_type
+from fusewright.ir.dtypes import BOOL, DType
+
+_WORDS = {
+    "add": "add", "multiply": "mul",
+    "bitwise_and": "and", "bitwise_or": "or", "bitwise_xor": "xor",
+    "minimum": "min", "imin": "min", "maximum": "max", "imax": "max",
+}  # fmt: skip
+_REDUCED = {"add": "sum", "bitwise_or": "sum", "bitwise_xor": "sum", "multiply": "prod"}
+"""Reductions that start from the same value."""
+
+
+def identity(kind: str, dtype: DType) -> Any:
+    """The value that an update by the operation `kind` does not change."""
+    word = _WORDS[kind]
+    if kind == "bitwise_and":
+        unsigned = 2**dtype.bits - 1
+        return True if dtype is BOOL else -1 if dtype.kind == "i" else unsigned
+    return False if dtype is BOOL else fold.identity(_REDUCED.get(kind, word), dtype)
+
+
+def _word(kind: str, dtype: DType) -> str:
+    """The operation's name in intrinsics: extremes depend on the sign."""
+    word = _WORDS[kind]
+    return {"i": "s", "u": "u"}[dtype.kind] + word if word in ("min", "max") else word
+
+
+def across_lanes(builder: Builder, kind: str, dtype: DType, lanes: str, width: int) -> str:
+    """All lanes of a register as one."""
+    vector, scalar = llvm_type(dtype, width), llvm_type(dtype, 1)
+    name = f"@llvm.vector.reduce.{_word(kind, dtype)}.v{width}{scalar}"
+    return builder.value(f"call {scalar} {name}({vector} {lanes})")
+
+
+def joined(builder: Builder, kind: str, dtype: DType, a: str, b: str) -> str:
+    """Two registers as one."""
+    word, scalar = _word(kind, dtype), llvm_type(dtype, 1)
+    if _WORDS[kind] in ("min", "max"):
+        return builder.value(f"call {scalar} @llvm.{word}.{scalar}({scalar} {a}, {scalar} {b})")
+    return builder.value(f"{word} {scalar} {a}, {b}")
+
+
+def join_in_memory(builder: Builder, kind: str, dtype: DType, place: str, value: str) -> None:
+    """Update a cell that other threads update, too (one of bools is a byte)."""
+    word = _word(kind, dtype)
+    word = {"smin": "min", "smax": "max"}.get(word, word)
+    scalar = llvm_type(dtype, 1)
+    if dtype is BOOL:
+        value, scalar = builder.value(f"zext i1 {value} to i8"), "i8"
+    builder.line(f"{builder.fresh()} = atomicrmw {word} ptr {place}, {scalar} {value} monotonic")

@@ -1,0 +1,100 @@
+"""Variables that a loop only updates, by one operation whose order no bit depends on: sums,
+products, bits, minima and maxima of integers.
+
+    for i in [0, n):            each thread, and each lane of a vector, has a variable of its own
+      v = v + a[i]       ->     that starts from the operation's identity; they are joined into v
+                                when the loop has ended
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import replace
+
+from fusewright.ir.dtypes import BOOL, DType
+from fusewright.ir.expr import Expr, local, op
+from fusewright.ir.loops.statements import (
+    For,
+    If,
+    Kernel,
+    Let,
+    Statement,
+    Store,
+    blocks,
+    with_blocks,
+)
+from fusewright.plan.loops.exposed import Locals, assigned, exposed
+from fusewright.plan.loops.rename import Body, rewritten
+from fusewright.plan.loops.units import reduction
+
+BITS = frozenset({"bitwise_and", "bitwise_or", "bitwise_xor"})
+IN_LANES = BITS | {"add", "multiply", "minimum", "maximum", "imin", "imax"}
+"""Operations that lanes may share; threads need one that is a single step in memory."""
+ON_THREADS = IN_LANES - {"multiply"}
+Folds = Mapping[int, str]
+
+
+def folds(kernel: Kernel, loop: For, live: Locals) -> Folds | None:
+    """The operation of each variable that the loop hands on; None if one is no such variable."""
+    found: dict[int, str] = {}
+    for number in assigned(loop.body) & (exposed(loop.body) | live):
+        kind = reduction(loop, number)
+        if not is_orderless(kind, kernel.locals[number].dtype):
+            return None
+        found[number] = kind
+    return found
+
+
+def is_orderless(kind: str, dtype: DType) -> bool:
+    """Whether updates by an operation give the same bits in any order, and lanes can share them."""
+    return kind in BITS if dtype is BOOL else kind in IN_LANES and dtype.is_integer
+
+
+# -- comparisons as what they are ------------------------------------------------------------------
+
+_EXTREMES = {
+    "greater": ("maximum", "minimum"), "greater_equal": ("maximum", "minimum"),
+    "less": ("minimum", "maximum"), "less_equal": ("minimum", "maximum"),
+}  # fmt: skip
+"""`x > y ? x : y`, and `x > y ? y : x`."""
+
+
+def with_extremes(kernel: Kernel) -> Kernel:
+    """Minima and maxima of integers written with a comparison, as the operations:
+    `if a[i] > v: v = a[i]`  ->  `v = maximum(v, a[i])`.
+    """
+    return replace(kernel, body=_block(kernel.body))
+
+
+def _block(body: Body) -> Body:
+    return tuple(_statement(s) for s in body)
+
+
+def _statement(statement: Statement) -> Statement:
+    statement = with_blocks(statement, [_block(block) for block in blocks(statement)])
+    if isinstance(statement, If) and len(statement.body) == 1 and not statement.orelse:
+        let = statement.body[0]
+        if isinstance(let, Let):
+            kept = local(let.local, let.value.dtype)
+            value = extreme(statement.condition, let.value, kept)
+            if value is not None:
+                return replace(let, value=value)
+    if isinstance(statement, Let | Store):
+        return rewritten((statement,), _of_choice)[0]
+    return statement
+
+
+def _of_choice(node: Expr) -> Expr | None:
+    return extreme(*node.args) if node.name == "where" else None
+
+
+def extreme(condition: Expr, chosen: Expr, other: Expr) -> Expr | None:
+    """`where(condition, chosen, other)` of integers as a minimum or maximum."""
+    words = _EXTREMES.get(condition.name)
+    if words is None or not chosen.dtype.is_integer or chosen.dtype is not other.dtype:
+        return None
+    if condition.args == (chosen, other):
+        return op(words[0], other, chosen)
+    if condition.args == (other, chosen):
+        return op(words[1], other, chosen)
+    return None

@@ -1,0 +1,70 @@
+"""Steps on whole arrays whose operands are in memory already: they run at once, with no slice to
+take and nothing to plan.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from sys import getrefcount
+from typing import Any
+
+import numpy as np
+
+from fusewright.ir.graph import LEAF, PART, SCALAR, InPlace, Memory, Node, contiguous_strides
+from fusewright.runtime.reuse import is_whole
+from fusewright.runtime.trace import Known
+
+
+def step_of(requested: Sequence[Node]) -> Node | None:
+    """The step that gives all these values as they are kept, if it can run now."""
+    whole = None
+    for node in requested:
+        if node.kind != PART or not node.op or (whole is not None and node.args[0] is not whole):
+            return None
+        whole = node.args[0]
+    if whole is None or not isinstance(whole.value, InPlace | Known):
+        return None
+    return whole if all(arg.kind in (LEAF, SCALAR) for arg in whole.args) else None
+
+
+def run(whole: Node, requested: Sequence[Node], compute: Callable[[Node, list[Any]], Any]) -> None:
+    """Run the step; the values asked for become leaves, the others are there when asked for."""
+    operands = [_array(arg) for arg in whole.args]
+    if isinstance(whole.value, InPlace):
+        whole.value.spare = _spare(whole)
+    with np.errstate(all="ignore"):
+        results = compute(whole, operands)
+    for node in requested:
+        if node.kind == PART:
+            node.become_leaf(
+                memory_of(results[node.attr]), 0,
+                contiguous_strides(node.shape, node.dtype.itemsize),
+            )  # fmt: skip
+
+
+def memory_of(array: np.ndarray[Any, Any]) -> Memory:
+    """The memory of an array in C order that nobody else will write to."""
+    address = array.__array_interface__["data"][0]
+    return Memory(address, array.nbytes, array.reshape(-1).view(np.uint8))
+
+
+def _array(node: Node) -> Any:
+    if node.kind == SCALAR:
+        return node.dtype.numpy.type(node.value)
+    memory, offset, strides = node.value
+    return np.ndarray(node.shape, node.dtype.numpy, memory.owner, offset, strides)
+
+
+def _spare(whole: Node) -> frozenset[int]:
+    """The operands that only this step holds, and their memory (see `runtime.reuse.spare`)."""
+    found = []
+    for number in range(len(whole.args)):
+        leaf = whole.args[number]
+        # The leaf: the step, this variable, the call.
+        if leaf.kind != LEAF or getrefcount(leaf) > 3 or not is_whole(leaf):
+            continue
+        memory = leaf.value[0]
+        # The memory: the leaf, this variable, the call.
+        if getrefcount(memory) <= 3:
+            found.append(number)
+    return frozenset(found)

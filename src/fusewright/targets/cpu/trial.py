@@ -1,0 +1,195 @@
+"""Small work that is met for the first time: operation by operation, since compiling it would take
+longer than the program has use for it.
+
+Compiling a structure costs about as much as a thousand small operations of NumPy, and many
+structures are met once.  So a small slice is interpreted until that has taken as long as compiling
+would; no program then waits more than twice as long as the better choice would have taken.  What
+NumPy computes to the very bits of compiled code NumPy computes; everything else (elementary
+functions, float sums) is compiled code for that operation alone, so that the answer to "when?" is
+never visible in a value.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from math import prod
+from typing import Any
+
+import numpy as np
+
+from fusewright.ir import graph, ops
+from fusewright.ir.graph import InPlace, Memory, Node, contiguous_strides
+from fusewright.runtime.trace import WORTH_KEEPING, Known
+from fusewright.targets.cpu.runner import viewed
+
+NDArray = np.ndarray[Any, np.dtype[Any]]
+Compute = Callable[[Node, list[Any]], Any]
+Alone = Callable[[Node], None]
+
+COMPILING = 10e-3
+"""Seconds: a structure that has been interpreted for about so long is worth compiling."""
+MOST_ELEMENTS = 1 << 15
+"""Of a value that is worth interpreting: larger ones keep a kernel busy."""
+MOST_NODES = 2000
+NODE = 4e-6
+"""Seconds that interpreting a node takes (measured), whatever its size."""
+ELEMENT = 1e-9
+MOST_STRUCTURES = 1 << 14
+
+EXACT = frozenset(
+    (
+        "add", "subtract", "multiply", "divide", "negative", "positive", "absolute", "square",
+        "sqrt", "maximum", "minimum", "floor", "ceil", "trunc", "rint", "equal", "not_equal",
+        "less", "less_equal", "greater", "greater_equal", "logical_and", "logical_or",
+        "logical_xor",
+        "logical_not", "bitwise_and", "bitwise_or", "bitwise_xor", "invert", "isnan", "isinf",
+        "isfinite", "signbit", "copysign", "where", "cast",
+    )
+)  # fmt: skip
+"""Element-wise operations that NumPy computes to the bits of compiled code."""
+
+_spent: dict[bytes, float] = {}
+
+
+def interpret(
+    pending: Sequence[Node],
+    structure: bytes | None,
+    compute: Compute,
+    alone: Alone,
+) -> bool:
+    """Make every pending node a leaf; False, with nothing done, where that is compiled code's work.
+
+    `compute` is what a library step means, `alone` runs compiled code of one operation.
+    """
+    found = operands_first(pending)
+    if found is None:
+        return False
+    order, seconds = found
+    if structure is not None:
+        if len(_spent) >= MOST_STRUCTURES:
+            _spent.clear()
+        seconds += _spent.get(structure, 0.0)
+        if seconds > COMPILING:
+            return False
+        _spent[structure] = seconds
+    values: dict[Node, Any] = {}
+    with np.errstate(all="ignore"):
+        for node in order:
+            values[node] = _value(node, [values[arg] for arg in node.args], compute, alone)
+    wanted = set(pending)
+    for node in order:
+        if node in wanted or node.demands:  # computed twice: kept
+            _keep(node, values[node])
+        elif node.kind in WORTH_KEEPING and type(node.value) is not Known:
+            node.demands += 1
+    return True
+
+
+def operands_first(pending: Sequence[Node]) -> tuple[list[Node], float] | None:
+    """What a request needs, operands first, and about how many seconds it takes; None where that is
+    much, or one operation that only compiled code knows.
+    """
+    order: list[Node] = []
+    seen: set[Node] = set()
+    stack = list(pending)
+    work = 0.0
+    while stack:
+        node = stack[-1]
+        for arg in node.args:
+            if arg not in seen:
+                stack.append(arg)
+                break
+        else:
+            stack.pop()
+            if node in seen:
+                continue
+            seen.add(node)
+            order.append(node)
+            elements = prod(node.shape)
+            work += NODE + elements * ELEMENT
+            if node.kind != graph.LEAF and elements > MOST_ELEMENTS:
+                return None
+    if len(order) > MOST_NODES or work > COMPILING:
+        return None
+    computed = [node for node in order if node.kind not in (graph.LEAF, graph.SCALAR)]
+    return None if len(computed) == 1 and not is_exact(computed[0]) else (order, work)
+
+
+def is_exact(node: Node) -> bool:
+    """Whether NumPy computes the operation to the bits of compiled code."""
+    kind = node.kind
+    if kind in (graph.MAP, graph.REDUCE, graph.SCAN):
+        real = node.dtype.kind in "biuf" and node.dtype.itemsize * (node.dtype.kind == "f") != 2
+        kinds = {arg.dtype.kind for arg in node.args}
+        if kind == graph.MAP:
+            narrows = node.op == "cast" and "f" in kinds and node.dtype.kind != "f"
+            return real and "c" not in kinds and node.op in EXACT and not narrows
+        return real and (kind == graph.SCAN or node.dtype.kind != "f") and kinds <= set("biu")
+    return True
+
+
+def _value(node: Node, args: list[Any], compute: Compute, alone: Alone) -> Any:
+    kind = node.kind
+    if kind == graph.LEAF:
+        return _window(node)
+    if kind == graph.SCALAR:
+        return node.dtype.numpy.type(node.value)
+    if kind == graph.VIEW:
+        return _viewed(node, args[0])
+    if kind == graph.MAP and node.op in UFUNCS and is_exact(node):
+        result = UFUNCS[node.op](*args)
+        return result if result.dtype is node.dtype.numpy else result.astype(node.dtype.numpy)
+    if kind == graph.OPAQUE and isinstance(node.value, InPlace):
+        node.value.spare = frozenset()
+    return compute(node, args) if is_exact(node) else _alone(node, args, alone)
+
+
+UFUNCS = {name: ops.MAP[name].meaning for name in EXACT - {"where", "cast"}}
+
+
+def _window(leaf: Node) -> NDArray:
+    memory, offset, strides = leaf.value
+    return np.ndarray(leaf.shape, leaf.dtype.numpy, memory.owner, offset, strides)
+
+
+def _viewed(node: Node, source: Any) -> Any:
+    """A VIEW by basic indexing where that says it."""
+    index: list[Any] = []
+    dims = 0
+    for out, start, step in node.attr:
+        if out < 0:
+            index.append(start)
+            continue
+        if out != dims or not step:
+            return viewed(node, np.asarray(source))
+        stop = start + step * node.shape[out]
+        index.append(slice(start, stop if stop >= 0 else None, step))
+        dims += 1
+    if dims != len(node.shape) or 0 in node.shape:
+        return viewed(node, np.asarray(source))
+    return source[tuple(index)]
+
+
+def _alone(node: Node, args: list[Any], alone: Alone) -> Any:
+    """The operation by compiled code, on operands in memory of their own."""
+    leaves = []
+    for arg, value in zip(node.args, args, strict=True):
+        leaf = Node(arg.kind, arg.op, (), arg.dtype, arg.shape, (), arg.value)
+        if arg.kind not in (graph.LEAF, graph.SCALAR):
+            _keep(leaf, value)
+        leaves.append(leaf)
+    twin = Node(node.kind, node.op, tuple(leaves), node.dtype, node.shape, node.attr)
+    alone(twin)
+    return _window(twin)
+
+
+def _keep(node: Node, value: Any) -> None:
+    """The value, in C-ordered memory of its own, is what the node is from now on."""
+    if node.kind == graph.LEAF or isinstance(value, tuple):
+        return
+    array = np.asarray(value)
+    if array.base is not None or not array.flags.carray or node.kind == graph.OPAQUE:
+        array = np.array(value, dtype=node.dtype.numpy, order="C")
+    flat = array.reshape(-1).view(np.uint8)
+    memory = Memory(flat.__array_interface__["data"][0], array.nbytes, flat)
+    node.become_leaf(memory, 0, contiguous_strides(node.shape, node.dtype.itemsize))
