@@ -158,7 +158,8 @@ void structure_begin(void);
 int structure_count(void); /* nodes so far */
 int structure_add_tree(Node *node); /* with its operands, where those are leaves or known */
 void structure_word(uint64_t word);
-int structure_end(Structure *found);
+int structure_end(Structure *found); /* of a list: not what is written in place */
+int structure_reuse(Node **nodes, int count, uint64_t **words); /* how many; -1: none can be said */
 PyObject *program_of(Node **wanted, Py_ssize_t count, Structure *found); /* borrowed, or NULL */
 void note_computed(Node *node);
 
@@ -166,7 +167,11 @@ void note_computed(Node *node);
 #define SMALL_ELEMENTS (1 << 14) /* runtime.trace.SMALL */
 int view_words(Node *node);
 int assemble_words(Node *node); /* 0 left to Python, 2 may be written in place */
-int alias_words(Node **order, int count, const int *edges, int64_t largest);
+int is_patch(Node *node);
+
+/* reuse.c: which regions are written in place */
+void reuse_words(Node **order, int count);
+int is_in_place(int slot); /* as answered last */
 
 /* steady.c */
 int steady_passes(PyObject *pending, PyObject *left, Py_ssize_t gate);

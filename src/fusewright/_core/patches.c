@@ -2,14 +2,11 @@
 
    What runtime.trace says of a VIEW and an ASSEMBLE is one word for each dim: which positions are
    near an end, which extents keep a literal margin.  Whether a region may be written into the memory
-   of the version before it (runtime.reuse) is decided by Python, once for each structure; so where a
-   slice has such regions, the words also say everything that decision rests on: the exact places,
-   which values lie in the same memory and where, and which versions nobody outside can see. */
+   of the version before it is another word, from reuse.c. */
 
 #include "core.h"
 
 #define MARGIN 4 /* as in runtime.trace */
-#define MOST_BASES 16
 #define MOST_RANK 8
 
 /* One of three integers of a region's entry; 0 where it is none of the right form. */
@@ -67,11 +64,12 @@ int view_words(Node *node)
     return 1;
 }
 
-/* Whether a region may be written in place at all: the first piece is the whole old version. */
-static int is_patch(Node *node)
+/* Whether it may be written in place at all: one region over the whole old version. */
+int is_patch(Node *node)
 {
     Node *base = (Node *)PyTuple_GET_ITEM(node->args, 0);
-    if (base->dtype != node->dtype || !same_shape(base->shape, node->shape))
+    if (PyTuple_GET_SIZE(node->args) != 2 || base->dtype != node->dtype
+        || !same_shape(base->shape, node->shape))
         return 0;
     PyObject *region = PyTuple_GET_ITEM(node->attr, 0);
     for (Py_ssize_t i = 0; i < PyTuple_GET_SIZE(region); i++) {
@@ -103,89 +101,4 @@ int assemble_words(Node *node)
         }
     }
     return 1 + is_patch(node);
-}
-
-/* ---- what writing in place rests on --------------------------------------------------------- */
-
-static void integers(PyObject *tuple)
-{
-    for (Py_ssize_t i = 0; i < PyTuple_GET_SIZE(tuple); i++)
-        structure_word((uint64_t)as_size(PyTuple_GET_ITEM(tuple, i)));
-}
-
-static void entries(PyObject *region)
-{
-    for (Py_ssize_t i = 0; i < PyTuple_GET_SIZE(region); i++)
-        integers(PyTuple_GET_ITEM(region, i));
-}
-
-/* References to a version that are not the walk's (0, 1, more), and whether its memory may be
-   written; `edges` counts the walk's. */
-static uint64_t outside(Node *base, int edges, Node **order, int count)
-{
-    Py_ssize_t others = Py_REFCNT(base) - edges, users = 0;
-    uint64_t word = (uint64_t)(others < 2 ? others : 2);
-    if (base->kind != LEAF)
-        return word;
-    Memory *memory = leaf_memory(base);
-    for (int i = 0; i < count; i++)
-        users += order[i]->kind == LEAF && leaf_memory(order[i]) == memory;
-    int open = !memory->external && memory->writable && Py_REFCNT(memory) <= users;
-    return word | (uint64_t)open << 8;
-}
-
-static int add_memory(Memory **bases, int many, Memory *memory)
-{
-    for (int i = 0; i < many; i++)
-        if (bases[i] == memory)
-            return many;
-    if (many < MOST_BASES)
-        bases[many] = memory;
-    return many + 1;
-}
-
-/* The exact places of views and regions, who is seen from outside; how many memories are written to. */
-static int patch_words(Node **order, int count, const int *edges, Memory **bases)
-{
-    int many = 0;
-    for (int i = 0; i < count && many <= MOST_BASES; i++) {
-        Node *node = order[i];
-        if (node->kind == VIEW) {
-            entries(node->attr);
-            integers(node->shape);
-        }
-        if (node->kind != ASSEMBLE)
-            continue;
-        integers(node->shape);
-        for (Py_ssize_t k = 0; k < PyTuple_GET_SIZE(node->args); k++) {
-            entries(PyTuple_GET_ITEM(node->attr, k));
-            integers(((Node *)PyTuple_GET_ITEM(node->args, k))->shape);
-        }
-        Node *base = (Node *)PyTuple_GET_ITEM(node->args, 0);
-        structure_word(outside(base, edges[base->slot], order, count));
-        if (base->kind == LEAF && is_patch(node))
-            many = add_memory(bases, many, leaf_memory(base));
-    }
-    return many;
-}
-
-/* Everything that `runtime.reuse.is_reusable` looks at; 0 where that is too much. */
-int alias_words(Node **order, int count, const int *edges, int64_t largest)
-{
-    Memory *bases[MOST_BASES];
-    int many = patch_words(order, count, edges, bases);
-    if (many > MOST_BASES)
-        return 0;
-    for (int i = 0; i < count; i++) {
-        Memory *memory = order[i]->kind == LEAF ? leaf_memory(order[i]) : NULL;
-        for (int k = 0; memory != NULL && k < many; k++)
-            if (bases[k] == memory) {
-                structure_word((uint64_t)k << 32 | (uint64_t)i);
-                structure_word((uint64_t)as_size(PyTuple_GET_ITEM(order[i]->value, 1)));
-                integers(PyTuple_GET_ITEM(order[i]->value, 2));
-                integers(order[i]->shape);
-            }
-    }
-    structure_word((uint64_t)(largest <= SMALL_ELEMENTS));
-    return 1;
 }

@@ -60,6 +60,8 @@ typedef struct {
 
 typedef void Kernel(int64_t *words, int64_t low, int64_t high, void *scratch);
 
+#define MOST_ARGUMENTS 1024 /* of a kernel, as in targets.cpu.native */
+#define MOST_PARTIALS 16    /* reductions of a kernel, as there */
 #define PARALLEL_NANOSECONDS 8000 /* as in targets.cpu.launch */
 
 static PyObject *launch, *own_scratch, *default_threads; /* targets.cpu.threads */
@@ -222,8 +224,8 @@ static int call_kernel(Program *program, Step *step, int64_t *words, const int64
 static int run_kernel(Program *program, Step *step, Place *places, const int64_t *values,
                       PyObject **objects, int chosen)
 {
-    int64_t words[256];
-    Memory *partial[16];
+    int64_t words[MOST_ARGUMENTS];
+    Memory *partial[MOST_PARTIALS];
     int64_t partials = 0, blocks = 0, block = 1, units = integer(program, step->units, values);
     int failed = 0;
     for (int64_t i = 0; i < step->outputs && !failed; i++) {
@@ -403,7 +405,7 @@ static int read_step(Program *program, Step *step, PyObject *given)
     step->word = (Word *)table(program, words, 4, &step->words);
     step->completes = table(program, completes, 1, &step->complete);
     step->lasts = table(program, lasts, 1, &step->last);
-    if (!PyErr_Occurred() && (step->words > 256 || step->partials > 16))
+    if (!PyErr_Occurred() && (step->words > MOST_ARGUMENTS || step->partials > MOST_PARTIALS))
         PyErr_SetString(PyExc_ValueError, "a kernel with too many arguments");
     return PyErr_Occurred() ? -1 : 0;
 }

@@ -23,7 +23,6 @@ static uint64_t words[MOST_WORDS];
 static int count, length;
 static uint64_t walk;
 static int patches;     /* regions that may be written in place */
-static int64_t largest; /* elements of the largest value that is computed */
 
 /* ---- options: read when the object in force is another ---------------------------------------- */
 
@@ -158,10 +157,6 @@ static int describe(Node *node, int64_t *inner)
     }
     if (rank > 1 && size > *inner)
         *inner = size;
-    if (operands > 0) {
-        int64_t all = rank ? size * as_size(PyTuple_GET_ITEM(node->shape, 0)) : 1;
-        largest = all > largest ? all : largest;
-    }
     words[length++] = (uint64_t)node->kind | (uint64_t)node->dtype << 8 | (uint64_t)rank << 16
                       | (uint64_t)operands << 24;
     switch (node->kind) {
@@ -187,7 +182,7 @@ static int describe(Node *node, int64_t *inner)
         words[length++] = (uint64_t)known;
         break;
     }
-    case REDUCE: case SCAN: {
+    case REDUCE: case SCAN: case GATHER: {
         words[length++] = (uint64_t)(uintptr_t)node->op;
         uint64_t mine = walk, word = canonical_word(node->attr);
         if (word == 0 || walk != mine)
@@ -200,10 +195,10 @@ static int describe(Node *node, int64_t *inner)
     }
     for (Py_ssize_t i = 0; i < operands; i++) {
         Node *arg = (Node *)PyTuple_GET_ITEM(node->args, i);
-        if (!node->demands && arg->demands && worth_keeping[arg->kind])
-            return 0; /* computed a second time: Python stores it */
         uint64_t how = node->kind == MAP ? broadcast(arg->shape, node->shape) : 0;
-        words[length++] = (uint64_t)arg->slot | how << 16;
+        /* what is computed a second time is stored */
+        uint64_t again = !node->demands && arg->demands && worth_keeping[arg->kind];
+        words[length++] = (uint64_t)arg->slot | how << 16 | again << 62;
     }
     node->mark = walk;
     node->slot = count;
@@ -211,17 +206,12 @@ static int describe(Node *node, int64_t *inner)
     return 1;
 }
 
-/* What writing in place rests on, if anything may be; 0 where it is too much. */
+/* What is written in place, if anything may be; 0 where it is too much. */
 static int describe_patches(void)
 {
-    static int edges[MOST_NODES];
-    if (patches == 0)
-        return 1;
-    memset(edges, 0, (size_t)count * sizeof *edges);
-    for (int i = 0; i < count; i++)
-        for (Py_ssize_t k = 0; k < PyTuple_GET_SIZE(order[i]->args); k++)
-            edges[((Node *)PyTuple_GET_ITEM(order[i]->args, k))->slot]++;
-    return alias_words(order, count, edges, largest) && length < MOST_WORDS - MOST_NODES;
+    if (patches > 0)
+        reuse_words(order, count);
+    return length < MOST_WORDS - MOST_NODES;
 }
 
 /* Two facts about sizes (whether rows stay in cache, whether results leave it), and the options. */
@@ -245,7 +235,6 @@ static void begin_walk(void)
     }
     walk++;
     count = length = patches = 0;
-    largest = 0;
 }
 
 /* Number what the wanted nodes need, operands first. */
@@ -417,11 +406,28 @@ void structure_word(uint64_t word)
 
 int structure_end(Structure *found)
 {
-    if (!describe_patches() || length + 4 > MOST_WORDS)
+    if (length > MOST_WORDS - MOST_NODES)
         return 0;
     describe_rest(list_inner, 0);
     *found = (Structure){hash_words(), words, order, length, count};
     return 1;
+}
+
+int structure_reuse(Node **nodes, int many, uint64_t **found)
+{
+    uint64_t mine = next_walk();
+    length = 0;
+    for (int i = 0; i < many; i++) {
+        nodes[i]->mark = mine;
+        nodes[i]->slot = i;
+    }
+    for (int i = 0; i < many; i++)
+        for (Py_ssize_t k = 0; k < PyTuple_GET_SIZE(nodes[i]->args); k++)
+            if (((Node *)PyTuple_GET_ITEM(nodes[i]->args, k))->mark != mine)
+                return -1;
+    reuse_words(nodes, many);
+    *found = words;
+    return length < MOST_WORDS - MOST_NODES ? length : -1;
 }
 
 PyObject *program_of(Node **wanted, Py_ssize_t many, Structure *found)
@@ -508,6 +514,31 @@ static PyObject *take_missed(PyObject *module, PyObject *none)
     return found;
 }
 
+/* in_place(nodes): the slots of what a request for them would write in place, as Python counts
+   them; None where Python decides. */
+static PyObject *in_place(PyObject *module, PyObject *nodes)
+{
+    (void)module;
+    if (!PyTuple_CheckExact(nodes) || !all_nodes(nodes)) {
+        if (!PyErr_Occurred())
+            PyErr_SetString(PyExc_TypeError, "the nodes are a tuple");
+        return NULL;
+    }
+    int known = usable();
+    if (known > 0)
+        known = take((Node **)&PyTuple_GET_ITEM(nodes, 0), PyTuple_GET_SIZE(nodes));
+    if (known <= 0)
+        return known < 0 ? NULL : Py_NewRef(Py_None);
+    PyObject *found = PyList_New(0);
+    for (int i = 0; i < count && found != NULL; i++) {
+        PyObject *slot = is_in_place(i) && patches > 0 ? PyLong_FromLong(i) : NULL;
+        if (slot != NULL && PyList_Append(found, slot) < 0)
+            Py_CLEAR(found);
+        Py_XDECREF(slot);
+    }
+    return found;
+}
+
 /* learn(words, program or None): what to run for a structure */
 static PyObject *learn(PyObject *module, PyObject *given)
 {
@@ -577,6 +608,7 @@ int slice_ready(void)
 PyMethodDef slice_methods[] = {
     {"compute", compute, METH_O, "Make a node a leaf by a known program; whether there was one."},
     {"take_missed", take_missed, METH_NOARGS, "The last request's structure, if it was unknown."},
+    {"in_place", in_place, METH_O, "The slots of what a request would write in place."},
     {"learn", learn, METH_VARARGS, "The program of a structure; None leaves it to Python."},
     {"forget", forget, METH_NOARGS, "Drop all programs."},
     {"set_sources", set_sources, METH_VARARGS, "The options' context variable; the listeners."},

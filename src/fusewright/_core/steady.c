@@ -16,8 +16,9 @@ typedef struct {
 
 typedef struct {
     uint64_t hash;
-    int length, count, nodes, outputs;
+    int length, count, nodes, outputs, answers;
     uint64_t *words;   /* the structure of the list, its holders, the options */
+    uint64_t *answer;  /* what of the slice is written in place */
     Source *source;    /* where the program's nodes are */
     int16_t *output;   /* the program's slots that are stored */
     PyObject *program; /* NULL: not used yet */
@@ -49,6 +50,7 @@ static int stands_at(PyObject *code, int at)
 static void drop_memo(Memo *old)
 {
     PyMem_Free(old->words);
+    PyMem_Free(old->answer);
     PyMem_Free(old->source);
     PyMem_Free(old->output);
     Py_XDECREF(old->program);
@@ -128,6 +130,26 @@ static Source *sources(PyObject *pending, Py_ssize_t count, Node **order, int no
     return source;
 }
 
+static int fill_answers(Memo *fresh, Node **order)
+{
+    uint64_t *answer;
+    int many = structure_reuse(order, fresh->nodes, &answer);
+    size_t bytes = (size_t)many * sizeof *answer;
+    if (many < 0 || (fresh->answer = PyMem_Malloc(bytes)) == NULL)
+        return 0;
+    memcpy(fresh->answer, answer, bytes);
+    fresh->answers = many;
+    return 1;
+}
+
+/* Whether the same is written in place as when the memo was made. */
+static int same_answers(const Memo *known, Node **order)
+{
+    uint64_t *answer;
+    return structure_reuse(order, known->nodes, &answer) == known->answers
+           && memcmp(answer, known->answer, (size_t)known->answers * sizeof *answer) == 0;
+}
+
 static int fill_memo(Memo *fresh, PyObject *pending, Py_ssize_t count, Structure *list,
                      PyObject *wanted)
 {
@@ -151,7 +173,7 @@ static int fill_memo(Memo *fresh, PyObject *pending, Py_ssize_t count, Structure
     for (Py_ssize_t i = 0; i < many; i++)
         fresh->output[i] = (int16_t)((Node *)PyTuple_GET_ITEM(wanted, i))->slot;
     fresh->source = sources(pending, count, slice.order, slice.count);
-    return fresh->source != NULL;
+    return fresh->source != NULL && fill_answers(fresh, slice.order);
 }
 
 /* memoise(pending, wanted): Python is about to compute `wanted` and to let the rest of the list go */
@@ -182,7 +204,10 @@ PyObject *steady_memoise(PyObject *module, PyObject *given)
                    && memcmp(known->output, fresh.output,
                              (size_t)fresh.outputs * sizeof(int16_t)) == 0
                    && memcmp(known->source, fresh.source,
-                             (size_t)fresh.nodes * sizeof(Source)) == 0;
+                             (size_t)fresh.nodes * sizeof(Source)) == 0
+                   && known->answers == fresh.answers
+                   && memcmp(known->answer, fresh.answer,
+                             (size_t)fresh.answers * sizeof *fresh.answer) == 0;
         fresh.confirmed = same;
     }
     else {
@@ -213,8 +238,12 @@ static int flush(PyObject *pending, PyObject *left)
         Node *node = (Node *)PyList_GET_ITEM(pending, known->source[i].place);
         if (known->source[i].operand >= 0)
             node = (Node *)PyTuple_GET_ITEM(node->args, known->source[i].operand);
-        order[i] = (Node *)Py_NewRef(node);
+        order[i] = node;
     }
+    if (!same_answers(known, order)) /* while nobody else holds them */
+        return 0;
+    for (int i = 0; i < nodes; i++)
+        Py_INCREF(order[i]);
     PyObject *program = Py_NewRef(known->program);
     Node *stored[64];
     int outputs = known->outputs;

@@ -9,12 +9,11 @@ slice: who holds a reference, which bytes overlap.  The answer is part of the ke
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterator, Sequence
-from itertools import chain, islice
+from collections.abc import Iterable, Iterator, Sequence
+from itertools import chain, islice, pairwise
+from math import gcd
 from sys import getrefcount
 from typing import Any
-
-import numpy as np
 
 from fusewright.ir import graph
 from fusewright.ir.graph import Node, contiguous_strides
@@ -23,7 +22,9 @@ CHAIN = 4
 """Versions on top of a pending value before the next one is written in place: fewer are merged into
 one pass."""
 MOST_READS = 200
-_MAX_WORK = 1000
+
+Place = tuple[int, int, int]
+"""Positions in a dim: the first, the step, how many."""
 
 
 class Edges:
@@ -53,10 +54,22 @@ def is_reusable(node: Node, slots: dict[Node, int], reusable: set[Node], edges: 
             return False
     elif (base not in reusable and _chain(base) < CHAIN) or not _is_inside(base, slots, edges):
         return False
-    reads = list(_reads(node, base, slots))
+    reads = list(_reads(node.args[1], base, slots))
     return len(reads) < MOST_READS and all(
-        _is_safe(base, read, node, number) for number, read in reads
+        _is_safe(base, read, straight, node) for read, straight in reads
     )
+
+
+def sharing(slots: dict[Node, int], reusable: set[Node]) -> tuple[tuple[int, ...], ...]:
+    """The leaves that lie in a memory which is written in place, where there are several: which
+    steps may be reordered, and so what the plan refuses, rests on them.
+    """
+    bases = {id(node.args[0].value[0]) for node in reusable if node.args[0].kind == graph.LEAF}
+    found: dict[int, list[int]] = {}
+    for node, slot in slots.items() if bases else ():
+        if node.kind == graph.LEAF and id(node.value[0]) in bases:
+            found.setdefault(id(node.value[0]), []).append(slot)
+    return tuple(tuple(leaves) for leaves in found.values() if len(leaves) > 1)
 
 
 def spare(node: Node, order: Sequence[Node], last: Sequence[bool]) -> frozenset[int]:
@@ -78,8 +91,8 @@ def spare(node: Node, order: Sequence[Node], last: Sequence[bool]) -> frozenset[
 
 
 def _covers(node: Node) -> bool:
-    """Whether the first piece is the whole old version."""
-    return all(start == 0 and step == 1 for start, step in node.attr[0])
+    """Whether one region is written over the whole old version."""
+    return len(node.args) == 2 and all(start == 0 and step == 1 for start, step in node.attr[0])
 
 
 def _chain(node: Node) -> int:
@@ -108,85 +121,145 @@ def _is_owned(leaf: Node, slots: dict[Node, int], edges: Edges) -> bool:
 
 
 def _is_inside(base: Node, slots: dict[Node, int], edges: Edges) -> bool:
-    """Whether only the slice holds this pending value."""
+    """Whether only the slice holds this pending value, and does not store it."""
     # besides what a leaf has: the list of pending nodes
-    return getrefcount(base) <= edges.of(base, slots) + 6
+    return not base.demands and getrefcount(base) <= edges.of(base, slots) + 6
 
 
-def _reads(node: Node, base: Node, slots: dict[Node, int]) -> Iterator[tuple[int, Node]]:
-    """Where the pieces read the old version: views of it, other leaves on its memory."""
+def _reads(piece: Node, base: Node, slots: dict[Node, int]) -> Iterator[tuple[Node, bool]]:
+    """Where a piece reads the old version (views of it, other leaves on its memory), and whether
+    each of its elements reads only the one there that comes at its place in order.
+    """
     memory = base.value[0] if base.kind == graph.LEAF else None
     # operands come first: what stands before a pending value cannot read it
     first = slots[base] if memory is None else 0
-    for number, piece in enumerate(node.args[1:], 1):
-        stack, seen = [piece], {piece}
-        while stack:
-            here = stack.pop()
-            if here is base or (here.kind == graph.VIEW and here.args[0] is base):
-                yield number, here
-                continue
-            if memory is not None and here.kind == graph.LEAF and here.value[0] is memory:
-                yield number, here
-            for arg in here.args:
-                if arg not in seen and slots[arg] >= first:
-                    seen.add(arg)
-                    stack.append(arg)
+    stack = [(piece, True)]
+    seen = {(piece, True)}
+    while stack:
+        here, straight = stack.pop()
+        if here is base or (here.kind == graph.VIEW and here.args[0] is base):
+            yield here, straight
+            continue
+        if memory is not None and here.kind == graph.LEAF and here.value[0] is memory:
+            yield here, straight
+        # A view, a gather or a broadcast may bring any element to any place.
+        straight = straight and (here.kind == graph.MAP or _is_plain(here))
+        for arg in here.args:
+            step = (arg, straight and _long(arg.shape) == _long(here.shape))
+            if step not in seen and slots[arg] >= first:
+                seen.add(step)
+                stack.append(step)
 
 
-def _is_safe(base: Node, read: Node, node: Node, number: int) -> bool:
-    """Whether a read touches exactly what the piece writes, element for element, or none of it."""
-    region, shape = node.attr[number], node.args[number].shape
+def _long(shape: Iterable[int]) -> list[int]:
+    """The extents that are not one: where they are equal, so is the order of the elements."""
+    return [extent for extent in shape if extent != 1]
+
+
+def _is_plain(node: Node) -> bool:
+    """Whether a node is a view that but adds dims and drops dims of one element."""
+    if node.kind != graph.VIEW:
+        return False
+    shape = node.args[0].shape
+    kept = [(*place, n) for place, n in zip(node.attr, shape, strict=True) if n != 1]
+    return _in_order([out for out, *_ in kept]) and all(
+        (start, step, node.shape[out]) == (0, 1, n) for out, start, step, n in kept
+    )
+
+
+def _in_order(outs: Sequence[int]) -> bool:
+    """Whether dims stay dims, each for itself, in their order."""
+    return all(a < b for a, b in pairwise([-1, *outs]))
+
+
+def _is_safe(base: Node, read: Node, straight: bool, node: Node) -> bool:
+    """Whether a read touches none of what the piece writes, or (where it is straight) exactly that,
+    element for element.
+    """
+    region, shape = node.attr[1], node.args[1].shape
     if read is base:
-        return shape == base.shape and _same(region, [(d, 0, 1) for d in range(len(shape))])
-    if read.kind == graph.VIEW:
-        if read.shape == shape and _same(region, read.attr):
-            return True
-        return any(
-            _apart(start, step, count, place, pace, read.shape[out] if out >= 0 else 1)
-            for (start, step), count, (out, place, pace) in zip(
-                region, shape, read.attr, strict=True
-            )
-        )
-    return _leaves_apart(base, read, region, shape)
+        places: list[Place] = [(0, 1, extent) for extent in base.shape]
+    elif read.kind == graph.VIEW:
+        outs = [out for (out, _, _), count in zip(read.attr, shape, strict=True) if count != 1]
+        straight = straight and _in_order(outs)
+        places = [(at, pace, read.shape[out] if out >= 0 else 1) for out, at, pace in read.attr]
+    else:
+        return _leaves_safe(base, read, straight, region, shape)
+    writes = [(at, pace, count) for (at, pace), count in zip(region, shape, strict=True)]
+    if straight and _long(read.shape) == _long(shape) and _same(writes, places):
+        return True
+    return any(_apart(*write, *place) for write, place in zip(writes, places, strict=True))
 
 
-def _same(region: Sequence[tuple[int, int]], places: Sequence[tuple[int, int, int]]) -> bool:
+def _same(writes: Iterable[Place], places: Iterable[Place]) -> bool:
     return all(
-        out == dim and place == start and pace == step
-        for dim, ((start, step), (out, place, pace)) in enumerate(zip(region, places, strict=True))
+        here == there or (here[0] == there[0] and here[2] == there[2] == 1)
+        for here, there in zip(writes, places, strict=True)
     )
 
 
 def _apart(start: int, step: int, count: int, place: int, pace: int, other: int) -> bool:
+    """Whether two rows of positions have none in common, by where they end or by their steps."""
     low, high = sorted((start, start + step * (count - 1)))
     least, most = sorted((place, place + pace * (other - 1)))
-    return high < least or most < low
+    common = gcd(step if count > 1 else 0, pace if other > 1 else 0)
+    return high < least or most < low or (common > 1 and (start - place) % common > 0)
 
 
-def _leaves_apart(base: Node, read: Node, region: Any, shape: tuple[int, ...]) -> bool:
-    memory, offset, strides = base.value
-    window = _window(
-        memory,
-        base,
-        shape,
-        offset + sum(start * stride for (start, _), stride in zip(region, strides, strict=True)),
-        tuple(step * stride for (_, step), stride in zip(region, strides, strict=True)),
-    )
+def _leaves_safe(
+    base: Node, read: Node, straight: bool, region: Any, shape: tuple[int, ...]
+) -> bool:
+    """The same for another leaf on the memory of a base that lies there in C order."""
+    _, offset, strides = base.value
     _, at, paces = read.value
-    other = _window(memory, read, read.shape, at, paces)
-    if (window.shape, window.strides, window.ctypes.data) == (
-        other.shape,
-        other.strides,
-        other.ctypes.data,
-    ):
+    first = offset + sum(start * stride for (start, _), stride in zip(region, strides, strict=True))
+    steps = [step * stride for (_, step), stride in zip(region, strides, strict=True)]
+    writes = [(n, step) for n, step in zip(shape, steps, strict=True) if n != 1]
+    places = [(n, pace) for n, pace in zip(read.shape, paces, strict=True) if n != 1]
+    size, other = base.dtype.itemsize, read.dtype.itemsize
+    if first == at and writes == places and size == other:
+        return straight
+    low, high = _ends(first, size, writes)
+    least, most = _ends(at, other, places)
+    if high <= least or most <= low:
         return True
-    try:
-        return not np.shares_memory(window, other, max_work=_MAX_WORK)  # type: ignore[arg-type]
-    except (np.exceptions.TooHardError, OverflowError):
-        return False
+    common = gcd(*(step for _, step in writes), *(pace for _, pace in places))
+    if common and size <= (at - first) % common <= common - other:
+        return True
+    where = _places(base, read) if size == other else None
+    return where is not None and any(
+        _apart(start, step, count, *place)
+        for (start, step), count, place in zip(region, shape, where, strict=True)
+    )
 
 
-def _window(
-    memory: graph.Memory, node: Node, shape: tuple[int, ...], offset: int, strides: tuple[int, ...]
-) -> np.ndarray[Any, Any]:
-    return np.ndarray(shape, node.dtype.numpy, memory.owner, offset, strides)
+def _ends(first: int, size: int, dims: Sequence[tuple[int, int]]) -> tuple[int, int]:
+    """The bytes between which elements lie that begin with one of a size."""
+    low = sum(min((count - 1) * step, 0) for count, step in dims)
+    high = sum(max((count - 1) * step, 0) for count, step in dims)
+    return first + low, first + high + size
+
+
+def _places(base: Node, read: Node) -> list[Place] | None:
+    """Which elements of a base a leaf on its memory is, as a row of positions for each dim; None
+    where it is no such region.
+    """
+    left = read.value[1] - base.value[1]
+    strides = base.value[2]
+    found: list[Place] = []
+    for stride in strides:
+        start, left = divmod(left, stride)
+        found.append((start, 0, 1))
+    for count, pace in zip(read.shape, read.value[2], strict=True):
+        if count == 1 or pace == 0:
+            continue
+        dims = (d for d, n in enumerate(base.shape) if n != 1 and pace % strides[d] == 0)
+        dim = next(dims, None)
+        if dim is None or found[dim][2] > 1:
+            return None
+        found[dim] = (found[dim][0], pace // strides[dim], count)
+    inside = all(
+        0 <= start < extent and 0 <= start + step * (count - 1) < extent
+        for (start, step, count), extent in zip(found, base.shape, strict=True)
+    )
+    return found if inside and left == 0 else None

@@ -16,7 +16,7 @@ from typing import Any
 
 from fusewright.ir import graph
 from fusewright.ir.graph import Node
-from fusewright.runtime.reuse import Edges, is_reusable
+from fusewright.runtime.reuse import Edges, is_reusable, sharing
 
 ROWS = (4096, 32768, 131072)
 """Elements of a row at which plans may differ: rows of float64 that fit L1, a share of L2, L2."""
@@ -87,6 +87,7 @@ def take(requested: Sequence[Node]) -> Slice:
     outputs = [slots[node] for node in requested]
     if reusable:  # what lost its old version's memory has to be kept; a later version keeps it
         again |= reusable - {node.args[0] for node in reusable}
+        parts.append(sharing(slots, reusable))
     if again:
         outputs += [slots[node] for node in again if slots[node] not in outputs]
     outputs.sort()

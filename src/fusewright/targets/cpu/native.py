@@ -31,7 +31,7 @@ OPERATIONS = {
 }  # fmt: skip
 EXTENT, STRIDE, NUMBER, PLACE, PIECE = range(5)
 POINTER, PARTIAL, BLOCK, INTEGER, SCALAR, PART = range(6)
-MOST_WORDS = 256
+MOST_WORDS = 1024
 """Arguments of a kernel that the core has room for."""
 MOST_PARTIALS = 16
 """Reductions of a kernel that the core has room for."""
