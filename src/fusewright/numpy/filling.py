@@ -387,8 +387,7 @@ HOST: tuple[Function, ...] = (
 """Small arrays that NumPy makes."""
 EXPORTS: dict[str, Function] = {
     "array": array, "asarray": asarray, "asanyarray": asanyarray, "copy": copy,
-    "ascontiguousarray": ascontiguousarray,
-    "asfortranarray": asfortranarray,
+    "ascontiguousarray": ascontiguousarray, "asfortranarray": asfortranarray,
     "asarray_chkfinite": asarray_chkfinite,
     "zeros": _constant(0), "ones": _constant(1), "empty": _constant(0),
     "zeros_like": _like(0, np.zeros_like), "ones_like": _like(1, np.ones_like),
