@@ -3,6 +3,19 @@ it would be interpreted.  What users have is tested by the evaluator `interprete
 run as they run them.
 """
 
-from fusewright.base.options import set_defaults
+from collections.abc import Iterator
+
+import pytest
+from tests import evaluators
+
+from fusewright.base.options import defaults, set_defaults
+
+
+@pytest.fixture(autouse=True)
+def _compiling() -> Iterator[None]:
+    if defaults().interpret != (evaluators.current == "interpreted"):
+        set_defaults(interpret=not defaults().interpret)
+    yield
+
 
 set_defaults(interpret=False)

@@ -23,6 +23,7 @@ FUNCTIONS = {
     "interpreted": driver.evaluate,
 }
 _only = os.environ.get("FUSEWRIGHT_TEST_EVALUATOR", "")
+current = "driver"
 EVALUATORS = [_only] if _only else list(FUNCTIONS)
 
 
@@ -34,7 +35,9 @@ def compiles() -> bool:
 @contextmanager
 def installed(name: str) -> Iterator[None]:
     """Fill the hook, and put back what was there."""
+    global current
     before = hooks.evaluate, hooks.is_driver
+    current, outer = name, current
     trace.flush()
     hooks.set_evaluate(FUNCTIONS[name], driver=name != "reference")
     set_defaults(interpret=name == "interpreted")
@@ -42,5 +45,6 @@ def installed(name: str) -> Iterator[None]:
         yield
     finally:
         trace.flush()
-        set_defaults(interpret=False)
+        current = outer
+        set_defaults(interpret=outer == "interpreted")
         hooks.set_evaluate(*before)

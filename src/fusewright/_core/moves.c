@@ -7,7 +7,8 @@
 #include "region.h"
 
 #define SMALL (1 << 15) /* elements: as many are worth a launch of their own */
-#define LIGHT 32   /* operations behind a value that is computed to be moved */
+#define LIGHT 128  /* operations behind a value that is computed to be moved */
+#define COPIED (1 << 24) /* elements of an array that gets memory of its own to be written in */
 
 static int64_t size_of(Node *node)
 {
@@ -99,6 +100,12 @@ static Node *twin(Node *leaf)
     return made;
 }
 
+/* Whether a value is one number everywhere (`zeros`). */
+static int is_constant(Node *node)
+{
+    return node->kind == VIEW && ((Node *)PyTuple_GET_ITEM(node->args, 0))->kind == SCALAR;
+}
+
 /* Memory that an array may be written in at once, if need be after computing or copying it; NULL, with
    or without an error, where there is none. */
 static Memory *own(Handle *root)
@@ -106,14 +113,19 @@ static Memory *own(Handle *root)
     Node *base = root->node;
     Memory *memory = owned(base);
     int seen = 0;
-    if (memory != NULL || !moves_at_once() || size_of(base) > SMALL || size_of(base) == 0)
+    if (memory != NULL || !moves_at_once() || size_of(base) > COPIED || size_of(base) == 0)
         return memory;
-    if (base->kind != LEAF && (!is_light(base, &seen) || evaluate(&base, 1) < 0))
+    if (base->kind != LEAF && !(is_constant(base) || is_light(base, &seen)))
+        return NULL;
+    if (base->kind != LEAF && evaluate(&base, 1) < 0)
         return NULL;
     if ((base = root->node)->kind != LEAF || (memory = leaf_memory(base)) == NULL || memory->external)
         return NULL;
-    if ((memory = owned(base)) != NULL)
+    drop_tail(); /* dead nodes there keep what they would have read */
+    if (root->node == base && (memory = owned(base)) != NULL)
         return memory;
+    if ((base = root->node)->kind != LEAF || leaf_memory(base) == NULL)
+        return NULL;
     Node *fresh = twin(base);
     if (fresh == NULL)
         return NULL;

@@ -42,13 +42,6 @@ static PyObject *recorded(PyObject *name, PyObject *args, int dtype, PyObject *s
     Node *node = node_new(MAP, name, args, dtype, shape);
     if (node != NULL && record(node) < 0)
         Py_CLEAR(node);
-    if (node != NULL && PyTuple_GET_SIZE(shape) == 0) {
-        PyObject *number = number_now(node);
-        if (number != NULL || PyErr_Occurred()) {
-            Py_DECREF(node);
-            return number;
-        }
-    }
     return handle_new(node);
 }
 
@@ -382,11 +375,24 @@ static PyObject *general_two(Op *op, PyObject *left, PyObject *right)
     return PyObject_Vectorcall(op->general, given, 3, NULL);
 }
 
+/* What Python's operators make of numbers is a number, where little has to be computed for it. */
+static PyObject *numbered(PyObject *result)
+{
+    if (Py_TYPE(result) != scalar_class)
+        return result;
+    PyObject *number = number_now(handle_node(result));
+    if (number != NULL || PyErr_Occurred())
+        Py_SETREF(result, number);
+    return result;
+}
+
 static PyObject *two(int which, PyObject *left, PyObject *right)
 {
     PyObject *result = quick_two(operators[which], left, right);
-    if (result != NULL || PyErr_Occurred())
-        return result;
+    if (result != NULL)
+        return numbered(result);
+    if (PyErr_Occurred())
+        return NULL;
     return general_two(operators[which], left, right);
 }
 
@@ -394,9 +400,9 @@ static PyObject *one(int which, PyObject *operand)
 {
     Op *op = operators[which];
     PyObject *result = quick_one(op, operand);
-    if (result != NULL || PyErr_Occurred())
-        return result;
-    return PyObject_CallOneArg(op->general, operand);
+    if (result != NULL)
+        return numbered(result);
+    return PyErr_Occurred() ? NULL : PyObject_CallOneArg(op->general, operand);
 }
 
 /* The value is computed first, then written. */

@@ -141,7 +141,7 @@ static PyObject *record_method(PyObject *module, PyObject *node)
 }
 
 /* Forget the newest nodes as far as they are computed or dead: their operands die with them. */
-static int drop_tail(void)
+void drop_tail(void)
 {
     for (Py_ssize_t count = PyList_GET_SIZE(pending); count > 0;) {
         Node *node = (Node *)PyList_GET_ITEM(pending, count - 1);
@@ -152,7 +152,6 @@ static int drop_tail(void)
         count = PyList_GET_SIZE(pending);
         whole = count;
     }
-    return 0;
 }
 
 static PyObject *drop_tail_method(PyObject *module, PyObject *none)

@@ -10,8 +10,8 @@ import numpy as np
 
 from fusewright.base.errors import ShapeError, ValueRangeError
 from fusewright.frontends.arrays import axes as axis_rules
+from fusewright.frontends.arrays import core, opaque, record, reductions
 from fusewright.frontends.arrays import linalg as recording
-from fusewright.frontends.arrays import opaque, record, reductions
 from fusewright.frontends.arrays.core import Handle, wrap
 from fusewright.frontends.arrays.views import Slice, make_view
 from fusewright.ir.dtypes import FLOAT64
@@ -59,6 +59,8 @@ def matmul(x1: Any, x2: Any, /, out: Any = None, **kwargs: Any) -> Any:
 @recorded(np.dot)
 def dot(a: Any, b: Any, out: Any = None) -> Any:
     """Of vectors the sum of products; else a matrix product."""
+    if out is None and type(a) in core.handle_classes and type(b) in core.handle_classes:
+        return dotted(a, b) if len(a._shape) == len(b._shape) == 1 else recording.dot(a, b)
     a, b = (v if ndim_of(v) == 0 else handle_of(v) for v in (a, b))
     if ndim_of(a) == 1 and ndim_of(b) == 1:
         return finished(dotted(a, b), out)

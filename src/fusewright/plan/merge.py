@@ -142,6 +142,8 @@ def _is_flat(program: Program, stage: Stage) -> bool:
     here = tuple(index(dim) for dim in range(len(stage.extents)))
     if len(stage.nests) != 1 or stage.nests[0].store != here:
         return False
+    if program.buffers[stage.slot].extents != stage.extents:  # a region of what it is written into
+        return False
     box = stage.nests[0].box
     if box.high != stage.extents or any(linear.constant(low) != 0 for low in box.low):
         return False

@@ -89,12 +89,12 @@ class FlatIterator:
 
     def __getitem__(self, key: Any) -> Any:
         found = self._flat()[key]
-        return found.copy() if found._shape else found
+        return found.copy() if found.shape else found
 
     def __setitem__(self, key: Any, value: Any) -> None:
         handle: Any = self._handle
         flat = self._flat()
-        many, have = math.prod(np.shape(value)), math.prod(flat[key]._shape)
+        many, have = math.prod(np.shape(value)), math.prod(flat[key].shape)
         if many > 1 and many != have:  # as often as needed, as far as needed
             value = np.resize(opaque.to_numpy(value), have)
         flat[key] = value if many == 1 else creation.asarray(value).reshape(-1)

@@ -36,7 +36,9 @@ SMALL = 4096
 """Elements of a region that is written at once: more are worth a kernel."""
 DEPTH = 8
 """Operations on top of each other that are computed at once: more are worth a kernel."""
-LIGHT = 32
+SEVERAL = 1 << 19
+"""Elements of an operand of a library step that is run at once."""
+LIGHT = 128
 """Operations behind a number that is computed when it is written into an array."""
 CONSTANT = 1 << 16
 """Elements of a constant array that gets memory at its first small write."""
@@ -231,11 +233,12 @@ def library(function: Callable[..., Any], *operands: Handle) -> Any:
         return None
     for operand in operands:
         node = operand._node
-        if node.kind != LEAF or math.prod(node.shape) > SMALL:
+        if not is_light(node, SEVERAL):
             return None
     _steps += 1
     if _steps <= RECORDED:
         return None
+    trace.evaluate(*[operand._node for operand in operands])
     try:
         result = function(*[sharing.window(operand._node) for operand in operands])
     except (ArithmeticError, IndexError, TypeError, ValueError):
@@ -264,12 +267,12 @@ def _known(value: Any, handle: Handle) -> Any:
     return sharing.window(node)
 
 
-def is_light(node: Node) -> bool:
+def is_light(node: Node, most: int = SMALL) -> bool:
     """Whether a value is computed from few and small ones, so that nothing is gained by waiting."""
     seen, stack = {node}, [node]
     while stack:
         here = stack.pop()
-        if len(seen) > LIGHT or math.prod(here.shape) > SMALL:
+        if len(seen) > LIGHT or math.prod(here.shape) > most:
             return False
         fresh = set(here.args) - seen
         seen |= fresh

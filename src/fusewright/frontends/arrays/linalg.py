@@ -4,6 +4,7 @@ trace.
 
 from __future__ import annotations
 
+import math
 from typing import Any
 
 import numpy as np
@@ -16,6 +17,8 @@ from fusewright.frontends.arrays.opaque import opaque
 from fusewright.ir.dtypes import DType
 
 Shape = tuple[int, ...]
+SMALL = 1 << 22
+"""Multiplications of a product that is computed at once."""
 
 
 def product_type(*operands: Any) -> DType:
@@ -25,7 +28,11 @@ def product_type(*operands: Any) -> DType:
 
 def matmul(left: Any, right: Any) -> Any:
     """`left @ right`, over stacks of matrices."""
-    if type(left) in core.handle_classes and type(right) in core.handle_classes:
+    if (
+        type(left) in core.handle_classes
+        and type(right) in core.handle_classes
+        and (math.prod(left._shape) * math.prod(right._shape[1:]) <= SMALL)
+    ):
         product = immediate.library(np.matmul, left, right)
         if product is not None:
             return product

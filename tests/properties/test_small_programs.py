@@ -1,0 +1,98 @@
+"""Random programs of small reads and writes do what NumPy does, at once or recorded: whoever holds
+an array, a view, a copy or a number of an earlier state keeps it.
+"""
+
+from __future__ import annotations
+
+import os
+import random
+from typing import Any
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+import fusewright as fw
+
+EXAMPLES = int(os.environ.get("FUSEWRIGHT_TEST_EXAMPLES", "0")) or 60
+
+
+class Program:
+    """The same statements on our arrays and on NumPy's, chosen by one stream of random numbers."""
+
+    def __init__(self, seed: int, convert: Any) -> None:
+        self.chance = random.Random(seed)
+        rng = np.random.default_rng(seed)
+        self.arrays = [
+            convert(rng.integers(0, 9, (6, 7)).astype(t)) for t in ("f8", "f8", "i8", "f4")
+        ]
+        self.held: list[Any] = []
+
+    def index(self) -> Any:
+        pick = self.chance.randrange
+        row = pick(3)
+        return (
+            (row, pick(4)),
+            (slice(row, row + 4), pick(5)),
+            (pick(-6, 6), slice(pick(3), pick(4, 8), pick(1, 3))),
+            (slice(row, row + 3), slice(None, None, pick(1, 3))),
+            (slice(None, None, -1), pick(7)),
+            slice(pick(3), pick(3, 7)),
+            (..., pick(7)),
+        )[pick(7)]
+
+    def value(self, array: Any, index: Any) -> Any:
+        """Something that fits `array[index]`: of it, of a neighbour, or a number."""
+        pick = self.chance.randrange
+        other = self.arrays[pick(2)]
+        own = array[index]
+        return (
+            lambda: float(pick(9)),
+            lambda: own * 0.5,
+            lambda: other[index] + 1.0,
+            lambda: own + other[index] * other[0, 1],
+            lambda: other[index].sum() - 2.0,
+            lambda: (other[index] * own).sum(),
+            lambda: other[2, 3],
+            lambda: (other @ other.T)[0, 1],
+            lambda: other[index],
+        )[pick(9)]()
+
+    def statement(self) -> None:
+        pick = self.chance.randrange
+        at = pick(len(self.arrays))
+        array, index = self.arrays[at], self.index()
+        kind = pick(9)
+        if kind < 4:
+            value = self.value(array, index)
+            array[index] = value if at < 2 else pick(9)
+        elif kind == 4 and at < 2:
+            array[index] += self.value(array, index)
+        elif kind == 5:
+            self.held.append(array[index])  # a view, or a number of now
+        elif kind == 6:
+            self.held.append(array)
+            self.arrays[at] = array.copy()
+        elif kind == 7:
+            self.held.append(array[index] * 2)  # of now, whenever it is computed
+        elif len(self.held) > 4:
+            self.held.pop(pick(len(self.held)))
+
+    def state(self) -> list[Any]:
+        return [np.array(value) for value in (*self.arrays, *self.held)]
+
+
+@settings(max_examples=EXAMPLES, deadline=None)
+@given(seed=st.integers(0, 2**32), count=st.integers(1, 60))
+@pytest.mark.parametrize("interpret", [True, False])
+def test_random_small_programs(interpret: bool, seed: int, count: int) -> None:
+    with fw.options(interpret=interpret), np.errstate(all="ignore"):
+        ours, plain = Program(seed, lambda a: fw.asarray(a) + 0), Program(seed, lambda a: a + 0)
+        for _ in range(count):
+            ours.statement()
+            plain.statement()
+        for mine, theirs in zip(ours.state(), plain.state(), strict=True):
+            assert mine.dtype == theirs.dtype
+            assert mine.shape == theirs.shape
+            np.testing.assert_allclose(mine, theirs, rtol=1e-9, atol=1e-9)

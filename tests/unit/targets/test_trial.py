@@ -1,0 +1,112 @@
+"""Small work is interpreted until compiling it pays, and nobody can tell by the values."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from typing import Any
+
+import numpy as np
+import pytest
+from tests.evaluators import installed
+
+import fusewright as fw
+from fusewright import driver
+from fusewright.runtime.profile import listen
+
+Program = Callable[..., Any]
+
+
+@pytest.fixture(autouse=True)
+def evaluator() -> Iterator[None]:
+    with installed("interpreted"):
+        yield
+
+
+def arrays(extent: int = 57) -> list[Any]:
+    rng = np.random.default_rng(4)
+    x, y = rng.standard_normal((2, extent, 3))
+    return [x, y + 4, rng.integers(-9, 9, (extent, 3)), (x > 0)]
+
+
+def patched(x: Any, y: Any, n: Any, m: Any) -> Any:
+    z = x * 2
+    z[1:-1, 1] = y[2:, 0] + z[:-2, 2]
+    return z, z.copy()
+
+
+PROGRAMS: dict[str, Program] = {
+    "exact": lambda x, y, n, m: (x * y + n / 3, np.sqrt(y) - abs(n), -x, (x < n) ^ m),
+    "elementary": lambda x, y, n, m: (np.exp(x) * np.sin(y), np.log(y) ** x, np.hypot(x, n)),
+    "sums": lambda x, y, n, m: (x.sum(0), (x * y).mean(1), n.sum(), n.prod(axis=1), x.std()),
+    "extremes": lambda x, y, n, m: (x.max(0), n.min(), m.any(1), m.all(), x.argmax(0)),
+    "scans": lambda x, y, n, m: (x.cumsum(0), n.cumsum(1), np.diff(y, axis=0)),
+    "narrow": lambda x, y, n, m: (x.astype("f4") * n.astype("i2"), n.astype("u1") // 3, n % 4),
+    "casts": lambda x, y, n, m: (x.astype("i4"), y.astype("u1"), m.astype("f8"), (x * 9) // 1),
+    "complex": lambda x, y, n, m: ((x + 1j * y) * (2 - 1j), abs(x + 1j * y)),
+    "half": lambda x, y, n, m: (x.astype("f2") * 3 + y.astype("f2"),),
+    "moves": lambda x, y, n, m: (x.T[::-1], np.roll(x, 2), np.pad(n, 1), x[n[:, 0] % 5], x[m]),
+    "joined": lambda x, y, n, m: (np.concatenate([x, y * 2]), np.stack([x, y])[1], np.tile(n, 2)),
+    "patches": patched,
+    "library": lambda x, y, n, m: (x.T @ y + 1, np.linalg.norm(x, axis=0), np.sort(y, 0)[::2]),
+    "where": lambda x, y, n, m: (np.where(m, x, n), np.where(m, 1.5, y), np.clip(x, -1, 0.5)),
+    "several": lambda x, y, n, m: np.linalg.qr(x.T @ y),
+    "numbers": lambda x, y, n, m: (x[3, 1] * 2.0 + y.sum(), (x.mean() - y.mean()) / n.max()),
+}
+
+
+def _values(program: Program, rounds: int = 1) -> list[Any]:
+    """What a program gives the last time."""
+    ours = [fw.asarray(array) for array in arrays()]
+    for _ in range(rounds):
+        found = [np.array(value) for value in program(*ours)]
+    return found
+
+
+@pytest.mark.parametrize("name", PROGRAMS)
+def test_interpreted_values_have_the_bits_of_compiled_ones(name: str) -> None:
+    with np.errstate(all="ignore"):
+        first, later = _values(PROGRAMS[name]), _values(PROGRAMS[name], 40)
+        with fw.options(interpret=False):
+            compiled = _values(PROGRAMS[name])
+        theirs = [np.asarray(value) for value in PROGRAMS[name](*arrays())]
+    for values in (first, later):
+        for ours, want, plain in zip(values, compiled, theirs, strict=True):
+            assert ours.dtype == want.dtype == plain.dtype
+            assert ours.shape == want.shape == plain.shape
+            assert ours.tobytes() == want.tobytes()
+
+
+def _step(x: Any) -> Any:
+    return fw.evaluate(x * 1.25 - abs(x))
+
+
+def test_what_comes_again_is_compiled_and_what_does_not_is_not() -> None:
+    driver.cache_clear()
+    x = fw.asarray(np.linspace(0, 1, 300))
+    _step(x)
+    assert driver.cached() == 0
+    for _ in range(2000):
+        _step(x)
+    assert driver.cached() == 1
+
+
+def test_large_work_is_compiled_at_once() -> None:
+    driver.cache_clear()
+    _step(fw.asarray(np.linspace(0, 1, 300_000)))
+    assert driver.cached() == 1
+
+
+def test_who_listens_sees_kernels() -> None:
+    x = fw.asarray(np.linspace(0, 1, 300))
+    with listen() as profile:
+        _step(x)
+    assert len(profile.kernels) == 1
+
+
+def test_a_value_computed_twice_is_kept() -> None:
+    x = fw.asarray(np.linspace(0, 1, 300))
+    y = x * 3.0
+    for _ in range(2):
+        fw.evaluate(y + 1.0)
+    fw.evaluate(y - 1.0)
+    assert not y._node.args
