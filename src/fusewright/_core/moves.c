@@ -18,10 +18,17 @@ static int64_t size_of(Node *node)
     return size;
 }
 
+/* Whether a value is one number everywhere (`zeros`). */
+static int is_constant(Node *node)
+{
+    return node->kind == VIEW && ((Node *)PyTuple_GET_ITEM(node->args, 0))->kind == SCALAR;
+}
+
 /* Whether a value is computed from few and small ones, so that nothing is gained by waiting. */
 static int is_light(Node *node, int *seen)
 {
-    if (++*seen > LIGHT || node->kind == OPAQUE || (node->kind != LEAF && size_of(node) > SMALL))
+    int held = node->kind == LEAF || node->kind == ASSEMBLE || is_constant(node); /* or to be */
+    if (++*seen > LIGHT || node->kind == OPAQUE || size_of(node) > (held ? COPIED : SMALL))
         return 0;
     for (Py_ssize_t i = 0; i < PyTuple_GET_SIZE(node->args); i++)
         if (!is_light((Node *)PyTuple_GET_ITEM(node->args, i), seen))
@@ -100,12 +107,6 @@ static Node *twin(Node *leaf)
     return made;
 }
 
-/* Whether a value is one number everywhere (`zeros`). */
-static int is_constant(Node *node)
-{
-    return node->kind == VIEW && ((Node *)PyTuple_GET_ITEM(node->args, 0))->kind == SCALAR;
-}
-
 /* Memory that an array may be written in at once, if need be after computing or copying it; NULL, with
    or without an error, where there is none. */
 static Memory *own(Handle *root)
@@ -115,7 +116,7 @@ static Memory *own(Handle *root)
     int seen = 0;
     if (memory != NULL || !moves_at_once() || size_of(base) > COPIED || size_of(base) == 0)
         return memory;
-    if (base->kind != LEAF && !(is_constant(base) || is_light(base, &seen)))
+    if (base->kind != LEAF && !is_light(base, &seen))
         return NULL;
     if (base->kind != LEAF && evaluate(&base, 1) < 0)
         return NULL;

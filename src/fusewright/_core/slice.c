@@ -76,7 +76,7 @@ static int usable(void)
     return failed ? -1 : seen_usable;
 }
 
-#define RECORDED 32 /* small steps of a program that are recorded like all others */
+#define RECORDED 12 /* small steps of a program that are recorded like all others */
 static int small_steps;
 
 int moves_at_once(void)

@@ -42,7 +42,7 @@ LIGHT = 128
 """Operations behind a number that is computed when it is written into an array."""
 CONSTANT = 1 << 16
 """Elements of a constant array that gets memory at its first small write."""
-RECORDED = 32
+RECORDED = 12
 """Small library steps of a program that are recorded like all others."""
 FILLING = 4
 """Writes of single elements in a row after which an array is computed, to be filled in memory."""
