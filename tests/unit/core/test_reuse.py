@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 import warnings
+from collections.abc import Iterator
 
 import numpy as np
 import pytest
@@ -20,8 +21,11 @@ needs_native = pytest.mark.skipif(native is None, reason="there is no native cor
 
 
 @pytest.fixture(autouse=True)
-def nothing_pending() -> None:
+def everything_is_recorded() -> Iterator[None]:
+    """And nothing pending."""
     fw.sync()
+    with fw.options(interpret=False):
+        yield
 
 
 def requests(program: Program) -> tuple[object, ...]:
