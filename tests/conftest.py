@@ -8,13 +8,12 @@ from collections.abc import Iterator
 import pytest
 from tests import evaluators
 
-from fusewright.base.options import defaults, set_defaults
+from fusewright.base.options import set_defaults
 
 
 @pytest.fixture(autouse=True)
 def _compiling() -> Iterator[None]:
-    if defaults().interpret != (evaluators.current == "interpreted"):
-        set_defaults(interpret=not defaults().interpret)
+    set_defaults(interpret=evaluators.current == "interpreted")
     yield
 
 

@@ -31,6 +31,9 @@ def compilations(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> Any:
     """The texts compiled since the test began, with an empty disk cache."""
     texts: list[str] = []
     background.wait()  # for what other tests left to it
+    trace.flush()
+    trace._forget_loop()
+    trace._carried.clear()
     build._image.cache_clear()
     real = compiler.compile_ir
 

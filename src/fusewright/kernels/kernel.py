@@ -10,8 +10,8 @@ from types import FunctionType, MethodType
 from typing import TYPE_CHECKING, Any, Generic, ParamSpec, TypeVar, overload
 
 from fusewright._core import native
-from fusewright.base.errors import ArgumentError, KernelError, UnsupportedError
-from fusewright.base.options import FUSE_LEVELS
+from fusewright.base.errors import ArgumentError, FusewrightError, KernelError, UnsupportedError
+from fusewright.base.options import FUSE_LEVELS, current
 
 if TYPE_CHECKING:
     from fusewright.frontends.kernels.context import Dialect
@@ -96,7 +96,12 @@ class Kernel(Generic[P, R]):
             done, quick = run.quickly(self, args)
             if done:
                 return quick  # type: ignore[no-any-return]
-        result: R = run.run(self, self.bind(*args, **kwargs))
+        try:
+            result: R = run.run(self, self.bind(*args, **kwargs))
+        except FusewrightError as error:
+            if current().debug:
+                raise
+            raise error.with_traceback(None)  # noqa: B904  # twenty frames of ours say nothing
         return result
 
     def bind(self, *args: Any, **kwargs: Any) -> dict[str, Any]:
