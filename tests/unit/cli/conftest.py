@@ -28,6 +28,8 @@ def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Path]:
     monkeypatch.setattr(importlib, "import_module", importlib.import_module)
     modules = set(sys.modules)
     yield tmp_path
+    if options._process is None:
+        options._set_process(before)
     options.set_defaults(**{name: getattr(before, name) for name in options.TABLE})
     for name in set(sys.modules) - modules:
         found = getattr(sys.modules[name], "__file__", None) or ""
