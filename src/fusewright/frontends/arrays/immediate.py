@@ -255,7 +255,8 @@ def _known(value: Any, handle: Handle) -> Any:
     """An operand of ours whose values are known, as NumPy takes it."""
     if type(value) is core.scalar_class:
         known = number(value._node)
-        if known is None and is_light(value._node):
+        waits = root_of(handle)._node.kind == LEAF and current().interpret  # for this number alone
+        if known is None and waits and is_light(value._node):
             trace.evaluate(value._node)
             known = number(value._node)
         return known
