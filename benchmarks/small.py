@@ -29,6 +29,8 @@ import fusewright.numpy as fnp
 SIZES = tuple(10**k for k in range(7))
 STEPS = 20_000
 TURNS = 12
+WARM = 0.05
+"""Seconds."""
 BATCH = 0.0015
 """Seconds of calls between two looks at the clock."""
 SLOWER = 1.1
@@ -134,11 +136,18 @@ def per_call(run: Callable[[], Any], count: int) -> float:
     return (time.perf_counter() - start) / count
 
 
+def warm_up(run: Callable[[], Any]) -> None:
+    """Until whoever compiles on the way has compiled: ours interpret small work for 10 ms first."""
+    end = time.perf_counter() + WARM
+    while time.perf_counter() < end:
+        run()
+
+
 def medians(runs: Sequence[Contestant], turns: int) -> dict[str, float]:
     """Seconds of a call: medians of turns taken in alternation."""
     counts = []
     for each in runs:
-        per_call(each.run, 3)
+        warm_up(each.run)
         counts.append(max(1, min(2000, int(BATCH / max(per_call(each.run, 3), 1e-7)))))
     taken: dict[str, list[float]] = {each.name: [] for each in runs}
     for _ in range(turns):
