@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import subprocess
 import sys
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from typing import Any
 
 import numpy as np
@@ -15,6 +15,7 @@ import fusewright.numpy as fnp
 from fusewright import driver
 from fusewright._core import native
 from fusewright.base import hooks
+from fusewright.frontends.arrays import trace
 from fusewright.runtime import profile
 from fusewright.targets.cpu import threads
 
@@ -47,7 +48,17 @@ def several(steps: int) -> Any:
     return u + v
 
 
+@pytest.fixture
+def nothing_shared() -> Iterator[None]:
+    """No array of another test that shares NumPy's memory makes every record wait."""
+    watched = trace._watched
+    trace.watch(-watched)
+    yield
+    trace.watch(watched)
+
+
 @needs_native
+@pytest.mark.usefixtures("nothing_shared")
 @pytest.mark.parametrize("loop", [values_only, regions, several])
 def test_loops_are_flushed_from_memos(loop: Callable[[int], Any]) -> None:
     fw.evaluate(loop(1000))
