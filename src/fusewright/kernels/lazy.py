@@ -160,4 +160,4 @@ def _raised(found: Specialised, bound: Binding, known: Mapping[int, int]) -> Rec
     try:
         return raising.raise_kernel(found.kernel, parts, Writing(types), known, shapes)
     except NotRaised as why:
-        return why
+        return why.with_traceback(None)  # it is remembered: its frames hold the arrays

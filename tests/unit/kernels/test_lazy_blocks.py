@@ -2,9 +2,12 @@
 
 from __future__ import annotations
 
+import gc
+
 import numpy as np
 
 import fusewright as fw
+from fusewright.frontends.arrays import trace
 
 
 @fw.kernel
@@ -37,6 +40,19 @@ def test_raw_arrays_in_a_lazy_block() -> None:
     assert (b.tolist(), c.tolist()) == ([0, 2, 4, 6], [0, 1, 2.5, 4.25])
     b[:] = 0
     assert c.tolist() == [0, 1, 2.5, 4.25]
+
+
+def test_nothing_remembers_the_arrays_of_a_call() -> None:
+    @fw.kernel
+    def sums(x, y):
+        for i in range(1, x.shape[0]):
+            y[i] = y[i - 1] + x[i]
+
+    before = trace._watched
+    with fw.lazy():
+        sums(np.arange(4.0), np.zeros(4))
+    gc.collect()
+    assert trace._watched == before
 
 
 def test_overlapping_arrays_in_a_lazy_block() -> None:
