@@ -87,7 +87,8 @@ typedef struct {
 } Handle;
 
 extern PyTypeObject NodeType, MemoryType, HandleType, OperatorsType, OpType, FunctionType,
-    ProgramType, LockType, ReplayType, ReplayerType, EvaluatorType, ReductionType, RecorderType;
+    ProgramType, LockType, ReplayType, ReplayerType, EvaluatorType, ReductionType, RecorderType,
+    StepType;
 
 /* node.c */
 extern PyObject *no_args, *no_name;
@@ -125,10 +126,12 @@ int quick_view_write(PyObject *view, Node *value);
 PyObject *read_scalar(const char *at, int dtype); /* NumPy's number; NULL likewise */
 int write_number(char *at, int dtype, PyObject *number); /* 0: Python has to look */
 int moves_at_once(void); /* slice.c: whether small work need not be recorded */
+int is_strict(void);     /* slice.c: whether what has no compiled form is refused */
 PyObject *number_now(Node *node); /* moves.c: of light work; NULL, without an error: not */
 int is_holding(void); /* whether a function is being recorded for replay */
 int is_numpy_integer(PyObject *object);
 PyObject *read_number(const char *at, int dtype); /* operators.c; NULL without an error: not known */
+PyObject *quick_product(PyObject *op, PyObject *left, PyObject *right); /* operators.c; NULL likewise */
 Node *slice_node(PyObject *link, Node *source); /* a new reference */
 
 /* trace.c */
@@ -195,6 +198,6 @@ int program_ready(PyObject *unset);
 
 /* each part's functions */
 extern PyMethodDef view_methods[], operator_methods[], handle_methods[], trace_methods[], slice_methods[], memory_methods[],
-    node_methods[], program_methods[], call_methods[];
+    node_methods[], program_methods[], call_methods[], library_methods[];
 
 #endif

@@ -32,7 +32,8 @@ static int parts_ready(void)
 PyMODINIT_FUNC PyInit__native(void)
 {
     static PyMethodDef *parts[] = {view_methods,  node_methods,  memory_methods, handle_methods, operator_methods,
-                                   trace_methods, slice_methods,  program_methods, call_methods};
+                                   trace_methods, slice_methods,  program_methods, call_methods,
+                                   library_methods};
     static struct {
         const char *name;
         PyTypeObject *type;
@@ -40,7 +41,8 @@ PyMODINIT_FUNC PyInit__native(void)
                  {"Operators", &OperatorsType}, {"Op", &OpType},         {"Function", &FunctionType},
                  {"Program", &ProgramType},     {"Lock", &LockType},     {"Replay", &ReplayType},
                  {"Replayer", &ReplayerType},   {"Evaluator", &EvaluatorType},
-                 {"Reduction", &ReductionType}, {"Recorder", &RecorderType}};
+                 {"Reduction", &ReductionType}, {"Recorder", &RecorderType},
+                 {"Step", &StepType}};
     if (node_ready() < 0)
         return NULL;
     PyObject *module = PyModule_Create(&definition);

@@ -4,7 +4,7 @@
    costs in NumPy, always.  What is written is computed first, so that whatever read the old content
    has read it. */
 
-#include "region.h"
+#include "library.h"
 
 #define SMALL (1 << 15) /* elements: as many are worth a launch of their own */
 #define LIGHT 128  /* operations behind a value that is computed to be moved */
@@ -201,3 +201,5 @@ PyObject *number_now(Node *node)
     return memory ? read_scalar(memory->at + as_size(PyTuple_GET_ITEM(node->value, 1)), node->dtype)
                   : NULL;
 }
+
+Memory *own_memory(Handle *root) { return own(root); }

@@ -3,7 +3,7 @@
    The rules of types are Python's (frontends.arrays.dtypes): whatever an operation meets for the
    first time goes to its `general` function, which fills in the tables below. */
 
-#include "core.h"
+#include "library.h"
 #include <structmember.h>
 
 #define UNKNOWN 0xFF
@@ -171,6 +171,11 @@ static PyObject *quick_two(Op *op, PyObject *left, PyObject *right)
     PyObject *args = left_is ? pair(node, scalar) : pair(scalar, node);
     Py_DECREF(scalar);
     return recorded(op->name, args, weak->result, node->shape);
+}
+
+PyObject *quick_product(PyObject *op, PyObject *left, PyObject *right)
+{
+    return quick_two((Op *)op, left, right);
 }
 
 static PyObject *quick_one(Op *op, PyObject *operand)
@@ -506,8 +511,10 @@ PyObject *read_number(const char *at, int dtype)
 
 PyObject *read_scalar(const char *at, int dtype)
 {
-    PyObject *number = read_number(at, dtype);
-    if (number != NULL)
+    PyObject *number = numpy_number(at, dtype);
+    if (number != NULL || PyErr_Occurred())
+        return number;
+    if ((number = read_number(at, dtype)) != NULL)
         Py_SETREF(number, PyObject_CallOneArg(dtypes[dtype].scalar, number));
     return number;
 }

@@ -27,7 +27,7 @@ static int patches;     /* regions that may be written in place */
 /* ---- options: read when the object in force is another ---------------------------------------- */
 
 static PyObject *seen_options, *seen_features;
-static int seen_usable, seen_fuse, seen_threads, seen_eager;
+static int seen_usable, seen_fuse, seen_threads, seen_eager, seen_strict;
 
 static int read_options(PyObject *options)
 {
@@ -37,13 +37,15 @@ static int read_options(PyObject *options)
     PyObject *threads = PyObject_GetAttrString(options, "threads");
     PyObject *spans = PyObject_GetAttrString(options, "debug");
     PyObject *interpret = PyObject_GetAttrString(options, "interpret");
-    if (target && features && fuse && threads && spans && interpret) {
+    PyObject *strict = PyObject_GetAttrString(options, "strict");
+    if (target && features && fuse && threads && spans && interpret && strict) {
         PyUnicode_InternInPlace(&features);
         seen_usable = PyUnicode_Check(target)
                       && PyUnicode_CompareWithASCIIString(target, "cpu") == 0
                       && !PyObject_IsTrue(spans);
         seen_fuse = PyObject_IsTrue(fuse);
         seen_eager = PyObject_IsTrue(interpret);
+        seen_strict = PyObject_IsTrue(strict);
         seen_threads = threads == Py_None ? 0 : (int)PyLong_AsLong(threads);
         Py_XSETREF(seen_features, Py_NewRef(features));
         Py_XSETREF(seen_options, Py_NewRef(options));
@@ -54,6 +56,7 @@ static int read_options(PyObject *options)
     Py_XDECREF(threads);
     Py_XDECREF(spans);
     Py_XDECREF(interpret);
+    Py_XDECREF(strict);
     return PyErr_Occurred() ? -1 : 0;
 }
 
@@ -88,6 +91,8 @@ int moves_at_once(void)
     small_steps++;
     return 0;
 }
+
+int is_strict(void) { return usable() <= 0 || seen_strict; }
 
 int options_allow(PyObject *options, int *threads)
 {

@@ -2,7 +2,7 @@
 
    Everything else (index arrays, single elements, errors) is the Python function's. */
 
-#include "region.h"
+#include "library.h"
 
 static int holding; /* whether a function is being recorded for replay */
 static PyTypeObject *slice_class;                 /* views.Slice, a tuple of (places, shape) */
@@ -278,6 +278,8 @@ int is_slice(PyObject *link)
 PyObject *handle_getitem(PyObject *handle, PyObject *key)
 {
     PyObject *view = quick_getitem(handle, key);
+    if (view == NULL && !PyErr_Occurred())
+        view = gather_now(handle, key);
     if (view != NULL || PyErr_Occurred())
         return view;
     PyObject *given[2] = {handle, key};
@@ -287,6 +289,8 @@ PyObject *handle_getitem(PyObject *handle, PyObject *key)
 int handle_setitem(PyObject *handle, PyObject *key, PyObject *value)
 {
     int quick = value == NULL ? 0 : quick_setitem(handle, key, value);
+    if (quick == 0 && value != NULL)
+        quick = scatter_now(handle, key, value);
     if (quick != 0)
         return quick < 0 ? -1 : 0;
     PyObject *given[3] = {handle, key, value};

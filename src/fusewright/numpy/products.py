@@ -10,7 +10,7 @@ import numpy as np
 
 from fusewright.base.errors import ShapeError, ValueRangeError
 from fusewright.frontends.arrays import axes as axis_rules
-from fusewright.frontends.arrays import core, opaque, record, reductions
+from fusewright.frontends.arrays import core, immediate, opaque, operators, record, reductions
 from fusewright.frontends.arrays import linalg as recording
 from fusewright.frontends.arrays.core import Handle, wrap
 from fusewright.frontends.arrays.views import Slice, make_view
@@ -283,7 +283,11 @@ def einsum_path(subscripts: Any, *operands: Any, **kwargs: Any) -> Any:
 
 
 EXPORTS: dict[str, Function] = {
-    "matmul": matmul, "dot": dot, "vdot": vdot, "inner": inner, "outer": outer,
+    "matmul": immediate.at_once(np.matmul, matmul, recording.SMALL),
+    "dot": immediate.at_once(
+        np.dot, dot, recording.SMALL, operators.op_of("multiply"), core.array_class.sum
+    ),
+    "vdot": vdot, "inner": inner, "outer": outer,
     "vecdot": vecdot, "matvec": _vector_product(np.matvec, True),
     "vecmat": _vector_product(np.vecmat, False), "tensordot": tensordot, "kron": kron,
     "cross": cross, "einsum": einsum, "einsum_path": einsum_path,

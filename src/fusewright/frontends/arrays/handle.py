@@ -12,7 +12,7 @@ from typing import Any
 import numpy as np
 
 from fusewright._core import native
-from fusewright.frontends.arrays import core, inplace, items, masking, sharing
+from fusewright.frontends.arrays import core, immediate, inplace, items, masking, sharing
 from fusewright.frontends.arrays import dtypes as rules
 from fusewright.frontends.arrays.core import Handle, cast
 from fusewright.frontends.arrays.masking import MaskedOperators
@@ -135,4 +135,5 @@ core.handle_classes = frozenset((Array, View, Scalar))
 if native is not None:
     native.set_classes(Array, Scalar, View)
     native.set_subscripts(Slice, items.getitem, items.setitem, items.delitem)
+    immediate.connect(np._core._multiarray_umath._ARRAY_API)  # type: ignore[attr-defined]
     native.set_conversions(Protocols.__float__, Protocols.__int__, Protocols.__bool__)

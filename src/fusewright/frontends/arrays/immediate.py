@@ -8,6 +8,7 @@ nothing is done at once.
 
 from __future__ import annotations
 
+import functools
 import math
 import operator
 from collections.abc import Callable
@@ -18,12 +19,13 @@ from typing import Any
 
 import numpy as np
 
+from fusewright._core import native
 from fusewright.base.options import current
 from fusewright.frontends.arrays import core, sharing, trace
 from fusewright.frontends.arrays.core import Handle
 from fusewright.frontends.arrays.dtypes import RANGES
 from fusewright.frontends.arrays.views import Places, Slice, root_of, view_node
-from fusewright.ir.dtypes import FLOAT16, FLOAT32, FLOAT64, DType
+from fusewright.ir.dtypes import ALL, FLOAT16, FLOAT32, FLOAT64, DType
 from fusewright.ir.graph import ASSEMBLE, LEAF, MAP, SCALAR, VIEW, Memory, Node
 
 NDArray = np.ndarray[Any, np.dtype[Any]]
@@ -243,12 +245,36 @@ def library(function: Callable[..., Any], *operands: Handle) -> Any:
         result = function(*[sharing.window(operand._node) for operand in operands])
     except (ArithmeticError, IndexError, TypeError, ValueError):
         return None  # the general way says what is wrong
-    if not isinstance(result, np.ndarray):
-        return result
-    return core.wrap_array(sharing.adopted(np.ascontiguousarray(result)))
+    return result if not isinstance(result, np.ndarray) else adopt(result)
 
 
 _steps = 0
+
+
+def adopt(result: NDArray) -> Any:
+    """An array of what NumPy has just made."""
+    if result.base is None and result.flags.c_contiguous:
+        return core.wrap_array(sharing.adopted(result))
+    return core.wrap_array(sharing.copied(result))
+
+
+def at_once(
+    function: Callable[..., Any], general: Callable[..., Any], most: int = 0, *vectors: Any
+) -> Callable[..., Any]:
+    """The general function with the native core in front of it, where there is one: of small values
+    in memory `function` of NumPy's is called there.  A product of more than `most` multiplications
+    is left; one of two `vectors` is recorded with the operation and the reduction given.
+    """
+    if native is None:
+        return general
+    made = native.Step(function, general, most, *vectors)
+    functools.update_wrapper(made, general)
+    return made  # type: ignore[no-any-return]
+
+
+def connect(table: Any) -> None:
+    """Give the native core NumPy's table of C functions."""
+    native.set_numpy(table, tuple(row.numpy for row in ALL), adopt)
 
 
 def _known(value: Any, handle: Handle) -> Any:

@@ -133,7 +133,8 @@ class Methods(Handle):
     var, std = reductions.var, reductions.std
     swapaxes, squeeze, ravel = shaping.swapaxes, shaping.squeeze, shaping.ravel
     diagonal = shaping.diagonal
-    dot, __matmul__ = linalg.dot, linalg.matmul
+    dot = immediate.at_once(np.dot, linalg.dot, linalg.SMALL)
+    __matmul__ = immediate.at_once(np.matmul, linalg.matmul, linalg.SMALL)
     __getitem__, __setitem__ = items.getitem, items.setitem
     __delitem__ = items.delitem
     argsort, argpartition = _library_method("argsort"), _library_method("argpartition")

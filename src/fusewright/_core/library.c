@@ -1,0 +1,567 @@
+/* Library steps at once: products, gathers, scatters, whatever NumPy runs anyhow, of small values.
+
+   Recording such a step pays where it waits for others; of a few elements in memory it costs several times the
+   step.  NumPy gets arrays on our memory, made by its table of C functions, which is part of its binary interface
+   and is looked up when fusewright is imported: building needs no headers of NumPy's.  Without that table, and for
+   whatever is not in memory, not small or not plain, Python does the same (frontends.arrays.immediate). */
+
+#include "library.h"
+#include <structmember.h>
+
+#define SEVERAL (1 << 19)     /* elements of an operand that is computed to be used at once */
+#define LIGHT 128             /* operations behind such an operand */
+#define COPIED_BYTES (1 << 16) /* of a result that moves into a block of the pool */
+#define MOST_OPERANDS 8
+
+/* Places in NumPy's table (numpy/__multiarray_api.h). */
+enum { ARRAY_TYPE = 2, NEW_ARRAY = 94, TO_SCALAR = 60, SET_BASE = 282 };
+#define WRITABLE 0x0400
+#define CONTIGUOUS 0x0001
+
+/* The fields of an array (numpy/ndarraytypes.h). */
+typedef struct {
+    PyObject_HEAD
+    char *at;
+    int dims;
+    Py_ssize_t *extent, *stride;
+    PyObject *base, *dtype;
+    int flags;
+} NumpyArray;
+
+typedef PyObject *(*NewArray)(PyTypeObject *, PyObject *, int, const Py_ssize_t *, const Py_ssize_t *, void *,
+                              int, PyObject *);
+typedef int (*SetBase)(PyObject *, PyObject *);
+typedef PyObject *(*ToScalar)(const void *, PyObject *, PyObject *);
+
+static PyTypeObject *numpy_array; /* NULL while there is no table */
+static NewArray new_array;
+static SetBase set_base;
+static ToScalar to_scalar;
+static PyObject *numpy_dtypes[DTYPES];
+static PyObject *slow_adopt; /* (array) -> handle */
+
+/* ---- values in memory -------------------------------------------------------------------------- */
+
+/* Where a region of a leaf lies. */
+static int spot_in(Node *base, Region *region, Spot *spot)
+{
+    Memory *memory = base->kind == LEAF ? leaf_memory(base) : NULL;
+    if (memory == NULL || region->places != PyTuple_GET_SIZE(base->shape))
+        return 0;
+    PyObject *strides = PyTuple_GET_ITEM(base->value, 2);
+    Py_ssize_t offset = as_size(PyTuple_GET_ITEM(base->value, 1));
+    int empty = 0;
+    memset(spot->stride, 0, (size_t)region->dims * sizeof *spot->stride);
+    for (int i = 0; i < region->places; i++) {
+        Place *place = &region->place[i];
+        Py_ssize_t stride = as_size(PyTuple_GET_ITEM(strides, i));
+        offset += place->start * stride;
+        if (place->out >= 0)
+            spot->stride[place->out] += place->step * stride;
+    }
+    for (int d = 0; d < region->dims; d++)
+        empty |= (spot->extent[d] = region->extent[d]) == 0;
+    spot->memory = memory;
+    spot->at = memory->at + (empty ? 0 : offset);
+    spot->dims = region->dims;
+    spot->dtype = base->dtype;
+    return 1;
+}
+
+static int spot_of_leaf(Node *node, Spot *spot)
+{
+    Memory *memory = node->kind == LEAF ? leaf_memory(node) : NULL;
+    if (memory == NULL || PyTuple_GET_SIZE(node->shape) > MOST_DIMS)
+        return 0;
+    spot->dims = (int)PyTuple_GET_SIZE(node->shape);
+    for (int d = 0; d < spot->dims; d++) {
+        spot->extent[d] = as_size(PyTuple_GET_ITEM(node->shape, d));
+        spot->stride[d] = as_size(PyTuple_GET_ITEM(PyTuple_GET_ITEM(node->value, 2), d));
+    }
+    spot->memory = memory;
+    spot->at = memory->at + as_size(PyTuple_GET_ITEM(node->value, 1));
+    spot->dtype = node->dtype;
+    return 1;
+}
+
+int spot_of(PyObject *handle, Spot *spot)
+{
+    Region region;
+    PyObject *link = view_link_of(handle);
+    if (link != NULL && Py_IS_TYPE(view_base_of(handle), array_class)) {
+        Node *base = ((Handle *)view_base_of(handle))->node;
+        if (base != NULL && base->kind == LEAF)
+            return region_of_link(link, &region) && spot_in(base, &region, spot);
+    }
+    Node *node = handle_node(handle);
+    if (node == NULL) {
+        PyErr_Clear();
+        return 0;
+    }
+    return spot_of_leaf(node, spot);
+}
+
+/* Whether a value is computed from few and small ones. */
+static int is_light(Node *node, int *seen)
+{
+    int64_t size = 1;
+    for (Py_ssize_t i = 0; i < PyTuple_GET_SIZE(node->shape); i++)
+        size *= as_size(PyTuple_GET_ITEM(node->shape, i));
+    if (++*seen > LIGHT || (size > SEVERAL && node->kind != LEAF))
+        return 0;
+    for (Py_ssize_t i = 0; i < PyTuple_GET_SIZE(node->args); i++)
+        if (!is_light((Node *)PyTuple_GET_ITEM(node->args, i), seen))
+            return 0;
+    return 1;
+}
+
+/* Where a handle's value is, if need be after computing it: 1 known, 0 recorded, -1 an error. */
+static int known_spot(PyObject *handle, Spot *spot)
+{
+    int seen = 0;
+    if (spot_of(handle, spot))
+        return 1;
+    Node *node = (Node *)Py_XNewRef(handle_node(handle));
+    if (node == NULL)
+        return -1;
+    int failed = node->kind != LEAF && is_light(node, &seen) && evaluate(&node, 1) < 0;
+    Py_DECREF(node);
+    return failed ? -1 : spot_of(handle, spot);
+}
+
+/* NumPy's array on a value's memory, which lives as long. */
+static PyObject *array_on(Spot *spot, int flags)
+{
+    PyObject *dtype = numpy_dtypes[spot->dtype];
+    if (dtype == NULL)
+        return NULL;
+    PyObject *array = new_array(numpy_array, Py_NewRef(dtype), spot->dims, spot->extent, spot->stride, spot->at,
+                                flags, NULL);
+    if (array != NULL && set_base(array, Py_NewRef(spot->memory)) < 0)
+        Py_CLEAR(array);
+    return array;
+}
+
+/* What NumPy has made, as ours: small ones move to a block of the pool. */
+static PyObject *adopted(PyObject *object)
+{
+    if (!Py_IS_TYPE(object, numpy_array))
+        return Py_NewRef(object);
+    NumpyArray *array = (NumpyArray *)object;
+    int dtype = 0;
+    while (dtype < NO_DTYPE && numpy_dtypes[dtype] != array->dtype)
+        dtype++;
+    Py_ssize_t size = dtype < NO_DTYPE ? dtypes[dtype].itemsize : 0;
+    for (int d = 0; d < array->dims; d++)
+        size *= array->extent[d];
+    if (!(array->flags & CONTIGUOUS) || size == 0 || size > COPIED_BYTES || array->dims > MOST_DIMS)
+        return PyObject_CallOneArg(slow_adopt, object);
+    PyObject *shape = integer_tuple(array->extent, array->dims);
+    PyObject *strides = shape ? contiguous_strides(shape, dtypes[dtype].itemsize) : NULL;
+    PyObject *memory = strides ? allocate(size) : NULL;
+    Node *made = memory ? node_new(LEAF, no_name, Py_NewRef(no_args), dtype, shape) : NULL;
+    if (made != NULL) {
+        memcpy(((Memory *)memory)->at, array->at, (size_t)size);
+        if (node_become_leaf(made, memory, NULL, strides) < 0)
+            Py_CLEAR(made);
+    }
+    Py_XDECREF(shape);
+    Py_XDECREF(strides);
+    Py_XDECREF(memory);
+    return handle_new(made);
+}
+
+/* NumPy's number, as indexing an array of its own gives one. */
+PyObject *numpy_number(const char *at, int dtype)
+{
+    return to_scalar && numpy_dtypes[dtype] ? to_scalar(at, numpy_dtypes[dtype], NULL) : NULL;
+}
+
+/* ---- steps -------------------------------------------------------------------------------------- */
+
+/* What the general way says better: errors of the operands, not of the machine. */
+static int is_refusal(void)
+{
+    return PyErr_ExceptionMatches(PyExc_ArithmeticError) || PyErr_ExceptionMatches(PyExc_IndexError)
+           || PyErr_ExceptionMatches(PyExc_TypeError) || PyErr_ExceptionMatches(PyExc_ValueError);
+}
+
+static void drop_refusal(void)
+{
+    if (PyErr_Occurred() && is_refusal())
+        PyErr_Clear();
+}
+
+static int64_t elements(const Spot *spot)
+{
+    int64_t count = 1;
+    for (int d = 0; d < spot->dims; d++)
+        count *= spot->extent[d];
+    return count;
+}
+
+/* Operands as NumPy takes them; how many are ours, -1 where one is not known or not small. */
+static int converted(PyObject *const *given, Py_ssize_t count, PyObject **made)
+{
+    int ours = 0;
+    Spot spot;
+    for (Py_ssize_t i = 0; i < count; i++) {
+        if (!is_plain(given[i])) {
+            if (PyObject_TypeCheck(given[i], &HandleType) || PyList_Check(given[i]) || PyTuple_Check(given[i]))
+                return -1;
+            made[i] = Py_NewRef(given[i]);
+            continue;
+        }
+        if (known_spot(given[i], &spot) <= 0 || elements(&spot) > SEVERAL
+            || (made[i] = array_on(&spot, 0)) == NULL)
+            return -1;
+        ours++;
+    }
+    return ours;
+}
+
+PyObject *library_now(PyObject *function, PyObject *const *given, Py_ssize_t count)
+{
+    PyObject *made[MOST_OPERANDS] = {NULL}, *result = NULL;
+    if (numpy_array == NULL || count > MOST_OPERANDS || !moves_at_once())
+        return NULL;
+    if (converted(given, count, made) > 0) {
+        result = PyObject_Vectorcall(function, made, (size_t)count, NULL);
+        if (result != NULL)
+            Py_SETREF(result, adopted(result));
+    }
+    for (Py_ssize_t i = 0; i < count; i++)
+        Py_XDECREF(made[i]);
+    drop_refusal();
+    return result;
+}
+
+/* ---- subscripts that are arrays ----------------------------------------------------------------- */
+
+static int is_integer(int dtype) { return dtypes[dtype].kind == 'i' || dtypes[dtype].kind == 'u'; }
+
+/* Whether a list is one of Python's integers. */
+static int are_integers(PyObject *list)
+{
+    for (Py_ssize_t i = 0; i < PyList_GET_SIZE(list); i++)
+        if (!PyLong_CheckExact(PyList_GET_ITEM(list, i)))
+            return 0;
+    return PyList_GET_SIZE(list) > 0;
+}
+
+/* One entry of a subscript as NumPy takes it: NULL where it is none that is known. */
+static PyObject *index_entry(PyObject *entry, int *arrays)
+{
+    Spot spot;
+    if (is_plain(entry)) {
+        int known = known_spot(entry, &spot) > 0 && is_integer(spot.dtype) && spot.dims > 0;
+        ++*arrays;
+        return known ? array_on(&spot, 0) : NULL;
+    }
+    if (Py_IS_TYPE(entry, numpy_array)) {
+        int dtype = 0;
+        while (dtype < NO_DTYPE && numpy_dtypes[dtype] != ((NumpyArray *)entry)->dtype)
+            dtype++;
+        ++*arrays;
+        return dtype < NO_DTYPE && is_integer(dtype) ? Py_NewRef(entry) : NULL;
+    }
+    if (PyList_CheckExact(entry)) {
+        ++*arrays;
+        return are_integers(entry) ? Py_NewRef(entry) : NULL;
+    }
+    int plain = PySlice_Check(entry) || PyLong_CheckExact(entry) || entry == Py_None || is_numpy_integer(entry);
+    return plain ? Py_NewRef(entry) : NULL;
+}
+
+/* A subscript with arrays of integers among its entries, as NumPy takes it; NULL for any other. */
+static PyObject *index_of(PyObject *key)
+{
+    int arrays = 0;
+    if (!PyTuple_CheckExact(key)) {
+        PyObject *index = index_entry(key, &arrays);
+        if (index != NULL && !arrays)
+            Py_CLEAR(index);
+        return index;
+    }
+    Py_ssize_t many = PyTuple_GET_SIZE(key);
+    PyObject *index = PyTuple_New(many);
+    for (Py_ssize_t i = 0; index != NULL && i < many; i++) {
+        PyObject *entry = index_entry(PyTuple_GET_ITEM(key, i), &arrays);
+        if (entry == NULL)
+            Py_CLEAR(index);
+        else
+            PyTuple_SET_ITEM(index, i, entry);
+    }
+    if (index != NULL && !arrays)
+        Py_CLEAR(index);
+    return index;
+}
+
+/* At most so many elements a subscript names. */
+static int64_t reach(PyObject *index, const Spot *spot)
+{
+    PyObject *const *entries = PyTuple_CheckExact(index) ? &PyTuple_GET_ITEM(index, 0) : &index;
+    Py_ssize_t many = PyTuple_CheckExact(index) ? PyTuple_GET_SIZE(index) : 1;
+    int64_t size = 1, longest = 1;
+    int dim = 0;
+    for (Py_ssize_t i = 0; i < many; i++) {
+        int64_t count = PyList_CheckExact(entries[i]) ? PyList_GET_SIZE(entries[i]) : 1;
+        if (Py_IS_TYPE(entries[i], numpy_array))
+            for (int d = 0; d < ((NumpyArray *)entries[i])->dims; d++)
+                count *= ((NumpyArray *)entries[i])->extent[d];
+        longest = count > longest ? count : longest;
+        if (PySlice_Check(entries[i]) && dim < spot->dims)
+            size *= spot->extent[dim];
+        dim += entries[i] != Py_None;
+    }
+    for (; dim < spot->dims; dim++)
+        size *= spot->extent[dim];
+    return size * longest;
+}
+
+/* handle[key] of a value in memory, at once; NULL where it is recorded. */
+PyObject *gather_now(PyObject *handle, PyObject *key)
+{
+    Spot spot;
+    PyObject *result = NULL;
+    if (numpy_array == NULL || !is_plain(handle) || !moves_at_once())
+        return NULL;
+    PyObject *index = index_of(key); /* first: it may compute something */
+    int known = index != NULL && known_spot(handle, &spot) > 0 && reach(index, &spot) <= SEVERAL;
+    PyObject *array = known ? array_on(&spot, 0) : NULL;
+    if (array != NULL && (result = PyObject_GetItem(array, index)) != NULL)
+        Py_SETREF(result, adopted(result));
+    Py_XDECREF(array);
+    Py_XDECREF(index);
+    drop_refusal();
+    return result;
+}
+
+/* What is to be written to elements of a type, as NumPy takes it. */
+static PyObject *written(PyObject *value, int dtype)
+{
+    Spot spot;
+    char word[16];
+    if (!is_plain(value))
+        return write_number(word, dtype, value) ? Py_NewRef(value) : NULL;
+    return known_spot(value, &spot) > 0 && spot.dtype == dtype ? array_on(&spot, 0) : NULL;
+}
+
+/* handle[key] = value at once: 1 done, 0 left to Python, -1 an error. */
+int scatter_now(PyObject *handle, PyObject *key, PyObject *value)
+{
+    Spot spot;
+    PyObject *link = is_plain(handle) ? view_link_of(handle) : NULL;
+    PyObject *root = link ? view_base_of(handle) : handle, *array = NULL, *written_value = NULL;
+    if (numpy_array == NULL || !Py_IS_TYPE(root, array_class) || ((Handle *)handle)->flags != 0
+        || ((Handle *)root)->flags != 0 || ((Handle *)root)->node == NULL || is_strict() || !moves_at_once()
+        || (link != NULL && !is_slice(link)))
+        return 0;
+    PyObject *index = index_of(key);
+    if (index != NULL)
+        written_value = written(value, ((Handle *)root)->node->dtype);
+    if (written_value != NULL && link != NULL)
+        view_forget(handle); /* it holds the old version */
+    if (written_value != NULL && own_memory((Handle *)root) != NULL && spot_of(handle, &spot)
+        && reach(index, &spot) <= SEVERAL)
+        array = array_on(&spot, WRITABLE);
+    int done = array ? PyObject_SetItem(array, index, written_value) == 0 : 0;
+    Py_XDECREF(array);
+    Py_XDECREF(written_value);
+    Py_XDECREF(index);
+    drop_refusal();
+    return PyErr_Occurred() ? -1 : done;
+}
+
+/* ---- the class ---------------------------------------------------------------------------------- */
+
+/* Step(function, general, most=0): a function of NumPy's on what is in memory; else the general one, as for
+   products of more than `most` multiplications. */
+typedef struct {
+    PyObject_HEAD
+    vectorcallfunc call;
+    PyObject *function, *general, *dict;
+    PyObject *product, *sum; /* of two vectors: an Op and a Reduction; or NULL */
+    long long most;
+} Step;
+
+/* Borrowed; NULL, without an error, of what is no plain array. */
+static PyObject *shape_of(PyObject *handle)
+{
+    PyObject *link = is_plain(handle) ? view_link_of(handle) : NULL;
+    if (link != NULL && is_slice(link))
+        return PyTuple_GET_ITEM(link, 1);
+    Node *node = is_plain(handle) ? handle_node(handle) : NULL;
+    PyErr_Clear();
+    return node ? node->shape : NULL;
+}
+
+/* Two vectors of one type and length, whose product is recorded as a sum of products. */
+static int are_vectors(PyObject *left, PyObject *right)
+{
+    PyObject *shape = shape_of(left), *other = shape_of(right);
+    if (shape == NULL || other == NULL || PyTuple_GET_SIZE(shape) != 1 || !same_shape(shape, other))
+        return 0;
+    int dtype = handle_node(left) ? handle_node(left)->dtype : NO_DTYPE;
+    return (dtype == dtype_float64 || dtype == dtype_float32 || dtype == dtype_int64) && handle_node(right)
+           && handle_node(right)->dtype == dtype;
+}
+
+static int is_vector(PyObject *handle)
+{
+    PyObject *shape = shape_of(handle);
+    return shape == NULL || PyTuple_GET_SIZE(shape) < 2;
+}
+
+/* Whether a product of two is worth waiting for others. */
+static int is_large(PyObject *left, PyObject *right, int64_t most)
+{
+    PyObject *shapes[2] = {shape_of(left), shape_of(right)};
+    if (shapes[0] == NULL || shapes[1] == NULL)
+        return 1;
+    int64_t size = 1;
+    for (Py_ssize_t i = 0; i < PyTuple_GET_SIZE(shapes[0]); i++)
+        size *= as_size(PyTuple_GET_ITEM(shapes[0], i));
+    for (Py_ssize_t i = 1; i < PyTuple_GET_SIZE(shapes[1]); i++)
+        size *= as_size(PyTuple_GET_ITEM(shapes[1], i));
+    return size > most;
+}
+
+static PyObject *step_call(PyObject *self, PyObject *const *given, size_t flags, PyObject *names)
+{
+    Step *step = (Step *)self;
+    Py_ssize_t count = PyVectorcall_NARGS(flags);
+    int now = names == NULL && count > 0;
+    if (now && step->sum != NULL) {
+        if (count == 2 && are_vectors(given[0], given[1])) {
+            PyObject *product = quick_product(step->product, given[0], given[1]);
+            PyObject *sum = product ? PyObject_CallOneArg(step->sum, product) : NULL;
+            Py_XDECREF(product);
+            if (sum != NULL || PyErr_Occurred())
+                return sum;
+        }
+        now = count == 2 && !(is_vector(given[0]) && is_vector(given[1]));
+    }
+    if (now && step->most > 0)
+        now = count == 2 && !is_large(given[0], given[1], step->most);
+    PyObject *result = now ? library_now(step->function, given, count) : NULL;
+    if (result != NULL || PyErr_Occurred())
+        return result;
+    return PyObject_Vectorcall(step->general, given, flags, names);
+}
+
+static PyObject *step_make(PyTypeObject *type, PyObject *given, PyObject *names)
+{
+    static char *keywords[] = {"function", "general", "most", "product", "sum", NULL};
+    PyObject *function, *general, *product = NULL, *sum = NULL;
+    long long most = 0;
+    if (!PyArg_ParseTupleAndKeywords(given, names, "OO|LO!O", keywords, &function, &general, &most, &OpType,
+                                     &product, &sum))
+        return NULL;
+    Step *step = (Step *)type->tp_alloc(type, 0);
+    if (step != NULL) {
+        step->call = step_call;
+        step->most = most;
+        step->product = Py_XNewRef(product);
+        step->sum = product ? Py_XNewRef(sum) : NULL;
+        step->function = Py_NewRef(function);
+        step->general = Py_NewRef(general);
+    }
+    return (PyObject *)step;
+}
+
+static int step_traverse(PyObject *self, visitproc visit, void *arg)
+{
+    Py_VISIT(((Step *)self)->function);
+    Py_VISIT(((Step *)self)->general);
+    Py_VISIT(((Step *)self)->product);
+    Py_VISIT(((Step *)self)->sum);
+    Py_VISIT(((Step *)self)->dict);
+    return 0;
+}
+
+static int step_clear(PyObject *self)
+{
+    Py_CLEAR(((Step *)self)->function);
+    Py_CLEAR(((Step *)self)->general);
+    Py_CLEAR(((Step *)self)->product);
+    Py_CLEAR(((Step *)self)->sum);
+    Py_CLEAR(((Step *)self)->dict);
+    return 0;
+}
+
+static void step_dealloc(PyObject *self)
+{
+    PyObject_GC_UnTrack(self);
+    step_clear(self);
+    Py_TYPE(self)->tp_free(self);
+}
+
+static PyObject *step_get(PyObject *self, PyObject *instance, PyObject *owner)
+{
+    (void)owner;
+    return instance == NULL || instance == Py_None ? Py_NewRef(self) : PyMethod_New(self, instance);
+}
+
+/* Pickled and copied by name, as functions are. */
+static PyObject *step_reduce(PyObject *self, PyObject *none)
+{
+    (void)none;
+    return PyObject_GetAttrString(self, "__qualname__");
+}
+
+static PyGetSetDef step_fields[] = {
+    {"__dict__", PyObject_GenericGetDict, PyObject_GenericSetDict, NULL, NULL},
+    {NULL},
+};
+
+static PyMethodDef step_methods[] = {
+    {"__reduce__", step_reduce, METH_NOARGS, "Its name."},
+    {NULL},
+};
+
+PyTypeObject StepType = {
+    PyVarObject_HEAD_INIT(NULL, 0).tp_name = "fusewright._core.Step",
+    .tp_basicsize = sizeof(Step),
+    .tp_flags = Py_TPFLAGS_DEFAULT | Py_TPFLAGS_HAVE_VECTORCALL | Py_TPFLAGS_METHOD_DESCRIPTOR | Py_TPFLAGS_HAVE_GC,
+    .tp_new = step_make,
+    .tp_dealloc = step_dealloc,
+    .tp_traverse = step_traverse,
+    .tp_clear = step_clear,
+    .tp_call = PyVectorcall_Call,
+    .tp_vectorcall_offset = offsetof(Step, call),
+    .tp_dictoffset = offsetof(Step, dict),
+    .tp_descr_get = step_get,
+    .tp_getset = step_fields,
+    .tp_methods = step_methods,
+    .tp_doc = "A library step that is run at once on small values in memory; Step(function, general, most=0).",
+};
+
+/* set_numpy(table, classes of elements, adopt): NumPy's functions, its element types in the order of ours */
+static PyObject *set_numpy(PyObject *module, PyObject *given)
+{
+    (void)module;
+    PyObject *capsule, *rows, *adopt;
+    if (!PyArg_ParseTuple(given, "OO!O", &capsule, &PyTuple_Type, &rows, &adopt))
+        return NULL;
+    void **table = PyCapsule_GetPointer(capsule, NULL);
+    if (table == NULL)
+        return NULL;
+    if (PyTuple_GET_SIZE(rows) >= NO_DTYPE) {
+        PyErr_SetString(PyExc_ValueError, "too many element types");
+        return NULL;
+    }
+    for (Py_ssize_t i = 0; i < PyTuple_GET_SIZE(rows); i++)
+        Py_XSETREF(numpy_dtypes[i], Py_NewRef(PyTuple_GET_ITEM(rows, i)));
+    Py_XSETREF(slow_adopt, Py_NewRef(adopt));
+    new_array = (NewArray)table[NEW_ARRAY];
+    set_base = (SetBase)table[SET_BASE];
+    to_scalar = (ToScalar)table[TO_SCALAR];
+    numpy_array = (PyTypeObject *)Py_NewRef((PyObject *)table[ARRAY_TYPE]);
+    Py_RETURN_NONE;
+}
+
+PyMethodDef library_methods[] = {
+    {"set_numpy", set_numpy, METH_VARARGS, "NumPy's table of functions, its element types, what adopts an array."},
+    {NULL},
+};

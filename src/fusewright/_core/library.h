@@ -1,0 +1,23 @@
+/* What is done at once through NumPy (library.c). */
+
+#ifndef FUSEWRIGHT_LIBRARY_H
+#define FUSEWRIGHT_LIBRARY_H
+
+#include "region.h"
+
+/* Where a value lies in memory. */
+typedef struct {
+    Memory *memory; /* borrowed */
+    char *at;
+    int dtype, dims;
+    Py_ssize_t extent[MOST_DIMS], stride[MOST_DIMS];
+} Spot;
+
+int spot_of(PyObject *handle, Spot *spot); /* of a plain handle; 0 where it is not in memory */
+PyObject *library_now(PyObject *function, PyObject *const *given, Py_ssize_t count); /* NULL: recorded */
+PyObject *gather_now(PyObject *handle, PyObject *key);
+int scatter_now(PyObject *handle, PyObject *key, PyObject *value);
+PyObject *numpy_number(const char *at, int dtype); /* NULL without an error where NumPy's table is not known */
+Memory *own_memory(Handle *root); /* moves.c: that it may be written in at once; NULL where it may not */
+
+#endif
