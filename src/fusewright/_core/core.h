@@ -88,7 +88,7 @@ typedef struct {
 
 extern PyTypeObject NodeType, MemoryType, HandleType, OperatorsType, OpType, FunctionType,
     ProgramType, LockType, ReplayType, ReplayerType, EvaluatorType, ReductionType, RecorderType,
-    StepType;
+    StepType, OverrideType;
 
 /* node.c */
 extern PyObject *no_args, *no_name;
@@ -130,6 +130,8 @@ int is_strict(void);     /* slice.c: whether what has no compiled form is refuse
 PyObject *number_now(Node *node); /* moves.c: of light work; NULL, without an error: not */
 int is_holding(void); /* whether a function is being recorded for replay */
 int is_numpy_integer(PyObject *object);
+int is_numpy_number(PyObject *object);
+PyObject *operator_result(PyObject *op, PyObject *left, PyObject *right); /* as of Python's operators; NULL likewise */
 PyObject *read_number(const char *at, int dtype); /* operators.c; NULL without an error: not known */
 PyObject *quick_product(PyObject *op, PyObject *left, PyObject *right); /* operators.c; NULL likewise */
 Node *slice_node(PyObject *link, Node *source); /* a new reference */

@@ -74,17 +74,52 @@ void view_forget(PyObject *view)
     Py_XSETREF(*field(view, view_cached), Py_NewRef(Py_None));
 }
 
+static PyObject *spare_view[SPARE];
+static int spare_views;
+
+/* Untracked, as arrays are: what a view holds never holds the view. */
 PyObject *view_new(PyObject *base, PyObject *link, int flags)
 {
-    PyObject *view = view_class->tp_alloc(view_class, 0);
+    PyObject *view = spare_views > 0 ? PyObject_Init(spare_view[--spare_views], view_class)
+                                     : (PyObject *)PyObject_GC_New(Handle, view_class);
     if (view != NULL) {
         *field(view, view_base) = Py_NewRef(base);
         *field(view, view_link) = Py_NewRef(link);
         *field(view, view_version) = Py_NewRef(Py_None);
         *field(view, view_cached) = Py_NewRef(Py_None);
         ((Handle *)view)->flags = flags;
+        ((Handle *)view)->node = NULL;
+        ((Handle *)view)->weak = NULL;
     }
     return view;
+}
+
+/* As public_dealloc, with the fields of the Python class; of what derives from it CPython's is called. */
+static destructor inherited_dealloc;
+static void view_dealloc(PyObject *self)
+{
+    PyTypeObject *type = Py_TYPE(self);
+    if (type != view_class) {
+        inherited_dealloc(self);
+        return;
+    }
+    if (PyObject_GC_IsTracked(self))
+        PyObject_GC_UnTrack(self);
+    Py_TRASHCAN_BEGIN(self, view_dealloc) /* views of views of views */
+    Handle *handle = (Handle *)self;
+    if (handle->weak != NULL)
+        PyObject_ClearWeakRefs(self);
+    Py_CLEAR(*field(self, view_cached));
+    Py_CLEAR(*field(self, view_version));
+    Py_CLEAR(*field(self, view_link));
+    Py_CLEAR(*field(self, view_base));
+    Py_CLEAR(handle->node);
+    if (spare_views < SPARE)
+        spare_view[spare_views++] = self;
+    else
+        type->tp_free(self);
+    Py_DECREF(type);
+    Py_TRASHCAN_END
 }
 
 Node *handle_node(PyObject *handle)
@@ -243,6 +278,9 @@ static PyObject *set_classes(PyObject *module, PyObject *given)
     scalar_class = (PyTypeObject *)Py_NewRef(scalar);
     view_class = (PyTypeObject *)Py_NewRef(view);
     array->tp_dealloc = scalar->tp_dealloc = public_dealloc;
+    if (view->tp_dealloc != view_dealloc)
+        inherited_dealloc = view->tp_dealloc;
+    view->tp_dealloc = view_dealloc;
     Py_RETURN_NONE;
 }
 

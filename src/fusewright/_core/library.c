@@ -14,7 +14,8 @@
 #define MOST_OPERANDS 8
 
 /* Places in NumPy's table (numpy/__multiarray_api.h). */
-enum { ARRAY_TYPE = 2, NEW_ARRAY = 94, TO_SCALAR = 60, SET_BASE = 282 };
+enum { ARRAY_TYPE = 2, NEW_ARRAY = 94, TO_SCALAR = 60, SET_BASE = 282, FUNCTIONS_OF = 365 };
+#define DOT (21 + 6) /* in an element type's functions: after the casts, the seventh */
 #define WRITABLE 0x0400
 #define CONTIGUOUS 0x0001
 
@@ -32,12 +33,16 @@ typedef PyObject *(*NewArray)(PyTypeObject *, PyObject *, int, const Py_ssize_t 
                               int, PyObject *);
 typedef int (*SetBase)(PyObject *, PyObject *);
 typedef PyObject *(*ToScalar)(const void *, PyObject *, PyObject *);
+typedef void (*Dot)(char *, Py_ssize_t, char *, Py_ssize_t, char *, Py_ssize_t, void *);
+
+typedef void **(*FunctionsOf)(PyObject *);
 
 static PyTypeObject *numpy_array; /* NULL while there is no table */
 static NewArray new_array;
 static SetBase set_base;
 static ToScalar to_scalar;
 static PyObject *numpy_dtypes[DTYPES];
+static Dot dots[DTYPES];
 static PyObject *slow_adopt; /* (array) -> handle */
 
 /* ---- values in memory -------------------------------------------------------------------------- */
@@ -115,15 +120,17 @@ static int is_light(Node *node, int *seen)
     return 1;
 }
 
-/* Where a handle's value is, if need be after computing it: 1 known, 0 recorded, -1 an error. */
+/* Where a handle's value is, if need be after computing it: 1 known, 0 recorded, -1 an error.  Of a view the array
+   it looks into is computed: there will be other views of it. */
 static int known_spot(PyObject *handle, Spot *spot)
 {
     int seen = 0;
     if (spot_of(handle, spot))
         return 1;
-    Node *node = (Node *)Py_XNewRef(handle_node(handle));
+    PyObject *base = view_link_of(handle) ? view_base_of(handle) : handle;
+    Node *node = is_plain(base) ? (Node *)Py_XNewRef(handle_node(base)) : NULL;
     if (node == NULL)
-        return -1;
+        return PyErr_Occurred() ? -1 : 0;
     int failed = node->kind != LEAF && is_light(node, &seen) && evaluate(&node, 1) < 0;
     Py_DECREF(node);
     return failed ? -1 : spot_of(handle, spot);
@@ -234,6 +241,22 @@ PyObject *library_now(PyObject *function, PyObject *const *given, Py_ssize_t cou
         Py_XDECREF(made[i]);
     drop_refusal();
     return result;
+}
+
+/* The product of two vectors in memory, by the function that NumPy's products end in; NULL likewise.  Strides that
+   BLAS does not take are left: `dot` copies such vectors first, `matmul` does not. */
+static PyObject *product_now(PyObject *left, PyObject *right)
+{
+    Spot x, y;
+    char word[16];
+    if (numpy_array == NULL || !is_plain(left) || !is_plain(right) || !spot_of(left, &x) || !spot_of(right, &y)
+        || x.dims != 1 || y.dims != 1 || x.dtype != y.dtype || x.extent[0] != y.extent[0] || x.extent[0] < 1
+        || x.stride[0] <= 0 || y.stride[0] <= 0 || x.extent[0] > SEVERAL || !strchr("fc", dtypes[x.dtype].kind)
+        || dots[x.dtype] == NULL || dtypes[x.dtype].itemsize < 4 || dtypes[x.dtype].itemsize > 16
+        || !moves_at_once())
+        return NULL;
+    dots[x.dtype](x.at, x.stride[0], y.at, y.stride[0], word, x.extent[0], NULL);
+    return numpy_number(word, x.dtype);
 }
 
 /* ---- subscripts that are arrays ----------------------------------------------------------------- */
@@ -434,6 +457,9 @@ static PyObject *step_call(PyObject *self, PyObject *const *given, size_t flags,
     int now = names == NULL && count > 0;
     if (now && step->sum != NULL) {
         if (count == 2 && are_vectors(given[0], given[1])) {
+            PyObject *number = sum_now(given[0], given[1], 0);
+            if (number != NULL || PyErr_Occurred())
+                return number;
             PyObject *product = quick_product(step->product, given[0], given[1]);
             PyObject *sum = product ? PyObject_CallOneArg(step->sum, product) : NULL;
             Py_XDECREF(product);
@@ -441,6 +467,11 @@ static PyObject *step_call(PyObject *self, PyObject *const *given, size_t flags,
                 return sum;
         }
         now = count == 2 && !(is_vector(given[0]) && is_vector(given[1]));
+    }
+    if (now && step->most > 0 && step->sum == NULL && count == 2) {
+        PyObject *number = product_now(given[0], given[1]);
+        if (number != NULL || PyErr_Occurred())
+            return number;
     }
     if (now && step->most > 0)
         now = count == 2 && !is_large(given[0], given[1], step->most);
@@ -554,6 +585,8 @@ static PyObject *set_numpy(PyObject *module, PyObject *given)
     for (Py_ssize_t i = 0; i < PyTuple_GET_SIZE(rows); i++)
         Py_XSETREF(numpy_dtypes[i], Py_NewRef(PyTuple_GET_ITEM(rows, i)));
     Py_XSETREF(slow_adopt, Py_NewRef(adopt));
+    for (Py_ssize_t i = 0; i < PyTuple_GET_SIZE(rows); i++)
+        dots[i] = (Dot)((FunctionsOf)table[FUNCTIONS_OF])(numpy_dtypes[i])[DOT];
     new_array = (NewArray)table[NEW_ARRAY];
     set_base = (SetBase)table[SET_BASE];
     to_scalar = (ToScalar)table[TO_SCALAR];

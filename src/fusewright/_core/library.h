@@ -17,6 +17,7 @@ int spot_of(PyObject *handle, Spot *spot); /* of a plain handle; 0 where it is n
 PyObject *library_now(PyObject *function, PyObject *const *given, Py_ssize_t count); /* NULL: recorded */
 PyObject *gather_now(PyObject *handle, PyObject *key);
 int scatter_now(PyObject *handle, PyObject *key, PyObject *value);
+PyObject *sum_now(PyObject *left, PyObject *right, int is_mean); /* sums.c: of one or of products; NULL likewise */
 PyObject *numpy_number(const char *at, int dtype); /* NULL without an error where NumPy's table is not known */
 Memory *own_memory(Handle *root); /* moves.c: that it may be written in at once; NULL where it may not */
 

@@ -42,7 +42,8 @@ PyMODINIT_FUNC PyInit__native(void)
                  {"Program", &ProgramType},     {"Lock", &LockType},     {"Replay", &ReplayType},
                  {"Replayer", &ReplayerType},   {"Evaluator", &EvaluatorType},
                  {"Reduction", &ReductionType}, {"Recorder", &RecorderType},
-                 {"Step", &StepType}};
+                 {"Step", &StepType},
+                 {"Override", &OverrideType}};
     if (node_ready() < 0)
         return NULL;
     PyObject *module = PyModule_Create(&definition);

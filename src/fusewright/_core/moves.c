@@ -8,6 +8,7 @@
 
 #define SMALL (1 << 15) /* elements: as many are worth a launch of their own */
 #define LIGHT 128  /* operations behind a value that is computed to be moved */
+#define FILLED 8 /* writes after which an array that is not light is computed, to be filled in memory */
 #define COPIED (1 << 24) /* elements of an array that gets memory of its own to be written in */
 
 static int64_t size_of(Node *node)
@@ -33,6 +34,21 @@ static int is_light(Node *node, int *seen)
     for (Py_ssize_t i = 0; i < PyTuple_GET_SIZE(node->args); i++)
         if (!is_light((Node *)PyTuple_GET_ITEM(node->args, i), seen))
             return 0;
+    return 1;
+}
+
+/* Whether the last versions were each made by a small write: the next ones will be, too. */
+static int is_being_filled(Node *node)
+{
+    int64_t size = size_of(node);
+    for (int i = 0; i < FILLED; i++) {
+        if (node->kind != ASSEMBLE || PyTuple_GET_SIZE(node->args) != 2)
+            return 0;
+        int64_t piece = size_of((Node *)PyTuple_GET_ITEM(node->args, 1));
+        if (piece > SMALL || piece * FILLED > size)
+            return 0;
+        node = (Node *)PyTuple_GET_ITEM(node->args, 0);
+    }
     return 1;
 }
 
@@ -116,7 +132,7 @@ static Memory *own(Handle *root)
     int seen = 0;
     if (memory != NULL || !moves_at_once() || size_of(base) > COPIED || size_of(base) == 0)
         return memory;
-    if (base->kind != LEAF && !is_light(base, &seen))
+    if (base->kind != LEAF && !is_light(base, &seen) && !is_being_filled(base))
         return NULL;
     if (base->kind != LEAF && evaluate(&base, 1) < 0)
         return NULL;

@@ -391,6 +391,20 @@ static PyObject *numbered(PyObject *result)
     return result;
 }
 
+int is_numpy_number(PyObject *object)
+{
+    for (int i = 0; i < DTYPES; i++)
+        if (dtypes[i].scalar != NULL && Py_IS_TYPE(object, (PyTypeObject *)dtypes[i].scalar))
+            return 1;
+    return 0;
+}
+
+PyObject *operator_result(PyObject *op, PyObject *left, PyObject *right)
+{
+    PyObject *result = quick_two((Op *)op, left, right);
+    return result ? numbered(result) : NULL;
+}
+
 static PyObject *two(int which, PyObject *left, PyObject *right)
 {
     PyObject *result = quick_two(operators[which], left, right);

@@ -42,13 +42,18 @@ typedef struct {
     int64_t *completes, *lasts;
 } Step;
 
+#define MOST_UNNOTED 64 /* short runs that are told of at once */
+#define LONG_RUN 20e-6  /* seconds */
+
 typedef struct {
     PyObject_HEAD
     int64_t fetches, leaves, steps, slots;
     Fetch *fetch;
     int64_t *leaf, *code;
     Step *step;
-    PyObject *note;   /* called after each run, with its seconds, while it is not None */
+    PyObject *note;   /* called with the seconds of runs, and how many, while it is not None */
+    double unnoted;
+    Py_ssize_t runs;
     PyObject *owner;  /* keeps the kernels' code */
     PyObject *blocks; /* the bytes that the pointers above point into */
 } Program;
@@ -364,7 +369,12 @@ int program_run(PyObject *self, Node **order, int threads)
     if (failed)
         return -1;
     if (began > 0 && program->note != Py_None) { /* another thread may have taken it meanwhile */
-        PyObject *told = PyObject_CallFunction(program->note, "d", now() - began);
+        program->unnoted += now() - began;
+        if (++program->runs < MOST_UNNOTED && program->unnoted < LONG_RUN)
+            return 1;
+        PyObject *told = PyObject_CallFunction(program->note, "dn", program->unnoted, program->runs);
+        program->unnoted = 0;
+        program->runs = 0;
         if (told == NULL)
             return -1;
         Py_DECREF(told);
@@ -500,6 +510,8 @@ static PyObject *program_make(PyTypeObject *type, PyObject *given, PyObject *nam
     if (program == NULL)
         return NULL;
     program->note = Py_NewRef(Py_None);
+    program->unnoted = 0;
+    program->runs = 0;
     program->owner = Py_NewRef(Py_None);
     program->slots = slots;
     program->steps = PyTuple_GET_SIZE(steps);
@@ -566,7 +578,7 @@ static PyMethodDef program_type_methods[] = {
 };
 
 static PyMemberDef program_members[] = {
-    {"note", T_OBJECT, offsetof(Program, note), 0, "Called with each run's seconds while not None."},
+    {"note", T_OBJECT, offsetof(Program, note), 0, "Called with the seconds of runs, and how many, while not None."},
     {"owner", T_OBJECT, offsetof(Program, owner), 0, "What keeps the code of the kernels."},
     {NULL},
 };

@@ -3,7 +3,7 @@
    Of an array whose type is the result's, over all dims or one of them; everything else is the
    general function's (frontends.arrays.reductions). */
 
-#include "core.h"
+#include "library.h"
 #include <structmember.h>
 
 #define MOST_RANK 8
@@ -11,6 +11,7 @@
 typedef struct {
     PyObject_HEAD
     vectorcallfunc call;
+    int sums;
     PyObject *op, *general, *dict;
     PyObject *divide; /* of a mean: the Op that divides the sum by the count; else None */
     char knows[DTYPES];
@@ -125,6 +126,11 @@ static PyObject *reduction_call(PyObject *callable, PyObject *const *given, size
     Reduction *self = (Reduction *)callable;
     Py_ssize_t count = PyVectorcall_NARGS(flags);
     Over over;
+    if (count == 1 && names == NULL && self->sums) {
+        PyObject *number = sum_now(given[0], NULL, self->divide != Py_None);
+        if (number != NULL || PyErr_Occurred())
+            return number;
+    }
     if (count > 0 && is_plain(given[0])) {
         Node *node = handle_node(given[0]);
         if (node == NULL)
@@ -160,6 +166,7 @@ static PyObject *reduction_make(PyTypeObject *type, PyObject *given, PyObject *n
         self->op = op;
         self->general = Py_NewRef(general);
         self->divide = Py_NewRef(divide);
+        self->sums = PyUnicode_CompareWithASCIIString(op, "sum") == 0;
     }
     return (PyObject *)self;
 }

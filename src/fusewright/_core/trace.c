@@ -16,6 +16,8 @@ static Py_ssize_t gate;
 static int armed; /* whether places in loops are being watched */
 static int native; /* whether requests go to our own driver */
 
+#define FEW 8 /* values that are left behind: of an expression half done, no loop's work */
+
 #define UNCOUNTED (1 << 20) /* bytes of results that may add up before Python counts them */
 static int64_t uncounted;
 
@@ -287,7 +289,7 @@ int evaluate(Node **nodes, Py_ssize_t count)
         done = left_to_python(nodes, count);
     else if (done > 0) {
         PyObject *noted = count_bytes(nbytes) < 0 ? NULL : Py_NewRef(Py_None);
-        if (noted != NULL && (armed || PyList_GET_SIZE(pending) > 0))
+        if (noted != NULL && (armed || gate < 0 || PyList_GET_SIZE(pending) > FEW))
             Py_SETREF(noted, PyObject_CallNoArgs(settle));
         done = noted == NULL ? -1 : 0;
         Py_XDECREF(noted);

@@ -38,6 +38,9 @@ def dotted(a: Any, b: Any) -> Any:
             f"{left.shape[0]} (dim 0) != {right.shape[0]} (dim 0)"
         )
     if left.dtype is right.dtype is FLOAT64 and isinstance(a, Handle) and isinstance(b, Handle):
+        number = immediate.total(a, b)
+        if number is not None:
+            return number
         product: Any = operator.mul(a, b)
         return product.sum()
     dtype = recording.product_type(left, right)

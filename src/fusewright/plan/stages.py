@@ -102,15 +102,16 @@ def _read_elsewhere(order: Sequence[Node], steps: Sequence[Step], values: Values
     """Stages that work in place although another step reads the memory they write."""
     refused = set()
     patches = [s for s in steps if isinstance(s, Stage) and s.update not in (-1, s.slot)]
+    readers: dict[object, set[int]] = {}  # of a slot, and of a leaf's memory: who reads it
+    for step in steps if patches else ():
+        for slot in _step_reads(step):
+            for what in (slot, _memory(order[slot])):
+                readers.setdefault(what, set()).add(step.slot)
     for patch in patches:
         memory = _memory(order[patch.update])
-        for step in steps:
-            if step.slot == patch.slot:
-                continue
-            for slot in _step_reads(step):
-                shared = memory is not None and _memory(order[slot]) is memory
-                if slot == patch.update or shared:  # steps may be reordered
-                    refused.add(patch.slot)
+        others = readers.get(patch.update, set()) | (readers.get(memory, set()) if memory else set())
+        if others - {patch.slot}:  # steps may be reordered
+            refused.add(patch.slot)
     return frozenset(refused)
 
 

@@ -20,6 +20,8 @@ def seen(value: Any) -> str:
         return f"{type(value).__name__}({', '.join(map(seen, value))})"
     if isinstance(value, fw.Array | np.ndarray | np.generic):
         kind, host = type(value).__name__, np.asarray(value)
+        if isinstance(value, np.generic) or kind == "Scalar":  # lazy, or computed at once
+            kind = "number"
     else:
         return f"{type(value).__name__} {value!r}"
     if host.dtype == object:

@@ -230,15 +230,10 @@ def library(function: Callable[..., Any], *operands: Handle) -> Any:
     """A step that NumPy runs anyhow, at once; None where operands are not computed yet or not
     small, and for the first ones of a program: a short one can be looked at as a whole.
     """
-    global _steps
-    if trace.is_held() or not current().interpret or current().spans:
-        return None
     for operand in operands:
-        node = operand._node
-        if not is_light(node, SEVERAL):
+        if not is_light(operand._node, SEVERAL):
             return None
-    _steps += 1
-    if _steps <= RECORDED:
+    if not is_now():
         return None
     trace.evaluate(*[operand._node for operand in operands])
     try:
@@ -249,6 +244,51 @@ def library(function: Callable[..., Any], *operands: Handle) -> Any:
 
 
 _steps = 0
+
+
+def is_now() -> bool:
+    """Whether small work need not be recorded: asked once for each step."""
+    global _steps
+    if trace.is_held() or not current().interpret or current().spans:
+        return False
+    _steps += _steps <= RECORDED
+    return _steps > RECORDED
+
+
+def total(left: Any, right: Any = None, mean: bool = False) -> Any:
+    """The sum (or mean) of a short vector in memory, or of the products of two, in the order of
+    compiled code (decision 0006); None where it is recorded.
+    """
+    vectors = [left] if right is None else [left, right]
+    nodes = [v._node if type(v) in core.handle_classes else None for v in vectors]
+    first = nodes[0]
+    if first is None or first.dtype not in LANES or not 0 < math.prod(first.shape) <= SMALL:
+        return None
+    for node in nodes:
+        same = node is not None and node.dtype is first.dtype and node.shape == first.shape
+        if not same or node.kind != LEAF or len(node.shape) != 1:
+            return None
+    if not is_now():
+        return None
+    values = [sharing.window(node) for node in nodes if node is not None]
+    with np.errstate(all="ignore"):
+        product = values[0] if right is None else values[0] * values[1]
+        sum_ = _by_lanes(product, LANES[first.dtype])
+        return sum_ / sum_.dtype.type(len(product)) if mean else sum_
+
+
+LANES = {FLOAT64: 16, FLOAT32: 32}
+
+
+def _by_lanes(values: NDArray, lanes: int) -> Any:
+    rows = np.full((-(-len(values) // lanes), lanes), -0.0, values.dtype)
+    rows.reshape(-1)[: len(values)] = values
+    lane = np.full(lanes, -0.0, values.dtype)
+    for row in rows:
+        lane += row
+    while len(lane) > 1:
+        lane = lane[: len(lane) // 2] + lane[len(lane) // 2 :]
+    return lane[0]
 
 
 def adopt(result: NDArray) -> Any:

@@ -10,6 +10,7 @@ from typing import Any
 
 import numpy as np
 
+from fusewright._core import native
 from fusewright.base.errors import ArgumentError, ValueRangeError
 from fusewright.frontends.arrays import (
     core,
@@ -23,7 +24,7 @@ from fusewright.frontends.arrays import (
     views,
 )
 from fusewright.frontends.arrays.core import Handle, wrap, wrap_array
-from fusewright.frontends.arrays.operators import overrides
+from fusewright.frontends.arrays.operators import op_of, overrides
 
 namespace: list[Any] = []
 """The module `__array_namespace__` answers with: `fusewright.numpy` puts itself here."""
@@ -40,6 +41,19 @@ REFLECTED: dict[np.ufunc, Callable[[Any, Any], Any]] = {
     np.greater_equal: operator.le,
 }
 """What a number of NumPy's to the left of an array leaves to us, as the array's operator."""
+
+
+def _quick(general: Callable[..., Any]) -> Callable[..., Any]:
+    """The same method with the native core in front of it, where there is one."""
+    if native is None:
+        return general
+    names = {
+        np.add: "add", np.subtract: "subtract", np.multiply: "multiply",
+        np.true_divide: "divide", np.less: "less", np.less_equal: "less_equal",
+        np.greater: "greater", np.greater_equal: "greater_equal",
+    }  # fmt: skip
+    ops = {ufunc: op_of(name) for ufunc, name in names.items()}
+    return native.Override(ops, general)  # type: ignore[no-any-return]
 
 
 class Protocols(Handle):
@@ -59,6 +73,7 @@ class Protocols(Handle):
             return np.array(sharing.content(self), dtype=wanted, copy=True)
         return sharing.lend(self, views.root_of(self))
 
+    @_quick
     def __array_ufunc__(self, ufunc: np.ufunc, method: str, *inputs: Any, **kwargs: Any) -> Any:
         reflected = REFLECTED.get(ufunc)
         if reflected is not None and method == "__call__" and not kwargs:

@@ -15,7 +15,7 @@ import numpy as np
 from fusewright._core import native
 from fusewright.base.errors import DTypeError, ShapeError
 from fusewright.frontends.arrays import axes as axis_rules
-from fusewright.frontends.arrays import core, inplace, record, sharing, trace
+from fusewright.frontends.arrays import core, immediate, inplace, record, sharing, trace
 from fusewright.frontends.arrays.core import Handle, cast, wrap
 from fusewright.frontends.arrays.dtypes import as_dtype
 from fusewright.frontends.arrays.operators import op_of
@@ -100,7 +100,7 @@ def quick(name: str, general: Callable[..., Any]) -> Callable[..., Any]:
     its own type over all dims or one of them is recorded there.
     """
     if native is None:
-        return general
+        return _at_once(name, general) if name in ("sum", "mean") else general
     op = "sum" if name == "mean" else name
     made = native.Reduction(op, general, op_of("divide") if name == "mean" else None)
     for dtype in EVERY_TYPE:
@@ -109,6 +109,18 @@ def quick(name: str, general: Callable[..., Any]) -> Callable[..., Any]:
             made.learn(dtype)
     functools.update_wrapper(made, general)
     return made  # type: ignore[no-any-return]
+
+
+def _at_once(name: str, general: Callable[..., Any]) -> Callable[..., Any]:
+    @functools.wraps(general)
+    def reduce(*args: Any, **kwargs: Any) -> Any:
+        if len(args) == 1 and not kwargs:
+            number = immediate.total(args[0], mean=name == "mean")
+            if number is not None:
+                return number
+        return general(*args, **kwargs)
+
+    return reduce
 
 
 def finish(node: Node, out: Any) -> Any:

@@ -237,6 +237,8 @@ def expand_dims(handle: Handle, axis: Any) -> Any:
 def flip(handle: Handle, axis: Any = None) -> Any:
     """Elements in reverse order along axes: a view."""
     shape = handle._shape
+    if axis is None and len(shape) == 1:
+        return handle[::-1]  # type: ignore[index]
     turned = axis_rules.many_axes(axis, len(shape))
     places = tuple(
         (dim, n - 1, -1) if dim in turned and n else (dim, 0, 1) for dim, n in enumerate(shape)

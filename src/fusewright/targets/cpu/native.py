@@ -99,8 +99,8 @@ def _program(runner: Runner) -> Any:
     return made
 
 
-def _note(made: Any, runner: Runner, seconds: float) -> None:
-    runner.note_run(seconds)
+def _note(made: Any, runner: Runner, seconds: float, runs: int) -> None:
+    runner.note_run(seconds, runs)
     if runner.improve is None:
         made.note = None
 

@@ -140,9 +140,9 @@ class Runner:
             array = np.array(result, dtype=node.dtype.numpy, order="C", ndmin=1)
         memories[slot] = (memory_of(array), 0)
 
-    def note_run(self, seconds: float) -> None:
-        """Count a run; what runs again is worth better code."""
-        self.runs += 1
+    def note_run(self, seconds: float, runs: int = 1) -> None:
+        """Count runs; what runs again is worth better code."""
+        self.runs += runs
         self.trial -= seconds
         if self.improve is not None and self.runs >= HOT and self.trial <= 0:
             background.submit(self.improve)

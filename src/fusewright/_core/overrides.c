@@ -1,0 +1,78 @@
+/* `np.float64(2) * x`: what a number of NumPy's to the left of an array leaves to us comes through
+   `__array_ufunc__`; everything else of that protocol is Python's. */
+
+#include "core.h"
+#include <stddef.h>
+
+typedef struct {
+    PyObject_HEAD
+    vectorcallfunc call;
+    PyObject *ops;     /* by NumPy's ufunc: the Op to be recorded */
+    PyObject *general; /* (self, ufunc, method, *inputs, **kwargs) */
+} Override;
+
+static PyObject *call_name;
+
+/* override(self, ufunc, method, left, right) */
+static PyObject *override_call(PyObject *self, PyObject *const *given, size_t flags, PyObject *names)
+{
+    Override *override = (Override *)self;
+    int plain = PyVectorcall_NARGS(flags) == 5 && (names == NULL || PyTuple_GET_SIZE(names) == 0);
+    if (plain && !is_plain(given[3]) && is_plain(given[4]) && is_numpy_number(given[3])
+        && PyUnicode_Check(given[2]) && PyUnicode_Compare(given[2], call_name) == 0) {
+        PyObject *op = PyDict_GetItemWithError(override->ops, given[1]);
+        PyObject *result = op ? operator_result(op, given[3], given[4]) : NULL;
+        if (result != NULL || PyErr_Occurred())
+            return result;
+    }
+    return PyObject_Vectorcall(override->general, given, flags, names);
+}
+
+static PyObject *override_make(PyTypeObject *type, PyObject *given, PyObject *names)
+{
+    static char *keywords[] = {"ops", "general", NULL};
+    PyObject *ops, *general;
+    if (!PyArg_ParseTupleAndKeywords(given, names, "O!O", keywords, &PyDict_Type, &ops, &general))
+        return NULL;
+    PyObject *key, *op;
+    for (Py_ssize_t i = 0; PyDict_Next(ops, &i, &key, &op);)
+        if (!Py_IS_TYPE(op, &OpType)) {
+            PyErr_SetString(PyExc_TypeError, "an operation is an Op");
+            return NULL;
+        }
+    if (call_name == NULL && (call_name = PyUnicode_InternFromString("__call__")) == NULL)
+        return NULL;
+    Override *override = (Override *)type->tp_alloc(type, 0);
+    if (override != NULL) {
+        override->call = override_call;
+        override->ops = Py_NewRef(ops);
+        override->general = Py_NewRef(general);
+    }
+    return (PyObject *)override;
+}
+
+static PyObject *override_get(PyObject *self, PyObject *instance, PyObject *owner)
+{
+    (void)owner;
+    return instance == NULL || instance == Py_None ? Py_NewRef(self) : PyMethod_New(self, instance);
+}
+
+/* They live as long as the classes they stand in. */
+static void override_dealloc(PyObject *self)
+{
+    Py_XDECREF(((Override *)self)->ops);
+    Py_XDECREF(((Override *)self)->general);
+    Py_TYPE(self)->tp_free(self);
+}
+
+PyTypeObject OverrideType = {
+    PyVarObject_HEAD_INIT(NULL, 0).tp_name = "fusewright._core.Override",
+    .tp_basicsize = sizeof(Override),
+    .tp_flags = Py_TPFLAGS_DEFAULT | Py_TPFLAGS_HAVE_VECTORCALL | Py_TPFLAGS_METHOD_DESCRIPTOR,
+    .tp_new = override_make,
+    .tp_dealloc = override_dealloc,
+    .tp_call = PyVectorcall_Call,
+    .tp_vectorcall_offset = offsetof(Override, call),
+    .tp_descr_get = override_get,
+    .tp_doc = "`__array_ufunc__` with a quick way for numbers to the left of arrays; Override(ops, general).",
+};
