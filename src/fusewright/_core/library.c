@@ -456,10 +456,10 @@ static PyObject *step_call(PyObject *self, PyObject *const *given, size_t flags,
     Py_ssize_t count = PyVectorcall_NARGS(flags);
     int now = names == NULL && count > 0;
     if (now && step->sum != NULL) {
+        PyObject *number = count == 2 ? sum_now(given[0], given[1], 0) : NULL;
+        if (number != NULL || PyErr_Occurred())
+            return number;
         if (count == 2 && are_vectors(given[0], given[1])) {
-            PyObject *number = sum_now(given[0], given[1], 0);
-            if (number != NULL || PyErr_Occurred())
-                return number;
             PyObject *product = quick_product(step->product, given[0], given[1]);
             PyObject *sum = product ? PyObject_CallOneArg(step->sum, product) : NULL;
             Py_XDECREF(product);

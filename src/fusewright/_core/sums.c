@@ -6,23 +6,35 @@
 #define SHORT 4096 /* elements: fewer than a chunk of compiled code */
 #define LANES 16   /* of float64, twice as many of float32: 128 bytes */
 
+/* So many elements from a place on, side by side. */
+static inline void fetch(void *to, const Spot *from, Py_ssize_t at, int many, size_t size)
+{
+    const char *place = from->at + at * from->stride[0];
+    if (from->stride[0] == (Py_ssize_t)size) {
+        memcpy(to, place, size * (size_t)many);
+        return;
+    }
+    for (int i = 0; i < many; i++, place += from->stride[0])
+        memcpy((char *)to + (size_t)i * size, place, size);
+}
+
 /* Both are the same but for the type.  A product is rounded before it is added: nothing is contracted. */
 #define SUM(name, type, lanes) \
     static type name(const Spot *x, const Spot *y) \
     { \
-        type lane[lanes], value, other; \
-        const char *from = x->at, *with = y ? y->at : NULL; \
+        type lane[lanes], a[lanes], b[lanes]; \
         for (int i = 0; i < lanes; i++) \
             lane[i] = (type)-0.0; \
-        for (Py_ssize_t i = 0; i < x->extent[0]; i++) { \
-            memcpy(&value, from, sizeof value); \
-            from += x->stride[0]; \
+        for (Py_ssize_t at = 0; at < x->extent[0]; at += lanes) { \
+            int many = (int)(x->extent[0] - at < lanes ? x->extent[0] - at : lanes); \
+            fetch(a, x, at, many, sizeof(type)); \
             if (y != NULL) { \
-                memcpy(&other, with, sizeof other); \
-                with += y->stride[0]; \
-                value = value * other; \
+                fetch(b, y, at, many, sizeof(type)); \
+                for (int i = 0; i < many; i++) \
+                    a[i] = a[i] * b[i]; \
             } \
-            lane[i & (lanes - 1)] += value; \
+            for (int i = 0; i < many; i++) \
+                lane[i] += a[i]; \
         } \
         for (int half = lanes / 2; half > 0; half /= 2) \
             for (int i = 0; i < half; i++) \

@@ -182,6 +182,54 @@ static PyObject *element(Node *node, Region *region)
     return handle_new(made);
 }
 
+/* The links of late, by what they say: loops name the same regions again and again. */
+#define LINKS 1024
+#define MOST_WORDS 12
+static struct {
+    int places, dims;
+    Py_ssize_t words[MOST_WORDS];
+    PyObject *link;
+} known_links[LINKS];
+
+static PyObject *new_link(Region *region)
+{
+    PyObject *made = slice_class->tp_alloc(slice_class, 2);
+    if (made == NULL)
+        return NULL;
+    PyObject *places = region_places(region), *extents = region_extents(region);
+    PyTuple_SET_ITEM(made, 0, places);
+    PyTuple_SET_ITEM(made, 1, extents);
+    if (places == NULL || extents == NULL)
+        Py_CLEAR(made);
+    return made;
+}
+
+static PyObject *link_of(Region *region)
+{
+    int many = 3 * region->places + region->dims;
+    if (many > MOST_WORDS)
+        return new_link(region);
+    Py_ssize_t words[MOST_WORDS];
+    memcpy(words, region->place, (size_t)region->places * sizeof *region->place);
+    memcpy(words + 3 * region->places, region->extent, (size_t)region->dims * sizeof *region->extent);
+    uint64_t hash = (uint64_t)many;
+    for (int i = 0; i < many; i++)
+        hash = (hash ^ (uint64_t)words[i]) * 0x9E3779B97F4A7C15u;
+    int slot = (int)((hash ^ hash >> 32) & (LINKS - 1));
+    if (known_links[slot].link != NULL && known_links[slot].places == region->places
+        && known_links[slot].dims == region->dims
+        && memcmp(known_links[slot].words, words, (size_t)many * sizeof *words) == 0)
+        return Py_NewRef(known_links[slot].link);
+    PyObject *link = new_link(region);
+    if (link == NULL)
+        return NULL;
+    known_links[slot].places = region->places;
+    known_links[slot].dims = region->dims;
+    memcpy(known_links[slot].words, words, (size_t)many * sizeof *words);
+    Py_XSETREF(known_links[slot].link, Py_NewRef(link));
+    return link;
+}
+
 /* handle[key] of a plain array; NULL without an error where Python has to look. */
 static PyObject *quick_getitem(PyObject *handle, PyObject *key)
 {
@@ -208,15 +256,9 @@ static PyObject *quick_getitem(PyObject *handle, PyObject *key)
             return NULL;
         base = view_base_of(handle);
     }
-    PyObject *made = slice_class->tp_alloc(slice_class, 2), *view = NULL;
-    if (made != NULL) {
-        PyObject *places = region_places(&region), *extents = region_extents(&region);
-        PyTuple_SET_ITEM(made, 0, places);
-        PyTuple_SET_ITEM(made, 1, extents);
-        if (places != NULL && extents != NULL)
-            view = view_new(base, made, ((Handle *)handle)->flags);
-        Py_DECREF(made);
-    }
+    PyObject *made = link_of(&region);
+    PyObject *view = made ? view_new(base, made, ((Handle *)handle)->flags) : NULL;
+    Py_XDECREF(made);
     return view;
 }
 
@@ -320,6 +362,8 @@ static PyObject *set_subscripts(PyObject *module, PyObject *given)
         return NULL;
     }
     Py_XSETREF(slice_class, (PyTypeObject *)Py_NewRef(type));
+    for (int i = 0; i < LINKS; i++)
+        Py_CLEAR(known_links[i].link);
     Py_XSETREF(slow_getitem, Py_NewRef(get));
     Py_XSETREF(slow_setitem, Py_NewRef(set));
     Py_XSETREF(slow_delitem, Py_NewRef(delete));
