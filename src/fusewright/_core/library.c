@@ -136,6 +136,16 @@ static int known_spot(PyObject *handle, Spot *spot)
     return failed ? -1 : spot_of(handle, spot);
 }
 
+int spot_of_part(PyObject *handle, Spot *spot)
+{
+    if (spot_of(handle, spot))
+        return 1;
+    int known = is_plain(handle) && view_link_of(handle) != NULL && moves_at_once() ? known_spot(handle, spot) : 0;
+    if (known < 0)
+        PyErr_Clear(); /* the general way says it again */
+    return known > 0;
+}
+
 /* NumPy's array on a value's memory, which lives as long. */
 static PyObject *array_on(Spot *spot, int flags)
 {
@@ -161,11 +171,11 @@ static PyObject *adopted(PyObject *object)
     Py_ssize_t size = dtype < NO_DTYPE ? dtypes[dtype].itemsize : 0;
     for (int d = 0; d < array->dims; d++)
         size *= array->extent[d];
-    if (!(array->flags & CONTIGUOUS) || size == 0 || size > COPIED_BYTES || array->dims > MOST_DIMS)
+    if (dtype == NO_DTYPE || !(array->flags & CONTIGUOUS) || size > COPIED_BYTES || array->dims > MOST_DIMS)
         return PyObject_CallOneArg(slow_adopt, object);
     PyObject *shape = integer_tuple(array->extent, array->dims);
     PyObject *strides = shape ? contiguous_strides(shape, dtypes[dtype].itemsize) : NULL;
-    PyObject *memory = strides ? allocate(size) : NULL;
+    PyObject *memory = strides ? allocate(size ? size : 1) : NULL;
     Node *made = memory ? node_new(LEAF, no_name, Py_NewRef(no_args), dtype, shape) : NULL;
     if (made != NULL) {
         memcpy(((Memory *)memory)->at, array->at, (size_t)size);

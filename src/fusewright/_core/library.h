@@ -14,6 +14,7 @@ typedef struct {
 } Spot;
 
 int spot_of(PyObject *handle, Spot *spot); /* of a plain handle; 0 where it is not in memory */
+int spot_of_part(PyObject *handle, Spot *spot); /* the same; what a view is part of is computed for it */
 PyObject *library_now(PyObject *function, PyObject *const *given, Py_ssize_t count); /* NULL: recorded */
 PyObject *gather_now(PyObject *handle, PyObject *key);
 int scatter_now(PyObject *handle, PyObject *key, PyObject *value);

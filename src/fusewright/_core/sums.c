@@ -39,15 +39,15 @@ static inline void fetch(void *to, const Spot *from, Py_ssize_t at, int many, si
         for (int half = lanes / 2; half > 0; half /= 2) \
             for (int i = 0; i < half; i++) \
                 lane[i] += lane[i + half]; \
-        return lane[0]; \
+        return x->extent[0] ? lane[0] : 0; \
     }
 SUM(sum_double, double, LANES)
 SUM(sum_float, float, 2 * LANES)
 
 static int is_short(PyObject *handle, Spot *spot)
 {
-    return is_plain(handle) && spot_of(handle, spot) && spot->dims == 1 && spot->extent[0] <= SHORT
-           && spot->extent[0] > 0 && (spot->dtype == dtype_float64 || spot->dtype == dtype_float32);
+    return is_plain(handle) && spot_of_part(handle, spot) && spot->dims == 1 && spot->extent[0] <= SHORT
+           && (spot->dtype == dtype_float64 || spot->dtype == dtype_float32);
 }
 
 PyObject *sum_now(PyObject *left, PyObject *right, int is_mean)
@@ -57,7 +57,7 @@ PyObject *sum_now(PyObject *left, PyObject *right, int is_mean)
         return NULL;
     if (right != NULL && (x.dtype != y.dtype || x.extent[0] != y.extent[0]))
         return NULL;
-    if (!moves_at_once())
+    if ((is_mean && x.extent[0] == 0) || !moves_at_once())
         return NULL;
     if (x.dtype == dtype_float64) {
         double sum = sum_double(&x, right ? &y : NULL);

@@ -27,6 +27,7 @@ from fusewright.frontends.arrays.dtypes import RANGES
 from fusewright.frontends.arrays.views import Places, Slice, root_of, view_node
 from fusewright.ir.dtypes import ALL, FLOAT16, FLOAT32, FLOAT64, DType
 from fusewright.ir.graph import ASSEMBLE, LEAF, MAP, SCALAR, VIEW, Memory, Node
+from fusewright.ir.order import LANES, sum_last
 
 NDArray = np.ndarray[Any, np.dtype[Any]]
 
@@ -262,33 +263,19 @@ def total(left: Any, right: Any = None, mean: bool = False) -> Any:
     vectors = [left] if right is None else [left, right]
     nodes = [v._node if type(v) in core.handle_classes else None for v in vectors]
     first = nodes[0]
-    if first is None or first.dtype not in LANES or not 0 < math.prod(first.shape) <= SMALL:
+    if first is None or first.dtype not in LANES or math.prod(first.shape) > SMALL:
         return None
     for node in nodes:
         same = node is not None and node.dtype is first.dtype and node.shape == first.shape
         if not same or node.kind != LEAF or len(node.shape) != 1:
             return None
-    if not is_now():
+    if (mean and first.shape == (0,)) or not is_now():
         return None
     values = [sharing.window(node) for node in nodes if node is not None]
     with np.errstate(all="ignore"):
         product = values[0] if right is None else values[0] * values[1]
-        sum_ = _by_lanes(product, LANES[first.dtype])
+        sum_ = sum_last(product, LANES[first.dtype])[()]
         return sum_ / sum_.dtype.type(len(product)) if mean else sum_
-
-
-LANES = {FLOAT64: 16, FLOAT32: 32}
-
-
-def _by_lanes(values: NDArray, lanes: int) -> Any:
-    rows = np.full((-(-len(values) // lanes), lanes), -0.0, values.dtype)
-    rows.reshape(-1)[: len(values)] = values
-    lane = np.full(lanes, -0.0, values.dtype)
-    for row in rows:
-        lane += row
-    while len(lane) > 1:
-        lane = lane[: len(lane) // 2] + lane[len(lane) // 2 :]
-    return lane[0]
 
 
 def adopt(result: NDArray) -> Any:

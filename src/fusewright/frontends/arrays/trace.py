@@ -30,6 +30,8 @@ LIMIT = WORK
 """Recorded nodes after which the program's loop is looked for."""
 HARD_LIMIT = 5 * LIMIT
 """Recorded nodes after which everything live is computed wherever the program is."""
+FEW = 8
+"""Records left beside a value, of no loop."""
 MOST_CARRIED = 1024
 BYTES_LIMIT = 1 << 28
 """Bytes of new leaves after which the list is searched for dead nodes that keep memory alive."""
@@ -279,8 +281,12 @@ def _forget_loop() -> None:
     if native is not None:
         native.set_turn()
     prune()
-    _base = len(pending)
+    _base = _left_over()
     _look_from(min(_base + LIMIT, HARD_LIMIT))
+
+
+def _left_over() -> int:  # a few are those of an expression that is half done
+    return len(pending) if len(pending) > FEW else 0
 
 
 def _value_was_asked_for() -> None:
@@ -292,8 +298,8 @@ def _value_was_asked_for() -> None:
         if _schedule.watching:
             if len(pending) <= _base + LIMIT:
                 _forget_loop()
-        elif len(pending) != _base:
-            _base = len(pending)
+        elif _left_over() != _base:
+            _base = _left_over()
             _look_from(min(_base + LIMIT, HARD_LIMIT))
     elif _schedule.is_inside(frame := recording_frame()):
         _look_from(_schedule.after_value(len(pending), frame))

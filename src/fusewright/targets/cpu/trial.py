@@ -19,6 +19,7 @@ import numpy as np
 
 from fusewright.ir import graph, ops
 from fusewright.ir.graph import InPlace, Memory, Node, contiguous_strides
+from fusewright.ir.order import LANES, SHORT, sum_last
 from fusewright.runtime.trace import WORTH_KEEPING, Known
 from fusewright.targets.cpu.runner import viewed
 
@@ -47,6 +48,9 @@ EXACT = frozenset(
     )
 )  # fmt: skip
 """Element-wise operations that NumPy computes to the bits of compiled code."""
+
+LINEAR = frozenset(("add", "subtract", "negative", "positive"))
+"""Those of them that are exact for complex numbers, part by part."""
 
 _spent: dict[bytes, float] = {}
 
@@ -118,14 +122,30 @@ def operands_first(pending: Sequence[Node]) -> tuple[list[Node], float] | None:
 def is_exact(node: Node) -> bool:
     """Whether NumPy computes the operation to the bits of compiled code."""
     kind = node.kind
+    if is_short_sum(node):
+        return True
     if kind in (graph.MAP, graph.REDUCE, graph.SCAN):
         real = node.dtype.kind in "biuf" and node.dtype.itemsize * (node.dtype.kind == "f") != 2
         kinds = {arg.dtype.kind for arg in node.args}
+        if node.dtype.kind == "c" and {arg.dtype for arg in node.args} == {node.dtype}:
+            return kind == graph.MAP and node.op in LINEAR
         if kind == graph.MAP:
             narrows = node.op == "cast" and "f" in kinds and node.dtype.kind != "f"
             return real and "c" not in kinds and node.op in EXACT and not narrows
         return real and (kind == graph.SCAN or node.dtype.kind != "f") and kinds <= set("biu")
     return True
+
+
+def is_short_sum(node: Node) -> bool:
+    """Whether floats are added along a short last dim, which `ir.order` does as compiled code."""
+    if node.kind != graph.REDUCE or node.op != "sum" or node.dtype not in LANES:
+        return False
+    source = node.args[0]
+    return (
+        source.dtype is node.dtype
+        and node.attr[0] == (len(source.shape) - 1,)
+        and source.shape[-1] <= SHORT
+    )
 
 
 def _value(node: Node, args: list[Any], compute: Compute, alone: Alone) -> Any:
@@ -139,6 +159,8 @@ def _value(node: Node, args: list[Any], compute: Compute, alone: Alone) -> Any:
     if kind == graph.MAP and node.op in UFUNCS and is_exact(node):
         result = UFUNCS[node.op](*args)
         return result if result.dtype is node.dtype.numpy else result.astype(node.dtype.numpy)
+    if is_short_sum(node):
+        return sum_last(args[0], LANES[node.dtype]).reshape(node.shape)
     if kind == graph.OPAQUE and isinstance(node.value, InPlace):
         node.value.spare = frozenset()
     return compute(node, args) if is_exact(node) else _alone(node, args, alone)
