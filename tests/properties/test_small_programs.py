@@ -14,6 +14,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 import fusewright as fw
+import fusewright.numpy as fnp
 
 EXAMPLES = int(os.environ.get("FUSEWRIGHT_TEST_EXAMPLES", "0")) or 60
 
@@ -22,7 +23,8 @@ class Program:
     """The same statements on our arrays and on NumPy's, chosen by one stream of random numbers."""
 
     def __init__(self, seed: int, convert: Any) -> None:
-        self.chance = random.Random(seed)
+        self.chance, self.convert = random.Random(seed), convert
+        self.dot = np.dot if isinstance(convert(np.zeros(1)), np.ndarray) else fnp.dot
         rng = np.random.default_rng(seed)
         self.arrays = [
             convert(rng.integers(0, 9, (6, 7)).astype(t)) for t in ("f8", "f8", "i8", "f4")
@@ -42,6 +44,20 @@ class Program:
             (..., pick(7)),
         )[pick(7)]
 
+    def picked(self) -> Any:
+        """A subscript with arrays of integers."""
+        pick, convert = self.chance.randrange, self.convert
+        rows = convert(np.array([pick(-6, 6) for _ in range(pick(1, 5))]))
+        return (
+            rows,
+            (rows, pick(7)),
+            (slice(pick(3), 4), rows),
+            (rows, rows),
+            [pick(6), pick(6)],
+            (pick(6), rows),
+            (rows, slice(None, None, -2)),
+        )[pick(7)]
+
     def value(self, array: Any, index: Any) -> Any:
         """Something that fits `array[index]`: of it, of a neighbour, or a number."""
         pick = self.chance.randrange
@@ -57,13 +73,17 @@ class Program:
             lambda: other[2, 3],
             lambda: (other @ other.T)[0, 1],
             lambda: other[index],
-        )[pick(9)]()
+            lambda: other[pick(6), :6] @ other[:, pick(7)],
+            lambda: self.dot(other[pick(6), 6:0:-1], array[:, pick(7)]),
+            lambda: other[pick(6), pick(4) :].mean() * other[0].sum(),
+            lambda: np.float64(0.5) * other[index],
+        )[pick(13)]()
 
     def statement(self) -> None:
         pick = self.chance.randrange
         at = pick(len(self.arrays))
         array, index = self.arrays[at], self.index()
-        kind = pick(9)
+        kind = pick(12)
         if kind < 4:
             value = self.value(array, index)
             array[index] = value if at < 2 else pick(9)
@@ -76,6 +96,13 @@ class Program:
             self.arrays[at] = array.copy()
         elif kind == 7:
             self.held.append(array[index] * 2)  # of now, whenever it is computed
+        elif kind == 9:
+            self.held.append(array[self.picked()])
+        elif kind == 10:
+            array[self.picked()] = pick(9)
+        elif kind == 11:
+            index = self.picked()
+            array[index] = array[index][..., ::-1] * 2
         elif len(self.held) > 4:
             self.held.pop(pick(len(self.held)))
 

@@ -1,9 +1,26 @@
-/* What is done at once through NumPy (library.c). */
+/* What is done at once through NumPy (library.c, gathers.c) and without it (sums.c). */
 
 #ifndef FUSEWRIGHT_LIBRARY_H
 #define FUSEWRIGHT_LIBRARY_H
 
 #include "region.h"
+
+#define SEVERAL (1 << 19) /* elements of an operand that is computed to be used at once */
+#define WRITABLE 0x0400
+#define CONTIGUOUS 0x0001
+
+/* The fields of an array (numpy/ndarraytypes.h). */
+typedef struct {
+    PyObject_HEAD
+    char *at;
+    int dims;
+    Py_ssize_t *extent, *stride;
+    PyObject *base, *dtype;
+    int flags;
+} NumpyArray;
+
+extern PyTypeObject *numpy_array; /* NULL while NumPy's table is not known */
+extern PyObject *numpy_dtypes[DTYPES];
 
 /* Where a value lies in memory. */
 typedef struct {
@@ -15,6 +32,10 @@ typedef struct {
 
 int spot_of(PyObject *handle, Spot *spot); /* of a plain handle; 0 where it is not in memory */
 int spot_of_part(PyObject *handle, Spot *spot); /* the same; what a view is part of is computed for it */
+int known_spot(PyObject *handle, Spot *spot);   /* the same of anything light: 1 known, 0 recorded, -1 an error */
+PyObject *array_on(Spot *spot, int flags);      /* NumPy's array there */
+PyObject *adopted(PyObject *array);             /* ours, of what NumPy has made */
+void drop_refusal(void);                        /* what the general way says better */
 PyObject *library_now(PyObject *function, PyObject *const *given, Py_ssize_t count); /* NULL: recorded */
 PyObject *gather_now(PyObject *handle, PyObject *key);
 int scatter_now(PyObject *handle, PyObject *key, PyObject *value);

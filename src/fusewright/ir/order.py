@@ -1,5 +1,5 @@
-"""The order in which compiled code adds floats along a last dim (decision 0006), for those who add a
-few at once without compiling.
+"""The order in which compiled code adds floats along a last dim (decision 0006), for those who add
+a few at once without compiling.
 
 Element i goes to lane i mod lanes; the upper half of the lanes is added to the lower until one is
 left.
@@ -36,4 +36,4 @@ def sum_last(values: NDArray, lanes: int) -> NDArray:
     while lane.shape[-1] > 1:
         half = lane.shape[-1] // 2
         lane = lane[..., :half] + lane[..., half:]
-    return lane[..., 0]  # type: ignore[no-any-return]
+    return lane[..., 0]

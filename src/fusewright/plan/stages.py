@@ -109,7 +109,9 @@ def _read_elsewhere(order: Sequence[Node], steps: Sequence[Step], values: Values
                 readers.setdefault(what, set()).add(step.slot)
     for patch in patches:
         memory = _memory(order[patch.update])
-        others = readers.get(patch.update, set()) | (readers.get(memory, set()) if memory else set())
+        others = readers.get(patch.update, set()) | (
+            readers.get(memory, set()) if memory else set()
+        )
         if others - {patch.slot}:  # steps may be reordered
             refused.add(patch.slot)
     return frozenset(refused)

@@ -228,7 +228,12 @@ def conversions() -> Iterator[Case]:
 
 def things() -> Iterator[Case]:
     x = array("float64")
-    for name, value in {"array": x, "view": x[1:], "pending": x + 1, "scalar": x[None].sum()}.items():
+    for name, value in {
+        "array": x,
+        "view": x[1:],
+        "pending": x + 1,
+        "scalar": x[None].sum(),
+    }.items():
         yield f"pickle {name}", lambda v=value: pickle.loads(pickle.dumps(v))
         yield f"copy {name}", lambda v=value: copy.copy(v)
         yield f"deepcopy {name}", lambda v=value: copy.deepcopy(v)

@@ -27,7 +27,7 @@ from fusewright.frontends.arrays.dtypes import RANGES
 from fusewright.frontends.arrays.views import Places, Slice, root_of, view_node
 from fusewright.ir.dtypes import ALL, FLOAT16, FLOAT32, FLOAT64, DType
 from fusewright.ir.graph import ASSEMBLE, LEAF, MAP, SCALAR, VIEW, Memory, Node
-from fusewright.ir.order import LANES, sum_last
+from fusewright.ir.order import LANES, SHORT, sum_last
 
 NDArray = np.ndarray[Any, np.dtype[Any]]
 
@@ -260,22 +260,34 @@ def total(left: Any, right: Any = None, mean: bool = False) -> Any:
     """The sum (or mean) of a short vector in memory, or of the products of two, in the order of
     compiled code (decision 0006); None where it is recorded.
     """
-    vectors = [left] if right is None else [left, right]
-    nodes = [v._node if type(v) in core.handle_classes else None for v in vectors]
+    nodes = [_short(left)] if right is None else [_short(left), _short(right)]
     first = nodes[0]
-    if first is None or first.dtype not in LANES or math.prod(first.shape) > SMALL:
+    if first is None or (mean and first.shape == (0,)):
         return None
     for node in nodes:
-        same = node is not None and node.dtype is first.dtype and node.shape == first.shape
-        if not same or node.kind != LEAF or len(node.shape) != 1:
+        if node is None or node.dtype is not first.dtype or node.shape != first.shape:
             return None
-    if (mean and first.shape == (0,)) or not is_now():
+    if not is_now():
         return None
     values = [sharing.window(node) for node in nodes if node is not None]
     with np.errstate(all="ignore"):
         product = values[0] if right is None else values[0] * values[1]
         sum_ = sum_last(product, LANES[first.dtype])[()]
         return sum_ / sum_.dtype.type(len(product)) if mean else sum_
+
+
+def _short(vector: Any) -> Node | None:
+    """The value of a short vector in memory; of a part of what is not computed, that is first."""
+    if type(vector) not in core.handle_classes or len(vector._shape) != 1:
+        return None
+    if vector._shape[0] > SHORT or vector._dtype not in LANES:
+        return None
+    if type(vector) is core.view_class and vector._node.kind != LEAF:
+        base = vector._base._node
+        if base.kind != LEAF and is_light(base, SEVERAL) and is_now():
+            trace.evaluate(base)
+    node: Node = vector._node
+    return node if node.kind == LEAF else None
 
 
 def adopt(result: NDArray) -> Any:

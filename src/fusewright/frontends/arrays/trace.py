@@ -30,8 +30,7 @@ LIMIT = WORK
 """Recorded nodes after which the program's loop is looked for."""
 HARD_LIMIT = 5 * LIMIT
 """Recorded nodes after which everything live is computed wherever the program is."""
-FEW = 8
-"""Records left beside a value, of no loop."""
+FEW = 8  # records that may be left of an expression that is half done: no other loop's work
 MOST_CARRIED = 1024
 BYTES_LIMIT = 1 << 28
 """Bytes of new leaves after which the list is searched for dead nodes that keep memory alive."""
@@ -41,8 +40,7 @@ _VALUES = (LEAF, SCALAR)
 pending: list[Node] = []
 gate = LIMIT
 lock: Any = threading.RLock() if native is None else native.Lock()
-_watched = 0
-_fresh_bytes = 0
+_watched = _fresh_bytes = 0
 _due = LIMIT
 _base = 0
 _whole = 0
@@ -281,12 +279,8 @@ def _forget_loop() -> None:
     if native is not None:
         native.set_turn()
     prune()
-    _base = _left_over()
+    _base = len(pending) * (len(pending) > FEW)
     _look_from(min(_base + LIMIT, HARD_LIMIT))
-
-
-def _left_over() -> int:  # a few are those of an expression that is half done
-    return len(pending) if len(pending) > FEW else 0
 
 
 def _value_was_asked_for() -> None:
@@ -298,8 +292,8 @@ def _value_was_asked_for() -> None:
         if _schedule.watching:
             if len(pending) <= _base + LIMIT:
                 _forget_loop()
-        elif _left_over() != _base:
-            _base = _left_over()
+        elif (left := len(pending) * (len(pending) > FEW)) != _base:
+            _base = left
             _look_from(min(_base + LIMIT, HARD_LIMIT))
     elif _schedule.is_inside(frame := recording_frame()):
         _look_from(_schedule.after_value(len(pending), frame))

@@ -13,6 +13,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from math import prod
+from time import perf_counter
 from typing import Any
 
 import numpy as np
@@ -25,7 +26,7 @@ from fusewright.targets.cpu.runner import viewed
 
 NDArray = np.ndarray[Any, np.dtype[Any]]
 Compute = Callable[[Node, list[Any]], Any]
-Alone = Callable[[Node], None]
+Alone = Callable[[Node], float]
 
 COMPILING = 10e-3
 """Seconds: a structure that has been interpreted for about so long is worth compiling."""
@@ -63,29 +64,31 @@ def interpret(
 ) -> bool:
     """Make every pending node a leaf; False, with nothing done, where that is compiled code's work.
 
-    `compute` is what a library step means, `alone` runs compiled code of one operation.
+    `compute` is what a library step means, `alone` runs compiled code of one operation and tells
+    the seconds it took to compile it.
     """
     found = operands_first(pending)
     if found is None:
         return False
     order, seconds = found
-    if structure is not None:
-        if len(_spent) >= MOST_STRUCTURES:
-            _spent.clear()
-        seconds += _spent.get(structure, 0.0)
-        if seconds > COMPILING:
-            return False
-        _spent[structure] = seconds
-    values: dict[Node, Any] = {}
+    if structure is not None and _spent.get(structure, 0.0) + seconds > COMPILING:
+        return False
+    began = perf_counter()
+    run = _Run(compute, alone)
     with np.errstate(all="ignore"):
         for node in order:
-            values[node] = _value(node, [values[arg] for arg in node.args], compute, alone)
+            run.values[node] = run.value(node, [run.values[arg] for arg in node.args])
     wanted = set(pending)
     for node in order:
         if node in wanted or node.demands:  # computed twice: kept
-            _keep(node, values[node])
+            run.keep(node)
         elif node.kind in WORTH_KEEPING and type(node.value) is not Known:
             node.demands += 1
+    if structure is not None:
+        if len(_spent) >= MOST_STRUCTURES:
+            _spent.clear()
+        took = max(seconds, perf_counter() - began - run.compiling)
+        _spent[structure] = _spent.get(structure, 0.0) + took
     return True
 
 
@@ -148,22 +151,58 @@ def is_short_sum(node: Node) -> bool:
     )
 
 
-def _value(node: Node, args: list[Any], compute: Compute, alone: Alone) -> Any:
-    kind = node.kind
-    if kind == graph.LEAF:
-        return _window(node)
-    if kind == graph.SCALAR:
-        return node.dtype.numpy.type(node.value)
-    if kind == graph.VIEW:
-        return _viewed(node, args[0])
-    if kind == graph.MAP and node.op in UFUNCS and is_exact(node):
-        result = UFUNCS[node.op](*args)
-        return result if result.dtype is node.dtype.numpy else result.astype(node.dtype.numpy)
-    if is_short_sum(node):
-        return sum_last(args[0], LANES[node.dtype]).reshape(node.shape)
-    if kind == graph.OPAQUE and isinstance(node.value, InPlace):
-        node.value.spare = frozenset()
-    return compute(node, args) if is_exact(node) else _alone(node, args, alone)
+class _Run:
+    """One interpretation: the values so far; those that compiled code made are leaves already."""
+
+    __slots__ = ("alone", "compiling", "compute", "made", "values")
+
+    def __init__(self, compute: Compute, alone: Alone) -> None:
+        self.compute, self.alone = compute, alone
+        self.values: dict[Node, Any] = {}
+        self.made: dict[Node, Node] = {}
+        self.compiling = 0.0
+
+    def value(self, node: Node, args: list[Any]) -> Any:
+        """What an operation gives."""
+        kind = node.kind
+        if kind == graph.LEAF:
+            return _window(node)
+        if kind == graph.SCALAR:
+            return node.dtype.numpy.type(node.value)
+        if kind == graph.VIEW:
+            return _viewed(node, args[0])
+        if kind == graph.MAP and node.op in UFUNCS and is_exact(node):
+            result = UFUNCS[node.op](*args)
+            return result if result.dtype is node.dtype.numpy else result.astype(node.dtype.numpy)
+        if is_short_sum(node):
+            return sum_last(args[0], LANES[node.dtype]).reshape(node.shape)
+        if kind == graph.OPAQUE and isinstance(node.value, InPlace):
+            node.value.spare = frozenset()
+        return self.compute(node, args) if is_exact(node) else self._alone(node, args)
+
+    def _alone(self, node: Node, args: list[Any]) -> Any:
+        """The operation by compiled code, on operands in memory of their own."""
+        leaves = []
+        for arg, value in zip(node.args, args, strict=True):
+            leaf = self.made.get(arg)
+            if leaf is None:
+                leaf = Node(arg.kind, arg.op, (), arg.dtype, arg.shape, (), arg.value)
+                if arg.kind not in (graph.LEAF, graph.SCALAR):
+                    _keep(leaf, value)
+                self.made[arg] = leaf
+            leaves.append(leaf)
+        twin = Node(node.kind, node.op, tuple(leaves), node.dtype, node.shape, node.attr)
+        self.compiling += self.alone(twin)
+        self.made[node] = twin
+        return _window(twin)
+
+    def keep(self, node: Node) -> None:
+        """The value is what the node is from now on."""
+        twin = self.made.get(node)
+        if twin is not None and node.kind != graph.LEAF and twin.kind == graph.LEAF:
+            node.become_leaf(*twin.value)
+        else:
+            _keep(node, self.values[node])
 
 
 UFUNCS = {name: ops.MAP[name].meaning for name in EXACT - {"where", "cast"}}
@@ -190,19 +229,6 @@ def _viewed(node: Node, source: Any) -> Any:
     if dims != len(node.shape) or 0 in node.shape:
         return viewed(node, np.asarray(source))
     return source[tuple(index)]
-
-
-def _alone(node: Node, args: list[Any], alone: Alone) -> Any:
-    """The operation by compiled code, on operands in memory of their own."""
-    leaves = []
-    for arg, value in zip(node.args, args, strict=True):
-        leaf = Node(arg.kind, arg.op, (), arg.dtype, arg.shape, (), arg.value)
-        if arg.kind not in (graph.LEAF, graph.SCALAR):
-            _keep(leaf, value)
-        leaves.append(leaf)
-    twin = Node(node.kind, node.op, tuple(leaves), node.dtype, node.shape, node.attr)
-    alone(twin)
-    return _window(twin)
 
 
 def _keep(node: Node, value: Any) -> None:

@@ -1,0 +1,138 @@
+/* Subscripts that are arrays of integers, at once: small gathers and scatters in memory, by NumPy. */
+
+#include "library.h"
+
+static int is_integer(int dtype) { return dtypes[dtype].kind == 'i' || dtypes[dtype].kind == 'u'; }
+
+/* Whether a list is one of Python's integers. */
+static int are_integers(PyObject *list)
+{
+    for (Py_ssize_t i = 0; i < PyList_GET_SIZE(list); i++)
+        if (!PyLong_CheckExact(PyList_GET_ITEM(list, i)))
+            return 0;
+    return PyList_GET_SIZE(list) > 0;
+}
+
+/* One entry of a subscript as NumPy takes it: NULL where it is none that is known. */
+static PyObject *index_entry(PyObject *entry, int *arrays)
+{
+    Spot spot;
+    if (is_plain(entry)) {
+        int known = known_spot(entry, &spot) > 0 && is_integer(spot.dtype) && spot.dims > 0;
+        ++*arrays;
+        return known ? array_on(&spot, 0) : NULL;
+    }
+    if (Py_IS_TYPE(entry, numpy_array)) {
+        int dtype = 0;
+        while (dtype < NO_DTYPE && numpy_dtypes[dtype] != ((NumpyArray *)entry)->dtype)
+            dtype++;
+        ++*arrays;
+        return dtype < NO_DTYPE && is_integer(dtype) ? Py_NewRef(entry) : NULL;
+    }
+    if (PyList_CheckExact(entry)) {
+        ++*arrays;
+        return are_integers(entry) ? Py_NewRef(entry) : NULL;
+    }
+    int plain = PySlice_Check(entry) || PyLong_CheckExact(entry) || entry == Py_None || is_numpy_integer(entry);
+    return plain ? Py_NewRef(entry) : NULL;
+}
+
+/* A subscript with arrays of integers among its entries, as NumPy takes it; NULL for any other. */
+static PyObject *index_of(PyObject *key)
+{
+    int arrays = 0;
+    if (!PyTuple_CheckExact(key)) {
+        PyObject *index = index_entry(key, &arrays);
+        if (index != NULL && !arrays)
+            Py_CLEAR(index);
+        return index;
+    }
+    Py_ssize_t many = PyTuple_GET_SIZE(key);
+    PyObject *index = PyTuple_New(many);
+    for (Py_ssize_t i = 0; index != NULL && i < many; i++) {
+        PyObject *entry = index_entry(PyTuple_GET_ITEM(key, i), &arrays);
+        if (entry == NULL)
+            Py_CLEAR(index);
+        else
+            PyTuple_SET_ITEM(index, i, entry);
+    }
+    if (index != NULL && !arrays)
+        Py_CLEAR(index);
+    return index;
+}
+
+/* At most so many elements a subscript names. */
+static int64_t reach(PyObject *index, const Spot *spot)
+{
+    PyObject *const *entries = PyTuple_CheckExact(index) ? &PyTuple_GET_ITEM(index, 0) : &index;
+    Py_ssize_t many = PyTuple_CheckExact(index) ? PyTuple_GET_SIZE(index) : 1;
+    int64_t size = 1, longest = 1;
+    int dim = 0;
+    for (Py_ssize_t i = 0; i < many; i++) {
+        int64_t count = PyList_CheckExact(entries[i]) ? PyList_GET_SIZE(entries[i]) : 1;
+        if (Py_IS_TYPE(entries[i], numpy_array))
+            for (int d = 0; d < ((NumpyArray *)entries[i])->dims; d++)
+                count *= ((NumpyArray *)entries[i])->extent[d];
+        longest = count > longest ? count : longest;
+        if (PySlice_Check(entries[i]) && dim < spot->dims)
+            size *= spot->extent[dim];
+        dim += entries[i] != Py_None;
+    }
+    for (; dim < spot->dims; dim++)
+        size *= spot->extent[dim];
+    return size * longest;
+}
+
+/* handle[key] of a value in memory, at once; NULL where it is recorded. */
+PyObject *gather_now(PyObject *handle, PyObject *key)
+{
+    Spot spot;
+    PyObject *result = NULL;
+    if (numpy_array == NULL || !is_plain(handle) || !moves_at_once())
+        return NULL;
+    PyObject *index = index_of(key); /* first: it may compute something */
+    int known = index != NULL && known_spot(handle, &spot) > 0 && reach(index, &spot) <= SEVERAL;
+    PyObject *array = known ? array_on(&spot, 0) : NULL;
+    if (array != NULL && (result = PyObject_GetItem(array, index)) != NULL)
+        Py_SETREF(result, adopted(result));
+    Py_XDECREF(array);
+    Py_XDECREF(index);
+    drop_refusal();
+    return result;
+}
+
+/* What is to be written to elements of a type, as NumPy takes it. */
+static PyObject *written(PyObject *value, int dtype)
+{
+    Spot spot;
+    char word[16];
+    if (!is_plain(value))
+        return write_number(word, dtype, value) ? Py_NewRef(value) : NULL;
+    return known_spot(value, &spot) > 0 && spot.dtype == dtype ? array_on(&spot, 0) : NULL;
+}
+
+/* handle[key] = value at once: 1 done, 0 left to Python, -1 an error. */
+int scatter_now(PyObject *handle, PyObject *key, PyObject *value)
+{
+    Spot spot;
+    PyObject *link = is_plain(handle) ? view_link_of(handle) : NULL;
+    PyObject *root = link ? view_base_of(handle) : handle, *array = NULL, *written_value = NULL;
+    if (numpy_array == NULL || !Py_IS_TYPE(root, array_class) || ((Handle *)handle)->flags != 0
+        || ((Handle *)root)->flags != 0 || ((Handle *)root)->node == NULL || is_strict() || !moves_at_once()
+        || (link != NULL && !is_slice(link)))
+        return 0;
+    PyObject *index = index_of(key);
+    if (index != NULL)
+        written_value = written(value, ((Handle *)root)->node->dtype);
+    if (written_value != NULL && link != NULL)
+        view_forget(handle); /* it holds the old version */
+    if (written_value != NULL && own_memory((Handle *)root) != NULL && spot_of(handle, &spot)
+        && reach(index, &spot) <= SEVERAL)
+        array = array_on(&spot, WRITABLE);
+    int done = array ? PyObject_SetItem(array, index, written_value) == 0 : 0;
+    Py_XDECREF(array);
+    Py_XDECREF(written_value);
+    Py_XDECREF(index);
+    drop_refusal();
+    return PyErr_Occurred() ? -1 : done;
+}
