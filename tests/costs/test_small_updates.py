@@ -143,15 +143,17 @@ BORDERS: dict[str, Callable[[Any], None]] = {
 
 
 @pytest.mark.parametrize("border", BORDERS)
-def test_the_border_of_a_large_array_is_written_in_place(border: str) -> None:
+@pytest.mark.parametrize("interpret", [True, False])
+def test_the_border_of_a_large_array_is_written_in_place(interpret: bool, border: str) -> None:
     values = np.random.default_rng(4).random((300, 300))
     ours, plain = fw.evaluate(fw.asarray(values) * 1.0), values * 1.0
     BORDERS[border](ours)
     BORDERS[border](plain)
     places = set()
-    for _ in range(20):
-        BORDERS[border](ours)
-        BORDERS[border](plain)
-        places.add(fw.evaluate(ours)._node.value[0].address)
+    with fw.options(interpret=interpret):
+        for _ in range(20):
+            BORDERS[border](ours)
+            BORDERS[border](plain)
+            places.add(fw.evaluate(ours)._node.value[0].address)
     assert len(places) == 1, "the array was copied to be written in"
     np.testing.assert_array_equal(np.asarray(ours), plain)
