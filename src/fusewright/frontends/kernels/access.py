@@ -16,6 +16,7 @@ from fusewright.frontends.kernels.values import (
     ArrayRef,
     Bound,
     Free,
+    ListValue,
     Method,
     Number,
     Record,
@@ -149,6 +150,11 @@ def slice_(t: Translation, node: ast.Slice) -> SliceValue:
     if not isinstance(step.literal, int) or step.literal < 1:
         raise t.refuse(node, "a slice with this step", help="use a positive literal")
     return SliceValue(low and t.fixed(low), high and t.fixed(high), step.literal)
+
+
+def list_(t: Translation, node: ast.List) -> Value:
+    """`[a, b]`, which nothing changes."""
+    return ListValue(tuple(operands(t, node.elts)))
 
 
 def tuple_(t: Translation, node: ast.Tuple) -> Value:

@@ -11,9 +11,10 @@ from fusewright.base.errors import KernelError
 from fusewright.base.source import Span
 from fusewright.frontends.kernels import elements, types
 from fusewright.frontends.kernels.context import Translation
-from fusewright.frontends.kernels.elements import number, truth
+from fusewright.frontends.kernels.elements import truth
 from fusewright.frontends.kernels.joins import SlotTree
 from fusewright.frontends.kernels.operators import apply, operands
+from fusewright.frontends.kernels.operators import unary as signed
 from fusewright.frontends.kernels.values import (
     Number,
     Static,
@@ -97,32 +98,59 @@ def _identity(value: Value) -> Any:
     return value.value if isinstance(value, Static) else value
 
 
+def test(t: Translation, node: ast.expr) -> Number:
+    """Whether an expression holds: of what `and` and `or` join only the truth is needed."""
+    if isinstance(node, ast.BoolOp):
+        return _boolean(t, node, 0, test)
+    return Number(truth(_operand(t, node)).expr, "python", t.span(node))
+
+
+def _operand(t: Translation, node: ast.expr) -> Number:
+    value, span = t.expression(node), t.span(node)
+    if isinstance(value, Static):
+        return types.literal(bool(value.value), span)
+    if isinstance(value, TupleValue):
+        return types.literal(bool(value.items), span)
+    return elements.as_number(t, value, span)
+
+
+def unary(t: Translation, node: ast.UnaryOp) -> Value:
+    """`not a`, and the signs."""
+    if not isinstance(node.op, ast.Not):
+        return signed(t, node)
+    value, span = test(t, node.operand), t.span(node)
+    if value.expr.name == "const":
+        return types.literal(not value.expr.attr, span)
+    return Number(op("logical_not", value.expr), "python", span)
+
+
 def boolean(t: Translation, node: ast.BoolOp) -> Value:
     """`a and b or c`: Python's operand, computed only where it is needed."""
-    return _boolean(t, node, 0)
+    return _boolean(t, node, 0, _operand)
 
 
-def _boolean(t: Translation, node: ast.BoolOp, place: int) -> Value:
-    value = t.expression(node.values[place])
-    if isinstance(value, Static):
-        value = types.literal(bool(value.value), t.span(node.values[place]))
-    left = elements.as_number(t, value, t.span(node.values[place]))
+def _boolean(
+    t: Translation, node: ast.BoolOp, place: int, operand: Callable[[Translation, ast.expr], Number]
+) -> Number:
+    left = operand(t, node.values[place])
     if place == len(node.values) - 1:
         return left
     left = t.fixed(left)
 
     def other() -> Number:
-        return elements.as_number(t, _boolean(t, node, place + 1), t.span(node))
+        return _boolean(t, node, place + 1, operand)
 
     both = isinstance(node.op, ast.And)
     if both:
-        return choose(t, truth(left), other, lambda: left, node, place)
-    return choose(t, truth(left), lambda: left, other, node, place)
+        found = choose(t, truth(left), other, lambda: left, node, place)
+    else:
+        found = choose(t, truth(left), lambda: left, other, node, place)
+    return elements.as_number(t, found, t.span(node))
 
 
 def conditional(t: Translation, node: ast.IfExp) -> Value:
     """`a if c else b`: only one of them is computed."""
-    condition = truth(number(t, node.test))
+    condition = test(t, node.test)
     if condition.expr.name == "const":
         return t.expression(node.body if condition.expr.attr else node.orelse)
     return choose(

@@ -247,7 +247,7 @@ class Translation:
         if isinstance(value, Number):
             return self.fixed(value)
         if isinstance(value, TupleValue):
-            return TupleValue(tuple(self.lasting(item) for item in value.items))
+            return replace(value, items=tuple(self.lasting(item) for item in value.items))
         if isinstance(value, Space):
             dims = tuple((self.fixed(a), self.fixed(b), self.fixed(c)) for a, b, c in value.dims)
             return replace(value, dims=dims)

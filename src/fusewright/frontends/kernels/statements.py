@@ -8,9 +8,10 @@ from dataclasses import replace
 
 from fusewright.base.errors import KernelError
 from fusewright.base.source import Span
-from fusewright.frontends.kernels import elements, records, types, vectors
+from fusewright.frontends.kernels import elements, records, vectors
+from fusewright.frontends.kernels.choices import test
 from fusewright.frontends.kernels.context import Maybe, Translation
-from fusewright.frontends.kernels.elements import as_number, truth
+from fusewright.frontends.kernels.elements import as_number
 from fusewright.frontends.kernels.joins import SlotTree
 from fusewright.frontends.kernels.liveness import Names, assigned, leaves
 from fusewright.frontends.kernels.operators import BINARY, combine, operands
@@ -71,10 +72,7 @@ def branch(
     tail: Tail,
 ) -> None:
     """A condition with two blocks."""
-    value = t.expression(node.test)
-    if isinstance(value, Static):
-        value = types.literal(bool(value.value), t.span(node.test))
-    condition = truth(as_number(t, value, t.span(node.test)))
+    condition = test(t, node.test)
     if condition.expr.name == "const":
         sequence(t, body if condition.expr.attr else orelse, after, tail)
         return
