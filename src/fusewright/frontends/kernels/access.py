@@ -121,11 +121,11 @@ def element_of(t: Translation, value: Value, index: Value, span: Span, node: ast
     indices = index.items if isinstance(index, TupleValue) else (index,)
     part = elements.indexed(t, value, indices, span)
     if part.shape:
-        return _lasting(t, part, span)
+        return lasting(t, part, span)
     return elements.read(t, part, span)
 
 
-def _lasting(t: Translation, part: ArrayRef, span: Span) -> ArrayRef:
+def lasting(t: Translation, part: ArrayRef, span: Span) -> ArrayRef:
     """A row is kept under a name: its position must not move."""
 
     def fixed(expr: Expr) -> Expr:

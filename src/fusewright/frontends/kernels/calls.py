@@ -8,7 +8,7 @@ from types import FunctionType
 from typing import Any
 
 from fusewright.base.errors import KernelError, UnsupportedError
-from fusewright.frontends.kernels import elements, records, spaces, types, vectors
+from fusewright.frontends.kernels import elements, parts, records, spaces, types, vectors
 from fusewright.frontends.kernels.context import Frame, Translation
 from fusewright.frontends.kernels.functions import row_of
 from fusewright.frontends.kernels.joins import SlotTree
@@ -223,6 +223,9 @@ def _array_method(t: Translation, node: ast.Call, method: Method) -> Value:
     span = t.span(node)
     if method.name == "copy" and method.array.local and not values:
         return vectors.copy(t, method.array, span)
+    if method.name == "fill" and len(values) == 1:
+        parts.fill(t, method.array, values[0], span)
+        return Static(None)
     if method.name == "item" and not values and not method.array.shape:
         found = elements.read(t, method.array, span)
         return Number(_python(found), "python", span)

@@ -5,6 +5,7 @@ from __future__ import annotations
 import ast
 import operator
 from collections.abc import Callable
+from functools import reduce
 from typing import Any
 
 from fusewright.base.errors import KernelError
@@ -80,18 +81,37 @@ def _compared(t: Translation, sign: ast.cmpop, left: Value, right: Value, span: 
 
 
 def _static_compare(t: Translation, node: ast.Compare) -> Value:
-    """`is None`, and `in` a tuple of literals."""
-    left, right = t.expression(node.left), t.expression(node.comparators[0])
+    """`is None`, and `in` a tuple of numbers."""
+    left, right = operands(t, [node.left, node.comparators[0]])
     sign, span = node.ops[0], t.span(node)
     if len(node.ops) == 1 and isinstance(sign, ast.Is | ast.IsNot):
         same = _identity(left) is _identity(right)
         if isinstance(left, Static) or isinstance(right, Static):
             return types.literal(same == isinstance(sign, ast.Is), span)
+    among = len(node.ops) == 1 and isinstance(sign, ast.In | ast.NotIn)
+    if among and isinstance(right, TupleValue):
+        found = _among(t, left, right, span)
+        return found if isinstance(sign, ast.In) else _opposite(found, span)
     raise t.refuse(
         node,
         "this comparison is not part of a kernel's language",
-        help="`is` compares with None; write membership as x == a or x == b",
+        help="`is` compares with None, `in` looks into a tuple of numbers",
     )
+
+
+def _among(t: Translation, value: Value, items: TupleValue, span: Span) -> Number:
+    """Whether a number is one of a tuple's."""
+    equal = [_compared(t, ast.Eq(), value, item, span) for item in items.items]
+    tests = [truth(elements.as_number(t, each, span)).expr for each in equal]
+    if not tests or any(each.name == "const" and each.attr for each in tests):
+        return types.literal(bool(tests), span)
+    return Number(reduce(lambda a, b: op("logical_or", a, b), tests), "python", span)
+
+
+def _opposite(value: Number, span: Span) -> Number:
+    if value.expr.name == "const":
+        return types.literal(not value.expr.attr, span)
+    return Number(op("logical_not", value.expr), "python", span)
 
 
 def _identity(value: Value) -> Any:
@@ -118,10 +138,7 @@ def unary(t: Translation, node: ast.UnaryOp) -> Value:
     """`not a`, and the signs."""
     if not isinstance(node.op, ast.Not):
         return signed(t, node)
-    value, span = test(t, node.operand), t.span(node)
-    if value.expr.name == "const":
-        return types.literal(not value.expr.attr, span)
-    return Number(op("logical_not", value.expr), "python", span)
+    return _opposite(test(t, node.operand), t.span(node))
 
 
 def boolean(t: Translation, node: ast.BoolOp) -> Value:

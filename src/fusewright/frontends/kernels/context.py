@@ -98,6 +98,8 @@ class LoopFrame:
     on_continue: frozenset[str]
     breaks: bool = False
     continues: bool = False
+    sure: list[list[bool]] = field(default_factory=list)
+    """For each `break`, which of the names that paths join at have a value there."""
 
 
 Rule = Callable[["Translation", Any], Any]

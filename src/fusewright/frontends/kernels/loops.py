@@ -10,7 +10,7 @@ from collections.abc import Sequence
 from fusewright.frontends.kernels import spaces, types
 from fusewright.frontends.kernels.choices import test
 from fusewright.frontends.kernels.context import LoopFrame, Translation
-from fusewright.frontends.kernels.liveness import Names, assigned
+from fusewright.frontends.kernels.liveness import NONE, Names, assigned, leaves
 from fusewright.frontends.kernels.statements import close_slots, is_open, open_slots
 from fusewright.frontends.kernels.values import (
     Number,
@@ -24,12 +24,13 @@ from fusewright.ir.expr import Expr, const, index
 from fusewright.ir.loops.statements import Block, Dim, For, Statement, While
 
 Tail = frozenset[int]
+POSITION = "position"
+"""What messages call the index of a loop over an array."""
 
 
 def for_(t: Translation, node: ast.For, after: Names, tail: Tail) -> None:
     """`for target in space:`"""
-    if node.orelse:
-        raise t.refuse(node.orelse[0], "`else` after a loop", help="use a flag")
+    _check_else(t, node)
     value = t.expression(node.iter)
     items = spaces.unrolled_items(value)
     if items is not None:
@@ -65,11 +66,28 @@ def _body(t: Translation, node: ast.For | ast.While, loop: LoopFrame) -> tuple[S
     return tuple(written)
 
 
-def _finish(t: Translation, statement: Statement, loop: LoopFrame, node: ast.AST) -> None:
-    t.frame.loops.pop()
-    if loop.breaks:
-        statement = Block(loop.break_label, (statement,), t.span(node))
-    t.write(statement)
+def _check_else(t: Translation, node: ast.For | ast.While) -> None:
+    for inner in (each for part in node.orelse for each in ast.walk(part)):
+        if isinstance(inner, ast.Break | ast.Continue):
+            raise t.refuse(inner, "a jump in the `else` of a loop", help="use a flag")
+
+
+def _finish(
+    t: Translation,
+    written: Sequence[Statement],
+    loop: LoopFrame,
+    node: ast.For | ast.While,
+    after: Names,
+) -> None:
+    """What follows the last iteration, unless a `break` goes past it: the loop's `else`."""
+    with t.block() as rest:
+        t.sequence(node.orelse, after, frozenset())
+    if not loop.breaks:
+        t.out += [*written, *rest]
+        return
+    t.write(Block(loop.break_label, (*written, *rest), t.span(node)))
+    ends = loop.sure if leaves(node.orelse) else [*loop.sure, [x.assigned for x in t.active]]
+    _restore(t, [all(end[place] for end in ends) for place in range(len(t.active))])
 
 
 def _nest(
@@ -77,7 +95,7 @@ def _nest(
 ) -> None:
     """A nest of loops; the target is an item of what is `walked`, where that is no range."""
     span = t.span(node)
-    dims, values = _dims(t, space, node.target)
+    dims, values = _dims(t, space, node.target if walked is None else ast.Name(POSITION))
     names = assigned([node])
     carried = _carried(t, node, names, after)
     slots = open_slots(t, carried, node)
@@ -88,13 +106,14 @@ def _nest(
         t.ranges[dim.index] = (dim.low, dim.high)
     with t.block() as start:
         _bind_target(t, node.target, _bound(t, space, values, node, walked))
-        shown = _shown_names(node.target, values) if walked is None else [("position", values[0])]
+        shown = _shown_names(node.target, values) if walked is None else [(POSITION, values[0])]
         t.loop_names = [*outer_names, *shown]
         body = _body(t, node, loop)
     t.ranges, t.loop_names = outer, outer_names
     t.frame.env = env
     _restore(t, sure)
-    _finish(t, For(tuple(dims), (*start, *body), span, space.declared), loop, node)
+    t.frame.loops.pop()
+    _finish(t, [For(tuple(dims), (*start, *body), span, space.declared)], loop, node, after)
     close_slots(t, slots, span)
 
 
@@ -162,27 +181,22 @@ def _unrolled(t: Translation, node: ast.For, items: Sequence[Value], after: Name
     span = t.span(node)
     jumps = any(isinstance(inner, ast.Break | ast.Continue) for inner in ast.walk(node))
     slots = open_slots(t, _carried(t, node, assigned([node]), after), node) if jumps else {}
-    breaks, sure = False, [tree.assigned for tree in t.active]
+    whole = LoopFrame(t.label(), 0, after, NONE)
     instance = t.frame.instance
     with t.block() as written:
-        label = t.label()
         for count, item in enumerate(items):
             t.frame.instance = (*instance, span[1], span[2], count)
             before = [tree.assigned for tree in t.active]
             loop = _enter(t, node, after)
-            loop.break_label = label
+            loop.break_label, loop.sure = whole.break_label, whole.sure
             _bind_target(t, node.target, item)
             t.out += _body(t, node, loop)
-            breaks = breaks or loop.breaks
+            whole.breaks = whole.breaks or loop.breaks
             if loop.continues:
                 _restore(t, before)
             t.frame.loops.pop()
     t.frame.instance = instance
-    if breaks:
-        t.write(Block(label, tuple(written), span))
-        _restore(t, sure)
-    else:
-        t.out += written
+    _finish(t, written, whole, node, after)
     close_slots(t, slots, span)
 
 
@@ -194,10 +208,9 @@ def _restore(t: Translation, sure: Sequence[bool]) -> None:
 
 def while_(t: Translation, node: ast.While, after: Names, tail: Tail) -> None:
     """`while condition:`"""
-    if node.orelse:
-        raise t.refuse(node.orelse[0], "`else` after a loop", help="use a flag")
+    _check_else(t, node)
     span = t.span(node)
-    carried = _carried(t, node, assigned(node.body), after)
+    carried = _carried(t, node, assigned([*node.body, *node.orelse]), after)
     slots = open_slots(t, carried, node)
     sure, env = [tree.assigned for tree in t.active], dict(t.frame.env)
     loop = _enter(t, node, after)
@@ -207,5 +220,6 @@ def while_(t: Translation, node: ast.While, after: Names, tail: Tail) -> None:
     body = _body(t, node, loop)
     t.frame.env = env
     _restore(t, sure)
-    _finish(t, While(tuple(head), condition.expr, body, span), loop, node)
+    t.frame.loops.pop()
+    _finish(t, [While(tuple(head), condition.expr, body, span)], loop, node, after)
     close_slots(t, slots, span)

@@ -145,6 +145,14 @@ def _positions(t: Translation, node: ast.AST, space: Space, bounds: list[list[An
 
 
 def _zip(t: Translation, node: ast.Call, values: Values) -> Value:
+    strict = [t.expression(keyword.value) for keyword in node.keywords if keyword.arg == "strict"]
+    if len(strict) < len(node.keywords):
+        raise t.refuse(node, "zip takes things to loop over, and strict=")
+    if t.settings.check and any(isinstance(s, Number) and s.literal is True for s in strict):
+        first, *others = (length(t, value, node) for value in values)
+        for other in others:
+            message = "zip(strict=True) of things of {} and {} items"
+            t.check(op("equal", first, other), "bounds", message, (first, other), t.span(node))
     return side_by_side(t, node, values)
 
 
@@ -194,6 +202,8 @@ def _reversed(t: Translation, node: ast.Call, values: Values) -> Value:
 
 def side_by_side(t: Translation, node: ast.Call, values: Values) -> Value:
     """`zip`: written out where all are, or where a tuple meets what has a known length."""
+    if not values:
+        return Unrolled(())
     if not any(isinstance(value, TupleValue | Unrolled) for value in values):
         return Zipped(tuple(t.lasting(value) for value in values))
     counts = [linear.constant(length(t, value, node)) for value in values]
@@ -292,7 +302,7 @@ _ROWS: dict[Any, Row] = {
     language.ndrange: _ndrange,
     language.grouped: _plain(_grouped),
     language.static: _plain(_static),
-    zip: _plain(_zip),
+    zip: _zip,
     enumerate: _enumerate,
     reversed: _plain(_reversed),
 }
