@@ -188,6 +188,11 @@ def unknown_function(a):
 
 
 @fw.kernel
+def function_of_numpy(a):
+    a[0] = np.median(a)  # <
+
+
+@fw.kernel
 def attribute_of_array(a):
     a[0] = a.T[0]  # <
 
@@ -336,6 +341,7 @@ CASES: dict[str, tuple[Any, tuple[Any, ...], str]] = {
     "zip with a tuple": (zipped_with_a_tuple, (A,), "a tuple beside something whose length"),
     "reversed pairs": (reversed_pairs, (A,), "reversed of a zip"),
     "float index": (float_index, (A, 1.0), "an index must be an integer"),
+    "function of numpy": (function_of_numpy, (A,), "a kernel cannot call median"),
     "loop over a number": (loop_over_number, (A,), "a loop over Python int"),
     "unknown function": (unknown_function, (A,), "a kernel cannot call gcd"),
     "attribute of array": (attribute_of_array, (A,), "an array has no attribute `T`"),

@@ -1,6 +1,10 @@
-"""Kernels that loop over what is no range, and that write parts of arrays."""
+"""Kernels that loop over what is no range, and that write parts of arrays; numbers that
+are more than numbers.
+"""
 
 from __future__ import annotations
+
+from enum import IntEnum
 
 import numpy as np
 
@@ -178,3 +182,17 @@ def made_inside(a):
     for row in m:
         for v in row:
             a[1] += v
+
+
+class Mode(IntEnum):
+    FIRST = 0
+    SECOND = 1
+
+
+@fw.kernel
+def enumerated(a, mode, scale):
+    for i in range(len(a)):
+        if mode == Mode.SECOND:
+            a[i] = np.clip(a[i], 0.2, 0.5) * scale
+        elif mode in (Mode.FIRST, 7):
+            a[i] = mode + i

@@ -25,7 +25,7 @@ from fusewright.frontends.kernels.values import (
     Struct,
     TupleValue,
     Value,
-    describe,
+    described,
 )
 from fusewright.ir.expr import Expr
 
@@ -60,7 +60,7 @@ def attribute(t: Translation, node: ast.Attribute) -> Value:
         return _of_struct(t, value, node.attr, span)
     if isinstance(value, ArrayRef):
         return _of_array(t, value, node, span)
-    raise t.refuse(node, f"a {describe(value)} has no attribute `{node.attr}` in a kernel")
+    raise t.refuse(node, f"{described(value)} has no attribute `{node.attr}` in a kernel")
 
 
 def _of_struct(t: Translation, struct: Struct, attr: str, span: Span) -> Value:
@@ -117,7 +117,7 @@ def element_of(t: Translation, value: Value, index: Value, span: Span, node: ast
             raise KernelError(f"index {literal} in a tuple of {len(value.items)}", span)
         return value.items[literal]
     if not isinstance(value, ArrayRef):
-        raise t.refuse(node, f"a {describe(value)} cannot be indexed")
+        raise t.refuse(node, f"{described(value)} cannot be indexed")
     indices = index.items if isinstance(index, TupleValue) else (index,)
     part = elements.indexed(t, value, indices, span)
     if part.shape:

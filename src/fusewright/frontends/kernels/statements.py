@@ -22,6 +22,7 @@ from fusewright.frontends.kernels.values import (
     TupleValue,
     Value,
     describe,
+    described,
 )
 from fusewright.ir.loops.statements import If, Leave, Store
 
@@ -249,7 +250,7 @@ def _place(t: Translation, target: ast.Subscript) -> ArrayRef:
     """The element, or the part of an array, that an assignment writes."""
     array, index = operands(t, [target.value, target.slice])
     if not isinstance(array, ArrayRef):
-        raise t.refuse(target, f"an assignment to a part of a {describe(array)}")
+        raise t.refuse(target, f"an assignment to a part of {described(array)}")
     indices = index.items if isinstance(index, TupleValue) else (index,)
     return elements.indexed(t, array, indices, t.span(target))
 
