@@ -22,12 +22,12 @@ EXAMPLES = int(os.environ.get("FUSEWRIGHT_TEST_EXAMPLES", "0")) or 60
 class Program:
     """The same statements on our arrays and on NumPy's, chosen by one stream of random numbers."""
 
-    def __init__(self, seed: int, convert: Any) -> None:
+    def __init__(self, seed: int, shape: tuple[int, int], convert: Any) -> None:
         self.chance, self.convert = random.Random(seed), convert
         self.dot = np.dot if isinstance(convert(np.zeros(1)), np.ndarray) else fnp.dot
         rng = np.random.default_rng(seed)
         self.arrays = [
-            convert(rng.integers(0, 9, (6, 7)).astype(t)) for t in ("f8", "f8", "i8", "f4")
+            convert(rng.integers(0, 9, shape).astype(t)) for t in ("f8", "f8", "i8", "f4")
         ]
         self.held: list[Any] = []
 
@@ -73,11 +73,12 @@ class Program:
             lambda: other[2, 3],
             lambda: (other @ other.T)[0, 1],
             lambda: other[index],
-            lambda: other[pick(6), :6] @ other[:, pick(7)],
-            lambda: self.dot(other[pick(6), 6:0:-1], array[:, pick(7)]),
+            lambda: own[::-1] if own.ndim else own,
+            lambda: other[pick(6), :6] @ other[:6, pick(7)],
+            lambda: self.dot(other[pick(6), 6:0:-1], array[:6, pick(7)]),
             lambda: other[pick(6), pick(4) :].mean() * other[0].sum(),
             lambda: np.float64(0.5) * other[index],
-        )[pick(13)]()
+        )[pick(14)]()
 
     def statement(self) -> None:
         pick = self.chance.randrange
@@ -112,10 +113,14 @@ class Program:
 
 @settings(max_examples=EXAMPLES, deadline=None)
 @given(seed=st.integers(0, 2**32), count=st.integers(1, 60))
+@pytest.mark.parametrize("shape", [(6, 7), (201, 170)], ids=["small", "parts of large ones"])
 @pytest.mark.parametrize("interpret", [True, False])
-def test_random_small_programs(interpret: bool, seed: int, count: int) -> None:
+def test_random_small_programs(
+    interpret: bool, shape: tuple[int, int], seed: int, count: int
+) -> None:
     with fw.options(interpret=interpret), np.errstate(all="ignore"):
-        ours, plain = Program(seed, lambda a: fw.asarray(a) + 0), Program(seed, lambda a: a + 0)
+        ours = Program(seed, shape, lambda a: fw.asarray(a) + 0)
+        plain = Program(seed, shape, lambda a: a + 0)
         for _ in range(count):
             ours.statement()
             plain.statement()
