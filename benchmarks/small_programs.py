@@ -129,6 +129,72 @@ def bodies(np: Any, a: Any) -> Any:
     return place
 
 
+def triangle(np: Any, a: Any) -> Any:
+    """The lower triangle of a symmetric product, one dot product for each element."""
+    c = np.zeros_like(a)
+    for i in range(a.shape[0]):
+        for j in range(i + 1):
+            c[i, j] += np.dot(a[i, j:], a[j, j:])
+    return c
+
+
+def substitution(np: Any, a: Any) -> Any:
+    """Forward and backward substitution with the triangles of a matrix."""
+    n = a.shape[0]
+    x, y = np.zeros(n), np.zeros(n)
+    for i in range(n):
+        y[i] = (1.0 - a[i, :i] @ y[:i]) / a[i, i]
+    for i in range(n - 1, -1, -1):
+        x[i] = (y[i] - a[i, i + 1 :] @ x[i + 1 :]) / a[i, i]
+    return x
+
+
+def correlations(np: Any, a: Any) -> Any:
+    """Every column with those after it: a matrix filled by rows and columns."""
+    a = (a - a.mean(axis=0)) / a.std(axis=0)
+    n = a.shape[1]
+    c = np.zeros((n, n))
+    for i in range(n):
+        c[i, i:] = c[i:, i] = a[:, i] @ a[:, i:] / a.shape[0]
+    return c
+
+
+def shortest(np: Any, a: Any) -> Any:
+    """Shortest ways through a graph: the edges of one node after another relaxed."""
+    n = a.shape[0]
+    to = (a[:, :8] * 1e6).astype(np.int64) % n
+    length, away = a[:, 8:16] % 1.0 + 0.1, np.full(n, 1e9)
+    away[0] = 0.0
+    for _ in range(2):
+        for node in range(n):
+            ends = to[node]
+            away[ends] = np.minimum(away[ends], away[node] + length[node])
+    return away
+
+
+def bins(np: Any, a: Any) -> Any:
+    """Sums, means and largest deviations of groups of rows."""
+    groups = [np.arange(i, a.shape[0], 9) for i in range(9)]
+    found = np.zeros((9, a.shape[1]))
+    for g, rows in enumerate(groups):
+        for j in range(a.shape[1]):
+            part = a[rows, j]
+            found[g, j] = part.sum() / len(rows) - part.mean() * 0.5
+    return found
+
+
+def powers(np: Any, a: Any) -> Any:
+    """The largest eigenvalue of many small matrices by iteration."""
+    found = np.zeros(a.shape[0] - 8)
+    for i in range(a.shape[0] - 8):
+        m, v = a[i : i + 8, :8], a[i, :8] * 1.0
+        for _ in range(10):
+            v = m @ v
+            v = v / np.sqrt(np.dot(v, v))
+        found[i] = np.dot(v, m @ v)
+    return found
+
+
 PROGRAMS: dict[str, tuple[Callable[[Any, Any], Any], tuple[int, int]]] = {
     "LU factors": (factors, (60, 60)),
     "Gram-Schmidt": (orthogonal, (70, 60)),
@@ -139,6 +205,12 @@ PROGRAMS: dict[str, tuple[Callable[[Any, Any], Any], tuple[int, int]]] = {
     "Gauss-Seidel": (sweeps, (60, 60)),
     "cavity": (cavity, (41, 41)),
     "bodies": (bodies, (60, 6)),
+    "triangle of products": (triangle, (70, 70)),
+    "substitution": (substitution, (300, 300)),
+    "correlations": (correlations, (200, 150)),
+    "shortest ways": (shortest, (400, 16)),
+    "groups of rows": (bins, (400, 40)),
+    "small eigenvalues": (powers, (60, 10)),
 }
 
 

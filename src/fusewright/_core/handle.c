@@ -77,7 +77,7 @@ void view_forget(PyObject *view)
 static PyObject *spare_view[SPARE];
 static int spare_views;
 
-/* Untracked, as arrays are: what a view holds never holds the view. */
+/* Tracked, unlike arrays: who changes a shape looks for the views (frontends.arrays.shaping). */
 PyObject *view_new(PyObject *base, PyObject *link, int flags)
 {
     PyObject *view = spare_views > 0 ? PyObject_Init(spare_view[--spare_views], view_class)
@@ -90,6 +90,7 @@ PyObject *view_new(PyObject *base, PyObject *link, int flags)
         ((Handle *)view)->flags = flags;
         ((Handle *)view)->node = NULL;
         ((Handle *)view)->weak = NULL;
+        PyObject_GC_Track(view);
     }
     return view;
 }
