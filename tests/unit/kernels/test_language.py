@@ -91,6 +91,7 @@ CASES = {
     "attributes": (vals.attributes, reals(3, 4), reals(2)),
     "an enumeration": (walks.enumerated, reals(9), walks.Mode.SECOND, Half(0.5)),
     "another of it": (walks.enumerated, reals(9), walks.Mode.FIRST, True),
+    "a named tuple": (walks.named_tuple, reals(9), walks.Point(2.5, whole(9))),
     "side by side": (walks.side_by_side, whole(20), whole(15), whole(30)),
     "side by side of none": (walks.side_by_side, whole(0), whole(15), whole(30)),
     "backwards": (walks.backwards, whole(30), 4),

@@ -5,6 +5,7 @@ are more than numbers.
 from __future__ import annotations
 
 from enum import IntEnum
+from typing import Any, NamedTuple
 
 import numpy as np
 
@@ -196,3 +197,15 @@ def enumerated(a, mode, scale):
             a[i] = np.clip(a[i], 0.2, 0.5) * scale
         elif mode in (Mode.FIRST, 7):
             a[i] = mode + i
+
+
+class Point(NamedTuple):
+    x: float
+    values: Any
+
+
+@fw.kernel
+def named_tuple(a, point):
+    scale, values = point
+    for i in range(len(a)):
+        a[i] = point.x * i + point[0] + values[i] * scale + point[-1][0]

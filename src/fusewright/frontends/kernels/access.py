@@ -104,6 +104,8 @@ def subscript(t: Translation, node: ast.Subscript) -> Value:
 
 def element_of(t: Translation, value: Value, index: Value, span: Span, node: ast.AST) -> Value:
     """A part of an array or tuple."""
+    if isinstance(value, Struct) and hasattr(value.kind, "_fields"):
+        value = TupleValue(elements.items_of(t, value, node))
     if isinstance(value, TupleValue):
         literal = index.literal if isinstance(index, Number) else None
         if not isinstance(literal, int):

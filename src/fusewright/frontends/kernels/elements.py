@@ -16,6 +16,7 @@ from fusewright.frontends.kernels.values import (
     Free,
     Number,
     SliceValue,
+    Struct,
     TupleValue,
     Value,
     described,
@@ -215,6 +216,8 @@ def items_of(t: Translation, value: Value, node: ast.AST) -> tuple[Value, ...]:
     """The parts of a tuple, or of a small local array."""
     if isinstance(value, TupleValue):
         return value.items
+    if isinstance(value, Struct) and hasattr(value.kind, "_fields"):
+        return tuple(t.inputs.attribute(value, name, t.span(node)) for name in value.kind._fields)
     if isinstance(value, ArrayRef) and len(value.shape) >= 1 and value.shape[0].name == "const":
         span = t.span(node)
         count = range(value.shape[0].attr)
