@@ -101,6 +101,8 @@ CASES = {
     "changed meanwhile": (walks.changed_meanwhile, whole(30)),
     "written out": (walks.written_out, whole(30), whole(30)),
     "until found": (walks.until_found, whole(30), whole(30)),
+    "out of two loops": (walks.out_of_two_loops, np.arange(-9, 31).reshape(8, 5), whole(3)),
+    "out of no loop": (walks.out_of_two_loops, np.arange(-20, 0).reshape(4, 5), whole(3)),
     "leaves in else": (walks.leaves_in_else, whole(30), whole(3), 1000),
     "leaves by break": (walks.leaves_in_else, np.arange(30), whole(3), 12),
     "among": (walks.among, whole(30), np.zeros(30, bool)),

@@ -106,6 +106,22 @@ def until_found(a, b):
 
 
 @fw.kernel
+def out_of_two_loops(m, b):
+    for i in range(m.shape[0]):
+        for j, v in enumerate(m[i]):
+            if v == 7:
+                break
+            b[0] += j
+        else:
+            b[1] += i
+            continue
+        b[2] = j
+        break
+    else:
+        b[2] = -1
+
+
+@fw.kernel
 def leaves_in_else(a, b, wanted):
     for i in range(len(a)):
         if a[i] == wanted:
