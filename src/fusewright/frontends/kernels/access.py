@@ -41,7 +41,7 @@ def constant(t: Translation, node: ast.Constant) -> Value:
     """A literal."""
     if isinstance(node.value, bool | int | float):
         return types.literal(node.value, t.span(node))
-    if isinstance(node.value, str) or node.value is None or callable(node.value):
+    if isinstance(node.value, str) or node.value in (None, ...) or callable(node.value):
         return Static(node.value)  # A dialect's trees hold functions.
     raise t.refuse(
         node, f"a kernel cannot contain a literal {type(node.value).__name__}", help="use numbers"
