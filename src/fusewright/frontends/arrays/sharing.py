@@ -258,8 +258,8 @@ def _is_exclusive(root: Handle) -> bool:
     memory, offset, strides = node.value
     straight = strides == contiguous_strides(node.shape, node.dtype.itemsize) and offset == 0
     # The holder's reference, the variable's and the call's; the memory has the caller's variable
-    # besides.
-    alone = getrefcount(node) <= 3 and getrefcount(memory) <= 4
+    # besides.  (Not of a variable: see runtime.reuse.)
+    alone = getrefcount(root._node) <= 3 and getrefcount(node.value[0]) <= 4
     return alone and straight and memory.writable
 
 
@@ -280,11 +280,13 @@ def _open_loan(memory: Memory) -> Any:
     return loan
 
 
-def received(array: NDArray) -> Node:
-    """A result NumPy just made: adopted where nothing else holds it, copied otherwise."""
-    # Held by the caller's variable, its caller's, this function's and the call; a view's memory
-    # is somebody else's.
-    mine = array.base is None and getrefcount(array) <= 4
+def received(cell: list[NDArray]) -> Node:
+    """A result NumPy just made, the one item of a list: adopted where nothing else holds it, copied
+    otherwise.
+    """
+    # 2: the list's reference and the call's; a view's memory is somebody else's.
+    mine = getrefcount(cell[0]) <= 2 and cell[0].base is None
+    array = cell[0]
     if mine and array.flags.c_contiguous and array.dtype.isnative:
         return adopted(array)
     return copied(array)

@@ -13,6 +13,7 @@ from __future__ import annotations
 
 import os
 import threading
+from collections import Counter
 from collections.abc import Sequence
 from sys import getrefcount
 from typing import Any
@@ -164,11 +165,12 @@ def _has_no_memory(node: Node) -> bool:
 def drop_tail() -> None:
     """Forget the newest nodes as far as they are computed or dead: their operands die with them."""
     while pending:
-        node = pending.pop()
-        # 2: the variable's reference and the call's.
-        if getrefcount(node) > 2 and node.kind not in _VALUES:
-            pending.append(node)
+        newest = [pending.pop()]
+        # 2: the list's reference and the call's.  (Not of a variable: see runtime.reuse.)
+        if getrefcount(newest[0]) > 2 and newest[0].kind not in _VALUES:
+            pending.append(newest[0])
             break
+        newest.clear()  # finalisers may record
         _set_whole(len(pending))
 
 
@@ -204,7 +206,7 @@ def prune() -> None:
         for index in range(count - 1, -1, -1):
             node = pending[index]
             # 3: the list's reference, the variable's and the call's
-            if node.kind == LEAF or getrefcount(node) <= 3:
+            if node.kind == LEAF or getrefcount(pending[index]) <= 3:
                 pending[index] = _TOMBSTONE
             else:
                 kept.append(node)
@@ -236,12 +238,10 @@ def live() -> list[Node]:
         prune()
         if native is not None:
             return native.live()  # type: ignore[no-any-return]
-        inner: dict[int, int] = {}
-        for node in pending:
-            for arg in node.args:
-                inner[id(arg)] = inner.get(id(arg), 0) + 1
-        # 3: the list's reference, the variable's and the call's
-        return [node for node in pending if getrefcount(node) - 3 > inner.get(id(node), 0)]
+        inner = Counter(id(arg) for node in pending for arg in node.args)
+        # 2: the list's reference and the call's
+        held = (i for i, n in enumerate(map(id, pending)) if getrefcount(pending[i]) - 2 > inner[n])
+        return [pending[i] for i in held]
 
 
 def flush() -> None:
