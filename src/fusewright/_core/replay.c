@@ -160,9 +160,9 @@ static PyObject *replay_locked(Replay *replay, PyObject *const *given, Py_ssize_
 
 static PyObject *replay_call(Replay *replay, PyObject *const *given, Py_ssize_t count)
 {
-    evaluation_begins(); /* what fits now must fit when it runs */
+    Lock *lock = evaluation_begins(); /* what fits now must fit when it runs */
     PyObject *result = replay_locked(replay, given, count);
-    evaluation_ends();
+    evaluation_ends(lock);
     return result;
 }
 
