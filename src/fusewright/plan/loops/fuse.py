@@ -19,6 +19,7 @@ from fusewright.ir.loops.statements import (
 )
 from fusewright.plan.loops import profit
 from fusewright.plan.loops.exposed import Locals, exposed, read_later
+from fusewright.plan.loops.guards import Conditions
 from fusewright.plan.loops.merge import merged, same_bounds
 from fusewright.plan.loops.nests import (
     Item,
@@ -49,6 +50,7 @@ class Fuser:
     numbers: Numbers
     pairs: Pairs
     strips: list[Strip]
+    conditions: Conditions
 
     @property
     def facts(self) -> Facts:
@@ -135,6 +137,8 @@ class Fuser:
         why = profit.against_merging(a, b, same)
         verdict = None if why else self.verdict(a, b)
         if verdict is not None and not _whole(verdict, a):
+            if self.settings.level != "disjoint":
+                self.conditions.ask(a, b, self.facts)
             return None
         if verdict is not None and not verdict.allowed(self.settings.level):
             why = f"the setting level={self.settings.level} does not allow it"

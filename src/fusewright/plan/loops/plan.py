@@ -10,6 +10,7 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 from typing import Literal
 
+from fusewright.analysis.verdict import Condition
 from fusewright.base.source import Span
 from fusewright.ir.expr import Expr
 from fusewright.ir.loops.statements import NOWHERE, Kernel
@@ -45,7 +46,7 @@ class PairReport:
     """What became of two loops, one after the other: fused at a level on these loops, or why not.
 
     `nbytes` is what fusing saves in each iteration: elements that stay in registers or in a cache;
-    and it saves a launch.
+    and it saves a launch.  `when` says for which parameters (empty: for all).
     """
 
     first: Span
@@ -56,6 +57,7 @@ class PairReport:
     why: str = ""
     nbytes: int = 0
     form: str = ""
+    when: str = ""
 
 
 @dataclass(frozen=True, slots=True)
@@ -64,6 +66,8 @@ class LoopPlan:
     on threads what one iteration costs, in picoseconds; `gone` are dead buffers that need no
     memory.  `folds` says for such dims which variables are updated in any order, by what; `copies`
     for dims on threads the same of arrays, of which each thread gets one of its own.
+
+    With a `guard` it is right only where that holds; `otherwise` is what runs elsewhere.
     """
 
     kernel: Kernel
@@ -75,6 +79,13 @@ class LoopPlan:
     loops: tuple[LoopReport, ...] = ()
     pairs: tuple[PairReport, ...] = ()
     gone: frozenset[int] = frozenset()
+    guard: Condition | None = None
+    otherwise: LoopPlan | None = None
+
+    @property
+    def forms(self) -> tuple[LoopPlan, ...]:
+        """The plans of which one runs."""
+        return (self,) if self.otherwise is None else (self, self.otherwise)
 
 
 @dataclass(frozen=True, slots=True)

@@ -91,7 +91,10 @@ class Surroundings:
 
 
 def surroundings(
-    kernel: Kernel, names: Mapping[int, str], parameters: Mapping[int, str]
+    kernel: Kernel,
+    names: Mapping[int, str],
+    parameters: Mapping[int, str],
+    assumed: tuple[Expr, ...] = (),
 ) -> Surroundings:
     """Gather what holds for the whole kernel."""
     counts: dict[int, int] = {}
@@ -114,7 +117,8 @@ def surroundings(
     roots = roots_of(kernel)
     alone = {n for n in roots.root if list(roots.root.values()).count(roots.root[n]) == 1}
     tables = {s.buffer for s in walk(kernel.body) if isinstance(s, Unique)} & alone
-    facts = Facts(unique=frozenset(tables), ranges=extents, names=_symbols(kernel, parameters))
+    names_ = _symbols(kernel, parameters)
+    facts = Facts(frozenset(tables), extents, names_, assumed=assumed)
     return Surroundings(kernel, roots, values, Homes(kernel), names, facts)
 
 
