@@ -67,7 +67,18 @@ def test_no_test_where_values_decide() -> None:
     kernel(numbers(N), numbers(N), np.arange(N))
     (code,) = kernel.explain().codes
     assert not code.guard
-    assert "needs fw.assume_unique(t)" in str(kernel.explain())
+    assert "NOT FUSED" in str(kernel.explain())
+
+
+def test_no_test_that_needs_divisions() -> None:
+    kernel = fresh("every_fourth")
+    for k in (0, 1, 4, 7):
+        same_as_cpython(kernel, numbers(8 * N), numbers(N), k)
+    kernel = fresh("every_fourth")
+    with fw.options(threads=2):
+        kernel(numbers(8 * N), numbers(N), 1)
+    text = str(kernel.explain())
+    assert "no test at run time: the condition is too complex" in text, text
 
 
 def test_lazy_calls_choose_too() -> None:
