@@ -34,7 +34,8 @@ from fusewright.plan.loops.nests import Item, item, shared_variables
 from fusewright.plan.loops.plan import FAR, Settings
 
 if TYPE_CHECKING:
-    from fusewright.plan.loops.fuse import Fuser, Piece
+    from fusewright.ir.loops.statements import Statement
+    from fusewright.plan.loops.fuse import Fuser
 
 Form = Literal["dims", "overlap", "shift"]
 
@@ -64,9 +65,9 @@ class Group:
     form: Form = "dims"
 
 
-def formed(fuser: Fuser, pieces: list[Piece], live: Locals) -> list[Piece]:
+def formed(fuser: Fuser, pieces: list[Item | Statement], live: Locals) -> list[Item | Statement]:
     """The pieces with neighbouring loops in strips where that is right and pays."""
-    found: list[Piece] = []
+    found: list[Item | Statement] = []
     group: Group | None = None
     for piece in pieces:
         if isinstance(piece, Item):
@@ -82,7 +83,7 @@ def formed(fuser: Fuser, pieces: list[Piece], live: Locals) -> list[Piece]:
     return found
 
 
-def _close(fuser: Fuser, group: Group | None, found: list[Piece], live: Locals) -> None:
+def _close(fuser: Fuser, group: Group | None, found: list[Item | Statement], live: Locals) -> None:
     if group is None:
         return
     if len(group.members) == 1:
