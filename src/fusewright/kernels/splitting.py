@@ -14,7 +14,6 @@ from dataclasses import dataclass
 from itertools import combinations
 from math import prod
 
-from fusewright.base.source import Span
 from fusewright.ir.dtypes import DType
 from fusewright.kernels.iteration import NotRaised
 from fusewright.kernels.places import Access, Form
