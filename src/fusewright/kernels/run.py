@@ -192,11 +192,11 @@ def _compiled(
         from fusewright.kernels import diagnostics
 
         diagnostics.check_tables(found, arrays)
-    if options.verify and isinstance(found, Specialised):
+    if options.verify:
         # Imported here: as above.
         from fusewright.kernels import diagnostics
 
-        diagnostics.verified(found, code, arrays, params, wanted, failed)
+        diagnostics.verified(code, arrays, params, wanted, failed)
     else:
         code.run(arrays, params, failed)
     return code
