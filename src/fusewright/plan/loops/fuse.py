@@ -194,8 +194,7 @@ class Fuser:
 
     def _joined(self, a: Item, b: Item, loop: For, live: Locals) -> Item:
         """The fused loop: it carries what its parts carry, since they meet at distance 0 only."""
-        around = replace(self.ways.around.kernel, locals=tuple(self.numbers.locals))
-        self.ways.around = replace(self.ways.around, kernel=around)
+        self.note_variables()
         unit = unit_of(self.ways.around, loop, live)
         if len(loop.dims) != len(a.loop.dims) or len(loop.dims) != len(b.loop.dims):
             return item(self.ways, loop, live)
@@ -205,9 +204,13 @@ class Fuser:
         vector = places.get(self.ways.vector(loop, numbers), -1)
         return made(self.ways, loop, unit, (parallel, a.separable & b.separable), vector)
 
-    def _part(self, part: For, live: Locals) -> Item:
+    def note_variables(self) -> None:
+        """What the planner knows of variables holds for those made since, too."""
         around = replace(self.ways.around.kernel, locals=tuple(self.numbers.locals))
         self.ways.around = replace(self.ways.around, kernel=around)
+
+    def _part(self, part: For, live: Locals) -> Item:
+        self.note_variables()
         return item(self.ways, part, live)
 
 
