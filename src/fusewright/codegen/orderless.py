@@ -9,8 +9,8 @@ from typing import Any
 
 from fusewright.codegen import fold
 from fusewright.codegen.builder import Builder
-from fusewright.codegen.spell import llvm_type
-from fusewright.ir.dtypes import BOOL, DType
+from fusewright.codegen.spell import literal, llvm_type
+from fusewright.ir.dtypes import BOOL, FLOAT32, FLOAT64, DType
 
 _WORDS = {
     "add": "add", "multiply": "mul",
@@ -21,24 +21,34 @@ _REDUCED = {"add": "sum", "bitwise_or": "sum", "bitwise_xor": "sum", "multiply":
 """Reductions that start from the same value."""
 
 
+_SUFFIX = {FLOAT32: "f32", FLOAT64: "f64"}
+
+
 def identity(kind: str, dtype: DType) -> Any:
     """The value that an update by the operation `kind` does not change."""
     word = _WORDS[kind]
     if kind == "bitwise_and":
         unsigned = 2**dtype.bits - 1
         return True if dtype is BOOL else -1 if dtype.kind == "i" else unsigned
-    return False if dtype is BOOL else fold.identity(_REDUCED.get(kind, word), dtype)
+    found = False if dtype is BOOL else fold.identity(_REDUCED.get(kind, word), dtype)
+    return float(found) if dtype.is_float else found
 
 
 def _word(kind: str, dtype: DType) -> str:
     """The operation's name in intrinsics: extremes depend on the sign."""
     word = _WORDS[kind]
+    if dtype.is_float:
+        return f"f{word}"
     return {"i": "s", "u": "u"}[dtype.kind] + word if word in ("min", "max") else word
 
 
 def across_lanes(builder: Builder, kind: str, dtype: DType, lanes: str, width: int) -> str:
     """All lanes of a register as one."""
     vector, scalar = llvm_type(dtype, width), llvm_type(dtype, 1)
+    if dtype.is_float:
+        start = literal(identity(kind, dtype), dtype, 1)
+        name = f"@llvm.vector.reduce.{_word(kind, dtype)}.v{width}{_SUFFIX[dtype]}"
+        return builder.value(f"call reassoc {scalar} {name}({scalar} {start}, {vector} {lanes})")
     name = f"@llvm.vector.reduce.{_word(kind, dtype)}.v{width}{scalar}"
     return builder.value(f"call {scalar} {name}({vector} {lanes})")
 

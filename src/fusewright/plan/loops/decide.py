@@ -90,7 +90,8 @@ class _Planner:
         flat = with_extremes(replace(kernel, body=all_flattened(kernel.body)))
         numbers = Numbers.after(flat)
         flat = forwarded(flat, numbers)
-        around = surroundings(flat, self.names, self.parameters, assumed)
+        known = (self.names, self.parameters, assumed, settings.reassociate)
+        around = surroundings(flat, *known)
         self.facts = around.facts
         pairs = Pairs(flat, around.facts, settings.level, self.reasons)
         fuser = Fuser(Ways(around), settings, numbers, pairs, [], self.conditions)
@@ -101,7 +102,7 @@ class _Planner:
         gone |= fused.scratch - kernel.scratch
         if settings.fuse:
             fused = reads_first(fused, numbers)
-        ways = Ways(surroundings(fused, self.names, self.parameters, assumed), self.reasons)
+        ways = Ways(surroundings(fused, *known), self.reasons)
         ways.proved, ways.ordered = fuser.ways.proved, fuser.ways.ordered
         body = ways.body(fused.body, frozenset())
         vectors = frozenset(ways.vectors)

@@ -139,7 +139,10 @@ class Ways:
         """What the analysis says of a loop."""
         unit = unit_of(self.around, loop, live)
         first = loop.dims[0].index
-        updated = None if loop.declared else folds(self.around.kernel, loop, live)
+        around = self.around
+        updated = None
+        if not loop.declared:
+            updated = folds(around.kernel, loop, live, around.reassociate)
         inside = updated or {}
         if first in self.proved | self.ordered:
             return Nest(loop, unit, None, (first,) if first in self.proved else (), inside)

@@ -90,7 +90,8 @@ class LoopPlan:
 
 @dataclass(frozen=True, slots=True)
 class Settings:
-    """What a plan depends on besides the kernel: `threads` says that there may be several.
+    """What a plan depends on besides the kernel: `threads` says that there may be several,
+    `reassociate` that sums and products of floats may take any order.
 
     Strips have `elements` iterations, or `columns` where loops inside go over them again and again,
     or as many whole rows, between the two of `rows`, as `row_bytes` hold.
@@ -103,3 +104,4 @@ class Settings:
     columns: int = 1024
     rows: tuple[int, int] = (8, 64)
     row_bytes: int = 1 << 18
+    reassociate: bool = False

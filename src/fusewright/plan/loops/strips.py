@@ -300,8 +300,9 @@ def _built(fuser: Fuser, group: Group, live: Locals) -> list[Statement]:
         fuser.body(member.loop.body, live | exposed(member.loop.body)) for member in group.members
     ]
     if group.form == "shift in blocks":
+        first, last = (d.low for d in dims), (d.high for d in dims)
         behind = [-a for a, _ in reach]
-        strips = Cut(begin, end, size, behind)
+        strips = Cut(reduce(at_most, first), reduce(at_least, last), size, behind)
         return blocked(fuser, group.members, group.hulls, strips, bodies)
     number = fuser.numbers.index()
     start = linear.plus(begin, linear.times(index(number), size))

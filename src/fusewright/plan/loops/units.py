@@ -85,6 +85,7 @@ class Surroundings:
     homes: Homes
     names: Mapping[int, str] = field(default_factory=dict)
     facts: Facts = field(default_factory=Facts)
+    reassociate: bool = False
 
     def name(self, buffer: int) -> str:
         return self.names.get(buffer, f"b{buffer}")
@@ -95,6 +96,7 @@ def surroundings(
     names: Mapping[int, str],
     parameters: Mapping[int, str],
     assumed: tuple[Expr, ...] = (),
+    reassociate: bool = False,
 ) -> Surroundings:
     """Gather what holds for the whole kernel."""
     counts: dict[int, int] = {}
@@ -119,7 +121,7 @@ def surroundings(
     tables = {s.buffer for s in walk(kernel.body) if isinstance(s, Unique)} & alone
     names_ = _symbols(kernel, parameters)
     facts = Facts(frozenset(tables), extents, names_, assumed=assumed)
-    return Surroundings(kernel, roots, values, Homes(kernel), names, facts)
+    return Surroundings(kernel, roots, values, Homes(kernel), names, facts, reassociate)
 
 
 def _symbols(kernel: Kernel, parameters: Mapping[int, str]) -> tuple[tuple[Name, str], ...]:

@@ -179,7 +179,8 @@ def settings_of(options: Options) -> Settings:
     """What plans depend on."""
     threads = options.threads or default_threads()
     level: Any = options.fuse_level
-    return Settings(options.fuse and not options.graph, level, threads > 1)
+    fuse = options.fuse and not options.graph
+    return Settings(fuse, level, threads > 1, reassociate=options.reassociate)
 
 
 Made = tuple[LoopPlan, LoopModule, Image]
