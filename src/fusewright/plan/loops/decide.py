@@ -12,6 +12,7 @@ from fusewright.ir.expr import Expr
 from fusewright.ir.loops.statements import For, Kernel, walk
 from fusewright.plan.loops.contract import contracted
 from fusewright.plan.loops.early import reads_first
+from fusewright.plan.loops.extremes import with_checked_extremes
 from fusewright.plan.loops.folds import with_extremes
 from fusewright.plan.loops.forward import forwarded, untouched
 from fusewright.plan.loops.fuse import Fuser
@@ -89,8 +90,10 @@ class _Planner:
         kernel, settings = self.kernel, self.settings
         flat = with_extremes(replace(kernel, body=all_flattened(kernel.body)))
         numbers = Numbers.after(flat)
-        flat = forwarded(flat, numbers)
-        known = (self.names, self.parameters, assumed, settings.reassociate)
+        checked = with_checked_extremes(flat, numbers)
+        flat = forwarded(checked.kernel, numbers)
+        free = (settings.reassociate, checked.variables)
+        known = (self.names, self.parameters, assumed, *free)
         around = surroundings(flat, *known)
         self.facts = around.facts
         pairs = Pairs(flat, around.facts, settings.level, self.reasons)

@@ -296,14 +296,12 @@ def _built(fuser: Fuser, group: Group, live: Locals) -> list[Statement]:
     size = _size(group, fuser.settings)
     begin = reduce(at_most, (linear.minus(d.low, a) for d, (a, _) in zip(dims, reach, strict=True)))
     end = reduce(at_least, (linear.minus(d.high, b) for d, (_, b) in zip(dims, reach, strict=True)))
-    bodies = [
-        fuser.body(member.loop.body, live | exposed(member.loop.body)) for member in group.members
-    ]
+    bodies = [fuser.body(m.loop.body, live | exposed(m.loop.body)) for m in group.members]
     if group.form == "shift in blocks":
         first, last = (d.low for d in dims), (d.high for d in dims)
         behind = [-a for a, _ in reach]
-        strips = Cut(reduce(at_most, first), reduce(at_least, last), size, behind)
-        return blocked(fuser, group.members, group.hulls, strips, bodies)
+        cut = Cut(reduce(at_most, first), reduce(at_least, last), size, behind)
+        return blocked(fuser, group.members, group.hulls, cut, bodies)
     number = fuser.numbers.index()
     start = linear.plus(begin, linear.times(index(number), size))
     body = []
@@ -313,11 +311,11 @@ def _built(fuser: Fuser, group: Group, live: Locals) -> list[Statement]:
         old = member.loop.dims[place]
         low = at_least(linear.plus(start, a), old.low)
         high = at_most(linear.plus(linear.plus(start, size), b), old.high)
-        cut = replace(old, low=low, high=high)
+        inside = replace(old, low=low, high=high)
         body.append(
             replace(
                 member.loop,
-                dims=(*member.loop.dims[:place], cut, *member.loop.dims[place + 1 :]),
+                dims=(*member.loop.dims[:place], inside, *member.loop.dims[place + 1 :]),
                 body=inner,
             )
         )
