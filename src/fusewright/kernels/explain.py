@@ -61,6 +61,7 @@ class CodeRecord:
     `pairs` say which neighbouring loops were fused; `seconds` is what getting the code took,
     `origin` where it came from.  Where that is right for some parameters only, `guard` says for
     which, `otherwise` is the program as it runs for others, and `taken` counts the calls of either.
+    `measured` are the times of calls fused and apart, by the least size of their arrays in bytes.
     `sharing` are pairs of arrays, one of them written, that share memory in these calls.
     """
 
@@ -78,6 +79,7 @@ class CodeRecord:
     otherwise: str = ""
     taken: tuple[int, int] = (0, 0)
     sharing: tuple[tuple[str, str], ...] = ()
+    measured: tuple[tuple[int, tuple[float, float] | None], ...] = ()
 
 
 @dataclass(frozen=True, slots=True)
@@ -125,6 +127,7 @@ class KernelExplanation:
                 yield from _loop_lines(loop)
             for pair in code.pairs:
                 yield from pair_lines(pair)
+            yield from _measured_lines(code)
             yield from _planned_lines(code)
 
     def _repr_pretty_(self, printer: Any, cycle: bool) -> None:
@@ -141,6 +144,17 @@ def _lazy_lines(call: LazyRecord) -> Iterator[str]:
     if call.because[1]:
         reason = linecache.getline(call.because[0], call.because[1]).strip()
         yield f"    line {call.because[1]}: {reason}"
+
+
+def _measured_lines(code: CodeRecord) -> Iterator[str]:
+    for nbytes, times in code.measured:
+        where = f"arrays of {nbytes >> 10} KiB and more"
+        if times is None:
+            yield f"  fused and apart are close; being measured for {where}"
+            continue
+        fused, apart = (f"{1e3 * seconds:.3g} ms" for seconds in times)
+        form = "fused" if times[0] <= times[1] else "apart"
+        yield f"  measured for {where}: fused {fused}, apart {apart}: runs {form}"
 
 
 def _planned_lines(code: CodeRecord) -> Iterator[str]:
@@ -279,6 +293,11 @@ def _record(kinds: tuple[Kind, ...], found: Specialised, code: CompiledLoops) ->
         kernel_text(plan.otherwise.kernel) if plan.otherwise is not None else "",
         (code.counts[0], code.counts[1]),
         _sharing(found, code),
+        tuple(
+            (trial.nbytes, trial.least)
+            for (address, _), trial in found.trials.items()
+            if address == code.address
+        ),
     )
 
 

@@ -48,7 +48,7 @@ def run(kernel: Kernel[Any, Any], arguments: Mapping[str, Any]) -> Any:
         _interpret(found.kernel, arrays, params)
     else:
         compiled = _compiled(kernel, found, arrays, params, options)
-        if not options.verify:
+        if compiled is not None and not options.verify:
             _remember(kernel, found, compiled, arguments, options)
     found.calls += 1
     return _result(found, arrays)
@@ -172,7 +172,8 @@ def _compiled(
     arrays: list[NDArray],
     params: list[Any],
     options: Options,
-) -> CompiledLoops:
+) -> CompiledLoops | None:
+    """Run it; the code for calls like this one, None while that is being measured."""
     # Imported here: it brings the code generator in.
     from fusewright.targets.cpu.loops import obtain, settings_of
 
@@ -197,8 +198,15 @@ def _compiled(
         from fusewright.kernels import diagnostics
 
         diagnostics.verified(code, arrays, params, wanted, failed)
-    else:
-        code.run(arrays, params, failed)
+        return code
+    if code.plan.is_close and kernel is not None and isinstance(found, Specialised):
+        # Imported here: as above.
+        from fusewright.kernels import measuring
+
+        trial = measuring.trial_of(kernel, found, code, arrays, wanted)
+        if trial is not None:
+            return trial.run(arrays, params, failed)
+    code.run(arrays, params, failed)
     return code
 
 

@@ -116,5 +116,5 @@ class _Planner:
         }
         return LoopPlan(
             replace(fused, body=body), frozenset(ways.threads), vectors, ways.folds, ways.copies,
-            work, tuple(ways.reports), pairs.all(), gone,
+            work, tuple(ways.reports), pairs.all(), gone, gain=pairs.gain,
         )  # fmt: skip

@@ -8,8 +8,8 @@ seen.
                                             else: v = w
 
 The order of comparing decides two things only: which zero's sign the result has (where it is 0),
-and what becomes of numbers that are none.  `a[i] > v` passes over those, as `fmax` does, unless v is
-one; `np.maximum` keeps them, and then the result is one.
+and what becomes of numbers that are none.  `a[i] > v` passes over those, as `fmax` does, unless v
+is one; `np.maximum` keeps them, and then the result is one.
 """
 
 from __future__ import annotations

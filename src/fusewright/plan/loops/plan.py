@@ -17,6 +17,8 @@ from fusewright.ir.loops.statements import NOWHERE, Kernel
 
 FAR = 64
 """Iterations between two that meet in strips, at most: a strip is many times as long."""
+CLOSE = 0.25
+"""A share of traffic below which a prediction may be wrong: such plans are measured."""
 Level = Literal["disjoint", "same", "dims", "shift", "overlap"]
 
 
@@ -67,7 +69,8 @@ class LoopPlan:
     memory.  `folds` says for such dims which variables are updated in any order, by what; `copies`
     for dims on threads the same of arrays, of which each thread gets one of its own.
 
-    With a `guard` it is right only where that holds; `otherwise` is what runs elsewhere.
+    With a `guard` it is right only where that holds; `otherwise` is what runs elsewhere.  `gain` is
+    the share of memory traffic that fusing is predicted to save.
     """
 
     kernel: Kernel
@@ -81,6 +84,12 @@ class LoopPlan:
     gone: frozenset[int] = frozenset()
     guard: Condition | None = None
     otherwise: LoopPlan | None = None
+    gain: float = 0.0
+
+    @property
+    def is_close(self) -> bool:
+        """Whether it is fused and predicted to be little faster for it."""
+        return self.gain < CLOSE and any(pair.fused for pair in self.pairs)
 
     @property
     def forms(self) -> tuple[LoopPlan, ...]:
