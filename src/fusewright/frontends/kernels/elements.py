@@ -16,9 +16,10 @@ from fusewright.frontends.kernels.values import (
     Free,
     Number,
     SliceValue,
+    Struct,
     TupleValue,
     Value,
-    describe,
+    described,
 )
 from fusewright.ir import linear
 from fusewright.ir.dtypes import BOOL, INT64
@@ -38,15 +39,11 @@ def as_number(t: Translation, value: Value, span: Span) -> Number:
     if isinstance(value, ArrayRef) and not value.shape:
         return read(t, value, span)
     raise KernelError(
-        f"a number is needed here, not {_a(describe(value))}",
+        f"a number is needed here, not {described(value)}",
         span,
         why="kernels compute with one element at a time",
         help="index the array in a loop" if isinstance(value, ArrayRef) else "",
     )
-
-
-def _a(text: str) -> str:
-    return f"an {text}" if text[0] in "aeiou" else f"a {text}"
 
 
 def read(t: Translation, ref: ArrayRef, span: Span) -> Number:
@@ -141,7 +138,7 @@ def whole(index: Value, span: Span) -> Number:
     if isinstance(index, Number) and index.dtype.is_integer:
         return index
     raise KernelError(
-        f"an index must be an integer, not {_a(describe(index))}",
+        f"an index must be an integer, not {described(index)}",
         span,
         help="convert it with int(...)",
     )
@@ -219,9 +216,11 @@ def items_of(t: Translation, value: Value, node: ast.AST) -> tuple[Value, ...]:
     """The parts of a tuple, or of a small local array."""
     if isinstance(value, TupleValue):
         return value.items
+    if isinstance(value, Struct) and hasattr(value.kind, "_fields"):
+        return tuple(t.inputs.attribute(value, name, t.span(node)) for name in value.kind._fields)
     if isinstance(value, ArrayRef) and len(value.shape) >= 1 and value.shape[0].name == "const":
         span = t.span(node)
         count = range(value.shape[0].attr)
         parts = [indexed(t, value, [types.literal(k, span)], span) for k in count]
         return tuple(read(t, part, span) if not part.shape else part for part in parts)
-    raise t.refuse(node, f"{_a(describe(value))} cannot be unpacked here")
+    raise t.refuse(node, f"{described(value)} cannot be unpacked here")
