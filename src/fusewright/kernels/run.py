@@ -174,22 +174,10 @@ def _compiled(
     options: Options,
 ) -> CompiledLoops | None:
     """Run it; the code for calls like this one, None while that is being measured."""
-    # Imported here: it brings the code generator in.
-    from fusewright.targets.cpu.loops import obtain, settings_of
-
     wanted = of_kernel(kernel, options) if kernel is not None else options
-    disjoint = apart(found.kernel, arrays)
-    key = (disjoint, options.features, settings_of(wanted))
-    code: CompiledLoops | None = found.compiled.get(key)
-    if code is None:
-        code = found.compiled[key] = obtain(with_facts(found.kernel, disjoint), wanted)
-        if kernel is not None and options.diagnostics != "off" and isinstance(found, Specialised):
-            # Imported here: few programs ask.
-            from fusewright.kernels import diagnostics
-
-            diagnostics.report(kernel, found, code, options.diagnostics)
+    code = _code(kernel, found, arrays, wanted)
     if options.check and isinstance(found, Specialised):
-        # Imported here: as above.
+        # Imported here: few programs ask.
         from fusewright.kernels import diagnostics
 
         diagnostics.check_tables(found, arrays)
@@ -200,13 +188,36 @@ def _compiled(
         diagnostics.verified(code, arrays, params, wanted, failed)
         return code
     if code.plan.is_close and kernel is not None and isinstance(found, Specialised):
-        # Imported here: as above.
+        # Imported here: few kernels need it.
         from fusewright.kernels import measuring
 
         trial = measuring.trial_of(kernel, found, code, arrays, wanted)
         if trial is not None:
             return trial.run(arrays, params, failed)
     code.run(arrays, params, failed)
+    return code
+
+
+def _code(
+    kernel: Kernel[Any, Any] | None,
+    found: Specialised | Unit,
+    arrays: list[NDArray],
+    options: Options,
+) -> CompiledLoops:
+    """The code for calls with these arrays: known, or new."""
+    # Imported here: it brings the code generator in.
+    from fusewright.targets.cpu.loops import obtain, settings_of
+
+    disjoint = apart(found.kernel, arrays)
+    key = (disjoint, options.features, settings_of(options))
+    code: CompiledLoops | None = found.compiled.get(key)
+    if code is None:
+        code = found.compiled[key] = obtain(with_facts(found.kernel, disjoint), options)
+        if kernel is not None and options.diagnostics != "off" and isinstance(found, Specialised):
+            # Imported here: few programs ask.
+            from fusewright.kernels import diagnostics
+
+            diagnostics.report(kernel, found, code, options.diagnostics)
     return code
 
 
