@@ -32,8 +32,8 @@ if TYPE_CHECKING:
 
 BLOCKS = 64
 """Blocks, at most: some for each thread, so that none waits long for another."""
-STRIPS = 4
-"""Strips of a block, at least."""
+STRIPS, FEW = 4, 8
+"""Strips of a block, at least, unless there would be fewer blocks than this."""
 
 
 def may_block(members: Sequence[Item]) -> bool:
@@ -62,9 +62,9 @@ def blocked(
 ) -> list[Statement]:
     """The loops at the blocks' ends, and the loop over blocks; `bodies` are the loops' own."""
     zones = _zones(len(members), hulls)
-    least = linear.times(cut.size, STRIPS)
     widest = max(map(sum, zones)) + 1
     room = linear.minus(cut.end, cut.begin)
+    least = at_most(linear.times(cut.size, STRIPS), _ceiling(room, const(FEW, INT64)))
     even = _ceiling(room, const(BLOCKS, INT64))
     variable = fuser.numbers.local(Local("block", INT64))
     chosen = at_least(at_least(even, least), const(widest, INT64))
