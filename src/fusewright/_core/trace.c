@@ -22,12 +22,12 @@ static int64_t uncounted;
 /* ---- the lock: re-entrant, free of charge where nobody waits --------------------------------- */
 
 /* The GIL guards `owner` and `depth`; `wake` is held but while somebody is being woken. */
-typedef struct {
+struct Lock {
     PyObject_HEAD
     PyThread_type_lock wake;
     unsigned long owner;
     int depth, waiting;
-} Lock;
+};
 
 static Lock *evaluating;
 
@@ -263,8 +263,19 @@ int count_bytes(int64_t nbytes)
     return noted == NULL ? -1 : 0;
 }
 
-void evaluation_begins(void) { lock_take(evaluating); }
-void evaluation_ends(void) { lock_leave(evaluating); }
+/* A fork's child has another lock: who left the old one there must not leave that. */
+Lock *evaluation_begins(void)
+{
+    Lock *lock = (Lock *)Py_NewRef(evaluating);
+    lock_take(lock);
+    return lock;
+}
+
+void evaluation_ends(Lock *lock)
+{
+    lock_leave(lock);
+    Py_DECREF(lock);
+}
 int is_native(void) { return native; }
 
 /* Turn nodes into leaves now. */
@@ -282,7 +293,7 @@ int evaluate(Node **nodes, Py_ssize_t count)
         return left_to_python(nodes, count);
     for (Py_ssize_t i = 0; i < count; i++)
         Py_INCREF(nodes[i]);
-    lock_take(evaluating);
+    Lock *lock = evaluation_begins();
     int done = run_slice(nodes, count);
     int64_t nbytes = 0;
     if (done > 0) {
@@ -300,7 +311,7 @@ int evaluate(Node **nodes, Py_ssize_t count)
         done = noted == NULL ? -1 : 0;
         Py_XDECREF(noted);
     }
-    lock_leave(evaluating);
+    evaluation_ends(lock);
     for (Py_ssize_t i = 0; i < count; i++)
         Py_DECREF(nodes[i]);
     return done;
