@@ -60,7 +60,7 @@ def _reset_lock() -> None:
         _tell_core()
 
 
-forks.wait_for(forks.TRACE, lambda: lock)
+forks.wait_for(forks.TRACE, lambda: lock if lock.acquire(blocking=False) else None)
 os.register_at_fork(after_in_child=_reset_lock)
 
 
