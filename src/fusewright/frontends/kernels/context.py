@@ -98,6 +98,8 @@ class LoopFrame:
     on_continue: frozenset[str]
     breaks: bool = False
     continues: bool = False
+    sure: list[list[bool]] = field(default_factory=list)
+    """For each `break`, which of the names that paths join at have a value there."""
 
 
 Rule = Callable[["Translation", Any], Any]
@@ -204,6 +206,11 @@ class Translation:
         """Translate statements one after the other."""
         self._sequence(self, body, after, tail)
 
+    def jumps(self, after: frozenset[str]) -> tuple[frozenset[str], frozenset[str]]:
+        """What is live where `continue` and `break` go."""
+        loop = self.frame.loops[-1] if self.frame.loops else None
+        return (loop.on_continue, loop.on_break) if loop else (after, after)
+
     # -- what is written ------------------------------------------------------------------------
 
     def write(self, statement: Statement) -> None:
@@ -247,7 +254,7 @@ class Translation:
         if isinstance(value, Number):
             return self.fixed(value)
         if isinstance(value, TupleValue):
-            return TupleValue(tuple(self.lasting(item) for item in value.items))
+            return replace(value, items=tuple(self.lasting(item) for item in value.items))
         if isinstance(value, Space):
             dims = tuple((self.fixed(a), self.fixed(b), self.fixed(c)) for a, b, c in value.dims)
             return replace(value, dims=dims)

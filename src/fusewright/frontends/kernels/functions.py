@@ -64,17 +64,19 @@ def row_of(function: Any) -> Row | None:
         return lambda t, node, values: _numpy_type(t, node, values, function)
     if isinstance(function, np.dtype):
         return lambda t, node, values: _numpy_type(t, node, values, function.type)
-    name = UFUNCS.get(function) or _drop_in(function)
+    plain = _numpy_form(function)
+    if plain in _ROWS:
+        return _ROWS[plain]
+    name = UFUNCS.get(plain)
     if name is not None:
         return lambda t, node, values: ufunc(t, name, values, t.span(node))
     return None
 
 
-def _drop_in(function: Any) -> str | None:
-    """The op that a function of `fusewright.numpy` records."""
+def _numpy_form(function: Any) -> Any:
+    """NumPy's function of the same name, for one of `fusewright.numpy`."""
     ours = str(getattr(function, "__module__", "")).startswith("fusewright.")
-    same = getattr(np, getattr(function, "__name__", ""), None) if ours else None
-    return UFUNCS.get(same) if isinstance(same, np.ufunc) else None
+    return getattr(np, getattr(function, "__name__", ""), None) if ours else function
 
 
 def ufunc(t: Translation, name: str, values: Values, span: Span) -> Value:
@@ -231,6 +233,12 @@ def _where(t: Translation, node: ast.Call, values: Values) -> Number:
     return Number(op("where", elements.truth(condition).expr, x, y), "numpy", span)
 
 
+def _clip(t: Translation, node: ast.Call, values: Values) -> Value:
+    arguments(t, node, values, 3, 3)
+    span = t.span(node)
+    return ufunc(t, "minimum", [ufunc(t, "maximum", values[:2], span), values[2]], span)
+
+
 def _length(t: Translation, node: ast.Call, values: Values) -> Value:
     arguments(t, node, values, 1, 1)
     value = values[0]
@@ -288,6 +296,7 @@ _ROWS: dict[Any, Row] = {
     pow: _pow,
     tuple: _tuple,
     np.where: _where,
+    np.clip: _clip,
     np.bool_: lambda t, node, values: _numpy_type(t, node, values, np.bool_),
     **ROWS,
 }
