@@ -19,11 +19,11 @@ from importlib import import_module
 from typing import Any
 
 _NO_GIL = """Fusewright does not run without the global interpreter lock (GIL)
-why: what threads record and compute is kept in order by it alone; this free-threaded Python has it \
-switched off (PYTHON_GIL=0, -X gil=0), or the native core, which switches it on, is not there
+why: what threads record and compute is kept in order by it alone; this free-threaded Python has \
+it switched off (PYTHON_GIL=0, -X gil=0), or the native core, which switches it on, is not there
 help: run with PYTHON_GIL=1 or -X gil=1"""
-_TURNED_ON = """Fusewright needs the global interpreter lock (GIL) and has switched it on: from here \
-on the threads of this process run Python code one at a time (kernels still use all CPUs). \
+_TURNED_ON = """Fusewright needs the global interpreter lock (GIL) and has switched it on: from \
+here on the threads of this process run Python code one at a time (kernels still use all CPUs). \
 PYTHON_GIL=1 or -X gil=1 says so from the start, without this warning."""
 
 

@@ -82,6 +82,20 @@ static PyObject *lock_enter(PyObject *self, PyObject *none)
     return Py_NewRef(self);
 }
 
+/* acquire(blocking=True): whether it was taken */
+static PyObject *lock_acquire(PyObject *self, PyObject *given, PyObject *names)
+{
+    static char *keywords[] = {"blocking", NULL};
+    Lock *lock = (Lock *)self;
+    int blocking = 1;
+    if (!PyArg_ParseTupleAndKeywords(given, names, "|p", keywords, &blocking))
+        return NULL;
+    if (!blocking && lock->depth > 0 && lock->owner != PyThread_get_thread_ident())
+        Py_RETURN_FALSE;
+    lock_take(lock);
+    Py_RETURN_TRUE;
+}
+
 static PyObject *lock_exit(PyObject *self, PyObject *given)
 {
     (void)given;
@@ -97,7 +111,8 @@ static PyObject *lock_exit(PyObject *self, PyObject *given)
 static PyMethodDef lock_methods[] = {
     {"__enter__", lock_enter, METH_NOARGS, "Take the lock; the thread that has it may."},
     {"__exit__", lock_exit, METH_VARARGS, "Leave it."},
-    {"acquire", lock_enter, METH_NOARGS, "Take the lock."},
+    {"acquire", (PyCFunction)(void (*)(void))lock_acquire, METH_VARARGS | METH_KEYWORDS,
+     "Take the lock; whether it was taken."},
     {"release", lock_exit, METH_NOARGS, "Leave it."},
     {NULL},
 };

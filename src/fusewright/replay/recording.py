@@ -25,7 +25,7 @@ from fusewright.replay.structure import Spec
 _recording = threading.local()
 turn = threading.RLock()
 """Held while a function is being recorded: one at a time, since all threads evaluate through it."""
-forks.wait_for(forks.REPLAY, lambda: turn)
+forks.wait_for(forks.REPLAY, lambda: turn if turn.acquire(blocking=False) else None)
 
 
 def is_recording() -> bool:

@@ -18,7 +18,7 @@ from typing import Any
 import numpy as np
 
 from fusewright.base.errors import OutOfMemory, UnsupportedError
-from fusewright.frontends.arrays import core, trace
+from fusewright.frontends.arrays import core, survivors, trace
 from fusewright.frontends.arrays.core import READ_ONLY, Handle
 from fusewright.frontends.arrays.dtypes import as_dtype
 from fusewright.ir.graph import LEAF, Memory, Node, contiguous_strides, leaf
@@ -124,7 +124,7 @@ def window(node: Node) -> NDArray:
 
 def private(node: Node) -> Node:
     """The value itself; of shared memory its present content."""
-    return copied(window(node)) if trace.is_shared(node) else node
+    return copied(window(node)) if survivors.is_shared(node) else node
 
 
 def content_of(node: Node) -> NDArray:
@@ -206,7 +206,7 @@ def home(handle: Handle) -> Memory | None:
     """The shared memory that a handle's value is in, or lands in."""
     owed = _block.owed.get(id(handle))
     node = owed[1] if owed is not None else handle._node
-    return node.value[0] if trace.is_shared(node) else None
+    return node.value[0] if survivors.is_shared(node) else None
 
 
 def owes_others(handle: Handle) -> bool:

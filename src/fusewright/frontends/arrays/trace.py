@@ -23,10 +23,9 @@ import numpy as np
 from fusewright._core import native
 from fusewright.base import forks, hooks, source
 from fusewright.base.options import Options, current, watchers
+from fusewright.frontends.arrays import survivors
 from fusewright.frontends.arrays.iterations import WORK, Loop, Schedule, recording_frame
-from fusewright.frontends.arrays.survivors import (
-    Known, Spot, is_shared, is_worth_storing, let_go, readers_of_shared, work_of,
-)  # fmt: skip
+from fusewright.frontends.arrays.survivors import Known, Spot, is_worth_storing, let_go, work_of
 from fusewright.ir.graph import LEAF, SCALAR, Memory, Node
 
 LIMIT = WORK
@@ -60,7 +59,7 @@ def _reset_lock() -> None:
         _tell_core()
 
 
-forks.wait_for(forks.TRACE, lambda: lock)
+forks.wait_for(forks.TRACE, lambda: lock if lock.acquire(blocking=False) else None)
 os.register_at_fork(after_in_child=_reset_lock)
 
 
@@ -88,7 +87,7 @@ def passed_gate(node: Node) -> None:
     """What a record costs when it is not the common case: spans, shared memory, a long list."""
     if current().spans:
         node.line = source.user_span()
-    if not is_lazy() and any(is_shared(arg) for arg in node.args):
+    if not is_lazy() and any(survivors.is_shared(arg) for arg in node.args):
         evaluate(node)
     elif len(pending) > _due and not _held:
         _consider_flush()
@@ -252,7 +251,7 @@ def flush() -> None:
 def reading_shared_memory() -> list[Node]:
     """The live values whose computation reads memory that somebody outside can write."""
     with lock:
-        reading = readers_of_shared(pending)
+        reading = survivors.readers_of_shared(pending)
         return [node for node in live() if id(node) in reading]
 
 
@@ -373,7 +372,7 @@ def _flush_iterations(loop: Loop, period: int) -> None:
     held = [node for node in live() if node is not newest and is_worth_storing(node)]
     wanted, left = known.divide(held, _carried)
     if _watched > 0:  # what reads others' memory must not be read later
-        reading = readers_of_shared(pending)
+        reading = survivors.readers_of_shared(pending)
         wanted += [node for node, _ in left if id(node) in reading]
         left = [(node, place) for node, place in left if id(node) not in reading]
     let_go(pending, wanted, [node for node, _ in left])

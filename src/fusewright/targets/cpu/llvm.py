@@ -57,7 +57,7 @@ FUNCTIONS: dict[str, tuple[Any, tuple[Any, ...]]] = {
 _lock = threading.RLock()
 """Held while LLVM starts, and around what is too short to be worth another thread's while."""
 _library: Any = None
-forks.wait_for(forks.COMPILER, lambda: _lock)
+forks.wait_for(forks.COMPILER, lambda: _lock if _lock.acquire(blocking=False) else None)
 
 
 def started() -> Any:
