@@ -59,7 +59,8 @@ def short_strips() -> Iterator[None]:
 def copied(value: Any) -> Any:
     """A copy with the same strides."""
     if isinstance(value, tuple):
-        return tuple(map(copied, value))
+        items = map(copied, value)
+        return type(value)(*items) if hasattr(value, "_fields") else tuple(items)
     if not isinstance(value, np.ndarray) or value.flags.c_contiguous:
         return copy.deepcopy(value)
     low, high = np.lib.array_utils.byte_bounds(value)

@@ -251,16 +251,6 @@ def local_out_of_bounds(a):
     a[0] = w[3]  # <
 
 
-@fw.kernel
-def loop_else(a):
-    for i in range(3):
-        a[i] = 1
-        for _ in range(2):
-            pass
-        else:
-            break  # <
-
-
 @fw.kernel  # noqa: RET503
 def sometimes_returns(a, n):
     if n > 2:  # <
@@ -355,7 +345,6 @@ CASES: dict[str, tuple[Any, tuple[Any, ...], str]] = {
     "local of run-time size": (local_of_run_time_size, (A, 3), "must be known when"),
     "large local": (large_local, (A,), "local arrays of more than 64 KiB"),
     "local out of bounds": (local_out_of_bounds, (A,), "index 3 is out of bounds for `local`"),
-    "loop else": (loop_else, (A,), "a jump in the `else` of a loop"),
     "sometimes returns": (sometimes_returns, (A, 3), "may end without returning a value"),
     "returns array": (returns_array, (A,), "a kernel cannot return array of float64, rank 1"),
     "wrong call": (wrong_call, (A,), "fact: too many positional arguments"),

@@ -164,6 +164,7 @@ static PyObject *record_call_method(PyObject *module, PyObject *const *given, Py
     }
     PyObject *recorders = Py_NewRef(given[0]), *arguments = given[1];
     int done = 0;
+    Lock *lock = evaluation_begins(); /* no write between what it reads and what it writes */
     for (Py_ssize_t i = 0; i < PyTuple_GET_SIZE(recorders) && done == 0; i++) {
         PyObject *each = PyTuple_GET_ITEM(recorders, i);
         if (!Py_IS_TYPE(each, &RecorderType)) {
@@ -174,6 +175,7 @@ static PyObject *record_call_method(PyObject *module, PyObject *const *given, Py
             done = record_call((Recorder *)each, &PyTuple_GET_ITEM(arguments, 0),
                                PyTuple_GET_SIZE(arguments));
     }
+    evaluation_ends(lock);
     Py_DECREF(recorders);
     return done < 0 ? NULL : PyBool_FromLong(done);
 }

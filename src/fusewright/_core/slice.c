@@ -38,11 +38,12 @@ static int read_options(PyObject *options)
     PyObject *spans = PyObject_GetAttrString(options, "debug");
     PyObject *interpret = PyObject_GetAttrString(options, "interpret");
     PyObject *strict = PyObject_GetAttrString(options, "strict");
-    if (target && features && fuse && threads && spans && interpret && strict) {
+    PyObject *verify = PyObject_GetAttrString(options, "verify");
+    if (target && features && fuse && threads && spans && interpret && strict && verify) {
         PyUnicode_InternInPlace(&features);
         seen_usable = PyUnicode_Check(target)
                       && PyUnicode_CompareWithASCIIString(target, "cpu") == 0
-                      && !PyObject_IsTrue(spans);
+                      && !PyObject_IsTrue(spans) && !PyObject_IsTrue(verify);
         seen_fuse = PyObject_IsTrue(fuse);
         seen_eager = PyObject_IsTrue(interpret);
         seen_strict = PyObject_IsTrue(strict);
@@ -57,6 +58,7 @@ static int read_options(PyObject *options)
     Py_XDECREF(spans);
     Py_XDECREF(interpret);
     Py_XDECREF(strict);
+    Py_XDECREF(verify);
     return PyErr_Occurred() ? -1 : 0;
 }
 

@@ -55,6 +55,8 @@ PyObject *sum_now(PyObject *left, PyObject *right, int is_mean)
     Spot x, y;
     if (!is_short(left, &x) || (right != NULL && !is_short(right, &y)))
         return NULL;
+    if (right != NULL && !is_short(left, &x)) /* where it is now: finding the other may have run Python */
+        return NULL;
     if (right != NULL && (x.dtype != y.dtype || x.extent[0] != y.extent[0]))
         return NULL;
     if ((is_mean && x.extent[0] == 0) || !moves_at_once())

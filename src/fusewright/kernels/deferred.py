@@ -271,4 +271,4 @@ def _may_join(handle: Handle, is_written: bool, group: Group, whole: Node) -> bo
     # What the group has given is overwritten.  The handle, this variable and the call hold it, and
     # as a rule the list of what is pending: nobody else may.
     listed = any(each is node for each in trace.pending[-RECENT:])
-    return getrefcount(node) <= 3 + listed
+    return getrefcount(handle._node) <= 3 + listed

@@ -98,7 +98,8 @@ def test_llvm_is_not_loaded_before_something_is_compiled_and_its_binding_never()
         "import sys, fusewright.numpy as np\n"
         "from fusewright.targets.cpu import compiled, llvm, threads\n"
         "print(llvm._library is None)\n"
-        "print(float(np.exp2(np.zeros(3)).sum()), llvm._library is None, 'llvmlite.binding' in sys.modules)"
+        "total = float(np.exp2(np.zeros(3)).sum())\n"
+        "print(total, llvm._library is None, 'llvmlite.binding' in sys.modules)"
     )
     with tempfile.TemporaryDirectory() as folder:
         done = subprocess.run(

@@ -8,6 +8,7 @@ is about, the trace's gate is closed.
 from __future__ import annotations
 
 import ctypes
+import threading
 import weakref
 from collections.abc import Iterator
 from contextlib import contextmanager
@@ -17,7 +18,7 @@ from typing import Any
 import numpy as np
 
 from fusewright.base.errors import OutOfMemory, UnsupportedError
-from fusewright.frontends.arrays import core, trace
+from fusewright.frontends.arrays import core, survivors, trace
 from fusewright.frontends.arrays.core import READ_ONLY, Handle
 from fusewright.frontends.arrays.dtypes import as_dtype
 from fusewright.ir.graph import LEAF, Memory, Node, contiguous_strides, leaf
@@ -123,7 +124,7 @@ def window(node: Node) -> NDArray:
 
 def private(node: Node) -> Node:
     """The value itself; of shared memory its present content."""
-    return copied(window(node)) if trace.is_shared(node) else node
+    return copied(window(node)) if survivors.is_shared(node) else node
 
 
 def content_of(node: Node) -> NDArray:
@@ -143,7 +144,7 @@ def land(handle: Handle, old: Node, node: Node) -> None:
     ends.
     """
     if trace.is_lazy():
-        _owed.setdefault(id(handle), (handle, old))
+        _block.owed.setdefault(id(handle), (handle, old))
         handle._node = private(node)
     else:
         _put(handle, old, node)
@@ -157,7 +158,17 @@ def _put(handle: Handle, old: Node, node: Node) -> None:
     handle._node = leaf(memory, old.dtype, old.shape, offset, strides)
 
 
-_owed: dict[int, tuple[Handle, Node]] = {}
+class _Block(threading.local):
+    """What a thread's `lazy()` block has put off: handles with what they held when it began, by
+    their numbers; and handles on NumPy arrays that kernels were given.
+    """
+
+    def __init__(self) -> None:
+        self.owed: dict[int, tuple[Handle, Node]] = {}
+        self.borrowed: dict[Any, Handle] = {}
+
+
+_block = _Block()
 
 
 @contextmanager
@@ -174,38 +185,35 @@ def lazy() -> Iterator[None]:
 
 def settle() -> None:
     """Let everything pending on shared memory land."""
-    owed = list(_owed.values())
-    _owed.clear()
-    _borrowed.clear()
+    owed = list(_block.owed.values())
+    _block.owed.clear()
+    _block.borrowed.clear()
     trace.evaluate(*trace.reading_shared_memory())
     for handle, old in owed:
         _put(handle, old, handle._node)
 
 
-_borrowed: dict[Any, Handle] = {}
-
-
 def borrowed(array: NDArray) -> Handle:
     """A handle on the array's memory for the rest of the `lazy()` block."""
     key = (_address(array), array.shape, array.strides, array.dtype, array.flags.writeable)
-    found = _borrowed.get(key)
+    found = _block.borrowed.get(key)
     if found is None:
-        found = _borrowed[key] = core.wrap_array(shared(array))
+        found = _block.borrowed[key] = core.wrap_array(shared(array))
     return found
 
 
 def home(handle: Handle) -> Memory | None:
     """The shared memory that a handle's value is in, or lands in."""
-    owed = _owed.get(id(handle))
+    owed = _block.owed.get(id(handle))
     node = owed[1] if owed is not None else handle._node
-    return node.value[0] if trace.is_shared(node) else None
+    return node.value[0] if survivors.is_shared(node) else None
 
 
 def owes_others(handle: Handle) -> bool:
     """Whether another handle's new value is to land in this one's memory."""
     memory = home(handle)
     return memory is not None and any(
-        overlap(memory, old.value[0]) for other, old in _owed.values() if other is not handle
+        overlap(memory, old.value[0]) for other, old in _block.owed.values() if other is not handle
     )
 
 
@@ -258,8 +266,8 @@ def _is_exclusive(root: Handle) -> bool:
     memory, offset, strides = node.value
     straight = strides == contiguous_strides(node.shape, node.dtype.itemsize) and offset == 0
     # The holder's reference, the variable's and the call's; the memory has the caller's variable
-    # besides.
-    alone = getrefcount(node) <= 3 and getrefcount(memory) <= 4
+    # besides.  (Not of a variable: see runtime.reuse.)
+    alone = getrefcount(root._node) <= 3 and getrefcount(node.value[0]) <= 4
     return alone and straight and memory.writable
 
 
@@ -280,11 +288,13 @@ def _open_loan(memory: Memory) -> Any:
     return loan
 
 
-def received(array: NDArray) -> Node:
-    """A result NumPy just made: adopted where nothing else holds it, copied otherwise."""
-    # Held by the caller's variable, its caller's, this function's and the call; a view's memory
-    # is somebody else's.
-    mine = array.base is None and getrefcount(array) <= 4
+def received(cell: list[NDArray]) -> Node:
+    """A result NumPy just made, the one item of a list: adopted where nothing else holds it, copied
+    otherwise.
+    """
+    # 2: the list's reference and the call's; a view's memory is somebody else's.
+    mine = getrefcount(cell[0]) <= 2 and cell[0].base is None
+    array = cell[0]
     if mine and array.flags.c_contiguous and array.dtype.isnative:
         return adopted(array)
     return copied(array)

@@ -41,7 +41,7 @@ def constant(t: Translation, node: ast.Constant) -> Value:
     """A literal."""
     if isinstance(node.value, bool | int | float):
         return types.literal(node.value, t.span(node))
-    if isinstance(node.value, str) or node.value is None or callable(node.value):
+    if isinstance(node.value, str) or node.value in (None, ...) or callable(node.value):
         return Static(node.value)  # A dialect's trees hold functions.
     raise t.refuse(
         node, f"a kernel cannot contain a literal {type(node.value).__name__}", help="use numbers"
@@ -104,6 +104,8 @@ def subscript(t: Translation, node: ast.Subscript) -> Value:
 
 def element_of(t: Translation, value: Value, index: Value, span: Span, node: ast.AST) -> Value:
     """A part of an array or tuple."""
+    if isinstance(value, Struct) and hasattr(value.kind, "_fields"):
+        value = TupleValue(elements.items_of(t, value, node))
     if isinstance(value, TupleValue):
         literal = index.literal if isinstance(index, Number) else None
         if not isinstance(literal, int):

@@ -16,6 +16,8 @@ from fusewright.frontends.kernels.values import (
     Free,
     Number,
     SliceValue,
+    Static,
+    Struct,
     TupleValue,
     Value,
     described,
@@ -67,6 +69,7 @@ def writable(t: Translation, ref: ArrayRef, span: Span) -> None:
 
 def indexed(t: Translation, ref: ArrayRef, indices: Sequence[Value], span: Span) -> ArrayRef:
     """An array with more of its dims fixed."""
+    indices = _spelled_out(ref, indices)
     if len(indices) > len(ref.shape):
         raise KernelError(
             f"{len(indices)} indices into an array of rank {len(ref.shape)}",
@@ -82,6 +85,15 @@ def indexed(t: Translation, ref: ArrayRef, indices: Sequence[Value], span: Span)
         for dim, index in enumerate(indices)
     )
     return replace(ref, indices=ref.indices + places)
+
+
+def _spelled_out(ref: ArrayRef, indices: Sequence[Value]) -> Sequence[Value]:
+    """With a slice for each dim that `...` stands for."""
+    places = [n for n, k in enumerate(indices) if isinstance(k, Static) and k.value is Ellipsis]
+    if len(places) != 1:
+        return indices
+    whole_dims = [SliceValue(None, None, 1)] * (len(ref.shape) - len(indices) + 1)
+    return [*indices[: places[0]], *whole_dims, *indices[places[0] + 1 :]]
 
 
 def _windowed(t: Translation, ref: ArrayRef, indices: Sequence[Value], span: Span) -> ArrayRef:
@@ -215,6 +227,8 @@ def items_of(t: Translation, value: Value, node: ast.AST) -> tuple[Value, ...]:
     """The parts of a tuple, or of a small local array."""
     if isinstance(value, TupleValue):
         return value.items
+    if isinstance(value, Struct) and hasattr(value.kind, "_fields"):
+        return tuple(t.inputs.attribute(value, name, t.span(node)) for name in value.kind._fields)
     if isinstance(value, ArrayRef) and len(value.shape) >= 1 and value.shape[0].name == "const":
         span = t.span(node)
         count = range(value.shape[0].attr)

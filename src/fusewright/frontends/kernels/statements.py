@@ -48,10 +48,7 @@ def sequence(t: Translation, body: Sequence[ast.stmt], after: Names, tail: Tail)
             return
         live = after
         if rest:
-            loop = t.frame.loops[-1] if t.frame.loops else None
-            on_continue = loop.on_continue if loop else after
-            on_break = loop.on_break if loop else after
-            live = t.frame.liveness.before(rest, after, on_continue, on_break)
+            live = t.frame.liveness.before(rest, after, *t.jumps(after))
         t.statement(node, live, NO_TAIL if rest else tail)
         if isinstance(node, ast.Return | ast.Break | ast.Continue):
             return
