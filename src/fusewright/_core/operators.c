@@ -129,24 +129,25 @@ static Node *strong_node(PyObject *number)
     return node;
 }
 
-/* The same with a number; NULL likewise. */
+/* The same with a number; NULL likewise.  Takes over the reference to the node: what a record may flush is found
+   by counting references. */
 static PyObject *with_number(Op *op, Node *node, PyObject *number, int left_is)
 {
-    int kind = weak_kind(number);
+    int kind = weak_kind(number), result = UNKNOWN;
     Weak *weak = kind < 0 ? NULL : &op->weak[!left_is][node->dtype][kind];
-    if (weak != NULL && weak->result == UNKNOWN)
-        return NULL;
-    Node *other = weak ? weak_node(weak, number, kind) : strong_node(number);
-    if (other == NULL)
-        return NULL;
-    int result = weak      ? weak->result
+    Node *other = NULL;
+    if (weak == NULL || weak->result != UNKNOWN)
+        other = weak ? weak_node(weak, number, kind) : strong_node(number);
+    if (other != NULL)
+        result = weak      ? weak->result
                  : left_is ? op->two[node->dtype][other->dtype]
                            : op->two[other->dtype][node->dtype];
-    PyObject *made = NULL;
-    if (result != UNKNOWN)
-        made = recorded(op->name, left_is ? pair(node, other) : pair(other, node), result,
-                        node->shape);
-    Py_DECREF(other);
+    PyObject *args = result == UNKNOWN ? NULL : left_is ? pair(node, other) : pair(other, node);
+    PyObject *shape = Py_NewRef(node->shape);
+    Py_XDECREF(other);
+    Py_DECREF(node);
+    PyObject *made = args ? recorded(op->name, args, result, shape) : NULL;
+    Py_DECREF(shape);
     return made;
 }
 
@@ -172,18 +173,17 @@ static PyObject *quick_two(Op *op, PyObject *left, PyObject *right)
         Node *b = a ? (Node *)Py_XNewRef(handle_node(right)) : NULL;
         int dtype = b ? op->two[a->dtype][b->dtype] : UNKNOWN;
         PyObject *shape = dtype == UNKNOWN ? NULL : common_shape(a->shape, b->shape);
-        PyObject *result = shape ? recorded(op->name, pair(a, b), dtype, shape) : NULL;
-        Py_XDECREF(shape);
-        Py_XDECREF(b);
+        PyObject *args = shape ? pair(a, b) : NULL;
+        Py_XDECREF(b); /* before a record: what it may flush is found by counting references */
         Py_XDECREF(a);
+        PyObject *result = args ? recorded(op->name, args, dtype, shape) : NULL;
+        Py_XDECREF(shape);
         return result;
     }
     if (!left_is && !right_is)
         return NULL;
     Node *node = (Node *)Py_XNewRef(handle_node(left_is ? left : right));
-    PyObject *result = node ? with_number(op, node, left_is ? right : left, left_is) : NULL;
-    Py_XDECREF(node);
-    return result;
+    return node ? with_number(op, node, left_is ? right : left, left_is) : NULL;
 }
 
 PyObject *quick_product(PyObject *op, PyObject *left, PyObject *right)
