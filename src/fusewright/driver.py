@@ -43,9 +43,13 @@ def evaluate(requested: Sequence[Node]) -> None:
         reference.evaluate(pending)
         return
     try:
-        step = None if listeners else direct.step_of(pending)
+        if not listeners:
+            pending = _without_calls(pending)
+        step = None if listeners or not pending else direct.step_of(pending)
         if step is not None:
             direct.run(step, pending, by_numpy_once)
+            return
+        if not pending:
             return
         if _is_interpreted(options) and interpret(pending, structure, by_numpy_once, _alone):
             return
@@ -68,6 +72,17 @@ def evaluate(requested: Sequence[Node]) -> None:
         if internal is None:
             raise
         raise internal from error
+
+
+def _without_calls(pending: Sequence[Node]) -> Sequence[Node]:
+    """Run the calls of kernels that a request needs; what is left of it."""
+    steps = direct.in_place_steps(pending)
+    for whole, parts in steps.items():
+        operands = [arg for arg in whole.args if arg.kind not in (graph.LEAF, graph.SCALAR)]
+        if operands and not native.compute(*operands):
+            evaluate(operands)
+        direct.run(whole, [part for part in parts if part.kind == graph.PART], by_numpy_once)
+    return [node for node in pending if node.kind != graph.LEAF] if steps else pending
 
 
 def _is_interpreted(options: Options) -> bool:

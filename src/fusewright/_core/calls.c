@@ -3,19 +3,10 @@
    A Recorder knows what one kind of call records: which arguments it takes, the nodes it appends to
    the pending list, and which arguments get new values.  A call of another kind is left alone. */
 
-#include "core.h"
+#include "groups.h"
 #include <structmember.h>
 
-#define MOST_ARGUMENTS 32
 #define MOST_VALUES 512
-
-enum { ARRAY, FLOAT, INTEGER, FIXED, LAZY, FORMS };
-
-typedef struct {
-    int form, slot; /* where its value stands, or -1 where it is not needed */
-    int dtype, flags;
-    PyObject *shape; /* of a fixed integer its value; borrowed */
-} Argument;
 
 typedef struct {
     int kind, dtype, count, first; /* operands are `operand[first]` and those that follow */
@@ -25,6 +16,7 @@ typedef struct {
 typedef struct {
     PyObject_HEAD
     PyObject *options, *guards, *cells, *arguments, *constants, *steps, *writes;
+    Deferral *deferral; /* NULL: the call records the steps */
     long long calls;
     int count, values, made, written; /* arguments, all values, steps, writes */
     Argument argument[MOST_ARGUMENTS];
@@ -123,15 +115,10 @@ static Node *step_node(Recorder *recorder, Step *step, Node **values)
     return node;
 }
 
-/* 1 done, 0 another kind of call, -1 an error; nothing is written then. */
-static int record_call(Recorder *recorder, PyObject *const *given, Py_ssize_t count)
+/* 1 done, -1 an error; nothing is written then. */
+static int record_steps(Recorder *recorder, PyObject *const *given)
 {
-    int threads, made = 0;
-    if (count != recorder->count || !all_fit(recorder, given) || !holds(recorder))
-        return PyErr_Occurred() ? -1 : 0;
-    int ready = options_allow(recorder->options, &threads);
-    if (ready <= 0)
-        return ready;
+    int made = 0;
     Node *values[MOST_VALUES] = {NULL};
     Py_ssize_t constants = PyTuple_GET_SIZE(recorder->constants);
     int first = recorder->values - recorder->made, failed = 0;
@@ -150,11 +137,26 @@ static int record_call(Recorder *recorder, PyObject *const *given, Py_ssize_t co
     }
     for (int i = 0; i < recorder->values; i++)
         Py_XDECREF(values[i]);
-    recorder->calls += !failed;
     return failed ? -1 : 1;
 }
 
-/* record_call(recorders, arguments): whether one of them knew the call. */
+/* What the call returns; NULL, without an error, for another kind of call. */
+static PyObject *record_call(Recorder *recorder, PyObject *const *given, Py_ssize_t count)
+{
+    int threads;
+    if (count != recorder->count || !all_fit(recorder, given) || !holds(recorder)
+        || options_allow(recorder->options, &threads) <= 0)
+        return NULL;
+    PyObject *result = NULL;
+    if (recorder->deferral != NULL)
+        result = defer_call(recorder->deferral, recorder->argument, given);
+    else if (record_steps(recorder, given) > 0)
+        result = Py_NewRef(Py_None);
+    recorder->calls += result != NULL;
+    return result;
+}
+
+/* record_call(recorders, arguments): what the call returns; NotImplemented if none of them knew it. */
 static PyObject *record_call_method(PyObject *module, PyObject *const *given, Py_ssize_t count)
 {
     (void)module;
@@ -162,25 +164,26 @@ static PyObject *record_call_method(PyObject *module, PyObject *const *given, Py
         PyErr_SetString(PyExc_TypeError, "record_call takes two tuples");
         return NULL;
     }
-    PyObject *recorders = Py_NewRef(given[0]), *arguments = given[1];
-    int done = 0;
-    for (Py_ssize_t i = 0; i < PyTuple_GET_SIZE(recorders) && done == 0; i++) {
+    PyObject *recorders = Py_NewRef(given[0]), *arguments = given[1], *done = NULL;
+    for (Py_ssize_t i = 0; i < PyTuple_GET_SIZE(recorders) && done == NULL; i++) {
         PyObject *each = PyTuple_GET_ITEM(recorders, i);
-        if (!Py_IS_TYPE(each, &RecorderType)) {
-            PyErr_SetString(PyExc_TypeError, "only a Recorder records calls");
-            done = -1;
-        }
-        else
+        if (Py_IS_TYPE(each, &RecorderType))
             done = record_call((Recorder *)each, &PyTuple_GET_ITEM(arguments, 0),
                                PyTuple_GET_SIZE(arguments));
+        else
+            PyErr_SetString(PyExc_TypeError, "only a Recorder records calls");
+        if (PyErr_Occurred())
+            break;
     }
     Py_DECREF(recorders);
-    return done < 0 ? NULL : PyBool_FromLong(done);
+    if (done == NULL && !PyErr_Occurred())
+        done = Py_NewRef(Py_NotImplemented);
+    return done;
 }
 
 PyMethodDef call_methods[] = {
     {"record_call", (PyCFunction)(void (*)(void))record_call_method, METH_FASTCALL,
-     "Record a call like an earlier one; whether that was possible."},
+     "Record a call like an earlier one; NotImplemented where none was."},
     {NULL},
 };
 
@@ -300,16 +303,30 @@ static int sound_guards(PyObject *guards, PyTypeObject *type, Py_ssize_t least, 
     return 1;
 }
 
-/* Recorder(options, guards, cells, arguments, inputs, constants, steps, writes); `inputs` values
-   come from arguments. */
+/* Positions that a deferral takes arguments from. */
+static int takes_arrays(Recorder *recorder, Deferral *deferral)
+{
+    for (int i = 0; i < deferral->arrays; i++)
+        if (deferral->array[i] >= recorder->count
+            || recorder->argument[deferral->array[i]].form != ARRAY)
+            return 0;
+    for (int i = 0; i < deferral->numbers; i++)
+        if (deferral->number[i] >= recorder->count
+            || recorder->argument[deferral->number[i]].form == ARRAY)
+            return 0;
+    return 1;
+}
+
+/* Recorder(options, guards, cells, arguments, inputs, constants, steps, writes, deferral=None);
+   `inputs` values come from arguments. */
 static PyObject *recorder_make(PyTypeObject *type, PyObject *given, PyObject *names)
 {
     (void)names;
-    PyObject *options, *guards, *cells, *arguments, *constants, *steps, *writes;
+    PyObject *options, *guards, *cells, *arguments, *constants, *steps, *writes, *deferral = NULL;
     int inputs;
-    if (!PyArg_ParseTuple(given, "OO!O!O!iO!O!O!", &options, &PyTuple_Type, &guards, &PyTuple_Type,
+    if (!PyArg_ParseTuple(given, "OO!O!O!iO!O!O!|O!", &options, &PyTuple_Type, &guards, &PyTuple_Type,
                           &cells, &PyTuple_Type, &arguments, &inputs, &PyTuple_Type, &constants,
-                          &PyTuple_Type, &steps, &PyTuple_Type, &writes))
+                          &PyTuple_Type, &steps, &PyTuple_Type, &writes, &DeferralType, &deferral))
         return NULL;
     Py_ssize_t values = inputs + PyTuple_GET_SIZE(constants) + PyTuple_GET_SIZE(steps);
     if (PyTuple_GET_SIZE(arguments) > MOST_ARGUMENTS || PyTuple_GET_SIZE(writes) > MOST_ARGUMENTS
@@ -332,8 +349,13 @@ static PyObject *recorder_make(PyTypeObject *type, PyObject *given, PyObject *na
     recorder->made = (int)PyTuple_GET_SIZE(steps);
     recorder->written = (int)PyTuple_GET_SIZE(writes);
     recorder->values = (int)values;
+    recorder->deferral = (Deferral *)Py_XNewRef(deferral);
     if (take_all(recorder, inputs) < 0)
         Py_CLEAR(recorder);
+    else if (deferral != NULL && !takes_arrays(recorder, recorder->deferral)) {
+        wrong("not a call to defer");
+        Py_CLEAR(recorder);
+    }
     return (PyObject *)recorder;
 }
 
@@ -347,6 +369,7 @@ static int recorder_traverse(PyObject *self, visitproc visit, void *arg)
     Py_VISIT(recorder->constants);
     Py_VISIT(recorder->steps);
     Py_VISIT(recorder->writes);
+    Py_VISIT(recorder->deferral);
     return 0;
 }
 
@@ -361,6 +384,7 @@ static void recorder_dealloc(PyObject *self)
     Py_CLEAR(recorder->constants);
     Py_CLEAR(recorder->steps);
     Py_CLEAR(recorder->writes);
+    Py_CLEAR(recorder->deferral);
     PyMem_Free(recorder->step);
     PyMem_Free(recorder->operand);
     Py_TYPE(self)->tp_free(self);

@@ -87,7 +87,8 @@ typedef struct {
 } Handle;
 
 extern PyTypeObject NodeType, MemoryType, HandleType, OperatorsType, OpType, FunctionType,
-    ProgramType, LockType, ReplayType, ReplayerType, EvaluatorType, ReductionType, RecorderType;
+    ProgramType, LockType, ReplayType, ReplayerType, EvaluatorType, ReductionType, RecorderType,
+    ShapeType, GroupType, DeferralType, GroupProgramType;
 
 /* node.c */
 extern PyObject *no_args, *no_name;
@@ -138,6 +139,7 @@ void drop_tail(void); /* what is computed or dead at the list's end is forgotten
 int count_bytes(int64_t nbytes);
 void evaluation_begins(void);
 void evaluation_ends(void);
+PyObject *pending_list(void);
 int is_native(void); /* whether requests go to our own driver */
 
 /* slice.c and program.c: 1 done, 0 left to Python, -1 an error */
@@ -173,6 +175,11 @@ int is_patch(Node *node);
 void reuse_words(Node **order, int count);
 int is_in_place(int slot); /* as answered last */
 
+/* groups.c, group_run.c: calls of kernels that are no array statements */
+int run_groups(Node **wanted, Py_ssize_t count); /* as run_slice, of the groups a request needs */
+int groups_ready(void);
+int group_run_ready(PyObject *unset);
+
 /* steady.c */
 int steady_passes(PyObject *pending, PyObject *left, Py_ssize_t gate);
 void steady_forget(void);
@@ -195,6 +202,6 @@ int program_ready(PyObject *unset);
 
 /* each part's functions */
 extern PyMethodDef view_methods[], operator_methods[], handle_methods[], trace_methods[], slice_methods[], memory_methods[],
-    node_methods[], program_methods[], call_methods[];
+    node_methods[], program_methods[], call_methods[], group_methods[], group_run_methods[];
 
 #endif

@@ -24,7 +24,8 @@ static int parts_ready(void)
     PyObject *unset = PyCFunction_New(&unset_definition, NULL);
     int failed = unset == NULL || memory_ready(unset) < 0 || operators_ready(unset) < 0
                  || views_ready(unset) < 0 || trace_ready(unset) < 0 || slice_ready() < 0
-                 || program_ready(unset) < 0 || reductions_ready() < 0;
+                 || program_ready(unset) < 0 || groups_ready() < 0
+                 || group_run_ready(unset) < 0 || reductions_ready() < 0;
     Py_XDECREF(unset);
     return failed ? -1 : 0;
 }
@@ -32,7 +33,8 @@ static int parts_ready(void)
 PyMODINIT_FUNC PyInit__native(void)
 {
     static PyMethodDef *parts[] = {view_methods,  node_methods,  memory_methods, handle_methods, operator_methods,
-                                   trace_methods, slice_methods,  program_methods, call_methods};
+                                   trace_methods, slice_methods,  program_methods, call_methods,
+                                   group_methods, group_run_methods};
     static struct {
         const char *name;
         PyTypeObject *type;
@@ -40,7 +42,9 @@ PyMODINIT_FUNC PyInit__native(void)
                  {"Operators", &OperatorsType}, {"Op", &OpType},         {"Function", &FunctionType},
                  {"Program", &ProgramType},     {"Lock", &LockType},     {"Replay", &ReplayType},
                  {"Replayer", &ReplayerType},   {"Evaluator", &EvaluatorType},
-                 {"Reduction", &ReductionType}, {"Recorder", &RecorderType}};
+                 {"Reduction", &ReductionType}, {"Recorder", &RecorderType},
+                 {"Shape", &ShapeType},         {"Group", &GroupType},   {"Deferral", &DeferralType},
+                 {"GroupProgram", &GroupProgramType}};
     if (node_ready() < 0)
         return NULL;
     PyObject *module = PyModule_Create(&definition);

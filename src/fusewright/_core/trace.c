@@ -258,6 +258,7 @@ int count_bytes(int64_t nbytes)
 void evaluation_begins(void) { lock_take(evaluating); }
 void evaluation_ends(void) { lock_leave(evaluating); }
 int is_native(void) { return native; }
+PyObject *pending_list(void) { return pending; }
 
 /* Turn nodes into leaves now. */
 int evaluate(Node **nodes, Py_ssize_t count)

@@ -128,12 +128,9 @@ class InPlace:
     it is called: nobody else sees them.  Its PARTs, which have an op, may keep what it gives.
     """
 
-    __slots__ = ("spare",)
+    __slots__ = ()
 
     spare: frozenset[int]
-
-    def __init__(self) -> None:
-        self.spare = frozenset()
 
 
 if native is not None:  # the same two classes, compiled ahead of time

@@ -15,7 +15,7 @@ from fusewright.frontends.arrays.core import wrap
 from fusewright.ir.graph import Node, scalar
 from fusewright.kernels import again, binding, recorders
 from fusewright.kernels.binding import Binding
-from fusewright.kernels.deferred import defer, kind_of_call
+from fusewright.kernels.deferred import Kind, defer, kind_of_call
 from fusewright.kernels.groups import Execute
 from fusewright.kernels.iteration import NotRaised, Part
 from fusewright.kernels.recipe import Recipe, Writing
@@ -55,6 +55,7 @@ def record(
         found.deferred += 1
         kind = kind_of_call(kernel, found, bound)
         again.learn(kernel, kind, bound, arguments, options)
+        _learn_deferred(kernel, kind, bound, arguments, execute, options)
         results = defer(kind, bound.arrays, values, execute)
     found.calls += 1
     return True, _returned(results, found.translated.result)
@@ -90,6 +91,25 @@ def _learn(
             every = (recorder, *kernel.recorders)
             kernel.recorders, gone = every[: recorders.MOST], every[recorders.MOST :]
             kernel.replayed += sum(each.calls for each in gone)
+            kernel.known = kernel.recorders + kernel.deferrals
+
+
+def _learn_deferred(
+    kernel: Kernel[Any, Any],
+    kind: Kind,
+    bound: Binding,
+    arguments: Mapping[str, Any],
+    execute: Execute,
+    options: Options,
+) -> None:
+    """Let the native core defer the next call like this one."""
+    if kernel.is_simple and not trace.is_lazy():
+        recorder = recorders.learn_deferred(kind, bound, arguments, execute, options)
+        if recorder is not None:
+            every = (recorder, *kernel.deferrals)
+            kernel.deferrals, gone = every[: recorders.MOST], every[recorders.MOST :]
+            kernel.redeferred += sum(each.calls for each in gone)
+            kernel.known = kernel.recorders + kernel.deferrals
 
 
 def _replay(
