@@ -102,21 +102,29 @@ static int may_join(Deferral *deferral, int array, Node *node, Node *whole, Shap
     return Py_REFCNT(node) <= 1 + is_recent(node);
 }
 
+static int takes_calls(Group *group)
+{
+    Shape *shape = shape_of(group);
+    return shape != NULL && shape->open && group->runs == 0 && is_none(group->outcome)
+           && is_none(group->error);
+}
+
 /* The pending group that a call may join: the only one it depends on. */
 static Node *open_group(Deferral *deferral, Node **nodes, Node **lazy, int lazies)
 {
     Node *whole = NULL;
-    for (int i = 0; i < deferral->arrays; i++)
-        if (nodes[i]->kind == PART && PyTuple_GET_SIZE(nodes[i]->args) == 1
-            && group_of(operand(nodes[i], 0)) != NULL)
-            whole = operand(nodes[i], 0);
+    for (int i = 0; i < deferral->arrays; i++) {
+        Node *node = nodes[i];
+        int is_part = node->kind == PART && PyTuple_GET_SIZE(node->args) == 1;
+        Group *group = is_part ? group_of(operand(node, 0)) : NULL;
+        if (group != NULL && takes_calls(group))
+            whole = operand(node, 0);
+        else if (group != NULL && !deferral->overwritten[i])
+            return NULL; /* it has to run first */
+    }
     if (whole == NULL || is_holding() || !deferral->joins)
         return NULL;
-    Group *group = group_of(whole);
-    Shape *shape = shape_of(group);
-    if (shape == NULL || !shape->open || group->runs > 0 || !is_none(group->outcome)
-        || !is_none(group->error))
-        return NULL;
+    Shape *shape = shape_of(group_of(whole));
     for (int i = 0; i < lazies; i++)
         if (lazy[i]->kind != LEAF && lazy[i]->kind != SCALAR)
             return NULL;

@@ -128,7 +128,7 @@ class InPlace:
     it is called: nobody else sees them.  Its PARTs, which have an op, may keep what it gives.
     """
 
-    __slots__ = ()
+    __slots__: tuple[str, ...] = ()
 
     spare: frozenset[int]
 

@@ -32,6 +32,8 @@ if TYPE_CHECKING:
 
 MOST_CALLS = 32
 """Calls that become one kernel: longer ones take longer to compile than they save."""
+MOST_OPERATIONS = 2000
+"""Operations in their text beyond which no call joins: each takes a millisecond to compile."""
 RECENT = 64
 """Pending values among which a group's are looked for."""
 MOST_SHAPES = 1024
@@ -224,8 +226,7 @@ def _tell_core(
     for number, source in reversed(tuple(enumerate(shape.arrays))):
         if source.operand >= 0:
             by_operand[source.operand] = -1 if number in shape.latest else number
-    is_open = len(shape.calls) < MOST_CALLS and kind.of.fuse is not False
-    shape.describe(is_open, shape.keeps, shape.forgettable, by_output, tuple(by_operand))
+    shape.describe(shape.is_open, shape.keeps, shape.forgettable, by_output, tuple(by_operand))
     rows: list[Any] = []
     for relation, handle in zip(relations, handles, strict=True):
         if isinstance(relation, tuple):
@@ -273,9 +274,11 @@ def _added(
     call = Call(kind.of, kind.found, own, tuple(scalars), dict(relations[count:]))
     calls = (*before.calls, call)
     forgettable, keeps = _forgettable(arrays, buffers, latest)
+    is_open = len(calls) < MOST_CALLS and kind.of.fuse is not False
+    is_open = is_open and sum(each.found.size for each in calls) < MOST_OPERATIONS
     shape = Shape(
         arrays, tuple(buffers), tuple(dtypes), calls, tuple(outputs), latest,
-        forgettable=forgettable, keeps=keeps,
+        forgettable=forgettable, keeps=keeps, is_open=is_open,
     )  # fmt: skip
     return shape, tuple(parts)
 
@@ -324,18 +327,16 @@ def _constant(node: Node) -> Node | None:
 def _open_group(kind: Kind, handles: Sequence[Handle], lazy: Mapping[int, Node]) -> Node | None:
     """The pending group that a call may join: the only one it depends on."""
     whole = None
-    for handle in handles:
+    for number, handle in enumerate(handles):
         node = handle._node
         if node.kind == PART and type(node.args[0].value) is Group:
-            whole = node.args[0]
+            if node.args[0].value.takes_calls:
+                whole = node.args[0]
+            elif number not in kind.overwritten:
+                return None  # it has to run first
     if whole is None or trace.is_held():
         return None
     group: Group = whole.value
-    calls = group.shape.calls
-    if calls[-1].kernel.fuse is False or group.outcome is not None or len(calls) >= MOST_CALLS:
-        return None
-    if group.runs or group.error is not None:
-        return None
     if any(node.kind not in (LEAF, SCALAR) for node in lazy.values()):
         return None
     if len({id(handle._node) for handle in handles}) < len(handles):
@@ -357,4 +358,4 @@ def _may_join(kind: Kind, array: int, handle: Handle, group: Group, whole: Node)
     # What the group has given is overwritten.  The handle, this variable and the call hold it, and
     # as a rule the list of what is pending: nobody else may.
     listed = any(each is node for each in trace.pending[-RECENT:])
-    return getrefcount(node) <= 3 + listed
+    return getrefcount(handle._node) <= 3 + listed

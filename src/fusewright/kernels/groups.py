@@ -74,7 +74,15 @@ class Part:
     shape: tuple[int, ...]
 
 
-_ShapeBase: Any = object if native is None else native.Shape
+
+
+class _Plain:
+    """What stands below a class that has no native form here."""
+
+    __slots__ = ()
+
+
+_ShapeBase: Any = _Plain if native is None else native.Shape
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -99,6 +107,8 @@ class Shape(_ShapeBase):  # type: ignore[misc]
     """
     keeps: bool = False
     """Whether nothing it reads is overwritten: then it can run again."""
+    is_open: bool = True
+    """Whether one more call may join."""
 
     def number_of(self, node: Node, whole: Node, operands: Sequence[Node]) -> int:
         """The array that a value is, if it is what that array holds now; else -1."""
@@ -111,7 +121,7 @@ class Shape(_ShapeBase):  # type: ignore[misc]
         return -1
 
 
-_GroupBase: Any = object if native is None else native.Group
+_GroupBase: Any = _Plain if native is None else native.Group
 
 
 class Group(_GroupBase, InPlace):  # type: ignore[misc]
@@ -149,10 +159,15 @@ class Group(_GroupBase, InPlace):  # type: ignore[misc]
     def calls(self) -> tuple[Call, ...]:
         return self.shape.calls
 
+    @property
+    def takes_calls(self) -> bool:
+        """Whether one more may join."""
+        return self.shape.is_open and self.outcome is None and not self.runs and self.error is None
+
     def __call__(self, *operands: NDArray) -> tuple[NDArray | None, ...]:
         if self.error is not None:  # what it works on may be half done
             raise self.error
-        if self.outcome is not None and None not in self.outcome:
+        if self.outcome is not None and all(each is not None for each in self.outcome):
             return tuple(map(self._array, range(len(self.outcome)), self.outcome))
         dead = self.dead if self.dead >= 0 else self._dead()
         self.dead = -1
@@ -162,12 +177,15 @@ class Group(_GroupBase, InPlace):  # type: ignore[misc]
             self.error = error if self.spare else None
             raise
         self.runs += 1
-        for node in self._parts():  # held by somebody else, too
-            array = outcome[node.attr]
-            if array is not None and getrefcount(node) > 3 and self._is_now(node.attr):
-                strides = contiguous_strides(node.shape, node.dtype.itemsize)
-                node.become_leaf(memory_of(array), 0, strides)
-            del array
+        parts = self._parts()
+        for number in range(len(parts)):
+            output = parts[number].attr
+            array = outcome[output]
+            # 3: two lists' references and the call's; more: somebody holds it
+            if array is not None and getrefcount(parts[number]) > 3 and self._is_now(output):
+                shape, dtype = parts[number].shape, parts[number].dtype
+                strides = contiguous_strides(shape, dtype.itemsize)
+                parts[number].become_leaf(memory_of(array), 0, strides)
         self.outcome = outcome
         return outcome
 
@@ -185,9 +203,7 @@ class Group(_GroupBase, InPlace):  # type: ignore[misc]
     def _parts(self) -> list[Node]:
         """What it gives, as far as that is on the list of what is pending."""
         return [
-            node
-            for node in list(trace.pending)
-            if node.kind == PART and node.args[0].value is self
+            node for node in list(trace.pending) if node.kind == PART and node.args[0].value is self
         ]
 
     def _is_now(self, output: int) -> bool:
@@ -198,11 +214,11 @@ class Group(_GroupBase, InPlace):  # type: ignore[misc]
         """The arrays that nobody holds any more."""
         found, shape = 0, self.shape
         parts = self._parts()
-        while parts:
-            node = parts.pop()
-            # 3: the list's reference, the variable's and the call's
-            if getrefcount(node) <= 3 and self._is_now(node.attr):
-                kind, number = shape.outputs[node.attr]
+        for place in range(len(parts)):
+            output = parts[place].attr
+            # 3: two lists' references and the call's (never of a variable: see runtime.reuse)
+            if getrefcount(parts[place]) <= 3 and self._is_now(output):
+                kind, number = shape.outputs[output]
                 found |= (kind == "array") << number
         return found & shape.forgettable
 

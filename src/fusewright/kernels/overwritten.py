@@ -71,9 +71,7 @@ class _Known:
         return True
 
 
-def _covers(
-    buffer: int, body: Sequence[Statement], dims: tuple[Dim, ...], known: _Known
-) -> bool:
+def _covers(buffer: int, body: Sequence[Statement], dims: tuple[Dim, ...], known: _Known) -> bool:
     """Whether the first statement that touches the buffer stores all of it.
 
     Only loops lead there: no block that a `Leave` could end early, no branch.

@@ -94,8 +94,7 @@ def learn_deferred(
     try:
         guards, cells = _guards(translated.captures)
         given = tuple(
-            _argument(name, value, found, bound, None, by_name)
-            for name, value in arguments.items()
+            _argument(name, value, found, bound, None, by_name) for name, value in arguments.items()
         )
         deferral = native.Deferral(
             kind, execute, f"kernel {found.kernel.name}", kind.of.fuse is not False, arrays,
