@@ -148,17 +148,30 @@ def torch_eager(name: str, x: Any) -> Callable[[], Any]:
     return lambda: torch.nn.functional.layer_norm(x, (x.shape[1],), eps=float(EPSILON))
 
 
+def race(
+    report: Report,
+    section: Section,
+    what: str,
+    ours: Contestant,
+    others: list[Contestant],
+    seconds: float,
+    rtol: float,
+) -> None:
+    """Against every peer, with the claim to be faster than the best."""
+    pairs, notes = compete(ours, others, seconds, rtol=rtol, atol=1e-5)
+    report.notes += [f"{what}: {note}" for note in notes]
+    section.add_pairs(what, pairs)
+    best = min(pairs, key=lambda pair: pair.ratio)
+    report.claim(f"{what}: every peer", "> 1×", f"{best.ratio:.2f}× {best.peer}", best.ratio > 1)
+
+
 def measure(report: Report, section: Section, name: str, shape: tuple[int, int]) -> None:
     x = peers.normal(shape, "float32", 3)
     peers.freeze(x)
     ours, others = contestants(name, x)
     seconds = 0.4 if report.quick else 3.0
-    pairs, notes = compete(ours, others, seconds, rtol=1e-4, atol=1e-5)
     what = f"{name} {shape}"
-    report.notes += [f"{what}: {note}" for note in notes]
-    section.add_pairs(what, pairs)
-    best = min(pairs, key=lambda pair: pair.ratio)
-    report.claim(f"{what}: every peer", "> 1×", f"{best.ratio:.2f}× {best.peer}", best.ratio > 1)
+    race(report, section, what, ours, others, seconds, 1e-4)
     reached, copy = bandwidths(ours, 2 * x.nbytes, peers.THREADS, seconds)
     report.notes.append(
         f"{what}: {reached / 1e9:.1f} GB/s, {reached / copy:.0%} of a copy's {copy / 1e9:.1f}."
@@ -204,12 +217,7 @@ def measure_columns(report: Report, section: Section, name: str, shape: tuple[in
     ]
     contestant = Contestant("Fusewright", lambda: fw.evaluate(plain(fnp, ours)))
     seconds = 0.4 if report.quick else 3.0
-    pairs, notes = compete(contestant, others, seconds, rtol=1e-3, atol=1e-5)
-    what = f"{name} {shape}"
-    report.notes += [f"{what}: {note}" for note in notes]
-    section.add_pairs(what, pairs)
-    best = min(pairs, key=lambda pair: pair.ratio)
-    report.claim(f"{what}: every peer", "> 1×", f"{best.ratio:.2f}× {best.peer}", best.ratio > 1)
+    race(report, section, f"{name} {shape}", contestant, others, seconds, 1e-3)
 
 
 def passes(report: Report, what: str, name: str, x: NDArray[Any]) -> None:

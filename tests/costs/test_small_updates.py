@@ -131,3 +131,29 @@ def test_a_view_taken_before_a_patch_keeps_its_old_value() -> None:
         want[k + 10] = 7.0
     np.testing.assert_array_equal(np.asarray(old), kept)
     np.testing.assert_array_equal(np.asarray(u), want)
+
+
+BORDERS: dict[str, Callable[[Any], None]] = {
+    "another row": lambda u: u.__setitem__((0, slice(None)), u[1, :]),
+    "turned round": lambda u: u.__setitem__((slice(None), 3), u[::-1, 4]),
+    "computed": lambda u: u.__setitem__((0, slice(None)), 0.5 * u[1, :]),
+    "in place": lambda u: u[5, :].__isub__(u[6, :] * 0.5),
+    "a number": lambda u: u.__setitem__((slice(None), -1), 2.0),
+}
+
+
+@pytest.mark.parametrize("border", BORDERS)
+@pytest.mark.parametrize("interpret", [True, False])
+def test_the_border_of_a_large_array_is_written_in_place(interpret: bool, border: str) -> None:
+    values = np.random.default_rng(4).random((300, 300))
+    ours, plain = fw.evaluate(fw.asarray(values) * 1.0), values * 1.0
+    BORDERS[border](ours)
+    BORDERS[border](plain)
+    places = set()
+    with fw.options(interpret=interpret):
+        for _ in range(20):
+            BORDERS[border](ours)
+            BORDERS[border](plain)
+            places.add(fw.evaluate(ours)._node.value[0].address)
+    assert len(places) == 1, "the array was copied to be written in"
+    np.testing.assert_array_equal(np.asarray(ours), plain)

@@ -29,8 +29,26 @@ def lambda_(a):
 
 @fw.kernel
 def list_(a):
-    b = [1, 2]  # <
+    b = [1, 2]
+    b.append(3)  # <
     a[0] = b[0]
+
+
+@fw.kernel
+def list_returned(a):
+    return [a[0], 1]  # <
+
+
+@fw.kernel
+def zipped_with_a_tuple(a):
+    for x, y in zip(a, (1, 2), strict=False):  # <
+        a[0] += x * y
+
+
+@fw.kernel
+def reversed_pairs(a):
+    for i, x in reversed(enumerate(a)):  # <
+        a[i] = x
 
 
 @fw.kernel
@@ -135,7 +153,7 @@ def too_many_indices(a):
 
 @fw.kernel
 def too_few_indices(m):
-    m[0] = 1  # <
+    m[0] = m[1]  # <
 
 
 @fw.kernel
@@ -145,7 +163,12 @@ def whole_array(a, b):
 
 @fw.kernel
 def slices(a):
-    a[1:3] = 0  # <
+    a[1:3] += a[:2]  # <
+
+
+@fw.kernel
+def part_of_ints(a):
+    a[1:3] *= 1.5  # <
 
 
 @fw.kernel
@@ -154,8 +177,8 @@ def float_index(a, x):
 
 
 @fw.kernel
-def loop_over_array(a):
-    for x in a:  # <
+def loop_over_number(a):
+    for x in len(a):  # <
         a[0] += x
 
 
@@ -227,8 +250,10 @@ def local_out_of_bounds(a):
 def loop_else(a):
     for i in range(3):
         a[i] = 1
-    else:
-        a[0] = 2  # <
+        for _ in range(2):
+            pass
+        else:
+            break  # <
 
 
 @fw.kernel  # noqa: RET503
@@ -287,7 +312,7 @@ I8 = np.arange(4)
 CASES: dict[str, tuple[Any, tuple[Any, ...], str]] = {
     "try": (try_, (A,), "a kernel cannot contain try"),
     "lambda": (lambda_, (A,), "a kernel cannot contain a lambda"),
-    "list": (list_, (A,), "a kernel cannot contain a list"),
+    "list": (list_, (A,), "list of 2 has no attribute `append`"),
     "comprehension": (comprehension, (A,), "a kernel cannot contain a generator expression"),
     "with": (with_, (A,), "cannot contain with"),
     "captured list": (captured_list, (A,), "`LIST` is a list from outside the kernel"),
@@ -303,11 +328,15 @@ CASES: dict[str, tuple[Any, tuple[Any, ...], str]] = {
     "swapped arrays": (swapped_arrays, (A, A.copy(), 2), "`a` is another array"),
     "recursion": (recursion, (A,), "fact calls itself"),
     "too many indices": (too_many_indices, (A,), "2 indices into an array of rank 1"),
-    "too few indices": (too_few_indices, (M,), "an assignment to a part of rank 1"),
+    "too few indices": (too_few_indices, (M,), "where one number is written"),
     "whole array": (whole_array, (A, A), "add of a whole array of float64, rank 1"),
-    "slices": (slices, (A,), "a part of rank 1"),
+    "slices": (slices, (A,), "where one number is written"),
+    "part of ints": (part_of_ints, (A.astype(int),), "into elements of int64"),
+    "list returned": (list_returned, (A,), "is a list where paths meet, or is returned"),
+    "zip with a tuple": (zipped_with_a_tuple, (A,), "a tuple beside something whose length"),
+    "reversed pairs": (reversed_pairs, (A,), "reversed of a zip"),
     "float index": (float_index, (A, 1.0), "an index must be an integer"),
-    "loop over array": (loop_over_array, (A,), "a loop over the elements of an array"),
+    "loop over a number": (loop_over_number, (A,), "a loop over Python int"),
     "unknown function": (unknown_function, (A,), "a kernel cannot call gcd"),
     "attribute of array": (attribute_of_array, (A,), "an array has no attribute `T`"),
     "assigned attribute": (assigned_attribute, (Thing(),), "an assignment to an attribute"),
@@ -320,7 +349,7 @@ CASES: dict[str, tuple[Any, tuple[Any, ...], str]] = {
     "local of run-time size": (local_of_run_time_size, (A, 3), "must be known when"),
     "large local": (large_local, (A,), "local arrays of more than 64 KiB"),
     "local out of bounds": (local_out_of_bounds, (A,), "index 3 is out of bounds for `local`"),
-    "loop else": (loop_else, (A,), "`else` after a loop"),
+    "loop else": (loop_else, (A,), "a jump in the `else` of a loop"),
     "sometimes returns": (sometimes_returns, (A, 3), "may end without returning a value"),
     "returns array": (returns_array, (A,), "a kernel cannot return array of float64, rank 1"),
     "wrong call": (wrong_call, (A,), "fact: too many positional arguments"),

@@ -21,11 +21,11 @@ EXAMPLES = int(os.environ.get("FUSEWRIGHT_TEST_EXAMPLES", "0")) or 60
 class Program:
     """The same statements on our arrays and on NumPy's, chosen by one stream of random numbers."""
 
-    def __init__(self, seed: int, convert: Any) -> None:
+    def __init__(self, seed: int, shape: tuple[int, int], convert: Any) -> None:
         self.chance = random.Random(seed)
         rng = np.random.default_rng(seed)
         self.arrays = [
-            convert(rng.integers(0, 9, (6, 7)).astype(t)) for t in ("f8", "f8", "i8", "f4")
+            convert(rng.integers(0, 9, shape).astype(t)) for t in ("f8", "f8", "i8", "f4")
         ]
         self.held: list[Any] = []
 
@@ -57,7 +57,8 @@ class Program:
             lambda: other[2, 3],
             lambda: (other @ other.T)[0, 1],
             lambda: other[index],
-        )[pick(9)]()
+            lambda: own[::-1] if own.ndim else own,
+        )[pick(10)]()
 
     def statement(self) -> None:
         pick = self.chance.randrange
@@ -85,10 +86,14 @@ class Program:
 
 @settings(max_examples=EXAMPLES, deadline=None)
 @given(seed=st.integers(0, 2**32), count=st.integers(1, 60))
+@pytest.mark.parametrize("shape", [(6, 7), (201, 170)], ids=["small", "parts of large ones"])
 @pytest.mark.parametrize("interpret", [True, False])
-def test_random_small_programs(interpret: bool, seed: int, count: int) -> None:
+def test_random_small_programs(
+    interpret: bool, shape: tuple[int, int], seed: int, count: int
+) -> None:
     with fw.options(interpret=interpret), np.errstate(all="ignore"):
-        ours, plain = Program(seed, lambda a: fw.asarray(a) + 0), Program(seed, lambda a: a + 0)
+        ours = Program(seed, shape, lambda a: fw.asarray(a) + 0)
+        plain = Program(seed, shape, lambda a: a + 0)
         for _ in range(count):
             ours.statement()
             plain.statement()

@@ -135,6 +135,7 @@ Node *slice_node(PyObject *link, Node *source); /* a new reference */
 /* trace.c */
 int record(Node *node);
 int evaluate(Node **nodes, Py_ssize_t count);
+Node *newest_pending(void);
 void drop_tail(void); /* what is computed or dead at the list's end is forgotten */
 int count_bytes(int64_t nbytes);
 void evaluation_begins(void);

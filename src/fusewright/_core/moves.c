@@ -44,7 +44,6 @@ static Memory *owned(Node *base)
     return alone && !is_holding() ? memory : NULL;
 }
 
-
 /* Where a region lies in a base's memory. */
 static char *region_at(Memory *memory, Node *base, Region *region, Py_ssize_t *steps)
 {
@@ -107,6 +106,19 @@ static Node *twin(Node *leaf)
     return made;
 }
 
+/* Compute the newest pending values, as far as little is to do for them, until none of them waits to
+   read the array: an operand on Python's stack would have the whole of it copied. */
+static int let_read(Handle *root)
+{
+    Node *newest;
+    for (int seen = 0; owned(root->node) == NULL && (newest = newest_pending()) != NULL;)
+        if (!is_light(newest, &seen))
+            return 0;
+        else if (evaluate(&newest, 1) < 0)
+            return -1;
+    return 0;
+}
+
 /* Memory that an array may be written in at once, if need be after computing or copying it; NULL, with
    or without an error, where there is none. */
 static Memory *own(Handle *root)
@@ -123,9 +135,11 @@ static Memory *own(Handle *root)
     if ((base = root->node)->kind != LEAF || (memory = leaf_memory(base)) == NULL || memory->external)
         return NULL;
     drop_tail(); /* dead nodes there keep what they would have read */
+    if (size_of(base) > SMALL && let_read(root) < 0)
+        return NULL;
     if (root->node == base && (memory = owned(base)) != NULL)
         return memory;
-    if ((base = root->node)->kind != LEAF || leaf_memory(base) == NULL)
+    if ((base = root->node)->kind != LEAF || leaf_memory(base) == NULL || size_of(base) > SMALL)
         return NULL;
     Node *fresh = twin(base);
     if (fresh == NULL)
@@ -170,6 +184,34 @@ int move_value(Handle *root, Region *region, Node *value)
     char *to = region_at(memory, base, region, steps);
     copy(to, steps, source->at + as_size(PyTuple_GET_ITEM(value->value, 1)), paces, region->extent,
          region->dims, (size_t)dtypes[base->dtype].itemsize);
+    return 1;
+}
+
+/* The same of another region of the array: `a[0, :] = a[1, :]`.  Nothing is made that would see the
+   old content, so that large arrays are written in place too. */
+int move_within(Handle *root, Region *region, PyObject *view)
+{
+    static char *staged; /* as many elements as are moved at once, of the largest type */
+    Region other;
+    Py_ssize_t steps[MOST_DIMS], paces[MOST_DIMS], packed[MOST_DIMS];
+    if (Py_TYPE(view) != view_class || view_base_of(view) != (PyObject *)root
+        || !region_of_link(view_link_of(view), &other) || other.dims != region->dims
+        || memcmp(other.extent, region->extent, (size_t)other.dims * sizeof *other.extent) != 0
+        || elements(region) > SMALL || !moves_at_once())
+        return 0;
+    view_forget(view);
+    Node *base = root->node;
+    Memory *memory = owned(base);
+    Py_ssize_t rank = PyTuple_GET_SIZE(base->shape), size = dtypes[base->dtype].itemsize;
+    if (memory == NULL || other.places != rank || region->places != rank)
+        return 0;
+    if (staged == NULL && (staged = PyMem_Malloc(SMALL * 16)) == NULL)
+        return PyErr_NoMemory(), -1;
+    for (int d = region->dims - 1, step = (int)size; d >= 0; step *= (int)region->extent[d--])
+        packed[d] = step;
+    char *from = region_at(memory, base, &other, paces), *to = region_at(memory, base, region, steps);
+    copy(staged, packed, from, paces, region->extent, region->dims, (size_t)size);
+    copy(to, steps, staged, packed, region->extent, region->dims, (size_t)size);
     return 1;
 }
 

@@ -154,6 +154,14 @@ void drop_tail(void)
     }
 }
 
+/* The last of the list, which somebody holds; NULL where none is. */
+Node *newest_pending(void)
+{
+    drop_tail();
+    Py_ssize_t count = PyList_GET_SIZE(pending);
+    return count > 0 ? (Node *)PyList_GET_ITEM(pending, count - 1) : NULL;
+}
+
 static PyObject *drop_tail_method(PyObject *module, PyObject *none)
 {
     (void)module, (void)none;

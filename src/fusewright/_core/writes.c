@@ -240,6 +240,9 @@ int quick_setitem(PyObject *handle, PyObject *key, PyObject *value)
         return filled;
     if (is_of(value, handle, &region))
         return 1;
+    int within = move_within(root, &region, value);
+    if (within != 0)
+        return within;
     Node *node = NULL;
     if (is_plain(value)) {
         if ((node = handle_node(value)) == NULL)

@@ -58,13 +58,7 @@ class Apart(InLanes):
 
     def frame_value(self, place: int, dtype: DType | None) -> str:
         """What the frame holds at a place; a pointer where there is no dtype."""
-        pointer = self.builder.value(f"getelementptr i64, ptr %frame, i64 {place}")
-        if dtype is None:
-            return self.builder.value(f"load ptr, ptr {pointer}, align 8")
-        if dtype is BOOL:
-            byte = self.builder.value(f"load i8, ptr {pointer}, align 8")
-            return self.builder.value(f"icmp ne i8 {byte}, 0")
-        return self.builder.value(f"load {llvm_type(dtype, 1)}, ptr {pointer}, align 8")
+        return self.argument(place, dtype, "%frame")
 
     # -- where the task is called ---------------------------------------------------------------
 

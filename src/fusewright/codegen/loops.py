@@ -25,9 +25,9 @@ class Loops:
         """The register of an integer expression (`imin`, `imax` included)."""
         return self.builder.scalar(spelled(node))
 
-    def argument(self, number: int, dtype: DType | None) -> str:
+    def argument(self, number: int, dtype: DType | None, words: str = "%args") -> str:
         """The register of an argument word; a pointer where there is no dtype."""
-        place = self.builder.value(f"getelementptr i64, ptr %args, i64 {number}")
+        place = self.builder.value(f"getelementptr i64, ptr {words}, i64 {number}")
         if dtype is None:
             return self.builder.value(f"load ptr, ptr {place}, align 8")
         if dtype is BOOL:

@@ -9,6 +9,7 @@ import pytest
 from tests.kernel_runs import same_as_cpython
 from tests.unit.kernels import loop_kernels as loops
 from tests.unit.kernels import value_kernels as vals
+from tests.unit.kernels import walk_kernels as walks
 from tests.unit.kernels.data import reals, whole
 
 CASES = {
@@ -83,6 +84,22 @@ CASES = {
     "vectors in branches": (vals.vectors_in_branches, reals(9), reals(9)),
     "calls a kernel": (loops.calls_a_kernel, reals(9)),
     "attributes": (vals.attributes, reals(3, 4), reals(2)),
+    "side by side": (walks.side_by_side, whole(20), whole(15), whole(30)),
+    "side by side of none": (walks.side_by_side, whole(0), whole(15), whole(30)),
+    "backwards": (walks.backwards, whole(30), 4),
+    "backwards down": (walks.backwards, whole(30), -3),
+    "over rows": (walks.over_rows, reals(6, 7), reals(7), reals(6)),
+    "over strided rows": (walks.over_rows, reals(7, 12).T[::2], reals(9), reals(6)),
+    "changed meanwhile": (walks.changed_meanwhile, whole(30)),
+    "written out": (walks.written_out, whole(30), whole(30)),
+    "until found": (walks.until_found, whole(30), whole(30)),
+    "leaves in else": (walks.leaves_in_else, whole(30), whole(3), 1000),
+    "leaves by break": (walks.leaves_in_else, np.arange(30), whole(3), 12),
+    "among": (walks.among, whole(30), np.zeros(30, bool)),
+    "truths": (walks.truths, whole(30), whole(30)),
+    "fills": (walks.fills, reals(8, 9), reals(8, 9), whole(8)),
+    "fills read first": (walks.fills_read_first, reals(30), 3),
+    "made inside": (walks.made_inside, reals(10)),
 }  # fmt: skip
 
 

@@ -16,6 +16,7 @@ from fusewright.frontends.kernels.values import (
     ArrayRef,
     Bound,
     Free,
+    ListValue,
     Method,
     Number,
     Record,
@@ -120,11 +121,11 @@ def element_of(t: Translation, value: Value, index: Value, span: Span, node: ast
     indices = index.items if isinstance(index, TupleValue) else (index,)
     part = elements.indexed(t, value, indices, span)
     if part.shape:
-        return _lasting(t, part, span)
+        return lasting(t, part, span)
     return elements.read(t, part, span)
 
 
-def _lasting(t: Translation, part: ArrayRef, span: Span) -> ArrayRef:
+def lasting(t: Translation, part: ArrayRef, span: Span) -> ArrayRef:
     """A row is kept under a name: its position must not move."""
 
     def fixed(expr: Expr) -> Expr:
@@ -149,6 +150,11 @@ def slice_(t: Translation, node: ast.Slice) -> SliceValue:
     if not isinstance(step.literal, int) or step.literal < 1:
         raise t.refuse(node, "a slice with this step", help="use a positive literal")
     return SliceValue(low and t.fixed(low), high and t.fixed(high), step.literal)
+
+
+def list_(t: Translation, node: ast.List) -> Value:
+    """`[a, b]`, which nothing changes."""
+    return ListValue(tuple(operands(t, node.elts)))
 
 
 def tuple_(t: Translation, node: ast.Tuple) -> Value:

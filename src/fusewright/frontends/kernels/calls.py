@@ -8,10 +8,9 @@ from types import FunctionType
 from typing import Any
 
 from fusewright.base.errors import KernelError, UnsupportedError
-from fusewright.frontends.kernels import elements, language, records, types, vectors
+from fusewright.frontends.kernels import elements, parts, records, spaces, types, vectors
 from fusewright.frontends.kernels.context import Frame, Translation
 from fusewright.frontends.kernels.functions import row_of
-from fusewright.frontends.kernels.intrinsics import arguments
 from fusewright.frontends.kernels.joins import SlotTree
 from fusewright.frontends.kernels.liveness import NONE, Liveness, leaves
 from fusewright.frontends.kernels.operators import operands
@@ -20,18 +19,14 @@ from fusewright.frontends.kernels.values import (
     Bound,
     Method,
     Number,
-    Space,
     Static,
     TupleValue,
-    Unrolled,
     Value,
     describe,
 )
 from fusewright.ir.dtypes import BOOL, FLOAT64, INT64
 from fusewright.ir.loops.statements import Block, Print, Shown
 
-MOST_UNROLLED = 4096
-"""Iterations a static loop is written out for."""
 DEEPEST = 64
 """Calls inside calls."""
 
@@ -51,8 +46,9 @@ def call(t: Translation, node: ast.Call) -> Value:
     if not isinstance(function, Static):
         raise t.refuse(node, f"a {describe(function)} cannot be called")
     target = function.value
-    if target in (range, language.ndrange, language.grouped, language.static):
-        return _space(t, node, target)
+    space = spaces.row_of(target)
+    if space is not None:
+        return space(t, node, operands(t, node.args))
     if target is print:
         return _print(t, node)
     row = t.row(target) or row_of(target)
@@ -101,94 +97,6 @@ def _with_keywords(t: Translation, node: ast.Call, target: Any) -> list[Value]:
             raise t.refuse(node, f"argument `{keyword.arg}` of {target.__name__} in a kernel")
         ordered.append(keyword.value)
     return operands(t, ordered)
-
-
-# -- spaces -------------------------------------------------------------------------------------
-
-
-def _space(t: Translation, node: ast.Call, target: Any) -> Value:
-    values = operands(t, node.args)
-    if target is language.static:
-        arguments(t, node, values, 1, 1)
-        return _static(t, node, values[0])
-    if target is language.grouped:
-        arguments(t, node, values, 1, 1)
-        if isinstance(values[0], Space) and values[0].form == "ndrange":
-            return Space(values[0].dims, values[0].order, "grouped")
-        raise t.refuse(node, "fw.grouped of something that is no fw.ndrange")
-    if target is range:
-        arguments(t, node, values, 1, 3)
-        if node.keywords:
-            raise t.refuse(node, "range takes no keywords")
-        return Space((_range(t, node, values),), (0,), "range")
-    pairs = [value.items if isinstance(value, TupleValue) else (value,) for value in values]
-    if not pairs or any(len(pair) > 2 for pair in pairs):
-        raise t.refuse(node, "fw.ndrange takes lengths and pairs (low, high)")
-    dims = tuple(_range(t, node, pair) for pair in pairs)
-    return Space(dims, _axes(t, node, len(dims)), "ndrange")
-
-
-def _axes(t: Translation, node: ast.Call, rank: int) -> tuple[int, ...]:
-    if not node.keywords:
-        return tuple(range(rank))
-    if len(node.keywords) > 1 or node.keywords[0].arg != "axes":
-        raise t.refuse(node, "fw.ndrange takes lengths, pairs, and axes=")
-    value = t.expression(node.keywords[0].value)
-    items = value.items if isinstance(value, TupleValue) else ()
-    axes = tuple(item.literal if isinstance(item, Number) else None for item in items)
-    if sorted(axis for axis in axes if axis is not None) != list(range(rank)):
-        raise KernelError(f"axes must name each of the {rank} dims once", t.span(node))
-    return tuple(int(axis or 0) for axis in axes)
-
-
-def _range(t: Translation, node: ast.Call, values: Any) -> tuple[Number, Number, Number]:
-    span = t.span(node)
-    numbers = [elements.as_number(t, value, span) for value in values]
-    for number in numbers:
-        if not number.dtype.is_integer:
-            raise KernelError(f"a range over a {describe(number)}", span, help="use int(x)")
-    numbers = [Number(types.converted(n, INT64, span), n.origin, n.span) for n in numbers]
-    zero, one = types.literal(0, span), types.literal(1, span)
-    if len(numbers) == 1:
-        return zero, numbers[0], one
-    step = numbers[2] if len(numbers) > 2 else one
-    if step.literal == 0:
-        raise KernelError("range() with a step of 0", span)
-    return numbers[0], numbers[1], step
-
-
-def _static(t: Translation, node: ast.Call, value: Value) -> Value:
-    if isinstance(value, TupleValue):
-        return Unrolled(value.items)
-    if isinstance(value, Static) or (isinstance(value, Number) and value.expr.name == "const"):
-        return value
-    if isinstance(value, Space):
-        bounds = [[n.literal for n in dim] for dim in value.dims]
-        if all(bound is not None for dim in bounds for bound in dim):
-            return Unrolled(tuple(_positions(t, node, value, bounds)))
-    raise KernelError(
-        f"fw.static of a {describe(value)} that is not known when the kernel is compiled",
-        t.span(node),
-        why="the extents and elements of arrays are not part of the key",
-        help="use a literal, a closed-over number, or an argument by itself: fw.static(n)",
-    )
-
-
-def _positions(t: Translation, node: ast.AST, space: Space, bounds: list[list[Any]]) -> list[Value]:
-    span = t.span(node)
-    if space.form == "range":
-        positions: list[Any] = list(range(*bounds[0])[: MOST_UNROLLED + 1])
-    else:
-        pairs = [(low, high) for low, high, _ in bounds]
-        positions = list(language.ndrange(*pairs, axes=space.order))
-    if len(positions) > MOST_UNROLLED:
-        raise KernelError(f"a static loop of more than {MOST_UNROLLED} iterations", span)
-    return [
-        TupleValue(tuple(types.literal(k, span) for k in place))
-        if isinstance(place, tuple)
-        else types.literal(place, span)
-        for place in positions
-    ]
 
 
 # -- the user's functions -----------------------------------------------------------------------
@@ -315,6 +223,9 @@ def _array_method(t: Translation, node: ast.Call, method: Method) -> Value:
     span = t.span(node)
     if method.name == "copy" and method.array.local and not values:
         return vectors.copy(t, method.array, span)
+    if method.name == "fill" and len(values) == 1:
+        parts.fill(t, method.array, values[0], span)
+        return Static(None)
     if method.name == "item" and not values and not method.array.shape:
         found = elements.read(t, method.array, span)
         return Number(_python(found), "python", span)
@@ -373,18 +284,3 @@ def _shown(
         raise t.refuse(node, f"printing a whole {describe(found)}", help="print its elements")
     number = t.fixed(elements.as_number(t, found, t.span(node)))
     return Shown(number.expr, number.origin == "python", conversion, spec)
-
-
-def unrolled_items(t: Translation, value: Value, node: ast.AST) -> tuple[Value, ...] | None:
-    """The items of something a loop is written out for; None for a space of loops."""
-    if isinstance(value, Unrolled | TupleValue):
-        return value.items
-    if isinstance(value, Space):
-        return None
-    what = "the elements of an array" if isinstance(value, ArrayRef) else describe(value)
-    raise t.refuse(
-        node,
-        f"a loop over {what}",
-        why="a kernel's loops run over ranges",
-        help="write `for i in range(len(a)):` and use a[i]",
-    )

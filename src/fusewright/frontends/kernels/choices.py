@@ -5,15 +5,17 @@ from __future__ import annotations
 import ast
 import operator
 from collections.abc import Callable
+from functools import reduce
 from typing import Any
 
 from fusewright.base.errors import KernelError
 from fusewright.base.source import Span
 from fusewright.frontends.kernels import elements, types
 from fusewright.frontends.kernels.context import Translation
-from fusewright.frontends.kernels.elements import number, truth
+from fusewright.frontends.kernels.elements import truth
 from fusewright.frontends.kernels.joins import SlotTree
 from fusewright.frontends.kernels.operators import apply, operands
+from fusewright.frontends.kernels.operators import unary as signed
 from fusewright.frontends.kernels.values import (
     Number,
     Static,
@@ -79,50 +81,93 @@ def _compared(t: Translation, sign: ast.cmpop, left: Value, right: Value, span: 
 
 
 def _static_compare(t: Translation, node: ast.Compare) -> Value:
-    """`is None`, and `in` a tuple of literals."""
-    left, right = t.expression(node.left), t.expression(node.comparators[0])
+    """`is None`, and `in` a tuple of numbers."""
+    left, right = operands(t, [node.left, node.comparators[0]])
     sign, span = node.ops[0], t.span(node)
     if len(node.ops) == 1 and isinstance(sign, ast.Is | ast.IsNot):
         same = _identity(left) is _identity(right)
         if isinstance(left, Static) or isinstance(right, Static):
             return types.literal(same == isinstance(sign, ast.Is), span)
+    among = len(node.ops) == 1 and isinstance(sign, ast.In | ast.NotIn)
+    if among and isinstance(right, TupleValue):
+        found = _among(t, left, right, span)
+        return found if isinstance(sign, ast.In) else _opposite(found, span)
     raise t.refuse(
         node,
         "this comparison is not part of a kernel's language",
-        help="`is` compares with None; write membership as x == a or x == b",
+        help="`is` compares with None, `in` looks into a tuple of numbers",
     )
+
+
+def _among(t: Translation, value: Value, items: TupleValue, span: Span) -> Number:
+    """Whether a number is one of a tuple's."""
+    equal = [_compared(t, ast.Eq(), value, item, span) for item in items.items]
+    tests = [truth(elements.as_number(t, each, span)).expr for each in equal]
+    if not tests or any(each.name == "const" and each.attr for each in tests):
+        return types.literal(bool(tests), span)
+    return Number(reduce(lambda a, b: op("logical_or", a, b), tests), "python", span)
+
+
+def _opposite(value: Number, span: Span) -> Number:
+    if value.expr.name == "const":
+        return types.literal(not value.expr.attr, span)
+    return Number(op("logical_not", value.expr), "python", span)
 
 
 def _identity(value: Value) -> Any:
     return value.value if isinstance(value, Static) else value
 
 
+def test(t: Translation, node: ast.expr) -> Number:
+    """Whether an expression holds: of what `and` and `or` join only the truth is needed."""
+    if isinstance(node, ast.BoolOp):
+        return _boolean(t, node, 0, test)
+    return Number(truth(_operand(t, node)).expr, "python", t.span(node))
+
+
+def _operand(t: Translation, node: ast.expr) -> Number:
+    value, span = t.expression(node), t.span(node)
+    if isinstance(value, Static):
+        return types.literal(bool(value.value), span)
+    if isinstance(value, TupleValue):
+        return types.literal(bool(value.items), span)
+    return elements.as_number(t, value, span)
+
+
+def unary(t: Translation, node: ast.UnaryOp) -> Value:
+    """`not a`, and the signs."""
+    if not isinstance(node.op, ast.Not):
+        return signed(t, node)
+    return _opposite(test(t, node.operand), t.span(node))
+
+
 def boolean(t: Translation, node: ast.BoolOp) -> Value:
     """`a and b or c`: Python's operand, computed only where it is needed."""
-    return _boolean(t, node, 0)
+    return _boolean(t, node, 0, _operand)
 
 
-def _boolean(t: Translation, node: ast.BoolOp, place: int) -> Value:
-    value = t.expression(node.values[place])
-    if isinstance(value, Static):
-        value = types.literal(bool(value.value), t.span(node.values[place]))
-    left = elements.as_number(t, value, t.span(node.values[place]))
+def _boolean(
+    t: Translation, node: ast.BoolOp, place: int, operand: Callable[[Translation, ast.expr], Number]
+) -> Number:
+    left = operand(t, node.values[place])
     if place == len(node.values) - 1:
         return left
     left = t.fixed(left)
 
     def other() -> Number:
-        return elements.as_number(t, _boolean(t, node, place + 1), t.span(node))
+        return _boolean(t, node, place + 1, operand)
 
     both = isinstance(node.op, ast.And)
     if both:
-        return choose(t, truth(left), other, lambda: left, node, place)
-    return choose(t, truth(left), lambda: left, other, node, place)
+        found = choose(t, truth(left), other, lambda: left, node, place)
+    else:
+        found = choose(t, truth(left), lambda: left, other, node, place)
+    return elements.as_number(t, found, t.span(node))
 
 
 def conditional(t: Translation, node: ast.IfExp) -> Value:
     """`a if c else b`: only one of them is computed."""
-    condition = truth(number(t, node.test))
+    condition = test(t, node.test)
     if condition.expr.name == "const":
         return t.expression(node.body if condition.expr.attr else node.orelse)
     return choose(

@@ -98,6 +98,8 @@ class LoopFrame:
     on_continue: frozenset[str]
     breaks: bool = False
     continues: bool = False
+    sure: list[list[bool]] = field(default_factory=list)
+    """For each `break`, which of the names that paths join at have a value there."""
 
 
 Rule = Callable[["Translation", Any], Any]
@@ -247,7 +249,7 @@ class Translation:
         if isinstance(value, Number):
             return self.fixed(value)
         if isinstance(value, TupleValue):
-            return TupleValue(tuple(self.lasting(item) for item in value.items))
+            return replace(value, items=tuple(self.lasting(item) for item in value.items))
         if isinstance(value, Space):
             dims = tuple((self.fixed(a), self.fixed(b), self.fixed(c)) for a, b, c in value.dims)
             return replace(value, dims=dims)

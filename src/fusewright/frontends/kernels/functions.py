@@ -64,17 +64,19 @@ def row_of(function: Any) -> Row | None:
         return lambda t, node, values: _numpy_type(t, node, values, function)
     if isinstance(function, np.dtype):
         return lambda t, node, values: _numpy_type(t, node, values, function.type)
-    name = UFUNCS.get(function) or _drop_in(function)
+    plain = _numpy_form(function)
+    if plain in _ROWS:
+        return _ROWS[plain]
+    name = UFUNCS.get(plain)
     if name is not None:
         return lambda t, node, values: ufunc(t, name, values, t.span(node))
     return None
 
 
-def _drop_in(function: Any) -> str | None:
-    """The op that a function of `fusewright.numpy` records."""
+def _numpy_form(function: Any) -> Any:
+    """NumPy's function of the same name, for one of `fusewright.numpy`."""
     ours = str(getattr(function, "__module__", "")).startswith("fusewright.")
-    same = getattr(np, getattr(function, "__name__", ""), None) if ours else None
-    return UFUNCS.get(same) if isinstance(same, np.ufunc) else None
+    return getattr(np, getattr(function, "__name__", ""), None) if ours else function
 
 
 def ufunc(t: Translation, name: str, values: Values, span: Span) -> Value:

@@ -6,6 +6,8 @@ import ast
 from collections.abc import Callable, Sequence
 from typing import Any
 
+import numpy as np
+
 from fusewright.base.errors import KernelError
 from fusewright.base.source import Span
 from fusewright.frontends.kernels import elements, language, types, vectors
@@ -38,7 +40,37 @@ def arguments(t: Translation, node: ast.AST, values: Values, low: int, high: int
 def _local(t: Translation, node: ast.Call, values: Values) -> Value:
     arguments(t, node, values, 1, 2)
     span = t.span(node)
-    shape = values[0].items if isinstance(values[0], TupleValue) else (values[0],)
+    dtype = FLOAT64 if len(values) == 1 else _dtype_of(t, values[1], span)
+    return vectors.filled(t, _shape_of(values[0], span), dtype, span)
+
+
+def _ones(t: Translation, node: ast.Call, values: Values) -> Value:
+    arguments(t, node, values, 1, 2)
+    return _full(t, node, [values[0], types.literal(1.0, t.span(node)), *values[1:]])
+
+
+def _full(t: Translation, node: ast.Call, values: Values) -> Value:
+    arguments(t, node, values, 2, 3)
+    span = t.span(node)
+    number = as_number(t, values[1], span)
+    dtype = number.dtype if len(values) == 2 else _dtype_of(t, values[2], span)
+    return vectors.filled(t, _shape_of(values[0], span), dtype, span, number)
+
+
+def _array(t: Translation, node: ast.Call, values: Values) -> Value:
+    arguments(t, node, values, 1, 2)
+    span = t.span(node)
+    if isinstance(values[0], ArrayRef) and values[0].local and len(values) == 1:
+        return vectors.copy(t, values[0], span)
+    if not isinstance(values[0], TupleValue):
+        raise KernelError(f"np.array of {describe(values[0])} in a kernel", span)
+    dtype = None if len(values) == 1 else _dtype_of(t, values[1], span)
+    return vectors.from_items(t, values[0].items, span, dtype)
+
+
+def _shape_of(value: Value, span: Span) -> tuple[int, ...]:
+    """The extents of a local array."""
+    shape = value.items if isinstance(value, TupleValue) else (value,)
     extents = [item.literal if isinstance(item, Number) else None for item in shape]
     if not all(isinstance(extent, int) for extent in extents):
         raise KernelError(
@@ -47,8 +79,7 @@ def _local(t: Translation, node: ast.Call, values: Values) -> Value:
             why="local arrays live on the stack",
             help="use literals, closed-over numbers, or fw.static(n) of an argument n",
         )
-    dtype = FLOAT64 if len(values) == 1 else _dtype_of(t, values[1], span)
-    return vectors.zeros(t, tuple(int(extent or 0) for extent in extents), dtype, span)
+    return tuple(int(extent or 0) for extent in extents)
 
 
 def _dtype_of(t: Translation, value: Value, span: Span) -> DType:
@@ -139,6 +170,11 @@ def _assume_unique(t: Translation, node: ast.Call, values: Values) -> Value:
 
 ROWS: dict[Any, Row] = {
     language.local: _local,
+    np.zeros: _local,
+    np.empty: _local,
+    np.ones: _ones,
+    np.full: _full,
+    np.array: _array,
     language.vector: _vector,
     language.random: _random,
     language.nofuse: _nofuse,

@@ -15,6 +15,7 @@ from fusewright.frontends.kernels import types
 from fusewright.frontends.kernels.types import Held
 from fusewright.frontends.kernels.values import (
     ArrayRef,
+    ListValue,
     Number,
     TupleValue,
     Value,
@@ -87,6 +88,13 @@ class SlotTree:
 
     def write(self, t: Translation, value: Value, span: Span) -> None:
         """Give it a value."""
+        if isinstance(value, ListValue):
+            raise KernelError(
+                f"`{self.name}` is a list where paths meet, or is returned",
+                span,
+                why="a kernel has no lists but those written out, which nothing changes",
+                help="write a tuple",
+            )
         if isinstance(value, TupleValue):
             fixed = [t.fixed(v) if isinstance(v, Number) else v for v in value.items]
             value = TupleValue(tuple(fixed))

@@ -75,7 +75,7 @@ class Liveness:
         found = self._loops.get(key)
         if found is None:
             test = reads(loop.test) if isinstance(loop, ast.While) else NONE
-            found = after | test
+            found = self.before(loop.orelse, after, NONE, NONE) | test
             while True:
                 body = self.before(loop.body, found, found, after)
                 if isinstance(loop, ast.For):

@@ -7,38 +7,40 @@ from __future__ import annotations
 import ast
 from collections.abc import Sequence
 
-from fusewright.frontends.kernels import types
-from fusewright.frontends.kernels.calls import unrolled_items
+from fusewright.frontends.kernels import spaces, types
+from fusewright.frontends.kernels.choices import test
 from fusewright.frontends.kernels.context import LoopFrame, Translation
-from fusewright.frontends.kernels.elements import as_number, truth
-from fusewright.frontends.kernels.liveness import Names, assigned
+from fusewright.frontends.kernels.liveness import NONE, Names, assigned, leaves
 from fusewright.frontends.kernels.statements import close_slots, is_open, open_slots
 from fusewright.frontends.kernels.values import (
     Number,
     Space,
-    Static,
     TupleValue,
     Value,
 )
 from fusewright.ir import linear
 from fusewright.ir.dtypes import INT64
-from fusewright.ir.expr import Expr, const, index, op, typed_op
+from fusewright.ir.expr import Expr, const, index
 from fusewright.ir.loops.statements import Block, Dim, For, Statement, While
 
 Tail = frozenset[int]
+POSITION = "position"
+"""What messages call the index of a loop over an array."""
 
 
 def for_(t: Translation, node: ast.For, after: Names, tail: Tail) -> None:
     """`for target in space:`"""
-    if node.orelse:
-        raise t.refuse(node.orelse[0], "`else` after a loop", help="use a flag")
+    _check_else(t, node)
     value = t.expression(node.iter)
-    items = unrolled_items(t, value, node.iter)
+    items = spaces.unrolled_items(value)
     if items is not None:
         _unrolled(t, node, [t.lasting(item) for item in items], after)
-    else:
-        assert isinstance(value, Space)
+    elif isinstance(value, Space):
         _nest(t, node, value, after)
+    else:
+        zero, one = (types.literal(k, t.span(node.iter)) for k in (0, 1))
+        end = Number(spaces.length(t, value, node.iter), "python", t.span(node.iter))
+        _nest(t, node, Space(((zero, end, one),), (0,), "range"), after, value)
 
 
 def _carried(t: Translation, node: ast.For | ast.While, names: Sequence[str], after: Names) -> (
@@ -64,16 +66,36 @@ def _body(t: Translation, node: ast.For | ast.While, loop: LoopFrame) -> tuple[S
     return tuple(written)
 
 
-def _finish(t: Translation, statement: Statement, loop: LoopFrame, node: ast.AST) -> None:
-    t.frame.loops.pop()
-    if loop.breaks:
-        statement = Block(loop.break_label, (statement,), t.span(node))
-    t.write(statement)
+def _check_else(t: Translation, node: ast.For | ast.While) -> None:
+    for inner in (each for part in node.orelse for each in ast.walk(part)):
+        if isinstance(inner, ast.Break | ast.Continue):
+            raise t.refuse(inner, "a jump in the `else` of a loop", help="use a flag")
 
 
-def _nest(t: Translation, node: ast.For, space: Space, after: Names) -> None:
+def _finish(
+    t: Translation,
+    written: Sequence[Statement],
+    loop: LoopFrame,
+    node: ast.For | ast.While,
+    after: Names,
+) -> None:
+    """What follows the last iteration, unless a `break` goes past it: the loop's `else`."""
+    with t.block() as rest:
+        t.sequence(node.orelse, after, frozenset())
+    if not loop.breaks:
+        t.out += [*written, *rest]
+        return
+    t.write(Block(loop.break_label, (*written, *rest), t.span(node)))
+    ends = loop.sure if leaves(node.orelse) else [*loop.sure, [x.assigned for x in t.active]]
+    _restore(t, [all(end[place] for end in ends) for place in range(len(t.active))])
+
+
+def _nest(
+    t: Translation, node: ast.For, space: Space, after: Names, walked: Value | None = None
+) -> None:
+    """A nest of loops; the target is an item of what is `walked`, where that is no range."""
     span = t.span(node)
-    dims, values = _dims(t, space, node.target)
+    dims, values = _dims(t, space, node.target if walked is None else ast.Name(POSITION))
     names = assigned([node])
     carried = _carried(t, node, names, after)
     slots = open_slots(t, carried, node)
@@ -83,13 +105,15 @@ def _nest(t: Translation, node: ast.For, space: Space, after: Names) -> None:
     for dim in dims:
         t.ranges[dim.index] = (dim.low, dim.high)
     with t.block() as start:
-        _bind_target(t, node.target, _position(space, values, t, node))
-        t.loop_names = [*outer_names, *_shown_names(node.target, values)]
+        _bind_target(t, node.target, _bound(t, space, values, node, walked))
+        shown = _shown_names(node.target, values) if walked is None else [(POSITION, values[0])]
+        t.loop_names = [*outer_names, *shown]
         body = _body(t, node, loop)
     t.ranges, t.loop_names = outer, outer_names
     t.frame.env = env
     _restore(t, sure)
-    _finish(t, For(tuple(dims), (*start, *body), span, space.declared), loop, node)
+    t.frame.loops.pop()
+    _finish(t, [For(tuple(dims), (*start, *body), span, space.declared)], loop, node, after)
     close_slots(t, slots, span)
 
 
@@ -109,40 +133,19 @@ def _dims(t: Translation, space: Space, target: ast.expr) -> tuple[list[Dim], li
             dims.append(Dim(number, low.expr, high.expr, names[axis]))
             places[axis] = here
         else:
-            count = _count(low.expr, high.expr, step)
+            count = spaces.count(low, high, step)
             dims.append(Dim(number, const(0, INT64), count, names[axis]))
-            places[axis] = linear.plus(low.expr, _scaled(here, step))
+            places[axis] = linear.plus(low.expr, spaces.scaled(here, step))
     return dims, [places[axis] for axis in range(len(bounds))]
 
 
-def _scaled(here: Expr, step: Number) -> Expr:
-    return linear.times(here, step.expr) if step.literal is not None else op(
-        "multiply", here, step.expr
-    )  # fmt: skip
-
-
-def _count(low: Expr, high: Expr, step: Number) -> Expr:
-    """How often `range(low, high, step)` runs; negative or 0 means never."""
-    if step.literal is not None:
-        stride = abs(step.literal)
-        room = linear.minus(high, low) if step.literal > 0 else linear.minus(low, high)
-        if stride == 1:
-            return room
-        raised = linear.plus(room, stride - 1)
-        known = linear.constant(raised)
-        if known is not None:
-            return const(known // stride, INT64)
-        return typed_op("floor_divide", INT64, raised, const(stride, INT64))
-    zero, one = const(0, INT64), const(1, INT64)
-    up = op("less", zero, step.expr)
-    room = op("where", up, op("subtract", high, low), op("subtract", low, high))
-    stride_expr = op("absolute", step.expr)
-    raised = op("subtract", op("add", room, stride_expr), one)
-    return typed_op("floor_divide", INT64, raised, stride_expr)
-
-
-def _position(space: Space, values: Sequence[Expr], t: Translation, node: ast.For) -> Value:
+def _bound(
+    t: Translation, space: Space, values: Sequence[Expr], node: ast.For, walked: Value | None
+) -> Value:
+    """What an iteration binds the loop's target to."""
     span = t.span(node.target)
+    if walked is not None:
+        return spaces.item(t, walked, values[0], span, node.iter)
     numbers = tuple(Number(value, "python", span) for value in values)
     return numbers[0] if space.form == "range" else TupleValue(numbers)
 
@@ -178,27 +181,22 @@ def _unrolled(t: Translation, node: ast.For, items: Sequence[Value], after: Name
     span = t.span(node)
     jumps = any(isinstance(inner, ast.Break | ast.Continue) for inner in ast.walk(node))
     slots = open_slots(t, _carried(t, node, assigned([node]), after), node) if jumps else {}
-    breaks, sure = False, [tree.assigned for tree in t.active]
+    whole = LoopFrame(t.label(), 0, after, NONE)
     instance = t.frame.instance
     with t.block() as written:
-        label = t.label()
         for count, item in enumerate(items):
             t.frame.instance = (*instance, span[1], span[2], count)
             before = [tree.assigned for tree in t.active]
             loop = _enter(t, node, after)
-            loop.break_label = label
+            loop.break_label, loop.sure = whole.break_label, whole.sure
             _bind_target(t, node.target, item)
             t.out += _body(t, node, loop)
-            breaks = breaks or loop.breaks
+            whole.breaks = whole.breaks or loop.breaks
             if loop.continues:
                 _restore(t, before)
             t.frame.loops.pop()
     t.frame.instance = instance
-    if breaks:
-        t.write(Block(label, tuple(written), span))
-        _restore(t, sure)
-    else:
-        t.out += written
+    _finish(t, written, whole, node, after)
     close_slots(t, slots, span)
 
 
@@ -210,21 +208,18 @@ def _restore(t: Translation, sure: Sequence[bool]) -> None:
 
 def while_(t: Translation, node: ast.While, after: Names, tail: Tail) -> None:
     """`while condition:`"""
-    if node.orelse:
-        raise t.refuse(node.orelse[0], "`else` after a loop", help="use a flag")
+    _check_else(t, node)
     span = t.span(node)
-    carried = _carried(t, node, assigned(node.body), after)
+    carried = _carried(t, node, assigned([*node.body, *node.orelse]), after)
     slots = open_slots(t, carried, node)
     sure, env = [tree.assigned for tree in t.active], dict(t.frame.env)
     loop = _enter(t, node, after)
     with t.block() as head:
-        test = t.expression(node.test)
-        if isinstance(test, Static):
-            test = types.literal(bool(test.value), span)
-        condition = truth(as_number(t, test, t.span(node.test)))
+        condition = test(t, node.test)
     t.frame.env = dict(env)
     body = _body(t, node, loop)
     t.frame.env = env
     _restore(t, sure)
-    _finish(t, While(tuple(head), condition.expr, body, span), loop, node)
+    t.frame.loops.pop()
+    _finish(t, [While(tuple(head), condition.expr, body, span)], loop, node, after)
     close_slots(t, slots, span)

@@ -5,13 +5,13 @@ from __future__ import annotations
 import ast
 import operator
 from collections.abc import Callable, Sequence
+from dataclasses import replace
 from typing import Any
 
 from fusewright.base.errors import KernelError
 from fusewright.base.source import Span
 from fusewright.frontends.kernels import elements, types, vectors
 from fusewright.frontends.kernels.context import Translation
-from fusewright.frontends.kernels.elements import number, truth
 from fusewright.frontends.kernels.values import (
     ArrayRef,
     Number,
@@ -86,8 +86,8 @@ def binary(t: Translation, node: ast.BinOp) -> Value:
 def combine(t: Translation, sign: ast.operator, left: Value, right: Value, span: Span) -> Value:
     """What an operator makes of two values."""
     name, function = BINARY[type(sign)]
-    if isinstance(left, TupleValue) and isinstance(right, TupleValue) and name == "add":
-        return TupleValue(left.items + right.items)
+    if isinstance(left, TupleValue) and type(left) is type(right) and name == "add":
+        return replace(left, items=left.items + right.items)
     if vectors.is_vector(left) or vectors.is_vector(right):
         return vectors.binary(t, name, left, right, span, combine_numbers)
     for value in (left, right):
@@ -199,13 +199,8 @@ def python_float(a: Number, span: Span) -> Number:
 
 
 def unary(t: Translation, node: ast.UnaryOp) -> Value:
-    """`-a`, `+a`, `~a`, `not a`."""
+    """`-a`, `+a`, `~a`."""
     span = t.span(node)
-    if isinstance(node.op, ast.Not):
-        value = truth(number(t, node.operand))
-        if value.expr.name == "const":
-            return types.literal(not value.expr.attr, span)
-        return Number(op("logical_not", value.expr), "python", span)
     operand = t.expression(node.operand)
     name, function = _UNARY[type(node.op)]
     if vectors.is_vector(operand):

@@ -4,13 +4,13 @@ from __future__ import annotations
 
 import ast
 from collections.abc import Sequence
-from dataclasses import replace
 
 from fusewright.base.errors import KernelError
 from fusewright.base.source import Span
-from fusewright.frontends.kernels import elements, records, types, vectors
+from fusewright.frontends.kernels import access, elements, parts, records, vectors
+from fusewright.frontends.kernels.choices import test
 from fusewright.frontends.kernels.context import Maybe, Translation
-from fusewright.frontends.kernels.elements import as_number, truth
+from fusewright.frontends.kernels.elements import as_number
 from fusewright.frontends.kernels.joins import SlotTree
 from fusewright.frontends.kernels.liveness import Names, assigned, leaves
 from fusewright.frontends.kernels.operators import BINARY, combine, operands
@@ -23,7 +23,6 @@ from fusewright.frontends.kernels.values import (
     Value,
     describe,
 )
-from fusewright.ir.expr import Expr
 from fusewright.ir.loops.statements import If, Leave, Store
 
 Tail = frozenset[int]
@@ -71,10 +70,7 @@ def branch(
     tail: Tail,
 ) -> None:
     """A condition with two blocks."""
-    value = t.expression(node.test)
-    if isinstance(value, Static):
-        value = types.literal(bool(value.value), t.span(node.test))
-    condition = truth(as_number(t, value, t.span(node.test)))
+    condition = test(t, node.test)
     if condition.expr.name == "const":
         sequence(t, body if condition.expr.attr else orelse, after, tail)
         return
@@ -206,7 +202,11 @@ def _assign_to(t: Translation, target: ast.expr, value: Value, origin: ast.AST) 
     elif isinstance(target, ast.Subscript):
         if isinstance(value, Number):
             value = _before(t, value, target)
-        elements.store(t, _place(t, target), as_number(t, value, t.span(origin)), span)
+        part = _place(t, target)
+        if part.shape:
+            parts.fill(t, part, value, span)
+        else:
+            elements.store(t, part, as_number(t, value, t.span(origin)), span)
     elif isinstance(target, ast.Attribute) and isinstance(
         owner := t.expression(target.value), Record
     ):
@@ -246,21 +246,12 @@ def _assign_name(t: Translation, target: ast.Name, value: Value, origin: ast.AST
 
 
 def _place(t: Translation, target: ast.Subscript) -> ArrayRef:
-    """The element that an assignment writes."""
+    """The element, or the part of an array, that an assignment writes."""
     array, index = operands(t, [target.value, target.slice])
-    span = t.span(target)
     if not isinstance(array, ArrayRef):
         raise t.refuse(target, f"an assignment to a part of a {describe(array)}")
     indices = index.items if isinstance(index, TupleValue) else (index,)
-    part = elements.indexed(t, array, indices, span)
-    if part.shape:
-        raise KernelError(
-            f"an assignment to a part of rank {len(part.shape)}",
-            span,
-            why="a kernel writes one element at a time",
-            help="give an index for each dim, in a loop",
-        )
-    return part
+    return elements.indexed(t, array, indices, t.span(target))
 
 
 def augmented(t: Translation, node: ast.AugAssign, after: Names, tail: Tail) -> None:
@@ -281,23 +272,19 @@ def augmented(t: Translation, node: ast.AugAssign, after: Names, tail: Tail) -> 
         _assign_to(t, node.target, combine(t, node.op, before, value, span), node)
         return
     part = _place(t, node.target)
+    if part.shape:
+        parts.update(t, access.lasting(t, part, span), node.op, t.expression(node.value), span)
+        return
     with t.block() as written:
         value = t.expression(node.value)
     if written:  # what the element held before is read first
-        part = _settled(t, part)
+        part = access.lasting(t, part, span)
         before = t.fixed(elements.read(t, part, span))
     else:
         before = elements.read(t, part, span)
     t.out += written
     result = as_number(t, combine(t, node.op, before, value, span), span)
     _update(t, node, part, before, result, span)
-
-
-def _settled(t: Translation, part: ArrayRef) -> ArrayRef:
-    def fixed(expr: Expr) -> Expr:
-        return t.fixed(Number(expr, "python", ("", 0, 0, 0))).expr
-
-    return replace(part, indices=tuple(map(fixed, part.indices)))
 
 
 def _update(
@@ -355,6 +342,7 @@ def break_(t: Translation, node: ast.Break, after: Names, tail: Tail) -> None:
     """`break`."""
     loop = t.frame.loops[-1]
     loop.breaks = True
+    loop.sure.append([tree.assigned for tree in t.active])
     t.write(Leave(loop.break_label, t.span(node)))
 
 

@@ -87,6 +87,11 @@ class TupleValue:
 
 
 @dataclass(frozen=True, slots=True)
+class ListValue(TupleValue):
+    """A list display: to loop over, to index, to make an array of; nothing changes it."""
+
+
+@dataclass(frozen=True, slots=True)
 class Static:
     """A Python object known while translating: a module, function, type, string or None."""
 
@@ -153,9 +158,16 @@ class Unrolled:
     items: tuple[Value, ...]
 
 
+@dataclass(frozen=True, slots=True)
+class Zipped:
+    """Ranges and arrays side by side, as far as the shortest of them goes."""
+
+    parts: tuple[Value, ...]
+
+
 Value = (
     Number | ArrayRef | TupleValue | Static | Struct | Record | Bound | Method | Space | Unrolled
-    | SliceValue
+    | SliceValue | Zipped
 )  # fmt: skip
 
 
@@ -210,12 +222,15 @@ def describe(value: Value) -> str:
         return f"{where} {plain if value.origin == 'python' else value.dtype.name}"
     if isinstance(value, ArrayRef):
         return f"array of {value.dtype}, rank {len(value.shape)}"
+    if isinstance(value, ListValue):
+        return f"list of {len(value.items)}"
     if isinstance(value, TupleValue):
         return f"tuple of {len(value.items)}"
     if isinstance(value, Static):
         return f"{type(value.value).__name__} {getattr(value.value, '__name__', value.value)!s}"
     if isinstance(value, Struct | Record):
         return f"object of type {value.kind.__name__}"
-    return {Space: "range", Unrolled: "fw.static sequence", SliceValue: "slice"}.get(
-        type(value), "method"
-    )
+    names = {
+        Space: "range", Unrolled: "fw.static sequence", SliceValue: "slice", Zipped: "zip"
+    }  # fmt: skip
+    return names.get(type(value), "method")

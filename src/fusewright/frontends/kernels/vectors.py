@@ -58,29 +58,36 @@ def make(t: Translation, shape: tuple[int, ...], dtype: DType, name: str, span: 
     return ArrayRef(t.scratch_buffer(dtype, extents), (), extents, dtype, name, True)
 
 
-def zeros(t: Translation, shape: tuple[int, ...], dtype: DType, span: Span) -> ArrayRef:
-    """`fw.local(shape, dtype)`."""
+def filled(
+    t: Translation, shape: tuple[int, ...], dtype: DType, span: Span, value: Number | None = None
+) -> ArrayRef:
+    """`fw.local(shape, dtype)`, `np.full(shape, value, dtype)`."""
     if dtype.is_complex:
         raise KernelError(
             f"a local array of {dtype}", span, why="kernels compute with real numbers"
         )
     ref = make(t, shape, dtype, "local", span)
+    content = const(0, dtype)
+    if value is not None:
+        content = t.fixed(Number(t.converted(value, dtype), "numpy", span)).expr
     if int(np.prod(shape)) <= WRITTEN_OUT:
         for place in places(shape):
-            t.write(Store(ref.buffer, _at(ref, place).indices, const(0, dtype), "", span))
+            t.write(Store(ref.buffer, _at(ref, place).indices, content, "", span))
         return ref
     dims = tuple(
         Dim(t.index(), const(0, INT64), const(extent, INT64), f"_{dim}")
         for dim, extent in enumerate(shape)
     )
     inside = tuple(index(dim.index) for dim in dims)
-    fill = Store(ref.buffer, inside, const(0, dtype), "", span)
+    fill = Store(ref.buffer, inside, content, "", span)
     t.write(For(dims, (fill,), span))
     return ref
 
 
-def from_items(t: Translation, items: Sequence[Value], span: Span) -> ArrayRef:
-    """`fw.vector(...)`."""
+def from_items(
+    t: Translation, items: Sequence[Value], span: Span, dtype: DType | None = None
+) -> ArrayRef:
+    """`fw.vector(...)`, `np.array((...), dtype)`."""
     rows = [item.items if isinstance(item, TupleValue) else None for item in items]
     if any(row is not None for row in rows):
         width = {None if row is None else len(row) for row in rows}
@@ -93,7 +100,7 @@ def from_items(t: Translation, items: Sequence[Value], span: Span) -> ArrayRef:
     numbers = [t.fixed(elements.as_number(t, item, span)) for item in flat]
     if not numbers:
         raise KernelError("a vector without elements", span)
-    dtype = dtypes.from_numpy(np.result_type(*(n.dtype.numpy for n in numbers)))
+    dtype = dtype or dtypes.from_numpy(np.result_type(*(n.dtype.numpy for n in numbers)))
     assert dtype is not None
     ref = make(t, shape, dtype, "vector", span)
     for place, number in zip(places(shape), numbers, strict=True):
