@@ -45,7 +45,8 @@ static int holds(Recorder *recorder)
     return 1;
 }
 
-static int fits(Argument *argument, PyObject *given)
+/* `lent`: it is a NumPy array's handle, which only kernels of this block see. */
+static int fits(Argument *argument, PyObject *given, int lent)
 {
     int overflow;
     switch (argument->form) {
@@ -65,17 +66,17 @@ static int fits(Argument *argument, PyObject *given)
     Node *node = handle->node;
     if (node == NULL || node->dtype != argument->dtype)
         return 0;
-    if (node->kind == LEAF && (leaf_memory(node) == NULL || leaf_memory(node)->external))
+    if (node->kind == LEAF && (leaf_memory(node) == NULL || (leaf_memory(node)->external && !lent)))
         return 0;
     return argument->form == LAZY
            || (handle->flags == argument->flags && same_shape(node->shape, argument->shape));
 }
 
-static int all_fit(Recorder *recorder, PyObject *const *given)
+static int all_fit(Recorder *recorder, PyObject *const *given, const char *lent)
 {
     for (int i = 0; i < recorder->count; i++) {
         Argument *argument = &recorder->argument[i];
-        if (!fits(argument, given[i]))
+        if (!fits(argument, given[i], lent[i]))
             return 0;
         for (int k = 0; k < i && argument->form == ARRAY; k++)
             if (recorder->argument[k].form == ARRAY
@@ -115,10 +116,16 @@ static Node *step_node(Recorder *recorder, Step *step, Node **values)
     return node;
 }
 
-/* 1 done, -1 an error; nothing is written then. */
+/* Memory that others can write becomes nobody's value: Python copies it. */
+static int may_hold(Node *value)
+{
+    return value->kind != LEAF || leaf_memory(value) == NULL || !leaf_memory(value)->external;
+}
+
+/* 1 done, 0 another kind of call, -1 an error; nothing is written then. */
 static int record_steps(Recorder *recorder, PyObject *const *given)
 {
-    int made = 0;
+    int made = 0, done = 1;
     Node *values[MOST_VALUES] = {NULL};
     Py_ssize_t constants = PyTuple_GET_SIZE(recorder->constants);
     int first = recorder->values - recorder->made, failed = 0;
@@ -131,20 +138,21 @@ static int record_steps(Recorder *recorder, PyObject *const *given)
         values[first - constants + i] = (Node *)Py_NewRef(PyTuple_GET_ITEM(recorder->constants, i));
     for (; made < recorder->made && !failed; made++)
         failed = (values[first + made] = step_node(recorder, &recorder->step[made], values)) == NULL;
-    for (int i = 0; i < recorder->written && !failed; i++) {
-        Handle *handle = (Handle *)given[recorder->array[i]];
-        Py_XSETREF(handle->node, (Node *)Py_NewRef(values[recorder->fresh[i]]));
-    }
+    for (int i = 0; i < recorder->written && !failed; i++)
+        done &= may_hold(values[recorder->fresh[i]]);
+    for (int i = 0; i < recorder->written && !failed && done; i++)
+        failed = handle_write((Handle *)given[recorder->array[i]], values[recorder->fresh[i]]) < 0;
     for (int i = 0; i < recorder->values; i++)
         Py_XDECREF(values[i]);
-    return failed ? -1 : 1;
+    return failed ? -1 : done;
 }
 
 /* What the call returns; NULL, without an error, for another kind of call. */
-static PyObject *record_call(Recorder *recorder, PyObject *const *given, Py_ssize_t count)
+static PyObject *record_call(Recorder *recorder, PyObject *const *given, const char *lent,
+                             Py_ssize_t count)
 {
     int threads;
-    if (count != recorder->count || !all_fit(recorder, given) || !holds(recorder)
+    if (count != recorder->count || !all_fit(recorder, given, lent) || !holds(recorder)
         || options_allow(recorder->options, &threads) <= 0)
         return NULL;
     PyObject *result = NULL;
@@ -156,6 +164,18 @@ static PyObject *record_call(Recorder *recorder, PyObject *const *given, Py_ssiz
     return result;
 }
 
+/* The arguments with handles in the place of NumPy's arrays; 0 where Python has to lend one. */
+static int borrow(PyObject *const *given, Py_ssize_t count, PyObject **handles, char *lent)
+{
+    for (Py_ssize_t i = 0; i < count; i++) {
+        lent[i] = (char)is_numpy_array(given[i]);
+        handles[i] = lent[i] ? lend(given[i]) : given[i];
+        if (handles[i] == NULL)
+            return 0;
+    }
+    return 1;
+}
+
 /* record_call(recorders, arguments): what the call returns; NotImplemented if none of them knew it. */
 static PyObject *record_call_method(PyObject *module, PyObject *const *given, Py_ssize_t count)
 {
@@ -164,12 +184,19 @@ static PyObject *record_call_method(PyObject *module, PyObject *const *given, Py
         PyErr_SetString(PyExc_TypeError, "record_call takes two tuples");
         return NULL;
     }
-    PyObject *recorders = Py_NewRef(given[0]), *arguments = given[1], *done = NULL;
-    for (Py_ssize_t i = 0; i < PyTuple_GET_SIZE(recorders) && done == NULL; i++) {
+    PyObject *recorders = Py_NewRef(given[0]), *done = NULL;
+    PyObject *const *arguments = &PyTuple_GET_ITEM(given[1], 0), *handles[MOST_ARGUMENTS];
+    Py_ssize_t many = PyTuple_GET_SIZE(given[1]);
+    char lent[MOST_ARGUMENTS] = {0};
+    int known = many <= MOST_ARGUMENTS;
+    if (known && is_lending()) {
+        known = borrow(arguments, many, handles, lent);
+        arguments = handles;
+    }
+    for (Py_ssize_t i = 0; i < PyTuple_GET_SIZE(recorders) && done == NULL && known; i++) {
         PyObject *each = PyTuple_GET_ITEM(recorders, i);
         if (Py_IS_TYPE(each, &RecorderType))
-            done = record_call((Recorder *)each, &PyTuple_GET_ITEM(arguments, 0),
-                               PyTuple_GET_SIZE(arguments));
+            done = record_call((Recorder *)each, arguments, lent, many);
         else
             PyErr_SetString(PyExc_TypeError, "only a Recorder records calls");
         if (PyErr_Occurred())

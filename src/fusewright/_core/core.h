@@ -181,6 +181,12 @@ int run_groups(Node **wanted, Py_ssize_t count); /* as run_slice, of the groups 
 int groups_ready(void);
 int group_run_ready(PyObject *unset);
 
+/* lent.c: NumPy arrays inside `lazy()` */
+int is_lending(void);
+int is_numpy_array(PyObject *object);
+PyObject *lend(PyObject *array); /* its handle, borrowed; NULL without an error: ask Python */
+int handle_write(Handle *handle, Node *node); /* its new value; of a plain array */
+
 /* steady.c */
 int steady_passes(PyObject *pending, PyObject *left, Py_ssize_t gate);
 void steady_forget(void);
@@ -203,6 +209,6 @@ int program_ready(PyObject *unset);
 
 /* each part's functions */
 extern PyMethodDef view_methods[], operator_methods[], handle_methods[], trace_methods[], slice_methods[], memory_methods[],
-    node_methods[], program_methods[], call_methods[], group_methods[], group_run_methods[];
+    node_methods[], program_methods[], call_methods[], group_methods[], group_run_methods[], lent_methods[];
 
 #endif

@@ -466,8 +466,9 @@ static int run_one(Node *whole, Node **wanted, int many)
         return 0;
     if (!find_parts(whole, wanted, many, &parts))
         return 0;
-    group->dead = count_dead(group, shape, &parts);
-    GroupProgram *program = program_for(shape, group->dead);
+    int64_t dead = count_dead(group, shape, &parts);
+    GroupProgram *program = program_for(shape, dead);
+    group->dead = program == NULL ? dead : -1; /* for Python, which looks at once */
     done = program == NULL ? 0 : run_known(program, group, whole, &parts);
     return done > 0 && !parts.complete ? recall(group, whole, wanted, many) : done;
 }

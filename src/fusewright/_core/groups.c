@@ -260,10 +260,9 @@ static PyObject *hand_out(Deferral *deferral, Turn *turn, Node *whole, PyObject 
     PyObject *results = failed ? NULL : results_of(deferral, turn, made);
     for (int i = 0; i < count; i++) {
         Output *output = &turn->output[i];
-        if (results != NULL && !output->is_result) {
-            Handle *handle = (Handle *)given[deferral->array[output->number]];
-            Py_XSETREF(handle->node, (Node *)Py_NewRef(made[i]));
-        }
+        if (results != NULL && !output->is_result
+            && handle_write((Handle *)given[deferral->array[output->number]], made[i]) < 0)
+            Py_CLEAR(results);
         Py_DECREF(made[i]);
     }
     return results;

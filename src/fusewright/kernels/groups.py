@@ -74,8 +74,6 @@ class Part:
     shape: tuple[int, ...]
 
 
-
-
 class _Plain:
     """What stands below a class that has no native form here."""
 
@@ -142,6 +140,7 @@ class Group(_GroupBase, InPlace):  # type: ignore[misc]
     values: list[tuple[Any, ...]]
     outcome: Any
     error: BaseException | None
+    spare: frozenset[int]
     dead: int
     runs: int
 
@@ -154,6 +153,9 @@ class Group(_GroupBase, InPlace):  # type: ignore[misc]
         self.error = None
         self.dead = -1
         self.runs = 0
+
+    def may_overwrite(self, operands: frozenset[int]) -> None:
+        self.spare = operands
 
     @property
     def calls(self) -> tuple[Call, ...]:

@@ -9,6 +9,8 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any
 
+import numpy as np
+
 from fusewright.base.options import Options
 from fusewright.frontends.arrays import sharing, trace
 from fusewright.frontends.arrays.core import wrap
@@ -44,6 +46,8 @@ def record(
             sharing.settle()  # the call works on the memory itself
         return False, None
     values = binding.scalars(found, arguments)
+    if trace.is_lazy():  # what is remembered is remembered of handles
+        arguments = _with_handles(arguments, bound)
     recipe: Recipe | NotRaised = NotRaised("it is not to be fused")
     if kernel.fuse is not False:
         recipe = _recipe(found, bound, values)
@@ -59,6 +63,17 @@ def record(
         results = defer(kind, bound.arrays, values, execute)
     found.calls += 1
     return True, _returned(results, found.translated.result)
+
+
+def _with_handles(arguments: Mapping[str, Any], bound: Binding) -> Mapping[str, Any]:
+    """The arguments with handles in the place of NumPy's arrays, if those are what is bound."""
+    found = {
+        name: sharing.borrowed(value) if type(value) is np.ndarray else value
+        for name, value in arguments.items()
+        if type(value) is not np.ndarray or value.dtype.isnative
+    }
+    known = {id(value) for value in found.values()}
+    return found if all(id(array) in known for array in bound.arrays) else arguments
 
 
 def repeat(
@@ -103,7 +118,7 @@ def _learn_deferred(
     options: Options,
 ) -> None:
     """Let the native core defer the next call like this one."""
-    if kernel.is_simple and not trace.is_lazy():
+    if kernel.is_simple:
         recorder = recorders.learn_deferred(kind, bound, arguments, execute, options)
         if recorder is not None:
             every = (recorder, *kernel.deferrals)

@@ -6,7 +6,7 @@ Without the core each call looks its recipe up.
 from __future__ import annotations
 
 import builtins
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
 from fusewright._core import native
@@ -56,8 +56,7 @@ def learn(
         steps = tuple((s.kind, s.op, s.args, s.dtype, s.shape, s.attr) for s in recipe.steps)
         handles = list(arguments.values())
         writes = tuple(
-            (next(n for n, value in enumerate(handles) if value is bound.arrays[array]), number)
-            for array, number in recipe.writes
+            (_position(handles, bound.arrays[array]), number) for array, number in recipe.writes
         )
         inputs = recipe.arrays + len(recipe.numbers)
         return native.Recorder(
@@ -90,8 +89,8 @@ def learn_deferred(
     }
     by_name = {list(arguments)[place]: number for number, place in numbers.items()}
     every = list(arguments.values())
-    arrays = tuple(next(n for n, v in enumerate(every) if v is array) for array in bound.arrays)
     try:
+        arrays = tuple(_position(every, array) for array in bound.arrays)
         guards, cells = _guards(translated.captures)
         given = tuple(
             _argument(name, value, found, bound, None, by_name) for name, value in arguments.items()
@@ -130,7 +129,7 @@ def _argument(
 ) -> tuple[Any, ...]:
     kind = type(value)
     if kind is Array:
-        slot = next(n for n, array in enumerate(bound.arrays) if array is value)
+        slot = _position(bound.arrays, value)
         return (ARRAY, slot, value._dtype, value._flags, value._shape)
     param = numbers.get(name)
     slot = -1
@@ -144,6 +143,14 @@ def _argument(
         if param in found.steering:
             return (FIXED, slot, INT64, 0, value)
         return (INTEGER, slot, INT64, 0, ())
+    raise _Unfit
+
+
+def _position(values: Sequence[Any], wanted: Any) -> int:
+    """Where an array stands; in a `lazy()` block it may be another handle than the one bound."""
+    for number, value in enumerate(values):
+        if value is wanted:
+            return number
     raise _Unfit
 
 

@@ -52,7 +52,7 @@ def run(whole: Node, requested: Sequence[Node], compute: Callable[[Node, list[An
     """Run the step; the values asked for become leaves, the others are there when asked for."""
     operands = [_array(arg) for arg in whole.args]
     if isinstance(whole.value, InPlace):
-        whole.value.spare = _spare(whole)
+        whole.value.may_overwrite(_spare(whole))
     with np.errstate(all="ignore"):
         results = compute(whole, operands)
     for node in requested:

@@ -140,7 +140,7 @@ def _value(node: Node, args: list[Any], compute: Compute, alone: Alone) -> Any:
         result = UFUNCS[node.op](*args)
         return result if result.dtype is node.dtype.numpy else result.astype(node.dtype.numpy)
     if kind == graph.OPAQUE and isinstance(node.value, InPlace):
-        node.value.spare = frozenset()
+        node.value.may_overwrite(frozenset())
     return compute(node, args) if is_exact(node) else _alone(node, args, alone)
 
 
