@@ -188,6 +188,11 @@ def unknown_function(a):
 
 
 @fw.kernel
+def function_of_numpy(a):
+    a[0] = np.median(a)  # <
+
+
+@fw.kernel
 def attribute_of_array(a):
     a[0] = a.T[0]  # <
 
@@ -244,16 +249,6 @@ def large_local(a):
 def local_out_of_bounds(a):
     w = fw.local(3)
     a[0] = w[3]  # <
-
-
-@fw.kernel
-def loop_else(a):
-    for i in range(3):
-        a[i] = 1
-        for _ in range(2):
-            pass
-        else:
-            break  # <
 
 
 @fw.kernel  # noqa: RET503
@@ -336,6 +331,7 @@ CASES: dict[str, tuple[Any, tuple[Any, ...], str]] = {
     "zip with a tuple": (zipped_with_a_tuple, (A,), "a tuple beside something whose length"),
     "reversed pairs": (reversed_pairs, (A,), "reversed of a zip"),
     "float index": (float_index, (A, 1.0), "an index must be an integer"),
+    "function of numpy": (function_of_numpy, (A,), "a kernel cannot call median"),
     "loop over a number": (loop_over_number, (A,), "a loop over Python int"),
     "unknown function": (unknown_function, (A,), "a kernel cannot call gcd"),
     "attribute of array": (attribute_of_array, (A,), "an array has no attribute `T`"),
@@ -349,7 +345,6 @@ CASES: dict[str, tuple[Any, tuple[Any, ...], str]] = {
     "local of run-time size": (local_of_run_time_size, (A, 3), "must be known when"),
     "large local": (large_local, (A,), "local arrays of more than 64 KiB"),
     "local out of bounds": (local_out_of_bounds, (A,), "index 3 is out of bounds for `local`"),
-    "loop else": (loop_else, (A,), "a jump in the `else` of a loop"),
     "sometimes returns": (sometimes_returns, (A, 3), "may end without returning a value"),
     "returns array": (returns_array, (A,), "a kernel cannot return array of float64, rank 1"),
     "wrong call": (wrong_call, (A,), "fact: too many positional arguments"),

@@ -73,10 +73,10 @@ class Writer:
         self.budget -= 1
         kinds = [self.store, self.store, self.update, self.rebind, self.atomic]
         if depth < 4:
-            kinds += [self.branch, self.loop, self.loop, self.nest, self.while_]
+            kinds += [self.branch, self.loop, self.loop, self.nest, self.walk, self.while_]
         if self.loops:
             kinds += [self.leave]
-        self.pick(*kinds, self.zero_dim, self.swap, self.show)(depth)
+        self.pick(*kinds, self.zero_dim, self.fill, self.swap, self.show)(depth)
 
     def block(self, depth: int) -> None:
         for _ in range(self.draw(1, 3)):
@@ -126,6 +126,11 @@ class Writer:
     def zero_dim(self, depth: int) -> None:
         self.put(depth, f"s[()] += {self.number('v', 1)}")
 
+    def fill(self, depth: int) -> None:
+        row = f"m[{self.index(ROWS)}]"
+        part = self.pick("a[2:]", f"b[:{self.draw(-9, 30)}]", "a[1:-1:3]", row, "m[1:, 4]", "a[:]")
+        self.put(depth, f"{part} {self.pick('=', '+=', '*=')} {self.number('v', 1)}")
+
     def atomic(self, depth: int) -> None:
         name = self.pick("add", "sub", "min", "max", "and", "or", "xor")
         call = f"fw.atomic_{name}(c, {self.index()}, ({self.number('i', 1)}) % 50)"
@@ -160,6 +165,26 @@ class Writer:
         )  # fmt: skip
         self.put(depth, f"for {name} in {space}:")
         self.body(depth, [name])
+
+    def walk(self, depth: int) -> None:
+        """Over arrays: the position, and one or two values."""
+        name, x, y = self.loop_name(), self.loop_name(), self.loop_name()
+        target, space, values = self.pick(
+            (f"{name}, {x}", "enumerate(a)", [x]),
+            (f"{name}, {x}", f"enumerate(reversed({self.pick('b', 'c', 'a[:9]')}))", [x]),
+            (f"{name}, ({x}, {y})", "enumerate(zip(a[2:], b))", [x, y]),
+            (f"{name}, {x}, {y}", "zip(range(n, 19), c, m[1])", [x, y]),
+            (f"{name}, {x}", "zip(reversed(range(2, 18, 3)), a)", [x]),
+            (f"{name}, ({x}, {y})", "enumerate([(1, 2), (3, 0.5)])", [x, y]),
+        )
+        self.put(depth, f"for {target} in {space}:")
+        before = list(self.names["v"])
+        self.names["v"] += values
+        self.body(depth, [name])
+        self.names["v"] = before
+        if self.draw(0, 3) == 0:
+            self.put(depth, "else:")
+            self.block(depth + 1)
 
     def nest(self, depth: int) -> None:
         x, y = self.loop_name(), self.loop_name()
@@ -276,6 +301,7 @@ class Writer:
                 f"({other} and {simple})",
                 f"({other} or {simple})",
                 f"0 <= {self.integer(0)} < {self.integer(0)}",
+                f"{self.integer(0)} in (1, 5, {self.integer(0)})",
             )
         )
 

@@ -57,6 +57,8 @@ def kind_of(value: Any, name: str = "") -> Kind:
         )
     if isinstance(value, np.ndarray | Array) or hasattr(type(value), "__dlpack__"):
         return array_kind(memory_of(value), name)
+    if isinstance(value, int | float):  # an `IntEnum`'s, say
+        return _PYTHON[int if isinstance(value, int) else float]
     if isinstance(value, tuple) and not hasattr(value, "_fields"):
         return TupleKind(tuple(kind_of(item, f"{name}[{n}]") for n, item in enumerate(value)))
     if isinstance(value, _STATIC) or hasattr(value, "__wrapped__"):
@@ -145,6 +147,9 @@ def memory_of(value: Any) -> NDArray:
 def plain_number(value: Any, name: str) -> Any:
     """A number argument as Python's."""
     number = value.item() if isinstance(value, np.generic | Array) else value
+    for plain in (int, float):
+        if isinstance(number, plain) and type(number) not in _PYTHON:
+            number = plain(number)
     if type(number) is int and not -(2**63) <= number < 2**64:
         raise OverflowIntError(
             f"argument `{name}` is {number}",

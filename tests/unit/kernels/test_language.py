@@ -12,6 +12,11 @@ from tests.unit.kernels import value_kernels as vals
 from tests.unit.kernels import walk_kernels as walks
 from tests.unit.kernels.data import reals, whole
 
+
+class Half(float):
+    """A number, as enumerations' members are."""
+
+
 CASES = {
     "axpy": (loops.axpy, 2.0, reals(19), reals(19)),
     "axpy of float32": (loops.axpy, 2.0, reals(37, dtype=np.float32), reals(37, dtype=np.float32)),
@@ -84,6 +89,9 @@ CASES = {
     "vectors in branches": (vals.vectors_in_branches, reals(9), reals(9)),
     "calls a kernel": (loops.calls_a_kernel, reals(9)),
     "attributes": (vals.attributes, reals(3, 4), reals(2)),
+    "an enumeration": (walks.enumerated, reals(9), walks.Mode.SECOND, Half(0.5)),
+    "another of it": (walks.enumerated, reals(9), walks.Mode.FIRST, True),
+    "a named tuple": (walks.named_tuple, reals(9), walks.Point(2.5, whole(9))),
     "side by side": (walks.side_by_side, whole(20), whole(15), whole(30)),
     "side by side of none": (walks.side_by_side, whole(0), whole(15), whole(30)),
     "backwards": (walks.backwards, whole(30), 4),
@@ -93,6 +101,8 @@ CASES = {
     "changed meanwhile": (walks.changed_meanwhile, whole(30)),
     "written out": (walks.written_out, whole(30), whole(30)),
     "until found": (walks.until_found, whole(30), whole(30)),
+    "out of two loops": (walks.out_of_two_loops, np.arange(-9, 31).reshape(8, 5), whole(3)),
+    "out of no loop": (walks.out_of_two_loops, np.arange(-20, 0).reshape(4, 5), whole(3)),
     "leaves in else": (walks.leaves_in_else, whole(30), whole(3), 1000),
     "leaves by break": (walks.leaves_in_else, np.arange(30), whole(3), 12),
     "among": (walks.among, whole(30), np.zeros(30, bool)),

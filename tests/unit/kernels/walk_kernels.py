@@ -1,6 +1,11 @@
-"""Kernels that loop over what is no range, and that write parts of arrays."""
+"""Kernels that loop over what is no range, and that write parts of arrays; numbers that
+are more than numbers.
+"""
 
 from __future__ import annotations
+
+from enum import IntEnum
+from typing import Any, NamedTuple
 
 import numpy as np
 
@@ -101,6 +106,22 @@ def until_found(a, b):
 
 
 @fw.kernel
+def out_of_two_loops(m, b):
+    for i in range(m.shape[0]):
+        for j, v in enumerate(m[i]):
+            if v == 7:
+                break
+            b[0] += j
+        else:
+            b[1] += i
+            continue
+        b[2] = j
+        break
+    else:
+        b[2] = -1
+
+
+@fw.kernel
 def leaves_in_else(a, b, wanted):
     for i in range(len(a)):
         if a[i] == wanted:
@@ -142,6 +163,8 @@ def fills(a, b, c):
         a[i, i:] -= 2
         a[-1 - i][2:5] = i
     a[2].fill(7.0)
+    a[..., 0] = b[0, ...][1]
+    b[...] += 1
     c[:] = 2.9
     c[1:5] //= 2
     c[:3] += True
@@ -178,3 +201,29 @@ def made_inside(a):
     for row in m:
         for v in row:
             a[1] += v
+
+
+class Mode(IntEnum):
+    FIRST = 0
+    SECOND = 1
+
+
+@fw.kernel
+def enumerated(a, mode, scale):
+    for i in range(len(a)):
+        if mode == Mode.SECOND:
+            a[i] = np.clip(a[i], 0.2, 0.5) * scale
+        elif mode in (Mode.FIRST, 7):
+            a[i] = mode + i
+
+
+class Point(NamedTuple):
+    x: float
+    values: Any
+
+
+@fw.kernel
+def named_tuple(a, point):
+    scale, values = point
+    for i in range(len(a)):
+        a[i] = point.x * i + point[0] + values[i] * scale + point[-1][0]

@@ -25,7 +25,7 @@ from fusewright.frontends.kernels.values import (
     Struct,
     TupleValue,
     Value,
-    describe,
+    described,
 )
 from fusewright.ir.expr import Expr
 
@@ -41,7 +41,7 @@ def constant(t: Translation, node: ast.Constant) -> Value:
     """A literal."""
     if isinstance(node.value, bool | int | float):
         return types.literal(node.value, t.span(node))
-    if isinstance(node.value, str) or node.value is None or callable(node.value):
+    if isinstance(node.value, str) or node.value in (None, ...) or callable(node.value):
         return Static(node.value)  # A dialect's trees hold functions.
     raise t.refuse(
         node, f"a kernel cannot contain a literal {type(node.value).__name__}", help="use numbers"
@@ -60,7 +60,7 @@ def attribute(t: Translation, node: ast.Attribute) -> Value:
         return _of_struct(t, value, node.attr, span)
     if isinstance(value, ArrayRef):
         return _of_array(t, value, node, span)
-    raise t.refuse(node, f"a {describe(value)} has no attribute `{node.attr}` in a kernel")
+    raise t.refuse(node, f"{described(value)} has no attribute `{node.attr}` in a kernel")
 
 
 def _of_struct(t: Translation, struct: Struct, attr: str, span: Span) -> Value:
@@ -104,6 +104,8 @@ def subscript(t: Translation, node: ast.Subscript) -> Value:
 
 def element_of(t: Translation, value: Value, index: Value, span: Span, node: ast.AST) -> Value:
     """A part of an array or tuple."""
+    if isinstance(value, Struct) and hasattr(value.kind, "_fields"):
+        value = TupleValue(elements.items_of(t, value, node))
     if isinstance(value, TupleValue):
         literal = index.literal if isinstance(index, Number) else None
         if not isinstance(literal, int):
@@ -117,7 +119,7 @@ def element_of(t: Translation, value: Value, index: Value, span: Span, node: ast
             raise KernelError(f"index {literal} in a tuple of {len(value.items)}", span)
         return value.items[literal]
     if not isinstance(value, ArrayRef):
-        raise t.refuse(node, f"a {describe(value)} cannot be indexed")
+        raise t.refuse(node, f"{described(value)} cannot be indexed")
     indices = index.items if isinstance(index, TupleValue) else (index,)
     part = elements.indexed(t, value, indices, span)
     if part.shape:

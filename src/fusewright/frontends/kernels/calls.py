@@ -23,6 +23,7 @@ from fusewright.frontends.kernels.values import (
     TupleValue,
     Value,
     describe,
+    described,
 )
 from fusewright.ir.dtypes import BOOL, FLOAT64, INT64
 from fusewright.ir.loops.statements import Block, Print, Shown
@@ -44,7 +45,7 @@ def call(t: Translation, node: ast.Call) -> Value:
         same_integers(t, node, function.target)
         return _inline(t, node, function.function, function.instance)
     if not isinstance(function, Static):
-        raise t.refuse(node, f"a {describe(function)} cannot be called")
+        raise t.refuse(node, f"{described(function)} cannot be called")
     target = function.value
     space = spaces.row_of(target)
     if space is not None:
@@ -58,7 +59,7 @@ def call(t: Translation, node: ast.Call) -> Value:
         return row(t, node, operands(t, node.args))
     plain = getattr(target, "__wrapped__", target)
     same_integers(t, node, target)
-    if isinstance(plain, FunctionType):
+    if isinstance(plain, FunctionType) and not str(plain.__module__).startswith("numpy."):
         return _inline(t, node, plain, None)
     constructor = records.constructor(target)
     if constructor is not None:

@@ -206,6 +206,11 @@ class Translation:
         """Translate statements one after the other."""
         self._sequence(self, body, after, tail)
 
+    def jumps(self, after: frozenset[str]) -> tuple[frozenset[str], frozenset[str]]:
+        """What is live where `continue` and `break` go."""
+        loop = self.frame.loops[-1] if self.frame.loops else None
+        return (loop.on_continue, loop.on_break) if loop else (after, after)
+
     # -- what is written ------------------------------------------------------------------------
 
     def write(self, statement: Statement) -> None:

@@ -16,9 +16,11 @@ from fusewright.frontends.kernels.values import (
     Free,
     Number,
     SliceValue,
+    Static,
+    Struct,
     TupleValue,
     Value,
-    describe,
+    described,
 )
 from fusewright.ir import linear
 from fusewright.ir.dtypes import BOOL, INT64
@@ -38,15 +40,11 @@ def as_number(t: Translation, value: Value, span: Span) -> Number:
     if isinstance(value, ArrayRef) and not value.shape:
         return read(t, value, span)
     raise KernelError(
-        f"a number is needed here, not {_a(describe(value))}",
+        f"a number is needed here, not {described(value)}",
         span,
         why="kernels compute with one element at a time",
         help="index the array in a loop" if isinstance(value, ArrayRef) else "",
     )
-
-
-def _a(text: str) -> str:
-    return f"an {text}" if text[0] in "aeiou" else f"a {text}"
 
 
 def read(t: Translation, ref: ArrayRef, span: Span) -> Number:
@@ -71,6 +69,7 @@ def writable(t: Translation, ref: ArrayRef, span: Span) -> None:
 
 def indexed(t: Translation, ref: ArrayRef, indices: Sequence[Value], span: Span) -> ArrayRef:
     """An array with more of its dims fixed."""
+    indices = _spelled_out(ref, indices)
     if len(indices) > len(ref.shape):
         raise KernelError(
             f"{len(indices)} indices into an array of rank {len(ref.shape)}",
@@ -86,6 +85,15 @@ def indexed(t: Translation, ref: ArrayRef, indices: Sequence[Value], span: Span)
         for dim, index in enumerate(indices)
     )
     return replace(ref, indices=ref.indices + places)
+
+
+def _spelled_out(ref: ArrayRef, indices: Sequence[Value]) -> Sequence[Value]:
+    """With a slice for each dim that `...` stands for."""
+    places = [n for n, k in enumerate(indices) if isinstance(k, Static) and k.value is Ellipsis]
+    if len(places) != 1:
+        return indices
+    whole_dims = [SliceValue(None, None, 1)] * (len(ref.shape) - len(indices) + 1)
+    return [*indices[: places[0]], *whole_dims, *indices[places[0] + 1 :]]
 
 
 def _windowed(t: Translation, ref: ArrayRef, indices: Sequence[Value], span: Span) -> ArrayRef:
@@ -141,7 +149,7 @@ def whole(index: Value, span: Span) -> Number:
     if isinstance(index, Number) and index.dtype.is_integer:
         return index
     raise KernelError(
-        f"an index must be an integer, not {_a(describe(index))}",
+        f"an index must be an integer, not {described(index)}",
         span,
         help="convert it with int(...)",
     )
@@ -219,9 +227,11 @@ def items_of(t: Translation, value: Value, node: ast.AST) -> tuple[Value, ...]:
     """The parts of a tuple, or of a small local array."""
     if isinstance(value, TupleValue):
         return value.items
+    if isinstance(value, Struct) and hasattr(value.kind, "_fields"):
+        return tuple(t.inputs.attribute(value, name, t.span(node)) for name in value.kind._fields)
     if isinstance(value, ArrayRef) and len(value.shape) >= 1 and value.shape[0].name == "const":
         span = t.span(node)
         count = range(value.shape[0].attr)
         parts = [indexed(t, value, [types.literal(k, span)], span) for k in count]
         return tuple(read(t, part, span) if not part.shape else part for part in parts)
-    raise t.refuse(node, f"{_a(describe(value))} cannot be unpacked here")
+    raise t.refuse(node, f"{described(value)} cannot be unpacked here")

@@ -20,6 +20,7 @@ from fusewright.frontends.kernels.values import (
     TupleValue,
     Value,
     describe,
+    described,
 )
 from fusewright.ir import dtypes
 from fusewright.ir.dtypes import FLOAT64, INT64, UINT64, DType
@@ -133,7 +134,7 @@ def _random(t: Translation, node: ast.Call, values: Values) -> Value:
     for place, value in enumerate(values):
         number = as_number(t, value, span)
         if not number.dtype.is_integer:
-            raise KernelError(f"fw.random keyed by a {describe(number)}", span, help="use int(x)")
+            raise KernelError(f"fw.random keyed by {described(number)}", span, help="use int(x)")
         counter = cast(types.converted(number, INT64, span), UINT64)
         if number.dtype is UINT64:
             counter = number.expr

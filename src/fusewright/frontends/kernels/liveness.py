@@ -57,7 +57,7 @@ class Liveness:
 
     def __init__(self) -> None:
         self._known: dict[tuple[int, Names, Names, Names], Names] = {}
-        self._loops: dict[tuple[int, Names], Names] = {}
+        self._loops: dict[tuple[int, Names, Names, Names], Names] = {}
         self._kept: list[ast.stmt] = []
 
     def before(
@@ -69,13 +69,17 @@ class Liveness:
             live = self._statement(statement, live, on_continue, on_break)
         return live
 
-    def around(self, loop: ast.For | ast.While, after: Names) -> Names:
-        """What is live where an iteration of a loop begins (before its target is bound)."""
-        key = (id(loop), after)
+    def around(
+        self, loop: ast.For | ast.While, after: Names, on_continue: Names, on_break: Names
+    ) -> Names:
+        """What is live where an iteration of a loop begins (before its target is bound); the jumps
+        are those of the loop around it, which its `else` may make.
+        """
+        key = (id(loop), after, on_continue, on_break)
         found = self._loops.get(key)
         if found is None:
             test = reads(loop.test) if isinstance(loop, ast.While) else NONE
-            found = self.before(loop.orelse, after, NONE, NONE) | test
+            found = self.before(loop.orelse, after, on_continue, on_break) | test
             while True:
                 body = self.before(loop.body, found, found, after)
                 if isinstance(loop, ast.For):
@@ -109,9 +113,9 @@ class Liveness:
             orelse = self.before(node.orelse, after, on_continue, on_break)
             return reads(node.test) | body | orelse
         if isinstance(node, ast.While):
-            return self.around(node, after)
+            return self.around(node, after, on_continue, on_break)
         if isinstance(node, ast.For):
-            return reads(node.iter) | self.around(node, after)
+            return reads(node.iter) | self.around(node, after, on_continue, on_break)
         if isinstance(node, ast.Assign):
             bound = frozenset[str]().union(*(targets(target) for target in node.targets))
             return (after - bound) | reads(node)

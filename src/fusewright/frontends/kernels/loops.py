@@ -30,7 +30,6 @@ POSITION = "position"
 
 def for_(t: Translation, node: ast.For, after: Names, tail: Tail) -> None:
     """`for target in space:`"""
-    _check_else(t, node)
     value = t.expression(node.iter)
     items = spaces.unrolled_items(value)
     if items is not None:
@@ -46,12 +45,17 @@ def for_(t: Translation, node: ast.For, after: Names, tail: Tail) -> None:
 def _carried(t: Translation, node: ast.For | ast.While, names: Sequence[str], after: Names) -> (
     list[str]
 ):  # fmt: skip
-    around = t.frame.liveness.around(node, after)
+    around = _around(t, node, after)
     return [name for name in names if name in around or name in after or is_open(t, name)]
 
 
+def _around(t: Translation, node: ast.For | ast.While, after: Names) -> Names:
+    """What is live where an iteration begins; the loop is not yet entered."""
+    return t.frame.liveness.around(node, after, *t.jumps(after))
+
+
 def _enter(t: Translation, node: ast.For | ast.While, after: Names) -> LoopFrame:
-    around = t.frame.liveness.around(node, after)
+    around = _around(t, node, after)
     loop = LoopFrame(t.label(), t.label(), after, around)
     t.frame.loops.append(loop)
     return loop
@@ -64,12 +68,6 @@ def _body(t: Translation, node: ast.For | ast.While, loop: LoopFrame) -> tuple[S
     if loop.continues:
         return (Block(loop.continue_label, tuple(written), t.span(node)),)
     return tuple(written)
-
-
-def _check_else(t: Translation, node: ast.For | ast.While) -> None:
-    for inner in (each for part in node.orelse for each in ast.walk(part)):
-        if isinstance(inner, ast.Break | ast.Continue):
-            raise t.refuse(inner, "a jump in the `else` of a loop", help="use a flag")
 
 
 def _finish(
@@ -208,7 +206,6 @@ def _restore(t: Translation, sure: Sequence[bool]) -> None:
 
 def while_(t: Translation, node: ast.While, after: Names, tail: Tail) -> None:
     """`while condition:`"""
-    _check_else(t, node)
     span = t.span(node)
     carried = _carried(t, node, assigned([*node.body, *node.orelse]), after)
     slots = open_slots(t, carried, node)

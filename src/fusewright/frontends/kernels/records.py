@@ -18,7 +18,7 @@ from fusewright.frontends.kernels.values import (
     Record,
     Static,
     Value,
-    describe,
+    described,
 )
 
 
@@ -65,7 +65,7 @@ def assign(t: Translation, record: Record, target: ast.Attribute, value: Value) 
         held.write(t, value)
     elif held is not value:
         raise KernelError(
-            f"`{target.attr}` is given a {describe(value)} here",
+            f"`{target.attr}` is given {described(value)} here",
             span,
             why="an attribute that is no number stays what the constructor made it",
         )

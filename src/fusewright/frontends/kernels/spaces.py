@@ -22,6 +22,7 @@ from fusewright.frontends.kernels.values import (
     Value,
     Zipped,
     describe,
+    described,
 )
 from fusewright.ir import linear
 from fusewright.ir.dtypes import INT64
@@ -91,7 +92,7 @@ def _range(t: Translation, node: ast.Call, values: Values) -> tuple[Number, Numb
     numbers = [elements.as_number(t, value, span) for value in values]
     for number in numbers:
         if not number.dtype.is_integer:
-            raise KernelError(f"a range over a {describe(number)}", span, help="use int(x)")
+            raise KernelError(f"a range over {described(number)}", span, help="use int(x)")
     numbers = [Number(types.converted(n, INT64, span), n.origin, n.span) for n in numbers]
     zero, one = types.literal(0, span), types.literal(1, span)
     if len(numbers) == 1:
@@ -117,7 +118,7 @@ def _static(t: Translation, node: ast.Call, values: Values) -> Value:
         if all(bound is not None for dim in bounds for bound in dim):
             return Unrolled(tuple(_positions(t, node, value, bounds)))
     raise KernelError(
-        f"fw.static of a {describe(value)} that is not known when the kernel is compiled",
+        f"fw.static of {described(value)} that is not known when the kernel is compiled",
         t.span(node),
         why="the extents and elements of arrays are not part of the key",
         help="use a literal, a closed-over number, or an argument by itself: fw.static(n)",
@@ -197,7 +198,7 @@ def _reversed(t: Translation, node: ast.Call, values: Values) -> Value:
         offset = linear.plus(part.offset, linear.times(linear.minus(first, 1), part.stride))
         turned = (*kept[:place], Free(offset, first, -part.stride), *kept[place + 1 :])
         return replace(value, indices=(), window=turned)
-    raise t.refuse(node, f"reversed of a {describe(value)}", help="loop over a range downwards")
+    raise t.refuse(node, f"reversed of {described(value)}", help="loop over a range downwards")
 
 
 def side_by_side(t: Translation, node: ast.Call, values: Values) -> Value:

@@ -22,6 +22,7 @@ from fusewright.frontends.kernels.values import (
     TupleValue,
     Value,
     describe,
+    described,
 )
 from fusewright.ir.loops.statements import If, Leave, Store
 
@@ -47,10 +48,7 @@ def sequence(t: Translation, body: Sequence[ast.stmt], after: Names, tail: Tail)
             return
         live = after
         if rest:
-            loop = t.frame.loops[-1] if t.frame.loops else None
-            on_continue = loop.on_continue if loop else after
-            on_break = loop.on_break if loop else after
-            live = t.frame.liveness.before(rest, after, on_continue, on_break)
+            live = t.frame.liveness.before(rest, after, *t.jumps(after))
         t.statement(node, live, NO_TAIL if rest else tail)
         if isinstance(node, ast.Return | ast.Break | ast.Continue):
             return
@@ -249,7 +247,7 @@ def _place(t: Translation, target: ast.Subscript) -> ArrayRef:
     """The element, or the part of an array, that an assignment writes."""
     array, index = operands(t, [target.value, target.slice])
     if not isinstance(array, ArrayRef):
-        raise t.refuse(target, f"an assignment to a part of a {describe(array)}")
+        raise t.refuse(target, f"an assignment to a part of {described(array)}")
     indices = index.items if isinstance(index, TupleValue) else (index,)
     return elements.indexed(t, array, indices, t.span(target))
 

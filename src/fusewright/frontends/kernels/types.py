@@ -14,7 +14,7 @@ import numpy as np
 
 from fusewright.base.errors import KernelError
 from fusewright.base.source import Span
-from fusewright.frontends.kernels.values import Number, Origin, describe
+from fusewright.frontends.kernels.values import Number, Origin, describe, described
 from fusewright.ir import dtypes, ops
 from fusewright.ir.dtypes import BOOL, FLOAT64, INT64, UINT64, DType
 from fusewright.ir.expr import COMPARISONS, Expr, cast, const
@@ -138,6 +138,7 @@ def literal(value: Any, span: Span) -> Number:
     if isinstance(value, bool):
         return Number(const(value, BOOL), "python", span)
     if isinstance(value, int):
+        value = int(value)  # a range looks through all its items for an `IntEnum`'s
         if value not in INT_RANGE:
             raise KernelError(
                 f"the integer {value} does not fit 64 bits",
@@ -146,7 +147,7 @@ def literal(value: Any, span: Span) -> Number:
                 help="use a float, or a smaller number",
             )
         return Number(const(value, INT64), "python", span)
-    return Number(const(value, FLOAT64), "python", span)
+    return Number(const(float(value), FLOAT64), "python", span)
 
 
 def converted(number: Number, dtype: DType, span: Span) -> Expr:
@@ -218,7 +219,7 @@ def _fits(value: Any, dtype: DType) -> bool:
     if isinstance(value, bool) or dtype is BOOL:
         return False
     if dtype.is_integer:
-        return isinstance(value, int) and value in RANGES[dtype]
+        return isinstance(value, int) and int(value) in RANGES[dtype]
     if isinstance(value, int):
         return abs(value) <= 2**53 and float(dtype.numpy.type(value)) == value
     return bool(value != value or float(dtype.numpy.type(value)) == value)
@@ -229,7 +230,7 @@ def conflict(name: str, first: Held, second: Number) -> KernelError:
     before = Number(const(0, first.dtype), first.origin, first.span)
     file, line = first.span[0], first.span[1]
     return KernelError(
-        f"`{name}` is a {describe(before)} and a {describe(second)}",
+        f"`{name}` is {described(before)} and {described(second)}",
         second.span,
         why=f"a variable has one type where paths meet: at {file}:{line} it is given a "
         f"{describe(before)}",

@@ -234,3 +234,9 @@ def describe(value: Value) -> str:
         Space: "range", Unrolled: "fw.static sequence", SliceValue: "slice", Zipped: "zip"
     }  # fmt: skip
     return names.get(type(value), "method")
+
+
+def described(value: Value) -> str:
+    """The same with an article."""
+    text = describe(value)
+    return f"an {text}" if text[0] in "aeiou" else f"a {text}"
