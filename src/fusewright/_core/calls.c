@@ -164,16 +164,19 @@ static PyObject *record_call(Recorder *recorder, PyObject *const *given, const c
     return result;
 }
 
-/* The arguments with handles in the place of NumPy's arrays; 0 where Python has to lend one. */
-static int borrow(PyObject *const *given, Py_ssize_t count, PyObject **handles, char *lent)
+/* The arguments, held, with handles in the place of NumPy's arrays; how many were found before one
+   that Python has to lend. */
+static Py_ssize_t borrow(PyObject *const *given, Py_ssize_t count, PyObject **handles, char *lent)
 {
-    for (Py_ssize_t i = 0; i < count; i++) {
-        lent[i] = (char)is_numpy_array(given[i]);
-        handles[i] = lent[i] ? lend(given[i]) : given[i];
-        if (handles[i] == NULL)
-            return 0;
+    Py_ssize_t found = 0;
+    for (; found < count; found++) {
+        lent[found] = (char)is_numpy_array(given[found]);
+        PyObject *handle = lent[found] ? lend(given[found]) : given[found];
+        if (handle == NULL)
+            break;
+        handles[found] = Py_NewRef(handle); /* what runs meanwhile may end the block */
     }
-    return 1;
+    return found;
 }
 
 /* record_call(recorders, arguments): what the call returns; NotImplemented if none of them knew it. */
@@ -188,9 +191,11 @@ static PyObject *record_call_method(PyObject *module, PyObject *const *given, Py
     PyObject *const *arguments = &PyTuple_GET_ITEM(given[1], 0), *handles[MOST_ARGUMENTS];
     Py_ssize_t many = PyTuple_GET_SIZE(given[1]);
     char lent[MOST_ARGUMENTS] = {0};
+    Py_ssize_t held = 0;
     int known = many <= MOST_ARGUMENTS;
     if (known && is_lending()) {
-        known = borrow(arguments, many, handles, lent);
+        held = borrow(arguments, many, handles, lent);
+        known = held == many;
         arguments = handles;
     }
     for (Py_ssize_t i = 0; i < PyTuple_GET_SIZE(recorders) && done == NULL && known; i++) {
@@ -202,6 +207,8 @@ static PyObject *record_call_method(PyObject *module, PyObject *const *given, Py
         if (PyErr_Occurred())
             break;
     }
+    while (held > 0)
+        Py_DECREF(handles[--held]);
     Py_DECREF(recorders);
     if (done == NULL && !PyErr_Occurred())
         done = Py_NewRef(Py_NotImplemented);

@@ -35,7 +35,7 @@ static Loan loan[LOANS];
 static int next_loan;
 static PyTypeObject *array_type;
 static PyObject *make_leaf; /* (array) -> a leaf on its memory, or None */
-static PyObject *owed;      /* by id: (handle, leaf that its value is to land in) */
+static PyObject *owed;      /* by id: (handle, leaf that its value lands in), of the block's thread */
 static unsigned long lazy_thread;
 static int lazy_depth, tangled;
 
@@ -176,9 +176,12 @@ static Loan *loan_of(PyObject *handle)
     return NULL;
 }
 
-/* The arrays are their owners' again; what somebody still holds of a loan ends it. */
+/* The arrays are their owners' again; what somebody still holds of a loan ends it.  Only the thread
+   whose block is open has loans. */
 static void end_loans(void)
 {
+    if (lazy_depth == 0 || lazy_thread != PyThread_get_thread_ident())
+        return;
     tangled = 0;
     for (int i = 0; i < LOANS; i++) {
         Loan *each = &loan[i];
@@ -286,35 +289,38 @@ static PyObject *lend_method(PyObject *module, PyObject *array)
 static PyObject *stop_lending(PyObject *module, PyObject *handle)
 {
     (void)module;
-    tangled |= loan_of(handle) == NULL;
+    if (is_lending())
+        tangled = loan_of(handle) == NULL;
     Py_RETURN_NONE;
 }
 
-/* enter_lazy(change): this thread enters (1) or leaves (-1) a `lazy()` block */
-static PyObject *enter_lazy(PyObject *module, PyObject *value)
+/* enter_lazy(change, owed): this thread enters (1) or leaves (-1) a `lazy()` block */
+static PyObject *enter_lazy(PyObject *module, PyObject *given)
 {
     (void)module;
-    long change = PyLong_AsLong(value);
-    if (change == -1 && PyErr_Occurred())
+    int change;
+    PyObject *dict;
+    if (!PyArg_ParseTuple(given, "iO!", &change, &PyDict_Type, &dict))
         return NULL;
     unsigned long me = PyThread_get_thread_ident();
-    if (lazy_depth == 0 && change > 0)
+    if (lazy_depth == 0 && change > 0) {
         lazy_thread = me;
+        Py_XSETREF(owed, Py_NewRef(dict));
+    }
     if (lazy_thread == me && lazy_depth + change >= 0 && change >= -1 && change <= 1)
-        lazy_depth += (int)change;
+        lazy_depth += change;
     Py_RETURN_NONE;
 }
 
-/* set_lending(class of arrays, leaf of an array, what is owed) */
+/* set_lending(class of arrays, leaf of an array) */
 static PyObject *set_lending(PyObject *module, PyObject *given)
 {
     (void)module;
-    PyObject *type, *make, *dict;
-    if (!PyArg_ParseTuple(given, "O!OO!", &PyType_Type, &type, &make, &PyDict_Type, &dict))
+    PyObject *type, *make;
+    if (!PyArg_ParseTuple(given, "O!O", &PyType_Type, &type, &make))
         return NULL;
     Py_XSETREF(array_type, (PyTypeObject *)Py_NewRef(type));
     Py_XSETREF(make_leaf, Py_NewRef(make));
-    Py_XSETREF(owed, Py_NewRef(dict));
     Py_RETURN_NONE;
 }
 
@@ -323,9 +329,9 @@ PyMethodDef lent_methods[] = {
     {"land", land, METH_VARARGS, "Copy a computed value to where it belongs; whether that is known."},
     {"end_loans", end_loans_method, METH_NOARGS, "The arrays are their owners' again."},
     {"stop_lending", stop_lending, METH_O, "A handle that is not lent is written to."},
-    {"enter_lazy", enter_lazy, METH_O, "This thread enters or leaves a lazy block."},
+    {"enter_lazy", enter_lazy, METH_VARARGS, "This thread enters or leaves a lazy block."},
     {"reading_external", reading_external, METH_NOARGS,
      "The held pending values that read what others can write."},
-    {"set_lending", set_lending, METH_VARARGS, "The class of arrays, their leaves, what is owed."},
+    {"set_lending", set_lending, METH_VARARGS, "The class of arrays, and their leaves."},
     {NULL},
 };

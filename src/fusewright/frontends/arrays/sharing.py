@@ -8,6 +8,7 @@ is about, the trace's gate is closed.
 from __future__ import annotations
 
 import ctypes
+import threading
 import weakref
 from contextlib import ContextDecorator
 from sys import getrefcount
@@ -144,7 +145,7 @@ def land(handle: Handle, old: Node, node: Node) -> None:
     ends.
     """
     if trace.is_lazy():
-        _owed.setdefault(id(handle), (handle, old))
+        _block.owed.setdefault(id(handle), (handle, old))
         if native is not None:
             native.stop_lending(handle)
         handle._node = private(node)
@@ -160,30 +161,40 @@ def _put(handle: Handle, old: Node, node: Node) -> None:
     handle._node = leaf(memory, old.dtype, old.shape, offset, strides)
 
 
-_owed: dict[int, tuple[Handle, Node]] = {}
+class _Block(threading.local):
+    """What a thread's `lazy()` block has put off: handles with what they held when it began, by
+    their numbers; and handles on NumPy arrays that kernels were given.
+    """
+
+    def __init__(self) -> None:
+        self.owed: dict[int, tuple[Handle, Node]] = {}
+        self.borrowed: dict[Any, Handle] = {}
+
+
+_block = _Block()
 
 
 class lazy(ContextDecorator):
     """Let statements on shared memory stay pending; everything has landed when the block ends."""
 
     def __enter__(self) -> None:
-        _enter(1)
+        trace.enter_lazy(1)
+        if native is not None:
+            native.enter_lazy(1, _block.owed)
 
     def __exit__(self, *error: object) -> None:
-        _enter(-1)
-        if not trace.is_lazy():
-            settle()
-
-
-def _enter(change: int) -> None:
-    trace.enter_lazy(change)
-    if native is not None:
-        native.enter_lazy(change)
+        trace.enter_lazy(-1)
+        try:
+            if not trace.is_lazy():
+                settle()
+        finally:
+            if native is not None:  # only now: what is lent is this thread's until it has landed
+                native.enter_lazy(-1, _block.owed)
 
 
 def settle() -> None:
     """Let everything pending on shared memory land."""
-    _borrowed.clear()
+    _block.borrowed.clear()
     try:
         _land_all()
     finally:
@@ -192,15 +203,12 @@ def settle() -> None:
 
 
 def _land_all() -> None:
-    owed = list(_owed.values())
-    _owed.clear()
+    owed = list(_block.owed.values())
+    _block.owed.clear()
     trace.evaluate(*trace.reading_shared_memory())
     for handle, old in owed:
         if native is None or not native.land(handle, old):
             _put(handle, old, handle._node)
-
-
-_borrowed: dict[Any, Handle] = {}
 
 
 def borrowed(array: NDArray) -> Handle:
@@ -209,9 +217,9 @@ def borrowed(array: NDArray) -> Handle:
     if lent is not None:
         return lent  # type: ignore[no-any-return]
     key = (_address(array), array.shape, array.strides, array.dtype, array.flags.writeable)
-    found = _borrowed.get(key)
+    found = _block.borrowed.get(key)
     if found is None:
-        found = _borrowed[key] = core.wrap_array(shared(array))
+        found = _block.borrowed[key] = core.wrap_array(shared(array))
         if native is not None:
             native.stop_lending(found)
     return found
@@ -243,7 +251,7 @@ def _lends() -> bool:
 
 def home(handle: Handle) -> Memory | None:
     """The shared memory that a handle's value is in, or lands in."""
-    owed = _owed.get(id(handle))
+    owed = _block.owed.get(id(handle))
     node = owed[1] if owed is not None else handle._node
     return node.value[0] if trace.is_shared(node) else None
 
@@ -252,7 +260,7 @@ def owes_others(handle: Handle) -> bool:
     """Whether another handle's new value is to land in this one's memory."""
     memory = home(handle)
     return memory is not None and any(
-        overlap(memory, old.value[0]) for other, old in _owed.values() if other is not handle
+        overlap(memory, old.value[0]) for other, old in _block.owed.values() if other is not handle
     )
 
 
@@ -338,4 +346,4 @@ def received(array: NDArray) -> Node:
 
 
 if native is not None and _lends():
-    native.set_lending(np.ndarray, _lent_leaf, _owed)
+    native.set_lending(np.ndarray, _lent_leaf)
