@@ -303,7 +303,7 @@ def sequences(report: Report) -> None:
     section = report.section(
         "Known sequences at N = 10 (µs), least of many", "calls", "a kernel", "the flush"
     )
-    rounds = 300 if report.quick else 5000
+    rounds = 2000 if report.quick else 5000
     for words, name, kernels in SEQUENCES:
         for lent in (False, True):
             program = Sequences()
