@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import sys
 from collections.abc import Sequence
+from dataclasses import replace
 from time import perf_counter
 from typing import Any
 
@@ -42,6 +43,23 @@ def evaluate(requested: Sequence[Node]) -> None:
     if options.target == "reference":
         reference.evaluate(pending)
         return
+    if options.verify and options.fuse:
+        # Imported here: few programs ask.
+        from fusewright import verification
+
+        verification.evaluate(pending, _evaluate, _unfused)
+        return
+    _evaluate(pending, structure)
+
+
+def _unfused(pending: Sequence[Node]) -> None:
+    """Compute values of a slice nobody else has, step by step."""
+    alone = replace(current(), fuse=False)
+    replay(*prepare(pending, alone), alone)
+
+
+def _evaluate(pending: Sequence[Node], structure: bytes | None = None) -> None:
+    options = current()
     try:
         pending = pending if listeners else _without_steps(pending)
         if not pending:
@@ -57,7 +75,7 @@ def evaluate(requested: Sequence[Node]) -> None:
             if runner is None:
                 runner = _compile(key, slice_, options)
             runner.run(slice_.order, options, by_numpy_once)
-            if structure is not None:
+            if structure is not None and not options.verify:
                 native.learn(structure, runner)
         computed_once(slice_)
     except (FusewrightError, InternalError, MemoryError, Warning):
@@ -90,7 +108,7 @@ def _without_steps(pending: Sequence[Node]) -> Sequence[Node]:
 
 def _is_interpreted(options: Options) -> bool:
     """Whether small new work may be run without compiling it; who listens wants to see kernels."""
-    plain = not (options.contract or options.reassociate or options.debug)
+    plain = not (options.contract or options.reassociate or options.debug or options.verify)
     return options.interpret and plain and not listeners
 
 

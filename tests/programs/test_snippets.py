@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import contextlib
 import io
+import sys
 import warnings
 from pathlib import Path
 from typing import Any
@@ -59,6 +60,8 @@ def test_there_are_programs() -> None:
 @pytest.mark.parametrize("fuse", [True, False])
 @pytest.mark.parametrize("name", PROGRAMS)
 def test_snippet(name: str, fuse: bool) -> None:
+    if name == "resized" and sys.version_info >= (3, 14):
+        pytest.skip("NumPy resizes nothing there: it cannot tell who else holds an array")
     printed, results = _run(name, False)
     with options(fuse=fuse):
         ours, found = _run(name, True)

@@ -192,6 +192,7 @@ static PyObject *record_call_method(PyObject *module, PyObject *const *given, Py
     Py_ssize_t many = PyTuple_GET_SIZE(given[1]);
     char lent[MOST_ARGUMENTS] = {0};
     Py_ssize_t held = 0;
+    Lock *lock = evaluation_begins(); /* no write between what it reads and what it writes */
     int known = many <= MOST_ARGUMENTS;
     if (known && is_lending()) {
         held = borrow(arguments, many, handles, lent);
@@ -207,6 +208,7 @@ static PyObject *record_call_method(PyObject *module, PyObject *const *given, Py
         if (PyErr_Occurred())
             break;
     }
+    evaluation_ends(lock);
     while (held > 0)
         Py_DECREF(handles[--held]);
     Py_DECREF(recorders);

@@ -138,8 +138,9 @@ int evaluate(Node **nodes, Py_ssize_t count);
 Node *newest_pending(void);
 void drop_tail(void); /* what is computed or dead at the list's end is forgotten */
 int count_bytes(int64_t nbytes);
-void evaluation_begins(void);
-void evaluation_ends(void);
+typedef struct Lock Lock;
+Lock *evaluation_begins(void); /* a new reference to the lock that is held now */
+void evaluation_ends(Lock *lock);
 PyObject *pending_list(void);
 int is_native(void); /* whether requests go to our own driver */
 

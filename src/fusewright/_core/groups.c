@@ -314,8 +314,8 @@ PyObject *defer_call(Deferral *deferral, Argument *arguments, PyObject *const *g
 {
     if (nothing_shape() == NULL || group_type() == NULL)
         return NULL;
-    evaluation_begins();
+    Lock *lock = evaluation_begins();
     PyObject *results = defer_locked(deferral, arguments, given);
-    evaluation_ends();
+    evaluation_ends(lock);
     return results;
 }

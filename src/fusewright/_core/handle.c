@@ -32,7 +32,8 @@ static void *no_value(PyObject *handle)
 }
 
 /* A view's value: looked up again when its base has a new one.  A leaf's view is a leaf: it replaces
-   the view recorded while the base was pending. */
+   the view recorded while the base was pending.  What is found is looked at again: letting the old
+   ones go may run Python, and another thread may write meanwhile. */
 static Node *view_node(PyObject *view)
 {
     PyObject *base = *field(view, view_base), **cached = field(view, view_cached);
@@ -46,19 +47,24 @@ static Node *view_node(PyObject *view)
     int stale = *version != now || *cached == NULL || *cached == Py_None;
     if (!stale && ((Node *)now)->kind == LEAF)
         stale = ((Node *)*cached)->kind != LEAF;
-    if (stale) {
-        PyObject *link = *field(view, view_link);
-        PyObject *found = is_slice(link) ? (PyObject *)slice_node(link, (Node *)now)
-                                         : PyObject_CallMethodOneArg(link, get_name, now);
-        if (found == NULL) {
-            Py_DECREF(now);
-            return NULL;
-        }
-        Py_XSETREF(*cached, found);
-        Py_XSETREF(*version, Py_NewRef(now));
+    if (!stale) {
+        Py_DECREF(now); /* the view holds it */
+        return (Node *)*cached;
     }
-    Py_DECREF(now);
-    return (Node *)*cached;
+    PyObject *link = Py_NewRef(*field(view, view_link));
+    PyObject *found = is_slice(link) ? (PyObject *)slice_node(link, (Node *)now)
+                                     : PyObject_CallMethodOneArg(link, get_name, now);
+    Py_DECREF(link);
+    if (found == NULL) {
+        Py_DECREF(now);
+        return NULL;
+    }
+    PyObject *old_cached = *cached, *old_version = *version;
+    *cached = found;
+    *version = now;
+    Py_XDECREF(old_cached);
+    Py_XDECREF(old_version);
+    return view_node(view);
 }
 
 PyObject *view_link_of(PyObject *handle)

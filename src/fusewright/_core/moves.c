@@ -141,11 +141,16 @@ static Memory *own(Handle *root)
         return memory;
     if ((base = root->node)->kind != LEAF || leaf_memory(base) == NULL || size_of(base) > SMALL)
         return NULL;
+    Py_INCREF(base); /* allocating may run Python */
     Node *fresh = twin(base);
-    if (fresh == NULL)
+    int same = root->node == base;
+    Py_DECREF(base);
+    if (fresh == NULL || !same) {
+        Py_XDECREF(fresh);
         return NULL;
+    }
     Py_SETREF(root->node, fresh);
-    return owned(fresh);
+    return root->node == fresh ? owned(fresh) : NULL;
 }
 
 static int64_t elements(Region *region)

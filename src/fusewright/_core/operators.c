@@ -129,54 +129,30 @@ static Node *strong_node(PyObject *number)
     return node;
 }
 
-/* The quick way of a binary operation; NULL without an error where there is none. */
-static PyObject *quick_two(Op *op, PyObject *left, PyObject *right)
+/* The same with a number; NULL likewise. */
+static PyObject *with_number(Op *op, Node *node, PyObject *number, int left_is)
 {
-    int left_is = is_plain(left), right_is = is_plain(right);
-    if (left_is && right_is) {
-        Node *a = (Node *)Py_XNewRef(handle_node(left)); /* finding b may run Python */
-        Node *b = a ? handle_node(right) : NULL;
-        int dtype = b ? op->two[a->dtype][b->dtype] : UNKNOWN;
-        PyObject *shape = dtype == UNKNOWN ? NULL : common_shape(a->shape, b->shape);
-        PyObject *result = shape ? recorded(op->name, pair(a, b), dtype, shape) : NULL;
-        Py_XDECREF(shape);
-        Py_XDECREF(a);
-        return result;
-    }
-    if (!left_is && !right_is)
-        return NULL;
-    PyObject *number = left_is ? right : left;
     int kind = weak_kind(number);
-    Node *node = kind < 0 ? NULL : handle_node(left_is ? left : right);
-    if (kind < 0) {
-        Node *array = handle_node(left_is ? left : right);
-        Node *other = array ? strong_node(number) : NULL;
-        int left_type = left_is || other == NULL ? 0 : other->dtype, result = UNKNOWN;
-        if (other != NULL)
-            result = left_is ? op->two[array->dtype][other->dtype] : op->two[left_type][array->dtype];
-        PyObject *made = result == UNKNOWN ? NULL
-                                           : recorded(op->name, left_is ? pair(array, other) : pair(other, array),
-                                                      result, array->shape);
-        Py_XDECREF(other);
-        return made;
-    }
-    if (node == NULL)
+    Weak *weak = kind < 0 ? NULL : &op->weak[!left_is][node->dtype][kind];
+    if (weak != NULL && weak->result == UNKNOWN)
         return NULL;
-    Weak *weak = &op->weak[!left_is][node->dtype][kind];
-    if (weak->result == UNKNOWN)
+    Node *other = weak ? weak_node(weak, number, kind) : strong_node(number);
+    if (other == NULL)
         return NULL;
-    Node *scalar = weak_node(weak, number, kind);
-    if (scalar == NULL)
-        return NULL;
-    PyObject *args = left_is ? pair(node, scalar) : pair(scalar, node);
-    Py_DECREF(scalar);
-    return recorded(op->name, args, weak->result, node->shape);
+    int result = weak      ? weak->result
+                 : left_is ? op->two[node->dtype][other->dtype]
+                           : op->two[other->dtype][node->dtype];
+    PyObject *made = NULL;
+    if (result != UNKNOWN)
+        made = recorded(op->name, left_is ? pair(node, other) : pair(other, node), result,
+                        node->shape);
+    Py_DECREF(other);
+    return made;
 }
 
-static PyObject *quick_one(Op *op, PyObject *operand)
+static PyObject *of_one(Op *op, Node *node)
 {
-    Node *node = is_plain(operand) ? handle_node(operand) : NULL;
-    if (node == NULL || op->one[node->dtype] == UNKNOWN)
+    if (op->one[node->dtype] == UNKNOWN)
         return NULL;
     PyObject *args = PyTuple_New(1);
     if (args != NULL) {
@@ -186,21 +162,43 @@ static PyObject *quick_one(Op *op, PyObject *operand)
     return recorded(op->name, args, op->one[node->dtype], node->shape);
 }
 
-/* where(condition, x, y) of arrays of one shape; x or y may be a Python number */
-static PyObject *quick_where(Op *op, PyObject *const *given)
+/* The quick way of a binary operation; NULL without an error where there is none. */
+static PyObject *quick_two(Op *op, PyObject *left, PyObject *right)
 {
-    Node *nodes[3], *number = NULL;
-    if (!is_plain(given[0]) || (nodes[0] = handle_node(given[0])) == NULL)
+    int left_is = is_plain(left), right_is = is_plain(right);
+    if (left_is && right_is) {
+        /* Each is held: whatever may run Python lets other threads replace it. */
+        Node *a = (Node *)Py_XNewRef(handle_node(left));
+        Node *b = a ? (Node *)Py_XNewRef(handle_node(right)) : NULL;
+        int dtype = b ? op->two[a->dtype][b->dtype] : UNKNOWN;
+        PyObject *shape = dtype == UNKNOWN ? NULL : common_shape(a->shape, b->shape);
+        PyObject *result = shape ? recorded(op->name, pair(a, b), dtype, shape) : NULL;
+        Py_XDECREF(shape);
+        Py_XDECREF(b);
+        Py_XDECREF(a);
+        return result;
+    }
+    if (!left_is && !right_is)
         return NULL;
-    int arrays = 0, dtype = UNKNOWN;
-    for (int i = 1; i < 3; i++)
-        if (is_plain(given[i])) {
-            if ((nodes[i] = handle_node(given[i])) == NULL)
-                return NULL;
-            arrays += i;
-        }
-    if (nodes[0]->dtype != dtype_bool || arrays == 0
-        || PyTuple_GET_SIZE(nodes[0]->shape) == 0)
+    Node *node = (Node *)Py_XNewRef(handle_node(left_is ? left : right));
+    PyObject *result = node ? with_number(op, node, left_is ? right : left, left_is) : NULL;
+    Py_XDECREF(node);
+    return result;
+}
+
+static PyObject *quick_one(Op *op, PyObject *operand)
+{
+    Node *node = is_plain(operand) ? (Node *)Py_XNewRef(handle_node(operand)) : NULL;
+    PyObject *result = node ? of_one(op, node) : NULL;
+    Py_XDECREF(node);
+    return result;
+}
+
+/* where(condition, x, y) of arrays of one shape; x or y may be a Python number, and is made a node */
+static PyObject *where_of(Op *op, Node **nodes, PyObject *const *given, int arrays)
+{
+    int dtype = UNKNOWN;
+    if (nodes[0]->dtype != dtype_bool || arrays == 0 || PyTuple_GET_SIZE(nodes[0]->shape) == 0)
         return NULL;
     if (arrays == 3)
         dtype = nodes[1]->dtype == nodes[2]->dtype ? nodes[1]->dtype : UNKNOWN;
@@ -210,18 +208,31 @@ static PyObject *quick_where(Op *op, PyObject *const *given)
         if (weak == NULL || weak->result == UNKNOWN)
             return NULL;
         dtype = weak->result;
-        nodes[other] = number = weak_node(weak, given[other], kind);
+        nodes[other] = weak_node(weak, given[other], kind);
     }
-    PyObject *result = NULL;
-    int fits = dtype != UNKNOWN && (arrays == 3 || number != NULL);
+    int fits = dtype != UNKNOWN && nodes[1] != NULL && nodes[2] != NULL;
     for (int i = 1; i < 3 && fits; i++)
-        fits = nodes[i] == number || same_shape(nodes[0]->shape, nodes[i]->shape);
+        fits = (arrays != 3 && i != arrays) || same_shape(nodes[0]->shape, nodes[i]->shape);
     PyObject *args = fits ? PyTuple_Pack(3, nodes[0], nodes[1], nodes[2]) : NULL;
-    if (args != NULL) {
-        PyObject_GC_UnTrack(args);
-        result = recorded(op->name, args, dtype, nodes[0]->shape);
-    }
-    Py_XDECREF(number);
+    if (args == NULL)
+        return NULL;
+    PyObject_GC_UnTrack(args);
+    return recorded(op->name, args, dtype, nodes[0]->shape);
+}
+
+static PyObject *quick_where(Op *op, PyObject *const *given)
+{
+    Node *nodes[3] = {NULL};
+    int arrays = 0, failed = !is_plain(given[0]);
+    for (int i = 0; i < 3 && !failed; i++)
+        if (is_plain(given[i])) {
+            nodes[i] = (Node *)Py_XNewRef(handle_node(given[i]));
+            failed = nodes[i] == NULL;
+            arrays += i;
+        }
+    PyObject *result = failed ? NULL : where_of(op, nodes, given, arrays);
+    for (int i = 0; i < 3; i++)
+        Py_XDECREF(nodes[i]);
     return result;
 }
 
@@ -406,7 +417,7 @@ static PyObject *one(int which, PyObject *operand)
 }
 
 /* The value is computed first, then written. */
-static PyObject *in_place(int which, PyObject *self, PyObject *other)
+static PyObject *in_place_locked(int which, PyObject *self, PyObject *other)
 {
     Handle *target = (Handle *)self;
     if (target->flags != 0) {
@@ -445,6 +456,15 @@ static PyObject *in_place(int which, PyObject *self, PyObject *other)
         return NULL;
     Py_DECREF(done);
     return Py_NewRef(self);
+}
+
+/* One write at a time: see `handle_setitem`. */
+static PyObject *in_place(int which, PyObject *self, PyObject *other)
+{
+    Lock *lock = evaluation_begins();
+    PyObject *done = in_place_locked(which, self, other);
+    evaluation_ends(lock);
+    return done;
 }
 
 #define TWO(name, which) \

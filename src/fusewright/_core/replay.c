@@ -160,9 +160,9 @@ static PyObject *replay_locked(Replay *replay, PyObject *const *given, Py_ssize_
 
 static PyObject *replay_call(Replay *replay, PyObject *const *given, Py_ssize_t count)
 {
-    evaluation_begins(); /* what fits now must fit when it runs */
+    Lock *lock = evaluation_begins(); /* what fits now must fit when it runs */
     PyObject *result = replay_locked(replay, given, count);
-    evaluation_ends();
+    evaluation_ends(lock);
     return result;
 }
 
@@ -197,8 +197,8 @@ static int sound(Replay *replay)
         right = replay->argument[i].slot < nodes;
     for (Py_ssize_t i = 0; i < many && right; i++) {
         PyObject *slot = PyTuple_GET_ITEM(replay->outputs, i);
-        right = PyLong_CheckExact(slot) && Py_SIZE(slot) >= 0 && PyLong_AsLong(slot) < nodes
-                && PyLong_AsLong(slot) >= 0;
+        long at = PyLong_CheckExact(slot) ? PyLong_AsLong(slot) : -1;
+        right = at >= 0 && at < nodes;
     }
     if (!right && !PyErr_Occurred())
         PyErr_SetString(PyExc_ValueError, "not a recording");

@@ -38,11 +38,12 @@ static int read_options(PyObject *options)
     PyObject *threads = PyObject_GetAttrString(options, "threads");
     PyObject *spans = PyObject_GetAttrString(options, "debug");
     PyObject *interpret = PyObject_GetAttrString(options, "interpret");
-    if (target && features && fuse && threads && spans && interpret) {
+    PyObject *verify = PyObject_GetAttrString(options, "verify");
+    if (target && features && fuse && threads && spans && interpret && verify) {
         PyUnicode_InternInPlace(&features);
         seen_usable = PyUnicode_Check(target)
                       && PyUnicode_CompareWithASCIIString(target, "cpu") == 0
-                      && !PyObject_IsTrue(spans);
+                      && !PyObject_IsTrue(spans) && !PyObject_IsTrue(verify);
         seen_fuse = PyObject_IsTrue(fuse);
         seen_eager = PyObject_IsTrue(interpret);
         seen_threads = threads == Py_None ? 0 : (int)PyLong_AsLong(threads);
@@ -55,6 +56,7 @@ static int read_options(PyObject *options)
     Py_XDECREF(threads);
     Py_XDECREF(spans);
     Py_XDECREF(interpret);
+    Py_XDECREF(verify);
     return PyErr_Occurred() ? -1 : 0;
 }
 

@@ -279,9 +279,9 @@ int steady_passes(PyObject *pending, PyObject *left, Py_ssize_t gate)
         return stands_at(before_code, before_at);
     if (length != turn_length || !stands_at(turn_code, turn_at))
         return 0;
-    evaluation_begins();
+    Lock *lock = evaluation_begins();
     int done = flush(pending, left);
-    evaluation_ends();
+    evaluation_ends(lock);
     return done;
 }
 

@@ -22,12 +22,12 @@ static int64_t uncounted;
 /* ---- the lock: re-entrant, free of charge where nobody waits --------------------------------- */
 
 /* The GIL guards `owner` and `depth`; `wake` is held but while somebody is being woken. */
-typedef struct {
+struct Lock {
     PyObject_HEAD
     PyThread_type_lock wake;
     unsigned long owner;
     int depth, waiting;
-} Lock;
+};
 
 static Lock *evaluating;
 
@@ -82,6 +82,20 @@ static PyObject *lock_enter(PyObject *self, PyObject *none)
     return Py_NewRef(self);
 }
 
+/* acquire(blocking=True): whether it was taken */
+static PyObject *lock_acquire(PyObject *self, PyObject *given, PyObject *names)
+{
+    static char *keywords[] = {"blocking", NULL};
+    Lock *lock = (Lock *)self;
+    int blocking = 1;
+    if (!PyArg_ParseTupleAndKeywords(given, names, "|p", keywords, &blocking))
+        return NULL;
+    if (!blocking && lock->depth > 0 && lock->owner != PyThread_get_thread_ident())
+        Py_RETURN_FALSE;
+    lock_take(lock);
+    Py_RETURN_TRUE;
+}
+
 static PyObject *lock_exit(PyObject *self, PyObject *given)
 {
     (void)given;
@@ -97,7 +111,8 @@ static PyObject *lock_exit(PyObject *self, PyObject *given)
 static PyMethodDef lock_methods[] = {
     {"__enter__", lock_enter, METH_NOARGS, "Take the lock; the thread that has it may."},
     {"__exit__", lock_exit, METH_VARARGS, "Leave it."},
-    {"acquire", lock_enter, METH_NOARGS, "Take the lock."},
+    {"acquire", (PyCFunction)(void (*)(void))lock_acquire, METH_VARARGS | METH_KEYWORDS,
+     "Take the lock; whether it was taken."},
     {"release", lock_exit, METH_NOARGS, "Leave it."},
     {NULL},
 };
@@ -263,8 +278,19 @@ int count_bytes(int64_t nbytes)
     return noted == NULL ? -1 : 0;
 }
 
-void evaluation_begins(void) { lock_take(evaluating); }
-void evaluation_ends(void) { lock_leave(evaluating); }
+/* A fork's child has another lock: who left the old one there must not leave that. */
+Lock *evaluation_begins(void)
+{
+    Lock *lock = (Lock *)Py_NewRef(evaluating);
+    lock_take(lock);
+    return lock;
+}
+
+void evaluation_ends(Lock *lock)
+{
+    lock_leave(lock);
+    Py_DECREF(lock);
+}
 int is_native(void) { return native; }
 PyObject *pending_list(void) { return pending; }
 
@@ -283,7 +309,7 @@ int evaluate(Node **nodes, Py_ssize_t count)
         return left_to_python(nodes, count);
     for (Py_ssize_t i = 0; i < count; i++)
         Py_INCREF(nodes[i]);
-    lock_take(evaluating);
+    Lock *lock = evaluation_begins();
     int done = run_slice(nodes, count);
     int64_t nbytes = 0;
     if (done > 0) {
@@ -301,7 +327,7 @@ int evaluate(Node **nodes, Py_ssize_t count)
         done = noted == NULL ? -1 : 0;
         Py_XDECREF(noted);
     }
-    lock_leave(evaluating);
+    evaluation_ends(lock);
     for (Py_ssize_t i = 0; i < count; i++)
         Py_DECREF(nodes[i]);
     return done;

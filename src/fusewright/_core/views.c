@@ -188,21 +188,24 @@ static PyObject *quick_getitem(PyObject *handle, PyObject *key)
     Region region;
     if (slice_class == NULL || !is_plain(handle) || Py_TYPE(handle) == scalar_class)
         return NULL;
-    PyObject *base = handle, *link = view_link_of(handle), *shape;
+    PyObject *base = handle, *link = view_link_of(handle);
     if (link == NULL) {
-        Node *node = handle_node(handle);
+        Node *node = (Node *)Py_XNewRef(handle_node(handle)); /* reading the key may run Python */
         if (node == NULL)
             return NULL;
-        shape = node->shape;
+        int known = region_parse(key, node->shape, &region);
+        int single = known && region.dims == 0; /* with an ellipsis a view without dims */
+        PyObject *found = single && region.ellipses == 0 ? element(node, &region) : NULL;
+        Py_DECREF(node);
+        if (!known || single)
+            return found;
     }
-    else if (Py_IS_TYPE(link, slice_class))
-        shape = PyTuple_GET_ITEM(link, 1);
+    else if (Py_IS_TYPE(link, slice_class)) {
+        if (!region_parse(key, PyTuple_GET_ITEM(link, 1), &region) || region.dims == 0)
+            return NULL;
+    }
     else
         return NULL;
-    if (!region_parse(key, shape, &region))
-        return NULL;
-    if (region.dims == 0) /* with an ellipsis a view without dims */
-        return link == NULL && region.ellipses == 0 ? element(handle_node(handle), &region) : NULL;
     if (link != NULL) {
         if (!compose(PyTuple_GET_ITEM(link, 0), &region))
             return NULL;
@@ -284,7 +287,7 @@ PyObject *handle_getitem(PyObject *handle, PyObject *key)
     return PyObject_Vectorcall(slow_getitem, given, 2, NULL);
 }
 
-int handle_setitem(PyObject *handle, PyObject *key, PyObject *value)
+static int setitem(PyObject *handle, PyObject *key, PyObject *value)
 {
     int quick = value == NULL ? 0 : quick_setitem(handle, key, value);
     if (quick != 0)
@@ -294,6 +297,16 @@ int handle_setitem(PyObject *handle, PyObject *key, PyObject *value)
                                    : PyObject_Vectorcall(slow_setitem, given, 3, NULL);
     Py_XDECREF(done);
     return done == NULL ? -1 : 0;
+}
+
+/* One write at a time: between looking at the old version and naming the new one no other thread's
+   write may come, or it would be lost. */
+int handle_setitem(PyObject *handle, PyObject *key, PyObject *value)
+{
+    Lock *lock = evaluation_begins();
+    int done = setitem(handle, key, value);
+    evaluation_ends(lock);
+    return done;
 }
 
 int views_ready(PyObject *unset)

@@ -128,15 +128,19 @@ class Solver:
         right = self._side("y", conflict.sink_scope, shared)
         parts = [*_domain(left, conflict.source_scope), *_domain(right, conflict.sink_scope)]
         parts += [self._row(row, left, right) for row in conflict.rows]
-        parts += shared.said
-        for expr, name in self.params.items():
-            if expr.name == "param" and expr.attr in self.known:
-                low, high = self.known[expr.attr]
-                parts.append(f"{low} <= {name} <= {high}")
+        parts += [left.condition(assumed) for assumed in self.facts.assumed]
+        parts += [*shared.said, *self.ranges()]
         variables = ", ".join(_variables(conflict))
         exists = f"exists {', '.join(shared.fresh)} : " if shared.fresh else ""
         body = " and ".join(f"({part})" for part in parts) or "1 = 1"
         return f"[{', '.join(self.params.values())}] -> {{ [{variables}] : {exists}{body} }}"
+
+    def ranges(self) -> Iterator[str]:
+        """What is known of the parameters."""
+        for expr, name in self.params.items():
+            if expr.name == "param" and expr.attr in self.known:
+                low, high = self.known[expr.attr]
+                yield f"{low} <= {name} <= {high}"
 
     def _side(self, side: str, scope: Scope, shared: Shared) -> Formula:
         return Formula(self.known, side, loop_ranges(scope.dims, self.known), shared)
@@ -151,6 +155,14 @@ class Solver:
         if row.left_width == row.right_width == 1:
             return f"({a}) = ({b})"
         return f"({a}) < ({b}) + {row.right_width} and ({b}) < ({a}) + {row.left_width}"
+
+
+def parameter_set(solver: Solver, conditions: Sequence[str], shared: Shared) -> Any:
+    """The parameters within their ranges for which the conditions hold."""
+    parts = [*conditions, *shared.said, *solver.ranges()]
+    exists = f"exists {', '.join(shared.fresh)} : " if shared.fresh else ""
+    body = " and ".join(f"({part})" for part in parts) or "1 = 1"
+    return _parsed(f"[{', '.join(solver.params.values())}] -> {{ [] : {exists}{body} }}").params()
 
 
 def _domain(formula: Formula, scope: Scope) -> Iterator[str]:

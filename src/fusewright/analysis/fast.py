@@ -43,7 +43,7 @@ def related(
 ) -> Related:
     """What the rows prove, given that the assumed pairs of dims are equal."""
     equal = set(assumed)
-    sums = [(row, total) for row in conflict.rows if (total := _difference(row)) is not None]
+    sums = [(row, total) for row in conflict.rows if (total := difference(row)) is not None]
     progress = True
     while progress:
         progress = False
@@ -61,7 +61,7 @@ def related(
     return Related(False, frozenset(equal))
 
 
-def _difference(row: Row) -> Sum | None:
+def difference(row: Row) -> Sum | None:
     """left - right."""
     left, right = affine(row.left), affine(row.right)
     if left is None or right is None:

@@ -22,7 +22,11 @@ if TYPE_CHECKING:
 def illegal_when(bad: Sequence[Solution], solver: Solver, facts: Facts) -> Condition:
     """The parameters for which at least one of the sets has a member."""
     shadow = reduce(lambda a, b: a.union(b), (part.set.params() for part in bad)).coalesce()
-    numbered = {name: expr for expr, name in solver.params.items()}
+    return condition_of(shadow, {name: expr for expr, name in solver.params.items()}, facts)
+
+
+def condition_of(shadow: islpy.Set, numbered: dict[str, Expr], facts: Facts) -> Condition:
+    """A set of parameters, the variables' expressions by their names."""
     return Condition(_text(shadow, numbered, facts), _expression(shadow, numbered))
 
 
@@ -31,7 +35,12 @@ def _text(shadow: islpy.Set, numbered: dict[str, Expr], facts: Facts) -> str:
     text = text.strip().strip("{}").strip().lstrip(":").strip()
     if not text:
         return "always"
-    return re.sub(r"\bp\d+\b", lambda found: spelled(numbered[found[0]], facts), text)
+
+    def named(found: re.Match[str]) -> str:
+        times = f"{found[1]}*" if found[1] else ""
+        return times + spelled(numbered[found[2]], facts)
+
+    return re.sub(r"\b(\d*)(p\d+)\b", named, text)
 
 
 def spelled(expr: Expr, facts: Facts) -> str:

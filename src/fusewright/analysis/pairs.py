@@ -67,12 +67,7 @@ def independent(a: Unit, b: Unit, facts: Facts = NOTHING) -> bool:
 
 
 def _compare(a: Unit, b: Unit, facts: Facts) -> Verdict:
-    known = known_ranges(facts)
-    live: list[tuple[Conflict, Related]] = []
-    for conflict in between(a, b, facts):
-        found = related(conflict, known)
-        if not (found.disjoint or _before_everything(conflict) or _covered(a, b, conflict)):
-            live.append((conflict, found))
+    live = live_conflicts(a, b, facts)
     everywhere = _pairs(a, b)
     equal = everywhere
     for conflict, found in live:
@@ -86,6 +81,17 @@ def _compare(a: Unit, b: Unit, facts: Facts) -> Verdict:
         return _Exact(a, b, facts, live).verdict()
     except NotProved:
         return _unproved(a, b, matched, live)
+
+
+def live_conflicts(a: Unit, b: Unit, facts: Facts) -> list[tuple[Conflict, Related]]:
+    """The conflicts that the fast tier does not rule out, with what it proves of them."""
+    known = known_ranges(facts)
+    live: list[tuple[Conflict, Related]] = []
+    for conflict in between(a, b, facts):
+        found = related(conflict, known)
+        if not (found.disjoint or _before_everything(conflict) or _covered(a, b, conflict)):
+            live.append((conflict, found))
+    return live
 
 
 def _whole(a: Unit, b: Unit, matched: Chain, equal: frozenset[Pair]) -> bool:
@@ -287,10 +293,7 @@ class _Exact:
         return tuple(pair for pair in matched if not _free(solution.conflict, pair))
 
     def _blocker(self, solution: Solution, hull: tuple[Hull, ...], matched: Chain) -> Blocker:
-        conflict = solution.conflict
-        own = _own(conflict, source=False)
-        pairs = [p for p in self._present(solution, matched) if p[1] in own]
-        bad = solution.differing(pairs) if len(pairs) == len(matched) else solution
+        conflict, bad = solution.conflict, apart_on(solution, matched)
         witness = bad.witness() if self.facts.witnesses else None
         illegal = illegal_when([bad], self.solver, self.facts) if self.facts.witnesses else None
         return Blocker(
@@ -326,6 +329,13 @@ class _Exact:
             not all((k, k) in related(conflict, self.solver.known).equal for k in numbers)
             for conflict in within(self.a, self.facts)
         )
+
+
+def apart_on(solution: Solution, matched: Chain) -> Solution:
+    """The part of a conflict that fusing on all these dims would reorder."""
+    own = _own(solution.conflict, source=False)
+    pairs = [p for p in matched if p[1] in own and not _free(solution.conflict, p)]
+    return solution.differing(pairs) if len(pairs) == len(matched) else solution
 
 
 def _union(hulls: list[Hull]) -> Hull:

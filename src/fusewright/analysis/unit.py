@@ -120,8 +120,9 @@ class Facts:
     """What is known beyond the loops' text (tier T3 and messages).
 
     `unique`: buffers (the number of their `load`) that hold no value twice.  `ranges`: parameters
-    with their least and greatest value.  `names`: what the user calls a parameter.  `budget`: isl
-    operations for one question; a question that needs more is answered "not proved".
+    with their least and greatest value.  `assumed`: conditions on parameters under which the answer
+    has to hold.  `names`: what the user calls a parameter.  `budget`: isl operations for one
+    question; a question that needs more is answered "not proved".
     """
 
     unique: frozenset[int] = frozenset()
@@ -129,6 +130,7 @@ class Facts:
     names: tuple[tuple[Name, str], ...] = ()
     budget: int = 100_000
     witnesses: bool = True
+    assumed: tuple[Expr, ...] = ()
 
     def name_of(self, number: Name) -> str:
         """The user's name of a parameter."""

@@ -51,6 +51,7 @@ class Options:
     graph: bool = False
     diagnostics: str = "off"
     verify: bool = False
+    measure: bool = True
     background: bool = True
     interpret: bool = True
     memory_limit: int | None = None
@@ -126,7 +127,8 @@ TABLE: dict[str, Row] = {
         _choice("fuse_level", FUSE_LEVELS, "how far apart fused loops may meet, at most"),
         _flag("graph", "each top-level loop of a kernel stays a task of its own"),
         _choice("diagnostics", DIAGNOSTICS, "report on standard error which loops were fused"),
-        _flag("verify", "run kernels of loops fused and unfused, and compare the bits"),
+        _flag("verify", "run kernels and array statements fused and unfused, and compare the bits"),
+        _flag("measure", "time kernels fused and unfused where both are predicted to be close"),
         _flag("background", "improve quickly compiled kernels in a background thread"),
         _flag("interpret", "small work runs operation by operation until compiling it has paid"),
         Row(

@@ -110,7 +110,10 @@ def _import_arrays(plain: bool) -> None:
 
 def _run(program: Program, loaded: _Loaded, finish: Callable[[dict[str, Any]], None]) -> Outcome:
     main = ModuleType("__main__")
-    main.__dict__.update({"__builtins__": builtins, "__annotations__": {}}, **loaded.globals)
+    names: dict[str, Any] = {"__builtins__": builtins}
+    if sys.version_info < (3, 14):
+        names["__annotations__"] = {}
+    main.__dict__.update(names, **loaded.globals)
     sys.modules["__main__"] = main
     sys.argv[:] = [loaded.argv0, *program.arguments]
     sys.path[:0] = [loaded.path0]

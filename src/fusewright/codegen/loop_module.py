@@ -14,10 +14,10 @@ from fusewright.ir.loops.statements import Check, Print
 @dataclass(frozen=True, slots=True)
 class LoopWord:
     """An argument: a buffer's pointer, a parameter, the report of a failed check, the function that
-    prints, or the threads there are (none: 0).
+    prints, where calls of each form are counted, or the threads there are (none: 0).
     """
 
-    what: Literal["pointer", "param", "report", "print", "team"]
+    what: Literal["pointer", "param", "report", "print", "counts", "team"]
     number: int = 0
 
 

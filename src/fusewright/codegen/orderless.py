@@ -9,16 +9,25 @@ from typing import Any
 
 from fusewright.codegen import fold
 from fusewright.codegen.builder import Builder
-from fusewright.codegen.spell import llvm_type
-from fusewright.ir.dtypes import BOOL, DType
+from fusewright.codegen.spell import literal, llvm_type
+from fusewright.ir.dtypes import BOOL, FLOAT32, FLOAT64, DType
 
 _WORDS = {
     "add": "add", "multiply": "mul",
     "bitwise_and": "and", "bitwise_or": "or", "bitwise_xor": "xor",
     "minimum": "min", "imin": "min", "maximum": "max", "imax": "max",
+    "fmin": "min", "fmax": "max",
 }  # fmt: skip
 _REDUCED = {"add": "sum", "bitwise_or": "sum", "bitwise_xor": "sum", "multiply": "prod"}
 """Reductions that start from the same value."""
+
+
+_FLOATS = {
+    "add": "fadd", "multiply": "fmul",
+    "minimum": "fminimum", "maximum": "fmaximum", "fmin": "fmin", "fmax": "fmax",
+}  # fmt: skip
+_JOINED = {"fminimum": "minimum", "fmaximum": "maximum", "fmin": "minnum", "fmax": "maxnum"}
+_SUFFIX = {FLOAT32: "f32", FLOAT64: "f64"}
 
 
 def identity(kind: str, dtype: DType) -> Any:
@@ -27,18 +36,28 @@ def identity(kind: str, dtype: DType) -> Any:
     if kind == "bitwise_and":
         unsigned = 2**dtype.bits - 1
         return True if dtype is BOOL else -1 if dtype.kind == "i" else unsigned
-    return False if dtype is BOOL else fold.identity(_REDUCED.get(kind, word), dtype)
+    found = False if dtype is BOOL else fold.identity(_REDUCED.get(kind, word), dtype)
+    return float(found) if dtype.is_float else found
 
 
 def _word(kind: str, dtype: DType) -> str:
     """The operation's name in intrinsics: extremes depend on the sign."""
     word = _WORDS[kind]
+    if dtype.is_float:
+        return _FLOATS[kind]
     return {"i": "s", "u": "u"}[dtype.kind] + word if word in ("min", "max") else word
 
 
 def across_lanes(builder: Builder, kind: str, dtype: DType, lanes: str, width: int) -> str:
     """All lanes of a register as one."""
     vector, scalar = llvm_type(dtype, width), llvm_type(dtype, 1)
+    if dtype.is_float:
+        word = _word(kind, dtype)
+        name = f"@llvm.vector.reduce.{word}.v{width}{_SUFFIX[dtype]}"
+        if word in _JOINED:
+            return builder.value(f"call {scalar} {name}({vector} {lanes})")
+        start = literal(identity(kind, dtype), dtype, 1)
+        return builder.value(f"call reassoc {scalar} {name}({scalar} {start}, {vector} {lanes})")
     name = f"@llvm.vector.reduce.{_word(kind, dtype)}.v{width}{scalar}"
     return builder.value(f"call {scalar} {name}({vector} {lanes})")
 
@@ -46,6 +65,9 @@ def across_lanes(builder: Builder, kind: str, dtype: DType, lanes: str, width: i
 def joined(builder: Builder, kind: str, dtype: DType, a: str, b: str) -> str:
     """Two registers as one."""
     word, scalar = _word(kind, dtype), llvm_type(dtype, 1)
+    if word in _JOINED:
+        name = f"@llvm.{_JOINED[word]}.{_SUFFIX[dtype]}"
+        return builder.value(f"call {scalar} {name}({scalar} {a}, {scalar} {b})")
     if _WORDS[kind] in ("min", "max"):
         return builder.value(f"call {scalar} @llvm.{word}.{scalar}({scalar} {a}, {scalar} {b})")
     return builder.value(f"{word} {scalar} {a}, {b}")

@@ -60,10 +60,7 @@ class Reading(Loops):
         for number in used:
             buffer = kernel.buffers[number]
             roots += [*buffer.extents, *(buffer.strides or ())]
-        params = {node.attr: node for node in postorder(roots) if node.name == "param"}
-        for number in sorted(params):
-            register = self._word(LoopWord("param", number), params[number].dtype)
-            self.builder.scopes[0].memo[(params[number], 1)] = register
+        self.read_parameters(roots)
         for number in sorted(used):
             buffer = kernel.buffers[number]
             if number in kernel.scratch:
@@ -75,6 +72,13 @@ class Reading(Loops):
             self.report = self._word(LoopWord("report"), None)
         if any(isinstance(statement, Print) for statement in inside):
             self.show = self._word(LoopWord("print"), None)
+
+    def read_parameters(self, roots: Sequence[Expr]) -> None:
+        """The parameters that expressions name."""
+        params = {node.attr: node for node in postorder(roots) if node.name == "param"}
+        for number in sorted(params):
+            register = self._word(LoopWord("param", number), params[number].dtype)
+            self.builder.scopes[0].memo[(params[number], 1)] = register
 
     def _word(self, word: LoopWord, dtype: DType | None) -> str:
         if word not in self.words:

@@ -8,6 +8,7 @@ of loops it does not change in.  Which loops run on threads and in vectors the p
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
+from dataclasses import replace
 
 from fusewright.codegen.builder import Scope
 from fusewright.codegen.loop_module import LoopModule, LoopWord
@@ -31,21 +32,50 @@ from fusewright.ir.loops.statements import (
     Unique,
     While,
 )
+from fusewright.plan.loops.guards import test_of
 from fusewright.plan.loops.plan import LoopPlan
 
 OUTSIDE = "declare ptr @malloc(i64)\ndeclare void @free(ptr)"
 ATTRIBUTES = 'attributes #0 = { nounwind "prefer-vector-width"="512" }\n!0 = !{i32 1}'
 
 
+FORMS = ("fused", "apart")
+"""The functions of a kernel that has two forms."""
+
+
 def lower(plan: LoopPlan, vector_bytes: int) -> LoopModule:
     """The plan's module for machine vectors of this many bytes."""
-    emission = _Emission(plan, vector_bytes)
-    text = emission.module()
+    forms = [_Emission(form, vector_bytes) for form in plan.forms]
+    main = forms[0] if plan.guard is None else _choice(plan, forms, vector_bytes)
+    for form in forms[1:]:
+        form.share(main)
+    for form in forms:
+        form.arguments()
+    if any(form.plan.threads for form in forms):
+        main.words.append(LoopWord("team"))
+    names = ("kernel",) if plan.guard is None else FORMS
+    texts = [form.module(name) for form, name in zip(forms, names, strict=True)]
+    functions = [*names, *(task.name for form in forms for task in form.tasks)]
+    if plan.guard is not None:
+        texts.append(main.text("kernel"))
+        functions.append("kernel")
+    text = "\n".join(texts)
     full = f"{text}\n{prelude(text)}\n{OUTSIDE}\n{ATTRIBUTES}\n"
-    functions = ("kernel", *(task.name for task in emission.tasks))
     return LoopModule(
-        full, tuple(emission.words), tuple(emission.checks), tuple(emission.prints), functions
+        full, tuple(main.words), tuple(main.checks), tuple(main.prints), tuple(functions)
     )
+
+
+def _choice(plan: LoopPlan, forms: Sequence[_Emission], vector_bytes: int) -> _Emission:
+    """The function that looks which form is right, counts, and calls it."""
+    assert plan.guard is not None
+    test = test_of(plan.guard, plan.kernel)
+    choice = _Emission(replace(plan, kernel=replace(plan.kernel, body=())), vector_bytes)
+    for form, name in zip(forms, FORMS, strict=True):
+        form.share(choice)
+        form.prefix = f"{name}_"
+    choice.choose(test)
+    return choice
 
 
 class _Emission(Tasks):
@@ -55,12 +85,34 @@ class _Emission(Tasks):
         self.prints: list[Print] = []
         self.ends: dict[int, str] = {}
 
-    def module(self) -> str:
-        self.arguments()
+    def share(self, other: _Emission) -> None:
+        """Have the arguments, checks and prints of a function that belongs to the same kernel."""
+        self.words, self.checks, self.prints = other.words, other.checks, other.prints
+
+    def module(self, name: str) -> str:
+        """The function and its tasks."""
         if self.plan.threads:
             self.team = self._word(LoopWord("team"), None)
         self.block(self.kernel.body)
-        return "\n".join([self.text("kernel"), *(task.text for task in self.tasks)])
+        return "\n".join([self.text(name), *(task.text for task in self.tasks)])
+
+    def choose(self, test: Expr) -> None:
+        """Call the one function or the other."""
+        builder = self.builder
+        self.read_parameters([test])
+        counts = self._word(LoopWord("counts"), None)
+        holds = self.scalar(test)
+        for name, part in zip(FORMS, ("then", "else"), strict=True):
+            if part == "then":
+                builder.line(f"br i1 {holds}, label %then, label %else")
+            builder.line(f"{part}:")
+            place = builder.value(f"getelementptr i64, ptr {counts}, i64 {FORMS.index(name)}")
+            count = builder.value(f"load i64, ptr {place}")
+            more = builder.value(f"add i64 {count}, 1")
+            builder.line(f"store i64 {more}, ptr {place}")
+            builder.line(f"call void @{name}(ptr %args, i64 %lo, i64 %hi, ptr %scratch)")
+            builder.line("br label %end")
+        builder.line("end:")
 
     # -- statements -----------------------------------------------------------------------------
 

@@ -35,6 +35,7 @@ class Tasks(Apart):
     def __init__(self, plan: LoopPlan, vector_bytes: int) -> None:
         super().__init__(plan, vector_bytes)
         self.tasks: list[Task] = []
+        self.prefix = ""
         self.in_task = False
         self.team = ""
         self.shared: dict[int, int] = {}
@@ -56,7 +57,7 @@ class Tasks(Apart):
         for place, buffer in enumerate(shared, first):
             self.fill(frame, place, self.memory.layouts[buffer].base, "ptr")
         self.hand_over(loop, frame, first + len(shared))
-        name = f"task{len(self.tasks)}"
+        name = f"{self.prefix}task{len(self.tasks)}"
         self.tasks.append(Task(name, ""))
         places = dict(zip(shared, range(first, first + len(shared)), strict=True))
         self.tasks[-1] = Task(name, self._function(name, loop, free, places))

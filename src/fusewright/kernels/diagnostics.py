@@ -59,7 +59,6 @@ def check_tables(found: Specialised, arrays: list[NDArray]) -> None:
 
 
 def verified(
-    found: Specialised,
     code: CompiledLoops,
     arrays: list[NDArray],
     params: list[Any],
@@ -84,7 +83,8 @@ def verified(
         alone.run(_laid_out(copies, arrays), params, failed)
     for number, array, copy in zip(kernel.given, arrays, copies, strict=True):
         if number in written and array.tobytes() != copy.tobytes():
-            raise InternalError(f"fused and unfused loops differ in b{number}\n{code.module.text}")
+            name = f"b{number} of kernel {kernel.name}"
+            raise InternalError(f"fused and unfused loops differ in {name}\n{code.module.text}")
 
 
 def _laid_out(copies: list[NDArray], arrays: list[NDArray]) -> list[NDArray]:

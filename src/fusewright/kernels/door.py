@@ -80,6 +80,9 @@ def door_to(
     words: list[Any] = [0]
     moving, pointers = [], {}
     for word in module.words:
+        if word.what == "counts":
+            words.append(ctypes.addressof(compiled.counts))
+            continue
         found = 0 if word.what == "team" else word_of(word)
         if found is None:
             return None

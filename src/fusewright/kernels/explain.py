@@ -7,6 +7,7 @@ from __future__ import annotations
 import linecache
 from collections.abc import Iterator
 from dataclasses import dataclass
+from itertools import combinations
 from typing import TYPE_CHECKING, Any
 
 from fusewright.base.source import Span
@@ -58,7 +59,10 @@ class CodeRecord:
 
     `arguments` spells the types; `statements` is the program as written, `planned` as it runs;
     `pairs` say which neighbouring loops were fused; `seconds` is what getting the code took,
-    `origin` where it came from.
+    `origin` where it came from.  Where that is right for some parameters only, `guard` says for
+    which, `otherwise` is the program as it runs for others, and `taken` counts the calls of either.
+    `measured` are the times of calls fused and apart, by the least size of their arrays in bytes.
+    `sharing` are pairs of arrays, one of them written, that share memory in these calls.
     """
 
     arguments: tuple[str, ...]
@@ -71,6 +75,11 @@ class CodeRecord:
     seconds: float
     calls: int
     llvm: str
+    guard: str = ""
+    otherwise: str = ""
+    taken: tuple[int, int] = (0, 0)
+    sharing: tuple[tuple[str, str], ...] = ()
+    measured: tuple[tuple[int, tuple[float, float] | None], ...] = ()
 
 
 @dataclass(frozen=True, slots=True)
@@ -112,11 +121,14 @@ class KernelExplanation:
                 f"  {code.origin}, {code.seconds * 1e3:.1f} ms, {code.features}; "
                 f"calls: {code.calls}"
             )
+            for a, b in code.sharing:
+                yield f"  where `{a}` and `{b}` share memory (looked at in each call)"
             for loop in code.loops:
                 yield from _loop_lines(loop)
             for pair in code.pairs:
                 yield from pair_lines(pair)
-            yield from ("  " + line for line in code.planned.rstrip().splitlines()[1:])
+            yield from _measured_lines(code)
+            yield from _planned_lines(code)
 
     def _repr_pretty_(self, printer: Any, cycle: bool) -> None:
         printer.text(str(self))
@@ -134,6 +146,35 @@ def _lazy_lines(call: LazyRecord) -> Iterator[str]:
         yield f"    line {call.because[1]}: {reason}"
 
 
+def _measured_lines(code: CodeRecord) -> Iterator[str]:
+    for nbytes, times in code.measured:
+        where = f"arrays of {nbytes >> 10} KiB and more"
+        if times is None:
+            yield f"  fused and apart are close; being measured for {where}"
+            continue
+        fused, apart = (f"{1e3 * seconds:.3g} ms" for seconds in times)
+        form = "fused" if times[0] <= times[1] else "apart"
+        yield f"  measured for {where}: fused {fused}, apart {apart}: runs {form}"
+
+
+def _planned_lines(code: CodeRecord) -> Iterator[str]:
+    if code.guard:
+        yield f"  when {code.guard}: {_calls(code.taken[0])}"
+    yield from ("  " + line for line in code.planned.rstrip().splitlines()[1:])
+    if code.guard:
+        yield f"  otherwise: {_calls(code.taken[1])}"
+        lines = code.otherwise.rstrip().splitlines()[1:]
+        yield from ("  " + line for line in lines if not line.startswith(_DECLARATIONS))
+
+
+_DECLARATIONS = ("  param ", "  buffer ", "  disjoint ")
+"""Lines that both forms have."""
+
+
+def _calls(count: int) -> str:
+    return f"{count} call{'' if count == 1 else 's'}"
+
+
 def pair_lines(pair: PairReport) -> Iterator[str]:
     """What became of two neighbouring loops."""
     head = f"  lines {pair.first[1]} and {pair.second[1]}"
@@ -142,7 +183,8 @@ def pair_lines(pair: PairReport) -> Iterator[str]:
         yield f"{head}: NOT FUSED: {first}"
         yield from (f"    {line.strip()}" for line in more)
         return
-    yield f"{head}: FUSED on ({', '.join(pair.on)}), {pair.form}"
+    when = f", when {pair.when}" if pair.when else ""
+    yield f"{head}: FUSED on ({', '.join(pair.on)}), {pair.form}{when}"
     yield f"    saves a barrier and {pair.nbytes} bytes of memory traffic an iteration"
 
 
@@ -248,13 +290,36 @@ def _record(kinds: tuple[Kind, ...], found: Specialised, code: CompiledLoops) ->
         code.seconds,
         found.calls,
         code.module.text,
+        plan.guard.text if plan.guard is not None else "",
+        kernel_text(plan.otherwise.kernel) if plan.otherwise is not None else "",
+        (code.counts[0], code.counts[1]),
+        _sharing(found, code),
+        tuple(
+            (trial.nbytes, trial.least)
+            for (address, _), trial in found.trials.items()
+            if address == code.address
+        ),
     )
+
+
+def _sharing(found: Specialised, code: CompiledLoops) -> tuple[tuple[str, str], ...]:
+    kernel, names = code.kernel, _names(found)
+    return tuple(
+        (names[a], names[b])
+        for a, b in combinations(sorted(names), 2)
+        if (a in kernel.written or b in kernel.written) and not kernel.apart(a, b)
+    )
+
+
+def _names(found: Specialised) -> dict[int, str]:
+    """What the user calls the buffers."""
+    paths = zip(found.kernel.given, found.translated.paths, strict=True)
+    return {number: _path(path) for number, path in paths if path is not None}
 
 
 def reasoned(found: Specialised, code: CompiledLoops) -> LoopPlan:
     """The plan once more, in the user's names and with the reason for each decision."""
-    paths = zip(found.kernel.given, found.translated.paths, strict=True)
-    names = {number: _path(path) for number, path in paths if path is not None}
+    names = _names(found)
     scalars = found.translated.scalars
     parameters = {
         number: _path(scalars[source.slot])

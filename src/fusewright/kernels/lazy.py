@@ -41,10 +41,23 @@ def record(
     bound = None
     if not options.check and not found.acts_at_once:
         bound = binding.bind(found, arguments)
-    if bound is None or binding.is_visible(bound):
-        if trace.is_lazy():
-            sharing.settle()  # the call works on the memory itself
-        return False, None
+    if bound is not None:
+        with trace.lock:  # a write between what it reads and what it writes would be lost
+            if not binding.is_visible(bound):
+                return True, _record(kernel, found, bound, arguments, options, execute)
+    if trace.is_lazy():
+        sharing.settle()  # the call works on the memory itself
+    return False, None
+
+
+def _record(
+    kernel: Kernel[Any, Any],
+    found: Specialised,
+    bound: Binding,
+    arguments: Mapping[str, Any],
+    options: Options,
+    execute: Execute,
+) -> Any:
     values = binding.scalars(found, arguments)
     if trace.is_lazy():  # what is remembered is remembered of handles
         arguments = _with_handles(arguments, bound)
@@ -62,7 +75,7 @@ def record(
         _learn_deferred(kernel, kind, bound, arguments, execute, options)
         results = defer(kind, bound.arrays, values, execute)
     found.calls += 1
-    return True, _returned(results, found.translated.result)
+    return _returned(results, found.translated.result)
 
 
 def _with_handles(arguments: Mapping[str, Any], bound: Binding) -> Mapping[str, Any]:

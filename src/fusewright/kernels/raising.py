@@ -33,6 +33,7 @@ from fusewright.kernels.iteration import Loops, NotRaised, Part, Shape, Variable
 from fusewright.kernels.places import Access, Form, Known, all_keep_order, decided, form_of
 from fusewright.kernels.recipe import Recipe, Step, Writing
 from fusewright.kernels.reductions import FOLDS, Collected, collected
+from fusewright.kernels.splitting import Nest, keep_together
 
 MOST_STEPS = 400
 """More operations than this stay a kernel: its code grows with its text, theirs much faster."""
@@ -74,12 +75,15 @@ class _Raising:
         self.loops = 0
 
     def run(self) -> Recipe:
+        nests: list[Nest] = []
         for statement in self.kernel.body:
             self.accesses, self.box = [], {}
             self.block((statement,), Loops())
             wrong = all_keep_order(self.accesses, self.box, self.declared)
             if wrong is not None:
                 raise NotRaised("iterations meet at one place", wrong.span)
+            nests.append(Nest(self.box, self.accesses))
+        keep_together(nests, self.writing.types)
         writes = {array: now for array, now in self.versions.items() if now != array}
         recipe = self.writing.finish(writes, self.loops)
         if len(recipe.steps) > MOST_STEPS:

@@ -48,7 +48,7 @@ def run(kernel: Kernel[Any, Any], arguments: Mapping[str, Any]) -> Any:
         _interpret(found.kernel, arrays, params)
     else:
         compiled = _compiled(kernel, found, arrays, params, options)
-        if not options.verify:
+        if compiled is not None and not options.verify:
             _remember(kernel, found, compiled, arguments, options)
     found.calls += 1
     return _result(found, arrays)
@@ -172,33 +172,52 @@ def _compiled(
     arrays: list[NDArray],
     params: list[Any],
     options: Options,
+) -> CompiledLoops | None:
+    """Run it; the code for calls like this one, None while that is being measured."""
+    wanted = of_kernel(kernel, options) if kernel is not None else options
+    code = _code(kernel, found, arrays, wanted)
+    if options.check and isinstance(found, Specialised):
+        # Imported here: few programs ask.
+        from fusewright.kernels import diagnostics
+
+        diagnostics.check_tables(found, arrays)
+    if options.verify:
+        # Imported here: as above.
+        from fusewright.kernels import diagnostics
+
+        diagnostics.verified(code, arrays, params, wanted, failed)
+        return code
+    if code.plan.is_close and kernel is not None and isinstance(found, Specialised):
+        # Imported here: few kernels need it.
+        from fusewright.kernels import measuring
+
+        trial = measuring.trial_of(kernel, found, code, arrays, wanted)
+        if trial is not None:
+            return trial.run(arrays, params, failed)
+    code.run(arrays, params, failed)
+    return code
+
+
+def _code(
+    kernel: Kernel[Any, Any] | None,
+    found: Specialised | Unit,
+    arrays: list[NDArray],
+    options: Options,
 ) -> CompiledLoops:
+    """The code for calls with these arrays: known, or new."""
     # Imported here: it brings the code generator in.
     from fusewright.targets.cpu.loops import obtain, settings_of
 
-    wanted = of_kernel(kernel, options) if kernel is not None else options
     disjoint = apart(found.kernel, arrays)
-    key = (disjoint, options.features, settings_of(wanted))
+    key = (disjoint, options.features, settings_of(options))
     code: CompiledLoops | None = found.compiled.get(key)
     if code is None:
-        code = found.compiled[key] = obtain(with_facts(found.kernel, disjoint), wanted)
+        code = found.compiled[key] = obtain(with_facts(found.kernel, disjoint), options)
         if kernel is not None and options.diagnostics != "off" and isinstance(found, Specialised):
             # Imported here: few programs ask.
             from fusewright.kernels import diagnostics
 
             diagnostics.report(kernel, found, code, options.diagnostics)
-    if options.check and isinstance(found, Specialised):
-        # Imported here: as above.
-        from fusewright.kernels import diagnostics
-
-        diagnostics.check_tables(found, arrays)
-    if options.verify and isinstance(found, Specialised):
-        # Imported here: as above.
-        from fusewright.kernels import diagnostics
-
-        diagnostics.verified(found, code, arrays, params, wanted, failed)
-    else:
-        code.run(arrays, params, failed)
     return code
 
 

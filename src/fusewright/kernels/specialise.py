@@ -34,7 +34,8 @@ class Specialised:
 
     `attributes` are the attributes of objects it uses and their kinds; `compiled` its code by
     which buffers share no memory, target and features; `recipes` what calls record, by the shapes
-    of their arrays and the numbers that steer loops.
+    of their arrays and the numbers that steer loops; `trials` what is known of the times of fused
+    and unfused code, by the fused code's address and the size of the arrays.
     """
 
     translated: Translated
@@ -44,6 +45,7 @@ class Specialised:
     raised: int = 0
     deferred: int = 0
     recipes: dict[Any, Any] = field(default_factory=dict)
+    trials: dict[Any, Any] = field(default_factory=dict)
     _steering: frozenset[int] | None = None
     _at_once: bool | None = None
     _size: int = 0

@@ -98,7 +98,13 @@ class Jitted(_Base):  # type: ignore[misc]
                     return recording.replay(driver.replay, leaves.arrays, roots, values, floats)
         if key in self._plain:
             return self._run_plain(key, self._plain[key], args, kwargs)
-        return self._record(key, leaves, roots, args, kwargs)
+        if not rec.turn.acquire(blocking=False):  # another thread is recording
+            args, named = _converted((args, tuple(kwargs.items())))
+            return self.__wrapped__(*args, **dict(named))
+        try:
+            return self._record(key, leaves, roots, args, kwargs)
+        finally:
+            rec.turn.release()
 
     # -- recording ------------------------------------------------------------------------------
 

@@ -12,7 +12,7 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
-from fusewright.base import hooks
+from fusewright.base import forks, hooks
 from fusewright.base.options import Options
 from fusewright.base.source import user_span
 from fusewright.frontends.arrays import sharing, trace, views
@@ -23,6 +23,9 @@ from fusewright.replay.parameter import Compute, compute_of
 from fusewright.replay.structure import Spec
 
 _recording = threading.local()
+turn = threading.RLock()
+"""Held while a function is being recorded: one at a time, since all threads evaluate through it."""
+forks.wait_for(forks.REPLAY, lambda: turn if turn.acquire(blocking=False) else None)
 
 
 def is_recording() -> bool:

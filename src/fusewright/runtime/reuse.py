@@ -4,6 +4,9 @@
 see the old version, and `value` reads it only where it writes (or nowhere near), the region is
 written in place, and the statement costs what it costs in NumPy. Everything here is about this very
 slice: who holds a reference, which bytes overlap.  The answer is part of the key.
+
+References are counted of what an attribute or an item gives, never of a variable: what a call is
+given from a variable it holds once more up to CPython 3.13, and not from 3.14 on.
 """
 
 from __future__ import annotations
@@ -50,9 +53,9 @@ def is_reusable(node: Node, slots: dict[Node, int], reusable: set[Node], edges: 
     if base.shape != node.shape or base.dtype is not node.dtype or not _covers(node):
         return False
     if base.kind == graph.LEAF:
-        if not _is_owned(base, slots, edges):
+        if not _is_owned(node, slots, edges):
             return False
-    elif (base not in reusable and _chain(base) < CHAIN) or not _is_inside(base, slots, edges):
+    elif (base not in reusable and _chain(base) < CHAIN) or not _is_inside(node, slots, edges):
         return False
     reads = list(_reads(node.args[1], base, slots))
     return len(reads) < MOST_READS and all(
@@ -82,10 +85,9 @@ def spare(node: Node, order: Sequence[Node], last: Sequence[bool]) -> frozenset[
         leaf = node.args[number]
         if not ends or leaf.kind != graph.LEAF or uses[id(leaf)] > 1 or not is_whole(leaf):
             continue
-        memory = leaf.value[0]
         # The leaf: the step, the slice twice, this variable, the call.  The memory: the leaf, the
-        # run's table, this variable, the call.
-        if getrefcount(leaf) <= 5 and getrefcount(memory) <= 4:
+        # run's table, the call.
+        if getrefcount(node.args[number]) <= 5 and getrefcount(leaf.value[0]) <= 3:
             found.add(number)
     return frozenset(found)
 
@@ -109,21 +111,26 @@ def is_whole(leaf: Node) -> bool:
     return not memory.external and memory.writable and strides == straight
 
 
-def _is_owned(leaf: Node, slots: dict[Node, int], edges: Edges) -> bool:
-    """Whether only the slice holds this leaf and its memory."""
+def _is_owned(node: Node, slots: dict[Node, int], edges: Edges) -> bool:
+    """Whether only the slice holds the leaf that a node is a new version of, and its memory."""
+    leaf = node.args[0]
     if not is_whole(leaf):
         return False
     memory = leaf.value[0]
-    users = sum(node.kind == graph.LEAF and node.value[0] is memory for node in slots)
+    users = sum(each.kind == graph.LEAF and each.value[0] is memory for each in slots)
     # besides: the new version's edge, the dict's key, the caller's and this variable, the call;
     # for the memory the variable and the call
-    return getrefcount(leaf) <= edges.of(leaf, slots) + 5 and getrefcount(memory) <= users + 2
+    alone = getrefcount(node.args[0]) <= edges.of(leaf, slots) + 5
+    return alone and getrefcount(leaf.value[0]) <= users + 2
 
 
-def _is_inside(base: Node, slots: dict[Node, int], edges: Edges) -> bool:
-    """Whether only the slice holds this pending value, and does not store it."""
+def _is_inside(node: Node, slots: dict[Node, int], edges: Edges) -> bool:
+    """Whether only the slice holds the pending value that a node is a new version of, and does not
+    store it.
+    """
+    base = node.args[0]
     # besides what a leaf has: the list of pending nodes
-    return not base.demands and getrefcount(base) <= edges.of(base, slots) + 6
+    return not base.demands and getrefcount(node.args[0]) <= edges.of(base, slots) + 6
 
 
 def _reads(piece: Node, base: Node, slots: dict[Node, int]) -> Iterator[tuple[Node, bool]]:

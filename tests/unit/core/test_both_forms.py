@@ -30,6 +30,9 @@ def outcomes(form: str) -> list[str]:
 def test_both_forms_mean_the_same() -> None:
     ours, plain = outcomes("1"), outcomes("0")
     assert len(ours) == len(plain) > 10_000
+    # CPython 3.13 writes the modules of types into messages of its own.
+    module = "fusewright.frontends.arrays.handle."
+    ours, plain = ([line.replace(module, "") for line in form] for form in (ours, plain))
     differ = [f"{a}\n{b}" for a, b in zip(ours, plain, strict=True) if a != b]
     assert not differ, "\n".join(differ[:20])
     internal = [line for line in ours if "InternalError" in line]

@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 import subprocess
 import sys
+import tempfile
 import threading
 from typing import Any
 
@@ -86,7 +87,7 @@ def child(check: Any) -> int:
     return os.waitpid(pid, 0)[1]
 
 
-@pytest.mark.filterwarnings("ignore:.*fork.*:DeprecationWarning")
+@pytest.mark.filterwarnings("ignore:.*multi-threaded.*:DeprecationWarning")
 def test_a_fork_starts_afresh() -> None:
     big = fw.asarray(np.ones(LARGE))
     assert float((big + 1.0).max()) == 2.0
@@ -103,9 +104,45 @@ def test_a_fork_starts_afresh() -> None:
     assert float(held.min()) == 3.0
 
 
+@pytest.mark.filterwarnings("ignore:.*multi-threaded.*:DeprecationWarning")
+def test_a_fork_while_another_thread_computes() -> None:
+    """The child sees every array before or after a statement, never in the middle of one."""
+    shared, ended = fw.asarray(np.zeros(LARGE)), threading.Event()
+    failures: list[str] = []
+
+    def compute() -> None:
+        seed = 0
+        while not ended.is_set():
+            shared[1:-1] = shared[1:-1] + 1.0
+            float(shared[1])
+            work(seed, failures, 3)
+            function = fw.jit(lambda x: x * 2.0)
+            function(fw.asarray(np.ones(4)))
+            seed += 1
+
+    def check() -> bool:
+        fine: list[str] = []
+        work(3, fine, 12)
+        inner = np.asarray(shared)[1:-1]
+        return not fine and bool((inner == inner[0]).all())
+
+    thread = threading.Thread(target=compute)
+    thread.start()
+    try:
+        statuses = [child(check) for _ in range(12)]
+    finally:
+        ended.set()
+        thread.join()
+    assert statuses == [0] * 12 and not failures
+
+
+IMPORTS = "import fusewright as fw, numpy as np, os, threading\n"
+
+
 def script(text: str, **settings: str) -> str:
+    # From CPython 3.12 on, `os.fork` warns of every thread there is.
     done = subprocess.run(
-        [sys.executable, "-c", "import fusewright as fw, numpy as np, os, threading\n" + text],
+        [sys.executable, "-W", "ignore::DeprecationWarning", "-c", IMPORTS + text],
         env=os.environ | settings, capture_output=True, text=True, timeout=120,
     )  # fmt: skip
     assert done.returncode == 0 and not done.stderr, (done.returncode, done.stderr)
@@ -131,6 +168,33 @@ time.sleep(0.5)
 print('done')
 """
     assert script(text) == "done"
+
+
+def test_exit_with_pending_kernels() -> None:
+    text = """
+@fw.kernel
+def step(x, y):
+    for i in range(1, x.shape[0]):
+        y[i] = y[i - 1] * 0.5 + x[i]
+def forever():
+    x, y = fw.asarray(np.ones(500)), fw.asarray(np.ones(500))
+    while True:
+        step(x, y)
+        x = x * 0.5 + y
+for _ in range(3):
+    threading.Thread(target=forever, daemon=True).start()
+x, y = fw.asarray(np.ones(8)), fw.asarray(np.ones(8))
+for _ in range(100): step(x, y)
+import time
+time.sleep(0.5)
+step(x, y)
+print('done')
+"""
+    folder = tempfile.mkdtemp()
+    path = os.path.join(folder, "program.py")  # kernels are read from their file
+    with open(path, "w") as file:
+        file.write("import fusewright as fw, numpy as np, threading\n" + text)
+    assert script(f"import runpy; runpy.run_path({path!r}, run_name='__main__')") == "done"
 
 
 def test_exit_in_a_fork_of_a_thread() -> None:

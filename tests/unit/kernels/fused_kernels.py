@@ -129,3 +129,24 @@ def half_precision(a, h, k, o):
         k[i] = int(h[i]) % 256
     for i in range(a.shape[0]):
         o[i] = h[i] + k[i]
+
+
+@fw.kernel
+def in_place_rows(a, b):
+    n, m = a.shape
+    for i, j in fw.ndrange((1, n - 1), (1, m - 1)):
+        b[i, j] = 0.25 * (a[i - 1, j] + a[i + 1, j] + a[i, j - 1] + a[i, j + 1])
+    for i, j in fw.ndrange((1, n - 1), (1, m - 1)):
+        a[i, j] = b[i, j]
+
+
+@fw.kernel
+def in_place_chain(a, b, c):
+    """Three loops, none of which may run twice: each overwrites what another one reads."""
+    n = a.shape[0]
+    for i in range(2, n - 2):
+        b[i] = a[i - 1] + a[i + 2]
+    for i in range(1, n - 3):
+        c[i] = b[i] * 0.5 + b[i + 1]
+    for i in range(3, n - 2):
+        a[i] = c[i - 1] + b[i - 2] * 0.25

@@ -14,6 +14,7 @@ from tests.kernel_runs import assert_same
 import fusewright as fw
 import fusewright.numpy as fnp
 from fusewright.base import errors
+from fusewright.kernels import door
 
 FACTOR = 2.0
 
@@ -234,8 +235,10 @@ def test_settings_have_quick_calls_of_their_own() -> None:
             with fw.options(fuse=fuse):
                 quick(x, y)
     known = list(quick.quick.values())
-    assert [each.options.fuse for each in known] == [True, False]
-    assert sum(each.found.calls for each in known[:1]) == 6
+    # Free-threaded CPython lays its objects out in another way: all calls take the long one.
+    assert [each.options.fuse for each in known] == ([True, False] if door._reads_arrays() else [])
+    (found,) = (each for several in quick.specialisations.values() for each in several)
+    assert found.calls == 6
     assert y.tolist() == (x + 1).tolist()
 
 

@@ -178,6 +178,26 @@ def test_shift_on_one_thread() -> None:
         same_as_cpython(fresh(kernel), *arrays)
 
 
+@pytest.mark.parametrize(
+    ("name", "shapes"),
+    [("in_place", ((300,), (3,), (2,), (0,))), ("in_place_rows", ((90, 17), (5, 4), (1, 1))),
+     ("in_place_chain", ((300,), (11,), (5,), (1,)))],
+)  # fmt: skip
+def test_shift_on_threads(name: str, shapes: tuple[tuple[int, ...], ...]) -> None:
+    """Blocks of strips, on threads; what meets across their ends has run before."""
+    kernel = fresh(getattr(fused_kernels, name))
+    count = len(kernel.signature.parameters)
+    for shape in shapes:
+        arrays = tuple(numbers(*shape) for _ in range(count))
+        with short_strips():
+            same_as_cpython(kernel, *arrays)
+    with fw.options(threads=2), short_strips():
+        again = fresh(kernel)
+        again(*[numbers(*shapes[0]) for _ in range(count)])
+    assert "strips, shift in blocks" in str(again.explain())
+    assert again.stats.fused == count - 1
+
+
 def test_diagnostics(capsys: pytest.CaptureFixture[str]) -> None:
     arrays = [numbers(N) for _ in range(4)]
     with fw.options(diagnostics="text"):

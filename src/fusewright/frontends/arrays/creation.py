@@ -31,7 +31,7 @@ def asarray(obj: Any, dtype: Any = None, *, copy: bool | None = None) -> Any:
     if copy is False:
         return _shared(obj, dtype)
     # 2: this function's variable and the call's; nobody else holds the array
-    temporary = type(obj) is np.ndarray and getrefcount(obj) <= 2
+    temporary = _SEES_VARIABLES and type(obj) is np.ndarray and getrefcount(obj) <= 2
     if isinstance(obj, list | tuple) and _holds_handles(obj):
         obj = _computed_nested(obj)
     array = sharing.numpy_array(obj, None if dtype is None else as_dtype(dtype).numpy)
@@ -43,6 +43,21 @@ def asarray(obj: Any, dtype: Any = None, *, copy: bool | None = None) -> Any:
         if fresh and array.flags.c_contiguous and array.dtype.isnative:
             return wrap_array(sharing.adopted(array))
     return wrap_array(sharing.copied(array) if copy else sharing.snapshot(array))
+
+
+def _references(obj: Any) -> int:
+    return getrefcount(obj)
+
+
+def _sees_variables() -> bool:
+    variable = object()
+    return _references(variable) > 2
+
+
+_SEES_VARIABLES = _sees_variables()
+"""Whether a function can tell by its argument's references that a variable of its caller's holds
+it: not from CPython 3.14 on, where calls borrow what variables hold.  All arrays are copied there.
+"""
 
 
 def _adoptable(array: Any) -> bool:

@@ -12,7 +12,7 @@ from typing import Any
 import numpy as np
 
 from fusewright._core import native
-from fusewright.frontends.arrays import core, inplace, items, masking, sharing
+from fusewright.frontends.arrays import core, inplace, items, masking, sharing, trace
 from fusewright.frontends.arrays import dtypes as rules
 from fusewright.frontends.arrays.core import Handle, cast
 from fusewright.frontends.arrays.masking import MaskedOperators
@@ -54,11 +54,13 @@ class View(Array):
         @property
         def _node(self) -> Node:  # type: ignore[override]
             base = self._base._node
+            version, cached = self._version, self._cached  # in this order: threads set the other
             # A leaf's view is a leaf: it replaces the view recorded while the base was pending.
-            if self._version is not base or (base.kind == LEAF and self._cached.kind != LEAF):
-                self._cached = self._link.get(base)
+            stale = version is not base or cached is None
+            if stale or (base.kind == LEAF and cached.kind != LEAF):
+                self._cached = cached = self._link.get(base)
                 self._version = base
-            return self._cached  # type: ignore[no-any-return]
+            return cached  # type: ignore[no-any-return]
 
     @property
     def _shape(self) -> tuple[int, ...]:
@@ -70,7 +72,8 @@ class View(Array):
 
     def _write(self, node: Node) -> None:
         base = self._base
-        base._write(self._link.put(base._node, node))
+        with trace.lock:  # another thread's write meanwhile would be lost
+            base._write(self._link.put(base._node, node))
         self._version = self._cached = None  # let the old version go
 
 

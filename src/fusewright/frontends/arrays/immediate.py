@@ -290,7 +290,7 @@ def _is_alone(root: Handle) -> bool:
         return False
     memory = node.value[0]
     # 3: the holder's reference, the variable's and the call's
-    alone = getrefcount(node) <= 3 and getrefcount(memory) <= 3
+    alone = getrefcount(root._node) <= 3 and getrefcount(node.value[0]) <= 3
     return alone and memory.writable and not memory.external
 
 

@@ -104,6 +104,11 @@ def delitem(handle: Handle, key: Any) -> None:
 def setitem(handle: Handle, key: Any, value: Any) -> None:
     """`handle[key] = value`."""
     inplace.check_writable(handle)
+    with trace.lock:  # another thread's write meanwhile would be lost
+        _set(handle, key, value)
+
+
+def _set(handle: Handle, key: Any, value: Any) -> None:
     if immediate.write(handle, key, value):
         return None
     what: Basic | Fancy | None = plain(key, handle)
@@ -244,4 +249,5 @@ def update_at(ufunc: np.ufunc, handle: Handle, key: Any, value: Any) -> None:
     node = record.node_of(value)
     node = record.broadcast_node(node, what.result_shape)
     write = _FancyWrite(what, ufunc)
-    _write_through(handle, (node, *write.indices), write)
+    with trace.lock:  # as above
+        _write_through(handle, (node, *write.indices), write)

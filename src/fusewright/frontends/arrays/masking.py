@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from fusewright.frontends.arrays import core, inplace, sharing, trace
+from fusewright.frontends.arrays import core, inplace, sharing, survivors, trace
 from fusewright.frontends.arrays import dtypes as rules
 from fusewright.frontends.arrays.core import Handle, cast, wrap_array
 from fusewright.frontends.arrays.operators import Operators
@@ -41,7 +41,7 @@ def select(node: Node, mask: Node) -> Any:
 
 def _is_visible(*nodes: Node) -> bool:
     """Whether somebody outside can write to one of the values meanwhile."""
-    return any(map(trace.is_shared, nodes))
+    return any(map(survivors.is_shared, nodes))
 
 
 def picked(node: Node, mask: Node) -> Node:

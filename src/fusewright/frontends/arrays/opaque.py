@@ -110,16 +110,18 @@ def delegate(
     arguments, keywords = list(args), dict(kwargs or {})
     trace.evaluate(*_pending_in((arguments, keywords)))
     start = time.perf_counter()
-    result = function(
-        *(to_numpy(arg) for arg in arguments),
-        **{key: to_numpy(value) for key, value in keywords.items()},
-    )
+    results = [
+        function(
+            *(to_numpy(arg) for arg in arguments),
+            **{key: to_numpy(value) for key, value in keywords.items()},
+        )
+    ]
     seconds = time.perf_counter() - start
     if listeners:
         note = Note(name, why, source.user_span(), start, seconds)
         for listener in listeners:
             listener(note)
-    return from_numpy_result(result)
+    return from_numpy_result(results.pop())
 
 
 def _pending_in(value: Any) -> list[Node]:
@@ -154,11 +156,16 @@ def to_numpy(value: Any) -> Any:
 
 
 def from_numpy_result(value: Any) -> Any:
-    """NumPy's answer with its arrays turned into ours; types without a row stay NumPy's."""
+    """NumPy's answer with its arrays turned into ours; types without a row stay NumPy's.
+
+    An array that no variable holds, only the call, is adopted.
+    """
     if isinstance(value, np.ndarray):
         if type(value) is not np.ndarray or from_numpy_or_none(value.dtype) is None:
             return value
-        return core.wrap_array(sharing.received(value))
+        cell = [value]
+        del value
+        return core.wrap_array(sharing.received(cell))
     if isinstance(value, np.generic):
         return value
     if type(value) is list:

@@ -18,7 +18,7 @@ import numpy as np
 
 from fusewright._core import native
 from fusewright.base.errors import OutOfMemory, UnsupportedError
-from fusewright.frontends.arrays import core, trace
+from fusewright.frontends.arrays import core, survivors, trace
 from fusewright.frontends.arrays.core import READ_ONLY, Handle
 from fusewright.frontends.arrays.dtypes import as_dtype
 from fusewright.ir.dtypes import from_numpy
@@ -125,7 +125,7 @@ def window(node: Node) -> NDArray:
 
 def private(node: Node) -> Node:
     """The value itself; of shared memory its present content."""
-    return copied(window(node)) if trace.is_shared(node) else node
+    return copied(window(node)) if survivors.is_shared(node) else node
 
 
 def content_of(node: Node) -> NDArray:
@@ -253,7 +253,7 @@ def home(handle: Handle) -> Memory | None:
     """The shared memory that a handle's value is in, or lands in."""
     owed = _block.owed.get(id(handle))
     node = owed[1] if owed is not None else handle._node
-    return node.value[0] if trace.is_shared(node) else None
+    return node.value[0] if survivors.is_shared(node) else None
 
 
 def owes_others(handle: Handle) -> bool:
@@ -313,8 +313,8 @@ def _is_exclusive(root: Handle) -> bool:
     memory, offset, strides = node.value
     straight = strides == contiguous_strides(node.shape, node.dtype.itemsize) and offset == 0
     # The holder's reference, the variable's and the call's; the memory has the caller's variable
-    # besides.
-    alone = getrefcount(node) <= 3 and getrefcount(memory) <= 4
+    # besides.  (Not of a variable: see runtime.reuse.)
+    alone = getrefcount(root._node) <= 3 and getrefcount(node.value[0]) <= 4
     return alone and straight and memory.writable
 
 
@@ -335,11 +335,13 @@ def _open_loan(memory: Memory) -> Any:
     return loan
 
 
-def received(array: NDArray) -> Node:
-    """A result NumPy just made: adopted where nothing else holds it, copied otherwise."""
-    # Held by the caller's variable, its caller's, this function's and the call; a view's memory
-    # is somebody else's.
-    mine = array.base is None and getrefcount(array) <= 4
+def received(cell: list[NDArray]) -> Node:
+    """A result NumPy just made, the one item of a list: adopted where nothing else holds it, copied
+    otherwise.
+    """
+    # 2: the list's reference and the call's; a view's memory is somebody else's.
+    mine = getrefcount(cell[0]) <= 2 and cell[0].base is None
+    array = cell[0]
     if mine and array.flags.c_contiguous and array.dtype.isnative:
         return adopted(array)
     return copied(array)

@@ -12,7 +12,7 @@ import math
 from collections.abc import Sequence
 
 from fusewright.frontends.arrays.iterations import WORK, Loop
-from fusewright.ir.graph import IOTA, LEAF, MAP, SCALAR, VIEW, Node
+from fusewright.ir.graph import IOTA, LEAF, MAP, PART, SCALAR, VIEW, Node
 
 LARGEST = 1 << 40
 """Bytes of a value that no flush computes: it can only be wanted in parts."""
@@ -24,6 +24,21 @@ LONG_SIZE = 1 << 14
 
 Spot = tuple[Loop, int]
 """A loop, and how many records before its boundary."""
+
+
+def is_shared(node: Node) -> bool:
+    """Whether somebody outside can write to, or see, the memory of this value."""
+    return node.kind == LEAF and bool(node.value[0].external)
+
+
+def readers_of_shared(pending: Sequence[Node]) -> set[int]:
+    """The numbers (`id`) of the pending values whose computation reads such memory."""
+    reading: set[int] = set()
+    for node in list(pending):
+        operands = node.args[0].args if node.kind == PART else node.args
+        if any(id(arg) in reading or is_shared(arg) for arg in operands):
+            reading.add(id(node))
+    return reading
 
 
 def is_worth_storing(node: Node) -> bool:

@@ -6,13 +6,14 @@ memory, iteration boundaries) happens behind that one comparison, in `passed_gat
 stands below zero while any of it is wanted.
 
 Lists are only appended to, popped and sliced (atomic under the GIL), so threads may record at
-once; evaluating and pruning hold `lock`.
+once; evaluating, pruning and writing to arrays hold `lock`.
 """
 
 from __future__ import annotations
 
 import os
 import threading
+from collections import Counter
 from collections.abc import Sequence
 from sys import getrefcount
 from typing import Any
@@ -20,11 +21,12 @@ from typing import Any
 import numpy as np
 
 from fusewright._core import native
-from fusewright.base import hooks, source
+from fusewright.base import forks, hooks, source
 from fusewright.base.options import Options, current, watchers
+from fusewright.frontends.arrays import survivors
 from fusewright.frontends.arrays.iterations import WORK, Loop, Schedule, recording_frame
 from fusewright.frontends.arrays.survivors import Known, Spot, is_worth_storing, let_go, work_of
-from fusewright.ir.graph import LEAF, PART, SCALAR, Memory, Node
+from fusewright.ir.graph import LEAF, SCALAR, Memory, Node
 
 LIMIT = WORK
 """Recorded nodes after which the program's loop is looked for."""
@@ -50,14 +52,14 @@ _carried: set[Spot] = set()
 
 
 def _reset_lock() -> None:
+    """The child's lock has no threads waiting for it."""
     global lock
-    if native is None:
-        lock = threading.RLock()
-    else:
-        lock = native.Lock()
+    lock = threading.RLock() if native is None else native.Lock()
+    if native is not None:
         _tell_core()
 
 
+forks.wait_for(forks.TRACE, lambda: lock if lock.acquire(blocking=False) else None)
 os.register_at_fork(after_in_child=_reset_lock)
 
 
@@ -85,7 +87,7 @@ def passed_gate(node: Node) -> None:
     """What a record costs when it is not the common case: spans, shared memory, a long list."""
     if current().spans:
         node.line = source.user_span()
-    if not is_lazy() and any(is_shared(arg) for arg in node.args):
+    if not is_lazy() and any(survivors.is_shared(arg) for arg in node.args):
         evaluate(node)
     elif len(pending) > _due and not _held:
         _consider_flush()
@@ -102,9 +104,10 @@ def is_held() -> bool:
 def hold(change: int) -> None:
     """Compute nothing that nobody asks for while the sum of changes is positive."""
     global _held
-    _held += change
-    if native is not None:
-        native.set_holding(_held > 0)
+    with lock:
+        _held += change
+        if native is not None:
+            native.set_holding(_held > 0)
 
 
 _local = threading.local()
@@ -118,11 +121,6 @@ def is_lazy() -> bool:
 def enter_lazy(change: int) -> None:
     """Enter (1) or leave (-1) a `lazy()` block."""
     _local.depth = getattr(_local, "depth", 0) + change
-
-
-def is_shared(node: Node) -> bool:
-    """Whether somebody outside can write to, or see, the memory of this value."""
-    return node.kind == LEAF and bool(node.value[0].external)
 
 
 def record(node: Node) -> Node:
@@ -164,11 +162,12 @@ def _has_no_memory(node: Node) -> bool:
 def drop_tail() -> None:
     """Forget the newest nodes as far as they are computed or dead: their operands die with them."""
     while pending:
-        node = pending.pop()
-        # 2: the variable's reference and the call's.
-        if getrefcount(node) > 2 and node.kind not in _VALUES:
-            pending.append(node)
+        newest = [pending.pop()]
+        # 2: the list's reference and the call's.  (Not of a variable: see runtime.reuse.)
+        if getrefcount(newest[0]) > 2 and newest[0].kind not in _VALUES:
+            pending.append(newest[0])
             break
+        newest.clear()  # finalisers may record
         _set_whole(len(pending))
 
 
@@ -204,7 +203,7 @@ def prune() -> None:
         for index in range(count - 1, -1, -1):
             node = pending[index]
             # 3: the list's reference, the variable's and the call's
-            if node.kind == LEAF or getrefcount(node) <= 3:
+            if node.kind == LEAF or getrefcount(pending[index]) <= 3:
                 pending[index] = _TOMBSTONE
             else:
                 kept.append(node)
@@ -236,12 +235,10 @@ def live() -> list[Node]:
         prune()
         if native is not None:
             return native.live()  # type: ignore[no-any-return]
-        inner: dict[int, int] = {}
-        for node in pending:
-            for arg in node.args:
-                inner[id(arg)] = inner.get(id(arg), 0) + 1
-        # 3: the list's reference, the variable's and the call's
-        return [node for node in pending if getrefcount(node) - 3 > inner.get(id(node), 0)]
+        inner = Counter(id(arg) for node in pending for arg in node.args)
+        # 2: the list's reference and the call's
+        held = (i for i, n in enumerate(map(id, pending)) if getrefcount(pending[i]) - 2 > inner[n])
+        return [pending[i] for i in held]
 
 
 def flush() -> None:
@@ -254,11 +251,7 @@ def flush() -> None:
 def reading_shared_memory() -> list[Node]:
     """The live values whose computation reads memory that somebody outside can write."""
     with lock:
-        reading: set[int] = set()
-        for node in pending:
-            operands = node.args[0].args if node.kind == PART else node.args
-            if any(id(arg) in reading or is_shared(arg) for arg in operands):
-                reading.add(id(node))
+        reading = survivors.readers_of_shared(pending)
         return [node for node in live() if id(node) in reading]
 
 
@@ -362,9 +355,10 @@ def _flush_but_newest() -> None:
 
 
 def _keep_only(newest: Node) -> None:
-    """What a flush left alone is not pending work: it would only keep the list long."""
+    """What a flush left alone is not pending work; what others have recorded since stays."""
     global _base
-    pending[:] = [newest] if newest.kind != LEAF else []
+    last = next((i for i in range(len(pending) - 1, -1, -1) if pending[i] is newest), -1)
+    pending[: last + (newest.kind == LEAF)] = []
     _base = 0
     _set_whole(0)
 
@@ -377,6 +371,10 @@ def _flush_iterations(loop: Loop, period: int) -> None:
     known = Known(pending, _base, _whole_from(), loop, period)
     held = [node for node in live() if node is not newest and is_worth_storing(node)]
     wanted, left = known.divide(held, _carried)
+    if _watched > 0:  # what reads others' memory must not be read later
+        reading = survivors.readers_of_shared(pending)
+        wanted += [node for node, _ in left if id(node) in reading]
+        left = [(node, place) for node, place in left if id(node) not in reading]
     let_go(pending, wanted, [node for node, _ in left])
     _schedule.tell_turn(pending, wanted)
     evaluate(*wanted)

@@ -5,15 +5,21 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import replace
 
+from fusewright.analysis.unit import Facts
+from fusewright.analysis.verdict import Condition
+from fusewright.base.source import Span
+from fusewright.ir.expr import Expr
 from fusewright.ir.loops.statements import For, Kernel, walk
 from fusewright.plan.loops.contract import contracted
 from fusewright.plan.loops.early import reads_first
+from fusewright.plan.loops.extremes import with_checked_extremes
 from fusewright.plan.loops.folds import with_extremes
 from fusewright.plan.loops.forward import forwarded, untouched
 from fusewright.plan.loops.fuse import Fuser
+from fusewright.plan.loops.guards import Conditions
 from fusewright.plan.loops.nests import all_flattened
 from fusewright.plan.loops.parallel import Ways
-from fusewright.plan.loops.plan import LoopPlan, Settings
+from fusewright.plan.loops.plan import LoopPlan, PairReport, Settings
 from fusewright.plan.loops.rename import Numbers
 from fusewright.plan.loops.report import Pairs
 from fusewright.plan.loops.units import surroundings
@@ -33,29 +39,82 @@ def decide(
 
     With `reasons` the reports say why; finding that out costs more than the plan.
     """
-    flat = with_extremes(replace(kernel, body=all_flattened(kernel.body)))
-    numbers = Numbers.after(flat)
-    flat = forwarded(flat, numbers)
-    around = surroundings(flat, names, parameters)
-    pairs = Pairs(flat, around.facts, settings.level, reasons)
-    fuser = Fuser(Ways(around), settings, numbers, pairs, [])
-    body = fuser.body(flat.body, frozenset())
-    fused = forwarded(replace(flat, body=body, locals=tuple(numbers.locals)), numbers)
-    gone = untouched(fused, fused.body)
-    fused = contracted(fused, fuser.strips)
-    gone |= fused.scratch - kernel.scratch
-    if settings.fuse:
-        fused = reads_first(fused, numbers)
-    ways = Ways(surroundings(fused, names, parameters), reasons)
-    ways.proved, ways.ordered = fuser.ways.proved, fuser.ways.ordered
-    body = ways.body(fused.body, frozenset())
-    vectors = frozenset(ways.vectors)
-    work = {
-        loop.dims[0].index: iteration(loop, vectors)
-        for loop in walk(body)
-        if isinstance(loop, For) and loop.dims[0].index in ways.threads
-    }
-    return LoopPlan(
-        replace(fused, body=body), frozenset(ways.threads), vectors, ways.folds, ways.copies,
-        work, tuple(ways.reports), pairs.all(), gone,
+    planner = _Planner(kernel, settings, names, parameters, reasons)
+    plan, found = planner.plan(()), planner.conditions.found
+    apart = {(pair.first, pair.second): pair for pair in plan.pairs if not pair.fused}
+    open_ = {key: condition for key, condition in found.items() if key in apart}
+    guard = planner.conditions.joined(open_, planner.facts) if open_ else None
+    if guard is None or guard.holds is None:
+        return replace(plan, pairs=tuple(_unguarded(pair, open_) for pair in plan.pairs))
+    fused = planner.plan((guard.holds,))
+    if _count(fused) <= _count(plan):
+        return plan
+    pairs = tuple(
+        replace(pair, when=guard.text) if (pair.first, pair.second) in apart and pair.fused
+        else pair
+        for pair in fused.pairs
     )  # fmt: skip
+    return replace(fused, pairs=pairs, guard=guard, otherwise=plan)
+
+
+def _count(plan: LoopPlan) -> int:
+    return sum(pair.fused for pair in plan.pairs)
+
+
+def _unguarded(pair: PairReport, found: Mapping[tuple[Span, Span], Condition]) -> PairReport:
+    """Why there is no test at run time, where one was looked for."""
+    condition = found.get((pair.first, pair.second))
+    if condition is None or not pair.why:
+        return pair
+    return replace(pair, why=f"{pair.why}; no test at run time: {condition.text}")
+
+
+class _Planner:
+    """Plans one kernel, for all parameters or some; notes when loops that stay apart need not."""
+
+    def __init__(
+        self,
+        kernel: Kernel,
+        settings: Settings,
+        names: Mapping[int, str],
+        parameters: Mapping[int, str],
+        reasons: bool,
+    ) -> None:
+        self.kernel, self.settings = kernel, settings
+        self.names, self.parameters, self.reasons = names, parameters, reasons
+        self.conditions = Conditions()
+        self.facts = Facts()
+
+    def plan(self, assumed: tuple[Expr, ...]) -> LoopPlan:
+        """The plan where these conditions hold."""
+        kernel, settings = self.kernel, self.settings
+        flat = with_extremes(replace(kernel, body=all_flattened(kernel.body)))
+        numbers = Numbers.after(flat)
+        checked = with_checked_extremes(flat, numbers)
+        flat = forwarded(checked.kernel, numbers)
+        free = (settings.reassociate, checked.variables)
+        known = (self.names, self.parameters, assumed, *free)
+        around = surroundings(flat, *known)
+        self.facts = around.facts
+        pairs = Pairs(flat, around.facts, settings.level, self.reasons)
+        fuser = Fuser(Ways(around), settings, numbers, pairs, [], self.conditions)
+        body = fuser.body(flat.body, frozenset())
+        fused = forwarded(replace(flat, body=body, locals=tuple(numbers.locals)), numbers)
+        gone = untouched(fused, fused.body)
+        fused = contracted(fused, fuser.strips)
+        gone |= fused.scratch - kernel.scratch
+        if settings.fuse:
+            fused = reads_first(fused, numbers)
+        ways = Ways(surroundings(fused, *known), self.reasons)
+        ways.proved, ways.ordered = fuser.ways.proved, fuser.ways.ordered
+        body = ways.body(fused.body, frozenset())
+        vectors = frozenset(ways.vectors)
+        work = {
+            loop.dims[0].index: iteration(loop, vectors)
+            for loop in walk(body)
+            if isinstance(loop, For) and loop.dims[0].index in ways.threads
+        }
+        return LoopPlan(
+            replace(fused, body=body), frozenset(ways.threads), vectors, ways.folds, ways.copies,
+            work, tuple(ways.reports), pairs.all(), gone, gain=pairs.gain,
+        )  # fmt: skip

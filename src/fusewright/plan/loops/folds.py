@@ -11,7 +11,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import replace
 
-from fusewright.ir.dtypes import BOOL, DType
+from fusewright.ir.dtypes import BOOL, FLOAT32, FLOAT64, DType
 from fusewright.ir.expr import Expr, local, op
 from fusewright.ir.loops.statements import (
     For,
@@ -31,15 +31,27 @@ BITS = frozenset({"bitwise_and", "bitwise_or", "bitwise_xor"})
 IN_LANES = BITS | {"add", "multiply", "minimum", "maximum", "imin", "imax"}
 """Operations that lanes may share; threads need one that is a single step in memory."""
 ON_THREADS = IN_LANES - {"multiply"}
+EXTREMES = frozenset({"fmax", "fmin", "maximum", "minimum"})
+ROUNDED = frozenset({"add", "multiply"})
+"""Operations whose order the user may give free for floats."""
 Folds = Mapping[int, str]
 
 
-def folds(kernel: Kernel, loop: For, live: Locals) -> Folds | None:
-    """The operation of each variable that the loop hands on; None if one is no such variable."""
+def folds(
+    kernel: Kernel, loop: For, live: Locals, reassociate: bool, checked: Locals
+) -> Folds | None:
+    """The operation of each variable that the loop hands on; None if one is no such variable.
+
+    With `reassociate` sums and products of floats count as such; extremes of floats do for
+    variables that are `checked` afterwards.
+    """
     found: dict[int, str] = {}
     for number in assigned(loop.body) & (exposed(loop.body) | live):
         kind = reduction(loop, number)
-        if not is_orderless(kind, kernel.locals[number].dtype):
+        dtype = kernel.locals[number].dtype
+        free = reassociate and kind in ROUNDED and dtype in (FLOAT32, FLOAT64)
+        free = free or (number in checked and kind in EXTREMES)
+        if not (free or is_orderless(kind, dtype)):
             return None
         found[number] = kind
     return found

@@ -19,6 +19,7 @@ from fusewright.ir.loops.statements import (
 )
 from fusewright.plan.loops import profit
 from fusewright.plan.loops.exposed import Locals, exposed, read_later
+from fusewright.plan.loops.guards import Conditions
 from fusewright.plan.loops.merge import merged, same_bounds
 from fusewright.plan.loops.nests import (
     Item,
@@ -37,7 +38,27 @@ from fusewright.plan.loops.units import unit_of
 
 BACK = 8
 """Statements a loop is moved past, at most, to meet the one it fuses with."""
-Piece = Item | Statement
+
+
+@dataclass(frozen=True, slots=True)
+class Split:
+    """Loops of different bounds as one: what they have in common, and what each has alone.
+
+    Every two of the `members` meet in the same iteration only, so whatever may fuse with all of
+    them may fuse with the `core`, and what is left of it come after the other parts.
+    """
+
+    members: tuple[Item, ...]
+    before: tuple[Item, ...]
+    core: Item
+    after: tuple[Item, ...]
+
+    @property
+    def parts(self) -> tuple[Item, ...]:
+        return (*self.before, self.core, *self.after)
+
+
+Piece = Item | Split | Statement
 
 
 @dataclass(slots=True)
@@ -49,6 +70,7 @@ class Fuser:
     numbers: Numbers
     pairs: Pairs
     strips: list[Strip]
+    conditions: Conditions
 
     @property
     def facts(self) -> Facts:
@@ -64,9 +86,10 @@ class Fuser:
                 self._add(done, statement, after)
             else:
                 done.append(self._inside(statement, after))
-        striped = formed(self, done, live) if self.settings.fuse else None
+        pieces = [part for piece in done for part in _parts(piece)]
+        striped = formed(self, pieces, live) if self.settings.fuse else None
         found: list[Statement] = []
-        for piece in striped or done:
+        for piece in striped or pieces:
             if isinstance(piece, Item):
                 inner = live | exposed(piece.loop.body)
                 found.append(replace(piece.loop, body=self.body(piece.loop.body, inner)))
@@ -95,12 +118,13 @@ class Fuser:
         tries = self.settings.fuse and not fresh.may_end_all
         for back in range(1, min(len(done), BACK) + 1 if tries else 1):
             earlier = done[-back]
-            if isinstance(earlier, Item):
-                if earlier.may_end_all:
-                    break
-                parts = self._merge(earlier, fresh, live, adjacent=back == 1)
-                if parts is not None:
-                    done[len(done) - back : len(done) - back + 1] = parts
+            members = _members(earlier)
+            if any(member.may_end_all for member in members):
+                break
+            if members:
+                fused = self._merge(earlier, fresh, live, adjacent=back == 1)
+                if fused is not None:
+                    done[len(done) - back] = fused
                     return
             if not self.may_pass(earlier, fresh):
                 break
@@ -110,55 +134,69 @@ class Fuser:
         """Whether a loop may be moved in front of what precedes it."""
         if isinstance(earlier, Fence):
             return False
-        if not isinstance(earlier, Item):
+        if not isinstance(earlier, Item | Split):
             return may_swap(self.ways, earlier, fresh.loop)
-        if shared_variables(self.ways, earlier.loop, fresh.loop, frozenset()):
-            return False
-        return independent(earlier.unit, fresh.unit, self.facts)
+        return all(
+            not shared_variables(self.ways, member.loop, fresh.loop, frozenset())
+            and independent(member.unit, fresh.unit, self.facts)
+            for member in _members(earlier)
+        )
 
     def verdict(self, a: Item, b: Item) -> Verdict:
         """The analysis' answer for two loops."""
         return compare(a.unit, b.unit, self.facts)
 
-    def _merge(self, a: Item, b: Item, live: Locals, adjacent: bool) -> list[Piece] | None:
+    def _merge(self, earlier: Piece, b: Item, live: Locals, adjacent: bool) -> Item | Split | None:
         """The two as one, in one or more parts; None where that is not right or does not pay."""
+        members = _members(earlier)
+        a = earlier.core if isinstance(earlier, Split) else members[0]
+        if not all(self._fits(member, b, live, adjacent) for member in members):
+            return None
+        same = all(same_bounds(member.loop, b.loop) for member in members)
+        why = profit.against_merging(a, b, same)
+        verdicts = [] if why else [self.verdict(member, b) for member in members]
+        if not all(map(_whole, verdicts, members)):
+            if self.settings.level != "disjoint" and len(members) == 1:
+                self.conditions.ask(a, b, self.facts)
+            return None
+        if not all(verdict.allowed(self.settings.level) for verdict in verdicts):
+            why = f"the setting level={self.settings.level} does not allow it"
+        if why:
+            self.pairs.kept(a, b, why, adjacent)
+            return None
+        self.pairs.fused(a, b, verdicts[-1], "one loop")
+        return self._as_one((*members, b), a, live)
+
+    def _fits(self, a: Item, b: Item, live: Locals, adjacent: bool) -> bool:
+        """Whether two loops have as many dims, bounds known before, and no variable in common."""
         if len(a.loop.dims) != len(b.loop.dims) or not (a.has_plain_bounds and b.has_plain_bounds):
-            return None
+            return False
         if a.part and b.part:
-            return None
+            return False
         variables = shared_variables(self.ways, a.loop, b.loop, live)
         if variables:
             name = self.ways.around.kernel.locals[min(variables)].name
             self.pairs.kept(a, b, f"`{name}` goes from one to the other", adjacent)
-            return None
-        same = same_bounds(a.loop, b.loop)
-        why = profit.against_merging(a, b, same)
-        verdict = None if why else self.verdict(a, b)
-        if verdict is not None and not _whole(verdict, a):
-            return None
-        if verdict is not None and not verdict.allowed(self.settings.level):
-            why = f"the setting level={self.settings.level} does not allow it"
-        if why or verdict is None:
-            self.pairs.kept(a, b, why, adjacent)
-            return None
-        self.pairs.fused(a, b, verdict, "one loop")
-        loops = merged(a.loop, b.loop, self.numbers)
-        if len(loops) == 1 and isinstance(loops[0], For):
-            return [replace(self._joined(a, b, loops[0], live), last=b.last)]
-        middle = _middle(loops, a)
-        parts: list[Piece] = []
-        for place, part in enumerate(loops):
-            assert isinstance(part, For)
-            piece = self._joined(a, b, part, live) if place == middle else self._part(part, live)
-            parts.append(replace(piece, part=True, last=b.last))
-        return parts
+        return not variables
+
+    def _as_one(self, members: tuple[Item, ...], before: Item, live: Locals) -> Item | Split:
+        """The fused loops; `before` is the core they had without the last one."""
+        last = members[-1]
+        parts = merged([member.loop for member in members], self.numbers)
+        core = replace(self._joined(before, last, parts.core, live), last=last.last)
+        if not (parts.before or parts.after):
+            return core
+        around = [
+            tuple(replace(self._part(part, live), part=True, last=last.last) for part in side)
+            for side in (parts.before, parts.after)
+        ]
+        return Split(members, around[0], replace(core, part=True), around[1])
 
     def _joined(self, a: Item, b: Item, loop: For, live: Locals) -> Item:
         """The fused loop: it carries what its parts carry, since they meet at distance 0 only."""
-        around = replace(self.ways.around.kernel, locals=tuple(self.numbers.locals))
-        self.ways.around = replace(self.ways.around, kernel=around)
+        self.note_variables()
         unit = unit_of(self.ways.around, loop, live)
-        if len(loop.dims) != len(a.loop.dims):
+        if len(loop.dims) != len(a.loop.dims) or len(loop.dims) != len(b.loop.dims):
             return item(self.ways, loop, live)
         parallel = a.parallel & b.parallel
         numbers = tuple(loop.dims[place].index for place in sorted(parallel))
@@ -166,18 +204,25 @@ class Fuser:
         vector = places.get(self.ways.vector(loop, numbers), -1)
         return made(self.ways, loop, unit, (parallel, a.separable & b.separable), vector)
 
-    def _part(self, part: For, live: Locals) -> Item:
+    def note_variables(self) -> None:
+        """What the planner knows of variables holds for those made since, too."""
         around = replace(self.ways.around.kernel, locals=tuple(self.numbers.locals))
         self.ways.around = replace(self.ways.around, kernel=around)
+
+    def _part(self, part: For, live: Locals) -> Item:
+        self.note_variables()
         return item(self.ways, part, live)
 
 
-def _middle(parts: tuple[Statement, ...], a: Item) -> int:
-    """Which of the parts is the fused one: it has the first loop's own number."""
-    own = a.loop.dims[0].index
-    return next(
-        k for k, part in enumerate(parts) if isinstance(part, For) and part.dims[0].index == own
-    )
+def _members(piece: Piece) -> tuple[Item, ...]:
+    """The loops that went into a piece, as far as they are to be looked at one by one."""
+    if isinstance(piece, Split):
+        return piece.members
+    return (piece,) if isinstance(piece, Item) else ()
+
+
+def _parts(piece: Piece) -> tuple[Item | Statement, ...]:
+    return piece.parts if isinstance(piece, Split) else (piece,)
 
 
 def _whole(found: Verdict, a: Item) -> bool:

@@ -5,18 +5,30 @@
                                      for i in [min(n, m), m): B(i)
 
 Right where all that A(i) and B(j) have in common has i = j.  Bounds that differ split the
-iterations, so that no element pays for a test.
+iterations, so that no element pays for a test: the loops have those in common which all of them
+have; before and after, each runs alone.
 """
 
 from __future__ import annotations
 
-from dataclasses import replace
+from collections.abc import Callable, Iterable, Sequence
+from dataclasses import dataclass, replace
+from functools import reduce
 
 from fusewright.ir import linear
 from fusewright.ir.expr import Expr, index
 from fusewright.ir.linear import at_least, at_most
 from fusewright.ir.loops.statements import Dim, For, Statement
 from fusewright.plan.loops.rename import Numbers, copied, reindexed
+
+
+@dataclass(frozen=True, slots=True)
+class Parts:
+    """What all loops have in common, as one loop, and what they run alone before and after it."""
+
+    before: tuple[For, ...]
+    core: For
+    after: tuple[For, ...]
 
 
 def same_bounds(a: For, b: For) -> bool:
@@ -28,34 +40,92 @@ def _equal(x: Dim, y: Dim) -> bool:
     return x.low is y.low and x.high is y.high
 
 
-def merged(a: For, b: For, numbers: Numbers) -> tuple[Statement, ...]:
-    """The two loops as one; with parts that only one of them has where the bounds differ."""
-    return _from(a, b, 0, numbers)
+def merged(loops: Sequence[For], numbers: Numbers) -> Parts:
+    """Loops of as many dims as one, with parts that only one of them has where bounds differ."""
+    return _from(loops, 0, numbers)
 
 
-def _from(a: For, b: For, depth: int, numbers: Numbers) -> tuple[Statement, ...]:
+def _from(loops: Sequence[For], depth: int, numbers: Numbers) -> Parts:
     """From a dim on; the dims further out are one already."""
-    if depth == len(a.dims):
-        return (*a.body, *b.body)
-    x, y = a.dims[depth], b.dims[depth]
-    inside = replace(b, body=reindexed(b.body, {y.index: index(x.index)}))
-    if _equal(x, y):
-        return (_loop(a, x, x.low, x.high, _from(a, inside, depth + 1, numbers)),)
-    low = at_least(x.low, y.low)
-    high = at_least(low, at_most(x.high, y.high))
-    parts: list[For] = []
-    for loop, dim, (begin, end) in (
-        (a, x, (x.low, at_most(x.high, low))), (b, y, (y.low, at_most(y.high, low))),
-    ):  # fmt: skip
-        if begin is not low:
-            parts.append(_alone(loop, depth, dim, begin, end, numbers))
-    parts.append(_loop(a, x, low, high, _from(a, inside, depth + 1, numbers)))
-    for loop, dim in ((a, x), (b, y)):
-        if not (dim.high is at_most(x.high, y.high) and x.low is y.low):
-            begin = at_least(dim.low, high)
-            parts.append(_alone(loop, depth, dim, begin, dim.high, numbers))
+    first, dims = loops[0], [loop.dims[depth] for loop in loops]
+    same = [loops[0]]
+    for loop, dim in zip(loops[1:], dims[1:], strict=True):
+        renamed = {dim.index: index(dims[0].index)}
+        same.append(_reindexed(loop, depth, renamed))
+    if all(_equal(dims[0], dim) for dim in dims[1:]):
+        body = _inside(same, depth + 1, numbers)
+        return Parts((), _loop(first, dims[0], dims[0].low, dims[0].high, body), ())
+    low = _furthest((dim.low for dim in dims), "imax")
+    least = _furthest((dim.high for dim in dims), "imin")
+    end = _furthest((low, least), "imax")
+    before = [
+        _alone(loop, depth, dim, dim.low, _furthest((dim.high, low), "imin"), numbers)
+        for loop, dim in zip(loops, dims, strict=True)
+        if not _reaches(dim.low, low)
+    ]
+    core = _loop(first, dims[0], low, end, _inside(same, depth + 1, numbers))
+    after = [
+        _alone(loop, depth, dim, _furthest((dim.low, end), "imax"), dim.high, numbers)
+        for loop, dim in zip(loops, dims, strict=True)
+        if not _reaches(end, dim.high)
+    ]
+    parts = (*before, core, *after)
     numbers.parts.update(part.dims[0].index for part in parts)
-    return tuple(parts)
+    return Parts(tuple(before), core, tuple(after))
+
+
+def _inside(loops: Sequence[For], depth: int, numbers: Numbers) -> tuple[Statement, ...]:
+    """The body of the loop that has the dims before this one."""
+    if depth == len(loops[0].dims):
+        return tuple(statement for loop in loops for statement in loop.body)
+    parts = _from(loops, depth, numbers)
+    return (*parts.before, parts.core, *parts.after)
+
+
+def _reindexed(loop: For, depth: int, renamed: dict[int, Expr]) -> For:
+    """The loop with another index for a dim, in its body and in the bounds further in."""
+    inner = replace(loop, dims=loop.dims[depth + 1 :])
+    if not inner.dims:
+        return replace(loop, body=reindexed(loop.body, renamed))
+    (fresh,) = reindexed((inner,), renamed)
+    assert isinstance(fresh, For)
+    return replace(fresh, dims=(*loop.dims[: depth + 1], *fresh.dims))
+
+
+_PICK: dict[str, Callable[[Expr, Expr], Expr]] = {"imax": at_least, "imin": at_most}
+
+
+def _furthest(bounds: Iterable[Expr], name: str) -> Expr:
+    """The greatest (imax) or least of the bounds, each that may be it named once."""
+    flat = [part for bound in bounds for part in _alternatives(bound, name)]
+    kept: list[Expr] = []
+    for bound in flat:
+        beaten = [_beats(other, bound, name) for other in kept]
+        if not any(beaten):
+            kept = [other for other in kept if not _beats(bound, other, name)]
+            kept.append(bound)
+    return reduce(_PICK[name], kept)
+
+
+def _beats(a: Expr, b: Expr, name: str) -> bool:
+    """Whether `a` is certainly at least as far as `b`."""
+    gap = linear.distance(a, b)
+    return gap is not None and (gap >= 0 if name == "imax" else gap <= 0)
+
+
+def _alternatives(bound: Expr, name: str) -> list[Expr]:
+    if bound.name != name:
+        return [bound]
+    return [part for arg in bound.args for part in _alternatives(arg, name)]
+
+
+def _reaches(a: Expr, b: Expr) -> bool:
+    """Whether a >= b is certain: one of what `a` is the greatest of is at least one of what `b`
+    is the least of.
+    """
+    return any(
+        _beats(x, y, "imax") for x in _alternatives(a, "imax") for y in _alternatives(b, "imin")
+    )
 
 
 def _loop(around: For, dim: Dim, low: Expr, high: Expr, body: tuple[Statement, ...]) -> For:

@@ -54,11 +54,6 @@ class Nest:
     folds: Folds
     is_folded: bool = False
 
-    @property
-    def fits_threads(self) -> bool:
-        """Whether threads can join what they have folded."""
-        return set(self.folds.values()) <= ON_THREADS
-
 
 def _has_order(loop: For) -> bool:
     """Whether it prints or checks: the first line, and the first index outside, come first."""
@@ -120,7 +115,8 @@ class Ways:
             self._report(replace(loop, dims=dims[:1]), nest, False, -1)
             fresh = self._loop(inner, live | exposed(loop.body), in_task)
             return replace(loop, dims=dims[:1], body=(fresh,))
-        threads = (first in free or bool(copied)) and not in_task and nest.fits_threads
+        threads = (first in free or bool(copied)) and not in_task
+        threads = threads and self._fits_threads(nest)
         if threads:
             self.threads.add(first)
             self.copies[first] = copied
@@ -139,7 +135,10 @@ class Ways:
         """What the analysis says of a loop."""
         unit = unit_of(self.around, loop, live)
         first = loop.dims[0].index
-        updated = None if loop.declared else folds(self.around.kernel, loop, live)
+        around = self.around
+        updated = None
+        if not loop.declared:
+            updated = folds(around.kernel, loop, live, around.reassociate, around.checked)
         inside = updated or {}
         if first in self.proved | self.ordered:
             return Nest(loop, unit, None, (first,) if first in self.proved else (), inside)
@@ -158,6 +157,13 @@ class Ways:
         collide |= {c.number for c in unit.carried}
         free = tuple(n for place, n in enumerate(indices) if place not in collide)
         return Nest(loop, unit, found, free, {})
+
+    def _fits_threads(self, nest: Nest) -> bool:
+        """Whether threads can join what they have folded."""
+        return not any(
+            kind not in ON_THREADS or number in self.around.checked
+            for number, kind in nest.folds.items()
+        )
 
     def _collected(self, nest: Nest) -> dict[int, str]:
         """The arrays that keep the iterations apart only by updates in any order, all that do."""

@@ -10,12 +10,15 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 from typing import Literal
 
+from fusewright.analysis.verdict import Condition
 from fusewright.base.source import Span
 from fusewright.ir.expr import Expr
 from fusewright.ir.loops.statements import NOWHERE, Kernel
 
 FAR = 64
 """Iterations between two that meet in strips, at most: a strip is many times as long."""
+CLOSE = 0.25
+"""A share of traffic below which a prediction may be wrong: such plans are measured."""
 Level = Literal["disjoint", "same", "dims", "shift", "overlap"]
 
 
@@ -45,7 +48,7 @@ class PairReport:
     """What became of two loops, one after the other: fused at a level on these loops, or why not.
 
     `nbytes` is what fusing saves in each iteration: elements that stay in registers or in a cache;
-    and it saves a launch.
+    and it saves a launch.  `when` says for which parameters (empty: for all).
     """
 
     first: Span
@@ -56,6 +59,7 @@ class PairReport:
     why: str = ""
     nbytes: int = 0
     form: str = ""
+    when: str = ""
 
 
 @dataclass(frozen=True, slots=True)
@@ -64,6 +68,9 @@ class LoopPlan:
     on threads what one iteration costs, in picoseconds; `gone` are dead buffers that need no
     memory.  `folds` says for such dims which variables are updated in any order, by what; `copies`
     for dims on threads the same of arrays, of which each thread gets one of its own.
+
+    With a `guard` it is right only where that holds; `otherwise` is what runs elsewhere.  `gain` is
+    the share of memory traffic that fusing is predicted to save.
     """
 
     kernel: Kernel
@@ -75,11 +82,25 @@ class LoopPlan:
     loops: tuple[LoopReport, ...] = ()
     pairs: tuple[PairReport, ...] = ()
     gone: frozenset[int] = frozenset()
+    guard: Condition | None = None
+    otherwise: LoopPlan | None = None
+    gain: float = 0.0
+
+    @property
+    def is_close(self) -> bool:
+        """Whether it is fused and predicted to be little faster for it."""
+        return self.gain < CLOSE and any(pair.fused for pair in self.pairs)
+
+    @property
+    def forms(self) -> tuple[LoopPlan, ...]:
+        """The plans of which one runs."""
+        return (self,) if self.otherwise is None else (self, self.otherwise)
 
 
 @dataclass(frozen=True, slots=True)
 class Settings:
-    """What a plan depends on besides the kernel: `threads` says that there may be several.
+    """What a plan depends on besides the kernel: `threads` says that there may be several,
+    `reassociate` that sums and products of floats may take any order.
 
     Strips have `elements` iterations, or `columns` where loops inside go over them again and again,
     or as many whole rows, between the two of `rows`, as `row_bytes` hold.
@@ -92,3 +113,4 @@ class Settings:
     columns: int = 1024
     rows: tuple[int, int] = (8, 64)
     row_bytes: int = 1 << 18
+    reassociate: bool = False

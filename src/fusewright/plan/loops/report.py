@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from dataclasses import dataclass, field
 
 from fusewright.analysis.explain import describe
@@ -16,20 +17,35 @@ from fusewright.plan.loops.plan import FAR, Level, PairReport
 
 @dataclass(slots=True)
 class Pairs:
-    """The reports, by the lines of the two loops; `reasons` makes them say why (which costs)."""
+    """The reports, by the lines of the two loops; `reasons` makes them say why (which costs).
+
+    `moved` are the bytes an iteration of the loops that fused would move apart.
+    """
 
     kernel: Kernel
     facts: Facts
     level: Level
     reasons: bool
     found: dict[tuple[Span, Span], PairReport] = field(default_factory=dict)
+    moved: int = 0
 
     def fused(self, a: Item, b: Item, verdict: Verdict, form: str, dim: str = "") -> None:
         """The two became one loop, or run in strips of one."""
         names = (dim,) if dim else tuple(d.name or f"i{d.index}" for d in b.loop.dims)
-        sizes = (self.kernel.buffers[n].dtype.itemsize for n in a.buffers & b.buffers)
+        shared = self._bytes(a.buffers & b.buffers)
+        self.moved += self._bytes(a.buffers) + self._bytes(b.buffers)
         key = (a.last, b.loop.span)
-        self.found[key] = PairReport(*key, True, verdict.level, names, "", sum(sizes), form)
+        self.found[key] = PairReport(*key, True, verdict.level, names, "", shared, form)
+
+    def _bytes(self, buffers: Iterable[int]) -> int:
+        """What an iteration moves of these arrays, one element each."""
+        return sum(self.kernel.buffers[number].dtype.itemsize for number in buffers)
+
+    @property
+    def gain(self) -> float:
+        """The share of what fused loops would move apart that they do not move as one."""
+        saved = sum(pair.nbytes for pair in self.found.values())
+        return saved / self.moved if self.moved else 0.0
 
     def kept(self, a: Item, b: Item, why: str, adjacent: bool = True) -> None:
         """The two stay apart; without a reason given the analysis is asked for one."""

@@ -5,10 +5,11 @@ written the next one finds in the cache.
     for e, b: B(e, b)   ->      for d, b in strip: A(d, b)
                                 for e, b in strip: B(e, b)
 
-Three forms.  *dims*: all that two loops have in common is met in the same iteration of the shared
+Four forms.  *dims*: all that two loops have in common is met in the same iteration of the shared
 dim; strips may run in any order.  *overlap*: the second loop reads what lies up to some iterations
 away; the first one computes that much beyond the strip's ends, twice in all.  *shift*: the second
-loop stays that many iterations behind, and strips run in order.
+loop stays that many iterations behind, and strips run in order.  *shift in blocks*: the same on
+threads (see `blocks`).
 
 Theorem (shift): if every pair of iterations x of A and y of B that meet has x <= y + s, then A on
 [t, t+S) before B on [t-s, t+S-s), strip after strip, runs every x before every y it meets.
@@ -29,14 +30,16 @@ from fusewright.ir.expr import Expr, const, index, typed_op
 from fusewright.ir.linear import at_least, at_most
 from fusewright.ir.loops.statements import Dim, For
 from fusewright.plan.loops import profit
+from fusewright.plan.loops.blocks import Cut, blocked, may_block
 from fusewright.plan.loops.exposed import Locals, exposed
 from fusewright.plan.loops.nests import Item, item, shared_variables
 from fusewright.plan.loops.plan import FAR, Settings
 
 if TYPE_CHECKING:
-    from fusewright.plan.loops.fuse import Fuser, Piece
+    from fusewright.ir.loops.statements import Statement
+    from fusewright.plan.loops.fuse import Fuser
 
-Form = Literal["dims", "overlap", "shift"]
+Form = Literal["dims", "overlap", "shift", "shift in blocks"]
 
 
 @dataclass(frozen=True, slots=True)
@@ -64,9 +67,9 @@ class Group:
     form: Form = "dims"
 
 
-def formed(fuser: Fuser, pieces: list[Piece], live: Locals) -> list[Piece]:
+def formed(fuser: Fuser, pieces: list[Item | Statement], live: Locals) -> list[Item | Statement]:
     """The pieces with neighbouring loops in strips where that is right and pays."""
-    found: list[Piece] = []
+    found: list[Item | Statement] = []
     group: Group | None = None
     for piece in pieces:
         if isinstance(piece, Item):
@@ -82,13 +85,13 @@ def formed(fuser: Fuser, pieces: list[Piece], live: Locals) -> list[Piece]:
     return found
 
 
-def _close(fuser: Fuser, group: Group | None, found: list[Piece], live: Locals) -> None:
+def _close(fuser: Fuser, group: Group | None, found: list[Item | Statement], live: Locals) -> None:
     if group is None:
         return
     if len(group.members) == 1:
         found.append(group.members[0])
     else:
-        found.append(_built(fuser, group, live))
+        found += _built(fuser, group, live)
 
 
 # -- joining ------------------------------------------------------------------------------------
@@ -210,10 +213,14 @@ def _form(fuser: Fuser, trial: Group, bounded: bool) -> Form | None:
         wanted = "overlap"
     else:
         wanted = "shift"
-    threads = fuser.settings.threads and all(m.on_threads for m in trial.members)
-    short = any(hull[0] is None for hull in trial.hulls.values())
-    if allowed < LEVELS.index(wanted) or (wanted == "shift" and (threads or short)):
+    if allowed < LEVELS.index(wanted):
         return None
+    if wanted == "shift":
+        if any(hull[0] is None for hull in trial.hulls.values()):
+            return None
+        if fuser.settings.threads and all(m.on_threads for m in trial.members):
+            ends = all(None not in hull for hull in trial.hulls.values())
+            return "shift in blocks" if ends and free and may_block(trial.members) else None
     if not free and fuser.settings.threads and any(m.on_threads for m in trial.members):
         return None  # strips in order would keep that loop from the threads
     return wanted
@@ -267,7 +274,7 @@ def _outermost(fuser: Fuser, trial: Group, form: Form) -> bool:
 def reaches(group: Group) -> list[tuple[int, int]]:
     """How far each member goes beyond a strip's ends (negative: it stays behind)."""
     count = len(group.members)
-    if group.form == "shift":
+    if group.form in ("shift", "shift in blocks"):
         behind = [0] * count
         for (k, m), (low, _) in sorted(group.hulls.items(), key=lambda item: item[0][1]):
             assert low is not None
@@ -282,27 +289,34 @@ def reaches(group: Group) -> list[tuple[int, int]]:
     return [(-a, b) for a, b in zip(left, right, strict=True)]
 
 
-def _built(fuser: Fuser, group: Group, live: Locals) -> For:
-    """The loop over strips."""
+def _built(fuser: Fuser, group: Group, live: Locals) -> list[Statement]:
+    """The loop over strips; with blocks, what runs before."""
     reach = reaches(group)
     dims = [m.loop.dims[p] for m, p in zip(group.members, group.places, strict=True)]
     size = _size(group, fuser.settings)
     begin = reduce(at_most, (linear.minus(d.low, a) for d, (a, _) in zip(dims, reach, strict=True)))
     end = reduce(at_least, (linear.minus(d.high, b) for d, (_, b) in zip(dims, reach, strict=True)))
+    bodies = [fuser.body(m.loop.body, live | exposed(m.loop.body)) for m in group.members]
+    if group.form == "shift in blocks":
+        first, last = (d.low for d in dims), (d.high for d in dims)
+        behind = [-a for a, _ in reach]
+        cut = Cut(reduce(at_most, first), reduce(at_least, last), size, behind)
+        return blocked(fuser, group.members, group.hulls, cut, bodies)
     number = fuser.numbers.index()
     start = linear.plus(begin, linear.times(index(number), size))
     body = []
-    for member, place, (a, b) in zip(group.members, group.places, reach, strict=True):
+    for member, place, (a, b), inner in zip(
+        group.members, group.places, reach, bodies, strict=True
+    ):
         old = member.loop.dims[place]
         low = at_least(linear.plus(start, a), old.low)
         high = at_most(linear.plus(linear.plus(start, size), b), old.high)
-        cut = replace(old, low=low, high=high)
-        inner = live | exposed(member.loop.body)
+        inside = replace(old, low=low, high=high)
         body.append(
             replace(
                 member.loop,
-                dims=(*member.loop.dims[:place], cut, *member.loop.dims[place + 1 :]),
-                body=fuser.body(member.loop.body, inner),
+                dims=(*member.loop.dims[:place], inside, *member.loop.dims[place + 1 :]),
+                body=inner,
             )
         )
     room = linear.plus(linear.minus(end, begin), linear.minus(size, 1))
@@ -314,7 +328,7 @@ def _built(fuser: Fuser, group: Group, live: Locals) -> For:
         fuser.ways.proved.add(number)
     else:
         fuser.ways.ordered.add(number)
-    return For((strip,), tuple(body), group.members[0].loop.span)
+    return [For((strip,), tuple(body), group.members[0].loop.span)]
 
 
 def _size(group: Group, settings: Settings) -> Expr:

@@ -43,7 +43,7 @@ ENDLESS = 1 << 21
 """Numbers of dims that stand for `while` loops."""
 EARLY_END = "an early end"
 ONE_TO_ONE = frozenset({"add", "subtract", "bitwise_and", "bitwise_or", "bitwise_xor", "multiply"})
-EXTREMES = frozenset({"minimum", "maximum", "imin", "imax"})
+EXTREMES = frozenset({"minimum", "maximum", "imin", "imax", "fmin", "fmax"})
 
 
 @dataclass(frozen=True, slots=True)
@@ -85,13 +85,20 @@ class Surroundings:
     homes: Homes
     names: Mapping[int, str] = field(default_factory=dict)
     facts: Facts = field(default_factory=Facts)
+    reassociate: bool = False
+    checked: Locals = frozenset()
 
     def name(self, buffer: int) -> str:
         return self.names.get(buffer, f"b{buffer}")
 
 
 def surroundings(
-    kernel: Kernel, names: Mapping[int, str], parameters: Mapping[int, str]
+    kernel: Kernel,
+    names: Mapping[int, str],
+    parameters: Mapping[int, str],
+    assumed: tuple[Expr, ...] = (),
+    reassociate: bool = False,
+    checked: Locals = frozenset(),
 ) -> Surroundings:
     """Gather what holds for the whole kernel."""
     counts: dict[int, int] = {}
@@ -114,8 +121,9 @@ def surroundings(
     roots = roots_of(kernel)
     alone = {n for n in roots.root if list(roots.root.values()).count(roots.root[n]) == 1}
     tables = {s.buffer for s in walk(kernel.body) if isinstance(s, Unique)} & alone
-    facts = Facts(unique=frozenset(tables), ranges=extents, names=_symbols(kernel, parameters))
-    return Surroundings(kernel, roots, values, Homes(kernel), names, facts)
+    names_ = _symbols(kernel, parameters)
+    facts = Facts(frozenset(tables), extents, names_, assumed=assumed)
+    return Surroundings(kernel, roots, values, Homes(kernel), names, facts, reassociate, checked)
 
 
 def _symbols(kernel: Kernel, parameters: Mapping[int, str]) -> tuple[tuple[Name, str], ...]:

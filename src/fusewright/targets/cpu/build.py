@@ -6,7 +6,9 @@ from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from contextvars import copy_context
 from dataclasses import replace
-from functools import lru_cache
+from functools import lru_cache, partial
+from queue import SimpleQueue
+from threading import Thread
 
 from fusewright.base.options import Options
 from fusewright.codegen.lower import lower
@@ -84,15 +86,45 @@ def _images(count: int, features: FeatureSet) -> Iterator[Submit]:
     if count < 2:
         yield lambda text, level: lambda: _image(text, features, level)
         return
-    # Imported here: it brings `logging` with it.
-    from concurrent.futures import ThreadPoolExecutor
-
-    with ThreadPoolExecutor(1, "fusewright-llvm") as thread:
-        yield (
-            lambda text, level: (
-                thread.submit(copy_context().run, _image, text, features, level).result
-            )
+    # Not `concurrent.futures`: it brings `logging` with it, and a lock that forks wait for.
+    jobs: SimpleQueue[Callable[[], None] | None] = SimpleQueue()
+    thread = Thread(target=_work, args=(jobs,), name="fusewright-llvm")
+    thread.start()
+    try:
+        yield lambda text, level: _promise(
+            jobs, partial(copy_context().run, _image, text, features, level)
         )
+    finally:
+        jobs.put(None)
+        thread.join()
+
+
+def _work(jobs: SimpleQueue[Callable[[], None] | None]) -> None:
+    while (job := jobs.get()) is not None:
+        job()
+
+
+def _promise(
+    jobs: SimpleQueue[Callable[[], None] | None], compute: Callable[[], Image]
+) -> Callable[[], Image]:
+    """Have it computed; what is returned waits for it, once."""
+    answer: SimpleQueue[tuple[Image | None, BaseException | None]] = SimpleQueue()
+
+    def job() -> None:
+        try:
+            answer.put((compute(), None))
+        except BaseException as error:  # noqa: BLE001 - it is raised where the result is wanted
+            answer.put((None, error))
+
+    def result() -> Image:
+        image, error = answer.get()
+        if error is not None:
+            raise error
+        assert image is not None
+        return image
+
+    jobs.put(job)
+    return result
 
 
 def _kernel(

@@ -82,10 +82,9 @@ def _spare(whole: Node) -> frozenset[int]:
     for number in range(len(whole.args)):
         leaf = whole.args[number]
         # The leaf: the step, this variable, the call.
-        if leaf.kind != LEAF or getrefcount(leaf) > 3 or not is_whole(leaf):
+        if leaf.kind != LEAF or getrefcount(whole.args[number]) > 3 or not is_whole(leaf):
             continue
-        memory = leaf.value[0]
-        # The memory: the leaf, this variable, the call.
-        if getrefcount(memory) <= 3:
+        # The memory: the leaf, the call.
+        if getrefcount(leaf.value[0]) <= 2:
             found.append(number)
     return frozenset(found)

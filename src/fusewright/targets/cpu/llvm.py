@@ -15,6 +15,7 @@ from typing import Any
 
 import llvmlite
 
+from fusewright.base import forks
 from fusewright.base.errors import InternalError
 
 CHECKED = ("0.46", "0.47", "0.48", "0.49", "0.50")
@@ -56,9 +57,7 @@ FUNCTIONS: dict[str, tuple[Any, tuple[Any, ...]]] = {
 _lock = threading.RLock()
 """Held while LLVM starts, and around what is too short to be worth another thread's while."""
 _library: Any = None
-os.register_at_fork(  # a fork must not fall into a call: the child would wait for it for ever
-    before=_lock.acquire, after_in_parent=_lock.release, after_in_child=_lock.release
-)
+forks.wait_for(forks.COMPILER, lambda: _lock if _lock.acquire(blocking=False) else None)
 
 
 def started() -> Any:

@@ -44,7 +44,9 @@ _SHOW = ctypes.CFUNCTYPE(None, ctypes.c_int64, ctypes.c_void_p)
 
 @dataclass(slots=True)
 class CompiledLoops:
-    """A kernel's code, ready to be called; `origin` and `seconds` say where it came from."""
+    """A kernel's code, ready to be called; `origin` and `seconds` say where it came from, `counts`
+    how often each of two forms has run.
+    """
 
     kernel: Kernel
     plan: LoopPlan
@@ -57,21 +59,23 @@ class CompiledLoops:
     spans: tuple[Span, ...] = ()
     encoders: tuple[Callable[[Any], int], ...] = ()
     address: int = 0
+    counts: Any = None
     places: dict[int, int] = field(default_factory=dict)
 
     def __post_init__(self) -> None:
         self.address = self.image.address("kernel")
+        self.counts = (ctypes.c_int64 * 2)()
         self.places = {number: place for place, number in enumerate(self.kernel.given)}
         self.encoders = tuple(partial(argument_word, dtype=dtype) for dtype in self.kernel.dtypes)
 
     @property
     def is_threaded(self) -> bool:
         """Whether it has loops that threads may share."""
-        return bool(self.plan.threads)
+        return any(form.threads for form in self.plan.forms)
 
     def needs(self, buffer: int) -> bool:
         """Whether a buffer must have memory; a dead one may have become registers."""
-        return buffer not in self.plan.gone
+        return any(buffer not in form.gone for form in self.plan.forms)
 
     def run(self, arrays: Sequence[Any], params: Sequence[Any], failed: Failed) -> None:
         """Run it on the arrays it is given, with a value for each parameter."""
@@ -113,6 +117,8 @@ class CompiledLoops:
             return address
         if word.what == "team":
             return team
+        if word.what == "counts":
+            return ctypes.addressof(self.counts)
         if word.what == "report":
             return ctypes.addressof(report)
         assert printer is not None
@@ -173,7 +179,8 @@ def settings_of(options: Options) -> Settings:
     """What plans depend on."""
     threads = options.threads or default_threads()
     level: Any = options.fuse_level
-    return Settings(options.fuse and not options.graph, level, threads > 1)
+    fuse = options.fuse and not options.graph
+    return Settings(fuse, level, threads > 1, reassociate=options.reassociate)
 
 
 Made = tuple[LoopPlan, LoopModule, Image]

@@ -1,0 +1,115 @@
+"""Fused or apart, where the prediction is close: both forms run on calls that have to be made
+anyway (the bits are the same), the faster one is kept, and the times are remembered on disk.
+
+What is faster depends on where the arrays lie; each class of sizes is measured apart.  Small
+arrays are not: there fusing saves launches, and a call is too short to be timed.
+"""
+
+from __future__ import annotations
+
+import pickle
+from collections.abc import Sequence
+from dataclasses import dataclass, field, replace
+from time import perf_counter
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from fusewright.base.options import Options
+from fusewright.ir.loops.interpret import Failed
+from fusewright.ir.loops.text import kernel_text
+from fusewright.kernels.specialise import Specialised
+from fusewright.runtime import cache as disk
+from fusewright.targets.cpu.compiled import disk_key
+from fusewright.targets.cpu.loops import CompiledLoops, obtain
+
+if TYPE_CHECKING:
+    from fusewright.kernels.kernel import Kernel
+
+NDArray = np.ndarray[Any, Any]
+SIZES = (1 << 18, 1 << 21, 1 << 25)
+"""Bytes of all arrays from which they lie further out: in a level-2 cache, the last one, memory."""
+ROUNDS = 3
+"""Timed calls of each form, after one that is not."""
+
+
+@dataclass(slots=True)
+class Trial:
+    """Two forms of a kernel, and what calls with arrays of at least `nbytes` took, in seconds."""
+
+    fused: CompiledLoops
+    options: Options
+    name: str
+    nbytes: int
+    times: tuple[list[float], list[float]] = field(default_factory=lambda: ([], []))
+    least: tuple[float, float] | None = None
+    _apart: CompiledLoops | None = None
+
+    @property
+    def apart(self) -> CompiledLoops:
+        """The form that is not fused, made when it is needed."""
+        if self._apart is None:
+            self._apart = obtain(self.fused.kernel, replace(self.options, fuse=False))
+        return self._apart
+
+    @property
+    def chosen(self) -> CompiledLoops | None:
+        """The faster form; None while that is not known."""
+        if self.least is None:
+            return None
+        return self.fused if self.least[0] <= self.least[1] else self.apart
+
+    def run(
+        self, arrays: Sequence[Any], params: Sequence[Any], failed: Failed
+    ) -> CompiledLoops | None:
+        """Run the form whose turn it is, or the faster one; that one, where it is known."""
+        code = self.chosen
+        if code is not None:
+            code.run(arrays, params, failed)
+            return code
+        fused, apart = self.times
+        is_apart = len(apart) < len(fused)
+        code = self.apart if is_apart else self.fused
+        begin = perf_counter()
+        code.run(arrays, params, failed)
+        (apart if is_apart else fused).append(perf_counter() - begin)
+        if len(apart) > ROUNDS:
+            self.least = (min(fused[1:]), min(apart[1:]))
+            disk.put(self.name, pickle.dumps(self.least, protocol=5))
+        return None
+
+
+def trial_of(
+    kernel: Kernel[Any, Any],
+    found: Specialised,
+    code: CompiledLoops,
+    arrays: Sequence[NDArray],
+    options: Options,
+) -> Trial | None:
+    """What is known, or to be found out, about calls with arrays of this size; None where there is
+    nothing to choose.
+    """
+    total = sum(array.nbytes for array in arrays)
+    least = max((size for size in SIZES if size <= total), default=0)
+    asked = options.measure and options.fuse and not options.reassociate and kernel.fuse is None
+    if not (asked and least) or code.module.checks or code.module.prints:
+        return None
+    trial: Trial | None = found.trials.get((code.address, least))
+    if trial is None:
+        key = ("measured", kernel_text(code.kernel), code.features, code.settings, least)
+        name = disk_key(key)
+        trial = Trial(code, options, name, least, least=_remembered(name))
+        found.trials[code.address, least] = trial
+    return trial
+
+
+def _remembered(name: str) -> tuple[float, float] | None:
+    """The times on disk."""
+    data = disk.get(name)
+    if data is None:
+        return None
+    try:
+        fused, apart = pickle.loads(data)
+        return (float(fused), float(apart))
+    except Exception:  # noqa: BLE001 - whatever a damaged file makes pickle raise
+        return None

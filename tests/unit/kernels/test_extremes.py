@@ -1,0 +1,64 @@
+"""Minima and maxima of floats run in vectors, and are what CPython gives: the sign of a zero and
+numbers that are none included.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+import pytest
+from tests.kernel_runs import same_as_cpython
+from tests.unit.kernels import extreme_kernels
+
+import fusewright as fw
+
+NAN, INF = float("nan"), float("inf")
+R = np.random.default_rng(6)
+NUMBERS = R.normal(size=83)
+MIXED = R.choice([0.0, -0.0, 1.0, -1.0, NAN, INF, -INF], size=83)
+ARRAYS: dict[str, Any] = {
+    "numbers": NUMBERS,
+    "none": NUMBERS[:0],
+    "one": NUMBERS[:1],
+    "below zero": -abs(NUMBERS),
+    "zeros": R.choice([0.0, -0.0], size=83),
+    "zeros and below": np.minimum(R.choice([0.0, -0.0], size=83), NUMBERS) * (NUMBERS > 0.5),
+    "none of them a number": np.full(40, NAN),
+    "some not": np.where(NUMBERS > 1.0, NAN, NUMBERS),
+    "mixed": MIXED,
+    "without end": np.full(40, -INF),
+}
+STARTS = (0.0, -0.0, -5.0, 5.0, NAN, -INF, INF)
+VECTORS = ("greatest", "least", "both", "numpy_greatest", "numpy_least", "of_a_matrix")
+
+
+@pytest.mark.parametrize("dtype", [np.float64, np.float32])
+@pytest.mark.parametrize("array", ARRAYS)
+@pytest.mark.parametrize("name", [*VECTORS, "swapped", "with_place"])
+def test_as_in_cpython(name: str, array: str, dtype: Any) -> None:
+    kernel = getattr(extreme_kernels, name)
+    values = ARRAYS[array].astype(dtype)
+    for start in STARTS:
+        wanted = kernel.__wrapped__(values, dtype(start))
+        for threads in (1, 2):
+            with fw.options(threads=threads):
+                found = kernel(values, dtype(start))
+            for x, y in zip(np.atleast_1d(found), np.atleast_1d(wanted), strict=True):
+                same = x.tobytes() == y.tobytes() or (x != x and y != y)
+                assert same, (start, found, wanted)
+
+
+@pytest.mark.parametrize("name", VECTORS)
+def test_they_run_in_vectors(name: str) -> None:
+    kernel = fw.kernel(getattr(extreme_kernels, name).__wrapped__)
+    same_as_cpython(kernel, np.where(NUMBERS > 1.0, NAN, NUMBERS), np.float64(0.1))
+    first = kernel.explain().codes[0].loops[0]
+    assert first.vectors, str(kernel.explain())
+
+
+def test_what_keeps_its_order() -> None:
+    for name in ("swapped", "with_place"):
+        kernel = fw.kernel(getattr(extreme_kernels, name).__wrapped__)
+        kernel(NUMBERS, np.float64(0.0))
+        assert kernel.stats.parallel_loops == 0
