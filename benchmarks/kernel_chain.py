@@ -1,5 +1,6 @@
 """Chains of loop kernels on lazy arrays: five element-wise kernels through four temporaries, which
-die or live on, against the loop fused by hand in C and for Numba; a chain of 200 kernels.
+die or live on, against the loop fused by hand in C and for Numba; what recording a known sequence
+of calls costs, and its flush; a chain of 200 kernels.
 
 The C loop is compiled here by gcc (-O3 -march=native -ffp-contract=off), where there is one.
 """
@@ -23,6 +24,7 @@ from report import Report, Section, start
 
 import fusewright as fw
 import fusewright.numpy as fnp
+from fusewright.targets.cpu import background
 
 LARGE, SMALL, LONG = 1 << 22, 10, 200
 MOST_RATIO, MOST_SMALL, MOST_COMPILE = 1.15, 15e-6, 3.0
@@ -52,6 +54,29 @@ def subtract_scaled(a: Any, b: Any, out: Any, scale: float) -> None:
 def square(a: Any, out: Any) -> None:
     for i in range(a.shape[0]):
         out[i] = a[i] * a[i] + 1.0
+
+
+@fw.kernel
+def running(a: Any, out: Any, by: float) -> None:
+    for i in range(1, a.shape[0]):
+        out[i] = by * out[i - 1] + a[i]
+
+
+@fw.kernel
+def halvings(a: Any, out: Any) -> None:
+    for i in range(a.shape[0]):
+        v = a[i]
+        while v > 1.0:
+            v = v * 0.5
+        out[i] = v
+
+
+@fw.kernel
+def inner(a: Any, b: Any) -> Any:
+    s = 0.0
+    for i in range(a.shape[0]):
+        s += a[i] * b[i]
+    return s
 
 
 @fw.kernel
@@ -201,6 +226,126 @@ def small(report: Report, section: Section) -> None:
     report.claim("flush", "≤ 8 µs", f"{flushed * 1e6:.1f} µs", flushed <= MOST_FLUSH)
 
 
+class Sequences:
+    """Programs of a few calls each; `number` is another one in every step."""
+
+    def __init__(self) -> None:
+        host = [np.random.default_rng(k).random(SMALL) for k in range(6)]
+        self.host = [x.copy() for x in host]
+        self.lazy = [fw.asarray(x) for x in host]
+        self.number = 0.0
+
+    def element_wise(self, arrays: list[Any]) -> None:
+        a, b, c, d, e, out = arrays
+        add(a, b, c)
+        square(c, d)
+        subtract_scaled(d, b, e, 2.0)
+        multiply(e, a, d)
+        divide(d, a, out)
+
+    def new_numbers(self, arrays: list[Any]) -> None:
+        a, b, c, d, e, out = arrays
+        self.number += 1.0
+        subtract_scaled(a, b, c, self.number)
+        subtract_scaled(c, b, d, 0.5)
+        subtract_scaled(d, b, e, self.number - 2.0)
+        subtract_scaled(e, b, c, 0.25)
+        subtract_scaled(c, b, out, self.number)
+
+    def with_statements(self, arrays: list[Any]) -> None:
+        a, b, c, d, _, out = arrays
+        add(a, b, c)
+        v = c * 2.0 + 1.0
+        square(v, d)
+        add(d - a, v, out)
+
+    def carried(self, arrays: list[Any]) -> None:
+        a, _, c, d, e, out = arrays
+        self.number += 1.0
+        running(a, c, self.number)
+        running(c, d, 0.5)
+        running(d, e, 0.25)
+        running(e, c, 0.5)
+        running(c, out, self.number)
+
+    def contracted(self, arrays: list[Any]) -> None:
+        a, _, c, d, e, out = arrays
+        halvings(a, c)
+        halvings(c, d)
+        halvings(d, e)
+        halvings(e, out)
+
+    def carried_with_statements(self, arrays: list[Any]) -> None:
+        a, b, c, d, e, out = arrays
+        add(a, b, c)
+        running(c, d, 0.5)
+        square(d, e)
+        running(e - a, out, 0.5)
+
+    def numbers_handed_on(self, arrays: list[Any]) -> None:
+        a, b, _, _, _, out = arrays
+        running(a, out, inner(a, b))
+
+
+SEQUENCES = (
+    ("element by element", "element_wise", 5),
+    ("element by element, new numbers each time", "new_numbers", 5),
+    ("element by element, with array statements", "with_statements", 3),
+    ("loops that carry values, new numbers each time", "carried", 5),
+    ("loops that carry values, with array statements", "carried_with_statements", 4),
+    ("kernels whose temporaries become registers", "contracted", 4),
+    ("a sum, handed on as a number", "numbers_handed_on", 2),
+)
+
+
+def sequences(report: Report) -> None:
+    """Recording a known sequence of calls and its flush, each timed by itself."""
+    section = report.section(
+        "Known sequences at N = 10 (µs), least of many", "calls", "a kernel", "the flush"
+    )
+    rounds = 2000 if report.quick else 5000
+    for words, name, kernels in SEQUENCES:
+        for lent in (False, True):
+            program = Sequences()
+            body = getattr(program, name)
+            arrays = program.host if lent else program.lazy
+            if lent and name in ("with_statements", "carried_with_statements"):
+                continue  # a statement on NumPy's arrays is NumPy's
+
+            record, flush = timed(body, arrays, lent, rounds)
+            each = record / kernels
+            where = f"{words}: NumPy arrays in fw.lazy()" if lent else words
+            section.add(where, f"{each * 1e6:.2f}", f"{flush * 1e6:.2f}")
+            good = each <= MOST_RECORD and flush <= MOST_FLUSH
+            report.claim(
+                f"recorded kernel, flush: {where}", "≤ 1.5 µs, ≤ 8 µs",
+                f"{each * 1e6:.2f} µs, {flush * 1e6:.2f} µs", good,
+            )  # fmt: skip
+
+
+def timed(
+    body: Callable[[list[Any]], None], arrays: list[Any], lent: bool, rounds: int
+) -> tuple[float, float]:
+    """The least time to record a sequence, and the least to compute what it gives."""
+    record = flush = float("inf")
+    for turn in range(rounds):
+        if turn == rounds // 4:
+            background.wait()
+        block = fw.lazy()
+        if lent:
+            block.__enter__()
+        start = time.perf_counter()
+        body(arrays)
+        recorded = time.perf_counter()
+        if lent:
+            block.__exit__(None, None, None)
+        else:
+            fw.evaluate(arrays[-1])
+        done = time.perf_counter()
+        record, flush = min(record, recorded - start), min(flush, done - recorded)
+    return record, flush
+
+
 def long(report: Report, section: Section) -> None:
     """200 kernels that nobody has seen before, each reading what the last one wrote."""
     x, y = (np.random.default_rng(1).random(1000) for _ in range(2))
@@ -229,6 +374,7 @@ def main() -> int:
         large(report, pairs, folder)
     costs = report.section("Costs (µs), least of many", "what", "µs")
     small(report, costs)
+    sequences(report)
     long(report, costs)
     return report.finish()
 

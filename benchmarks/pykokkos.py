@@ -1,13 +1,16 @@
 """PyKokkos programs on the bridge: what a launch costs, five element-wise kernels through four
 temporaries, and the first call of a kernel nobody has seen.
 
-The loop fused by hand in C runs in the same process.  PyKokkos' own figures were measured on a
-machine of the same kind (2 AVX-512 cores, Kokkos 4.6.01 with OpenMP, one thread) and are cited:
-it needs a C++ compiler and a build of Kokkos.
+The loop fused by hand in C runs in the same process.  `FUSEWRIGHT_PYKOKKOS_PYTHON` names an
+interpreter that has PyKokkos (it needs a C++ compiler and a build of Kokkos): it runs the same
+programs on one thread (`pykokkos_peer.py`), just before ours.  The cited figures were measured on a
+machine of the same kind (2 AVX-512 cores, Kokkos 4.6.01 with OpenMP, one thread).
 """
 
 from __future__ import annotations
 
+import json
+import os
 import subprocess
 import sys
 import tempfile
@@ -96,9 +99,35 @@ class Chain:
         fw.evaluate(self.out.array)
 
 
+def measured() -> dict[str, float]:
+    """PyKokkos' figures, measured here and now; none where no interpreter is named."""
+    python = os.environ.get("FUSEWRIGHT_PYKOKKOS_PYTHON")
+    if not python:
+        return {}
+    folder = Path(tempfile.gettempdir()) / "fusewright-pykokkos-peer"
+    folder.mkdir(exist_ok=True)  # It stays: the next run finds what was compiled.
+    path = f"{Path(python).parent}{os.pathsep}{os.environ.get('PATH', '')}"
+    done = subprocess.run(
+        [python, "-P", str(Path(__file__).with_name("pykokkos_peer.py"))],
+        cwd=folder, env={**os.environ, "PATH": path, "OMP_NUM_THREADS": "1"},
+        capture_output=True, text=True, check=False,  # Kokkos objects to how views die at exit.
+    )  # fmt: skip
+    lines = [line for line in done.stdout.splitlines() if line.startswith("{")]
+    if not lines:
+        raise RuntimeError(f"PyKokkos measured nothing: {done.stderr[-500:]}")
+    found: dict[str, float] = json.loads(lines[-1])
+    return found
+
+
+PEER: dict[str, float] = {}
+
+
 def row(section: Section, name: str, ours: float, hand: str = "") -> None:
     """Our figure beside PyKokkos'."""
-    section.add(name, f"{ours:.2f}", f"{CITED[name]:.1f}", f"{CITED[name] / ours:.0f}x", hand)
+    theirs = PEER.get(name)
+    here = "" if theirs is None else f"{theirs:.1f}"
+    ratio = (theirs or CITED[name]) / ours
+    section.add(name, f"{ours:.2f}", here, f"{CITED[name]:.1f}", f"{ratio:.0f}x", hand)
 
 
 def launches(report: Report, section: Section) -> None:
@@ -193,9 +222,13 @@ def first_calls(report: Report, section: Section) -> None:
 def main() -> int:
     report = start("pykokkos", __doc__ or "")
     section = report.section(
-        "Least of many (µs, or as it says)", "what", "ours", "PyKokkos, cited", "ratio", ""
-    )
+        "Least of many (µs, or as it says)", "what", "ours", "PyKokkos here", "PyKokkos, cited",
+        "ratio", "",
+    )  # fmt: skip
     began = time.perf_counter()
+    PEER.update(measured())
+    if not PEER:
+        report.notes.append("PyKokkos was not run here: ratios are to the cited figures")
     launches(report, section)
     large(report, section)
     first_calls(report, section)

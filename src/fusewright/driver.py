@@ -61,9 +61,8 @@ def _unfused(pending: Sequence[Node]) -> None:
 def _evaluate(pending: Sequence[Node], structure: bytes | None = None) -> None:
     options = current()
     try:
-        step = None if listeners else direct.step_of(pending)
-        if step is not None:
-            direct.run(step, pending, by_numpy_once)
+        pending = pending if listeners else _without_steps(pending)
+        if not pending:
             return
         if _is_interpreted(options) and interpret(pending, structure, by_numpy_once, _alone):
             return
@@ -86,6 +85,25 @@ def _evaluate(pending: Sequence[Node], structure: bytes | None = None) -> None:
         if internal is None:
             raise
         raise internal from error
+
+
+def _without_steps(pending: Sequence[Node]) -> Sequence[Node]:
+    """Run the calls of kernels that a request needs, and the step that gives all of it; what is
+    left.
+    """
+    steps = direct.in_place_steps(pending)
+    for whole, parts in steps.items():
+        operands = [arg for arg in whole.args if arg.kind not in (graph.LEAF, graph.SCALAR)]
+        if operands and not native.compute(*operands):
+            evaluate(operands)
+        direct.run(whole, [part for part in parts if part.kind == graph.PART], by_numpy_once)
+    if steps:
+        pending = [node for node in pending if node.kind != graph.LEAF]
+    step = direct.step_of(pending) if pending else None
+    if step is None:
+        return pending
+    direct.run(step, pending, by_numpy_once)
+    return ()
 
 
 def _is_interpreted(options: Options) -> bool:
@@ -112,7 +130,10 @@ def by_numpy_once(node: Node, operands: list[Any]) -> Any:
     """What a node means to NumPy; several results stay with the node until all are asked for."""
     result = by_numpy(node, operands)
     if isinstance(result, tuple):
-        node.value, node.args = Known(result), ()
+        if not isinstance(node.value, graph.InPlace):
+            node.value = Known(result)
+        if all(each is not None for each in result):
+            node.args = ()  # else it runs once more when the rest is asked for
     return result
 
 

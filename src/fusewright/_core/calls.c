@@ -3,19 +3,10 @@
    A Recorder knows what one kind of call records: which arguments it takes, the nodes it appends to
    the pending list, and which arguments get new values.  A call of another kind is left alone. */
 
-#include "core.h"
+#include "groups.h"
 #include <structmember.h>
 
-#define MOST_ARGUMENTS 32
 #define MOST_VALUES 512
-
-enum { ARRAY, FLOAT, INTEGER, FIXED, LAZY, FORMS };
-
-typedef struct {
-    int form, slot; /* where its value stands, or -1 where it is not needed */
-    int dtype, flags;
-    PyObject *shape; /* of a fixed integer its value; borrowed */
-} Argument;
 
 typedef struct {
     int kind, dtype, count, first; /* operands are `operand[first]` and those that follow */
@@ -25,6 +16,7 @@ typedef struct {
 typedef struct {
     PyObject_HEAD
     PyObject *options, *guards, *cells, *arguments, *constants, *steps, *writes;
+    Deferral *deferral; /* NULL: the call records the steps */
     long long calls;
     int count, values, made, written; /* arguments, all values, steps, writes */
     Argument argument[MOST_ARGUMENTS];
@@ -53,7 +45,8 @@ static int holds(Recorder *recorder)
     return 1;
 }
 
-static int fits(Argument *argument, PyObject *given)
+/* `lent`: it is a NumPy array's handle, which only kernels of this block see. */
+static int fits(Argument *argument, PyObject *given, int lent)
 {
     int overflow;
     switch (argument->form) {
@@ -73,17 +66,17 @@ static int fits(Argument *argument, PyObject *given)
     Node *node = handle->node;
     if (node == NULL || node->dtype != argument->dtype)
         return 0;
-    if (node->kind == LEAF && (leaf_memory(node) == NULL || leaf_memory(node)->external))
+    if (node->kind == LEAF && (leaf_memory(node) == NULL || (leaf_memory(node)->external && !lent)))
         return 0;
     return argument->form == LAZY
            || (handle->flags == argument->flags && same_shape(node->shape, argument->shape));
 }
 
-static int all_fit(Recorder *recorder, PyObject *const *given)
+static int all_fit(Recorder *recorder, PyObject *const *given, const char *lent)
 {
     for (int i = 0; i < recorder->count; i++) {
         Argument *argument = &recorder->argument[i];
-        if (!fits(argument, given[i]))
+        if (!fits(argument, given[i], lent[i]))
             return 0;
         for (int k = 0; k < i && argument->form == ARRAY; k++)
             if (recorder->argument[k].form == ARRAY
@@ -123,15 +116,16 @@ static Node *step_node(Recorder *recorder, Step *step, Node **values)
     return node;
 }
 
-/* 1 done, 0 another kind of call, -1 an error; nothing is written then. */
-static int record_call(Recorder *recorder, PyObject *const *given, Py_ssize_t count)
+/* Memory that others can write becomes nobody's value: Python copies it. */
+static int may_hold(Node *value)
 {
-    int threads, made = 0;
-    if (count != recorder->count || !all_fit(recorder, given) || !holds(recorder))
-        return PyErr_Occurred() ? -1 : 0;
-    int ready = options_allow(recorder->options, &threads);
-    if (ready <= 0)
-        return ready;
+    return value->kind != LEAF || leaf_memory(value) == NULL || !leaf_memory(value)->external;
+}
+
+/* 1 done, 0 another kind of call, -1 an error; nothing is written then. */
+static int record_steps(Recorder *recorder, PyObject *const *given)
+{
+    int made = 0, done = 1;
     Node *values[MOST_VALUES] = {NULL};
     Py_ssize_t constants = PyTuple_GET_SIZE(recorder->constants);
     int first = recorder->values - recorder->made, failed = 0;
@@ -144,17 +138,48 @@ static int record_call(Recorder *recorder, PyObject *const *given, Py_ssize_t co
         values[first - constants + i] = (Node *)Py_NewRef(PyTuple_GET_ITEM(recorder->constants, i));
     for (; made < recorder->made && !failed; made++)
         failed = (values[first + made] = step_node(recorder, &recorder->step[made], values)) == NULL;
-    for (int i = 0; i < recorder->written && !failed; i++) {
-        Handle *handle = (Handle *)given[recorder->array[i]];
-        Py_XSETREF(handle->node, (Node *)Py_NewRef(values[recorder->fresh[i]]));
-    }
+    for (int i = 0; i < recorder->written && !failed; i++)
+        done &= may_hold(values[recorder->fresh[i]]);
+    for (int i = 0; i < recorder->written && !failed && done; i++)
+        failed = handle_write((Handle *)given[recorder->array[i]], values[recorder->fresh[i]]) < 0;
     for (int i = 0; i < recorder->values; i++)
         Py_XDECREF(values[i]);
-    recorder->calls += !failed;
-    return failed ? -1 : 1;
+    return failed ? -1 : done;
 }
 
-/* record_call(recorders, arguments): whether one of them knew the call. */
+/* What the call returns; NULL, without an error, for another kind of call. */
+static PyObject *record_call(Recorder *recorder, PyObject *const *given, const char *lent,
+                             Py_ssize_t count)
+{
+    int threads;
+    if (count != recorder->count || !all_fit(recorder, given, lent) || !holds(recorder)
+        || options_allow(recorder->options, &threads) <= 0)
+        return NULL;
+    PyObject *result = NULL;
+    if (recorder->deferral != NULL)
+        result = defer_call(recorder->deferral, recorder->argument, given);
+    else if (record_steps(recorder, given) > 0)
+        result = Py_NewRef(Py_None);
+    recorder->calls += result != NULL;
+    return result;
+}
+
+/* The arguments, held, with handles in the place of NumPy's arrays; how many were found before one
+   that Python has to lend. */
+static Py_ssize_t borrow(PyObject *const *given, Py_ssize_t count, PyObject **handles, char *lent)
+{
+    Py_ssize_t found = 0;
+    for (; found < count; found++) {
+        lent[found] = (char)is_numpy_array(given[found]);
+        PyObject *handle = lent[found] ? lend(given[found]) : given[found];
+        if (handle == NULL)
+            break;
+        handles[found] = Py_NewRef(handle); /* what runs meanwhile may end the block */
+    }
+    return found;
+}
+
+/* record_call(recorders, arguments): what the call returns; NotImplemented if none of them knew it. */
 static PyObject *record_call_method(PyObject *module, PyObject *const *given, Py_ssize_t count)
 {
     (void)module;
@@ -162,27 +187,39 @@ static PyObject *record_call_method(PyObject *module, PyObject *const *given, Py
         PyErr_SetString(PyExc_TypeError, "record_call takes two tuples");
         return NULL;
     }
-    PyObject *recorders = Py_NewRef(given[0]), *arguments = given[1];
-    int done = 0;
+    PyObject *recorders = Py_NewRef(given[0]), *done = NULL;
+    PyObject *const *arguments = &PyTuple_GET_ITEM(given[1], 0), *handles[MOST_ARGUMENTS];
+    Py_ssize_t many = PyTuple_GET_SIZE(given[1]);
+    char lent[MOST_ARGUMENTS] = {0};
+    Py_ssize_t held = 0;
     Lock *lock = evaluation_begins(); /* no write between what it reads and what it writes */
-    for (Py_ssize_t i = 0; i < PyTuple_GET_SIZE(recorders) && done == 0; i++) {
+    int known = many <= MOST_ARGUMENTS;
+    if (known && is_lending()) {
+        held = borrow(arguments, many, handles, lent);
+        known = held == many;
+        arguments = handles;
+    }
+    for (Py_ssize_t i = 0; i < PyTuple_GET_SIZE(recorders) && done == NULL && known; i++) {
         PyObject *each = PyTuple_GET_ITEM(recorders, i);
-        if (!Py_IS_TYPE(each, &RecorderType)) {
-            PyErr_SetString(PyExc_TypeError, "only a Recorder records calls");
-            done = -1;
-        }
+        if (Py_IS_TYPE(each, &RecorderType))
+            done = record_call((Recorder *)each, arguments, lent, many);
         else
-            done = record_call((Recorder *)each, &PyTuple_GET_ITEM(arguments, 0),
-                               PyTuple_GET_SIZE(arguments));
+            PyErr_SetString(PyExc_TypeError, "only a Recorder records calls");
+        if (PyErr_Occurred())
+            break;
     }
     evaluation_ends(lock);
+    while (held > 0)
+        Py_DECREF(handles[--held]);
     Py_DECREF(recorders);
-    return done < 0 ? NULL : PyBool_FromLong(done);
+    if (done == NULL && !PyErr_Occurred())
+        done = Py_NewRef(Py_NotImplemented);
+    return done;
 }
 
 PyMethodDef call_methods[] = {
     {"record_call", (PyCFunction)(void (*)(void))record_call_method, METH_FASTCALL,
-     "Record a call like an earlier one; whether that was possible."},
+     "Record a call like an earlier one; NotImplemented where none was."},
     {NULL},
 };
 
@@ -302,16 +339,30 @@ static int sound_guards(PyObject *guards, PyTypeObject *type, Py_ssize_t least, 
     return 1;
 }
 
-/* Recorder(options, guards, cells, arguments, inputs, constants, steps, writes); `inputs` values
-   come from arguments. */
+/* Positions that a deferral takes arguments from. */
+static int takes_arrays(Recorder *recorder, Deferral *deferral)
+{
+    for (int i = 0; i < deferral->arrays; i++)
+        if (deferral->array[i] >= recorder->count
+            || recorder->argument[deferral->array[i]].form != ARRAY)
+            return 0;
+    for (int i = 0; i < deferral->numbers; i++)
+        if (deferral->number[i] >= recorder->count
+            || recorder->argument[deferral->number[i]].form == ARRAY)
+            return 0;
+    return 1;
+}
+
+/* Recorder(options, guards, cells, arguments, inputs, constants, steps, writes, deferral=None);
+   `inputs` values come from arguments. */
 static PyObject *recorder_make(PyTypeObject *type, PyObject *given, PyObject *names)
 {
     (void)names;
-    PyObject *options, *guards, *cells, *arguments, *constants, *steps, *writes;
+    PyObject *options, *guards, *cells, *arguments, *constants, *steps, *writes, *deferral = NULL;
     int inputs;
-    if (!PyArg_ParseTuple(given, "OO!O!O!iO!O!O!", &options, &PyTuple_Type, &guards, &PyTuple_Type,
+    if (!PyArg_ParseTuple(given, "OO!O!O!iO!O!O!|O!", &options, &PyTuple_Type, &guards, &PyTuple_Type,
                           &cells, &PyTuple_Type, &arguments, &inputs, &PyTuple_Type, &constants,
-                          &PyTuple_Type, &steps, &PyTuple_Type, &writes))
+                          &PyTuple_Type, &steps, &PyTuple_Type, &writes, &DeferralType, &deferral))
         return NULL;
     Py_ssize_t values = inputs + PyTuple_GET_SIZE(constants) + PyTuple_GET_SIZE(steps);
     if (PyTuple_GET_SIZE(arguments) > MOST_ARGUMENTS || PyTuple_GET_SIZE(writes) > MOST_ARGUMENTS
@@ -334,8 +385,13 @@ static PyObject *recorder_make(PyTypeObject *type, PyObject *given, PyObject *na
     recorder->made = (int)PyTuple_GET_SIZE(steps);
     recorder->written = (int)PyTuple_GET_SIZE(writes);
     recorder->values = (int)values;
+    recorder->deferral = (Deferral *)Py_XNewRef(deferral);
     if (take_all(recorder, inputs) < 0)
         Py_CLEAR(recorder);
+    else if (deferral != NULL && !takes_arrays(recorder, recorder->deferral)) {
+        wrong("not a call to defer");
+        Py_CLEAR(recorder);
+    }
     return (PyObject *)recorder;
 }
 
@@ -349,6 +405,7 @@ static int recorder_traverse(PyObject *self, visitproc visit, void *arg)
     Py_VISIT(recorder->constants);
     Py_VISIT(recorder->steps);
     Py_VISIT(recorder->writes);
+    Py_VISIT(recorder->deferral);
     return 0;
 }
 
@@ -363,6 +420,7 @@ static void recorder_dealloc(PyObject *self)
     Py_CLEAR(recorder->constants);
     Py_CLEAR(recorder->steps);
     Py_CLEAR(recorder->writes);
+    Py_CLEAR(recorder->deferral);
     PyMem_Free(recorder->step);
     PyMem_Free(recorder->operand);
     Py_TYPE(self)->tp_free(self);

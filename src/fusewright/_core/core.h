@@ -88,7 +88,8 @@ typedef struct {
 
 extern PyTypeObject NodeType, MemoryType, HandleType, OperatorsType, OpType, FunctionType,
     ProgramType, LockType, ReplayType, ReplayerType, EvaluatorType, ReductionType, RecorderType,
-    StepType, OverrideType;
+    StepType, OverrideType,
+    ShapeType, GroupType, DeferralType, GroupProgramType;
 
 /* node.c */
 extern PyObject *no_args, *no_name;
@@ -145,6 +146,7 @@ int count_bytes(int64_t nbytes);
 typedef struct Lock Lock;
 Lock *evaluation_begins(void); /* a new reference to the lock that is held now */
 void evaluation_ends(Lock *lock);
+PyObject *pending_list(void);
 int is_native(void); /* whether requests go to our own driver */
 
 /* slice.c and program.c: 1 done, 0 left to Python, -1 an error */
@@ -180,6 +182,17 @@ int is_patch(Node *node);
 void reuse_words(Node **order, int count);
 int is_in_place(int slot); /* as answered last */
 
+/* groups.c, group_run.c: calls of kernels that are no array statements */
+int run_groups(Node **wanted, Py_ssize_t count); /* as run_slice, of the groups a request needs */
+int groups_ready(void);
+int group_run_ready(PyObject *unset);
+
+/* lent.c: NumPy arrays inside `lazy()` */
+int is_lending(void);
+int is_numpy_array(PyObject *object);
+PyObject *lend(PyObject *array); /* its handle, borrowed; NULL without an error: ask Python */
+int handle_write(Handle *handle, Node *node); /* its new value; of a plain array */
+
 /* steady.c */
 int steady_passes(PyObject *pending, PyObject *left, Py_ssize_t gate);
 void steady_forget(void);
@@ -202,6 +215,7 @@ int program_ready(PyObject *unset);
 
 /* each part's functions */
 extern PyMethodDef view_methods[], operator_methods[], handle_methods[], trace_methods[], slice_methods[], memory_methods[],
-    node_methods[], program_methods[], call_methods[], library_methods[];
+    node_methods[], program_methods[], call_methods[], library_methods[], group_methods[], group_run_methods[],
+    lent_methods[];
 
 #endif

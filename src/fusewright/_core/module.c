@@ -24,7 +24,8 @@ static int parts_ready(void)
     PyObject *unset = PyCFunction_New(&unset_definition, NULL);
     int failed = unset == NULL || memory_ready(unset) < 0 || operators_ready(unset) < 0
                  || views_ready(unset) < 0 || trace_ready(unset) < 0 || slice_ready() < 0
-                 || program_ready(unset) < 0 || reductions_ready() < 0;
+                 || program_ready(unset) < 0 || groups_ready() < 0
+                 || group_run_ready(unset) < 0 || reductions_ready() < 0;
     Py_XDECREF(unset);
     return failed ? -1 : 0;
 }
@@ -33,7 +34,8 @@ PyMODINIT_FUNC PyInit__native(void)
 {
     static PyMethodDef *parts[] = {view_methods,  node_methods,  memory_methods, handle_methods, operator_methods,
                                    trace_methods, slice_methods,  program_methods, call_methods,
-                                   library_methods};
+                                   library_methods,
+                                   group_methods, group_run_methods, lent_methods};
     static struct {
         const char *name;
         PyTypeObject *type;
@@ -43,7 +45,9 @@ PyMODINIT_FUNC PyInit__native(void)
                  {"Replayer", &ReplayerType},   {"Evaluator", &EvaluatorType},
                  {"Reduction", &ReductionType}, {"Recorder", &RecorderType},
                  {"Step", &StepType},
-                 {"Override", &OverrideType}};
+                 {"Override", &OverrideType},
+                 {"Shape", &ShapeType},         {"Group", &GroupType},   {"Deferral", &DeferralType},
+                 {"GroupProgram", &GroupProgramType}};
     if (node_ready() < 0)
         return NULL;
     PyObject *module = PyModule_Create(&definition);

@@ -22,6 +22,7 @@ static Node *order[MOST_NODES];
 static uint64_t words[MOST_WORDS];
 static int count, length;
 static uint64_t walk;
+static int groups_met;  /* pending calls of kernels */
 static int patches;     /* regions that may be written in place */
 
 /* ---- options: read when the object in force is another ---------------------------------------- */
@@ -197,6 +198,9 @@ static int describe(Node *node, int64_t *inner)
         words[length++] = word;
         break;
     }
+    case OPAQUE: case PART:
+        groups_met = 1;
+        return 0;
     default:
         return 0;
     }
@@ -241,7 +245,7 @@ static void begin_walk(void)
         PyDict_Clear(canonical);
     }
     walk++;
-    count = length = patches = 0;
+    count = length = patches = groups_met = 0;
 }
 
 /* Number what the wanted nodes need, operands first. */
@@ -451,24 +455,38 @@ PyObject *program_of(Node **wanted, Py_ssize_t many, Structure *found)
 static uint64_t missed_hash;
 static PyObject *missed; /* its words, as bytes */
 
-int run_slice(Node **wanted, Py_ssize_t many)
+/* Those that are not in memory: how many, -1 for too many. */
+static Py_ssize_t those_pending(Node **wanted, Py_ssize_t many, Node **pending)
 {
-    Node *pending[64], *mine[256], **nodes = mine;
     Py_ssize_t left = 0;
-    Py_CLEAR(missed);
-    int ready = usable();
-    if (ready <= 0)
-        return ready;
     for (Py_ssize_t i = 0; i < many; i++) {
         if (wanted[i]->kind == LEAF)
             continue;
         if (left == 64)
-            return 0;
+            return -1;
         pending[left++] = wanted[i];
     }
-    if (left == 0)
-        return 1;
+    return left;
+}
+
+int run_slice(Node **wanted, Py_ssize_t many)
+{
+    Node *pending[64], *mine[256], **nodes = mine;
+    Py_CLEAR(missed);
+    int ready = usable();
+    if (ready <= 0)
+        return ready;
+    Py_ssize_t left = those_pending(wanted, many, pending);
+    if (left <= 0)
+        return left == 0;
     int known = take(pending, left);
+    if (known == 0 && groups_met) {
+        known = run_groups(pending, left);
+        Py_CLEAR(missed); /* of what a group needs: not this request */
+        if (known <= 0 || (left = those_pending(wanted, many, pending)) <= 0)
+            return known > 0 ? left == 0 : known;
+        known = take(pending, left);
+    }
     if (known <= 0)
         return known;
     uint64_t hash = hash_words();
@@ -499,16 +517,19 @@ int run_slice(Node **wanted, Py_ssize_t many)
     return done;
 }
 
-/* compute(node): make it a leaf; whether a program was known for what it needs */
-static PyObject *compute(PyObject *module, PyObject *node)
+/* compute(*nodes): make them leaves; whether a program was known for what they need */
+static PyObject *compute(PyObject *module, PyObject *const *nodes, Py_ssize_t many)
 {
     (void)module;
-    if (!Py_IS_TYPE(node, &NodeType)) {
-        PyErr_SetString(PyExc_TypeError, "only a Node can be computed");
-        return NULL;
+    int ready = 1;
+    for (Py_ssize_t i = 0; i < many; i++) {
+        if (!Py_IS_TYPE(nodes[i], &NodeType)) {
+            PyErr_SetString(PyExc_TypeError, "only a Node can be computed");
+            return NULL;
+        }
+        ready &= ((Node *)nodes[i])->kind != SCALAR;
     }
-    Node *wanted = (Node *)node;
-    int done = wanted->kind == SCALAR ? 0 : run_slice(&wanted, 1);
+    int done = ready ? run_slice((Node **)nodes, many) : 0;
     return done < 0 ? NULL : PyBool_FromLong(done);
 }
 
@@ -613,7 +634,8 @@ int slice_ready(void)
 }
 
 PyMethodDef slice_methods[] = {
-    {"compute", compute, METH_O, "Make a node a leaf by a known program; whether there was one."},
+    {"compute", (PyCFunction)(void (*)(void))compute, METH_FASTCALL,
+     "Make nodes leaves by a known program; whether there was one."},
     {"take_missed", take_missed, METH_NOARGS, "The last request's structure, if it was unknown."},
     {"in_place", in_place, METH_O, "The slots of what a request would write in place."},
     {"learn", learn, METH_VARARGS, "The program of a structure; None leaves it to Python."},

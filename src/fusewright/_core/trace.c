@@ -294,6 +294,7 @@ void evaluation_ends(Lock *lock)
     Py_DECREF(lock);
 }
 int is_native(void) { return native; }
+PyObject *pending_list(void) { return pending; }
 
 /* Turn nodes into leaves now. */
 int evaluate(Node **nodes, Py_ssize_t count)

@@ -124,16 +124,15 @@ def described(node: Node) -> str:
 
 
 class InPlace:
-    """The callable of an OPAQUE node that may overwrite operands, those numbered in `spare` when
-    it is called: nobody else sees them.  Its PARTs, which have an op, may keep what it gives.
+    """The callable of an OPAQUE node that may overwrite operands, those it has been told before it
+    is called: nobody else sees them.  Its PARTs, which have an op, may keep what it gives.
     """
 
-    __slots__ = ("spare",)
+    __slots__ = ()
 
-    spare: frozenset[int]
-
-    def __init__(self) -> None:
-        self.spare = frozenset()
+    def may_overwrite(self, operands: frozenset[int]) -> None:
+        """The numbers of those operands."""
+        raise NotImplementedError
 
 
 if native is not None:  # the same two classes, compiled ahead of time

@@ -8,19 +8,23 @@ adds is found out once for each shape of a group and each way the call's arrays 
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from contextlib import suppress
 from dataclasses import dataclass
 from sys import getrefcount
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from fusewright._core import native
 from fusewright.base.options import current
 from fusewright.base.source import user_span
 from fusewright.frontends.arrays import Scalar, trace
 from fusewright.frontends.arrays.core import Handle
 from fusewright.ir.graph import LEAF, OPAQUE, PART, SCALAR, VIEW, Node
+from fusewright.ir.loops.statements import Kernel as Loops
 from fusewright.kernels.binding import Binding, Place
 from fusewright.kernels.groups import Call, Execute, Group, Part, Shape, Source
+from fusewright.kernels.overwritten import overwritten
 from fusewright.kernels.specialise import Specialised
 
 if TYPE_CHECKING:
@@ -28,22 +32,27 @@ if TYPE_CHECKING:
 
 MOST_CALLS = 32
 """Calls that become one kernel: longer ones take longer to compile than they save."""
+MOST_OPERATIONS = 2000
+"""Operations in their text beyond which no call joins: each takes a millisecond to compile."""
 RECENT = 64
 """Pending values among which a group's are looked for."""
 MOST_SHAPES = 1024
 """Shapes remembered; all are forgotten when there are more."""
+MOST_DEAD = 62
+"""Arrays of a group that may be dead: the first."""
 
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Kind:
-    """What calls alike have in common: the kernel, where its buffers lie in the arrays, and which
-    arrays it writes to.
+    """What calls alike have in common: the kernel, where its buffers lie in the arrays, which
+    arrays it writes to, and which of them it overwrites before it reads them.
     """
 
     of: Kernel[Any, Any]
     found: Specialised
     places: Mapping[int, Place]
     written: tuple[int, ...]
+    overwritten: frozenset[int]
     results: tuple[int, ...]
 
 
@@ -61,8 +70,24 @@ def kind_of_call(of: Kernel[Any, Any], found: Specialised, bound: Binding) -> Ki
         kernel, places = found.kernel, dict(bound.places)
         results = tuple(number for number in kernel.given if number not in places)
         written = tuple(bound.written(kernel))
-        known = _kinds[key] = Kind(of, found, places, written, results)
+        gone = _overwritten(kernel, bound)
+        known = _kinds[key] = Kind(of, found, places, written, gone, results)
     return known
+
+
+def _overwritten(kernel: Loops, bound: Binding) -> frozenset[int]:
+    """The arrays of a call whose content before it nobody reads."""
+    whole: dict[int, int] = {}
+    arrays = [place.array for place in bound.places.values()]
+    for number, place in bound.places.items():
+        if not place.links and arrays.count(place.array) == 1:
+            whole[number] = place.array
+    extents = {
+        (number, dim): extent
+        for number, array in whole.items()
+        for dim, extent in enumerate(bound.arrays[array]._shape)
+    }
+    return frozenset(whole[n] for n in overwritten(kernel, extents) if n in whole)
 
 
 def forget() -> None:
@@ -70,9 +95,12 @@ def forget() -> None:
     global _nothing, _shapes
     _kinds.clear()
     _nothing, _shapes = Shape(), 0
+    if native is not None:
+        native.set_groups(Group, _nothing)
 
 
 _shapes = 0
+forget()
 
 
 def defer(
@@ -90,7 +118,7 @@ def defer(
             if current().spans:
                 whole.line = user_span()
         group = whole.value
-        relations, operands = _related(handles, lazy, group.shape, whole)
+        relations, operands = _related(kind, handles, lazy, group.shape, whole)
         parts = _add(kind, group, relations, len(handles), values, lazy, handles)
         whole.args = operands
         return _written(kind, whole, parts, handles)
@@ -114,21 +142,25 @@ def _written(
 
 
 def _related(
-    handles: Sequence[Handle], lazy: Mapping[int, Node], shape: Shape, whole: Node
+    kind: Kind, handles: Sequence[Handle], lazy: Mapping[int, Node], shape: Shape, whole: Node
 ) -> tuple[tuple[Any, ...], tuple[Node, ...]]:
     """How each array and lazy number relates to a group, and the group's operands with those new.
 
     An array is one of the group's (its number), one number everywhere, or an operand (-1 less its
-    number); two arrays may have one value so far.
+    number); None where what it holds is not needed and not in memory.  Two arrays may have one
+    value so far.
     """
     known = whole.args
     operands = list(known)
     found: list[Any] = []
-    for handle in handles:
+    for array, handle in enumerate(handles):
         node = handle._node
         number = shape.number_of(node, whole, known)
         if number >= 0 and number not in found:
             found.append(number)
+            continue
+        if array in kind.overwritten and node.kind != LEAF:
+            found.append(None)
             continue
         constant = _constant(node)
         if constant is None:
@@ -169,9 +201,43 @@ def _add(
         _shapes += 1
         step = _added(kind, before, relations, arrays, sorted(values), handles)
         before.after[kind, relations] = step
+        if native is not None:
+            _tell_core(kind, before, relations[:arrays], relations[arrays:], step, handles)
     group.shape, parts = step
-    group.values.append(values if not lazy else {n: v for n, v in values.items() if n not in lazy})
+    group.values.append(tuple([None if n in lazy else values[n] for n in sorted(values)]))
     return parts
+
+
+def _tell_core(
+    kind: Kind,
+    before: Shape,
+    relations: Sequence[Any],
+    lazy: Sequence[tuple[int, int]],
+    step: tuple[Shape, tuple[Part, ...]],
+    handles: Sequence[Handle],
+) -> None:
+    """Let the native core add the next call like this one."""
+    shape, parts = step
+    by_output = tuple(
+        number if what == "array" and shape.latest[number] == output else -1
+        for output, (what, number) in enumerate(shape.outputs)
+    )
+    by_operand = [-2] * (1 + max((s.operand for s in shape.arrays), default=-1))
+    for number, source in reversed(tuple(enumerate(shape.arrays))):
+        if source.operand >= 0:
+            by_operand[source.operand] = -1 if number in shape.latest else number
+    shape.describe(shape.is_open, shape.keeps, shape.forgettable, by_output, tuple(by_operand))
+    rows: list[Any] = []
+    for relation, handle in zip(relations, handles, strict=True):
+        if isinstance(relation, tuple):
+            constant = _constant(handle._node)
+            assert constant is not None
+            relation = (constant.value, handle._dtype)
+        rows.append(relation)
+    rows += [-1 - operand for _, operand in lazy]
+    outputs = tuple((p.output, p.number, p.is_result, p.dtype, p.shape) for p in parts)
+    with suppress(ValueError, OverflowError):  # numbers the core has no room for
+        before.learn(kind, tuple(rows), shape, outputs)
 
 
 def _added(
@@ -185,7 +251,7 @@ def _added(
     """The shape of a group with one more call, and what the call gives."""
     kernel = kind.found.kernel
     buffers, dtypes = list(before.buffers), list(before.dtypes)
-    arrays, numbers = _arrays_with(before.arrays, relations[:count], handles)
+    arrays, numbers = _arrays_with(kind, before.arrays, relations[:count], handles)
     own: dict[int, int] = {}
     for number in (*kind.places, *kind.results):
         at = kind.places.get(number)
@@ -207,26 +273,47 @@ def _added(
         outputs.append(("buffer", own[number]))
     call = Call(kind.of, kind.found, own, tuple(scalars), dict(relations[count:]))
     calls = (*before.calls, call)
-    shape = Shape(arrays, tuple(buffers), tuple(dtypes), calls, tuple(outputs), latest)
+    forgettable, keeps = _forgettable(arrays, buffers, latest)
+    is_open = len(calls) < MOST_CALLS and kind.of.fuse is not False
+    is_open = is_open and sum(each.found.size for each in calls) < MOST_OPERATIONS
+    shape = Shape(
+        arrays, tuple(buffers), tuple(dtypes), calls, tuple(outputs), latest,
+        forgettable=forgettable, keeps=keeps, is_open=is_open,
+    )  # fmt: skip
     return shape, tuple(parts)
 
 
+def _forgettable(
+    arrays: Sequence[Source], buffers: Sequence[Place | None], latest: Mapping[int, int]
+) -> tuple[int, bool]:
+    """The arrays (bits) that may be dead, and whether the group may run twice."""
+    places = [place.array for place in buffers if place is not None]
+    parts = {place.array for place in buffers if place is not None and place.links}
+    found = 0
+    for number, source in enumerate(arrays[:MOST_DEAD]):
+        if source.overwritten and places.count(number) == 1 and number not in parts:
+            found |= 1 << number
+    keeps = all(arrays[n].operand < 0 or arrays[n].overwritten for n in latest)
+    return found, keeps
+
+
 def _arrays_with(
-    before: Sequence[Source], relations: Sequence[Any], handles: Sequence[Handle]
+    kind: Kind, before: Sequence[Source], relations: Sequence[Any], handles: Sequence[Handle]
 ) -> tuple[tuple[Source, ...], list[int]]:
     """A group's arrays with those of a call, and the numbers of the call's."""
     arrays, numbers = list(before), []
-    for relation, handle in zip(relations, handles, strict=True):
+    for array, (relation, handle) in enumerate(zip(relations, handles, strict=True)):
         known = isinstance(relation, int)
         if known and relation >= 0:
             numbers.append(relation)
             continue
         value, operand = None, -1 - relation if known else -1
-        if not known:
+        if isinstance(relation, tuple):
             constant = _constant(handle._node)
             assert constant is not None
             value = constant.value
-        arrays.append(Source(operand, value, handle._dtype, handle._shape))
+        is_gone = array in kind.overwritten
+        arrays.append(Source(operand, value, handle._dtype, handle._shape, is_gone))
         numbers.append(len(arrays) - 1)
     return tuple(arrays), numbers
 
@@ -240,33 +327,33 @@ def _constant(node: Node) -> Node | None:
 def _open_group(kind: Kind, handles: Sequence[Handle], lazy: Mapping[int, Node]) -> Node | None:
     """The pending group that a call may join: the only one it depends on."""
     whole = None
-    for handle in handles:
+    for number, handle in enumerate(handles):
         node = handle._node
         if node.kind == PART and type(node.args[0].value) is Group:
-            whole = node.args[0]
+            if node.args[0].value.takes_calls:
+                whole = node.args[0]
+            elif number not in kind.overwritten:
+                return None  # it has to run first
     if whole is None or trace.is_held():
         return None
     group: Group = whole.value
-    calls = group.shape.calls
-    if calls[-1].kernel.fuse is False or group.outcome is not None or len(calls) >= MOST_CALLS:
-        return None
     if any(node.kind not in (LEAF, SCALAR) for node in lazy.values()):
         return None
     if len({id(handle._node) for handle in handles}) < len(handles):
         return None
     del node
     for number, handle in enumerate(handles):
-        if not _may_join(handle, number in kind.written, group, whole):
+        if not _may_join(kind, number, handle, group, whole):
             return None
     return whole
 
 
-def _may_join(handle: Handle, is_written: bool, group: Group, whole: Node) -> bool:
+def _may_join(kind: Kind, array: int, handle: Handle, group: Group, whole: Node) -> bool:
     node = handle._node
     known = group.shape.number_of(node, whole, whole.args)
     if known < 0:  # it must not depend on the group
-        return node.kind == LEAF or _constant(node) is not None
-    if not is_written or node.kind != PART:
+        return array in kind.overwritten or node.kind == LEAF or _constant(node) is not None
+    if array not in kind.written or node.kind != PART:
         return True
     # What the group has given is overwritten.  The handle, this variable and the call hold it, and
     # as a rule the list of what is pending: nobody else may.

@@ -249,10 +249,11 @@ def stats(kernel: Kernel[Any, Any]) -> KernelStats:
     loops = [loop for plan in plans for loop in plan.loops]
     parallel = sum(loop.parallel for loop in loops)
     replayed = kernel.replayed + sum(recorder.calls for recorder in kernel.recorders)
+    redeferred = kernel.redeferred + sum(recorder.calls for recorder in kernel.deferrals)
     return KernelStats(
-        calls=sum(found.calls for found in every) + replayed,
+        calls=sum(found.calls for found in every) + replayed + redeferred,
         raised=sum(found.raised for found in every) + replayed,
-        deferred=sum(found.deferred for found in every),
+        deferred=sum(found.deferred for found in every) + redeferred,
         translations=len(every),
         codes=sum(len(found.compiled) for found in every),
         parallel_loops=parallel,

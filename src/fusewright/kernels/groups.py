@@ -1,34 +1,38 @@
 """Pending calls of kernels as one value: what they have in common with all calls made in the same
 turn (`Shape`, made once), and what is their own (`Group`).
+
+An array whose content nobody needs after the run is *dead*: the joined kernel may keep it in
+registers, or in a strip.  Dead are those that nobody holds, and, in a first run, those that are
+held but not asked for: the group then waits with what it has read, and runs once more if they are.
 """
 
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
+from sys import getrefcount
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from fusewright._core import native
 from fusewright.base.options import Options, current
-from fusewright.ir.dtypes import FLOAT64, INT64, DType
-from fusewright.ir.graph import PART, InPlace, Node
+from fusewright.frontends.arrays import trace
+from fusewright.ir.dtypes import DType
+from fusewright.ir.graph import PART, InPlace, Node, contiguous_strides
 from fusewright.ir.loops.statements import Kernel as Loops
-from fusewright.kernels import units
+from fusewright.kernels import doors, units
 from fusewright.kernels.binding import Place
-from fusewright.kernels.door import Door, Given, door_to
+from fusewright.kernels.door import Door
 from fusewright.kernels.specialise import Specialised
-from fusewright.kernels.units import Unit
+from fusewright.targets.cpu.direct import memory_of
 
 if TYPE_CHECKING:
-    from fusewright.codegen.loop_module import LoopWord
     from fusewright.kernels.kernel import Kernel
     from fusewright.targets.cpu.loops import CompiledLoops
 
 NDArray = np.ndarray[Any, Any]
 Execute = Callable[[Any, Any, list[NDArray], list[Any]], "CompiledLoops | None"]
-MOST_DOORS = 8
-"""Settings under which one shape's door is remembered."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -46,12 +50,15 @@ class Call:
 
 @dataclass(frozen=True, slots=True)
 class Source:
-    """What an array of a group holds at first: an operand, or one number everywhere."""
+    """What an array of a group holds at first: an operand, or one number everywhere; `overwritten`
+    says that nobody reads that before it is gone.
+    """
 
     operand: int
     value: Any
     dtype: DType
     shape: tuple[int, ...]
+    overwritten: bool = False
 
 
 @dataclass(frozen=True, slots=True)
@@ -67,12 +74,21 @@ class Part:
     shape: tuple[int, ...]
 
 
+class _Plain:
+    """What stands below a class that has no native form here."""
+
+    __slots__ = ()
+
+
+_ShapeBase: Any = _Plain if native is None else native.Shape
+
+
 @dataclass(frozen=True, slots=True, eq=False)
-class Shape:
+class Shape(_ShapeBase):  # type: ignore[misc]
     """`buffers` are parts of the arrays, or results (None).  Run, it gives what `outputs` says:
     each is an array (its number) with what it holds in the end, or a buffer; `latest` are the
     arrays' outputs as of now.  `after` are the shapes that one more call leads to, `doors` the
-    code.
+    code by settings and dead arrays.
     """
 
     arrays: tuple[Source, ...] = ()
@@ -82,7 +98,15 @@ class Shape:
     outputs: tuple[tuple[str, int], ...] = ()
     latest: Mapping[int, int] = field(default_factory=dict)
     after: dict[Any, tuple[Shape, tuple[Part, ...]]] = field(default_factory=dict)
-    doors: dict[int, tuple[Options, Door]] = field(default_factory=dict)
+    doors: dict[tuple[int, int], tuple[Options, Door]] = field(default_factory=dict)
+    forgettable: int = 0
+    """The arrays (bits) that may be dead: what they held before is not needed, all of each is one
+    buffer.
+    """
+    keeps: bool = False
+    """Whether nothing it reads is overwritten: then it can run again."""
+    is_open: bool = True
+    """Whether one more call may join."""
 
     def number_of(self, node: Node, whole: Node, operands: Sequence[Node]) -> int:
         """The array that a value is, if it is what that array holds now; else -1."""
@@ -95,38 +119,112 @@ class Shape:
         return -1
 
 
-class Group(InPlace):
+_GroupBase: Any = _Plain if native is None else native.Group
+
+
+class Group(_GroupBase, InPlace):  # type: ignore[misc]
     """Calls that run in turn, as one kernel where they are several.
 
-    Called with its operands it gives its shape's outputs.  It runs once, whoever asks how often.
+    Called with its operands it gives its shape's outputs, None for what is gone.  It runs once, or
+    twice where something that was gone is asked for.
     """
 
-    __slots__ = ("execute", "shape", "values", "outcome", "error")
+    __slots__ = (
+        ("execute", "shape", "values", "outcome", "error", "spare", "dead", "runs")
+        if native is None
+        else ()
+    )
+
+    execute: Execute
+    shape: Shape
+    values: list[tuple[Any, ...]]
+    outcome: Any
+    error: BaseException | None
+    spare: frozenset[int]
+    dead: int
+    runs: int
 
     def __init__(self, execute: Execute, shape: Shape) -> None:
-        super().__init__()
+        self.spare = frozenset()
         self.execute = execute
         self.shape = shape
-        self.values: list[Mapping[int, Any]] = []
-        self.outcome: tuple[NDArray, ...] | None = None
-        self.error: BaseException | None = None
+        self.values = []
+        self.outcome = None
+        self.error = None
+        self.dead = -1
+        self.runs = 0
+
+    def may_overwrite(self, operands: frozenset[int]) -> None:
+        self.spare = operands
 
     @property
     def calls(self) -> tuple[Call, ...]:
         return self.shape.calls
 
-    def __call__(self, *operands: NDArray) -> tuple[NDArray, ...]:
+    @property
+    def takes_calls(self) -> bool:
+        """Whether one more may join."""
+        return self.shape.is_open and self.outcome is None and not self.runs and self.error is None
+
+    def __call__(self, *operands: NDArray) -> tuple[NDArray | None, ...]:
         if self.error is not None:  # what it works on may be half done
             raise self.error
-        if self.outcome is None:
-            try:
-                self.outcome = self._run(operands)
-            except BaseException as error:
-                self.error = error if self.spare else None
-                raise
-        return self.outcome
+        if self.outcome is not None and all(each is not None for each in self.outcome):
+            return tuple(map(self._array, range(len(self.outcome)), self.outcome))
+        dead = self.dead if self.dead >= 0 else self._dead()
+        self.dead = -1
+        try:
+            outcome = self._run(operands, dead)
+        except BaseException as error:
+            self.error = error if self.spare else None
+            raise
+        self.runs += 1
+        parts = self._parts()
+        for number in range(len(parts)):
+            output = parts[number].attr
+            array = outcome[output]
+            # 3: two lists' references and the call's; more: somebody holds it
+            if array is not None and getrefcount(parts[number]) > 3 and self._is_now(output):
+                shape, dtype = parts[number].shape, parts[number].dtype
+                strides = contiguous_strides(shape, dtype.itemsize)
+                parts[number].become_leaf(memory_of(array), 0, strides)
+        self.outcome = outcome
+        return outcome
 
-    def _run(self, operands: tuple[NDArray, ...]) -> tuple[NDArray, ...]:
+    def _array(self, number: int, entry: Any) -> NDArray:
+        """An output as an array; the core keeps memory and offset."""
+        if isinstance(entry, np.ndarray):
+            return entry
+        memory, offset = entry
+        kind, place = self.shape.outputs[number]
+        source = self.shape.arrays[place] if kind == "array" else None
+        shape = source.shape if source is not None else ()
+        dtype = source.dtype if source is not None else self.shape.dtypes[place]
+        return np.ndarray(shape, dtype.numpy, memory.owner, offset)
+
+    def _parts(self) -> list[Node]:
+        """What it gives, as far as that is on the list of what is pending."""
+        return [
+            node for node in list(trace.pending) if node.kind == PART and node.args[0].value is self
+        ]
+
+    def _is_now(self, output: int) -> bool:
+        kind, number = self.shape.outputs[output]
+        return kind == "buffer" or self.shape.latest[number] == output
+
+    def _dead(self) -> int:
+        """The arrays that nobody holds any more."""
+        found, shape = 0, self.shape
+        parts = self._parts()
+        for place in range(len(parts)):
+            output = parts[place].attr
+            # 3: two lists' references and the call's (never of a variable: see runtime.reuse)
+            if getrefcount(parts[place]) <= 3 and self._is_now(output):
+                kind, number = shape.outputs[output]
+                found |= (kind == "array") << number
+        return found & shape.forgettable
+
+    def _run(self, operands: tuple[NDArray, ...], dead: int) -> tuple[NDArray | None, ...]:
         shape = self.shape
         memories = [
             self._memory(number, source, operands) for number, source in enumerate(shape.arrays)
@@ -137,19 +235,20 @@ class Group(InPlace):
         ]
         values: list[Any] = []
         for call, given in zip(shape.calls, self.values, strict=True):
-            for number in call.scalars:
+            for number, value in zip(call.scalars, given, strict=True):
                 lazy = call.lazy.get(number)
-                if lazy is None:
-                    values.append(given[number])
-                else:
-                    values.append(np.asarray(operands[lazy]).item())
-        if not self._by_door(buffers, values):
-            self._execute(buffers, values)
-        found = {"array": memories, "buffer": buffers}
+                values.append(value if lazy is None else np.asarray(operands[lazy]).item())
+        gone = self._by_door(buffers, values, dead)
+        if gone is None:
+            gone = self._execute(buffers, values, dead)
+        found: dict[str, Sequence[NDArray | None]] = {"buffer": buffers}
+        found["array"] = [None if gone >> n & 1 else each for n, each in enumerate(memories)]
         return tuple([found[kind][number] for kind, number in shape.outputs])
 
     def _memory(self, number: int, source: Source, operands: Sequence[NDArray]) -> NDArray:
         if source.operand < 0:
+            if source.overwritten:
+                return np.empty(source.shape, source.dtype.numpy)
             return np.full(source.shape, source.value, source.dtype.numpy)
         operand = operands[source.operand]
         if number in self.shape.latest:
@@ -160,28 +259,31 @@ class Group(InPlace):
             return operand
         return np.ascontiguousarray(operand).reshape(operand.shape)
 
-    def _by_door(self, buffers: list[NDArray], values: list[Any]) -> bool:
-        """Whether it ran as an earlier group of its shape did."""
+    def _by_door(self, buffers: list[NDArray], values: list[Any], dead: int) -> int | None:
+        """Run it as an earlier group of its shape did: the arrays that are gone; None where it did
+        not run.
+        """
         options = current()
-        kept, door = self.shape.doors.get(id(options), (None, None))
-        if kept is not options or door is None:
-            return False
-        done = door.run([*buffers, *values])
-        if done and len(self.shape.calls) > 1:
+        kept, door = self.shape.doors.get((id(options), dead), (None, None))
+        if kept is not options or door is None or not door.run([*buffers, *values]):
+            return None
+        if len(self.shape.calls) > 1:
             units.note_run()
-        return done
+        return doors.gone_arrays(self.shape, door.compiled, dead)
 
-    def _execute(self, buffers: list[NDArray], values: list[Any]) -> None:
+    def _execute(self, buffers: list[NDArray], values: list[Any], dead: int) -> int:
         shape, unit = self.shape, None
         own = _by_call(shape.calls, values)
-        if len(shape.calls) > 1:
-            unit = units.unit_of([(call.found, call.buffers) for call in shape.calls], buffers)
+        if len(shape.calls) > 1 or dead:
+            silent = doors.dead_buffers(shape, dead)
+            members = [(call.found, call.buffers) for call in shape.calls]
+            unit = units.unit_of(members, buffers, silent, doors.equal_extents(shape, buffers))
         if unit is not None:
             given = [own[member][param] for member, param in unit.joined.scalars]
             params = _parameters(unit.kernel, dict(enumerate(buffers)), given)
             code = self.execute(None, unit, buffers, params)
-            self._remember(code, unit, buffers)
-            return
+            doors.remember(shape, unit, code, buffers, dead)
+            return 0 if code is None else doors.gone_arrays(shape, code, dead)
         for call, numbers in zip(shape.calls, own, strict=True):
             arrays = {number: buffers[place] for number, place in call.buffers.items()}
             kernel = call.found.kernel
@@ -189,20 +291,8 @@ class Group(InPlace):
             params = _parameters(kernel, arrays, numbers)
             code = self.execute(call.kernel, call.found, ordered, params)
             if len(shape.calls) == 1:
-                self._remember(code, None, buffers)
-
-    def _remember(
-        self, code: CompiledLoops | None, unit: Unit | None, buffers: list[NDArray]
-    ) -> None:
-        """Let the next group of this shape run at once."""
-        shape, options = self.shape, current()
-        if code is None or options.verify:
-            return
-        door = _door(shape, unit, code, buffers)
-        if door is not None:
-            if len(shape.doors) >= MOST_DOORS:
-                shape.doors.clear()
-            shape.doors[id(options)] = (options, door)
+                doors.remember(shape, None, code, buffers, dead)
+        return 0
 
 
 def _by_call(calls: Sequence[Call], values: Sequence[Any]) -> list[dict[int, Any]]:
@@ -225,33 +315,3 @@ def _parameters(
             array = buffers[source.slot]
             params.append((array.shape if source.what == "extent" else array.strides)[source.dim])
     return params
-
-
-def _door(
-    shape: Shape, unit: Unit | None, code: CompiledLoops, buffers: list[NDArray]
-) -> Door | None:
-    """The door to the code of a whole group; it takes the buffers and then all scalars in turn."""
-    places: dict[tuple[int, int], int] = {}
-    for member, call in enumerate(shape.calls):
-        for number in call.scalars:
-            places[member, number] = len(buffers) + len(places)
-    if unit is None:
-        (call,) = shape.calls
-        kernel, own = call.found.kernel, call.buffers
-    else:
-        kernel, own = unit.kernel, {number: number for number in range(len(buffers))}
-    arrays = {number: buffers[place] for number, place in own.items()}
-
-    def word_of(word: LoopWord) -> Given | int | None:
-        if word.what == "pointer":
-            return Given(own[word.number])
-        source = kernel.arguments[word.number]
-        if source.what != "scalar":
-            array = arrays[source.slot]
-            return int((array.shape if source.what == "extent" else array.strides)[source.dim])
-        if kernel.dtypes[word.number] not in (INT64, FLOAT64):
-            return None
-        scalar = (0, word.number) if unit is None else unit.joined.scalars[source.slot]
-        return Given(places[scalar])
-
-    return door_to(code, arrays, word_of)

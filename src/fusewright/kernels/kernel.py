@@ -50,7 +50,10 @@ class Kernel(Generic[P, R]):
         self.quick: dict[Any, Quick] = {}
         self.repeated: dict[Any, Repeated] = {}
         self.recorders: tuple[Any, ...] = ()
-        self.replayed = 0
+        self.deferrals: tuple[Any, ...] = ()
+        self.known: tuple[Any, ...] = ()
+        """The recorders and the deferrals."""
+        self.replayed = self.redeferred = 0
         functools.update_wrapper(self, function)
         self._source: Source | None = None
         self.dialect: Dialect | None = None
@@ -87,8 +90,10 @@ class Kernel(Generic[P, R]):
 
     def __call__(self, *args: P.args, **kwargs: P.kwargs) -> R:
         """Run it, or with lazy arrays record it."""
-        if self.recorders and not kwargs and _record_call(self.recorders, args):
-            return None  # type: ignore[return-value]
+        if self.known and not kwargs:
+            recorded = _record_call(self.known, args)
+            if recorded is not NotImplemented:
+                return recorded  # type: ignore[no-any-return]
         # Imported here: as above, and an import that has happened costs a fraction of a call.
         from fusewright.kernels import run
 

@@ -9,13 +9,15 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any
 
+import numpy as np
+
 from fusewright.base.options import Options
 from fusewright.frontends.arrays import sharing, trace
 from fusewright.frontends.arrays.core import wrap
 from fusewright.ir.graph import Node, scalar
 from fusewright.kernels import again, binding, recorders
 from fusewright.kernels.binding import Binding
-from fusewright.kernels.deferred import defer, kind_of_call
+from fusewright.kernels.deferred import Kind, defer, kind_of_call
 from fusewright.kernels.groups import Execute
 from fusewright.kernels.iteration import NotRaised, Part
 from fusewright.kernels.recipe import Recipe, Writing
@@ -57,6 +59,8 @@ def _record(
     execute: Execute,
 ) -> Any:
     values = binding.scalars(found, arguments)
+    if trace.is_lazy():  # what is remembered is remembered of handles
+        arguments = _with_handles(arguments, bound)
     recipe: Recipe | NotRaised = NotRaised("it is not to be fused")
     if kernel.fuse is not False:
         recipe = _recipe(found, bound, values)
@@ -68,9 +72,21 @@ def _record(
         found.deferred += 1
         kind = kind_of_call(kernel, found, bound)
         again.learn(kernel, kind, bound, arguments, options)
+        _learn_deferred(kernel, kind, bound, arguments, execute, options)
         results = defer(kind, bound.arrays, values, execute)
     found.calls += 1
     return _returned(results, found.translated.result)
+
+
+def _with_handles(arguments: Mapping[str, Any], bound: Binding) -> Mapping[str, Any]:
+    """The arguments with handles in the place of NumPy's arrays, if those are what is bound."""
+    found = {
+        name: sharing.borrowed(value) if type(value) is np.ndarray else value
+        for name, value in arguments.items()
+        if type(value) is not np.ndarray or value.dtype.isnative
+    }
+    known = {id(value) for value in found.values()}
+    return found if all(id(array) in known for array in bound.arrays) else arguments
 
 
 def repeat(
@@ -103,6 +119,25 @@ def _learn(
             every = (recorder, *kernel.recorders)
             kernel.recorders, gone = every[: recorders.MOST], every[recorders.MOST :]
             kernel.replayed += sum(each.calls for each in gone)
+            kernel.known = kernel.recorders + kernel.deferrals
+
+
+def _learn_deferred(
+    kernel: Kernel[Any, Any],
+    kind: Kind,
+    bound: Binding,
+    arguments: Mapping[str, Any],
+    execute: Execute,
+    options: Options,
+) -> None:
+    """Let the native core defer the next call like this one."""
+    if kernel.is_simple:
+        recorder = recorders.learn_deferred(kind, bound, arguments, execute, options)
+        if recorder is not None:
+            every = (recorder, *kernel.deferrals)
+            kernel.deferrals, gone = every[: recorders.MOST], every[recorders.MOST :]
+            kernel.redeferred += sum(each.calls for each in gone)
+            kernel.known = kernel.recorders + kernel.deferrals
 
 
 def _replay(

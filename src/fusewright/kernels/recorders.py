@@ -6,7 +6,7 @@ Without the core each call looks its recipe up.
 from __future__ import annotations
 
 import builtins
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
 from fusewright._core import native
@@ -15,6 +15,7 @@ from fusewright.frontends.arrays import Array, Scalar
 from fusewright.frontends.kernels.inputs import Capture
 from fusewright.ir.dtypes import FLOAT64, INT64
 from fusewright.kernels.binding import Binding
+from fusewright.kernels.deferred import Kind
 from fusewright.kernels.recipe import Recipe
 from fusewright.kernels.specialise import Specialised
 
@@ -55,8 +56,7 @@ def learn(
         steps = tuple((s.kind, s.op, s.args, s.dtype, s.shape, s.attr) for s in recipe.steps)
         handles = list(arguments.values())
         writes = tuple(
-            (next(n for n, value in enumerate(handles) if value is bound.arrays[array]), number)
-            for array, number in recipe.writes
+            (_position(handles, bound.arrays[array]), number) for array, number in recipe.writes
         )
         inputs = recipe.arrays + len(recipe.numbers)
         return native.Recorder(
@@ -66,21 +66,74 @@ def learn(
         return None
 
 
+def learn_deferred(
+    kind: Kind,
+    bound: Binding,
+    arguments: Mapping[str, Any],
+    execute: Any,
+    options: Options,
+) -> Any:
+    """What the core needs to defer calls like this one; None where it cannot."""
+    found, translated = kind.found, kind.found.translated
+    paths = [path for path in translated.paths if path is not None] + list(translated.scalars)
+    if native is None or found.attributes or options.spans or any(len(path) > 1 for path in paths):
+        return None
+    returns = _returns(translated.result)
+    if returns is UNKNOWN or any(place.links for place in bound.places.values()):
+        return None
+    places = {name: place for place, name in enumerate(arguments)}
+    numbers = {
+        number: places[str(translated.scalars[source.slot][0])]
+        for number, source in enumerate(found.kernel.arguments)
+        if source.what == "scalar"
+    }
+    by_name = {list(arguments)[place]: number for number, place in numbers.items()}
+    every = list(arguments.values())
+    try:
+        arrays = tuple(_position(every, array) for array in bound.arrays)
+        guards, cells = _guards(translated.captures)
+        given = tuple(
+            _argument(name, value, found, bound, None, by_name) for name, value in arguments.items()
+        )
+        deferral = native.Deferral(
+            kind, execute, f"kernel {found.kernel.name}", kind.of.fuse is not False, arrays,
+            tuple(numbers[number] for number in sorted(numbers)), kind.written,
+            tuple(sorted(kind.overwritten)), returns,
+        )  # fmt: skip
+        inputs = len(arrays)
+        return native.Recorder(options, guards, cells, given, inputs, (), (), (), deferral)
+    except (_Unfit, ValueError):  # as above
+        return None
+
+
+UNKNOWN = object()
+
+
+def _returns(shape: Any) -> Any:
+    """The results' buffers: one, or a tuple; `UNKNOWN` where a result is computed at once."""
+    if shape is None:
+        return None
+    if isinstance(shape[0], int):
+        return shape[0] if shape[1] != "python" else UNKNOWN
+    several = tuple(_returns(each) for each in shape)
+    return several if all(type(each) is int for each in several) else UNKNOWN
+
+
 def _argument(
     name: str,
     value: Any,
     found: Specialised,
     bound: Binding,
-    recipe: Recipe,
+    recipe: Recipe | None,
     numbers: Mapping[Any, int],
 ) -> tuple[Any, ...]:
     kind = type(value)
     if kind is Array:
-        slot = next(n for n, array in enumerate(bound.arrays) if array is value)
+        slot = _position(bound.arrays, value)
         return (ARRAY, slot, value._dtype, value._flags, value._shape)
     param = numbers.get(name)
     slot = -1
-    if param in recipe.numbers:
+    if recipe is not None and param in recipe.numbers:
         slot = recipe.arrays + recipe.numbers.index(param)
     if kind is Scalar:
         return (LAZY, slot, value._dtype, 0, ())
@@ -90,6 +143,14 @@ def _argument(
         if param in found.steering:
             return (FIXED, slot, INT64, 0, value)
         return (INTEGER, slot, INT64, 0, ())
+    raise _Unfit
+
+
+def _position(values: Sequence[Any], wanted: Any) -> int:
+    """Where an array stands; in a `lazy()` block it may be another handle than the one bound."""
+    for number, value in enumerate(values):
+        if value is wanted:
+            return number
     raise _Unfit
 
 

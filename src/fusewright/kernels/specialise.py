@@ -17,7 +17,8 @@ from fusewright.frontends.kernels.inputs import Inputs, outside
 from fusewright.frontends.kernels.source import Source
 from fusewright.frontends.kernels.translate import Translated, translate
 from fusewright.frontends.kernels.values import ArrayKind, Kind, NumberKind, Path, StructKind
-from fusewright.ir.loops.statements import Check, Kernel, Print, walk
+from fusewright.ir.expr import postorder
+from fusewright.ir.loops.statements import Check, Kernel, Print, expressions, walk
 from fusewright.ir.loops.verify import check_kernel
 from fusewright.ir.nest import Source as Origin
 from fusewright.kernels.arguments import kind_of, memory_of
@@ -47,6 +48,16 @@ class Specialised:
     trials: dict[Any, Any] = field(default_factory=dict)
     _steering: frozenset[int] | None = None
     _at_once: bool | None = None
+    _size: int = 0
+
+    @property
+    def size(self) -> int:
+        """Operations in its text."""
+        if not self._size:
+            statements = list(walk(self.kernel.body))
+            nodes = sum(1 for s in statements for _ in postorder(expressions(s)))
+            self._size = len(statements) + nodes
+        return self._size
 
     @property
     def kernel(self) -> Kernel:

@@ -10,6 +10,7 @@ from typing import Any
 
 import numpy as np
 
+from fusewright._core import native
 from fusewright.base.options import current
 from fusewright.ir.loops.join import Joined, Member, join
 from fusewright.ir.loops.statements import Kernel
@@ -19,9 +20,10 @@ from fusewright.targets.cpu import background
 NDArray = np.ndarray[Any, Any]
 MOST = 1024
 """Sequences remembered; all are forgotten when there are more."""
+NO_FACTS: Mapping[tuple[int, int], int] = {}
 _known: dict[Any, Unit] = {}
 runs = 0
-"""How often a joined kernel ran."""
+"""How often a joined kernel ran, but for runs by the native core."""
 
 
 @dataclass(slots=True)
@@ -40,6 +42,11 @@ class Unit:
         return self.joined.kernel
 
 
+def joined_runs() -> int:
+    """How often a joined kernel ran."""
+    return runs if native is None else runs + int(native.joined_runs())
+
+
 def note_run() -> None:
     """A joined kernel has run past `unit_of`."""
     global runs
@@ -47,18 +54,26 @@ def note_run() -> None:
 
 
 def unit_of(
-    calls: Sequence[tuple[Specialised, Mapping[int, int]]], buffers: list[NDArray]
+    calls: Sequence[tuple[Specialised, Mapping[int, int]]],
+    buffers: list[NDArray],
+    dead: frozenset[int] = frozenset(),
+    equal: Mapping[tuple[int, int], int] = NO_FACTS,
 ) -> Unit | None:
-    """The joined kernel; None while its code is being made: the calls run one by one."""
+    """The joined kernel; None while its code is being made: the calls run one by one.
+
+    Nobody needs what the `dead` buffers held before or hold then; `equal` extents (buffer, dim)
+    have one number.
+    """
     global runs
     options = current()
-    key = tuple((id(found), tuple(own.items())) for found, own in calls)
+    members_key = tuple((id(found), tuple(own.items())) for found, own in calls)
+    key = (members_key, dead, tuple(equal.items()))
     unit = _known.get(key)
     if unit is None:
         if len(_known) >= MOST:
             _known.clear()
         members = [Member(found.kernel, own) for found, own in calls]
-        joined = join(members, len(buffers))
+        joined = join(members, len(buffers), dead, equal)
         unit = _known[key] = Unit(joined, tuple(found for found, _ in calls))
     if options.target == "reference" or not options.background or not options.fuse:
         runs += options.fuse

@@ -35,7 +35,7 @@ ENTRIES = {
     "__getattr__": "an attribute",
     "evaluate": "fw.evaluate",
     "sync": "fw.sync",
-    "lazy": "the end of fw.lazy",
+    "__exit__": "the end of fw.lazy",
 }
 """By the function of ours that the user's code called; any other stands for itself."""
 

@@ -10,17 +10,18 @@ from __future__ import annotations
 import ctypes
 import threading
 import weakref
-from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import ContextDecorator
 from sys import getrefcount
 from typing import Any
 
 import numpy as np
 
+from fusewright._core import native
 from fusewright.base.errors import OutOfMemory, UnsupportedError
 from fusewright.frontends.arrays import core, survivors, trace
 from fusewright.frontends.arrays.core import READ_ONLY, Handle
 from fusewright.frontends.arrays.dtypes import as_dtype
+from fusewright.ir.dtypes import from_numpy
 from fusewright.ir.graph import LEAF, Memory, Node, contiguous_strides, leaf
 
 NDArray = np.ndarray[Any, np.dtype[Any]]
@@ -145,6 +146,8 @@ def land(handle: Handle, old: Node, node: Node) -> None:
     """
     if trace.is_lazy():
         _block.owed.setdefault(id(handle), (handle, old))
+        if native is not None:
+            native.stop_lending(handle)
         handle._node = private(node)
     else:
         _put(handle, old, node)
@@ -171,35 +174,79 @@ class _Block(threading.local):
 _block = _Block()
 
 
-@contextmanager
-def lazy() -> Iterator[None]:
+class lazy(ContextDecorator):
     """Let statements on shared memory stay pending; everything has landed when the block ends."""
-    trace.enter_lazy(1)
-    try:
-        yield
-    finally:
+
+    def __enter__(self) -> None:
+        trace.enter_lazy(1)
+        if native is not None:
+            native.enter_lazy(1, _block.owed)
+
+    def __exit__(self, *error: object) -> None:
         trace.enter_lazy(-1)
-        if not trace.is_lazy():
-            settle()
+        try:
+            if not trace.is_lazy():
+                settle()
+        finally:
+            if native is not None:  # only now: what is lent is this thread's until it has landed
+                native.enter_lazy(-1, _block.owed)
 
 
 def settle() -> None:
     """Let everything pending on shared memory land."""
+    _block.borrowed.clear()
+    try:
+        _land_all()
+    finally:
+        if native is not None:  # only now: what is still held of a loan ends it
+            native.end_loans()
+
+
+def _land_all() -> None:
     owed = list(_block.owed.values())
     _block.owed.clear()
-    _block.borrowed.clear()
     trace.evaluate(*trace.reading_shared_memory())
     for handle, old in owed:
-        _put(handle, old, handle._node)
+        if native is None or not native.land(handle, old):
+            _put(handle, old, handle._node)
 
 
 def borrowed(array: NDArray) -> Handle:
     """A handle on the array's memory for the rest of the `lazy()` block."""
+    lent = None if native is None else native.lend(array)
+    if lent is not None:
+        return lent  # type: ignore[no-any-return]
     key = (_address(array), array.shape, array.strides, array.dtype, array.flags.writeable)
     found = _block.borrowed.get(key)
     if found is None:
         found = _block.borrowed[key] = core.wrap_array(shared(array))
+        if native is not None:
+            native.stop_lending(found)
     return found
+
+
+def _lent_leaf(array: NDArray) -> Node | None:
+    """A value that is the memory of a C-ordered array; the core holds the array meanwhile."""
+    row = from_numpy(array.dtype)
+    if row is None or not array.ndim or not array.nbytes:
+        return None
+    memory = Memory(_address(array), array.nbytes, array, True, bool(array.flags.writeable))
+    return leaf(memory, row, array.shape, 0, contiguous_strides(array.shape, row.itemsize))
+
+
+def _lends() -> bool:
+    """Whether this NumPy's arrays are laid out as the core reads them."""
+    array = np.zeros((2, 3))
+    address = id(array)
+    try:
+        fields = [ctypes.c_int64.from_address(address + at).value for at in (16, 32, 40, 56)]
+        rank, flags = (ctypes.c_int.from_address(address + at).value for at in (24, 64))
+        extents = ctypes.c_int64.from_address(fields[1]), ctypes.c_int64.from_address(fields[1] + 8)
+    except ValueError:
+        return False
+    shape = tuple(each.value for each in extents)
+    right = fields[0] == _address(array) and fields[3] == id(array.dtype)
+    return right and rank == 2 and shape == array.shape and flags & 0x501 == 0x501
 
 
 def home(handle: Handle) -> Memory | None:
@@ -298,3 +345,7 @@ def received(cell: list[NDArray]) -> Node:
     if mine and array.flags.c_contiguous and array.dtype.isnative:
         return adopted(array)
     return copied(array)
+
+
+if native is not None and _lends():
+    native.set_lending(np.ndarray, _lent_leaf)

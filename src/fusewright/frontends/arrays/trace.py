@@ -395,4 +395,4 @@ _evaluate = evaluate
 if native is not None:  # the same, compiled ahead of time; what it does not know it asks us
     _tell_core()
     record, evaluate = native.record, native.evaluate
-    drop_tail = native.drop_tail
+    drop_tail, reading_shared_memory = native.drop_tail, native.reading_external

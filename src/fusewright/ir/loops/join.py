@@ -44,15 +44,28 @@ class Joined:
     scalars: tuple[tuple[int, int], ...]
 
 
-def join(members: Sequence[Member], given: int) -> Joined:
+NO_FACTS: Mapping[tuple[int, int], int] = {}
+
+
+def join(
+    members: Sequence[Member],
+    given: int,
+    dead: frozenset[int] = frozenset(),
+    equal: Mapping[tuple[int, int], int] = NO_FACTS,
+) -> Joined:
     """One kernel that does what these do in turn; it is given so many buffers, numbered from 0.
 
-    Buffers that may share memory are different buffers, as within one kernel.
+    Buffers that may share memory are different buffers, as within one kernel.  `dead` are those
+    whose content nobody needs, before or after; extents (buffer, dim) of one number are `equal`.
     """
-    whole = _Whole({}, given)
+    same: dict[int, tuple[int, int]] = {}
+    for place, number in equal.items():
+        same.setdefault(number, place)
+    whole = _Whole({}, given, {place: same[number] for place, number in equal.items()})
     for number, member in enumerate(members):
         whole.add(number, member)
-    buffers = tuple(whole.buffers[number] for number in sorted(whole.buffers))
+    every = (whole.buffers[number] for number in sorted(whole.buffers))
+    buffers = tuple(replace(b, dead=True) if b.slot in dead else b for b in every)
     kernel = Kernel(
         "+".join(dict.fromkeys(member.kernel.name for member in members)),
         buffers,
@@ -69,6 +82,7 @@ def join(members: Sequence[Member], given: int) -> Joined:
 class _Whole:
     buffers: dict[int, Buffer]
     next_buffer: int
+    equal: Mapping[tuple[int, int], tuple[int, int]]
     sources: list[Source] = field(default_factory=list)
     dtypes: list[Any] = field(default_factory=list)
     locals: list[Local] = field(default_factory=list)
@@ -106,7 +120,10 @@ class _Whole:
             moved = Source("scalar", len(self.scalars))
             self.scalars.append((number, place))
         else:
-            moved = source._replace(slot=buffers[source.slot])
+            slot, dim = buffers[source.slot], source.dim
+            if source.what == "extent":
+                slot, dim = self.equal.get((slot, dim), (slot, dim))
+            moved = source._replace(slot=slot, dim=dim)
         if moved not in self.known:
             self.known[moved] = len(self.sources)
             self.sources.append(moved)

@@ -1,5 +1,5 @@
-"""Steps on whole arrays whose operands are in memory already: they run at once, with no slice to
-take and nothing to plan.
+"""Steps on whole arrays that run at once, with no slice to take and nothing to plan: those whose
+operands are in memory already, and pending calls of kernels, before what else a request needs.
 """
 
 from __future__ import annotations
@@ -27,11 +27,32 @@ def step_of(requested: Sequence[Node]) -> Node | None:
     return whole if all(arg.kind in (LEAF, SCALAR) for arg in whole.args) else None
 
 
+def in_place_steps(requested: Sequence[Node]) -> dict[Node, list[Node]]:
+    """The steps of several results that may overwrite operands, those needed first first; and which
+    of their results a request needs.
+    """
+    found: dict[Node, list[Node]] = {}
+    seen: set[Node] = set()
+    stack = list(requested)
+    while stack:
+        node = stack[-1]
+        missing = next((arg for arg in node.args if arg not in seen), None)
+        if missing is not None:
+            stack.append(missing)
+            continue
+        stack.pop()
+        if node not in seen:
+            seen.add(node)
+            if node.kind == PART and node.op and isinstance(node.args[0].value, InPlace):
+                found.setdefault(node.args[0], []).append(node)
+    return found
+
+
 def run(whole: Node, requested: Sequence[Node], compute: Callable[[Node, list[Any]], Any]) -> None:
     """Run the step; the values asked for become leaves, the others are there when asked for."""
     operands = [_array(arg) for arg in whole.args]
     if isinstance(whole.value, InPlace):
-        whole.value.spare = _spare(whole)
+        whole.value.may_overwrite(_spare(whole))
     with np.errstate(all="ignore"):
         results = compute(whole, operands)
     for node in requested:

@@ -54,9 +54,9 @@ def structure() -> bytes | None:
     return None if native is None else native.take_missed()
 
 
-def compute(node: Node) -> bool:
-    """Make a node a leaf if the core knows a program for what it needs."""
-    return native is not None and bool(native.compute(node))
+def compute(*nodes: Node) -> bool:
+    """Make nodes leaves if the core knows a program for what they need."""
+    return native is not None and bool(native.compute(*nodes))
 
 
 def learn(structure: bytes, runner: Runner) -> None:

@@ -126,7 +126,7 @@ class Runner:
         operands = [_array(arg, slots, memories, results) for arg in node.args]
         if isinstance(node.value, InPlace):
             last = self.last_use[number]
-            node.value.spare = spare(node, order, [slots[id(a)] in last for a in node.args])
+            node.value.may_overwrite(spare(node, order, [slots[id(a)] in last for a in node.args]))
         if node.kind == graph.PART:
             result = operands[0][node.attr]
         else:

@@ -177,7 +177,7 @@ class _Run:
         if is_short_sum(node):
             return sum_last(args[0], LANES[node.dtype]).reshape(node.shape)
         if kind == graph.OPAQUE and isinstance(node.value, InPlace):
-            node.value.spare = frozenset()
+            node.value.may_overwrite(frozenset())
         return self.compute(node, args) if is_exact(node) else self._alone(node, args)
 
     def _alone(self, node: Node, args: list[Any]) -> Any:
