@@ -32,8 +32,8 @@ static void *no_value(PyObject *handle)
 }
 
 /* A view's value: looked up again when its base has a new one.  A leaf's view is a leaf: it replaces
-   the view recorded while the base was pending.  What is found is looked at again: letting the old
-   ones go may run Python, and another thread may write meanwhile. */
+   the view recorded while the base was pending.  What is found is looked for again where it was replaced:
+   letting the old ones go may run Python, and another thread may write meanwhile. */
 static Node *view_node(PyObject *view)
 {
     PyObject *base = *field(view, view_base), **cached = field(view, view_cached);
@@ -64,7 +64,7 @@ static Node *view_node(PyObject *view)
     *version = now;
     Py_XDECREF(old_cached);
     Py_XDECREF(old_version);
-    return view_node(view);
+    return *cached == found ? (Node *)found : view_node(view);
 }
 
 PyObject *view_link_of(PyObject *handle)
