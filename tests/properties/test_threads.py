@@ -74,10 +74,11 @@ def programs(seed: int, mode: str, options: dict[str, Any], make: Any) -> Callab
 @pytest.mark.parametrize("make", [Machine, Sharing], ids=["own", "shared"])
 @pytest.mark.parametrize("seed", range(3))
 def test_programs_of_several_threads(seed: int, make: Any) -> None:
+    before = trace._watched  # arrays of other tests may be shared with NumPy
     choices = [SETTINGS[(seed + n) % len(SETTINGS)] for n in range(THREADS - 1)]
     works = [programs(seed * 10 + n, "lazy", given, make) for n, given in enumerate(choices)]
     at_once(*works, programs(seed * 10 + THREADS, "blocks", {}, make))
-    assert not trace.is_held() and trace.gate >= 0
+    assert not trace.is_held() and trace._watched == before
 
 
 @fw.kernel
@@ -168,7 +169,7 @@ def test_functions_recorded_at_once() -> None:
         for step in range(ROUNDS * 20):
             assert np.array_equal(np.asarray(shared * 2.0 + step), start * 2.0 + step)
             assert np.array_equal(np.asarray(halved(shared, 1.0)), start * 0.5 + 1.0)
-            assert type(shared[3]) is np.float64
+            assert float(shared[3]) == 3.0  # a lazy number while the other thread records
 
     at_once(recorded, recorded, plain, plain)
     assert not trace.is_held()
