@@ -109,12 +109,27 @@ static Node *weak_node(Weak *weak, PyObject *number, int kind)
     return node;
 }
 
+/* The type of a number of NumPy's; NO_DTYPE for any other object. */
+static int scalar_dtype(PyObject *object)
+{
+    int dtype = 0;
+    while (dtype < NO_DTYPE && (PyObject *)Py_TYPE(object) != dtypes[dtype].scalar)
+        dtype++;
+    return dtype;
+}
+
+int is_numpy_number(PyObject *object) { return scalar_dtype(object) != NO_DTYPE; }
+
+int is_numpy_integer(PyObject *object)
+{
+    char kind = dtypes[scalar_dtype(object)].kind;
+    return kind == 'i' || kind == 'u';
+}
+
 /* A number of NumPy's as an operand of its own type; NULL likewise. */
 static Node *strong_node(PyObject *number)
 {
-    int dtype = 0;
-    while (dtype < NO_DTYPE && (PyObject *)Py_TYPE(number) != dtypes[dtype].scalar)
-        dtype++;
+    int dtype = scalar_dtype(number);
     if (dtype == NO_DTYPE)
         return NULL;
     char kind = dtypes[dtype].kind;
@@ -402,14 +417,6 @@ static PyObject *numbered(PyObject *result)
     return result;
 }
 
-int is_numpy_number(PyObject *object)
-{
-    for (int i = 0; i < DTYPES; i++)
-        if (dtypes[i].scalar != NULL && Py_IS_TYPE(object, (PyTypeObject *)dtypes[i].scalar))
-            return 1;
-    return 0;
-}
-
 PyObject *operator_result(PyObject *op, PyObject *left, PyObject *right)
 {
     PyObject *result = quick_two((Op *)op, left, right);
@@ -551,14 +558,6 @@ PyObject *read_scalar(const char *at, int dtype)
     if ((number = read_number(at, dtype)) != NULL)
         Py_SETREF(number, PyObject_CallOneArg(dtypes[dtype].scalar, number));
     return number;
-}
-
-int is_numpy_integer(PyObject *object)
-{
-    for (int i = 0; i < DTYPES; i++)
-        if (dtypes[i].scalar != NULL && Py_IS_TYPE(object, (PyTypeObject *)dtypes[i].scalar))
-            return dtypes[i].kind == 'i' || dtypes[i].kind == 'u';
-    return 0;
 }
 
 int write_number(char *at, int dtype, PyObject *number)
