@@ -62,6 +62,20 @@ def largest(x):
 
 print("largest", largest(counts.reshape(-1)))
 
+
+# Loops walk arrays and their rows; one number fills a part.
+@fw.kernel
+def weighted(rows, weights, totals):
+    totals[:] = 0
+    for i, row in enumerate(rows):
+        for x, w in zip(row, weights, strict=True):
+            totals[i] += x * w
+
+
+totals = numpy.ones(12)
+weighted(counts, numpy.linspace(0, 1, 40), totals)
+print("weighted", totals[:3].tolist())
+
 # Which loops run in vectors, and which line keeps one in order.
 print(smooth.explain())
 print(largest.explain())

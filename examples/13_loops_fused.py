@@ -61,3 +61,18 @@ assert mirrored.stats.fused == 0
 (pair,) = mirrored.explain().codes[0].pairs
 print(pair.why)
 assert "RAW on `a`" in pair.why
+
+
+# One loop where `behind` allows it, looked at in each call.
+@fw.kernel
+def delayed(a, o, behind):
+    for i in range(100, a.shape[0]):
+        a[i] = a[i] * 2
+    for i in range(100, a.shape[0]):
+        o[i] = a[i - behind] + 1
+
+
+delayed(a, b, 0)
+delayed(a, b, 3)
+print(delayed.explain())
+assert "FUSED" in str(delayed.explain())
