@@ -4,12 +4,10 @@ and mirrors that are arguments.  Every index is in bounds for the values in `VAL
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from typing import Any
 
 import numpy as np
-
-Draw = Callable[[int, int], int]
+from tests.properties import random_loops
 
 LENGTH, ROWS, LONG = 400, 6, 70
 VALUES = ((0, 70, 75), (1, 70, 75), (70, 70, 75), (69, 70, 75), (-70, 70, 75), (-3, 5, 9),
@@ -21,39 +19,31 @@ PLACES = ("i", "i", "i", "i + k", "i + k", "i + n", "i + m", "n - 1 - i", "m - 1
           "2 * i", "i + k + 1", "min(i, m)")  # fmt: skip
 
 
-class Writer:
+class Writer(random_loops.Writer):
     """One kernel being made up."""
-
-    def __init__(self, draw: Draw, loops: int) -> None:
-        self.draw = draw
-        self.count = loops
-        self.lines: list[str] = []
-
-    def pick(self, *choices: Any) -> Any:
-        return choices[self.draw(0, len(choices) - 1)]
 
     def source(self) -> str:
         """The module."""
         outer = self.draw(0, 4) == 0
         if outer:
-            self.lines.append("    for _ in range(2):")
+            self.put(1, "for _ in range(2):")
         for _ in range(self.count):
-            self.pick(self.along, self.along, self.along, self.over)("    " * (1 + outer))
+            self.pick(self.along, self.along, self.along, self.over)(1 + outer)
         return HEADER + "\n".join(self.lines) + "\n"
 
-    def along(self, space: str) -> None:
-        self.lines.append(f"{space}for i in range({self.pick(*RANGES)}):")
+    def along(self, depth: int) -> None:
+        self.put(depth, f"for i in range({self.pick(*RANGES)}):")
         for _ in range(self.draw(1, 2)):
             sign = self.pick("=", "=", "=", "+=")
             value = f"{self.cell()} * 0.5 + {self.pick(self.cell(), '1.0', 'i')}"
-            self.lines.append(f"{space}    {self.cell()} {sign} {value}")
+            self.put(depth + 1, f"{self.cell()} {sign} {value}")
 
-    def over(self, space: str) -> None:
+    def over(self, depth: int) -> None:
         row = self.pick("i", "i", "(i + k) % 6", "5 - i")
         column = self.pick("j", "j", "j + k", "j + n")
         other = self.pick("p[i, j]", "p[i, j + n]", "a[j]", "p[5 - i, j]")
-        self.lines.append(f"{space}for i, j in fw.ndrange({ROWS}, n):")
-        self.lines.append(f"{space}    p[{row}, {column}] = {other} * 0.5 + 1.0")
+        self.put(depth, f"for i, j in fw.ndrange({ROWS}, n):")
+        self.put(depth + 1, f"p[{row}, {column}] = {other} * 0.5 + 1.0")
 
     def cell(self) -> str:
         return f"{self.pick('a', 'a', 'b', 'c')}[{self.pick(*PLACES)}]"

@@ -115,11 +115,9 @@ def _learn(
     """Let the native core record the next call like this one."""
     if kernel.is_simple:
         recorder = recorders.learn(found, bound, recipe, arguments, options)
-        if recorder is not None:
-            every = (recorder, *kernel.recorders)
-            kernel.recorders, gone = every[: recorders.MOST], every[recorders.MOST :]
-            kernel.replayed += sum(each.calls for each in gone)
-            kernel.known = kernel.recorders + kernel.deferrals
+        kernel.recorders, calls = _with(recorder, kernel.recorders)
+        kernel.replayed += calls
+        kernel.known = kernel.recorders + kernel.deferrals
 
 
 def _learn_deferred(
@@ -133,11 +131,16 @@ def _learn_deferred(
     """Let the native core defer the next call like this one."""
     if kernel.is_simple:
         recorder = recorders.learn_deferred(kind, bound, arguments, execute, options)
-        if recorder is not None:
-            every = (recorder, *kernel.deferrals)
-            kernel.deferrals, gone = every[: recorders.MOST], every[recorders.MOST :]
-            kernel.redeferred += sum(each.calls for each in gone)
-            kernel.known = kernel.recorders + kernel.deferrals
+        kernel.deferrals, calls = _with(recorder, kernel.deferrals)
+        kernel.redeferred += calls
+        kernel.known = kernel.recorders + kernel.deferrals
+
+
+def _with(recorder: Any, known: tuple[Any, ...]) -> tuple[tuple[Any, ...], int]:
+    """The newest recorders, and how many calls those that had to go have seen."""
+    every = known if recorder is None else (recorder, *known)
+    gone = every[recorders.MOST :]
+    return every[: recorders.MOST], sum(each.calls for each in gone)
 
 
 def _replay(

@@ -96,6 +96,12 @@ def _spelled_out(ref: ArrayRef, indices: Sequence[Value]) -> Sequence[Value]:
     return [*indices[: places[0]], *whole_dims, *indices[places[0] + 1 :]]
 
 
+def window_of(ref: ArrayRef) -> tuple[Expr | Free, ...]:
+    """For each dim of the whole array a position or what is kept of it."""
+    kept = (Free(const(0, INT64), extent) for extent in ref.shape)
+    return ref.window or (*ref.indices, *kept)
+
+
 def _windowed(t: Translation, ref: ArrayRef, indices: Sequence[Value], span: Span) -> ArrayRef:
     """A part that slices cut out, or a part of one."""
     if ref.local:
@@ -104,9 +110,7 @@ def _windowed(t: Translation, ref: ArrayRef, indices: Sequence[Value], span: Spa
         )
     given = iter(indices)
     window: list[Expr | Free] = list(ref.indices)
-    kept = [Free(const(0, INT64), extent) for extent in ref.shape]
-    parts: Sequence[Expr | Free] = ref.window or (*ref.indices, *kept)
-    for dim, part in enumerate(parts):
+    for dim, part in enumerate(window_of(ref)):
         index = next(given, None) if isinstance(part, Free) else None
         if dim >= len(window):
             window.append(part)

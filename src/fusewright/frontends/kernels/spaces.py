@@ -187,17 +187,12 @@ def _reversed(t: Translation, node: ast.Call, values: Values) -> Value:
         dim = (Number(last, "python", span), Number(end, "python", span), back)
         return replace(value, dims=(dim,))
     if isinstance(value, ArrayRef) and value.shape and not value.local:
-        first = value.shape[0]
-        kept = value.window or (
-            *value.indices,
-            *(Free(const(0, INT64), extent) for extent in value.shape),
-        )
-        place = next(k for k, part in enumerate(kept) if isinstance(part, Free))
-        part = kept[place]
-        assert isinstance(part, Free)
-        offset = linear.plus(part.offset, linear.times(linear.minus(first, 1), part.stride))
-        turned = (*kept[:place], Free(offset, first, -part.stride), *kept[place + 1 :])
-        return replace(value, indices=(), window=turned)
+        kept = elements.window_of(value)
+        place, part = next((k, part) for k, part in enumerate(kept) if isinstance(part, Free))
+        last = linear.times(linear.minus(part.extent, 1), part.stride)
+        turned = Free(linear.plus(part.offset, last), part.extent, -part.stride)
+        window = (*kept[:place], turned, *kept[place + 1 :])
+        return replace(value, indices=(), window=window)
     raise t.refuse(node, f"reversed of {described(value)}", help="loop over a range downwards")
 
 
