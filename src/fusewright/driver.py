@@ -8,7 +8,7 @@ structure, and object code on disk by the text it was made from.
 from __future__ import annotations
 
 import sys
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import replace
 from time import perf_counter
 from typing import Any
@@ -28,6 +28,8 @@ from fusewright.targets.reference import interpreter as reference
 MOST_RUNNERS = 4096
 """Structures kept compiled in memory; the oldest goes when there are more."""
 
+joiners: list[Callable[[Sequence[Node]], None]] = []
+"""What may make statements that are asked for part of a call that is pending (`kernels`)."""
 _runners: dict[Key, Runner] = {}
 
 
@@ -61,6 +63,8 @@ def _unfused(pending: Sequence[Node]) -> None:
 def _evaluate(pending: Sequence[Node], structure: bytes | None = None) -> None:
     options = current()
     try:
+        for join in joiners:
+            join(pending)
         pending = pending if listeners else _without_steps(pending)
         if not pending:
             return

@@ -6,6 +6,7 @@ from __future__ import annotations
 
 import os
 import random
+from collections.abc import Iterator
 from typing import Any
 
 import numpy as np
@@ -13,10 +14,11 @@ import pytest
 
 import fusewright as fw
 import fusewright.numpy as fnp
+from fusewright.kernels import statements
 from fusewright.targets.cpu import background
 
 EXAMPLES = int(os.environ.get("FUSEWRIGHT_TEST_EXAMPLES", "0")) or 40
-N = 9
+N = 13
 
 
 @fw.kernel
@@ -93,7 +95,7 @@ def step(m: Machine, chance: random.Random) -> None:
     """One statement of a random program."""
     i, j, k = (chance.randrange(len(m.arrays)) for _ in range(3))
     a, b, c = m.arrays[i], m.arrays[j], m.arrays[k]
-    what, number = chance.randrange(14), chance.random()
+    what, number = chance.randrange(19), chance.random()
     if what < 2:
         m.call(halved, a, b)
     elif what < 4:
@@ -119,8 +121,37 @@ def step(m: Machine, chance: random.Random) -> None:
         m.arrays[k] = a * 0.5 + b
     elif what == 12:
         m.arrays[k] = a.copy()
+    elif what < 18:
+        statement(m, chance, i, j, k)
     else:
         m.look(a)
+
+
+def statement(m: Machine, chance: random.Random, i: int, j: int, k: int) -> None:
+    """A statement on arrays."""
+    a, b, what = m.arrays[i], m.arrays[j], chance.randrange(9)
+    low, count = chance.randrange(5), 1 + chance.randrange(N - 4)
+    if what == 0:
+        a += b * 0.25
+    elif what == 1:
+        a[1:-1] = 0.5 * (b[2:] + b[:-2])
+    elif what == 2:
+        a[low : low + count] *= 0.5
+    elif what == 3:
+        a[low] = 1.5
+    elif what == 4:
+        a.fill(2.5)
+    elif what == 5:
+        m.arrays[k] = a[::-1] - b
+    elif what == 6:
+        a[low::2] = b[low::2] + 1.0
+    elif what == 7:
+        m.arrays[k] = (fnp if m.lazy else np).where(a > b, a, b * m.number)
+    else:
+        t = a * 0.5 + low  # of this step
+        m.call(smoothed, t, b, m.arrays[k], 0.5)
+        if chance.random() < 0.3:
+            m.arrays[i] = t - 1.0
 
 
 def run(lazy: bool, seed: int, length: int) -> list[bytes]:
@@ -139,6 +170,20 @@ def run(lazy: bool, seed: int, length: int) -> list[bytes]:
         m.look(each)
     m.look(m.number)
     return m.seen
+
+
+@pytest.fixture
+def joining() -> Iterator[None]:
+    """Statements on small arrays join too."""
+    least = statements.LEAST
+    statements.set_least(1)
+    yield
+    statements.set_least(least)
+
+
+@pytest.mark.parametrize("waits", [False, True])
+def test_programs_with_statements(waits: bool, joining: None) -> None:
+    test_programs(waits)
 
 
 @pytest.mark.parametrize("waits", [False, True])

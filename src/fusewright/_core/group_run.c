@@ -520,10 +520,21 @@ static int find_groups(Node **wanted, Py_ssize_t count, Needed *needed)
     return needed->groups > 0;
 }
 
+/* Whether something asked for is a statement that may join one of these groups. */
+static int may_grow(Node **wanted, Py_ssize_t count, const Needed *needed)
+{
+    int large = 0, open = 0;
+    for (Py_ssize_t i = 0; i < count && !large; i++)
+        large = is_large_statement(wanted[i]);
+    for (int i = 0; i < needed->groups && large && !open; i++)
+        open = takes_calls(group_of(needed->group[i]));
+    return large && open;
+}
+
 int run_groups(Node **wanted, Py_ssize_t count)
 {
     Needed needed;
-    if (!find_groups(wanted, count, &needed))
+    if (!find_groups(wanted, count, &needed) || may_grow(wanted, count, &needed))
         return 0;
     for (int i = 0; i < needed.groups; i++)
         Py_INCREF(needed.group[i]);

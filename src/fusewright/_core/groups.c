@@ -19,6 +19,19 @@ static PyObject *constant_of(Node *node)
     return operand(node, 0)->value;
 }
 
+static int64_t least = INT64_MAX; /* kernels.statements.LEAST */
+
+/* Whether a node is a pending statement on so many elements that it may join a group. */
+int is_large_statement(Node *node)
+{
+    if (node->kind != MAP && node->kind != VIEW && node->kind != ASSEMBLE)
+        return 0;
+    int64_t elements = 1;
+    for (Py_ssize_t i = 0; i < PyTuple_GET_SIZE(node->shape); i++)
+        elements *= as_size(PyTuple_GET_ITEM(node->shape, i));
+    return elements >= least && constant_of(node) == NULL;
+}
+
 /* The array of a group that a value is now, or -1. */
 static int number_of(Node *node, Node *whole, Shape *shape)
 {
@@ -102,7 +115,7 @@ static int may_join(Deferral *deferral, int array, Node *node, Node *whole, Shap
     return Py_REFCNT(node) <= 1 + is_recent(node);
 }
 
-static int takes_calls(Group *group)
+int takes_calls(Group *group)
 {
     Shape *shape = shape_of(group);
     return shape != NULL && shape->open && group->runs == 0 && is_none(group->outcome)
@@ -294,6 +307,9 @@ static PyObject *defer_locked(Deferral *deferral, Argument *arguments, PyObject 
     for (int i = 0; i < deferral->numbers; i++)
         if (arguments[deferral->number[i]].form == LAZY)
             lazy[lazies++] = ((Handle *)given[deferral->number[i]])->node;
+    for (int i = 0; i < deferral->arrays && deferral->joins; i++)
+        if (!deferral->overwritten[i] && is_large_statement(nodes[i]))
+            return NULL; /* it may join: kernels.statements */
     Node *whole = open_group(deferral, nodes, lazy, lazies);
     Shape *shape = whole == NULL ? (Shape *)nothing_shape() : shape_of(group_of(whole));
     if (shape == NULL || !relate(deferral, nodes, lazy, lazies, whole, shape, &operands, relation))
@@ -319,3 +335,18 @@ PyObject *defer_call(Deferral *deferral, Argument *arguments, PyObject *const *g
     evaluation_ends(lock);
     return results;
 }
+
+static PyObject *set_least(PyObject *module, PyObject *elements)
+{
+    (void)module;
+    long long number = PyLong_AsLongLong(elements);
+    if (number == -1 && PyErr_Occurred())
+        return NULL;
+    least = number;
+    Py_RETURN_NONE;
+}
+
+PyMethodDef groups_methods[] = {
+    {"set_least", set_least, METH_O, "Elements from which array statements may join a group."},
+    {NULL},
+};

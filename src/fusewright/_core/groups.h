@@ -67,6 +67,9 @@ typedef struct {
     PyObject **program;
 } Shape;
 
+/* groups.c */
+int is_large_statement(Node *node);
+int takes_calls(Group *group);
 PyObject *defer_call(Deferral *deferral, Argument *arguments, PyObject *const *given);
 
 /* shapes.c */

@@ -20,6 +20,7 @@ from fusewright.base.options import current
 from fusewright.base.source import user_span
 from fusewright.frontends.arrays import Scalar, trace
 from fusewright.frontends.arrays.core import Handle
+from fusewright.ir.dtypes import DType
 from fusewright.ir.graph import LEAF, OPAQUE, PART, SCALAR, VIEW, Node
 from fusewright.ir.loops.statements import Kernel as Loops
 from fusewright.kernels.binding import Binding, Place
@@ -44,16 +45,21 @@ MOST_DEAD = 62
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Kind:
-    """What calls alike have in common: the kernel, where its buffers lie in the arrays, which
-    arrays it writes to, and which of them it overwrites before it reads them.
+    """What calls alike have in common: the kernel (None: array statements), where its buffers lie
+    in the arrays, which arrays it writes to, and which of them it overwrites before it reads them.
     """
 
-    of: Kernel[Any, Any]
+    of: Kernel[Any, Any] | None
     found: Specialised
     places: Mapping[int, Place]
     written: tuple[int, ...]
     overwritten: frozenset[int]
     results: tuple[int, ...]
+
+    @property
+    def fuses(self) -> bool:
+        """Whether others may join."""
+        return self.of is None or self.of.fuse is not False
 
 
 _kinds: dict[Any, Kind] = {}
@@ -109,19 +115,28 @@ def defer(
     """Record a call: what it writes gets new values; its results by their buffers."""
     with trace.lock:
         lazy = {n: v._node for n, v in values.items() if type(v) is Scalar}
-        whole = _open_group(kind, handles, lazy) if kind.of.fuse is not False else None
+        whole = _open_group(kind, handles, lazy) if kind.fuses else None
         if whole is None:
-            name = f"kernel {kind.found.kernel.name}"
-            # Not on the list of what is pending: only its parts are values.
-            group = Group(execute, _nothing)
-            whole = Node(OPAQUE, name, (), handles[0]._dtype, (), (), group)
-            if current().spans:
-                whole.line = user_span()
+            whole = new_group(kind.found.kernel.name, handles[0]._dtype, execute)
         group = whole.value
-        relations, operands = _related(kind, handles, lazy, group.shape, whole)
-        parts = _add(kind, group, relations, len(handles), values, lazy, handles)
+        relations, operands = related(kind, handles, lazy, group.shape, whole)
+        parts = add_call(kind, group, relations, len(handles), values, lazy, handles)
         whole.args = operands
         return _written(kind, whole, parts, handles)
+
+
+def new_group(name: str, dtype: DType, execute: Execute) -> Node:
+    """A group without calls; not on the list of what is pending: only its parts are values."""
+    whole = Node(OPAQUE, f"kernel {name}", (), dtype, (), (), Group(execute, _nothing))
+    if current().spans:
+        whole.line = user_span()
+    return whole
+
+
+def group_of(node: Node) -> Node | None:
+    """The group whose part a value is."""
+    is_part = node.kind == PART and type(node.args[0].value) is Group
+    return node.args[0] if is_part else None
 
 
 def _written(
@@ -141,7 +156,7 @@ def _written(
     return results
 
 
-def _related(
+def related(
     kind: Kind, handles: Sequence[Handle], lazy: Mapping[int, Node], shape: Shape, whole: Node
 ) -> tuple[tuple[Any, ...], tuple[Node, ...]]:
     """How each array and lazy number relates to a group, and the group's operands with those new.
@@ -162,7 +177,7 @@ def _related(
         if array in kind.overwritten and node.kind != LEAF:
             found.append(None)
             continue
-        constant = _constant(node)
+        constant = constant_of(node)
         if constant is None:
             found.append(-1 - _operand(operands, node))
         else:
@@ -182,7 +197,7 @@ def _operand(operands: list[Node], node: Node) -> int:
     return len(operands) - 1
 
 
-def _add(
+def add_call(
     kind: Kind,
     group: Group,
     relations: tuple[Any, ...],
@@ -230,7 +245,7 @@ def _tell_core(
     rows: list[Any] = []
     for relation, handle in zip(relations, handles, strict=True):
         if isinstance(relation, tuple):
-            constant = _constant(handle._node)
+            constant = constant_of(handle._node)
             assert constant is not None
             relation = (constant.value, handle._dtype)
         rows.append(relation)
@@ -274,7 +289,7 @@ def _added(
     call = Call(kind.of, kind.found, own, tuple(scalars), dict(relations[count:]))
     calls = (*before.calls, call)
     forgettable, keeps = _forgettable(arrays, buffers, latest)
-    is_open = len(calls) < MOST_CALLS and kind.of.fuse is not False
+    is_open = len(calls) < MOST_CALLS and kind.fuses
     is_open = is_open and sum(each.found.size for each in calls) < MOST_OPERATIONS
     shape = Shape(
         arrays, tuple(buffers), tuple(dtypes), calls, tuple(outputs), latest,
@@ -309,7 +324,7 @@ def _arrays_with(
             continue
         value, operand = None, -1 - relation if known else -1
         if isinstance(relation, tuple):
-            constant = _constant(handle._node)
+            constant = constant_of(handle._node)
             assert constant is not None
             value = constant.value
         is_gone = array in kind.overwritten
@@ -318,7 +333,7 @@ def _arrays_with(
     return tuple(arrays), numbers
 
 
-def _constant(node: Node) -> Node | None:
+def constant_of(node: Node) -> Node | None:
     """The number that a fresh array holds everywhere."""
     filled = node.kind == VIEW and not node.attr and node.args[0].kind == SCALAR
     return node.args[0] if filled else None
@@ -329,9 +344,10 @@ def _open_group(kind: Kind, handles: Sequence[Handle], lazy: Mapping[int, Node])
     whole = None
     for number, handle in enumerate(handles):
         node = handle._node
-        if node.kind == PART and type(node.args[0].value) is Group:
-            if node.args[0].value.takes_calls:
-                whole = node.args[0]
+        known = group_of(node)
+        if known is not None:
+            if known.value.takes_calls:
+                whole = known
             elif number not in kind.overwritten:
                 return None  # it has to run first
     if whole is None or trace.is_held():
@@ -352,7 +368,7 @@ def _may_join(kind: Kind, array: int, handle: Handle, group: Group, whole: Node)
     node = handle._node
     known = group.shape.number_of(node, whole, whole.args)
     if known < 0:  # it must not depend on the group
-        return array in kind.overwritten or node.kind == LEAF or _constant(node) is not None
+        return array in kind.overwritten or node.kind == LEAF or constant_of(node) is not None
     if array not in kind.written or node.kind != PART:
         return True
     # What the group has given is overwritten.  The handle, this variable and the call hold it, and

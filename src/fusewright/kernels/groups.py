@@ -41,7 +41,7 @@ class Call:
     operands hold those that are lazy.
     """
 
-    kernel: Kernel[Any, Any]
+    kernel: Kernel[Any, Any] | None
     found: Specialised
     buffers: dict[int, int]
     scalars: tuple[int, ...]

@@ -6,16 +6,16 @@ A call whose loops are array statements records those (`raising`); any other is 
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 from fusewright.base.options import Options
-from fusewright.frontends.arrays import sharing, trace
-from fusewright.frontends.arrays.core import wrap
-from fusewright.ir.graph import Node, scalar
-from fusewright.kernels import again, binding, recorders
+from fusewright.frontends.arrays import Scalar, sharing, trace
+from fusewright.frontends.arrays.core import Handle, wrap
+from fusewright.ir.graph import LEAF, SCALAR, Node, scalar
+from fusewright.kernels import again, binding, recorders, statements
 from fusewright.kernels.binding import Binding
 from fusewright.kernels.deferred import Kind, defer, kind_of_call
 from fusewright.kernels.groups import Execute
@@ -73,7 +73,7 @@ def _record(
         kind = kind_of_call(kernel, found, bound)
         again.learn(kernel, kind, bound, arguments, options)
         _learn_deferred(kernel, kind, bound, arguments, execute, options)
-        results = defer(kind, bound.arrays, values, execute)
+        results = _deferred(kind, bound.arrays, values, execute)
     found.calls += 1
     return _returned(results, found.translated.result)
 
@@ -100,8 +100,18 @@ def repeat(
     found = known.kind.found
     found.deferred += 1
     found.calls += 1
-    results = defer(known.kind, known.handles(args), known.values(args), execute)
+    results = _deferred(known.kind, known.handles(args), known.values(args), execute)
     return True, _returned(results, found.translated.result)
+
+
+def _deferred(
+    kind: Kind, handles: Sequence[Handle], values: Mapping[int, Any], execute: Execute
+) -> dict[int, Node]:
+    """Record a call and, before it, the statements that it works on."""
+    numbers = (value._node for value in values.values() if type(value) is Scalar)
+    is_pending = any(node.kind not in (LEAF, SCALAR) for node in numbers)
+    statements.join_operands(kind, handles, is_pending, execute)
+    return defer(kind, handles, values, execute)
 
 
 def _learn(

@@ -96,7 +96,7 @@ def learn_deferred(
             _argument(name, value, found, bound, None, by_name) for name, value in arguments.items()
         )
         deferral = native.Deferral(
-            kind, execute, f"kernel {found.kernel.name}", kind.of.fuse is not False, arrays,
+            kind, execute, f"kernel {found.kernel.name}", kind.fuses, arrays,
             tuple(numbers[number] for number in sorted(numbers)), kind.written,
             tuple(sorted(kind.overwritten)), returns,
         )  # fmt: skip

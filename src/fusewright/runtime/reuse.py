@@ -49,14 +49,32 @@ class Edges:
 
 def is_reusable(node: Node, slots: dict[Node, int], reusable: set[Node], edges: Edges) -> bool:
     """Whether an ASSEMBLE node may be written into its base's memory."""
-    base = node.args[0]
-    if base.shape != node.shape or base.dtype is not node.dtype or not _covers(node):
+    if not _is_version(node):
         return False
+    base = node.args[0]
     if base.kind == graph.LEAF:
         if not _is_owned(node, slots, edges):
             return False
     elif (base not in reusable and _chain(base) < CHAIN) or not _is_inside(node, slots, edges):
         return False
+    del base
+    return _reads_safely(node, slots)
+
+
+def is_patch(node: Node, slots: dict[Node, int]) -> bool:
+    """Whether writing an ASSEMBLE node's region into its base's memory gives its value, should
+    nobody else see that memory.
+    """
+    return _is_version(node) and _reads_safely(node, slots)
+
+
+def _is_version(node: Node) -> bool:
+    base = node.args[0]
+    return base.shape == node.shape and base.dtype is node.dtype and _covers(node)
+
+
+def _reads_safely(node: Node, slots: dict[Node, int]) -> bool:
+    base = node.args[0]
     reads = list(_reads(node.args[1], base, slots))
     return len(reads) < MOST_READS and all(
         _is_safe(base, read, straight, node) for read, straight in reads
