@@ -106,16 +106,16 @@ void chain(long n, const double *restrict a, const double *restrict b, double *r
 """
 
 
-def by_c(folder: str) -> Callable[..., None] | None:
-    """The loop fused by hand, from gcc; None where there is no gcc."""
+def by_c(folder: str, text: str = C_SOURCE, name: str = "chain") -> Callable[..., None] | None:
+    """A loop fused by hand, from gcc; None where there is no gcc."""
     compiler = shutil.which("gcc")
     if compiler is None:
         return None
-    source, library = Path(folder) / "chain.c", Path(folder) / "chain.so"
-    source.write_text(C_SOURCE)
+    source, library = Path(folder) / f"{name}.c", Path(folder) / f"{name}.so"
+    source.write_text(text)
     flags = ["-O3", "-march=native", "-ffp-contract=off", "-shared", "-fPIC"]
     subprocess.run([compiler, *flags, "-o", str(library), str(source)], check=True)
-    function = ctypes.CDLL(str(library)).chain
+    function = getattr(ctypes.CDLL(str(library)), name)
 
     def run(*arrays: NDArray[Any]) -> None:
         function(ctypes.c_long(arrays[0].size), *(ctypes.c_void_p(x.ctypes.data) for x in arrays))

@@ -28,8 +28,10 @@ from fusewright.targets.reference import interpreter as reference
 MOST_RUNNERS = 4096
 """Structures kept compiled in memory; the oldest goes when there are more."""
 
-joiners: list[Callable[[Sequence[Node]], None]] = []
-"""What may make statements that are asked for part of a call that is pending (`kernels`)."""
+joiners: list[Callable[[Sequence[Node]], bool]] = []
+"""What may make statements that are asked for part of a pending call; whether one did
+(`kernels.statements`).
+"""
 _runners: dict[Key, Runner] = {}
 
 
@@ -63,8 +65,8 @@ def _unfused(pending: Sequence[Node]) -> None:
 def _evaluate(pending: Sequence[Node], structure: bytes | None = None) -> None:
     options = current()
     try:
-        for join in joiners:
-            join(pending)
+        if any(join(pending) for join in joiners) and native.compute(*pending):
+            return
         pending = pending if listeners else _without_steps(pending)
         if not pending:
             return

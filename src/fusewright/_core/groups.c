@@ -6,7 +6,7 @@
 
 #include "groups.h"
 
-#define RECENT 64 /* as in kernels.deferred */
+#define RECENT 64 /* as in frontends.arrays.survivors */
 
 /* ---- how a call relates to a group -------------------------------------------------------------- */
 

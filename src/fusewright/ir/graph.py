@@ -130,6 +130,11 @@ class InPlace:
 
     __slots__ = ()
 
+    @property
+    def title(self) -> str:
+        """What it does, for people."""
+        raise NotImplementedError
+
     def may_overwrite(self, operands: frozenset[int]) -> None:
         """The numbers of those operands."""
         raise NotImplementedError

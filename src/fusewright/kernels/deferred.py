@@ -20,6 +20,7 @@ from fusewright.base.options import current
 from fusewright.base.source import user_span
 from fusewright.frontends.arrays import Scalar, trace
 from fusewright.frontends.arrays.core import Handle
+from fusewright.frontends.arrays.survivors import RECENT
 from fusewright.ir.dtypes import DType
 from fusewright.ir.graph import LEAF, OPAQUE, PART, SCALAR, VIEW, Node
 from fusewright.ir.loops.statements import Kernel as Loops
@@ -35,8 +36,6 @@ MOST_CALLS = 32
 """Calls that become one kernel: longer ones take longer to compile than they save."""
 MOST_OPERATIONS = 2000
 """Operations in their text beyond which no call joins: each takes a millisecond to compile."""
-RECENT = 64
-"""Pending values among which a group's are looked for."""
 MOST_SHAPES = 1024
 """Shapes remembered; all are forgotten when there are more."""
 MOST_DEAD = 62

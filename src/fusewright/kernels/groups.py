@@ -154,6 +154,11 @@ class Group(_GroupBase, InPlace):  # type: ignore[misc]
         self.dead = -1
         self.runs = 0
 
+    @property
+    def title(self) -> str:
+        """The kernels it calls, each once."""
+        return "kernel " + "+".join(dict.fromkeys(c.found.kernel.name for c in self.calls))
+
     def may_overwrite(self, operands: frozenset[int]) -> None:
         self.spare = operands
 

@@ -21,6 +21,7 @@ from fusewright.base.options import current
 from fusewright.driver import joiners
 from fusewright.frontends.arrays import trace
 from fusewright.frontends.arrays.core import Handle, wrap
+from fusewright.frontends.arrays.survivors import RECENT, bury
 from fusewright.ir.graph import (
     ASSEMBLE,
     GATHER,
@@ -38,7 +39,6 @@ from fusewright.ir.graph import (
 from fusewright.kernels.binding import Place
 from fusewright.kernels.deferred import (
     MOST_SHAPES,
-    RECENT,
     Kind,
     add_call,
     constant_of,
@@ -52,8 +52,11 @@ from fusewright.plan.stages import by_library
 from fusewright.runtime.reuse import is_patch
 from fusewright.runtime.trace import WORTH_KEEPING, take
 
-LEAST = 1 << 17
-"""Elements of a result from which a statement joins: a pass over them takes longer than this."""
+USUAL = 1 << 18
+"""Elements of a result from which a statement joins: two passes over them take longer than joining,
+60 us.
+"""
+LEAST = USUAL
 MOST_NODES = 64
 """Operations of a statement, and versions of an array in it."""
 _INNER = frozenset({MAP, VIEW, ASSEMBLE, GATHER, IOTA, SCALAR})
@@ -127,16 +130,19 @@ def join_operands(kind: Kind, handles: Sequence[Handle], lazy: bool, execute: Ex
                     return
 
 
-def join_requested(requested: Sequence[Node]) -> None:
-    """Let statements that are asked for join the group whose arrays they read."""
+def join_requested(requested: Sequence[Node]) -> bool:
+    """Let statements that are asked for join the group whose arrays they read; whether any did."""
     if not any(is_statement(node) for node in requested) or not _is_on():
-        return
+        return False
+    joined = False
     for node in requested:
         cut = cut_below(node) if is_statement(node) else None
         for whole in (_groups(cut.edge.values()) or ()) if cut is not None else ():
             assert cut is not None
             if _join(node, cut, whole, whole.value.execute) is not None:
+                joined = True
                 break
+    return joined
 
 
 def is_statement(node: Node) -> bool:
@@ -228,6 +234,7 @@ def _join(root: Node, cut: _Cut, whole: Node | None, execute: Execute) -> Node |
         node.demands += node.kind in WORTH_KEEPING and node is not root
     root.args, root.attr, root.value, root.op = (whole,), part.output, None, "kernel"
     root.kind = PART
+    bury(trace.pending, cut.inner)
     return whole
 
 

@@ -44,6 +44,8 @@ def name_of(node: Node) -> str:
         return "assign" if is_update(node) else "join"
     if node.kind == graph.PART:
         return name_of(node.args[0])
+    if isinstance(node.value, graph.InPlace):
+        return node.value.title
     return _NAMES.get(node.kind) or node.op
 
 

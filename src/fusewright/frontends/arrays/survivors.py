@@ -10,6 +10,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Sequence
+from sys import getrefcount
 
 from fusewright.frontends.arrays.iterations import WORK, Loop
 from fusewright.ir.graph import IOTA, LEAF, MAP, PART, SCALAR, VIEW, Node
@@ -21,6 +22,10 @@ LONG_WORK = 4 * WORK
 """Recorded nodes of a flush where every step works element by element on one shape."""
 LONG_SIZE = 1 << 14
 """Elements from which a pass over memory is worth avoiding so."""
+RECENT = 64
+"""Pending values among which those just recorded are looked for."""
+TOMBSTONE = Node(LEAF, "", (), None, ())  # type: ignore[arg-type]
+"""What stands on the pending list for a value that has been let go."""
 
 Spot = tuple[Loop, int]
 """A loop, and how many records before its boundary."""
@@ -128,3 +133,16 @@ def let_go(pending: Sequence[Node], wanted: Sequence[Node], left: list[Node]) ->
     for node in pending:
         if id(node) not in reached:
             node.demands = 0
+
+
+def bury(pending: list[Node], nodes: list[Node]) -> None:
+    """Let go those, of nodes with operands first, that nobody holds and that stand among the most
+    recent; what they hold may die then.  Empties `nodes`; the list stays as long as it is.
+    """
+    first = max(0, len(pending) - RECENT)
+    places = {id(node): first + n for n, node in enumerate(pending[first:])}
+    while nodes:
+        place = places.get(id(nodes.pop()))
+        # 2: the list's reference and the call's
+        if place is not None and getrefcount(pending[place]) <= 2:
+            pending[place] = TOMBSTONE

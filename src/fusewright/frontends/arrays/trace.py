@@ -25,7 +25,7 @@ from fusewright.base import forks, hooks, source
 from fusewright.base.options import Options, current, watchers
 from fusewright.frontends.arrays import survivors
 from fusewright.frontends.arrays.iterations import WORK, Loop, Schedule, recording_frame
-from fusewright.frontends.arrays.survivors import Known, Spot, is_worth_storing, let_go, work_of
+from fusewright.frontends.arrays.survivors import TOMBSTONE, Known, Spot, is_worth_storing
 from fusewright.ir.graph import LEAF, SCALAR, Memory, Node
 
 LIMIT = WORK
@@ -188,7 +188,7 @@ def _release() -> None:
         for index in range(len(pending) - 1, -1, -1):
             # 2: the list's reference and the call's
             if pending[index].kind == LEAF or getrefcount(pending[index]) <= 2:
-                pending[index] = _TOMBSTONE
+                pending[index] = TOMBSTONE
 
 
 def prune() -> None:
@@ -204,7 +204,7 @@ def prune() -> None:
             node = pending[index]
             # 3: the list's reference, the variable's and the call's
             if node.kind == LEAF or getrefcount(pending[index]) <= 3:
-                pending[index] = _TOMBSTONE
+                pending[index] = TOMBSTONE
             else:
                 kept.append(node)
                 _base += index < base
@@ -224,9 +224,6 @@ def _set_whole(length: int) -> None:
 
 def _whole_from() -> int:
     return _whole if native is None else native.whole()
-
-
-_TOMBSTONE = Node(LEAF, "", (), None, ())  # type: ignore[arg-type]
 
 
 def live() -> list[Node]:
@@ -321,7 +318,7 @@ def _consider_flush() -> None:
 
 def _arrives(loop: Loop, length: int) -> bool:
     """Whether to flush where the loop has begun anew."""
-    work = work_of(pending) if _schedule.watching else WORK  # else it is decided
+    work = survivors.work_of(pending) if _schedule.watching else WORK  # else it is decided
     comes = _schedule.arrives(loop, length - _base, length - _whole_from(), work)
     if native is not None and _schedule.loop is not None:
         native.set_armed(True)
@@ -375,7 +372,7 @@ def _flush_iterations(loop: Loop, period: int) -> None:
         reading = survivors.readers_of_shared(pending)
         wanted += [node for node, _ in left if id(node) in reading]
         left = [(node, place) for node, place in left if id(node) not in reading]
-    let_go(pending, wanted, [node for node, _ in left])
+    survivors.let_go(pending, wanted, [node for node, _ in left])
     _schedule.tell_turn(pending, wanted)
     evaluate(*wanted)
     if len(_carried) >= MOST_CARRIED:

@@ -11,6 +11,7 @@ from dataclasses import dataclass, replace
 from typing import Any
 
 from fusewright.codegen.listing import listing
+from fusewright.ir import graph
 from fusewright.ir.expr import Expr
 from fusewright.ir.graph import Node
 from fusewright.ir.nest import Alias, Library, Program
@@ -106,9 +107,13 @@ class _Describer:
     def step(self, step: Kernel | Library | Alias) -> Step | None:
         if isinstance(step, Kernel):
             return self._kernel(step)
-        if isinstance(step, Library):
+        if isinstance(step, Library) and not self._is_taken(self.order[step.slot]):
             return self._library(step)
         return None
+
+    def _is_taken(self, node: Node) -> bool:
+        """Whether a value has been computed, in place, by the step it is a part of."""
+        return node.kind == graph.PART and isinstance(node.args[0].value, graph.InPlace)
 
     def _library(self, step: Library) -> OpaqueRecord:
         node = self.order[step.slot]
