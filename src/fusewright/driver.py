@@ -65,8 +65,9 @@ def _unfused(pending: Sequence[Node]) -> None:
 def _evaluate(pending: Sequence[Node], structure: bytes | None = None) -> None:
     options = current()
     try:
-        if any(join(pending) for join in joiners) and native.compute(*pending):
-            return
+        if native.may_hold_groups() and any(join(pending) for join in joiners):
+            if native.compute(*pending):
+                return
         pending = pending if listeners else _without_steps(pending)
         if not pending:
             return
@@ -97,7 +98,7 @@ def _without_steps(pending: Sequence[Node]) -> Sequence[Node]:
     """Run the calls of kernels that a request needs, and the step that gives all of it; what is
     left.
     """
-    steps = direct.in_place_steps(pending)
+    steps = direct.in_place_steps(pending) if native.may_hold_groups() else {}
     for whole, parts in steps.items():
         operands = [arg for arg in whole.args if arg.kind not in (graph.LEAF, graph.SCALAR)]
         if operands and not native.compute(*operands):

@@ -173,6 +173,7 @@ static Node *new_group(Deferral *deferral, int dtype)
     Group *group = (Group *)type->tp_alloc(type, 0);
     if (group == NULL)
         return NULL;
+    groups_alive++;
     group->execute = Py_NewRef(deferral->execute);
     group->shape = Py_NewRef(nothing_shape());
     group->values = PyList_New(0);

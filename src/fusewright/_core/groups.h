@@ -76,6 +76,7 @@ PyObject *defer_call(Deferral *deferral, Argument *arguments, PyObject *const *g
 PyObject *nothing_shape(void);     /* of a group without calls; NULL before there is one */
 PyTypeObject *group_type(void);    /* kernels.groups.Group; NULL likewise */
 PyObject *part_name(void);
+extern int64_t groups_alive; /* all there are */
 Group *group_of(Node *node); /* what an OPAQUE node stands for; NULL */
 Shape *shape_of(Group *group);
 

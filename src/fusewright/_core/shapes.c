@@ -286,9 +286,19 @@ static int group_clear(PyObject *self)
     return 0;
 }
 
+int64_t groups_alive;
+
+static PyObject *group_make(PyTypeObject *type, PyObject *given, PyObject *names)
+{
+    PyObject *group = shape_make(type, given, names);
+    groups_alive += group != NULL;
+    return group;
+}
+
 static void group_dealloc(PyObject *self)
 {
     PyObject_GC_UnTrack(self);
+    groups_alive--;
     group_clear(self);
     Py_TYPE(self)->tp_free(self);
 }
@@ -305,7 +315,7 @@ PyTypeObject GroupType = {
     PyVarObject_HEAD_INIT(NULL, 0).tp_name = "fusewright._core.Group",
     .tp_basicsize = sizeof(Group),
     .tp_flags = Py_TPFLAGS_DEFAULT | Py_TPFLAGS_HAVE_GC | Py_TPFLAGS_BASETYPE,
-    .tp_new = shape_make,
+    .tp_new = group_make,
     .tp_dealloc = group_dealloc,
     .tp_traverse = group_traverse,
     .tp_clear = group_clear,
@@ -431,7 +441,14 @@ int groups_ready(void)
     return part == NULL ? -1 : 0;
 }
 
+static PyObject *count_groups(PyObject *module, PyObject *none)
+{
+    (void)module, (void)none;
+    return PyLong_FromLongLong(groups_alive);
+}
+
 PyMethodDef group_methods[] = {
+    {"groups_alive", count_groups, METH_NOARGS, "How many groups there are."},
     {"set_groups", set_groups, METH_VARARGS, "The class of groups; the shape of one without calls."},
     {NULL},
 };

@@ -118,6 +118,17 @@ def test_repeated_indices_take_the_last_value() -> None:
     assert got.tolist() == want.tolist()
 
 
+def test_many_reshape_views_on_one_another() -> None:
+    x = fa.asarray(np.arange(12.0))
+    y = x
+    for turn in range(3000):
+        y = y.reshape((3, 4) if turn % 2 else (12,))
+    assert (y.strides, y.shape) == ((32, 8), (3, 4))
+    y[1, 2] = 50.0
+    x[0] = 7.0
+    assert (x.tolist()[6], y.tolist()[0]) == (50.0, [7.0, 1.0, 2.0, 3.0])
+
+
 def test_reshape_views_share_in_both_directions() -> None:
     x = fa.asarray(np.arange(6))
     grid = x.reshape(2, 3)

@@ -16,6 +16,7 @@ import fusewright as fw
 import fusewright.numpy as fnp
 from fusewright import driver
 from fusewright._core import native
+from fusewright.frontends.arrays import trace
 from fusewright.ir.graph import LEAF, PART
 from fusewright.kernels import deferred, statements, units
 from fusewright.runtime.profile import listen
@@ -247,6 +248,21 @@ def test_a_number_of_the_group_ends_it() -> None:
     wanted = program(np, plainly, given.copy())
     for _ in range(3):
         assert np.asarray(program(fnp, as_is, fw.asarray(given))).tobytes() == wanted.tobytes()
+
+
+@pytest.mark.skipif(native is None, reason="only the core counts them")
+def test_groups_are_counted_while_they_live() -> None:
+    (a,), _ = arrays(1)
+    before = native.groups_alive()
+    for _ in range(3):  # the first in Python, the others in the core
+        u, w = fnp.zeros(N), fnp.zeros(N)
+        halved(a, u)
+        halved(a, w)
+        assert native.groups_alive() == before + 2
+        fw.evaluate(u)
+        del w
+        trace.prune()  # the list's dead nodes
+        assert native.groups_alive() == before
 
 
 # -- what is held ---------------------------------------------------------------------------------

@@ -164,13 +164,17 @@ Link = Slice | Reshape | Window
 
 
 def make_view(base: Handle, link: Link) -> Array:
-    """A view of a handle; a slice of a slice becomes a slice of the latter's base."""
-    if isinstance(base, core.view_class) and isinstance(link, Slice):
+    """A view of a handle; a slice of a slice, or a reshaped one of a reshaped one, becomes one of
+    the latter's base.
+    """
+    if isinstance(base, core.view_class):
         outer = base._link
-        if isinstance(outer, Slice):
+        if isinstance(link, Slice) and isinstance(outer, Slice):
             link = Slice(compose(outer.places, link.places), link.shape)
-            flags = base._flags
-            return _new_view(base._base, link, flags)
+            return _new_view(base._base, link, base._flags)
+        if isinstance(link, Reshape) and isinstance(outer, Reshape):
+            link = Reshape(link.shape, outer.base_shape)
+            return _new_view(base._base, link, base._flags)
     return _new_view(base, link, base._flags)
 
 
@@ -263,12 +267,18 @@ def transposed(base: Handle, order: tuple[int, ...]) -> Array:
 
 def strides_of(handle: Handle) -> Shape:
     """Byte strides as NumPy would report them."""
-    if isinstance(handle, core.view_class):
-        return handle._link.strides(strides_of(handle._base))
+    links = []
+    while isinstance(handle, core.view_class):
+        links.append(handle._link)
+        handle = handle._base
     node = handle._node
     if node.kind == LEAF and node.value[0].external:
-        return tuple(node.value[2])
-    return contiguous_strides(node.shape, node.dtype.itemsize)
+        strides: Shape = tuple(node.value[2])
+    else:
+        strides = contiguous_strides(node.shape, node.dtype.itemsize)
+    for link in reversed(links):
+        strides = link.strides(strides)
+    return strides
 
 
 def root_of(handle: Handle) -> Handle:

@@ -59,6 +59,11 @@ def compute(*nodes: Node) -> bool:
     return native is not None and bool(native.compute(*nodes))
 
 
+def may_hold_groups() -> bool:
+    """Whether there may be pending calls of kernels."""
+    return native is None or native.groups_alive() > 0
+
+
 def learn(structure: bytes, runner: Runner) -> None:
     """Let the core run the structure by itself from now on."""
     native.learn(structure, program(runner))
