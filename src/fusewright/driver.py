@@ -65,9 +65,8 @@ def _unfused(pending: Sequence[Node]) -> None:
 def _evaluate(pending: Sequence[Node], structure: bytes | None = None) -> None:
     options = current()
     try:
-        if native.may_hold_groups() and any(join(pending) for join in joiners):
-            if native.compute(*pending):
-                return
+        if _joined(pending) and native.compute(*pending):
+            return
         pending = pending if listeners else _without_steps(pending)
         if not pending:
             return
@@ -92,6 +91,11 @@ def _evaluate(pending: Sequence[Node], structure: bytes | None = None) -> None:
         if internal is None:
             raise
         raise internal from error
+
+
+def _joined(pending: Sequence[Node]) -> bool:
+    """Whether statements that are asked for have become part of pending calls."""
+    return native.may_hold_groups() and any(join(pending) for join in joiners)
 
 
 def _without_steps(pending: Sequence[Node]) -> Sequence[Node]:
