@@ -7,6 +7,7 @@
 #include "library.h"
 
 #define SMALL (1 << 15) /* elements: as many are worth a launch of their own */
+#define TINY (1 << 10) /* elements: copied in less time than a launch takes */
 #define LIGHT 128  /* operations behind a value that is computed to be moved */
 #define FILLED 8 /* writes after which an array that is not light is computed, to be filled in memory */
 #define COPIED (1 << 24) /* elements of an array that gets memory of its own to be written in */
@@ -151,7 +152,7 @@ static Memory *own(Handle *root)
     if ((base = root->node)->kind != LEAF || (memory = leaf_memory(base)) == NULL || memory->external)
         return NULL;
     drop_tail(); /* dead nodes there keep what they would have read */
-    if (size_of(base) > SMALL && let_read(root) < 0)
+    if (size_of(base) > TINY && let_read(root) < 0)
         return NULL;
     if (root->node == base && (memory = owned(base)) != NULL)
         return memory;
@@ -177,8 +178,9 @@ static int64_t elements(Region *region)
     return count;
 }
 
-/* 1 moved, 0 not, -1 an error.  The value's holder keeps it. */
-int move_value(Handle *root, Region *region, Node *value)
+/* 1 moved, 0 not, -1 an error.  The value's holder keeps it.  `other` is what it was made of, if that
+   is on Python's stack: pending, it would wait to read the array. */
+int move_value(Handle *root, Region *region, Node *value, Node *other)
 {
     Node *base = root->node;
     Py_ssize_t steps[MOST_DIMS], paces[MOST_DIMS];
@@ -193,7 +195,9 @@ int move_value(Handle *root, Region *region, Node *value)
     if (value->kind != LEAF) {
         if (!is_light(value, &seen))
             return 0;
-        if (evaluate(&value, 1) < 0)
+        int waits = other != NULL && other->kind != LEAF && other->kind != SCALAR && is_light(other, &seen);
+        Node *both[2] = {value, other};
+        if (evaluate(both, 1 + waits) < 0)
             return -1;
     }
     Memory *memory = root->node == base ? own(root) : NULL, *source = leaf_memory(value);

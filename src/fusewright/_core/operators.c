@@ -470,7 +470,7 @@ static PyObject *in_place_locked(int which, PyObject *self, PyObject *other)
         }
     }
     if (Py_TYPE(self) == view_class && is_plain(result) && Py_TYPE(result) != view_class) {
-        int written = quick_view_write(self, ((Handle *)result)->node);
+        int written = quick_view_write(self, ((Handle *)result)->node, other);
         if (written != 0) {
             Py_DECREF(result);
             return written < 0 ? NULL : Py_NewRef(self);

@@ -21,7 +21,7 @@ int region_parse(PyObject *key, PyObject *shape, Region *region); /* 0: Python h
 int region_of_link(PyObject *link, Region *region);
 PyObject *region_places(Region *region);
 PyObject *region_extents(Region *region);
-int move_value(Handle *root, Region *region, Node *value); /* moves.c: 0 where it is recorded */
+int move_value(Handle *root, Region *region, Node *value, Node *other); /* moves.c: 0 where it is recorded */
 int move_within(Handle *root, Region *region, PyObject *view);
 int move_number(Handle *root, Region *region, PyObject *number);
 PyObject *integer_tuple(const Py_ssize_t *numbers, Py_ssize_t many);

@@ -248,7 +248,7 @@ int quick_setitem(PyObject *handle, PyObject *key, PyObject *value)
         if ((node = handle_node(value)) == NULL)
             return -1;
         Py_INCREF(node);
-        int moved = move_value(root, &region, node);
+        int moved = move_value(root, &region, node, NULL);
         if (moved != 0) {
             Py_DECREF(node);
             return moved;
@@ -267,8 +267,8 @@ int quick_setitem(PyObject *handle, PyObject *key, PyObject *value)
     return done;
 }
 
-/* A computed value becomes the content of a view: 1 done, 0 left to Python, -1 an error. */
-int quick_view_write(PyObject *view, Node *value)
+/* A value becomes the content of a view, in an operator with `other`: 1 done, 0 left to Python, -1 an error. */
+int quick_view_write(PyObject *view, Node *value, PyObject *other)
 {
     Region region;
     PyObject *base = view_base_of(view), *link = view_link_of(view);
@@ -276,6 +276,9 @@ int quick_view_write(PyObject *view, Node *value)
         || !region_of_link(link, &region))
         return 0;
     view_forget(view); /* it holds the old version */
-    int moved = move_value((Handle *)base, &region, value);
+    if (Py_TYPE(other) == view_class)
+        view_forget(other);
+    Node *source = is_plain(other) && Py_TYPE(other) != view_class ? ((Handle *)other)->node : NULL;
+    int moved = move_value((Handle *)base, &region, value, source);
     return moved != 0 ? moved : write_region((Handle *)base, &region, value);
 }
