@@ -88,7 +88,7 @@ typedef struct {
 
 extern PyTypeObject NodeType, MemoryType, HandleType, OperatorsType, OpType, FunctionType,
     ProgramType, LockType, ReplayType, ReplayerType, EvaluatorType, ReductionType, RecorderType,
-    StepType, OverrideType,
+    StepType, ArrangementType, AttributeType, OverrideType,
     ShapeType, GroupType, DeferralType, GroupProgramType;
 
 /* node.c */
@@ -215,7 +215,7 @@ int program_ready(PyObject *unset);
 
 /* each part's functions */
 extern PyMethodDef view_methods[], operator_methods[], handle_methods[], trace_methods[], slice_methods[], memory_methods[],
-    node_methods[], program_methods[], call_methods[], library_methods[], group_methods[], group_run_methods[],
+    node_methods[], program_methods[], call_methods[], library_methods[], arrange_methods[], group_methods[], group_run_methods[],
     lent_methods[];
 
 #endif

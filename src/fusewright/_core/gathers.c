@@ -2,7 +2,17 @@
 
 #include "library.h"
 
-static int is_integer(int dtype) { return dtypes[dtype].kind == 'i' || dtypes[dtype].kind == 'u'; }
+#define MASKED (1 << 12) /* elements of a mask that is looked at now: more are worth a kernel */
+
+/* Whether an array of a type may be a subscript: integers, and small masks. */
+static int may_index(int dtype, const Py_ssize_t *extent, int dims)
+{
+    int64_t size = 1;
+    for (int d = 0; d < dims; d++)
+        size *= extent[d];
+    char kind = dtypes[dtype].kind;
+    return kind == 'i' || kind == 'u' || (kind == 'b' && size <= MASKED);
+}
 
 /* Whether a list is one of Python's integers. */
 static int are_integers(PyObject *list)
@@ -18,8 +28,10 @@ static PyObject *index_entry(PyObject *entry, int *arrays)
 {
     Spot spot;
     if (is_plain(entry)) {
-        int known = known_spot(entry, &spot) > 0 && is_integer(spot.dtype) && spot.dims > 0;
         ++*arrays;
+        if (handle_dtype(entry) == dtype_bool && elements_of(handle_shape(entry)) > MASKED)
+            return NULL;
+        int known = known_spot(entry, &spot) > 0 && may_index(spot.dtype, spot.extent, spot.dims) && spot.dims > 0;
         return known ? array_on(&spot, 0) : NULL;
     }
     if (Py_IS_TYPE(entry, numpy_array)) {
@@ -27,7 +39,8 @@ static PyObject *index_entry(PyObject *entry, int *arrays)
         while (dtype < NO_DTYPE && numpy_dtypes[dtype] != ((NumpyArray *)entry)->dtype)
             dtype++;
         ++*arrays;
-        return dtype < NO_DTYPE && is_integer(dtype) ? Py_NewRef(entry) : NULL;
+        NumpyArray *array = (NumpyArray *)entry;
+        return dtype < NO_DTYPE && may_index(dtype, array->extent, array->dims) ? Py_NewRef(entry) : NULL;
     }
     if (PyList_CheckExact(entry)) {
         ++*arrays;

@@ -61,9 +61,24 @@ static Memory *owned(Node *base)
     return alone && !is_holding() ? memory : NULL;
 }
 
-/* Where a region lies in a base's memory. */
+/* Whether a region is one of the array, as it is or in the shape it is seen in. */
+static int is_region_of(Region *region, Node *base)
+{
+    PyObject *shape = region->seen_as ? PyTuple_GET_ITEM(region->seen_as, 0) : base->shape;
+    return region->places == PyTuple_GET_SIZE(shape);
+}
+
+/* Where a region lies in a base's memory; NULL without an error where that is not known. */
 static char *region_at(Memory *memory, Node *base, Region *region, Py_ssize_t *steps)
 {
+    if (region->seen_as != NULL) {
+        Region plain = *region;
+        Node *seen = reshaped_leaf(region->seen_as, base);
+        plain.seen_as = NULL;
+        char *at = seen ? region_at(memory, seen, &plain, steps) : NULL;
+        Py_XDECREF(seen);
+        return at;
+    }
     Py_ssize_t offset = as_size(PyTuple_GET_ITEM(base->value, 1));
     memset(steps, 0, (size_t)region->dims * sizeof *steps);
     for (int i = 0; i < region->places; i++) {
@@ -187,7 +202,7 @@ int move_value(Handle *root, Region *region, Node *value, Node *other)
     int seen = 0;
     if (value->dtype != base->dtype || value->kind == SCALAR
         || region->dims != PyTuple_GET_SIZE(value->shape) || elements(region) > SMALL
-        || region->places != PyTuple_GET_SIZE(base->shape) || !moves_at_once())
+        || !is_region_of(region, base) || !moves_at_once())
         return 0;
     for (int d = 0; d < region->dims; d++)
         if (as_size(PyTuple_GET_ITEM(value->shape, d)) != region->extent[d])
@@ -207,6 +222,8 @@ int move_value(Handle *root, Region *region, Node *value, Node *other)
     for (int d = 0; d < region->dims; d++)
         paces[d] = as_size(PyTuple_GET_ITEM(PyTuple_GET_ITEM(value->value, 2), d));
     char *to = region_at(memory, base, region, steps);
+    if (to == NULL)
+        return PyErr_Occurred() ? -1 : 0;
     copy(to, steps, source->at + as_size(PyTuple_GET_ITEM(value->value, 1)), paces, region->extent,
          region->dims, (size_t)dtypes[base->dtype].itemsize);
     return 1;
@@ -245,7 +262,7 @@ int move_number(Handle *root, Region *region, PyObject *number)
 {
     char word[16];
     Py_ssize_t steps[MOST_DIMS], paces[MOST_DIMS] = {0};
-    if (region->places != PyTuple_GET_SIZE(root->node->shape) || elements(region) > SMALL
+    if (!is_region_of(region, root->node) || elements(region) > SMALL
         || !write_number(word, root->node->dtype, number))
         return 0;
     Memory *memory = own(root);
@@ -253,6 +270,8 @@ int move_number(Handle *root, Region *region, PyObject *number)
         return PyErr_Occurred() ? -1 : 0;
     Node *base = root->node;
     char *to = region_at(memory, base, region, steps);
+    if (to == NULL)
+        return PyErr_Occurred() ? -1 : 0;
     copy(to, steps, word, paces, region->extent, region->dims, (size_t)dtypes[base->dtype].itemsize);
     return 1;
 }

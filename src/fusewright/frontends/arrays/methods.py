@@ -12,6 +12,7 @@ import numpy as np
 from fusewright.base.errors import DTypeError, ShapeError, UnsupportedError, ValueRangeError
 from fusewright.frontends.arrays import (
     core,
+    front,
     immediate,
     inplace,
     items,
@@ -133,8 +134,8 @@ class Methods(Handle):
     var, std = reductions.var, reductions.std
     swapaxes, squeeze, ravel = shaping.swapaxes, shaping.squeeze, shaping.ravel
     diagonal = shaping.diagonal
-    dot = immediate.at_once(np.dot, linalg.dot, linalg.SMALL)
-    __matmul__ = immediate.at_once(np.matmul, linalg.matmul, linalg.SMALL)
+    dot = front.at_once(np.dot, linalg.dot, linalg.SMALL)
+    __matmul__ = front.at_once(np.matmul, linalg.matmul, linalg.SMALL)
     __getitem__, __setitem__ = items.getitem, items.setitem
     __delitem__ = items.delitem
     argsort, argpartition = _library_method("argsort"), _library_method("argpartition")
@@ -394,3 +395,6 @@ class Methods(Handle):
 
     def __contains__(self, value: Any) -> bool:
         return bool((self == value).any())
+
+
+front.quicken(Methods)

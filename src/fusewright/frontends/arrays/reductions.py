@@ -26,6 +26,7 @@ from fusewright.ir.dtypes import BOOL, FLOAT16, FLOAT32, FLOAT64, INT64, UINT64,
 from fusewright.ir.dtypes import component as part_of
 from fusewright.ir.graph import REDUCE, Node, scalar
 from fusewright.ir.ops import REDUCE as FOLDS
+from fusewright.ir.order import LANES, SHORT
 
 NO_VALUE: Any = np._NoValue
 """NumPy's mark of an argument left out."""
@@ -239,6 +240,10 @@ def var(
 ) -> Any:
     """The variance, by NumPy's two passes: the mean first, then the squared distances from it."""
     ddof = ddof if correction is NO_VALUE else correction
+    if axis is dtype is out is None and not keepdims and where is True and mean is NO_VALUE:
+        number = _variance_now(x, ddof)
+        if number is not None:
+            return number
     return finish(_variance(x, axis, dtype, ddof, keepdims, where, mean), out)
 
 
@@ -255,8 +260,30 @@ def std(
 ) -> Any:
     """The standard deviation: the root of the variance."""
     ddof = ddof if correction is NO_VALUE else correction
+    if axis is dtype is out is None and not keepdims and where is True and mean is NO_VALUE:
+        number = _variance_now(x, ddof)
+        if number is not None:
+            return np.sqrt(number)
     variance = _variance(x, axis, dtype, ddof, keepdims, where, mean)
     return finish(map_node("sqrt", variance), out)
+
+
+def _variance_now(x: Any, ddof: Any) -> Any:
+    """The variance of a short vector in memory by the sums that are done at once; None where it is
+    recorded.
+    """
+    if type(x) not in core.handle_classes or len(x._shape) != 1 or type(ddof) is not int:
+        return None
+    size, dtype = x._shape[0], x._dtype
+    if not ddof < size <= SHORT or dtype not in LANES or not immediate.is_now():
+        return None
+    centre = x.mean()
+    if type(centre) is not dtype.numpy.type:
+        return None
+    distance = x - centre
+    trace.evaluate(distance._node)
+    total = distance.dot(distance)
+    return total / type(total)(size - ddof) if type(total) is type(centre) else None
 
 
 def _variance(
