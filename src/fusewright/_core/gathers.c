@@ -96,6 +96,37 @@ static int64_t reach(PyObject *index, const Spot *spot)
     return size * longest;
 }
 
+static int is_short_list(PyObject *key)
+{
+    PyObject *shape = is_plain(key) && handle_dtype(key) == dtype_int64 ? handle_shape(key) : NULL;
+    return shape != NULL && PyTuple_GET_SIZE(shape) == 1 && elements_of(shape) <= MASKED;
+}
+
+/* Elements of a vector by an array of 64-bit integers side by side; NULL, without an error, where it is not
+   that simple (or an index is out of bounds: the general way says so). */
+static PyObject *picked(const Spot *from, PyObject *key)
+{
+    Spot index;
+    if (from->dims != 1 || known_spot(key, &index) <= 0 || (index.extent[0] > 1 && index.stride[0] != 8))
+        return NULL;
+    Py_ssize_t size = dtypes[from->dtype].itemsize, many = index.extent[0];
+    PyObject *memory = allocate(many * size + 1);
+    char *to = memory ? ((Memory *)memory)->at : NULL;
+    int out = to == NULL;
+    for (Py_ssize_t i = 0; i < many && !out; i++, to += size) {
+        int64_t at = ((int64_t *)index.at)[i];
+        at += at < 0 ? from->extent[0] : 0;
+        out = at < 0 || at >= from->extent[0];
+        if (!out && size == 8)
+            memcpy(to, from->at + at * from->stride[0], 8);
+        else if (!out)
+            memcpy(to, from->at + at * from->stride[0], (size_t)size);
+    }
+    PyObject *made = out ? NULL : handle_on(memory, from->dtype, &many, 1);
+    Py_XDECREF(memory);
+    return made;
+}
+
 /* handle[key] of a value in memory, at once; NULL where it is recorded. */
 PyObject *gather_now(PyObject *handle, PyObject *key)
 {
@@ -103,6 +134,11 @@ PyObject *gather_now(PyObject *handle, PyObject *key)
     PyObject *result = NULL;
     if (numpy_array == NULL || !is_plain(handle) || !moves_at_once())
         return NULL;
+    if (is_short_list(key) && known_spot(key, &spot) > 0 && known_spot(handle, &spot) > 0)
+        result = picked(&spot, key);
+    drop_refusal();
+    if (result != NULL || PyErr_Occurred())
+        return result;
     PyObject *index = index_of(key); /* first: it may compute something */
     int known = index != NULL && known_spot(handle, &spot) > 0 && reach(index, &spot) <= SEVERAL;
     PyObject *array = known ? array_on(&spot, 0) : NULL;

@@ -144,6 +144,19 @@ PyObject *array_on(Spot *spot, int flags)
     return array;
 }
 
+/* An array of ours in memory of its own, elements side by side; NULL where there is none. */
+PyObject *handle_on(PyObject *memory, int dtype, const Py_ssize_t *extent, int dims)
+{
+    PyObject *shape = memory ? integer_tuple(extent, dims) : NULL;
+    PyObject *strides = shape ? contiguous_strides(shape, dtypes[dtype].itemsize) : NULL;
+    Node *made = strides ? node_new(LEAF, no_name, Py_NewRef(no_args), dtype, shape) : NULL;
+    if (made != NULL && node_become_leaf(made, memory, NULL, strides) < 0)
+        Py_CLEAR(made);
+    Py_XDECREF(shape);
+    Py_XDECREF(strides);
+    return handle_new(made);
+}
+
 /* What NumPy has made, as ours: small ones move to a block of the pool. */
 PyObject *adopted(PyObject *object)
 {
@@ -158,19 +171,12 @@ PyObject *adopted(PyObject *object)
         size *= array->extent[d];
     if (dtype == NO_DTYPE || !(array->flags & CONTIGUOUS) || size > COPIED_BYTES || array->dims > MOST_DIMS)
         return PyObject_CallOneArg(slow_adopt, object);
-    PyObject *shape = integer_tuple(array->extent, array->dims);
-    PyObject *strides = shape ? contiguous_strides(shape, dtypes[dtype].itemsize) : NULL;
-    PyObject *memory = strides ? allocate(size ? size : 1) : NULL;
-    Node *made = memory ? node_new(LEAF, no_name, Py_NewRef(no_args), dtype, shape) : NULL;
-    if (made != NULL) {
+    PyObject *memory = allocate(size ? size : 1);
+    if (memory != NULL)
         memcpy(((Memory *)memory)->at, array->at, (size_t)size);
-        if (node_become_leaf(made, memory, NULL, strides) < 0)
-            Py_CLEAR(made);
-    }
-    Py_XDECREF(shape);
-    Py_XDECREF(strides);
+    PyObject *made = handle_on(memory, dtype, array->extent, array->dims);
     Py_XDECREF(memory);
-    return handle_new(made);
+    return made;
 }
 
 int is_listened_to(void) { return step_listeners == NULL || PyList_GET_SIZE(step_listeners) > 0; }

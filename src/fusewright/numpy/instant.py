@@ -16,7 +16,8 @@ LIBRARY = 1 << 15
 
 STEPS: dict[str, str] = {
     "": "argpartition argsort bincount convolve correlate digitize histogram histogram2d interp "
-    "intersect1d isin lexsort partition searchsorted setdiff1d setxor1d sort union1d unique",
+    "intersect1d isin lexsort median partition percentile quantile searchsorted setdiff1d "
+    "setxor1d sort union1d unique",
     "linalg": "cholesky det eig eigh eigvals eigvalsh inv lstsq pinv qr slogdet solve svd",
     "fft": "fft fft2 fftn hfft ifft ifft2 ifftn ihfft irfft rfft",
 }

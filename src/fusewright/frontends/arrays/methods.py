@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import itertools
 import math
+import operator
 from collections.abc import Callable, Iterator
 from sys import getrefcount
 from typing import Any
@@ -391,7 +393,7 @@ class Methods(Handle):
             raise DTypeError("iteration over a 0-d array")
         if self._shape[0] > UNROLLED:
             sharing.content(self)
-        return (self[index] for index in range(self._shape[0]))
+        return map(operator.getitem, itertools.repeat(self), range(self._shape[0]))
 
     def __contains__(self, value: Any) -> bool:
         return bool((self == value).any())

@@ -75,7 +75,7 @@ def reduction(
     if FOLDS[name].identity is None and initial is NO_VALUE:
         _refuse_empty(name, node.shape, axes)
     empty = FOLDS[name].identity is None and axis_rules.count_over(node.shape, axes) == 0
-    keep = keepdims is not NO_VALUE and bool(keepdims)
+    keep = _keeps(keepdims)
     if empty:
         shape = axis_rules.reduced_shape(node.shape, axes, keep)
         total = record.broadcast_node(cast(record.node_of(initial), node.dtype), shape)
@@ -198,7 +198,7 @@ def mean(
     x, axis, where = _selected(x, axis, keepdims, where)
     node = record.node_of(x)
     axes = axis_rules.many_axes(axis, len(node.shape))
-    keep = keepdims is not NO_VALUE and bool(keepdims)
+    keep = _keeps(keepdims)
     return finish(mean_node(node, axes, dtype, keep, where), out)
 
 
@@ -240,8 +240,8 @@ def var(
 ) -> Any:
     """The variance, by NumPy's two passes: the mean first, then the squared distances from it."""
     ddof = ddof if correction is NO_VALUE else correction
-    if axis is dtype is out is None and not keepdims and where is True and mean is NO_VALUE:
-        number = _variance_now(x, ddof)
+    if axis is dtype is out is None and where is True and mean is NO_VALUE:
+        number = None if _keeps(keepdims) else _variance_now(x, ddof)
         if number is not None:
             return number
     return finish(_variance(x, axis, dtype, ddof, keepdims, where, mean), out)
@@ -260,12 +260,16 @@ def std(
 ) -> Any:
     """The standard deviation: the root of the variance."""
     ddof = ddof if correction is NO_VALUE else correction
-    if axis is dtype is out is None and not keepdims and where is True and mean is NO_VALUE:
-        number = _variance_now(x, ddof)
+    if axis is dtype is out is None and where is True and mean is NO_VALUE:
+        number = None if _keeps(keepdims) else _variance_now(x, ddof)
         if number is not None:
             return np.sqrt(number)
     variance = _variance(x, axis, dtype, ddof, keepdims, where, mean)
     return finish(map_node("sqrt", variance), out)
+
+
+def _keeps(keepdims: Any) -> bool:
+    return keepdims is not NO_VALUE and bool(keepdims)
 
 
 def _variance_now(x: Any, ddof: Any) -> Any:
@@ -292,7 +296,7 @@ def _variance(
     x, axis, where = _selected(x, axis, keepdims, where)
     node = record.node_of(x)
     axes = axis_rules.many_axes(axis, len(node.shape))
-    keep = keepdims is not NO_VALUE and bool(keepdims)
+    keep = _keeps(keepdims)
     result = as_dtype(dtype) if dtype is not None else _mean_type(node.dtype)
     inner = FLOAT32 if result is FLOAT16 else result
     node = cast(node, inner)
@@ -332,7 +336,7 @@ def arg_reduction(
 ) -> Any:
     """`argmin` or `argmax`: the least index whose element is the extreme one (or the first NaN)."""
     node = record.node_of(x)
-    keep = keepdims is not NO_VALUE and bool(keepdims)
+    keep = _keeps(keepdims)
     rank = len(node.shape)
     if axis is None or (rank == 0 and axis in (0, -1)):
         flat = reshape_node(node, (axis_rules.count_over(node.shape, tuple(range(rank))),))
