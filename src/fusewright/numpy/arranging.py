@@ -9,7 +9,7 @@ import numpy as np
 
 from fusewright.base.errors import AxisError, ShapeError, ValueRangeError
 from fusewright.frontends.arrays import axes as axis_rules
-from fusewright.frontends.arrays import core, opaque, record, scans, shaping
+from fusewright.frontends.arrays import core, creation, front, opaque, record, scans, shaping
 from fusewright.frontends.arrays.core import Handle, wrap_array
 from fusewright.frontends.arrays.views import identity, reshape_node, transposed, view_node
 from fusewright.ir.graph import ASSEMBLE, VIEW, Node
@@ -327,7 +327,37 @@ def _nested(a: Any) -> bool:
     return any(isinstance(item, Handle) for item in a)
 
 
+@recorded(np.diag)
+def diag(v: Any, k: int = 0) -> Any:
+    """A matrix with a given diagonal, or the diagonal of a matrix (a view)."""
+    v = handle_of(v)
+    if len(v._shape) == 2:
+        return shaping.diagonal(v, k)
+    if len(v._shape) != 1:
+        raise ShapeError("Input must be 1- or 2-d.", why=f"the shape is {v._shape}")
+    return _on_diagonal(v, k)
+
+
+def _spread(v: Any, k: int) -> Any:
+    n = v._shape[0] + abs(k)
+    result = creation.zeros((n, n), v.dtype)
+    flat = result.reshape(-1)
+    start = k if k >= 0 else -k * n
+    flat[start : start + v._shape[0] * (n + 1) : n + 1] = v
+    return result
+
+
+_on_diagonal = front.at_once(np.diag, _spread, limit=64)  # what it makes is that squared
+
+
+@recorded(np.diagflat)
+def diagflat(v: Any, k: int = 0) -> Any:
+    """A matrix with the flat array on its diagonal."""
+    return diag(handle_of(v).ravel(), k)
+
+
 EXPORTS: dict[str, Function] = {
+    "diag": diag, "diagflat": diagflat,
     "reshape": reshape, "ravel": ravel, "transpose": transpose, "permute_dims": transpose,
     "matrix_transpose": matrix_transpose, "swapaxes": swapaxes, "moveaxis": moveaxis,
     "rollaxis": rollaxis, "expand_dims": expand_dims, "squeeze": squeeze,

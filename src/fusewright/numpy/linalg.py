@@ -13,7 +13,7 @@ from numpy.linalg import LinAlgError
 
 from fusewright.base.errors import ValueRangeError
 from fusewright.frontends.arrays import axes as axis_rules
-from fusewright.frontends.arrays import opaque
+from fusewright.frontends.arrays import immediate, opaque
 from fusewright.numpy import arranging, instant, products
 from fusewright.numpy.modules import lookup
 from fusewright.numpy.operands import Function, NotRecorded, handle_of, library, ndim_of, recorded
@@ -39,7 +39,8 @@ def norm(x: Any, ord: Any = None, axis: Any = None, keepdims: bool = False) -> A
     x = _real(x)
     rank = len(x._shape)
     if ord is axis is None and rank == 1 and not keepdims and not x._dtype.is_complex:
-        return u.sqrt(x.dot(x))
+        immediate.settle(x)
+        return u.sqrt(products.EXPORTS["dot"](x, x))
     if ord is None and (axis is None or isinstance(axis, int | np.integer | tuple | list)):
         return u.sqrt(_square(x).sum(None if axis is None else axis, keepdims=keepdims))
     axes = axis_rules.many_axes(axis, rank)

@@ -167,3 +167,15 @@ def test_numbers_to_the_left_of_arrays() -> None:
         assert isinstance(got, fw.Array)
         assert np.array_equal(np.asarray(got), want)
         assert got.dtype == want.dtype
+
+
+@pytest.mark.parametrize("dtype", TYPES[:2])
+def test_spreads_and_norms_are_those_of_compiled_code(dtype: str) -> None:
+    for count in range(2, 40):
+        x = fw.asarray(data(dtype, (count,), count))
+        now = [x.var(), x.std(ddof=1), fnp.var(x), fnp.linalg.norm(x)]
+        with fw.options(interpret=False):
+            later = [x.var(), x.std(ddof=1), fnp.var(x), fnp.linalg.norm(x)]
+            values = [np.asarray(value) for value in later]
+        for one, other in zip(now, values, strict=True):
+            assert one.dtype == other.dtype and one.tobytes() == other.tobytes()

@@ -21,9 +21,8 @@ KINDS = ("f8", "f4", "i", "b", "c")
 SHAPES = ("matrix", "turned", "vector", "empty", "number")
 NAMES = [name for names in instant.STEPS.values() for name in names.split()]
 NAMES += [*instant.MOVES.split(), *front.FILLS, *front.ARRANGEMENTS]
-ABOUT = [
-    e for e in (*ANY, *VECTORS, *NONE) if any(f"{name}(" in e for name in (*NAMES, "var", "std"))
-]
+NAMES += ["var", "std", "norm"]
+ABOUT = [e for e in (*ANY, *VECTORS, *NONE) if any(f"{name}(" in e for name in NAMES)]
 
 
 @pytest.fixture(autouse=True, scope="module")

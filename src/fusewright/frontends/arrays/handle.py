@@ -147,5 +147,6 @@ if native is not None:
     native.set_classes(Array, Scalar, View)
     native.set_subscripts(Slice, items.getitem, items.setitem, items.delitem)
     native.set_reshape(Reshape)
+    front.quicken(Methods)
     front.connect(np._core._multiarray_umath._ARRAY_API)  # type: ignore[attr-defined]
     native.set_conversions(Protocols.__float__, Protocols.__int__, Protocols.__bool__)

@@ -245,6 +245,13 @@ def library(function: Callable[..., Any], *operands: Handle) -> Any:
     return result if not isinstance(result, np.ndarray) else adopt(result)
 
 
+def settle(handle: Handle) -> None:
+    """Compute what is light, so that a number made of it is known at once."""
+    node = handle._node
+    if node.kind != LEAF and is_light(node) and is_now():
+        trace.evaluate(node)
+
+
 _steps = 0
 
 

@@ -397,6 +397,3 @@ class Methods(Handle):
 
     def __contains__(self, value: Any) -> bool:
         return bool((self == value).any())
-
-
-front.quicken(Methods)

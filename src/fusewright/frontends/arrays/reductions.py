@@ -285,8 +285,9 @@ def _variance_now(x: Any, ddof: Any) -> Any:
     if type(centre) is not dtype.numpy.type:
         return None
     distance = x - centre
-    trace.evaluate(distance._node)
-    total = distance.dot(distance)
+    square = distance * distance
+    trace.evaluate(square._node)
+    total = square.sum()
     return total / type(total)(size - ddof) if type(total) is type(centre) else None
 
 
