@@ -253,6 +253,7 @@ def test_a_number_of_the_group_ends_it() -> None:
 @pytest.mark.skipif(native is None, reason="only the core counts them")
 def test_groups_are_counted_while_they_live() -> None:
     (a,), _ = arrays(1)
+    trace.prune()  # what other tests left
     before = native.groups_alive()
     for _ in range(3):  # the first in Python, the others in the core
         u, w = fnp.zeros(N), fnp.zeros(N)
