@@ -95,8 +95,7 @@ def trial_of(
     nothing to choose.
     """
     total = sum(array.nbytes for array in arrays)
-    near = 1 << (total + total // 2).bit_length() - 1
-    least = min(near, MOST) if total >= LEAST else 0
+    least = min(_nearest_power(total), MOST) if total >= LEAST else 0
     asked = options.measure and options.fuse and not options.reassociate and kernel.fuse is None
     if not (asked and least) or code.module.checks or code.module.prints:
         return None
@@ -107,6 +106,15 @@ def trial_of(
         trial = Trial(code, options, name, least, least=_remembered(name))
         found.trials[code.address, least] = trial
     return trial
+
+
+def _nearest_power(count: int) -> int:
+    """The power of two near a number.
+
+    >>> [_nearest_power(count) for count in (4, 5, 6, 1023)]
+    [4, 4, 8, 1024]
+    """
+    return 1 << (count + count // 2).bit_length() - 1
 
 
 def _remembered(name: str) -> tuple[float, float] | None:
