@@ -1,5 +1,5 @@
-"""Minima and maxima of floats run in vectors and on threads, and are what CPython gives: the sign of a zero and
-numbers that are none included.
+"""Minima and maxima of floats run in vectors and on threads, and are what CPython gives: the sign
+of a zero and numbers that are none included.
 """
 
 from __future__ import annotations
