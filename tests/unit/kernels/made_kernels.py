@@ -147,6 +147,25 @@ def named_values(a, c):
 
 
 @fw.kernel
+def until_break(a, c):
+    steps = 0
+    while True:
+        change = 0.0
+        for i in range(1, a.shape[0] - 1):
+            new = 0.5 * (a[i - 1] + a[i + 1])
+            change = max(change, float(abs(new - a[i])))
+            a[i] = new
+        steps += 1
+        if steps > 20:
+            reason = 1
+            break
+        if change < 0.05 * c:
+            reason = 2
+            break
+    return steps, change, reason
+
+
+@fw.kernel
 def bits(a, c):
     total = 0
     for k in range(-3, 40):

@@ -14,7 +14,8 @@ from fusewright.base.errors import AssertedError
 
 NAMES = [
     "inner_function", "changed_on_a_path", "own_names", "functions_of_functions", "early_ends",
-    "sums", "extremes", "questions", "written_out", "row_products", "named_values", "bits",
+    "sums", "extremes", "questions", "written_out", "row_products", "named_values",
+    "until_break", "bits",
 ]  # fmt: skip
 
 

@@ -76,15 +76,22 @@ def _finish(
     loop: LoopFrame,
     node: ast.For | ast.While,
     after: Names,
+    endless: bool = False,
 ) -> None:
-    """What follows the last iteration, unless a `break` goes past it: the loop's `else`."""
+    """What follows the last iteration, unless a `break` goes past it: the loop's `else`.  Only a
+    `break` ends an `endless` loop.
+    """
     with t.block() as rest:
         t.sequence(node.orelse, after, frozenset())
     if not loop.breaks:
         t.out += [*written, *rest]
         return
     t.write(Block(loop.break_label, (*written, *rest), t.span(node)))
-    ends = loop.sure if leaves(node.orelse) else [*loop.sure, [x.assigned for x in t.active]]
+    ends = (
+        loop.sure
+        if endless or leaves(node.orelse)
+        else [*loop.sure, [x.assigned for x in t.active]]
+    )
     _restore(t, [all(end[place] for end in ends) for place in range(len(t.active))])
 
 
@@ -221,5 +228,6 @@ def while_(t: Translation, node: ast.While, after: Names, tail: Tail) -> None:
     t.frame.env = env
     _restore(t, sure)
     t.frame.loops.pop()
-    _finish(t, [While(tuple(head), condition.expr, body, span)], loop, node, after)
+    endless = condition.expr.name == "const" and bool(condition.expr.attr)
+    _finish(t, [While(tuple(head), condition.expr, body, span)], loop, node, after, endless)
     close_slots(t, slots, span)
