@@ -21,7 +21,7 @@ def unknown_function(i, a):
 
 @pk.workunit
 def comprehension(i, a):
-    a[i] = sum([2 * j for j in range(3)])  # <
+    a[i] = len({2 * j for j in range(3)})  # <
 
 
 @pk.workunit

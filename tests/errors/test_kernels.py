@@ -7,10 +7,14 @@ from typing import Any
 
 import numpy as np
 import pytest
-from tests.errors.refused_kernels import CASES, ELSEWHERE
+from tests.errors import refused_made
+from tests.errors.refused_kernels import CASES as KERNELS
+from tests.errors.refused_kernels import ELSEWHERE
 
 import fusewright as fw
 from fusewright.base import errors
+
+CASES = {**KERNELS, **refused_made.CASES}
 
 
 @pytest.mark.parametrize("name", CASES)

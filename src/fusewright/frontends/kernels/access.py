@@ -60,6 +60,8 @@ def attribute(t: Translation, node: ast.Attribute) -> Value:
         return _of_struct(t, value, node.attr, span)
     if isinstance(value, ArrayRef):
         return _of_array(t, value, node, span)
+    if isinstance(value, Number) and value.dtype.is_integer and node.attr == "bit_count":
+        return Method(value, node.attr)
     raise t.refuse(node, f"{described(value)} has no attribute `{node.attr}` in a kernel")
 
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import ast
 from dataclasses import dataclass
 from types import FunctionType
 from typing import Any, Literal
@@ -129,11 +130,22 @@ class Bound:
     target: Any
 
 
+@dataclass(frozen=True, slots=True, eq=False)
+class Closure:
+    """A function or lambda that the kernel itself makes: it reads the names of the `frame` (of the
+    translation) that it stands in, as they are when it is called.
+    """
+
+    tree: ast.FunctionDef
+    frame: Any
+    defaults: tuple[tuple[str, Value], ...]
+
+
 @dataclass(frozen=True, slots=True)
 class Method:
-    """An attribute of an array that can only be called."""
+    """An attribute of an array or a number that can only be called."""
 
-    array: ArrayRef
+    array: ArrayRef | Number
     name: str
 
 
@@ -166,8 +178,8 @@ class Zipped:
 
 
 Value = (
-    Number | ArrayRef | TupleValue | Static | Struct | Record | Bound | Method | Space | Unrolled
-    | SliceValue | Zipped
+    Number | ArrayRef | TupleValue | Static | Struct | Record | Bound | Closure | Method | Space
+    | Unrolled | SliceValue | Zipped
 )  # fmt: skip
 
 
@@ -231,7 +243,8 @@ def describe(value: Value) -> str:
     if isinstance(value, Struct | Record):
         return f"object of type {value.kind.__name__}"
     names = {
-        Space: "range", Unrolled: "fw.static sequence", SliceValue: "slice", Zipped: "zip"
+        Closure: "function", Space: "range", Unrolled: "fw.static sequence",
+        SliceValue: "slice", Zipped: "zip",
     }  # fmt: skip
     return names.get(type(value), "method")
 
