@@ -24,7 +24,6 @@ from fusewright.plan.extents import Extents, anchor
 _TESTS = frozenset({"isnan", "isinf", "isfinite", "signbit", "logical_and", "logical_or",
                     "logical_xor", "logical_not"})  # fmt: skip
 _OWN_DTYPE = frozenset({"cast", "positive", "real", "imag", "conjugate"})
-_RESULT_DTYPE = frozenset({"erf", "erfc"})
 _COMPARE = frozenset({"equal", "not_equal", "less", "less_equal", "greater", "greater_equal"})
 
 
@@ -346,7 +345,7 @@ def operand_dtypes(node: Node) -> tuple[DType, ...]:
         return (BOOL, node.dtype, node.dtype)
     if node.op in _OWN_DTYPE:
         return own
-    if node.op in _RESULT_DTYPE:
+    if node.op in ops.SPECIAL:
         return (node.dtype,) * len(own)
     return _loop(node.op, own)
 

@@ -42,6 +42,7 @@ MATH: dict[Callable[..., Any], str] = {
         "atanh": "arctanh", "hypot": "hypot", "fabs": "fabs", "copysign": "copysign",
         "fmod": "fmod", "pow": "power", "isnan": "isnan", "isinf": "isinf",
         "isfinite": "isfinite", "erf": "erf", "erfc": "erfc", "nextafter": "nextafter",
+        "gamma": "gamma", "lgamma": "lgamma",
     }.items()
     if hasattr(math, name)
 }  # fmt: skip

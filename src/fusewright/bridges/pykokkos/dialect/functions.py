@@ -34,6 +34,7 @@ from fusewright.frontends.kernels.values import (
     Value,
     describe,
 )
+from fusewright.ir import ops
 from fusewright.ir.dtypes import BOOL, FLOAT32, FLOAT64, INT32, INT64, DType
 from fusewright.ir.expr import const, op
 from fusewright.ir.loops.statements import Print, Shown, Store
@@ -75,7 +76,7 @@ class Mathematics:
 
 
 PLAIN: dict[str, Callable[..., Any]] = {
-    "degrees": math.degrees, "radians": math.radians, "lgamma": math.lgamma, "tgamma": math.gamma,
+    "degrees": math.degrees, "radians": math.radians,
     "rsqrt": lambda x: 1.0 / math.sqrt(x), "pow": math.pow, "abs": abs, "min": min, "max": max,
     "round": lambda x: math.copysign(math.floor(abs(x) + 0.5), x), "remainder": math.remainder,
     "nan": lambda *_: math.nan, "conj": lambda x: x,
@@ -87,11 +88,12 @@ _SAME = (
 )  # fmt: skip
 _RENAMED = {
     "asin": "arcsin", "acos": "arccos", "atan": "arctan", "atan2": "arctan2", "asinh": "arcsinh",
-    "acosh": "arccosh", "atanh": "arctanh",
+    "acosh": "arccosh", "atanh": "arctanh", "tgamma": "gamma", "lgamma": "lgamma",
+    "cyl_bessel_j0": "j0", "cyl_bessel_j1": "j1",
 }  # fmt: skip
 OPERATIONS: dict[str, str] = {**{name: name for name in _SAME}, **_RENAMED}
 for _name, _row in OPERATIONS.items():
-    PLAIN.setdefault(_name, getattr(np, _row, getattr(math, _name, None)))  # type: ignore[arg-type]
+    PLAIN.setdefault(_name, ops.MAP[_row].meaning)
 C_FUNCTIONS: dict[str, Mathematics] = {
     name: Mathematics(name) for name in (*OPERATIONS, *PLAIN, "positive", "negative", "mod")
 }
