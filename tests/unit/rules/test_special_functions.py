@@ -8,6 +8,7 @@ import ctypes
 import math
 from collections.abc import Callable
 from ctypes.util import find_library
+from itertools import pairwise
 from typing import Any
 
 import mpmath
@@ -32,7 +33,7 @@ EDGES = [
 def _sizes(dtype: DType, *ends: float) -> np.ndarray[Any, Any]:
     """Numbers between each two neighbouring ends, and close to the ends."""
     rng = np.random.default_rng(5)
-    parts = [rng.uniform(a, b, COUNT) for a, b in zip(ends, ends[1:], strict=False)]
+    parts = [rng.uniform(a, b, COUNT) for a, b in pairwise(ends)]
     parts += [np.array(ends)]
     parts += [
         end + rng.standard_normal(COUNT) * 10.0 ** rng.uniform(-14, -2, COUNT) for end in ends

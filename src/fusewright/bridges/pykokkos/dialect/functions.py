@@ -13,8 +13,6 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 from typing import Any
 
-import numpy as np
-
 from fusewright.base.errors import KernelError
 from fusewright.bridges.pykokkos import atomics
 from fusewright.bridges.pykokkos.dialect.rules import INT, Kind, combine, convert, kind_of
