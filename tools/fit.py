@@ -3,8 +3,9 @@ arithmetic.
 
 `python tools/fit.py` prints every table of the module `coefficients`, `python tools/fit.py special`
 those of `special_coefficients`; `python tools/fit.py exp sin` prints those.  A fit approximates a
-function `f` on an interval by a polynomial of a given degree so that the greatest `|weight * (polynomial - f)|` is least; `log2` of that error is printed beside the
-table.  Coefficients stand lowest power first.
+function `f` on an interval by a polynomial of a given degree so that the greatest
+`|weight * (polynomial - f)|` is least; `log2` of that error is printed beside the table.
+Coefficients stand lowest power first.
 """
 
 from __future__ import annotations

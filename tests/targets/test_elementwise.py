@@ -34,7 +34,7 @@ EITHER_ZERO = {"fmax", "fmin"}
 """Of two zeros either may be the larger: NumPy's own loops differ."""
 FLOATS_ONLY = ops.SPECIAL
 """NumPy has no such ufunc; of the other types the meaning in `ops` says nothing."""
-ELSEWHERE = {"cast", "where"}
+ELSEWHERE = {"cast", "where", "complex"}
 BY_DTYPE = [dtype.name for dtype in dtypes.ALL]
 FLOAT_DTYPES = [dtype.name for dtype in dtypes.ALL if dtype.is_float]
 

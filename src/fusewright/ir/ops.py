@@ -48,6 +48,14 @@ def _special(name: str) -> Meaning:
     return meaning
 
 
+def _complex(real: Any, imaginary: Any) -> Any:
+    """Complex numbers of these parts, to the bit (`x + 1j * y` computes with both)."""
+    real, imaginary = np.broadcast_arrays(real, imaginary)
+    found = np.empty(real.shape, np.result_type(real, np.complex64))
+    found.real, found.imag = real, imaginary
+    return found
+
+
 def _conjugate(x: Any) -> Any:
     return np.conjugate(x)
 
@@ -139,6 +147,7 @@ MAP: dict[str, Op] = {
         Op("conjugate", 1, _conjugate),
         Op("real", 1, np.real, 0),
         Op("imag", 1, np.imag, 0),
+        Op("complex", 2, _complex, 0),
         Op("where", 3, np.where),
         Op("cast", 1, lambda x: x, 1),
     )

@@ -8,7 +8,7 @@ from types import FunctionType
 from typing import Any
 
 from fusewright.base.errors import KernelError, UnsupportedError
-from fusewright.frontends.kernels import elements, parts, records, spaces, types, vectors
+from fusewright.frontends.kernels import elements, functions, parts, records, spaces, types, vectors
 from fusewright.frontends.kernels.context import Frame, Translation
 from fusewright.frontends.kernels.functions import row_of
 from fusewright.frontends.kernels.joins import SlotTree
@@ -25,7 +25,7 @@ from fusewright.frontends.kernels.values import (
     describe,
     described,
 )
-from fusewright.ir.dtypes import BOOL, FLOAT64, INT64
+from fusewright.ir.dtypes import BOOL, COMPLEX128, FLOAT64, INT64
 from fusewright.ir.loops.statements import Block, Print, Shown
 
 DEEPEST = 64
@@ -208,7 +208,7 @@ def inputs_constant(found: Any, span: Any) -> Value | None:
 
 def types_constant(found: Any, span: Any) -> Value | None:
     """A number or a tuple of them."""
-    if isinstance(found, bool | int | float):
+    if isinstance(found, bool | int | float | complex):
         return types.literal(found, span)
     if isinstance(found, tuple):
         items = [types_constant(item, span) for item in found]
@@ -222,6 +222,8 @@ def types_constant(found: Any, span: Any) -> Value | None:
 def _array_method(t: Translation, node: ast.Call, method: Method) -> Value:
     values = operands(t, node.args)
     span = t.span(node)
+    if isinstance(method.array, Number):
+        return functions.conjugate(t, node, [method.array, *values])
     if method.name == "copy" and method.array.local and not values:
         return vectors.copy(t, method.array, span)
     if method.name == "fill" and len(values) == 1:
@@ -236,6 +238,7 @@ def _array_method(t: Translation, node: ast.Call, method: Method) -> Value:
 def _python(number: Number) -> Any:
     dtype = number.dtype
     wide = FLOAT64 if dtype.is_float else BOOL if dtype is BOOL else INT64
+    wide = COMPLEX128 if dtype.is_complex else wide
     return types.converted(number, wide, number.span)
 
 
@@ -284,4 +287,6 @@ def _shown(
     ):
         raise t.refuse(node, f"printing a whole {describe(found)}", help="print its elements")
     number = t.fixed(elements.as_number(t, found, t.span(node)))
+    if number.dtype.is_complex:
+        raise t.refuse(node, "printing a complex number", help="print its .real and .imag")
     return Shown(number.expr, number.origin == "python", conversion, spec)
