@@ -82,7 +82,7 @@ print("weighted", totals[:3].tolist())
 def julia(points, c, steps):
     for i in range(points.shape[0]):
         z = points[i]
-        for k in range(steps):
+        for _ in range(steps):
             if abs(z) <= 2.0:
                 z = z * z + c
         points[i] = z

@@ -19,7 +19,6 @@ OPERATIONS = frozenset(
      "isnan", "isinf", "isfinite", "exp", "multiply", "divide"}
 )  # fmt: skip
 """What kernels compute of complex numbers."""
-NUMPY_ONLY = frozenset({"isnan", "isinf", "isfinite"})
 
 
 def joined(real: Expr, imaginary: Expr, dtype: DType) -> Expr:
@@ -47,6 +46,13 @@ def part(number: Number, name: str, span: Span) -> Number:
     if expr.dtype is BOOL:
         raise KernelError(f"`.{name}` of a bool", span, help="convert it with int(...)")
     return number if name == "real" else Number(const(0, expr.dtype), number.origin, span)
+
+
+def conjugate(number: Number, span: Span) -> Number:
+    """`z.conjugate()`; a real number is its own."""
+    if not number.dtype.is_complex:
+        return number
+    return Number(typed_op("conjugate", number.dtype, number.expr), number.origin, span)
 
 
 def product(a: Expr, b: Expr) -> Expr:

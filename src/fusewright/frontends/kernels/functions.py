@@ -209,10 +209,7 @@ def conjugate(t: Translation, node: ast.Call, values: Values) -> Number:
     """`z.conjugate()`; a real number is its own."""
     arguments(t, node, values, 1, 1)
     span = t.span(node)
-    number = as_number(t, values[0], span)
-    if not number.dtype.is_complex:
-        return number
-    return Number(typed_op("conjugate", number.dtype, number.expr), number.origin, span)
+    return complexes.conjugate(as_number(t, values[0], span), span)
 
 
 def _numpy_conjugate(t: Translation, node: ast.Call, values: Values) -> Number:

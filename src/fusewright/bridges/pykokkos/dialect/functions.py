@@ -13,11 +13,13 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 from typing import Any
 
+import numpy as np
+
 from fusewright.base.errors import KernelError
-from fusewright.bridges.pykokkos import atomics
+from fusewright.bridges.pykokkos import atomics, scalars
 from fusewright.bridges.pykokkos.dialect.rules import INT, Kind, combine, convert, kind_of
 from fusewright.bridges.pykokkos.printing import CONVERSION, printf
-from fusewright.frontends.kernels import elements, language, types, vectors
+from fusewright.frontends.kernels import complexes, elements, language, types, vectors
 from fusewright.frontends.kernels.context import Translation
 from fusewright.frontends.kernels.elements import as_number
 from fusewright.frontends.kernels.intrinsics import ROWS, Row, Values, arguments
@@ -33,7 +35,17 @@ from fusewright.frontends.kernels.values import (
     describe,
 )
 from fusewright.ir import ops
-from fusewright.ir.dtypes import BOOL, FLOAT32, FLOAT64, INT32, INT64, DType
+from fusewright.ir.dtypes import (
+    BOOL,
+    COMPLEX64,
+    COMPLEX128,
+    FLOAT32,
+    FLOAT64,
+    INT32,
+    INT64,
+    DType,
+    component,
+)
 from fusewright.ir.expr import const, op
 from fusewright.ir.loops.statements import Print, Shown, Store
 
@@ -77,7 +89,7 @@ PLAIN: dict[str, Callable[..., Any]] = {
     "degrees": math.degrees, "radians": math.radians,
     "rsqrt": lambda x: 1.0 / math.sqrt(x), "pow": math.pow, "abs": abs, "min": min, "max": max,
     "round": lambda x: math.copysign(math.floor(abs(x) + 0.5), x), "remainder": math.remainder,
-    "nan": lambda *_: math.nan, "conj": lambda x: x,
+    "nan": lambda *_: math.nan, "conj": np.conjugate,
 }  # fmt: skip
 _SAME = (
     "sqrt", "cbrt", "exp", "exp2", "expm1", "log", "log2", "log10", "log1p", "sin", "cos", "tan",
@@ -229,7 +241,7 @@ _SPECIAL: dict[str, Callable[..., Number]] = {
     "rsqrt": _rsqrt,
     "remainder": _remainder,
     "pow": _power,
-    "conj": lambda t, numbers, span: numbers[0],
+    "conj": lambda t, numbers, span: complexes.conjugate(numbers[0], span),
     "positive": lambda t, numbers, span: numbers[0],
     "negative": lambda t, numbers, span: apply(t, "negative", numbers, span),
     "mod": lambda t, numbers, span: combine(t, "remainder", numbers[0], numbers[1], span),
@@ -274,7 +286,8 @@ def _atomic(update: str) -> Row:
 
 def _unlike(update: str, part: ArrayRef) -> bool:
     """Whether C's operator on the element is not the operation of one step."""
-    return part.dtype.is_integer and update == "div"
+    whole = part.dtype.is_complex and update not in ("add", "sub")
+    return whole or (part.dtype.is_integer and update == "div")
 
 
 def _exchange(t: Translation, node: ast.Call, values: Values) -> Value:
@@ -360,7 +373,7 @@ def table() -> dict[Any, Row]:
     }  # fmt: skip
     for name, function in atomics.FUNCTIONS.items():
         rows[function] = _atomic(name)
-    kinds: list[Kind] = [INT, *types.RANGES, FLOAT32, FLOAT64, BOOL]
+    kinds: list[Kind] = [INT, *types.RANGES, FLOAT32, FLOAT64, BOOL, COMPLEX64, COMPLEX128]
     for kind in kinds:
         rows[conversion(kind)] = _row_of_conversion(kind)
     for name, function in C_FUNCTIONS.items():
@@ -371,6 +384,8 @@ def table() -> dict[Any, Row]:
     rows[abs], rows[min], rows[max], rows[pow] = (
         _row_of_math(name) for name in ("abs", "min", "max", "pow")
     )
+    for dtype in (COMPLEX64, COMPLEX128):
+        rows[scalars.BY_NAME[dtype.name]] = _row_of_complex(dtype)
     rows[math.gamma] = _row_of_math("tgamma")
     rows[int], rows[float] = _row_of_conversion(INT), _row_of_conversion(FLOAT64)
     rows[bool] = _row_of_conversion(BOOL)
@@ -379,6 +394,21 @@ def table() -> dict[Any, Row]:
 
 def _row_of_conversion(kind: Kind) -> Row:
     return lambda t, node, values: _convert(t, node, values, kind)
+
+
+def _row_of_complex(dtype: DType) -> Row:
+    """`pk.complex64(x, y)`."""
+
+    def row(t: Translation, node: ast.Call, values: Values) -> Value:
+        arguments(t, node, values, 1, 2)
+        span = t.span(node)
+        numbers = [as_number(t, value, span) for value in values]
+        if len(numbers) == 1:
+            return convert(numbers[0], dtype, span)
+        x, y = (convert(number, component(dtype), span).expr for number in numbers)
+        return Number(complexes.joined(x, y, dtype), "numpy", span)
+
+    return row
 
 
 def _row_of_math(name: str) -> Row:
