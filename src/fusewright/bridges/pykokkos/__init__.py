@@ -59,7 +59,7 @@ from fusewright.bridges.pykokkos.decorators import (
     workload,
     workunit,
 )
-from fusewright.bridges.pykokkos.dialect.functions import C_FUNCTIONS
+from fusewright.bridges.pykokkos.dialect.mathematics import C_FUNCTIONS
 from fusewright.bridges.pykokkos.dispatch import (
     fence,
     flush,
