@@ -63,6 +63,22 @@ forks.wait_for(forks.TRACE, lambda: lock if lock.acquire(blocking=False) else No
 os.register_at_fork(after_in_child=_reset_lock)
 
 
+def _tell_gate() -> None:
+    """Tell the core; what reads no shared memory may pass a closed gate, unless lines are noted."""
+    native.set_gate(gate, -1 if _noting > 0 else _due)
+
+
+_noting = 0
+
+
+def _note_lines(change: int) -> None:
+    """Every record is wanted while the sum of changes is positive."""
+    global _noting
+    with lock:
+        _noting += change
+        watch(change)
+
+
 def watch(change: int) -> None:
     """Make every record pass through `passed_gate` while the sum of changes is positive."""
     global gate, _watched
@@ -70,17 +86,17 @@ def watch(change: int) -> None:
         _watched += change
         gate = -1 if _watched > 0 else _due
         if native is not None:
-            native.set_gate(gate)
+            _tell_gate()
 
 
 def _options_changed(old: Options, new: Options) -> None:
     if old.spans != new.spans:
-        watch(1 if new.spans else -1)
+        _note_lines(1 if new.spans else -1)
 
 
 watchers.append(_options_changed)
 if current().spans:
-    watch(1)
+    _note_lines(1)
 
 
 def passed_gate(node: Node) -> None:
@@ -261,7 +277,7 @@ def _look_from(length: int) -> None:
     _due = length
     gate = -1 if _watched > 0 else length
     if native is not None:
-        native.set_gate(gate)
+        _tell_gate()
         native.set_armed(bool(_base or _schedule.loop is not None))
 
 
@@ -388,7 +404,7 @@ def _flush_iterations(loop: Loop, period: int) -> None:
 
 def _tell_core() -> None:
     native.set_trace(pending, passed_gate, _evaluate, note_bytes, _settle, lock, _left)
-    native.set_gate(gate)
+    _tell_gate()
 
 
 _evaluate = evaluate
