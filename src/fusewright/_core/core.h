@@ -88,7 +88,7 @@ typedef struct {
 
 extern PyTypeObject NodeType, MemoryType, HandleType, OperatorsType, OpType, FunctionType,
     ProgramType, LockType, ReplayType, ReplayerType, EvaluatorType, ReductionType, RecorderType,
-    StepType, OverrideType,
+    StepType, ArrangementType, AttributeType, OverrideType,
     ShapeType, GroupType, DeferralType, GroupProgramType;
 
 /* node.c */
@@ -123,7 +123,7 @@ PyObject *handle_getitem(PyObject *handle, PyObject *key);
 int handle_setitem(PyObject *handle, PyObject *key, PyObject *value);
 int is_slice(PyObject *link); /* a tuple of places and shape, both tuples */
 int quick_setitem(PyObject *handle, PyObject *key, PyObject *value); /* writes.c */
-int quick_view_write(PyObject *view, Node *value);
+int quick_view_write(PyObject *view, Node *value, PyObject *other);
 PyObject *read_scalar(const char *at, int dtype); /* NumPy's number; NULL likewise */
 int write_number(char *at, int dtype, PyObject *number); /* 0: Python has to look */
 int moves_at_once(void); /* slice.c: whether small work need not be recorded */
@@ -215,7 +215,7 @@ int program_ready(PyObject *unset);
 
 /* each part's functions */
 extern PyMethodDef view_methods[], operator_methods[], handle_methods[], trace_methods[], slice_methods[], memory_methods[],
-    node_methods[], program_methods[], call_methods[], library_methods[], group_methods[], group_run_methods[],
+    node_methods[], program_methods[], call_methods[], library_methods[], arrange_methods[], group_methods[], group_run_methods[],
     lent_methods[];
 
 #endif

@@ -2,7 +2,17 @@
 
 #include "library.h"
 
-static int is_integer(int dtype) { return dtypes[dtype].kind == 'i' || dtypes[dtype].kind == 'u'; }
+#define MASKED (1 << 12) /* elements of a mask that is looked at now: more are worth a kernel */
+
+/* Whether an array of a type may be a subscript: integers, and small masks. */
+static int may_index(int dtype, const Py_ssize_t *extent, int dims)
+{
+    int64_t size = 1;
+    for (int d = 0; d < dims; d++)
+        size *= extent[d];
+    char kind = dtypes[dtype].kind;
+    return kind == 'i' || kind == 'u' || (kind == 'b' && size <= MASKED);
+}
 
 /* Whether a list is one of Python's integers. */
 static int are_integers(PyObject *list)
@@ -18,8 +28,10 @@ static PyObject *index_entry(PyObject *entry, int *arrays)
 {
     Spot spot;
     if (is_plain(entry)) {
-        int known = known_spot(entry, &spot) > 0 && is_integer(spot.dtype) && spot.dims > 0;
         ++*arrays;
+        if (handle_dtype(entry) == dtype_bool && elements_of(handle_shape(entry)) > MASKED)
+            return NULL;
+        int known = known_spot(entry, &spot) > 0 && may_index(spot.dtype, spot.extent, spot.dims) && spot.dims > 0;
         return known ? array_on(&spot, 0) : NULL;
     }
     if (Py_IS_TYPE(entry, numpy_array)) {
@@ -27,7 +39,8 @@ static PyObject *index_entry(PyObject *entry, int *arrays)
         while (dtype < NO_DTYPE && numpy_dtypes[dtype] != ((NumpyArray *)entry)->dtype)
             dtype++;
         ++*arrays;
-        return dtype < NO_DTYPE && is_integer(dtype) ? Py_NewRef(entry) : NULL;
+        NumpyArray *array = (NumpyArray *)entry;
+        return dtype < NO_DTYPE && may_index(dtype, array->extent, array->dims) ? Py_NewRef(entry) : NULL;
     }
     if (PyList_CheckExact(entry)) {
         ++*arrays;
@@ -83,6 +96,37 @@ static int64_t reach(PyObject *index, const Spot *spot)
     return size * longest;
 }
 
+static int is_short_list(PyObject *key)
+{
+    PyObject *shape = is_plain(key) && handle_dtype(key) == dtype_int64 ? handle_shape(key) : NULL;
+    return shape != NULL && PyTuple_GET_SIZE(shape) == 1 && elements_of(shape) <= MASKED;
+}
+
+/* Elements of a vector by an array of 64-bit integers side by side; NULL, without an error, where it is not
+   that simple (or an index is out of bounds: the general way says so). */
+static PyObject *picked(const Spot *from, PyObject *key)
+{
+    Spot index;
+    if (from->dims != 1 || known_spot(key, &index) <= 0 || (index.extent[0] > 1 && index.stride[0] != 8))
+        return NULL;
+    Py_ssize_t size = dtypes[from->dtype].itemsize, many = index.extent[0];
+    PyObject *memory = allocate(many * size + 1);
+    char *to = memory ? ((Memory *)memory)->at : NULL;
+    int out = to == NULL;
+    for (Py_ssize_t i = 0; i < many && !out; i++, to += size) {
+        int64_t at = ((int64_t *)index.at)[i];
+        at += at < 0 ? from->extent[0] : 0;
+        out = at < 0 || at >= from->extent[0];
+        if (!out && size == 8)
+            memcpy(to, from->at + at * from->stride[0], 8);
+        else if (!out)
+            memcpy(to, from->at + at * from->stride[0], (size_t)size);
+    }
+    PyObject *made = out ? NULL : handle_on(memory, from->dtype, &many, 1);
+    Py_XDECREF(memory);
+    return made;
+}
+
 /* handle[key] of a value in memory, at once; NULL where it is recorded. */
 PyObject *gather_now(PyObject *handle, PyObject *key)
 {
@@ -90,6 +134,11 @@ PyObject *gather_now(PyObject *handle, PyObject *key)
     PyObject *result = NULL;
     if (numpy_array == NULL || !is_plain(handle) || !moves_at_once())
         return NULL;
+    if (is_short_list(key) && known_spot(key, &spot) > 0 && known_spot(handle, &spot) > 0)
+        result = picked(&spot, key);
+    drop_refusal();
+    if (result != NULL || PyErr_Occurred())
+        return result;
     PyObject *index = index_of(key); /* first: it may compute something */
     int known = index != NULL && known_spot(handle, &spot) > 0 && reach(index, &spot) <= SEVERAL;
     PyObject *array = known ? array_on(&spot, 0) : NULL;

@@ -1,6 +1,6 @@
 /* Handles: mutable names for values, the storage of the public array classes. */
 
-#include "core.h"
+#include "library.h"
 #include <structmember.h>
 
 PyTypeObject *array_class, *scalar_class, *view_class;
@@ -52,8 +52,11 @@ static Node *view_node(PyObject *view)
         return (Node *)*cached;
     }
     PyObject *link = Py_NewRef(*field(view, view_link));
-    PyObject *found = is_slice(link) ? (PyObject *)slice_node(link, (Node *)now)
-                                     : PyObject_CallMethodOneArg(link, get_name, now);
+    PyObject *found = is_slice(link)     ? (PyObject *)slice_node(link, (Node *)now)
+                      : is_reshape(link) ? (PyObject *)reshaped_leaf(link, (Node *)now)
+                                         : NULL;
+    if (found == NULL && !PyErr_Occurred())
+        found = PyObject_CallMethodOneArg(link, get_name, now);
     Py_DECREF(link);
     if (found == NULL) {
         Py_DECREF(now);

@@ -6,11 +6,9 @@
    whatever is not in memory, not small or not plain, Python does the same (frontends.arrays.immediate). */
 
 #include "library.h"
-#include <structmember.h>
 
 #define LIGHT 128             /* operations behind such an operand */
 #define COPIED_BYTES (1 << 16) /* of a result that moves into a block of the pool */
-#define MOST_OPERANDS 8
 
 /* Places in NumPy's table (numpy/__multiarray_api.h). */
 enum { ARRAY_TYPE = 2, NEW_ARRAY = 94, TO_SCALAR = 60, SET_BASE = 282, FUNCTIONS_OF = 365 };
@@ -29,6 +27,7 @@ static SetBase set_base;
 static ToScalar to_scalar;
 PyObject *numpy_dtypes[DTYPES];
 static Dot dots[DTYPES];
+static PyObject *step_listeners; /* of those who want to hear of library steps */
 static PyObject *slow_adopt; /* (array) -> handle */
 
 /* ---- values in memory -------------------------------------------------------------------------- */
@@ -145,6 +144,19 @@ PyObject *array_on(Spot *spot, int flags)
     return array;
 }
 
+/* An array of ours in memory of its own, elements side by side; NULL where there is none. */
+PyObject *handle_on(PyObject *memory, int dtype, const Py_ssize_t *extent, int dims)
+{
+    PyObject *shape = memory ? integer_tuple(extent, dims) : NULL;
+    PyObject *strides = shape ? contiguous_strides(shape, dtypes[dtype].itemsize) : NULL;
+    Node *made = strides ? node_new(LEAF, no_name, Py_NewRef(no_args), dtype, shape) : NULL;
+    if (made != NULL && node_become_leaf(made, memory, NULL, strides) < 0)
+        Py_CLEAR(made);
+    Py_XDECREF(shape);
+    Py_XDECREF(strides);
+    return handle_new(made);
+}
+
 /* What NumPy has made, as ours: small ones move to a block of the pool. */
 PyObject *adopted(PyObject *object)
 {
@@ -159,20 +171,15 @@ PyObject *adopted(PyObject *object)
         size *= array->extent[d];
     if (dtype == NO_DTYPE || !(array->flags & CONTIGUOUS) || size > COPIED_BYTES || array->dims > MOST_DIMS)
         return PyObject_CallOneArg(slow_adopt, object);
-    PyObject *shape = integer_tuple(array->extent, array->dims);
-    PyObject *strides = shape ? contiguous_strides(shape, dtypes[dtype].itemsize) : NULL;
-    PyObject *memory = strides ? allocate(size ? size : 1) : NULL;
-    Node *made = memory ? node_new(LEAF, no_name, Py_NewRef(no_args), dtype, shape) : NULL;
-    if (made != NULL) {
+    PyObject *memory = allocate(size ? size : 1);
+    if (memory != NULL)
         memcpy(((Memory *)memory)->at, array->at, (size_t)size);
-        if (node_become_leaf(made, memory, NULL, strides) < 0)
-            Py_CLEAR(made);
-    }
-    Py_XDECREF(shape);
-    Py_XDECREF(strides);
+    PyObject *made = handle_on(memory, dtype, array->extent, array->dims);
     Py_XDECREF(memory);
-    return handle_new(made);
+    return made;
 }
+
+int is_listened_to(void) { return step_listeners == NULL || PyList_GET_SIZE(step_listeners) > 0; }
 
 /* NumPy's number, as indexing an array of its own gives one. */
 PyObject *numpy_number(const char *at, int dtype)
@@ -195,53 +202,9 @@ void drop_refusal(void)
         PyErr_Clear();
 }
 
-static int64_t elements(const Spot *spot)
-{
-    int64_t count = 1;
-    for (int d = 0; d < spot->dims; d++)
-        count *= spot->extent[d];
-    return count;
-}
-
-/* Operands as NumPy takes them; how many are ours, -1 where one is not known or not small. */
-static int converted(PyObject *const *given, Py_ssize_t count, PyObject **made)
-{
-    int ours = 0;
-    Spot spot;
-    for (Py_ssize_t i = 0; i < count; i++) {
-        if (!is_plain(given[i])) {
-            if (PyObject_TypeCheck(given[i], &HandleType) || PyList_Check(given[i]) || PyTuple_Check(given[i]))
-                return -1;
-            made[i] = Py_NewRef(given[i]);
-            continue;
-        }
-        if (known_spot(given[i], &spot) <= 0 || elements(&spot) > SEVERAL
-            || (made[i] = array_on(&spot, 0)) == NULL)
-            return -1;
-        ours++;
-    }
-    return ours;
-}
-
-PyObject *library_now(PyObject *function, PyObject *const *given, Py_ssize_t count)
-{
-    PyObject *made[MOST_OPERANDS] = {NULL}, *result = NULL;
-    if (numpy_array == NULL || count > MOST_OPERANDS || !moves_at_once())
-        return NULL;
-    if (converted(given, count, made) > 0) {
-        result = PyObject_Vectorcall(function, made, (size_t)count, NULL);
-        if (result != NULL)
-            Py_SETREF(result, adopted(result));
-    }
-    for (Py_ssize_t i = 0; i < count; i++)
-        Py_XDECREF(made[i]);
-    drop_refusal();
-    return result;
-}
-
-/* The product of two vectors in memory, by the function that NumPy's products end in; NULL likewise.  Strides that
+/* The product of two vectors in memory, by the function that NumPy's products end in; NULL where it is recorded.  Strides that
    BLAS does not take are left: `dot` copies such vectors first, `matmul` does not. */
-static PyObject *product_now(PyObject *left, PyObject *right)
+PyObject *product_now(PyObject *left, PyObject *right)
 {
     Spot x, y;
     char word[16];
@@ -255,184 +218,12 @@ static PyObject *product_now(PyObject *left, PyObject *right)
     return numpy_number(word, x.dtype);
 }
 
-/* ---- the class ---------------------------------------------------------------------------------- */
-
-/* Step(function, general, most=0): a function of NumPy's on what is in memory; else the general one, as for
-   products of more than `most` multiplications. */
-typedef struct {
-    PyObject_HEAD
-    vectorcallfunc call;
-    PyObject *function, *general, *dict;
-    PyObject *product, *sum; /* of two vectors: an Op and a Reduction; or NULL */
-    long long most;
-} Step;
-
-/* Borrowed; NULL, without an error, of what is no plain array. */
-static PyObject *shape_of(PyObject *handle)
-{
-    PyObject *link = is_plain(handle) ? view_link_of(handle) : NULL;
-    if (link != NULL && is_slice(link))
-        return PyTuple_GET_ITEM(link, 1);
-    Node *node = is_plain(handle) ? handle_node(handle) : NULL;
-    PyErr_Clear();
-    return node ? node->shape : NULL;
-}
-
-/* Two vectors of one type and length, whose product is recorded as a sum of products. */
-static int are_vectors(PyObject *left, PyObject *right)
-{
-    PyObject *shape = shape_of(left), *other = shape_of(right);
-    if (shape == NULL || other == NULL || PyTuple_GET_SIZE(shape) != 1 || !same_shape(shape, other))
-        return 0;
-    int dtype = handle_node(left) ? handle_node(left)->dtype : NO_DTYPE;
-    return (dtype == dtype_float64 || dtype == dtype_float32 || dtype == dtype_int64) && handle_node(right)
-           && handle_node(right)->dtype == dtype;
-}
-
-static int is_vector(PyObject *handle)
-{
-    PyObject *shape = shape_of(handle);
-    return shape == NULL || PyTuple_GET_SIZE(shape) < 2;
-}
-
-/* Whether a product of two is worth waiting for others. */
-static int is_large(PyObject *left, PyObject *right, int64_t most)
-{
-    PyObject *shapes[2] = {shape_of(left), shape_of(right)};
-    if (shapes[0] == NULL || shapes[1] == NULL)
-        return 1;
-    int64_t size = 1;
-    for (Py_ssize_t i = 0; i < PyTuple_GET_SIZE(shapes[0]); i++)
-        size *= as_size(PyTuple_GET_ITEM(shapes[0], i));
-    for (Py_ssize_t i = 1; i < PyTuple_GET_SIZE(shapes[1]); i++)
-        size *= as_size(PyTuple_GET_ITEM(shapes[1], i));
-    return size > most;
-}
-
-static PyObject *step_call(PyObject *self, PyObject *const *given, size_t flags, PyObject *names)
-{
-    Step *step = (Step *)self;
-    Py_ssize_t count = PyVectorcall_NARGS(flags);
-    int now = names == NULL && count > 0;
-    if (now && step->sum != NULL) {
-        PyObject *number = count == 2 ? sum_now(given[0], given[1], 0) : NULL;
-        if (number != NULL || PyErr_Occurred())
-            return number;
-        if (count == 2 && are_vectors(given[0], given[1])) {
-            PyObject *product = quick_product(step->product, given[0], given[1]);
-            PyObject *sum = product ? PyObject_CallOneArg(step->sum, product) : NULL;
-            Py_XDECREF(product);
-            if (sum != NULL || PyErr_Occurred())
-                return sum;
-        }
-        now = count == 2 && !(is_vector(given[0]) && is_vector(given[1]));
-    }
-    if (now && step->most > 0 && step->sum == NULL && count == 2) {
-        PyObject *number = product_now(given[0], given[1]);
-        if (number != NULL || PyErr_Occurred())
-            return number;
-    }
-    if (now && step->most > 0)
-        now = count == 2 && !is_large(given[0], given[1], step->most);
-    PyObject *result = now ? library_now(step->function, given, count) : NULL;
-    if (result != NULL || PyErr_Occurred())
-        return result;
-    return PyObject_Vectorcall(step->general, given, flags, names);
-}
-
-static PyObject *step_make(PyTypeObject *type, PyObject *given, PyObject *names)
-{
-    static char *keywords[] = {"function", "general", "most", "product", "sum", NULL};
-    PyObject *function, *general, *product = NULL, *sum = NULL;
-    long long most = 0;
-    if (!PyArg_ParseTupleAndKeywords(given, names, "OO|LO!O", keywords, &function, &general, &most, &OpType,
-                                     &product, &sum))
-        return NULL;
-    Step *step = (Step *)type->tp_alloc(type, 0);
-    if (step != NULL) {
-        step->call = step_call;
-        step->most = most;
-        step->product = Py_XNewRef(product);
-        step->sum = product ? Py_XNewRef(sum) : NULL;
-        step->function = Py_NewRef(function);
-        step->general = Py_NewRef(general);
-    }
-    return (PyObject *)step;
-}
-
-static int step_traverse(PyObject *self, visitproc visit, void *arg)
-{
-    Py_VISIT(((Step *)self)->function);
-    Py_VISIT(((Step *)self)->general);
-    Py_VISIT(((Step *)self)->product);
-    Py_VISIT(((Step *)self)->sum);
-    Py_VISIT(((Step *)self)->dict);
-    return 0;
-}
-
-static int step_clear(PyObject *self)
-{
-    Py_CLEAR(((Step *)self)->function);
-    Py_CLEAR(((Step *)self)->general);
-    Py_CLEAR(((Step *)self)->product);
-    Py_CLEAR(((Step *)self)->sum);
-    Py_CLEAR(((Step *)self)->dict);
-    return 0;
-}
-
-static void step_dealloc(PyObject *self)
-{
-    PyObject_GC_UnTrack(self);
-    step_clear(self);
-    Py_TYPE(self)->tp_free(self);
-}
-
-static PyObject *step_get(PyObject *self, PyObject *instance, PyObject *owner)
-{
-    (void)owner;
-    return instance == NULL || instance == Py_None ? Py_NewRef(self) : PyMethod_New(self, instance);
-}
-
-/* Pickled and copied by name, as functions are. */
-static PyObject *step_reduce(PyObject *self, PyObject *none)
-{
-    (void)none;
-    return PyObject_GetAttrString(self, "__qualname__");
-}
-
-static PyGetSetDef step_fields[] = {
-    {"__dict__", PyObject_GenericGetDict, PyObject_GenericSetDict, NULL, NULL},
-    {NULL},
-};
-
-static PyMethodDef step_methods[] = {
-    {"__reduce__", step_reduce, METH_NOARGS, "Its name."},
-    {NULL},
-};
-
-PyTypeObject StepType = {
-    PyVarObject_HEAD_INIT(NULL, 0).tp_name = "fusewright._core.Step",
-    .tp_basicsize = sizeof(Step),
-    .tp_flags = Py_TPFLAGS_DEFAULT | Py_TPFLAGS_HAVE_VECTORCALL | Py_TPFLAGS_METHOD_DESCRIPTOR | Py_TPFLAGS_HAVE_GC,
-    .tp_new = step_make,
-    .tp_dealloc = step_dealloc,
-    .tp_traverse = step_traverse,
-    .tp_clear = step_clear,
-    .tp_call = PyVectorcall_Call,
-    .tp_vectorcall_offset = offsetof(Step, call),
-    .tp_dictoffset = offsetof(Step, dict),
-    .tp_descr_get = step_get,
-    .tp_getset = step_fields,
-    .tp_methods = step_methods,
-    .tp_doc = "A library step that is run at once on small values in memory; Step(function, general, most=0).",
-};
-
-/* set_numpy(table, classes of elements, adopt): NumPy's functions, its element types in the order of ours */
+/* set_numpy(table, classes of elements, adopt, listeners): NumPy's functions, its element types in the order of ours */
 static PyObject *set_numpy(PyObject *module, PyObject *given)
 {
     (void)module;
-    PyObject *capsule, *rows, *adopt;
-    if (!PyArg_ParseTuple(given, "OO!O", &capsule, &PyTuple_Type, &rows, &adopt))
+    PyObject *capsule, *rows, *adopt, *listeners;
+    if (!PyArg_ParseTuple(given, "OO!OO!", &capsule, &PyTuple_Type, &rows, &adopt, &PyList_Type, &listeners))
         return NULL;
     void **table = PyCapsule_GetPointer(capsule, NULL);
     if (table == NULL)
@@ -444,6 +235,7 @@ static PyObject *set_numpy(PyObject *module, PyObject *given)
     for (Py_ssize_t i = 0; i < PyTuple_GET_SIZE(rows); i++)
         Py_XSETREF(numpy_dtypes[i], Py_NewRef(PyTuple_GET_ITEM(rows, i)));
     Py_XSETREF(slow_adopt, Py_NewRef(adopt));
+    Py_XSETREF(step_listeners, Py_NewRef(listeners));
     for (Py_ssize_t i = 0; i < PyTuple_GET_SIZE(rows); i++)
         dots[i] = (Dot)((FunctionsOf)table[FUNCTIONS_OF])(numpy_dtypes[i])[DOT];
     new_array = (NewArray)table[NEW_ARRAY];

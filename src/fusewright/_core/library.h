@@ -34,9 +34,19 @@ int spot_of(PyObject *handle, Spot *spot); /* of a plain handle; 0 where it is n
 int spot_of_part(PyObject *handle, Spot *spot); /* the same; what a view is part of is computed for it */
 int known_spot(PyObject *handle, Spot *spot);   /* the same of anything light: 1 known, 0 recorded, -1 an error */
 PyObject *array_on(Spot *spot, int flags);      /* NumPy's array there */
+PyObject *handle_on(PyObject *memory, int dtype, const Py_ssize_t *extent, int dims);
 PyObject *adopted(PyObject *array);             /* ours, of what NumPy has made */
 void drop_refusal(void);                        /* what the general way says better */
-PyObject *library_now(PyObject *function, PyObject *const *given, Py_ssize_t count); /* NULL: recorded */
+PyObject *handle_shape(PyObject *handle); /* arrange.c: borrowed; NULL, without an error, of what is no plain array */
+int handle_dtype(PyObject *handle);        /* of a plain one */
+int64_t elements_of(PyObject *shape);
+int is_reshape(PyObject *link);
+Node *reshaped_leaf(PyObject *link, Node *source); /* NULL where Python has to look */
+PyObject *view_of_region(PyObject *handle, Region *region); /* views.c: NULL without an error likewise */
+PyObject *function_bind(PyObject *self, PyObject *instance, PyObject *owner); /* steps.c: as Python's functions */
+PyObject *function_reduce(PyObject *self, PyObject *none);
+int is_listened_to(void); /* whether somebody wants to hear of library steps */
+PyObject *product_now(PyObject *left, PyObject *right); /* of two vectors in memory; NULL: recorded */
 PyObject *gather_now(PyObject *handle, PyObject *key);
 int scatter_now(PyObject *handle, PyObject *key, PyObject *value);
 PyObject *sum_now(PyObject *left, PyObject *right, int is_mean); /* sums.c: of one or of products; NULL likewise */

@@ -34,7 +34,7 @@ PyMODINIT_FUNC PyInit__native(void)
 {
     static PyMethodDef *parts[] = {view_methods,  node_methods,  memory_methods, handle_methods, operator_methods,
                                    trace_methods, slice_methods,  program_methods, call_methods,
-                                   library_methods,
+                                   library_methods, arrange_methods,
                                    group_methods, group_run_methods, lent_methods};
     static struct {
         const char *name;
@@ -44,7 +44,7 @@ PyMODINIT_FUNC PyInit__native(void)
                  {"Program", &ProgramType},     {"Lock", &LockType},     {"Replay", &ReplayType},
                  {"Replayer", &ReplayerType},   {"Evaluator", &EvaluatorType},
                  {"Reduction", &ReductionType}, {"Recorder", &RecorderType},
-                 {"Step", &StepType},
+                 {"Step", &StepType},         {"Arrangement", &ArrangementType}, {"Attribute", &AttributeType},
                  {"Override", &OverrideType},
                  {"Shape", &ShapeType},         {"Group", &GroupType},   {"Deferral", &DeferralType},
                  {"GroupProgram", &GroupProgramType}};

@@ -7,6 +7,7 @@
 #include "library.h"
 
 #define SMALL (1 << 15) /* elements: as many are worth a launch of their own */
+#define TINY (1 << 10) /* elements: copied in less time than a launch takes */
 #define LIGHT 128  /* operations behind a value that is computed to be moved */
 #define FILLED 8 /* writes after which an array that is not light is computed, to be filled in memory */
 #define COPIED (1 << 24) /* elements of an array that gets memory of its own to be written in */
@@ -60,9 +61,24 @@ static Memory *owned(Node *base)
     return alone && !is_holding() ? memory : NULL;
 }
 
-/* Where a region lies in a base's memory. */
+/* Whether a region is one of the array, as it is or in the shape it is seen in. */
+static int is_region_of(Region *region, Node *base)
+{
+    PyObject *shape = region->seen_as ? PyTuple_GET_ITEM(region->seen_as, 0) : base->shape;
+    return region->places == PyTuple_GET_SIZE(shape);
+}
+
+/* Where a region lies in a base's memory; NULL without an error where that is not known. */
 static char *region_at(Memory *memory, Node *base, Region *region, Py_ssize_t *steps)
 {
+    if (region->seen_as != NULL) {
+        Region plain = *region;
+        Node *seen = reshaped_leaf(region->seen_as, base);
+        plain.seen_as = NULL;
+        char *at = seen ? region_at(memory, seen, &plain, steps) : NULL;
+        Py_XDECREF(seen);
+        return at;
+    }
     Py_ssize_t offset = as_size(PyTuple_GET_ITEM(base->value, 1));
     memset(steps, 0, (size_t)region->dims * sizeof *steps);
     for (int i = 0; i < region->places; i++) {
@@ -151,7 +167,7 @@ static Memory *own(Handle *root)
     if ((base = root->node)->kind != LEAF || (memory = leaf_memory(base)) == NULL || memory->external)
         return NULL;
     drop_tail(); /* dead nodes there keep what they would have read */
-    if (size_of(base) > SMALL && let_read(root) < 0)
+    if (size_of(base) > TINY && let_read(root) < 0)
         return NULL;
     if (root->node == base && (memory = owned(base)) != NULL)
         return memory;
@@ -177,15 +193,16 @@ static int64_t elements(Region *region)
     return count;
 }
 
-/* 1 moved, 0 not, -1 an error.  The value's holder keeps it. */
-int move_value(Handle *root, Region *region, Node *value)
+/* 1 moved, 0 not, -1 an error.  The value's holder keeps it.  `other` is what it was made of, if that
+   is on Python's stack: pending, it would wait to read the array. */
+int move_value(Handle *root, Region *region, Node *value, Node *other)
 {
     Node *base = root->node;
     Py_ssize_t steps[MOST_DIMS], paces[MOST_DIMS];
     int seen = 0;
     if (value->dtype != base->dtype || value->kind == SCALAR
         || region->dims != PyTuple_GET_SIZE(value->shape) || elements(region) > SMALL
-        || region->places != PyTuple_GET_SIZE(base->shape) || !moves_at_once())
+        || !is_region_of(region, base) || !moves_at_once())
         return 0;
     for (int d = 0; d < region->dims; d++)
         if (as_size(PyTuple_GET_ITEM(value->shape, d)) != region->extent[d])
@@ -193,7 +210,9 @@ int move_value(Handle *root, Region *region, Node *value)
     if (value->kind != LEAF) {
         if (!is_light(value, &seen))
             return 0;
-        if (evaluate(&value, 1) < 0)
+        int waits = other != NULL && other->kind != LEAF && other->kind != SCALAR && is_light(other, &seen);
+        Node *both[2] = {value, other};
+        if (evaluate(both, 1 + waits) < 0)
             return -1;
     }
     Memory *memory = root->node == base ? own(root) : NULL, *source = leaf_memory(value);
@@ -203,6 +222,8 @@ int move_value(Handle *root, Region *region, Node *value)
     for (int d = 0; d < region->dims; d++)
         paces[d] = as_size(PyTuple_GET_ITEM(PyTuple_GET_ITEM(value->value, 2), d));
     char *to = region_at(memory, base, region, steps);
+    if (to == NULL)
+        return PyErr_Occurred() ? -1 : 0;
     copy(to, steps, source->at + as_size(PyTuple_GET_ITEM(value->value, 1)), paces, region->extent,
          region->dims, (size_t)dtypes[base->dtype].itemsize);
     return 1;
@@ -241,7 +262,7 @@ int move_number(Handle *root, Region *region, PyObject *number)
 {
     char word[16];
     Py_ssize_t steps[MOST_DIMS], paces[MOST_DIMS] = {0};
-    if (region->places != PyTuple_GET_SIZE(root->node->shape) || elements(region) > SMALL
+    if (!is_region_of(region, root->node) || elements(region) > SMALL
         || !write_number(word, root->node->dtype, number))
         return 0;
     Memory *memory = own(root);
@@ -249,6 +270,8 @@ int move_number(Handle *root, Region *region, PyObject *number)
         return PyErr_Occurred() ? -1 : 0;
     Node *base = root->node;
     char *to = region_at(memory, base, region, steps);
+    if (to == NULL)
+        return PyErr_Occurred() ? -1 : 0;
     copy(to, steps, word, paces, region->extent, region->dims, (size_t)dtypes[base->dtype].itemsize);
     return 1;
 }

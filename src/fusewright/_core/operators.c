@@ -470,7 +470,7 @@ static PyObject *in_place_locked(int which, PyObject *self, PyObject *other)
         }
     }
     if (Py_TYPE(self) == view_class && is_plain(result) && Py_TYPE(result) != view_class) {
-        int written = quick_view_write(self, ((Handle *)result)->node);
+        int written = quick_view_write(self, ((Handle *)result)->node, other);
         if (written != 0) {
             Py_DECREF(result);
             return written < 0 ? NULL : Py_NewRef(self);
@@ -738,9 +738,17 @@ static PyObject *set_operators(PyObject *module, PyObject *given)
 typedef struct {
     PyObject_HEAD
     vectorcallfunc call;
-    PyObject *op, *general;
+    PyObject *op, *general, *numbers; /* of numbers alone: NumPy's; or NULL */
     int arity;
 } Function;
+
+static int are_numbers(PyObject *const *given, Py_ssize_t count)
+{
+    for (Py_ssize_t i = 0; i < count; i++)
+        if (weak_kind(given[i]) < 0 && !is_numpy_number(given[i]))
+            return 0;
+    return 1;
+}
 
 static PyObject *function_call(PyObject *self, PyObject *const *given, size_t flags,
                                PyObject *names)
@@ -754,6 +762,8 @@ static PyObject *function_call(PyObject *self, PyObject *const *given, size_t fl
                                         : quick_where(op, given);
         if (result != NULL || PyErr_Occurred())
             return result;
+        if (function->numbers != NULL && are_numbers(given, count))
+            return PyObject_Vectorcall(function->numbers, given, flags, NULL);
     }
     if (function->general == NULL) {
         PyErr_SetString(PyExc_TypeError, "the function has no general form");
@@ -780,6 +790,7 @@ static int function_traverse(PyObject *self, visitproc visit, void *arg)
 {
     Py_VISIT(((Function *)self)->general);
     Py_VISIT(((Function *)self)->op);
+    Py_VISIT(((Function *)self)->numbers);
     return 0;
 }
 
@@ -787,6 +798,7 @@ static int function_clear(PyObject *self)
 {
     Py_CLEAR(((Function *)self)->general);
     Py_CLEAR(((Function *)self)->op);
+    Py_CLEAR(((Function *)self)->numbers);
     return 0;
 }
 
@@ -823,6 +835,7 @@ static PyGetSetDef function_fields[] = {
 static PyMemberDef function_members[] = {
     {"_arity", T_INT, offsetof(Function, arity), 0, NULL},
     {"_general_form", T_OBJECT, offsetof(Function, general), 0, NULL},
+    {"_of_numbers", T_OBJECT, offsetof(Function, numbers), 0, NULL},
     {NULL},
 };
 

@@ -502,7 +502,7 @@ static PyObject *program_make(PyTypeObject *type, PyObject *given, PyObject *nam
     static char *keywords[] = {"slots", "code", "fetches", "leaves", "steps", NULL};
     PyObject *code, *fetches, *leaves, *steps;
     long long slots;
-    int64_t pairs;
+    int64_t pairs = 0;
     if (!PyArg_ParseTupleAndKeywords(given, names, "LOOOO!", keywords, &slots, &code, &fetches,
                                      &leaves, &PyTuple_Type, &steps))
         return NULL;

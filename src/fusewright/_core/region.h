@@ -13,15 +13,17 @@ typedef struct {
 
 typedef struct {
     int places, dims, ellipses;
+    PyObject *seen_as; /* the Reshape that a region is of, borrowed; NULL: of the array itself */
     Place place[MOST_DIMS];
     Py_ssize_t extent[MOST_DIMS];
 } Region;
 
 int region_parse(PyObject *key, PyObject *shape, Region *region); /* 0: Python has to look */
 int region_of_link(PyObject *link, Region *region);
+int region_within(PyObject *link, Region *region); /* of a view, as one of its base; 0: too many dims */
 PyObject *region_places(Region *region);
 PyObject *region_extents(Region *region);
-int move_value(Handle *root, Region *region, Node *value); /* moves.c: 0 where it is recorded */
+int move_value(Handle *root, Region *region, Node *value, Node *other); /* moves.c: 0 where it is recorded */
 int move_within(Handle *root, Region *region, PyObject *view);
 int move_number(Handle *root, Region *region, PyObject *number);
 PyObject *integer_tuple(const Py_ssize_t *numbers, Py_ssize_t many);

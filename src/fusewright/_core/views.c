@@ -31,6 +31,7 @@ int region_parse(PyObject *key, PyObject *shape, Region *region)
     if (ellipses > 1 || consumed > rank)
         return 0;
     region->places = region->dims = 0;
+    region->seen_as = NULL;
     region->ellipses = (int)ellipses;
     for (Py_ssize_t i = 0; i < many; i++) {
         PyObject *entry = entries[i];
@@ -114,6 +115,7 @@ int region_of_link(PyObject *link, Region *region)
     region->places = (int)PyTuple_GET_SIZE(places);
     region->dims = (int)PyTuple_GET_SIZE(shape);
     region->ellipses = 0;
+    region->seen_as = NULL;
     for (int i = 0; i < region->places; i++) {
         PyObject *entry = PyTuple_GET_ITEM(places, i);
         region->place[i] = (Place){as_size(PyTuple_GET_ITEM(entry, 0)),
@@ -125,9 +127,10 @@ int region_of_link(PyObject *link, Region *region)
     return 1;
 }
 
-/* A view of a view is a view of the latter's base. */
-static int compose(PyObject *outer, Region *inner)
+/* A region of a view as one of what the view is part of; 0 where it has too many dims. */
+int region_within(PyObject *link, Region *inner)
 {
+    PyObject *outer = PyTuple_GET_ITEM(link, 0);
     Region result = *inner;
     result.places = (int)PyTuple_GET_SIZE(outer);
     if (result.places > MOST_DIMS)
@@ -230,14 +233,31 @@ static PyObject *link_of(Region *region)
     return link;
 }
 
+/* A region of a handle's value as a view; of a slice one of its base. */
+PyObject *view_of_region(PyObject *handle, Region *region)
+{
+    PyObject *base = handle, *link = view_link_of(handle);
+    if (slice_class == NULL)
+        return NULL;
+    if (link != NULL && Py_IS_TYPE(link, slice_class)) {
+        if (!region_within(link, region))
+            return NULL;
+        base = view_base_of(handle);
+    }
+    PyObject *made = link_of(region);
+    PyObject *view = made ? view_new(base, made, ((Handle *)handle)->flags) : NULL;
+    Py_XDECREF(made);
+    return view;
+}
+
 /* handle[key] of a plain array; NULL without an error where Python has to look. */
 static PyObject *quick_getitem(PyObject *handle, PyObject *key)
 {
     Region region;
     if (slice_class == NULL || !is_plain(handle) || Py_TYPE(handle) == scalar_class)
         return NULL;
-    PyObject *base = handle, *link = view_link_of(handle);
-    if (link == NULL) {
+    PyObject *link = view_link_of(handle);
+    if (link == NULL || is_reshape(link)) {
         Node *node = (Node *)Py_XNewRef(handle_node(handle)); /* reading the key may run Python */
         if (node == NULL)
             return NULL;
@@ -249,20 +269,19 @@ static PyObject *quick_getitem(PyObject *handle, PyObject *key)
             return found;
     }
     else if (Py_IS_TYPE(link, slice_class)) {
-        if (!region_parse(key, PyTuple_GET_ITEM(link, 1), &region) || region.dims == 0)
+        if (!region_parse(key, PyTuple_GET_ITEM(link, 1), &region))
             return NULL;
+        if (region.dims == 0) {
+            PyObject *base = view_base_of(handle);
+            Node *node = is_plain(base) && region.ellipses == 0 ? (Node *)Py_XNewRef(handle_node(base)) : NULL;
+            PyObject *found = node && region_within(link, &region) ? element(node, &region) : NULL;
+            Py_XDECREF(node);
+            return found;
+        }
     }
     else
         return NULL;
-    if (link != NULL) {
-        if (!compose(PyTuple_GET_ITEM(link, 0), &region))
-            return NULL;
-        base = view_base_of(handle);
-    }
-    PyObject *made = link_of(&region);
-    PyObject *view = made ? view_new(base, made, ((Handle *)handle)->flags) : NULL;
-    Py_XDECREF(made);
-    return view;
+    return view_of_region(handle, &region);
 }
 
 /* The value a Slice names in its base: of a value in memory another one on the same memory. */

@@ -3,7 +3,7 @@
    What NumPy could do at once (frontends.arrays.immediate), shared memory, conversions and errors are
    the Python functions'. */
 
-#include "region.h"
+#include "library.h"
 
 #define FILLING 4 /* as in frontends.arrays.immediate */
 
@@ -228,11 +228,35 @@ static int is_writable_root(PyObject *handle)
            || (leaf_memory(root->node) != NULL && !leaf_memory(root->node)->external);
 }
 
+/* The same through a view, as far as it is a move. */
+static int view_setitem(PyObject *view, PyObject *key, PyObject *value)
+{
+    Region region;
+    PyObject *base = view_base_of(view), *link = view_link_of(view);
+    if (((Handle *)view)->flags != 0 || base == NULL || link == NULL || !is_writable_root(base) || is_holding())
+        return 0;
+    if (is_slice(link)
+            ? !region_parse(key, PyTuple_GET_ITEM(link, 1), &region) || !region_within(link, &region)
+            : !is_reshape(link) || !region_parse(key, PyTuple_GET_ITEM(link, 0), &region))
+        return 0;
+    region.seen_as = is_reshape(link) ? link : NULL;
+    view_forget(view); /* it holds the old version */
+    int moved = move_number((Handle *)base, &region, value);
+    if (moved != 0 || is_of(value, region.seen_as ? view : base, &region))
+        return moved ? moved : 1;
+    Node *node = is_plain(value) ? (Node *)Py_XNewRef(handle_node(value)) : NULL;
+    moved = node ? move_value((Handle *)base, &region, node, NULL) : 0;
+    Py_XDECREF(node);
+    return PyErr_Occurred() ? -1 : moved;
+}
+
 /* handle[key] = value: 1 done, 0 left to Python, -1 an error */
 int quick_setitem(PyObject *handle, PyObject *key, PyObject *value)
 {
     Region region;
     Handle *root = (Handle *)handle;
+    if (Py_TYPE(handle) == view_class)
+        return view_setitem(handle, key, value);
     if (!is_writable_root(handle) || !region_parse(key, root->node->shape, &region))
         return 0;
     int filled = is_holding() ? 0 : move_number(root, &region, value);
@@ -248,7 +272,7 @@ int quick_setitem(PyObject *handle, PyObject *key, PyObject *value)
         if ((node = handle_node(value)) == NULL)
             return -1;
         Py_INCREF(node);
-        int moved = move_value(root, &region, node);
+        int moved = move_value(root, &region, node, NULL);
         if (moved != 0) {
             Py_DECREF(node);
             return moved;
@@ -267,8 +291,8 @@ int quick_setitem(PyObject *handle, PyObject *key, PyObject *value)
     return done;
 }
 
-/* A computed value becomes the content of a view: 1 done, 0 left to Python, -1 an error. */
-int quick_view_write(PyObject *view, Node *value)
+/* A value becomes the content of a view, in an operator with `other`: 1 done, 0 left to Python, -1 an error. */
+int quick_view_write(PyObject *view, Node *value, PyObject *other)
 {
     Region region;
     PyObject *base = view_base_of(view), *link = view_link_of(view);
@@ -276,6 +300,9 @@ int quick_view_write(PyObject *view, Node *value)
         || !region_of_link(link, &region))
         return 0;
     view_forget(view); /* it holds the old version */
-    int moved = move_value((Handle *)base, &region, value);
+    if (Py_TYPE(other) == view_class)
+        view_forget(other);
+    Node *source = is_plain(other) && Py_TYPE(other) != view_class ? ((Handle *)other)->node : NULL;
+    int moved = move_value((Handle *)base, &region, value, source);
     return moved != 0 ? moved : write_region((Handle *)base, &region, value);
 }

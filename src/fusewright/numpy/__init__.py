@@ -29,6 +29,7 @@ from fusewright.numpy import (
     elementwise,
     files,
     filling,
+    instant,
     joining,
     kinds,
     linalg,
@@ -49,7 +50,7 @@ TABLES = (
     products.EXPORTS, kinds.EXPORTS, files.EXPORTS, padding.EXPORTS, types.EXPORTS,
     standard.EXPORTS, modules.EXPORTS,
 )  # fmt: skip
-EXPORTS: dict[str, Any] = {name: value for table in TABLES for name, value in table.items()}
+EXPORTS = instant.quick("", {name: value for table in TABLES for name, value in table.items()})
 __all__ = [*_numpy.__all__, "erf", "erfc"]
 _find = modules.lookup("", EXPORTS)
 

@@ -11,7 +11,7 @@ from typing import Any
 import numpy as np
 
 from fusewright.base.errors import DTypeError, ShapeError, UnsupportedError
-from fusewright.frontends.arrays import core, creation, opaque, record, shaping, sharing
+from fusewright.frontends.arrays import core, creation, front, opaque, record, shaping, sharing
 from fusewright.frontends.arrays.core import Handle, wrap_array
 from fusewright.frontends.arrays.dtypes import as_dtype
 from fusewright.ir.dtypes import INT64
@@ -26,6 +26,9 @@ from fusewright.numpy.operands import (
     node_of,
     recorded,
 )
+
+DIAGONAL = 64
+"""Elements on a diagonal of a matrix that is made at once."""
 
 
 def array(
@@ -365,12 +368,19 @@ def diag(v: Any, k: int = 0) -> Any:
         return shaping.diagonal(v, k)
     if len(v._shape) != 1:
         raise ShapeError("Input must be 1- or 2-d.", why=f"the shape is {v._shape}")
+    return _on_diagonal(v, k)
+
+
+def _spread(v: Any, k: int) -> Any:
     n = v._shape[0] + abs(k)
     result = creation.zeros((n, n), v.dtype)
     flat = result.reshape(-1)
     start = k if k >= 0 else -k * n
     flat[start : start + v._shape[0] * (n + 1) : n + 1] = v
     return result
+
+
+_on_diagonal = front.at_once(np.diag, _spread, limit=DIAGONAL)
 
 
 @recorded(np.diagflat)

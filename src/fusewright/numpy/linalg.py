@@ -14,7 +14,7 @@ from numpy.linalg import LinAlgError
 from fusewright.base.errors import ValueRangeError
 from fusewright.frontends.arrays import axes as axis_rules
 from fusewright.frontends.arrays import opaque
-from fusewright.numpy import arranging, products
+from fusewright.numpy import arranging, instant, products
 from fusewright.numpy.modules import lookup
 from fusewright.numpy.operands import Function, NotRecorded, handle_of, library, ndim_of, recorded
 from fusewright.numpy.ufuncs import u
@@ -38,6 +38,8 @@ def norm(x: Any, ord: Any = None, axis: Any = None, keepdims: bool = False) -> A
     """Vector and matrix norms; those that need singular values are a library step."""
     x = _real(x)
     rank = len(x._shape)
+    if ord is axis is None and rank == 1 and not keepdims and not x._dtype.is_complex:
+        return u.sqrt(x.dot(x))
     if ord is None and (axis is None or isinstance(axis, int | np.integer | tuple | list)):
         return u.sqrt(_square(x).sum(None if axis is None else axis, keepdims=keepdims))
     axes = axis_rules.many_axes(axis, rank)
@@ -210,4 +212,6 @@ EXPORTS: dict[str, Function] = {
         ]
     },
 }
+EXPORTS |= instant.quick("linalg", EXPORTS)
+globals().update(EXPORTS)
 __getattr__ = lookup("linalg", EXPORTS)

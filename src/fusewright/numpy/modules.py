@@ -33,7 +33,7 @@ def stand_in(name: str, value: Any) -> Any:
 
 
 OURS = "fusewright"
-_QUICK: tuple[type, ...] = () if native is None else (native.Reduction,)
+_QUICK: tuple[type, ...] = () if native is None else (native.Reduction, native.Step)
 """What stands in front of a function of Python's."""
 
 

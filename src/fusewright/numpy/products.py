@@ -10,7 +10,15 @@ import numpy as np
 
 from fusewright.base.errors import ShapeError, ValueRangeError
 from fusewright.frontends.arrays import axes as axis_rules
-from fusewright.frontends.arrays import core, immediate, opaque, operators, record, reductions
+from fusewright.frontends.arrays import (
+    core,
+    front,
+    immediate,
+    opaque,
+    operators,
+    record,
+    reductions,
+)
 from fusewright.frontends.arrays import linalg as recording
 from fusewright.frontends.arrays.core import Handle, wrap
 from fusewright.frontends.arrays.views import Slice, make_view
@@ -73,6 +81,8 @@ def dot(a: Any, b: Any, out: Any = None) -> Any:
 @recorded(np.vdot)
 def vdot(a: Any, b: Any, /) -> Any:
     """The sum of products of the flat arrays, the first conjugated."""
+    if ndim_of(a) == ndim_of(b) == 1 and not handle_of(a)._dtype.is_complex:
+        return EXPORTS["inner"](a, b)
     return dotted(handle_of(a).ravel().conj(), handle_of(b).ravel())
 
 
@@ -285,12 +295,14 @@ def einsum_path(subscripts: Any, *operands: Any, **kwargs: Any) -> Any:
     return np.einsum_path(subscripts, *stand_ins, **kwargs)
 
 
+_SUMS = (recording.SMALL, operators.op_of("multiply"), core.array_class.sum)
 EXPORTS: dict[str, Function] = {
-    "matmul": immediate.at_once(np.matmul, matmul, recording.SMALL),
-    "dot": immediate.at_once(
-        np.dot, dot, recording.SMALL, operators.op_of("multiply"), core.array_class.sum
-    ),
-    "vdot": vdot, "inner": inner, "outer": outer,
+    "matmul": front.at_once(np.matmul, matmul, recording.SMALL),
+    **{
+        function.__name__: front.at_once(getattr(np, function.__name__), function, *_SUMS)
+        for function in (dot, inner)
+    },
+    "vdot": vdot, "outer": outer,
     "vecdot": vecdot, "matvec": _vector_product(np.matvec, True),
     "vecmat": _vector_product(np.vecmat, False), "tensordot": tensordot, "kron": kron,
     "cross": cross, "einsum": einsum, "einsum_path": einsum_path,

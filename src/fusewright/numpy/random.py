@@ -13,7 +13,7 @@ from typing import Any
 import numpy as np
 import numpy.random as original
 
-from fusewright.frontends.arrays import inplace, sharing
+from fusewright.frontends.arrays import inplace, opaque, sharing
 from fusewright.frontends.arrays.core import Handle
 from fusewright.numpy.modules import lookup
 from fusewright.numpy.operands import LIBRARY, Function, hand_over, holds_array
@@ -28,6 +28,8 @@ def _drawing(draw: Callable[..., Any]) -> Function:
     def method(*args: Any, **kwargs: Any) -> Any:
         if isinstance(kwargs.get("out"), Handle):
             return _filled(draw, args, kwargs)
+        if not opaque.listeners and not kwargs and not any(map(holds_array, args)):
+            return opaque.from_numpy_result(draw(*args))
         return hand_over(f"random.{draw.__name__}", draw, args, kwargs, LIBRARY, True)
 
     return method

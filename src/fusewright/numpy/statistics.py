@@ -165,7 +165,7 @@ def _spread(original: Function, function: Function) -> Function:
         if correction is not NO_VALUE and ddof != 0:
             raise ValueRangeError("ddof and correction can't be provided simultaneously.")
         return function(
-            node_of(a), axis, dtype, out, ddof, _flag(keepdims), _mask(where), mean, correction
+            handle_of(a), axis, dtype, out, ddof, _flag(keepdims), _mask(where), mean, correction
         )
 
     return call

@@ -34,10 +34,10 @@ NUMBERS = frozenset((float, int, complex, bool, np.float64, np.float32, np.int64
 
 class _Recorder:
     """A callable that `_general_form` answers; the native one records arrays of one shape first, by
-    `_op`, where there are `_arity` operands and nothing else.
+    `_op`, where there are `_arity` operands and nothing else; of numbers it is `_of_numbers`.
     """
 
-    __slots__ = ("_arity", "_general_form", "_op")
+    __slots__ = ("_arity", "_general_form", "_of_numbers", "_op")
 
     _general_form: Function
 
@@ -51,7 +51,7 @@ Recorder: Any = _Recorder if native is None else native.Function
 class Ufunc(Recorder):  # type: ignore[misc]
     """A NumPy ufunc that records calls on our arrays."""
 
-    __slots__ = ("__dict__", "_fast", "_function", "_original", "_unary")
+    __slots__ = ("__dict__", "_fast", "_function", "_looks", "_original", "_unary")
 
     def __init__(self, original: np.ufunc, function: Function | None = None) -> None:
         name = recording.NAMES.get(original)
@@ -59,15 +59,18 @@ class Ufunc(Recorder):  # type: ignore[misc]
         self._function = function
         self._fast: Any = None
         self._unary: Any = None
+        self._looks = name in CHECKED
         self._general_form = self._call
         self.__name__ = self.__qualname__ = original.__name__
         self.__doc__ = original.__doc__
         self.__module__ = "fusewright.numpy"
         if name is not None and original.nin == 1 and function is None:
             self._unary = self._op = operators.op_of(name)
-        elif name is not None and original.nin == 2 and name not in CHECKED:
-            self._fast = self._op = operators.op_of(name)
-        self._arity = original.nin
+        elif name is not None and original.nin == 2:
+            self._fast = operators.op_of(name)
+            if not self._looks:
+                self._op = self._fast
+        self._arity, self._of_numbers = original.nin, original
 
     @property  # type: ignore[misc]
     def __class__(self) -> type:
@@ -89,7 +92,7 @@ class Ufunc(Recorder):  # type: ignore[misc]
 
     def _quick(self, args: tuple[Any, ...]) -> Any:
         """The fast way for arrays of ours, and for one number; else `NotImplemented`."""
-        if self._fast and len(args) == 2:
+        if self._fast and len(args) == 2 and (not self._looks or _is_float(args[0])):
             return self._binary(*args)
         if self._unary and len(args) == 1 and type(args[0]) in NUMBERS:
             return self._original(args[0])
@@ -208,6 +211,11 @@ def _check_powers(base: Any, exponent: Any) -> None:
             why="an exponent is negative",
             help="convert the base to float first",
         )
+
+
+def _is_float(base: Any) -> bool:
+    """Whether a base has all powers, so that no exponent has to be looked at."""
+    return isinstance(base, core.Handle) and base._dtype.kind == "f"
 
 
 CHECKED = {"power": _check_powers}

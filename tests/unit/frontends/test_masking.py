@@ -10,6 +10,7 @@ import pytest
 
 import fusewright.frontends.arrays as fa
 from fusewright.base import errors
+from fusewright.frontends.arrays import immediate
 from fusewright.frontends.arrays.handle import Masked
 from fusewright.ir.graph import LEAF
 
@@ -20,6 +21,11 @@ def operands() -> tuple[Any, Any, Any]:
     rng = np.random.default_rng(3)
     x, y = rng.normal(size=(2, 5, 4)) * 3
     return x, y + 8, rng.random((5, 4)) < 0.5
+
+
+def large() -> Any:
+    """The same many times: more than is looked at at once."""
+    return [np.tile(values, (1 + immediate.MASKED // values.size, 1)) for values in operands()]
 
 
 def squares(x: Any, y: Any, m: Any) -> Any:
@@ -101,13 +107,13 @@ def test_the_meaning_is_numpys(program: Program) -> None:
 
 @pytest.mark.parametrize("program", [squares, grows, same_mask_twice])
 def test_one_mask_evaluates_nothing(program: Program) -> None:
-    x, y, m = map(fa.asarray, operands())
+    x, y, m = map(fa.asarray, large())
     program(x, y, m > 0)
     assert x._node.kind != LEAF
 
 
 def test_reductions_of_what_a_mask_selects_stay_recorded() -> None:
-    x, _, m = operands()
+    x, _, m = large()
     ours, mask = fa.asarray(x), fa.asarray(m)
     for name in ("sum", "mean", "std", "any", "all"):
         got = getattr(ours[mask], name)()

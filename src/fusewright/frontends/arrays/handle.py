@@ -12,7 +12,15 @@ from typing import Any
 import numpy as np
 
 from fusewright._core import native
-from fusewright.frontends.arrays import core, immediate, inplace, items, masking, sharing, trace
+from fusewright.frontends.arrays import (
+    core,
+    front,
+    inplace,
+    items,
+    masking,
+    sharing,
+    trace,
+)
 from fusewright.frontends.arrays import dtypes as rules
 from fusewright.frontends.arrays.core import Handle, cast
 from fusewright.frontends.arrays.masking import MaskedOperators
@@ -20,7 +28,7 @@ from fusewright.frontends.arrays.methods import Methods
 from fusewright.frontends.arrays.operators import Operators
 from fusewright.frontends.arrays.protocols import Protocols
 from fusewright.frontends.arrays.scalars import ScalarOperations
-from fusewright.frontends.arrays.views import Link, Slice
+from fusewright.frontends.arrays.views import Link, Reshape, Slice
 from fusewright.ir.dtypes import DType
 from fusewright.ir.graph import LEAF, Node
 
@@ -138,5 +146,6 @@ core.handle_classes = frozenset((Array, View, Scalar))
 if native is not None:
     native.set_classes(Array, Scalar, View)
     native.set_subscripts(Slice, items.getitem, items.setitem, items.delitem)
-    immediate.connect(np._core._multiarray_umath._ARRAY_API)  # type: ignore[attr-defined]
+    native.set_reshape(Reshape)
+    front.connect(np._core._multiarray_umath._ARRAY_API)  # type: ignore[attr-defined]
     native.set_conversions(Protocols.__float__, Protocols.__int__, Protocols.__bool__)

@@ -8,7 +8,6 @@ nothing is done at once.
 
 from __future__ import annotations
 
-import functools
 import math
 import operator
 from collections.abc import Callable
@@ -19,24 +18,26 @@ from typing import Any
 
 import numpy as np
 
-from fusewright._core import native
 from fusewright.base.options import current
 from fusewright.frontends.arrays import core, sharing, trace
 from fusewright.frontends.arrays.core import Handle
 from fusewright.frontends.arrays.dtypes import RANGES
 from fusewright.frontends.arrays.views import Places, Slice, root_of, view_node
-from fusewright.ir.dtypes import ALL, FLOAT16, FLOAT32, FLOAT64, DType
+from fusewright.ir.dtypes import FLOAT16, FLOAT32, FLOAT64, DType, from_numpy
 from fusewright.ir.graph import ASSEMBLE, LEAF, MAP, SCALAR, VIEW, Memory, Node
 from fusewright.ir.order import LANES, SHORT, sum_last
 
 NDArray = np.ndarray[Any, np.dtype[Any]]
 
+KINDS = "biufc"
 REAL = frozenset((float, int, bool, *(np.dtype(c).type for c in "?bBhHiIlLqQefd")))
 """Values that are written as they are."""
 PLAIN = frozenset((int, slice, EllipsisType, np.int64))
 """Subscripts that name a region without any array."""
 SMALL = 4096
 """Elements of a region that is written at once: more are worth a kernel."""
+MASKED = 4096
+"""Elements of a mask that is looked at at once: more are worth a kernel."""
 DEPTH = 8
 """Operations on top of each other that are computed at once: more are worth a kernel."""
 SEVERAL = 1 << 19
@@ -291,29 +292,12 @@ def _short(vector: Any) -> Node | None:
 
 
 def adopt(result: NDArray) -> Any:
-    """An array of what NumPy has just made."""
+    """An array of what NumPy has just made; types without a row stay NumPy's."""
+    if result.dtype.kind not in KINDS or from_numpy(result.dtype.newbyteorder("=")) is None:
+        return result
     if result.base is None and result.flags.c_contiguous:
         return core.wrap_array(sharing.adopted(result))
     return core.wrap_array(sharing.copied(result))
-
-
-def at_once(
-    function: Callable[..., Any], general: Callable[..., Any], most: int = 0, *vectors: Any
-) -> Callable[..., Any]:
-    """The general function with the native core in front of it, where there is one: of small values
-    in memory `function` of NumPy's is called there.  A product of more than `most` multiplications
-    is left; one of two `vectors` is recorded with the operation and the reduction given.
-    """
-    if native is None:
-        return general
-    made = native.Step(function, general, most, *vectors)
-    functools.update_wrapper(made, general)
-    return made  # type: ignore[no-any-return]
-
-
-def connect(table: Any) -> None:
-    """Give the native core NumPy's table of C functions."""
-    native.set_numpy(table, tuple(row.numpy for row in ALL), adopt)
 
 
 def _known(value: Any, handle: Handle) -> Any:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 import operator
 from collections.abc import Callable
 from typing import Any
@@ -39,7 +40,7 @@ def getitem(handle: Handle, key: Any) -> Any:
             return read
     what: Basic | Fancy | None = plain(key, handle)
     if what is None:
-        if type(key) in core.handle_classes and key._dtype.is_integer:
+        if type(key) in core.handle_classes and _is_looked_at(key):
             chosen = immediate.library(operator.getitem, handle, key)
             if chosen is not None:
                 return chosen
@@ -57,6 +58,12 @@ def getitem(handle: Handle, key: Any) -> Any:
     if isinstance(handle, core.scalar_class):
         handle = wrap_array(handle._node)
     return make_view(handle, Slice(what.places, what.shape))
+
+
+def _is_looked_at(key: Handle) -> bool:
+    """Whether an index array is looked at now, if its values are known: masks are, if small."""
+    is_mask = key._dtype is BOOL and math.prod(key._shape) <= immediate.MASKED
+    return key._dtype.is_integer or is_mask
 
 
 def plain(key: Any, handle: Handle) -> Basic | None:

@@ -134,6 +134,7 @@ class Schedule:
     _looks: int = 0
     _same: int = 0
     _alone: bool = False
+    _asked: int = 0
     _met: dict[tuple[int, int, int], tuple[int, Loop]] = field(default_factory=dict)
     _before: list[Place] = field(default_factory=list)
     _frame: int = 0
@@ -230,8 +231,7 @@ class Schedule:
 
     def restart(self, length: int) -> int:
         """A flush is done, so many nodes are left: the length from which to look again."""
-        self._arrived = 0
-        self._same = 0
+        self._arrived = self._same = self._asked = 0
         if self.watching or not self.length:
             return -1
         self._before = []
@@ -244,6 +244,13 @@ class Schedule:
         if native.memoise(pending, tuple(wanted)):
             (before, before_at), (code, at) = self.turn
             native.set_turn(len(pending), code, at, before, before_at)
+
+    def is_idle(self) -> bool:
+        """Whether values are asked for so often that nothing is left for a flush to compute: to be
+        told when one was asked for that left nothing.
+        """
+        self._asked += 1
+        return self._asked > PATIENCE
 
     def after_value(self, length: int, frame: FrameType | None) -> int:
         """Somebody asked for a value inside the loop: iterations are counted from here."""

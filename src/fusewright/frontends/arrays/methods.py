@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import itertools
 import math
+import operator
 from collections.abc import Callable, Iterator
 from sys import getrefcount
 from typing import Any
@@ -12,6 +14,7 @@ import numpy as np
 from fusewright.base.errors import DTypeError, ShapeError, UnsupportedError, ValueRangeError
 from fusewright.frontends.arrays import (
     core,
+    front,
     immediate,
     inplace,
     items,
@@ -133,8 +136,8 @@ class Methods(Handle):
     var, std = reductions.var, reductions.std
     swapaxes, squeeze, ravel = shaping.swapaxes, shaping.squeeze, shaping.ravel
     diagonal = shaping.diagonal
-    dot = immediate.at_once(np.dot, linalg.dot, linalg.SMALL)
-    __matmul__ = immediate.at_once(np.matmul, linalg.matmul, linalg.SMALL)
+    dot = front.at_once(np.dot, linalg.dot, linalg.SMALL)
+    __matmul__ = front.at_once(np.matmul, linalg.matmul, linalg.SMALL)
     __getitem__, __setitem__ = items.getitem, items.setitem
     __delitem__ = items.delitem
     argsort, argpartition = _library_method("argsort"), _library_method("argpartition")
@@ -390,7 +393,10 @@ class Methods(Handle):
             raise DTypeError("iteration over a 0-d array")
         if self._shape[0] > UNROLLED:
             sharing.content(self)
-        return (self[index] for index in range(self._shape[0]))
+        return map(operator.getitem, itertools.repeat(self), range(self._shape[0]))
 
     def __contains__(self, value: Any) -> bool:
         return bool((self == value).any())
+
+
+front.quicken(Methods)

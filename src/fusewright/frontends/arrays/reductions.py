@@ -26,6 +26,7 @@ from fusewright.ir.dtypes import BOOL, FLOAT16, FLOAT32, FLOAT64, INT64, UINT64,
 from fusewright.ir.dtypes import component as part_of
 from fusewright.ir.graph import REDUCE, Node, scalar
 from fusewright.ir.ops import REDUCE as FOLDS
+from fusewright.ir.order import LANES, SHORT
 
 NO_VALUE: Any = np._NoValue
 """NumPy's mark of an argument left out."""
@@ -74,7 +75,7 @@ def reduction(
     if FOLDS[name].identity is None and initial is NO_VALUE:
         _refuse_empty(name, node.shape, axes)
     empty = FOLDS[name].identity is None and axis_rules.count_over(node.shape, axes) == 0
-    keep = keepdims is not NO_VALUE and bool(keepdims)
+    keep = _keeps(keepdims)
     if empty:
         shape = axis_rules.reduced_shape(node.shape, axes, keep)
         total = record.broadcast_node(cast(record.node_of(initial), node.dtype), shape)
@@ -197,7 +198,7 @@ def mean(
     x, axis, where = _selected(x, axis, keepdims, where)
     node = record.node_of(x)
     axes = axis_rules.many_axes(axis, len(node.shape))
-    keep = keepdims is not NO_VALUE and bool(keepdims)
+    keep = _keeps(keepdims)
     return finish(mean_node(node, axes, dtype, keep, where), out)
 
 
@@ -239,6 +240,10 @@ def var(
 ) -> Any:
     """The variance, by NumPy's two passes: the mean first, then the squared distances from it."""
     ddof = ddof if correction is NO_VALUE else correction
+    if axis is dtype is out is None and where is True and mean is NO_VALUE:
+        number = None if _keeps(keepdims) else _variance_now(x, ddof)
+        if number is not None:
+            return number
     return finish(_variance(x, axis, dtype, ddof, keepdims, where, mean), out)
 
 
@@ -255,8 +260,34 @@ def std(
 ) -> Any:
     """The standard deviation: the root of the variance."""
     ddof = ddof if correction is NO_VALUE else correction
+    if axis is dtype is out is None and where is True and mean is NO_VALUE:
+        number = None if _keeps(keepdims) else _variance_now(x, ddof)
+        if number is not None:
+            return np.sqrt(number)
     variance = _variance(x, axis, dtype, ddof, keepdims, where, mean)
     return finish(map_node("sqrt", variance), out)
+
+
+def _keeps(keepdims: Any) -> bool:
+    return keepdims is not NO_VALUE and bool(keepdims)
+
+
+def _variance_now(x: Any, ddof: Any) -> Any:
+    """The variance of a short vector in memory by the sums that are done at once; None where it is
+    recorded.
+    """
+    if type(x) not in core.handle_classes or len(x._shape) != 1 or type(ddof) is not int:
+        return None
+    size, dtype = x._shape[0], x._dtype
+    if not ddof < size <= SHORT or dtype not in LANES or not immediate.is_now():
+        return None
+    centre = x.mean()
+    if type(centre) is not dtype.numpy.type:
+        return None
+    distance = x - centre
+    trace.evaluate(distance._node)
+    total = distance.dot(distance)
+    return total / type(total)(size - ddof) if type(total) is type(centre) else None
 
 
 def _variance(
@@ -265,7 +296,7 @@ def _variance(
     x, axis, where = _selected(x, axis, keepdims, where)
     node = record.node_of(x)
     axes = axis_rules.many_axes(axis, len(node.shape))
-    keep = keepdims is not NO_VALUE and bool(keepdims)
+    keep = _keeps(keepdims)
     result = as_dtype(dtype) if dtype is not None else _mean_type(node.dtype)
     inner = FLOAT32 if result is FLOAT16 else result
     node = cast(node, inner)
@@ -305,7 +336,7 @@ def arg_reduction(
 ) -> Any:
     """`argmin` or `argmax`: the least index whose element is the extreme one (or the first NaN)."""
     node = record.node_of(x)
-    keep = keepdims is not NO_VALUE and bool(keepdims)
+    keep = _keeps(keepdims)
     rank = len(node.shape)
     if axis is None or (rank == 0 and axis in (0, -1)):
         flat = reshape_node(node, (axis_rules.count_over(node.shape, tuple(range(rank))),))

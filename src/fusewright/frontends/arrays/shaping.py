@@ -162,10 +162,14 @@ def _moves_nothing(handle: Handle, shape: Shape) -> bool:
 
 
 def ravel(handle: Handle, order: str = "C") -> Any:
-    """One-dimensional; a view where possible."""
+    """One-dimensional; a view where the elements lie side by side in that order, else a copy."""
     if order in ("K", "A", "k", "a"):
         order = "C"
-    return reshape(handle, (-1,) if 0 not in handle._shape else (0,), order)
+    base = as_base(handle)
+    turned = transposed(base, tuple(reversed(range(len(base._shape)))))
+    beside = is_straight(base if order == "C" else turned)
+    wanted = (-1,) if 0 not in handle._shape else (0,)
+    return reshape(base, wanted, order, copy=None if beside else True)
 
 
 def transpose(handle: Handle, axes: Any = None) -> Any:

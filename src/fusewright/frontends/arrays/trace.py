@@ -304,6 +304,8 @@ def _value_was_asked_for() -> None:
         elif (left := len(pending) * (len(pending) > FEW)) != _base:
             _base = left
             _look_from(min(_base + LIMIT, HARD_LIMIT))
+    elif len(pending) <= FEW and _schedule.is_idle():
+        _forget_loop()
     elif _schedule.is_inside(frame := recording_frame()):
         _look_from(_schedule.after_value(len(pending), frame))
     else:

@@ -1,0 +1,395 @@
+/* Arrays' shapes, and views that arrange their elements in another one: transposed or reshaped.
+
+   Whatever is not plain (named arguments, parts of arrays reshaped, errors) is the general function's
+   (frontends.arrays.shaping, methods). */
+
+#include "library.h"
+#include <structmember.h>
+
+static PyTypeObject *reshape_class; /* views.Reshape, a tuple of (shape, base shape) */
+
+int is_reshape(PyObject *link) { return reshape_class != NULL && Py_IS_TYPE(link, reshape_class); }
+
+/* Borrowed; NULL, without an error, of what is no plain array. */
+PyObject *handle_shape(PyObject *handle)
+{
+    PyObject *link = is_plain(handle) ? view_link_of(handle) : NULL;
+    if (link != NULL && is_slice(link))
+        return PyTuple_GET_ITEM(link, 1);
+    if (link != NULL && is_reshape(link))
+        return PyTuple_GET_ITEM(link, 0);
+    Node *node = is_plain(handle) ? handle_node(handle) : NULL;
+    PyErr_Clear();
+    return node ? node->shape : NULL;
+}
+
+int64_t elements_of(PyObject *shape)
+{
+    int64_t size = 1;
+    for (Py_ssize_t i = 0; i < PyTuple_GET_SIZE(shape); i++)
+        size *= as_size(PyTuple_GET_ITEM(shape, i));
+    return size;
+}
+
+/* ---- reshaped ------------------------------------------------------------------------------------ */
+
+static int lies_straight(Node *leaf)
+{
+    PyObject *strides = PyTuple_GET_ITEM(leaf->value, 2);
+    int64_t step = dtypes[leaf->dtype].itemsize;
+    for (Py_ssize_t d = PyTuple_GET_SIZE(leaf->shape) - 1; d >= 0; d--) {
+        int64_t extent = as_size(PyTuple_GET_ITEM(leaf->shape, d));
+        if (extent != 1 && as_size(PyTuple_GET_ITEM(strides, d)) != step)
+            return 0;
+        step *= extent;
+    }
+    return step > 0;
+}
+
+/* Whether a handle's elements lie in C order without gaps, as those of whatever owns them and is ours. */
+static int is_straight(PyObject *handle)
+{
+    while (view_link_of(handle) != NULL && is_reshape(view_link_of(handle)) && is_plain(view_base_of(handle)))
+        handle = view_base_of(handle);
+    Node *node = Py_IS_TYPE(handle, array_class) ? ((Handle *)handle)->node : NULL;
+    return node != NULL && (node->kind != LEAF || (leaf_memory(node) != NULL && lies_straight(node)));
+}
+
+/* The same leaf in another shape; NULL without an error where Python has to look. */
+Node *reshaped_leaf(PyObject *link, Node *source)
+{
+    PyObject *shape = PyTuple_GET_ITEM(link, 0);
+    if (source->kind != LEAF || leaf_memory(source) == NULL || !lies_straight(source))
+        return NULL;
+    if (same_shape(shape, source->shape))
+        return (Node *)Py_NewRef(source);
+    PyObject *strides = contiguous_strides(shape, dtypes[source->dtype].itemsize);
+    Node *node = strides ? node_new(LEAF, no_name, Py_NewRef(no_args), source->dtype, shape) : NULL;
+    PyObject *value = node ? PyTuple_Pack(3, PyTuple_GET_ITEM(source->value, 0), PyTuple_GET_ITEM(source->value, 1),
+                                          strides)
+                           : NULL;
+    Py_XDECREF(strides);
+    if (value == NULL)
+        Py_CLEAR(node);
+    else
+        Py_SETREF(node->value, value);
+    return node;
+}
+
+/* The extents asked for, at most one of them to be computed; 0 where they are none. */
+static int read_extents(PyObject *const *given, Py_ssize_t many, int64_t size, Region *region)
+{
+    int64_t rest = 1;
+    int open = -1;
+    if (many == 1 && (PyTuple_CheckExact(given[0]) || PyList_CheckExact(given[0]))) {
+        many = PySequence_Fast_GET_SIZE(given[0]);
+        given = PySequence_Fast_ITEMS(given[0]);
+    }
+    if (many > MOST_DIMS)
+        return 0;
+    for (Py_ssize_t d = 0; d < many; d++) {
+        int whole = PyLong_CheckExact(given[d]) || is_numpy_integer(given[d]);
+        Py_ssize_t extent = whole ? PyNumber_AsSsize_t(given[d], NULL) : -2;
+        if (extent < -1 || (extent == -1 && open >= 0))
+            return 0;
+        if (extent == -1)
+            open = (int)d;
+        else if (extent != 0 && rest > PY_SSIZE_T_MAX / extent)
+            return 0;
+        else
+            rest *= extent;
+        region->extent[d] = extent;
+    }
+    region->dims = (int)many;
+    if (open >= 0) {
+        if (rest == 0 || size % rest != 0)
+            return 0;
+        region->extent[open] = size / rest;
+    }
+    return open >= 0 || rest == size;
+}
+
+static PyObject *reshaped(PyObject *handle, PyObject *const *given, Py_ssize_t many)
+{
+    Region region;
+    PyObject *shape = handle_shape(handle), *view = NULL;
+    int64_t size = shape ? elements_of(shape) : 0;
+    if (size == 0 || !is_straight(handle) || !read_extents(given, many, size, &region) || region.dims == 0)
+        return NULL;
+    PyObject *link = reshape_class->tp_alloc(reshape_class, 2), *extents = region_extents(&region);
+    if (link != NULL && extents != NULL) {
+        PyTuple_SET_ITEM(link, 0, Py_NewRef(extents));
+        PyTuple_SET_ITEM(link, 1, Py_NewRef(shape));
+        view = view_new(handle, link, ((Handle *)handle)->flags);
+    }
+    Py_XDECREF(extents);
+    Py_XDECREF(link);
+    return view;
+}
+
+static PyObject *flattened(PyObject *handle, PyObject *const *given, Py_ssize_t many)
+{
+    (void)given;
+    PyObject *all = PyLong_FromLong(-1);
+    PyObject *view = all && many == 0 ? reshaped(handle, &all, 1) : NULL;
+    Py_XDECREF(all);
+    return view;
+}
+
+/* ---- transposed ---------------------------------------------------------------------------------- */
+
+/* Dim `order[k]` of an array as dim `k` of a view. */
+static PyObject *in_order(PyObject *handle, PyObject *shape, const int *order)
+{
+    Region region = {.places = (int)PyTuple_GET_SIZE(shape), .dims = (int)PyTuple_GET_SIZE(shape)};
+    for (int k = 0; k < region.dims; k++) {
+        region.place[order[k]] = (Place){k, 0, 1};
+        region.extent[k] = as_size(PyTuple_GET_ITEM(shape, order[k]));
+    }
+    return view_of_region(handle, &region);
+}
+
+/* An axis of an array of so many; -1 for none. */
+static int axis_of(PyObject *given, int rank)
+{
+    Py_ssize_t axis = PyLong_CheckExact(given) ? PyLong_AsSsize_t(given) : PY_SSIZE_T_MAX;
+    if (axis == -1 && PyErr_Occurred())
+        PyErr_Clear();
+    axis += axis < 0 ? rank : 0;
+    return axis >= 0 && axis < rank ? (int)axis : -1;
+}
+
+static PyObject *transposed(PyObject *handle, PyObject *const *given, Py_ssize_t many)
+{
+    int order[MOST_DIMS], met[MOST_DIMS] = {0};
+    PyObject *shape = handle_shape(handle);
+    int rank = shape && PyTuple_GET_SIZE(shape) <= MOST_DIMS / 2 ? (int)PyTuple_GET_SIZE(shape) : 0;
+    if (rank == 0)
+        return NULL;
+    if (many == 1 && (PyTuple_CheckExact(given[0]) || PyList_CheckExact(given[0]))) {
+        many = PySequence_Fast_GET_SIZE(given[0]);
+        given = PySequence_Fast_ITEMS(given[0]);
+    }
+    else if (many == 1 && given[0] == Py_None)
+        many = 0;
+    if (many != 0 && many != rank)
+        return NULL;
+    for (int k = 0; k < rank; k++) {
+        order[k] = many ? axis_of(given[k], rank) : rank - 1 - k;
+        if (order[k] < 0 || met[order[k]]++)
+            return NULL;
+    }
+    return in_order(handle, shape, order);
+}
+
+static PyObject *swapped(PyObject *handle, PyObject *const *given, Py_ssize_t many)
+{
+    int order[MOST_DIMS];
+    PyObject *shape = handle_shape(handle);
+    int rank = shape && PyTuple_GET_SIZE(shape) <= MOST_DIMS / 2 ? (int)PyTuple_GET_SIZE(shape) : 0;
+    int first = many == 2 ? axis_of(given[0], rank) : -1, second = many == 2 ? axis_of(given[1], rank) : -1;
+    if (first < 0 || second < 0)
+        return NULL;
+    for (int k = 0; k < rank; k++)
+        order[k] = k == first ? second : k == second ? first : k;
+    return in_order(handle, shape, order);
+}
+
+/* ---- the class of functions ---------------------------------------------------------------------- */
+
+typedef PyObject *Arrange(PyObject *handle, PyObject *const *given, Py_ssize_t many);
+static Arrange *const arrangements[] = {reshaped, flattened, transposed, swapped};
+enum { ARRANGEMENTS = sizeof arrangements / sizeof *arrangements };
+
+/* Arrangement(which, general): a view of the first argument; NULL without an error leaves it to `general`. */
+typedef struct {
+    PyObject_HEAD
+    vectorcallfunc call;
+    PyObject *general, *dict;
+    int which;
+} Arrangement;
+
+static PyObject *arrangement_call(PyObject *self, PyObject *const *given, size_t flags, PyObject *names)
+{
+    Arrangement *function = (Arrangement *)self;
+    Py_ssize_t count = PyVectorcall_NARGS(flags);
+    PyObject *view = NULL;
+    if (names == NULL && count > 0 && is_plain(given[0]) && Py_TYPE(given[0]) != scalar_class && reshape_class != NULL)
+        view = arrangements[function->which](given[0], given + 1, count - 1);
+    if (view != NULL || PyErr_Occurred())
+        return view;
+    return PyObject_Vectorcall(function->general, given, flags, names);
+}
+
+static PyObject *arrangement_make(PyTypeObject *type, PyObject *given, PyObject *names)
+{
+    (void)names;
+    int which;
+    PyObject *general;
+    if (!PyArg_ParseTuple(given, "iO", &which, &general))
+        return NULL;
+    if (which < 0 || which >= ARRANGEMENTS) {
+        PyErr_SetString(PyExc_ValueError, "an arrangement that the core knows");
+        return NULL;
+    }
+    Arrangement *function = (Arrangement *)type->tp_alloc(type, 0);
+    if (function != NULL) {
+        function->call = arrangement_call;
+        function->which = which;
+        function->general = Py_NewRef(general);
+    }
+    return (PyObject *)function;
+}
+
+static int arrangement_traverse(PyObject *self, visitproc visit, void *arg)
+{
+    Py_VISIT(((Arrangement *)self)->general);
+    Py_VISIT(((Arrangement *)self)->dict);
+    return 0;
+}
+
+static int arrangement_clear(PyObject *self)
+{
+    Py_CLEAR(((Arrangement *)self)->general);
+    Py_CLEAR(((Arrangement *)self)->dict);
+    return 0;
+}
+
+static void arrangement_dealloc(PyObject *self)
+{
+    PyObject_GC_UnTrack(self);
+    arrangement_clear(self);
+    Py_TYPE(self)->tp_free(self);
+}
+
+static PyGetSetDef arrangement_fields[] = {
+    {"__dict__", PyObject_GenericGetDict, PyObject_GenericSetDict, NULL, NULL},
+    {NULL},
+};
+
+static PyMethodDef arrangement_methods[] = {
+    {"__reduce__", function_reduce, METH_NOARGS, "Its name."},
+    {NULL},
+};
+
+PyTypeObject ArrangementType = {
+    PyVarObject_HEAD_INIT(NULL, 0).tp_name = "fusewright._core.Arrangement",
+    .tp_basicsize = sizeof(Arrangement),
+    .tp_flags = Py_TPFLAGS_DEFAULT | Py_TPFLAGS_HAVE_VECTORCALL | Py_TPFLAGS_METHOD_DESCRIPTOR | Py_TPFLAGS_HAVE_GC,
+    .tp_new = arrangement_make,
+    .tp_dealloc = arrangement_dealloc,
+    .tp_traverse = arrangement_traverse,
+    .tp_clear = arrangement_clear,
+    .tp_call = PyVectorcall_Call,
+    .tp_vectorcall_offset = offsetof(Arrangement, call),
+    .tp_dictoffset = offsetof(Arrangement, dict),
+    .tp_descr_get = function_bind,
+    .tp_getset = arrangement_fields,
+    .tp_methods = arrangement_methods,
+    .tp_doc = "A function or method that gives a view of its first argument; Arrangement(which, general).",
+};
+
+/* ---- attributes ---------------------------------------------------------------------------------- */
+
+enum { SHAPE, RANK, SIZE, TYPE, TURNED, ATTRIBUTES };
+
+/* Attribute(which, general): of plain arrays, in front of a property. */
+typedef struct {
+    PyObject_HEAD
+    PyObject *general;
+    int which;
+} Attribute;
+
+int handle_dtype(PyObject *handle)
+{
+    while (view_link_of(handle) != NULL && (is_slice(view_link_of(handle)) || is_reshape(view_link_of(handle)))
+           && is_plain(view_base_of(handle)))
+        handle = view_base_of(handle);
+    Node *node = handle_node(handle);
+    PyErr_Clear();
+    return node ? node->dtype : NO_DTYPE;
+}
+
+static PyObject *known_attribute(int which, PyObject *handle)
+{
+    if (which == TYPE)
+        return Py_XNewRef(numpy_dtypes[handle_dtype(handle)]);
+    if (which == TURNED)
+        return Py_TYPE(handle) != scalar_class ? transposed(handle, NULL, 0) : NULL;
+    PyObject *shape = handle_shape(handle);
+    if (shape == NULL)
+        return NULL;
+    return which == SHAPE  ? Py_NewRef(shape)
+           : which == RANK ? PyLong_FromSsize_t(PyTuple_GET_SIZE(shape))
+                           : PyLong_FromLongLong(elements_of(shape));
+}
+
+static PyObject *attribute_get(PyObject *self, PyObject *handle, PyObject *owner)
+{
+    Attribute *attribute = (Attribute *)self;
+    if (handle == NULL || handle == Py_None)
+        return Py_NewRef(attribute->general);
+    PyObject *found = is_plain(handle) ? known_attribute(attribute->which, handle) : NULL;
+    if (found != NULL || PyErr_Occurred())
+        return found;
+    return Py_TYPE(attribute->general)->tp_descr_get(attribute->general, handle, owner);
+}
+
+static int attribute_set(PyObject *self, PyObject *handle, PyObject *value)
+{
+    PyObject *general = ((Attribute *)self)->general;
+    return Py_TYPE(general)->tp_descr_set(general, handle, value);
+}
+
+static PyObject *attribute_make(PyTypeObject *type, PyObject *given, PyObject *names)
+{
+    (void)names;
+    int which;
+    PyObject *general;
+    if (!PyArg_ParseTuple(given, "iO!", &which, &PyProperty_Type, &general))
+        return NULL;
+    if (which < 0 || which >= ATTRIBUTES) {
+        PyErr_SetString(PyExc_ValueError, "an attribute that the core knows");
+        return NULL;
+    }
+    Attribute *attribute = (Attribute *)type->tp_alloc(type, 0);
+    if (attribute != NULL) {
+        attribute->which = which;
+        attribute->general = Py_NewRef(general);
+    }
+    return (PyObject *)attribute;
+}
+
+static void attribute_dealloc(PyObject *self)
+{
+    Py_XDECREF(((Attribute *)self)->general);
+    Py_TYPE(self)->tp_free(self);
+}
+
+PyTypeObject AttributeType = {
+    PyVarObject_HEAD_INIT(NULL, 0).tp_name = "fusewright._core.Attribute",
+    .tp_basicsize = sizeof(Attribute),
+    .tp_flags = Py_TPFLAGS_DEFAULT,
+    .tp_new = attribute_make,
+    .tp_dealloc = attribute_dealloc,
+    .tp_descr_get = attribute_get,
+    .tp_descr_set = attribute_set,
+    .tp_doc = "An attribute of arrays in front of a property; Attribute(which, general).",
+};
+
+/* set_reshape(Reshape) */
+static PyObject *set_reshape(PyObject *module, PyObject *type)
+{
+    (void)module;
+    if (!PyType_Check(type) || !PyType_IsSubtype((PyTypeObject *)type, &PyTuple_Type)) {
+        PyErr_SetString(PyExc_TypeError, "a Reshape is a tuple");
+        return NULL;
+    }
+    Py_XSETREF(reshape_class, (PyTypeObject *)Py_NewRef(type));
+    Py_RETURN_NONE;
+}
+
+PyMethodDef arrange_methods[] = {
+    {"set_reshape", set_reshape, METH_O, "The class of views in another shape."},
+    {NULL},
+};

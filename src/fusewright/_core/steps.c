@@ -1,0 +1,380 @@
+/* Library steps and new arrays, at once: functions of NumPy's on small values in memory.
+
+   Only functions whose recorded form gives the same bits stand here (frontends.arrays.immediate): NumPy runs
+   them anyway, or they move elements, count and compare. */
+
+#include "library.h"
+#include <structmember.h>
+
+#define MOST_OPERANDS 8
+#define DEEPEST 3 /* lists in lists of operands */
+
+/* What a function makes of its arguments: how many elements are known before it is called? */
+enum { NOTHING, SHAPE, RANGE, SPACED, LISTED, SQUARE };
+
+/* Step(function, general, most=0, product=None, sum=None, limit=SEVERAL, makes=0): a function of NumPy's on what is
+   in memory; else the general one, as for products of more than `most` multiplications. */
+typedef struct {
+    PyObject_HEAD
+    vectorcallfunc call;
+    PyObject *function, *general, *dict;
+    PyObject *product, *sum; /* of two vectors: an Op and a Reduction; or NULL */
+    long long most, limit;   /* elements of an operand, or of what is made of nothing */
+    int makes;
+} Step;
+
+/* ---- operands ----------------------------------------------------------------------------------- */
+
+static int is_sequence(PyObject *object) { return PyList_CheckExact(object) || PyTuple_CheckExact(object); }
+
+static int holds_ours(PyObject *sequence, int depth)
+{
+    for (Py_ssize_t i = 0; i < PySequence_Fast_GET_SIZE(sequence); i++) {
+        PyObject *each = PySequence_Fast_GET_ITEM(sequence, i);
+        if (PyObject_TypeCheck(each, &HandleType) || (is_sequence(each) && (depth == 0 || holds_ours(each, depth - 1))))
+            return 1;
+    }
+    return 0;
+}
+
+static PyObject *operand(PyObject *given, int64_t limit, int depth, int *ours);
+
+static PyObject *operands(PyObject *given, int64_t limit, int depth, int *ours)
+{
+    Py_ssize_t many = PySequence_Fast_GET_SIZE(given);
+    PyObject *made = depth == 0 ? NULL : PyList_CheckExact(given) ? PyList_New(many) : PyTuple_New(many);
+    for (Py_ssize_t i = 0; made != NULL && i < many && i < PySequence_Fast_GET_SIZE(given); i++) {
+        PyObject *each = operand(PySequence_Fast_GET_ITEM(given, i), limit, depth - 1, ours);
+        if (each == NULL)
+            Py_CLEAR(made);
+        else if (PyList_CheckExact(made))
+            PyList_SET_ITEM(made, i, each);
+        else
+            PyTuple_SET_ITEM(made, i, each);
+    }
+    return made;
+}
+
+/* An operand as NumPy takes it, and how many arrays of ours it holds; NULL where one is not known or not small. */
+static PyObject *operand(PyObject *given, int64_t limit, int depth, int *ours)
+{
+    Spot spot;
+    if (is_plain(given)) {
+        PyObject *shape = handle_shape(given);
+        ++*ours;
+        return shape != NULL && elements_of(shape) <= limit && known_spot(given, &spot) > 0 ? array_on(&spot, 0) : NULL;
+    }
+    if (PyObject_TypeCheck(given, &HandleType))
+        return NULL;
+    return is_sequence(given) && holds_ours(given, depth) ? operands(given, limit, depth, ours) : Py_NewRef(given);
+}
+
+static int is_named(PyObject *name, const char *wanted) { return PyUnicode_CompareWithASCIIString(name, wanted) == 0; }
+
+/* ---- what new arrays hold ------------------------------------------------------------------------ */
+
+static int is_integer(PyObject *object) { return PyLong_CheckExact(object) || is_numpy_integer(object); }
+
+/* -1 for what is no count */
+static int64_t count_of(PyObject *object)
+{
+    Py_ssize_t count = is_integer(object) ? PyNumber_AsSsize_t(object, NULL) : -1;
+    return count < 0 || count > (1 << 30) ? -1 : count;
+}
+
+static int64_t count_of_shape(PyObject *shape)
+{
+    if (!is_sequence(shape))
+        return count_of(shape);
+    int64_t size = 1;
+    for (Py_ssize_t i = 0; i < PySequence_Fast_GET_SIZE(shape) && size >= 0 && size <= SEVERAL; i++) {
+        int64_t extent = count_of(PySequence_Fast_GET_ITEM(shape, i));
+        size = extent < 0 ? -1 : size * extent;
+    }
+    return size;
+}
+
+static int is_number(PyObject *object)
+{
+    return PyFloat_CheckExact(object) || PyLong_CheckExact(object) || PyBool_Check(object)
+           || PyComplex_CheckExact(object) || is_numpy_number(object);
+}
+
+static int64_t count_of_range(PyObject *const *given, Py_ssize_t many)
+{
+    double ends[3] = {0, 0, 1};
+    if (many < 1 || many > 3)
+        return -1;
+    for (Py_ssize_t i = 0; i < many; i++) {
+        if (!is_number(given[i]) || PyComplex_CheckExact(given[i]))
+            return -1;
+        ends[many == 1 ? 1 : i] = PyFloat_AsDouble(given[i]);
+    }
+    double count = (ends[1] - ends[0]) / ends[2];
+    if (PyErr_Occurred())
+        PyErr_Clear();
+    return count == count && count < SEVERAL ? (count > 0 ? (int64_t)count + 1 : 0) : -1;
+}
+
+/* Numbers in nested lists; those of our arrays are counted when these are looked at. */
+static int64_t count_of_list(PyObject *list, int depth)
+{
+    int64_t size = 0;
+    for (Py_ssize_t i = 0; i < PySequence_Fast_GET_SIZE(list); i++) {
+        PyObject *each = PySequence_Fast_GET_ITEM(list, i);
+        int64_t more = is_number(each) || is_plain(each)  ? 1
+                       : is_sequence(each) && depth > 0 ? count_of_list(each, depth - 1)
+                                                        : -1;
+        if (more < 0)
+            return -1;
+        size += more;
+    }
+    return size;
+}
+
+/* How many elements are made of these arguments; -1 where that is not plain. */
+static int64_t count_of_made(int makes, PyObject *const *given, Py_ssize_t many)
+{
+    if (many == 0)
+        return -1;
+    switch (makes) {
+    case SHAPE: return many == 1 || is_number(given[1]) || PyType_Check(given[1]) ? count_of_shape(given[0]) : -1;
+    case RANGE: return count_of_range(given, many);
+    case SPACED:
+        return many < 2 || !is_number(given[0]) || !is_number(given[1]) ? -1 : many < 3 ? 50 : count_of(given[2]);
+    case LISTED: return is_sequence(given[0]) ? count_of_list(given[0], DEEPEST) : -1;
+    case SQUARE: {
+        int64_t rows = count_of(given[0]), columns = many > 1 && given[1] != Py_None ? count_of(given[1]) : rows;
+        return rows < 0 || columns < 0 ? -1 : rows * columns;
+    }
+    }
+    return -1;
+}
+
+/* Names that leave a new array as it is described above: its type. */
+static int are_plain_names(PyObject *names)
+{
+    for (Py_ssize_t i = 0; names != NULL && i < PyTuple_GET_SIZE(names); i++)
+        if (!is_named(PyTuple_GET_ITEM(names, i), "dtype"))
+            return 0;
+    return 1;
+}
+
+/* ---- results ------------------------------------------------------------------------------------- */
+
+static PyObject *received(PyObject *result);
+
+/* Several results, in a list or a tuple of the same class. */
+static PyObject *all_received(PyObject *results)
+{
+    Py_ssize_t many = PySequence_Fast_GET_SIZE(results), arrays = 0;
+    for (Py_ssize_t i = 0; i < many; i++)
+        arrays += Py_IS_TYPE(PySequence_Fast_GET_ITEM(results, i), numpy_array);
+    if (arrays == 0)
+        return Py_NewRef(results);
+    PyObject *made = PyList_New(many);
+    for (Py_ssize_t i = 0; made != NULL && i < many; i++) {
+        PyObject *each = received(PySequence_Fast_GET_ITEM(results, i));
+        if (each == NULL)
+            Py_CLEAR(made);
+        else
+            PyList_SET_ITEM(made, i, each);
+    }
+    if (made == NULL || PyList_CheckExact(results))
+        return made;
+    PyObject *whole = PyTuple_CheckExact(results) ? PyList_AsTuple(made)
+                                                  : PyObject_CallMethod((PyObject *)Py_TYPE(results), "_make", "O", made);
+    Py_DECREF(made);
+    return whole;
+}
+
+static PyObject *received(PyObject *result)
+{
+    return PyList_CheckExact(result) || PyTuple_Check(result) ? all_received(result) : adopted(result);
+}
+
+/* ---- calls --------------------------------------------------------------------------------------- */
+
+/* NULL, without an error, where it is recorded */
+static PyObject *step_now(Step *step, PyObject *const *given, Py_ssize_t many, PyObject *names)
+{
+    Py_ssize_t all = many + (names ? PyTuple_GET_SIZE(names) : 0);
+    PyObject *made[MOST_OPERANDS] = {NULL}, *result = NULL;
+    if (numpy_array == NULL || all > MOST_OPERANDS)
+        return NULL;
+    if (step->makes != NOTHING) {
+        int64_t count = are_plain_names(names) ? count_of_made(step->makes, given, many) : -1;
+        if (count < 0 || count > step->limit)
+            return NULL;
+    }
+    for (Py_ssize_t i = many; i < all; i++)
+        if (is_named(PyTuple_GET_ITEM(names, i - many), "out") || is_named(PyTuple_GET_ITEM(names, i - many), "like"))
+            return NULL;
+    if (is_listened_to() || !moves_at_once())
+        return NULL;
+    int ours = step->makes != NOTHING, failed = 0;
+    for (Py_ssize_t i = 0; i < all && !failed; i++)
+        failed = (made[i] = operand(given[i], step->limit, DEEPEST, &ours)) == NULL;
+    if (!failed && ours > 0 && (result = PyObject_Vectorcall(step->function, made, (size_t)many, names)) != NULL)
+        Py_SETREF(result, received(result));
+    for (Py_ssize_t i = 0; i < all; i++)
+        Py_XDECREF(made[i]);
+    drop_refusal();
+    return result;
+}
+
+/* Two vectors of one type and length, whose product is recorded as a sum of products. */
+static int are_vectors(PyObject *left, PyObject *right)
+{
+    PyObject *shape = handle_shape(left), *other = handle_shape(right);
+    if (shape == NULL || other == NULL || PyTuple_GET_SIZE(shape) != 1 || !same_shape(shape, other))
+        return 0;
+    int dtype = handle_node(left) ? handle_node(left)->dtype : NO_DTYPE;
+    return (dtype == dtype_float64 || dtype == dtype_float32 || dtype == dtype_int64) && handle_node(right)
+           && handle_node(right)->dtype == dtype;
+}
+
+static int is_vector(PyObject *handle)
+{
+    PyObject *shape = handle_shape(handle);
+    return shape == NULL || PyTuple_GET_SIZE(shape) < 2;
+}
+
+/* Whether a product of two is worth waiting for others. */
+static int is_large(PyObject *left, PyObject *right, int64_t most)
+{
+    PyObject *shapes[2] = {handle_shape(left), handle_shape(right)};
+    if (shapes[0] == NULL || shapes[1] == NULL)
+        return 1;
+    int64_t size = elements_of(shapes[0]);
+    for (Py_ssize_t i = 1; i < PyTuple_GET_SIZE(shapes[1]); i++)
+        size *= as_size(PyTuple_GET_ITEM(shapes[1], i));
+    return size > most;
+}
+
+static PyObject *step_call(PyObject *self, PyObject *const *given, size_t flags, PyObject *names)
+{
+    Step *step = (Step *)self;
+    Py_ssize_t count = PyVectorcall_NARGS(flags);
+    int now = names == NULL && count > 0, is_product = step->most > 0 || step->sum != NULL;
+    if (!is_product)
+        now = 1;
+    else if (now && step->sum != NULL) {
+        PyObject *number = count == 2 ? sum_now(given[0], given[1], 0) : NULL;
+        if (number != NULL || PyErr_Occurred())
+            return number;
+        if (count == 2 && are_vectors(given[0], given[1])) {
+            PyObject *product = quick_product(step->product, given[0], given[1]);
+            PyObject *sum = product ? PyObject_CallOneArg(step->sum, product) : NULL;
+            Py_XDECREF(product);
+            if (sum != NULL || PyErr_Occurred())
+                return sum;
+        }
+        now = count == 2 && !(is_vector(given[0]) && is_vector(given[1]));
+    }
+    if (now && step->most > 0 && step->sum == NULL && count == 2) {
+        PyObject *number = product_now(given[0], given[1]);
+        if (number != NULL || PyErr_Occurred())
+            return number;
+    }
+    if (now && step->most > 0)
+        now = count == 2 && !is_large(given[0], given[1], step->most);
+    PyObject *result = now ? step_now(step, given, count, names) : NULL;
+    if (result != NULL || PyErr_Occurred())
+        return result;
+    return PyObject_Vectorcall(step->general, given, flags, names);
+}
+
+static PyObject *step_make(PyTypeObject *type, PyObject *given, PyObject *names)
+{
+    static char *keywords[] = {"function", "general", "most", "product", "sum", "limit", "makes", NULL};
+    PyObject *function, *general, *product = NULL, *sum = NULL;
+    long long most = 0, limit = SEVERAL;
+    int makes = NOTHING;
+    if (!PyArg_ParseTupleAndKeywords(given, names, "OO|LO!OLi", keywords, &function, &general, &most, &OpType,
+                                     &product, &sum, &limit, &makes))
+        return NULL;
+    if (makes < NOTHING || makes > SQUARE) {
+        PyErr_SetString(PyExc_ValueError, "a function makes what the core knows");
+        return NULL;
+    }
+    Step *step = (Step *)type->tp_alloc(type, 0);
+    if (step != NULL) {
+        step->call = step_call;
+        step->most = most;
+        step->limit = limit;
+        step->makes = makes;
+        step->product = Py_XNewRef(product);
+        step->sum = product ? Py_XNewRef(sum) : NULL;
+        step->function = Py_NewRef(function);
+        step->general = Py_NewRef(general);
+    }
+    return (PyObject *)step;
+}
+
+static int step_traverse(PyObject *self, visitproc visit, void *arg)
+{
+    Py_VISIT(((Step *)self)->function);
+    Py_VISIT(((Step *)self)->general);
+    Py_VISIT(((Step *)self)->product);
+    Py_VISIT(((Step *)self)->sum);
+    Py_VISIT(((Step *)self)->dict);
+    return 0;
+}
+
+static int step_clear(PyObject *self)
+{
+    Py_CLEAR(((Step *)self)->function);
+    Py_CLEAR(((Step *)self)->general);
+    Py_CLEAR(((Step *)self)->product);
+    Py_CLEAR(((Step *)self)->sum);
+    Py_CLEAR(((Step *)self)->dict);
+    return 0;
+}
+
+static void step_dealloc(PyObject *self)
+{
+    PyObject_GC_UnTrack(self);
+    step_clear(self);
+    Py_TYPE(self)->tp_free(self);
+}
+
+PyObject *function_bind(PyObject *self, PyObject *instance, PyObject *owner)
+{
+    (void)owner;
+    return instance == NULL || instance == Py_None ? Py_NewRef(self) : PyMethod_New(self, instance);
+}
+
+/* Pickled and copied by name, as functions are. */
+PyObject *function_reduce(PyObject *self, PyObject *none)
+{
+    (void)none;
+    return PyObject_GetAttrString(self, "__qualname__");
+}
+
+static PyGetSetDef step_fields[] = {
+    {"__dict__", PyObject_GenericGetDict, PyObject_GenericSetDict, NULL, NULL},
+    {NULL},
+};
+
+static PyMethodDef step_methods[] = {
+    {"__reduce__", function_reduce, METH_NOARGS, "Its name."},
+    {NULL},
+};
+
+PyTypeObject StepType = {
+    PyVarObject_HEAD_INIT(NULL, 0).tp_name = "fusewright._core.Step",
+    .tp_basicsize = sizeof(Step),
+    .tp_flags = Py_TPFLAGS_DEFAULT | Py_TPFLAGS_HAVE_VECTORCALL | Py_TPFLAGS_METHOD_DESCRIPTOR | Py_TPFLAGS_HAVE_GC,
+    .tp_new = step_make,
+    .tp_dealloc = step_dealloc,
+    .tp_traverse = step_traverse,
+    .tp_clear = step_clear,
+    .tp_call = PyVectorcall_Call,
+    .tp_vectorcall_offset = offsetof(Step, call),
+    .tp_dictoffset = offsetof(Step, dict),
+    .tp_descr_get = function_bind,
+    .tp_getset = step_fields,
+    .tp_methods = step_methods,
+    .tp_doc = "A library step that is run at once on small values in memory; Step(function, general, most=0).",
+};

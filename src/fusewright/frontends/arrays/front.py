@@ -1,0 +1,87 @@
+"""Functions and methods with the native core in front of them, where there is one (decision 0013):
+what is small and in memory is done there at once, what is not goes on to the general function.
+"""
+
+from __future__ import annotations
+
+import functools
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+
+from fusewright._core import native
+from fusewright.frontends.arrays import opaque
+from fusewright.frontends.arrays.immediate import SEVERAL, SMALL, adopt
+from fusewright.ir.dtypes import ALL
+
+MOVED = 1 << 12
+"""Elements that are moved or made at once: more are worth waiting for what uses them."""
+FILLS = {
+    "zeros": 1, "ones": 1, "empty": 1, "full": 1, "arange": 2, "linspace": 3, "array": 4,
+    "asarray": 4, "eye": 5, "identity": 5, "tri": 5,
+}  # fmt: skip
+"""Functions that make arrays of numbers, and how the core tells of how many elements."""
+ARRANGEMENTS = ("reshape", "ravel", "transpose", "swapaxes")
+ATTRIBUTES = ("shape", "ndim", "size", "dtype", "T")
+"""In the order the core knows them in."""
+
+
+def at_once(
+    function: Callable[..., Any],
+    general: Callable[..., Any],
+    most: int = 0,
+    *vectors: Any,
+    limit: int = SEVERAL,
+    makes: str = "",
+) -> Callable[..., Any]:
+    """The general function with the native core in front of it, where there is one: of values in
+    memory of up to `limit` elements `function` of NumPy's is called there.
+
+    A product of more than `most` multiplications is left; one of two `vectors` is recorded with the
+    operation and the reduction given.  What `makes` an array of numbers alone has a limit, too.
+    """
+    if native is None:
+        return general
+    made = native.Step(function, general, most, *vectors, limit=limit, makes=FILLS.get(makes, 0))
+    functools.update_wrapper(made, general)
+    return made  # type: ignore[no-any-return]
+
+
+def arrangement(name: str, general: Callable[..., Any]) -> Callable[..., Any]:
+    """A function that gives a view, with the core in front of it, where there is one."""
+    if native is None:
+        return general
+    made = native.Arrangement(ARRANGEMENTS.index(name), general)
+    functools.update_wrapper(made, general)
+    return made  # type: ignore[no-any-return]
+
+
+def quicken(methods: type) -> None:
+    """Let the core answer what it knows of a class's attributes, and do what it can of its
+    methods.
+    """
+    if native is None:
+        return
+    for number, name in enumerate(ATTRIBUTES):
+        setattr(methods, name, native.Attribute(number, vars(methods)[name]))
+    for name in ARRANGEMENTS:
+        setattr(methods, name, arrangement(name, vars(methods)[name]))
+    for name in (
+        "argmax",
+        "argmin",
+        "argsort",
+        "flatten",
+        "nonzero",
+        "repeat",
+        "round",
+        "searchsorted",
+        "take",
+        "tolist",
+    ):
+        setattr(methods, name, at_once(getattr(np.ndarray, name), vars(methods)[name], limit=SMALL))
+
+
+def connect(table: Any) -> None:
+    """Give the native core NumPy's table of C functions; who listens hears of library steps."""
+    native.set_numpy(table, tuple(row.numpy for row in ALL), adopt, opaque.listeners)
