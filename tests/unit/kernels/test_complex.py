@@ -134,6 +134,8 @@ def test_lazy_numbers_are_arguments() -> None:
 def test_calls_with_other_numbers() -> None:
     """The number is an argument: neither translated nor remembered."""
     a = points(4)
+    kernels.python_numbers(a, 1j, 1.0)
+    assert kernels.python_numbers.quick  # the next call takes the short way
     for z in (1j, 2 - 1j, np.complex64(3), 0.5 + 0j):
         found = kernels.python_numbers(a, z, 1.0)
         assert found == kernels.python_numbers.__wrapped__(a.copy(), z, 1.0)
