@@ -184,10 +184,27 @@ def array_product(a: Any) -> None:
         a[i] = np.multiply(a[i], a[i])
 
 
+@fw.kernel
+def least(a: Any) -> None:
+    for i in range(a.shape[0]):
+        fw.atomic_min(a, 0, a[i])
+
+
+@fw.kernel
+def collected(a: Any, b: Any) -> None:
+    for i in range(a.shape[0]):
+        fw.atomic_add(b, i % 3, a[i])
+        fw.atomic_sub(b, 2, a[i] * 1j)
+
+
+def test_atomics() -> None:
+    same_as_cpython(collected, points(N), points(3))
+
+
 @pytest.mark.parametrize(
     ("kernel", "words"),
     [
-        (ordered, "less"), (into_real, "complex"), (floored, "floor_divide"), (root, "power"),
+        (ordered, "less"), (least, "real numbers"), (into_real, "complex"), (floored, "floor_divide"), (root, "power"),
         (as_float, "complex"), (shown, "printing a complex"), (array_product, "np.multiply"),
     ],
 )  # fmt: skip
