@@ -204,7 +204,8 @@ def test_atomics() -> None:
 @pytest.mark.parametrize(
     ("kernel", "words"),
     [
-        (ordered, "less"), (least, "real numbers"), (into_real, "complex"), (floored, "floor_divide"), (root, "power"),
+        (ordered, "less"), (least, "real numbers"), (into_real, "complex"),
+        (floored, "floor_divide"), (root, "power"),
         (as_float, "complex"), (shown, "printing a complex"), (array_product, "np.multiply"),
     ],
 )  # fmt: skip
