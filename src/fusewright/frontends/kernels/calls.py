@@ -10,6 +10,7 @@ from typing import Any
 from fusewright.frontends.kernels import (
     comprehensions,
     elements,
+    functions,
     parts,
     records,
     spaces,
@@ -33,7 +34,7 @@ from fusewright.frontends.kernels.values import (
     describe,
     described,
 )
-from fusewright.ir.dtypes import BOOL, FLOAT64, INT64
+from fusewright.ir.dtypes import BOOL, COMPLEX128, FLOAT64, INT64
 from fusewright.ir.loops.statements import Print, Shown
 
 
@@ -120,6 +121,8 @@ def _method(t: Translation, node: ast.Call, method: Method) -> Value:
     values = operands(t, node.args)
     span = t.span(node)
     if isinstance(method.array, Number):
+        if method.name == "conjugate":
+            return functions.conjugate(t, node, [method.array, *values])
         arguments(t, node, values, 0, 0)
         count = apply(t, "bitwise_count", (method.array,), span)
         return Number(_python(count), "python", span)
@@ -137,6 +140,7 @@ def _method(t: Translation, node: ast.Call, method: Method) -> Value:
 def _python(number: Number) -> Any:
     dtype = number.dtype
     wide = FLOAT64 if dtype.is_float else BOOL if dtype is BOOL else INT64
+    wide = COMPLEX128 if dtype.is_complex else wide
     return types.converted(number, wide, number.span)
 
 
@@ -185,4 +189,6 @@ def _shown(
     ):
         raise t.refuse(node, f"printing a whole {describe(found)}", help="print its elements")
     number = t.fixed(elements.as_number(t, found, t.span(node)))
+    if number.dtype.is_complex:
+        raise t.refuse(node, "printing a complex number", help="print its .real and .imag")
     return Shown(number.expr, number.origin == "python", conversion, spec)

@@ -181,7 +181,7 @@ def inputs_constant(found: Any, span: Any) -> Value | None:
 
 def types_constant(found: Any, span: Any) -> Value | None:
     """A number or a tuple of them."""
-    if isinstance(found, bool | int | float):
+    if isinstance(found, bool | int | float | complex):
         return types.literal(found, span)
     if isinstance(found, tuple):
         items = [types_constant(item, span) for item in found]

@@ -143,7 +143,7 @@ class Closure:
 
 @dataclass(frozen=True, slots=True)
 class Method:
-    """An attribute of an array or a number that can only be called."""
+    """An attribute of an array, or of a number, that can only be called."""
 
     array: ArrayRef | Number
     name: str
@@ -230,7 +230,8 @@ def describe(value: Value) -> str:
     """For messages: what a value is."""
     if isinstance(value, Number):
         where = {"python": "Python", "numpy": "NumPy", "either": "Python or NumPy"}[value.origin]
-        plain = {"int64": "int", "float64": "float"}.get(value.dtype.name, value.dtype.name)
+        python = {"int64": "int", "float64": "float", "complex128": "complex"}
+        plain = python.get(value.dtype.name, value.dtype.name)
         return f"{where} {plain if value.origin == 'python' else value.dtype.name}"
     if isinstance(value, ArrayRef):
         return f"array of {value.dtype}, rank {len(value.shape)}"
