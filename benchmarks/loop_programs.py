@@ -1,5 +1,6 @@
-"""The programs of `loops.py`: a group of four loops as in Genesis' rigid-body solver, and a chain
-of three stencils; as our kernels, as Numba's loops, as C, and as a script for Quadrants.
+"""The programs of `loops.py`: a group of four loops as in Genesis' rigid-body solver, a chain
+of three stencils, and smaller ones; as our kernels, the first also as Numba's loops, as C, and as a
+script for Quadrants.
 """
 
 from __future__ import annotations
@@ -41,6 +42,44 @@ def stencil(a, b, c, d):
         c[i] = 0.25 * b[i - 1] + 0.5 * b[i] + 0.25 * b[i + 1]
     for i in range(3, n - 3):
         d[i] = 0.25 * c[i - 1] + 0.5 * c[i] + 0.25 * c[i + 1]
+
+
+@fw.kernel
+def elementwise(a, b, c, d):
+    for i in range(a.shape[0]):
+        b[i] = a[i] * 2.0 + 1.0
+    for i in range(a.shape[0]):
+        c[i] = b[i] * a[i]
+    for i in range(a.shape[0]):
+        d[i] = c[i] - b[i]
+
+
+@fw.kernel
+def unequal(a, b, c, d):
+    n = a.shape[0]
+    for i in range(n):
+        b[i] = a[i] * 2.0
+    for i in range(1, n - 1):
+        c[i] = b[i] + a[i]
+    for i in range(2, n):
+        d[i] = c[i] * b[i]
+
+
+@fw.kernel
+def wave(e, h):
+    for i in range(1, e.shape[0]):
+        e[i] = e[i] + 0.5 * (h[i] - h[i - 1])
+    for i in range(e.shape[0] - 1):
+        h[i] = h[i] + 0.5 * (e[i + 1] - e[i])
+
+
+@fw.kernel
+def jacobi(a, b):
+    n, m = a.shape
+    for i, j in fw.ndrange((1, n - 1), (1, m - 1)):
+        b[i, j] = 0.25 * (a[i - 1, j] + a[i + 1, j] + a[i, j - 1] + a[i, j + 1])
+    for i, j in fw.ndrange((1, n - 1), (1, m - 1)):
+        a[i, j] = b[i, j]
 
 
 C_STEP = """

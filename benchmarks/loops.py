@@ -1,5 +1,5 @@
 """Kernels of loops: a group of four loops as in Genesis' rigid-body solver, a chain of three
-stencils, and what a first call costs.
+stencils, what a first call costs, and fused against unfused at all sizes.
 
 Fused and unfused are the same kernel under `@fw.kernel(fuse=...)`; *temporaries gone* are the same
 loops where what only they use need not be kept.  `FUSEWRIGHT_QUADRANTS_PYTHON` names an interpreter
@@ -16,7 +16,18 @@ from typing import Any
 
 import numpy as np
 import peers
-from loop_programs import DOFS, c_step, numba_step, quadrants_seconds, stencil, step
+from loop_programs import (
+    DOFS,
+    c_step,
+    elementwise,
+    jacobi,
+    numba_step,
+    quadrants_seconds,
+    stencil,
+    step,
+    unequal,
+    wave,
+)
 from pairwise import Contestant, Pair, race
 from report import Report, Section, milliseconds, start
 
@@ -28,6 +39,8 @@ from fusewright.targets.cpu import loops
 from fusewright.targets.cpu.loops import obtain
 
 LEAST_GROUP, LEAST_STENCIL, LEAST_QUADRANTS = 1.5, 2.0, 8.0
+MOST_SLOWER = 1.05
+SIZES = range(6, 23)
 FIRST_CALL, FROM_DISK = 60e-3, 10e-3
 
 
@@ -45,8 +58,8 @@ def without(kernel: Any, arrays: list[Any], dead: set[str]) -> Callable[[], obje
     return lambda: call.run(arrays)
 
 
-def once(kernel: Any, fuse: bool, *arrays: Any) -> Contestant:
-    """The kernel with its loops fused, or as they are written."""
+def once(kernel: Any, fuse: bool | None, *arrays: Any) -> Contestant:
+    """The kernel with its loops fused, as they are written, or (None) as it is by default."""
     chosen = fw.kernel(kernel.__wrapped__, fuse=fuse)
     return Contestant(f"Fusewright fuse={fuse}", lambda: chosen(*arrays))
 
@@ -145,6 +158,49 @@ def stencils(report: Report, size: int) -> None:
     )  # fmt: skip
 
 
+SWEPT: tuple[tuple[Any, Callable[[int], list[Any]]], ...] = (
+    (step, lambda n: [*vectors(7, (DOFS, max(n // DOFS, 1)), "float32"),
+                      np.zeros(max(n // DOFS, 1), "float32")]),
+    (stencil, lambda n: vectors(4, (n,))),
+    (elementwise, lambda n: vectors(4, (n,))),
+    (unequal, lambda n: vectors(4, (n,))),
+    (wave, lambda n: vectors(2, (n,))),
+    (jacobi, lambda n: vectors(2, (round(n**0.5), round(n**0.5)))),
+)  # fmt: skip
+"""Programs with a maker of their arrays of about n elements."""
+
+
+def vectors(count: int, shape: tuple[int, ...], dtype: str = "float64") -> list[Any]:
+    return [peers.normal(shape, dtype, k) for k in range(count)]
+
+
+def sizes(report: Report) -> None:
+    """As loops are fused by default, never slower than unfused, whatever the size."""
+    section = report.section(
+        "Fused against unfused, 2^6 to 2^22 elements", "program", "time / unfused time, by medians",
+        "worst", "at", "least of times there",
+    )  # fmt: skip
+    for kernel, make in SWEPT:
+        name, found = kernel.function.__name__, {}
+        for power in SIZES[:: 4 if report.quick else 1]:
+            arrays = make(1 << power)
+            ours = once(kernel, None, *arrays)
+            for _ in range(20):  # those that are measured have been
+                ours.run()
+            found[power] = race(ours, once(kernel, False, *arrays), 0.1 if report.quick else 0.5)
+        slower = {power: 1 / pair.ratio for power, pair in found.items()}
+        worst = max(slower, key=lambda power: slower[power])
+        least = found[worst].ours.least / found[worst].theirs.least
+        section.add(
+            name, " ".join(f"{ratio:.2f}" for ratio in slower.values()), f"{slower[worst]:.2f}",
+            f"2^{worst}", f"{least:.2f}",
+        )  # fmt: skip
+        report.claim(
+            f"{name}: never slower than unfused, 2^6 to 2^22", f"≤ {MOST_SLOWER}×",
+            f"{slower[worst]:.2f}× at 2^{worst}", slower[worst] <= MOST_SLOWER,
+        )  # fmt: skip
+
+
 def first_calls(report: Report) -> None:
     """A kernel never seen, then the same from the disk, in a process that runs kernels already."""
     section = report.section("First calls (ms)", "kernel", "compiled", "from disk")
@@ -182,6 +238,7 @@ def main() -> int:
         group(report, envs)
     for size in (1 << 20,) if report.quick else (1 << 20, 1 << 26):
         stencils(report, size)
+    sizes(report)
     return report.finish()
 
 

@@ -76,6 +76,22 @@ totals = numpy.ones(12)
 weighted(counts, numpy.linspace(0, 1, 40), totals)
 print("weighted", totals[:3].tolist())
 
+
+# Complex numbers, with the bits of CPython.
+@fw.kernel
+def julia(points, c, steps):
+    for i in range(points.shape[0]):
+        z = points[i]
+        for _ in range(steps):
+            if abs(z) <= 2.0:
+                z = z * z + c
+        points[i] = z
+
+
+z = numpy.linspace(-1, 1, 7) * (1 + 0.5j)
+julia(z, -0.4 + 0.6j, 20)
+print("julia", abs(z).round(3).tolist())
+
 # Which loops run in vectors, and which line keeps one in order.
 print(smooth.explain())
 print(largest.explain())

@@ -14,6 +14,8 @@ from typing import Any
 import numpy as np
 
 import fusewright as fw
+from fusewright.codegen import lanes
+from fusewright.plan.loops import blocks
 from fusewright.targets.cpu import loops, threads
 from fusewright.targets.cpu.features import LEVELS, machine_flags, select
 
@@ -45,8 +47,12 @@ def small_work_on_threads() -> Iterator[None]:
 
 @contextmanager
 def short_strips() -> Iterator[None]:
-    """Strips of a few iterations, so that small arrays have several."""
+    """Strips and blocks of a few iterations, so that small arrays have several; and vector loops
+    begin with a part of a vector however short they are.
+    """
     usual = loops.settings_of
+    limits = blocks.WORTH, lanes.ALIGNED
+    blocks.WORTH, lanes.ALIGNED = 0, 1
     loops.settings_of = lambda chosen: replace(
         usual(chosen), elements=8, columns=8, rows=(2, 3), row_bytes=1
     )
@@ -54,6 +60,7 @@ def short_strips() -> Iterator[None]:
         yield
     finally:
         loops.settings_of = usual
+        blocks.WORTH, lanes.ALIGNED = limits
 
 
 def copied(value: Any) -> Any:

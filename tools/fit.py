@@ -1,10 +1,11 @@
 """The polynomials of `rules.decompose`, derived: minimax fits by Remez's exchange in 60-digit
 arithmetic.
 
-`python tools/fit.py` prints every table (the module `coefficients`); `python tools/fit.py exp sin`
-prints those.  A fit approximates a function `f` on an interval by a polynomial of a given degree so
-that the greatest `|weight * (polynomial - f)|` is least; `log2` of that error is printed beside the
-table.  Coefficients stand lowest power first.
+`python tools/fit.py` prints every table of the module `coefficients`, `python tools/fit.py special`
+those of `special_coefficients`; `python tools/fit.py exp sin` prints those.  A fit approximates a
+function `f` on an interval by a polynomial of a given degree so that the greatest
+`|weight * (polynomial - f)|` is least; `log2` of that error is printed beside the table.
+Coefficients stand lowest power first.
 """
 
 from __future__ import annotations
@@ -143,6 +144,48 @@ def _near(f: Function, at_zero: Any) -> Function:
     return lambda x: mpf(at_zero) if abs(x) < mpf(10) ** -15 else f(x)
 
 
+def _stirling(w: Any) -> Any:
+    """Q of `log(gamma(z)) = (z - 1/2) log z - z + log(2 pi) / 2 + Q(w) / z`, w = 1 / z**2."""
+    if w < mpf(10) ** -16:
+        return mpf(1) / 12 - w / 360
+    z = 1 / mp.sqrt(w)
+    return z * (mp.loggamma(z) - (z - mpf("0.5")) * mp.log(z) + z - mp.log(2 * mp.pi) / 2)
+
+
+def _lgamma_near(t: Any) -> Any:
+    """P of `log(gamma(x)) = (x - 1) (x - 2) P(t)`, t = (x - 5/4) / (x + 5/4)."""
+    x = mpf("1.25") * (1 + t) / (1 - t)
+    for zero, slope in ((1, mp.euler), (2, 1 - mp.euler)):
+        if abs(x - zero) < mpf(10) ** -20:
+            return slope
+    return mp.loggamma(x) / ((x - 1) * (x - 2))
+
+
+def _bessel_near(n: int, centre: int, scale: int) -> Function:
+    """P of `J_n(x) = x**n P(t)`, t = (x**2 - centre) / scale."""
+
+    def near(t: Any) -> Any:
+        x = mp.sqrt(centre + scale * t)
+        return mp.besselj(n, x) / x**n if x > mpf(10) ** -12 else mpf(1) / (1 + n)
+
+    return near
+
+
+def _bessel_far(n: int, turned: bool) -> Function:
+    """P and Q of `J_n(x) = sqrt(2 / (pi x)) (P(u) cos y - Q(u) / x sin y)`, u = (8 / x)**2, y = x -
+    (2 n + 1) pi / 4.
+    """
+
+    def far(u: Any) -> Any:
+        with mp.workdps(90):
+            x = 8 / mp.sqrt(max(u, mpf(10) ** -24))
+            j, y = (f(n, x) * mp.sqrt(mp.pi * x / 2) for f in (mp.besselj, mp.bessely))
+            cos, sin = (f(x - (2 * n + 1) * mp.pi / 4) for f in (mp.cos, mp.sin))
+            return x * (y * cos - j * sin) if turned else j * cos + y * sin
+
+    return far
+
+
 HEADER = '''"""The polynomials of the decompositions, lowest power first: printed by tools/fit.py.
 
 What each approximates, and on which interval, is said there; the comment is its greatest weighted
@@ -200,6 +243,20 @@ FITS = (
         lambda z: z * z * mp.sqrt(z)),
 )  # fmt: skip
 
+SPECIAL_FITS = (
+    Fit("stirling", _stirling, mpf(0), mpf("0.2501"), (16, 0)),
+    Fit("lgamma_near", _lgamma_near, mpf("-0.65") / mpf("1.85"), mpf("1.25") / mpf("3.75"),
+        (20, 0)),
+    Fit("j0_near", _bessel_near(0, 8, 8), mpf(-1), mpf(1), (12, 0)),
+    Fit("j1_near", _bessel_near(1, 8, 8), mpf(-1), mpf(1), (12, 0)),
+    Fit("j0_middle", _bessel_near(0, 40, 24), mpf(-1), mpf(1), (15, 0)),
+    Fit("j1_middle", _bessel_near(1, 40, 24), mpf(-1), mpf(1), (15, 0)),
+    Fit("j0_far", _bessel_far(0, False), mpf(0), mpf(1), (12, 0)),
+    Fit("j0_far_turned", _bessel_far(0, True), mpf(0), mpf(1), (11, 0)),
+    Fit("j1_far", _bessel_far(1, False), mpf(0), mpf(1), (12, 0)),
+    Fit("j1_far_turned", _bessel_far(1, True), mpf(0), mpf(1), (11, 0)),
+)  # fmt: skip
+
 
 def show(fit: Fit) -> None:
     """The table of one fit, as `rules/decompose/coefficients.py` holds it."""
@@ -215,10 +272,11 @@ def show(fit: Fit) -> None:
 
 
 def main(names: list[str]) -> None:
-    """Print the module, or the named tables."""
-    print(HEADER)
-    for fit in FITS:
-        if not names or fit.name in names:
+    """Print a module, or the named tables."""
+    special = names == ["special"]
+    print(HEADER.replace("FLOAT32, ", "") if special else HEADER)
+    for fit in (*FITS, *SPECIAL_FITS):
+        if fit.name in names or fit in (SPECIAL_FITS if special else () if names else FITS):
             show(fit)
 
 

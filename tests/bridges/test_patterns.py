@@ -273,3 +273,26 @@ def test_random_integers():
     pk.parallel_for(200, draw_ints, out=out, pool=pk.Random_XorShift1024_Pool(7, 1))
     data = np.asarray(out)
     assert (data >= 0).all() and len(np.unique(data)) > 190 and data.max() > 2**30
+
+
+@pk.workunit
+def weighted(i, acc, a, f):
+    acc += a[i] * f
+
+
+def test_a_reduction_again_takes_what_it_is_given():
+    """A launch that is known reads policies, types, lengths and numbers afresh."""
+    for count in (1, 7, 300, 7):
+        for a in (np.arange(count) * 0.5, np.arange(count), pk.View([count], pk.float32)):
+            for f in (2.0, 3, 0.25):
+                plain = np.asarray(a)
+                policy = pk.RangePolicy(pk.OpenMP, 0, count)
+                assert pk.parallel_reduce(policy, weighted, a=a, f=f) == plain.sum() * f
+                half = pk.RangePolicy(pk.OpenMP, count // 2, count)
+                wanted = (plain[count // 2 :] * f).sum()
+                assert pk.parallel_reduce(half, weighted, a=a, f=f) == pytest.approx(wanted)
+                slow = pk.RangePolicy(pk.Debug, 0, count)
+                assert pk.parallel_reduce(slow, weighted, a=a, f=f) == plain.sum() * f
+    assert pk.parallel_reduce(policy, weighted, 1.5, a=np.ones(7), f=1) == 8.5
+    with pytest.raises(pk.Error, match="needs the argument"):
+        pk.parallel_reduce(policy, weighted, a=np.ones(7))

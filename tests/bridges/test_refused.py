@@ -21,7 +21,7 @@ def unknown_function(i, a):
 
 @pk.workunit
 def comprehension(i, a):
-    a[i] = sum([2 * j for j in range(3)])  # <
+    a[i] = len({2 * j for j in range(3)})  # <
 
 
 @pk.workunit
@@ -118,8 +118,6 @@ def test_wrong_calls():
         pk.parallel_for("name", plain, plain)
     with pytest.raises(ValueError, match="number of arguments"):
         pk.parallel_for(plain)
-    with pytest.raises(fw.FusewrightError, match="complex"):
-        pk.parallel_for(2, plain, a=pk.View([2], pk.complex128))
     with pytest.raises(fw.FusewrightError, match="read-only"):
         frozen = np.zeros(4)
         frozen.flags.writeable = False

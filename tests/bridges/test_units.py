@@ -2,6 +2,7 @@
 
 import ctypes
 
+import mpmath
 import numpy as np
 from tests.bridges import units
 
@@ -44,6 +45,21 @@ def test_names_of_c():
         np.sqrt(v) + v * v + v + max(v, 1.5) + i + min(i, 2) for i, v in enumerate(np.asarray(x))
     ]
     np.testing.assert_allclose(np.asarray(out), expected, rtol=1e-15)
+
+
+def test_special_functions_of_c():
+    x, out, plain = doubles(), pk.View([4, N], pk.double), pk.View([4, N], pk.double)
+    x[:] = np.linspace(0.3, 20.0, N)
+    pk.parallel_for(N, units.special_functions, out=out, x=x)
+    names = ("gamma", "loggamma", "j0", "j1")
+    expected = [[float(getattr(mpmath, name)(float(v))) for v in x] for name in names]
+    np.testing.assert_allclose(np.asarray(out), expected, rtol=1e-14, atol=1e-15)
+    pk.parallel_for(N, units.special_functions_of_python, out=plain, x=x)
+    assert np.asarray(plain).tobytes() == np.asarray(out).tobytes()
+    pk.parallel_for(
+        pk.RangePolicy(pk.Debug, 0, N), units.special_functions_of_python, out=plain, x=x
+    )
+    np.testing.assert_allclose(np.asarray(plain), np.asarray(out), rtol=1e-14, atol=1e-15)
 
 
 def test_integer_powers_are_exact():

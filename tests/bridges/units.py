@@ -32,6 +32,22 @@ def functions(i, out, x):
 
 
 @pk.workunit
+def special_functions(i, out, x):
+    out[0][i] = tgamma(x[i])  # noqa: F821
+    out[1][i] = lgamma(x[i])  # noqa: F821
+    out[2][i] = cyl_bessel_j0(x[i])  # noqa: F821
+    out[3][i] = pk.cyl_bessel_j1(x[i])
+
+
+@pk.workunit
+def special_functions_of_python(i, out, x):
+    out[0][i] = math.gamma(x[i])
+    out[1][i] = math.lgamma(x[i])
+    out[2][i] = pk.cyl_bessel_j0(x[i])
+    out[3][i] = pk.cyl_bessel_j1(x[i])
+
+
+@pk.workunit
 def powers(i, out):
     out[i] = 2**i + (i + 1) ** 3
 

@@ -7,10 +7,14 @@ from typing import Any
 
 import numpy as np
 import pytest
-from tests.errors.refused_kernels import CASES, ELSEWHERE
+from tests.errors import refused_made
+from tests.errors.refused_kernels import CASES as KERNELS
+from tests.errors.refused_kernels import ELSEWHERE
 
 import fusewright as fw
 from fusewright.base import errors
+
+CASES = {**KERNELS, **refused_made.CASES}
 
 
 @pytest.mark.parametrize("name", CASES)
@@ -80,7 +84,7 @@ def test_integer_power(target: str) -> None:
 def test_arguments() -> None:
     for bad, words in (
         (([1.0, 2.0], 3), "argument `a` is a list"),
-        ((np.zeros(3, complex), 3), "elements of type complex128"),
+        ((np.zeros(3, np.clongdouble), 3), "elements of type complex256"),
         ((np.zeros(3, ">f8"), 3), "elements of type >f8"),
         ((np.zeros(3), 2**70), "argument `n` is 1180591620717411303424"),
         ((np.ma.masked_array([1.0, 2.0]), 1), "argument `a` is a MaskedArray"),

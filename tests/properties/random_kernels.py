@@ -58,11 +58,24 @@ class Writer:
         self.lines = ["@fw.kernel", "def kernel(a, b, c, d, e, g, m, s, n, x):"]
         for kind in "ifv":
             self.assign(kind, 1)
+        self.make()
         while self.budget > 0:
             self.statement(1)
         returned = [self.number("i", 1), self.number("f", 1), self.pick("n", *self.names["v"])]
         self.lines.append(f"    return {', '.join(returned)}")
         return HEADER + HELPERS + "\n" + "\n".join(self.lines) + "\n"
+
+    def make(self) -> None:
+        """Functions of the kernel's own, which read names that change later."""
+        name, other = (self.pick("n", *self.names["i"]) for _ in range(2))
+        self.put(1, f"made = lambda p, q={self.integer(1)}: p % 40 + q % 7 - {name}")
+        self.put(1, "def spread(p):")
+        self.put(2, "r = p * 2 % 50")
+        self.put(2, f"for k in range({self.draw(0, 3)}):")
+        self.put(3, f"if r > {other}:")
+        self.put(4, "return r - k")
+        self.put(3, "r += k")
+        self.put(2, "return r - n")
 
     def put(self, depth: int, text: str) -> None:
         self.lines.append("    " * depth + text)
@@ -256,6 +269,10 @@ class Writer:
                 f"({x} if {condition} else {y})",
                 f"pick({x}, {y}, {self.integer(0)})",
                 f"find(c, {x})",
+                f"made({x})",
+                f"made({x}, q={self.integer(0)})",
+                f"spread({x})",
+                f"sum(int(c[q]) % 9 for q in range(2, 8) if q != {self.integer(0)})",
                 f"min({x}, {y})",
                 f"int({condition})",
             )
@@ -277,6 +294,8 @@ class Writer:
                 f"({x} / (abs({y}) + 1.5))",
                 f"(-{x})" if x.startswith("a") else f"({x} - 1)",
                 f"np.maximum({x}, {y})",
+                f"sum(b[q] * 0.5 for q in range({self.draw(1, 6)}))",
+                f"max(a[q] for q in range({self.draw(0, 3)}, 7))",
                 f"math.sqrt(abs({x}))",
                 f"np.floor({x} * 0.5)",
                 f"fw.random(n, {self.integer(0)})",
@@ -302,6 +321,8 @@ class Writer:
                 f"({other} or {simple})",
                 f"0 <= {self.integer(0)} < {self.integer(0)}",
                 f"{self.integer(0)} in (1, 5, {self.integer(0)})",
+                f"any(c[q] > {self.integer(0)} for q in range(5))",
+                f"all(a[q] < {self.real(0)} for q in range(2, 9, 3))",
             )
         )
 

@@ -16,6 +16,7 @@ from hypothesis import HealthCheck, given, note, settings
 from hypothesis import strategies as st
 from tests.evaluators import installed
 from tests.kernel_runs import loaded, outcome, same_as_cpython
+from tests.properties import random_complex
 from tests.properties.random_kernels import Writer, arguments
 
 from fusewright.base.errors import KernelError
@@ -51,6 +52,25 @@ def is_refused(kernel: Any, values: tuple[Any, ...]) -> bool:
 ran: list[bool] = []
 
 
+complex_ran: list[bool] = []
+
+
+@CASES
+@given(seed=st.integers(0, 2**30), statements=st.integers(1, 9))
+def test_random_kernels_of_complex_numbers(
+    seed: int, statements: int, tmp_path_factory: Any
+) -> None:
+    source = random_complex.Writer(random.Random(seed).randint, statements).source()
+    note(source)
+    folder = tmp_path_factory.mktemp("complex")
+    kernel = loaded(source, folder / f"random_complex_{len(complex_ran)}.py")
+    values = random_complex.arguments(seed)
+    refused = is_refused(kernel, values)
+    complex_ran.append(not refused)
+    if not refused:
+        same_as_cpython(kernel, *values)
+
+
 @CASES
 @given(seed=st.integers(0, 2**30), statements=st.integers(1, 14))
 def test_random_kernels(seed: int, statements: int, tmp_path_factory: Any) -> None:
@@ -67,3 +87,4 @@ def test_random_kernels(seed: int, statements: int, tmp_path_factory: Any) -> No
 
 def test_most_random_kernels_ran() -> None:
     assert sum(ran) > len(ran) / 3
+    assert sum(complex_ran) > len(complex_ran) / 3

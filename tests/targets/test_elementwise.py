@@ -14,6 +14,7 @@ from tests.unit.ulps import error
 import fusewright as fw
 import fusewright.numpy as fnp
 from fusewright.ir import dtypes, ops
+from fusewright.numpy.elementwise import SPECIAL
 
 FLOATS = [
     0.0, -0.0, 1.0, -1.0, 0.5, -2.5, 3.0, 7.25, -1e-3, 100.0, np.inf, -np.inf,
@@ -24,16 +25,16 @@ ROUNDED = {
     "exp", "exp2", "expm1", "log", "log2", "log10", "log1p", "logaddexp", "logaddexp2", "sin",
     "cos", "tan", "arcsin", "arccos", "arctan", "arctan2", "sinh", "cosh", "tanh", "arcsinh",
     "arccosh", "arctanh",
-    "hypot", "cbrt", "power", "float_power", "erf", "erfc",
+    "hypot", "cbrt", "power", "float_power", *ops.SPECIAL,
 }  # fmt: skip
 """Both sides round: ours within 1 or 2 ulp of the truth, NumPy's within 4 (float32)."""
 ULPS = 5
 SHIFTS = {"left_shift", "right_shift"}
 EITHER_ZERO = {"fmax", "fmin"}
 """Of two zeros either may be the larger: NumPy's own loops differ."""
-FLOATS_ONLY = {"erf", "erfc"}
+FLOATS_ONLY = ops.SPECIAL
 """NumPy has no such ufunc; of the other types the meaning in `ops` says nothing."""
-ELSEWHERE = {"cast", "where"}
+ELSEWHERE = {"cast", "where", "complex"}
 BY_DTYPE = [dtype.name for dtype in dtypes.ALL]
 FLOAT_DTYPES = [dtype.name for dtype in dtypes.ALL if dtype.is_float]
 
@@ -77,6 +78,8 @@ def their(name: str, inputs: list[Any]) -> Any:
 def tolerance(name: str, dtype: np.dtype[Any]) -> int:
     if dtype.kind == "c":
         return 64  # NumPy's complex functions and products cancel in places of their own
+    if name == "lgamma":  # between the zeros at -2.46 and -2.75 the bound is absolute
+        return 64
     if name in ROUNDED and dtype.kind == "f":
         return ULPS
     return 1 if name in EITHER_ZERO and dtype.kind == "f" else 0
@@ -85,7 +88,7 @@ def tolerance(name: str, dtype: np.dtype[Any]) -> int:
 @pytest.mark.parametrize("name", sorted(set(ops.MAP) - ELSEWHERE))
 @pytest.mark.filterwarnings("ignore::RuntimeWarning")
 def test_op_on_every_dtype(target: str, name: str) -> None:
-    function = getattr(fnp, name)
+    function = SPECIAL.get(name) or getattr(fnp, name)
     wanted, made = [], []
     for dtype in FLOAT_DTYPES if name in FLOATS_ONLY else BY_DTYPE:
         inputs = operands(name, dtype)

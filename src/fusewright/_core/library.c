@@ -245,7 +245,18 @@ static PyObject *set_numpy(PyObject *module, PyObject *given)
     Py_RETURN_NONE;
 }
 
+/* settle(handle): compute what is light, so that a number made of it is known at once */
+static PyObject *settle(PyObject *module, PyObject *handle)
+{
+    (void)module;
+    Spot spot;
+    if (is_plain(handle) && moves_at_once() && known_spot(handle, &spot) < 0)
+        return NULL;
+    Py_RETURN_NONE;
+}
+
 PyMethodDef library_methods[] = {
+    {"settle", settle, METH_O, "Compute what is light."},
     {"set_numpy", set_numpy, METH_VARARGS, "NumPy's table of functions, its element types, what adopts an array."},
     {NULL},
 };

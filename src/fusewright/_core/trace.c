@@ -13,6 +13,7 @@ static PyObject *slow_evaluate, *made_bytes, *settle;
 static PyObject *left; /* what the last flush left alone */
 static Py_ssize_t whole; /* the list's length when its tail was cut last */
 static Py_ssize_t gate;
+static Py_ssize_t due; /* the length up to which records that read no shared memory pass anyway */
 static int armed; /* whether places in loops are being watched */
 static int native; /* whether requests go to our own driver */
 
@@ -131,11 +132,23 @@ PyTypeObject LockType = {
 
 /* ---- recording ------------------------------------------------------------------------------ */
 
+static int reads_shared(Node *node)
+{
+    for (Py_ssize_t i = 0; i < PyTuple_GET_SIZE(node->args); i++) {
+        Node *arg = (Node *)PyTuple_GET_ITEM(node->args, i);
+        if (arg->kind == LEAF && (leaf_memory(arg) == NULL || leaf_memory(arg)->external))
+            return 1;
+    }
+    return 0;
+}
+
 int record(Node *node)
 {
     if (!append_in_place(pending, (PyObject *)node) && PyList_Append(pending, (PyObject *)node) < 0)
         return -1;
     if (PyList_GET_SIZE(pending) > gate) {
+        if (gate < 0 && PyList_GET_SIZE(pending) <= due && !reads_shared(node))
+            return 0;
         int passed = steady_passes(pending, left, gate);
         if (passed != 0)
             return passed < 0 ? -1 : 0;
@@ -440,11 +453,14 @@ static PyObject *set_trace(PyObject *module, PyObject *given)
     Py_RETURN_NONE;
 }
 
-static PyObject *set_gate(PyObject *module, PyObject *value)
+static PyObject *set_gate(PyObject *module, PyObject *given)
 {
     (void)module;
-    gate = PyLong_AsSsize_t(value);
-    return PyErr_Occurred() ? NULL : Py_NewRef(Py_None);
+    Py_ssize_t length, open;
+    if (!PyArg_ParseTuple(given, "nn", &length, &open))
+        return NULL;
+    gate = length, due = open;
+    Py_RETURN_NONE;
 }
 
 static PyObject *get_whole(PyObject *module, PyObject *none)
@@ -505,7 +521,9 @@ PyMethodDef trace_methods[] = {
     {"evaluate", (PyCFunction)(void (*)(void))evaluate_method, METH_FASTCALL,
      "Turn nodes into leaves now."},
     {"set_trace", set_trace, METH_VARARGS, "The list and the functions of the trace."},
-    {"set_gate", set_gate, METH_O, "The length from which records call passed_gate."},
+    {"set_gate", set_gate, METH_VARARGS,
+     "The length from which records call passed_gate; and while that is -1, because memory is "
+     "shared, the one up to which those that read none of it need not."},
     {"set_armed", set_armed, METH_O, "Whether evaluations call settle."},
     {"set_native", set_native, METH_O, "Whether requests are looked up here first."},
     {NULL},

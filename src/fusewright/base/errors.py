@@ -101,6 +101,10 @@ class DivisionError(FusewrightError, ZeroDivisionError):
     """A Python number divided by zero: in a kernel under `check=True`, or by a step of 0."""
 
 
+class AssertedError(FusewrightError, AssertionError):
+    """An `assert` of a kernel does not hold: under `check=True`, or when it is compiled."""
+
+
 class AxisError(FusewrightError, np.exceptions.AxisError):
     """An axis the array does not have."""
 

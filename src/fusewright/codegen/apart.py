@@ -20,7 +20,7 @@ from fusewright.ir.expr import Expr, const
 from fusewright.ir.loops.statements import For
 from fusewright.plan.loops.plan import LoopPlan
 
-ELEMENTS_OF_LEAST = 40
+ELEMENTS_OF_LEAST = 60
 """Elements of a copy that cost as much as the least work that is worth waking a thread: each of the
 parts fills and joins them.
 """

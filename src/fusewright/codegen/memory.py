@@ -95,6 +95,13 @@ class Memory:
             total = linear.plus(linear.times(total, extent), index)
         return total
 
+    def element(self, slot: int, indices: Sequence[Expr]) -> str:
+        """The number of an element, counted from address 0 (where elements lie so)."""
+        layout = self.layouts[slot]
+        offset, size = self._offset(layout, indices)
+        address = self.builder.value(f"ptrtoint ptr {self._pointer(layout, offset, size)} to i64")
+        return self.builder.value(f"udiv i64 {address}, {size}")
+
     def load(self, node: Expr, width: int) -> str:
         """An element, or `width` of them along the vector loop."""
         layout = self.layouts[node.attr]

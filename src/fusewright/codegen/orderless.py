@@ -76,8 +76,31 @@ def joined(builder: Builder, kind: str, dtype: DType, a: str, b: str) -> str:
 def join_in_memory(builder: Builder, kind: str, dtype: DType, place: str, value: str) -> None:
     """Update a cell that other threads update, too (one of bools is a byte)."""
     word = _word(kind, dtype)
+    if word in _JOINED:
+        _join_extreme(builder, kind, dtype, place, value)
+        return
     word = {"smin": "min", "smax": "max"}.get(word, word)
     scalar = llvm_type(dtype, 1)
     if dtype is BOOL:
         value, scalar = builder.value(f"zext i1 {value} to i8"), "i8"
     builder.line(f"{builder.fresh()} = atomicrmw {word} ptr {place}, {scalar} {value} monotonic")
+
+
+def _join_extreme(builder: Builder, kind: str, dtype: DType, place: str, value: str) -> None:
+    """The same for the greatest or least float: no processor has that as one step."""
+    bits, scalar = f"i{dtype.bits}", llvm_type(dtype, 1)
+    slot, label = builder.slot(bits), builder.label()
+    first = builder.value(f"load atomic {bits}, ptr {place} monotonic, align {dtype.itemsize}")
+    builder.line(f"store {bits} {first}, ptr {slot}")
+    builder.line(f"br label %{label}.try")
+    builder.line(f"{label}.try:")
+    seen = builder.value(f"load {bits}, ptr {slot}")
+    before = builder.value(f"bitcast {bits} {seen} to {scalar}")
+    both = joined(builder, kind, dtype, before, value)
+    after = builder.value(f"bitcast {scalar} {both} to {bits}")
+    found = builder.value(f"cmpxchg ptr {place}, {bits} {seen}, {bits} {after} monotonic monotonic")
+    now = builder.value(f"extractvalue {{ {bits}, i1 }} {found}, 0")
+    builder.line(f"store {bits} {now}, ptr {slot}")
+    done = builder.value(f"extractvalue {{ {bits}, i1 }} {found}, 1")
+    builder.line(f"br i1 {done}, label %{label}.end, label %{label}.try")
+    builder.line(f"{label}.end:")

@@ -10,8 +10,9 @@ names of `MAP` into them.
 
 from __future__ import annotations
 
-import math
+import ctypes
 from collections.abc import Callable
+from functools import cache
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -28,12 +29,31 @@ class Op(NamedTuple):
     cost: int = 1
 
 
-def _erf(x: Any) -> Any:
-    return np.vectorize(math.erf, otypes=[np.asarray(x).dtype])(x)
+@cache
+def _libm(name: str) -> Callable[[float], float]:
+    from ctypes.util import find_library  # slow to import, and only the reference needs it
+
+    function = getattr(ctypes.CDLL(find_library("m")), name)
+    function.restype, function.argtypes = ctypes.c_double, [ctypes.c_double]
+    called: Callable[[float], float] = function
+    return called
 
 
-def _erfc(x: Any) -> Any:
-    return np.vectorize(math.erfc, otypes=[np.asarray(x).dtype])(x)
+def _special(name: str) -> Meaning:
+    """C's function, for every element: NumPy lacks it."""
+
+    def meaning(x: Any) -> Any:
+        return np.vectorize(_libm(name), otypes=[np.asarray(x).dtype])(x)
+
+    return meaning
+
+
+def _complex(real: Any, imaginary: Any) -> Any:
+    """Complex numbers of these parts, to the bit (`x + 1j * y` computes with both)."""
+    real, imaginary = np.broadcast_arrays(real, imaginary)
+    found = np.empty(real.shape, np.result_type(real, np.complex64))
+    found.real, found.imag = real, imaginary
+    return found
 
 
 def _conjugate(x: Any) -> Any:
@@ -84,8 +104,12 @@ MAP: dict[str, Op] = {
         Op("arccosh", 1, np.arccosh, 40),
         Op("arctanh", 1, np.arctanh, 40),
         Op("hypot", 2, np.hypot, 12),
-        Op("erf", 1, _erf, 40),
-        Op("erfc", 1, _erfc, 50),
+        Op("erf", 1, _special("erf"), 40),
+        Op("erfc", 1, _special("erfc"), 50),
+        Op("gamma", 1, _special("tgamma"), 120),
+        Op("lgamma", 1, _special("lgamma"), 150),
+        Op("j0", 1, _special("j0"), 120),
+        Op("j1", 1, _special("j1"), 120),
         Op("maximum", 2, np.maximum, 2),
         Op("minimum", 2, np.minimum, 2),
         Op("fmax", 2, np.fmax, 2),
@@ -123,11 +147,15 @@ MAP: dict[str, Op] = {
         Op("conjugate", 1, _conjugate),
         Op("real", 1, np.real, 0),
         Op("imag", 1, np.imag, 0),
+        Op("complex", 2, _complex, 0),
         Op("where", 3, np.where),
         Op("cast", 1, lambda x: x, 1),
     )
 }
 """`where` and `cast` take their dtypes from the node; `real`, `imag` give the component type."""
+
+SPECIAL = frozenset({"erf", "erfc", "gamma", "lgamma", "j0", "j1"})
+"""Functions that NumPy lacks: their dtypes are those of `exp`, real ones only."""
 
 
 class Fold(NamedTuple):

@@ -20,7 +20,7 @@ from fusewright.frontends.kernels.values import (
     TupleKind,
 )
 from fusewright.ir import dtypes
-from fusewright.ir.dtypes import BOOL, FLOAT64, INT64, DType
+from fusewright.ir.dtypes import BOOL, COMPLEX128, FLOAT64, INT64, DType
 from fusewright.ir.graph import LEAF, contiguous_strides
 
 NDArray = np.ndarray[Any, Any]
@@ -28,6 +28,7 @@ _PYTHON = {
     bool: NumberKind(BOOL, True),
     int: NumberKind(INT64, True),
     float: NumberKind(FLOAT64, True),
+    complex: NumberKind(COMPLEX128, True),
 }
 _STATIC = (
     str, bytes, type(None), type, np.dtype, FunctionType, BuiltinFunctionType, ModuleType, np.ufunc,
@@ -63,7 +64,7 @@ def kind_of(value: Any, name: str = "") -> Kind:
         return TupleKind(tuple(kind_of(item, f"{name}[{n}]") for n, item in enumerate(value)))
     if isinstance(value, _STATIC) or hasattr(value, "__wrapped__"):
         return StaticKind(value)
-    if isinstance(value, list | dict | set | complex | bytearray | memoryview):
+    if isinstance(value, list | dict | set | bytearray | memoryview):
         raise UnsupportedError(
             f"argument `{name}` is a {type(value).__name__}",
             why="kernels take arrays, numbers, tuples, and objects with attributes of these",
@@ -81,11 +82,11 @@ def _scalar_kind(value: np.generic, name: str) -> NumberKind:
 
 def _row(dtype: np.dtype[Any], name: str) -> DType:
     row = dtypes.from_numpy(dtype) if dtype.isnative else None
-    if row is None or row.is_complex:
+    if row is None:
         raise DTypeError(
             f"argument `{name}` has elements of type {dtype}",
-            why="kernels take bools, integers, and real floats in this machine's byte order",
-            help="convert it with .astype(...), or pass .real and .imag",
+            why="kernels take bools and numbers in this machine's byte order",
+            help="convert it with .astype(...)",
         )
     return row
 

@@ -148,7 +148,7 @@ def _lazy_lines(call: LazyRecord) -> Iterator[str]:
 
 def _measured_lines(code: CodeRecord) -> Iterator[str]:
     for nbytes, times in code.measured:
-        where = f"arrays of {nbytes >> 10} KiB and more"
+        where = f"arrays of {nbytes >> 10} KiB"
         if times is None:
             yield f"  fused and apart are close; being measured for {where}"
             continue

@@ -10,6 +10,7 @@ from __future__ import annotations
 import pickle
 from collections.abc import Sequence
 from dataclasses import dataclass, field, replace
+from math import inf
 from time import perf_counter
 from typing import TYPE_CHECKING, Any
 
@@ -27,15 +28,19 @@ if TYPE_CHECKING:
     from fusewright.kernels.kernel import Kernel
 
 NDArray = np.ndarray[Any, Any]
-SIZES = (1 << 18, 1 << 21, 1 << 25)
-"""Bytes of all arrays from which they lie further out: in a level-2 cache, the last one, memory."""
-ROUNDS = 3
-"""Timed calls of each form, after one that is not."""
+LEAST, MOST = 1 << 18, 1 << 25
+"""Bytes of all arrays: where timing begins, and where all that is larger lies in memory anyway.
+Between them what is near each power of two is measured apart: how far out arrays lie decides.
+"""
+ROUNDS, CALLS = 2, 3
+"""How often each form has its turn, and how many calls in a row that is.  The first of them is not
+timed: it finds in each thread's cache what the other form has left there.
+"""
 
 
 @dataclass(slots=True)
 class Trial:
-    """Two forms of a kernel, and what calls with arrays of at least `nbytes` took, in seconds."""
+    """Two forms of a kernel, and what calls with arrays of about `nbytes` took, in seconds."""
 
     fused: CompiledLoops
     options: Options
@@ -68,13 +73,13 @@ class Trial:
             code.run(arrays, params, failed)
             return code
         fused, apart = self.times
-        is_apart = len(apart) < len(fused)
-        code = self.apart if is_apart else self.fused
+        done, place = divmod(len(fused) + len(apart), CALLS)
+        code, times = (self.apart, apart) if done % 2 else (self.fused, fused)
         begin = perf_counter()
         code.run(arrays, params, failed)
-        (apart if is_apart else fused).append(perf_counter() - begin)
-        if len(apart) > ROUNDS:
-            self.least = (min(fused[1:]), min(apart[1:]))
+        times.append(perf_counter() - begin if place else inf)
+        if len(apart) == ROUNDS * CALLS:
+            self.least = (min(fused), min(apart))
             disk.put(self.name, pickle.dumps(self.least, protocol=5))
         return None
 
@@ -90,7 +95,7 @@ def trial_of(
     nothing to choose.
     """
     total = sum(array.nbytes for array in arrays)
-    least = max((size for size in SIZES if size <= total), default=0)
+    least = min(_nearest_power(total), MOST) if total >= LEAST else 0
     asked = options.measure and options.fuse and not options.reassociate and kernel.fuse is None
     if not (asked and least) or code.module.checks or code.module.prints:
         return None
@@ -101,6 +106,15 @@ def trial_of(
         trial = Trial(code, options, name, least, least=_remembered(name))
         found.trials[code.address, least] = trial
     return trial
+
+
+def _nearest_power(count: int) -> int:
+    """The power of two near a number.
+
+    >>> [_nearest_power(count) for count in (4, 5, 6, 1023)]
+    [4, 4, 8, 1024]
+    """
+    return 1 << (count + count // 2).bit_length() - 1
 
 
 def _remembered(name: str) -> tuple[float, float] | None:

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
+from itertools import chain
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -24,17 +25,20 @@ if TYPE_CHECKING:
 NDArray = np.ndarray[Any, Any]
 MOST = 256
 """Shapes remembered for a kernel; all are forgotten when there are more."""
-_NUMBERS = (int, float)
+_NUMBERS = (int, float, complex)
 
 
 @dataclass(frozen=True, slots=True)
 class Quick:
-    """One kind of call: its door takes the arguments and then its results, of these dtypes."""
+    """One kind of call: its door takes the arguments, then the parts of those that are complex (at
+    these places), then its results, of these dtypes.
+    """
 
     found: Specialised
     options: Options
     door: Door
     results: tuple[np.dtype[Any], ...]
+    complexes: tuple[int, ...]
     finish: Callable[[Sequence[NDArray]], Any] | None
 
     def holds(self, options: Options) -> bool:
@@ -45,6 +49,9 @@ class Quick:
 
     def run(self, args: Sequence[Any]) -> tuple[bool, Any]:
         """Whether it ran (it does not where arrays overlap), and what it returns."""
+        if self.complexes:
+            parts = ((args[place].real, args[place].imag) for place in self.complexes)
+            args = [*args, *chain.from_iterable(parts)]
         if not self.results:
             done = self.door.run(args)
             self.found.calls += done
@@ -85,7 +92,11 @@ def learn(
     translated = found.translated
     if found.attributes:
         return None
-    places = {(name,): number for number, name in enumerate(names)}
+    places: dict[Path, int] = {(name,): number for number, name in enumerate(names)}
+    complexes = tuple(n for n, name in enumerate(names) if type(arguments[name]) is complex)
+    for number in complexes:
+        for part in ("real", "imag"):
+            places[names[number], part] = len(places)
     paths = dict(zip(translated.kernel.given, translated.paths, strict=True))
     results: list[np.dtype[Any]] = []
 
@@ -94,7 +105,7 @@ def learn(
             path: Path | None = paths[word.number]
             if path is None:
                 results.append(translated.kernel.buffers[word.number].dtype.numpy)
-                return Given(len(names) + len(results) - 1)
+                return Given(len(places) + len(results) - 1)
         else:
             source = translated.kernel.arguments[word.number]
             path = reach_of(source, translated, paths)
@@ -107,4 +118,4 @@ def learn(
 
     arrays = {number: arguments[str(path[0])] for number, path in paths.items() if path is not None}
     door = door_to(compiled, arrays, word_of)
-    return None if door is None else Quick(found, options, door, tuple(results), finish)
+    return None if door is None else Quick(found, options, door, tuple(results), complexes, finish)

@@ -135,7 +135,7 @@ def _argument(
     slot = -1
     if recipe is not None and param in recipe.numbers:
         slot = recipe.arrays + recipe.numbers.index(param)
-    if kind is Scalar:
+    if kind is Scalar and not value._dtype.is_complex:
         return (LAZY, slot, value._dtype, 0, ())
     if kind is float:
         return (FLOAT, slot, FLOAT64, 0, ())

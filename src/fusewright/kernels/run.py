@@ -9,7 +9,13 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from fusewright.base.errors import BoundsError, DivisionError, FusewrightError, ValueRangeError
+from fusewright.base.errors import (
+    AssertedError,
+    BoundsError,
+    DivisionError,
+    FusewrightError,
+    ValueRangeError,
+)
 from fusewright.base.options import Options, current
 from fusewright.frontends.arrays import trace
 from fusewright.frontends.kernels.context import Settings
@@ -32,6 +38,7 @@ _ERRORS: dict[str, type[FusewrightError]] = {
     "bounds": BoundsError,
     "division": DivisionError,
     "power": ValueRangeError,
+    "assertion": AssertedError,
 }
 
 

@@ -14,6 +14,7 @@ from fusewright.frontends.arrays import core, record, reductions, shaping, shari
 from fusewright.frontends.arrays.core import Handle, cast, wrap
 from fusewright.frontends.arrays.dtypes import RANGES, as_dtype
 from fusewright.frontends.arrays.operators import learn_where, op_of
+from fusewright.ir import ops
 from fusewright.ir.dtypes import BOOL, DType
 from fusewright.ir.graph import Node
 from fusewright.numpy.operands import (
@@ -287,19 +288,20 @@ def _weak(value: Any) -> Any:
 
 
 def special_function(name: str) -> Any:
-    """An element-wise function NumPy lacks (`erf`, `erfc`)."""
+    """An element-wise function NumPy lacks."""
 
     def function(x: Any) -> Any:
         if is_scalar(x) and not isinstance(x, complex):
-            return np.float64(getattr(math, name)(x))
+            return np.float64(ops.MAP[name].meaning(np.float64(x)))
         return wrap(record.map_node(name, x if isinstance(x, Handle) else handle_of(x)))
 
     function.__name__ = function.__qualname__ = name
-    function.__doc__ = f"`math.{name}` of every element."
+    function.__doc__ = f"C's `{name}` of every element."
     return function
 
 
-erf, erfc = special_function("erf"), special_function("erfc")
+SPECIAL = {name: special_function(name) for name in sorted(ops.SPECIAL)}
+erf, erfc = SPECIAL["erf"], SPECIAL["erfc"]
 
 
 def isrealobj(x: Any) -> bool:

@@ -2,6 +2,10 @@
 one.
 """
 
-from fusewright.numpy.elementwise import erf, erfc
+from fusewright.numpy.elementwise import SPECIAL
 
-__all__ = ["erf", "erfc"]
+erf, erfc, gamma, gammaln, j0, j1 = (
+    SPECIAL[name] for name in ("erf", "erfc", "gamma", "lgamma", "j0", "j1")
+)
+
+__all__ = ["erf", "erfc", "gamma", "gammaln", "j0", "j1"]

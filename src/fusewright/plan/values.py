@@ -15,7 +15,7 @@ from dataclasses import dataclass
 from functools import lru_cache
 
 from fusewright.ir import graph, linear, ops
-from fusewright.ir.dtypes import BOOL, BY_NAME, INT64, DType
+from fusewright.ir.dtypes import BOOL, BY_NAME, INT64, DType, component
 from fusewright.ir.expr import Expr, cast, const, load, op, param, typed_op
 from fusewright.ir.graph import Node
 from fusewright.ir.nest import Box, Buffer, Source
@@ -24,7 +24,6 @@ from fusewright.plan.extents import Extents, anchor
 _TESTS = frozenset({"isnan", "isinf", "isfinite", "signbit", "logical_and", "logical_or",
                     "logical_xor", "logical_not"})  # fmt: skip
 _OWN_DTYPE = frozenset({"cast", "positive", "real", "imag", "conjugate"})
-_RESULT_DTYPE = frozenset({"erf", "erfc"})
 _COMPARE = frozenset({"equal", "not_equal", "less", "less_equal", "greater", "greater_equal"})
 
 
@@ -346,7 +345,9 @@ def operand_dtypes(node: Node) -> tuple[DType, ...]:
         return (BOOL, node.dtype, node.dtype)
     if node.op in _OWN_DTYPE:
         return own
-    if node.op in _RESULT_DTYPE:
+    if node.op == "complex":
+        return (component(node.dtype),) * 2
+    if node.op in ops.SPECIAL:
         return (node.dtype,) * len(own)
     return _loop(node.op, own)
 

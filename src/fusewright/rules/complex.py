@@ -16,7 +16,7 @@ decompositions).  What `OPAQUE_COMPLEX` names is left to NumPy by the driver.
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Mapping
 
 from fusewright.ir import expr, ops
 from fusewright.ir.dtypes import BOOL, INT64, component
@@ -155,7 +155,7 @@ _REALS: dict[str, Callable[..., Term]] = {
 }
 """Ops with a real result of complex operands."""
 
-OPAQUE_COMPLEX = frozenset(ops.MAP) - _PAIRS.keys() - _REALS.keys() - {"where", "cast"}
+OPAQUE_COMPLEX = frozenset(ops.MAP) - _PAIRS.keys() - _REALS.keys() - {"where", "cast", "complex"}
 """Ops that have no rule for complex operands: NumPy runs them, if it has them."""
 
 
@@ -164,15 +164,23 @@ def split(root: Expr) -> tuple[Expr, Expr]:
     return separate([root])[root]
 
 
-def separate(roots: Iterable[Expr]) -> dict[Expr, tuple[Expr, Expr]]:
+NO_LOCALS: Mapping[int, int] = {}
+
+
+def separate(
+    roots: Iterable[Expr], imaginary: Mapping[int, int] = NO_LOCALS
+) -> dict[Expr, tuple[Expr, Expr]]:
     """The parts of every root; a real one is its own first part, and its second part is itself
     again, to be ignored.
+
+    Of a complex variable of a kernel of loops, `imaginary` names the second part's; the first has
+    its own number.
     """
     roots = list(roots)
     parts: dict[Expr, tuple[Expr, Expr]] = {}
     for node in expr.postorder(roots):
         if node.dtype.is_complex:
-            parts[node] = _complex_parts(node, parts)
+            parts[node] = _complex_parts(node, parts, imaginary)
         else:
             real = _real_value(node, parts)
             parts[node] = (real, real)
@@ -183,12 +191,18 @@ def _pairs(node: Expr, parts: dict[Expr, tuple[Expr, Expr]]) -> list[Pair]:
     return [(Term(parts[arg][0]), Term(parts[arg][1])) for arg in node.args]
 
 
-def _complex_parts(node: Expr, parts: dict[Expr, tuple[Expr, Expr]]) -> tuple[Expr, Expr]:
+def _complex_parts(
+    node: Expr, parts: dict[Expr, tuple[Expr, Expr]], imaginary: Mapping[int, int]
+) -> tuple[Expr, Expr]:
     real = component(node.dtype)
     if node.name == "const":
         return expr.const(node.attr.real, real), expr.const(node.attr.imag, real)
     if node.name == "param":
         return expr.param((node.attr, 0), real), expr.param((node.attr, 1), real)
+    if node.name == "local":
+        return expr.local(node.attr, real), expr.local(imaginary[node.attr], real)
+    if node.name == "complex":
+        return parts[node.args[0]][0], parts[node.args[1]][0]
     if node.name == "load":
         indices = tuple(parts[arg][0] for arg in node.args)
         first, second = (

@@ -136,3 +136,15 @@ def test_method() -> None:
     found.step(5)
     vals.Solver.step.__wrapped__(wanted, 5)
     assert found.u.tolist() == wanted.u.tolist()
+
+
+def test_gamma_functions_and_their_poles():
+    x = np.array([0.1, 1.0, 2.0, 3.5, 30.25, -0.5, -7.75])
+    found, wanted = np.zeros((7, 2)), np.zeros((7, 2))
+    vals.gammas(x, found)
+    vals.gammas.__wrapped__(x, wanted)
+    np.testing.assert_array_max_ulp(found, wanted, maxulp=8)
+    poles = np.zeros((4, 2))
+    vals.gammas(np.array([0.0, -3.0, 172.0, -np.inf]), poles)
+    np.testing.assert_array_equal(poles[:, 0], [np.inf, np.nan, np.inf, np.nan])
+    np.testing.assert_array_equal(poles[[0, 1, 3], 1], np.inf)

@@ -148,6 +148,13 @@ def functions(a, b):
 
 
 @fw.kernel
+def gammas(a, b):
+    for i in range(a.shape[0]):
+        b[i, 0] = math.gamma(a[i])
+        b[i, 1] = math.lgamma(a[i])
+
+
+@fw.kernel
 def numpy_types(a, b):
     for i in range(a.shape[0]):
         b[i] = np.float32(a[i]) * 3 + np.int64(a[i] * 10) + np.uint8(i)

@@ -59,6 +59,7 @@ from fusewright.bridges.pykokkos.decorators import (
     workload,
     workunit,
 )
+from fusewright.bridges.pykokkos.dialect.mathematics import C_FUNCTIONS
 from fusewright.bridges.pykokkos.dispatch import (
     fence,
     flush,
@@ -162,17 +163,17 @@ from fusewright.bridges.pykokkos.workloads import execute
 __array_api_version__ = "2021.12"
 
 _enumerations: tuple[Any, ...] = (ExecutionSpace, Layout, MemorySpace, Trait)
+_functions = ("cyl_bessel_j0", "cyl_bessel_j1")
 _members = {member.name: member for each in _enumerations for member in each}
 _more: dict[str, Any] = {
     **_members,
     **elementwise.FUNCTIONS,
+    **{name: C_FUNCTIONS[name] for name in _functions},
     **{name: getattr(functions, name) for name in functions.PUBLIC},
 }
 globals().update(_more)
 _MISSING = {
     "compile_into_module": "it compiles C++, and there is no compiler here",
-    "cyl_bessel_j0": "Bessel functions are not part of work units here",
-    "cyl_bessel_j1": "Bessel functions are not part of work units here",
 }
 
 

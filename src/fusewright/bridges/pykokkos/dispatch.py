@@ -45,10 +45,13 @@ def parallel_for(*args: Any, **kwargs: Any) -> None:
 
 def parallel_reduce(*args: Any, reducer: Any = None, **kwargs: Any) -> Any:
     """`parallel_reduce([name,] policy, workunit[, initial value], reducer=Sum, **arguments)`."""
-    policy, workunit, initial = _taken(args)
     joined: Reducer = reducers.Sum if reducer is None else reducer
     if not isinstance(joined, Reducer):
         raise TypeError(f"{reducer!r} is not a reducer such as pk.Max")
+    known = launches.reduced_again(args, kwargs, joined)
+    if known is not NotImplemented:
+        return known
+    policy, workunit, initial = _taken(args)
     if isinstance(policy, _Nested | TeamThreadMDRange):
         return debug.nested("reduce", policy, workunit)
     if policy.space is ExecutionSpace.Debug:

@@ -7,7 +7,6 @@ blocks of the range (see `dialect.drivers`).
 from __future__ import annotations
 
 import inspect
-import math
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
 from types import FunctionType, MethodType
@@ -235,24 +234,36 @@ def run(
     rest = _at_once(given)  # The result is a number now, and so are its arguments.
     if pattern == "scan":
         return _plain_result(kernel(*numbers, *rest), reducer)
-    size = max(1, math.ceil(steps / BLOCKS))
-    blocks = max(0, math.ceil(steps / size))
-    partials = _partials(launch.kind(reducer), reducer, blocks)
-    return _plain_result(kernel(*numbers, size, *partials, *rest), reducer)
+    size, blocks = _blocks(steps)
+    parts = tuple(numpy_of(part.kind_of(launch.kind(reducer))) for part in reducer.parts)
+    partials = [np.empty(blocks, dtype) for dtype in parts]
+    found = _plain_result(kernel(*numbers, size, *partials, *rest), reducer)
+    if declared and tuple(kwargs) == launch.unit.keywords and _is_simple(launch, workunit, kwargs):
+        key = (_key_of(workunit, type(workunit)), reducer.name)
+        _reductions[key] = Plan(tuple(kwargs), launch.unit.fields, kernel, parts)
+    return found
+
+
+def _blocks(steps: int) -> tuple[int, int]:
+    """How long the blocks of a reduction are, and how many."""
+    size = -(-steps // BLOCKS) if steps > BLOCKS else 1
+    return size, max(0, -(-steps // size))
 
 
 @dataclass(frozen=True, slots=True)
 class Plan:
-    """What a `parallel_for` over a range needs the next time: the names of its arguments, what it
-    reads of its object, and its kernel.
+    """What a launch over a range needs the next time: the names of its arguments, what it reads of
+    its object, its kernel, and the types of a reduction's parts.
     """
 
     names: tuple[str, ...]
     fields: tuple[str, ...]
     kernel: UnitKernel
+    parts: tuple[np.dtype[Any], ...] = ()
 
 
 _plans: dict[Any, Plan] = {}
+_reductions: dict[tuple[Any, str], Plan] = {}
 
 
 def again(args: tuple[Any, ...], kwargs: dict[str, Any]) -> bool:
@@ -298,20 +309,60 @@ def _again_at_once(plan: Plan, policy: RangePolicy, given: Iterable[Any]) -> boo
     return True
 
 
+def reduced_again(args: tuple[Any, ...], kwargs: dict[str, Any], reducer: Reducer) -> Any:
+    """The value of `parallel_reduce(policy, workunit, ...)`, as it ran before; `NotImplemented`
+    where it is not that simple.
+    """
+    if len(args) != 2:
+        return NotImplemented
+    policy, workunit = args
+    kind = type(workunit)
+    plan = _reductions.get((_key_of(workunit, kind), reducer.name))
+    if plan is None or type(policy) is not RangePolicy or policy.space is ExecutionSpace.Debug:
+        return NotImplemented
+    if tuple(kwargs) != plan.names:
+        return NotImplemented
+    size, blocks = _blocks(policy.end - policy.begin)
+    words: list[Any] = [policy.begin, policy.end, size]
+    words += [np.empty(blocks, dtype) for dtype in plan.parts]
+    given: Iterable[Any] = kwargs.values()
+    if kind is MethodType:
+        owner = workunit.__self__
+        given = (*given, *[getattr(owner, name) for name in plan.fields])
+    for value in given:
+        if isinstance(value, ViewType):
+            if value.trait is Trait.Atomic:
+                return NotImplemented
+            words.append(value._memory)
+        else:
+            words.append(value)
+    return _plain_result(plan.kernel(*words), reducer)
+
+
+def _key_of(workunit: Any, kind: type) -> Any:
+    """What a launch is remembered by: a function, or a method and its object's class."""
+    if kind is MethodType:
+        return workunit.__func__, type(workunit.__self__)
+    return workunit if kind is FunctionType else None
+
+
 def _remember(launch: Launch, workunit: Any, kernel: UnitKernel, kwargs: Mapping[str, Any]) -> None:
     """Note a launch that `again` can run."""
+    if _is_simple(launch, workunit, kwargs):
+        key = _key_of(workunit, type(workunit))
+        _plans[key] = Plan(tuple(kwargs), launch.unit.fields, kernel)
+
+
+def _is_simple(launch: Launch, workunit: Any, kwargs: Mapping[str, Any]) -> bool:
+    """Whether such a launch is known by its work unit and the names of its arguments."""
     unit = launch.unit
     if launch.dims > 1 or unit.draws or unit.team:
-        return
+        return False
     if any(isinstance(value, RandomPool) for value in kwargs.values()):
-        return
-    if type(workunit) is MethodType:
-        key: Any = (workunit.__func__, type(workunit.__self__))
-    elif workunit.__name__ == "<lambda>":
-        return
-    else:
-        key = workunit
-    _plans[key] = Plan(tuple(kwargs), unit.fields, kernel)
+        return False
+    return type(workunit) is MethodType or (
+        type(workunit) is FunctionType and workunit.__name__ != "<lambda>"
+    )
 
 
 def _instance(workunit: Any, launch: Launch) -> Any:
@@ -320,10 +371,6 @@ def _instance(workunit: Any, launch: Launch) -> Any:
     if launch.unit.owner is not None:
         return lambdas.receiver_of(workunit)
     return None
-
-
-def _partials(kind: Kind, reducer: Reducer, blocks: int) -> list[Any]:
-    return [np.empty(blocks, numpy_of(part.kind_of(kind))) for part in reducer.parts]
 
 
 def _plain_result(found: Any, reducer: Reducer) -> Any:

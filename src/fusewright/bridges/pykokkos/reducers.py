@@ -13,6 +13,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
+from fusewright.base.errors import UnsupportedError
 from fusewright.ir.dtypes import BOOL, INT32, INT64, DType
 
 Kind = DType | str
@@ -22,19 +23,25 @@ def _constant(value: Any) -> Callable[[Kind], ast.expr]:
     return lambda kind: ast.Constant(value)
 
 
-def _dtype(kind: Kind) -> DType:
-    return INT32 if isinstance(kind, str) else kind
+def _ordered(kind: Kind) -> DType:
+    dtype = INT32 if isinstance(kind, str) else kind
+    if dtype.is_complex:
+        raise UnsupportedError(
+            f"an extreme of {dtype} numbers", why="complex numbers have no order",
+            help="reduce their abs(), .real or .imag",
+        )  # fmt: skip
+    return dtype
 
 
 def _least(kind: Kind) -> ast.expr:
     """The identity of a maximum."""
-    dtype = _dtype(kind)
+    dtype = _ordered(kind)
     return ast.Constant(float("-inf") if dtype.is_float else int(np.iinfo(dtype.numpy).min))
 
 
 def _greatest(kind: Kind) -> ast.expr:
     """The identity of a minimum."""
-    dtype = _dtype(kind)
+    dtype = _ordered(kind)
     return ast.Constant(float("inf") if dtype.is_float else int(np.iinfo(dtype.numpy).max))
 
 

@@ -18,11 +18,22 @@ class DataTypeClass:
     np_equiv: Any = None
 
 
-def _type(name: str, equivalent: Any, value: str = "") -> type[DataTypeClass]:
+class ComplexClass(DataTypeClass):
+    """A complex element type; called, it makes a number: `pk.complex64(1.0, 2.0)`."""
+
+    def __new__(cls, real: Any = 0.0, imaginary: Any = 0.0) -> Any:
+        """NumPy's number of these parts (or of a complex one)."""
+        whole = isinstance(real, complex | np.complexfloating)
+        return cls.np_equiv(real if whole else complex(real, imaginary))
+
+
+def _type(
+    name: str, equivalent: Any, value: str = "", base: type[DataTypeClass] = DataTypeClass
+) -> type[DataTypeClass]:
     doc = f"Elements of NumPy's {getattr(equivalent, '__name__', equivalent)}."
     return type(
         name,
-        (DataTypeClass,),
+        (base,),
         {"__doc__": doc, "__module__": __name__, "np_equiv": equivalent, "value": value or name},
     )
 
@@ -40,8 +51,8 @@ float64 = _type("float64", np.float64, "double")
 float_ = _type("float", np.float32, "float")
 double = _type("double", np.float64, "double")
 bool_ = _type("bool", np.bool_, "uint8")
-complex64 = _type("complex64", np.complex64)
-complex128 = _type("complex128", np.complex128)
+complex64 = _type("complex64", np.complex64, base=ComplexClass)
+complex128 = _type("complex128", np.complex128, base=ComplexClass)
 real = _type("real", None)
 
 

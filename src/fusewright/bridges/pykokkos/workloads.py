@@ -12,7 +12,7 @@ from typing import Any
 from fusewright.base.errors import ArgumentError
 from fusewright.bridges.pykokkos.decorators import role_of
 from fusewright.bridges.pykokkos.dialect.annotations import fields_of
-from fusewright.bridges.pykokkos.dialect.functions import C_FUNCTIONS
+from fusewright.bridges.pykokkos.dialect.mathematics import C_FUNCTIONS
 from fusewright.bridges.pykokkos.dialect.rules import INT, Kind
 from fusewright.bridges.pykokkos.printing import printf
 from fusewright.bridges.pykokkos.spaces import (

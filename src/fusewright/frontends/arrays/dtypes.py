@@ -100,11 +100,14 @@ def _part_rule(kinds: tuple[Kind, ...]) -> Rule:
     return dtypes.component(row), (row,)
 
 
-def _error_function_rule(kinds: tuple[Kind, ...]) -> Rule:
-    result, rows = result_rule("exp", kinds)
-    if result.is_complex:
-        raise _no_loop("erf", kinds)
-    return result, rows
+def _special_rule(name: str) -> Callable[[tuple[Kind, ...]], Rule]:
+    def rule(kinds: tuple[Kind, ...]) -> Rule:
+        result, rows = result_rule("exp", kinds)
+        if result.is_complex:
+            raise _no_loop(name, kinds)
+        return result, rows
+
+    return rule
 
 
 SPECIAL_RULES: dict[str, Callable[[tuple[Kind, ...]], Rule]] = {
@@ -112,8 +115,7 @@ SPECIAL_RULES: dict[str, Callable[[tuple[Kind, ...]], Rule]] = {
     "conjugate": _conjugate_rule,
     "real": _part_rule,
     "imag": _part_rule,
-    "erf": _error_function_rule,
-    "erfc": _error_function_rule,
+    **{name: _special_rule(name) for name in ops.SPECIAL},
 }
 
 

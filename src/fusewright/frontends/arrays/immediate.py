@@ -18,6 +18,7 @@ from typing import Any
 
 import numpy as np
 
+from fusewright._core import native
 from fusewright.base.options import current
 from fusewright.frontends.arrays import core, sharing, trace
 from fusewright.frontends.arrays.core import Handle
@@ -245,13 +246,6 @@ def library(function: Callable[..., Any], *operands: Handle) -> Any:
     return result if not isinstance(result, np.ndarray) else adopt(result)
 
 
-def settle(handle: Handle) -> None:
-    """Compute what is light, so that a number made of it is known at once."""
-    node = handle._node
-    if node.kind != LEAF and is_light(node) and is_now():
-        trace.evaluate(node)
-
-
 _steps = 0
 
 
@@ -385,3 +379,14 @@ def _gets_memory(root: Handle, node: Node) -> bool:
     value = np.full(node.shape, node.args[0].value, node.dtype.numpy)
     root._node = sharing.adopted(value)
     return True
+
+
+def settle(handle: Handle) -> None:
+    """Compute what is light, so that a number made of it is known at once."""
+    node = handle._node
+    if node.kind != LEAF and is_light(node) and is_now():
+        trace.evaluate(node)
+
+
+if native is not None:
+    settle = native.settle

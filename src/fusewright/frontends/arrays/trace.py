@@ -42,10 +42,9 @@ _VALUES = (LEAF, SCALAR)
 pending: list[Node] = []
 gate = LIMIT
 lock: Any = threading.RLock() if native is None else native.Lock()
-_watched = _fresh_bytes = 0
+_watched = _noting = _fresh_bytes = 0
 _due = LIMIT
-_base = 0
-_whole = 0
+_base = _whole = 0
 _schedule = Schedule()
 _left: list[tuple[Node, Spot]] = []
 _carried: set[Spot] = set()
@@ -63,24 +62,25 @@ forks.wait_for(forks.TRACE, lambda: lock if lock.acquire(blocking=False) else No
 os.register_at_fork(after_in_child=_reset_lock)
 
 
-def watch(change: int) -> None:
-    """Make every record pass through `passed_gate` while the sum of changes is positive."""
-    global gate, _watched
+def watch(change: int, lines: bool = False) -> None:
+    """Close the gate while the sum of changes is positive, for `lines` to every record."""
+    global gate, _watched, _noting
     with lock:
         _watched += change
+        _noting += change * lines
         gate = -1 if _watched > 0 else _due
         if native is not None:
-            native.set_gate(gate)
+            native.set_gate(gate, -1 if _noting else _due)
 
 
 def _options_changed(old: Options, new: Options) -> None:
     if old.spans != new.spans:
-        watch(1 if new.spans else -1)
+        watch(1 if new.spans else -1, lines=True)
 
 
 watchers.append(_options_changed)
 if current().spans:
-    watch(1)
+    watch(1, lines=True)
 
 
 def passed_gate(node: Node) -> None:
@@ -258,7 +258,7 @@ def _look_from(length: int) -> None:
     _due = length
     gate = -1 if _watched > 0 else length
     if native is not None:
-        native.set_gate(gate)
+        native.set_gate(gate, -1 if _noting else _due)
         native.set_armed(bool(_base or _schedule.loop is not None))
 
 
@@ -387,7 +387,7 @@ def _flush_iterations(loop: Loop, period: int) -> None:
 
 def _tell_core() -> None:
     native.set_trace(pending, passed_gate, _evaluate, note_bytes, _settle, lock, _left)
-    native.set_gate(gate)
+    native.set_gate(gate, -1 if _noting else _due)
 
 
 _evaluate = evaluate

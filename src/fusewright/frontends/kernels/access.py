@@ -9,7 +9,7 @@ from types import FunctionType
 
 from fusewright.base.errors import KernelError
 from fusewright.base.source import Span
-from fusewright.frontends.kernels import elements, records, types
+from fusewright.frontends.kernels import complexes, elements, records, types
 from fusewright.frontends.kernels.context import Translation
 from fusewright.frontends.kernels.operators import apply, operands
 from fusewright.frontends.kernels.values import (
@@ -39,7 +39,7 @@ def name(t: Translation, node: ast.Name) -> Value:
 
 def constant(t: Translation, node: ast.Constant) -> Value:
     """A literal."""
-    if isinstance(node.value, bool | int | float):
+    if isinstance(node.value, bool | int | float | complex):
         return types.literal(node.value, t.span(node))
     if isinstance(node.value, str) or node.value in (None, ...) or callable(node.value):
         return Static(node.value)  # A dialect's trees hold functions.
@@ -60,6 +60,8 @@ def attribute(t: Translation, node: ast.Attribute) -> Value:
         return _of_struct(t, value, node.attr, span)
     if isinstance(value, ArrayRef):
         return _of_array(t, value, node, span)
+    if isinstance(value, Number):
+        return _of_number(value, node, span, t)
     raise t.refuse(node, f"{described(value)} has no attribute `{node.attr}` in a kernel")
 
 
@@ -71,6 +73,16 @@ def _of_struct(t: Translation, struct: Struct, attr: str, span: Span) -> Value:
             return Static(plain)
         return Bound(plain, struct, found)
     return t.inputs.attribute(struct, attr, span)
+
+
+def _of_number(value: Number, node: ast.Attribute, span: Span, t: Translation) -> Value:
+    if node.attr in ("real", "imag"):
+        return complexes.part(value, node.attr, span)
+    if node.attr == "conjugate" or (node.attr == "conj" and value.origin == "numpy"):
+        return Method(value, "conjugate")
+    if value.dtype.is_integer and node.attr == "bit_count":
+        return Method(value, node.attr)
+    raise t.refuse(node, f"{described(value)} has no attribute `{node.attr}` in a kernel")
 
 
 def _of_array(t: Translation, ref: ArrayRef, node: ast.Attribute, span: Span) -> Value:

@@ -1,4 +1,4 @@
-"""Calls: functions of the tables, functions of the user's (inlined), ranges, printing."""
+"""Calls: what is called, functions of the tables, methods of arrays, printing."""
 
 from __future__ import annotations
 
@@ -7,16 +7,25 @@ import inspect
 from types import FunctionType
 from typing import Any
 
-from fusewright.base.errors import KernelError, UnsupportedError
-from fusewright.frontends.kernels import elements, parts, records, spaces, types, vectors
-from fusewright.frontends.kernels.context import Frame, Translation
+from fusewright.frontends.kernels import (
+    comprehensions,
+    elements,
+    functions,
+    parts,
+    records,
+    spaces,
+    types,
+    vectors,
+)
+from fusewright.frontends.kernels.context import Translation
 from fusewright.frontends.kernels.functions import row_of
-from fusewright.frontends.kernels.joins import SlotTree
-from fusewright.frontends.kernels.liveness import NONE, Liveness, leaves
-from fusewright.frontends.kernels.operators import operands
+from fusewright.frontends.kernels.inlining import inline, inline_closure
+from fusewright.frontends.kernels.intrinsics import arguments
+from fusewright.frontends.kernels.operators import apply, operands
 from fusewright.frontends.kernels.values import (
     ArrayRef,
     Bound,
+    Closure,
     Method,
     Number,
     Static,
@@ -25,11 +34,8 @@ from fusewright.frontends.kernels.values import (
     describe,
     described,
 )
-from fusewright.ir.dtypes import BOOL, FLOAT64, INT64
-from fusewright.ir.loops.statements import Block, Print, Shown
-
-DEEPEST = 64
-"""Calls inside calls."""
+from fusewright.ir.dtypes import BOOL, COMPLEX128, FLOAT64, INT64
+from fusewright.ir.loops.statements import Print, Shown
 
 
 def call(t: Translation, node: ast.Call) -> Value:
@@ -39,14 +45,22 @@ def call(t: Translation, node: ast.Call) -> Value:
     ):
         raise t.refuse(node, "a starred argument", help="write the arguments one by one")
     function = t.expression(node.func)
+    if isinstance(function, Static):
+        return _static_call(t, node, function.value)
     if isinstance(function, Method):
-        return _array_method(t, node, function)
+        return _method(t, node, function)
+    if isinstance(function, Closure):
+        return inline_closure(t, node, function)
     if isinstance(function, Bound):
         same_integers(t, node, function.target)
-        return _inline(t, node, function.function, function.instance)
-    if not isinstance(function, Static):
-        raise t.refuse(node, f"{described(function)} cannot be called")
-    target = function.value
+        return inline(t, node, function.function, function.instance)
+    raise t.refuse(node, f"{described(function)} cannot be called")
+
+
+def _static_call(t: Translation, node: ast.Call, target: Any) -> Value:
+    """A call of something known when the kernel is compiled."""
+    if comprehensions.is_one(node, target):
+        return comprehensions.collected(t, node, target)
     space = spaces.row_of(target)
     if space is not None:
         return space(t, node, operands(t, node.args))
@@ -60,11 +74,11 @@ def call(t: Translation, node: ast.Call) -> Value:
     plain = getattr(target, "__wrapped__", target)
     same_integers(t, node, target)
     if isinstance(plain, FunctionType) and not str(plain.__module__).startswith("numpy."):
-        return _inline(t, node, plain, None)
+        return inline(t, node, plain, None)
     constructor = records.constructor(target)
     if constructor is not None:
         record = records.create(t, target)
-        _inline(t, node, constructor, record)
+        inline(t, node, constructor, record)
         record.depth = -1
         return record
     raise t.refuse(
@@ -100,128 +114,18 @@ def _with_keywords(t: Translation, node: ast.Call, target: Any) -> list[Value]:
     return operands(t, ordered)
 
 
-# -- the user's functions -----------------------------------------------------------------------
-
-
-def _inline(
-    t: Translation, node: ast.Call, function: FunctionType, instance: Value | None
-) -> Value:
-    if any(frame.function is function for frame in t.frames):
-        chain = " -> ".join(f.function.__name__ for f in (*t.frames,)) + f" -> {function.__name__}"
-        raise UnsupportedError(
-            f"{function.__name__} calls itself",
-            t.span(node),
-            why=f"functions are inlined, and recursion has no end: {chain}",
-            help="write it as a loop",
-        )
-    if len(t.frames) > DEEPEST:
-        raise t.refuse(node, f"more than {DEEPEST} calls inside one another")
-    given = operands(t, [*node.args, *(keyword.value for keyword in node.keywords)])
-    given = [t.lasting(value) for value in given]
-    values, named_values = given[: len(node.args)], given[len(node.args) :]
-    names = [str(keyword.arg) for keyword in node.keywords]
-    if instance is not None:
-        values.insert(0, instance)
-    env = _parameters(t, node, function, values, dict(zip(names, named_values, strict=True)))
-    place = t.span(node)
-    frame = Frame(
-        t.read(function),
-        function,
-        (*t.frame.instance, *place[1:4]),
-        env,
-        Liveness(),
-        t.label(),
-    )
-    return run_frame(t, frame, function)
-
-
-def run_frame(t: Translation, frame: Frame, function: FunctionType) -> Value:
-    """Translate a function's body where it is called; the value it returns."""
-    span = (function.__code__.co_filename, function.__code__.co_firstlineno, 1, 0)
-    t.frames.append(frame)
-    hidden, t.active = t.active, []
-    result = frame.returned = SlotTree("the result", (*frame.instance, function.__name__, "result"))
-    t.active.append(result)
-    try:
-        with t.block() as body:
-            t.sequence(frame.source.tree.body, NONE, frozenset({frame.label}))
-    finally:
-        t.frames.pop()
-        t.active = hidden
-    if frame.left:
-        t.write(Block(frame.label, tuple(body), span))
-    else:
-        t.out += body
-    if result.form is None:
-        return Static(None)
-    if not leaves(frame.source.tree.body):
-        raise KernelError(
-            f"{function.__name__} may end without returning a value",
-            frame.source.span(frame.source.tree.body[-1]),
-            why="some paths return a value; the one through the last statement returns None",
-            help="end it with a return",
-        )
-    value = result.read(span)
-    return t.fixed(value) if isinstance(value, Number) else value
-
-
-def _parameters(
-    t: Translation,
-    node: ast.Call,
-    function: FunctionType,
-    values: list[Value],
-    named: dict[str, Value],
-) -> dict[str, Any]:
-    """What the parameters are bound to."""
-    span = t.span(node)
-    signature = inspect.signature(function)
-    try:
-        bound = signature.bind(*values, **named)
-    except TypeError as error:
-        raise KernelError(f"{function.__name__}: {error}", span) from None
-    env: dict[str, Any] = {}
-    for name, parameter in signature.parameters.items():
-        if parameter.kind in (parameter.VAR_POSITIONAL, parameter.VAR_KEYWORD):
-            raise t.refuse(node, f"{function.__name__} takes *{name}")
-        if name in bound.arguments:
-            env[name] = bound.arguments[name]
-        else:
-            env[name] = default(t, function, name, parameter.default, span)
-    return env
-
-
-def default(t: Translation, function: FunctionType, name: str, found: Any, span: Any) -> Value:
-    """A parameter's default: a constant."""
-    from_constant = inputs_constant(found, span)
-    if from_constant is None:
-        raise KernelError(
-            f"the default of `{name}` in {function.__name__} is no number", span, help="pass it"
-        )
-    return from_constant
-
-
-def inputs_constant(found: Any, span: Any) -> Value | None:
-    """A constant as a value."""
-    from_inputs = types_constant(found, span)
-    return from_inputs if from_inputs is not None else (Static(found) if found is None else None)
-
-
-def types_constant(found: Any, span: Any) -> Value | None:
-    """A number or a tuple of them."""
-    if isinstance(found, bool | int | float):
-        return types.literal(found, span)
-    if isinstance(found, tuple):
-        items = [types_constant(item, span) for item in found]
-        return TupleValue(tuple(item for item in items if item is not None))
-    return None
-
-
 # -- the rest -----------------------------------------------------------------------------------
 
 
-def _array_method(t: Translation, node: ast.Call, method: Method) -> Value:
+def _method(t: Translation, node: ast.Call, method: Method) -> Value:
     values = operands(t, node.args)
     span = t.span(node)
+    if isinstance(method.array, Number):
+        if method.name == "conjugate":
+            return functions.conjugate(t, node, [method.array, *values])
+        arguments(t, node, values, 0, 0)
+        count = apply(t, "bitwise_count", (method.array,), span)
+        return Number(_python(count), "python", span)
     if method.name == "copy" and method.array.local and not values:
         return vectors.copy(t, method.array, span)
     if method.name == "fill" and len(values) == 1:
@@ -236,6 +140,7 @@ def _array_method(t: Translation, node: ast.Call, method: Method) -> Value:
 def _python(number: Number) -> Any:
     dtype = number.dtype
     wide = FLOAT64 if dtype.is_float else BOOL if dtype is BOOL else INT64
+    wide = COMPLEX128 if dtype.is_complex else wide
     return types.converted(number, wide, number.span)
 
 
@@ -284,4 +189,6 @@ def _shown(
     ):
         raise t.refuse(node, f"printing a whole {describe(found)}", help="print its elements")
     number = t.fixed(elements.as_number(t, found, t.span(node)))
+    if number.dtype.is_complex:
+        raise t.refuse(node, "printing a complex number", help="print its .real and .imag")
     return Shown(number.expr, number.origin == "python", conversion, spec)

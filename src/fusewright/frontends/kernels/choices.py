@@ -179,6 +179,22 @@ def conditional(t: Translation, node: ast.IfExp) -> Value:
     )
 
 
+def named(t: Translation, node: ast.NamedExpr) -> Value:
+    """`(name := value)`."""
+    if t.frame.is_comprehension:
+        raise t.refuse(node, "`:=` inside a comprehension", help="write the loop")
+    if t.conditional:
+        raise t.refuse(
+            node,
+            f"`{node.target.id} :=` where it is not always computed",
+            why="after `and` or `or`, or in a branch of `x if c else y`, it may have no value",
+            help=f"write `{node.target.id} = ...` in an `if`",
+        )
+    value = t.lasting(t.expression(node.value))
+    t.bind(node.target.id, value, t.span(node))
+    return value
+
+
 def choose(
     t: Translation,
     condition: Number,
@@ -193,10 +209,12 @@ def choose(
     if condition.expr.name == "const":
         return yes() if condition.expr.attr else no()
     span = t.span(node)
+    t.conditional += 1
     with t.block() as first:
         a = yes()
     with t.block() as second:
         b = no()
+    t.conditional -= 1
     if isinstance(a, Number) and isinstance(b, Number) and not first and not second:
         wide = types.held(a).takes(b)
         if wide is None:

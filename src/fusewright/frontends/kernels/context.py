@@ -19,7 +19,7 @@ from fusewright.frontends.kernels import source as sources
 from fusewright.frontends.kernels import types
 from fusewright.frontends.kernels.inputs import Inputs
 from fusewright.frontends.kernels.joins import SlotTree
-from fusewright.frontends.kernels.liveness import Liveness
+from fusewright.frontends.kernels.liveness import NONE, Liveness, Names
 from fusewright.frontends.kernels.source import Source
 from fusewright.frontends.kernels.types import Held
 from fusewright.frontends.kernels.values import Number, Space, TupleValue, Value
@@ -70,11 +70,13 @@ class Settings:
     dialect: Dialect | None = None
 
 
-@dataclass(slots=True)
+@dataclass(slots=True, eq=False)
 class Frame:
     """One function being translated: the kernel itself or one it calls.
 
     `instance` tells apart the places it is called from; `results` is where `return` puts values.
+    A function that stands inside another one has names of its own, and reads those of `outer`;
+    `function` is then that one's.
     """
 
     source: Source
@@ -86,6 +88,22 @@ class Frame:
     left: bool = False
     returned: Any = None
     loops: list[LoopFrame] = field(default_factory=list)
+    outer: Frame | None = None
+    names: Names = NONE
+    is_comprehension: bool = False
+
+    def binding(self, name: str) -> Binding | None:
+        """What a name stands for in the function, or in the one it stands in."""
+        if name in self.env or self.outer is None or name in self.names:
+            return self.env.get(name)
+        return self.outer.binding(name)
+
+    def is_local(self, name: str) -> bool:
+        """Whether the function, or one it stands in, binds the name."""
+        if self.outer is not None:
+            return name in self.names or self.outer.is_local(name)
+        code = self.function.__code__
+        return name in code.co_varnames or name in code.co_cellvars
 
 
 @dataclass(slots=True)
@@ -130,6 +148,7 @@ class Translation:
         self.labels = 0
         self.indices = 0
         self.depth = 0
+        self.conditional = 0
         self._expressions = expressions
         self._statements = statements
         self._sequence = sequence
@@ -292,7 +311,7 @@ class Translation:
 
     def look_up(self, node: ast.Name) -> Value:
         """What a name stands for here."""
-        binding = self.frame.env.get(node.id)
+        binding = self.frame.binding(node.id)
         if isinstance(binding, Maybe) or (isinstance(binding, SlotTree) and not binding.assigned):
             raise UnassignedError(
                 f"`{node.id}` may have no value here",
@@ -301,7 +320,7 @@ class Translation:
                 help=f"give `{node.id}` a value before the branch or loop that assigns it",
             )
         if binding is None:
-            if node.id in self.local_names():
+            if self.frame.is_local(node.id):
                 raise UnassignedError(
                     f"`{node.id}` is read before it is assigned",
                     self.span(node),
@@ -314,11 +333,6 @@ class Translation:
         if isinstance(binding, Number):
             return Number(binding.expr, binding.origin, self.span(node))
         return binding
-
-    def local_names(self) -> frozenset[str]:
-        return frozenset(self.frame.function.__code__.co_varnames) | frozenset(
-            self.frame.function.__code__.co_cellvars
-        )
 
     def bind(self, name: str, value: Value, span: Span) -> None:
         """Assign to a name."""

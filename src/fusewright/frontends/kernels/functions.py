@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import ast
 import builtins
+import cmath
 import math
 from collections.abc import Callable
 from typing import Any
@@ -15,7 +16,7 @@ import numpy as np
 
 from fusewright.base.errors import KernelError
 from fusewright.base.source import Span
-from fusewright.frontends.kernels import elements, types, vectors
+from fusewright.frontends.kernels import complexes, elements, types, vectors
 from fusewright.frontends.kernels.choices import choose
 from fusewright.frontends.kernels.context import Translation
 from fusewright.frontends.kernels.elements import as_number
@@ -29,7 +30,7 @@ from fusewright.frontends.kernels.values import (
     describe,
 )
 from fusewright.ir import dtypes, ops
-from fusewright.ir.dtypes import BOOL, FLOAT64, INT64, DType
+from fusewright.ir.dtypes import BOOL, COMPLEX128, FLOAT64, INT64, DType
 from fusewright.ir.expr import cast, const, op, typed_op
 
 MATH: dict[Callable[..., Any], str] = {
@@ -42,6 +43,7 @@ MATH: dict[Callable[..., Any], str] = {
         "atanh": "arctanh", "hypot": "hypot", "fabs": "fabs", "copysign": "copysign",
         "fmod": "fmod", "pow": "power", "isnan": "isnan", "isinf": "isinf",
         "isfinite": "isfinite", "erf": "erf", "erfc": "erfc", "nextafter": "nextafter",
+        "gamma": "gamma", "lgamma": "lgamma",
     }.items()
     if hasattr(math, name)
 }  # fmt: skip
@@ -89,6 +91,15 @@ def ufunc(t: Translation, name: str, values: Values, span: Span) -> Value:
 
 
 def _ufunc(t: Translation, name: str, numbers: list[Number], span: Span) -> Number:
+    if name in ("multiply", "divide", "square", "power") and any(
+        number.dtype.is_complex for number in numbers
+    ):
+        raise KernelError(
+            f"np.{name} of complex numbers",
+            span,
+            why="NumPy's arrays round it in another way than its scalars do",
+            help="write it with an operator",
+        )
     if all(number.origin == "python" for number in numbers):
         numbers = [Number(number.expr, "numpy", number.span) for number in numbers]
     return apply(t, name, numbers, span)
@@ -162,7 +173,7 @@ def _numpy_type(t: Translation, node: ast.Call, values: Values, kind: type) -> N
     span = t.span(node)
     arguments(t, node, values, 1, 1)
     row = dtypes.from_numpy(kind)
-    if row is None or row.is_complex:
+    if row is None:
         raise KernelError(f"a number of type {kind.__name__} in a kernel", span)
     x = as_number(t, values[0], span)
     if row is BOOL:
@@ -181,6 +192,55 @@ def _absolute(t: Translation, node: ast.Call, values: Values) -> Value:
     if x.dtype is BOOL and x.origin != "numpy":
         return Number(types.converted(x, INT64, span), "python", span)
     return Number(apply(t, "absolute", (x,), span).expr, x.origin, span)
+
+
+def _complex(t: Translation, node: ast.Call, values: Values) -> Number:
+    """`complex(x, y)`."""
+    arguments(t, node, values, 1, 2)
+    span = t.span(node)
+    numbers = [as_number(t, value, span) for value in values]
+    if len(numbers) == 1:
+        return Number(types.converted(numbers[0], COMPLEX128, span), "python", span)
+    x, y = (types.converted(number, FLOAT64, span) for number in numbers)
+    return Number(complexes.joined(x, y, COMPLEX128), "python", span)
+
+
+def conjugate(t: Translation, node: ast.Call, values: Values) -> Number:
+    """`z.conjugate()`; a real number is its own."""
+    arguments(t, node, values, 1, 1)
+    span = t.span(node)
+    return complexes.conjugate(as_number(t, values[0], span), span)
+
+
+def _numpy_conjugate(t: Translation, node: ast.Call, values: Values) -> Number:
+    found = conjugate(t, node, values)
+    return Number(found.expr, "numpy", found.span)
+
+
+def _part_of(name: str) -> Row:
+    def row(t: Translation, node: ast.Call, values: Values) -> Number:
+        arguments(t, node, values, 1, 1)
+        span = t.span(node)
+        found = complexes.part(as_number(t, values[0], span), name, span)
+        return Number(found.expr, "numpy", span)
+
+    return row
+
+
+def _exponential(t: Translation, node: ast.Call, values: Values) -> Number:
+    """`cmath.exp`."""
+    arguments(t, node, values, 1, 1)
+    span = t.span(node)
+    z = types.converted(as_number(t, values[0], span), COMPLEX128, span)
+    return Number(typed_op("exp", COMPLEX128, z), "python", span)
+
+
+def _phase(t: Translation, node: ast.Call, values: Values) -> Number:
+    """`cmath.phase`."""
+    arguments(t, node, values, 1, 1)
+    span = t.span(node)
+    x, y = complexes.parts(types.converted(as_number(t, values[0], span), COMPLEX128, span))
+    return Number(typed_op("arctan2", FLOAT64, y, x), "python", span)
 
 
 def _extreme(name: str, function: Callable[..., Any]) -> Row:
@@ -288,6 +348,12 @@ _ROWS: dict[Any, Row] = {
     int: _python_type(INT64, int),
     float: _python_type(FLOAT64, float),
     bool: _python_type(BOOL, bool),
+    complex: _complex,
+    cmath.exp: _exponential,
+    cmath.phase: _phase,
+    np.conjugate: _numpy_conjugate,
+    np.real: _part_of("real"),
+    np.imag: _part_of("imag"),
     abs: _absolute,
     min: _extreme("less", min),
     max: _extreme("greater", max),

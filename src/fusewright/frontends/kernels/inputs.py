@@ -16,7 +16,7 @@ import numpy as np
 
 from fusewright.base.errors import KernelError, UnsupportedError
 from fusewright.base.source import Span
-from fusewright.frontends.kernels import types
+from fusewright.frontends.kernels import complexes, types
 from fusewright.frontends.kernels.values import (
     ArrayKind,
     ArrayRef,
@@ -37,7 +37,7 @@ from fusewright.ir.dtypes import INT64, DType
 from fusewright.ir.expr import Expr, const, param
 from fusewright.ir.nest import Buffer, Source
 
-OURS = ("numpy", "math", "fusewright")
+OURS = ("numpy", "math", "cmath", "fusewright")
 """Modules whose contents are taken to stay what they are."""
 
 
@@ -58,7 +58,7 @@ class Capture:
         except (LookupError, AttributeError):
             return False
         return found is self.value or (
-            isinstance(found, int | float | tuple)
+            isinstance(found, int | float | complex | tuple)
             and type(found) is type(self.value)
             and repr(found) == repr(self.value)
         )
@@ -128,10 +128,8 @@ class Inputs:
         if isinstance(kind, ArrayKind):
             return self._array(path, kind, span)
         if isinstance(kind, NumberKind):
-            self.scalar_paths.append(path)
-            source = Source("scalar", len(self.scalar_paths) - 1)
             origin: Any = "python" if kind.python else "numpy"
-            return Number(self._param(source, kind.dtype), origin, span)
+            return Number(self._number(path, kind.dtype), origin, span)
         if isinstance(kind, TupleKind):
             items = (self.argument((*path, n), item, span) for n, item in enumerate(kind.items))
             return TupleValue(tuple(items))
@@ -139,15 +137,18 @@ class Inputs:
             return Struct(path, kind.type)
         return constant(kind.value, span) or Static(kind.value)
 
+    def _number(self, path: Path, dtype: DType) -> Expr:
+        """A scalar argument; of a complex one its parts are parameters."""
+        if dtype.is_complex:
+            real, imaginary = (
+                self._number((*path, part), dtypes.component(dtype)) for part in ("real", "imag")
+            )
+            return complexes.joined(real, imaginary, dtype)
+        self.scalar_paths.append(path)
+        return self._param(Source("scalar", len(self.scalar_paths) - 1), dtype)
+
     def _array(self, path: Path, kind: ArrayKind, span: Span) -> ArrayRef:
         name = str(path[-1]).removeprefix("@")
-        if kind.dtype.is_complex:
-            raise UnsupportedError(
-                f"`{name}` is an array of {kind.dtype}",
-                span,
-                why="kernels compute with real numbers so far",
-                help="pass its .real and .imag",
-            )
         number = self.next_buffer()
         extents = tuple(
             self._param(Source("extent", number, dim), INT64) for dim in range(kind.rank)
@@ -237,7 +238,7 @@ class Inputs:
 
 def constant(found: Any, span: Span) -> Value | None:
     """A number, or tuple of constants, as a value; None for anything else."""
-    if isinstance(found, bool | int | float) and not isinstance(found, np.generic):
+    if isinstance(found, bool | int | float | complex) and not isinstance(found, np.generic):
         return types.literal(found, span)
     if isinstance(found, np.generic):
         row = dtypes.from_numpy(found.dtype)

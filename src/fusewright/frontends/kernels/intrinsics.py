@@ -115,6 +115,8 @@ def _atomic(combine: str) -> Row:
             raise KernelError("an atomic update needs an index for each dim", span)
         if combine.startswith("bitwise") and ref.dtype.is_float:
             raise KernelError(f"{combine} of {ref.dtype}", span, why="it is for integers")
+        if ref.dtype.is_complex and combine not in ("add", "subtract"):
+            raise KernelError(f"{combine} of {ref.dtype}", span, why="it is for real numbers")
         number = as_number(t, value, span)
         amount = Number(types.converted(number, ref.dtype, span), "numpy", number.span)
         amount = t.fixed(amount)

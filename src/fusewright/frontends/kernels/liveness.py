@@ -32,7 +32,7 @@ def targets(node: ast.AST) -> Names:
     )
 
 
-def assigned(body: Iterable[ast.stmt]) -> list[str]:
+def assigned(body: Iterable[ast.AST]) -> list[str]:
     """Every name that some statement binds, in order."""
     found: dict[str, None] = {}
     for statement in body:
@@ -40,6 +40,16 @@ def assigned(body: Iterable[ast.stmt]) -> list[str]:
             if isinstance(node, ast.Name) and isinstance(node.ctx, ast.Store):
                 found.setdefault(node.id)
     return list(found)
+
+
+NESTED = (ast.FunctionDef, ast.Lambda)
+"""What is computed later than where it stands."""
+
+
+def nested_reads(body: Iterable[ast.stmt]) -> Names:
+    """The names that functions inside these statements read, whenever they are called."""
+    found = (n for statement in body for n in ast.walk(statement) if isinstance(n, NESTED))
+    return frozenset[str]().union(*map(reads, found))
 
 
 def leaves(body: Sequence[ast.stmt]) -> bool:
@@ -53,9 +63,12 @@ def leaves(body: Sequence[ast.stmt]) -> bool:
 
 
 class Liveness:
-    """The analysis of one function, with what it found out."""
+    """The analysis of one function, with what it found out.  Names that functions inside it read
+    are `always` live: nobody sees where those are called.
+    """
 
-    def __init__(self) -> None:
+    def __init__(self, always: Names = NONE) -> None:
+        self.always = always
         self._known: dict[tuple[int, Names, Names, Names], Names] = {}
         self._loops: dict[tuple[int, Names, Names, Names], Names] = {}
         self._kept: list[ast.stmt] = []
@@ -79,11 +92,11 @@ class Liveness:
         found = self._loops.get(key)
         if found is None:
             test = reads(loop.test) if isinstance(loop, ast.While) else NONE
-            found = self.before(loop.orelse, after, on_continue, on_break) | test
+            found = self.before(loop.orelse, after, on_continue, on_break) | test | self.always
             while True:
                 body = self.before(loop.body, found, found, after)
                 if isinstance(loop, ast.For):
-                    body -= targets(loop.target)
+                    body = (body - targets(loop.target)) | self.always
                 if body <= found:
                     break
                 found |= body
@@ -97,7 +110,8 @@ class Liveness:
         key = (id(node), after, on_continue, on_break)
         found = self._known.get(key)
         if found is None:
-            found = self._known[key] = self._compute(node, after, on_continue, on_break)
+            live = self._compute(node, after, on_continue, on_break)
+            found = self._known[key] = live | self.always
             self._kept.append(node)  # its identity is a key
         return found
 

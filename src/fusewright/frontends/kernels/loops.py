@@ -76,15 +76,22 @@ def _finish(
     loop: LoopFrame,
     node: ast.For | ast.While,
     after: Names,
+    endless: bool = False,
 ) -> None:
-    """What follows the last iteration, unless a `break` goes past it: the loop's `else`."""
+    """What follows the last iteration, unless a `break` goes past it: the loop's `else`.  Only a
+    `break` ends an `endless` loop.
+    """
     with t.block() as rest:
         t.sequence(node.orelse, after, frozenset())
     if not loop.breaks:
         t.out += [*written, *rest]
         return
     t.write(Block(loop.break_label, (*written, *rest), t.span(node)))
-    ends = loop.sure if leaves(node.orelse) else [*loop.sure, [x.assigned for x in t.active]]
+    ends = (
+        loop.sure
+        if endless or leaves(node.orelse)
+        else [*loop.sure, [x.assigned for x in t.active]]
+    )
     _restore(t, [all(end[place] for end in ends) for place in range(len(t.active))])
 
 
@@ -103,7 +110,7 @@ def _nest(
     for dim in dims:
         t.ranges[dim.index] = (dim.low, dim.high)
     with t.block() as start:
-        _bind_target(t, node.target, _bound(t, space, values, node, walked))
+        bind_target(t, node.target, _bound(t, space, values, node, walked))
         shown = _shown_names(node.target, values) if walked is None else [(POSITION, values[0])]
         t.loop_names = [*outer_names, *shown]
         body = _body(t, node, loop)
@@ -162,7 +169,8 @@ def _elements(target: ast.expr) -> Sequence[ast.expr]:
     return target.elts if isinstance(target, ast.Tuple | ast.List) else [target]
 
 
-def _bind_target(t: Translation, target: ast.expr, value: Value) -> None:
+def bind_target(t: Translation, target: ast.expr, value: Value) -> None:
+    """Give a loop's target, a name or a tuple of them, an item."""
     span = t.span(target)
     if isinstance(target, ast.Name):
         t.bind(target.id, value, span)
@@ -171,7 +179,7 @@ def _bind_target(t: Translation, target: ast.expr, value: Value) -> None:
     if not isinstance(target, ast.Tuple | ast.List) or len(items) != len(target.elts):
         raise t.refuse(target, f"{len(items) or 1} loop indices do not fit these names")
     for inner, item in zip(target.elts, items, strict=True):
-        _bind_target(t, inner, item)
+        bind_target(t, inner, item)
 
 
 def _unrolled(t: Translation, node: ast.For, items: Sequence[Value], after: Names) -> None:
@@ -187,7 +195,7 @@ def _unrolled(t: Translation, node: ast.For, items: Sequence[Value], after: Name
             before = [tree.assigned for tree in t.active]
             loop = _enter(t, node, after)
             loop.break_label, loop.sure = whole.break_label, whole.sure
-            _bind_target(t, node.target, item)
+            bind_target(t, node.target, item)
             t.out += _body(t, node, loop)
             whole.breaks = whole.breaks or loop.breaks
             if loop.continues:
@@ -207,16 +215,19 @@ def _restore(t: Translation, sure: Sequence[bool]) -> None:
 def while_(t: Translation, node: ast.While, after: Names, tail: Tail) -> None:
     """`while condition:`"""
     span = t.span(node)
-    carried = _carried(t, node, assigned([*node.body, *node.orelse]), after)
+    names = assigned([node.test, *node.body, *node.orelse])
+    carried = _carried(t, node, names, after)
     slots = open_slots(t, carried, node)
     sure, env = [tree.assigned for tree in t.active], dict(t.frame.env)
     loop = _enter(t, node, after)
     with t.block() as head:
         condition = test(t, node.test)
+    sure = [tree.assigned for tree in t.active]  # the condition is computed once at least
     t.frame.env = dict(env)
     body = _body(t, node, loop)
     t.frame.env = env
     _restore(t, sure)
     t.frame.loops.pop()
-    _finish(t, [While(tuple(head), condition.expr, body, span)], loop, node, after)
+    endless = condition.expr.name == "const" and bool(condition.expr.attr)
+    _finish(t, [While(tuple(head), condition.expr, body, span)], loop, node, after, endless)
     close_slots(t, slots, span)

@@ -10,7 +10,7 @@ from typing import Any
 
 from fusewright.base.errors import KernelError
 from fusewright.base.source import Span
-from fusewright.frontends.kernels import elements, types, vectors
+from fusewright.frontends.kernels import complexes, elements, types, vectors
 from fusewright.frontends.kernels.context import Translation
 from fusewright.frontends.kernels.values import (
     ArrayRef,
@@ -46,11 +46,43 @@ MOST_BITS = 4096
 def apply(t: Translation, name: str, operands: Sequence[Number], span: Span) -> Number:
     """An operation of `ir.ops` on numbers, by the types' rule."""
     rule = t.rule(name, tuple(operands), span)
+    if any(dtype.is_complex for dtype in rule.loop):
+        return _complex(name, rule, operands, span)
     args = [types.converted(o, d, o.span) for o, d in zip(operands, rule.loop, strict=True)]
     if name in COMPARISONS and args[0].dtype is not args[1].dtype:
         return Number(_compare_signs(name, args), rule.origin, span)
     if name in _LINEAR and rule.result is INT64:
         return Number(_LINEAR[name](*args), rule.origin, span)
+    return Number(typed_op(name, rule.result, *args), rule.origin, span)
+
+
+def _complex(name: str, rule: types.Rule, operands: Sequence[Number], span: Span) -> Number:
+    """An operation on complex numbers."""
+    if name not in complexes.OPERATIONS:
+        raise KernelError(
+            f"{name} of complex numbers",
+            span,
+            why="kernels do + - * /, == and !=, abs, parts, conjugates and exp of them",
+            help="compute with .real and .imag",
+        )
+    args = [types.converted(o, d, o.span) for o, d in zip(operands, rule.loop, strict=True)]
+    if name == "multiply":
+        return Number(complexes.product(*args), rule.origin, span)
+    if name == "divide":
+        return Number(complexes.quotient(rule.origin, span)(*args), rule.origin, span)
+    return Number(typed_op(name, rule.result, *args), rule.origin, span)
+
+
+def _elements(t: Translation, name: str, a: Number, b: Number, span: Span) -> Number:
+    """What an operator makes of two elements of whole local arrays: products of complex numbers
+    are those of NumPy's arrays.
+    """
+    if not (a.dtype.is_complex or b.dtype.is_complex) or name not in ("multiply", "power"):
+        return combine_numbers(t, name, a, b, span)
+    if name == "power":
+        raise KernelError("power of whole arrays of complex numbers", span, help="write products")
+    rule = t.rule(name, (a, b), span)
+    args = [types.converted(o, d, o.span) for o, d in zip((a, b), rule.loop, strict=True)]
     return Number(typed_op(name, rule.result, *args), rule.origin, span)
 
 
@@ -89,7 +121,7 @@ def combine(t: Translation, sign: ast.operator, left: Value, right: Value, span:
     if isinstance(left, TupleValue) and type(left) is type(right) and name == "add":
         return replace(left, items=left.items + right.items)
     if vectors.is_vector(left) or vectors.is_vector(right):
-        return vectors.binary(t, name, left, right, span, combine_numbers)
+        return vectors.binary(t, name, left, right, span, _elements)
     for value in (left, right):
         if isinstance(value, ArrayRef) and value.shape:
             raise KernelError(
@@ -116,8 +148,6 @@ def folded(function: Callable[..., Any], a: Any, b: Any, span: Span) -> Number:
         value = function(a, b)
     except (ArithmeticError, ValueError, TypeError) as error:
         raise KernelError(str(error), span, why=f"{type(error).__name__} in Python") from None
-    if isinstance(value, complex):
-        raise KernelError("the result is complex", span, why="kernels compute with real numbers")
     return types.literal(value, span)
 
 
@@ -156,6 +186,10 @@ def _c_division(t: Translation, name: str, a: Number, b: Number, span: Span) -> 
 def power(t: Translation, a: Number, b: Number, span: Span) -> Number:
     """`a ** b`; a literal exponent of an integer is multiplied out."""
     exponent = b.literal
+    if a.dtype.is_complex or b.dtype.is_complex:
+        wide = t.rule("power", (a, b), span).loop[0]
+        base = types.converted(a, wide, span)
+        return Number(complexes.power(base, exponent, a.origin, span), a.origin, span)
     integers = a.dtype.is_integer or a.dtype is BOOL
     if integers and isinstance(exponent, int):
         if exponent >= 0:

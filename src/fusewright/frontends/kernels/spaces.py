@@ -113,16 +113,28 @@ def _static(t: Translation, node: ast.Call, values: Values) -> Value:
         return Unrolled(value.items)
     if isinstance(value, Static) or (isinstance(value, Number) and value.expr.name == "const"):
         return value
-    if isinstance(value, Space):
-        bounds = [[n.literal for n in dim] for dim in value.dims]
-        if all(bound is not None for dim in bounds for bound in dim):
-            return Unrolled(tuple(_positions(t, node, value, bounds)))
+    known = known_items(t, node, value)
+    if known is not None:
+        return Unrolled(known)
     raise KernelError(
         f"fw.static of {described(value)} that is not known when the kernel is compiled",
         t.span(node),
         why="the extents and elements of arrays are not part of the key",
         help="use a literal, a closed-over number, or an argument by itself: fw.static(n)",
     )
+
+
+def known_items(t: Translation, node: ast.AST, value: Value) -> tuple[Value, ...] | None:
+    """The items of something whose length is known when the kernel is compiled."""
+    if isinstance(value, TupleValue | Unrolled):
+        return value.items
+    if isinstance(value, Space):
+        bounds = [[n.literal for n in dim] for dim in value.dims]
+        if all(bound is not None for dim in bounds for bound in dim):
+            return tuple(_positions(t, node, value, bounds))
+    if isinstance(value, ArrayRef) and value.local:
+        return elements.items_of(t, value, node)
+    return None
 
 
 def _positions(t: Translation, node: ast.AST, space: Space, bounds: list[list[Any]]) -> list[Value]:

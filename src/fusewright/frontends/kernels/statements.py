@@ -5,7 +5,7 @@ from __future__ import annotations
 import ast
 from collections.abc import Sequence
 
-from fusewright.base.errors import KernelError
+from fusewright.base.errors import AssertedError, KernelError
 from fusewright.base.source import Span
 from fusewright.frontends.kernels import access, elements, parts, records, vectors
 from fusewright.frontends.kernels.choices import test
@@ -72,7 +72,8 @@ def branch(
     if condition.expr.name == "const":
         sequence(t, body if condition.expr.attr else orelse, after, tail)
         return
-    names = [n for n in assigned([*body, *orelse]) if n in after or is_open(t, n)]
+    kept = after | t.frame.liveness.always
+    names = [n for n in assigned([*body, *orelse]) if n in kept or is_open(t, n)]
     slots = open_slots(t, names, node)
     env, sure = t.frame.env, [tree.assigned for tree in t.active]
     written, ends = [], []
@@ -321,6 +322,25 @@ def expression_statement(t: Translation, node: ast.Expr, after: Names, tail: Tai
 
 def pass_(t: Translation, node: ast.Pass, after: Names, tail: Tail) -> None:
     """`pass`."""
+
+
+def assert_(t: Translation, node: ast.Assert, after: Names, tail: Tail) -> None:
+    """`assert`: looked at under `check=True`, and where it is decided while translating; dropped
+    otherwise, as `python -O` does.
+    """
+    with t.block() as written:
+        condition = test(t, node.test)
+    text = ast.unparse(node.test)
+    if isinstance(node.msg, ast.Constant) and isinstance(node.msg.value, str):
+        text = node.msg.value
+    if condition.expr.name == "const":
+        if not condition.expr.attr:
+            raise AssertedError(f"the assertion fails: {text}", t.span(node))
+        return
+    if t.settings.check:
+        t.out += written
+        message = "the assertion fails: " + text.replace("{", "{{").replace("}", "}}")
+        t.check(condition.expr, "assertion", message, (), t.span(node))
 
 
 def return_(t: Translation, node: ast.Return, after: Names, tail: Tail) -> None:

@@ -9,11 +9,20 @@ from types import FunctionType
 from typing import Any
 
 from fusewright.base.errors import InternalError, KernelError
-from fusewright.frontends.kernels import access, calls, choices, loops, operators, statements
+from fusewright.frontends.kernels import (
+    access,
+    calls,
+    choices,
+    comprehensions,
+    loops,
+    operators,
+    statements,
+)
 from fusewright.frontends.kernels.context import Frame, Settings, Translation
+from fusewright.frontends.kernels.inlining import run_frame
 from fusewright.frontends.kernels.inputs import Capture, Inputs
 from fusewright.frontends.kernels.joins import Restart
-from fusewright.frontends.kernels.liveness import Liveness
+from fusewright.frontends.kernels.liveness import Liveness, nested_reads
 from fusewright.frontends.kernels.source import Source
 from fusewright.frontends.kernels.types import Held
 from fusewright.frontends.kernels.values import (
@@ -55,6 +64,9 @@ EXPRESSIONS: dict[type, Callable[[Translation, Any], Any]] = {
     ast.BoolOp: choices.boolean,
     ast.IfExp: choices.conditional,
     ast.Call: calls.call,
+    ast.Lambda: comprehensions.lambda_,
+    ast.ListComp: comprehensions.list_of,
+    ast.NamedExpr: choices.named,
 }
 STATEMENTS: dict[type, Callable[..., None]] = {
     ast.Assign: statements.assign,
@@ -68,6 +80,8 @@ STATEMENTS: dict[type, Callable[..., None]] = {
     ast.Continue: statements.continue_,
     ast.Return: statements.return_,
     ast.Pass: statements.pass_,
+    ast.Assert: statements.assert_,
+    ast.FunctionDef: comprehensions.function,
 }
 MOST_RESTARTS = 1000
 """Each one settles the type of a variable; types only widen."""
@@ -111,11 +125,12 @@ def _once(
     guesses: dict[Any, Held],
 ) -> Translated:
     t = Translation(inputs, settings, guesses, EXPRESSIONS, STATEMENTS, statements.sequence)
-    frame = Frame(source, function, (), {}, Liveness(), t.label())
+    liveness = Liveness(nested_reads(source.tree.body))
+    frame = Frame(source, function, (), {}, liveness, t.label())
     span = source.span(source.tree)
     for name, kind in inputs.kinds.items():
         frame.env[name] = inputs.argument((name,), kind, span)
-    value = calls.run_frame(t, frame, function)
+    value = run_frame(t, frame)
     results: dict[int, Buffer] = {}
     result = _results(t, value, results, source)
     body = _without_unused(tuple(t.out))

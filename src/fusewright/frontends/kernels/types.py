@@ -16,11 +16,11 @@ from fusewright.base.errors import KernelError
 from fusewright.base.source import Span
 from fusewright.frontends.kernels.values import Number, Origin, describe, described
 from fusewright.ir import dtypes, ops
-from fusewright.ir.dtypes import BOOL, FLOAT64, INT64, UINT64, DType
+from fusewright.ir.dtypes import BOOL, COMPLEX128, FLOAT64, INT64, UINT64, DType
 from fusewright.ir.expr import COMPARISONS, Expr, cast, const
 
 Kind = DType | type
-_WEAK: dict[DType, type] = {INT64: int, FLOAT64: float}
+_WEAK: dict[DType, type] = {INT64: int, FLOAT64: float, COMPLEX128: complex}
 _BITWISE = frozenset({"bitwise_and", "bitwise_or", "bitwise_xor"})
 INT_RANGE = range(-(2**63), 2**63)
 RANGES = {
@@ -79,7 +79,8 @@ def rule_of(name: str, operands: tuple[Number, ...], span: Span) -> Rule:
 
 
 def _plain(dtype: DType) -> str:
-    return {INT64: "int", FLOAT64: "float", BOOL: "bool"}.get(dtype, dtype.name)
+    plain = {INT64: "int", FLOAT64: "float", BOOL: "bool", COMPLEX128: "complex"}
+    return plain.get(dtype, dtype.name)
 
 
 def _combinations(choices: list[list[Kind]]) -> list[tuple[Kind, ...]]:
@@ -92,6 +93,8 @@ def _combinations(choices: list[list[Kind]]) -> list[tuple[Kind, ...]]:
 def _rule(name: str, kinds: tuple[Kind, ...]) -> Rule | None:
     if len(kinds) > 1 and all(isinstance(kind, type) for kind in kinds):
         return _python_rule(name, kinds)
+    if kinds == (complex, FLOAT64):  # NumPy's float64 is a float to Python's complex numbers
+        return _python_complex_rule(name)
     if name in COMPARISONS and _is_value_comparison(kinds):
         other = next(kind for kind in kinds if isinstance(kind, DType))
         wide = other if other is UINT64 else INT64
@@ -119,6 +122,8 @@ def _is_value_comparison(kinds: tuple[Kind, ...]) -> bool:
 
 
 def _python_rule(name: str, kinds: tuple[Kind, ...]) -> Rule | None:
+    if complex in kinds:
+        return _python_complex_rule(name)
     real = float in kinds
     if name in COMPARISONS:
         wide = FLOAT64 if real else INT64
@@ -133,8 +138,16 @@ def _python_rule(name: str, kinds: tuple[Kind, ...]) -> Rule | None:
     return Rule((wide,) * len(kinds), wide, "python")
 
 
+def _python_complex_rule(name: str) -> Rule | None:
+    if name in ("equal", "not_equal"):
+        return Rule((COMPLEX128,) * 2, BOOL, "python")
+    if name in ("add", "subtract", "multiply", "divide", "power"):
+        return Rule((COMPLEX128,) * 2, COMPLEX128, "python")
+    return None
+
+
 def literal(value: Any, span: Span) -> Number:
-    """A Python bool, int or float as a number; an int must fit 64 bits."""
+    """A Python bool, int, float or complex as a number; an int must fit 64 bits."""
     if isinstance(value, bool):
         return Number(const(value, BOOL), "python", span)
     if isinstance(value, int):
@@ -147,6 +160,8 @@ def literal(value: Any, span: Span) -> Number:
                 help="use a float, or a smaller number",
             )
         return Number(const(value, INT64), "python", span)
+    if isinstance(value, complex):
+        return Number(const(complex(value), COMPLEX128), "python", span)
     return Number(const(float(value), FLOAT64), "python", span)
 
 
@@ -155,6 +170,13 @@ def converted(number: Number, dtype: DType, span: Span) -> Expr:
     expr = number.expr
     if expr.dtype is dtype:
         return expr
+    if expr.dtype.is_complex and not dtype.is_complex:
+        raise KernelError(
+            f"{described(number)} where {_article(_plain(dtype))} is needed",
+            span,
+            why="Python refuses to drop the imaginary part (NumPy warns)",
+            help="take .real, .imag or abs() of it",
+        )
     if expr.name == "const":
         value = expr.attr
         if dtype.is_integer and isinstance(value, int) and int(value) not in RANGES[dtype]:
@@ -168,6 +190,10 @@ def converted(number: Number, dtype: DType, span: Span) -> Expr:
         if not (dtype.is_integer and isinstance(value, float)):
             return const(value, dtype)
     return cast(expr, dtype)
+
+
+def _article(word: str) -> str:
+    return f"an {word}" if word[0] in "aeiou" else f"a {word}"
 
 
 @dataclass(frozen=True, slots=True)
@@ -205,13 +231,24 @@ def join(a: Held, b: Held) -> Held | None:
             return Held(a.dtype, a.origin, literals, a.span)
         for this, other in ((a, b), (b, a)):
             if this.literals:
-                return Held(other.dtype, other.origin, other.literals, other.span)
+                origin = _adopted(this, other)
+                return Held(other.dtype, origin, other.literals, other.span)
         return Held(a.dtype, "either", None, a.span)
     for this, other in ((a, b), (b, a)):
         if this.literals and all(_fits(value, other.dtype) for _, value in this.literals):
             literals = this.literals | other.literals if other.literals else None
-            return Held(other.dtype, other.origin, literals, other.span)
+            return Held(other.dtype, _adopted(this, other), literals, other.span)
     return None
+
+
+def _adopted(literal: Held, other: Held) -> Origin:
+    """Whose number a literal is where it meets another: it makes no difference, but for quotients
+    of complex numbers other than 0.
+    """
+    same = literal.origin == other.origin or not other.dtype.is_complex
+    if same or not any(value for _, value in literal.literals or ()):
+        return other.origin
+    return "either"
 
 
 def _fits(value: Any, dtype: DType) -> bool:
@@ -220,6 +257,8 @@ def _fits(value: Any, dtype: DType) -> bool:
         return False
     if dtype.is_integer:
         return isinstance(value, int) and int(value) in RANGES[dtype]
+    if isinstance(value, complex) or dtype.is_complex:
+        return dtype.is_complex and bool(value != value or dtype.numpy.type(value) == value)
     if isinstance(value, int):
         return abs(value) <= 2**53 and float(dtype.numpy.type(value)) == value
     return bool(value != value or float(dtype.numpy.type(value)) == value)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import ast
 from dataclasses import dataclass
 from types import FunctionType
 from typing import Any, Literal
@@ -129,11 +130,22 @@ class Bound:
     target: Any
 
 
+@dataclass(frozen=True, slots=True, eq=False)
+class Closure:
+    """A function or lambda that the kernel itself makes: it reads the names of the `frame` (of the
+    translation) that it stands in, as they are when it is called.
+    """
+
+    tree: ast.FunctionDef
+    frame: Any
+    defaults: tuple[tuple[str, Value], ...]
+
+
 @dataclass(frozen=True, slots=True)
 class Method:
-    """An attribute of an array that can only be called."""
+    """An attribute of an array, or of a number, that can only be called."""
 
-    array: ArrayRef
+    array: ArrayRef | Number
     name: str
 
 
@@ -166,8 +178,8 @@ class Zipped:
 
 
 Value = (
-    Number | ArrayRef | TupleValue | Static | Struct | Record | Bound | Method | Space | Unrolled
-    | SliceValue | Zipped
+    Number | ArrayRef | TupleValue | Static | Struct | Record | Bound | Closure | Method | Space
+    | Unrolled | SliceValue | Zipped
 )  # fmt: skip
 
 
@@ -218,7 +230,8 @@ def describe(value: Value) -> str:
     """For messages: what a value is."""
     if isinstance(value, Number):
         where = {"python": "Python", "numpy": "NumPy", "either": "Python or NumPy"}[value.origin]
-        plain = {"int64": "int", "float64": "float"}.get(value.dtype.name, value.dtype.name)
+        python = {"int64": "int", "float64": "float", "complex128": "complex"}
+        plain = python.get(value.dtype.name, value.dtype.name)
         return f"{where} {plain if value.origin == 'python' else value.dtype.name}"
     if isinstance(value, ArrayRef):
         return f"array of {value.dtype}, rank {len(value.shape)}"
@@ -231,7 +244,8 @@ def describe(value: Value) -> str:
     if isinstance(value, Struct | Record):
         return f"object of type {value.kind.__name__}"
     names = {
-        Space: "range", Unrolled: "fw.static sequence", SliceValue: "slice", Zipped: "zip"
+        Closure: "function", Space: "range", Unrolled: "fw.static sequence",
+        SliceValue: "slice", Zipped: "zip",
     }  # fmt: skip
     return names.get(type(value), "method")
 

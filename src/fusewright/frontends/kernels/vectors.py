@@ -62,10 +62,6 @@ def filled(
     t: Translation, shape: tuple[int, ...], dtype: DType, span: Span, value: Number | None = None
 ) -> ArrayRef:
     """`fw.local(shape, dtype)`, `np.full(shape, value, dtype)`."""
-    if dtype.is_complex:
-        raise KernelError(
-            f"a local array of {dtype}", span, why="kernels compute with real numbers"
-        )
     ref = make(t, shape, dtype, "local", span)
     content = const(0, dtype)
     if value is not None:

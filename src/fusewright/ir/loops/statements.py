@@ -134,7 +134,7 @@ class Print:
     span: Span = NOWHERE
 
 
-Reason = Literal["bounds", "division", "power"]
+Reason = Literal["bounds", "division", "power", "assertion"]
 
 
 @dataclass(frozen=True, slots=True)

@@ -15,17 +15,18 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
-from functools import reduce
+from functools import partial, reduce
 from typing import TYPE_CHECKING
 
 from fusewright.analysis.verdict import Hull
 from fusewright.ir import linear
 from fusewright.ir.dtypes import INT64
-from fusewright.ir.expr import Expr, const, index, local, typed_op
+from fusewright.ir.expr import Expr, const, index, local, op, typed_op
 from fusewright.ir.linear import at_least, at_most
 from fusewright.ir.loops.statements import Dim, For, Let, Local, Statement
 from fusewright.plan.loops.nests import Item
 from fusewright.plan.loops.rename import copied
+from fusewright.plan.loops.work import iteration
 
 if TYPE_CHECKING:
     from fusewright.plan.loops.fuse import Fuser
@@ -34,6 +35,8 @@ BLOCKS = 64
 """Blocks, at most: some for each thread, so that none waits long for another."""
 STRIPS, FEW = 4, 8
 """Strips of a block, at least, unless there would be fewer blocks than this."""
+WORTH = 500_000
+"""Picoseconds of a block, at least: below, what it costs to begin one shows."""
 
 
 def may_block(members: Sequence[Item]) -> bool:
@@ -67,7 +70,8 @@ def blocked(
     least = at_most(linear.times(cut.size, STRIPS), _ceiling(room, const(FEW, INT64)))
     even = _ceiling(room, const(BLOCKS, INT64))
     variable = fuser.numbers.local(Local("block", INT64))
-    chosen = at_least(at_least(even, least), const(widest, INT64))
+    worth = typed_op("floor_divide", INT64, const(WORTH, INT64), _each(members))
+    chosen = reduce(at_least, (even, least, worth, const(widest, INT64)))
     length = local(variable, INT64)
     fuser.note_variables()
     count = _ceiling(room, length)
@@ -113,6 +117,15 @@ def _in_order(
     fuser.ways.ordered.add(strip)
     name = members[0].loop.dims[0].name
     return For((Dim(strip, const(0, INT64), turns, name),), tuple(inside), members[0].loop.span)
+
+
+def _each(members: Sequence[Item]) -> Expr:
+    """Picoseconds of one iteration of all loops."""
+    costs = (
+        iteration(m.loop, frozenset(m.loop.dims[place].index for place in {m.vector} - {-1}))
+        for m in members
+    )
+    return at_least(reduce(partial(op, "add"), costs), const(1, INT64))
 
 
 def _zones(count: int, hulls: dict[tuple[int, int], Hull]) -> list[tuple[int, int]]:

@@ -1,5 +1,5 @@
-"""Greatest and least floats, in vectors: by any order first, and again in order where that could be
-seen.
+"""Greatest and least floats, in vectors and on threads: by any order first, and again in order
+where that could be seen.
 
     for i: v = where(a[i] > v, a[i], v)     w = v
                                        ->   for i: w = fmax(w, a[i])            any order

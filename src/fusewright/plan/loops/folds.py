@@ -29,9 +29,10 @@ from fusewright.plan.loops.units import reduction
 
 BITS = frozenset({"bitwise_and", "bitwise_or", "bitwise_xor"})
 IN_LANES = BITS | {"add", "multiply", "minimum", "maximum", "imin", "imax"}
-"""Operations that lanes may share; threads need one that is a single step in memory."""
-ON_THREADS = IN_LANES - {"multiply"}
+"""Operations that lanes may share."""
 EXTREMES = frozenset({"fmax", "fmin", "maximum", "minimum"})
+ON_THREADS = (IN_LANES | EXTREMES) - {"multiply"}
+"""Those that threads can join: by a step in memory that no other comes between."""
 ROUNDED = frozenset({"add", "multiply"})
 """Operations whose order the user may give free for floats."""
 Folds = Mapping[int, str]

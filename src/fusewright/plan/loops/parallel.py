@@ -160,10 +160,7 @@ class Ways:
 
     def _fits_threads(self, nest: Nest) -> bool:
         """Whether threads can join what they have folded."""
-        return not any(
-            kind not in ON_THREADS or number in self.around.checked
-            for number, kind in nest.folds.items()
-        )
+        return all(kind in ON_THREADS for kind in nest.folds.values())
 
     def _collected(self, nest: Nest) -> dict[int, str]:
         """The arrays that keep the iterations apart only by updates in any order, all that do."""

@@ -61,6 +61,11 @@ class PairReport:
     form: str = ""
     when: str = ""
 
+    @property
+    def in_strips(self) -> bool:
+        """Whether the loops stay two, strip by strip."""
+        return self.form.startswith("strips")
+
 
 @dataclass(frozen=True, slots=True)
 class LoopPlan:
@@ -88,8 +93,11 @@ class LoopPlan:
 
     @property
     def is_close(self) -> bool:
-        """Whether it is fused and predicted to be little faster for it."""
-        return self.gain < CLOSE and any(pair.fused for pair in self.pairs)
+        """Whether it is fused and predicted to be little faster for it; strips always count as
+        that: what they save lies in a cache or not.
+        """
+        fused = [pair for pair in self.pairs if pair.fused]
+        return bool(fused) and (self.gain < CLOSE or any(pair.in_strips for pair in fused))
 
     @property
     def forms(self) -> tuple[LoopPlan, ...]:

@@ -5,13 +5,17 @@ extents are known.
 from __future__ import annotations
 
 from collections.abc import Iterable
+from dataclasses import dataclass
+from functools import reduce
 
 from fusewright.ir import linear
 from fusewright.ir.dtypes import INT64
 from fusewright.ir.expr import Expr, const, op, postorder
-from fusewright.ir.loops.statements import Dim, For, Statement, While, blocks, expressions
+from fusewright.ir.linear import at_most
+from fusewright.ir.loops.statements import Dim, For, Statement, While, blocks, expressions, walk
+from fusewright.plan.loops.exposed import assigned
 
-IN_VECTORS, ALONE = 60, 400
+IN_VECTORS, ALONE = 30, 400
 """Picoseconds of an operation on one element, in vectors and one by one."""
 UNKNOWN_TRIPS = 8
 """Iterations of a loop whose bounds are only known inside."""
@@ -19,50 +23,68 @@ UNKNOWN_TRIPS = 8
 
 def iteration(loop: For, vectors: frozenset[int]) -> Expr:
     """Picoseconds of one iteration of the loop's first dim."""
-    wide = any(dim.index in vectors for dim in loop.dims)
-    return _times(_body(loop.body, vectors, wide), loop, 1)
+    inside = frozenset(dim.index for s in walk((loop,)) if isinstance(s, For) for dim in s.dims)
+    return _Estimate(vectors, inside, assigned(loop.body)).one(loop)
 
 
-def _body(body: Iterable[Statement], vectors: frozenset[int], wide: bool) -> Expr:
-    total = const(0, INT64)
-    each = IN_VECTORS if wide else ALONE
-    for statement in body:
-        count = 1 + sum(1 for _ in postorder(expressions(statement)))
-        total = op("add", total, const(count * each, INT64))
-        for inner in blocks(statement):
-            cost = _body(inner, vectors, wide or _in_vectors(statement, vectors))
-            if isinstance(statement, For):
-                cost = _times(cost, statement, 0)
-            elif isinstance(statement, While):
-                cost = op("multiply", cost, const(UNKNOWN_TRIPS, INT64))
-            total = op("add", total, cost)
-    return total
+@dataclass(frozen=True, slots=True)
+class _Estimate:
+    """Adds up costs; `indices` and `variables` get their values in the loop only."""
 
+    vectors: frozenset[int]
+    indices: frozenset[int]
+    variables: frozenset[int]
 
-def _in_vectors(statement: Statement, vectors: frozenset[int]) -> bool:
-    return isinstance(statement, For) and any(dim.index in vectors for dim in statement.dims)
+    def one(self, loop: For) -> Expr:
+        """One iteration of the first dim."""
+        wide = self._in_vectors(loop)
+        return self._times(self._body(loop.body, wide), loop.dims[1:])
 
+    def _body(self, body: Iterable[Statement], wide: bool) -> Expr:
+        total = const(0, INT64)
+        each = IN_VECTORS if wide else ALONE
+        for statement in body:
+            count = 1 + sum(1 for _ in postorder(expressions(statement)))
+            total = op("add", total, const(count * each, INT64))
+            for inner in blocks(statement):
+                cost = self._body(inner, wide or self._in_vectors(statement))
+                if isinstance(statement, For):
+                    cost = self._times(cost, statement.dims)
+                elif isinstance(statement, While):
+                    cost = op("multiply", cost, const(UNKNOWN_TRIPS, INT64))
+                total = op("add", total, cost)
+        return total
 
-def _times(cost: Expr, loop: For, first: int) -> Expr:
-    """The cost of all iterations of the dims from `first` on."""
-    for dim in loop.dims[first:]:
-        cost = op("multiply", cost, _trips(dim))
-    return cost
+    def _in_vectors(self, statement: Statement) -> bool:
+        return isinstance(statement, For) and any(d.index in self.vectors for d in statement.dims)
 
+    def _times(self, cost: Expr, dims: Iterable[Dim]) -> Expr:
+        for dim in dims:
+            cost = op("multiply", cost, self._trips(dim))
+        return cost
 
-def _trips(dim: Dim) -> Expr:
-    """Iterations of a loop; in a strip, those of a whole one."""
-    for low in (dim.low, *_alternatives(dim.low)):
-        for high in (dim.high, *_alternatives(dim.high)):
-            trips = linear.minus(high, low)
-            if _known(trips):
-                return trips
-    return const(UNKNOWN_TRIPS, INT64)
+    def _trips(self, dim: Dim) -> Expr:
+        """Iterations of a loop, at most: of a strip, or of the loop it is cut from."""
+        found = dict.fromkeys(
+            linear.minus(high, low)
+            for low in _alternatives(dim.low)
+            for high in _alternatives(dim.high)
+        )
+        known = [trips for trips in found if self._is_known(trips)]
+        return reduce(at_most, known) if known else const(UNKNOWN_TRIPS, INT64)
+
+    def _is_known(self, expr: Expr) -> bool:
+        """Whether it has a value before the loop begins."""
+        return not any(
+            node.name == "load"
+            or (node.name == "index" and node.attr in self.indices)
+            or (node.name == "local" and node.attr in self.variables)
+            for node in postorder([expr])
+        )
 
 
 def _alternatives(bound: Expr) -> tuple[Expr, ...]:
-    return bound.args if bound.name in ("imin", "imax") else ()
-
-
-def _known(expr: Expr) -> bool:
-    return all(n.name not in ("index", "local", "load") for n in postorder([expr]))
+    """What a bound may be the least or the greatest of."""
+    if bound.name not in ("imin", "imax"):
+        return (bound,)
+    return tuple(each for arg in bound.args for each in _alternatives(arg))

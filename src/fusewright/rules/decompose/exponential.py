@@ -100,8 +100,10 @@ def exp_of_negative(x: Term) -> Term:
 
 
 def scaled_exp(x: Term, low: Term, factor: Term, factor_low: Term) -> Term:
-    """(factor + factor_low) * e**(x + low) for x <= 0, rounded about once."""
-    x = _clamp(x, _NUMBERS[x.dtype].least - 40.0, 0.0)
+    """(factor + factor_low) * e**(x + low), rounded about once; |factor| is at least 1 where e**x
+    overflows.
+    """
+    x = _clamp(x, _NUMBERS[x.dtype].least - 40.0, _NUMBERS[x.dtype].most)
     n, _ = _whole(x, _LOG2E)
     rest, error = _reduce(x, n, low)
     q = rest + fma(rest * rest, paired(rest, EXP[x.dtype]), error)

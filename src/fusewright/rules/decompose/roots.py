@@ -33,7 +33,7 @@ _NOTHING = {FLOAT64: 2.0**-54, FLOAT32: 2.0**-25}  # log(1 + x) is x below
 _MOST_EXPONENT = 2.0**70  # times log x, unless that is 0, it overflows or underflows anyway
 
 
-def _log_in_two_words(x: Term) -> tuple[Term, Term]:
+def log_in_two_words(x: Term) -> tuple[Term, Term]:
     """log x with about 2**-66 relative error: 2 s + s**3 (2/3 + z P(z)), s = f / (2 + f), z = s**2,
     in pairs of words.
     """
@@ -63,7 +63,7 @@ def _bounded(y: Term) -> Term:
 def _size_of_power(x: Term, y: Term) -> Term:
     """|x|**y in float64, for |x| neither 0 nor infinite."""
     y = _bounded(y)
-    log_high, log_low = _log_in_two_words(x)
+    log_high, log_low = log_in_two_words(x)
     product, lost = two_product(y, log_high)
     low = where(abs(product) < 800.0, fma(y, log_low, lost), 0.0)
     return exponential.exp(product, low)

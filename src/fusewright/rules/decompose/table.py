@@ -12,9 +12,11 @@ from fusewright.ir import expr
 from fusewright.ir.dtypes import FLOAT16, FLOAT32
 from fusewright.ir.expr import Expr
 from fusewright.rules.decompose import (
+    bessel,
     error_function,
     exponential,
     floats,
+    gamma_function,
     integers,
     inverse,
     lengths,
@@ -86,6 +88,10 @@ _FLOAT: dict[str, Rule] = {
     "logaddexp2": roots.logaddexp2,
     "erf": error_function.erf,
     "erfc": error_function.erfc,
+    "gamma": gamma_function.gamma,
+    "lgamma": gamma_function.lgamma,
+    "j0": bessel.j0,
+    "j1": bessel.j1,
 }
 _WHOLE: dict[str, Rule] = {
     "floor": integers.same,

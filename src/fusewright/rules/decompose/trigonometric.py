@@ -75,7 +75,7 @@ def _cosine(high: Term, low: Term, square: Term, half: Term) -> tuple[Term, Term
     return near, rest
 
 
-def _choose(reduced: Reduced, turn: int) -> tuple[Term, Term]:
+def choose(reduced: Reduced, turn: int) -> tuple[Term, Term]:
     """The sine of n + turn quarter turns and r, without its sign; the sign as a bit in place."""
     high, low, quadrant = reduced
     square = high * high
@@ -90,13 +90,13 @@ def _choose(reduced: Reduced, turn: int) -> tuple[Term, Term]:
 
 
 def _sin_of(reduced: Reduced, x: Term) -> Term:
-    value, sign = _choose(reduced, 0)
+    value, sign = choose(reduced, 0)
     negative = x.bits & (1 << (x.dtype.bits - 1))
     return (value.bits ^ sign ^ negative).as_type(x.dtype)
 
 
 def _cos_of(reduced: Reduced, x: Term) -> Term:
-    value, sign = _choose(reduced, 1)
+    value, sign = choose(reduced, 1)
     return (value.bits ^ sign).as_type(x.dtype)
 
 

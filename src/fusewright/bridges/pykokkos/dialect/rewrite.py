@@ -24,11 +24,11 @@ from fusewright.bridges.pykokkos.dialect.annotations import (
     resolved,
 )
 from fusewright.bridges.pykokkos.dialect.functions import (
-    C_FUNCTIONS,
     RANDOM,
     VECTOR,
     conversion,
 )
+from fusewright.bridges.pykokkos.dialect.mathematics import C_FUNCTIONS
 from fusewright.bridges.pykokkos.dialect.rules import Kind
 from fusewright.bridges.pykokkos.printing import printf
 from fusewright.ir.dtypes import BOOL, FLOAT64

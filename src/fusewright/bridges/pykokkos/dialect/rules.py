@@ -14,10 +14,22 @@ from fusewright.base.errors import KernelError
 from fusewright.base.source import Span
 from fusewright.frontends.kernels import types
 from fusewright.frontends.kernels.context import Translation
-from fusewright.frontends.kernels.operators import apply
+from fusewright.frontends.kernels.operators import apply, combine_numbers
 from fusewright.frontends.kernels.types import Rule
 from fusewright.frontends.kernels.values import Number, describe
-from fusewright.ir.dtypes import BOOL, FLOAT32, FLOAT64, INT32, INT64, UINT32, UINT64, DType
+from fusewright.ir.dtypes import (
+    BOOL,
+    COMPLEX64,
+    COMPLEX128,
+    FLOAT32,
+    FLOAT64,
+    INT32,
+    INT64,
+    UINT32,
+    UINT64,
+    DType,
+    component,
+)
 from fusewright.ir.expr import COMPARISONS, Expr, cast, const, op, typed_op
 
 INT = "int"
@@ -36,13 +48,16 @@ def kind_of(number: Number) -> Kind:
 
 def promoted(kind: Kind) -> Kind:
     """Types narrower than int become int."""
-    if isinstance(kind, str) or kind in _RANK or kind.is_float:
+    if isinstance(kind, str) or kind in _RANK or kind.is_float or kind.is_complex:
         return kind
     return INT
 
 
 def common(kinds: list[Kind]) -> Kind:
     """The type in which several meet."""
+    if any(isinstance(kind, DType) and kind.is_complex for kind in kinds):
+        parts = {component(kind) for kind in kinds if isinstance(kind, DType)}
+        return COMPLEX128 if FLOAT64 in parts else COMPLEX64
     if any(kind is FLOAT64 for kind in kinds):
         return FLOAT64
     if any(isinstance(kind, DType) and kind.is_float for kind in kinds):
@@ -67,6 +82,8 @@ def rule(name: str, operands: tuple[Number, ...], span: Span) -> Rule:
     """What an operation computes in; see `types.rule_of`."""
     kinds = [_near(number, operands) for number in operands]
     count = len(kinds)
+    if any(number.dtype.is_complex for number in operands):
+        return _complex_rule(name, common(kinds), count)
     if name in COMPARISONS:
         return _result(common(kinds), count, BOOL)
     if name in _BITWISE or name in _SHIFTS or name == "invert":
@@ -82,6 +99,13 @@ def rule(name: str, operands: tuple[Number, ...], span: Span) -> Rule:
         return _result(BOOL, count, BOOL)
     real = FLOAT32 if all(kind is FLOAT32 for kind in kinds) else FLOAT64
     return _result(real, count, BOOL if name in _TESTS else None)
+
+
+def _complex_rule(name: str, kind: Kind, count: int) -> Rule:
+    wide = held(kind)
+    if name in COMPARISONS:
+        return _result(wide, count, BOOL)
+    return _result(wide, count, component(wide) if name == "absolute" else None)
 
 
 def _near(number: Number, operands: tuple[Number, ...]) -> Kind:
@@ -101,6 +125,9 @@ def as_int(expr: Expr) -> Expr:
 
 def convert(number: Number, kind: Kind, span: Span) -> Number:
     """A number converted to a C type, as by an assignment."""
+    if number.dtype.is_complex and kind is not BOOL:
+        dtype = held(kind)  # a real one is refused
+        return Number(types.converted(number, dtype, span), "numpy", span)
     if kind == INT:
         if kind_of(number) == INT:
             return Number(number.expr, "python", span)
@@ -135,6 +162,8 @@ def combine(t: Translation, name: str, a: Number, b: Number, span: Span) -> Numb
     """What an arithmetic operator makes of two numbers."""
     if a.literal is not None and b.literal is not None and name in _FOLDED:
         return types.literal(_FOLDED[name](a.literal, b.literal), span)
+    if a.dtype.is_complex or b.dtype.is_complex:
+        return combine_numbers(t, name, a, b, span)
     if name in ("floor_divide", "remainder"):
         return _divided(t, name, a, b, span)
     if name == "power":
