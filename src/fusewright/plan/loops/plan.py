@@ -117,7 +117,7 @@ class Settings:
     fuse: bool = True
     level: Level = "overlap"
     threads: bool = True
-    elements: int = 2048
+    elements: int = 1024
     columns: int = 1024
     rows: tuple[int, int] = (8, 64)
     row_bytes: int = 1 << 18
