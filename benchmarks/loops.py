@@ -9,6 +9,7 @@ that has Quadrants; without it that peer is left out.
 from __future__ import annotations
 
 import os
+import tempfile
 import time
 from collections.abc import Callable
 from dataclasses import replace
@@ -177,13 +178,15 @@ def vectors(count: int, shape: tuple[int, ...], dtype: str = "float64") -> list[
 def against_unfused(kernel: Any, arrays: list[Any], seconds: float) -> Pair:
     """Fused as by default, and what is measured first has been."""
     ours = once(kernel, None, *arrays)
-    for _ in range(20):
+    for _ in range(40):
         ours.run()
     return race(ours, once(kernel, False, *arrays), seconds)
 
 
 def sizes(report: Report) -> None:
-    """As loops are fused by default, never slower than unfused, whatever the size."""
+    """As loops are fused by default, never slower than unfused, whatever the size; without what
+    earlier runs have measured and remembered on disk.
+    """
     section = report.section(
         "Fused against unfused, 2^6 to 2^22 elements", "program", "time / unfused time, by medians",
         "worst", "at", "least of times there",
@@ -191,9 +194,11 @@ def sizes(report: Report) -> None:
     for kernel, make in SWEPT:
         name, found = kernel.function.__name__, {}
         for power in SIZES[:: 4 if report.quick else 1]:
-            found[power] = against_unfused(kernel, make(1 << power), 0.1 if report.quick else 0.5)
-            if found[power].ratio * MOST_SLOWER < 1:  # or so it seems: looked at for longer
-                found[power] = against_unfused(kernel, make(1 << power), 4.0)
+            seconds = 0.1 if report.quick else 0.5
+            with tempfile.TemporaryDirectory() as new, fw.options(cache_dir=new):
+                found[power] = against_unfused(kernel, make(1 << power), seconds)
+                if found[power].ratio * MOST_SLOWER < 1:  # or so it seems: looked at for longer
+                    found[power] = against_unfused(kernel, make(1 << power), 4.0)
         slower = {power: 1 / pair.ratio for power, pair in found.items()}
         worst = max(slower, key=lambda power: slower[power])
         least = found[worst].ours.least / found[worst].theirs.least
