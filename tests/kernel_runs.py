@@ -94,7 +94,7 @@ def assert_same(found: Any, wanted: Any, where: str) -> None:
         assert len(found) == len(wanted), where
         for a, b in zip(found, wanted, strict=True):
             assert_same(a, b, where)
-    elif isinstance(wanted, np.ndarray | np.generic | float):
+    elif isinstance(wanted, np.ndarray | np.generic | float | complex):
         assert type(found) is type(wanted), f"{where}: {type(found)} for {type(wanted)}"
         a, b = np.asarray(found), np.asarray(wanted)
         assert a.dtype == b.dtype, where

@@ -287,3 +287,65 @@ def by_column(m, c):
     for i in range(m.shape[0]):
         for j in range(m.shape[1]):
             c[j] += m[i, j]
+
+
+def plus(x, y):
+    return x + y
+
+
+def greater(x, y):
+    if x > y:
+        return x
+    return y
+
+
+@fw.kernel
+def by_a_function(a):
+    s = 2
+    for i in range(a.shape[0]):
+        s = plus(s, a[i] * 3)
+    return s
+
+
+@fw.kernel
+def by_names(a):
+    s, last = a[0], 0
+    for i in range(a.shape[0]):
+        before = s
+        again = before
+        s = again + a[i]
+        last = i
+    return s, last
+
+
+@fw.kernel
+def exchanged(a):
+    """What is copied is needed afterwards, too."""
+    s, t = a[0], a[0] * 2
+    for i in range(a.shape[0]):
+        old = s
+        s = t + a[i] % 7
+        t = old
+    return s, t
+
+
+@fw.kernel
+def left_with_copies(a):
+    s, kept = a[0], a[0] * 2
+    i = 0
+    while i < a.shape[0]:
+        kept = s
+        if a[i] > 90:
+            s = a[i] - 5
+            break
+        s = plus(kept, a[i])
+        i += 1
+    return s, kept
+
+
+@fw.kernel
+def greatest_by_a_function(a):
+    m = a[0]
+    for i in range(a.shape[0]):
+        m = greater(a[i], m)
+    return m

@@ -16,9 +16,11 @@ TYPES = (np.int64, np.int8, np.uint8, np.uint16, np.int32, np.uint64)
 OVER_ONE = (
     folds.total, folds.backwards, folds.taken_away, folds.product, folds.bits, folds.extremes,
     folds.extremes_by_comparison, folds.flags, folds.to_the_last, folds.where_first,
+    folds.by_a_function,
 )  # fmt: skip
 FOLDED = (
     *OVER_ONE[:8], folds.counted, folds.plane, folds.triangle, folds.rows, folds.beside_stores,
+    folds.by_a_function,
 )  # fmt: skip
 
 
@@ -170,3 +172,11 @@ def test_explained() -> None:
     fresh(whole(9), 2)
     text = str(fresh.explain())
     assert "in vectors: any order of updating `inside`, `above` is the same" in text
+
+
+@pytest.mark.parametrize("size", [1, 2, 3, 40, 77])
+def test_copies_of_variables(size: int) -> None:
+    kernels = (folds.by_names, folds.exchanged, folds.left_with_copies, folds.by_a_function)
+    for kernel in (*kernels, folds.greatest_by_a_function):
+        for seed in range(4):
+            same_as_cpython(kernel, np.random.default_rng(seed).integers(-99, 99, size))

@@ -10,6 +10,7 @@ from fusewright.analysis.verdict import Condition
 from fusewright.base.source import Span
 from fusewright.ir.expr import Expr
 from fusewright.ir.loops.statements import For, Kernel, walk
+from fusewright.plan.loops.coalesce import coalesced
 from fusewright.plan.loops.complex import without_complex
 from fusewright.plan.loops.contract import contracted
 from fusewright.plan.loops.early import reads_first
@@ -41,7 +42,7 @@ def decide(
 
     With `reasons` the reports say why; finding that out costs more than the plan.
     """
-    kernel = without_complex(kernel)
+    kernel = coalesced(without_complex(kernel))
     planner = _Planner(kernel, settings, names, parameters, reasons)
     plan, found = planner.plan(()), planner.conditions.found
     apart = {(pair.first, pair.second): pair for pair in plan.pairs if not pair.fused}
