@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass
+from math import sqrt
 from types import FunctionType
 from typing import Any
 
@@ -122,7 +123,7 @@ def cholesky(a, given):
             a[i, j] /= a[j, j]
         for k in range(i):
             a[i, i] -= a[i, k] * a[i, k]
-        a[i, i] = a[i, i] ** 0.5
+        a[i, i] = sqrt(a[i, i])
 
 
 def jacobi_1d(a, b):
@@ -231,7 +232,7 @@ def correlation(data, corr, mean, spread):
         spread[j] = 0.0
         for i in range(n):
             spread[j] += (data[i, j] - mean[j]) * (data[i, j] - mean[j])
-        spread[j] = (spread[j] / n) ** 0.5
+        spread[j] = sqrt(spread[j] / n)
     for i in prange(n - 1):
         corr[i, i] = 1.0
         for j in range(i + 1, n):

@@ -10,6 +10,7 @@ from fusewright.analysis.verdict import Condition
 from fusewright.base.source import Span
 from fusewright.ir.expr import Expr
 from fusewright.ir.loops.statements import For, Kernel, walk
+from fusewright.plan.loops.branches import stores_last
 from fusewright.plan.loops.complex import without_complex
 from fusewright.plan.loops.contract import contracted
 from fusewright.plan.loops.early import reads_first
@@ -93,7 +94,7 @@ class _Planner:
         flat = with_extremes(replace(kernel, body=all_flattened(kernel.body)))
         numbers = Numbers.after(flat)
         checked = with_checked_extremes(flat, numbers)
-        flat = forwarded(checked.kernel, numbers)
+        flat = forwarded(stores_last(checked.kernel, numbers), numbers)
         free = (settings.reassociate, checked.variables)
         known = (self.names, self.parameters, assumed, *free)
         around = surroundings(flat, *known)
