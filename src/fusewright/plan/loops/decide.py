@@ -22,6 +22,7 @@ from fusewright.plan.loops.guards import Conditions
 from fusewright.plan.loops.nests import all_flattened
 from fusewright.plan.loops.parallel import Ways
 from fusewright.plan.loops.plan import LoopPlan, PairReport, Settings
+from fusewright.plan.loops.promote import promoted
 from fusewright.plan.loops.rename import Numbers
 from fusewright.plan.loops.report import Pairs
 from fusewright.plan.loops.units import surroundings
@@ -117,7 +118,8 @@ class _Planner:
             for loop in walk(body)
             if isinstance(loop, For) and loop.dims[0].index in ways.threads
         }
+        fused = promoted(replace(fused, body=body), numbers, vectors | ways.threads)
         return LoopPlan(
-            replace(fused, body=body), frozenset(ways.threads), vectors, ways.folds, ways.copies,
+            fused, frozenset(ways.threads), vectors, ways.folds, ways.copies,
             work, tuple(ways.reports), pairs.all(), gone, gain=pairs.gain,
         )  # fmt: skip

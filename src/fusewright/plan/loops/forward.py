@@ -90,7 +90,7 @@ class _Forward:
     def _keep(self, branch: If, known: Known) -> tuple[list[Statement], If, Known]:
         """The element read before the branch; in vectors a load after it would wait for the store.
 
-            if c: b[i] = x    ->    v = b[i]; if c: v = x; b[i] = v
+        if c: b[i] = x    ->    v = b[i]; if c: v = x; b[i] = v
         """
         last = branch.body[-1]
         assert isinstance(last, Store)

@@ -218,7 +218,8 @@ class Ways:
         for inner in loops:
             nest = self.nest(inner, exposed(loop.body))
             own = [self._worth(inner, d.index) for d in inner.dims if d.index in nest.parallel]
-            worths.append(max([*own, self._inner_worth(inner)]) if self._fits_lanes(inner) else 0.0)
+            fitting = own if self._fits_lanes(inner) else []
+            worths.append(max([*fitting, self._inner_worth(inner)]))
         return sum(worths) / len(worths)
 
     def _fits_lanes(self, loop: For) -> bool:
