@@ -1,4 +1,4 @@
-"""Loop nests as in PolyBench: Fusewright against Numba (`@njit`, and `prange` where one would write
+"""Loop nests as in PolyBench, and loops over complex numbers: Fusewright against Numba (`@njit`, and `prange` where one would write
 it) and against `gcc -O3` with OpenMP, with all results compared.
 
 Ours are the plain functions under `@fw.kernel`, at two sizes: small ones lie in the first caches.
@@ -17,6 +17,7 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
+import complex_loops
 import peers
 from numpy.typing import NDArray
 from pairwise import Contestant, Disagreement, Pair, race
@@ -115,7 +116,7 @@ def main() -> int:
     )  # fmt: skip
     library = compiled()
     ratios = []
-    for program in PROGRAMS:
+    for program in (*PROGRAMS, *complex_loops.PROGRAMS):
         if not chosen or program.name in chosen:
             ratios += [
                 measure(report, section, program, size, library) for size in program.sizes

@@ -1,6 +1,7 @@
 /* The loop nests of polybench.py in C: `n` is the extent of every dim.  A loop that may run on
    threads says so. */
 
+#include <complex.h>
 #include <math.h>
 
 #define STEPS 10
@@ -285,5 +286,42 @@ void adi(long n, IO u, IO v, IO p, IO q)
             FOR(j, 1, n - 1)
                 A(u, i, j) = 0.2 * A(v, i - 1, j) + 0.6 * A(v, i, j) + 0.2 * A(v, i + 1, j);
         }
+    }
+}
+
+#define CIN const double complex *restrict
+#define CIO double complex *restrict
+#define LIMIT 50
+
+void complex_axpy(long n, CIN a, CIN x, CIO y)
+{
+    PARALLEL FOR(i, 0, n) y[i] = a[0] * x[i] + y[i];
+}
+
+void complex_multiply(long n, CIN x, CIN y, CIO z)
+{
+    PARALLEL FOR(i, 0, n) z[i] = x[i] * y[i];
+}
+
+void mandelbrot(long n, CIN c, CIO z, long *restrict steps)
+{
+    PARALLEL FOR(i, 0, n) {
+        double complex here = 0;
+        long count = 0;
+        while (count < LIMIT && creal(here) * creal(here) + cimag(here) * cimag(here) < 4.0) {
+            here = here * here + c[i];
+            count++;
+        }
+        z[i] = here;
+        steps[i] = count;
+    }
+}
+
+void dft(long n, CIN x, CIN roots, CIO y)
+{
+    PARALLEL FOR(k, 0, n) {
+        double complex total = 0;
+        FOR(j, 0, n) total += x[j] * roots[(j * k) % n];
+        y[k] = total;
     }
 }

@@ -350,7 +350,9 @@ class Program:
     def loops(self, prange: Any) -> Callable[..., None]:
         """The function with something else for `prange`."""
         assert isinstance(self.function, FunctionType)
-        return FunctionType(self.function.__code__, {**globals(), "prange": prange}, self.name)
+        return FunctionType(
+            self.function.__code__, {**self.function.__globals__, "prange": prange}, self.name
+        )
 
 
 MATRIX, FLAT, ROWS = (60, 300), (400, 4000), (100, 1000)

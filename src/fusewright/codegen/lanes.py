@@ -9,6 +9,7 @@ from dataclasses import replace
 
 from fusewright.codegen.builder import Lanes, mask_type
 from fusewright.codegen.orderless import across_lanes, identity, joined
+from fusewright.codegen.pairs import in_pairs, updated
 from fusewright.codegen.reading import Reading
 from fusewright.codegen.spell import literal, llvm_type
 from fusewright.ir import linear
@@ -152,8 +153,10 @@ class InLanes(Reading):
     # -- statements -----------------------------------------------------------------------------
 
     def _block_in_lanes(self, body: Sequence[Statement]) -> None:
-        for statement in body:
-            if isinstance(statement, Let):
+        for statement in in_pairs(body):
+            if isinstance(statement, tuple):
+                self._store_pair(*statement)
+            elif isinstance(statement, Let):
                 self._let_in_lanes(statement)
             elif isinstance(statement, If):
                 self._masked_if(statement)
@@ -163,6 +166,14 @@ class InLanes(Reading):
             else:
                 assert isinstance(statement, Store)
                 self.store(statement)
+
+    def _store_pair(self, first: Store, second: Store) -> None:
+        """Both parts of a complex number."""
+        indices = [self.settled(place) for place in first.indices[:-1]]
+        values = [self.builder.emit(self.settled(updated(store))) for store in (first, second)]
+        dtype = first.value.dtype
+        self.memory.store_parts(first.buffer, indices, (values[0], values[1]), dtype)
+        self.forget({first.buffer})
 
     def _let_in_lanes(self, statement: Let) -> None:
         value = self.settled(statement.value)

@@ -12,6 +12,7 @@ from dataclasses import dataclass
 from itertools import groupby
 from typing import Literal, NamedTuple
 
+from fusewright.ir import linear
 from fusewright.ir.dtypes import DType
 from fusewright.ir.expr import Expr
 
@@ -45,6 +46,12 @@ class Buffer:
     extents: tuple[Expr, ...]
     strides: tuple[Expr, ...] | None = None
     dead: bool = False
+
+
+def in_pairs(buffer: Buffer) -> bool:
+    """Whether elements are the parts of complex numbers, side by side."""
+    last = buffer.extents[-1] if buffer.extents else None
+    return buffer.dtype.is_complex or (last is not None and linear.constant(last) == 2)
 
 
 class Box(NamedTuple):

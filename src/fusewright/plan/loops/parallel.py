@@ -33,6 +33,7 @@ from fusewright.ir.loops.statements import (
     expressions,
     walk,
 )
+from fusewright.ir.nest import in_pairs
 from fusewright.plan.loops.exposed import Locals, exposed, read_later
 from fusewright.plan.loops.folds import ON_THREADS, Folds, folds, is_orderless
 from fusewright.plan.loops.plan import LoopReport
@@ -246,10 +247,11 @@ class Ways:
         moving = [k for k, place in enumerate(indices) if self._moves(place, number)]
         if not moving:
             return SAME
-        strided = self.around.kernel.buffers[buffer].strides is not None
-        if strided or moving != [len(indices) - 1]:
+        given = self.around.kernel.buffers[buffer]
+        last = len(indices) - 1 - (in_pairs(given) and linear.constant(indices[-1]) is not None)
+        if given.strides is not None or moving != [last]:
             return SCATTERED
-        terms = dict(linear.terms(indices[-1]))
+        terms = dict(linear.terms(indices[last]))
         count = terms.pop(own, 0)
         rest = any(self._moves(term, number) for term in terms)
         return CONTIGUOUS if abs(count) == 1 and not rest else SCATTERED
