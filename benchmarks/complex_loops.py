@@ -1,4 +1,4 @@
-"""Loops over complex numbers, written once for us and for Numba (`polybench.c` has them for gcc)."""
+"""Loops over complex numbers, written once for us and for Numba (`polybench.c`: for gcc)."""
 
 from __future__ import annotations
 

@@ -1,5 +1,5 @@
-"""Loop nests as in PolyBench, and loops over complex numbers: Fusewright against Numba (`@njit`, and `prange` where one would write
-it) and against `gcc -O3` with OpenMP, with all results compared.
+"""Loop nests as in PolyBench, and loops over complex numbers: us against Numba (`@njit`, and
+`prange` where one would write it) and against `gcc -O3` with OpenMP, with all results compared.
 
 Ours are the plain functions under `@fw.kernel`, at two sizes: small ones lie in the first caches.
 The C code is what a user would write; nobody may change the order of sums of floats.
@@ -16,8 +16,8 @@ from math import prod
 from pathlib import Path
 from typing import Any
 
-import numpy as np
 import complex_loops
+import numpy as np
 import peers
 from numpy.typing import NDArray
 from pairwise import Contestant, Disagreement, Pair, race
@@ -82,9 +82,7 @@ def compare(program: Program, found: list[tuple[str, Any, Arrays]]) -> None:
                 raise Disagreement(f"{program.name}, array {number}: {name} and {peer}")
 
 
-def measure(
-    report: Report, section: Section, program: Program, size: int, library: Any
-) -> float:
+def measure(report: Report, section: Section, program: Program, size: int, library: Any) -> float:
     """How many times as fast as the fastest peer we are."""
     found = contestants(program, size, library)
     compare(program, found)
@@ -118,9 +116,7 @@ def main() -> int:
     ratios = []
     for program in (*PROGRAMS, *complex_loops.PROGRAMS):
         if not chosen or program.name in chosen:
-            ratios += [
-                measure(report, section, program, size, library) for size in program.sizes
-            ]
+            ratios += [measure(report, section, program, size, library) for size in program.sizes]
     behind = sum(ratio * SLOWER < 1 for ratio in ratios)
     report.claim(
         "slower than the fastest peer by more than 10 %", "0", f"{behind} of {len(ratios)}",

@@ -38,7 +38,7 @@ from report import Report, Section, milliseconds, start
 import fusewright as fw
 from fusewright.base.options import current
 from fusewright.kernels.quick import learn
-from fusewright.kernels.specialise import apart, with_facts
+from fusewright.kernels.specialise import apart, large_ones, with_facts
 from fusewright.targets.cpu import loops
 from fusewright.targets.cpu.loops import obtain
 
@@ -53,7 +53,9 @@ def without(kernel: Any, arrays: list[Any], dead: set[str]) -> Callable[[], obje
     kernel(*[array[tuple(slice(0, 16) for _ in array.shape)].copy() for array in arrays])
     (found,) = next(iter(kernel.specialisations.values()))
     names = list(kernel.signature.parameters)
-    statements = with_facts(found.kernel, apart(found.kernel, arrays))
+    statements = with_facts(
+        found.kernel, apart(found.kernel, arrays), large_ones(found.kernel, arrays)
+    )
     buffers = tuple(replace(b, dead=names[b.slot] in dead) for b in statements.buffers)
     code = obtain(replace(statements, buffers=buffers), current())
     call = learn(found, code, names, dict(zip(names, arrays, strict=True)), current(), None)

@@ -1,5 +1,5 @@
-"""Loop nests as in PolyBench 4.2, written once: ours by `fw.kernel`, Numba's with or without `prange`
-(`polybench.c` has the same for gcc).
+"""Loop nests as in PolyBench 4.2, written once: ours by `fw.kernel`, Numba's with or without
+`prange` (`polybench.c` has the same for gcc).
 
 A loop over `prange` is one that may run on threads, as one would write it for Numba; `range` to us.
 """

@@ -37,8 +37,8 @@ class Buffer:
     """A stored value: a leaf of the slice or a stage's result, by slot.
 
     `extents` are int64 expressions.  `strides` holds, for a leaf that is not C-contiguous, one byte
-    stride for each dim.  `dead`, in a kernel of loops: nothing reads what it held before, nobody
-    what it holds afterwards.
+    stride for each dim.  In a kernel of loops, `dead`: nothing reads what it held before, nobody
+    what it holds afterwards; `large`: no cache could hold it.
     """
 
     slot: int
@@ -46,6 +46,7 @@ class Buffer:
     extents: tuple[Expr, ...]
     strides: tuple[Expr, ...] | None = None
     dead: bool = False
+    large: bool = False
 
 
 def in_pairs(buffer: Buffer) -> bool:
