@@ -9,11 +9,12 @@ from contextlib import nullcontext
 from dataclasses import replace
 
 from fusewright.codegen.builder import Lanes, mask_type
-from fusewright.codegen.orderless import across_lanes, identity, joined
+from fusewright.codegen.orderless import across_lanes, joined
 from fusewright.codegen.pairs import in_pairs, updated
 from fusewright.codegen.past import Past
 from fusewright.codegen.spell import literal, llvm_type
 from fusewright.ir.expr import Expr, op, postorder
+from fusewright.ir.identity import of_update
 from fusewright.ir.loops.statements import (
     For,
     If,
@@ -201,7 +202,7 @@ class InLanes(Past):
         """A variable for each lane, which begins with what changes nothing."""
         dtype = self.kernel.locals[number].dtype
         place = self.builder.slot(llvm_type(dtype, width))
-        start = literal(identity(kind, dtype), dtype, width)
+        start = literal(of_update(kind, dtype), dtype, width)
         self.builder.line(f"store {llvm_type(dtype, width)} {start}, ptr {place}")
         return place
 
