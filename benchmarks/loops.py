@@ -103,8 +103,7 @@ def group(report: Report, envs: int) -> None:
         others.append(Contestant("gcc -O3, OpenMP", lambda: compiled(*arrays)))
     numba = numba_step(peers.numba())
     others.append(Contestant("Numba, prange", lambda: numba(*arrays)))
-    section = report.pairs_section()
-    turn = 0.5 if report.quick else 4.0
+    section, turn = report.pairs_section(), 0.5 if report.quick else 4.0
     pairs = [race(ours, other, turn) for other in others]
     name = f"group of 4, {DOFS} x {envs}"
     section.add_pairs(name, pairs)
@@ -114,7 +113,7 @@ def group(report: Report, envs: int) -> None:
         f"{name}, acc not kept: unfused", f"≥ {LEAST_GROUP}×",
         f"{pair.ratio:.2f}× (all kept {pairs[0].ratio:.2f}×)", pair.ratio >= LEAST_GROUP,
     )  # fmt: skip
-    array = DOFS * envs * 4
+    array = arrays[0].nbytes
     limits = report.section(
         f"{name}: memory", "program", "arrays moved", "GB/s", "of a copy of as many bytes"
     )
@@ -124,7 +123,6 @@ def group(report: Report, envs: int) -> None:
     ):  # fmt: skip
         rate, most = count * array / taken, bandwidth(count * array)
         limits.add(what, str(count), f"{rate / 1e9:.0f}", f"{rate / most:.0%}")
-    ours.run()
     wanted, all_kept = arrays[-1], pairs[0].ours
     for peer, least, theirs in against_others(section, name, "group", envs, wanted, all_kept):
         limits.add(peer, "10", f"{10 * array / least / 1e9:.0f}", "")

@@ -152,3 +152,73 @@ def other_element(a, b):
             b[k] = a[i]
         else:
             b[k] = -a[i]
+
+
+@fw.kernel
+def recurrence(x, b):
+    for i in range(1, x.shape[0]):
+        x[i] = x[i - 1] * 0.5 + b[i]
+
+
+@fw.kernel
+def both_ways(x, b):
+    n = x.shape[0]
+    for i in range(1, n):
+        x[i] = b[i] - 0.3 * x[i - 1] / (2.0 + b[i - 1])
+    for i in range(n - 2, -1, -1):
+        x[i] = x[i] - 0.2 * x[i + 1]
+        b[i] = x[i] + x[i + 1]
+
+
+@fw.kernel
+def along_rows(p, q):
+    for i in range(p.shape[0]):
+        for j in range(1, p.shape[1]):
+            p[i, j] = 0.3 / (1.6 - p[i, j - 1])
+            q[i, j] = q[i, j - 1] * p[i, j - 1] + p[i, j]
+
+
+@fw.kernel
+def every_other(x, b):
+    for i in range(1, x.shape[0], 2):
+        x[i] = x[i - 1] * 0.5 + b[i]
+
+
+@fw.kernel
+def read_sometimes(x, b):
+    for i in range(1, x.shape[0]):
+        x[i] = x[i - 1] + 1.0 if b[i] > 0 else b[i]
+
+
+@fw.kernel
+def written_sometimes(x, b):
+    for i in range(1, x.shape[0]):
+        b[i] = x[i - 1] + b[i]
+        if b[i] > 0:
+            x[i] = b[i]
+
+
+@fw.kernel
+def two_back(x, b):
+    for i in range(2, x.shape[0]):
+        x[i] = x[i - 1] + x[i - 2] * b[i]
+
+
+@fw.kernel
+def overlapping(x, b):
+    for i in range(1, x.shape[0]):
+        x[i] = x[i - 1] * 0.5
+        b[i] = x[i]
+
+
+@fw.kernel
+def from_row_to_row(a):
+    for i in range(1, a.shape[0]):
+        for j in range(1, a.shape[1]):
+            a[i, j] = (a[i - 1, j] + a[i, j - 1] + a[i, j]) / 3.0
+
+
+@fw.kernel
+def maybe_nothing(x, low, high):
+    for i in range(low, high):
+        x[i] = x[i - 1] + 1.0

@@ -42,6 +42,19 @@ BRANCHES: dict[str, tuple[Any, ...]] = {
     "other_element": (numbers(100), numbers(100)),
 }
 
+CARRIED: dict[str, tuple[bool, tuple[Any, ...]]] = {
+    "recurrence": (True, (numbers(60), numbers(60))),
+    "both_ways": (True, (numbers(60), numbers(60))),
+    "along_rows": (True, (numbers(21, 30), numbers(21, 30))),
+    "every_other": (False, (numbers(60), numbers(60))),
+    "read_sometimes": (False, (numbers(60), numbers(60))),
+    "written_sometimes": (False, (numbers(60), numbers(60))),
+    "two_back": (True, (numbers(60), numbers(60))),
+    "from_row_to_row": (True, (numbers(12, 30),)),
+    "maybe_nothing": (False, (numbers(60), 3, 50)),
+}
+"""Whether an iteration hands its value on to the next."""
+
 
 def fresh(name: str) -> Any:
     """The kernel as if it had never been called."""
@@ -80,11 +93,24 @@ def test_branches(name: str) -> None:
         same_as_cpython(fresh(name), *BRANCHES[name])
 
 
+@pytest.mark.parametrize("name", CARRIED)
+def test_carried(name: str) -> None:
+    wanted, arguments = CARRIED[name]
+    body = plan_of(fresh(name), arguments).body
+    loops = [s for s in walk(body) if isinstance(s, For) and isinstance(s.body[-1], Let)]
+    assert bool(loops) is wanted
+    same_as_cpython(fresh(name), *arguments)
+    with short_strips():
+        same_as_cpython(fresh(name), *arguments)
+
+
 def test_elements_that_do_not_exist_are_not_touched() -> None:
     for name, arguments in (
         ("into_missing", (numbers(9, 3), np.zeros(2), 0)),
         ("sometimes", (np.zeros((9, 3)), np.zeros(2))),
         ("backwards", (numbers(1, 1), np.zeros(0))),
+        ("maybe_nothing", (np.zeros(0), 5, 5)),
+        ("recurrence", (np.zeros(1), np.zeros(1))),
     ):
         same_as_cpython(fresh(name), *arguments)
 
@@ -95,6 +121,11 @@ def test_arrays_that_overlap() -> None:
     fresh("through_a_view")(values, ours[4:], ours[:21])
     kept_kernels.through_a_view.__wrapped__(values, wanted[4:], wanted[:21])
     assert ours.tobytes() == wanted.tobytes()
+    for shift in (-1, 0, 1):
+        ours, wanted = memory.copy(), memory.copy()
+        fresh("overlapping")(ours[1:20], ours[1 + shift : 20 + shift])
+        kept_kernels.overlapping.__wrapped__(wanted[1:20], wanted[1 + shift : 20 + shift])
+        assert ours.tobytes() == wanted.tobytes()
 
 
 def test_stores_of_both_ways_are_one() -> None:

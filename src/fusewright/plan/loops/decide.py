@@ -11,6 +11,7 @@ from fusewright.base.source import Span
 from fusewright.ir.expr import Expr
 from fusewright.ir.loops.statements import For, Kernel, walk
 from fusewright.plan.loops.branches import stores_last
+from fusewright.plan.loops.carry import carried
 from fusewright.plan.loops.complex import without_complex
 from fusewright.plan.loops.contract import contracted
 from fusewright.plan.loops.early import reads_first
@@ -123,7 +124,9 @@ class _Planner:
             for loop in walk(body)
             if isinstance(loop, For) and loop.dims[0].index in ways.threads
         }
-        fused = promoted(replace(fused, body=body), numbers, vectors | ways.threads)
+        parallel = vectors | ways.threads
+        fused = promoted(replace(fused, body=body), numbers, parallel)
+        fused = carried(fused, numbers, parallel)
         return LoopPlan(
             fused, frozenset(ways.threads), vectors, ways.folds, ways.copies,
             work, tuple(ways.reports), pairs.all(), gone, gain=pairs.gain,

@@ -84,7 +84,8 @@ class _Promote:
             inner = replace(loop, dims=dims)
             found = self._candidates(inner)
             sure = not depth and set(found) <= beside
-            if found and (sure or _is_testable(dims, loop.body, found)):
+            tested = sure or _is_testable(dims, loop.body, found)
+            if found and tested and may_split(loop, depth):
                 fresh = self._kept(inner, found, sure)
                 outer = replace(loop, dims=loop.dims[:depth], body=tuple(fresh))
                 return [outer] if depth else fresh
@@ -207,6 +208,16 @@ def _is_fixed(place: Place, loops: set[int], changing: frozenset[int]) -> bool:
         or (node.name == "index" and node.attr in loops)
         or (node.name == "local" and node.attr in changing)
         for node in postorder(place[1])
+    )
+
+
+def may_split(loop: For, depth: int) -> bool:
+    """Whether bounds are the same when they are computed inside the dims before them."""
+    changing = assigned(loop.body)
+    bounds = [bound for dim in loop.dims[depth:] for bound in (dim.low, dim.high)]
+    return not depth or not any(
+        node.name == "load" or (node.name == "local" and node.attr in changing)
+        for node in postorder(bounds)
     )
 
 
