@@ -1,6 +1,6 @@
 """The programs of `loops.py`: a group of four loops as in Genesis' rigid-body solver, a chain
-of three stencils, and smaller ones; as our kernels, the first also as Numba's loops, as C, and as a
-script for Quadrants.
+of three stencils, and smaller ones; as our kernels, the first also as Numba's loops and as C
+(`taichi_peer.py` has the first two for Taichi and Quadrants).
 """
 
 from __future__ import annotations
@@ -11,6 +11,10 @@ import subprocess
 import tempfile
 from pathlib import Path
 from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+from peers import aligned
 
 import fusewright as fw
 
@@ -150,50 +154,35 @@ def numba_step(numba: Any) -> Any:
     return numba.njit(parallel=True)(run)
 
 
-QUADRANTS = """
-import sys, time
-import numpy as np
-import quadrants as qd
-qd.init(arch=qd.cpu, default_fp=qd.f32)
-D, B = 18, int(sys.argv[1])
-A = qd.types.NDArray[qd.f32, 2]
-
-@qd.kernel
-def step(force: A, inertia: A, acc: A, vel: A, vel_next: A, qpos: A, qpos_next: A,
-         energy: qd.types.NDArray[qd.f32, 1]):
-    for d, b in qd.ndrange(force.shape[0], force.shape[1]):
-        acc[d, b] = force[d, b] * inertia[d, b]
-    for d, b in qd.ndrange(force.shape[0], force.shape[1]):
-        vel_next[d, b] = vel[d, b] + acc[d, b] * 0.01
-    for d, b in qd.ndrange(force.shape[0], force.shape[1]):
-        qpos_next[d, b] = qpos[d, b] + vel_next[d, b] * 0.01
-    for b in range(force.shape[1]):
-        s = qd.f32(0.0)
-        for d in range(force.shape[0]):
-            s += vel_next[d, b] * vel_next[d, b]
-        energy[b] = s
-
-arrays = [qd.ndarray(qd.f32, shape=(D, B)) for _ in range(7)] + [qd.ndarray(qd.f32, shape=(B,))]
-for a in arrays:
-    a.fill(0.5)
-step(*arrays)
-qd.sync()
-times = []
-for _ in range(400):
-    start = time.perf_counter()
-    step(*arrays)
-    qd.sync()
-    times.append(time.perf_counter() - start)
-print(min(times), sorted(times)[len(times) // 2])
-"""
+PEER_FORMS = ("ndarray", "field")
 
 
-def quadrants_seconds(python: str, envs: int) -> tuple[float, float]:
-    """The least and the median time of the four loops in Quadrants, run by another interpreter."""
-    with tempfile.NamedTemporaryFile("w", suffix=".py") as file:
-        file.write(QUADRANTS)
-        file.flush()
-        command = [python, file.name, str(envs)]
-        done = subprocess.run(command, check=True, capture_output=True, text=True)
-    least, median = done.stdout.split()[-2:]
-    return float(least), float(median)
+def ramps(shapes: list[tuple[int, ...]], dtype: str) -> list[NDArray[Any]]:
+    """Arrays as `taichi_peer.py` makes them."""
+    found = []
+    for number, shape in enumerate(shapes):
+        values = aligned(int(np.prod(shape)), dtype).reshape(shape)
+        values.flat = (np.arange(values.size) * (number + 2) % 1013) / 1013
+        found.append(values)
+    return found
+
+
+def taichi_seconds(
+    library: str, python: str, program: str, size: int, ours: NDArray[Any]
+) -> tuple[str, float, float]:
+    """The faster form of a program in Taichi or Quadrants, run by another interpreter; its least
+    and its median time.  `ours` is the last array as it should be.
+    """
+    script = Path(__file__).with_name("taichi_peer.py")
+    found = []
+    for form in PEER_FORMS:
+        with tempfile.TemporaryDirectory() as folder:
+            result = str(Path(folder) / "result.npy")
+            command = [python, str(script), library, program, str(size), form, result]
+            done = subprocess.run(command, check=True, capture_output=True, text=True)
+            theirs = np.load(result)
+        every = -(-ours.size // theirs.size)
+        np.testing.assert_allclose(theirs, ours[::every], rtol=1e-4)
+        least, median = map(float, done.stdout.split()[-2:])
+        found.append((form, least, median))
+    return min(found, key=lambda each: each[2])

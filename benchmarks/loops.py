@@ -2,8 +2,9 @@
 stencils, what a first call costs, and fused against unfused at all sizes.
 
 Fused and unfused are the same kernel under `@fw.kernel(fuse=...)`; *temporaries gone* are the same
-loops where what only they use need not be kept.  `FUSEWRIGHT_QUADRANTS_PYTHON` names an interpreter
-that has Quadrants; without it that peer is left out.
+loops where what only they use need not be kept.  `FUSEWRIGHT_QUADRANTS_PYTHON` and
+`FUSEWRIGHT_TAICHI_PYTHON` name interpreters that have Quadrants and Taichi; without one that peer
+is left out.  Both have two kinds of arrays; what counts is the faster one.
 """
 
 from __future__ import annotations
@@ -11,7 +12,7 @@ from __future__ import annotations
 import os
 import tempfile
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from dataclasses import replace
 from typing import Any
 
@@ -23,19 +24,21 @@ from loop_programs import (
     elementwise,
     jacobi,
     numba_step,
-    quadrants_seconds,
+    ramps,
     stencil,
     step,
+    taichi_seconds,
     unequal,
     wave,
 )
-from pairwise import Contestant, Pair, race
+from numpy.typing import NDArray
+from pairwise import Contestant, Pair, Times, race
 from report import Report, Section, milliseconds, start
 
 import fusewright as fw
 from fusewright.base.options import current
 from fusewright.kernels.quick import learn
-from fusewright.kernels.specialise import apart, with_facts
+from fusewright.kernels.specialise import apart, large_ones, with_facts
 from fusewright.targets.cpu import loops
 from fusewright.targets.cpu.loops import obtain
 
@@ -50,7 +53,9 @@ def without(kernel: Any, arrays: list[Any], dead: set[str]) -> Callable[[], obje
     kernel(*[array[tuple(slice(0, 16) for _ in array.shape)].copy() for array in arrays])
     (found,) = next(iter(kernel.specialisations.values()))
     names = list(kernel.signature.parameters)
-    statements = with_facts(found.kernel, apart(found.kernel, arrays))
+    statements = with_facts(
+        found.kernel, apart(found.kernel, arrays), large_ones(found.kernel, arrays)
+    )
     buffers = tuple(replace(b, dead=names[b.slot] in dead) for b in statements.buffers)
     code = obtain(replace(statements, buffers=buffers), current())
     call = learn(found, code, names, dict(zip(names, arrays, strict=True)), current(), None)
@@ -90,7 +95,7 @@ def seconds(run: Callable[[], object], repeats: int) -> list[float]:
 def group(report: Report, envs: int) -> None:
     """Four loops over 18 dofs and many environments."""
     shape = (DOFS, envs)
-    arrays = [peers.normal(shape, "float32", k) for k in range(7)] + [np.zeros(envs, "float32")]
+    arrays = ramps([shape] * 7 + [(envs,)], "float32")
     ours, unfused = (once(step, fuse, *arrays) for fuse in (True, False))
     others = [unfused]
     compiled = c_step()
@@ -98,8 +103,7 @@ def group(report: Report, envs: int) -> None:
         others.append(Contestant("gcc -O3, OpenMP", lambda: compiled(*arrays)))
     numba = numba_step(peers.numba())
     others.append(Contestant("Numba, prange", lambda: numba(*arrays)))
-    section = report.pairs_section()
-    turn = 0.5 if report.quick else 4.0
+    section, turn = report.pairs_section(), 0.5 if report.quick else 4.0
     pairs = [race(ours, other, turn) for other in others]
     name = f"group of 4, {DOFS} x {envs}"
     section.add_pairs(name, pairs)
@@ -109,7 +113,7 @@ def group(report: Report, envs: int) -> None:
         f"{name}, acc not kept: unfused", f"≥ {LEAST_GROUP}×",
         f"{pair.ratio:.2f}× (all kept {pairs[0].ratio:.2f}×)", pair.ratio >= LEAST_GROUP,
     )  # fmt: skip
-    array = DOFS * envs * 4
+    array = arrays[0].nbytes
     limits = report.section(
         f"{name}: memory", "program", "arrays moved", "GB/s", "of a copy of as many bytes"
     )
@@ -119,40 +123,51 @@ def group(report: Report, envs: int) -> None:
     ):  # fmt: skip
         rate, most = count * array / taken, bandwidth(count * array)
         limits.add(what, str(count), f"{rate / 1e9:.0f}", f"{rate / most:.0%}")
-    against_quadrants(report, name, envs, pairs[0], limits)
+    wanted, all_kept = arrays[-1], pairs[0].ours
+    for peer, least, theirs in against_others(section, name, "group", envs, wanted, all_kept):
+        limits.add(peer, "10", f"{10 * array / least / 1e9:.0f}", "")
+        if peer.startswith("Quadrants"):
+            ratio = theirs / all_kept.median
+            report.claim(
+                f"{name}: {peer}", f"≥ {LEAST_QUADRANTS}×",
+                f"{ratio:.1f}× (acc not kept {theirs / pair.ours.median:.1f}×)",
+                ratio >= LEAST_QUADRANTS,
+            )  # fmt: skip
 
 
-def against_quadrants(report: Report, name: str, envs: int, pair: Pair, limits: Section) -> None:
-    """Quadrants on as many threads as we have: its default."""
-    python = os.environ.get("FUSEWRIGHT_QUADRANTS_PYTHON")
-    if not python:
-        return
-    least, theirs = quadrants_seconds(python, envs)
-    rate = 7 * DOFS * envs * 4 / least
-    limits.add("Quadrants", "10", f"{rate * 10 / 7 / 1e9:.0f}", "")
-    ratio = theirs / pair.ours.median
-    report.claim(
-        f"{name}: Quadrants", f"≥ {LEAST_QUADRANTS}×",
-        f"{ratio:.1f}× ({milliseconds(theirs)} ms; least {least / pair.ours.least:.1f}×)",
-        ratio >= LEAST_QUADRANTS,
-    )  # fmt: skip
+def against_others(
+    section: Section, name: str, program: str, size: int, wanted: NDArray[Any], ours: Times
+) -> Iterator[tuple[str, float, float]]:
+    """Quadrants and Taichi, each in a process of its own, on as many threads as we have (their
+    default): who, the least and the median time.
+    """
+    for library in ("Quadrants", "Taichi"):
+        python = os.environ.get(f"FUSEWRIGHT_{library.upper()}_PYTHON")
+        if python:
+            form, *theirs = taichi_seconds(library.lower(), python, program, size, wanted)
+            times = (ours.least, ours.median, *theirs)
+            peer = f"{library}, {form}s"
+            section.add(name, peer, *map(milliseconds, times), f"{theirs[1] / ours.median:.2f}×")
+            yield peer, theirs[0], theirs[1]
 
 
 def stencils(report: Report, size: int) -> None:
     """Three stencils, one after the other, through arrays nobody keeps."""
-    arrays = [peers.normal((size,), "float64", 1)] + [np.zeros(size) for _ in range(3)]
+    arrays = ramps([(size,)] * 4, "float64")
     kept, unfused = (once(stencil, fuse, *arrays) for fuse in (True, False))
     unfused.run()
     wanted = arrays[3].copy()
     gone = Contestant("temporaries gone", without(stencil, arrays, {"b", "c"}))
-    arrays[3][:] = 0
+    arrays[3][3:-3] = 0
     gone.run()
     same = arrays[3].tobytes() == wanted.tobytes()
     turn = 0.5 if report.quick else 4.0
     section = report.pairs_section()
     pair = race(gone, unfused, turn)
     section.add_pairs(f"3 stencils, 2^{size.bit_length() - 1}", [pair])
-    section.add_pairs("temporaries kept", [race(kept, unfused, turn)])
+    all_kept = race(kept, unfused, turn)
+    section.add_pairs("temporaries kept", [all_kept])
+    list(against_others(section, "temporaries kept", "stencil", size, wanted, all_kept.ours))
     report.claim(
         f"3 stencils, 2^{size.bit_length() - 1}: unfused, bits equal", f"≥ {LEAST_STENCIL}×",
         f"{pair.ratio:.2f}×{'' if same else ', bits differ'}", same and pair.ratio >= LEAST_STENCIL,

@@ -15,6 +15,7 @@ import numpy as np
 
 import fusewright as fw
 from fusewright.codegen import lanes
+from fusewright.kernels import specialise
 from fusewright.plan.loops import blocks, scans
 from fusewright.targets.cpu import loops, threads
 from fusewright.targets.cpu.features import LEVELS, machine_flags, select
@@ -47,12 +48,12 @@ def small_work_on_threads() -> Iterator[None]:
 
 @contextmanager
 def short_strips() -> Iterator[None]:
-    """Strips and blocks of a few iterations, so that small arrays have several; and vector loops
-    begin with a part of a vector however short they are.
+    """Strips and blocks of a few iterations, so that small arrays have several; vector loops begin
+    with a part of a vector however short they are, and all arrays are written as large ones are.
     """
     usual = loops.settings_of
-    limits = blocks.WORTH, scans.WORTH, lanes.ALIGNED
-    blocks.WORTH, scans.WORTH, lanes.ALIGNED = 0, 0, 1
+    limits = blocks.WORTH, scans.WORTH, lanes.ALIGNED, specialise.LARGE
+    blocks.WORTH, scans.WORTH, lanes.ALIGNED, specialise.LARGE = 0, 0, 1, 0
     loops.settings_of = lambda chosen: replace(
         usual(chosen), elements=8, columns=8, rows=(2, 3), row_bytes=1
     )
@@ -60,7 +61,7 @@ def short_strips() -> Iterator[None]:
         yield
     finally:
         loops.settings_of = usual
-        blocks.WORTH, scans.WORTH, lanes.ALIGNED = limits
+        blocks.WORTH, scans.WORTH, lanes.ALIGNED, specialise.LARGE = limits
 
 
 def copied(value: Any) -> Any:

@@ -5,14 +5,15 @@ and loops with the same bounds in all lanes stay loops.
 from __future__ import annotations
 
 from collections.abc import Sequence
+from contextlib import nullcontext
 from dataclasses import replace
 
 from fusewright.codegen.builder import Lanes, mask_type
 from fusewright.codegen.orderless import across_lanes, joined
-from fusewright.codegen.reading import Reading
+from fusewright.codegen.pairs import in_pairs, updated
+from fusewright.codegen.past import Past
 from fusewright.codegen.spell import literal, llvm_type
-from fusewright.ir import linear
-from fusewright.ir.expr import Expr, index, op, postorder
+from fusewright.ir.expr import Expr, op, postorder
 from fusewright.ir.identity import of_update
 from fusewright.ir.loops.statements import (
     For,
@@ -32,7 +33,7 @@ are written: measured 1.1 to 2 times the loop's time within the caches.)
 """
 
 
-class InLanes(Reading):
+class InLanes(Past):
     """A kernel being written, with its loops in vectors."""
 
     def __init__(self, plan: LoopPlan, vector_bytes: int) -> None:
@@ -107,9 +108,13 @@ class InLanes(Reading):
             self.available, self.wide, self.folded = known, wide, {}
             self.values = dict(before)
 
-        begin, end = (self.builder.variable(bound) for bound in bounds[depth])
+        builder = self.builder
+        begin, end = (builder.variable(bound) for bound in bounds[depth])
         origin = self._origin(loop, bounds[depth], width) if depth + 1 == len(loop.dims) else None
-        self.vector_loop(begin, end, width, statement, origin)
+        for test, past in self.forms(loop, origin, width):
+            self.memory.past = past
+            with builder.when(test) if test else nullcontext():
+                self.vector_loop(begin, end, width, statement, origin)
         for number, kind in kinds.items():
             self._join_lanes(number, kind, cells[number], width)
 
@@ -117,44 +122,24 @@ class InLanes(Reading):
         """What puts whole vectors where the first store along the loop's last dim writes whole
         lines; None where no store does, or other loops inside take the time.
         """
-        builder, own = self.builder, index(loop.dims[-1].index)
+        builder = self.builder
         if any(isinstance(statement, For) for statement in walk(loop.body)):
             return None
-        inside = {s.local for s in walk(loop.body) if isinstance(s, Let)}
-        for store in loop.body:
-            if isinstance(store, Store) and self._is_along(store, own, inside):
-                first = (*store.indices[:-1], linear.minus(store.indices[-1], own))
-                places = [self.settled(place) for place in first]
-                aligned = self.memory.element(store.buffer, places)
-                count = builder.value(f"sub i64 {bounds[1]}, {bounds[0]}")
-                long = builder.value(f"icmp sge i64 {count}, {ALIGNED * width}")
-                here = builder.value(f"sub i64 0, {bounds[0]}")
-                return builder.value(f"select i1 {long}, i64 {aligned}, i64 {here}")
+        for store in self.along(loop):
+            aligned = self.first_element(loop, store)
+            count = builder.value(f"sub i64 {bounds[1]}, {bounds[0]}")
+            long = builder.value(f"icmp sge i64 {count}, {ALIGNED * width}")
+            here = builder.value(f"sub i64 0, {bounds[0]}")
+            return builder.value(f"select i1 {long}, i64 {aligned}, i64 {here}")
         return None
-
-    def _is_along(self, store: Store, own: Expr, inside: set[int]) -> bool:
-        """Whether a store goes from element to element, from a place known before the loop."""
-        if self.kernel.buffers[store.buffer].strides is not None or not store.indices:
-            return False
-        counts = [linear.terms(place).get(own, 0) for place in store.indices]
-        rest = [
-            linear.minus(p, linear.times(own, c))
-            for p, c in zip(store.indices, counts, strict=True)
-        ]
-        return (
-            counts[-1] == 1
-            and not any(counts[:-1])
-            and not any(
-                node is own or node.name == "load" or (node.name == "local" and node.attr in inside)
-                for node in postorder(rest)
-            )
-        )
 
     # -- statements -----------------------------------------------------------------------------
 
     def _block_in_lanes(self, body: Sequence[Statement]) -> None:
-        for statement in body:
-            if isinstance(statement, Let):
+        for statement in in_pairs(body):
+            if isinstance(statement, tuple):
+                self._store_pair(*statement)
+            elif isinstance(statement, Let):
                 self._let_in_lanes(statement)
             elif isinstance(statement, If):
                 self._masked_if(statement)
@@ -164,6 +149,14 @@ class InLanes(Reading):
             else:
                 assert isinstance(statement, Store)
                 self.store(statement)
+
+    def _store_pair(self, first: Store, second: Store) -> None:
+        """Both parts of a complex number."""
+        indices = [self.settled(place) for place in first.indices[:-1]]
+        values = [self.builder.emit(self.settled(updated(store))) for store in (first, second)]
+        dtype = first.value.dtype
+        self.memory.store_parts(first.buffer, indices, (values[0], values[1]), dtype)
+        self.forget({first.buffer})
 
     def _let_in_lanes(self, statement: Let) -> None:
         value = self.settled(statement.value)

@@ -14,7 +14,7 @@ from fusewright.codegen.spell import llvm_type
 from fusewright.ir import linear
 from fusewright.ir.dtypes import BOOL, INT64, UINT8, DType, component
 from fusewright.ir.expr import Expr, const, op
-from fusewright.ir.nest import Buffer
+from fusewright.ir.nest import Buffer, in_pairs
 
 
 class Layout(NamedTuple):
@@ -55,6 +55,8 @@ class Memory:
         self.aligned = False
         """Whether the loop being written stores such vectors."""
         self.fetches = False
+        self.writes = 0
+        """A number for the content of memory: it changes when something may have been written."""
         self.builder = Builder(self.load, avx512)
 
     def _offset(self, layout: Layout, indices: Sequence[Expr]) -> tuple[Expr, int]:
@@ -134,11 +136,7 @@ class Memory:
             return self.builder.value(
                 f"shufflevector {kind} {raw}, {kind} poison, <{width} x i32> <{order}>"
             )
-        if (
-            pace is not None
-            and layout.buffer.dtype.is_complex
-            and pace * size == 2 * dtype.itemsize
-        ):
+        if pace is not None and pace * size == 2 * dtype.itemsize and in_pairs(layout.buffer):
             return self._load_part(layout, rest, size, dtype, width)
         return self._gather(layout, offset, size, dtype, width)
 
@@ -149,7 +147,7 @@ class Memory:
         half = dtype.itemsize // size
         part = linear.terms(rest).get(const(1, INT64), 0) % (2 * half) // half
         rest = linear.minus(rest, part * half)
-        key = (layout.base, rest, size, lanes.start, width)
+        key = (layout.base, rest, size, lanes.start, lanes.mask, width, self.writes)
         both = builder.scopes[-1].memo.get(key)
         kind = llvm_type(dtype, 2 * width)
         if both is None:

@@ -158,6 +158,7 @@ class Reading(Loops):
 
     def forget(self, written: set[int]) -> None:
         """Elements read before that a store may have changed."""
+        self.memory.writes += bool(written)
         for node in list(self.available):
             if any(node.attr == w or not self.kernel.apart(node.attr, w) for w in written):
                 del self.available[node]

@@ -12,11 +12,12 @@ from dataclasses import replace
 
 from fusewright.codegen.builder import Scope
 from fusewright.codegen.loop_module import LoopModule, LoopWord
+from fusewright.codegen.pairs import updated
 from fusewright.codegen.prelude import prelude
 from fusewright.codegen.spell import llvm_type
 from fusewright.codegen.tasks import Tasks
 from fusewright.ir.dtypes import BOOL, INT64
-from fusewright.ir.expr import Expr, load, typed_op
+from fusewright.ir.expr import Expr
 from fusewright.ir.loops.statements import (
     Block,
     Check,
@@ -130,12 +131,9 @@ class _Emission(Tasks):
         self.builder.line(f"store {kind} {register}, ptr {self.cell(statement.local)}")
 
     def store(self, statement: Store) -> None:
-        value, dtype = statement.value, statement.value.dtype
-        if statement.combine:
-            here = load(statement.buffer, statement.indices, dtype)
-            value = typed_op(statement.combine, dtype, here, value)
+        dtype = statement.value.dtype
         indices = [self.settled(place) for place in statement.indices]
-        register = self.builder.emit(self.settled(value))
+        register = self.builder.emit(self.settled(updated(statement)))
         self.memory.store(statement.buffer, indices, register, dtype)
         self.forget({statement.buffer})
 

@@ -12,6 +12,7 @@ from dataclasses import dataclass
 from itertools import groupby
 from typing import Literal, NamedTuple
 
+from fusewright.ir import linear
 from fusewright.ir.dtypes import DType
 from fusewright.ir.expr import Expr
 
@@ -36,8 +37,8 @@ class Buffer:
     """A stored value: a leaf of the slice or a stage's result, by slot.
 
     `extents` are int64 expressions.  `strides` holds, for a leaf that is not C-contiguous, one byte
-    stride for each dim.  `dead`, in a kernel of loops: nothing reads what it held before, nobody
-    what it holds afterwards.
+    stride for each dim.  In a kernel of loops, `dead`: nothing reads what it held before, nobody
+    what it holds afterwards; `large`: no cache could hold it.
     """
 
     slot: int
@@ -45,6 +46,13 @@ class Buffer:
     extents: tuple[Expr, ...]
     strides: tuple[Expr, ...] | None = None
     dead: bool = False
+    large: bool = False
+
+
+def in_pairs(buffer: Buffer) -> bool:
+    """Whether elements are the parts of complex numbers, side by side."""
+    last = buffer.extents[-1] if buffer.extents else None
+    return buffer.dtype.is_complex or (last is not None and linear.constant(last) == 2)
 
 
 class Box(NamedTuple):

@@ -26,7 +26,7 @@ from fusewright.ir.nest import Source
 from fusewright.kernels import lazy, specialise
 from fusewright.kernels.arguments import kind_of, plain_number
 from fusewright.kernels.quick import MOST, key_of, learn
-from fusewright.kernels.specialise import Specialised, apart, memories, with_facts
+from fusewright.kernels.specialise import Specialised, apart, large_ones, memories, with_facts
 
 if TYPE_CHECKING:
     from fusewright.kernels.kernel import Kernel
@@ -215,11 +215,11 @@ def _code(
     # Imported here: it brings the code generator in.
     from fusewright.targets.cpu.loops import obtain, settings_of
 
-    disjoint = apart(found.kernel, arrays)
-    key = (disjoint, options.features, settings_of(options))
+    disjoint, large = apart(found.kernel, arrays), large_ones(found.kernel, arrays)
+    key = (disjoint, large, options.features, settings_of(options))
     code: CompiledLoops | None = found.compiled.get(key)
     if code is None:
-        code = found.compiled[key] = obtain(with_facts(found.kernel, disjoint), options)
+        code = found.compiled[key] = obtain(with_facts(found.kernel, disjoint, large), options)
         if kernel is not None and options.diagnostics != "off" and isinstance(found, Specialised):
             # Imported here: few programs ask.
             from fusewright.kernels import diagnostics

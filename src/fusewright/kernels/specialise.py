@@ -187,6 +187,21 @@ def reach_of(
     return paths[source.slot]
 
 
-def with_facts(kernel: Kernel, disjoint: frozenset[tuple[int, int]]) -> Kernel:
+LARGE = 1 << 25
+"""Bytes of an array from which on it is written past the caches, where that is right: with 2^22
+float64 that took 0.8 of the time, with 2^20 1.3 of it.
+"""
+
+
+def large_ones(kernel: Kernel, arrays: list[NDArray]) -> frozenset[int]:
+    """The buffers too large for a cache."""
+    pairs = zip(kernel.given, arrays, strict=True)
+    return frozenset(number for number, array in pairs if array.nbytes >= LARGE)
+
+
+def with_facts(
+    kernel: Kernel, disjoint: frozenset[tuple[int, int]], large: frozenset[int] = frozenset()
+) -> Kernel:
     """The kernel with what is known about the memory of one call."""
-    return replace(kernel, disjoint=disjoint)
+    buffers = tuple(replace(b, large=n in large) for n, b in enumerate(kernel.buffers))
+    return replace(kernel, disjoint=disjoint, buffers=buffers)

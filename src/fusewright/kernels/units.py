@@ -14,7 +14,7 @@ from fusewright._core import native
 from fusewright.base.options import current
 from fusewright.ir.loops.join import Joined, Member, join
 from fusewright.ir.loops.statements import Kernel
-from fusewright.kernels.specialise import Specialised, apart, with_facts
+from fusewright.kernels.specialise import Specialised, apart, large_ones, with_facts
 from fusewright.targets.cpu import background
 
 NDArray = np.ndarray[Any, Any]
@@ -81,7 +81,8 @@ def unit_of(
     # Imported here: it brings the code generator in.
     from fusewright.targets.cpu.loops import settings_of
 
-    facts = (apart(unit.kernel, buffers), options.features, settings_of(options))
+    memory = (apart(unit.kernel, buffers), large_ones(unit.kernel, buffers))
+    facts = (*memory, options.features, settings_of(options))
     if facts in unit.compiled:
         runs += 1
         return unit
@@ -95,4 +96,4 @@ def _compile(unit: Unit, facts: Any, options: Any) -> None:
     # Imported here: as above.
     from fusewright.targets.cpu.loops import obtain
 
-    unit.compiled[facts] = obtain(with_facts(unit.kernel, facts[0]), options)
+    unit.compiled[facts] = obtain(with_facts(unit.kernel, *facts[:2]), options)

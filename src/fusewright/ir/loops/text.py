@@ -64,6 +64,8 @@ class _Writer:
             text += f" strides ({', '.join(map(self.expression, buffer.strides))})"
         if buffer.dead:
             text += " dead"
+        if buffer.large:
+            text += " large"
         return f"{'scratch' if buffer.slot in self.kernel.scratch else 'buffer'} {text}"
 
     def block(self, body: tuple[Statement, ...], depth: int) -> Iterator[str]:

@@ -10,6 +10,8 @@ from fusewright.analysis.verdict import Condition
 from fusewright.base.source import Span
 from fusewright.ir.expr import Expr
 from fusewright.ir.loops.statements import For, Kernel, walk
+from fusewright.plan.loops.branches import stores_last
+from fusewright.plan.loops.carry import carried
 from fusewright.plan.loops.coalesce import coalesced
 from fusewright.plan.loops.complex import without_complex
 from fusewright.plan.loops.contract import contracted
@@ -22,6 +24,7 @@ from fusewright.plan.loops.guards import Conditions
 from fusewright.plan.loops.nests import all_flattened
 from fusewright.plan.loops.parallel import Ways
 from fusewright.plan.loops.plan import LoopPlan, PairReport, Settings
+from fusewright.plan.loops.promote import promoted
 from fusewright.plan.loops.rename import Numbers
 from fusewright.plan.loops.report import Pairs
 from fusewright.plan.loops.scans import Scans
@@ -95,7 +98,7 @@ class _Planner:
         flat = with_extremes(replace(kernel, body=all_flattened(kernel.body)))
         numbers = Numbers.after(flat)
         checked = with_checked_extremes(flat, numbers)
-        flat = forwarded(checked.kernel, numbers)
+        flat = forwarded(stores_last(checked.kernel, numbers), numbers)
         free = (settings.reassociate, checked.variables)
         known = (self.names, self.parameters, assumed, *free)
         around = surroundings(flat, *known)
@@ -122,7 +125,10 @@ class _Planner:
             for loop in walk(body)
             if isinstance(loop, For) and loop.dims[0].index in ways.threads
         }
+        parallel = vectors | ways.threads
+        fused = promoted(replace(fused, body=body), numbers, parallel)
+        fused = carried(fused, numbers, parallel)
         return LoopPlan(
-            replace(fused, body=body), frozenset(ways.threads), vectors, ways.folds, ways.copies,
+            fused, frozenset(ways.threads), vectors, ways.folds, ways.copies,
             work, tuple(ways.reports), pairs.all(), gone, gain=pairs.gain,
         )  # fmt: skip

@@ -13,7 +13,7 @@ from collections.abc import Iterable
 from dataclasses import replace
 
 from fusewright.ir import linear
-from fusewright.ir.expr import Expr, local, postorder, typed_op
+from fusewright.ir.expr import Expr, load, local, postorder, typed_op
 from fusewright.ir.loops.statements import (
     For,
     If,
@@ -28,6 +28,7 @@ from fusewright.ir.loops.statements import (
     walk,
     with_blocks,
 )
+from fusewright.plan.loops.branches import is_fixed
 from fusewright.plan.loops.exposed import Locals, assigned
 from fusewright.plan.loops.rename import Body, Numbers, rewritten
 
@@ -60,6 +61,10 @@ class _Forward:
             fresh_let = self._read(statement, known)
             self._forget_variables(known, frozenset((statement.local,)))
             return [fresh_let]
+        first: list[Statement] = []
+        kept: Known = {}
+        if isinstance(statement, If) and self._may_keep(statement, rest):
+            first, statement, kept = self._keep(statement, known)
         inner = blocks(statement)
         if isinstance(statement, For | While):
             self._forget(known, statement)
@@ -69,7 +74,54 @@ class _Forward:
             )
         fresh = [self.block(block, dict(known)) for block in inner]
         self._forget(known, statement)
-        return [with_blocks(statement, fresh)]
+        known.update(kept)
+        return [*first, with_blocks(statement, fresh)]
+
+    def _may_keep(self, branch: If, rest: Body) -> bool:
+        """Whether a branch ends with a store into an element that is surely read next."""
+        last = branch.body[-1] if branch.body and not branch.orelse else None
+        if not isinstance(last, Store) or last.combine or not is_fixed(branch, last):
+            return False
+        others = (s for s in walk(branch.body) if isinstance(s, Store) and s is not last)
+        if any(not self._is_apart(last.buffer, other) for other in others):
+            return False
+        return self._surely_read((last.buffer, last.indices), rest)
+
+    def _keep(self, branch: If, known: Known) -> tuple[list[Statement], If, Known]:
+        """The element read before the branch; in vectors a load after it would wait for the store.
+
+        if c: b[i] = x    ->    v = b[i]; if c: v = x; b[i] = v
+        """
+        last = branch.body[-1]
+        assert isinstance(last, Store)
+        place, dtype = (last.buffer, last.indices), last.value.dtype
+        number = self.numbers.local(Local("_", dtype, mutable=True))
+        value = local(number, dtype)
+        start = known.get(place) or load(*place, dtype)
+        chosen = (Let(number, last.value, last.span), replace(last, value=value))
+        fresh = replace(branch, body=(*branch.body[:-1], *chosen))
+        return [Let(number, start, last.span)], fresh, {place: value}
+
+    def _is_apart(self, buffer: int, store: Store) -> bool:
+        return buffer != store.buffer and self.kernel.apart(buffer, store.buffer)
+
+    def _surely_read(self, place: tuple[int, tuple[Expr, ...]], rest: Body) -> bool:
+        """Whether statements read an element before anything may change it or end them."""
+        for statement in rest:
+            if not all(isinstance(s, Let | Store | If) for s in walk((statement,))):
+                return False
+            if any(
+                node.name == "load" and (node.attr, node.args) == place
+                for node in postorder(expressions(statement))
+            ):
+                return True
+            stores = (s for s in walk((statement,)) if isinstance(s, Store))
+            changed = assigned((statement,))
+            if not all(self._is_apart(place[0], store) for store in stores) or any(
+                node.name == "local" and node.attr in changed for node in postorder(place[1])
+            ):
+                return False
+        return False
 
     def _read(self, statement: Statement, known: Known) -> Statement:
         if not known:

@@ -9,6 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, replace
+from math import prod
 
 from fusewright.analysis.carried import order, tables_needed
 from fusewright.analysis.conflicts import Scalar
@@ -32,15 +33,19 @@ from fusewright.ir.loops.statements import (
     expressions,
     walk,
 )
+from fusewright.ir.nest import in_pairs
 from fusewright.plan.loops.exposed import Locals, exposed, read_later
 from fusewright.plan.loops.folds import ON_THREADS, Folds, folds, is_orderless
 from fusewright.plan.loops.plan import LoopReport
 from fusewright.plan.loops.units import EARLY_END, Surroundings, buffers_in, unit_of
+from fusewright.plan.loops.work import most_trips
 
 CONTIGUOUS, SAME, SCATTERED = 1.0, 0.9, 0.15
 """What an access is worth in vectors: neighbours in memory, one element for all lanes, others."""
 WORTH = 0.25
 """A loop runs in vectors if its accesses are worth this on average."""
+SHORT = 4
+"""Iterations, at most, of a loop that runs one by one."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -117,11 +122,12 @@ class Ways:
             fresh = self._loop(inner, live | exposed(loop.body), in_task)
             return replace(loop, dims=dims[:1], body=(fresh,))
         threads = (first in free or bool(copied)) and not in_task
-        threads = threads and self._fits_threads(nest)
+        short = _is_short(loop)
+        threads = threads and self._fits_threads(nest) and not short
         if threads:
             self.threads.add(first)
             self.copies[first] = copied
-        chosen = self.vector(loop, nest.parallel)
+        chosen = -1 if short else self.vector(loop, nest.parallel)
         inside = live | exposed(loop.body)
         if chosen >= 0:
             self.vectors.add(chosen)
@@ -214,7 +220,8 @@ class Ways:
         for inner in loops:
             nest = self.nest(inner, exposed(loop.body))
             own = [self._worth(inner, d.index) for d in inner.dims if d.index in nest.parallel]
-            worths.append(max([*own, self._inner_worth(inner)]) if self._fits_lanes(inner) else 0.0)
+            fitting = own if self._fits_lanes(inner) else []
+            worths.append(max([*fitting, self._inner_worth(inner)]))
         return sum(worths) / len(worths)
 
     def _fits_lanes(self, loop: For) -> bool:
@@ -241,10 +248,11 @@ class Ways:
         moving = [k for k, place in enumerate(indices) if self._moves(place, number)]
         if not moving:
             return SAME
-        strided = self.around.kernel.buffers[buffer].strides is not None
-        if strided or moving != [len(indices) - 1]:
+        given = self.around.kernel.buffers[buffer]
+        last = len(indices) - 1 - (in_pairs(given) and linear.constant(indices[-1]) is not None)
+        if given.strides is not None or moving != [last]:
             return SCATTERED
-        terms = dict(linear.terms(indices[-1]))
+        terms = dict(linear.terms(indices[last]))
         count = terms.pop(own, 0)
         rest = any(self._moves(term, number) for term in terms)
         return CONTIGUOUS if abs(count) == 1 and not rest else SCATTERED
@@ -293,6 +301,8 @@ class Ways:
 
     def _not_wide(self, loop: For) -> str:
         """Why a loop inside a threaded one, parallel itself, does not run in vectors."""
+        if _is_short(loop):
+            return f"it has {SHORT} iterations at most"
         if any(self.around.homes.loops(n) for n in self.around.kernel.scratch & buffers_in(loop)):
             return "each iteration has an array of its own"
         if any(isinstance(s, For | While) for s in walk(loop.body)):
@@ -326,6 +336,15 @@ def accesses(body: Iterable[Statement]) -> list[tuple[int, tuple[Expr, ...]]]:
         if isinstance(statement, Store):
             found.append((statement.buffer, statement.indices))
     return found
+
+
+def _is_short(loop: For) -> bool:
+    """Whether a loop is over before threads or vectors are set up for it: the ends that loops of
+    different bounds run alone are.
+    """
+    trips = [most_trips(dim) for dim in loop.dims]
+    short = None not in trips and prod(t or 0 for t in trips) <= SHORT
+    return short and not any(isinstance(s, For | While) for s in walk(loop.body))
 
 
 def _uniform(loop: For, own: set[int], changing: set[int]) -> bool:

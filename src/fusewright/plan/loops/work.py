@@ -11,7 +11,7 @@ from functools import reduce
 from fusewright.ir import linear
 from fusewright.ir.dtypes import INT64
 from fusewright.ir.expr import Expr, const, op, postorder
-from fusewright.ir.linear import at_most
+from fusewright.ir.linear import at_least, at_most
 from fusewright.ir.loops.statements import Dim, For, Statement, While, blocks, expressions, walk
 from fusewright.plan.loops.exposed import assigned
 
@@ -19,12 +19,27 @@ IN_VECTORS, ALONE = 30, 400
 """Picoseconds of an operation on one element, in vectors and one by one."""
 UNKNOWN_TRIPS = 8
 """Iterations of a loop whose bounds are only known inside."""
+_PICKS = (
+    ("high", "imin", at_most), ("low", "imax", at_most),
+    ("high", "imax", at_least), ("low", "imin", at_least),
+)  # fmt: skip
+"""What a bound may be chosen from, and what that means for the number of iterations."""
 
 
 def iteration(loop: For, vectors: frozenset[int]) -> Expr:
     """Picoseconds of one iteration of the loop's first dim."""
     inside = frozenset(dim.index for s in walk((loop,)) if isinstance(s, For) for dim in s.dims)
     return _Estimate(vectors, inside, assigned(loop.body)).one(loop)
+
+
+def most_trips(dim: Dim) -> int | None:
+    """How many iterations a dim has at most, whatever the parameters are; None: unknown."""
+    found = (
+        linear.distance(high, low)
+        for low in _alternatives(dim.low, "imax")
+        for high in _alternatives(dim.high, "imin")
+    )
+    return min((max(trips, 0) for trips in found if trips is not None), default=None)
 
 
 @dataclass(frozen=True, slots=True)
@@ -65,13 +80,22 @@ class _Estimate:
 
     def _trips(self, dim: Dim) -> Expr:
         """Iterations of a loop, at most: of a strip, or of the loop it is cut from."""
-        found = dict.fromkeys(
-            linear.minus(high, low)
-            for low in _alternatives(dim.low)
-            for high in _alternatives(dim.high)
-        )
-        known = [trips for trips in found if self._is_known(trips)]
-        return reduce(at_most, known) if known else const(UNKNOWN_TRIPS, INT64)
+        found = self._between(dim.low, dim.high)
+        return const(UNKNOWN_TRIPS, INT64) if found is None else found
+
+    def _between(self, low: Expr, high: Expr) -> Expr | None:
+        """How far one bound is behind the other, by what is known of them."""
+        for bound, name, pick in _PICKS:
+            end = high if bound == "high" else low
+            if end.name == name:
+                found = [
+                    self._between(low, each) if bound == "high" else self._between(each, high)
+                    for each in end.args
+                ]
+                known = [each for each in found if each is not None]
+                return reduce(pick, known) if known else None
+        trips = linear.minus(high, low)
+        return trips if self._is_known(trips) else None
 
     def _is_known(self, expr: Expr) -> bool:
         """Whether it has a value before the loop begins."""
@@ -83,8 +107,8 @@ class _Estimate:
         )
 
 
-def _alternatives(bound: Expr) -> tuple[Expr, ...]:
-    """What a bound may be the least or the greatest of."""
-    if bound.name not in ("imin", "imax"):
+def _alternatives(bound: Expr, name: str) -> tuple[Expr, ...]:
+    """What a bound is the least or the greatest of."""
+    if bound.name != name:
         return (bound,)
-    return tuple(each for arg in bound.args for each in _alternatives(arg))
+    return tuple(each for arg in bound.args for each in _alternatives(arg, name))
