@@ -81,7 +81,7 @@ class Program:
         try:
             return self.joined()
         finally:
-            statements.set_least(statements.USUAL)
+            statements.set_least()
 
 
 def measure(report: Report, section: Section, folder: str, n: int) -> None:

@@ -175,10 +175,9 @@ def run(lazy: bool, seed: int, length: int) -> list[bytes]:
 @pytest.fixture
 def joining() -> Iterator[None]:
     """Statements on small arrays join too."""
-    least = statements.LEAST
-    statements.set_least(1)
+    statements.set_least(1, 1)
     yield
-    statements.set_least(least)
+    statements.set_least()
 
 
 @pytest.mark.parametrize("waits", [False, True])

@@ -100,8 +100,9 @@ static int settle_array(Array *array, Node *whole, Place *place, int64_t *fresh)
             return 0;
         place->memory = memory;
         place->offset = as_size(PyTuple_GET_ITEM(leaf->value, 1));
+        /* A second run finds what the first has given in it, under another name. */
         int alone = Py_REFCNT(leaf) == 1 && Py_REFCNT(memory) == 1 && !memory->external
-                    && memory->writable && !(array->flags & TWICE);
+                    && memory->writable && !(array->flags & TWICE) && group_of(whole)->runs == 0;
         if (!(array->flags & WRITTEN) || alone) {
             Py_INCREF(memory);
             return 1;
@@ -520,22 +521,12 @@ static int find_groups(Node **wanted, Py_ssize_t count, Needed *needed)
     return needed->groups > 0;
 }
 
-/* Whether something asked for is a statement that may join one of these groups. */
-static int may_grow(Node **wanted, Py_ssize_t count, const Needed *needed)
-{
-    int large = 0, open = 0;
-    for (Py_ssize_t i = 0; i < count && !large; i++)
-        large = is_large_statement(wanted[i]);
-    for (int i = 0; i < needed->groups && large && !open; i++)
-        open = takes_calls(group_of(needed->group[i]));
-    return large && open;
-}
-
 int run_groups(Node **wanted, Py_ssize_t count)
 {
     Needed needed;
-    if (!find_groups(wanted, count, &needed) || may_grow(wanted, count, &needed))
-        return 0;
+    int grown = join_requested(wanted, count);
+    if (grown <= 0 || !find_groups(wanted, count, &needed))
+        return grown < 0 ? -1 : 0;
     for (int i = 0; i < needed.groups; i++)
         Py_INCREF(needed.group[i]);
     for (int i = 0; i < needed.parts; i++)

@@ -3,13 +3,16 @@ group's arrays, becomes a call of the group itself.
 
     t = 2*a + b; kernel(t, c); d = c - a       three members of one group, `t` and `c` in registers
 
-Only large arrays: small ones are computed by the core in less time than this takes.
+Statements on large arrays join when they are first met.  Smaller ones do once they have come often,
+and then the native core lets them (`joins.c`), by what this file has found out: without it they
+stay apart.
 """
 
 from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Iterable, Sequence
+from contextlib import suppress
 from dataclasses import dataclass, field
 from itertools import chain
 from math import prod
@@ -21,7 +24,7 @@ from fusewright.base.options import current
 from fusewright.driver import joiners
 from fusewright.frontends.arrays import trace
 from fusewright.frontends.arrays.core import Handle, wrap
-from fusewright.frontends.arrays.survivors import RECENT, bury
+from fusewright.frontends.arrays.survivors import RECENT, TOMBSTONE, bury
 from fusewright.ir.graph import (
     ASSEMBLE,
     GATHER,
@@ -47,16 +50,17 @@ from fusewright.kernels.deferred import (
     related,
 )
 from fusewright.kernels.groups import Execute
+from fusewright.ir.nest import Source
 from fusewright.kernels.lowering import NAME, Lowered, NotLowered, lower
 from fusewright.plan.stages import by_library
 from fusewright.runtime.reuse import is_patch
 from fusewright.runtime.trace import WORTH_KEEPING, take
 
-USUAL = 1 << 18
-"""Elements of a result from which a statement joins: two passes over them take longer than joining,
-60 us.
+LEAST, AT_ONCE = 1 << 13, 1 << 18
+"""Elements of a result from which a statement that comes often joins, and from which each does: two
+passes over those take longer than joining here, 60 us (the core takes one).
 """
-LEAST = USUAL
+_least, _at_once = LEAST, AT_ONCE
 MOST_NODES = 64
 """Operations of a statement, and versions of an array in it."""
 _INNER = frozenset({MAP, VIEW, ASSEMBLE, GATHER, IOTA, SCALAR})
@@ -66,12 +70,12 @@ _lowered: dict[Any, Lowered | None] = {}
 _kinds: dict[Any, Kind] = {}
 
 
-def set_least(elements: int) -> None:
-    """Let statements on as many elements join."""
-    global LEAST
-    LEAST = elements
+def set_least(elements: int = LEAST, at_once: int = AT_ONCE) -> None:
+    """Let statements on as many elements join, and those on so many at once."""
+    global _least, _at_once
+    _least, _at_once = elements, max(elements, at_once)
     if native is not None:
-        native.set_least(elements)
+        native.set_joining(_least, _at_once, TOMBSTONE)
 
 
 @dataclass(slots=True)
@@ -146,8 +150,13 @@ def join_requested(requested: Sequence[Node]) -> bool:
 
 
 def is_statement(node: Node) -> bool:
-    """Whether a node is a pending statement on large arrays."""
-    return node.kind in _STATEMENT and prod(node.shape) >= LEAST and constant_of(node) is None
+    """Whether a node is a pending statement that may join: on many elements, or one that comes
+    often.
+    """
+    if node.kind not in _STATEMENT or constant_of(node) is not None:
+        return False
+    size = prod(node.shape)
+    return size >= _at_once or (size >= _least and native is not None and native.comes_often(node))
 
 
 def _is_on() -> bool:
@@ -219,10 +228,12 @@ def _join(root: Node, cut: _Cut, whole: Node | None, execute: Execute) -> Node |
         return None
     lowered = _lowered_of(cut, _patched(root, cut))
     if lowered is None:
+        _teach(root, cut, None, None, execute)
         return None
     handles = [wrap(cut.edge[slot]) for slot in lowered.edge]
     handles += [wrap(cut.order[slot]) for slot in lowered.fresh]
     kind = _kind_of(lowered, handles)
+    _teach(root, cut, lowered, kind, execute)
     whole = whole if whole is not None else new_group(NAME, handles[0]._dtype, execute)
     group = whole.value
     relations, operands = related(kind, handles, {}, group.shape, whole)
@@ -306,6 +317,40 @@ def _lowered_of(cut: _Cut, patched: frozenset[int]) -> Lowered | None:
     return _lowered[key]
 
 
+def _teach(
+    root: Node, cut: _Cut, lowered: Lowered | None, kind: Kind | None, execute: Execute
+) -> None:
+    """Let the core do the same with the next statement like this one (None: leave it alone)."""
+    if native is None:
+        return
+    if lowered is None or kind is None:
+        native.teach_statement(root, None, (), ())
+        return
+    nodes = {cut.copies[id(node)]: node for node in (*cut.inner, *cut.edge.values())}
+    numbers = tuple(
+        (*_place_of(source, cut.order[source.slot].kind), nodes[cut.order[source.slot]])
+        for _, source in sorted(lowered.scalars.items())
+    )
+    arrays = tuple(range(len(lowered.edge) + len(lowered.fresh)))
+    with suppress(ValueError):  # more arrays than the core has room for
+        deferral = native.Deferral(
+            kind, execute, f"kernel {NAME}", True, arrays, tuple(range(len(numbers))),
+            kind.written, tuple(sorted(kind.overwritten)), lowered.root,
+        )  # fmt: skip
+        edge = tuple(cut.edge[slot] for slot in lowered.edge)
+        native.teach_statement(root, deferral, edge, numbers)
+
+
+def _place_of(source: Source, kind: int) -> tuple[int, int, int]:
+    """Where the core finds a number in a node: what, dim, position."""
+    if source.what in ("extent", "scalar"):
+        return ("extent", "scalar").index(source.what), source.dim, 0
+    position = source.what == "step"
+    if kind == VIEW:
+        return 2, source.dim, 1 + position
+    return 3, source.dim, 2 * source.piece + position
+
+
 def _kind_of(lowered: Lowered, handles: Sequence[Handle]) -> Kind:
     key = (id(lowered), tuple(handle._shape for handle in handles))
     known = _kinds.get(key)
@@ -320,5 +365,5 @@ def _kind_of(lowered: Lowered, handles: Sequence[Handle]) -> Kind:
     return known
 
 
-set_least(LEAST)
+set_least()
 joiners.append(join_requested)

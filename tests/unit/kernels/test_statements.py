@@ -28,10 +28,10 @@ N = 500
 def joining() -> Iterator[None]:
     """Statements on arrays of these tests' size join, and nobody waits for code."""
     deferred.forget()
-    statements.set_least(N)
+    statements.set_least(N, N)
     with fw.options(background=False):
         yield
-    statements.set_least(statements.USUAL)
+    statements.set_least()
 
 
 def calls_of(array: Any) -> list[str]:
@@ -200,7 +200,7 @@ def test_functions_mean_the_same() -> None:
 
 
 def test_small_arrays_are_left_to_the_core() -> None:
-    statements.set_least(N + 1)
+    statements.set_least(N + 1, N + 1)
     (a, b), _ = arrays(2)
     u = fnp.zeros(N)
     halved(a * 2.0 + b, u)
