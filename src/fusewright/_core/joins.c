@@ -62,9 +62,64 @@ static int is_inner(Node *node)
 {
     switch (node->kind) {
     case VIEW: case SCALAR: case IOTA: return 1;
-    case MAP: case GATHER: return !node->demands;
+    case MAP: case GATHER: case ASSEMBLE: return !node->demands;
     }
     return 0;
+}
+
+/* What the versions of an array start from. */
+static Node *bottom_of(Node *node)
+{
+    while (node->kind == ASSEMBLE && PyTuple_GET_SIZE(node->args) > 0)
+        node = operand(node, 0);
+    return node;
+}
+
+static int is_recent(Node *node, Py_ssize_t *at)
+{
+    PyObject *list = pending_list();
+    Py_ssize_t end = PyList_GET_SIZE(list);
+    for (*at = end - 1; *at >= 0 && *at >= end - RECENT; --*at)
+        if (PyList_GET_ITEM(list, *at) == (PyObject *)node)
+            return 1;
+    return 0;
+}
+
+/* Whether only the statement, and the list, hold a value. */
+static int is_unseen(Node *node)
+{
+    Py_ssize_t at, uses = is_recent(node, &at);
+    for (int i = 0; i < inners; i++)
+        for (Py_ssize_t k = 0; k < PyTuple_GET_SIZE(inner[i]->args); k++)
+            uses += operand(inner[i], k) == node;
+    return Py_REFCNT(node) == uses;
+}
+
+/* Whether nobody else sees the versions below an array, nor the group's array they start from. */
+static int are_unseen(Node *root)
+{
+    Node *node = root;
+    int unseen = 1;
+    while (node->kind == ASSEMBLE && unseen) {
+        node = operand(node, 0);
+        if (node->kind == ASSEMBLE || node->kind == PART)
+            unseen = is_unseen(node);
+    }
+    return unseen;
+}
+
+/* Where regions lie decides what may be written in place. */
+static void add_places(Node *node)
+{
+    for (Py_ssize_t i = 0; i < PyTuple_GET_SIZE(node->attr); i++) {
+        PyObject *entry = PyTuple_GET_ITEM(node->attr, i), *number;
+        for (Py_ssize_t k = 0; k < PyTuple_GET_SIZE(entry); k++) {
+            number = PyTuple_GET_ITEM(entry, k);
+            for (Py_ssize_t n = 0; n < (PyTuple_Check(number) ? 2 : 1); n++)
+                structure_word((uint64_t)as_size(
+                    PyTuple_Check(number) ? PyTuple_GET_ITEM(number, n) : number));
+        }
+    }
 }
 
 static int add(Node *node, int is_inside)
@@ -78,19 +133,18 @@ static int add(Node *node, int is_inside)
     return is_inside ? structure_add_tree(node) : structure_add_edge(node);
 }
 
-/* Walk what is pending below a value; 0 where Python has to. */
-static int walk(Node *root, Structure *found)
+/* Walk what is pending below a value; 0 where Python has to.  `unseen` says whether nobody else sees
+   the versions of its array; -1: look. */
+static int walk(Node *root, int unseen, Structure *found)
 {
-    Node *stack[MOST_NODES];
-    int depth = 1;
+    Node *stack[MOST_NODES], *bottom = bottom_of(root);
+    int depth = 1, regions = 0;
     stack[0] = root;
     inners = edges = 0;
     structure_begin();
     while (depth > 0) {
         Node *node = stack[depth - 1], *missing = NULL;
-        int inside = node == root || is_inner(node);
-        if (node->kind == ASSEMBLE && (inside || !node->demands))
-            return 0; /* who holds the version below decides */
+        int inside = node == root || (is_inner(node) && !(node == bottom && node->kind == VIEW));
         for (Py_ssize_t i = 0; inside && i < PyTuple_GET_SIZE(node->args) && missing == NULL; i++)
             if (!structure_knows(operand(node, i)))
                 missing = operand(node, i);
@@ -105,7 +159,12 @@ static int walk(Node *root, Structure *found)
         PyObject *shape = (i < inners ? inner[i] : edge[i - inners])->shape;
         for (Py_ssize_t k = 0; k < PyTuple_GET_SIZE(shape); k++)
             structure_word((uint64_t)as_size(PyTuple_GET_ITEM(shape, k)));
+        regions += i < inners && inner[i]->kind == ASSEMBLE;
     }
+    for (int i = 0; i < inners && regions > 0; i++)
+        if (inner[i]->kind == ASSEMBLE || inner[i]->kind == VIEW)
+            add_places(inner[i]);
+    structure_word((uint64_t)(regions == 0 || (unseen < 0 ? are_unseen(root) : unseen)));
     structure_word((uint64_t)(uintptr_t)structure_options());
     return structure_end(found);
 }
@@ -159,7 +218,7 @@ enum { APART, KNOWN, ASK };
 static int find(Node *root, Structure *found, Statement **statement)
 {
     int large = size_of(root) >= at_once;
-    if (structure_usable() <= 0 || !walk(root, found))
+    if (structure_usable() <= 0 || !walk(root, -1, found))
         return large ? ASK : APART;
     if ((*statement = look_up(found)) == NULL)
         return PyErr_Clear(), APART;
@@ -216,16 +275,15 @@ static int may_join(Node *root, Node **nodes, int count, Node *whole, Shape *sha
 static PyObject *fetch(const Number *number, Node **order)
 {
     Node *node = order[number->slot];
-    PyObject *found = NULL;
-    switch (number->what) {
-    case EXTENT: return Py_NewRef(PyTuple_GET_ITEM(node->shape, number->dim));
-    case PLACE:
-        found = PyTuple_GET_ITEM(PyTuple_GET_ITEM(node->attr, number->dim), number->position);
-        return Py_NewRef(found);
-    case PIECE:
-        found = PyTuple_GET_ITEM(node->attr, number->position / 2);
-        found = PyTuple_GET_ITEM(PyTuple_GET_ITEM(found, number->dim), number->position % 2);
-        return Py_NewRef(found);
+    if (number->what == EXTENT)
+        return Py_NewRef(PyTuple_GET_ITEM(node->shape, number->dim));
+    if (number->what == PLACE || number->what == PIECE) {
+        PyObject *entries = node->attr;
+        if (number->what == PIECE)
+            entries = PyTuple_GET_ITEM(entries, number->position / 2);
+        PyObject *entry = PyTuple_GET_ITEM(entries, number->dim);
+        int at = number->what == PIECE ? number->position % 2 : number->position;
+        return Py_NewRef(PyTuple_GET_ITEM(entry, at));
     }
     if (number->kind != 'f')
         return PyNumber_Long(node->value);
@@ -253,15 +311,14 @@ static PyObject *numbers_of(const Statement *statement, Node **order)
 /* As survivors.bury, of nodes with one reference of the caller's, which go. */
 static void bury(Node *root, Node **nodes, int count, int joined)
 {
-    PyObject *list = pending_list();
     for (int i = 0; i < count && joined; i++)
-        nodes[i]->demands += nodes[i] != root && (nodes[i]->kind == MAP || nodes[i]->kind == GATHER);
+        nodes[i]->demands += nodes[i] != root
+                             && (nodes[i]->kind == MAP || nodes[i]->kind == GATHER
+                                 || nodes[i]->kind == ASSEMBLE);
     for (int i = count - 1; i >= 0; i--) {
-        Py_ssize_t end = PyList_GET_SIZE(list), at = end - 1;
-        while (at >= 0 && at >= end - RECENT && PyList_GET_ITEM(list, at) != (PyObject *)nodes[i])
-            at--;
-        if (joined && at >= 0 && at >= end - RECENT && Py_REFCNT(nodes[i]) == 2)
-            PyList_SetItem(list, at, Py_NewRef(tombstone));
+        Py_ssize_t at;
+        if (joined && is_recent(nodes[i], &at) && Py_REFCNT(nodes[i]) == 2)
+            PyList_SetItem(pending_list(), at, Py_NewRef(tombstone));
         Py_DECREF(nodes[i]);
     }
 }
@@ -453,7 +510,7 @@ static PyObject *comes_often(PyObject *module, PyObject *node)
         PyErr_SetString(PyExc_TypeError, "a statement is a Node");
         return NULL;
     }
-    if (structure_usable() <= 0 || !walk((Node *)node, &found))
+    if (structure_usable() <= 0 || !walk((Node *)node, -1, &found))
         Py_RETURN_FALSE;
     Statement *statement = look_up(&found);
     if (statement == NULL)
@@ -471,31 +528,33 @@ static int take_number(Number *number, PyObject *given)
         return 0;
     number->slot = node->slot;
     number->kind = dtypes[node->dtype].kind;
-    Py_ssize_t rank = PyTuple_GET_SIZE(node->shape), pieces = PyTuple_GET_SIZE(node->args);
     int at = number->position, fits = number->dim >= 0 && at >= 0;
     switch (number->what) {
-    case EXTENT: fits = fits && number->dim < rank; break;
+    case EXTENT: fits = fits && number->dim < PyTuple_GET_SIZE(node->shape); break;
     case NUMBER: fits = node->kind == SCALAR; break;
     case PLACE: fits = fits && node->kind == VIEW && at < 3
                        && number->dim < PyTuple_GET_SIZE(node->attr); break;
-    case PIECE: fits = fits && node->kind == ASSEMBLE && at / 2 < pieces && number->dim < rank; break;
+    case PIECE: fits = fits && node->kind == ASSEMBLE && at / 2 < PyTuple_GET_SIZE(node->args)
+                       && number->dim < PyTuple_GET_SIZE(node->shape); break;
     default: fits = 0;
     }
     return fits && structure_knows(node);
 }
 
-/* teach_statement(root, deferral or None, edge nodes, numbers): its call; None: it is none */
+/* teach_statement(root, deferral or None, edge nodes, numbers, unseen): its call, where nobody else
+   sees the versions of its array, or where somebody may; None: it is none. */
 static PyObject *teach(PyObject *module, PyObject *given)
 {
     (void)module;
     Structure found;
     Node *root;
     PyObject *deferral, *nodes, *numbers;
-    if (!PyArg_ParseTuple(given, "O!OO!O!", &NodeType, &root, &deferral, &PyTuple_Type, &nodes,
-                          &PyTuple_Type, &numbers))
+    int unseen;
+    if (!PyArg_ParseTuple(given, "O!OO!O!p", &NodeType, &root, &deferral, &PyTuple_Type, &nodes,
+                          &PyTuple_Type, &numbers, &unseen))
         return NULL;
     Statement *statement = NULL;
-    if (structure_usable() > 0 && walk(root, &found) && (statement = look_up(&found)) == NULL)
+    if (structure_usable() > 0 && walk(root, unseen, &found) && (statement = look_up(&found)) == NULL)
         return NULL;
     Py_ssize_t arrays = PyTuple_GET_SIZE(nodes), count = PyTuple_GET_SIZE(numbers);
     if (statement == NULL)

@@ -50,7 +50,6 @@ from fusewright.kernels.deferred import (
     related,
 )
 from fusewright.kernels.groups import Execute
-from fusewright.ir.nest import Source
 from fusewright.kernels.lowering import NAME, Lowered, NotLowered, lower
 from fusewright.plan.stages import by_library
 from fusewright.runtime.reuse import is_patch
@@ -226,14 +225,18 @@ def _join(root: Node, cut: _Cut, whole: Node | None, execute: Execute) -> Node |
     """
     if by_library(root) or (whole is not None and not _may_join(root, cut, whole)):
         return None
-    lowered = _lowered_of(cut, _patched(root, cut))
+    versions = _versions(root, cut)
+    unseen = _are_unseen(versions, cut)
+    lowered = _lowered_of(cut, _patched(versions, cut) if unseen else frozenset())
+    del versions
     if lowered is None:
-        _teach(root, cut, None, None, execute)
+        if native is not None:
+            native.teach_statement(root, None, (), (), unseen)
         return None
     handles = [wrap(cut.edge[slot]) for slot in lowered.edge]
     handles += [wrap(cut.order[slot]) for slot in lowered.fresh]
     kind = _kind_of(lowered, handles)
-    _teach(root, cut, lowered, kind, execute)
+    _teach(root, cut, lowered, kind, execute, unseen)
     whole = whole if whole is not None else new_group(NAME, handles[0]._dtype, execute)
     group = whole.value
     relations, operands = related(kind, handles, {}, group.shape, whole)
@@ -273,29 +276,37 @@ def _depends(node: Node, other: Node) -> bool:
     return False
 
 
-def _patched(root: Node, cut: _Cut) -> frozenset[int]:
-    """The versions (slots) that may be written into the memory of the array below them: nobody else
-    sees that, or what lies between.
-    """
-    versions, node = [], root
+def _versions(root: Node, cut: _Cut) -> list[Node]:
+    """The versions of an array that a slice makes, the last first."""
+    found, node = [], root
     inner = set(map(id, cut.inner))
     while node.kind == ASSEMBLE and id(node) in inner:
-        versions.append(node)
+        found.append(node)
         node = node.args[0]
+    return found
+
+
+def _patched(versions: Sequence[Node], cut: _Cut) -> frozenset[int]:
+    """The versions (slots) that may be written into the memory of the array below them, should
+    nobody else see that, or what lies between.
+    """
     slots = {copy: slot for slot, copy in enumerate(cut.order)}
     patched = [cut.copies[id(version)] for version in versions]
-    if not versions or id(node) in inner or not all(is_patch(copy, slots) for copy in patched):
+    below_is_inner = bool(versions) and versions[-1].args[0] in cut.inner
+    if below_is_inner or not all(is_patch(copy, slots) for copy in patched):
         return frozenset()
-    is_part = node.kind == PART
-    del node
+    return frozenset(slots[copy] for copy in patched)
+
+
+def _are_unseen(versions: Sequence[Node], cut: _Cut) -> bool:
+    """Whether nobody else sees what lies between versions, nor the group's array below them."""
     for number in range(len(versions) - 1):
         # besides its uses: two lists, the call
         if _others(versions[number], cut) > 3:
-            return frozenset()
+            return False
     # besides its uses: the edge, the call.  (A leaf is looked at when the group runs.)
-    if is_part and _others(versions[-1], cut) > 2:
-        return frozenset()
-    return frozenset(slots[copy] for copy in patched)
+    is_part = bool(versions) and versions[-1].args[0].kind == PART
+    return not is_part or _others(versions[-1], cut) <= 2
 
 
 def _others(version: Node, cut: _Cut) -> int:
@@ -318,19 +329,17 @@ def _lowered_of(cut: _Cut, patched: frozenset[int]) -> Lowered | None:
 
 
 def _teach(
-    root: Node, cut: _Cut, lowered: Lowered | None, kind: Kind | None, execute: Execute
+    root: Node, cut: _Cut, lowered: Lowered, kind: Kind, execute: Execute, unseen: bool
 ) -> None:
-    """Let the core do the same with the next statement like this one (None: leave it alone)."""
+    """Let the core do the same with the next statement like this one."""
     if native is None:
         return
-    if lowered is None or kind is None:
-        native.teach_statement(root, None, (), ())
-        return
     nodes = {cut.copies[id(node)]: node for node in (*cut.inner, *cut.edge.values())}
-    numbers = tuple(
-        (*_place_of(source, cut.order[source.slot].kind), nodes[cut.order[source.slot]])
-        for _, source in sorted(lowered.scalars.items())
-    )
+    numbers = []
+    for _, source in sorted(lowered.scalars.items()):
+        node = nodes[cut.order[source.slot]]
+        what, position = _PLACES[source.what, node.kind == ASSEMBLE]
+        numbers.append((what, source.dim, position + 2 * source.piece, node))
     arrays = tuple(range(len(lowered.edge) + len(lowered.fresh)))
     with suppress(ValueError):  # more arrays than the core has room for
         deferral = native.Deferral(
@@ -338,17 +347,14 @@ def _teach(
             kind.written, tuple(sorted(kind.overwritten)), lowered.root,
         )  # fmt: skip
         edge = tuple(cut.edge[slot] for slot in lowered.edge)
-        native.teach_statement(root, deferral, edge, numbers)
+        native.teach_statement(root, deferral, edge, tuple(numbers), unseen)
 
 
-def _place_of(source: Source, kind: int) -> tuple[int, int, int]:
-    """Where the core finds a number in a node: what, dim, position."""
-    if source.what in ("extent", "scalar"):
-        return ("extent", "scalar").index(source.what), source.dim, 0
-    position = source.what == "step"
-    if kind == VIEW:
-        return 2, source.dim, 1 + position
-    return 3, source.dim, 2 * source.piece + position
+_PLACES = {
+    ("extent", False): (0, 0), ("extent", True): (0, 0), ("scalar", False): (1, 0),
+    ("start", False): (2, 1), ("step", False): (2, 2), ("start", True): (3, 0), ("step", True): (3, 1),
+}  # fmt: skip
+"""Where the core finds a number in a node, or in a region: what it is, its place in an entry."""
 
 
 def _kind_of(lowered: Lowered, handles: Sequence[Handle]) -> Kind:

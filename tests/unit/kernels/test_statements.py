@@ -308,3 +308,111 @@ def test_what_is_listened_to_joins_too() -> None:
     assert found.tolist() == (x - p).tolist()
     assert units.joined_runs() == runs + 1
     assert sum(len(flush.steps) for flush in profile.flushes) == 1
+
+
+# -- what the core does by itself -----------------------------------------------------------------
+
+
+def known_to_the_core(monkeypatch: pytest.MonkeyPatch, run: Callable[[], object]) -> list[str]:
+    """What is asked of Python in the runs after the first ones."""
+    for _ in range(30):
+        run()
+    asked: list[str] = []
+    for name in ("join_operands", "join_requested", "_join"):
+        function = getattr(statements, name)
+
+        def noted(*args: Any, name: str = name, function: Any = function) -> Any:
+            asked.append(name)
+            return function(*args)
+
+        monkeypatch.setattr(statements, name, noted)
+    monkeypatch.setattr(driver, "joiners", [statements.join_requested])
+    for _ in range(5):
+        run()
+    return asked
+
+
+def with_operators(a: Any, b: Any) -> Any:
+    u, w = fnp.empty(N), fnp.empty(N)
+    halved(a * 2.0 + b[::-1], u)
+    smoothed(u * a - 1.0, b, w, 0.25)
+    return w + u
+
+
+def with_regions(a: Any, b: Any) -> Any:
+    u, w = fnp.empty(N), fnp.zeros(N)
+    halved(a, u)
+    u[1:-1] = 0.5 * (u[2:] + u[:-2])
+    u[3:7] *= 0.5
+    w[2:] = b[2:] * 3.0
+    smoothed(u, w, w, 0.25)
+    w[0] = 7.0
+    running(u, w)
+    return w
+
+
+@pytest.mark.skipif(native is None, reason="it is the core's")
+@pytest.mark.parametrize("program", [with_operators, with_regions])
+@pytest.mark.parametrize("at_once", [N, 1 << 60])
+def test_a_known_statement_joins_in_the_core(
+    program: Any, at_once: int, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    statements.set_least(N, at_once)
+    (a, b), _ = arrays(2)
+    found: list[Any] = []
+
+    def run() -> None:
+        found.append(program(a, b))
+        members = calls_of(found[-1]) if found[-1]._node.kind == PART else []
+        fw.evaluate(found[-1])
+        found.append(members)
+
+    assert known_to_the_core(monkeypatch, run) == []
+    assert "array_statement" in found[-1] or program is with_operators
+    statements.set_least(1 << 60, 1 << 60)
+    apart = np.asarray(program(a, b)).tobytes()
+    assert {np.asarray(each).tobytes() for each in found[::2]} == {apart}
+
+
+@pytest.mark.skipif(native is None, reason="it is the core's")
+def test_a_rare_statement_stays_apart() -> None:
+    statements.set_least(N, 1 << 60)
+    (a, b), _ = arrays(2)
+    joined = []
+    for _ in range(20):
+        u = fnp.zeros(N)
+        halved(a * 2.0 - b / 3.0, u)
+        joined.append(calls_of(u))
+    assert joined[0] == joined[3] == ["halved"]
+    assert joined[-1] == ["array_statement", "halved"]
+
+
+@pytest.mark.skipif(native is None, reason="it is the core's")
+def test_numbers_and_places_of_a_known_statement_are_its_own() -> None:
+    (a, b), (p, q) = arrays(2)
+    for turn in range(20):
+        u, x = fnp.zeros(N), np.zeros(N)
+        halved(a[turn : turn + 400] * (turn * 0.5) + b[turn % 3 : 400 + turn % 3], u[:400])
+        u[turn : turn + 9] = turn * 1.5
+        halved.__wrapped__(
+            p[turn : turn + 400] * (turn * 0.5) + q[turn % 3 : 400 + turn % 3], x[:400]
+        )
+        x[turn : turn + 9] = turn * 1.5
+        running(b, u)
+        running.__wrapped__(q, x)
+        assert np.asarray(u).tobytes() == x.tobytes(), turn
+
+
+@pytest.mark.skipif(native is None, reason="it is the core's")
+def test_a_version_that_somebody_holds_stays_in_the_core_too() -> None:
+    (a, b), (p, q) = arrays(2)
+    for turn in range(20):
+        u, x = fnp.zeros(N), np.zeros(N)
+        halved(a, u)
+        halved.__wrapped__(p, x)
+        old, was = (u.copy(), x.copy()) if turn % 2 else (u, x)
+        u[3:9] = b[3:9] * 2.0
+        x[3:9] = q[3:9] * 2.0
+        running(b, u)
+        running.__wrapped__(q, x)
+        assert np.asarray(u + old).tobytes() == (x + was).tobytes(), turn
