@@ -172,10 +172,10 @@ def run(lazy: bool, seed: int, length: int) -> list[bytes]:
     return m.seen
 
 
-@pytest.fixture
-def joining() -> Iterator[None]:
-    """Statements on small arrays join too."""
-    statements.set_least(1, 1)
+@pytest.fixture(params=[1, 1 << 60], ids=["at once", "often"])
+def joining(request: pytest.FixtureRequest) -> Iterator[None]:
+    """Statements on small arrays join too, as they come or when they come often."""
+    statements.set_least(1, request.param)
     yield
     statements.set_least()
 
