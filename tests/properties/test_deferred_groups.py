@@ -161,7 +161,7 @@ def rest(m: Machine, chance: random.Random, i: int, j: int, k: int) -> None:
     elif what == 3:
         m.arrays[k] = xp.where((a > 1.0).any(), a, b * m.number)
     elif what == 4:  # parts, of one array too
-        m.call(smoothed, a[low:high], b[:high - low], m.arrays[k][-(high - low):], 0.5)
+        m.call(smoothed, a[low:high], b[: high - low], m.arrays[k][-(high - low) :], 0.5)
     elif what == 5:  # somebody outside writes
         memory = np.asarray(a)
         memory[low] = 1.25

@@ -39,18 +39,22 @@ static PyObject *tombstone;                            /* survivors.TOMBSTONE */
 static Node *inner[MOST_NODES], *edge[MOST_NODES];
 static int inners, edges;
 
+/* Elements that a statement goes over. */
 static int64_t size_of(Node *node)
 {
+    int folds = (node->kind == REDUCE || node->kind == SCAN) && PyTuple_GET_SIZE(node->args) > 0;
+    PyObject *shape = folds ? operand(node, 0)->shape : node->shape;
     int64_t elements = 1;
-    for (Py_ssize_t i = 0; i < PyTuple_GET_SIZE(node->shape); i++)
-        elements *= as_size(PyTuple_GET_ITEM(node->shape, i));
+    for (Py_ssize_t i = 0; i < PyTuple_GET_SIZE(shape); i++)
+        elements *= as_size(PyTuple_GET_ITEM(shape, i));
     return elements;
 }
 
 /* Whether a node is a pending statement on so many elements that it may join a group. */
 static int is_large_statement(Node *node)
 {
-    if (node->kind != MAP && node->kind != VIEW && node->kind != ASSEMBLE)
+    if (node->kind != MAP && node->kind != VIEW && node->kind != ASSEMBLE && node->kind != REDUCE
+        && node->kind != SCAN)
         return 0;
     return size_of(node) >= least && constant_of(node) == NULL;
 }
@@ -63,8 +67,17 @@ static int is_inner(Node *node)
     switch (node->kind) {
     case VIEW: case SCALAR: case IOTA: return 1;
     case MAP: case GATHER: case ASSEMBLE: return !node->demands;
+    case REDUCE: /* that of floats has an order of its own */
+        return !node->demands && dtypes[node->dtype].kind != 'f' && dtypes[node->dtype].kind != 'c';
     }
     return 0;
+}
+
+/* Whether what was computed without being stored counts (runtime.trace.WORTH_KEEPING). */
+static int is_worth_keeping(Node *node)
+{
+    return node->kind == MAP || node->kind == GATHER || node->kind == ASSEMBLE
+           || node->kind == REDUCE || node->kind == SCAN;
 }
 
 /* What the versions of an array start from. */
@@ -214,6 +227,12 @@ static Statement *look_up(const Structure *found)
 
 enum { APART, KNOWN, ASK };
 
+/* Python is asked about what is not large for a while only. */
+static int ask(Statement *statement, Node *root)
+{
+    return size_of(root) >= at_once || statement->asked++ < PATIENCE ? ASK : APART;
+}
+
 /* Whether a statement is known (and where its nodes are), stays apart, or Python is to be asked. */
 static int find(Node *root, Structure *found, Statement **statement)
 {
@@ -226,13 +245,8 @@ static int find(Node *root, Structure *found, Statement **statement)
         (*statement)->came++;
     if ((*statement)->deferral != NULL)
         return KNOWN;
-    return (*statement)->refused || (!large && (*statement)->came < OFTEN) ? APART : ASK;
-}
-
-/* Python is asked about what is not large for a while only. */
-static int ask(Statement *statement, Node *root)
-{
-    return size_of(root) >= at_once || statement->asked++ < PATIENCE ? ASK : APART;
+    int rare = !large && (*statement)->came < OFTEN;
+    return (*statement)->refused || rare ? APART : ask(*statement, root);
 }
 
 /* ---- joining ------------------------------------------------------------------------------------ */
@@ -312,9 +326,7 @@ static PyObject *numbers_of(const Statement *statement, Node **order)
 static void bury(Node *root, Node **nodes, int count, int joined)
 {
     for (int i = 0; i < count && joined; i++)
-        nodes[i]->demands += nodes[i] != root
-                             && (nodes[i]->kind == MAP || nodes[i]->kind == GATHER
-                                 || nodes[i]->kind == ASSEMBLE);
+        nodes[i]->demands += nodes[i] != root && is_worth_keeping(nodes[i]);
     for (int i = count - 1; i >= 0; i--) {
         Py_ssize_t at;
         if (joined && is_recent(nodes[i], &at) && Py_REFCNT(nodes[i]) == 2)

@@ -32,7 +32,9 @@ from fusewright.ir.graph import (
     LEAF,
     MAP,
     PART,
+    REDUCE,
     SCALAR,
+    SCAN,
     VIEW,
     Memory,
     Node,
@@ -63,7 +65,7 @@ _least, _at_once = LEAST, AT_ONCE
 MOST_NODES = 64
 """Operations of a statement, and versions of an array in it."""
 _INNER = frozenset({MAP, VIEW, ASSEMBLE, GATHER, IOTA, SCALAR})
-_STATEMENT = frozenset({MAP, VIEW, ASSEMBLE})
+_STATEMENT = frozenset({MAP, VIEW, ASSEMBLE, REDUCE, SCAN})
 
 _lowered: dict[Any, Lowered | None] = {}
 _kinds: dict[Any, Kind] = {}
@@ -154,7 +156,7 @@ def is_statement(node: Node) -> bool:
     """
     if node.kind not in _STATEMENT or constant_of(node) is not None:
         return False
-    size = prod(node.shape)
+    size = prod(node.args[0].shape if node.kind in (REDUCE, SCAN) else node.shape)
     return size >= _at_once or (size >= _least and native is not None and native.comes_often(node))
 
 
@@ -214,7 +216,9 @@ def _is_inner(node: Node) -> bool:
     """Whether a value is computed where it is used; what was computed once for another is stored
     when it is needed again (contract 5).
     """
-    if node.kind not in _INNER or by_library(node):
+    if node.kind == REDUCE and (node.dtype.is_float or node.dtype.is_complex):
+        return False  # it has an order of its own
+    if (node.kind != REDUCE and node.kind not in _INNER) or by_library(node):
         return False
     return not node.demands or node.kind not in WORTH_KEEPING
 
@@ -223,7 +227,7 @@ def _join(root: Node, cut: _Cut, whole: Node | None, execute: Execute) -> Node |
     """Make a pending value a part of a group (None: a new one); the group, or None where it cannot
     be.
     """
-    if by_library(root) or (whole is not None and not _may_join(root, cut, whole)):
+    if whole is not None and not _may_join(root, cut, whole):
         return None
     versions = _versions(root, cut)
     unseen = _are_unseen(versions, cut)
@@ -352,7 +356,8 @@ def _teach(
 
 _PLACES = {
     ("extent", False): (0, 0), ("extent", True): (0, 0), ("scalar", False): (1, 0),
-    ("start", False): (2, 1), ("step", False): (2, 2), ("start", True): (3, 0), ("step", True): (3, 1),
+    ("start", False): (2, 1), ("step", False): (2, 2),
+    ("start", True): (3, 0), ("step", True): (3, 1),
 }  # fmt: skip
 """Where the core finds a number in a node, or in a region: what it is, its place in an entry."""
 

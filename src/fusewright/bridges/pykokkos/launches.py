@@ -12,8 +12,6 @@ from dataclasses import dataclass, field
 from types import FunctionType, MethodType
 from typing import Any
 
-import numpy as np
-
 from fusewright.base.errors import ArgumentError, UnsupportedError
 from fusewright.bridges.pykokkos import reducers, repeats
 from fusewright.bridges.pykokkos.dialect import lambdas, scratch
@@ -35,7 +33,7 @@ from fusewright.bridges.pykokkos.policies import (
 )
 from fusewright.bridges.pykokkos.randoms import RandomPool
 from fusewright.bridges.pykokkos.reducers import Reducer
-from fusewright.bridges.pykokkos.spaces import ExecutionSpace, Trait
+from fusewright.bridges.pykokkos.spaces import Trait
 from fusewright.bridges.pykokkos.views import ViewType
 from fusewright.frontends.kernels import source as sources
 from fusewright.ir.dtypes import FLOAT64

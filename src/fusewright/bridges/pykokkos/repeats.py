@@ -217,9 +217,7 @@ def is_small(values: Iterable[Any]) -> bool:
     return all(value._array.nbytes <= SMALL for value in values if isinstance(value, ViewType))
 
 
-def blocks_of(
-    steps: int, parts: Sequence[np.dtype[Any]]
-) -> tuple[int, list[np.ndarray[Any, Any]]]:
+def blocks_of(steps: int, parts: Sequence[np.dtype[Any]]) -> tuple[int, list[np.ndarray[Any, Any]]]:
     """How long the blocks of a reduction are, and room for what each gives."""
     size = -(-steps // BLOCKS) if steps > BLOCKS else 1
     blocks = max(0, -(-steps // size))
