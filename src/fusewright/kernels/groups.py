@@ -255,7 +255,7 @@ class Group(_GroupBase, InPlace):  # type: ignore[misc]
             if source.overwritten:
                 return np.empty(source.shape, source.dtype.numpy)
             return np.full(source.shape, source.value, source.dtype.numpy)
-        operand = operands[source.operand]
+        operand = np.asarray(operands[source.operand])  # the reference gives numbers
         if number in self.shape.latest:
             same = [other.operand for other in self.shape.arrays].count(source.operand)
             # A second run finds what the first has given in it, under another name.

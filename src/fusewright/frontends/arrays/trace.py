@@ -42,9 +42,8 @@ _VALUES = (LEAF, SCALAR)
 pending: list[Node] = []
 gate = LIMIT
 lock: Any = threading.RLock() if native is None else native.Lock()
-_watched = _noting = _fresh_bytes = 0
+_watched = _noting = _fresh_bytes = _base = _whole = 0
 _due = LIMIT
-_base = _whole = 0
 _schedule = Schedule()
 _left: list[tuple[Node, Spot]] = []
 _carried: set[Spot] = set()
