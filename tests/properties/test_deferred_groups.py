@@ -4,7 +4,6 @@ arrays between them: made anew, held and overwritten, held and read later, dropp
 
 from __future__ import annotations
 
-import os
 import random
 from collections.abc import Iterator
 from concurrent.futures import ThreadPoolExecutor
@@ -12,13 +11,13 @@ from typing import Any
 
 import numpy as np
 import pytest
+from tests.properties.chance import EXAMPLES
 
 import fusewright as fw
 import fusewright.numpy as fnp
 from fusewright.kernels import statements
 from fusewright.targets.cpu import background
 
-EXAMPLES = int(os.environ.get("FUSEWRIGHT_TEST_EXAMPLES", "0")) or 40
 N = 13
 
 
@@ -243,8 +242,8 @@ def test_programs(waits: bool) -> None:
 
 def seeds() -> range:
     """Programs to run: the same ones each time, or as many as the user asks for."""
-    first = random.SystemRandom().randrange(1 << 30) if EXAMPLES != 40 else 7
-    return range(first, first + EXAMPLES)
+    first = random.SystemRandom().randrange(1 << 30) if EXAMPLES else 7
+    return range(first, first + (EXAMPLES or 40))
 
 
 def test_programs_in_blocks() -> None:

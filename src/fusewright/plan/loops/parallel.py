@@ -10,9 +10,9 @@ from __future__ import annotations
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, replace
 
-from fusewright.analysis.carried import order
+from fusewright.analysis.carried import order, tables_needed
 from fusewright.analysis.conflicts import Scalar
-from fusewright.analysis.explain import conflict_in_words
+from fusewright.analysis.explain import conflict_in_words, unique_in_words
 from fusewright.analysis.unit import Unit
 from fusewright.analysis.verdict import Carry, Order
 from fusewright.base.source import Span
@@ -74,6 +74,7 @@ class Ways:
         self.reports: list[LoopReport] = []
         self.proved: set[int] = set()
         self.ordered: set[int] = set()
+        self.scans: dict[int, tuple[str, ...]] = {}
         self.folds: dict[int, dict[int, str]] = {}
         self.copies: dict[int, dict[int, str]] = {}
 
@@ -266,7 +267,7 @@ class Ways:
             LoopReport(
                 loop.span, tuple(d.index for d in loop.dims), tuple(d.name for d in loop.dims),
                 threads, vector >= 0, why, because, self._folded(nest) if threads or vector >= 0
-                else (),
+                else (), self.scans.get(loop.dims[0].index, ()),
             )
         )  # fmt: skip
 
@@ -313,7 +314,8 @@ class Ways:
             return f"`{carry.source.label}` and `{carry.sink.label}` may share memory", line
         full = order(nest.unit, self.around.facts)
         again = next((c for c in full.carries if c.dim == carry.dim), carry)
-        return conflict_in_words(again, self.around.facts), line
+        facts, tables = self.around.facts, tables_needed(nest.unit, carry.dim, self.around.facts)
+        return conflict_in_words(again, facts) + unique_in_words(tables), line
 
 
 def accesses(body: Iterable[Statement]) -> list[tuple[int, tuple[Expr, ...]]]:
