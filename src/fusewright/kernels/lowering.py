@@ -13,12 +13,12 @@ from typing import Any
 
 import numpy as np
 
-from fusewright.codegen.fold import identity
 from fusewright.frontends.kernels.translate import Translated
 from fusewright.ir import linear
 from fusewright.ir.dtypes import BOOL, FLOAT16, FLOAT64, INT64, DType
 from fusewright.ir.expr import Expr, cast, const, index, load, local, param, rewrite, typed_op
 from fusewright.ir.graph import Node
+from fusewright.ir.identity import of_reduction
 from fusewright.ir.loops.statements import NOWHERE, Dim, For, Kernel, Let, Local, Statement, Store
 from fusewright.ir.nest import Box, Buffer, Nest, Program, Source, Stage
 from fusewright.ir.ops import REDUCE, SCAN
@@ -170,7 +170,7 @@ class _Lowering:
             return _nested(dims, (Store(number, places, value),))
         own = local(len(self.locals), step.dtype)
         self.locals.append(Local("folded", step.dtype, True))
-        start = const(identity(step.fold, step.dtype), step.dtype)
+        start = const(of_reduction(step.fold, step.dtype), step.dtype)
         update = Let(own.attr, typed_op(_combined(step), step.dtype, own, value))
         store = Store(number, places, own)
         along = [dims[axis] for axis in step.axes]
