@@ -402,6 +402,7 @@ static int join(Node *root, const Structure *found, Statement *statement, Node *
             *whole = new_group(deferral, root->dtype);
         /* what has run meanwhile, a finaliser, has left them as they were? */
         if (*whole != NULL && root->args == args && shape == shape_of(group_of(*whole))
+            && group_of(*whole)->runs == 0 && is_none(group_of(*whole)->outcome)
             && take_operands(*whole, &operands) == 0
             && PyList_Append(group_of(*whole)->values, numbers) == 0) {
             Py_SETREF(group_of(*whole)->shape, Py_NewRef(turn->next));
