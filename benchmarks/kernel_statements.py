@@ -2,8 +2,8 @@
 thread, against the same with the statements apart, and the loop fused by hand in C.
 
 Apart is what arrays below 2^13 elements get: kernels and statements each run by themselves, values
-between them in memory.  The C loop is compiled here by gcc (-O3 -march=native -ffp-contract=off), where there is
-one.
+between them in memory.  The C loop is compiled here by gcc (-O3 -march=native -ffp-contract=off),
+where there is one.
 """
 
 from __future__ import annotations
