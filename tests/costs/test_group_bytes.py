@@ -16,7 +16,7 @@ from fusewright.ir.loops import interpret
 from fusewright.kernels import deferred, doors, statements
 from fusewright.targets.cpu.loops import CompiledLoops
 
-ROWS, N = 3, 3000
+ROWS, N = 3, 1200
 
 
 @fw.kernel
