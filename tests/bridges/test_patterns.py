@@ -1,5 +1,8 @@
 """Reductions, reducers, scans, several dims, atomics, random numbers: on any number of threads."""
 
+import weakref
+from concurrent.futures import ThreadPoolExecutor
+
 import numpy as np
 import pytest
 
@@ -296,3 +299,38 @@ def test_a_reduction_again_takes_what_it_is_given():
     assert pk.parallel_reduce(policy, weighted, 1.5, a=np.ones(7), f=1) == 8.5
     with pytest.raises(pk.Error, match="needs the argument"):
         pk.parallel_reduce(policy, weighted, a=np.ones(7))
+
+
+def test_a_repeated_reduction_looks_at_range_layout_and_settings():
+    views = [pk.from_numpy(np.arange(n) * 1.5) for n in (10, 300, 10)]
+    halves = [pk.from_numpy(np.arange(2.0 * n)[::2]) for n in (10, 300)]
+    for turn in range(6):
+        for view in (*views, *halves):
+            n = len(view) - turn % 2
+            wanted = float(np.asarray(view)[:n].sum())
+            policy = pk.RangePolicy(pk.ExecutionSpace.OpenMP, 0, n)
+            assert pk.parallel_reduce(policy, total, a=view) == wanted
+            assert pk.parallel_reduce(n, total, a=view) == wanted
+            assert pk.parallel_reduce("named", n, total, a=view) == wanted
+            with fw.options(threads=1 + turn % 2), fw.lazy():
+                assert pk.parallel_reduce(n, total, a=view) == wanted
+        views[0] += 1.0 if turn % 2 else 0.0
+
+
+def test_repeated_reductions_on_several_threads_keep_apart():
+    views = [pk.from_numpy(np.full(5000, float(k))) for k in range(4)]
+
+    def sums(k):
+        return {pk.parallel_reduce(5000, total, a=views[k]) for _ in range(300)}
+
+    with ThreadPoolExecutor(4) as pool:
+        assert list(pool.map(sums, range(4))) == [{5000.0 * k} for k in range(4)]
+
+
+def test_a_repeated_reduction_keeps_no_memory():
+    for _ in range(5):
+        array = np.arange(50.0)
+        held = weakref.ref(array)
+        assert pk.parallel_reduce(50, total, a=array) == 1225.0
+        del array
+        assert held() is None

@@ -6,6 +6,7 @@ from __future__ import annotations
 
 import random
 from collections.abc import Iterator
+from concurrent.futures import ThreadPoolExecutor
 from typing import Any
 
 import numpy as np
@@ -70,10 +71,13 @@ def total(a: Any, by: float) -> Any:
 
 
 class Machine:
-    """Arrays by name, of one sort."""
+    """Arrays by name, of one sort: NumPy's with the undecorated functions ("plain"), ours ("lazy"),
+    or NumPy's with kernels, calls in a row being a `lazy()` block ("lent").
+    """
 
-    def __init__(self, lazy: bool) -> None:
-        self.lazy = lazy
+    def __init__(self, mode: str) -> None:
+        self.mode, self.lazy = mode, mode == "lazy"
+        self.block: Any = None
         rng = np.random.default_rng(1)
         self.arrays = [self.made(rng.random(N) * 4) for _ in range(5)]
         self.table = self.made(rng.integers(N, size=N))
@@ -84,9 +88,21 @@ class Machine:
         return fw.asarray(values) if self.lazy else values.copy()
 
     def call(self, kernel: Any, *args: Any) -> Any:
-        return kernel(*args) if self.lazy else kernel.__wrapped__(*args)
+        if self.mode == "plain":
+            return kernel.__wrapped__(*args)
+        if self.mode == "lent" and self.block is None:
+            self.block = fw.lazy()
+            self.block.__enter__()
+        return kernel(*args)
+
+    def close(self) -> None:
+        """End the block: NumPy's arrays are complete."""
+        if self.block is not None:
+            self.block.__exit__(None, None, None)
+            self.block = None
 
     def look(self, value: Any) -> None:
+        self.close()
         self.seen.append(np.asarray(value).tobytes())
 
 
@@ -94,7 +110,9 @@ def step(m: Machine, chance: random.Random) -> None:
     """One statement of a random program."""
     i, j, k = (chance.randrange(len(m.arrays)) for _ in range(3))
     a, b, c = m.arrays[i], m.arrays[j], m.arrays[k]
-    what, number = chance.randrange(19), chance.random()
+    what, number = chance.randrange(23), chance.random()
+    if what > 8:
+        m.close()
     if what < 2:
         m.call(halved, a, b)
     elif what < 4:
@@ -122,8 +140,36 @@ def step(m: Machine, chance: random.Random) -> None:
         m.arrays[k] = a.copy()
     elif what < 18:
         statement(m, chance, i, j, k)
-    else:
+    elif what == 18:
         m.look(a)
+    else:
+        rest(m, chance, i, j, k)
+
+
+def rest(m: Machine, chance: random.Random, i: int, j: int, k: int) -> None:
+    """What is neither a call nor a statement that joins."""
+    a, b, what = m.arrays[i], m.arrays[j], chance.randrange(8)
+    xp = fnp if m.lazy else np
+    low, high = chance.randrange(4), 8 + chance.randrange(5)
+    if what == 0:
+        m.number = (a * 0.5 + b).max() * 0.1
+    elif what == 1:
+        m.number = (a > b).sum() * 0.125
+    elif what == 2:
+        m.arrays[k] = xp.cumsum(a - b) * 0.25
+    elif what == 3:
+        m.arrays[k] = xp.where((a > 1.0).any(), a, b * m.number)
+    elif what == 4:  # parts, of one array too
+        m.call(smoothed, a[low:high], b[: high - low], m.arrays[k][-(high - low) :], 0.5)
+    elif what == 5:  # somebody outside writes
+        memory = np.asarray(a)
+        memory[low] = 1.25
+    elif what == 6:  # a call that fails leaves everything as it was
+        if m.mode != "plain":
+            with pytest.raises(fw.FusewrightError):
+                m.call(smoothed, a, b, None, 0.5)
+    else:
+        m.call(halved, a.reshape(1, N)[0], b)
 
 
 def statement(m: Machine, chance: random.Random, i: int, j: int, k: int) -> None:
@@ -153,9 +199,9 @@ def statement(m: Machine, chance: random.Random, i: int, j: int, k: int) -> None
             m.arrays[i] = t - 1.0
 
 
-def run(lazy: bool, seed: int, length: int) -> list[bytes]:
+def run(mode: str, seed: int, length: int) -> list[bytes]:
     """What a program shows."""
-    m, chance = Machine(lazy), random.Random(seed)
+    m, chance = Machine(mode), random.Random(seed)
     steps = [chance.randrange(1 << 30) for _ in range(chance.randrange(1, 6))]
     with np.errstate(all="ignore"):
         for turn in range(length):  # a loop's body, with a stray statement now and then
@@ -171,13 +217,12 @@ def run(lazy: bool, seed: int, length: int) -> list[bytes]:
     return m.seen
 
 
-@pytest.fixture
-def joining() -> Iterator[None]:
-    """Statements on small arrays join too."""
-    least = statements.LEAST
-    statements.set_least(1)
+@pytest.fixture(params=[1, 1 << 60], ids=["at once", "often"])
+def joining(request: pytest.FixtureRequest) -> Iterator[None]:
+    """Statements on small arrays join too, as they come or when they come often."""
+    statements.set_least(1, request.param)
     yield
-    statements.set_least(least)
+    statements.set_least()
 
 
 @pytest.mark.parametrize("waits", [False, True])
@@ -187,10 +232,29 @@ def test_programs_with_statements(waits: bool, joining: None) -> None:
 
 @pytest.mark.parametrize("waits", [False, True])
 def test_programs(waits: bool) -> None:
-    first = random.SystemRandom().randrange(1 << 30) if EXAMPLES else 7
-    for seed in range(first, first + (EXAMPLES or 40)):
-        wanted = run(False, seed, 8)
+    for seed in seeds():
+        wanted = run("plain", seed, 8)
         with fw.options(background=not waits):
-            assert run(True, seed, 8) == wanted, seed
+            assert run("lazy", seed, 8) == wanted, seed
             background.wait()
-            assert run(True, seed, 8) == wanted, seed
+            assert run("lazy", seed, 8) == wanted, seed
+
+
+def seeds() -> range:
+    """Programs to run: the same ones each time, or as many as the user asks for."""
+    first = random.SystemRandom().randrange(1 << 30) if EXAMPLES else 7
+    return range(first, first + (EXAMPLES or 40))
+
+
+def test_programs_in_blocks() -> None:
+    for seed in seeds():
+        assert run("lent", seed, 8) == run("plain", seed, 8), seed
+
+
+def test_programs_in_threads(joining: None) -> None:
+    """What other threads record and compute meanwhile changes nothing."""
+    every = list(seeds())
+    with ThreadPoolExecutor(4) as pool:
+        found = list(pool.map(lambda seed: run("lazy", seed, 8), every))
+    for seed, seen in zip(every, found, strict=True):
+        assert seen == run("plain", seed, 8), seed

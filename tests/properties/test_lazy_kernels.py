@@ -14,6 +14,8 @@ from tests.evaluators import installed
 from tests.properties.chance import examples
 from tests.properties.lazy_kernels import VECTORS, program, run
 
+from fusewright.kernels import statements
+
 CASES = examples(30)
 SETTINGS: tuple[dict[str, object], ...] = (
     {},
@@ -30,20 +32,28 @@ def evaluator() -> Iterator[None]:
         yield
 
 
+@pytest.fixture(params=[0, 1, 1 << 60], ids=["apart", "at once", "often"], scope="module")
+def joining(request: pytest.FixtureRequest) -> Iterator[None]:
+    """Whether statements on small arrays join calls: never, as they come, when they come often."""
+    statements.set_least(1 if request.param else 1 << 60, request.param)
+    yield
+    statements.set_least()
+
+
 @CASES
 @given(st.integers(0, 1 << 40))
-def test_sequences(seed: int) -> None:
-    statements = program(random.Random(seed).randint, 12)
-    wanted = run(statements, "plain", {})
+def test_sequences(joining: None, seed: int) -> None:
+    steps = program(random.Random(seed).randint, 12)
+    wanted = run(steps, "plain", {})
     for options in SETTINGS:
-        assert run(statements, "lazy", options) == wanted, options
-    assert run(statements, "blocks", {}) == wanted
+        assert run(steps, "lazy", options) == wanted, options
+    assert run(steps, "blocks", {}) == wanted
 
 
 @pytest.mark.parametrize("seed", range(8))
-def test_long_sequences(seed: int) -> None:
-    statements = program(random.Random(seed).randint, 150)
-    assert run(statements, "lazy", {}) == run(statements, "plain", {})
+def test_long_sequences(joining: None, seed: int) -> None:
+    steps = program(random.Random(seed).randint, 150)
+    assert run(steps, "lazy", {}) == run(steps, "plain", {})
 
 
 def test_programs_do_both() -> None:

@@ -165,6 +165,9 @@ int structure_usable(void); /* whether compiled code may run under the options i
 int structure_threads(void);
 void structure_begin(void);
 int structure_count(void); /* nodes so far */
+PyObject *structure_options(void); /* those in force; borrowed */
+int structure_knows(Node *node);   /* whether this walk has met it */
+int structure_add_edge(Node *node); /* as a value of which only type and rank matter */
 int structure_add_tree(Node *node); /* with its operands, where those are leaves or known */
 void structure_word(uint64_t word);
 int structure_end(Structure *found); /* of a list: not what is written in place */
@@ -193,6 +196,9 @@ int is_numpy_array(PyObject *object);
 PyObject *lend(PyObject *array); /* its handle, borrowed; NULL without an error: ask Python */
 int handle_write(Handle *handle, Node *node); /* its new value; of a plain array */
 
+/* joins.c: statements that join groups */
+void joins_forget(void);
+
 /* steady.c */
 int steady_passes(PyObject *pending, PyObject *left, Py_ssize_t gate);
 void steady_forget(void);
@@ -216,7 +222,7 @@ int program_ready(PyObject *unset);
 /* each part's functions */
 extern PyMethodDef view_methods[], operator_methods[], handle_methods[], trace_methods[], slice_methods[], memory_methods[],
     node_methods[], program_methods[], call_methods[], library_methods[], arrange_methods[], group_methods[],
-    groups_methods[], group_run_methods[],
+    joins_methods[], group_run_methods[],
     lent_methods[];
 
 #endif

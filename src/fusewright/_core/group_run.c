@@ -87,6 +87,24 @@ static void fill(char *at, Py_ssize_t nbytes, int64_t bits, Py_ssize_t size)
             memcpy(at + i, &bits, (size_t)size);
 }
 
+/* The elements of a leaf's dims from `dim` on, in C order; where the next ones belong. */
+static char *gather(char *to, const char *from, Node *leaf, Py_ssize_t dim)
+{
+    Py_ssize_t size = dtypes[leaf->dtype].itemsize, rank = PyTuple_GET_SIZE(leaf->shape);
+    if (dim == rank)
+        return memcpy(to, from, (size_t)size), to + size;
+    Py_ssize_t count = as_size(PyTuple_GET_ITEM(leaf->shape, dim));
+    Py_ssize_t stride = as_size(PyTuple_GET_ITEM(PyTuple_GET_ITEM(leaf->value, 2), dim));
+    if (dim == rank - 1 && size == 8) {
+        for (Py_ssize_t i = 0; i < count; i++, to += 8, from += stride)
+            memcpy(to, from, 8);
+        return to;
+    }
+    for (Py_ssize_t i = 0; i < count; i++, from += stride)
+        to = gather(to, from, leaf, dim + 1);
+    return to;
+}
+
 /* Memory for an array: 1, 0 left to Python, -1 an error. */
 static int settle_array(Array *array, Node *whole, Place *place, int64_t *fresh)
 {
@@ -96,13 +114,14 @@ static int settle_array(Array *array, Node *whole, Place *place, int64_t *fresh)
     if (array->operand >= 0) {
         leaf = operand(whole, array->operand);
         Memory *memory = leaf->kind == LEAF ? leaf_memory(leaf) : NULL;
-        if (memory == NULL || !is_straight(leaf) || bytes_of(leaf) != array->nbytes)
+        if (memory == NULL || bytes_of(leaf) != array->nbytes)
             return 0;
         place->memory = memory;
         place->offset = as_size(PyTuple_GET_ITEM(leaf->value, 1));
+        /* A second run finds what the first has given in it, under another name. */
         int alone = Py_REFCNT(leaf) == 1 && Py_REFCNT(memory) == 1 && !memory->external
-                    && memory->writable && !(array->flags & TWICE);
-        if (!(array->flags & WRITTEN) || alone) {
+                    && memory->writable && !(array->flags & TWICE) && group_of(whole)->runs == 0;
+        if (is_straight(leaf) && (!(array->flags & WRITTEN) || alone)) {
             Py_INCREF(memory);
             return 1;
         }
@@ -114,8 +133,10 @@ static int settle_array(Array *array, Node *whole, Place *place, int64_t *fresh)
     *fresh += array->nbytes;
     if (array->flags & OVERWRITTEN)
         return 1;
-    if (leaf != NULL)
+    if (leaf != NULL && is_straight(leaf))
         memcpy(place->memory->at, from.memory->at + from.offset, (size_t)array->nbytes);
+    else if (leaf != NULL)
+        gather(place->memory->at, from.memory->at + from.offset, leaf, 0);
     else
         fill(place->memory->at, array->nbytes, array->bits, dtypes[array->dtype].itemsize);
     return 1;
@@ -520,22 +541,12 @@ static int find_groups(Node **wanted, Py_ssize_t count, Needed *needed)
     return needed->groups > 0;
 }
 
-/* Whether something asked for is a statement that may join one of these groups. */
-static int may_grow(Node **wanted, Py_ssize_t count, const Needed *needed)
-{
-    int large = 0, open = 0;
-    for (Py_ssize_t i = 0; i < count && !large; i++)
-        large = is_large_statement(wanted[i]);
-    for (int i = 0; i < needed->groups && large && !open; i++)
-        open = takes_calls(group_of(needed->group[i]));
-    return large && open;
-}
-
 int run_groups(Node **wanted, Py_ssize_t count)
 {
     Needed needed;
-    if (!find_groups(wanted, count, &needed) || may_grow(wanted, count, &needed))
-        return 0;
+    int grown = join_requested(wanted, count);
+    if (grown <= 0 || !find_groups(wanted, count, &needed))
+        return grown < 0 ? -1 : 0;
     for (int i = 0; i < needed.groups; i++)
         Py_INCREF(needed.group[i]);
     for (int i = 0; i < needed.parts; i++)

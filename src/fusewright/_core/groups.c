@@ -11,7 +11,7 @@
 /* ---- how a call relates to a group -------------------------------------------------------------- */
 
 /* The number that a fresh array holds everywhere; NULL. */
-static PyObject *constant_of(Node *node)
+PyObject *constant_of(Node *node)
 {
     if (node->kind != VIEW || !PyTuple_CheckExact(node->attr) || PyTuple_GET_SIZE(node->attr) > 0
         || PyTuple_GET_SIZE(node->args) != 1 || operand(node, 0)->kind != SCALAR)
@@ -19,21 +19,8 @@ static PyObject *constant_of(Node *node)
     return operand(node, 0)->value;
 }
 
-static int64_t least = INT64_MAX; /* kernels.statements.LEAST */
-
-/* Whether a node is a pending statement on so many elements that it may join a group. */
-int is_large_statement(Node *node)
-{
-    if (node->kind != MAP && node->kind != VIEW && node->kind != ASSEMBLE)
-        return 0;
-    int64_t elements = 1;
-    for (Py_ssize_t i = 0; i < PyTuple_GET_SIZE(node->shape); i++)
-        elements *= as_size(PyTuple_GET_ITEM(node->shape, i));
-    return elements >= least && constant_of(node) == NULL;
-}
-
 /* The array of a group that a value is now, or -1. */
-static int number_of(Node *node, Node *whole, Shape *shape)
+int number_of(Node *node, Node *whole, Shape *shape)
 {
     if (node->kind == PART && PyTuple_GET_SIZE(node->args) == 1 && operand(node, 0) == whole) {
         Py_ssize_t output = as_size(node->attr);
@@ -46,11 +33,6 @@ static int number_of(Node *node, Node *whole, Shape *shape)
     return -1;
 }
 
-typedef struct {
-    Node *node[MOST_OPERANDS];
-    Py_ssize_t known, count;
-} Operands;
-
 static int64_t operand_number(Operands *operands, Node *node)
 {
     for (Py_ssize_t i = 0; i < operands->count; i++)
@@ -61,7 +43,7 @@ static int64_t operand_number(Operands *operands, Node *node)
 }
 
 /* 0 where Python has to look. */
-static int relate(Deferral *deferral, Node **nodes, Node **lazy, int lazies, Node *whole,
+int relate(Deferral *deferral, Node **nodes, Node **lazy, int lazies, Node *whole,
                   Shape *shape, Operands *operands, Relation *relation)
 {
     operands->known = operands->count = whole == NULL ? 0 : PyTuple_GET_SIZE(whole->args);
@@ -151,7 +133,7 @@ static Node *open_group(Deferral *deferral, Node **nodes, Node **lazy, int lazie
     return whole;
 }
 
-static Turn *find_turn(Shape *shape, Deferral *deferral, const Relation *relation, int count)
+Turn *find_turn(Shape *shape, Deferral *deferral, const Relation *relation, int count)
 {
     for (int i = shape->turns - 1; i >= 0; i--) {
         Turn *turn = &shape->turn[i];
@@ -167,7 +149,7 @@ static Turn *find_turn(Shape *shape, Deferral *deferral, const Relation *relatio
 
 /* ---- adding it ----------------------------------------------------------------------------------- */
 
-static Node *new_group(Deferral *deferral, int dtype)
+Node *new_group(Deferral *deferral, int dtype)
 {
     PyTypeObject *type = group_type();
     Group *group = (Group *)type->tp_alloc(type, 0);
@@ -188,7 +170,7 @@ static Node *new_group(Deferral *deferral, int dtype)
     return whole;
 }
 
-static int take_operands(Node *whole, Operands *operands)
+int take_operands(Node *whole, Operands *operands)
 {
     if (operands->count == operands->known)
         return 0;
@@ -308,9 +290,8 @@ static PyObject *defer_locked(Deferral *deferral, Argument *arguments, PyObject 
     for (int i = 0; i < deferral->numbers; i++)
         if (arguments[deferral->number[i]].form == LAZY)
             lazy[lazies++] = ((Handle *)given[deferral->number[i]])->node;
-    for (int i = 0; i < deferral->arrays && deferral->joins; i++)
-        if (!deferral->overwritten[i] && is_large_statement(nodes[i]))
-            return NULL; /* it may join: kernels.statements */
+    if (join_operands(deferral, nodes, lazies) <= 0)
+        return NULL; /* statements that may join: kernels.statements */
     Node *whole = open_group(deferral, nodes, lazy, lazies);
     Shape *shape = whole == NULL ? (Shape *)nothing_shape() : shape_of(group_of(whole));
     if (shape == NULL || !relate(deferral, nodes, lazy, lazies, whole, shape, &operands, relation))
@@ -336,18 +317,3 @@ PyObject *defer_call(Deferral *deferral, Argument *arguments, PyObject *const *g
     evaluation_ends(lock);
     return results;
 }
-
-static PyObject *set_least(PyObject *module, PyObject *elements)
-{
-    (void)module;
-    long long number = PyLong_AsLongLong(elements);
-    if (number == -1 && PyErr_Occurred())
-        return NULL;
-    least = number;
-    Py_RETURN_NONE;
-}
-
-PyMethodDef groups_methods[] = {
-    {"set_least", set_least, METH_O, "Elements from which array statements may join a group."},
-    {NULL},
-};

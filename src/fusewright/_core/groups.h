@@ -67,8 +67,19 @@ typedef struct {
     PyObject **program;
 } Shape;
 
+typedef struct {
+    Node *node[MOST_OPERANDS];
+    Py_ssize_t known, count;
+} Operands;
+
 /* groups.c */
-int is_large_statement(Node *node);
+PyObject *constant_of(Node *node);
+int number_of(Node *node, Node *whole, Shape *shape);
+int relate(Deferral *deferral, Node **nodes, Node **lazy, int lazies, Node *whole, Shape *shape,
+           Operands *operands, Relation *relation); /* 0 where Python has to look */
+Turn *find_turn(Shape *shape, Deferral *deferral, const Relation *relation, int count);
+Node *new_group(Deferral *deferral, int dtype);
+int take_operands(Node *whole, Operands *operands);
 int takes_calls(Group *group);
 PyObject *defer_call(Deferral *deferral, Argument *arguments, PyObject *const *given);
 
@@ -85,6 +96,10 @@ static inline Node *operand(Node *node, Py_ssize_t at)
 {
     return (Node *)PyTuple_GET_ITEM(node->args, at);
 }
+
+/* joins.c: statements that join the group of what they read; 1 done, 0 Python has to look */
+int join_operands(Deferral *deferral, Node **nodes, int lazies);
+int join_requested(Node **wanted, Py_ssize_t count);
 
 /* group_run.c */
 typedef struct GroupProgram GroupProgram;

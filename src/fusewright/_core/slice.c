@@ -366,6 +366,7 @@ static Entry *find(uint64_t hash)
 static void forget_all(void)
 {
     steady_forget();
+    joins_forget();
     for (int i = 0; i < PLACES; i++) {
         if (table[i].program == NULL)
             continue;
@@ -384,6 +385,7 @@ void note_computed(Node *node)
 
 /* ---- structures of lists (steady.c) ------------------------------------------------------------ */
 
+#define EDGE 0xFF /* in the place of a kind */
 static int64_t list_inner;
 
 int structure_usable(void) { return usable(); }
@@ -396,6 +398,25 @@ void structure_begin(void)
 }
 
 int structure_count(void) { return count; }
+
+PyObject *structure_options(void) { return seen_options; }
+
+int structure_knows(Node *node) { return node->mark == walk; }
+
+int structure_add_edge(Node *node)
+{
+    Py_ssize_t rank = PyTuple_GET_SIZE(node->shape);
+    if (count == MOST_NODES || length + 2 > MOST_WORDS || node->dtype == NO_DTYPE)
+        return 0;
+    for (Py_ssize_t i = 0; i < rank; i++)
+        if (as_size(PyTuple_GET_ITEM(node->shape, i)) == 0)
+            return 0;
+    words[length++] = EDGE | (uint64_t)node->dtype << 8 | (uint64_t)rank << 16;
+    node->mark = walk;
+    node->slot = count;
+    order[count++] = node;
+    return 1;
+}
 
 int structure_add_tree(Node *node)
 {

@@ -255,10 +255,11 @@ class Group(_GroupBase, InPlace):  # type: ignore[misc]
             if source.overwritten:
                 return np.empty(source.shape, source.dtype.numpy)
             return np.full(source.shape, source.value, source.dtype.numpy)
-        operand = operands[source.operand]
+        operand = np.asarray(operands[source.operand])  # the reference gives numbers
         if number in self.shape.latest:
             same = [other.operand for other in self.shape.arrays].count(source.operand)
-            if same > 1 or source.operand not in self.spare:
+            # A second run finds what the first has given in it, under another name.
+            if same > 1 or source.operand not in self.spare or self.runs:
                 return np.array(operand, order="C")
         if operand.flags.c_contiguous:
             return operand

@@ -16,12 +16,15 @@ import numpy as np
 from fusewright.frontends.kernels.translate import Translated
 from fusewright.ir import linear
 from fusewright.ir.dtypes import BOOL, FLOAT16, FLOAT64, INT64, DType
-from fusewright.ir.expr import Expr, cast, index, load, param, rewrite
+from fusewright.ir.expr import Expr, cast, const, index, load, local, param, rewrite, typed_op
 from fusewright.ir.graph import Node
-from fusewright.ir.loops.statements import NOWHERE, Dim, For, Kernel, Statement, Store
+from fusewright.ir.identity import of_reduction
+from fusewright.ir.loops.statements import NOWHERE, Dim, For, Kernel, Let, Local, Statement, Store
 from fusewright.ir.nest import Box, Buffer, Nest, Program, Source, Stage
+from fusewright.ir.ops import REDUCE, SCAN
 from fusewright.kernels.specialise import Specialised
 from fusewright.plan.extents import Extents
+from fusewright.plan.loops.folds import is_orderless
 from fusewright.plan.stages import build
 from fusewright.targets.cpu.launch import fetcher
 
@@ -70,6 +73,7 @@ class _Lowering:
         self.sources: list[Source] = []
         self.dtypes: list[DType] = []
         self.scalars: dict[int, Source] = {}
+        self.locals: list[Local] = []
         self.indices = 0
         self.parameters: list[Expr] = []
         extents = Extents(order)
@@ -81,22 +85,24 @@ class _Lowering:
 
     def lowered(self, root: int) -> Lowered:
         for step in self.program.steps:
-            if not isinstance(step, Stage) or step.form != "map":
+            if not isinstance(step, Stage) or not _is_orderly(step):
                 raise NotLowered
             self._place(step)
         count = len(self.edge) + len(self.fresh)
         self.parameters = [self._parameter(source) for source in self.program.arguments]
         body = tuple(
-            self._loop(step, nest)
+            statement
             for step in self.program.steps
             if isinstance(step, Stage)
             for nest in step.nests
+            for statement in self._loop(step, nest)
         )
         slots = (*self.edge, *self.fresh)
         buffers = tuple(self._buffer(number, slot) for number, slot in enumerate(slots))
         kernel = Kernel(
-            NAME, buffers, frozenset(), tuple(self.sources), tuple(self.dtypes), (), body
-        )
+            NAME, buffers, frozenset(), tuple(self.sources), tuple(self.dtypes),
+            tuple(self.locals), body,
+        )  # fmt: skip
         nothing = (None,) * count
         translated = Translated(kernel, nothing, nothing, (), (), {}, None)
         found = Specialised(translated, {})
@@ -139,10 +145,10 @@ class _Lowering:
         )
         return Buffer(number, node.dtype, extents)
 
-    def _loop(self, step: Stage, nest: Nest) -> Statement:
+    def _loop(self, step: Stage, nest: Nest) -> tuple[Statement, ...]:
         first, memo = self.indices, dict[Expr, Expr]()
-        rank, parameters = len(nest.box.low), self.parameters
-        self.indices += rank
+        parameters = self.parameters
+        self.indices += len(nest.box.low)
 
         def leaf(expr: Expr) -> Expr | None:
             if expr.name == "param":
@@ -157,13 +163,46 @@ class _Lowering:
         def moved(expr: Expr) -> Expr:
             return rewrite(expr, leaf, memo)
 
-        places = tuple(map(moved, nest.store))
-        store = Store(self.numbers[step.slot], places, cast(moved(nest.body), step.dtype))
-        if not rank:
-            return store
-        dims = _dims(nest.box, first)
-        dims = tuple(Dim(d.index, moved(d.low), moved(d.high), d.name) for d in dims)
-        return For(dims, (store,), NOWHERE)
+        dims = [Dim(d.index, moved(d.low), moved(d.high), d.name) for d in _dims(nest.box, first)]
+        places, value = tuple(map(moved, nest.store)), cast(moved(nest.body), step.dtype)
+        number = self.numbers[step.slot]
+        if step.form == "map":
+            return _nested(dims, (Store(number, places, value),))
+        own = local(len(self.locals), step.dtype)
+        self.locals.append(Local("folded", step.dtype, True))
+        start = const(of_reduction(step.fold, step.dtype), step.dtype)
+        update = Let(own.attr, typed_op(_combined(step), step.dtype, own, value))
+        store = Store(number, places, own)
+        along = [dims[axis] for axis in step.axes]
+        if step.form == "scan":
+            inner = _nested(along, (update, store))
+        else:
+            inner = (*_nested(along, (update,)), store)
+        kept = [dim for axis, dim in enumerate(dims) if axis not in step.axes]
+        return _nested(kept, (Let(own.attr, start), *inner))
+
+
+_OF_BITS = {"any": "bitwise_or", "max": "bitwise_or", "all": "bitwise_and", "min": "bitwise_and"}
+
+
+def _combined(step: Stage) -> str:
+    """The operation that a reduction or a scan repeats."""
+    if step.dtype is BOOL and step.fold in _OF_BITS:
+        return _OF_BITS[step.fold]
+    return (REDUCE.get(step.fold) or SCAN[step.fold]).combine
+
+
+def _is_orderly(step: Stage) -> bool:
+    """Whether loops say in which order a stage computes: what has a fixed order of its own (sums of
+    floats by lanes and blocks, their extremes with regard to signs of zeros) has none here.
+    """
+    if step.form == "scan":
+        return not step.dtype.is_float or _combined(step) in ("add", "multiply")
+    return step.form == "map" or is_orderless(_combined(step), step.dtype)
+
+
+def _nested(dims: Sequence[Dim], body: tuple[Statement, ...]) -> tuple[Statement, ...]:
+    return (For(tuple(dims), body, NOWHERE),) if dims else body
 
 
 def _dims(box: Box, first: int) -> tuple[Dim, ...]:

@@ -43,8 +43,9 @@ class Quick:
 
     def holds(self, options: Options) -> bool:
         """Whether settings and captured values are those it was made for."""
-        return options is self.options and all(
-            capture.holds() for capture in self.found.translated.captures
+        captures = self.found.translated.captures
+        return options is self.options and (
+            not captures or all(capture.holds() for capture in captures)
         )
 
     def run(self, args: Sequence[Any]) -> tuple[bool, Any]:

@@ -3,13 +3,16 @@ group's arrays, becomes a call of the group itself.
 
     t = 2*a + b; kernel(t, c); d = c - a       three members of one group, `t` and `c` in registers
 
-Only large arrays: small ones are computed by the core in less time than this takes.
+Statements on large arrays join when they are first met.  Smaller ones do once they have come often,
+and then the native core lets them (`joins.c`), by what this file has found out: without it they
+stay apart.
 """
 
 from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Iterable, Sequence
+from contextlib import suppress
 from dataclasses import dataclass, field
 from itertools import chain
 from math import prod
@@ -21,7 +24,7 @@ from fusewright.base.options import current
 from fusewright.driver import joiners
 from fusewright.frontends.arrays import trace
 from fusewright.frontends.arrays.core import Handle, wrap
-from fusewright.frontends.arrays.survivors import RECENT, bury
+from fusewright.frontends.arrays.survivors import RECENT, TOMBSTONE, bury
 from fusewright.ir.graph import (
     ASSEMBLE,
     GATHER,
@@ -29,7 +32,9 @@ from fusewright.ir.graph import (
     LEAF,
     MAP,
     PART,
+    REDUCE,
     SCALAR,
+    SCAN,
     VIEW,
     Memory,
     Node,
@@ -52,26 +57,26 @@ from fusewright.plan.stages import by_library
 from fusewright.runtime.reuse import is_patch
 from fusewright.runtime.trace import WORTH_KEEPING, take
 
-USUAL = 1 << 18
-"""Elements of a result from which a statement joins: two passes over them take longer than joining,
-60 us.
+LEAST, AT_ONCE = 1 << 13, 1 << 18
+"""Elements of a result from which a statement that comes often joins, and from which each does: two
+passes over those take longer than joining here, 60 us (the core takes one).
 """
-LEAST = USUAL
+_least, _at_once = LEAST, AT_ONCE
 MOST_NODES = 64
 """Operations of a statement, and versions of an array in it."""
 _INNER = frozenset({MAP, VIEW, ASSEMBLE, GATHER, IOTA, SCALAR})
-_STATEMENT = frozenset({MAP, VIEW, ASSEMBLE})
+_STATEMENT = frozenset({MAP, VIEW, ASSEMBLE, REDUCE, SCAN})
 
 _lowered: dict[Any, Lowered | None] = {}
 _kinds: dict[Any, Kind] = {}
 
 
-def set_least(elements: int) -> None:
-    """Let statements on as many elements join."""
-    global LEAST
-    LEAST = elements
+def set_least(elements: int = LEAST, at_once: int = AT_ONCE) -> None:
+    """Let statements on as many elements join, and those on so many at once."""
+    global _least, _at_once
+    _least, _at_once = elements, max(elements, at_once)
     if native is not None:
-        native.set_least(elements)
+        native.set_joining(_least, _at_once, TOMBSTONE)
 
 
 @dataclass(slots=True)
@@ -146,8 +151,13 @@ def join_requested(requested: Sequence[Node]) -> bool:
 
 
 def is_statement(node: Node) -> bool:
-    """Whether a node is a pending statement on large arrays."""
-    return node.kind in _STATEMENT and prod(node.shape) >= LEAST and constant_of(node) is None
+    """Whether a node is a pending statement that may join: on many elements, or one that comes
+    often.
+    """
+    if node.kind not in _STATEMENT or constant_of(node) is not None:
+        return False
+    size = prod(node.args[0].shape if node.kind in (REDUCE, SCAN) else node.shape)
+    return size >= _at_once or (size >= _least and native is not None and native.comes_often(node))
 
 
 def _is_on() -> bool:
@@ -206,7 +216,9 @@ def _is_inner(node: Node) -> bool:
     """Whether a value is computed where it is used; what was computed once for another is stored
     when it is needed again (contract 5).
     """
-    if node.kind not in _INNER or by_library(node):
+    if node.kind == REDUCE and (node.dtype.is_float or node.dtype.is_complex):
+        return False  # it has an order of its own
+    if (node.kind != REDUCE and node.kind not in _INNER) or by_library(node):
         return False
     return not node.demands or node.kind not in WORTH_KEEPING
 
@@ -215,14 +227,20 @@ def _join(root: Node, cut: _Cut, whole: Node | None, execute: Execute) -> Node |
     """Make a pending value a part of a group (None: a new one); the group, or None where it cannot
     be.
     """
-    if by_library(root) or (whole is not None and not _may_join(root, cut, whole)):
+    if whole is not None and not _may_join(root, cut, whole):
         return None
-    lowered = _lowered_of(cut, _patched(root, cut))
+    versions = _versions(root, cut)
+    unseen = _are_unseen(versions, cut)
+    lowered = _lowered_of(cut, _patched(versions, cut) if unseen else frozenset())
+    del versions
     if lowered is None:
+        if native is not None:
+            native.teach_statement(root, None, (), (), unseen)
         return None
     handles = [wrap(cut.edge[slot]) for slot in lowered.edge]
     handles += [wrap(cut.order[slot]) for slot in lowered.fresh]
     kind = _kind_of(lowered, handles)
+    _teach(root, cut, lowered, kind, execute, unseen)
     whole = whole if whole is not None else new_group(NAME, handles[0]._dtype, execute)
     group = whole.value
     relations, operands = related(kind, handles, {}, group.shape, whole)
@@ -262,29 +280,37 @@ def _depends(node: Node, other: Node) -> bool:
     return False
 
 
-def _patched(root: Node, cut: _Cut) -> frozenset[int]:
-    """The versions (slots) that may be written into the memory of the array below them: nobody else
-    sees that, or what lies between.
-    """
-    versions, node = [], root
+def _versions(root: Node, cut: _Cut) -> list[Node]:
+    """The versions of an array that a slice makes, the last first."""
+    found, node = [], root
     inner = set(map(id, cut.inner))
     while node.kind == ASSEMBLE and id(node) in inner:
-        versions.append(node)
+        found.append(node)
         node = node.args[0]
+    return found
+
+
+def _patched(versions: Sequence[Node], cut: _Cut) -> frozenset[int]:
+    """The versions (slots) that may be written into the memory of the array below them, should
+    nobody else see that, or what lies between.
+    """
     slots = {copy: slot for slot, copy in enumerate(cut.order)}
     patched = [cut.copies[id(version)] for version in versions]
-    if not versions or id(node) in inner or not all(is_patch(copy, slots) for copy in patched):
+    below_is_inner = bool(versions) and versions[-1].args[0] in cut.inner
+    if below_is_inner or not all(is_patch(copy, slots) for copy in patched):
         return frozenset()
-    is_part = node.kind == PART
-    del node
+    return frozenset(slots[copy] for copy in patched)
+
+
+def _are_unseen(versions: Sequence[Node], cut: _Cut) -> bool:
+    """Whether nobody else sees what lies between versions, nor the group's array below them."""
     for number in range(len(versions) - 1):
         # besides its uses: two lists, the call
         if _others(versions[number], cut) > 3:
-            return frozenset()
+            return False
     # besides its uses: the edge, the call.  (A leaf is looked at when the group runs.)
-    if is_part and _others(versions[-1], cut) > 2:
-        return frozenset()
-    return frozenset(slots[copy] for copy in patched)
+    is_part = bool(versions) and versions[-1].args[0].kind == PART
+    return not is_part or _others(versions[-1], cut) <= 2
 
 
 def _others(version: Node, cut: _Cut) -> int:
@@ -306,6 +332,36 @@ def _lowered_of(cut: _Cut, patched: frozenset[int]) -> Lowered | None:
     return _lowered[key]
 
 
+def _teach(
+    root: Node, cut: _Cut, lowered: Lowered, kind: Kind, execute: Execute, unseen: bool
+) -> None:
+    """Let the core do the same with the next statement like this one."""
+    if native is None:
+        return
+    nodes = {cut.copies[id(node)]: node for node in (*cut.inner, *cut.edge.values())}
+    numbers = []
+    for _, source in sorted(lowered.scalars.items()):
+        node = nodes[cut.order[source.slot]]
+        what, position = _PLACES[source.what, node.kind == ASSEMBLE]
+        numbers.append((what, source.dim, position + 2 * source.piece, node))
+    arrays = tuple(range(len(lowered.edge) + len(lowered.fresh)))
+    with suppress(ValueError):  # more arrays than the core has room for
+        deferral = native.Deferral(
+            kind, execute, f"kernel {NAME}", True, arrays, tuple(range(len(numbers))),
+            kind.written, tuple(sorted(kind.overwritten)), lowered.root,
+        )  # fmt: skip
+        edge = tuple(cut.edge[slot] for slot in lowered.edge)
+        native.teach_statement(root, deferral, edge, tuple(numbers), unseen)
+
+
+_PLACES = {
+    ("extent", False): (0, 0), ("extent", True): (0, 0), ("scalar", False): (1, 0),
+    ("start", False): (2, 1), ("step", False): (2, 2),
+    ("start", True): (3, 0), ("step", True): (3, 1),
+}  # fmt: skip
+"""Where the core finds a number in a node, or in a region: what it is, its place in an entry."""
+
+
 def _kind_of(lowered: Lowered, handles: Sequence[Handle]) -> Kind:
     key = (id(lowered), tuple(handle._shape for handle in handles))
     known = _kinds.get(key)
@@ -320,5 +376,5 @@ def _kind_of(lowered: Lowered, handles: Sequence[Handle]) -> Kind:
     return known
 
 
-set_least(LEAST)
+set_least()
 joiners.append(join_requested)

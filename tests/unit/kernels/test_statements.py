@@ -28,10 +28,10 @@ N = 500
 def joining() -> Iterator[None]:
     """Statements on arrays of these tests' size join, and nobody waits for code."""
     deferred.forget()
-    statements.set_least(N)
+    statements.set_least(N, N)
     with fw.options(background=False):
         yield
-    statements.set_least(statements.USUAL)
+    statements.set_least()
 
 
 def calls_of(array: Any) -> list[str]:
@@ -200,7 +200,7 @@ def test_functions_mean_the_same() -> None:
 
 
 def test_small_arrays_are_left_to_the_core() -> None:
-    statements.set_least(N + 1)
+    statements.set_least(N + 1, N + 1)
     (a, b), _ = arrays(2)
     u = fnp.zeros(N)
     halved(a * 2.0 + b, u)
@@ -308,3 +308,26 @@ def test_what_is_listened_to_joins_too() -> None:
     assert found.tolist() == (x - p).tolist()
     assert units.joined_runs() == runs + 1
     assert sum(len(flush.steps) for flush in profile.flushes) == 1
+
+
+def test_a_second_run_leaves_what_the_first_has_given() -> None:
+    def program(xp: Any, k: Any, a: Any, b: Any, out: Any, held: Any) -> list[bytes]:
+        def step() -> None:
+            t = a * 0.5 + 1.0
+            k(smoothed)(t, b, out, 0.5)
+
+        step()
+        t = xp.zeros(N)
+        k(halved)(out, t)
+        k(smoothed)(t, b, held, 0.5)  # not asked for: it waits with the group
+        del t
+        k(smoothed)(out, b, out, 0.5)  # in the memory of what `out` was
+        seen = [np.asarray(out).tobytes()]
+        step()  # and in it again
+        seen += [np.asarray(each).tobytes() for each in (out, held, out)]
+        return seen
+
+    given = numbers(4)
+    wanted = program(np, plainly, *[x.copy() for x in given])
+    for _ in range(3):
+        assert program(fnp, as_is, *map(fw.asarray, given)) == wanted

@@ -9,7 +9,7 @@ import numpy as np
 
 from fusewright.api import sync
 from fusewright.base.errors import UnsupportedError
-from fusewright.bridges.pykokkos import debug, launches, reducers
+from fusewright.bridges.pykokkos import debug, launches, reducers, repeats
 from fusewright.bridges.pykokkos.policies import (
     ExecutionPolicy,
     RangePolicy,
@@ -27,7 +27,7 @@ def parallel_for(*args: Any, **kwargs: Any) -> None:
     The policy may be a number of iterations; several work units in a list run one after the other,
     with the arguments `args_0`, `args_1`, ...
     """
-    if launches.again(args, kwargs):
+    if repeats.again(args, kwargs):
         return
     policy, workunit, extra = _taken(args)
     view = extra if isinstance(extra, ViewType) else None
@@ -48,7 +48,7 @@ def parallel_reduce(*args: Any, reducer: Any = None, **kwargs: Any) -> Any:
     joined: Reducer = reducers.Sum if reducer is None else reducer
     if not isinstance(joined, Reducer):
         raise TypeError(f"{reducer!r} is not a reducer such as pk.Max")
-    known = launches.reduced_again(args, kwargs, joined)
+    known = repeats.reduced_again(args, kwargs, joined)
     if known is not NotImplemented:
         return known
     policy, workunit, initial = _taken(args)

@@ -12,13 +12,11 @@ from dataclasses import dataclass, field
 from types import FunctionType, MethodType
 from typing import Any
 
-import numpy as np
-
 from fusewright.base.errors import ArgumentError, UnsupportedError
-from fusewright.bridges.pykokkos import reducers
+from fusewright.bridges.pykokkos import reducers, repeats
 from fusewright.bridges.pykokkos.dialect import lambdas, scratch
 from fusewright.bridges.pykokkos.dialect.annotations import element_of, numpy_of
-from fusewright.bridges.pykokkos.dialect.drivers import BLOCKS, Form
+from fusewright.bridges.pykokkos.dialect.drivers import Form
 from fusewright.bridges.pykokkos.dialect.rules import Kind
 from fusewright.bridges.pykokkos.dialect.units import (
     Program,
@@ -35,7 +33,7 @@ from fusewright.bridges.pykokkos.policies import (
 )
 from fusewright.bridges.pykokkos.randoms import RandomPool
 from fusewright.bridges.pykokkos.reducers import Reducer
-from fusewright.bridges.pykokkos.spaces import ExecutionSpace, Trait
+from fusewright.bridges.pykokkos.spaces import Trait
 from fusewright.bridges.pykokkos.views import ViewType
 from fusewright.frontends.kernels import source as sources
 from fusewright.ir.dtypes import FLOAT64
@@ -148,25 +146,6 @@ def arguments(launch: Launch, kwargs: Mapping[str, Any], instance: Any) -> tuple
     return given, declared
 
 
-SMALL = 1 << 20
-"""Bytes of a view below which a kernel that is no array statement runs at once: its launch as a
-pending value would cost more than it may save."""
-
-
-def _lazy(values: Iterable[Any]) -> list[Any]:
-    """Arguments with which a launch is recorded."""
-    return [value._argument() if isinstance(value, ViewType) else value for value in values]
-
-
-def _at_once(values: list[Any]) -> list[Any]:
-    """Arguments with which it runs at once: the views' memory."""
-    return [value._memory if isinstance(value, ViewType) else value for value in values]
-
-
-def _is_small(values: Iterable[Any]) -> bool:
-    return all(value._array.nbytes <= SMALL for value in values if isinstance(value, ViewType))
-
-
 def _wrong_arguments(unit: Unit, kwargs: Mapping[str, Any]) -> ArgumentError:
     span = unit.source.span(unit.source.tree)
     missing = [name for name in unit.keywords if name not in kwargs]
@@ -225,132 +204,30 @@ def run(
         extents = launch.sizes.extents(kwargs, instance, team, policy.league_size)
     kernel = launch.kernel(reducer, declared, team, extents)
     numbers, steps = bounds_of(policy)
+    simple = declared and tuple(kwargs) == launch.unit.keywords
+    simple = simple and _is_simple(launch, workunit, kwargs)
     if pattern == "for":
-        at_once = kernel.is_opaque and _is_small(given)
-        kernel(*numbers, *(_at_once if at_once else _lazy)(given))
-        if declared and tuple(kwargs) == launch.unit.keywords:
-            _remember(launch, workunit, kernel, kwargs)
+        at_once = kernel.is_opaque and repeats.is_small(given)
+        kernel(*numbers, *(repeats.at_once if at_once else _lazy)(given))
+        if simple:
+            plan = repeats.Plan(tuple(kwargs), launch.unit.fields, kernel)
+            repeats.remember(workunit, pattern, plan)
         return None
-    rest = _at_once(given)  # The result is a number now, and so are its arguments.
+    rest = repeats.at_once(given)  # The result is a number now, and so are its arguments.
     if pattern == "scan":
-        return _plain_result(kernel(*numbers, *rest), reducer)
-    size, blocks = _blocks(steps)
+        return repeats.plain_result(kernel(*numbers, *rest), reducer)
     parts = tuple(numpy_of(part.kind_of(launch.kind(reducer))) for part in reducer.parts)
-    partials = [np.empty(blocks, dtype) for dtype in parts]
-    found = _plain_result(kernel(*numbers, size, *partials, *rest), reducer)
-    if declared and tuple(kwargs) == launch.unit.keywords and _is_simple(launch, workunit, kwargs):
-        key = (_key_of(workunit, type(workunit)), reducer.name)
-        _reductions[key] = Plan(tuple(kwargs), launch.unit.fields, kernel, parts)
+    size, partials = repeats.blocks_of(steps, parts)
+    found = repeats.plain_result(kernel(*numbers, size, *partials, *rest), reducer)
+    if simple:
+        plan = repeats.Plan(tuple(kwargs), launch.unit.fields, kernel, parts)
+        repeats.remember(workunit, reducer.name, plan)
     return found
 
 
-def _blocks(steps: int) -> tuple[int, int]:
-    """How long the blocks of a reduction are, and how many."""
-    size = -(-steps // BLOCKS) if steps > BLOCKS else 1
-    return size, max(0, -(-steps // size))
-
-
-@dataclass(frozen=True, slots=True)
-class Plan:
-    """What a launch over a range needs the next time: the names of its arguments, what it reads of
-    its object, its kernel, and the types of a reduction's parts.
-    """
-
-    names: tuple[str, ...]
-    fields: tuple[str, ...]
-    kernel: UnitKernel
-    parts: tuple[np.dtype[Any], ...] = ()
-
-
-_plans: dict[Any, Plan] = {}
-_reductions: dict[tuple[Any, str], Plan] = {}
-
-
-def again(args: tuple[Any, ...], kwargs: dict[str, Any]) -> bool:
-    """Run `parallel_for(policy, workunit, ...)` as it ran before, if it is that simple."""
-    if len(args) != 2:
-        return False
-    policy, workunit = args
-    instance = None
-    key: Any = workunit
-    if type(workunit) is MethodType:
-        instance = workunit.__self__
-        key = (workunit.__func__, type(instance))
-    elif type(workunit) is not FunctionType:
-        return False
-    plan = _plans.get(key)
-    if plan is None or type(policy) is not RangePolicy or policy.space is ExecutionSpace.Debug:
-        return False
-    if tuple(kwargs) != plan.names:
-        return False
-    given: Iterable[Any] = kwargs.values()
-    if instance is not None:
-        given = (*given, *[getattr(instance, name) for name in plan.fields])
-    if plan.kernel.is_opaque and _is_small(given):
-        return _again_at_once(plan, policy, given)
-    words: list[Any] = [policy.begin, policy.end]
-    for value in given:
-        if isinstance(value, ViewType):
-            if value.trait is Trait.Atomic:
-                return False
-            value._lent = None
-            words.append(value._array)
-        else:
-            words.append(value)
-    plan.kernel(*words)
-    return True
-
-
-def _again_at_once(plan: Plan, policy: RangePolicy, given: Iterable[Any]) -> bool:
-    values = list(given)
-    if any(isinstance(value, ViewType) and value.trait is Trait.Atomic for value in values):
-        return False
-    plan.kernel(policy.begin, policy.end, *_at_once(values))
-    return True
-
-
-def reduced_again(args: tuple[Any, ...], kwargs: dict[str, Any], reducer: Reducer) -> Any:
-    """The value of `parallel_reduce(policy, workunit, ...)`, as it ran before; `NotImplemented`
-    where it is not that simple.
-    """
-    if len(args) != 2:
-        return NotImplemented
-    policy, workunit = args
-    kind = type(workunit)
-    plan = _reductions.get((_key_of(workunit, kind), reducer.name))
-    if plan is None or type(policy) is not RangePolicy or policy.space is ExecutionSpace.Debug:
-        return NotImplemented
-    if tuple(kwargs) != plan.names:
-        return NotImplemented
-    size, blocks = _blocks(policy.end - policy.begin)
-    words: list[Any] = [policy.begin, policy.end, size]
-    words += [np.empty(blocks, dtype) for dtype in plan.parts]
-    given: Iterable[Any] = kwargs.values()
-    if kind is MethodType:
-        owner = workunit.__self__
-        given = (*given, *[getattr(owner, name) for name in plan.fields])
-    for value in given:
-        if isinstance(value, ViewType):
-            if value.trait is Trait.Atomic:
-                return NotImplemented
-            words.append(value._memory)
-        else:
-            words.append(value)
-    return _plain_result(plan.kernel(*words), reducer)
-
-
-def _key_of(workunit: Any, kind: type) -> Any:
-    """What a launch is remembered by: a function, or a method and its object's class."""
-    if kind is MethodType:
-        return workunit.__func__, type(workunit.__self__)
-    return workunit if kind is FunctionType else None
-
-
-def _remember(launch: Launch, workunit: Any, kernel: UnitKernel, kwargs: Mapping[str, Any]) -> None:
-    """Note a launch that `again` can run."""
-    if _is_simple(launch, workunit, kwargs):
-        key = _key_of(workunit, type(workunit))
-        _plans[key] = Plan(tuple(kwargs), launch.unit.fields, kernel)
+def _lazy(values: Iterable[Any]) -> list[Any]:
+    """Arguments with which a launch is recorded."""
+    return [value._argument() if isinstance(value, ViewType) else value for value in values]
 
 
 def _is_simple(launch: Launch, workunit: Any, kwargs: Mapping[str, Any]) -> bool:
@@ -371,10 +248,3 @@ def _instance(workunit: Any, launch: Launch) -> Any:
     if launch.unit.owner is not None:
         return lambdas.receiver_of(workunit)
     return None
-
-
-def _plain_result(found: Any, reducer: Reducer) -> Any:
-    if isinstance(found, tuple):
-        numbers = [number.item() if hasattr(number, "item") else number for number in found]
-        return reducer.result(*numbers) if reducer.result is not None else tuple(numbers)
-    return found.item() if hasattr(found, "item") else found

@@ -42,9 +42,8 @@ _VALUES = (LEAF, SCALAR)
 pending: list[Node] = []
 gate = LIMIT
 lock: Any = threading.RLock() if native is None else native.Lock()
-_watched = _noting = _fresh_bytes = 0
+_watched = _noting = _fresh_bytes = _base = _whole = 0
 _due = LIMIT
-_base = _whole = 0
 _schedule = Schedule()
 _left: list[tuple[Node, Spot]] = []
 _carried: set[Spot] = set()
@@ -110,17 +109,21 @@ def hold(change: int) -> None:
             native.set_holding(_held > 0)
 
 
-_local = threading.local()
+class _Local(threading.local):
+    depth = 0
+
+
+_local = _Local()
 
 
 def is_lazy() -> bool:
     """Whether this thread is inside `lazy()`."""
-    return getattr(_local, "depth", 0) > 0
+    return _local.depth > 0
 
 
 def enter_lazy(change: int) -> None:
     """Enter (1) or leave (-1) a `lazy()` block."""
-    _local.depth = getattr(_local, "depth", 0) + change
+    _local.depth += change
 
 
 def record(node: Node) -> Node:

@@ -129,7 +129,7 @@ def _python_function(name: bytes, address: int) -> tuple[Callable[..., int], _Me
 class _Pool:
     """The threads of this process, `size` of them with the caller, and the scratch they keep."""
 
-    __slots__ = ("state", "size", "cpus", "spin", "scratch", "turn", "team")
+    __slots__ = ("state", "size", "cpus", "spin", "scratch", "turn", "team", "team_says")
 
     def __init__(self) -> None:
         # Never unmapped: a sleeping thread looks at it when it wakes, even while the process exits.
@@ -140,6 +140,7 @@ class _Pool:
         self.scratch: Memory | None = None
         self.turn = threading.Lock()
         self.team: Any = None
+        self.team_says = (0, 0, 0)  # its address, the threads, the least work
 
     def grow(self, threads: int) -> None:
         """Have this many threads, or as many as the system grants."""
@@ -231,15 +232,16 @@ def take_team(threads: int) -> int:
     here = _pool
     if threads < 2 or not here.turn.acquire(blocking=False):
         return 0
-    if here.team is None or threads > here.size:
+    address, counted, least = here.team_says
+    if counted != threads or least != LEAST_PICOSECONDS or threads > here.size:
         if threads > here.size:
             here.grow(threads)
-        launch_address = code().image.address("launch")
-        here.team = (ctypes.c_int64 * 4)(launch_address, here.state)
-    here.team[3] = LEAST_PICOSECONDS
-    here.team[2] = threads = min(threads, here.size)
-    here.set_spin(threads)
-    return ctypes.addressof(here.team)
+        launch_address, many = code().image.address("launch"), min(threads, here.size)
+        here.team = (ctypes.c_int64 * 4)(launch_address, here.state, many, LEAST_PICOSECONDS)
+        address = ctypes.addressof(here.team)
+        here.team_says = address, threads, LEAST_PICOSECONDS
+    here.set_spin(min(threads, here.size))
+    return address
 
 
 def give_team() -> None:

@@ -1,0 +1,232 @@
+"""Launches over a range like an earlier one, in a few microseconds: what the work unit takes and
+which kernel it is are known, and for views laid out alike the code is, too.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass, field
+from types import FunctionType, MethodType
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from fusewright.base.options import Options, current
+from fusewright.bridges.pykokkos.dialect.drivers import BLOCKS
+from fusewright.bridges.pykokkos.policies import RangePolicy
+from fusewright.bridges.pykokkos.reducers import Reducer
+from fusewright.bridges.pykokkos.spaces import ExecutionSpace, Trait, get_default_space
+from fusewright.bridges.pykokkos.views import ViewType
+from fusewright.frontends.arrays import trace
+from fusewright.kernels.quick import Quick, key_of
+from fusewright.targets.cpu.threads import give_team, take_team
+
+if TYPE_CHECKING:
+    from fusewright.bridges.pykokkos.launches import UnitKernel
+
+SMALL = 1 << 20
+"""Bytes of a view below which a kernel that is no array statement runs at once: its launch as a
+pending value would cost more than it may save."""
+MOST = 256
+"""Layouts of arguments remembered for a work unit; all are forgotten when there are more."""
+
+
+@dataclass(frozen=True, slots=True)
+class Plan:
+    """What a launch over a range needs the next time: the names of its arguments, what it reads of
+    its object, its kernel, and the types of a reduction's parts; `known` are reductions by
+    the range and how their arguments are laid out.
+    """
+
+    names: tuple[str, ...]
+    fields: tuple[str, ...]
+    kernel: UnitKernel
+    parts: tuple[np.dtype[Any], ...] = ()
+    known: dict[Any, Reduction] = field(default_factory=dict)
+
+    def note(self, key: Any, reduction: Reduction) -> None:
+        """Remember how reductions with such arguments run."""
+        if len(self.known) >= MOST:
+            self.known.clear()
+        self.known[key] = reduction
+
+
+_plans: dict[Any, Plan] = {}
+_ATOMIC, _DEBUG = Trait.Atomic, ExecutionSpace.Debug
+
+
+def remember(workunit: Any, what: str, plan: Plan) -> None:
+    """Note a launch, `what` being "for" or a reducer's name, that can be made again."""
+    _plans[_owner_of(workunit), what] = plan
+
+
+def _owner_of(workunit: Any) -> Any:
+    """What a launch is remembered by: a function, or a method and its object's class."""
+    kind = type(workunit)
+    if kind is MethodType:
+        return workunit.__func__, type(workunit.__self__)
+    return workunit if kind is FunctionType else None
+
+
+def _found(
+    args: tuple[Any, ...], kwargs: dict[str, Any], what: str
+) -> tuple[Plan, int, int, Iterable[Any]] | None:
+    """The plan of a launch, the range, and the arguments; None where it is not that simple."""
+    if args and type(args[0]) is str:
+        args = args[1:]
+    if len(args) != 2:
+        return None
+    policy, workunit = args
+    plan = _plans.get((_owner_of(workunit), what))
+    if plan is None or tuple(kwargs) != plan.names:
+        return None
+    if type(policy) is RangePolicy:
+        begin, end, space = policy.begin, policy.end, policy.space
+    elif type(policy) is int:
+        begin, end, space = 0, policy, get_default_space()
+    else:
+        return None
+    if space is _DEBUG:
+        return None
+    given: Iterable[Any] = kwargs.values()
+    if type(workunit) is MethodType:
+        owner = workunit.__self__
+        given = (*given, *[getattr(owner, name) for name in plan.fields])
+    return plan, begin, end, given
+
+
+def again(args: tuple[Any, ...], kwargs: dict[str, Any]) -> bool:
+    """Run `parallel_for(policy, workunit, ...)` as it ran before, if it is that simple."""
+    found = _found(args, kwargs, "for")
+    if found is None:
+        return False
+    plan, begin, end, given = found
+    words: list[Any] = [begin, end]
+    if plan.kernel.is_opaque and is_small(given):
+        if not _take_memory(words, given):
+            return False
+        plan.kernel(*words)
+        return True
+    for value in given:
+        if isinstance(value, ViewType):
+            if value.trait is _ATOMIC:
+                return False
+            value._lent = None
+            words.append(value._array)
+        else:
+            words.append(value)
+    plan.kernel(*words)
+    return True
+
+
+def reduced_again(args: tuple[Any, ...], kwargs: dict[str, Any], reducer: Reducer) -> Any:
+    """The value of `parallel_reduce(policy, workunit, ...)`, as it ran before; `NotImplemented`
+    where it is not that simple.
+    """
+    found = _found(args, kwargs, reducer.name)
+    if found is None:
+        return NotImplemented
+    plan, begin, end, given = found
+    values: list[Any] = []
+    if not _take_memory(values, given):
+        return NotImplemented
+    options = current()
+    key = None if trace.is_lazy() else (begin, end, key_of(values, options))
+    known = plan.known.get(key)
+    value = None if known is None else known.run(values, options)
+    if value is not None:
+        return value
+    size, partials = blocks_of(end - begin, plan.parts)
+    words = [begin, end, size, *partials, *values]
+    result = plan.kernel(*words)
+    if key is not None and key[2] is not None:
+        quick = plan.kernel.quick.get(key_of(words, options))
+        if quick is not None and not quick.complexes and len(quick.results) == 1:
+            own = tuple(words[: len(words) - len(values)])
+            plan.note(key, Reduction(quick, own, len(values)))
+    return plain_result(result, reducer)
+
+
+def _take_memory(words: list[Any], given: Iterable[Any]) -> bool:
+    """Add arguments with which a launch runs at once; not where one is updated atomically."""
+    for value in given:
+        if isinstance(value, ViewType):
+            if value.trait is _ATOMIC:
+                return False
+            value = value._memory if value._lent is None else value._lent
+        words.append(value)
+    return True
+
+
+class Reduction:
+    """Reductions over one range, of arguments laid out alike.  A call fills in the arguments alone:
+    what else its code takes is kept, in as many copies as calls ran at the same time.
+    """
+
+    __slots__ = ("own", "places", "quick", "rest")
+
+    def __init__(self, quick: Quick, own: tuple[Any, ...], count: int) -> None:
+        self.quick, self.own = quick, own
+        first, end = len(own), len(own) + count
+        moving = quick.door.moving
+        self.places = tuple((at, n - first) for at, n in moving if first <= n < end)
+        self.rest: list[tuple[list[Any], Any]] = []
+
+    def run(self, values: Sequence[Any], options: Options) -> Any:
+        """The value; None where the code does not fit."""
+        quick, door = self.quick, self.quick.door
+        if not quick.holds(options):
+            return None
+        words, result = self.rest.pop() if self.rest else self._new()
+        for place, number in self.places:
+            words[place] = values[number]
+        taken = 0
+        if door.team:
+            taken = words[door.team] = take_team(door.threads)
+        try:
+            failed = door.loops(*words)
+        except OverflowError:
+            return None
+        finally:
+            if taken:
+                give_team()
+        value = None if failed else result.item()
+        for place, _ in self.places:
+            words[place] = None  # it keeps nobody's memory
+        self.rest.append((words, result))
+        quick.found.calls += value is not None
+        return value
+
+    def _new(self) -> tuple[list[Any], Any]:
+        door, own = self.quick.door, self.own
+        fresh = [np.empty_like(each) if type(each) is np.ndarray else each for each in own]
+        result = np.empty((), self.quick.results[0])
+        words = door.words.copy()
+        for place, number in door.moving:
+            words[place] = fresh[number] if number < len(own) else result
+        return words, result
+
+
+def at_once(values: Iterable[Any]) -> list[Any]:
+    """Arguments with which a launch runs at once: the views' memory."""
+    return [value._memory if isinstance(value, ViewType) else value for value in values]
+
+
+def is_small(values: Iterable[Any]) -> bool:
+    """Whether all views are small."""
+    return all(value._array.nbytes <= SMALL for value in values if isinstance(value, ViewType))
+
+
+def blocks_of(steps: int, parts: Sequence[np.dtype[Any]]) -> tuple[int, list[np.ndarray[Any, Any]]]:
+    """How long the blocks of a reduction are, and room for what each gives."""
+    size = -(-steps // BLOCKS) if steps > BLOCKS else 1
+    blocks = max(0, -(-steps // size))
+    return size, [np.empty(blocks, dtype) for dtype in parts]
+
+
+def plain_result(found: Any, reducer: Reducer) -> Any:
+    """What a reduction returns: numbers of Python's."""
+    if isinstance(found, tuple):
+        numbers = [number.item() if hasattr(number, "item") else number for number in found]
+        return reducer.result(*numbers) if reducer.result is not None else tuple(numbers)
+    return found.item() if hasattr(found, "item") else found
