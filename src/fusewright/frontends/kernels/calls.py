@@ -129,7 +129,7 @@ def _method(t: Translation, node: ast.Call, method: Method) -> Value:
     if method.name == "copy" and method.array.local and not values:
         return vectors.copy(t, method.array, span)
     if method.name == "fill" and len(values) == 1:
-        parts.fill(t, method.array, values[0], span)
+        parts.assign(t, method.array, elements.as_number(t, values[0], span), span)
         return Static(None)
     if method.name == "item" and not values and not method.array.shape:
         found = elements.read(t, method.array, span)

@@ -10,7 +10,7 @@ from typing import Any
 
 from fusewright.base.errors import KernelError
 from fusewright.base.source import Span
-from fusewright.frontends.kernels import elements, types
+from fusewright.frontends.kernels import elements, elementwise, types
 from fusewright.frontends.kernels.context import Translation
 from fusewright.frontends.kernels.elements import truth
 from fusewright.frontends.kernels.joins import SlotTree
@@ -74,6 +74,8 @@ def _compared(t: Translation, sign: ast.cmpop, left: Value, right: Value, span: 
         return types.literal(bool(function(left.value, right.value)), span)
     if isinstance(left, TupleValue | Static) or isinstance(right, TupleValue | Static):
         raise KernelError(f"{describe(left)} and {describe(right)} are not compared here", span)
+    if elementwise.is_array(left) or elementwise.is_array(right):
+        return elementwise.computed(t, (left, right), lambda each: apply(t, name, each, span), span)
     a, b = elements.as_number(t, left, span), elements.as_number(t, right, span)
     if a.literal is not None and b.literal is not None:
         return types.literal(bool(function(a.literal, b.literal)), span)

@@ -13,7 +13,7 @@ from dataclasses import dataclass, field, replace
 from types import FunctionType
 from typing import Any
 
-from fusewright.base.errors import FusewrightError, UnassignedError, UnsupportedError
+from fusewright.base.errors import FusewrightError, KernelError, UnassignedError, UnsupportedError
 from fusewright.base.source import Span
 from fusewright.frontends.kernels import source as sources
 from fusewright.frontends.kernels import types
@@ -22,7 +22,7 @@ from fusewright.frontends.kernels.joins import SlotTree
 from fusewright.frontends.kernels.liveness import NONE, Liveness, Names
 from fusewright.frontends.kernels.source import Source
 from fusewright.frontends.kernels.types import Held
-from fusewright.frontends.kernels.values import Number, Space, TupleValue, Value
+from fusewright.frontends.kernels.values import Elementwise, Number, Space, TupleValue, Value
 from fusewright.ir.dtypes import INT64, DType
 from fusewright.ir.expr import Expr, local, postorder
 from fusewright.ir.loops.statements import Check, Let, Local, Reason, Statement
@@ -145,6 +145,7 @@ class Translation:
         self.active: list[SlotTree] = []
         self.ranges: dict[int, tuple[Expr, Expr]] = {}
         self.loop_names: list[tuple[str, Expr]] = []
+        self.branches: list[Expr] = []
         self.labels = 0
         self.indices = 0
         self.depth = 0
@@ -272,6 +273,8 @@ class Translation:
         """A value that keeps what it is now, whatever is written later; arrays are references."""
         if isinstance(value, Number):
             return self.fixed(value)
+        if isinstance(value, Elementwise):
+            raise _no_place(value.span)
         if isinstance(value, TupleValue):
             return replace(value, items=tuple(self.lasting(item) for item in value.items))
         if isinstance(value, Space):
@@ -343,6 +346,16 @@ class Translation:
             self.frame.env[name] = self.named(name, value)
         else:
             self.frame.env[name] = self.lasting(value)
+
+
+def _no_place(span: Span) -> KernelError:
+    return KernelError(
+        "a computed array that is not stored at once",
+        span,
+        why="its length is known only when the kernel runs, and a kernel has no memory for it",
+        help="write it into an array: out[i, :] = ..., a work array that is an argument, or for "
+        "a few elements v = fw.local(n) and v[:] = ...; or loop over the elements",
+    )
 
 
 def _size(expr: Expr, limit: int) -> int:

@@ -102,12 +102,23 @@ def window_of(ref: ArrayRef) -> tuple[Expr | Free, ...]:
     return ref.window or (*ref.indices, *kept)
 
 
+def at(ref: ArrayRef, places: Sequence[Expr]) -> ArrayRef:
+    """An element of a part, at a place that is known to be inside."""
+    given = iter(places)
+    return replace(
+        ref,
+        indices=tuple(
+            linear.plus(part.offset, linear.times(next(given), part.stride))
+            if isinstance(part, Free)
+            else part
+            for part in window_of(ref)
+        ),
+        window=(),
+    )
+
+
 def _windowed(t: Translation, ref: ArrayRef, indices: Sequence[Value], span: Span) -> ArrayRef:
     """A part that slices cut out, or a part of one."""
-    if ref.local:
-        raise KernelError(
-            "a slice of a local array", span, why="its parts are whole rows or elements"
-        )
     given = iter(indices)
     window: list[Expr | Free] = list(ref.indices)
     for dim, part in enumerate(window_of(ref)):
@@ -127,25 +138,75 @@ def _windowed(t: Translation, ref: ArrayRef, indices: Sequence[Value], span: Spa
 
 def _cut(part: Free, index: SliceValue) -> Free:
     """What a slice keeps of a dim: as in Python, bounds count from the end and are clipped."""
-    low = const(0, INT64) if index.low is None else _bound(index.low, part.extent)
-    high = part.extent if index.high is None else _bound(index.high, part.extent)
-    room = linear.minus(high, low)
-    if index.low is not None or index.high is not None:
-        room = op("maximum", room, const(0, INT64))
-    if index.step != 1:
-        rounded = linear.plus(room, index.step - 1)
-        room = typed_op("floor_divide", INT64, rounded, const(index.step, INT64))
-    offset = linear.plus(part.offset, linear.times(low, part.stride))
+    first, room = (_ahead if index.step > 0 else _back)(part.extent, index)
+    stride = abs(index.step)
+    if stride != 1:
+        room = _divided(linear.plus(room, stride - 1), stride)
+    offset = linear.plus(part.offset, linear.times(first, part.stride))
     return Free(offset, room, part.stride * index.step)
 
 
+def _ahead(extent: Expr, index: SliceValue) -> tuple[Expr, Expr]:
+    """The first position, and how many there are to the end: below 0 where it is beyond."""
+    low = const(0, INT64) if index.low is None else _bound(index.low, extent)
+    if index.low is not None and index.low.expr.name == "const" and index.low.expr.attr >= 0:
+        low = cast(index.low.expr, INT64)
+    high = extent if index.high is None else _bound(index.high, extent)
+    if index.high is not None and index.high.expr.name == "const" and index.high.expr.attr < 0:
+        high = linear.plus(extent, index.high.expr.attr)
+    return low, linear.minus(high, low)
+
+
+def _back(extent: Expr, index: SliceValue) -> tuple[Expr, Expr]:
+    """The same for a negative step: bounds lie one before those of a positive one."""
+    last = linear.minus(extent, 1)
+    low = last if index.low is None else _before_end(index.low, extent)
+    high = const(-1, INT64) if index.high is None else _before_end(index.high, extent)
+    return low, linear.minus(low, high)
+
+
+def _before_end(bound: Number, extent: Expr) -> Expr:
+    """A bound clipped to -1 ... extent - 1."""
+    counted = _from_start(cast(bound.expr, INT64), extent)
+    return _least(_most(counted, const(-1, INT64)), linear.minus(extent, 1))
+
+
 def _bound(bound: Number, extent: Expr) -> Expr:
-    expr = cast(bound.expr, INT64)
+    """A bound clipped to 0 ... extent."""
+    expr, zero = cast(bound.expr, INT64), const(0, INT64)
     if expr.name == "const" and expr.attr >= 0:
-        return op("minimum", expr, extent)
-    zero = const(0, INT64)
-    counted = op("where", op("less", expr, zero), op("add", expr, extent), expr)
-    return op("minimum", op("maximum", counted, zero), extent)
+        return _least(expr, extent)
+    return _least(_most(_from_start(expr, extent), zero), extent)
+
+
+def _from_start(expr: Expr, extent: Expr) -> Expr:
+    if expr.name == "const":
+        return expr if expr.attr >= 0 else linear.plus(extent, expr.attr)
+    return op("where", op("less", expr, const(0, INT64)), op("add", expr, extent), expr)
+
+
+def _least(a: Expr, b: Expr) -> Expr:
+    gap = linear.distance(a, b)
+    return op("minimum", a, b) if gap is None else a if gap <= 0 else b
+
+
+def _most(a: Expr, b: Expr) -> Expr:
+    gap = linear.distance(a, b)
+    return op("maximum", a, b) if gap is None else a if gap >= 0 else b
+
+
+def _divided(expr: Expr, divisor: int) -> Expr:
+    known = linear.constant(expr)
+    if known is not None:
+        return const(known // divisor, INT64)
+    return typed_op("floor_divide", INT64, expr, const(divisor, INT64))
+
+
+def size(extent: Expr) -> Expr:
+    """How many elements an extent means."""
+    if extent.name == "param":
+        return extent
+    return _most(extent, const(0, INT64))
 
 
 def whole(index: Value, span: Span) -> Number:

@@ -64,6 +64,26 @@ class Capture:
         )
 
 
+@dataclass(frozen=True, slots=True)
+class Fit:
+    """What a call's sizes must meet: a condition on its parameters, and what to say otherwise."""
+
+    condition: Expr
+    message: str
+    values: tuple[Expr, ...]
+    span: Span
+
+
+@dataclass(frozen=True, slots=True)
+class Apart:
+    """Two buffers that must share no memory; if they may be `same`, one array given twice."""
+
+    written: int
+    read: int
+    same: bool
+    span: Span
+
+
 def outside(function: FunctionType, name: str) -> Any:
     """What a free name of a function means now; a `LookupError` where it means nothing."""
     code = function.__code__
@@ -100,6 +120,8 @@ class Inputs:
         self.dtypes: list[DType] = []
         self.captures: dict[tuple[int, tuple[str, ...]], Capture] = {}
         self.captured_objects: dict[str, tuple[FunctionType, str]] = {}
+        self.fits: list[Fit] = []
+        self.apart: dict[tuple[int, int], Apart] = {}
         self._attribute = attribute
         self._capture_kind = capture_kind
         self._values: dict[Path, Value] = {}
@@ -108,6 +130,12 @@ class Inputs:
     def next_buffer(self) -> int:
         self._buffers += 1
         return self._buffers - 1
+
+    def keep_apart(self, written: int, read: int, same: bool, span: Span) -> None:
+        """Have calls refused in which a buffer shares memory with another that is read."""
+        known = self.apart.get((written, read))
+        if known is None or (known.same and not same):
+            self.apart[written, read] = Apart(written, read, same, span)
 
     def argument(self, path: Path, kind: Kind, span: Span) -> Value:
         """The value of an argument, or of a part of one."""

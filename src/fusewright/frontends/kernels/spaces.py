@@ -132,7 +132,7 @@ def known_items(t: Translation, node: ast.AST, value: Value) -> tuple[Value, ...
         bounds = [[n.literal for n in dim] for dim in value.dims]
         if all(bound is not None for dim in bounds for bound in dim):
             return tuple(_positions(t, node, value, bounds))
-    if isinstance(value, ArrayRef) and value.local:
+    if isinstance(value, ArrayRef) and value.local and value.shape[0].name == "const":
         return elements.items_of(t, value, node)
     return None
 

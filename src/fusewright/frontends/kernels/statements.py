@@ -24,6 +24,7 @@ from fusewright.frontends.kernels.values import (
     describe,
     described,
 )
+from fusewright.ir.expr import op
 from fusewright.ir.loops.statements import If, Leave, Store
 
 Tail = frozenset[int]
@@ -77,12 +78,14 @@ def branch(
     slots = open_slots(t, names, node)
     env, sure = t.frame.env, [tree.assigned for tree in t.active]
     written, ends = [], []
-    for part in (body, orelse):
+    for part, holds in ((body, condition.expr), (orelse, op("logical_not", condition.expr))):
         t.frame.env = dict(env)
         for tree, before in zip(t.active, sure, strict=True):
             tree.assigned = before
+        t.branches.append(holds)
         with t.block() as block:
             sequence(t, part, after, tail)
+        t.branches.pop()
         written.append(tuple(block))
         if not leaves(part):
             ends.append([tree.assigned for tree in t.active])
@@ -177,6 +180,8 @@ def close_slots(t: Translation, slots: dict[str, SlotTree], span: Span) -> None:
 def assign(t: Translation, node: ast.Assign, after: Names, tail: Tail) -> None:
     """`target = value`."""
     value = t.expression(node.value)
+    if len(node.targets) > 1:
+        value = t.lasting(value)
     for target in node.targets:
         _assign_to(t, target, value, node.value)
 
@@ -195,15 +200,14 @@ def _assign_to(t: Translation, target: ast.expr, value: Value, origin: ast.AST) 
         items = elements.items_of(t, value, origin)
         if len(items) != len(target.elts):
             raise KernelError(f"{len(items)} values for {len(target.elts)} names", span)
-        fixed = [t.fixed(item) if isinstance(item, Number) else item for item in items]
+        fixed = [t.lasting(item) for item in items]
         for inner, item in zip(target.elts, fixed, strict=True):
             _assign_to(t, inner, item, origin)
     elif isinstance(target, ast.Subscript):
-        if isinstance(value, Number):
-            value = _before(t, value, target)
+        value = _before(t, value, target)
         part = _place(t, target)
         if part.shape:
-            parts.fill(t, part, value, span)
+            parts.assign(t, access.lasting(t, part, span), value, span)
         else:
             elements.store(t, part, as_number(t, value, t.span(origin)), span)
     elif isinstance(target, ast.Attribute) and isinstance(
@@ -219,10 +223,10 @@ def _assign_to(t: Translation, target: ast.expr, value: Value, origin: ast.AST) 
         )
 
 
-def _before(t: Translation, value: Number, target: ast.Subscript) -> Number:
+def _before(t: Translation, value: Value, target: ast.Subscript) -> Value:
     """The value is computed before the target's index, which may change what it reads."""
     acts = any(isinstance(inner, ast.Call) for inner in ast.walk(target))
-    return t.fixed(value) if acts else value
+    return t.lasting(value) if acts else value
 
 
 def _assign_name(t: Translation, target: ast.Name, value: Value, origin: ast.AST) -> None:
@@ -262,12 +266,18 @@ def augmented(t: Translation, node: ast.AugAssign, after: Names, tail: Tail) -> 
         if vectors.is_vector(before):
             _update_vector(t, node, before, value)
             return
+        if isinstance(before, ArrayRef) and before.shape:
+            parts.update(t, before, node.op, value, span)
+            return
         result = combine(t, node.op, before, value, span)
         t.bind(node.target.id, result, span)
         return
     if isinstance(node.target, ast.Attribute):
         load_ = ast.Attribute(node.target.value, node.target.attr, ast.Load())
         before, value = operands(t, [ast.copy_location(load_, node.target), node.value])
+        if isinstance(before, ArrayRef) and before.shape and not vectors.is_vector(before):
+            parts.update(t, before, node.op, value, span)
+            return
         _assign_to(t, node.target, combine(t, node.op, before, value, span), node)
         return
     part = _place(t, node.target)

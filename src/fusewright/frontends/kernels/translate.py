@@ -20,7 +20,7 @@ from fusewright.frontends.kernels import (
 )
 from fusewright.frontends.kernels.context import Frame, Settings, Translation
 from fusewright.frontends.kernels.inlining import run_frame
-from fusewright.frontends.kernels.inputs import Capture, Inputs
+from fusewright.frontends.kernels.inputs import Apart, Capture, Fit, Inputs
 from fusewright.frontends.kernels.joins import Restart
 from fusewright.frontends.kernels.liveness import Liveness, nested_reads
 from fusewright.frontends.kernels.source import Source
@@ -93,6 +93,7 @@ class Translated:
 
     `paths` are the given buffers' (None for a result); `scalars` those of the scalars.  `result`
     says what the call returns: (buffer, origin) for a number, or a tuple of such.
+    `fits` and `apart` are what each call must meet before anything runs.
     """
 
     kernel: Kernel
@@ -102,6 +103,8 @@ class Translated:
     captures: tuple[Capture, ...]
     captured_objects: dict[str, tuple[FunctionType, str]]
     result: Any
+    fits: tuple[Fit, ...] = ()
+    apart: tuple[Apart, ...] = ()
 
 
 def translate(
@@ -144,6 +147,8 @@ def _once(
         tuple(inputs.captures.values()),
         dict(inputs.captured_objects),
         result,
+        tuple(inputs.fits),
+        tuple(inputs.apart.values()),
     )
 
 

@@ -1,0 +1,131 @@
+"""Operations on whole arrays whose lengths are known only when the kernel runs.
+
+Nothing is computed here: what an operation gives knows how to compute one element, and the loop that
+stores or collects it asks for them (`parts`).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+
+from fusewright.base.errors import ShapeError
+from fusewright.base.source import Span
+from fusewright.frontends.kernels import elements, vectors
+from fusewright.frontends.kernels.context import Translation
+from fusewright.frontends.kernels.inputs import Fit
+from fusewright.frontends.kernels.values import (
+    ArrayRef,
+    Elementwise,
+    Number,
+    Static,
+    Value,
+)
+from fusewright.ir import linear
+from fusewright.ir.dtypes import INT64
+from fusewright.ir.expr import Expr, const, op, postorder
+
+Places = tuple[Expr, ...]
+_ZERO, _ONE = const(0, INT64), const(1, INT64)
+
+
+def is_array(value: Value) -> bool:
+    """Whether it is an array that is no small one of the kernel's own."""
+    if isinstance(value, ArrayRef):
+        return bool(value.shape) and not vectors.is_vector(value)
+    return isinstance(value, Elementwise)
+
+
+def shape_of(value: Value) -> tuple[Expr, ...]:
+    """The extents of an array; a number has none."""
+    return value.shape if isinstance(value, ArrayRef | Elementwise) else ()
+
+
+def computed(
+    t: Translation, values: Sequence[Value], function: Callable[[list[Number]], Number], span: Span
+) -> Elementwise:
+    """A function of numbers for each element of arrays, broadcast as NumPy does."""
+    kept = [
+        value if shape_of(value) else t.fixed(elements.as_number(t, value, span))
+        for value in values
+    ]
+    shape = _common_shape(t, [shape_of(value) for value in kept], span)
+
+    def element(places: Places) -> Number:
+        return function([element_of(t, value, places, span) for value in kept])
+
+    return Elementwise(shape, element, span)
+
+
+def element_of(t: Translation, value: Value, places: Places, span: Span) -> Number:
+    """An element of an array that may be stretched to more."""
+    shape = shape_of(value)
+    own = places[len(places) - len(shape) :]
+    own = tuple(_ZERO if n is _ONE else k for k, n in zip(own, shape, strict=True))
+    if isinstance(value, Elementwise):
+        return value.element(own)
+    if isinstance(value, ArrayRef) and shape:
+        return elements.read(t, elements.at(value, own), span)
+    return elements.as_number(t, value, span)
+
+
+def _common_shape(t: Translation, shapes: Sequence[Places], span: Span) -> Places:
+    rank = max(map(len, shapes))
+    common = [_ONE] * rank
+    for shape in shapes:
+        for dim, extent in enumerate(shape, rank - len(shape)):
+            if common[dim] is _ONE:
+                common[dim] = extent
+            elif extent is not _ONE:
+                fit(t, common[dim], extent, span)
+    return tuple(common)
+
+
+def fit(t: Translation, wanted: Expr, found: Expr, span: Span) -> None:
+    """Two extents must be one: looked at while translating, or when the kernel is called."""
+    gap = linear.distance(wanted, found)
+    if gap == 0:
+        return
+    message = "arrays of {} and {} elements do not fit together"
+    if wanted.name == "const" and found.name == "const":
+        raise ShapeError(message.format(wanted.attr, found.attr), span)
+    sizes = elements.size(wanted), elements.size(found)
+    condition = op("equal", *sizes)
+    for known in t.branches:
+        if _is_given(known):
+            condition = op("logical_or", op("logical_not", known), condition)
+    if _is_given(condition):
+        t.inputs.fits.append(Fit(condition, message, sizes, span))
+    elif t.settings.check:
+        t.check(op("equal", *sizes), "shape", message, sizes, span)
+
+
+def _is_given(expr: Expr) -> bool:
+    """Whether it depends on what the kernel is called with alone."""
+    return not any(node.name in ("index", "local", "load") for node in postorder([expr]))
+
+
+def with_new_dims(t: Translation, ref: Value, indices: Sequence[Value], span: Span) -> Elementwise:
+    """`a[:, None]`: dims of one element among those of an array or a number."""
+    kept = iter(shape_of(ref))
+    used = sum(not is_new(index) and not isinstance(index, Number) for index in indices)
+    indices = [*indices, *[Static(...)] * (len(shape_of(ref)) - used)]
+    is_kept = [not is_new(k) for k in indices if not isinstance(k, Number)]
+    shape = tuple(next(kept) if own else _ONE for own in is_kept)
+
+    def element(places: Places) -> Number:
+        own = tuple(k for k, own in zip(places, is_kept, strict=True) if own)
+        return element_of(t, ref, own, span)
+
+    return Elementwise(shape, element, span)
+
+
+def is_new(index: Value) -> bool:
+    """Whether an index is `None`, a new dim."""
+    return isinstance(index, Static) and index.value is None
+
+
+def transposed(t: Translation, value: ArrayRef | Elementwise, span: Span) -> Elementwise:
+    """`a.T`."""
+    return Elementwise(
+        value.shape[::-1], lambda places: element_of(t, value, places[::-1], span), span
+    )
