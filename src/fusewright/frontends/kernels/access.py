@@ -30,7 +30,7 @@ from fusewright.frontends.kernels.values import (
 )
 from fusewright.ir.expr import Expr
 
-METHODS = frozenset({"copy", "item", "fill"})
+METHODS = frozenset({"copy", "item", "fill", "astype", *("sum", "mean", "min", "max", "any", "all", "dot")})
 
 
 def name(t: Translation, node: ast.Name) -> Value:
@@ -137,13 +137,15 @@ def element_of(t: Translation, value: Value, index: Value, span: Span, node: ast
         if not -len(value.items) <= literal < len(value.items):
             raise KernelError(f"index {literal} in a tuple of {len(value.items)}", span)
         return value.items[literal]
-    if not isinstance(value, ArrayRef):
+    if not isinstance(value, ArrayRef | Elementwise):
         raise t.refuse(node, f"{described(value)} cannot be indexed")
     indices = index.items if isinstance(index, TupleValue) else (index,)
     if any(map(elementwise.is_new, indices)):
         kept = tuple(each for each in indices if not elementwise.is_new(each))
         ref = element_of(t, value, TupleValue(kept), span, node)
         return elementwise.with_new_dims(t, ref, indices, span)
+    if isinstance(value, Elementwise):
+        return elementwise.indexed(t, value, indices, span)
     part = elements.indexed(t, value, indices, span)
     if part.shape:
         return lasting(t, part, span)

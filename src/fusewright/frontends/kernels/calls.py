@@ -14,6 +14,7 @@ from fusewright.frontends.kernels import (
     parts,
     records,
     spaces,
+    totals,
     types,
     vectors,
 )
@@ -66,7 +67,7 @@ def _static_call(t: Translation, node: ast.Call, target: Any) -> Value:
         return space(t, node, operands(t, node.args))
     if target is print:
         return _print(t, node)
-    row = t.row(target) or row_of(target)
+    row = t.row(target) or row_of(target) or totals.row_of(target)
     if row is not None:
         if node.keywords:
             return row(t, node, _with_keywords(t, node, target))
@@ -120,12 +121,20 @@ def _with_keywords(t: Translation, node: ast.Call, target: Any) -> list[Value]:
 def _method(t: Translation, node: ast.Call, method: Method) -> Value:
     values = operands(t, node.args)
     span = t.span(node)
+    if node.keywords:
+        raise t.refuse(node, f"`.{method.name}` with `{node.keywords[0].arg}=` in a kernel")
     if isinstance(method.array, Number):
         if method.name == "conjugate":
             return functions.conjugate(t, node, [method.array, *values])
         arguments(t, node, values, 0, 0)
         count = apply(t, "bitwise_count", (method.array,), span)
         return Number(_python(count), "python", span)
+    total = totals.method(method.name)
+    if total is not None:
+        return total(t, node, [method.array, *values])
+    if method.name == "astype" and len(values) == 1:
+        return functions.converted(t, node, method.array, values[0])
+    assert isinstance(method.array, ArrayRef)
     if method.name == "copy" and method.array.local and not values:
         return vectors.copy(t, method.array, span)
     if method.name == "fill" and len(values) == 1:

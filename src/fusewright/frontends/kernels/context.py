@@ -13,7 +13,7 @@ from dataclasses import dataclass, field, replace
 from types import FunctionType
 from typing import Any
 
-from fusewright.base.errors import FusewrightError, KernelError, UnassignedError, UnsupportedError
+from fusewright.base.errors import FusewrightError, UnassignedError, UnsupportedError
 from fusewright.base.source import Span
 from fusewright.frontends.kernels import source as sources
 from fusewright.frontends.kernels import types
@@ -134,6 +134,7 @@ class Translation:
         expressions: Mapping[type, Rule],
         statements: Mapping[type, Callable[..., None]],
         sequence: Callable[..., None],
+        keep: Callable[[Translation, Elementwise], Elementwise],
     ) -> None:
         self.inputs = inputs
         self.settings = settings
@@ -141,6 +142,8 @@ class Translation:
         self.locals: list[Local] = []
         self.scratch: dict[int, Buffer] = {}
         self.out: list[Statement] = []
+        self.open: list[list[Statement]] = []
+        self.at_end: list[tuple[list[Statement], Callable[[], None]]] = []
         self.frames: list[Frame] = []
         self.active: list[SlotTree] = []
         self.ranges: dict[int, tuple[Expr, Expr]] = {}
@@ -153,6 +156,7 @@ class Translation:
         self._expressions = expressions
         self._statements = statements
         self._sequence = sequence
+        self._keep = keep
 
     # -- places ---------------------------------------------------------------------------------
 
@@ -240,12 +244,23 @@ class Translation:
     def block(self) -> Iterator[list[Statement]]:
         """Collect the statements written inside."""
         before, self.out = self.out, []
+        self.open.append(before)
         self.depth += 1
         try:
             yield self.out
+            ended = [look for block, look in self.at_end if block is self.out]
+            self.at_end = [each for each in self.at_end if each[0] is not self.out]
+            for look in ended:
+                look()
         finally:
+            self.open.pop()
             self.out = before
             self.depth -= 1
+
+    @property
+    def nesting(self) -> int:
+        """How many loops are around."""
+        return sum(len(frame.loops) for frame in self.frames)
 
     def label(self) -> int:
         self.labels += 1
@@ -274,7 +289,7 @@ class Translation:
         if isinstance(value, Number):
             return self.fixed(value)
         if isinstance(value, Elementwise):
-            raise _no_place(value.span)
+            return self._keep(self, value)
         if isinstance(value, TupleValue):
             return replace(value, items=tuple(self.lasting(item) for item in value.items))
         if isinstance(value, Space):
@@ -346,16 +361,6 @@ class Translation:
             self.frame.env[name] = self.named(name, value)
         else:
             self.frame.env[name] = self.lasting(value)
-
-
-def _no_place(span: Span) -> KernelError:
-    return KernelError(
-        "a computed array that is not stored at once",
-        span,
-        why="its length is known only when the kernel runs, and a kernel has no memory for it",
-        help="write it into an array: out[i, :] = ..., a work array that is an argument, or for "
-        "a few elements v = fw.local(n) and v[:] = ...; or loop over the elements",
-    )
 
 
 def _size(expr: Expr, limit: int) -> int:

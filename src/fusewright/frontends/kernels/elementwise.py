@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 
-from fusewright.base.errors import ShapeError
+from fusewright.base.errors import KernelError, ShapeError
 from fusewright.base.source import Span
 from fusewright.frontends.kernels import elements, vectors
 from fusewright.frontends.kernels.context import Translation
@@ -21,7 +21,7 @@ from fusewright.frontends.kernels.values import (
     Value,
 )
 from fusewright.ir import linear
-from fusewright.ir.dtypes import INT64
+from fusewright.ir.dtypes import INT64, DType
 from fusewright.ir.expr import Expr, const, op, postorder
 
 Places = tuple[Expr, ...]
@@ -66,6 +66,22 @@ def element_of(t: Translation, value: Value, places: Places, span: Span) -> Numb
     if isinstance(value, ArrayRef) and shape:
         return elements.read(t, elements.at(value, own), span)
     return elements.as_number(t, value, span)
+
+
+def indexed(t: Translation, value: Elementwise, indices: Sequence[Value], span: Span) -> Number:
+    """An element of what is computed."""
+    if len(indices) != len(value.shape):
+        raise KernelError("a part of a computed array", span, help="index what it is computed of")
+    whole = ArrayRef(-1, (), value.shape, INT64, "the computed array")
+    return value.element(elements.indexed(t, whole, indices, span).indices)
+
+
+def dtype_of(t: Translation, value: Value, span: Span) -> DType:
+    """The type of an array's elements."""
+    if isinstance(value, ArrayRef):
+        return value.dtype
+    with t.block():  # what it takes to compute one is not kept
+        return element_of(t, value, (_ZERO,) * len(shape_of(value)), span).dtype
 
 
 def _common_shape(t: Translation, shapes: Sequence[Places], span: Span) -> Places:

@@ -25,6 +25,7 @@ from fusewright.frontends.kernels.operators import apply, combine_numbers, folde
 from fusewright.frontends.kernels.values import (
     ArrayRef,
     Number,
+    Static,
     TupleValue,
     Value,
     describe,
@@ -66,7 +67,7 @@ def row_of(function: Any) -> Row | None:
         return lambda t, node, values: _numpy_type(t, node, values, function)
     if isinstance(function, np.dtype):
         return lambda t, node, values: _numpy_type(t, node, values, function.type)
-    plain = _numpy_form(function)
+    plain = numpy_form(function)
     if plain in _ROWS:
         return _ROWS[plain]
     name = UFUNCS.get(plain)
@@ -75,7 +76,7 @@ def row_of(function: Any) -> Row | None:
     return None
 
 
-def _numpy_form(function: Any) -> Any:
+def numpy_form(function: Any) -> Any:
     """NumPy's function of the same name, for one of `fusewright.numpy`."""
     ours = str(getattr(function, "__module__", "")).startswith("fusewright.")
     return getattr(np, getattr(function, "__name__", ""), None) if ours else function
@@ -169,6 +170,19 @@ def _python_type(dtype: DType, function: type) -> Row:
         return Number(types.converted(x, dtype, span), "python", span)
 
     return row
+
+
+def converted(t: Translation, node: ast.Call, array: Value, kind: Value) -> Value:
+    """`a.astype(dtype)`."""
+    row = dtypes.from_numpy(kind.value) if isinstance(kind, Static) else None
+    if row is None:
+        raise KernelError(f"{describe(kind)} is not an element type of kernels", t.span(node))
+    return elementwise.computed(
+        t,
+        [array],
+        lambda each: _numpy_type(t, node, each, row.numpy.type),
+        t.span(node),
+    )
 
 
 def _numpy_type(t: Translation, node: ast.Call, values: Values, kind: type) -> Number:

@@ -7,7 +7,7 @@ An iteration that reads the element that another one writes must run before it.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 
 from fusewright.ir import linear
 from fusewright.ir.expr import Expr, postorder
@@ -22,8 +22,12 @@ class Unordered(Exception):
 
 def loads_of(body: Sequence[Statement]) -> list[Expr]:
     """Everything that statements read."""
-    found = (expressions(statement) for statement in walk(tuple(body)))
-    return [node for exprs in found for node in postorder(exprs) if node.name == "load"]
+    return [x for statement in walk(tuple(body)) for x in loads_in(expressions(statement))]
+
+
+def loads_in(found: Iterable[Expr]) -> list[Expr]:
+    """The elements that expressions read."""
+    return [node for node in postorder(found) if node.name == "load"]
 
 
 def backwards(loads: Sequence[Expr], store: Store, indices: Sequence[int]) -> list[bool]:

@@ -73,26 +73,38 @@ def _fitting(t: Translation, part: ArrayRef, value: Value, span: Span) -> Value:
     return value
 
 
+def over(
+    t: Translation, shape: Places, write: Callable[[Places], None], span: Span
+) -> None:
+    """A nest over all elements of a shape."""
+    dims = _dims(t, shape, span)
+    t.write(For(tuple(dims), tuple(_body(t, write, dims, [False] * len(dims))), span))
+
+
+def _dims(t: Translation, shape: Places, span: Span) -> list[Dim]:
+    ends = [t.fixed(Number(extent, "python", span)).expr for extent in shape]
+    return [Dim(t.index(), const(0, INT64), end, f"_{dim}") for dim, end in enumerate(ends)]
+
+
 def _each(
     t: Translation, part: ArrayRef, write: Callable[[ArrayRef, Places], None], span: Span
 ) -> None:
     """A nest over the elements of a part."""
     elements.writable(t, part, span)
-    ends = [t.fixed(Number(extent, "python", span)).expr for extent in part.shape]
-    dims = [Dim(t.index(), const(0, INT64), end, f"_{dim}") for dim, end in enumerate(ends)]
-    body = _body(t, part, write, dims, [False] * len(dims))
+    dims = _dims(t, part.shape, span)
+
+    def run(places: Places) -> None:
+        write(elements.at(part, places), places)
+
+    body = _body(t, run, dims, [False] * len(dims))
     turned = _order(t, body, part, dims, span)
     if any(turned):
-        body = _body(t, part, write, dims, turned)
+        body = _body(t, run, dims, turned)
     t.write(For(tuple(dims), tuple(body), span))
 
 
 def _body(
-    t: Translation,
-    part: ArrayRef,
-    write: Callable[[ArrayRef, Places], None],
-    dims: list[Dim],
-    turned: list[bool],
+    t: Translation, run: Callable[[Places], None], dims: list[Dim], turned: list[bool]
 ) -> list[Statement]:
     """What an iteration does, some loops running from the end."""
     places = tuple(
@@ -102,7 +114,7 @@ def _body(
     outer = dict(t.ranges)
     t.ranges.update({dim.index: (dim.low, dim.high) for dim in dims})
     with t.block() as body:
-        write(elements.at(part, places), places)
+        run(places)
     t.ranges = outer
     return body
 

@@ -14,6 +14,7 @@ from fusewright.frontends.kernels import (
     calls,
     choices,
     comprehensions,
+    kept,
     loops,
     operators,
     statements,
@@ -127,7 +128,9 @@ def _once(
     settings: Settings,
     guesses: dict[Any, Held],
 ) -> Translated:
-    t = Translation(inputs, settings, guesses, EXPRESSIONS, STATEMENTS, statements.sequence)
+    t = Translation(
+        inputs, settings, guesses, EXPRESSIONS, STATEMENTS, statements.sequence, kept.kept
+    )
     liveness = Liveness(nested_reads(source.tree.body))
     frame = Frame(source, function, (), {}, liveness, t.label())
     span = source.span(source.tree)

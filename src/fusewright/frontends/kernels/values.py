@@ -161,7 +161,7 @@ class Closure:
 class Method:
     """An attribute of an array, or of a number, that can only be called."""
 
-    array: ArrayRef | Number
+    array: ArrayRef | Elementwise | Number
     name: str
 
 

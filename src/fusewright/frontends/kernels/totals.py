@@ -1,0 +1,195 @@
+"""NumPy's reductions of whole arrays inside kernels: `np.sum(a[i])`, `a.max()`, `np.dot(p, q)`."""
+
+from __future__ import annotations
+
+import ast
+from collections.abc import Callable, Sequence
+from typing import Any
+
+import numpy as np
+
+from fusewright.base.errors import KernelError
+from fusewright.base.source import Span
+from fusewright.frontends.kernels import elements, elementwise, functions, parts, types
+from fusewright.frontends.kernels.context import Translation
+from fusewright.frontends.kernels.elements import as_number, truth
+from fusewright.frontends.kernels.inlining import run_function
+from fusewright.frontends.kernels.intrinsics import Row, Values, arguments
+from fusewright.frontends.kernels.operators import apply, elements_combined
+from fusewright.frontends.kernels.pairwise import pairwise_sum
+from fusewright.frontends.kernels.values import Number, Static, Value, describe
+from fusewright.ir.dtypes import BOOL, FLOAT16, FLOAT32, INT64, UINT64, DType
+from fusewright.ir.expr import Expr, cast, const, local, op, typed_op
+from fusewright.ir.loops.statements import Let
+
+Places = tuple[Expr, ...]
+
+
+def method(name: str) -> Row | None:
+    """How `a.name()` is translated."""
+    return _METHODS.get(name)
+
+
+def row_of(function: Any) -> Row | None:
+    """How a call of one of NumPy's functions is translated."""
+    try:
+        return ROWS.get(functions.numpy_form(function))
+    except TypeError:
+        return None
+
+
+def _whole(t: Translation, node: ast.Call, values: Values, name: str) -> Value:
+    """The only argument, an array."""
+    arguments(t, node, values, 1, 1)
+    if not elementwise.shape_of(values[0]):
+        raise KernelError(
+            f"np.{name} of {describe(values[0])}", t.span(node), help="use the number itself"
+        )
+    return values[0]
+
+
+def _sum(t: Translation, node: ast.Call, values: Values) -> Number:
+    value, span = _whole(t, node, values, "sum"), t.span(node)
+    dtype = elementwise.dtype_of(t, value, span)
+    if dtype.is_integer or dtype is BOOL:
+        wide = UINT64 if dtype.kind == "u" else INT64
+        start = const(0, wide)
+        return _folded(t, value, start, lambda a, x: op("add", a, cast(x.expr, wide)), span)
+    shape = elementwise.shape_of(value)
+    if dtype.is_complex or len(shape) > 1:
+        raise KernelError(
+            f"np.sum of {describe(value)}",
+            span,
+            why="NumPy's order of adding floats depends on the layout of more than one dim"
+            if len(shape) > 1
+            else "kernels have NumPy's order of adding for real numbers only",
+            help="write the sum as a loop, or sum(...) of the elements, from left to right",
+        )
+    kind = Static((FLOAT32 if dtype is FLOAT16 else dtype).numpy.type)
+    count = Number(elements.size(shape[0]), "python", span)
+    env = {"a": value, "count": count, "kind": kind}
+    total = as_number(t, run_function(t, node, pairwise_sum, env), span)
+    return Number(types.converted(total, dtype, span), "numpy", span)
+
+
+def _mean(t: Translation, node: ast.Call, values: Values) -> Number:
+    value, span = _whole(t, node, values, "mean"), t.span(node)
+    dtype = elementwise.dtype_of(t, value, span)
+    if not dtype.is_float or dtype is FLOAT16:
+        raise KernelError(
+            f"np.mean of {dtype}",
+            span,
+            why="NumPy adds converted numbers, in blocks of its own",
+            help="divide the sum: np.sum(a) / len(a)",
+        )
+    total = _sum(t, node, values)
+    count = Number(elements.size(elementwise.shape_of(value)[0]), "python", span)
+    return apply(t, "divide", (total, count), span)
+
+
+def _extreme(name: str) -> Row:
+    """`min` and `max`: a NaN wins, of zeros of both signs any."""
+
+    def row(t: Translation, node: ast.Call, values: Values) -> Number:
+        value, span = _whole(t, node, values, name[:3]), t.span(node)
+        dtype = elementwise.dtype_of(t, value, span)
+        if dtype.is_complex:
+            raise KernelError(f"the {name} of complex numbers", span, help="compare abs(z)")
+        if t.settings.check:
+            for extent in elementwise.shape_of(value):
+                some = op("less", const(0, INT64), elements.size(extent))
+                t.check(some, "assertion", f"the {name} of nothing", (), span)
+        return _folded(
+            t, value, const(_last(dtype, name), dtype), lambda a, x: op(name, a, x.expr), span
+        )
+
+    return row
+
+
+def _last(dtype: DType, name: str) -> Any:
+    """What every number is at least as extreme as."""
+    sign = 1 if name == "minimum" else -1
+    if dtype.is_float:
+        return sign * np.inf
+    ends = types.RANGES.get(dtype, range(2))
+    return ends[-1] if name == "minimum" else ends[0]
+
+
+def _quantified(name: str) -> Row:
+    """`np.any` and `np.all`."""
+
+    def row(t: Translation, node: ast.Call, values: Values) -> Number:
+        value, span = _whole(t, node, values, name), t.span(node)
+        combine = {"any": "logical_or", "all": "logical_and"}[name]
+        start = const(name == "all", BOOL)
+        return _folded(
+            t, value, start, lambda a, x: typed_op(combine, BOOL, a, truth(x).expr), span
+        )
+
+    return row
+
+
+def _dot(t: Translation, node: ast.Call, values: Values) -> Number:
+    arguments(t, node, values, 2, 2)
+    return dot(t, values, t.span(node))
+
+
+def dot(t: Translation, values: Sequence[Value], span: Span) -> Number:
+    """`np.dot(a, b)`, `a @ b`: sums of products of integers are the same in any order."""
+    ranks = [len(elementwise.shape_of(value)) for value in values]
+    dtypes = [elementwise.dtype_of(t, value, span) for value in values]
+    if ranks != [1, 1] or not all(dtype.is_integer for dtype in dtypes):
+        raise KernelError(
+            f"a product of {describe(values[0])} and {describe(values[1])}",
+            span,
+            why="the order in which NumPy's library adds the products of floats is not defined"
+            if ranks == [1, 1]
+            else "a kernel multiplies rows: arrays of one dim",
+            help="write the sum: sum(x * y for x, y in zip(a, b)), from left to right; or "
+            "np.sum(a * b), in NumPy's order",
+        )
+    products = elementwise.computed(
+        t, values, lambda each: elements_combined(t, ast.Mult(), *each, span), span
+    )
+    wide = elementwise.dtype_of(t, products, span)
+    return _folded(t, products, const(0, wide), lambda a, x: op("add", a, x.expr), span)
+
+
+def _folded(
+    t: Translation,
+    value: Value,
+    start: Expr,
+    step: Callable[[Expr, Number], Expr],
+    span: Span,
+) -> Number:
+    """What a loop over all elements makes of a variable."""
+    total = t.new_local("total", start.dtype, True)
+    t.write(Let(total, start, span))
+    so_far = local(total, start.dtype)
+
+    def write(places: Places) -> None:
+        found = elementwise.element_of(t, value, places, span)
+        t.write(Let(total, step(so_far, found), span))
+
+    parts.over(t, elementwise.shape_of(value), write, span)
+    return t.fixed(Number(so_far, "numpy", span))
+
+
+_METHODS: dict[str, Row] = {
+    "sum": _sum,
+    "mean": _mean,
+    "min": _extreme("minimum"),
+    "max": _extreme("maximum"),
+    "any": _quantified("any"),
+    "all": _quantified("all"),
+    "dot": _dot,
+}
+ROWS: dict[Any, Row] = {
+    np.sum: _sum,
+    np.mean: _mean,
+    np.min: _METHODS["min"],
+    np.max: _METHODS["max"],
+    np.any: _METHODS["any"],
+    np.all: _METHODS["all"],
+    np.dot: _dot,
+}
