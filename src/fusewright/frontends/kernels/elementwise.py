@@ -98,21 +98,44 @@ def _common_shape(t: Translation, shapes: Sequence[Places], span: Span) -> Place
 
 def fit(t: Translation, wanted: Expr, found: Expr, span: Span) -> None:
     """Two extents must be one: looked at while translating, or when the kernel is called."""
-    gap = linear.distance(wanted, found)
-    if gap == 0:
+    wanted, found = t.inputs.alike(wanted), t.inputs.alike(found)
+    if linear.distance(wanted, found) == 0:
         return
-    message = "arrays of {} and {} elements do not fit together"
-    if wanted.name == "const" and found.name == "const":
-        raise ShapeError(message.format(wanted.attr, found.attr), span)
     sizes = elements.size(wanted), elements.size(found)
+    if all(each.name == "const" for each in sizes):
+        raise ShapeError(
+            _MISFIT.format(sizes[0].attr, sizes[1].attr),
+            span,
+            why="an operation on arrays needs as many elements on both sides, or one",
+            help="slice the longer one",
+        )
+    whole = _extents(t, wanted, found)
+    if whole is not None and not t.branches:
+        t.inputs.must_equal(*whole)
+        t.inputs.fits.append(Fit(op("equal", *whole), _MISFIT, sizes, span))
+        return
     condition = op("equal", *sizes)
     for known in t.branches:
         if _is_given(known):
             condition = op("logical_or", op("logical_not", known), condition)
     if _is_given(condition):
-        t.inputs.fits.append(Fit(condition, message, sizes, span))
+        t.inputs.fits.append(Fit(condition, _MISFIT, sizes, span))
     elif t.settings.check:
-        t.check(op("equal", *sizes), "shape", message, sizes, span)
+        t.check(op("equal", *sizes), "shape", _MISFIT, sizes, span)
+
+
+_MISFIT = "arrays of {} and {} elements do not fit together"
+
+
+def _extents(t: Translation, wanted: Expr, found: Expr) -> tuple[Expr, Expr] | None:
+    """The two extents of arrays that must be alike, where sizes are those less the same number."""
+    gap = linear.terms(linear.minus(wanted, found))
+    if sorted(gap.values()) != [-1, 1] or any(term.name != "param" for term in gap):
+        return None
+    if any(t.inputs.sources[term.attr].what != "extent" for term in gap):
+        return None
+    first, second = gap
+    return first, second
 
 
 def _is_given(expr: Expr) -> bool:

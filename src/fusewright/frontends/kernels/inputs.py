@@ -34,7 +34,7 @@ from fusewright.frontends.kernels.values import (
 )
 from fusewright.ir import dtypes
 from fusewright.ir.dtypes import INT64, DType
-from fusewright.ir.expr import Expr, const, param
+from fusewright.ir.expr import Expr, const, param, rewrite
 from fusewright.ir.nest import Buffer, Source
 
 OURS = ("numpy", "math", "cmath", "fusewright")
@@ -122,6 +122,7 @@ class Inputs:
         self.captured_objects: dict[str, tuple[FunctionType, str]] = {}
         self.fits: list[Fit] = []
         self.apart: dict[tuple[int, int], Apart] = {}
+        self._alike: dict[Expr, Expr] = {}
         self._attribute = attribute
         self._capture_kind = capture_kind
         self._values: dict[Path, Value] = {}
@@ -136,6 +137,17 @@ class Inputs:
         known = self.apart.get((written, read))
         if known is None or (known.same and not same):
             self.apart[written, read] = Apart(written, read, same, span)
+
+    def must_equal(self, a: Expr, b: Expr) -> None:
+        """Two extents that every call must have alike are one from now on."""
+        first, second = sorted((self.alike(a), self.alike(b)), key=lambda each: each.attr)
+        self._alike[second] = first
+
+    def alike(self, expr: Expr) -> Expr:
+        """An expression in the first of extents that are alike."""
+        while (fresh := rewrite(expr, self._alike.get, {})) is not expr:
+            expr = fresh
+        return expr
 
     def argument(self, path: Path, kind: Kind, span: Span) -> Value:
         """The value of an argument, or of a part of one."""

@@ -8,44 +8,35 @@ from __future__ import annotations
 
 from typing import Any
 
-import numpy as np
-
-from fusewright.frontends.kernels.language import local
-
-DEEPEST = 64
-"""Halvings."""
+DEEPEST = 65
+"""Halvings: the first leaves more elements than an array can have."""
 
 
-def pairwise_sum(a: Any, count: int, kind: Any) -> Any:
-    """The sum of `count` numbers, added as `kind`: `left` holds the sums of first halves that wait
-    for their second one, `rest` the lengths of these.
+def pairwise_sum(a: Any, count: int, kind: Any, left: Any, rest: Any) -> Any:
+    """The sum of `count` numbers, added as `kind`.
+
+    `rest` holds the lengths of second halves that wait, 0 for the one being summed, and `left` the
+    sums of the first halves of those.
     """
-    left = local(DEEPEST, kind)
-    rest = local(DEEPEST, np.int64)
-    is_second = local(DEEPEST, np.bool_)
     depth = 0
     start = 0
     total = kind(0)
-    todo = True
-    while todo:
-        while count > 128:
-            half = count // 2
-            half -= half % 8
-            rest[depth] = count - half
-            is_second[depth] = False
-            depth += 1
-            count = half
-        total = eight_sums(a, start, count, kind)
-        start += count
-        while depth > 0 and is_second[depth - 1]:
-            depth -= 1
-            total = left[depth] + total
+    while start < count:
+        length = int(rest[depth - 1]) if depth > 0 else count
         if depth > 0:
             left[depth - 1] = total
-            is_second[depth - 1] = True
-            count = int(rest[depth - 1])
-        else:
-            todo = False
+            rest[depth - 1] = 0
+        while length > 128:
+            half = length // 2
+            half -= half % 8
+            rest[depth] = length - half
+            depth += 1
+            length = half
+        total = eight_sums(a, start, length, kind)
+        start += length
+        while depth > 0 and rest[depth - 1] == 0:
+            depth -= 1
+            total = left[depth] + total
     return kind(0) + total
 
 
@@ -54,15 +45,19 @@ def eight_sums(a: Any, start: int, count: int, kind: Any) -> Any:
     total = kind(0)
     done = 0
     if count >= 8:
-        sums = local(8, kind)
-        for k in range(8):
-            sums[k] = kind(a[start + k])
+        s0, s1, s2, s3 = kind(0), kind(0), kind(0), kind(0)
+        s4, s5, s6, s7 = kind(0), kind(0), kind(0), kind(0)
         done = count - count % 8
-        for i in range(8, done, 8):
-            for k in range(8):
-                sums[k] += kind(a[start + i + k])
-        low = (sums[0] + sums[1]) + (sums[2] + sums[3])
-        total = low + ((sums[4] + sums[5]) + (sums[6] + sums[7]))
-    for i in range(done, count):
-        total += kind(a[start + i])
+        for i in range(start, start + done, 8):
+            s0 += kind(a[i])
+            s1 += kind(a[i + 1])
+            s2 += kind(a[i + 2])
+            s3 += kind(a[i + 3])
+            s4 += kind(a[i + 4])
+            s5 += kind(a[i + 5])
+            s6 += kind(a[i + 6])
+            s7 += kind(a[i + 7])
+        total = ((s0 + s1) + (s2 + s3)) + ((s4 + s5) + (s6 + s7))
+    for i in range(start + done, start + count):
+        total += kind(a[i])
     return total

@@ -82,7 +82,7 @@ def over(
 
 
 def _dims(t: Translation, shape: Places, span: Span) -> list[Dim]:
-    ends = [t.fixed(Number(extent, "python", span)).expr for extent in shape]
+    ends = [t.fixed(Number(t.inputs.alike(each), "python", span)).expr for each in shape]
     return [Dim(t.index(), const(0, INT64), end, f"_{dim}") for dim, end in enumerate(ends)]
 
 

@@ -10,13 +10,13 @@ import numpy as np
 
 from fusewright.base.errors import KernelError
 from fusewright.base.source import Span
-from fusewright.frontends.kernels import elements, elementwise, functions, parts, types
+from fusewright.frontends.kernels import elements, elementwise, functions, parts, types, vectors
 from fusewright.frontends.kernels.context import Translation
 from fusewright.frontends.kernels.elements import as_number, truth
 from fusewright.frontends.kernels.inlining import run_function
 from fusewright.frontends.kernels.intrinsics import Row, Values, arguments
 from fusewright.frontends.kernels.operators import apply, elements_combined
-from fusewright.frontends.kernels.pairwise import pairwise_sum
+from fusewright.frontends.kernels.pairwise import DEEPEST, pairwise_sum
 from fusewright.frontends.kernels.values import Number, Static, Value, describe
 from fusewright.ir.dtypes import BOOL, FLOAT16, FLOAT32, INT64, UINT64, DType
 from fusewright.ir.expr import Expr, cast, const, local, op, typed_op
@@ -65,9 +65,11 @@ def _sum(t: Translation, node: ast.Call, values: Values) -> Number:
             else "kernels have NumPy's order of adding for real numbers only",
             help="write the sum as a loop, or sum(...) of the elements, from left to right",
         )
-    kind = Static((FLOAT32 if dtype is FLOAT16 else dtype).numpy.type)
+    wide = FLOAT32 if dtype is FLOAT16 else dtype
     count = Number(elements.size(shape[0]), "python", span)
-    env = {"a": value, "count": count, "kind": kind}
+    env = {"a": value, "count": count, "kind": Static(wide.numpy.type)}
+    env["left"] = vectors.filled(t, (DEEPEST,), wide, span)
+    env["rest"] = vectors.filled(t, (DEEPEST,), INT64, span)
     total = as_number(t, run_function(t, node, pairwise_sum, env), span)
     return Number(types.converted(total, dtype, span), "numpy", span)
 
