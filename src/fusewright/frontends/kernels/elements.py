@@ -13,6 +13,7 @@ from fusewright.frontends.kernels.context import Translation
 from fusewright.frontends.kernels.ranges import is_natural
 from fusewright.frontends.kernels.values import (
     ArrayRef,
+    Elementwise,
     Free,
     Number,
     SliceValue,
@@ -39,11 +40,14 @@ def as_number(t: Translation, value: Value, span: Span) -> Number:
         return value
     if isinstance(value, ArrayRef) and not value.shape:
         return read(t, value, span)
+    is_array = isinstance(value, ArrayRef | Elementwise)
     raise KernelError(
         f"a number is needed here, not {described(value)}",
         span,
-        why="kernels compute with one element at a time",
-        help="index the array in a loop" if isinstance(value, ArrayRef) else "",
+        why="an array is no number" if is_array else "kernels compute with numbers",
+        help="index it, as in a[i], or take one number of it: np.sum(a), a.max(), a.any()"
+        if is_array
+        else "",
     )
 
 
@@ -216,7 +220,10 @@ def whole(index: Value, span: Span) -> Number:
     raise KernelError(
         f"an index must be an integer, not {described(index)}",
         span,
-        help="convert it with int(...)",
+        help="loop over it: for k in range(len(i)): a[i[k]] = ...; for a condition, "
+        "a[:] = np.where(condition, x, a)"
+        if isinstance(index, ArrayRef | Elementwise)
+        else "convert it with int(...)",
     )
 
 

@@ -9,7 +9,7 @@ from __future__ import annotations
 from typing import Any
 
 DEEPEST = 65
-"""Halvings: the first leaves more elements than an array can have."""
+"""Halvings: more than there can be, and so many that a loop clears the arrays."""
 
 
 def pairwise_sum(a: Any, count: int, kind: Any, left: Any, rest: Any) -> Any:

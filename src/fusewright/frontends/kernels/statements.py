@@ -7,7 +7,7 @@ from collections.abc import Sequence
 
 from fusewright.base.errors import AssertedError, KernelError
 from fusewright.base.source import Span
-from fusewright.frontends.kernels import access, elements, parts, records, vectors
+from fusewright.frontends.kernels import access, elements, elementwise, parts, records, vectors
 from fusewright.frontends.kernels.choices import test
 from fusewright.frontends.kernels.context import Maybe, Translation
 from fusewright.frontends.kernels.elements import as_number
@@ -263,7 +263,7 @@ def augmented(t: Translation, node: ast.AugAssign, after: Names, tail: Tail) -> 
     if isinstance(node.target, ast.Name):
         load = ast.copy_location(ast.Name(node.target.id, ast.Load()), node.target)
         before, value = operands(t, [load, node.value])
-        if vectors.is_vector(before):
+        if vectors.is_vector(before) and not elementwise.is_array(value):
             _update_vector(t, node, before, value)
             return
         if isinstance(before, ArrayRef) and before.shape:
