@@ -30,7 +30,9 @@ from fusewright.frontends.kernels.values import (
 )
 from fusewright.ir.expr import Expr
 
-METHODS = frozenset({"copy", "item", "fill", "astype", *("sum", "mean", "min", "max", "any", "all", "dot")})
+METHODS = frozenset(
+    {"copy", "item", "fill", "astype", *("sum", "mean", "min", "max", "any", "all", "dot")}
+)
 
 
 def name(t: Translation, node: ast.Name) -> Value:
@@ -86,7 +88,9 @@ def _of_number(value: Number, node: ast.Attribute, span: Span, t: Translation) -
     raise t.refuse(node, f"{described(value)} has no attribute `{node.attr}` in a kernel")
 
 
-def _of_array(t: Translation, ref: ArrayRef | Elementwise, node: ast.Attribute, span: Span) -> Value:
+def _of_array(
+    t: Translation, ref: ArrayRef | Elementwise, node: ast.Attribute, span: Span
+) -> Value:
     if node.attr == "shape":
         return TupleValue(tuple(_sizes(ref, span)))
     if node.attr == "ndim":
@@ -98,8 +102,12 @@ def _of_array(t: Translation, ref: ArrayRef | Elementwise, node: ast.Attribute, 
             _sizes(ref, span),
             one,
         )
-    if node.attr == "T" and elementwise.is_array(ref):
+    if node.attr == "T":
         return elementwise.transposed(t, ref, span)
+    if node.attr in ("real", "imag"):
+        return elementwise.computed(
+            t, [ref], lambda each: complexes.part(each[0], node.attr, span), span
+        )
     if node.attr == "dtype" and isinstance(ref, ArrayRef):
         return Static(ref.dtype.numpy)
     if node.attr in METHODS:

@@ -22,7 +22,14 @@ from fusewright.frontends.kernels.joins import SlotTree
 from fusewright.frontends.kernels.liveness import NONE, Liveness, Names
 from fusewright.frontends.kernels.source import Source
 from fusewright.frontends.kernels.types import Held
-from fusewright.frontends.kernels.values import Elementwise, Number, Space, TupleValue, Value
+from fusewright.frontends.kernels.values import (
+    Elementwise,
+    Number,
+    Space,
+    TupleValue,
+    Value,
+    Zipped,
+)
 from fusewright.ir.dtypes import INT64, DType
 from fusewright.ir.expr import Expr, local, postorder
 from fusewright.ir.loops.statements import Check, Let, Local, Reason, Statement
@@ -290,6 +297,8 @@ class Translation:
             return self.fixed(value)
         if isinstance(value, Elementwise):
             return self._keep(self, value)
+        if isinstance(value, Zipped):
+            return replace(value, parts=tuple(self.lasting(part) for part in value.parts))
         if isinstance(value, TupleValue):
             return replace(value, items=tuple(self.lasting(item) for item in value.items))
         if isinstance(value, Space):

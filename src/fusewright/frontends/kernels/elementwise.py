@@ -26,6 +26,7 @@ from fusewright.ir.expr import Expr, const, op, postorder
 
 Places = tuple[Expr, ...]
 _ZERO, _ONE = const(0, INT64), const(1, INT64)
+_MISFIT = "arrays of {} and {} elements do not fit together"
 
 
 def is_array(value: Value) -> bool:
@@ -70,7 +71,7 @@ def element_of(t: Translation, value: Value, places: Places, span: Span) -> Numb
 
 def indexed(t: Translation, value: Elementwise, indices: Sequence[Value], span: Span) -> Number:
     """An element of what is computed."""
-    if len(indices) != len(value.shape):
+    if len(indices) != len(value.shape) or not all(isinstance(k, Number) for k in indices):
         raise KernelError("a part of a computed array", span, help="index what it is computed of")
     whole = ArrayRef(-1, (), value.shape, INT64, "the computed array")
     return value.element(elements.indexed(t, whole, indices, span).indices)
@@ -96,7 +97,7 @@ def _common_shape(t: Translation, shapes: Sequence[Places], span: Span) -> Place
     return tuple(common)
 
 
-def fit(t: Translation, wanted: Expr, found: Expr, span: Span) -> None:
+def fit(t: Translation, wanted: Expr, found: Expr, span: Span, message: str = _MISFIT) -> None:
     """Two extents must be one: looked at while translating, or when the kernel is called."""
     wanted, found = t.inputs.alike(wanted), t.inputs.alike(found)
     if linear.distance(wanted, found) == 0:
@@ -104,7 +105,7 @@ def fit(t: Translation, wanted: Expr, found: Expr, span: Span) -> None:
     sizes = elements.size(wanted), elements.size(found)
     if all(each.name == "const" for each in sizes):
         raise ShapeError(
-            _MISFIT.format(sizes[0].attr, sizes[1].attr),
+            message.format(sizes[0].attr, sizes[1].attr),
             span,
             why="an operation on arrays needs as many elements on both sides, or one",
             help="slice the longer one",
@@ -112,19 +113,16 @@ def fit(t: Translation, wanted: Expr, found: Expr, span: Span) -> None:
     whole = _extents(t, wanted, found)
     if whole is not None and not t.branches:
         t.inputs.must_equal(*whole)
-        t.inputs.fits.append(Fit(op("equal", *whole), _MISFIT, sizes, span))
+        t.inputs.fits.append(Fit(op("equal", *whole), message, sizes, span))
         return
     condition = op("equal", *sizes)
     for known in t.branches:
         if _is_given(known):
             condition = op("logical_or", op("logical_not", known), condition)
     if _is_given(condition):
-        t.inputs.fits.append(Fit(condition, _MISFIT, sizes, span))
+        t.inputs.fits.append(Fit(condition, message, sizes, span))
     elif t.settings.check:
-        t.check(op("equal", *sizes), "shape", _MISFIT, sizes, span)
-
-
-_MISFIT = "arrays of {} and {} elements do not fit together"
+        t.check(op("equal", *sizes), "shape", message, sizes, span)
 
 
 def _extents(t: Translation, wanted: Expr, found: Expr) -> tuple[Expr, Expr] | None:
@@ -156,6 +154,18 @@ def with_new_dims(t: Translation, ref: Value, indices: Sequence[Value], span: Sp
         return element_of(t, ref, own, span)
 
     return Elementwise(shape, element, span)
+
+
+def unpacked(t: Translation, value: Value, count: int, span: Span) -> list[Value]:
+    """The items of an array for so many names."""
+    shape = shape_of(value)
+    fit(t, const(count, INT64), shape[0], span, "{} names for {} items")
+    places = [Number(const(k, INT64), "python", span) for k in range(count)]
+    if isinstance(value, Elementwise):
+        return [indexed(t, value, [place], span) for place in places]
+    assert isinstance(value, ArrayRef)
+    parts = [elements.indexed(t, value, [place], span) for place in places]
+    return [part if part.shape else elements.read(t, part, span) for part in parts]
 
 
 def is_new(index: Value) -> bool:

@@ -17,6 +17,7 @@ from fusewright.frontends.kernels.values import (
     Number,
     TupleValue,
     Value,
+    Zipped,
 )
 from fusewright.ir import linear
 from fusewright.ir.dtypes import BOOL, FLOAT64, INT64, UINT64
@@ -310,7 +311,8 @@ def operands(t: Translation, nodes: Sequence[ast.expr]) -> list[Value]:
 
 def _refuse_earlier(found: Sequence[Value], written: Sequence[Statement]) -> None:
     """An array computed before a call that writes to arrays would be computed after it."""
-    computed = [value for value in found if isinstance(value, Elementwise)]
+    parts = [part for v in found for part in (v.parts if isinstance(v, Zipped) else (v,))]
+    computed = [value for value in parts if isinstance(value, Elementwise)]
     if computed and any(isinstance(s, Store) for s in walk(tuple(written))):
         raise KernelError(
             "a computed array beside a call that writes to arrays",

@@ -7,7 +7,7 @@ no difference (`overlap`).  Whether different arrays share memory is looked at i
 from __future__ import annotations
 
 import ast
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 
 import numpy as np
 
@@ -17,7 +17,7 @@ from fusewright.frontends.kernels import elements, elementwise, overlap
 from fusewright.frontends.kernels.context import Translation
 from fusewright.frontends.kernels.elements import as_number
 from fusewright.frontends.kernels.operators import elements_combined
-from fusewright.frontends.kernels.values import ArrayRef, Number, Value, describe
+from fusewright.frontends.kernels.values import ArrayRef, Number, TupleValue, Value, described
 from fusewright.ir import linear
 from fusewright.ir.dtypes import INT64
 from fusewright.ir.expr import Expr, const, index
@@ -27,13 +27,30 @@ Places = tuple[Expr, ...]
 
 
 def assign(t: Translation, part: ArrayRef, value: Value, span: Span) -> None:
-    """Every element becomes a number, or the element of an array."""
+    """Every element becomes a number, or the element of an array or tuple."""
+    if isinstance(value, TupleValue):
+        _assign_items(t, part, value.items, span)
+        return
     value = _fitting(t, part, value, span)
 
     def write(element: ArrayRef, places: Places) -> None:
         elements.store(t, element, elementwise.element_of(t, value, places, span), span)
 
     _each(t, part, write, span)
+
+
+def _assign_items(t: Translation, part: ArrayRef, items: Sequence[Value], span: Span) -> None:
+    """`a[i] = x, y, z`."""
+    if len(part.shape) > 1:
+        raise KernelError(
+            "a tuple where an array of more than one dim is written",
+            span,
+            help="write it row by row, or np.array(...) of tuples",
+        )
+    numbers = [t.fixed(as_number(t, item, span)) for item in items]
+    elementwise.fit(t, part.shape[0], const(len(numbers), INT64), span)
+    for place, number in enumerate(numbers):
+        elements.store(t, elements.at(part, (const(place, INT64),)), number, span)
 
 
 def update(t: Translation, part: ArrayRef, sign: ast.operator, value: Value, span: Span) -> None:
@@ -46,7 +63,7 @@ def update(t: Translation, part: ArrayRef, sign: ast.operator, value: Value, spa
         result = elements_combined(t, sign, before, other, span)
         if not np.can_cast(result.dtype.numpy, part.dtype.numpy, "same_kind"):
             raise KernelError(
-                f"{describe(result)} into elements of {part.dtype}",
+                f"{described(result)} into elements of {part.dtype}",
                 span,
                 why="NumPy refuses to cast it back into the array",
                 help="convert the number first",
@@ -63,7 +80,7 @@ def _fitting(t: Translation, part: ArrayRef, value: Value, span: Span) -> Value:
         return t.fixed(as_number(t, value, span))
     if len(shape) > len(part.shape):
         raise KernelError(
-            f"{describe(value)} where an array of rank {len(part.shape)} is written",
+            f"{described(value)} where an array of rank {len(part.shape)} is written",
             span,
             help="index its first dims",
         )
@@ -73,9 +90,7 @@ def _fitting(t: Translation, part: ArrayRef, value: Value, span: Span) -> Value:
     return value
 
 
-def over(
-    t: Translation, shape: Places, write: Callable[[Places], None], span: Span
-) -> None:
+def over(t: Translation, shape: Places, write: Callable[[Places], None], span: Span) -> None:
     """A nest over all elements of a shape."""
     dims = _dims(t, shape, span)
     t.write(For(tuple(dims), tuple(_body(t, write, dims, [False] * len(dims))), span))

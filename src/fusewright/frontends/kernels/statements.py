@@ -197,6 +197,8 @@ def _assign_to(t: Translation, target: ast.expr, value: Value, origin: ast.AST) 
     if isinstance(target, ast.Name):
         _assign_name(t, target, value, origin)
     elif isinstance(target, ast.Tuple | ast.List):
+        if elementwise.is_array(value):
+            value = TupleValue(tuple(elementwise.unpacked(t, value, len(target.elts), span)))
         items = elements.items_of(t, value, origin)
         if len(items) != len(target.elts):
             raise KernelError(f"{len(items)} values for {len(target.elts)} names", span)

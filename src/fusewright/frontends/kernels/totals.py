@@ -17,7 +17,7 @@ from fusewright.frontends.kernels.inlining import run_function
 from fusewright.frontends.kernels.intrinsics import Row, Values, arguments
 from fusewright.frontends.kernels.operators import apply, elements_combined
 from fusewright.frontends.kernels.pairwise import DEEPEST, pairwise_sum
-from fusewright.frontends.kernels.values import Number, Static, Value, describe
+from fusewright.frontends.kernels.values import Number, Static, Value, describe, described
 from fusewright.ir.dtypes import BOOL, FLOAT16, FLOAT32, INT64, UINT64, DType
 from fusewright.ir.expr import Expr, cast, const, local, op, typed_op
 from fusewright.ir.loops.statements import Let
@@ -40,7 +40,13 @@ def row_of(function: Any) -> Row | None:
 
 def _whole(t: Translation, node: ast.Call, values: Values, name: str) -> Value:
     """The only argument, an array."""
-    arguments(t, node, values, 1, 1)
+    if len(values) != 1:
+        raise t.refuse(
+            node,
+            f"np.{name} with more than the array",
+            why="a kernel reduces whole arrays and rows to one number",
+            help=f"loop over the other dims: out[i] = np.{name}(a[i])",
+        )
     if not elementwise.shape_of(values[0]):
         raise KernelError(
             f"np.{name} of {describe(values[0])}", t.span(node), help="use the number itself"
@@ -58,7 +64,7 @@ def _sum(t: Translation, node: ast.Call, values: Values) -> Number:
     shape = elementwise.shape_of(value)
     if dtype.is_complex or len(shape) > 1:
         raise KernelError(
-            f"np.sum of {describe(value)}",
+            f"np.sum of {described(value)}",
             span,
             why="NumPy's order of adding floats depends on the layout of more than one dim"
             if len(shape) > 1

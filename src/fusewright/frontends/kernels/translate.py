@@ -33,7 +33,7 @@ from fusewright.frontends.kernels.values import (
     Static,
     TupleValue,
     Value,
-    describe,
+    described,
 )
 from fusewright.ir.expr import postorder
 from fusewright.ir.loops.statements import (
@@ -180,7 +180,7 @@ def _results(t: Translation, value: Value, results: dict[int, Buffer], source: S
         return tuple(_results(t, item, results, source) for item in value.items)
     if not isinstance(value, Number):
         raise KernelError(
-            f"a kernel cannot return {describe(value)}",
+            f"a kernel cannot return {described(value)}",
             span,
             why="it returns numbers and tuples of numbers",
             help="write into an array that is an argument",
