@@ -397,5 +397,5 @@ _NAMES = {
     "AsyncFunctionDef": "async def", "ClassDef": "a class", "Global": "global",
     "Nonlocal": "nonlocal", "Delete": "del", "Match": "match", "Await": "await",
     "Yield": "yield", "YieldFrom": "yield", "Starred": "a starred expression",
-    "Slice": "a slice", "Assert": "assert", "AsyncFor": "async for", "AsyncWith": "async with",
+    "Slice": "a slice", "AsyncFor": "async for", "AsyncWith": "async with",
 }  # fmt: skip

@@ -1,7 +1,7 @@
 """Operations on whole arrays whose lengths are known only when the kernel runs.
 
-Nothing is computed here: what an operation gives knows how to compute one element, and the loop that
-stores or collects it asks for them (`parts`).
+Nothing is computed here: what an operation gives knows how to compute one element, and the loop
+that stores or collects it asks for them (`parts`).
 """
 
 from __future__ import annotations

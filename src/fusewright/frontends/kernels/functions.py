@@ -23,7 +23,6 @@ from fusewright.frontends.kernels.elements import as_number
 from fusewright.frontends.kernels.intrinsics import ROWS, Row, Values, arguments
 from fusewright.frontends.kernels.operators import apply, combine_numbers, folded, power
 from fusewright.frontends.kernels.values import (
-    ArrayRef,
     Number,
     Static,
     TupleValue,

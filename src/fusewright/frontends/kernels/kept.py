@@ -1,5 +1,5 @@
-"""Computed arrays under a name: `d = p[i] - p[j]` is computed again wherever `d` is used, as long as
-nothing it reads has been written since.
+"""Computed arrays under a name: `d = p[i] - p[j]` is computed again wherever `d` is used, as long
+as nothing it reads has been written since.
 """
 
 from __future__ import annotations

@@ -23,6 +23,7 @@ from fusewright.ir.expr import Expr, cast, const, local, op, typed_op
 from fusewright.ir.loops.statements import Let
 
 Places = tuple[Expr, ...]
+_PAIRWISE: Any = pairwise_sum
 
 
 def method(name: str) -> Row | None:
@@ -76,7 +77,7 @@ def _sum(t: Translation, node: ast.Call, values: Values) -> Number:
     env = {"a": value, "count": count, "kind": Static(wide.numpy.type)}
     env["left"] = vectors.filled(t, (DEEPEST,), wide, span)
     env["rest"] = vectors.filled(t, (DEEPEST,), INT64, span)
-    total = as_number(t, run_function(t, node, pairwise_sum, env), span)
+    total = as_number(t, run_function(t, node, _PAIRWISE, env), span)
     return Number(types.converted(total, dtype, span), "numpy", span)
 
 
@@ -157,7 +158,7 @@ def dot(t: Translation, values: Sequence[Value], span: Span) -> Number:
             "np.sum(a * b), in NumPy's order",
         )
     products = elementwise.computed(
-        t, values, lambda each: elements_combined(t, ast.Mult(), *each, span), span
+        t, values, lambda pair: elements_combined(t, ast.Mult(), pair[0], pair[1], span), span
     )
     wide = elementwise.dtype_of(t, products, span)
     return _folded(t, products, const(0, wide), lambda a, x: op("add", a, x.expr), span)

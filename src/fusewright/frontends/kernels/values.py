@@ -194,8 +194,8 @@ class Zipped:
 
 
 Value = (
-    Number | ArrayRef | Elementwise | TupleValue | Static | Struct | Record | Bound | Closure | Method | Space
-    | Unrolled | SliceValue | Zipped
+    Number | ArrayRef | Elementwise | TupleValue | Static | Struct | Record | Bound | Closure
+    | Method | Space | Unrolled | SliceValue | Zipped
 )  # fmt: skip
 
 
