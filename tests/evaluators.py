@@ -11,10 +11,13 @@ import os
 from collections.abc import Iterator
 from contextlib import contextmanager
 
+import numpy as np
+
+import fusewright as fw
 from fusewright import driver
 from fusewright.base import hooks
 from fusewright.base.options import set_defaults
-from fusewright.frontends.arrays import trace
+from fusewright.frontends.arrays import immediate, trace
 from fusewright.targets import reference
 
 FUNCTIONS = {
@@ -48,3 +51,11 @@ def installed(name: str) -> Iterator[None]:
         current = outer
         set_defaults(interpret=outer == "interpreted")
         hooks.set_evaluate(*before)
+
+
+def begin() -> None:
+    """Past the first steps of a program, which are recorded however small they are."""
+    x = fw.asarray(np.ones(3))
+    for _ in range(2 * immediate.RECORDED):
+        x[0] = 1.0
+        x.dot(x)

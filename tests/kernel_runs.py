@@ -123,12 +123,17 @@ def same_as_cpython(kernel: Any, *arguments: Any, returns: bool = True) -> None:
         assert found[2] == wanted[2], f"printed under {chosen}"
 
 
-def loaded(text: str, path: Path) -> Any:
-    """The kernel of a module's text, written to a path."""
+def module_of(text: str, path: Path) -> Any:
+    """The module of a text, written to a path."""
     path.write_text(text)
     spec = importlib.util.spec_from_file_location(path.stem, path)
     assert spec is not None
     assert spec.loader is not None
     module = importlib.util.module_from_spec(spec)
     spec.loader.exec_module(module)
-    return module.kernel
+    return module
+
+
+def loaded(text: str, path: Path) -> Any:
+    """The kernel of a module's text, written to a path."""
+    return module_of(text, path).kernel

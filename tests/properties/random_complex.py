@@ -5,30 +5,22 @@ Names say what they hold: `z..` Python's complex numbers, `w..` NumPy's, `f..` N
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from typing import Any
 
 import numpy as np
-
-Draw = Callable[[int, int], int]
-"""An integer between two, both included."""
+from tests.properties import chance
 
 SIZE = 19
 HEADER = "import math\nimport numpy as np\nimport fusewright as fw\n\n"
 
 
-class Writer:
+class Writer(chance.Writer):
     """One program being made up."""
 
-    def __init__(self, draw: Draw, statements: int) -> None:
-        self.draw, self.budget = draw, statements
-        self.lines: list[str] = []
+    def __init__(self, draw: chance.Draw, budget: int) -> None:
+        super().__init__(draw, budget)
         self.names: dict[str, list[str]] = {"z": ["p", "q"], "w": [], "f": []}
         self.loops: list[str] = []
-        self.count = 0
-
-    def pick(self, *choices: Any) -> Any:
-        return choices[self.draw(0, len(choices) - 1)]
 
     def source(self) -> str:
         """The module."""
@@ -40,9 +32,6 @@ class Writer:
         returned = ", ".join(self.pick(*self.names[kind]) for kind in "zwf")
         self.lines.append(f"    return {returned}")
         return HEADER + "\n".join(self.lines) + "\n"
-
-    def put(self, depth: int, text: str) -> None:
-        self.lines.append("    " * depth + text)
 
     # -- statements -----------------------------------------------------------------------------
 

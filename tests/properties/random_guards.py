@@ -27,7 +27,7 @@ class Writer(random_loops.Writer):
         outer = self.draw(0, 4) == 0
         if outer:
             self.put(1, "for _ in range(2):")
-        for _ in range(self.count):
+        for _ in range(self.budget):
             self.pick(self.along, self.along, self.along, self.over)(1 + outer)
         return HEADER + "\n".join(self.lines) + "\n"
 

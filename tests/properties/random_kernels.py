@@ -6,13 +6,10 @@ float64.  Divisors are positive, and what is stored in integer arrays fits.
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from typing import Any
 
 import numpy as np
-
-Draw = Callable[[int, int], int]
-"""An integer between two, both included."""
+from tests.properties import chance
 
 SIZE, ROWS, COLUMNS = 19, 3, 17
 """More than two vectors, and a remainder."""
@@ -38,20 +35,14 @@ def find(t, low):
 """
 
 
-class Writer:
+class Writer(chance.Writer):
     """One program being made up."""
 
-    def __init__(self, draw: Draw, statements: int) -> None:
-        self.draw = draw
-        self.lines: list[str] = []
+    def __init__(self, draw: chance.Draw, budget: int) -> None:
+        super().__init__(draw, budget)
         self.loops: list[str] = []
         self.cells: list[str] = []
         self.names: dict[str, list[str]] = {"i": [], "f": [], "v": []}
-        self.count = 0
-        self.budget = statements
-
-    def pick(self, *choices: Any) -> Any:
-        return choices[self.draw(0, len(choices) - 1)]
 
     def source(self) -> str:
         """The module."""
@@ -76,9 +67,6 @@ class Writer:
         self.put(4, "return r - k")
         self.put(3, "r += k")
         self.put(2, "return r - n")
-
-    def put(self, depth: int, text: str) -> None:
-        self.lines.append("    " * depth + text)
 
     # -- statements ---------------------------------------------------------------------------
 

@@ -4,12 +4,10 @@ some of them fuse.  Every index is in bounds.
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from typing import Any
 
 import numpy as np
-
-Draw = Callable[[int, int], int]
+from tests.properties import chance
 
 LONG, ROWS, COLUMNS = 37, 6, 21
 MARGIN = 2
@@ -18,30 +16,19 @@ MATRICES = {"m": "f8", "n": "f8"}
 HEADER = "import fusewright as fw\n\n\n@fw.kernel\ndef kernel(a, b, c, d, e, m, n, t, s):\n"
 
 
-class Writer:
+class Writer(chance.Writer):
     """One kernel being made up."""
-
-    def __init__(self, draw: Draw, loops: int) -> None:
-        self.draw = draw
-        self.count = loops
-        self.lines: list[str] = []
-
-    def pick(self, *choices: Any) -> Any:
-        return choices[self.draw(0, len(choices) - 1)]
 
     def source(self) -> str:
         """The module."""
         self.put(1, "total = 0")
-        for _ in range(self.count):
+        for _ in range(self.budget):
             self.pick(
                 self.along, self.along, self.along, self.over, self.over, self.columns,
                 self.gather, self.summed, self.fence, self.steps,
             )(1)  # fmt: skip
         self.put(1, "return total")
         return HEADER + "\n".join(self.lines) + "\n"
-
-    def put(self, depth: int, text: str) -> None:
-        self.lines.append("    " * depth + text)
 
     # -- loops --------------------------------------------------------------------------------
 

@@ -7,27 +7,18 @@ negative, `z..` complex).
 
 from __future__ import annotations
 
-from collections.abc import Callable
-from typing import Any
-
-Draw = Callable[[int, int], int]
-"""An integer between two, both included."""
+from tests.properties import chance
 
 SIZE = 21
 HEADER = "import math\nimport fusewright.bridges.pykokkos as pk\n\n"
 
 
-class Writer:
+class Writer(chance.Writer):
     """A `parallel_for` work unit and a `parallel_reduce` one with the same body."""
 
-    def __init__(self, draw: Draw, statements: int) -> None:
-        self.draw, self.budget = draw, statements
-        self.lines: list[str] = []
+    def __init__(self, draw: chance.Draw, budget: int) -> None:
+        super().__init__(draw, budget)
         self.names: dict[str, list[str]] = {"f": ["s"], "k": ["i"], "z": ["c"]}
-        self.count = 0
-
-    def pick(self, *choices: Any) -> Any:
-        return choices[self.draw(0, len(choices) - 1)]
 
     def source(self) -> str:
         """The module."""
@@ -42,9 +33,6 @@ class Writer:
             f"{HEADER}@pk.workunit\ndef unit(i, {arguments}):\n{body}\n\n\n"
             f"@pk.workunit\ndef total(i, acc, {arguments}):\n{summed}"
         )
-
-    def put(self, depth: int, text: str) -> None:
-        self.lines.append("    " * depth + text)
 
     # -- statements -----------------------------------------------------------------------------
 

@@ -6,15 +6,15 @@ bit except float sums and functions whose rounding NumPy does not define.
 
 from __future__ import annotations
 
-import os
 from collections.abc import Callable
 from dataclasses import dataclass, field
 from typing import Any
 
 import numpy as np
 import pytest
-from hypothesis import HealthCheck, given, settings
+from hypothesis import given
 from hypothesis import strategies as st
+from tests.properties.chance import examples
 
 import fusewright.frontends.arrays as fa
 
@@ -49,8 +49,6 @@ UNARY: dict[str, Callable[[Any], Any]] = {
 }
 REDUCTIONS = ["sum", "prod", "min", "max", "any", "all", "mean", "var", "argmin", "argmax"]
 IN_PLACE = ["+=", "-=", "*=", "/=", "//=", "**2", "&="]
-EXAMPLES = int(os.environ.get("FUSEWRIGHT_TEST_EXAMPLES", "0"))
-"""For each evaluator; without the variable a fixed small set runs."""
 FOREIGN = (TypeError, ValueError, IndexError, OverflowError, ZeroDivisionError)
 
 
@@ -316,10 +314,7 @@ STEPS = [
 
 
 @pytest.mark.filterwarnings("ignore")
-@settings(
-    max_examples=EXAMPLES or 125, derandomize=not EXAMPLES, deadline=None,
-    suppress_health_check=list(HealthCheck),
-)  # fmt: skip
+@examples(125)
 @given(st.data())
 def test_random_programs(data: Any) -> None:
     world = World()

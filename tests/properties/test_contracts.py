@@ -6,15 +6,15 @@ bits are NumPy's.
 
 from __future__ import annotations
 
-import os
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 import pytest
-from hypothesis import HealthCheck, given, settings
+from hypothesis import given
 from tests.evaluators import installed
+from tests.properties.chance import examples
 from tests.properties.random_programs import Program, exactness, inputs, programs, run
 
 import fusewright as fw
@@ -22,11 +22,7 @@ import fusewright.numpy as fnp
 from fusewright.runtime import profile
 from fusewright.targets.cpu.features import machine_flags
 
-EXAMPLES = int(os.environ.get("FUSEWRIGHT_TEST_EXAMPLES", "0"))
-CASES = settings(
-    max_examples=EXAMPLES or 40, derandomize=not EXAMPLES, deadline=None,
-    suppress_health_check=list(HealthCheck),
-)  # fmt: skip
+CASES = examples(40)
 FEATURES = ["avx2", "avx512"] if "avx512f" in machine_flags() else ["avx2"]
 
 

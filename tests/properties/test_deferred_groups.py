@@ -4,20 +4,19 @@ arrays between them: made anew, held and overwritten, held and read later, dropp
 
 from __future__ import annotations
 
-import os
 import random
 from collections.abc import Iterator
 from typing import Any
 
 import numpy as np
 import pytest
+from tests.properties.chance import EXAMPLES
 
 import fusewright as fw
 import fusewright.numpy as fnp
 from fusewright.kernels import statements
 from fusewright.targets.cpu import background
 
-EXAMPLES = int(os.environ.get("FUSEWRIGHT_TEST_EXAMPLES", "0")) or 40
 N = 13
 
 
@@ -188,8 +187,8 @@ def test_programs_with_statements(waits: bool, joining: None) -> None:
 
 @pytest.mark.parametrize("waits", [False, True])
 def test_programs(waits: bool) -> None:
-    first = random.SystemRandom().randrange(1 << 30) if EXAMPLES != 40 else 7
-    for seed in range(first, first + EXAMPLES):
+    first = random.SystemRandom().randrange(1 << 30) if EXAMPLES else 7
+    for seed in range(first, first + (EXAMPLES or 40)):
         wanted = run(False, seed, 8)
         with fw.options(background=not waits):
             assert run(True, seed, 8) == wanted, seed

@@ -1,12 +1,12 @@
 """Random pairs of loop nests: what the analysis calls legal, brute force calls legal too."""
 
-import os
 from dataclasses import replace
 from random import Random
 
 import pytest
-from hypothesis import HealthCheck, find, given, settings
+from hypothesis import find, given
 from hypothesis import strategies as st
+from tests.properties.chance import examples
 from tests.unit.analysis.nests import (
     NAMED,
     Carried,
@@ -44,11 +44,7 @@ from fusewright.analysis.pairs import compare
 from fusewright.ir.dtypes import INT8, INT64, UINT8
 from fusewright.ir.expr import const, op
 
-EXAMPLES = int(os.environ.get("FUSEWRIGHT_TEST_EXAMPLES", "0"))
-CASES = settings(
-    max_examples=EXAMPLES or 60, derandomize=not EXAMPLES, deadline=None,
-    suppress_health_check=list(HealthCheck),
-)  # fmt: skip
+CASES = examples(60)
 PATIENT = replace(NAMED, budget=1_000_000, unique=frozenset({7}))
 TABLES = {9: (2, 0, 1, 3, 2, 0, 1), 8: (1, 1, 0, 2, 3, 3, 0), 7: (4, 2, 6, 0, 1, 3, 5)}
 SIZES = ((0, 2), (1, 3), (2, 2), (3, 1), (4, 3), (5, 2))

@@ -5,26 +5,22 @@
 
 from __future__ import annotations
 
-import os
 import random
 from collections.abc import Iterator
 from typing import Any
 
 import pytest
-from hypothesis import HealthCheck, given, note, settings
+from hypothesis import given, note
 from hypothesis import strategies as st
 from tests.evaluators import installed
 from tests.kernel_runs import assert_same, loaded, outcome, small_work_on_threads
 from tests.kernel_runs import settings as ways
+from tests.properties.chance import examples
 from tests.properties.random_guards import VALUES, Writer, arguments
 
 import fusewright as fw
 
-EXAMPLES = int(os.environ.get("FUSEWRIGHT_TEST_EXAMPLES", "0"))
-CASES = settings(
-    max_examples=EXAMPLES or 12, derandomize=not EXAMPLES, deadline=None,
-    suppress_health_check=list(HealthCheck),
-)  # fmt: skip
+CASES = examples(12)
 taken: list[tuple[int, int]] = []
 
 

@@ -5,27 +5,23 @@
 
 from __future__ import annotations
 
-import os
 import random
 import warnings
 from collections.abc import Iterator
 from typing import Any
 
 import pytest
-from hypothesis import HealthCheck, given, note, settings
+from hypothesis import given, note
 from hypothesis import strategies as st
 from tests.evaluators import installed
 from tests.kernel_runs import loaded, outcome, same_as_cpython
 from tests.properties import random_complex
+from tests.properties.chance import examples
 from tests.properties.random_kernels import Writer, arguments
 
 from fusewright.base.errors import KernelError
 
-EXAMPLES = int(os.environ.get("FUSEWRIGHT_TEST_EXAMPLES", "0"))
-CASES = settings(
-    max_examples=EXAMPLES or 20, derandomize=not EXAMPLES, deadline=None,
-    suppress_health_check=list(HealthCheck),
-)  # fmt: skip
+CASES = examples(20)
 
 
 @pytest.fixture(autouse=True, scope="module")

@@ -4,21 +4,17 @@ CPython and NumPy give, fused or not, on every target.
 
 from __future__ import annotations
 
-import os
 import random
 from collections.abc import Iterator
 
 import pytest
-from hypothesis import HealthCheck, given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 from tests.evaluators import installed
+from tests.properties.chance import examples
 from tests.properties.lazy_kernels import VECTORS, program, run
 
-EXAMPLES = int(os.environ.get("FUSEWRIGHT_TEST_EXAMPLES", "0"))
-CASES = settings(
-    max_examples=EXAMPLES or 30, derandomize=not EXAMPLES, deadline=None,
-    suppress_health_check=list(HealthCheck),
-)  # fmt: skip
+CASES = examples(30)
 SETTINGS: tuple[dict[str, object], ...] = (
     {},
     {"fuse": False},

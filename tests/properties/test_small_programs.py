@@ -4,19 +4,17 @@ an array, a view, a copy or a number of an earlier state keeps it.
 
 from __future__ import annotations
 
-import os
 import random
 from typing import Any
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
+from tests.properties.chance import examples
 
 import fusewright as fw
 import fusewright.numpy as fnp
-
-EXAMPLES = int(os.environ.get("FUSEWRIGHT_TEST_EXAMPLES", "0")) or 60
 
 
 class Program:
@@ -111,7 +109,7 @@ class Program:
         return [np.array(value) for value in (*self.arrays, *self.held)]
 
 
-@settings(max_examples=EXAMPLES, deadline=None)
+@examples(60)
 @given(seed=st.integers(0, 2**32), count=st.integers(1, 60))
 @pytest.mark.parametrize("shape", [(6, 7), (201, 170)], ids=["small", "parts of large ones"])
 @pytest.mark.parametrize("interpret", [True, False])

@@ -4,7 +4,6 @@ statements, `lazy()` blocks, settings of one thread, errors in another.
 
 from __future__ import annotations
 
-import os
 import random
 import sys
 import threading
@@ -15,12 +14,13 @@ from typing import Any
 import numpy as np
 import pytest
 from tests.evaluators import installed
+from tests.properties.chance import EXAMPLES
 from tests.properties.lazy_kernels import Machine, Sharing, program, run
 
 import fusewright as fw
 from fusewright.frontends.arrays import trace
 
-ROUNDS = max(4, int(os.environ.get("FUSEWRIGHT_TEST_EXAMPLES", "0")) // 8)
+ROUNDS = max(4, EXAMPLES // 8)
 THREADS = 4
 SETTINGS: tuple[dict[str, Any], ...] = ({}, {"fuse": False}, {"threads": 1}, {"check": True}, {})
 

@@ -4,27 +4,23 @@ the turns one by one, for any mask, shape, type, vector width and number of thre
 
 from __future__ import annotations
 
-import os
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
 import pytest
-from hypothesis import HealthCheck, given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 from tests.evaluators import installed
+from tests.properties.chance import examples
 from tests.properties.test_contracts import FEATURES, assert_same_bits
 
 import fusewright as fw
 import fusewright.numpy as fnp
 from fusewright.frontends.arrays import trace
 
-EXAMPLES = int(os.environ.get("FUSEWRIGHT_TEST_EXAMPLES", "0"))
-CASES = settings(
-    max_examples=EXAMPLES or 40, derandomize=not EXAMPLES, deadline=None,
-    suppress_health_check=list(HealthCheck),
-)  # fmt: skip
+CASES = examples(40)
 
 
 @pytest.fixture(autouse=True, scope="module")

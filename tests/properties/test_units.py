@@ -6,35 +6,22 @@ run as plain Python.
 
 from __future__ import annotations
 
-import importlib.util
-import os
 import random
 import warnings
 from typing import Any
 
 import numpy as np
-from hypothesis import HealthCheck, given, note, settings
+from hypothesis import given, note
 from hypothesis import strategies as st
+from tests.kernel_runs import module_of
+from tests.properties.chance import examples
 from tests.properties.random_units import SIZE, Writer
 
 import fusewright as fw
 import fusewright.bridges.pykokkos as pk
 
-EXAMPLES = int(os.environ.get("FUSEWRIGHT_TEST_EXAMPLES", "0"))
-CASES = settings(
-    max_examples=EXAMPLES or 25, derandomize=not EXAMPLES, deadline=None,
-    suppress_health_check=list(HealthCheck),
-)  # fmt: skip
+CASES = examples(25)
 ran: list[bool] = []
-
-
-def loaded(text: str, path: Any) -> Any:
-    path.write_text(text)
-    spec = importlib.util.spec_from_file_location(path.stem, path)
-    assert spec is not None and spec.loader is not None
-    module = importlib.util.module_from_spec(spec)
-    spec.loader.exec_module(module)
-    return module
 
 
 def arguments(seed: int) -> dict[str, Any]:
@@ -78,7 +65,7 @@ def test_random_work_units(seed: int, statements: int, tmp_path_factory: Any) ->
     source = Writer(random.Random(seed).randint, statements).source()
     note(source)
     folder = tmp_path_factory.mktemp("units")
-    module = loaded(source, folder / f"random_unit_{len(ran)}.py")
+    module = module_of(source, folder / f"random_unit_{len(ran)}.py")
     with warnings.catch_warnings():
         warnings.simplefilter("error")
         try:

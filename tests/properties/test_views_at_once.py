@@ -4,31 +4,25 @@ step.
 
 from __future__ import annotations
 
-import os
 from collections.abc import Iterator
 from typing import Any
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
-from tests.evaluators import installed
+from tests.evaluators import begin, installed
+from tests.properties.chance import examples
 
 import fusewright as fw
 import fusewright.numpy as fnp
-from fusewright.frontends.arrays import immediate
-
-EXAMPLES = int(os.environ.get("FUSEWRIGHT_TEST_EXAMPLES", "150"))
 
 
 @pytest.fixture(autouse=True, scope="module")
 def evaluator() -> Iterator[None]:
     """Past the steps of a program that are recorded whatever they are."""
     with installed("interpreted"):
-        x = fw.asarray(np.ones(3))
-        for _ in range(2 * immediate.RECORDED):
-            x[0] = 1.0
-            x.dot(x)
+        begin()
         yield
 
 
@@ -84,7 +78,7 @@ def step(np_: Any, names: list[Any], kind: str, which: int, first: int, second: 
     return found
 
 
-@settings(max_examples=EXAMPLES, deadline=None)
+@examples(150)
 @given(steps)
 def test_every_name_sees_what_numpys_sees(program: list[tuple[str, int, int, int]]) -> None:
     values = np.arange(24.0).reshape(4, 6) - 7

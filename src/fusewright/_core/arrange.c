@@ -3,8 +3,8 @@
    Whatever is not plain (named arguments, parts of arrays reshaped, errors) is the general function's
    (frontends.arrays.shaping, methods). */
 
+#include "front.h"
 #include "library.h"
-#include <structmember.h>
 
 static PyTypeObject *reshape_class; /* views.Reshape, a tuple of (shape, base shape) */
 
@@ -29,6 +29,15 @@ int64_t elements_of(PyObject *shape)
     for (Py_ssize_t i = 0; i < PyTuple_GET_SIZE(shape); i++)
         size *= as_size(PyTuple_GET_ITEM(shape, i));
     return size;
+}
+
+/* `f(a, b)` or `f((a, b))` */
+static void spread(PyObject *const **given, Py_ssize_t *many)
+{
+    if (*many != 1 || !is_sequence((*given)[0]))
+        return;
+    *many = PySequence_Fast_GET_SIZE((*given)[0]);
+    *given = PySequence_Fast_ITEMS((*given)[0]);
 }
 
 /* ---- reshaped ------------------------------------------------------------------------------------ */
@@ -81,10 +90,7 @@ static int read_extents(PyObject *const *given, Py_ssize_t many, int64_t size, R
 {
     int64_t rest = 1;
     int open = -1;
-    if (many == 1 && (PyTuple_CheckExact(given[0]) || PyList_CheckExact(given[0]))) {
-        many = PySequence_Fast_GET_SIZE(given[0]);
-        given = PySequence_Fast_ITEMS(given[0]);
-    }
+    spread(&given, &many);
     if (many > MOST_DIMS)
         return 0;
     for (Py_ssize_t d = 0; d < many; d++) {
@@ -168,11 +174,8 @@ static PyObject *transposed(PyObject *handle, PyObject *const *given, Py_ssize_t
     int rank = shape && PyTuple_GET_SIZE(shape) <= MOST_DIMS / 2 ? (int)PyTuple_GET_SIZE(shape) : 0;
     if (rank == 0)
         return NULL;
-    if (many == 1 && (PyTuple_CheckExact(given[0]) || PyList_CheckExact(given[0]))) {
-        many = PySequence_Fast_GET_SIZE(given[0]);
-        given = PySequence_Fast_ITEMS(given[0]);
-    }
-    else if (many == 1 && given[0] == Py_None)
+    spread(&given, &many);
+    if (many == 1 && given[0] == Py_None)
         many = 0;
     if (many != 0 && many != rank)
         return NULL;
@@ -205,9 +208,7 @@ enum { ARRANGEMENTS = sizeof arrangements / sizeof *arrangements };
 
 /* Arrangement(which, general): a view of the first argument; NULL without an error leaves it to `general`. */
 typedef struct {
-    PyObject_HEAD
-    vectorcallfunc call;
-    PyObject *general, *dict;
+    Front front;
     int which;
 } Arrangement;
 
@@ -220,7 +221,7 @@ static PyObject *arrangement_call(PyObject *self, PyObject *const *given, size_t
         view = arrangements[function->which](given[0], given + 1, count - 1);
     if (view != NULL || PyErr_Occurred())
         return view;
-    return PyObject_Vectorcall(function->general, given, flags, names);
+    return front_general(self, given, flags, names);
 }
 
 static PyObject *arrangement_make(PyTypeObject *type, PyObject *given, PyObject *names)
@@ -234,60 +235,20 @@ static PyObject *arrangement_make(PyTypeObject *type, PyObject *given, PyObject 
         PyErr_SetString(PyExc_ValueError, "an arrangement that the core knows");
         return NULL;
     }
-    Arrangement *function = (Arrangement *)type->tp_alloc(type, 0);
-    if (function != NULL) {
-        function->call = arrangement_call;
-        function->which = which;
-        function->general = Py_NewRef(general);
-    }
-    return (PyObject *)function;
+    PyObject *function = front_new(type, arrangement_call, general);
+    if (function != NULL)
+        ((Arrangement *)function)->which = which;
+    return function;
 }
-
-static int arrangement_traverse(PyObject *self, visitproc visit, void *arg)
-{
-    Py_VISIT(((Arrangement *)self)->general);
-    Py_VISIT(((Arrangement *)self)->dict);
-    return 0;
-}
-
-static int arrangement_clear(PyObject *self)
-{
-    Py_CLEAR(((Arrangement *)self)->general);
-    Py_CLEAR(((Arrangement *)self)->dict);
-    return 0;
-}
-
-static void arrangement_dealloc(PyObject *self)
-{
-    PyObject_GC_UnTrack(self);
-    arrangement_clear(self);
-    Py_TYPE(self)->tp_free(self);
-}
-
-static PyGetSetDef arrangement_fields[] = {
-    {"__dict__", PyObject_GenericGetDict, PyObject_GenericSetDict, NULL, NULL},
-    {NULL},
-};
-
-static PyMethodDef arrangement_methods[] = {
-    {"__reduce__", function_reduce, METH_NOARGS, "Its name."},
-    {NULL},
-};
 
 PyTypeObject ArrangementType = {
     PyVarObject_HEAD_INIT(NULL, 0).tp_name = "fusewright._core.Arrangement",
     .tp_basicsize = sizeof(Arrangement),
-    .tp_flags = Py_TPFLAGS_DEFAULT | Py_TPFLAGS_HAVE_VECTORCALL | Py_TPFLAGS_METHOD_DESCRIPTOR | Py_TPFLAGS_HAVE_GC,
+    .tp_base = &FrontType,
+    .tp_flags = FRONT_FLAGS,
     .tp_new = arrangement_make,
-    .tp_dealloc = arrangement_dealloc,
-    .tp_traverse = arrangement_traverse,
-    .tp_clear = arrangement_clear,
-    .tp_call = PyVectorcall_Call,
-    .tp_vectorcall_offset = offsetof(Arrangement, call),
-    .tp_dictoffset = offsetof(Arrangement, dict),
-    .tp_descr_get = function_bind,
-    .tp_getset = arrangement_fields,
-    .tp_methods = arrangement_methods,
+    .tp_traverse = front_traverse,
+    .tp_clear = front_clear,
     .tp_doc = "A function or method that gives a view of its first argument; Arrangement(which, general).",
 };
 

@@ -86,7 +86,7 @@ typedef struct {
     PyObject *weak;
 } Handle;
 
-extern PyTypeObject NodeType, MemoryType, HandleType, OperatorsType, OpType, FunctionType,
+extern PyTypeObject NodeType, MemoryType, HandleType, OperatorsType, OpType, FunctionType, FrontType,
     ProgramType, LockType, ReplayType, ReplayerType, EvaluatorType, ReductionType, RecorderType,
     StepType, ArrangementType, AttributeType, OverrideType,
     ShapeType, GroupType, DeferralType, GroupProgramType;

@@ -7,7 +7,6 @@
 
 #include "library.h"
 
-#define LIGHT 128             /* operations behind such an operand */
 #define COPIED_BYTES (1 << 16) /* of a result that moves into a block of the pool */
 
 /* Places in NumPy's table (numpy/__multiarray_api.h). */
@@ -94,10 +93,7 @@ int spot_of(PyObject *handle, Spot *spot)
 /* Whether a value is computed from few and small ones. */
 static int is_light(Node *node, int *seen)
 {
-    int64_t size = 1;
-    for (Py_ssize_t i = 0; i < PyTuple_GET_SIZE(node->shape); i++)
-        size *= as_size(PyTuple_GET_ITEM(node->shape, i));
-    if (++*seen > LIGHT || (size > SEVERAL && node->kind != LEAF))
+    if (++*seen > LIGHT || (node->kind != LEAF && elements_of(node->shape) > SEVERAL))
         return 0;
     for (Py_ssize_t i = 0; i < PyTuple_GET_SIZE(node->args); i++)
         if (!is_light((Node *)PyTuple_GET_ITEM(node->args, i), seen))

@@ -6,6 +6,7 @@
 #include "region.h"
 
 #define SEVERAL (1 << 19) /* elements of an operand that is computed to be used at once */
+#define LIGHT 128 /* operations behind such an operand */
 #define WRITABLE 0x0400
 #define CONTIGUOUS 0x0001
 
@@ -21,6 +22,8 @@ typedef struct {
 
 extern PyTypeObject *numpy_array; /* NULL while NumPy's table is not known */
 extern PyObject *numpy_dtypes[DTYPES];
+
+static inline int is_sequence(PyObject *object) { return PyList_CheckExact(object) || PyTuple_CheckExact(object); }
 
 /* Where a value lies in memory. */
 typedef struct {
@@ -43,8 +46,6 @@ int64_t elements_of(PyObject *shape);
 int is_reshape(PyObject *link);
 Node *reshaped_leaf(PyObject *link, Node *source); /* NULL where Python has to look */
 PyObject *view_of_region(PyObject *handle, Region *region); /* views.c: NULL without an error likewise */
-PyObject *function_bind(PyObject *self, PyObject *instance, PyObject *owner); /* steps.c: as Python's functions */
-PyObject *function_reduce(PyObject *self, PyObject *none);
 int is_listened_to(void); /* whether somebody wants to hear of library steps */
 PyObject *product_now(PyObject *left, PyObject *right); /* of two vectors in memory; NULL: recorded */
 PyObject *gather_now(PyObject *handle, PyObject *key);

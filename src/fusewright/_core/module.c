@@ -43,7 +43,7 @@ PyMODINIT_FUNC PyInit__native(void)
                  {"Operators", &OperatorsType}, {"Op", &OpType},         {"Function", &FunctionType},
                  {"Program", &ProgramType},     {"Lock", &LockType},     {"Replay", &ReplayType},
                  {"Replayer", &ReplayerType},   {"Evaluator", &EvaluatorType},
-                 {"Reduction", &ReductionType}, {"Recorder", &RecorderType},
+                 {"Front", &FrontType}, {"Reduction", &ReductionType}, {"Recorder", &RecorderType},
                  {"Step", &StepType},         {"Arrangement", &ArrangementType}, {"Attribute", &AttributeType},
                  {"Override", &OverrideType},
                  {"Shape", &ShapeType},         {"Group", &GroupType},   {"Deferral", &DeferralType},

@@ -8,17 +8,10 @@
 
 #define SMALL (1 << 15) /* elements: as many are worth a launch of their own */
 #define TINY (1 << 10) /* elements: copied in less time than a launch takes */
-#define LIGHT 128  /* operations behind a value that is computed to be moved */
 #define FILLED 8 /* writes after which an array that is not light is computed, to be filled in memory */
 #define COPIED (1 << 24) /* elements of an array that gets memory of its own to be written in */
 
-static int64_t size_of(Node *node)
-{
-    int64_t size = 1;
-    for (Py_ssize_t i = 0; i < PyTuple_GET_SIZE(node->shape); i++)
-        size *= as_size(PyTuple_GET_ITEM(node->shape, i));
-    return size;
-}
+static int64_t size_of(Node *node) { return elements_of(node->shape); }
 
 /* Whether a value is one number everywhere (`zeros`). */
 static int is_constant(Node *node)

@@ -1,14 +1,11 @@
 /* `np.float64(2) * x`: what a number of NumPy's to the left of an array leaves to us comes through
    `__array_ufunc__`; everything else of that protocol is Python's. */
 
-#include "core.h"
-#include <stddef.h>
+#include "front.h"
 
 typedef struct {
-    PyObject_HEAD
-    vectorcallfunc call;
-    PyObject *ops;     /* by NumPy's ufunc: the Op to be recorded */
-    PyObject *general; /* (self, ufunc, method, *inputs, **kwargs) */
+    Front front;   /* its general form: (self, ufunc, method, *inputs, **kwargs) */
+    PyObject *ops; /* by NumPy's ufunc: the Op to be recorded */
 } Override;
 
 static PyObject *call_name;
@@ -25,7 +22,7 @@ static PyObject *override_call(PyObject *self, PyObject *const *given, size_t fl
         if (result != NULL || PyErr_Occurred())
             return result;
     }
-    return PyObject_Vectorcall(override->general, given, flags, names);
+    return front_general(self, given, flags, names);
 }
 
 static PyObject *override_make(PyTypeObject *type, PyObject *given, PyObject *names)
@@ -42,37 +39,31 @@ static PyObject *override_make(PyTypeObject *type, PyObject *given, PyObject *na
         }
     if (call_name == NULL && (call_name = PyUnicode_InternFromString("__call__")) == NULL)
         return NULL;
-    Override *override = (Override *)type->tp_alloc(type, 0);
-    if (override != NULL) {
-        override->call = override_call;
-        override->ops = Py_NewRef(ops);
-        override->general = Py_NewRef(general);
-    }
-    return (PyObject *)override;
+    PyObject *override = front_new(type, override_call, general);
+    if (override != NULL)
+        ((Override *)override)->ops = Py_NewRef(ops);
+    return override;
 }
 
-static PyObject *override_get(PyObject *self, PyObject *instance, PyObject *owner)
+static int override_traverse(PyObject *self, visitproc visit, void *arg)
 {
-    (void)owner;
-    return instance == NULL || instance == Py_None ? Py_NewRef(self) : PyMethod_New(self, instance);
+    Py_VISIT(((Override *)self)->ops);
+    return front_traverse(self, visit, arg);
 }
 
-/* They live as long as the classes they stand in. */
-static void override_dealloc(PyObject *self)
+static int override_clear(PyObject *self)
 {
-    Py_XDECREF(((Override *)self)->ops);
-    Py_XDECREF(((Override *)self)->general);
-    Py_TYPE(self)->tp_free(self);
+    Py_CLEAR(((Override *)self)->ops);
+    return front_clear(self);
 }
 
 PyTypeObject OverrideType = {
     PyVarObject_HEAD_INIT(NULL, 0).tp_name = "fusewright._core.Override",
     .tp_basicsize = sizeof(Override),
-    .tp_flags = Py_TPFLAGS_DEFAULT | Py_TPFLAGS_HAVE_VECTORCALL | Py_TPFLAGS_METHOD_DESCRIPTOR,
+    .tp_base = &FrontType,
+    .tp_flags = FRONT_FLAGS,
     .tp_new = override_make,
-    .tp_dealloc = override_dealloc,
-    .tp_call = PyVectorcall_Call,
-    .tp_vectorcall_offset = offsetof(Override, call),
-    .tp_descr_get = override_get,
+    .tp_traverse = override_traverse,
+    .tp_clear = override_clear,
     .tp_doc = "`__array_ufunc__` with a quick way for numbers to the left of arrays; Override(ops, general).",
 };

@@ -3,16 +3,15 @@
    Of an array whose type is the result's, over all dims or one of them; everything else is the
    general function's (frontends.arrays.reductions). */
 
+#include "front.h"
 #include "library.h"
-#include <structmember.h>
 
 #define MOST_RANK 8
 
 typedef struct {
-    PyObject_HEAD
-    vectorcallfunc call;
+    Front front;
     int sums;
-    PyObject *op, *general, *dict;
+    PyObject *op;
     PyObject *divide; /* of a mean: the Op that divides the sum by the count; else None */
     char knows[DTYPES];
 } Reduction;
@@ -144,7 +143,7 @@ static PyObject *reduction_call(PyObject *callable, PyObject *const *given, size
                 return result;
         }
     }
-    return PyObject_Vectorcall(self->general, given, flags, names);
+    return front_general((PyObject *)self, given, flags, names);
 }
 
 /* Reduction(op, general, divide=None) */
@@ -158,13 +157,11 @@ static PyObject *reduction_make(PyTypeObject *type, PyObject *given, PyObject *n
         PyErr_SetString(PyExc_TypeError, "a mean divides by an Op");
         return NULL;
     }
-    Reduction *self = (Reduction *)type->tp_alloc(type, 0);
+    Reduction *self = (Reduction *)front_new(type, reduction_call, general);
     if (self != NULL) {
         Py_INCREF(op);
         PyUnicode_InternInPlace(&op);
-        self->call = reduction_call;
         self->op = op;
-        self->general = Py_NewRef(general);
         self->divide = Py_NewRef(divide);
         self->sums = PyUnicode_CompareWithASCIIString(op, "sum") == 0;
     }
@@ -183,53 +180,32 @@ static PyObject *reduction_learn(PyObject *self, PyObject *dtype)
     Py_RETURN_NONE;
 }
 
-static PyObject *reduction_get(PyObject *self, PyObject *instance, PyObject *owner)
+static int reduction_traverse(PyObject *self, visitproc visit, void *arg)
 {
-    (void)owner;
-    return instance == NULL || instance == Py_None ? Py_NewRef(self)
-                                                   : PyMethod_New(self, instance);
+    Py_VISIT(((Reduction *)self)->divide);
+    return front_traverse(self, visit, arg);
 }
 
-/* Pickled and copied by name, as functions are. */
-static PyObject *reduction_reduce(PyObject *self, PyObject *none)
+static int reduction_clear(PyObject *self)
 {
-    (void)none;
-    return PyObject_GetAttrString(self, "__qualname__");
+    Py_CLEAR(((Reduction *)self)->op);
+    Py_CLEAR(((Reduction *)self)->divide);
+    return front_clear(self);
 }
-
-/* They live as long as the classes and modules they stand in. */
-static void reduction_dealloc(PyObject *self)
-{
-    Reduction *reduction = (Reduction *)self;
-    Py_XDECREF(reduction->op);
-    Py_XDECREF(reduction->general);
-    Py_XDECREF(reduction->divide);
-    Py_XDECREF(reduction->dict);
-    Py_TYPE(self)->tp_free(self);
-}
-
-static PyGetSetDef reduction_fields[] = {
-    {"__dict__", PyObject_GenericGetDict, PyObject_GenericSetDict, NULL, NULL},
-    {NULL},
-};
 
 static PyMethodDef reduction_type_methods[] = {
     {"learn", reduction_learn, METH_O, "Record this element type here."},
-    {"__reduce__", reduction_reduce, METH_NOARGS, "Its name."},
     {NULL},
 };
 
 PyTypeObject ReductionType = {
     PyVarObject_HEAD_INIT(NULL, 0).tp_name = "fusewright._core.Reduction",
     .tp_basicsize = sizeof(Reduction),
-    .tp_flags = Py_TPFLAGS_DEFAULT | Py_TPFLAGS_HAVE_VECTORCALL | Py_TPFLAGS_METHOD_DESCRIPTOR,
+    .tp_base = &FrontType,
+    .tp_flags = FRONT_FLAGS,
     .tp_new = reduction_make,
-    .tp_dealloc = reduction_dealloc,
-    .tp_call = PyVectorcall_Call,
-    .tp_vectorcall_offset = offsetof(Reduction, call),
-    .tp_dictoffset = offsetof(Reduction, dict),
-    .tp_descr_get = reduction_get,
-    .tp_getset = reduction_fields,
+    .tp_traverse = reduction_traverse,
+    .tp_clear = reduction_clear,
     .tp_methods = reduction_type_methods,
     .tp_doc = "A reduction that records arrays of plain types at once.",
 };

@@ -1,10 +1,10 @@
 /* Library steps and new arrays, at once: functions of NumPy's on small values in memory.
 
-   Only functions whose recorded form gives the same bits stand here (frontends.arrays.immediate): NumPy runs
-   them anyway, or they move elements, count and compare. */
+   Only functions whose recorded form gives the same bits stand here (frontends.arrays.front, numpy.instant):
+   NumPy runs them anyway, or they move elements, count and compare. */
 
+#include "front.h"
 #include "library.h"
-#include <structmember.h>
 
 #define MOST_OPERANDS 8
 #define DEEPEST 3 /* lists in lists of operands */
@@ -15,17 +15,14 @@ enum { NOTHING, SHAPE, RANGE, SPACED, LISTED, SQUARE };
 /* Step(function, general, most=0, product=None, sum=None, limit=SEVERAL, makes=0): a function of NumPy's on what is
    in memory; else the general one, as for products of more than `most` multiplications. */
 typedef struct {
-    PyObject_HEAD
-    vectorcallfunc call;
-    PyObject *function, *general, *dict;
+    Front front;
+    PyObject *function;
     PyObject *product, *sum; /* of two vectors: an Op and a Reduction; or NULL */
     long long most, limit;   /* elements of an operand, or of what is made of nothing */
     int makes;
 } Step;
 
 /* ---- operands ----------------------------------------------------------------------------------- */
-
-static int is_sequence(PyObject *object) { return PyList_CheckExact(object) || PyTuple_CheckExact(object); }
 
 static int holds_ours(PyObject *sequence, int depth)
 {
@@ -282,7 +279,7 @@ static PyObject *step_call(PyObject *self, PyObject *const *given, size_t flags,
     PyObject *result = now ? step_now(step, given, count, names) : NULL;
     if (result != NULL || PyErr_Occurred())
         return result;
-    return PyObject_Vectorcall(step->general, given, flags, names);
+    return front_general(self, given, flags, names);
 }
 
 static PyObject *step_make(PyTypeObject *type, PyObject *given, PyObject *names)
@@ -298,16 +295,14 @@ static PyObject *step_make(PyTypeObject *type, PyObject *given, PyObject *names)
         PyErr_SetString(PyExc_ValueError, "a function makes what the core knows");
         return NULL;
     }
-    Step *step = (Step *)type->tp_alloc(type, 0);
+    Step *step = (Step *)front_new(type, step_call, general);
     if (step != NULL) {
-        step->call = step_call;
         step->most = most;
         step->limit = limit;
         step->makes = makes;
         step->product = Py_XNewRef(product);
         step->sum = product ? Py_XNewRef(sum) : NULL;
         step->function = Py_NewRef(function);
-        step->general = Py_NewRef(general);
     }
     return (PyObject *)step;
 }
@@ -315,66 +310,26 @@ static PyObject *step_make(PyTypeObject *type, PyObject *given, PyObject *names)
 static int step_traverse(PyObject *self, visitproc visit, void *arg)
 {
     Py_VISIT(((Step *)self)->function);
-    Py_VISIT(((Step *)self)->general);
     Py_VISIT(((Step *)self)->product);
     Py_VISIT(((Step *)self)->sum);
-    Py_VISIT(((Step *)self)->dict);
-    return 0;
+    return front_traverse(self, visit, arg);
 }
 
 static int step_clear(PyObject *self)
 {
     Py_CLEAR(((Step *)self)->function);
-    Py_CLEAR(((Step *)self)->general);
     Py_CLEAR(((Step *)self)->product);
     Py_CLEAR(((Step *)self)->sum);
-    Py_CLEAR(((Step *)self)->dict);
-    return 0;
+    return front_clear(self);
 }
-
-static void step_dealloc(PyObject *self)
-{
-    PyObject_GC_UnTrack(self);
-    step_clear(self);
-    Py_TYPE(self)->tp_free(self);
-}
-
-PyObject *function_bind(PyObject *self, PyObject *instance, PyObject *owner)
-{
-    (void)owner;
-    return instance == NULL || instance == Py_None ? Py_NewRef(self) : PyMethod_New(self, instance);
-}
-
-/* Pickled and copied by name, as functions are. */
-PyObject *function_reduce(PyObject *self, PyObject *none)
-{
-    (void)none;
-    return PyObject_GetAttrString(self, "__qualname__");
-}
-
-static PyGetSetDef step_fields[] = {
-    {"__dict__", PyObject_GenericGetDict, PyObject_GenericSetDict, NULL, NULL},
-    {NULL},
-};
-
-static PyMethodDef step_methods[] = {
-    {"__reduce__", function_reduce, METH_NOARGS, "Its name."},
-    {NULL},
-};
 
 PyTypeObject StepType = {
     PyVarObject_HEAD_INIT(NULL, 0).tp_name = "fusewright._core.Step",
     .tp_basicsize = sizeof(Step),
-    .tp_flags = Py_TPFLAGS_DEFAULT | Py_TPFLAGS_HAVE_VECTORCALL | Py_TPFLAGS_METHOD_DESCRIPTOR | Py_TPFLAGS_HAVE_GC,
+    .tp_base = &FrontType,
+    .tp_flags = FRONT_FLAGS,
     .tp_new = step_make,
-    .tp_dealloc = step_dealloc,
     .tp_traverse = step_traverse,
     .tp_clear = step_clear,
-    .tp_call = PyVectorcall_Call,
-    .tp_vectorcall_offset = offsetof(Step, call),
-    .tp_dictoffset = offsetof(Step, dict),
-    .tp_descr_get = function_bind,
-    .tp_getset = step_fields,
-    .tp_methods = step_methods,
     .tp_doc = "A library step that is run at once on small values in memory; Step(function, general, most=0).",
 };

@@ -3,7 +3,7 @@
    The policy (what a closed gate means, when pending work is computed unasked) is Python's, in
    frontends.arrays.trace. */
 
-#include "core.h"
+#include "front.h"
 #include <pythread.h>
 #include <stddef.h>
 
@@ -362,12 +362,6 @@ static PyObject *evaluate_method(PyObject *module, PyObject *const *given, Py_ss
 }
 
 /* Evaluator(general): fusewright.evaluate; of one array here, of anything else by `general`. */
-typedef struct {
-    PyObject_HEAD
-    vectorcallfunc call;
-    PyObject *general, *dict;
-} Evaluator;
-
 static PyObject *evaluator_call(PyObject *self, PyObject *const *given, size_t flags,
                                 PyObject *names)
 {
@@ -377,7 +371,7 @@ static PyObject *evaluator_call(PyObject *self, PyObject *const *given, size_t f
             return NULL;
         return Py_NewRef(given[0]);
     }
-    return PyObject_Vectorcall(((Evaluator *)self)->general, given, flags, names);
+    return front_general(self, given, flags, names);
 }
 
 static PyObject *evaluator_make(PyTypeObject *type, PyObject *given, PyObject *names)
@@ -386,50 +380,17 @@ static PyObject *evaluator_make(PyTypeObject *type, PyObject *given, PyObject *n
     (void)names;
     if (!PyArg_ParseTuple(given, "O", &general))
         return NULL;
-    Evaluator *evaluator = (Evaluator *)type->tp_alloc(type, 0);
-    if (evaluator != NULL) {
-        evaluator->call = evaluator_call;
-        evaluator->general = Py_NewRef(general);
-    }
-    return (PyObject *)evaluator;
+    return front_new(type, evaluator_call, general);
 }
-
-/* It lives as long as the module. */
-static void evaluator_dealloc(PyObject *self)
-{
-    Py_XDECREF(((Evaluator *)self)->general);
-    Py_XDECREF(((Evaluator *)self)->dict);
-    Py_TYPE(self)->tp_free(self);
-}
-
-static PyGetSetDef evaluator_fields[] = {
-    {"__dict__", PyObject_GenericGetDict, PyObject_GenericSetDict, NULL, NULL},
-    {NULL},
-};
-
-/* Pickled and copied by name, as functions are. */
-static PyObject *evaluator_reduce(PyObject *self, PyObject *none)
-{
-    (void)none;
-    return PyObject_GetAttrString(self, "__qualname__");
-}
-
-static PyMethodDef evaluator_methods[] = {
-    {"__reduce__", evaluator_reduce, METH_NOARGS, "Its name."},
-    {NULL},
-};
 
 PyTypeObject EvaluatorType = {
     PyVarObject_HEAD_INIT(NULL, 0).tp_name = "fusewright._core.Evaluator",
-    .tp_basicsize = sizeof(Evaluator),
-    .tp_flags = Py_TPFLAGS_DEFAULT | Py_TPFLAGS_HAVE_VECTORCALL,
+    .tp_basicsize = sizeof(Front),
+    .tp_base = &FrontType,
+    .tp_flags = FRONT_FLAGS,
     .tp_new = evaluator_make,
-    .tp_dealloc = evaluator_dealloc,
-    .tp_call = PyVectorcall_Call,
-    .tp_vectorcall_offset = offsetof(Evaluator, call),
-    .tp_dictoffset = offsetof(Evaluator, dict),
-    .tp_getset = evaluator_fields,
-    .tp_methods = evaluator_methods,
+    .tp_traverse = front_traverse,
+    .tp_clear = front_clear,
     .tp_doc = "A function that evaluates one array, or leaves its arguments to another.",
 };
 

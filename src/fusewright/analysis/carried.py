@@ -15,6 +15,7 @@ from fusewright.analysis.exact import NotProved, Solution, Solver
 from fusewright.analysis.fast import related
 from fusewright.analysis.guards import illegal_when
 from fusewright.analysis.ranges import known_ranges
+from fusewright.analysis.unique import needed
 from fusewright.analysis.unit import NOTHING, Access, Facts, Unit
 from fusewright.analysis.verdict import Carry, Hull, Order, Reduction
 
@@ -81,6 +82,16 @@ def order(unit: Unit, facts: Facts = NOTHING) -> Order:
         except NotProved:
             found = _one_by_one(solver, rest)
     return _summary(unit, found)
+
+
+def tables_needed(unit: Unit, dim: int, facts: Facts) -> tuple[str, ...]:
+    """Tables of indices; were each without repeated values, this dim would carry nothing."""
+
+    def free(more: frozenset[int]) -> int:
+        known = replace(facts, unique=facts.unique | more, witnesses=False)
+        return all(carry.dim != dim for carry in order(unit, known).carries)
+
+    return needed(free, 0, facts, unit)
 
 
 def _one_by_one(solver: Solver, rest: list[_Open]) -> _Found:

@@ -13,6 +13,7 @@ from dataclasses import dataclass, replace
 from typing import Literal
 
 from fusewright.analysis.affine import fixed
+from fusewright.analysis.unique import unwrapped, widens
 from fusewright.analysis.unit import Access, Carried, Effect, Facts, Scope, Unit, scope
 from fusewright.ir.expr import Expr, index
 
@@ -218,7 +219,7 @@ def _rows(
 ) -> list[Row]:
     if last and (a.width != 1 or b.width != 1):
         return [Row(left, right, a.width, b.width)]
-    left, right = peeled(left, right)
+    left, right = peeled(unwrapped(left, unique), unwrapped(right, unique))
     if left.name == right.name == "load" and left.attr == right.attr and left.attr in unique:
         return [
             row
@@ -244,10 +245,8 @@ def _one_to_one(left: Expr, right: Expr) -> int | None:
     if left.name in ("negative", "invert", "positive"):
         return 0
     if left.name == "cast":
-        source, target = a[0].dtype, left.dtype
-        wider = target.itemsize > source.itemsize or target.itemsize == source.itemsize
-        whole = source.is_integer and target.is_integer and wider
-        return 0 if whole and source is b[0].dtype else None
+        source = a[0].dtype
+        return 0 if widens(source, left.dtype) and source is b[0].dtype else None
     if left.name in ("add", "bitwise_xor", "subtract"):
         for same, other in ((1, 0), (0, 1)):
             if a[same] is b[same] and fixed(a[same]):

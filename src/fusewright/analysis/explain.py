@@ -70,12 +70,12 @@ def _cause(blocker: Blocker, a: Unit, b: Unit, facts: Facts) -> str:
 
 def _remedy(verdict: Verdict, blocker: Blocker) -> str:
     """What would change the answer: a fact, a level, other parameters."""
-    remedies = [f"needs fw.assume_unique({name})" for name in verdict.unique]
+    remedies = []
     if verdict.level is not None:
         remedies.append(f"legal with level={verdict.level}")
     elif blocker.illegal is not None and _worth_saying(blocker.witness):
         remedies.append(f"illegal iff {blocker.illegal.text}")
-    return "".join(f"; {remedy}" for remedy in remedies)
+    return unique_in_words(verdict.unique) + "".join(f"; {remedy}" for remedy in remedies)
 
 
 def _worth_saying(witness: Witness | None) -> bool:
@@ -173,3 +173,8 @@ def conflict_in_words(carry: Carry, facts: Facts) -> str:
         return text
     labels = ("an iteration", "a later one")
     return f"{text}: e.g. {_case(carry.witness, carry.source, carry.sink, labels, facts)}"
+
+
+def unique_in_words(tables: Sequence[str]) -> str:
+    """The facts that would help."""
+    return "".join(f"; needs fw.assume_unique({name})" for name in tables)

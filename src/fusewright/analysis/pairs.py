@@ -19,9 +19,9 @@ from fusewright.analysis.guards import illegal_when
 from fusewright.analysis.matching import Chain, chain, outermost, same_bounds, subsets
 from fusewright.analysis.ranges import known_ranges
 from fusewright.analysis.reorder import keeps_order
+from fusewright.analysis.unique import needed
 from fusewright.analysis.unit import NOTHING, Access, Facts, Unit
 from fusewright.analysis.verdict import Blocker, Hull, Level, Verdict
-from fusewright.ir.expr import postorder
 
 ZERO: Hull = (0, 0)
 UNBOUNDED: Hull = (None, None)
@@ -44,21 +44,12 @@ def compare(a: Unit, b: Unit, facts: Facts = NOTHING) -> Verdict:
     verdict = _compare(a, b, facts)
     if verdict.parallel:
         return verdict
-    tables = _tables(a, b) - facts.unique
-    if not tables:
-        return verdict
-    most = _fused_if_unique(a, b, facts, tables)
-    if most <= len(verdict.fused):
-        return verdict
-    for table in sorted(tables):
-        if _fused_if_unique(a, b, facts, tables - {table}) == most:
-            tables -= {table}
-    return replace(verdict, unique=tuple(sorted(_label(a, b, table) for table in tables)))
 
+    def fused(more: frozenset[int]) -> int:
+        known = replace(facts, unique=facts.unique | more, witnesses=False)
+        return len(_compare(a, b, known).fused)
 
-def _fused_if_unique(a: Unit, b: Unit, facts: Facts, tables: frozenset[int]) -> int:
-    known = replace(facts, unique=facts.unique | tables, witnesses=False)
-    return len(_compare(a, b, known).fused)
+    return replace(verdict, unique=needed(fused, len(verdict.fused), facts, a, b))
 
 
 def independent(a: Unit, b: Unit, facts: Facts = NOTHING) -> bool:
@@ -186,22 +177,6 @@ def _unproved(a: Unit, b: Unit, matched: Chain, live: list[tuple[Conflict, Relat
 def _array(conflict: Conflict) -> str:
     arrays = [a for a in (conflict.sink, conflict.source) if isinstance(a.root, int | str)]
     return (arrays or [conflict.source])[0].label
-
-
-def _tables(a: Unit, b: Unit) -> frozenset[int]:
-    """The buffers that indices load from."""
-    return frozenset(
-        node.attr
-        for unit in (a, b)
-        for access in unit.accesses
-        for node in postorder(access.indices)
-        if node.name == "load"
-    )
-
-
-def _label(a: Unit, b: Unit, table: int) -> str:
-    named = (access.label for unit in (a, b) for access in unit.accesses if access.root == table)
-    return next(named, f"b{table}")
 
 
 class _Exact:

@@ -141,7 +141,7 @@ def memory_of(value: Any) -> NDArray:
         raise KernelError(
             f"an argument of type {type(value).__name__} gives no memory to work on",
             why=str(error),
-            help="move it to the CPU first",
+            help="pass what NumPy can share: on the CPU, detached from gradients",
         ) from None
 
 

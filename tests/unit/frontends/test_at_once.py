@@ -7,12 +7,11 @@ from typing import Any
 
 import numpy as np
 import pytest
-from tests.evaluators import installed
+from tests.evaluators import begin, installed
 
 import fusewright as fw
 import fusewright.numpy as fnp
 from fusewright._core import native
-from fusewright.frontends.arrays import immediate
 from fusewright.ir.graph import LEAF
 
 TYPES = ("float64", "float32", "int64", "complex128", "int32")
@@ -23,10 +22,7 @@ Case = Callable[[Any, Any, Any], Any]
 def evaluator() -> Iterator[None]:
     """Past the steps of a program that are recorded whatever they are."""
     with installed("interpreted"), fw.options(interpret=True):
-        x = fw.asarray(np.ones(3))
-        for _ in range(2 * immediate.RECORDED):
-            x[0] = 1.0
-            x.dot(x)
+        begin()
         yield
 
 

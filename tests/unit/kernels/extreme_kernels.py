@@ -55,7 +55,7 @@ def swapped(a, start):
     """The other order: of two zeros the later one, and a number that is none goes through."""
     m = start
     for i in range(a.shape[0]):
-        m = max(a[i], m)
+        m = fw.max(a[i], m)
     return m
 
 

@@ -122,6 +122,12 @@ def scattered(pos, out, x, table):
 
 
 @fw.kernel
+def moved(out, x, rows, columns):
+    for i in range(rows.shape[0]):
+        out[rows[i]] = x[columns[i]]
+
+
+@fw.kernel
 def half_precision(a, h, k, o):
     for i in range(a.shape[0]):
         h[i] = a[i] * 1000.1

@@ -230,6 +230,22 @@ def test_tables_are_checked() -> None:
             fused_kernels.scattered(numbers(9), numbers(4), x, np.array(table))
 
 
+@pytest.mark.parametrize("dtype", ["int64", "int32", "int8", "uint16", "uint64"])
+def test_tables_of_any_integers_may_be_unique(dtype: str) -> None:
+    kernel = fresh(fused_kernels.scattered)
+    kernel(numbers(9), numbers(4), numbers(4), np.array([3, 1, 0, 8], dtype))
+    assert kernel.stats.parallel_loops == 1
+    assert kernel.stats.fused == 1
+
+
+def test_a_loop_in_order_names_the_tables_that_keep_it() -> None:
+    kernel = fresh(fused_kernels.moved)
+    kernel(numbers(9), numbers(9), np.arange(9, dtype="i4"), np.arange(9))
+    text = str(kernel.explain())
+    assert "may write out[?] at i=1; needs fw.assume_unique(rows)\n" in text
+    assert text.count("needs") == 1
+
+
 def test_views_of_one_array_keep_their_order() -> None:
     base = numbers(60)
     for left, right in ((base[:40], base[1:41]), (base[:40], base[:40]), (base[39::-1], base[:40])):

@@ -8,13 +8,12 @@ from typing import Any
 
 import numpy as np
 import pytest
-from tests.evaluators import installed
+from tests.evaluators import begin, installed
 from tests.unit.numpy.cases import ANY, NONE, VECTORS
 from tests.unit.numpy.compared import operand, outcome
 
-import fusewright as fw
 import fusewright.numpy as fnp
-from fusewright.frontends.arrays import front, immediate
+from fusewright.frontends.arrays import front
 from fusewright.numpy import instant
 
 KINDS = ("f8", "f4", "i", "b", "c")
@@ -29,10 +28,7 @@ ABOUT = [e for e in (*ANY, *VECTORS, *NONE) if any(f"{name}(" in e for name in N
 def evaluator() -> Iterator[None]:
     """Instead of the folder's: each test uses two."""
     with installed("interpreted"):
-        x = fw.asarray(np.ones(3))
-        for _ in range(2 * immediate.RECORDED):
-            x[0] = 1.0
-            x.dot(x)
+        begin()
     yield
 
 

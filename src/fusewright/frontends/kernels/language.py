@@ -6,6 +6,7 @@ definitions run.
 
 from __future__ import annotations
 
+import builtins
 import itertools
 import operator
 from collections.abc import Callable, Iterator, Sequence
@@ -63,6 +64,10 @@ def assume_unique(table: Any) -> None:
     """Say that an array of indices holds no value twice, so that `a[table[i]]` is another element
     in each iteration.  `fw.options(check=True)` looks.
     """
+
+
+min, max = builtins.min, builtins.max
+"""Python's own: `m = fw.max(m, a[i])` in a loop is a reduction, as `m = max(m, a[i])` is."""
 
 
 def local(shape: int | tuple[int, ...], dtype: Any = np.float64) -> Any:

@@ -154,9 +154,10 @@ class Fuser:
             return None
         same = all(same_bounds(member.loop, b.loop) for member in members)
         why = profit.against_merging(a, b, same)
-        verdicts = [] if why else [self.verdict(member, b) for member in members]
+        asked = not why or self.pairs.reasons
+        verdicts = [self.verdict(member, b) for member in members] if asked else []
         if not all(map(_whole, verdicts, members)):
-            if self.settings.level != "disjoint" and len(members) == 1:
+            if not why and self.settings.level != "disjoint" and len(members) == 1:
                 self.conditions.ask(a, b, self.facts)
             return None
         if not all(verdict.allowed(self.settings.level) for verdict in verdicts):

@@ -10,9 +10,9 @@ from __future__ import annotations
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, replace
 
-from fusewright.analysis.carried import order
+from fusewright.analysis.carried import order, tables_needed
 from fusewright.analysis.conflicts import Scalar
-from fusewright.analysis.explain import conflict_in_words
+from fusewright.analysis.explain import conflict_in_words, unique_in_words
 from fusewright.analysis.unit import Unit
 from fusewright.analysis.verdict import Carry, Order
 from fusewright.base.source import Span
@@ -313,7 +313,8 @@ class Ways:
             return f"`{carry.source.label}` and `{carry.sink.label}` may share memory", line
         full = order(nest.unit, self.around.facts)
         again = next((c for c in full.carries if c.dim == carry.dim), carry)
-        return conflict_in_words(again, self.around.facts), line
+        facts, tables = self.around.facts, tables_needed(nest.unit, carry.dim, self.around.facts)
+        return conflict_in_words(again, facts) + unique_in_words(tables), line
 
 
 def accesses(body: Iterable[Statement]) -> list[tuple[int, tuple[Expr, ...]]]:

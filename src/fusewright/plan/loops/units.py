@@ -186,8 +186,6 @@ class _Reader:
                 own = self.numbers.get(node.attr)
                 outer = param((node.attr, LOOP), node.dtype)
                 return outer if own is None else index(own, node.dtype)
-            if node.name == "where":
-                return self._not_wrapped(node)
             if node.name != "local":
                 return None
             known = self.values.get(node.attr)
@@ -198,15 +196,6 @@ class _Reader:
             return param((node.attr, VARIABLE), node.dtype)
 
         return rewrite(root, rule, {})
-
-    def _not_wrapped(self, node: Expr) -> Expr | None:
-        """A table's element that would count from the end if it were negative, which it is not."""
-        condition, _, value = node.args
-        wraps = condition.name == "less" and condition.args[0] is value
-        return value if wraps and value.name == "load" and self._is_unique(value.attr) else None
-
-    def _is_unique(self, buffer: int) -> bool:
-        return buffer in self.around.facts.unique
 
     def _dim(self, number: int, low: Expr, high: Expr, name: str) -> Dim:
         return Dim(self.numbers[number], self.expr(low), self.expr(high), name)

@@ -1,0 +1,80 @@
+/* Functions of the core that stand in front of Python's: what they leave untouched, the general one does. */
+
+#include "front.h"
+#include <stddef.h>
+
+PyObject *front_new(PyTypeObject *type, vectorcallfunc call, PyObject *general)
+{
+    Front *front = (Front *)type->tp_alloc(type, 0);
+    if (front != NULL) {
+        front->call = call;
+        front->general = Py_NewRef(general);
+    }
+    return (PyObject *)front;
+}
+
+PyObject *front_general(PyObject *self, PyObject *const *given, size_t flags, PyObject *names)
+{
+    return PyObject_Vectorcall(((Front *)self)->general, given, flags, names);
+}
+
+int front_traverse(PyObject *self, visitproc visit, void *arg)
+{
+    Py_VISIT(((Front *)self)->general);
+    Py_VISIT(((Front *)self)->dict);
+    return 0;
+}
+
+int front_clear(PyObject *self)
+{
+    Py_CLEAR(((Front *)self)->general);
+    Py_CLEAR(((Front *)self)->dict);
+    return 0;
+}
+
+static void front_dealloc(PyObject *self)
+{
+    PyObject_GC_UnTrack(self);
+    Py_TYPE(self)->tp_clear(self);
+    Py_TYPE(self)->tp_free(self);
+}
+
+/* A method where it stands in a class. */
+static PyObject *front_bind(PyObject *self, PyObject *instance, PyObject *owner)
+{
+    (void)owner;
+    return instance == NULL || instance == Py_None ? Py_NewRef(self) : PyMethod_New(self, instance);
+}
+
+/* Pickled and copied by name, as functions are. */
+static PyObject *front_reduce(PyObject *self, PyObject *none)
+{
+    (void)none;
+    return PyObject_GetAttrString(self, "__qualname__");
+}
+
+static PyGetSetDef front_fields[] = {
+    {"__dict__", PyObject_GenericGetDict, PyObject_GenericSetDict, NULL, NULL},
+    {NULL},
+};
+
+static PyMethodDef front_methods[] = {
+    {"__reduce__", front_reduce, METH_NOARGS, "Its name."},
+    {NULL},
+};
+
+PyTypeObject FrontType = {
+    PyVarObject_HEAD_INIT(NULL, 0).tp_name = "fusewright._core.Front",
+    .tp_basicsize = sizeof(Front),
+    .tp_flags = FRONT_FLAGS | Py_TPFLAGS_BASETYPE | Py_TPFLAGS_DISALLOW_INSTANTIATION,
+    .tp_dealloc = front_dealloc,
+    .tp_traverse = front_traverse,
+    .tp_clear = front_clear,
+    .tp_call = PyVectorcall_Call,
+    .tp_vectorcall_offset = offsetof(Front, call),
+    .tp_dictoffset = offsetof(Front, dict),
+    .tp_descr_get = front_bind,
+    .tp_getset = front_fields,
+    .tp_methods = front_methods,
+    .tp_doc = "A function of the core in front of a general one.",
+};
