@@ -136,7 +136,7 @@ def masked(a):
 
 @fw.kernel
 def table(a, k):
-    a[k] = a  # <
+    a[k] = a * 2  # <
 
 
 @fw.kernel
@@ -151,8 +151,13 @@ def into_ints(k, b):
 
 
 @fw.kernel
-def part_of_computed(a, b):
-    b[1:] = (a * 2)[1:]  # <
+def own_elements_by_a_table(a, k):
+    a[:] = a[k]  # <
+
+
+@fw.kernel
+def into_a_transpose(m):
+    m.T[0] = 1.0  # <
 
 
 @fw.kernel
@@ -186,6 +191,7 @@ CASES = {
     "table": (table, (A, K), "loop over it"),
     "truth of an array": (truth_of_an_array, (A,), "an array is no number"),
     "into ints": (into_ints, (K, B), "into elements of int64"),
-    "part of computed": (part_of_computed, (A, B), "a part of a computed array"),
+    "own elements by a table": (own_elements_by_a_table, (A, K), "read at other elements"),
+    "into a transpose": (into_a_transpose, (M,), "an assignment to a part of a computed array"),
     "list into an array": (list_into_an_array, (A,), "arrays of 4 and 3 elements"),
 }

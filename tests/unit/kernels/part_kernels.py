@@ -216,3 +216,35 @@ def two_passes(a, b, c):
 def prefixes(a, b):
     for i in range(len(a)):
         a[i, :i] = b[i, :i]
+
+
+@fw.kernel
+def gathered(a, k, out):
+    assert a.shape == out.shape
+    assert a.shape != (7, 7)
+    out[:] = a[k] * 2
+    out[1:] += (a * 2)[:-1] - a[k[1:] % 3]
+    for i, column in enumerate(a.T):
+        out[i % len(out)] += column[0] + column[1:].sum()
+
+
+@fw.kernel
+def mirrored(a):
+    for i in range(a.shape[0]):
+        a[i, i + 1 :] = a[i + 1 :, i]
+    for k in range(a.shape[0]):
+        for i in range(k + 1, a.shape[0]):
+            a[i, k:] -= a[i, k] * a[k, k:]
+            a[i, :k] = a[k, :k]
+
+
+@fw.kernel
+def places_and_copies(a, k, out):
+    out[0] = a.argmax() + 10 * np.argmin(a)
+    out[1] = np.prod(k)
+    before = a.copy()
+    out[2:] = np.round(before[2:]) + np.copy(k)[2:]
+    v = fw.vector(1.0, 2.0, 3.0)
+    v[1:] = v[:-1] + v[1:]
+    v[:] = v[::-1] * a[0]
+    out[:3] += v

@@ -72,6 +72,14 @@ def test_rows_of_one_array(i: int, j: int) -> None:
     same_as_cpython(parts.rows_of_one, reals(4, 4), i, j)
 
 
+def test_parts_of_what_is_computed() -> None:
+    k = np.array([0, -1, 2, 2])
+    same_as_cpython(parts.gathered, reals(4, 5), k, reals(4, 5))
+    same_as_cpython(parts.mirrored, reals(6, 6))
+    for a in (reals(9), np.array([1.0, 3, 3, np.nan, 5, np.nan, -1, 0, 2])):
+        same_as_cpython(parts.places_and_copies, a, whole(9), np.zeros(9))
+
+
 LENGTHS = (*range(20), 127, 128, 129, 136, 255, 257, 264, 1000, 5000, 20001)
 
 

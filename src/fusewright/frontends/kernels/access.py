@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import ast
-from dataclasses import replace
 from functools import reduce
 from types import FunctionType
 
@@ -16,7 +15,6 @@ from fusewright.frontends.kernels.values import (
     ArrayRef,
     Bound,
     Elementwise,
-    Free,
     ListValue,
     Method,
     Number,
@@ -28,10 +26,10 @@ from fusewright.frontends.kernels.values import (
     Value,
     described,
 )
-from fusewright.ir.expr import Expr
 
 METHODS = frozenset(
-    {"copy", "item", "fill", "astype", *("sum", "mean", "min", "max", "any", "all", "dot")}
+    {"copy", "item", "fill", "astype", "sum", "mean", "prod", "min", "max", "argmin", "argmax"}
+    | {"any", "all", "dot"}
 )
 
 
@@ -154,25 +152,16 @@ def element_of(t: Translation, value: Value, index: Value, span: Span, node: ast
         return elementwise.with_new_dims(t, ref, indices, span)
     if isinstance(value, Elementwise):
         return elementwise.indexed(t, value, indices, span)
+    if len(indices) == 1 and _is_table(t, indices[0], span):
+        return elementwise.gathered(t, value, indices[0], span)
     part = elements.indexed(t, value, indices, span)
     if part.shape:
-        return lasting(t, part, span)
+        return elements.lasting(t, part, span)
     return elements.read(t, part, span)
 
 
-def lasting(t: Translation, part: ArrayRef, span: Span) -> ArrayRef:
-    """A row is kept under a name: its position must not move."""
-
-    def fixed(expr: Expr) -> Expr:
-        return t.fixed(Number(expr, "python", span)).expr
-
-    window = tuple(
-        Free(fixed(each.offset), fixed(each.extent), each.stride)
-        if isinstance(each, Free)
-        else fixed(each)
-        for each in part.window
-    )
-    return replace(part, indices=tuple(map(fixed, part.indices)), window=window)
+def _is_table(t: Translation, index: Value, span: Span) -> bool:
+    return elementwise.is_array(index) and elementwise.dtype_of(t, index, span).is_integer
 
 
 def slice_(t: Translation, node: ast.Slice) -> SliceValue:

@@ -10,6 +10,7 @@ from typing import Any
 from fusewright.frontends.kernels import (
     comprehensions,
     elements,
+    elementwise,
     functions,
     parts,
     records,
@@ -130,10 +131,8 @@ def _method(t: Translation, node: ast.Call, method: Method) -> Value:
         count = apply(t, "bitwise_count", (method.array,), span)
         return Number(_python(count), "python", span)
     total = totals.method(method.name)
-    if total is not None:
+    if total is not None and (method.name != "copy" or elementwise.is_array(method.array)):
         return total(t, node, [method.array, *values])
-    if method.name == "astype" and len(values) == 1:
-        return functions.converted(t, node, method.array, values[0])
     assert isinstance(method.array, ArrayRef)
     if method.name == "copy" and method.array.local and not values:
         return vectors.copy(t, method.array, span)

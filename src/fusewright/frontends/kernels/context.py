@@ -389,13 +389,11 @@ def _spelled(node: ast.AST) -> str:
 
 
 _NAMES = {
-    "Lambda": "a lambda", "Dict": "a dict", "Set": "a set", "List": "a list",
-    "ListComp": "a list comprehension", "DictComp": "a dict comprehension",
-    "SetComp": "a set comprehension", "GeneratorExp": "a generator expression",
-    "Try": "try", "TryStar": "try", "With": "with", "Raise": "raise", "Import": "import",
-    "ImportFrom": "import", "FunctionDef": "a function defined inside it",
+    "Dict": "a dict", "Set": "a set", "DictComp": "a dict comprehension",
+    "SetComp": "a set comprehension", "GeneratorExp": "a generator expression", "Try": "try",
+    "TryStar": "try", "With": "with", "Raise": "raise", "Import": "import", "ImportFrom": "import",
     "AsyncFunctionDef": "async def", "ClassDef": "a class", "Global": "global",
-    "Nonlocal": "nonlocal", "Delete": "del", "Match": "match", "Await": "await",
-    "Yield": "yield", "YieldFrom": "yield", "Starred": "a starred expression",
-    "Slice": "a slice", "AsyncFor": "async for", "AsyncWith": "async with",
+    "Nonlocal": "nonlocal", "Delete": "del", "Match": "match", "Await": "await", "Yield": "yield",
+    "YieldFrom": "yield", "Starred": "a starred expression", "AsyncFor": "async for",
+    "AsyncWith": "async with",
 }  # fmt: skip

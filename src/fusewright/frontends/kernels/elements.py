@@ -10,7 +10,7 @@ from fusewright.base.errors import BoundsError, KernelError
 from fusewright.base.source import Span
 from fusewright.frontends.kernels import types
 from fusewright.frontends.kernels.context import Translation
-from fusewright.frontends.kernels.ranges import is_natural
+from fusewright.frontends.kernels.ranges import Ranges, is_natural
 from fusewright.frontends.kernels.values import (
     ArrayRef,
     Elementwise,
@@ -121,6 +121,21 @@ def at(ref: ArrayRef, places: Sequence[Expr]) -> ArrayRef:
     )
 
 
+def lasting(t: Translation, part: ArrayRef, span: Span) -> ArrayRef:
+    """A row is kept under a name: its position must not move."""
+
+    def fixed(expr: Expr) -> Expr:
+        return t.fixed(Number(expr, "python", span)).expr
+
+    window = tuple(
+        Free(fixed(each.offset), fixed(each.extent), each.stride)
+        if isinstance(each, Free)
+        else fixed(each)
+        for each in part.window
+    )
+    return replace(part, indices=tuple(map(fixed, part.indices)), window=window)
+
+
 def _windowed(t: Translation, ref: ArrayRef, indices: Sequence[Value], span: Span) -> ArrayRef:
     """A part that slices cut out, or a part of one."""
     given = iter(indices)
@@ -130,7 +145,7 @@ def _windowed(t: Translation, ref: ArrayRef, indices: Sequence[Value], span: Spa
         if dim >= len(window):
             window.append(part)
         if isinstance(part, Free) and isinstance(index, SliceValue):
-            window[dim] = _cut(part, index)
+            window[dim] = _cut(t, part, index)
         elif isinstance(part, Free) and index is not None:
             place = _position(t, ref, dim, part.extent, whole(index, span), span)
             window[dim] = linear.plus(part.offset, linear.times(place, part.stride))
@@ -140,9 +155,9 @@ def _windowed(t: Translation, ref: ArrayRef, indices: Sequence[Value], span: Spa
     return replace(ref, indices=(), window=tuple(window))
 
 
-def _cut(part: Free, index: SliceValue) -> Free:
+def _cut(t: Translation, part: Free, index: SliceValue) -> Free:
     """What a slice keeps of a dim: as in Python, bounds count from the end and are clipped."""
-    first, room = (_ahead if index.step > 0 else _back)(part.extent, index)
+    first, room = (_ahead if index.step > 0 else _back)(t, part.extent, index)
     stride = abs(index.step)
     if stride != 1:
         room = _divided(linear.plus(room, stride - 1), stride)
@@ -150,43 +165,50 @@ def _cut(part: Free, index: SliceValue) -> Free:
     return Free(offset, room, part.stride * index.step)
 
 
-def _ahead(extent: Expr, index: SliceValue) -> tuple[Expr, Expr]:
+def _ahead(t: Translation, extent: Expr, index: SliceValue) -> tuple[Expr, Expr]:
     """The first position, and how many there are to the end: below 0 where it is beyond."""
-    low = const(0, INT64) if index.low is None else _bound(index.low, extent)
-    if index.low is not None and index.low.expr.name == "const" and index.low.expr.attr >= 0:
-        low = cast(index.low.expr, INT64)
-    high = extent if index.high is None else _bound(index.high, extent)
-    if index.high is not None and index.high.expr.name == "const" and index.high.expr.attr < 0:
-        high = linear.plus(extent, index.high.expr.attr)
+    low, high = const(0, INT64), extent
+    if index.low is not None:
+        low = _from_start(t, index.low, extent)
+        if not _is_natural(t, low):
+            low = _least(_most(low, const(0, INT64)), extent)
+    if index.high is not None:
+        high = _from_start(t, index.high, extent)
+        is_below = index.high.expr.name == "const" and index.high.expr.attr < 0
+        if not is_below and not _is_natural(t, high):
+            high = _most(high, const(0, INT64))
+        if not is_below and not _is_natural(t, linear.minus(extent, high)):
+            high = _least(high, extent)
     return low, linear.minus(high, low)
 
 
-def _back(extent: Expr, index: SliceValue) -> tuple[Expr, Expr]:
+def _back(t: Translation, extent: Expr, index: SliceValue) -> tuple[Expr, Expr]:
     """The same for a negative step: bounds lie one before those of a positive one."""
-    last = linear.minus(extent, 1)
-    low = last if index.low is None else _before_end(index.low, extent)
-    high = const(-1, INT64) if index.high is None else _before_end(index.high, extent)
+    last, before = linear.minus(extent, 1), const(-1, INT64)
+    low, high = (
+        usual if bound is None else _least(_most(_from_start(t, bound, extent), before), last)
+        for bound, usual in ((index.low, last), (index.high, before))
+    )
     return low, linear.minus(low, high)
 
 
-def _before_end(bound: Number, extent: Expr) -> Expr:
-    """A bound clipped to -1 ... extent - 1."""
-    counted = _from_start(cast(bound.expr, INT64), extent)
-    return _least(_most(counted, const(-1, INT64)), linear.minus(extent, 1))
-
-
-def _bound(bound: Number, extent: Expr) -> Expr:
-    """A bound clipped to 0 ... extent."""
-    expr, zero = cast(bound.expr, INT64), const(0, INT64)
-    if expr.name == "const" and expr.attr >= 0:
-        return _least(expr, extent)
-    return _least(_most(_from_start(expr, extent), zero), extent)
-
-
-def _from_start(expr: Expr, extent: Expr) -> Expr:
+def _from_start(t: Translation, bound: Number, extent: Expr) -> Expr:
+    """A bound counted from 0; below 0 where it is further from the end than there are elements."""
+    expr = cast(bound.expr, INT64)
     if expr.name == "const":
         return expr if expr.attr >= 0 else linear.plus(extent, expr.attr)
+    if bound.dtype.kind == "u" or _is_natural(t, expr):
+        return expr
     return op("where", op("less", expr, const(0, INT64)), op("add", expr, extent), expr)
+
+
+def _is_natural(t: Translation, expr: Expr) -> bool:
+    return is_position(t, t.ranges, expr)
+
+
+def is_position(t: Translation, ranges: Ranges, expr: Expr) -> bool:
+    """Whether a number is at least 0 wherever loops are."""
+    return is_natural(expr, ranges, _naturals(t))
 
 
 def _least(a: Expr, b: Expr) -> Expr:
@@ -237,7 +259,7 @@ def _position(
     elif expr.name == "const" and expr.attr < 0:
         expr, natural = linear.plus(extent, expr.attr), False
     else:
-        natural = is_natural(expr, t.ranges, _naturals(t))
+        natural = _is_natural(t, expr)
         if not natural:
             expr = _wrapped(t, expr, extent, index, ref.name)
     if extent.name == "const" and expr.name == "const" and not 0 <= expr.attr < extent.attr:
@@ -269,8 +291,8 @@ def _check(
     span: Span,
 ) -> None:
     room = linear.minus(linear.minus(extent, 1), expr)
-    natural = natural or is_natural(expr, t.ranges, _naturals(t))
-    if natural and is_natural(room, t.ranges, _naturals(t)):
+    natural = natural or _is_natural(t, expr)
+    if natural and _is_natural(t, room):
         return
     conditions = [] if natural else [op("less_equal", const(0, INT64), expr)]
     conditions.append(op("less", expr, extent))

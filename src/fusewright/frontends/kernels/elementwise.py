@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 
-from fusewright.base.errors import KernelError, ShapeError
+from fusewright.base.errors import ShapeError
 from fusewright.base.source import Span
 from fusewright.frontends.kernels import elements, vectors
 from fusewright.frontends.kernels.context import Translation
@@ -69,12 +69,29 @@ def element_of(t: Translation, value: Value, places: Places, span: Span) -> Numb
     return elements.as_number(t, value, span)
 
 
-def indexed(t: Translation, value: Elementwise, indices: Sequence[Value], span: Span) -> Number:
-    """An element of what is computed."""
-    if len(indices) != len(value.shape) or not all(isinstance(k, Number) for k in indices):
-        raise KernelError("a part of a computed array", span, help="index what it is computed of")
+def indexed(
+    t: Translation, value: Elementwise, indices: Sequence[Value], span: Span
+) -> Elementwise | Number:
+    """An element of what is computed, or a part of it."""
     whole = ArrayRef(-1, (), value.shape, INT64, "the computed array")
-    return value.element(elements.indexed(t, whole, indices, span).indices)
+    part = elements.lasting(t, elements.indexed(t, whole, indices, span), span)
+    if not part.shape:
+        return value.element(part.indices)
+    return Elementwise(
+        part.shape, lambda places: value.element(elements.at(part, places).indices), span
+    )
+
+
+def gathered(t: Translation, ref: ArrayRef, table: Value, span: Span) -> Elementwise:
+    """`a[table]`: for each element of a table of integers the element, or the row, of an array."""
+    rank = len(shape_of(table))
+
+    def element(places: Places) -> Number:
+        place = element_of(t, table, places[:rank], span)
+        part = elements.indexed(t, ref, [place], span)
+        return elements.read(t, elements.at(part, places[rank:]), span)
+
+    return Elementwise((*shape_of(table), *ref.shape[1:]), element, span)
 
 
 def dtype_of(t: Translation, value: Value, span: Span) -> DType:

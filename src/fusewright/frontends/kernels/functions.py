@@ -24,7 +24,6 @@ from fusewright.frontends.kernels.intrinsics import ROWS, Row, Values, arguments
 from fusewright.frontends.kernels.operators import apply, combine_numbers, folded, power
 from fusewright.frontends.kernels.values import (
     Number,
-    Static,
     TupleValue,
     Value,
     describe,
@@ -63,9 +62,9 @@ def row_of(function: Any) -> Row | None:
     if found is not None:
         return found
     if isinstance(function, type) and issubclass(function, np.generic):
-        return lambda t, node, values: _numpy_type(t, node, values, function)
+        return lambda t, node, values: numpy_type(t, node, values, function)
     if isinstance(function, np.dtype):
-        return lambda t, node, values: _numpy_type(t, node, values, function.type)
+        return lambda t, node, values: numpy_type(t, node, values, function.type)
     plain = numpy_form(function)
     if plain in _ROWS:
         return _ROWS[plain]
@@ -171,20 +170,7 @@ def _python_type(dtype: DType, function: type) -> Row:
     return row
 
 
-def converted(t: Translation, node: ast.Call, array: Value, kind: Value) -> Value:
-    """`a.astype(dtype)`."""
-    row = dtypes.from_numpy(kind.value) if isinstance(kind, Static) else None
-    if row is None:
-        raise KernelError(f"{describe(kind)} is not an element type of kernels", t.span(node))
-    return elementwise.computed(
-        t,
-        [array],
-        lambda each: _numpy_type(t, node, each, row.numpy.type),
-        t.span(node),
-    )
-
-
-def _numpy_type(t: Translation, node: ast.Call, values: Values, kind: type) -> Number:
+def numpy_type(t: Translation, node: ast.Call, values: Values, kind: type) -> Number:
     """`np.float32(x)` and its like."""
     span = t.span(node)
     arguments(t, node, values, 1, 1)
@@ -386,6 +372,6 @@ _ROWS: dict[Any, Row] = {
     tuple: _tuple,
     np.where: _where,
     np.clip: _clip,
-    np.bool_: lambda t, node, values: _numpy_type(t, node, values, np.bool_),
+    np.bool_: lambda t, node, values: numpy_type(t, node, values, np.bool_),
     **ROWS,
 }

@@ -7,7 +7,7 @@ An iteration that reads the element that another one writes must run before it.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 
 from fusewright.ir import linear
 from fusewright.ir.expr import Expr, postorder
@@ -30,11 +30,17 @@ def loads_in(found: Iterable[Expr]) -> list[Expr]:
     return [node for node in postorder(found) if node.name == "load"]
 
 
-def backwards(loads: Sequence[Expr], store: Store, indices: Sequence[int]) -> list[bool]:
+Natural = Callable[[Expr], bool]
+"""Whether a position is surely at least 0."""
+
+
+def backwards(
+    loads: Sequence[Expr], store: Store, indices: Sequence[int], natural: Natural
+) -> list[bool]:
     """For each loop (by its index) whether it runs from the end: then every element that is read is
     as it was before the statement.
     """
-    found = (distance(load.args, store.indices, indices) for load in loads)
+    found = (distance(load.args, store.indices, indices, natural) for load in loads)
     distances = [each for each in found if each is not None]
     turned = []
     for place in range(len(indices)):
@@ -46,9 +52,9 @@ def backwards(loads: Sequence[Expr], store: Store, indices: Sequence[int]) -> li
     return turned
 
 
-def distance(read: Sequence[Expr], written: Sequence[Expr], loops: Sequence[int]) -> (
-    Distance | None
-):  # fmt: skip
+def distance(
+    read: Sequence[Expr], written: Sequence[Expr], loops: Sequence[int], natural: Natural
+) -> Distance | None:
     """How many iterations later what is read is written; None where it never is.
 
     Positions that no loop moves are either equal or never meet.
@@ -61,7 +67,8 @@ def distance(read: Sequence[Expr], written: Sequence[Expr], loops: Sequence[int]
         gap = linear.distance(here, there)
         moving = {t.attr: c for t, c in linear.terms(there).items() if _is_loop(t, loops)}
         if not moving:
-            if gap:
+            ahead = linear.minus(here, there)
+            if gap or natural(linear.minus(ahead, 1)) or natural(linear.minus(-1, ahead)):
                 return None
             is_known = is_known and not any(_is_loop(t, loops) for t in linear.terms(here))
         elif gap is None:
@@ -80,10 +87,12 @@ def _is_loop(term: Expr, loops: Sequence[int]) -> bool:
     return term.name == "index" and term.attr in loops
 
 
-def is_same_place(loads: Sequence[Expr], store: Store, indices: Sequence[int]) -> bool:
+def is_same_place(
+    loads: Sequence[Expr], store: Store, indices: Sequence[int], natural: Natural
+) -> bool:
     """Whether each iteration reads at most the element it writes, should the arrays be one."""
     try:
-        found = [distance(load.args, store.indices, indices) for load in loads]
+        found = [distance(load.args, store.indices, indices, natural) for load in loads]
     except Unordered:
         return False
     return not any(any(each) for each in found if each is not None)

@@ -1,5 +1,5 @@
-"""NumPy's order of summing floats, written in the language of kernels: it is inlined where a kernel
-calls `np.sum` of one dim.
+"""What NumPy does with one dim, written in the language of kernels and inlined where one calls it:
+its order of summing floats, and its least and greatest numbers.
 
 Up to 128 numbers go into eight sums; longer rows are halved, at a multiple of eight.
 """
@@ -7,6 +7,8 @@ Up to 128 numbers go into eight sums; longer rows are halved, at a multiple of e
 from __future__ import annotations
 
 from typing import Any
+
+import numpy as np
 
 DEEPEST = 65
 """Halvings: more than there can be, and so many that a loop clears the arrays."""
@@ -61,3 +63,21 @@ def eight_sums(a: Any, start: int, count: int, kind: Any) -> Any:
     for i in range(start + done, start + count):
         total += kind(a[i])
     return total
+
+
+def argmin(a: Any) -> Any:
+    """The place of the first of the least numbers, or of the first that is none."""
+    best, place = a[0], 0
+    for i in range(1, len(a)):
+        if best == best and not a[i] >= best:
+            best, place = a[i], i
+    return np.int64(place)
+
+
+def argmax(a: Any) -> Any:
+    """The place of the first of the greatest numbers, or of the first that is none."""
+    best, place = a[0], 0
+    for i in range(1, len(a)):
+        if best == best and not a[i] <= best:
+            best, place = a[i], i
+    return np.int64(place)

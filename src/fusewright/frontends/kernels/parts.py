@@ -8,12 +8,13 @@ from __future__ import annotations
 
 import ast
 from collections.abc import Callable, Sequence
+from functools import partial
 
 import numpy as np
 
 from fusewright.base.errors import KernelError
 from fusewright.base.source import Span
-from fusewright.frontends.kernels import elements, elementwise, overlap
+from fusewright.frontends.kernels import elements, elementwise, overlap, vectors
 from fusewright.frontends.kernels.context import Translation
 from fusewright.frontends.kernels.elements import as_number
 from fusewright.frontends.kernels.operators import elements_combined
@@ -24,6 +25,8 @@ from fusewright.ir.expr import Expr, const, index
 from fusewright.ir.loops.statements import Dim, For, Statement, Store
 
 Places = tuple[Expr, ...]
+Stored = Callable[[ArrayRef, Places], Number]
+"""What is stored in an element at these places."""
 
 
 def assign(t: Translation, part: ArrayRef, value: Value, span: Span) -> None:
@@ -33,10 +36,10 @@ def assign(t: Translation, part: ArrayRef, value: Value, span: Span) -> None:
         return
     value = _fitting(t, part, value, span)
 
-    def write(element: ArrayRef, places: Places) -> None:
-        elements.store(t, element, elementwise.element_of(t, value, places, span), span)
+    def stored(element: ArrayRef, places: Places) -> Number:
+        return elementwise.element_of(t, value, places, span)
 
-    _each(t, part, write, span)
+    _each(t, part, stored, span)
 
 
 def _assign_items(t: Translation, part: ArrayRef, items: Sequence[Value], span: Span) -> None:
@@ -57,7 +60,7 @@ def update(t: Translation, part: ArrayRef, sign: ast.operator, value: Value, spa
     """Every element is combined with a number, or with the element of an array."""
     value = _fitting(t, part, value, span)
 
-    def write(element: ArrayRef, places: Places) -> None:
+    def stored(element: ArrayRef, places: Places) -> Number:
         before = elements.read(t, element, span)
         other = elementwise.element_of(t, value, places, span)
         result = elements_combined(t, sign, before, other, span)
@@ -68,9 +71,9 @@ def update(t: Translation, part: ArrayRef, sign: ast.operator, value: Value, spa
                 why="NumPy refuses to cast it back into the array",
                 help="convert the number first",
             )
-        elements.store(t, element, result, span)
+        return result
 
-    _each(t, part, write, span)
+    _each(t, part, stored, span)
 
 
 def _fitting(t: Translation, part: ArrayRef, value: Value, span: Span) -> Value:
@@ -101,15 +104,29 @@ def _dims(t: Translation, shape: Places, span: Span) -> list[Dim]:
     return [Dim(t.index(), const(0, INT64), end, f"_{dim}") for dim, end in enumerate(ends)]
 
 
-def _each(
-    t: Translation, part: ArrayRef, write: Callable[[ArrayRef, Places], None], span: Span
-) -> None:
-    """A nest over the elements of a part."""
+def _each(t: Translation, part: ArrayRef, stored: Stored, span: Span) -> None:
+    """A nest over the elements of a part; of a small array of the kernel's own all are computed
+    before any is stored.
+    """
     elements.writable(t, part, span)
+    extents = [linear.constant(extent) for extent in part.shape]
+    if part.local and all(n is not None and n <= vectors.WRITTEN_OUT for n in extents):
+        everywhere = [
+            tuple(const(k, INT64) for k in place)
+            for place in vectors.places([n or 0 for n in extents])
+        ]
+        if len(everywhere) <= vectors.WRITTEN_OUT:
+            kept = [elements.at(part, places) for places in everywhere]
+            pairs = zip(kept, everywhere, strict=True)
+            numbers = [t.fixed(stored(element, places)) for element, places in pairs]
+            for element, number in zip(kept, numbers, strict=True):
+                elements.store(t, element, number, span)
+            return
     dims = _dims(t, part.shape, span)
 
     def run(places: Places) -> None:
-        write(elements.at(part, places), places)
+        element = elements.at(part, places)
+        elements.store(t, element, stored(element, places), span)
 
     body = _body(t, run, dims, [False] * len(dims))
     turned = _order(t, body, part, dims, span)
@@ -140,12 +157,14 @@ def _order(
     """Which loops run from the end; notes which other arrays must not share the part's memory."""
     store = next(s for s in body if isinstance(s, Store) and s.buffer == part.buffer)
     loads, loops = overlap.loads_of(body), [dim.index for dim in dims]
+    ranges = {**t.ranges, **{dim.index: (dim.low, dim.high) for dim in dims}}
+    natural = partial(elements.is_position, t, ranges)
     for other in {load.attr for load in loads} - {part.buffer, *t.scratch}:
-        same = overlap.is_same_place([x for x in loads if x.attr == other], store, loops)
+        same = overlap.is_same_place([x for x in loads if x.attr == other], store, loops, natural)
         if not part.local:
             t.inputs.keep_apart(part.buffer, other, same, span)
     try:
-        return overlap.backwards([x for x in loads if x.attr == part.buffer], store, loops)
+        return overlap.backwards([x for x in loads if x.attr == part.buffer], store, loops, natural)
     except overlap.Unordered:
         raise KernelError(
             f"`{part.name}` is read at other elements than are written",

@@ -7,7 +7,7 @@ from collections.abc import Sequence
 
 from fusewright.base.errors import AssertedError, KernelError
 from fusewright.base.source import Span
-from fusewright.frontends.kernels import access, elements, elementwise, parts, records, vectors
+from fusewright.frontends.kernels import elements, elementwise, parts, records, vectors
 from fusewright.frontends.kernels.choices import test
 from fusewright.frontends.kernels.context import Maybe, Translation
 from fusewright.frontends.kernels.elements import as_number
@@ -209,7 +209,7 @@ def _assign_to(t: Translation, target: ast.expr, value: Value, origin: ast.AST) 
         value = _before(t, value, target)
         part = _place(t, target)
         if part.shape:
-            parts.assign(t, access.lasting(t, part, span), value, span)
+            parts.assign(t, elements.lasting(t, part, span), value, span)
         else:
             elements.store(t, part, as_number(t, value, t.span(origin)), span)
     elif isinstance(target, ast.Attribute) and isinstance(
@@ -284,12 +284,12 @@ def augmented(t: Translation, node: ast.AugAssign, after: Names, tail: Tail) -> 
         return
     part = _place(t, node.target)
     if part.shape:
-        parts.update(t, access.lasting(t, part, span), node.op, t.expression(node.value), span)
+        parts.update(t, elements.lasting(t, part, span), node.op, t.expression(node.value), span)
         return
     with t.block() as written:
         value = t.expression(node.value)
     if written:  # what the element held before is read first
-        part = access.lasting(t, part, span)
+        part = elements.lasting(t, part, span)
         before = t.fixed(elements.read(t, part, span))
     else:
         before = elements.read(t, part, span)

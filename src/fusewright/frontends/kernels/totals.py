@@ -1,29 +1,40 @@
-"""NumPy's reductions of whole arrays inside kernels: `np.sum(a[i])`, `a.max()`, `np.dot(p, q)`."""
+"""NumPy's functions and methods of whole arrays inside kernels: `np.sum(a[i])`, `a.max()`,
+`np.dot(p, q)`, copies.
+"""
 
 from __future__ import annotations
 
 import ast
 from collections.abc import Callable, Sequence
+from functools import partial
 from typing import Any
 
 import numpy as np
 
 from fusewright.base.errors import KernelError
 from fusewright.base.source import Span
-from fusewright.frontends.kernels import elements, elementwise, functions, parts, types, vectors
+from fusewright.frontends.kernels import (
+    elements,
+    elementwise,
+    functions,
+    pairwise,
+    parts,
+    types,
+    vectors,
+)
 from fusewright.frontends.kernels.context import Translation
 from fusewright.frontends.kernels.elements import as_number, truth
 from fusewright.frontends.kernels.inlining import run_function
 from fusewright.frontends.kernels.intrinsics import Row, Values, arguments
 from fusewright.frontends.kernels.operators import apply, elements_combined
-from fusewright.frontends.kernels.pairwise import DEEPEST, pairwise_sum
 from fusewright.frontends.kernels.values import Number, Static, Value, describe, described
+from fusewright.ir import dtypes
 from fusewright.ir.dtypes import BOOL, FLOAT16, FLOAT32, INT64, UINT64, DType
 from fusewright.ir.expr import Expr, cast, const, local, op, typed_op
 from fusewright.ir.loops.statements import Let
 
 Places = tuple[Expr, ...]
-_PAIRWISE: Any = pairwise_sum
+_PAIRWISE: Any = pairwise.pairwise_sum
 
 
 def method(name: str) -> Row | None:
@@ -75,10 +86,40 @@ def _sum(t: Translation, node: ast.Call, values: Values) -> Number:
     wide = FLOAT32 if dtype is FLOAT16 else dtype
     count = Number(elements.size(shape[0]), "python", span)
     env = {"a": value, "count": count, "kind": Static(wide.numpy.type)}
-    env["left"] = vectors.filled(t, (DEEPEST,), wide, span)
-    env["rest"] = vectors.filled(t, (DEEPEST,), INT64, span)
+    env["left"] = vectors.filled(t, (pairwise.DEEPEST,), wide, span)
+    env["rest"] = vectors.filled(t, (pairwise.DEEPEST,), INT64, span)
     total = as_number(t, run_function(t, node, _PAIRWISE, env), span)
     return Number(types.converted(total, dtype, span), "numpy", span)
+
+
+def _product(t: Translation, node: ast.Call, values: Values) -> Number:
+    value, span = _whole(t, node, values, "prod"), t.span(node)
+    dtype = elementwise.dtype_of(t, value, span)
+    if not dtype.is_integer:
+        raise KernelError(
+            f"np.prod of {dtype}", span, help="multiply in a loop, from left to right"
+        )
+    wide = UINT64 if dtype.kind == "u" else INT64
+    step = partial(_times, wide)
+    return _folded(t, value, const(1, wide), step, span)
+
+
+def _times(wide: DType, so_far: Expr, number: Number) -> Expr:
+    return op("multiply", so_far, cast(number.expr, wide))
+
+
+def _place(function: Any) -> Row:
+    """`argmin` and `argmax` of one dim."""
+
+    def row(t: Translation, node: ast.Call, values: Values) -> Number:
+        value, span = _whole(t, node, values, function.__name__), t.span(node)
+        if len(elementwise.shape_of(value)) > 1:
+            raise KernelError(
+                f"np.{function.__name__} of {described(value)}", span, help="loop over its rows"
+            )
+        return as_number(t, run_function(t, node, function, {"a": value}), span)
+
+    return row
 
 
 def _mean(t: Translation, node: ast.Call, values: Values) -> Number:
@@ -138,6 +179,36 @@ def _quantified(name: str) -> Row:
     return row
 
 
+def _copied(t: Translation, node: ast.Call, values: Values) -> Value:
+    """`a.copy()`: what its elements are now."""
+    arguments(t, node, values, 1, 1)
+    return elementwise.computed(t, values, lambda each: each[0], t.span(node))
+
+
+def _converted(t: Translation, node: ast.Call, values: Values) -> Value:
+    """`a.astype(dtype)`."""
+    arguments(t, node, values, 2, 2)
+    array, kind = values
+    row = dtypes.from_numpy(kind.value) if isinstance(kind, Static) else None
+    if row is None:
+        raise KernelError(f"{describe(kind)} is not an element type of kernels", t.span(node))
+    return elementwise.computed(
+        t,
+        [array],
+        lambda each: functions.numpy_type(t, node, each, row.numpy.type),
+        t.span(node),
+    )
+
+
+def _rounded(t: Translation, node: ast.Call, values: Values) -> Value:
+    """`np.round` to whole numbers; of integers they are themselves."""
+    arguments(t, node, values, 1, 1)
+    span = t.span(node)
+    if elementwise.dtype_of(t, values[0], span).is_integer:
+        return _copied(t, node, values)
+    return functions.ufunc(t, "rint", values, span)
+
+
 def _dot(t: Translation, node: ast.Call, values: Values) -> Number:
     arguments(t, node, values, 2, 2)
     return dot(t, values, t.span(node))
@@ -146,8 +217,8 @@ def _dot(t: Translation, node: ast.Call, values: Values) -> Number:
 def dot(t: Translation, values: Sequence[Value], span: Span) -> Number:
     """`np.dot(a, b)`, `a @ b`: sums of products of integers are the same in any order."""
     ranks = [len(elementwise.shape_of(value)) for value in values]
-    dtypes = [elementwise.dtype_of(t, value, span) for value in values]
-    if ranks != [1, 1] or not all(dtype.is_integer for dtype in dtypes):
+    kinds = [elementwise.dtype_of(t, value, span) for value in values]
+    if ranks != [1, 1] or not all(kind.is_integer for kind in kinds):
         raise KernelError(
             f"a product of {describe(values[0])} and {describe(values[1])}",
             span,
@@ -192,6 +263,11 @@ _METHODS: dict[str, Row] = {
     "any": _quantified("any"),
     "all": _quantified("all"),
     "dot": _dot,
+    "prod": _product,
+    "copy": _copied,
+    "astype": _converted,
+    "argmin": _place(pairwise.argmin),
+    "argmax": _place(pairwise.argmax),
 }
 ROWS: dict[Any, Row] = {
     np.sum: _sum,
@@ -201,4 +277,10 @@ ROWS: dict[Any, Row] = {
     np.any: _METHODS["any"],
     np.all: _METHODS["all"],
     np.dot: _dot,
+    np.prod: _product,
+    np.copy: _copied,
+    np.round: _rounded,
+    np.around: _rounded,
+    np.argmin: _METHODS["argmin"],
+    np.argmax: _METHODS["argmax"],
 }
