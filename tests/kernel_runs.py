@@ -15,7 +15,7 @@ import numpy as np
 
 import fusewright as fw
 from fusewright.codegen import lanes
-from fusewright.plan.loops import blocks
+from fusewright.plan.loops import blocks, scans
 from fusewright.targets.cpu import loops, threads
 from fusewright.targets.cpu.features import LEVELS, machine_flags, select
 
@@ -51,8 +51,8 @@ def short_strips() -> Iterator[None]:
     begin with a part of a vector however short they are.
     """
     usual = loops.settings_of
-    limits = blocks.WORTH, lanes.ALIGNED
-    blocks.WORTH, lanes.ALIGNED = 0, 1
+    limits = blocks.WORTH, scans.WORTH, lanes.ALIGNED
+    blocks.WORTH, scans.WORTH, lanes.ALIGNED = 0, 0, 1
     loops.settings_of = lambda chosen: replace(
         usual(chosen), elements=8, columns=8, rows=(2, 3), row_bytes=1
     )
@@ -60,7 +60,7 @@ def short_strips() -> Iterator[None]:
         yield
     finally:
         loops.settings_of = usual
-        blocks.WORTH, lanes.ALIGNED = limits
+        blocks.WORTH, scans.WORTH, lanes.ALIGNED = limits
 
 
 def copied(value: Any) -> Any:

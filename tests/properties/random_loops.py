@@ -25,7 +25,7 @@ class Writer(chance.Writer):
         for _ in range(self.budget):
             self.pick(
                 self.along, self.along, self.along, self.over, self.over, self.columns,
-                self.gather, self.summed, self.fence, self.steps,
+                self.gather, self.summed, self.fence, self.steps, self.running,
             )(1)  # fmt: skip
         self.put(1, "return total")
         return HEADER + "\n".join(self.lines) + "\n"
@@ -76,6 +76,24 @@ class Writer(chance.Writer):
             "total = max(total, d[i])", "if d[i] > 3: total -= d[i] + i", "d[t[i] % 5] += t[i]",
         )  # fmt: skip
         self.put(depth + 1, step)
+
+    def running(self, depth: int) -> None:
+        """A value that each iteration uses on the way, or numbers places with."""
+        name = f"r{len(self.lines)}"
+        self.put(depth, f"{name} = {self.draw(0, 2)}")
+        self.put(depth, f"for i in range({MARGIN}, a.shape[0] - {MARGIN}):")
+        if self.draw(0, 1):
+            self.put(depth + 1, f"if {self.vector()} > 0.0:")
+            depth += 1
+        update = self.pick(
+            f"{name} += 1", f"{name} += d[i]", f"{name} = max({name}, d[i])",
+            f"{name} -= i + t[i]", f"{name} ^= d[i]", f"{name} += d[i - 1]",
+        )  # fmt: skip
+        use = self.pick(f"d[i] = {name} % 60", f"b[i] = {name}", f"a[{name} % 37] = b[i]")
+        if update.endswith("+= 1"):
+            use = self.pick(use, f"a[{name}] = b[i]", f"d[{name}] = i", f"b[{name}] = a[i + 1]")
+        for line in (update, use) if self.draw(0, 1) else (use, update):
+            self.put(depth + 1, line)
 
     def fence(self, depth: int) -> None:
         self.put(depth, "fw.nofuse()")

@@ -12,11 +12,12 @@ from collections.abc import Callable
 from functools import reduce
 
 from fusewright.codegen.lanes import InLanes
-from fusewright.codegen.orderless import identity, join_in_memory
+from fusewright.codegen.orderless import join_in_memory
 from fusewright.codegen.spell import literal, llvm_type
 from fusewright.ir import linear
 from fusewright.ir.dtypes import BOOL, INT8, INT64, DType
 from fusewright.ir.expr import Expr, const
+from fusewright.ir.identity import of_update
 from fusewright.ir.loops.statements import For
 from fusewright.plan.loops.plan import LoopPlan
 
@@ -116,7 +117,7 @@ class Apart(InLanes):
 
     def _start_variable(self, number: int, kind: str, place: int) -> Callable[[], None]:
         dtype = self.kernel.locals[number].dtype
-        start = literal(identity(kind, dtype), dtype, 1)
+        start = literal(of_update(kind, dtype), dtype, 1)
         self.builder.line(f"store {llvm_type(dtype, 1)} {start}, ptr {self.cell(number)}")
         common = self.frame_value(place, None)
 
@@ -129,9 +130,9 @@ class Apart(InLanes):
     def _start_array(self, number: int, kind: str) -> Callable[[], None]:
         builder, layout = self.builder, self.memory.layouts[number]
         dtype = layout.buffer.dtype
-        start, scalar = literal(identity(kind, dtype), dtype, 1), llvm_type(dtype, 1)
+        start, scalar = literal(of_update(kind, dtype), dtype, 1), llvm_type(dtype, 1)
         if dtype is BOOL:
-            start, scalar = str(int(identity(kind, dtype))), "i8"
+            start, scalar = str(int(of_update(kind, dtype))), "i8"
         size = self.scalar(self._elements(number))
         place = builder.slot("ptr")
         builder.line(f"store ptr {layout.base}, ptr {place}")

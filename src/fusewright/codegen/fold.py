@@ -1,10 +1,8 @@
-"""Combining accumulators: what a reduction starts from, one step of it, lanes and blocks by
+"""Combining accumulators: one step of a reduction, lanes and blocks by
 halving.
 """
 
 from __future__ import annotations
-
-from typing import TYPE_CHECKING, Any
 
 from fusewright.codegen.builder import Builder
 from fusewright.codegen.loops import Loops
@@ -16,27 +14,6 @@ from fusewright.ir.expr import Expr, const, load, op, param, postorder, typed_op
 from fusewright.ir.nest import Buffer, Stage
 from fusewright.plan.plan import lanes_of
 from fusewright.rules.decompose import decompose
-
-if TYPE_CHECKING:
-    pass
-
-
-def identity(name: str, dtype: DType) -> Any:
-    """The value that changes nothing: -0.0 for a sum, so that the sum of -0.0 is -0.0."""
-    if name in ("sum", "cumsum"):
-        return -0.0 if dtype.is_float else 0
-    if name in ("prod", "cumprod"):
-        return 1
-    if name in ("any", "all"):
-        return name == "all"
-    least = name in ("max", "cummax")
-    if dtype is BOOL:
-        return not least
-    if dtype.is_float:
-        return float("-inf") if least else float("inf")
-    bits = dtype.bits
-    low, high = (-(2 ** (bits - 1)), 2 ** (bits - 1) - 1) if dtype.kind == "i" else (0, 2**bits - 1)
-    return low if least else high
 
 
 class Folding:

@@ -8,11 +8,12 @@ from collections.abc import Sequence
 from dataclasses import replace
 
 from fusewright.codegen.builder import Lanes, mask_type
-from fusewright.codegen.orderless import across_lanes, identity, joined
+from fusewright.codegen.orderless import across_lanes, joined
 from fusewright.codegen.reading import Reading
 from fusewright.codegen.spell import literal, llvm_type
 from fusewright.ir import linear
 from fusewright.ir.expr import Expr, index, op, postorder
+from fusewright.ir.identity import of_update
 from fusewright.ir.loops.statements import (
     For,
     If,
@@ -208,7 +209,7 @@ class InLanes(Reading):
         """A variable for each lane, which begins with what changes nothing."""
         dtype = self.kernel.locals[number].dtype
         place = self.builder.slot(llvm_type(dtype, width))
-        start = literal(identity(kind, dtype), dtype, width)
+        start = literal(of_update(kind, dtype), dtype, width)
         self.builder.line(f"store {llvm_type(dtype, width)} {start}, ptr {place}")
         return place
 

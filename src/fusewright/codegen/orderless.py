@@ -5,12 +5,10 @@ A variable collected in a vector loop, or in a task, starts from its operation's
 
 from __future__ import annotations
 
-from typing import Any
-
-from fusewright.codegen import fold
 from fusewright.codegen.builder import Builder
 from fusewright.codegen.spell import literal, llvm_type
 from fusewright.ir.dtypes import BOOL, FLOAT32, FLOAT64, DType
+from fusewright.ir.identity import of_update
 
 _WORDS = {
     "add": "add", "multiply": "mul",
@@ -18,26 +16,12 @@ _WORDS = {
     "minimum": "min", "imin": "min", "maximum": "max", "imax": "max",
     "fmin": "min", "fmax": "max",
 }  # fmt: skip
-_REDUCED = {"add": "sum", "bitwise_or": "sum", "bitwise_xor": "sum", "multiply": "prod"}
-"""Reductions that start from the same value."""
-
-
 _FLOATS = {
     "add": "fadd", "multiply": "fmul",
     "minimum": "fminimum", "maximum": "fmaximum", "fmin": "fmin", "fmax": "fmax",
 }  # fmt: skip
 _JOINED = {"fminimum": "minimum", "fmaximum": "maximum", "fmin": "minnum", "fmax": "maxnum"}
 _SUFFIX = {FLOAT32: "f32", FLOAT64: "f64"}
-
-
-def identity(kind: str, dtype: DType) -> Any:
-    """The value that an update by the operation `kind` does not change."""
-    word = _WORDS[kind]
-    if kind == "bitwise_and":
-        unsigned = 2**dtype.bits - 1
-        return True if dtype is BOOL else -1 if dtype.kind == "i" else unsigned
-    found = False if dtype is BOOL else fold.identity(_REDUCED.get(kind, word), dtype)
-    return float(found) if dtype.is_float else found
 
 
 def _word(kind: str, dtype: DType) -> str:
@@ -56,7 +40,7 @@ def across_lanes(builder: Builder, kind: str, dtype: DType, lanes: str, width: i
         name = f"@llvm.vector.reduce.{word}.v{width}{_SUFFIX[dtype]}"
         if word in _JOINED:
             return builder.value(f"call {scalar} {name}({vector} {lanes})")
-        start = literal(identity(kind, dtype), dtype, 1)
+        start = literal(of_update(kind, dtype), dtype, 1)
         return builder.value(f"call reassoc {scalar} {name}({scalar} {start}, {vector} {lanes})")
     name = f"@llvm.vector.reduce.{_word(kind, dtype)}.v{width}{scalar}"
     return builder.value(f"call {scalar} {name}({vector} {lanes})")

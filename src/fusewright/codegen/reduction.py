@@ -16,12 +16,13 @@ from collections.abc import Sequence
 from contextlib import ExitStack
 from typing import TYPE_CHECKING, NamedTuple
 
-from fusewright.codegen.fold import Folding, identity, load_lanes, store_lanes
+from fusewright.codegen.fold import Folding, load_lanes, store_lanes
 from fusewright.codegen.loops import at
 from fusewright.codegen.spell import literal, llvm_type
 from fusewright.ir import linear
 from fusewright.ir.dtypes import BOOL, INT64, DType
 from fusewright.ir.expr import Expr, const, load, op
+from fusewright.ir.identity import of_reduction
 from fusewright.ir.nest import Nest, Stage
 from fusewright.plan.plan import TILE, Member, is_sink, lanes_of
 
@@ -125,7 +126,7 @@ class _Work:
     def _scan_last(self, fold: Fold, here: dict[int, Expr]) -> None:
         """One element after the other."""
         low, high = (self.lowering.position(e) for e in self._limits())
-        start = literal(identity(fold.name, fold.dtype), fold.dtype, 1)
+        start = literal(of_reduction(fold.name, fold.dtype), fold.dtype, 1)
         kind = llvm_type(fold.dtype, 1)
         with self.builder.loop(low, high, 1, [(kind, start)]) as loop:
             place = self._place({**here, self.inner[-1]: loop.variable})
@@ -164,7 +165,7 @@ class _Work:
         with ExitStack() as stack:
             here = self._loops(stack, self.kept, {})
             for fold, kind, total in zip(self.folds, kinds, totals, strict=True):
-                start = literal(identity(fold.name, fold.dtype), fold.dtype, lanes)
+                start = literal(of_reduction(fold.name, fold.dtype), fold.dtype, lanes)
                 self.builder.line(f"store {kind} {start}, ptr {total}, align 64")
             with ExitStack() as reduction:
                 there = self._loops(reduction, self.reduced, here)
@@ -203,7 +204,7 @@ class _Work:
         """One chunk: whole vectors, then a masked one whose idle lanes hold the identity."""
         builder = self.builder
         kinds = [llvm_type(fold.dtype, lanes) for fold in self.folds]
-        starts = [literal(identity(f.name, f.dtype), f.dtype, lanes) for f in self.folds]
+        starts = [literal(of_reduction(f.name, f.dtype), f.dtype, lanes) for f in self.folds]
         slots = [builder.slot(kind) for kind in kinds]
         begin, end = self.lowering.position(low), self.lowering.position(high)
         count = builder.value(f"sub i64 {end}, {begin}")
@@ -239,7 +240,7 @@ class _Work:
             value = self.builder.emit(at(fold.body, place))
             if mask:
                 kind = llvm_type(fold.dtype, self.width)
-                idle = literal(identity(fold.name, fold.dtype), fold.dtype, self.width)
+                idle = literal(of_reduction(fold.name, fold.dtype), fold.dtype, self.width)
                 value = self.builder.value(
                     f"select {llvm_type(BOOL, self.width)} {mask}, {kind} {value}, {kind} {idle}"
                 )
@@ -280,7 +281,7 @@ class _Work:
     def _clear(self, here: dict[int, Expr], variable: Expr) -> None:
         place = self._place({**here, self.inner[-1]: variable})
         for fold in self.folds:
-            start = literal(identity(fold.name, fold.dtype), fold.dtype, self.width)
+            start = literal(of_reduction(fold.name, fold.dtype), fold.dtype, self.width)
             if fold.name == "sum" and fold.dtype.is_float:
                 empty = self.builder.emit(self._is_empty())
                 kind = llvm_type(fold.dtype, self.width)

@@ -5,8 +5,8 @@ why, and where the code came from.
 from __future__ import annotations
 
 import linecache
-from collections.abc import Iterator
-from dataclasses import dataclass
+from collections.abc import Iterable, Iterator
+from dataclasses import dataclass, replace
 from itertools import combinations
 from typing import TYPE_CHECKING, Any
 
@@ -47,6 +47,7 @@ class LoopRecord:
     why: str
     because: Span
     folds: tuple[str, ...] = ()
+    scans: tuple[str, ...] = ()
 
     @property
     def parallel(self) -> bool:
@@ -123,7 +124,7 @@ class KernelExplanation:
             )
             for a, b in code.sharing:
                 yield f"  where `{a}` and `{b}` share memory (looked at in each call)"
-            for loop in code.loops:
+            for loop in _written(code.loops):
                 yield from _loop_lines(loop)
             for pair in code.pairs:
                 yield from pair_lines(pair)
@@ -188,13 +189,33 @@ def pair_lines(pair: PairReport) -> Iterator[str]:
     yield f"    saves a barrier and {pair.nbytes} bytes of memory traffic an iteration"
 
 
+def _written(loops: Iterable[LoopRecord]) -> Iterator[LoopRecord]:
+    """The loops that the user wrote; one that runs in blocks or strips was taken apart."""
+    parts: dict[object, list[LoopRecord]] = {}
+    for loop in loops:
+        parts.setdefault((loop.line, loop.names), []).append(loop)
+    for first, *others in parts.values():
+        every = [first, *others]
+        ordered = next((loop for loop in every if not loop.parallel), first)
+        threads, vectors = (any(getattr(p, way) for p in every) for way in ("threads", "vectors"))
+        folds, scans = (
+            tuple(dict.fromkeys(name for part in every for name in getattr(part, names)))
+            for names in ("folds", "scans")
+        )
+        kept = replace(ordered, why="", because=NOWHERE) if threads or vectors else ordered
+        yield replace(kept, threads=threads, vectors=vectors, folds=folds, scans=scans)
+
+
 def _loop_lines(loop: LoopRecord) -> Iterator[str]:
     text = linecache.getline(loop.line[0], loop.line[1]).strip()
     found = (("on threads", loop.threads), ("in vectors", loop.vectors))
     ways = [way for way, runs in found if runs]
     collected = ", ".join(f"`{name}`" for name in loop.folds)
-    free = f"any order of updating {collected} is the same" if collected else (
-        "its iterations are independent"
+    begun = ", ".join(f"`{name}`" for name in loop.scans)
+    free = (
+        f"in blocks, once it is known what {begun} is where each begins" if begun
+        else f"any order of updating {collected} is the same" if collected
+        else "its iterations are independent"
     )  # fmt: skip
     how = f"{' and '.join(ways)}: {free}" if ways else "in order"
     yield f"  line {loop.line[1]}, loop over {', '.join(loop.names)}: {text}"
@@ -274,11 +295,10 @@ def _recorded(kinds: tuple[Kind, ...], shapes: Any, recipe: Recipe | NotRaised) 
 def _record(kinds: tuple[Kind, ...], found: Specialised, code: CompiledLoops) -> CodeRecord:
     plan = reasoned(found, code)
     loops = tuple(
-        LoopRecord(
-            loop.span, loop.names, loop.threads, loop.vectors, loop.why, loop.because, loop.folds
-        )
-        for loop in plan.loops
-    )
+        LoopRecord(one.span, one.names, one.threads, one.vectors, one.why, one.because, one.folds,
+                   one.scans)
+        for one in plan.loops
+    )  # fmt: skip
     return CodeRecord(
         tuple(map(spelled, kinds)),
         kernel_text(code.kernel),

@@ -23,6 +23,7 @@ from fusewright.plan.loops.parallel import Ways
 from fusewright.plan.loops.plan import LoopPlan, PairReport, Settings
 from fusewright.plan.loops.rename import Numbers
 from fusewright.plan.loops.report import Pairs
+from fusewright.plan.loops.scans import Scans
 from fusewright.plan.loops.units import surroundings
 from fusewright.plan.loops.work import iteration
 
@@ -105,10 +106,14 @@ class _Planner:
         gone = untouched(fused, fused.body)
         fused = contracted(fused, fuser.strips)
         gone |= fused.scratch - kernel.scratch
+        scans = Scans(fused, surroundings(fused, *known), numbers)
+        if settings.threads:
+            fused = scans.planned()
         if settings.fuse:
             fused = reads_first(fused, numbers)
         ways = Ways(surroundings(fused, *known), self.reasons)
-        ways.proved, ways.ordered = fuser.ways.proved, fuser.ways.ordered
+        ways.proved, ways.ordered = fuser.ways.proved | set(scans.proved), fuser.ways.ordered
+        ways.scans = scans.proved
         body = ways.body(fused.body, frozenset())
         vectors = frozenset(ways.vectors)
         work = {

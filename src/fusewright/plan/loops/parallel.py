@@ -74,6 +74,7 @@ class Ways:
         self.reports: list[LoopReport] = []
         self.proved: set[int] = set()
         self.ordered: set[int] = set()
+        self.scans: dict[int, tuple[str, ...]] = {}
         self.folds: dict[int, dict[int, str]] = {}
         self.copies: dict[int, dict[int, str]] = {}
 
@@ -266,7 +267,7 @@ class Ways:
             LoopReport(
                 loop.span, tuple(d.index for d in loop.dims), tuple(d.name for d in loop.dims),
                 threads, vector >= 0, why, because, self._folded(nest) if threads or vector >= 0
-                else (),
+                else (), self.scans.get(loop.dims[0].index, ()),
             )
         )  # fmt: skip
 

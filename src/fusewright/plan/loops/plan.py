@@ -26,7 +26,8 @@ Level = Literal["disjoint", "same", "dims", "shift", "overlap"]
 class LoopReport:
     """How one loop of the planned kernel runs: dims on threads and in vectors, or in order and why.
 
-    `because` is the line that keeps it in order; `folds` are variables updated in any order.
+    `because` is the line that keeps it in order; `folds` are variables updated in any order,
+    `scans` those that blocks of iterations begin with.
     """
 
     span: Span
@@ -37,6 +38,7 @@ class LoopReport:
     why: str = ""
     because: Span = NOWHERE
     folds: tuple[str, ...] = ()
+    scans: tuple[str, ...] = ()
 
     @property
     def parallel(self) -> bool:
