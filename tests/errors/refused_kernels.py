@@ -161,6 +161,11 @@ def part_of_ints(a):
 
 
 @fw.kernel
+def rounded_to_digits(a):
+    a[0] = round(a[1], 2)  # <
+
+
+@fw.kernel
 def float_index(a, x):
     a[x] = 0  # <
 
@@ -309,6 +314,7 @@ CASES: dict[str, tuple[Any, tuple[Any, ...], str]] = {
     "list returned": (list_returned, (A,), "is a list where paths meet, or is returned"),
     "zip with a tuple": (zipped_with_a_tuple, (A,), "a tuple beside something whose length"),
     "reversed pairs": (reversed_pairs, (A,), "reversed of a zip"),
+    "rounded to digits": (rounded_to_digits, (A,), "round to digits"),
     "float index": (float_index, (A, 1.0), "an index must be an integer"),
     "function of numpy": (function_of_numpy, (A,), "a kernel cannot call median"),
     "loop over a number": (loop_over_number, (A,), "a loop over Python int"),

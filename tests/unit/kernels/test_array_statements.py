@@ -189,10 +189,14 @@ def test_branches_count() -> None:
         parts.by_shape(a, np.ones(2))
 
 
-def test_sizes_inside_loops_are_checked_when_asked() -> None:
+def test_sizes_inside_loops_are_compared_there() -> None:
+    """Loop variables decide: the statements before it have run."""
     same_as_cpython(parts.prefixes, reals(5, 5), reals(5, 5))
-    with fw.options(check=True), pytest.raises(ValueError, match="arrays of 3 and 2 elements"):
-        parts.prefixes(reals(5, 5), reals(5, 2))
+    same_as_cpython(parts.prefixes, reals(5, 5), reals(5, 9))
+    a = np.zeros((5, 5))
+    with pytest.raises(ValueError, match="arrays of 3 and 2 elements do not fit"):
+        parts.prefixes(a, np.ones((5, 2)))
+    assert a.sum(axis=1).tolist() == [0, 1, 2, 0, 0]
 
 
 def test_statements_fuse() -> None:

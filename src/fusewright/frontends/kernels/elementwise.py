@@ -115,7 +115,9 @@ def _common_shape(t: Translation, shapes: Sequence[Places], span: Span) -> Place
 
 
 def fit(t: Translation, wanted: Expr, found: Expr, span: Span, message: str = _MISFIT) -> None:
-    """Two extents must be one: looked at while translating, or when the kernel is called."""
+    """Two extents must be one: looked at while translating, when the kernel is called, or where
+    neither can tell when the statement runs.
+    """
     wanted, found = t.inputs.alike(wanted), t.inputs.alike(found)
     if linear.distance(wanted, found) == 0:
         return
@@ -138,7 +140,7 @@ def fit(t: Translation, wanted: Expr, found: Expr, span: Span, message: str = _M
             condition = op("logical_or", op("logical_not", known), condition)
     if _is_given(condition):
         t.inputs.fits.append(Fit(condition, message, sizes, span))
-    elif t.settings.check:
+    else:
         t.check(op("equal", *sizes), "shape", message, sizes, span)
 
 

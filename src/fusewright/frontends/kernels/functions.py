@@ -143,6 +143,13 @@ def _whole(name: str) -> Row:
 
     def row(t: Translation, node: ast.Call, values: Values) -> Number:
         span = t.span(node)
+        if name == "rint" and len(values) == 2:
+            raise t.refuse(
+                node,
+                "round to digits",
+                why="CPython rounds the exact decimal number, which takes more than arithmetic",
+                help="round(x * 100) / 100, if the last bit does not matter",
+            )
         arguments(t, node, values, 1, 1)
         x = as_number(t, values[0], span)
         if not x.dtype.is_float:
