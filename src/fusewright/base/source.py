@@ -6,6 +6,7 @@ instruction.
 
 from __future__ import annotations
 
+import contextlib
 import linecache
 import sys
 from itertools import islice
@@ -18,17 +19,20 @@ Span = tuple[str, int, int, int]
 PACKAGE = str(Path(__file__).resolve().parent.parent) + "/"
 PROGRAMS = frozenset({f"{PACKAGE}cli/demo/tsunami.py"})
 """What the package brings along but a user could have written: its lines are the user's."""
+BETWEEN = contextlib.__file__
+"""What stands between a `with` statement and what it enters."""
 _inside: dict[str, bool] = {}
 
 
 def is_inside(code: CodeType) -> bool:
-    """Whether a code object belongs to this package."""
+    """Whether a code object belongs to this package, or to what calls it for a `with` statement."""
     file = code.co_filename  # a code object's own hash takes all its constants
     found = _inside.get(file)
     if found is None:
         if len(_inside) > 4096:
             _inside.clear()
-        found = _inside[file] = file.startswith(PACKAGE) and file not in PROGRAMS
+        ours = file.startswith(PACKAGE) and file not in PROGRAMS
+        found = _inside[file] = ours or file == BETWEEN
     return found
 
 

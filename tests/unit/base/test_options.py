@@ -69,6 +69,7 @@ def test_wrong_option_changes_nothing(changes):
         pass
     assert isinstance(caught.value, FusewrightError)
     assert next(iter(changes)) in str(caught.value)
+    assert caught.value.where is not None and caught.value.where[0] == __file__
     assert current() is before
 
 

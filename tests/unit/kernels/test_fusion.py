@@ -238,6 +238,12 @@ def test_tables_of_any_integers_may_be_unique(dtype: str) -> None:
     assert kernel.stats.fused == 1
 
 
+def test_a_table_that_changes_may_hold_values_twice() -> None:
+    kernel = fresh(fused_kernels.halved_table)
+    kernel(numbers(9), numbers(9), np.arange(9))
+    assert kernel.stats.ordered_loops == 1
+
+
 def test_a_loop_in_order_names_the_tables_that_keep_it() -> None:
     kernel = fresh(fused_kernels.moved)
     kernel(numbers(9), numbers(9), np.arange(9, dtype="i4"), np.arange(9))

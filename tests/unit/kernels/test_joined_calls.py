@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 import numpy as np
+from tests.kernel_runs import small_work_on_threads
 from tests.unit.kernels.test_lazy_calls import dot, running
 
 import fusewright as fw
@@ -68,3 +69,58 @@ def test_two_arrays_with_one_value() -> None:
         running(b, a)
         running.__wrapped__(y, x)
         assert (a.tolist(), b.tolist()) == (x.tolist(), y.tolist())
+
+
+@fw.kernel
+def kept_apart(a: Any, b: Any, c: Any) -> None:
+    for i in range(a.shape[0]):
+        b[i] = a[i] * 2
+    fw.nofuse()
+    for i in range(a.shape[0]):
+        c[i] += b[i]
+
+
+@fw.kernel
+def placed(a: Any, table: Any, b: Any) -> None:
+    fw.assume_unique(table)
+    for i in range(a.shape[0]):
+        b[table[i]] = a[i]
+
+
+@fw.kernel
+def repeated(table: Any) -> None:
+    last = 0
+    for i in range(table.shape[0]):
+        last = max(table[i] // 2, last)
+        table[i] = last
+
+
+@fw.kernel
+def scattered(a: Any, table: Any, b: Any) -> None:
+    for i in range(a.shape[0]):
+        b[table[i]] = a[i]
+
+
+def _placed(x: Any, table: Any, y: Any, z: Any, plain: bool = False) -> None:
+    calls = (kept_apart, placed, repeated, scattered)
+    apart, place, repeat, scatter = (k.__wrapped__ if plain else k for k in calls)
+    place(x, table, y)
+    apart(y, z, x)
+    repeat(table)
+    scatter(x, table, y)
+
+
+def test_fences_and_unique_tables_in_groups() -> None:
+    """A table is without repeated values only until another call writes it."""
+    table = np.random.default_rng(3).permutation(300)
+    for threads in (1, 2):
+        with fw.options(background=False, threads=threads), small_work_on_threads():
+            for _ in range(2):
+                before = units.joined_runs()
+                theirs = [np.arange(300.0), table.copy(), np.ones(300), np.zeros(300)]
+                mine = [fw.asarray(array) for array in theirs]
+                _placed(*mine)
+                _placed(*theirs, plain=True)
+                for a, b in zip(mine, theirs, strict=True):
+                    assert a.tolist() == b.tolist()
+                assert units.joined_runs() > before

@@ -14,6 +14,7 @@ from fusewright.ir.expr import Expr, index, load, local, param, rewrite
 from fusewright.ir.loops.statements import (
     Block,
     Dim,
+    Fence,
     For,
     If,
     Kernel,
@@ -22,6 +23,7 @@ from fusewright.ir.loops.statements import (
     Local,
     Statement,
     Store,
+    Unique,
     While,
     walk,
 )
@@ -206,4 +208,6 @@ _CHANGES: dict[type, Callable[[_Renumbering, Any], Statement]] = {
     If: _Renumbering.if_,
     Block: _Renumbering.labelled,
     Leave: _Renumbering.leave,
+    Fence: lambda _, s: s,
+    Unique: lambda change, s: replace(s, buffer=change.buffers[s.buffer]),
 }

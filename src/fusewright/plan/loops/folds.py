@@ -12,7 +12,8 @@ from collections.abc import Mapping
 from dataclasses import replace
 
 from fusewright.ir.dtypes import BOOL, FLOAT32, FLOAT64, DType
-from fusewright.ir.expr import Expr, local, op
+from fusewright.ir.expr import Expr, const, local, op, postorder
+from fusewright.ir.identity import of_update
 from fusewright.ir.loops.statements import (
     For,
     If,
@@ -35,6 +36,9 @@ ON_THREADS = (IN_LANES | EXTREMES) - {"multiply"}
 """Those that threads can join: by a step in memory that no other comes between."""
 ROUNDED = frozenset({"add", "multiply"})
 """Operations whose order the user may give free for floats."""
+CHEAP = IN_LANES | {"subtract", "negative", "cast", "const", "param", "index", "local", "where"}
+FEW = 8
+"""What is computed whether it is needed or not: so many of such operations, at most."""
 Folds = Mapping[int, str]
 
 
@@ -74,7 +78,7 @@ _EXTREMES = {
 
 def with_extremes(kernel: Kernel) -> Kernel:
     """Minima and maxima of integers written with a comparison, as the operations:
-    `if a[i] > v: v = a[i]`  ->  `v = maximum(v, a[i])`.
+    `if a[i] > v: v = a[i]`  ->  `v = maximum(v, a[i])`; and updates by a condition as updates.
     """
     return replace(kernel, body=_block(kernel.body))
 
@@ -90,6 +94,7 @@ def _statement(statement: Statement) -> Statement:
         if isinstance(let, Let):
             kept = local(let.local, let.value.dtype)
             value = extreme(statement.condition, let.value, kept)
+            value = value or _always(statement.condition, let.value, kept)
             if value is not None:
                 return replace(let, value=value)
     if isinstance(statement, Let | Store):
@@ -99,6 +104,19 @@ def _statement(statement: Statement) -> Statement:
 
 def _of_choice(node: Expr) -> Expr | None:
     return extreme(*node.args) if node.name == "where" else None
+
+
+def _always(condition: Expr, value: Expr, kept: Expr) -> Expr | None:
+    """`if c: v = v + x` as `v = v + (x if c else 0)`: no branch that the processor has to guess."""
+    if not is_orderless(value.name, kept.dtype) or value.args.count(kept) != 1:
+        return None
+    operand = value.args[value.args[0] is kept]
+    loaded = {node for node in postorder([condition]) if node.name == "load"}
+    cheap = [node.name in CHEAP or node in loaded for node in postorder([operand])]
+    if not all(cheap) or len(cheap) > FEW or kept in postorder([condition, operand]):
+        return None
+    nothing = const(of_update(value.name, kept.dtype), kept.dtype)
+    return op(value.name, kept, op("where", condition, operand, nothing))
 
 
 def extreme(condition: Expr, chosen: Expr, other: Expr) -> Expr | None:

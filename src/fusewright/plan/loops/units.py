@@ -120,7 +120,8 @@ def surroundings(
     )
     roots = roots_of(kernel)
     alone = {n for n in roots.root if list(roots.root.values()).count(roots.root[n]) == 1}
-    tables = {s.buffer for s in walk(kernel.body) if isinstance(s, Unique)} & alone
+    stored = {s.buffer for s in walk(kernel.body) if isinstance(s, Store)}
+    tables = {s.buffer for s in walk(kernel.body) if isinstance(s, Unique)} & alone - stored
     names_ = _symbols(kernel, parameters)
     facts = Facts(frozenset(tables), extents, names_, assumed=assumed)
     return Surroundings(kernel, roots, values, Homes(kernel), names, facts, reassociate, checked)
