@@ -142,7 +142,7 @@ def too_many_indices(a):
 
 @fw.kernel
 def too_few_indices(m):
-    m[0] = m[1]  # <
+    m[0, 0] = m[1]  # <
 
 
 @fw.kernel
@@ -152,12 +152,17 @@ def whole_array(a, b):
 
 @fw.kernel
 def slices(a):
-    a[1:3] += a[:2]  # <
+    a[1:3] = a[:2] + a[2:]  # <
 
 
 @fw.kernel
 def part_of_ints(a):
     a[1:3] *= 1.5  # <
+
+
+@fw.kernel
+def rounded_to_digits(a):
+    a[0] = round(a[1], 2)  # <
 
 
 @fw.kernel
@@ -183,7 +188,7 @@ def function_of_numpy(a):
 
 @fw.kernel
 def attribute_of_array(a):
-    a[0] = a.T[0]  # <
+    a[0] = a.flags[0]  # <
 
 
 @fw.kernel
@@ -302,18 +307,19 @@ CASES: dict[str, tuple[Any, tuple[Any, ...], str]] = {
     "swapped arrays": (swapped_arrays, (A, A.copy(), 2), "`a` is another array"),
     "recursion": (recursion, (A,), "fact calls itself"),
     "too many indices": (too_many_indices, (A,), "2 indices into an array of rank 1"),
-    "too few indices": (too_few_indices, (M,), "where one number is written"),
-    "whole array": (whole_array, (A, A), "add of a whole array of float64, rank 1"),
-    "slices": (slices, (A,), "where one number is written"),
+    "too few indices": (too_few_indices, (M,), "a number is needed here, not an array"),
+    "whole array": (whole_array, (A, A), "a number is needed here, not a computed array"),
+    "slices": (slices, (A,), "read at other elements than are written"),
     "part of ints": (part_of_ints, (A.astype(int),), "into elements of int64"),
     "list returned": (list_returned, (A,), "is a list where paths meet, or is returned"),
     "zip with a tuple": (zipped_with_a_tuple, (A,), "a tuple beside something whose length"),
     "reversed pairs": (reversed_pairs, (A,), "reversed of a zip"),
+    "rounded to digits": (rounded_to_digits, (A,), "round to digits"),
     "float index": (float_index, (A, 1.0), "an index must be an integer"),
     "function of numpy": (function_of_numpy, (A,), "a kernel cannot call median"),
     "loop over a number": (loop_over_number, (A,), "a loop over Python int"),
     "unknown function": (unknown_function, (A,), "a kernel cannot call gcd"),
-    "attribute of array": (attribute_of_array, (A,), "an array has no attribute `T`"),
+    "attribute of array": (attribute_of_array, (A,), "an array has no attribute `flags`"),
     "assigned attribute": (assigned_attribute, (Thing(),), "an assignment to an attribute"),
     "integer power": (integer_power, (A, 3), "an integer to the power of an integer"),
     "zero division": (zero_division, (A, 3), "division by zero"),
@@ -325,11 +331,11 @@ CASES: dict[str, tuple[Any, tuple[Any, ...], str]] = {
     "large local": (large_local, (A,), "local arrays of more than 64 KiB"),
     "local out of bounds": (local_out_of_bounds, (A,), "index 3 is out of bounds for `local`"),
     "sometimes returns": (sometimes_returns, (A, 3), "may end without returning a value"),
-    "returns array": (returns_array, (A,), "a kernel cannot return array of float64, rank 1"),
+    "returns array": (returns_array, (A,), "a kernel cannot return an array of float64, rank 1"),
     "wrong call": (wrong_call, (A,), "fact: too many positional arguments"),
     "starred": (starred, (A, (1, 2)), "a starred argument"),
     "read-only": (read_only, (frozen(),), "`a` is written to"),
     "stepless": (stepless, (A,), "step of 0"),
 }
-ELSEWHERE = {"returns array", "returned function"}
+ELSEWHERE = {"returns array", "returned function", "computed result"}
 """Cases whose caret is under the definition."""

@@ -87,7 +87,7 @@ CASES = {
     "walrus after and": (conditional_walrus, (A,), "where it is not always computed"),
     "walrus inside": (walrus_in_comprehension, (A,), "inside a comprehension"),
     "false assertion": (false_assertion, (A,), "the assertion fails: needs a matrix"),
-    "returned function": (returned_function, (A,), "a kernel cannot return function"),
+    "returned function": (returned_function, (A,), "a kernel cannot return a function"),
     "decorated function": (decorated_function, (A,), "a decorator of f"),
     "nested recursion": (nested_recursion, (A,), "f calls itself"),
 }

@@ -73,6 +73,7 @@ class Writer(chance.Writer):
     def statement(self, depth: int) -> None:
         self.budget -= 1
         kinds = [self.store, self.store, self.update, self.rebind, self.atomic]
+        kinds += [self.statement_on_rows, self.statement_on_rows]
         if depth < 4:
             kinds += [self.branch, self.loop, self.loop, self.nest, self.walk, self.while_]
         if self.loops:
@@ -131,6 +132,39 @@ class Writer(chance.Writer):
         row = f"m[{self.index(ROWS)}]"
         part = self.pick("a[2:]", f"b[:{self.draw(-9, 30)}]", "a[1:-1:3]", row, "m[1:, 4]", "a[:]")
         self.put(depth, f"{part} {self.pick('=', '+=', '*=')} {self.number('v', 1)}")
+
+    def statement_on_rows(self, depth: int) -> None:
+        """An array statement: rows of 17 elements."""
+        target = self.pick("a[1:-1]", "b[2:]", f"m[{self.index(ROWS)}]", "a[:-2]", "g[1:18]")
+        value = self.row(2)
+        if self.draw(0, 3) == 0:
+            self.count += 1
+            self.put(depth, f"t{self.count} = {value}")
+            value = f"t{self.count} * t{self.count} + 1"
+        self.put(depth, f"{target} {self.pick('=', '=', '+=', '*=')} {value}")
+
+    def row(self, depth: int) -> str:
+        """An expression for 17 elements."""
+        part = self.pick(
+            "a[1:-1]", "a[1:-1]", "a[2:]", "a[:-2]", "b[2:]", "b[1:-1]", "c[:-2]", "d[17:0:-1]",
+            "e[1:18]", f"m[{self.index(ROWS)}]", f"m[{self.draw(0, 2)}, ::-1]", "g[1:18]",
+        )  # fmt: skip
+        if depth == 0:
+            return str(part)
+        x, y = self.row(depth - 1), self.row(depth - 1)
+        return str(
+            self.pick(
+                part,
+                f"({x} + {y})",
+                f"({x} - {y})",
+                f"({x} * 0.5)",
+                f"np.maximum({x}, {y})",
+                f"np.where({x} > {self.real(0)}, {y}, 1.5)",
+                f"abs({x})",
+                f"({x} / (np.abs({y}) + 1.5))",
+                f"({self.real(0)} + {x})",
+            )
+        )
 
     def atomic(self, depth: int) -> None:
         name = self.pick("add", "sub", "min", "max", "and", "or", "xor")
@@ -283,6 +317,9 @@ class Writer(chance.Writer):
                 f"(-{x})" if x.startswith("a") else f"({x} - 1)",
                 f"np.maximum({x}, {y})",
                 f"sum(b[q] * 0.5 for q in range({self.draw(1, 6)}))",
+                f"np.sum({self.row(1)})",
+                f"({self.row(1)}).max()",
+                f"sum({self.row(1)})",
                 f"max(a[q] for q in range({self.draw(0, 3)}, 7))",
                 f"math.sqrt(abs({x}))",
                 f"np.floor({x} * 0.5)",

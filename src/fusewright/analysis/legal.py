@@ -159,7 +159,8 @@ def _simple(legal: Any, context: Any, useful: Any, numbered: dict[str, Expr]) ->
         if useful.intersect(piece.to_set()).is_empty():
             continue
         for part in piece.to_set().gist(context).get_basic_sets():
-            places = [part.find_dim_by_name(_kind("param"), name) for name in hidden]
+            whole = part.to_set()
+            places = [whole.find_dim_by_name(_kind("param"), name) for name in hidden]
             uses = any(k >= 0 and part.involves_dims(_kind("param"), k, 1) for k in places)
             if not part.dim(_kind("div")) and not uses:
                 pieces.append(part)

@@ -15,7 +15,7 @@ from fusewright.base.options import Options
 from fusewright.frontends.arrays import Scalar, sharing, trace
 from fusewright.frontends.arrays.core import Handle, wrap
 from fusewright.ir.graph import LEAF, SCALAR, Node, scalar
-from fusewright.kernels import again, binding, recorders, statements
+from fusewright.kernels import again, binding, recorders, requirements, statements
 from fusewright.kernels.binding import Binding
 from fusewright.kernels.deferred import Kind, defer, kind_of_call
 from fusewright.kernels.groups import Execute
@@ -41,6 +41,8 @@ def record(
     bound = None
     if not options.check and not found.acts_at_once:
         bound = binding.bind(found, arguments)
+    if bound is not None and not requirements.meet_recorded(found, bound):
+        bound = None
     if bound is not None:
         with trace.lock:  # a write between what it reads and what it writes would be lost
             if not binding.is_visible(bound):

@@ -14,6 +14,7 @@ from fusewright.base.errors import (
     BoundsError,
     DivisionError,
     FusewrightError,
+    ShapeError,
     ValueRangeError,
 )
 from fusewright.base.options import Options, current
@@ -23,7 +24,7 @@ from fusewright.frontends.kernels.values import StaticKind
 from fusewright.ir.loops.statements import Check
 from fusewright.ir.loops.statements import Kernel as Loops
 from fusewright.ir.nest import Source
-from fusewright.kernels import lazy, specialise
+from fusewright.kernels import lazy, requirements, specialise
 from fusewright.kernels.arguments import kind_of, plain_number
 from fusewright.kernels.quick import MOST, key_of, learn
 from fusewright.kernels.specialise import Specialised, apart, large_ones, memories, with_facts
@@ -39,6 +40,7 @@ _ERRORS: dict[str, type[FusewrightError]] = {
     "division": DivisionError,
     "power": ValueRangeError,
     "assertion": AssertedError,
+    "shape": ShapeError,
 }
 
 
@@ -51,11 +53,16 @@ def run(kernel: Kernel[Any, Any], arguments: Mapping[str, Any]) -> Any:
         return result
     arrays = memories(found, arguments)
     params = parameters(found, arrays, arguments)
+    requirements.meet(found, arrays, params)
     if options.target == "reference":
         _interpret(found.kernel, arrays, params)
     else:
         compiled = _compiled(kernel, found, arrays, params, options)
-        if compiled is not None and not options.verify:
+        if (
+            compiled is not None
+            and not options.verify
+            and requirements.is_settled(found, compiled.kernel.disjoint)
+        ):
             _remember(kernel, found, compiled, arguments, options)
     found.calls += 1
     return _result(found, arrays)

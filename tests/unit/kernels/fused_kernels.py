@@ -165,3 +165,17 @@ def in_place_chain(a, b, c):
         c[i] = b[i] * 0.5 + b[i + 1]
     for i in range(3, n - 2):
         a[i] = c[i - 1] + b[i - 2] * 0.25
+
+
+@fw.kernel
+def value_after_strips(a, b, x, r):
+    last = 0.0
+    for i in range(1, 18):
+        x[i] = r
+        b[i] /= 3 + a[18 - i] ** 2
+    for i in range(18, -1, -2):
+        for _ in range(len(b)):
+            for _ in range(19):
+                x[18 - i] = r + 1
+            last = r * 2
+    return last

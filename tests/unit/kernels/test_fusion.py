@@ -273,3 +273,8 @@ def test_views_of_one_array_keep_their_order() -> None:
         a, b = views(wanted, offsets, strides)
         kernel.__wrapped__(numbers(40) * 0 + 1.5, a, b)
         assert own.tobytes() == wanted.tobytes()
+
+
+def test_a_value_read_after_strips_is_kept() -> None:
+    """Loops that hand a variable on are not cut into blocks that run on threads."""
+    same_as_cpython(fused_kernels.value_after_strips, *(np.ones(19) for _ in range(3)), 1.5)

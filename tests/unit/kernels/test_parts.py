@@ -2,6 +2,7 @@
 
 import numpy as np
 import pytest
+from tests.kernel_runs import same_as_cpython
 
 import fusewright as fw
 
@@ -118,9 +119,19 @@ def without(a):
 
 
 @fw.kernel
-def negative_step(a):
-    part = a[::-1]
+def step_of_a_number(a, n):
+    part = a[:: n.size]
     a[0] = part[0]
+
+
+@fw.kernel
+def backwards(a, low, high, out):
+    part = a[low:high:-2]
+    out[0] = len(part)
+    for i, x in enumerate(part):
+        out[1] += x * (i + 1)
+    if len(part) > 1:
+        out[2] = part[-1] + part[1:][0] + a[::-1][1:][::-1][0]
 
 
 @fw.kernel
@@ -132,11 +143,21 @@ def outside_the_part(a):
 
 @pytest.mark.parametrize(
     ("kernel", "words"),
-    [(grown, "a new attribute"), (without, "no attribute `w`"), (negative_step, "slice")],
+    [
+        (grown, "a new attribute"),
+        (without, "no attribute `w`"),
+        (step_of_a_number, "a slice with this step"),
+    ],
 )
 def test_refused(kernel, words):
     with pytest.raises(fw.FusewrightError, match=words):
-        kernel(np.zeros(5))
+        kernel(*[np.zeros(5)] * kernel.__wrapped__.__code__.co_argcount)
+
+
+@pytest.mark.parametrize("low", [0, 3, -1, -9, 20])
+@pytest.mark.parametrize("high", [0, 3, -1, -9, 20])
+def test_slices_backwards(low, high):
+    same_as_cpython(backwards, np.arange(8.0), low, high, np.zeros(3))
 
 
 def test_positions_in_parts_are_checked():

@@ -3,19 +3,18 @@
 from __future__ import annotations
 
 import ast
-from dataclasses import replace
 from functools import reduce
 from types import FunctionType
 
 from fusewright.base.errors import KernelError
 from fusewright.base.source import Span
-from fusewright.frontends.kernels import complexes, elements, records, types
+from fusewright.frontends.kernels import complexes, elements, elementwise, records, types
 from fusewright.frontends.kernels.context import Translation
 from fusewright.frontends.kernels.operators import apply, operands
 from fusewright.frontends.kernels.values import (
     ArrayRef,
     Bound,
-    Free,
+    Elementwise,
     ListValue,
     Method,
     Number,
@@ -27,9 +26,11 @@ from fusewright.frontends.kernels.values import (
     Value,
     described,
 )
-from fusewright.ir.expr import Expr
 
-METHODS = frozenset({"copy", "item", "fill"})
+METHODS = frozenset(
+    {"copy", "item", "fill", "astype", "sum", "mean", "prod", "min", "max", "argmin", "argmax"}
+    | {"any", "all", "dot"}
+)
 
 
 def name(t: Translation, node: ast.Name) -> Value:
@@ -58,7 +59,7 @@ def attribute(t: Translation, node: ast.Attribute) -> Value:
         return records.attribute(t, value, node)
     if isinstance(value, Struct):
         return _of_struct(t, value, node.attr, span)
-    if isinstance(value, ArrayRef):
+    if isinstance(value, ArrayRef | Elementwise):
         return _of_array(t, value, node, span)
     if isinstance(value, Number):
         return _of_number(value, node, span, t)
@@ -85,19 +86,27 @@ def _of_number(value: Number, node: ast.Attribute, span: Span, t: Translation) -
     raise t.refuse(node, f"{described(value)} has no attribute `{node.attr}` in a kernel")
 
 
-def _of_array(t: Translation, ref: ArrayRef, node: ast.Attribute, span: Span) -> Value:
+def _of_array(
+    t: Translation, ref: ArrayRef | Elementwise, node: ast.Attribute, span: Span
+) -> Value:
     if node.attr == "shape":
-        return TupleValue(tuple(Number(extent, "python", span) for extent in ref.shape))
+        return TupleValue(tuple(_sizes(ref, span)))
     if node.attr == "ndim":
         return types.literal(len(ref.shape), span)
     if node.attr == "size":
         one = types.literal(1, span)
         return reduce(
             lambda a, b: apply(t, "multiply", (a, b), span),
-            (Number(extent, "python", span) for extent in ref.shape),
+            _sizes(ref, span),
             one,
         )
-    if node.attr == "dtype":
+    if node.attr == "T":
+        return elementwise.transposed(t, ref, span)
+    if node.attr in ("real", "imag"):
+        return elementwise.computed(
+            t, [ref], lambda each: complexes.part(each[0], node.attr, span), span
+        )
+    if node.attr == "dtype" and isinstance(ref, ArrayRef):
         return Static(ref.dtype.numpy)
     if node.attr in METHODS:
         return Method(ref, node.attr)
@@ -106,6 +115,10 @@ def _of_array(t: Translation, ref: ArrayRef, node: ast.Attribute, span: Span) ->
         f"an array has no attribute `{node.attr}` in a kernel",
         help="use shape, ndim, size, dtype, and elements a[i, j]",
     )
+
+
+def _sizes(ref: ArrayRef | Elementwise, span: Span) -> list[Number]:
+    return [Number(elements.size(extent), "python", span) for extent in ref.shape]
 
 
 def subscript(t: Translation, node: ast.Subscript) -> Value:
@@ -130,28 +143,25 @@ def element_of(t: Translation, value: Value, index: Value, span: Span, node: ast
         if not -len(value.items) <= literal < len(value.items):
             raise KernelError(f"index {literal} in a tuple of {len(value.items)}", span)
         return value.items[literal]
-    if not isinstance(value, ArrayRef):
+    if not isinstance(value, ArrayRef | Elementwise):
         raise t.refuse(node, f"{described(value)} cannot be indexed")
     indices = index.items if isinstance(index, TupleValue) else (index,)
+    if any(map(elementwise.is_new, indices)):
+        kept = tuple(each for each in indices if not elementwise.is_new(each))
+        ref = element_of(t, value, TupleValue(kept), span, node)
+        return elementwise.with_new_dims(t, ref, indices, span)
+    if isinstance(value, Elementwise):
+        return elementwise.indexed(t, value, indices, span)
+    if len(indices) == 1 and _is_table(t, indices[0], span):
+        return elementwise.gathered(t, value, indices[0], span)
     part = elements.indexed(t, value, indices, span)
     if part.shape:
-        return lasting(t, part, span)
+        return elements.lasting(t, part, span)
     return elements.read(t, part, span)
 
 
-def lasting(t: Translation, part: ArrayRef, span: Span) -> ArrayRef:
-    """A row is kept under a name: its position must not move."""
-
-    def fixed(expr: Expr) -> Expr:
-        return t.fixed(Number(expr, "python", span)).expr
-
-    window = tuple(
-        Free(fixed(each.offset), fixed(each.extent), each.stride)
-        if isinstance(each, Free)
-        else fixed(each)
-        for each in part.window
-    )
-    return replace(part, indices=tuple(map(fixed, part.indices)), window=window)
+def _is_table(t: Translation, index: Value, span: Span) -> bool:
+    return elementwise.is_array(index) and elementwise.dtype_of(t, index, span).is_integer
 
 
 def slice_(t: Translation, node: ast.Slice) -> SliceValue:
@@ -161,8 +171,8 @@ def slice_(t: Translation, node: ast.Slice) -> SliceValue:
         for bound in (node.lower, node.upper)
     )
     step = types.literal(1, t.span(node)) if node.step is None else elements.number(t, node.step)
-    if not isinstance(step.literal, int) or step.literal < 1:
-        raise t.refuse(node, "a slice with this step", help="use a positive literal")
+    if not isinstance(step.literal, int) or not step.literal:
+        raise t.refuse(node, "a slice with this step", help="use a literal other than 0")
     return SliceValue(low and t.fixed(low), high and t.fixed(high), step.literal)
 
 

@@ -10,10 +10,12 @@ from typing import Any
 from fusewright.frontends.kernels import (
     comprehensions,
     elements,
+    elementwise,
     functions,
     parts,
     records,
     spaces,
+    totals,
     types,
     vectors,
 )
@@ -66,7 +68,7 @@ def _static_call(t: Translation, node: ast.Call, target: Any) -> Value:
         return space(t, node, operands(t, node.args))
     if target is print:
         return _print(t, node)
-    row = t.row(target) or row_of(target)
+    row = t.row(target) or row_of(target) or totals.row_of(target)
     if row is not None:
         if node.keywords:
             return row(t, node, _with_keywords(t, node, target))
@@ -120,16 +122,22 @@ def _with_keywords(t: Translation, node: ast.Call, target: Any) -> list[Value]:
 def _method(t: Translation, node: ast.Call, method: Method) -> Value:
     values = operands(t, node.args)
     span = t.span(node)
+    if node.keywords:
+        raise t.refuse(node, f"`.{method.name}` with `{node.keywords[0].arg}=` in a kernel")
     if isinstance(method.array, Number):
         if method.name == "conjugate":
             return functions.conjugate(t, node, [method.array, *values])
         arguments(t, node, values, 0, 0)
         count = apply(t, "bitwise_count", (method.array,), span)
         return Number(_python(count), "python", span)
+    total = totals.method(method.name)
+    if total is not None and (method.name != "copy" or elementwise.is_array(method.array)):
+        return total(t, node, [method.array, *values])
+    assert isinstance(method.array, ArrayRef)
     if method.name == "copy" and method.array.local and not values:
         return vectors.copy(t, method.array, span)
     if method.name == "fill" and len(values) == 1:
-        parts.fill(t, method.array, values[0], span)
+        parts.assign(t, method.array, elements.as_number(t, values[0], span), span)
         return Static(None)
     if method.name == "item" and not values and not method.array.shape:
         found = elements.read(t, method.array, span)

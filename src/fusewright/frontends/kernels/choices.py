@@ -4,13 +4,13 @@ from __future__ import annotations
 
 import ast
 import operator
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from functools import reduce
 from typing import Any
 
 from fusewright.base.errors import KernelError
 from fusewright.base.source import Span
-from fusewright.frontends.kernels import elements, types
+from fusewright.frontends.kernels import elements, elementwise, types
 from fusewright.frontends.kernels.context import Translation
 from fusewright.frontends.kernels.elements import truth
 from fusewright.frontends.kernels.joins import SlotTree
@@ -68,12 +68,35 @@ def _chain(t: Translation, node: ast.Compare, left: Value, place: int) -> Value:
     )
 
 
+_TUPLES = frozenset({"equal", "not_equal"})
+
+
+def _tuples_compared(
+    t: Translation, sign: ast.cmpop, left: Sequence[Value], right: Sequence[Value], span: Span
+) -> Number:
+    """`a.shape == b.shape`."""
+    name = COMPARE[type(sign)][0]
+    if len(left) != len(right):
+        return types.literal(name == "not_equal", span)
+    found = types.literal(name == "equal", span)
+    joined = "logical_and" if name == "equal" else "logical_or"
+    for a, b in zip(left, right, strict=True):
+        same = truth(elements.as_number(t, _compared(t, sign, a, b, span), span))
+        known = found.literal is not None
+        found = same if known else Number(op(joined, found.expr, same.expr), "python", span)
+    return found
+
+
 def _compared(t: Translation, sign: ast.cmpop, left: Value, right: Value, span: Span) -> Value:
     name, function = COMPARE[type(sign)]
     if isinstance(left, Static) and isinstance(right, Static):
         return types.literal(bool(function(left.value, right.value)), span)
+    if isinstance(left, TupleValue) and isinstance(right, TupleValue) and name in _TUPLES:
+        return _tuples_compared(t, sign, left.items, right.items, span)
     if isinstance(left, TupleValue | Static) or isinstance(right, TupleValue | Static):
         raise KernelError(f"{describe(left)} and {describe(right)} are not compared here", span)
+    if elementwise.is_array(left) or elementwise.is_array(right):
+        return elementwise.computed(t, (left, right), lambda each: apply(t, name, each, span), span)
     a, b = elements.as_number(t, left, span), elements.as_number(t, right, span)
     if a.literal is not None and b.literal is not None:
         return types.literal(bool(function(a.literal, b.literal)), span)

@@ -22,6 +22,7 @@ from fusewright.frontends.kernels.liveness import Names
 from fusewright.frontends.kernels.values import (
     ArrayRef,
     Closure,
+    Elementwise,
     ListValue,
     Space,
     TupleValue,
@@ -179,7 +180,7 @@ WALKED = ".walked"
 
 def _over(t: Translation, node: ast.expr, value: Value) -> list[ast.comprehension]:
     """`for item in value`, for what has been computed already."""
-    if not isinstance(value, ArrayRef | TupleValue | Space | Zipped):
+    if not isinstance(value, ArrayRef | Elementwise | TupleValue | Space | Zipped):
         raise t.refuse(node, "something that a loop cannot run over")
     target = _name(ITEM, node)
     target.ctx = ast.Store()

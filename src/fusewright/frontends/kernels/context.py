@@ -22,7 +22,14 @@ from fusewright.frontends.kernels.joins import SlotTree
 from fusewright.frontends.kernels.liveness import NONE, Liveness, Names
 from fusewright.frontends.kernels.source import Source
 from fusewright.frontends.kernels.types import Held
-from fusewright.frontends.kernels.values import Number, Space, TupleValue, Value
+from fusewright.frontends.kernels.values import (
+    Elementwise,
+    Number,
+    Space,
+    TupleValue,
+    Value,
+    Zipped,
+)
 from fusewright.ir.dtypes import INT64, DType
 from fusewright.ir.expr import Expr, local, postorder
 from fusewright.ir.loops.statements import Check, Let, Local, Reason, Statement
@@ -134,6 +141,7 @@ class Translation:
         expressions: Mapping[type, Rule],
         statements: Mapping[type, Callable[..., None]],
         sequence: Callable[..., None],
+        keep: Callable[[Translation, Elementwise], Elementwise],
     ) -> None:
         self.inputs = inputs
         self.settings = settings
@@ -141,10 +149,13 @@ class Translation:
         self.locals: list[Local] = []
         self.scratch: dict[int, Buffer] = {}
         self.out: list[Statement] = []
+        self.open: list[list[Statement]] = []
+        self.at_end: list[tuple[list[Statement], Callable[[], None]]] = []
         self.frames: list[Frame] = []
         self.active: list[SlotTree] = []
         self.ranges: dict[int, tuple[Expr, Expr]] = {}
         self.loop_names: list[tuple[str, Expr]] = []
+        self.branches: list[Expr] = []
         self.labels = 0
         self.indices = 0
         self.depth = 0
@@ -152,6 +163,7 @@ class Translation:
         self._expressions = expressions
         self._statements = statements
         self._sequence = sequence
+        self._keep = keep
 
     # -- places ---------------------------------------------------------------------------------
 
@@ -239,12 +251,23 @@ class Translation:
     def block(self) -> Iterator[list[Statement]]:
         """Collect the statements written inside."""
         before, self.out = self.out, []
+        self.open.append(before)
         self.depth += 1
         try:
             yield self.out
+            ended = [look for block, look in self.at_end if block is self.out]
+            self.at_end = [each for each in self.at_end if each[0] is not self.out]
+            for look in ended:
+                look()
         finally:
+            self.open.pop()
             self.out = before
             self.depth -= 1
+
+    @property
+    def nesting(self) -> int:
+        """How many loops are around."""
+        return sum(len(frame.loops) for frame in self.frames)
 
     def label(self) -> int:
         self.labels += 1
@@ -272,6 +295,10 @@ class Translation:
         """A value that keeps what it is now, whatever is written later; arrays are references."""
         if isinstance(value, Number):
             return self.fixed(value)
+        if isinstance(value, Elementwise):
+            return self._keep(self, value)
+        if isinstance(value, Zipped):
+            return replace(value, parts=tuple(self.lasting(part) for part in value.parts))
         if isinstance(value, TupleValue):
             return replace(value, items=tuple(self.lasting(item) for item in value.items))
         if isinstance(value, Space):
@@ -362,13 +389,11 @@ def _spelled(node: ast.AST) -> str:
 
 
 _NAMES = {
-    "Lambda": "a lambda", "Dict": "a dict", "Set": "a set", "List": "a list",
-    "ListComp": "a list comprehension", "DictComp": "a dict comprehension",
-    "SetComp": "a set comprehension", "GeneratorExp": "a generator expression",
-    "Try": "try", "TryStar": "try", "With": "with", "Raise": "raise", "Import": "import",
-    "ImportFrom": "import", "FunctionDef": "a function defined inside it",
+    "Dict": "a dict", "Set": "a set", "DictComp": "a dict comprehension",
+    "SetComp": "a set comprehension", "GeneratorExp": "a generator expression", "Try": "try",
+    "TryStar": "try", "With": "with", "Raise": "raise", "Import": "import", "ImportFrom": "import",
     "AsyncFunctionDef": "async def", "ClassDef": "a class", "Global": "global",
-    "Nonlocal": "nonlocal", "Delete": "del", "Match": "match", "Await": "await",
-    "Yield": "yield", "YieldFrom": "yield", "Starred": "a starred expression",
-    "Slice": "a slice", "Assert": "assert", "AsyncFor": "async for", "AsyncWith": "async with",
+    "Nonlocal": "nonlocal", "Delete": "del", "Match": "match", "Await": "await", "Yield": "yield",
+    "YieldFrom": "yield", "Starred": "a starred expression", "AsyncFor": "async for",
+    "AsyncWith": "async with",
 }  # fmt: skip

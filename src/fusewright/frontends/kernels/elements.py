@@ -10,9 +10,10 @@ from fusewright.base.errors import BoundsError, KernelError
 from fusewright.base.source import Span
 from fusewright.frontends.kernels import types
 from fusewright.frontends.kernels.context import Translation
-from fusewright.frontends.kernels.ranges import is_natural
+from fusewright.frontends.kernels.ranges import Ranges, is_natural
 from fusewright.frontends.kernels.values import (
     ArrayRef,
+    Elementwise,
     Free,
     Number,
     SliceValue,
@@ -39,11 +40,14 @@ def as_number(t: Translation, value: Value, span: Span) -> Number:
         return value
     if isinstance(value, ArrayRef) and not value.shape:
         return read(t, value, span)
+    is_array = isinstance(value, ArrayRef | Elementwise)
     raise KernelError(
         f"a number is needed here, not {described(value)}",
         span,
-        why="kernels compute with one element at a time",
-        help="index the array in a loop" if isinstance(value, ArrayRef) else "",
+        why="an array is no number" if is_array else "kernels compute with numbers",
+        help="index it, as in a[i], or take one number of it: np.sum(a), a.max(), a.any()"
+        if is_array
+        else "",
     )
 
 
@@ -102,12 +106,38 @@ def window_of(ref: ArrayRef) -> tuple[Expr | Free, ...]:
     return ref.window or (*ref.indices, *kept)
 
 
+def at(ref: ArrayRef, places: Sequence[Expr]) -> ArrayRef:
+    """An element of a part, at a place that is known to be inside."""
+    given = iter(places)
+    return replace(
+        ref,
+        indices=tuple(
+            linear.plus(part.offset, linear.times(next(given), part.stride))
+            if isinstance(part, Free)
+            else part
+            for part in window_of(ref)
+        ),
+        window=(),
+    )
+
+
+def lasting(t: Translation, part: ArrayRef, span: Span) -> ArrayRef:
+    """A row is kept under a name: its position must not move."""
+
+    def fixed(expr: Expr) -> Expr:
+        return t.fixed(Number(expr, "python", span)).expr
+
+    window = tuple(
+        Free(fixed(each.offset), fixed(each.extent), each.stride)
+        if isinstance(each, Free)
+        else fixed(each)
+        for each in part.window
+    )
+    return replace(part, indices=tuple(map(fixed, part.indices)), window=window)
+
+
 def _windowed(t: Translation, ref: ArrayRef, indices: Sequence[Value], span: Span) -> ArrayRef:
     """A part that slices cut out, or a part of one."""
-    if ref.local:
-        raise KernelError(
-            "a slice of a local array", span, why="its parts are whole rows or elements"
-        )
     given = iter(indices)
     window: list[Expr | Free] = list(ref.indices)
     for dim, part in enumerate(window_of(ref)):
@@ -115,7 +145,7 @@ def _windowed(t: Translation, ref: ArrayRef, indices: Sequence[Value], span: Spa
         if dim >= len(window):
             window.append(part)
         if isinstance(part, Free) and isinstance(index, SliceValue):
-            window[dim] = _cut(part, index)
+            window[dim] = _cut(t, part, index)
         elif isinstance(part, Free) and index is not None:
             place = _position(t, ref, dim, part.extent, whole(index, span), span)
             window[dim] = linear.plus(part.offset, linear.times(place, part.stride))
@@ -125,27 +155,84 @@ def _windowed(t: Translation, ref: ArrayRef, indices: Sequence[Value], span: Spa
     return replace(ref, indices=(), window=tuple(window))
 
 
-def _cut(part: Free, index: SliceValue) -> Free:
+def _cut(t: Translation, part: Free, index: SliceValue) -> Free:
     """What a slice keeps of a dim: as in Python, bounds count from the end and are clipped."""
-    low = const(0, INT64) if index.low is None else _bound(index.low, part.extent)
-    high = part.extent if index.high is None else _bound(index.high, part.extent)
-    room = linear.minus(high, low)
-    if index.low is not None or index.high is not None:
-        room = op("maximum", room, const(0, INT64))
-    if index.step != 1:
-        rounded = linear.plus(room, index.step - 1)
-        room = typed_op("floor_divide", INT64, rounded, const(index.step, INT64))
-    offset = linear.plus(part.offset, linear.times(low, part.stride))
+    first, room = (_ahead if index.step > 0 else _back)(t, part.extent, index)
+    stride = abs(index.step)
+    if stride != 1:
+        room = _divided(linear.plus(room, stride - 1), stride)
+    offset = linear.plus(part.offset, linear.times(first, part.stride))
     return Free(offset, room, part.stride * index.step)
 
 
-def _bound(bound: Number, extent: Expr) -> Expr:
+def _ahead(t: Translation, extent: Expr, index: SliceValue) -> tuple[Expr, Expr]:
+    """The first position, and how many there are to the end: below 0 where it is beyond."""
+    low, high = const(0, INT64), extent
+    if index.low is not None:
+        low = _from_start(t, index.low, extent)
+        if not _is_natural(t, low):
+            low = _least(_most(low, const(0, INT64)), extent)
+    if index.high is not None:
+        high = _from_start(t, index.high, extent)
+        is_below = index.high.expr.name == "const" and index.high.expr.attr < 0
+        if not is_below and not _is_natural(t, high):
+            high = _most(high, const(0, INT64))
+        if not is_below and not _is_natural(t, linear.minus(extent, high)):
+            high = _least(high, extent)
+    return low, linear.minus(high, low)
+
+
+def _back(t: Translation, extent: Expr, index: SliceValue) -> tuple[Expr, Expr]:
+    """The same for a negative step: bounds lie one before those of a positive one."""
+    last, before = linear.minus(extent, 1), const(-1, INT64)
+    low, high = (
+        usual if bound is None else _least(_most(_from_start(t, bound, extent), before), last)
+        for bound, usual in ((index.low, last), (index.high, before))
+    )
+    return low, linear.minus(low, high)
+
+
+def _from_start(t: Translation, bound: Number, extent: Expr) -> Expr:
+    """A bound counted from 0; below 0 where it is further from the end than there are elements."""
     expr = cast(bound.expr, INT64)
-    if expr.name == "const" and expr.attr >= 0:
-        return op("minimum", expr, extent)
-    zero = const(0, INT64)
-    counted = op("where", op("less", expr, zero), op("add", expr, extent), expr)
-    return op("minimum", op("maximum", counted, zero), extent)
+    if expr.name == "const":
+        return expr if expr.attr >= 0 else linear.plus(extent, expr.attr)
+    if bound.dtype.kind == "u" or _is_natural(t, expr):
+        return expr
+    return op("where", op("less", expr, const(0, INT64)), op("add", expr, extent), expr)
+
+
+def _is_natural(t: Translation, expr: Expr) -> bool:
+    return is_position(t, t.ranges, expr)
+
+
+def is_position(t: Translation, ranges: Ranges, expr: Expr) -> bool:
+    """Whether a number is at least 0 wherever loops are."""
+    return is_natural(expr, ranges, _naturals(t))
+
+
+def _least(a: Expr, b: Expr) -> Expr:
+    gap = linear.distance(a, b)
+    return op("minimum", a, b) if gap is None else a if gap <= 0 else b
+
+
+def _most(a: Expr, b: Expr) -> Expr:
+    gap = linear.distance(a, b)
+    return op("maximum", a, b) if gap is None else a if gap >= 0 else b
+
+
+def _divided(expr: Expr, divisor: int) -> Expr:
+    known = linear.constant(expr)
+    if known is not None:
+        return const(known // divisor, INT64)
+    return typed_op("floor_divide", INT64, expr, const(divisor, INT64))
+
+
+def size(extent: Expr) -> Expr:
+    """How many elements an extent means."""
+    if extent.name == "param":
+        return extent
+    return _most(extent, const(0, INT64))
 
 
 def whole(index: Value, span: Span) -> Number:
@@ -155,7 +242,10 @@ def whole(index: Value, span: Span) -> Number:
     raise KernelError(
         f"an index must be an integer, not {described(index)}",
         span,
-        help="convert it with int(...)",
+        help="loop over it: for k in range(len(i)): a[i[k]] = ...; for a condition, "
+        "a[:] = np.where(condition, x, a)"
+        if isinstance(index, ArrayRef | Elementwise)
+        else "convert it with int(...)",
     )
 
 
@@ -169,7 +259,7 @@ def _position(
     elif expr.name == "const" and expr.attr < 0:
         expr, natural = linear.plus(extent, expr.attr), False
     else:
-        natural = is_natural(expr, t.ranges, _naturals(t))
+        natural = _is_natural(t, expr)
         if not natural:
             expr = _wrapped(t, expr, extent, index, ref.name)
     if extent.name == "const" and expr.name == "const" and not 0 <= expr.attr < extent.attr:
@@ -201,8 +291,8 @@ def _check(
     span: Span,
 ) -> None:
     room = linear.minus(linear.minus(extent, 1), expr)
-    natural = natural or is_natural(expr, t.ranges, _naturals(t))
-    if natural and is_natural(room, t.ranges, _naturals(t)):
+    natural = natural or _is_natural(t, expr)
+    if natural and _is_natural(t, room):
         return
     conditions = [] if natural else [op("less_equal", const(0, INT64), expr)]
     conditions.append(op("less", expr, extent))

@@ -9,21 +9,20 @@ import ast
 import builtins
 import cmath
 import math
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from typing import Any
 
 import numpy as np
 
 from fusewright.base.errors import KernelError
 from fusewright.base.source import Span
-from fusewright.frontends.kernels import complexes, elements, types, vectors
+from fusewright.frontends.kernels import complexes, elements, elementwise, types, vectors
 from fusewright.frontends.kernels.choices import choose
 from fusewright.frontends.kernels.context import Translation
 from fusewright.frontends.kernels.elements import as_number
 from fusewright.frontends.kernels.intrinsics import ROWS, Row, Values, arguments
 from fusewright.frontends.kernels.operators import apply, combine_numbers, folded, power
 from fusewright.frontends.kernels.values import (
-    ArrayRef,
     Number,
     TupleValue,
     Value,
@@ -63,10 +62,10 @@ def row_of(function: Any) -> Row | None:
     if found is not None:
         return found
     if isinstance(function, type) and issubclass(function, np.generic):
-        return lambda t, node, values: _numpy_type(t, node, values, function)
+        return lambda t, node, values: numpy_type(t, node, values, function)
     if isinstance(function, np.dtype):
-        return lambda t, node, values: _numpy_type(t, node, values, function.type)
-    plain = _numpy_form(function)
+        return lambda t, node, values: numpy_type(t, node, values, function.type)
+    plain = numpy_form(function)
     if plain in _ROWS:
         return _ROWS[plain]
     name = UFUNCS.get(plain)
@@ -75,7 +74,7 @@ def row_of(function: Any) -> Row | None:
     return None
 
 
-def _numpy_form(function: Any) -> Any:
+def numpy_form(function: Any) -> Any:
     """NumPy's function of the same name, for one of `fusewright.numpy`."""
     ours = str(getattr(function, "__module__", "")).startswith("fusewright.")
     return getattr(np, getattr(function, "__name__", ""), None) if ours else function
@@ -85,15 +84,18 @@ def ufunc(t: Translation, name: str, values: Values, span: Span) -> Value:
     """A NumPy function: the result is a NumPy scalar whatever comes in."""
     if len(values) != ops.MAP[name].arity:
         raise KernelError(f"np.{name} takes {ops.MAP[name].arity} arguments", span)
+    if any(map(elementwise.is_array, values)):
+        return elementwise.computed(t, values, lambda each: _ufunc(t, name, each, span, True), span)
     if len(values) == 1 and vectors.is_vector(values[0]):
         return vectors.unary(t, name, values[0], span, lambda n: _ufunc(t, name, [n], span))
     return _ufunc(t, name, [as_number(t, value, span) for value in values], span)
 
 
-def _ufunc(t: Translation, name: str, numbers: list[Number], span: Span) -> Number:
-    if name in ("multiply", "divide", "square", "power") and any(
-        number.dtype.is_complex for number in numbers
-    ):
+def _ufunc(
+    t: Translation, name: str, numbers: list[Number], span: Span, of_arrays: bool = False
+) -> Number:
+    is_complex = any(number.dtype.is_complex for number in numbers)
+    if name in ("multiply", "divide", "square", "power") and is_complex and not of_arrays:
         raise KernelError(
             f"np.{name} of complex numbers",
             span,
@@ -141,6 +143,13 @@ def _whole(name: str) -> Row:
 
     def row(t: Translation, node: ast.Call, values: Values) -> Number:
         span = t.span(node)
+        if name == "rint" and len(values) == 2:
+            raise t.refuse(
+                node,
+                "round to digits",
+                why="CPython rounds the exact decimal number, which takes more than arithmetic",
+                help="round(x * 100) / 100, if the last bit does not matter",
+            )
         arguments(t, node, values, 1, 1)
         x = as_number(t, values[0], span)
         if not x.dtype.is_float:
@@ -168,7 +177,7 @@ def _python_type(dtype: DType, function: type) -> Row:
     return row
 
 
-def _numpy_type(t: Translation, node: ast.Call, values: Values, kind: type) -> Number:
+def numpy_type(t: Translation, node: ast.Call, values: Values, kind: type) -> Number:
     """`np.float32(x)` and its like."""
     span = t.span(node)
     arguments(t, node, values, 1, 1)
@@ -184,7 +193,7 @@ def _numpy_type(t: Translation, node: ast.Call, values: Values, kind: type) -> N
 def _absolute(t: Translation, node: ast.Call, values: Values) -> Value:
     arguments(t, node, values, 1, 1)
     span = t.span(node)
-    if vectors.is_vector(values[0]):
+    if vectors.is_vector(values[0]) or elementwise.is_array(values[0]):
         return ufunc(t, "absolute", values, span)
     x = as_number(t, values[0], span)
     if x.literal is not None:
@@ -212,17 +221,18 @@ def conjugate(t: Translation, node: ast.Call, values: Values) -> Number:
     return complexes.conjugate(as_number(t, values[0], span), span)
 
 
-def _numpy_conjugate(t: Translation, node: ast.Call, values: Values) -> Number:
-    found = conjugate(t, node, values)
-    return Number(found.expr, "numpy", found.span)
+def _each_of(function: Callable[[Number, Span], Number]) -> Row:
+    """A function of NumPy's that takes one number, or an array."""
 
+    def numpys(number: Number, span: Span) -> Number:
+        return Number(function(number, span).expr, "numpy", span)
 
-def _part_of(name: str) -> Row:
-    def row(t: Translation, node: ast.Call, values: Values) -> Number:
+    def row(t: Translation, node: ast.Call, values: Values) -> Value:
         arguments(t, node, values, 1, 1)
         span = t.span(node)
-        found = complexes.part(as_number(t, values[0], span), name, span)
-        return Number(found.expr, "numpy", span)
+        if elementwise.is_array(values[0]):
+            return elementwise.computed(t, values, lambda each: numpys(each[0], span), span)
+        return numpys(as_number(t, values[0], span), span)
 
     return row
 
@@ -277,10 +287,16 @@ def _better(
     return as_number(t, choose(t, better, lambda: other, lambda: best, node, place), span)
 
 
-def _where(t: Translation, node: ast.Call, values: Values) -> Number:
+def _where(t: Translation, node: ast.Call, values: Values) -> Value:
     arguments(t, node, values, 3, 3)
     span = t.span(node)
-    condition, a, b = (as_number(t, value, span) for value in values)
+    if any(map(elementwise.is_array, values)):
+        return elementwise.computed(t, values, lambda each: _chosen(each, span), span)
+    return _chosen([as_number(t, value, span) for value in values], span)
+
+
+def _chosen(numbers: Sequence[Number], span: Span) -> Number:
+    condition, a, b = numbers
     kinds = [
         {INT64: 0, FLOAT64: 0.0}.get(each.dtype, False)
         if each.origin == "python"
@@ -304,8 +320,8 @@ def _length(t: Translation, node: ast.Call, values: Values) -> Value:
     value = values[0]
     if isinstance(value, TupleValue):
         return types.literal(len(value.items), t.span(node))
-    if isinstance(value, ArrayRef) and value.shape:
-        return Number(value.shape[0], "python", t.span(node))
+    if elementwise.shape_of(value):
+        return Number(elements.size(elementwise.shape_of(value)[0]), "python", t.span(node))
     raise KernelError(f"len of {describe(value)}", t.span(node))
 
 
@@ -351,9 +367,9 @@ _ROWS: dict[Any, Row] = {
     complex: _complex,
     cmath.exp: _exponential,
     cmath.phase: _phase,
-    np.conjugate: _numpy_conjugate,
-    np.real: _part_of("real"),
-    np.imag: _part_of("imag"),
+    np.conjugate: _each_of(complexes.conjugate),
+    np.real: _each_of(lambda z, span: complexes.part(z, "real", span)),
+    np.imag: _each_of(lambda z, span: complexes.part(z, "imag", span)),
     abs: _absolute,
     min: _extreme("less", min),
     max: _extreme("greater", max),
@@ -363,6 +379,6 @@ _ROWS: dict[Any, Row] = {
     tuple: _tuple,
     np.where: _where,
     np.clip: _clip,
-    np.bool_: lambda t, node, values: _numpy_type(t, node, values, np.bool_),
+    np.bool_: lambda t, node, values: numpy_type(t, node, values, np.bool_),
     **ROWS,
 }

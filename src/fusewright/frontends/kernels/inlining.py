@@ -32,6 +32,13 @@ def inline(t: Translation, node: ast.Call, function: FunctionType, instance: Val
             help="write it as a loop",
         )
     env = _given(t, node, function.__name__, inspect.signature(function), instance)
+    return run_function(t, node, function, env)
+
+
+def run_function(
+    t: Translation, node: ast.AST, function: FunctionType, env: dict[str, Any]
+) -> Value:
+    """Translate a function's body, its parameters bound."""
     place = (*t.frame.instance, *t.span(node)[1:4])
     frame = Frame(t.read(function), function, place, env, Liveness(), t.label())
     frame.liveness = Liveness(nested_reads(frame.source.tree.body))

@@ -34,7 +34,7 @@ from fusewright.frontends.kernels.values import (
 )
 from fusewright.ir import dtypes
 from fusewright.ir.dtypes import INT64, DType
-from fusewright.ir.expr import Expr, const, param
+from fusewright.ir.expr import Expr, const, param, rewrite
 from fusewright.ir.nest import Buffer, Source
 
 OURS = ("numpy", "math", "cmath", "fusewright")
@@ -62,6 +62,26 @@ class Capture:
             and type(found) is type(self.value)
             and repr(found) == repr(self.value)
         )
+
+
+@dataclass(frozen=True, slots=True)
+class Fit:
+    """What a call's sizes must meet: a condition on its parameters, and what to say otherwise."""
+
+    condition: Expr
+    message: str
+    values: tuple[Expr, ...]
+    span: Span
+
+
+@dataclass(frozen=True, slots=True)
+class Apart:
+    """Two buffers that must share no memory; if they may be `same`, one array given twice."""
+
+    written: int
+    read: int
+    same: bool
+    span: Span
 
 
 def outside(function: FunctionType, name: str) -> Any:
@@ -100,6 +120,9 @@ class Inputs:
         self.dtypes: list[DType] = []
         self.captures: dict[tuple[int, tuple[str, ...]], Capture] = {}
         self.captured_objects: dict[str, tuple[FunctionType, str]] = {}
+        self.fits: list[Fit] = []
+        self.apart: dict[tuple[int, int], Apart] = {}
+        self._alike: dict[Expr, Expr] = {}
         self._attribute = attribute
         self._capture_kind = capture_kind
         self._values: dict[Path, Value] = {}
@@ -108,6 +131,23 @@ class Inputs:
     def next_buffer(self) -> int:
         self._buffers += 1
         return self._buffers - 1
+
+    def keep_apart(self, written: int, read: int, same: bool, span: Span) -> None:
+        """Have calls refused in which a buffer shares memory with another that is read."""
+        known = self.apart.get((written, read))
+        if known is None or (known.same and not same):
+            self.apart[written, read] = Apart(written, read, same, span)
+
+    def must_equal(self, a: Expr, b: Expr) -> None:
+        """Two extents that every call must have alike are one from now on."""
+        first, second = sorted((self.alike(a), self.alike(b)), key=lambda each: each.attr)
+        self._alike[second] = first
+
+    def alike(self, expr: Expr) -> Expr:
+        """An expression in the first of extents that are alike."""
+        while (fresh := rewrite(expr, self._alike.get, {})) is not expr:
+            expr = fresh
+        return expr
 
     def argument(self, path: Path, kind: Kind, span: Span) -> Value:
         """The value of an argument, or of a part of one."""

@@ -7,7 +7,7 @@ from __future__ import annotations
 import ast
 from collections.abc import Sequence
 
-from fusewright.frontends.kernels import spaces, types
+from fusewright.frontends.kernels import elementwise, spaces, types
 from fusewright.frontends.kernels.choices import test
 from fusewright.frontends.kernels.context import LoopFrame, Translation
 from fusewright.frontends.kernels.liveness import NONE, Names, assigned, leaves
@@ -39,7 +39,7 @@ def for_(t: Translation, node: ast.For, after: Names, tail: Tail) -> None:
     else:
         zero, one = (types.literal(k, t.span(node.iter)) for k in (0, 1))
         end = Number(spaces.length(t, value, node.iter), "python", t.span(node.iter))
-        _nest(t, node, Space(((zero, end, one),), (0,), "range"), after, value)
+        _nest(t, node, Space(((zero, end, one),), (0,), "range"), after, t.lasting(value))
 
 
 def _carried(t: Translation, node: ast.For | ast.While, names: Sequence[str], after: Names) -> (
@@ -175,6 +175,8 @@ def bind_target(t: Translation, target: ast.expr, value: Value) -> None:
     if isinstance(target, ast.Name):
         t.bind(target.id, value, span)
         return
+    if isinstance(target, ast.Tuple | ast.List) and elementwise.is_array(value):
+        value = TupleValue(tuple(elementwise.unpacked(t, value, len(target.elts), span)))
     items = value.items if isinstance(value, TupleValue) else ()
     if not isinstance(target, ast.Tuple | ast.List) or len(items) != len(target.elts):
         raise t.refuse(target, f"{len(items) or 1} loop indices do not fit these names")

@@ -10,19 +10,19 @@ from typing import Any
 
 from fusewright.base.errors import KernelError
 from fusewright.base.source import Span
-from fusewright.frontends.kernels import complexes, elements, types, vectors
+from fusewright.frontends.kernels import complexes, elements, elementwise, types, vectors
 from fusewright.frontends.kernels.context import Translation
 from fusewright.frontends.kernels.values import (
-    ArrayRef,
+    Elementwise,
     Number,
     TupleValue,
     Value,
-    describe,
+    Zipped,
 )
 from fusewright.ir import linear
 from fusewright.ir.dtypes import BOOL, FLOAT64, INT64, UINT64
 from fusewright.ir.expr import COMPARISONS, Expr, cast, const, op, typed_op
-from fusewright.ir.loops.statements import Statement
+from fusewright.ir.loops.statements import Statement, Store, walk
 
 BINARY: dict[type, tuple[str, Callable[[Any, Any], Any]]] = {
     ast.Add: ("add", operator.add),
@@ -77,6 +77,8 @@ def _elements(t: Translation, name: str, a: Number, b: Number, span: Span) -> Nu
     """What an operator makes of two elements of whole local arrays: products of complex numbers
     are those of NumPy's arrays.
     """
+    if name == "power" and a.dtype.is_float and b.literal in _EASY_POWERS:
+        return apply(t, *_EASY_POWERS[b.literal](a, span), span)
     if not (a.dtype.is_complex or b.dtype.is_complex) or name not in ("multiply", "power"):
         return combine_numbers(t, name, a, b, span)
     if name == "power":
@@ -84,6 +86,14 @@ def _elements(t: Translation, name: str, a: Number, b: Number, span: Span) -> Nu
     rule = t.rule(name, (a, b), span)
     args = [types.converted(o, d, o.span) for o, d in zip((a, b), rule.loop, strict=True)]
     return Number(typed_op(name, rule.result, *args), rule.origin, span)
+
+
+_EASY_POWERS: dict[Any, Callable[[Number, Span], tuple[str, list[Number]]]] = {
+    -1: lambda a, span: ("divide", [types.literal(1, span), a]),
+    0.5: lambda a, span: ("sqrt", [a]),
+    1: lambda a, span: ("positive", [a]),
+}
+"""Powers that NumPy computes in another way for arrays of floats."""
 
 
 def _product(a: Expr, b: Expr) -> Expr:
@@ -120,17 +130,10 @@ def combine(t: Translation, sign: ast.operator, left: Value, right: Value, span:
     name, function = BINARY[type(sign)]
     if isinstance(left, TupleValue) and type(left) is type(right) and name == "add":
         return replace(left, items=left.items + right.items)
+    if elementwise.is_array(left) or elementwise.is_array(right):
+        return _whole_arrays(t, sign, left, right, span)
     if vectors.is_vector(left) or vectors.is_vector(right):
         return vectors.binary(t, name, left, right, span, _elements)
-    for value in (left, right):
-        if isinstance(value, ArrayRef) and value.shape:
-            raise KernelError(
-                f"{name} of a whole {describe(value)}",
-                span,
-                why="a kernel computes with one element at a time; array arguments have no size "
-                "when it is compiled",
-                help="index the array in a loop",
-            )
     a = elements.as_number(t, left, span)
     b = elements.as_number(t, right, span)
     if t.settings.dialect is not None:
@@ -138,6 +141,32 @@ def combine(t: Translation, sign: ast.operator, left: Value, right: Value, span:
     if a.literal is not None and b.literal is not None:
         return folded(function, a.literal, b.literal, span)
     return combine_numbers(t, name, a, b, span)
+
+
+def _whole_arrays(
+    t: Translation, sign: ast.operator, left: Value, right: Value, span: Span
+) -> Value:
+    if isinstance(sign, ast.MatMult):
+        raise KernelError(
+            "@ of arrays",
+            span,
+            why="the order in which NumPy adds the products is not defined",
+            help="for each row write the sum: sum(x * y for x, y in zip(a[i], b)), or "
+            "np.sum(a[i] * b) in NumPy's order; np.dot(a[i], b) of integers",
+        )
+    return elementwise.computed(
+        t, (left, right), lambda pair: elements_combined(t, sign, pair[0], pair[1], span), span
+    )
+
+
+def elements_combined(
+    t: Translation, sign: ast.operator, a: Number, b: Number, span: Span
+) -> Number:
+    """What an operator makes of two elements of whole arrays."""
+    name = BINARY[type(sign)][0]
+    if t.settings.dialect is not None:
+        return t.settings.dialect.combine(t, name, a, b, span)
+    return _elements(t, name, a, b, span)
 
 
 def folded(function: Callable[..., Any], a: Any, b: Any, span: Span) -> Number:
@@ -237,6 +266,10 @@ def unary(t: Translation, node: ast.UnaryOp) -> Value:
     span = t.span(node)
     operand = t.expression(node.operand)
     name, function = _UNARY[type(node.op)]
+    if elementwise.is_array(operand):
+        return elementwise.computed(
+            t, [operand], lambda a: _signed(t, name, function, a[0], span), span
+        )
     if vectors.is_vector(operand):
         return vectors.unary(t, name, operand, span, lambda a: _signed(t, name, function, a, span))
     return _signed(t, name, function, elements.as_number(t, operand, span), span)
@@ -269,10 +302,24 @@ def operands(t: Translation, nodes: Sequence[ast.expr]) -> list[Value]:
         with t.block() as written:
             value = t.expression(node)
         if any(_acts(statement) for statement in written):
+            _refuse_earlier(found, written)
             found = [t.fixed(v) if isinstance(v, Number) else v for v in found]
         t.out += written
         found.append(value)
     return found
+
+
+def _refuse_earlier(found: Sequence[Value], written: Sequence[Statement]) -> None:
+    """An array computed before a call that writes to arrays would be computed after it."""
+    parts = [part for v in found for part in (v.parts if isinstance(v, Zipped) else (v,))]
+    computed = [value for value in parts if isinstance(value, Elementwise)]
+    if computed and any(isinstance(s, Store) for s in walk(tuple(written))):
+        raise KernelError(
+            "a computed array beside a call that writes to arrays",
+            computed[0].span,
+            why="its elements are computed where they are stored, after the call",
+            help="call the function in a statement of its own",
+        )
 
 
 def _acts(statement: Statement) -> bool:

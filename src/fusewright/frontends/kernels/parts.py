@@ -1,71 +1,176 @@
-"""Parts of arrays written with one number: `a[i, 1:-1] = 0.0`, `a[i] *= f`, `a.fill(x)`."""
+"""Array statements: `a[i, 1:-1] = b[i, 2:] * 0.5`, `a[i] *= f`, `a.fill(x)` become loops.
+
+NumPy computes the right side wholly before it stores; the loops run in an order in which that makes
+no difference (`overlap`).  Whether different arrays share memory is looked at in each call.
+"""
 
 from __future__ import annotations
 
 import ast
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
+from functools import partial
 
 import numpy as np
 
 from fusewright.base.errors import KernelError
 from fusewright.base.source import Span
-from fusewright.frontends.kernels import elements
+from fusewright.frontends.kernels import elements, elementwise, overlap, vectors
 from fusewright.frontends.kernels.context import Translation
 from fusewright.frontends.kernels.elements import as_number
-from fusewright.frontends.kernels.operators import combine
-from fusewright.frontends.kernels.values import ArrayRef, Number, Value, describe
+from fusewright.frontends.kernels.operators import elements_combined
+from fusewright.frontends.kernels.values import ArrayRef, Number, TupleValue, Value, described
+from fusewright.ir import linear
 from fusewright.ir.dtypes import INT64
-from fusewright.ir.expr import const, index
-from fusewright.ir.loops.statements import Dim, For
+from fusewright.ir.expr import Expr, const, index
+from fusewright.ir.loops.statements import Dim, For, Statement, Store
+
+Places = tuple[Expr, ...]
+Stored = Callable[[ArrayRef, Places], Number]
+"""What is stored in an element at these places."""
 
 
-def fill(t: Translation, part: ArrayRef, value: Value, span: Span) -> None:
-    """Every element becomes one number."""
-    number = t.fixed(_one_number(t, value, span))
-    _each(t, part, lambda element: elements.store(t, element, number, span), span)
+def assign(t: Translation, part: ArrayRef, value: Value, span: Span) -> None:
+    """Every element becomes a number, or the element of an array or tuple."""
+    if isinstance(value, TupleValue):
+        _assign_items(t, part, value.items, span)
+        return
+    value = _fitting(t, part, value, span)
+
+    def stored(element: ArrayRef, places: Places) -> Number:
+        return elementwise.element_of(t, value, places, span)
+
+    _each(t, part, stored, span)
+
+
+def _assign_items(t: Translation, part: ArrayRef, items: Sequence[Value], span: Span) -> None:
+    """`a[i] = x, y, z`."""
+    if len(part.shape) > 1:
+        raise KernelError(
+            "a tuple where an array of more than one dim is written",
+            span,
+            help="write it row by row, or np.array(...) of tuples",
+        )
+    numbers = [t.fixed(as_number(t, item, span)) for item in items]
+    elementwise.fit(t, part.shape[0], const(len(numbers), INT64), span)
+    for place, number in enumerate(numbers):
+        elements.store(t, elements.at(part, (const(place, INT64),)), number, span)
 
 
 def update(t: Translation, part: ArrayRef, sign: ast.operator, value: Value, span: Span) -> None:
-    """Every element is combined with one number."""
-    number = t.fixed(_one_number(t, value, span))
+    """Every element is combined with a number, or with the element of an array."""
+    value = _fitting(t, part, value, span)
 
-    def changed(element: ArrayRef) -> None:
+    def stored(element: ArrayRef, places: Places) -> Number:
         before = elements.read(t, element, span)
-        result = as_number(t, combine(t, sign, before, number, span), span)
+        other = elementwise.element_of(t, value, places, span)
+        result = elements_combined(t, sign, before, other, span)
         if not np.can_cast(result.dtype.numpy, part.dtype.numpy, "same_kind"):
             raise KernelError(
-                f"{describe(result)} into elements of {part.dtype}",
+                f"{described(result)} into elements of {part.dtype}",
                 span,
                 why="NumPy refuses to cast it back into the array",
                 help="convert the number first",
             )
-        elements.store(t, element, result, span)
+        return result
 
-    _each(t, part, changed, span)
+    _each(t, part, stored, span)
 
 
-def _one_number(t: Translation, value: Value, span: Span) -> Number:
-    if isinstance(value, ArrayRef) and value.shape:
+def _fitting(t: Translation, part: ArrayRef, value: Value, span: Span) -> Value:
+    """What is written, its extents those of the part or 1."""
+    shape = elementwise.shape_of(value)
+    if not shape:
+        return t.fixed(as_number(t, value, span))
+    if len(shape) > len(part.shape):
         raise KernelError(
-            "a part of an array where one number is written",
+            f"{described(value)} where an array of rank {len(part.shape)} is written",
             span,
-            why="whether the two share memory would have to be known",
-            help="copy the elements in a loop",
+            help="index its first dims",
         )
-    return as_number(t, value, span)
+    for wanted, found in zip(part.shape[len(part.shape) - len(shape) :], shape, strict=True):
+        if found.name != "const" or found.attr != 1:
+            elementwise.fit(t, wanted, found, span)
+    return value
 
 
-def _each(t: Translation, part: ArrayRef, write: Callable[[ArrayRef], None], span: Span) -> None:
-    """A nest over the elements of a part."""
-    dims, places = [], []
-    outer = dict(t.ranges)
-    for dim, extent in enumerate(part.shape):
-        number = t.index()
-        end = t.fixed(Number(extent, "python", span)).expr
-        dims.append(Dim(number, const(0, INT64), end, f"_{dim}"))
-        places.append(Number(index(number), "python", span))
-        t.ranges[number] = (const(0, INT64), end)
-    with t.block() as body:
-        write(elements.indexed(t, part, places, span))
-    t.ranges = outer
+def over(t: Translation, shape: Places, write: Callable[[Places], None], span: Span) -> None:
+    """A nest over all elements of a shape."""
+    dims = _dims(t, shape, span)
+    t.write(For(tuple(dims), tuple(_body(t, write, dims, [False] * len(dims))), span))
+
+
+def _dims(t: Translation, shape: Places, span: Span) -> list[Dim]:
+    ends = [t.fixed(Number(t.inputs.alike(each), "python", span)).expr for each in shape]
+    return [Dim(t.index(), const(0, INT64), end, f"_{dim}") for dim, end in enumerate(ends)]
+
+
+def _each(t: Translation, part: ArrayRef, stored: Stored, span: Span) -> None:
+    """A nest over the elements of a part; of a small array of the kernel's own all are computed
+    before any is stored.
+    """
+    elements.writable(t, part, span)
+    extents = [linear.constant(extent) for extent in part.shape]
+    if part.local and all(n is not None and n <= vectors.WRITTEN_OUT for n in extents):
+        everywhere = [
+            tuple(const(k, INT64) for k in place)
+            for place in vectors.places([n or 0 for n in extents])
+        ]
+        if len(everywhere) <= vectors.WRITTEN_OUT:
+            kept = [elements.at(part, places) for places in everywhere]
+            pairs = zip(kept, everywhere, strict=True)
+            numbers = [t.fixed(stored(element, places)) for element, places in pairs]
+            for element, number in zip(kept, numbers, strict=True):
+                elements.store(t, element, number, span)
+            return
+    dims = _dims(t, part.shape, span)
+
+    def run(places: Places) -> None:
+        element = elements.at(part, places)
+        elements.store(t, element, stored(element, places), span)
+
+    body = _body(t, run, dims, [False] * len(dims))
+    turned = _order(t, body, part, dims, span)
+    if any(turned):
+        body = _body(t, run, dims, turned)
     t.write(For(tuple(dims), tuple(body), span))
+
+
+def _body(
+    t: Translation, run: Callable[[Places], None], dims: list[Dim], turned: list[bool]
+) -> list[Statement]:
+    """What an iteration does, some loops running from the end."""
+    places = tuple(
+        linear.minus(linear.minus(dim.high, 1), index(dim.index)) if back else index(dim.index)
+        for dim, back in zip(dims, turned, strict=True)
+    )
+    outer = dict(t.ranges)
+    t.ranges.update({dim.index: (dim.low, dim.high) for dim in dims})
+    with t.block() as body:
+        run(places)
+    t.ranges = outer
+    return body
+
+
+def _order(
+    t: Translation, body: list[Statement], part: ArrayRef, dims: list[Dim], span: Span
+) -> list[bool]:
+    """Which loops run from the end; notes which other arrays must not share the part's memory."""
+    store = next(s for s in body if isinstance(s, Store) and s.buffer == part.buffer)
+    loads, loops = overlap.loads_of(body), [dim.index for dim in dims]
+    ranges = {**t.ranges, **{dim.index: (dim.low, dim.high) for dim in dims}}
+    natural = partial(elements.is_position, t, ranges)
+    for other in {load.attr for load in loads} - {part.buffer, *t.scratch}:
+        same = overlap.is_same_place([x for x in loads if x.attr == other], store, loops, natural)
+        if not part.local:
+            t.inputs.keep_apart(part.buffer, other, same, span)
+    try:
+        return overlap.backwards([x for x in loads if x.attr == part.buffer], store, loops, natural)
+    except overlap.Unordered:
+        raise KernelError(
+            f"`{part.name}` is read at other elements than are written",
+            span,
+            why="NumPy computes all of it before it stores any, and no order of a loop does the "
+            "same without a copy",
+            help=f"read from a copy of `{part.name}` made before, or write the loop in the order "
+            "you mean",
+        ) from None

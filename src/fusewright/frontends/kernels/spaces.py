@@ -13,6 +13,7 @@ from fusewright.frontends.kernels.context import Translation
 from fusewright.frontends.kernels.intrinsics import Row, Values, arguments
 from fusewright.frontends.kernels.values import (
     ArrayRef,
+    Elementwise,
     Free,
     Number,
     Space,
@@ -132,7 +133,7 @@ def known_items(t: Translation, node: ast.AST, value: Value) -> tuple[Value, ...
         bounds = [[n.literal for n in dim] for dim in value.dims]
         if all(bound is not None for dim in bounds for bound in dim):
             return tuple(_positions(t, node, value, bounds))
-    if isinstance(value, ArrayRef) and value.local:
+    if isinstance(value, ArrayRef) and value.local and value.shape[0].name == "const":
         return elements.items_of(t, value, node)
     return None
 
@@ -213,7 +214,8 @@ def side_by_side(t: Translation, node: ast.Call, values: Values) -> Value:
     if not values:
         return Unrolled(())
     if not any(isinstance(value, TupleValue | Unrolled) for value in values):
-        return Zipped(tuple(t.lasting(value) for value in values))
+        kept = (v if isinstance(v, Elementwise) else t.lasting(v) for v in values)
+        return Zipped(tuple(kept))
     counts = [linear.constant(length(t, value, node)) for value in values]
     known = [n for n in counts if n is not None]
     if len(known) < len(counts) or min(known) > MOST_UNROLLED:
@@ -234,7 +236,7 @@ def length(t: Translation, value: Value, node: ast.AST) -> Expr:
         return const(len(value.items), INT64)
     if isinstance(value, Space) and value.form == "range":
         return count(*value.dims[0])
-    if isinstance(value, ArrayRef) and value.shape:
+    if isinstance(value, ArrayRef | Elementwise) and value.shape:
         return value.shape[0]
     if isinstance(value, Zipped):
         shortest, *others = dict.fromkeys(length(t, part, node) for part in value.parts)

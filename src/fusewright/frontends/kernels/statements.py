@@ -7,7 +7,7 @@ from collections.abc import Sequence
 
 from fusewright.base.errors import AssertedError, KernelError
 from fusewright.base.source import Span
-from fusewright.frontends.kernels import access, elements, parts, records, vectors
+from fusewright.frontends.kernels import elements, elementwise, parts, records, vectors
 from fusewright.frontends.kernels.choices import test
 from fusewright.frontends.kernels.context import Maybe, Translation
 from fusewright.frontends.kernels.elements import as_number
@@ -24,6 +24,7 @@ from fusewright.frontends.kernels.values import (
     describe,
     described,
 )
+from fusewright.ir.expr import op
 from fusewright.ir.loops.statements import If, Leave, Store
 
 Tail = frozenset[int]
@@ -77,12 +78,14 @@ def branch(
     slots = open_slots(t, names, node)
     env, sure = t.frame.env, [tree.assigned for tree in t.active]
     written, ends = [], []
-    for part in (body, orelse):
+    for part, holds in ((body, condition.expr), (orelse, op("logical_not", condition.expr))):
         t.frame.env = dict(env)
         for tree, before in zip(t.active, sure, strict=True):
             tree.assigned = before
+        t.branches.append(holds)
         with t.block() as block:
             sequence(t, part, after, tail)
+        t.branches.pop()
         written.append(tuple(block))
         if not leaves(part):
             ends.append([tree.assigned for tree in t.active])
@@ -177,6 +180,8 @@ def close_slots(t: Translation, slots: dict[str, SlotTree], span: Span) -> None:
 def assign(t: Translation, node: ast.Assign, after: Names, tail: Tail) -> None:
     """`target = value`."""
     value = t.expression(node.value)
+    if len(node.targets) > 1:
+        value = t.lasting(value)
     for target in node.targets:
         _assign_to(t, target, value, node.value)
 
@@ -192,18 +197,19 @@ def _assign_to(t: Translation, target: ast.expr, value: Value, origin: ast.AST) 
     if isinstance(target, ast.Name):
         _assign_name(t, target, value, origin)
     elif isinstance(target, ast.Tuple | ast.List):
+        if elementwise.is_array(value):
+            value = TupleValue(tuple(elementwise.unpacked(t, value, len(target.elts), span)))
         items = elements.items_of(t, value, origin)
         if len(items) != len(target.elts):
             raise KernelError(f"{len(items)} values for {len(target.elts)} names", span)
-        fixed = [t.fixed(item) if isinstance(item, Number) else item for item in items]
+        fixed = [t.lasting(item) for item in items]
         for inner, item in zip(target.elts, fixed, strict=True):
             _assign_to(t, inner, item, origin)
     elif isinstance(target, ast.Subscript):
-        if isinstance(value, Number):
-            value = _before(t, value, target)
+        value = _before(t, value, target)
         part = _place(t, target)
         if part.shape:
-            parts.fill(t, part, value, span)
+            parts.assign(t, elements.lasting(t, part, span), value, span)
         else:
             elements.store(t, part, as_number(t, value, t.span(origin)), span)
     elif isinstance(target, ast.Attribute) and isinstance(
@@ -219,10 +225,10 @@ def _assign_to(t: Translation, target: ast.expr, value: Value, origin: ast.AST) 
         )
 
 
-def _before(t: Translation, value: Number, target: ast.Subscript) -> Number:
+def _before(t: Translation, value: Value, target: ast.Subscript) -> Value:
     """The value is computed before the target's index, which may change what it reads."""
     acts = any(isinstance(inner, ast.Call) for inner in ast.walk(target))
-    return t.fixed(value) if acts else value
+    return t.lasting(value) if acts else value
 
 
 def _assign_name(t: Translation, target: ast.Name, value: Value, origin: ast.AST) -> None:
@@ -259,8 +265,11 @@ def augmented(t: Translation, node: ast.AugAssign, after: Names, tail: Tail) -> 
     if isinstance(node.target, ast.Name):
         load = ast.copy_location(ast.Name(node.target.id, ast.Load()), node.target)
         before, value = operands(t, [load, node.value])
-        if vectors.is_vector(before):
+        if vectors.is_vector(before) and not elementwise.is_array(value):
             _update_vector(t, node, before, value)
+            return
+        if isinstance(before, ArrayRef) and before.shape:
+            parts.update(t, before, node.op, value, span)
             return
         result = combine(t, node.op, before, value, span)
         t.bind(node.target.id, result, span)
@@ -268,16 +277,19 @@ def augmented(t: Translation, node: ast.AugAssign, after: Names, tail: Tail) -> 
     if isinstance(node.target, ast.Attribute):
         load_ = ast.Attribute(node.target.value, node.target.attr, ast.Load())
         before, value = operands(t, [ast.copy_location(load_, node.target), node.value])
+        if isinstance(before, ArrayRef) and before.shape and not vectors.is_vector(before):
+            parts.update(t, before, node.op, value, span)
+            return
         _assign_to(t, node.target, combine(t, node.op, before, value, span), node)
         return
     part = _place(t, node.target)
     if part.shape:
-        parts.update(t, access.lasting(t, part, span), node.op, t.expression(node.value), span)
+        parts.update(t, elements.lasting(t, part, span), node.op, t.expression(node.value), span)
         return
     with t.block() as written:
         value = t.expression(node.value)
     if written:  # what the element held before is read first
-        part = access.lasting(t, part, span)
+        part = elements.lasting(t, part, span)
         before = t.fixed(elements.read(t, part, span))
     else:
         before = elements.read(t, part, span)

@@ -14,13 +14,14 @@ from fusewright.frontends.kernels import (
     calls,
     choices,
     comprehensions,
+    kept,
     loops,
     operators,
     statements,
 )
 from fusewright.frontends.kernels.context import Frame, Settings, Translation
 from fusewright.frontends.kernels.inlining import run_frame
-from fusewright.frontends.kernels.inputs import Capture, Inputs
+from fusewright.frontends.kernels.inputs import Apart, Capture, Fit, Inputs
 from fusewright.frontends.kernels.joins import Restart
 from fusewright.frontends.kernels.liveness import Liveness, nested_reads
 from fusewright.frontends.kernels.source import Source
@@ -32,7 +33,7 @@ from fusewright.frontends.kernels.values import (
     Static,
     TupleValue,
     Value,
-    describe,
+    described,
 )
 from fusewright.ir.expr import postorder
 from fusewright.ir.loops.statements import (
@@ -93,6 +94,7 @@ class Translated:
 
     `paths` are the given buffers' (None for a result); `scalars` those of the scalars.  `result`
     says what the call returns: (buffer, origin) for a number, or a tuple of such.
+    `fits` and `apart` are what each call must meet before anything runs.
     """
 
     kernel: Kernel
@@ -102,6 +104,8 @@ class Translated:
     captures: tuple[Capture, ...]
     captured_objects: dict[str, tuple[FunctionType, str]]
     result: Any
+    fits: tuple[Fit, ...] = ()
+    apart: tuple[Apart, ...] = ()
 
 
 def translate(
@@ -124,7 +128,9 @@ def _once(
     settings: Settings,
     guesses: dict[Any, Held],
 ) -> Translated:
-    t = Translation(inputs, settings, guesses, EXPRESSIONS, STATEMENTS, statements.sequence)
+    t = Translation(
+        inputs, settings, guesses, EXPRESSIONS, STATEMENTS, statements.sequence, kept.kept
+    )
     liveness = Liveness(nested_reads(source.tree.body))
     frame = Frame(source, function, (), {}, liveness, t.label())
     span = source.span(source.tree)
@@ -144,6 +150,8 @@ def _once(
         tuple(inputs.captures.values()),
         dict(inputs.captured_objects),
         result,
+        tuple(inputs.fits),
+        tuple(inputs.apart.values()),
     )
 
 
@@ -172,7 +180,7 @@ def _results(t: Translation, value: Value, results: dict[int, Buffer], source: S
         return tuple(_results(t, item, results, source) for item in value.items)
     if not isinstance(value, Number):
         raise KernelError(
-            f"a kernel cannot return {describe(value)}",
+            f"a kernel cannot return {described(value)}",
             span,
             why="it returns numbers and tuples of numbers",
             help="write into an array that is an argument",

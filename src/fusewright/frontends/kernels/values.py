@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import ast
+from collections.abc import Callable
 from dataclasses import dataclass
 from types import FunctionType
 from typing import Any, Literal
@@ -41,7 +42,10 @@ class Number:
 
 @dataclass(frozen=True, slots=True)
 class Free:
-    """A dim of an array that a part of it keeps: its element k is at `offset + stride * k`."""
+    """A dim of an array that a part of it keeps: its element k is at `offset + stride * k`.
+
+    An extent below 0 means none.
+    """
 
     offset: Expr
     extent: Expr
@@ -69,6 +73,18 @@ class ArrayRef:
         if self.window:
             return tuple(part.extent for part in self.window if isinstance(part, Free))
         return self.extents[len(self.indices) :]
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Elementwise:
+    """What an operation on whole arrays gives: each element is computed where it is used.
+
+    An extent below 0 means none, as in a loop's bounds.
+    """
+
+    shape: tuple[Expr, ...]
+    element: Callable[[tuple[Expr, ...]], Number]
+    span: Span
 
 
 @dataclass(frozen=True, slots=True)
@@ -145,7 +161,7 @@ class Closure:
 class Method:
     """An attribute of an array, or of a number, that can only be called."""
 
-    array: ArrayRef | Number
+    array: ArrayRef | Elementwise | Number
     name: str
 
 
@@ -178,8 +194,8 @@ class Zipped:
 
 
 Value = (
-    Number | ArrayRef | TupleValue | Static | Struct | Record | Bound | Closure | Method | Space
-    | Unrolled | SliceValue | Zipped
+    Number | ArrayRef | Elementwise | TupleValue | Static | Struct | Record | Bound | Closure
+    | Method | Space | Unrolled | SliceValue | Zipped
 )  # fmt: skip
 
 
@@ -235,6 +251,8 @@ def describe(value: Value) -> str:
         return f"{where} {plain if value.origin == 'python' else value.dtype.name}"
     if isinstance(value, ArrayRef):
         return f"array of {value.dtype}, rank {len(value.shape)}"
+    if isinstance(value, Elementwise):
+        return f"computed array of rank {len(value.shape)}"
     if isinstance(value, ListValue):
         return f"list of {len(value.items)}"
     if isinstance(value, TupleValue):

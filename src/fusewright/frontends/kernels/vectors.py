@@ -36,7 +36,7 @@ Combine = Callable[[Translation, str, Number, Number, Span], Number]
 
 def is_vector(value: Value) -> bool:
     """Whether it is a whole local array."""
-    return isinstance(value, ArrayRef) and value.local and bool(value.shape)
+    return isinstance(value, ArrayRef) and value.local and bool(value.shape) and not value.window
 
 
 def make(t: Translation, shape: tuple[int, ...], dtype: DType, name: str, span: Span) -> ArrayRef:

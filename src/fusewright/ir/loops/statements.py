@@ -134,7 +134,7 @@ class Print:
     span: Span = NOWHERE
 
 
-Reason = Literal["bounds", "division", "power", "assertion"]
+Reason = Literal["bounds", "division", "power", "assertion", "shape"]
 
 
 @dataclass(frozen=True, slots=True)

@@ -31,7 +31,7 @@ from fusewright.ir.linear import at_least, at_most
 from fusewright.ir.loops.statements import Dim, For
 from fusewright.plan.loops import profit
 from fusewright.plan.loops.blocks import Cut, blocked, may_block
-from fusewright.plan.loops.exposed import Locals, exposed
+from fusewright.plan.loops.exposed import Locals, exposed, read_later
 from fusewright.plan.loops.nests import Item, item, shared_variables
 from fusewright.plan.loops.plan import FAR, Settings
 
@@ -71,14 +71,17 @@ def formed(fuser: Fuser, pieces: list[Item | Statement], live: Locals) -> list[I
     """The pieces with neighbouring loops in strips where that is right and pays."""
     found: list[Item | Statement] = []
     group: Group | None = None
-    for piece in pieces:
+    plain = [piece.loop if isinstance(piece, Item) else piece for piece in pieces]
+    for place, piece in enumerate(pieces):
+        here = live | read_later(plain[place:])
+        after = live | read_later(plain[place + 1 :])
         if isinstance(piece, Item):
-            if group is not None and _joined(fuser, group, piece, live):
+            if group is not None and _joined(fuser, group, piece, after):
                 continue
-            _close(fuser, group, found, live)
+            _close(fuser, group, found, here)
             group = Group([piece], [-1], {})
         else:
-            _close(fuser, group, found, live)
+            _close(fuser, group, found, here)
             group = None
             found.append(piece)
     _close(fuser, group, found, live)

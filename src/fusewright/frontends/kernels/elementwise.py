@@ -1,0 +1,199 @@
+"""Operations on whole arrays whose lengths are known only when the kernel runs.
+
+Nothing is computed here: what an operation gives knows how to compute one element, and the loop
+that stores or collects it asks for them (`parts`).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+
+from fusewright.base.errors import ShapeError
+from fusewright.base.source import Span
+from fusewright.frontends.kernels import elements, vectors
+from fusewright.frontends.kernels.context import Translation
+from fusewright.frontends.kernels.inputs import Fit
+from fusewright.frontends.kernels.values import (
+    ArrayRef,
+    Elementwise,
+    Number,
+    Static,
+    Value,
+)
+from fusewright.ir import linear
+from fusewright.ir.dtypes import INT64, DType
+from fusewright.ir.expr import Expr, const, op, postorder
+
+Places = tuple[Expr, ...]
+_ZERO, _ONE = const(0, INT64), const(1, INT64)
+_MISFIT = "arrays of {} and {} elements do not fit together"
+
+
+def is_array(value: Value) -> bool:
+    """Whether it is an array that is no small one of the kernel's own."""
+    if isinstance(value, ArrayRef):
+        return bool(value.shape) and not vectors.is_vector(value)
+    return isinstance(value, Elementwise)
+
+
+def shape_of(value: Value) -> tuple[Expr, ...]:
+    """The extents of an array; a number has none."""
+    return value.shape if isinstance(value, ArrayRef | Elementwise) else ()
+
+
+def computed(
+    t: Translation, values: Sequence[Value], function: Callable[[list[Number]], Number], span: Span
+) -> Elementwise:
+    """A function of numbers for each element of arrays, broadcast as NumPy does."""
+    kept = [
+        value if shape_of(value) else t.fixed(elements.as_number(t, value, span))
+        for value in values
+    ]
+    shape = _common_shape(t, [shape_of(value) for value in kept], span)
+
+    def element(places: Places) -> Number:
+        return function([element_of(t, value, places, span) for value in kept])
+
+    return Elementwise(shape, element, span)
+
+
+def element_of(t: Translation, value: Value, places: Places, span: Span) -> Number:
+    """An element of an array that may be stretched to more."""
+    shape = shape_of(value)
+    own = places[len(places) - len(shape) :]
+    own = tuple(_ZERO if n is _ONE else k for k, n in zip(own, shape, strict=True))
+    if isinstance(value, Elementwise):
+        return value.element(own)
+    if isinstance(value, ArrayRef) and shape:
+        return elements.read(t, elements.at(value, own), span)
+    return elements.as_number(t, value, span)
+
+
+def indexed(
+    t: Translation, value: Elementwise, indices: Sequence[Value], span: Span
+) -> Elementwise | Number:
+    """An element of what is computed, or a part of it."""
+    whole = ArrayRef(-1, (), value.shape, INT64, "the computed array")
+    part = elements.lasting(t, elements.indexed(t, whole, indices, span), span)
+    if not part.shape:
+        return value.element(part.indices)
+    return Elementwise(
+        part.shape, lambda places: value.element(elements.at(part, places).indices), span
+    )
+
+
+def gathered(t: Translation, ref: ArrayRef, table: Value, span: Span) -> Elementwise:
+    """`a[table]`: for each element of a table of integers the element, or the row, of an array."""
+    rank = len(shape_of(table))
+
+    def element(places: Places) -> Number:
+        place = element_of(t, table, places[:rank], span)
+        part = elements.indexed(t, ref, [place], span)
+        return elements.read(t, elements.at(part, places[rank:]), span)
+
+    return Elementwise((*shape_of(table), *ref.shape[1:]), element, span)
+
+
+def dtype_of(t: Translation, value: Value, span: Span) -> DType:
+    """The type of an array's elements."""
+    if isinstance(value, ArrayRef):
+        return value.dtype
+    with t.block():  # what it takes to compute one is not kept
+        return element_of(t, value, (_ZERO,) * len(shape_of(value)), span).dtype
+
+
+def _common_shape(t: Translation, shapes: Sequence[Places], span: Span) -> Places:
+    rank = max(map(len, shapes))
+    common = [_ONE] * rank
+    for shape in shapes:
+        for dim, extent in enumerate(shape, rank - len(shape)):
+            if common[dim] is _ONE:
+                common[dim] = extent
+            elif extent is not _ONE:
+                fit(t, common[dim], extent, span)
+    return tuple(common)
+
+
+def fit(t: Translation, wanted: Expr, found: Expr, span: Span, message: str = _MISFIT) -> None:
+    """Two extents must be one: looked at while translating, when the kernel is called, or where
+    neither can tell when the statement runs.
+    """
+    wanted, found = t.inputs.alike(wanted), t.inputs.alike(found)
+    if linear.distance(wanted, found) == 0:
+        return
+    sizes = elements.size(wanted), elements.size(found)
+    if all(each.name == "const" for each in sizes):
+        raise ShapeError(
+            message.format(sizes[0].attr, sizes[1].attr),
+            span,
+            why="an operation on arrays needs as many elements on both sides, or one",
+            help="slice the longer one",
+        )
+    whole = _extents(t, wanted, found)
+    if whole is not None and not t.branches:
+        t.inputs.must_equal(*whole)
+        t.inputs.fits.append(Fit(op("equal", *whole), message, sizes, span))
+        return
+    condition = op("equal", *sizes)
+    for known in t.branches:
+        if _is_given(known):
+            condition = op("logical_or", op("logical_not", known), condition)
+    if _is_given(condition):
+        t.inputs.fits.append(Fit(condition, message, sizes, span))
+    else:
+        t.check(op("equal", *sizes), "shape", message, sizes, span)
+
+
+def _extents(t: Translation, wanted: Expr, found: Expr) -> tuple[Expr, Expr] | None:
+    """The two extents of arrays that must be alike, where sizes are those less the same number."""
+    gap = linear.terms(linear.minus(wanted, found))
+    if sorted(gap.values()) != [-1, 1] or any(term.name != "param" for term in gap):
+        return None
+    if any(t.inputs.sources[term.attr].what != "extent" for term in gap):
+        return None
+    first, second = gap
+    return first, second
+
+
+def _is_given(expr: Expr) -> bool:
+    """Whether it depends on what the kernel is called with alone."""
+    return not any(node.name in ("index", "local", "load") for node in postorder([expr]))
+
+
+def with_new_dims(t: Translation, ref: Value, indices: Sequence[Value], span: Span) -> Elementwise:
+    """`a[:, None]`: dims of one element among those of an array or a number."""
+    kept = iter(shape_of(ref))
+    used = sum(not is_new(index) and not isinstance(index, Number) for index in indices)
+    indices = [*indices, *[Static(...)] * (len(shape_of(ref)) - used)]
+    is_kept = [not is_new(k) for k in indices if not isinstance(k, Number)]
+    shape = tuple(next(kept) if own else _ONE for own in is_kept)
+
+    def element(places: Places) -> Number:
+        own = tuple(k for k, own in zip(places, is_kept, strict=True) if own)
+        return element_of(t, ref, own, span)
+
+    return Elementwise(shape, element, span)
+
+
+def unpacked(t: Translation, value: Value, count: int, span: Span) -> list[Value]:
+    """The items of an array for so many names."""
+    shape = shape_of(value)
+    fit(t, const(count, INT64), shape[0], span, "{} names for {} items")
+    places = [Number(const(k, INT64), "python", span) for k in range(count)]
+    if isinstance(value, Elementwise):
+        return [indexed(t, value, [place], span) for place in places]
+    assert isinstance(value, ArrayRef)
+    parts = [elements.indexed(t, value, [place], span) for place in places]
+    return [part if part.shape else elements.read(t, part, span) for part in parts]
+
+
+def is_new(index: Value) -> bool:
+    """Whether an index is `None`, a new dim."""
+    return isinstance(index, Static) and index.value is None
+
+
+def transposed(t: Translation, value: ArrayRef | Elementwise, span: Span) -> Elementwise:
+    """`a.T`."""
+    return Elementwise(
+        value.shape[::-1], lambda places: element_of(t, value, places[::-1], span), span
+    )
