@@ -248,3 +248,12 @@ def places_and_copies(a, k, out):
     v[1:] = v[:-1] + v[1:]
     v[:] = v[::-1] * a[0]
     out[:3] += v
+
+
+@fw.kernel
+def shares(a, b):
+    for i in range(a.shape[0]):
+        row = a[i] * 2
+        least = row.min()
+        roots = np.sqrt(row - least)
+        b[i] = roots / roots.sum()

@@ -76,6 +76,7 @@ def test_parts_of_what_is_computed() -> None:
     k = np.array([0, -1, 2, 2])
     same_as_cpython(parts.gathered, reals(4, 5), k, reals(4, 5))
     same_as_cpython(parts.mirrored, reals(6, 6))
+    same_as_cpython(parts.shares, reals(3, 40), np.zeros((3, 40)))
     for a in (reals(9), np.array([1.0, 3, 3, np.nan, 5, np.nan, -1, 0, 2])):
         same_as_cpython(parts.places_and_copies, a, whole(9), np.zeros(9))
 

@@ -18,16 +18,21 @@ from fusewright.ir.loops.statements import Statement, Store, blocks, walk
 
 def kept(t: Translation, value: Elementwise) -> Elementwise:
     """The same, refusing to be computed later than it may be."""
-    with t.block() as probed:
-        first = value.element((const(0, INT64),) * len(value.shape))
-    loads = overlap.loads_of(probed) + overlap.loads_in([first.expr])
-    since = _Since(t, value, frozenset(load.attr for load in loads), t.out, len(t.out), t.nesting)
+    since = _Since(t, value, reads(t, value), t.out, len(t.out), t.nesting)
 
     def element(places: tuple[Expr, ...]) -> Number:
         since.look()
         return value.element(places)
 
     return Elementwise(value.shape, element, value.span)
+
+
+def reads(t: Translation, value: Elementwise) -> frozenset[int]:
+    """The buffers that its elements are computed from."""
+    with t.block() as probed:
+        first = value.element((const(0, INT64),) * len(value.shape))
+    loads = overlap.loads_of(probed) + overlap.loads_in([first.expr])
+    return frozenset(load.attr for load in loads)
 
 
 @dataclass(frozen=True, slots=True, eq=False)

@@ -10,7 +10,7 @@ from typing import Any
 
 from fusewright.base.errors import KernelError
 from fusewright.base.source import Span
-from fusewright.frontends.kernels import complexes, elements, elementwise, types, vectors
+from fusewright.frontends.kernels import complexes, elements, elementwise, kept, types, vectors
 from fusewright.frontends.kernels.context import Translation
 from fusewright.frontends.kernels.values import (
     Elementwise,
@@ -302,24 +302,25 @@ def operands(t: Translation, nodes: Sequence[ast.expr]) -> list[Value]:
         with t.block() as written:
             value = t.expression(node)
         if any(_acts(statement) for statement in written):
-            _refuse_earlier(found, written)
+            _refuse_earlier(t, found, written)
             found = [t.fixed(v) if isinstance(v, Number) else v for v in found]
         t.out += written
         found.append(value)
     return found
 
 
-def _refuse_earlier(found: Sequence[Value], written: Sequence[Statement]) -> None:
-    """An array computed before a call that writes to arrays would be computed after it."""
+def _refuse_earlier(t: Translation, found: Sequence[Value], written: Sequence[Statement]) -> None:
+    """An array computed before a call that writes what it reads would be computed after it."""
     parts = [part for v in found for part in (v.parts if isinstance(v, Zipped) else (v,))]
-    computed = [value for value in parts if isinstance(value, Elementwise)]
-    if computed and any(isinstance(s, Store) for s in walk(tuple(written))):
-        raise KernelError(
-            "a computed array beside a call that writes to arrays",
-            computed[0].span,
-            why="its elements are computed where they are stored, after the call",
-            help="call the function in a statement of its own",
-        )
+    stored = {s.buffer for s in walk(tuple(written)) if isinstance(s, Store)}
+    for value in parts if stored else ():
+        if isinstance(value, Elementwise) and stored - (t.scratch.keys() - kept.reads(t, value)):
+            raise KernelError(
+                "a computed array beside a call that writes to arrays",
+                value.span,
+                why="its elements are computed where they are stored, after the call",
+                help="call the function in a statement of its own",
+            )
 
 
 def _acts(statement: Statement) -> bool:
