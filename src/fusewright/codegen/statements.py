@@ -27,11 +27,11 @@ from fusewright.ir.loops.statements import (
     Leave,
     Let,
     Print,
-    Shown,
     Statement,
     Store,
     Unique,
     While,
+    expressions,
 )
 from fusewright.plan.loops.guards import test_of
 from fusewright.plan.loops.plan import LoopPlan
@@ -210,10 +210,10 @@ class _Emission(Tasks):
     # -- effects --------------------------------------------------------------------------------
 
     def print(self, statement: Print) -> None:
-        pieces = [piece for piece in statement.pieces if isinstance(piece, Shown)]
-        cells = self.builder.slot(f"[{max(len(pieces), 1)} x i64]")
-        for place, piece in enumerate(pieces):
-            self._put(cells, place, piece.value)
+        values = expressions(statement)
+        cells = self.builder.slot(f"[{max(len(values), 1)} x i64]")
+        for place, value in enumerate(values):
+            self._put(cells, place, value)
         site = len(self.prints)
         self.prints.append(statement)
         self.builder.line(f"call void {self.show}(i64 {site}, ptr {cells})")

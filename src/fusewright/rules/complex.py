@@ -3,7 +3,7 @@
 A `load` of a complex buffer becomes two loads of the component type with one more index, 0 for the
 real part and 1 for the imaginary part; a complex `param` number n becomes two, with `attr` (n, 0)
 and (n, 1).  Values are NumPy's bit for bit, with the products fused as NumPy's vector loops fuse
-them (`absolute`, `exp` and `float` functions aside: those carry the bounds of their
+them (`absolute`, `exp`, `log`, `sqrt` and `float` functions aside: those carry the bounds of their
 decompositions).  What `OPAQUE_COMPLEX` names is left to NumPy by the driver.
 
 >>> from fusewright.ir.dtypes import COMPLEX128
@@ -19,9 +19,19 @@ import math
 from collections.abc import Callable, Iterable, Mapping
 
 from fusewright.ir import expr, ops
-from fusewright.ir.dtypes import BOOL, INT64, component
+from fusewright.ir.dtypes import BOOL, FLOAT64, INT64, component
 from fusewright.ir.expr import Expr
-from fusewright.rules.decompose.terms import Term, fma, where
+from fusewright.rules.decompose.logarithm import guard, log_words
+from fusewright.rules.decompose.terms import (
+    Term,
+    copysign,
+    fma,
+    quick_two_sum,
+    sqrt,
+    two_product,
+    two_sum,
+    where,
+)
 
 Pair = tuple[Term, Term]
 
@@ -98,6 +108,45 @@ def _exp(a: Pair) -> Pair:
     return where(plain, size * factor, real), where(plain, a[1], imaginary)
 
 
+def _log(a: Pair) -> Pair:
+    """log |a| + i arg a.  The square of the length in two words, so that nothing is lost where it
+    is close to 1.
+    """
+    dtype = a[0].dtype
+    x, y = (abs(part).cast(FLOAT64) for part in a)
+    most, least = where(x > y, x, y), where(x > y, y, x)
+    large, small = most > 2.0**500, most < 2.0**-400
+    scale = where(large, x.of(2.0**-600), where(small, x.of(2.0**600), 1.0))
+    shift = where(large, x.of(1200.0), where(small, x.of(-1200.0), 0.0))
+    square, first = two_product(most * scale, most * scale)
+    other, second = two_product(least * scale, least * scale)
+    total, rest = two_sum(square, other)
+    low, lower = two_sum(first, second)
+    low, lowest = two_sum(rest, low)
+    total, rest = quick_two_sum(total, low + (lower + lowest))
+    size = guard(total, log_words(total, rest, shift)) * 0.5
+    endless = x.equal(math.inf) | y.equal(math.inf)
+    turn = Term(expr.op("arctan2", a[1].expr, a[0].expr))
+    return where(endless, math.inf, size).cast(dtype), turn
+
+
+def _sqrt(a: Pair) -> Pair:
+    """Half the sum of length and |real part| under a root, the other part by a quotient: no
+    difference of close numbers.
+    """
+    x, y = abs(a[0]), abs(a[1])
+    huge, tiny = (2.0**1000, 2.0**-900) if x.dtype.itemsize == 8 else (2.0**120, 2.0**-90)
+    large, small = (x > huge) | (y > huge), (x < tiny) & (y < tiny)
+    scale = where(large, x.of(2.0**-4), where(small, x.of(2.0**120), 1.0))
+    back = where(large, x.of(2.0**2), where(small, x.of(2.0**-60), 1.0))
+    length = Term(expr.op("hypot", (x * scale).expr, (y * scale).expr))
+    wide = sqrt((x * scale + length) * 0.5) * back
+    thin = where(wide.equal(0.0), 0.0, y / (wide * 2.0))
+    right, endless = a[0] >= 0.0, y.equal(math.inf)
+    real = where(endless, math.inf, where(right, wide, thin))
+    return real, copysign(where(endless, y, where(right, thin, wide)), a[1])
+
+
 _PAIRS: dict[str, Callable[..., Pair]] = {
     "add": _add,
     "subtract": _subtract,
@@ -109,6 +158,8 @@ _PAIRS: dict[str, Callable[..., Pair]] = {
     "positive": _positive,
     "conjugate": _conjugate,
     "exp": _exp,
+    "log": _log,
+    "sqrt": _sqrt,
 }
 """Ops with a complex result, all operands complex."""
 

@@ -197,6 +197,4 @@ def _shown(
     ):
         raise t.refuse(node, f"printing a whole {describe(found)}", help="print its elements")
     number = t.fixed(elements.as_number(t, found, t.span(node)))
-    if number.dtype.is_complex:
-        raise t.refuse(node, "printing a complex number", help="print its .real and .imag")
     return Shown(number.expr, number.origin == "python", conversion, spec)

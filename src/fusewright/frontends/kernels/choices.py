@@ -245,6 +245,8 @@ def choose(
         if _is_harmless(a.expr) and _is_harmless(b.expr):
             x, y = (types.converted(each, wide.dtype, span) for each in (a, b))
             return Number(op("where", condition.expr, x, y), wide.origin, span)
+    if isinstance(node, ast.IfExp) and (elementwise.is_array(a) or elementwise.is_array(b)):
+        _same_array(node, a, b, span)
     tree = SlotTree("_", (*t.frame.instance, span, "choice", place))
     with t.block() as first_block:
         t.out += first
@@ -255,6 +257,20 @@ def choose(
     t.write(If(condition.expr, tuple(first_block), tuple(second_block), span))
     value = tree.read(span)
     return t.fixed(value) if isinstance(value, Number) else value
+
+
+def _same_array(node: ast.IfExp, a: Value, b: Value, span: Span) -> None:
+    """Refuse to choose between two arrays."""
+    if a == b:
+        return
+    yes, test, no = (ast.unparse(part) for part in (node.body, node.test, node.orelse))
+    raise KernelError(
+        f"an array chosen by a condition: `{yes}` ({describe(a)}) or `{no}` ({describe(b)})",
+        span,
+        why="which array a name stands for is decided when the kernel is compiled",
+        help=f"to read from it, choose elements: np.where({test}, {yes}, {no}); to write into it, "
+        f"write `if {test}:` with a statement for each",
+    )
 
 
 def _is_harmless(expr: Expr) -> bool:

@@ -6,17 +6,18 @@ operations.  Sums, signs and comparisons are single operations on complex values
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable
 
 from fusewright.base.errors import KernelError
 from fusewright.base.source import Span
 from fusewright.frontends.kernels.values import Number
-from fusewright.ir.dtypes import BOOL, DType, component
+from fusewright.ir.dtypes import BOOL, COMPLEX128, FLOAT64, DType, component
 from fusewright.ir.expr import Expr, cast, const, op, typed_op
 
 OPERATIONS = frozenset(
     {"add", "subtract", "negative", "positive", "conjugate", "absolute", "equal", "not_equal",
-     "isnan", "isinf", "isfinite", "exp", "multiply", "divide"}
+     "isnan", "isinf", "isfinite", "exp", "log", "sqrt", "multiply", "divide"}
 )  # fmt: skip
 """What kernels compute of complex numbers."""
 
@@ -53,6 +54,21 @@ def conjugate(number: Number, span: Span) -> Number:
     if not number.dtype.is_complex:
         return number
     return Number(typed_op("conjugate", number.dtype, number.expr), number.origin, span)
+
+
+def angle(z: Expr) -> Expr:
+    """`cmath.phase(z)`."""
+    x, y = parts(z)
+    return op("arctan2", y, x)
+
+
+def numpy_angle(number: Number, span: Span) -> Number:
+    """`np.angle(z)`, of a real number too."""
+    z = number.expr
+    if not z.dtype.is_complex:
+        z = cast(z, z.dtype if z.dtype.is_float else FLOAT64)
+        return Number(op("arctan2", const(0.0, z.dtype), z), "numpy", span)
+    return Number(angle(z), "numpy", span)
 
 
 def product(a: Expr, b: Expr) -> Expr:
@@ -97,17 +113,88 @@ def quotient(origin: str, span: Span) -> Callable[[Expr, Expr], Expr]:
     return python_quotient if origin == "python" else numpy_quotient
 
 
+MOST = {"python": 100, "numpy": 99}
+"""The greatest power that is multiplied out; beyond it both compute by logarithms."""
+
+
 def power(base: Expr, exponent: object, origin: str, span: Span) -> Expr:
-    """`z ** 2` and `z ** 3`: products, in the order in which both multiply."""
-    if type(exponent) is not int or exponent not in (2, 3) or origin == "either":
-        raise KernelError(
-            "a complex number to a power other than the literals 2 and 3",
+    """`z ** n`: products, in the order in which CPython and NumPy multiply."""
+    whole = isinstance(exponent, int | float) and exponent == exponent // 1
+    if not whole or origin == "either" or abs(exponent) > MOST[origin]:  # type: ignore[arg-type]
+        raise _no_power(exponent, origin, span)
+    n = int(exponent)  # type: ignore[call-overload]
+    return _python_power(base, n) if origin == "python" else _numpy_power(base, n)
+
+
+def _no_power(exponent: object, origin: str, span: Span) -> KernelError:
+    if origin == "either":
+        return KernelError(
+            "a power of what is Python's complex number on one path and NumPy's on another",
             span,
-            why="it is computed by logarithms, which kernels do not have for complex numbers",
-            help="multiply it out",
+            why="they multiply in another order",
+            help="make it one: complex(z), or np.complex128(z)",
         )
-    square = product(base, base)
-    if origin == "python":  # by squaring, from 1 on
-        one = const(1, base.dtype)
-        return product(one, square) if exponent == 2 else product(product(one, base), square)
-    return square if exponent == 2 else product(base, square)
+    return KernelError(
+        f"a complex number to a power other than a whole literal up to {MOST[origin]}",
+        span,
+        why="Python and NumPy compute it by functions of the C library, to its last bits",
+        help="write the root with cmath.sqrt(z)"
+        if exponent == 0.5
+        else "write cmath.exp(w * cmath.log(z)) for z ** w, or multiply in a loop",
+    )
+
+
+def _python_power(base: Expr, n: int) -> Expr:
+    one = const(1, base.dtype)
+    found = _squared_up(base, abs(n))
+    return found if n > 0 else python_quotient(one, found)
+
+
+def _numpy_power(base: Expr, n: int) -> Expr:
+    """A zero to a power above 0 is the positive one, below 0 not a number."""
+    if n == 0:
+        return const(1, base.dtype)
+    found = _SHORT[n](base) if n in _SHORT else _squared_up(base, abs(n))
+    if n < 0:
+        found = numpy_quotient(const(1, base.dtype), found)
+    of_zero = const(0 if n > 0 else complex(math.nan, math.nan), base.dtype)
+    return op("where", op("equal", base, const(0, base.dtype)), of_zero, found)
+
+
+_SHORT: dict[int, Callable[[Expr], Expr]] = {
+    1: lambda z: z,
+    2: lambda z: product(z, z),
+    3: lambda z: product(z, product(z, z)),
+}
+"""NumPy's powers that do not begin with 1."""
+
+
+def _squared_up(base: Expr, n: int) -> Expr:
+    """By squaring, from 1 on: what 1 times an infinity gives belongs to it."""
+    found = const(1, base.dtype)
+    while n:
+        if n & 1:
+            found = product(found, base)
+        n >>= 1
+        base = product(base, base)
+    return found
+
+
+def rect(r: Expr, turn: Expr) -> Expr:
+    """`cmath.rect(r, turn)`.  No turn leaves the second part the zero that the signs give, and
+    a length of 0 is 0 in whatever direction; an endless one in no direction is still endless.
+    """
+    nothing, straight = op("equal", r, _ZERO), op("equal", turn, _ZERO)
+    cos, sin = (op("multiply", r, op(name, turn)) for name in ("cos", "sin"))
+    aimless = op("logical_not", typed_op("isfinite", BOOL, turn))
+    lost = op("logical_and", aimless, typed_op("isinf", BOOL, r))
+    real = op("where", straight, r, op("where", lost, const(math.inf, FLOAT64), cos))
+    still = op("multiply", turn, op("copysign", const(1.0, FLOAT64), r))
+    still = op("where", typed_op("isnan", BOOL, r), _ZERO, still)
+    imaginary = op("where", straight, still, sin)
+    gone = op("logical_and", aimless, nothing)
+    first, second = (op("where", gone, _ZERO, part) for part in (real, imaginary))
+    return joined(first, second, COMPLEX128)
+
+
+_ZERO = const(0.0, FLOAT64)

@@ -30,7 +30,7 @@ from fusewright.frontends.kernels.values import (
 )
 from fusewright.ir import dtypes, ops
 from fusewright.ir.dtypes import BOOL, COMPLEX128, FLOAT64, INT64, DType
-from fusewright.ir.expr import cast, const, op, typed_op
+from fusewright.ir.expr import Expr, cast, const, op, typed_op
 
 MATH: dict[Callable[..., Any], str] = {
     getattr(math, name): row
@@ -237,20 +237,42 @@ def _each_of(function: Callable[[Number, Span], Number]) -> Row:
     return row
 
 
-def _exponential(t: Translation, node: ast.Call, values: Values) -> Number:
-    """`cmath.exp`."""
-    arguments(t, node, values, 1, 1)
-    span = t.span(node)
-    z = types.converted(as_number(t, values[0], span), COMPLEX128, span)
-    return Number(typed_op("exp", COMPLEX128, z), "python", span)
+def _of_complex(function: Callable[[Expr], Expr]) -> Row:
+    """A function of `cmath` that takes one number."""
+
+    def row(t: Translation, node: ast.Call, values: Values) -> Number:
+        arguments(t, node, values, 1, 1)
+        return Number(function(_wide(t, node, values[0])), "python", t.span(node))
+
+    return row
 
 
-def _phase(t: Translation, node: ast.Call, values: Values) -> Number:
-    """`cmath.phase`."""
+def _wide(t: Translation, node: ast.Call, value: Value) -> Expr:
+    return types.converted(as_number(t, value, t.span(node)), COMPLEX128, t.span(node))
+
+
+def _complex_log(t: Translation, node: ast.Call, values: Values) -> Number:
+    """`cmath.log(z)`, and to a base."""
+    arguments(t, node, values, 1, 2)
+    logs = [op("log", _wide(t, node, value)) for value in values]
+    expr = logs[0] if len(logs) == 1 else complexes.python_quotient(*logs)
+    return Number(expr, "python", t.span(node))
+
+
+def _polar(t: Translation, node: ast.Call, values: Values) -> Value:
+    """`cmath.polar`."""
     arguments(t, node, values, 1, 1)
+    z = t.fixed(Number(_wide(t, node, values[0]), "python", t.span(node))).expr
+    pair = typed_op("absolute", FLOAT64, z), complexes.angle(z)
+    return TupleValue(tuple(Number(each, "python", t.span(node)) for each in pair))
+
+
+def _rect(t: Translation, node: ast.Call, values: Values) -> Number:
+    """`cmath.rect`."""
+    arguments(t, node, values, 2, 2)
     span = t.span(node)
-    x, y = complexes.parts(types.converted(as_number(t, values[0], span), COMPLEX128, span))
-    return Number(typed_op("arctan2", FLOAT64, y, x), "python", span)
+    r, turn = (types.converted(as_number(t, value, span), FLOAT64, span) for value in values)
+    return Number(complexes.rect(r, turn), "python", span)
 
 
 def _extreme(name: str, function: Callable[..., Any]) -> Row:
@@ -365,8 +387,13 @@ _ROWS: dict[Any, Row] = {
     float: _python_type(FLOAT64, float),
     bool: _python_type(BOOL, bool),
     complex: _complex,
-    cmath.exp: _exponential,
-    cmath.phase: _phase,
+    cmath.exp: _of_complex(lambda z: op("exp", z)),
+    cmath.sqrt: _of_complex(lambda z: op("sqrt", z)),
+    cmath.phase: _of_complex(complexes.angle),
+    cmath.log: _complex_log,
+    cmath.polar: _polar,
+    cmath.rect: _rect,
+    np.angle: _each_of(complexes.numpy_angle),
     np.conjugate: _each_of(complexes.conjugate),
     np.real: _each_of(lambda z, span: complexes.part(z, "real", span)),
     np.imag: _each_of(lambda z, span: complexes.part(z, "imag", span)),

@@ -62,7 +62,7 @@ def _complex(name: str, rule: types.Rule, operands: Sequence[Number], span: Span
         raise KernelError(
             f"{name} of complex numbers",
             span,
-            why="kernels do + - * /, == and !=, abs, parts, conjugates and exp of them",
+            why="kernels do + - * /, == and !=, abs, parts, conjugates, exp, log and sqrt of them",
             help="compute with .real and .imag",
         )
     args = [types.converted(o, d, o.span) for o, d in zip(operands, rule.loop, strict=True)]

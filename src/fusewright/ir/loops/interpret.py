@@ -186,9 +186,12 @@ def _leave(machine: _Machine, statement: Leave) -> None:
     raise _Left(statement.label)
 
 
-def shown(piece: Shown, value: Any) -> str:
+def shown(piece: Shown, parts: Sequence[Any]) -> str:
     """A printed value."""
-    number = value.item() if piece.python else value
+    number = parts[0]
+    if piece.imaginary is not None:
+        number = np.stack(parts).view(np.result_type(number, np.complex64))[0]
+    number = number.item() if piece.python else number
     if piece.conversion == "r":
         number = repr(number)
     elif piece.conversion == "s":
@@ -198,7 +201,7 @@ def shown(piece: Shown, value: Any) -> str:
 
 def _print(machine: _Machine, statement: Print) -> None:
     parts = [
-        piece if isinstance(piece, str) else shown(piece, machine.value(piece.value))
+        piece if isinstance(piece, str) else shown(piece, [machine.value(value) for value in piece.values])
         for piece in statement.pieces
     ]
     machine.show("".join(parts))

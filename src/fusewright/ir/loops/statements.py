@@ -118,12 +118,20 @@ class Leave:
 
 @dataclass(frozen=True, slots=True)
 class Shown:
-    """A value in a `print`: how it is formatted, and whether Python's or NumPy's number prints."""
+    """A value in a `print`: how it is formatted, and whether Python's or NumPy's number prints.
+
+    A complex number that has been taken apart has its second part beside it.
+    """
 
     value: Expr
     python: bool
     conversion: str = ""
     spec: str = ""
+    imaginary: Expr | None = None
+
+    @property
+    def values(self) -> tuple[Expr, ...]:
+        return (self.value,) if self.imaginary is None else (self.value, self.imaginary)
 
 
 @dataclass(frozen=True, slots=True)
@@ -244,7 +252,8 @@ def expressions(statement: Statement) -> tuple[Expr, ...]:
     if isinstance(statement, While | If):
         return (statement.condition,)
     if isinstance(statement, Print):
-        return tuple(piece.value for piece in statement.pieces if isinstance(piece, Shown))
+        shown = [piece.values for piece in statement.pieces if isinstance(piece, Shown)]
+        return tuple(value for values in shown for value in values)
     if isinstance(statement, Check):
         return (statement.condition, *statement.values, *(e for _, e in statement.loops))
     return ()

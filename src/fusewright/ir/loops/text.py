@@ -102,7 +102,8 @@ class _Writer:
 
     def _shown(self, piece: Shown) -> str:
         detail = f"!{piece.conversion}:{piece.spec}" if piece.conversion or piece.spec else ""
-        return f"{self.expression(piece.value)}{detail}{'' if piece.python else ' numpy'}"
+        values = " & ".join(map(self.expression, piece.values))
+        return f"{values}{detail}{'' if piece.python else ' numpy'}"
 
     def _structured(self, statement: For | While | If | Block) -> Iterator[str]:
         show = self.expression

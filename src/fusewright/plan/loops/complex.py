@@ -25,10 +25,14 @@ from fusewright.ir.loops.statements import (
     Kernel,
     Let,
     Local,
+    Print,
+    Shown,
     Statement,
     Store,
     While,
     blocks,
+    expressions,
+    walk,
     with_blocks,
 )
 from fusewright.ir.nest import Buffer
@@ -40,10 +44,14 @@ _BY_PARTS = ("add", "subtract")
 
 def without_complex(kernel: Kernel) -> Kernel:
     """The kernel without complex numbers; itself where there are none."""
-    buffers = any(buffer.dtype.is_complex for buffer in kernel.buffers)
-    if not buffers and not any(each.dtype.is_complex for each in kernel.locals):
-        return kernel
-    return _Parts(kernel).run()
+    held = any(each.dtype.is_complex for each in (*kernel.buffers, *kernel.locals))
+    return _Parts(kernel).run() if held or _is_computed(kernel) else kernel
+
+
+def _is_computed(kernel: Kernel) -> bool:
+    """Whether an expression is of complex numbers that nothing holds: of literals, of two reals."""
+    roots = [root for statement in walk(kernel.body) for root in expressions(statement)]
+    return any(node.dtype.is_complex for node in postorder(roots))
 
 
 class _Parts:
@@ -94,6 +102,12 @@ class _Parts:
         if isinstance(statement, Check):
             values = tuple(map(self.real, statement.values))
             return replace(statement, condition=self.real(statement.condition), values=values)
+        if isinstance(statement, Print):
+            pieces = tuple(
+                self.shown(piece) if isinstance(piece, Shown) else piece
+                for piece in statement.pieces
+            )
+            return replace(statement, pieces=pieces)
         if isinstance(statement, For):
             dims = tuple(
                 replace(dim, low=self.real(dim.low), high=self.real(dim.high))
@@ -101,6 +115,12 @@ class _Parts:
             )
             return replace(statement, dims=dims)
         return statement
+
+    def shown(self, piece: Shown) -> Shown:
+        first, second = self.parts(piece.value)
+        return replace(
+            piece, value=first, imaginary=second if piece.value.dtype.is_complex else None
+        )
 
     def let(self, statement: Let) -> Iterator[Statement]:
         first, second = self.parts(statement.value)

@@ -73,7 +73,13 @@ def _statement(statement: Statement, rule: Rule) -> Statement:
         statement = replace(statement, condition=put(statement.condition))
     elif isinstance(statement, Print):
         pieces = tuple(
-            replace(piece, value=put(piece.value)) if isinstance(piece, Shown) else piece
+            replace(
+                piece,
+                value=put(piece.value),
+                imaginary=piece.imaginary and put(piece.imaginary),
+            )
+            if isinstance(piece, Shown)
+            else piece
             for piece in statement.pieces
         )
         statement = replace(statement, pieces=pieces)

@@ -145,8 +145,12 @@ class _Printer:
             parts: list[str] = []
             for piece in self.prints[site].pieces:
                 if isinstance(piece, Shown):
-                    parts.append(shown(piece, _number(place, piece.value.dtype)))
-                    place += 8
+                    numbers = [
+                        _number(place + 8 * word, value.dtype)
+                        for word, value in enumerate(piece.values)
+                    ]
+                    parts.append(shown(piece, numbers))
+                    place += 8 * len(numbers)
                 else:
                     parts.append(piece)
             sys.stdout.write("".join(parts))
