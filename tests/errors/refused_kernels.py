@@ -304,7 +304,7 @@ CASES: dict[str, tuple[Any, tuple[Any, ...], str]] = {
     "conflicting branches": (conflicting_branches, (A, 2), "and a NumPy bool"),
     "path dependent": (path_dependent, (I8, B, 2), "the type of multiply depends on the path"),
     "number or tuple": (number_or_tuple, (A, 2), "`x` is a number on one path"),
-    "swapped arrays": (swapped_arrays, (A, A.copy(), 2), "`a` is another array"),
+    "swapped arrays": (swapped_arrays, (A, A.copy(), 2), "another array of float64"),
     "recursion": (recursion, (A,), "fact calls itself"),
     "too many indices": (too_many_indices, (A,), "2 indices into an array of rank 1"),
     "too few indices": (too_few_indices, (M,), "a number is needed here, not an array"),

@@ -125,6 +125,37 @@ def integer_mean(k, a):
 
 
 @fw.kernel
+def into_a_computed_array(a, b):
+    c = a + b
+    c[0] = 1  # <
+
+
+@fw.kernel
+def chosen_by_a_condition(a, b):
+    c = a if a[0] > 0 else b  # <
+    c[0] = 1
+
+
+@fw.kernel
+def returned(a, b):
+    a[0] = 1
+    return a + b  # <
+
+
+@fw.kernel
+def total_of_rows(m, a):
+    t = m[0] * 2
+    for i in range(len(m)):
+        t = t + m[i]  # <
+    a[:] = t
+
+
+@fw.kernel
+def made_like(a):
+    a[:] = np.zeros_like(a)  # <
+
+
+@fw.kernel
 def sum_of_complex(z, a):
     a[0] = abs(z.sum())  # <
 
@@ -186,6 +217,15 @@ CASES = {
     "matrix sum": (matrix_sum, (M,), "np.sum of an array of float64, rank 2"),
     "along an axis": (along_an_axis, (A, M), "np.sum with more than the array"),
     "integer mean": (integer_mean, (K, A), "np.mean of int64"),
+    "into a computed array": (into_a_computed_array, (A, B), "it has no memory"),
+    "chosen by a condition": (
+        chosen_by_a_condition,
+        (A, B),
+        "choose elements: np.where(a[0] > 0, a, b)",
+    ),
+    "returned": (returned, (A, B), "write into an array that is an argument"),
+    "total of rows": (total_of_rows, (M, A), "t[:] = ... on both paths"),
+    "made like": (made_like, (A,), "call it before the kernel"),
     "sum of complex": (sum_of_complex, (Z, A), "NumPy's order of adding for real numbers"),
     "masked": (masked, (A,), "np.where(condition, x, a)"),
     "table": (table, (A, K), "loop over it"),

@@ -173,12 +173,6 @@ def as_float(a: Any, x: Any) -> None:
 
 
 @fw.kernel
-def shown(a: Any) -> None:
-    for i in range(a.shape[0]):
-        print(a[i])
-
-
-@fw.kernel
 def array_product(a: Any) -> None:
     for i in range(a.shape[0]):
         a[i] = np.multiply(a[i], a[i])
@@ -206,7 +200,7 @@ def test_atomics() -> None:
     [
         (ordered, "less"), (least, "real numbers"), (into_real, "complex"),
         (floored, "floor_divide"), (root, "power"),
-        (as_float, "complex"), (shown, "printing a complex"), (array_product, "np.multiply"),
+        (as_float, "complex"), (array_product, "np.multiply"),
     ],
 )  # fmt: skip
 def test_refused(kernel: Any, words: str) -> None:

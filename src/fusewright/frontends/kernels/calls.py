@@ -87,7 +87,8 @@ def _static_call(t: Translation, node: ast.Call, target: Any) -> Value:
         node,
         f"a kernel cannot call {getattr(target, '__name__', target)}",
         why="it is neither one of the functions of kernels nor written in Python",
-        help="the functions are listed on the page about kernels; your own may be any `def`",
+        help="call it before the kernel and pass on what it gives, or write the loop; the page "
+        "about kernels lists the functions, and your own may be any `def`",
     )
 
 
@@ -123,7 +124,11 @@ def _method(t: Translation, node: ast.Call, method: Method) -> Value:
     values = operands(t, node.args)
     span = t.span(node)
     if node.keywords:
-        raise t.refuse(node, f"`.{method.name}` with `{node.keywords[0].arg}=` in a kernel")
+        raise t.refuse(
+            node,
+            f"`.{method.name}` with `{node.keywords[0].arg}=` in a kernel",
+            help=f"without it; of one row or column: a[i].{method.name}(), a[:, j].{method.name}()",
+        )
     if isinstance(method.array, Number):
         if method.name == "conjugate":
             return functions.conjugate(t, node, [method.array, *values])
@@ -195,6 +200,10 @@ def _shown(
     if isinstance(found, ArrayRef | TupleValue) and not (
         isinstance(found, ArrayRef) and not found.shape
     ):
-        raise t.refuse(node, f"printing a whole {describe(found)}", help="print its elements")
+        raise t.refuse(
+            node,
+            f"printing a whole {describe(found)}",
+            help="print its elements, or print it after the call",
+        )
     number = t.fixed(elements.as_number(t, found, t.span(node)))
     return Shown(number.expr, number.origin == "python", conversion, spec)

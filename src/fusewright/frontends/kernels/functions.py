@@ -7,7 +7,6 @@ from __future__ import annotations
 
 import ast
 import builtins
-import cmath
 import math
 from collections.abc import Callable, Sequence
 from typing import Any
@@ -16,7 +15,14 @@ import numpy as np
 
 from fusewright.base.errors import KernelError
 from fusewright.base.source import Span
-from fusewright.frontends.kernels import complexes, elements, elementwise, types, vectors
+from fusewright.frontends.kernels import (
+    cmath_rows,
+    complexes,
+    elements,
+    elementwise,
+    types,
+    vectors,
+)
 from fusewright.frontends.kernels.choices import choose
 from fusewright.frontends.kernels.context import Translation
 from fusewright.frontends.kernels.elements import as_number
@@ -29,8 +35,8 @@ from fusewright.frontends.kernels.values import (
     describe,
 )
 from fusewright.ir import dtypes, ops
-from fusewright.ir.dtypes import BOOL, COMPLEX128, FLOAT64, INT64, DType
-from fusewright.ir.expr import Expr, cast, const, op, typed_op
+from fusewright.ir.dtypes import BOOL, FLOAT64, INT64, DType
+from fusewright.ir.expr import cast, const, op, typed_op
 
 MATH: dict[Callable[..., Any], str] = {
     getattr(math, name): row
@@ -203,17 +209,6 @@ def _absolute(t: Translation, node: ast.Call, values: Values) -> Value:
     return Number(apply(t, "absolute", (x,), span).expr, x.origin, span)
 
 
-def _complex(t: Translation, node: ast.Call, values: Values) -> Number:
-    """`complex(x, y)`."""
-    arguments(t, node, values, 1, 2)
-    span = t.span(node)
-    numbers = [as_number(t, value, span) for value in values]
-    if len(numbers) == 1:
-        return Number(types.converted(numbers[0], COMPLEX128, span), "python", span)
-    x, y = (types.converted(number, FLOAT64, span) for number in numbers)
-    return Number(complexes.joined(x, y, COMPLEX128), "python", span)
-
-
 def conjugate(t: Translation, node: ast.Call, values: Values) -> Number:
     """`z.conjugate()`; a real number is its own."""
     arguments(t, node, values, 1, 1)
@@ -235,44 +230,6 @@ def _each_of(function: Callable[[Number, Span], Number]) -> Row:
         return numpys(as_number(t, values[0], span), span)
 
     return row
-
-
-def _of_complex(function: Callable[[Expr], Expr]) -> Row:
-    """A function of `cmath` that takes one number."""
-
-    def row(t: Translation, node: ast.Call, values: Values) -> Number:
-        arguments(t, node, values, 1, 1)
-        return Number(function(_wide(t, node, values[0])), "python", t.span(node))
-
-    return row
-
-
-def _wide(t: Translation, node: ast.Call, value: Value) -> Expr:
-    return types.converted(as_number(t, value, t.span(node)), COMPLEX128, t.span(node))
-
-
-def _complex_log(t: Translation, node: ast.Call, values: Values) -> Number:
-    """`cmath.log(z)`, and to a base."""
-    arguments(t, node, values, 1, 2)
-    logs = [op("log", _wide(t, node, value)) for value in values]
-    expr = logs[0] if len(logs) == 1 else complexes.python_quotient(*logs)
-    return Number(expr, "python", t.span(node))
-
-
-def _polar(t: Translation, node: ast.Call, values: Values) -> Value:
-    """`cmath.polar`."""
-    arguments(t, node, values, 1, 1)
-    z = t.fixed(Number(_wide(t, node, values[0]), "python", t.span(node))).expr
-    pair = typed_op("absolute", FLOAT64, z), complexes.angle(z)
-    return TupleValue(tuple(Number(each, "python", t.span(node)) for each in pair))
-
-
-def _rect(t: Translation, node: ast.Call, values: Values) -> Number:
-    """`cmath.rect`."""
-    arguments(t, node, values, 2, 2)
-    span = t.span(node)
-    r, turn = (types.converted(as_number(t, value, span), FLOAT64, span) for value in values)
-    return Number(complexes.rect(r, turn), "python", span)
 
 
 def _extreme(name: str, function: Callable[..., Any]) -> Row:
@@ -386,13 +343,6 @@ _ROWS: dict[Any, Row] = {
     int: _python_type(INT64, int),
     float: _python_type(FLOAT64, float),
     bool: _python_type(BOOL, bool),
-    complex: _complex,
-    cmath.exp: _of_complex(lambda z: op("exp", z)),
-    cmath.sqrt: _of_complex(lambda z: op("sqrt", z)),
-    cmath.phase: _of_complex(complexes.angle),
-    cmath.log: _complex_log,
-    cmath.polar: _polar,
-    cmath.rect: _rect,
     np.angle: _each_of(complexes.numpy_angle),
     np.conjugate: _each_of(complexes.conjugate),
     np.real: _each_of(lambda z, span: complexes.part(z, "real", span)),
@@ -408,4 +358,5 @@ _ROWS: dict[Any, Row] = {
     np.clip: _clip,
     np.bool_: lambda t, node, values: numpy_type(t, node, values, np.bool_),
     **ROWS,
+    **cmath_rows.ROWS,
 }

@@ -15,11 +15,13 @@ from fusewright.frontends.kernels import types
 from fusewright.frontends.kernels.types import Held
 from fusewright.frontends.kernels.values import (
     ArrayRef,
+    Elementwise,
     ListValue,
     Number,
     TupleValue,
     Value,
     describe,
+    described,
 )
 from fusewright.ir.expr import local
 from fusewright.ir.loops.statements import Let
@@ -125,12 +127,15 @@ class SlotTree:
         before = self.form
         text = "a tuple" if isinstance(before, list) else "a number"
         if not isinstance(before, list | Slot) and before is not None:
-            text = f"another {describe(before)}" if isinstance(before, ArrayRef) else (
-                describe(before)
-            )  # fmt: skip
+            text = described(before)
+        arrays = isinstance(value, ArrayRef | Elementwise)
+        both = arrays and isinstance(before, ArrayRef | Elementwise)
+        other = f"another {describe(value)}" if both else described(value)
         return KernelError(
-            f"`{self.name}` is {text} on one path and {describe(value)} on another",
+            f"`{self.name}` is {text} on one path and {other} on another",
             span,
             why="which array or object a name stands for is decided when the kernel is compiled",
-            help="give the two names of their own, or write the loop body out twice",
+            help=f"keep it in an array that is an argument: {self.name}[:] = ... on both paths"
+            if isinstance(value, Elementwise)
+            else "give the two names of their own, or write the loop body out twice",
         )

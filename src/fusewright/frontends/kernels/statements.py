@@ -254,7 +254,12 @@ def _place(t: Translation, target: ast.Subscript) -> ArrayRef:
     """The element, or the part of an array, that an assignment writes."""
     array, index = operands(t, [target.value, target.slice])
     if not isinstance(array, ArrayRef):
-        raise t.refuse(target, f"an assignment to a part of {described(array)}")
+        raise t.refuse(
+            target,
+            f"an assignment to a part of {described(array)}",
+            why="it has no memory: its elements are computed where they are used",
+            help="store it first, in an array that is an argument: w[:] = ...",
+        )
     indices = index.items if isinstance(index, TupleValue) else (index,)
     return elements.indexed(t, array, indices, t.span(target))
 

@@ -9,6 +9,7 @@ from types import FunctionType
 from typing import Any
 
 from fusewright.base.errors import InternalError, KernelError
+from fusewright.base.source import Span
 from fusewright.frontends.kernels import (
     access,
     calls,
@@ -171,9 +172,14 @@ def _assemble(
     )
 
 
+def _returned(source: Source) -> Span:
+    """The first value that the function returns."""
+    returns = (node for node in ast.walk(source.tree) if isinstance(node, ast.Return))
+    return source.span(next((node.value for node in returns if node.value), source.tree))
+
+
 def _results(t: Translation, value: Value, results: dict[int, Buffer], source: Source) -> Any:
     """Store what the function returns where the caller finds it."""
-    span = source.span(source.tree)
     if isinstance(value, Static) and value.value is None:
         return None
     if isinstance(value, TupleValue):
@@ -181,7 +187,7 @@ def _results(t: Translation, value: Value, results: dict[int, Buffer], source: S
     if not isinstance(value, Number):
         raise KernelError(
             f"a kernel cannot return {described(value)}",
-            span,
+            _returned(source),
             why="it returns numbers and tuples of numbers",
             help="write into an array that is an argument",
         )

@@ -201,7 +201,7 @@ def shown(piece: Shown, parts: Sequence[Any]) -> str:
 
 def _print(machine: _Machine, statement: Print) -> None:
     parts = [
-        piece if isinstance(piece, str) else shown(piece, [machine.value(value) for value in piece.values])
+        piece if isinstance(piece, str) else shown(piece, list(map(machine.value, piece.values)))
         for piece in statement.pieces
     ]
     machine.show("".join(parts))

@@ -44,7 +44,8 @@ _BY_PARTS = ("add", "subtract")
 
 def without_complex(kernel: Kernel) -> Kernel:
     """The kernel without complex numbers; itself where there are none."""
-    held = any(each.dtype.is_complex for each in (*kernel.buffers, *kernel.locals))
+    dtypes = [buffer.dtype for buffer in kernel.buffers] + [each.dtype for each in kernel.locals]
+    held = any(dtype.is_complex for dtype in dtypes)
     return _Parts(kernel).run() if held or _is_computed(kernel) else kernel
 
 
