@@ -123,8 +123,8 @@ def _log(a: Pair) -> Pair:
     total, rest = two_sum(square, other)
     low, lower = two_sum(first, second)
     low, lowest = two_sum(rest, low)
-    total, rest = quick_two_sum(total, low + (lower + lowest))
-    size = guard(total, log_words(total, rest, shift)) * 0.5
+    total, low = quick_two_sum(total, low)
+    size = guard(total, log_words(total, low + (lower + lowest), shift)) * 0.5
     endless = x.equal(math.inf) | y.equal(math.inf)
     turn = Term(expr.op("arctan2", a[1].expr, a[0].expr))
     return where(endless, math.inf, size).cast(dtype), turn
