@@ -15,3 +15,7 @@ def reals(*shape: int, dtype: Any = np.float64) -> Any:
 
 def whole(*shape: int, dtype: Any = np.int64, low: int = -9, high: int = 9) -> Any:
     return RNG.integers(low, high, shape).astype(dtype)
+
+
+def below(high: int, *shape: int) -> Any:
+    return RNG.integers(0, high, shape)

@@ -6,18 +6,10 @@ import math
 from typing import Any, NamedTuple
 
 import numpy as np
+from tests.unit.kernels.data import below as ints
+from tests.unit.kernels.data import reals as floats
 
 import fusewright as fw
-
-rng = np.random.default_rng(5)
-
-
-def floats(*shape: int) -> Any:
-    return rng.normal(size=shape)
-
-
-def ints(high: int, *shape: int) -> Any:
-    return rng.integers(0, high, shape)
 
 
 @fw.func
