@@ -6,10 +6,12 @@ import math
 from typing import Any
 
 import numpy as np
-from tests.unit.kernels.data import below as ints
-from tests.unit.kernels.data import reals as floats
+from tests.unit.kernels.data import Numbers
 
 import fusewright as fw
+
+numbers = Numbers(3)
+floats, ints = numbers.reals, numbers.below
 
 
 @fw.kernel
