@@ -4,6 +4,8 @@ A kernel means what CPython makes of the undecorated function: the loops run in 
 What is proved independent runs in vectors, the rest in order, with the same bits.
 """
 
+import math
+
 import numpy
 
 import fusewright as fw
@@ -75,6 +77,39 @@ def weighted(rows, weights, totals):
 totals = numpy.ones(12)
 weighted(counts, numpy.linspace(0, 1, 40), totals)
 print("weighted", totals[:3].tolist())
+
+
+# Statements on rows and whole arrays are loops over their elements, as NumPy means them.
+@fw.kernel
+def standardised(rows, result):
+    for i in range(rows.shape[0]):
+        centred = rows[i] - rows[i].mean()
+        result[i, :] = centred / math.sqrt((centred * centred).mean() + 1e-9)
+    result[1:] += 0.1 * result[:-1]
+
+
+result = numpy.zeros((12, 40))
+standardised(counts * 1.0, result)
+expected = numpy.zeros((12, 40))
+standardised.__wrapped__(counts * 1.0, expected)
+assert (result == expected).all()
+print("standardised", result[5].round(2)[18:22].tolist())
+
+
+# A counter that numbers places: blocks on threads, once the first place of each is known.
+@fw.kernel
+def positive(x, kept):
+    k = 0
+    for i in range(x.shape[0]):
+        if x[i] > 0.2:
+            kept[k] = x[i]
+            k += 1
+    return k
+
+
+kept = numpy.zeros(1000)
+print("positive", positive(b, kept), "of", len(b))
+print(positive.explain())
 
 
 # Complex numbers, with the bits of CPython.

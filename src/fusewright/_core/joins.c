@@ -6,6 +6,7 @@
    often: what they save is less than what making code takes. */
 
 #include "groups.h"
+#include "library.h"
 
 #define MOST_NODES 64 /* as in kernels.statements */
 #define RECENT 64     /* as in frontends.arrays.survivors */
@@ -44,10 +45,7 @@ static int64_t size_of(Node *node)
 {
     int folds = (node->kind == REDUCE || node->kind == SCAN) && PyTuple_GET_SIZE(node->args) > 0;
     PyObject *shape = folds ? operand(node, 0)->shape : node->shape;
-    int64_t elements = 1;
-    for (Py_ssize_t i = 0; i < PyTuple_GET_SIZE(shape); i++)
-        elements *= as_size(PyTuple_GET_ITEM(shape, i));
-    return elements;
+    return elements_of(shape);
 }
 
 /* Whether a node is a pending statement on so many elements that it may join a group. */

@@ -54,6 +54,10 @@ class Door:
         words = self.words.copy()
         for place, number in self.moving:
             words[place] = values[number]
+        return self.launched(words)
+
+    def launched(self, words: list[Any]) -> bool:
+        """Whether it ran on these words, the threads' filled in."""
         taken = 0
         if self.team:
             taken = words[self.team] = take_team(self.threads)

@@ -6,18 +6,12 @@ import math
 from typing import Any, NamedTuple
 
 import numpy as np
+from tests.unit.kernels.data import Numbers
 
 import fusewright as fw
 
-rng = np.random.default_rng(5)
-
-
-def floats(*shape: int) -> Any:
-    return rng.normal(size=shape)
-
-
-def ints(high: int, *shape: int) -> Any:
-    return rng.integers(0, high, shape)
+numbers = Numbers(5)
+floats, ints = numbers.reals, numbers.below
 
 
 @fw.func

@@ -7,18 +7,12 @@ from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
+from tests.unit.kernels.data import Numbers
 
 import fusewright as fw
 
-rng = np.random.default_rng(3)
-
-
-def floats(*shape: int) -> Any:
-    return rng.normal(size=shape)
-
-
-def ints(high: int, *shape: int) -> Any:
-    return rng.integers(0, high, shape)
+numbers = Numbers(3)
+floats, ints = numbers.reals, numbers.below
 
 
 @fw.kernel

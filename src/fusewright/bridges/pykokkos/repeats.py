@@ -19,7 +19,6 @@ from fusewright.bridges.pykokkos.spaces import ExecutionSpace, Trait, get_defaul
 from fusewright.bridges.pykokkos.views import ViewType
 from fusewright.frontends.arrays import trace
 from fusewright.kernels.quick import Quick, key_of
-from fusewright.targets.cpu.threads import give_team, take_team
 
 if TYPE_CHECKING:
     from fusewright.bridges.pykokkos.launches import UnitKernel
@@ -180,17 +179,7 @@ class Reduction:
         words, result = self.rest.pop() if self.rest else self._new()
         for place, number in self.places:
             words[place] = values[number]
-        taken = 0
-        if door.team:
-            taken = words[door.team] = take_team(door.threads)
-        try:
-            failed = door.loops(*words)
-        except OverflowError:
-            return None
-        finally:
-            if taken:
-                give_team()
-        value = None if failed else result.item()
+        value = result.item() if door.launched(words) else None
         for place, _ in self.places:
             words[place] = None  # it keeps nobody's memory
         self.rest.append((words, result))
