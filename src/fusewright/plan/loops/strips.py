@@ -302,7 +302,7 @@ def _built(fuser: Fuser, group: Group, live: Locals) -> list[Statement]:
     dims = [m.loop.dims[p] for m, p in zip(group.members, group.places, strict=True)]
     begin = reduce(at_most, (linear.minus(d.low, a) for d, (a, _) in zip(dims, reach, strict=True)))
     end = reduce(at_least, (linear.minus(d.high, b) for d, (_, b) in zip(dims, reach, strict=True)))
-    size = _size(group, fuser.settings, linear.minus(end, begin))
+    size = _size(fuser, group, linear.minus(end, begin))
     bodies = [fuser.body(m.loop.body, live | exposed(m.loop.body)) for m in group.members]
     if group.form == "shift in blocks":
         first, last = (d.low for d in dims), (d.high for d in dims)
@@ -338,8 +338,9 @@ def _built(fuser: Fuser, group: Group, live: Locals) -> list[Statement]:
     return [For((strip,), tuple(body), group.members[0].loop.span)]
 
 
-def _size(group: Group, settings: Settings, room: Expr) -> Expr:
+def _size(fuser: Fuser, group: Group, room: Expr) -> Expr:
     """Iterations in a strip: no more than a cache holds, and enough strips for the threads."""
+    settings, kernel = fuser.settings, fuser.ways.around.kernel
     item, place = group.members[0], group.places[0]
     deep = any(len(m.loop.dims) > 1 for m in group.members)
     if not deep and not any(isinstance(s, For) for m in group.members for s in m.loop.body):
@@ -350,6 +351,8 @@ def _size(group: Group, settings: Settings, room: Expr) -> Expr:
     least = LEAST if wide or group.form == "overlap" else settings.rows[0]
     if group.form.startswith("shift") or not _is_free(group):
         return most
+    if wide and any(kernel.buffers[n].dead for m in group.members for n in m.buffers):
+        return most  # places in what is kept of a dead array are vectors: they divide nothing
     return at_most(most, at_least(_ceiling(room, SHARES), const(least, INT64)))
 
 
