@@ -87,6 +87,38 @@ def jacobi(a, b):
         a[i, j] = b[i, j]
 
 
+@fw.kernel
+def columns(a, b, c):
+    n, m = a.shape
+    for i, j in fw.ndrange(n, m):
+        b[i, j] = a[i, j] * 2.0
+    for j in range(m):
+        s = 0.0
+        for i in range(n):
+            s += b[i, j]
+        c[j] = s
+
+
+@fw.kernel
+def scaled_rows(a, x, y, z):
+    n, m = a.shape
+    for i in range(n):
+        s = 0.0
+        for j in range(m):
+            s += a[i, j] * x[j]
+        y[i] = s
+    for i, j in fw.ndrange(n, m):
+        z[i, j] = a[i, j] * y[i]
+
+
+@fw.kernel
+def exponentials(a, b, c):
+    for i in range(a.shape[0]):
+        b[i] = np.exp(a[i]) + np.exp(a[i] * 0.5)
+    for i in range(a.shape[0]):
+        c[i] = b[i] * 2.0
+
+
 C_STEP = """
 #define FOR(x, n) for (long x = 0; x < (n); x++)
 void step(long D, long B, const float *restrict force, const float *restrict inertia,

@@ -21,10 +21,13 @@ import peers
 from loop_programs import (
     DOFS,
     c_step,
+    columns,
     elementwise,
+    exponentials,
     jacobi,
     numba_step,
     ramps,
+    scaled_rows,
     stencil,
     step,
     taichi_seconds,
@@ -182,6 +185,11 @@ SWEPT: tuple[tuple[Any, Callable[[int], list[Any]]], ...] = (
     (unequal, lambda n: vectors(4, (n,))),
     (wave, lambda n: vectors(2, (n,))),
     (jacobi, lambda n: vectors(2, (round(n**0.5), round(n**0.5)))),
+    (columns, lambda n: [*vectors(2, (DOFS, max(n // DOFS, 1))), np.zeros(max(n // DOFS, 1))]),
+    (scaled_rows, lambda n: [*vectors(1, (round(n**0.5), round(n**0.5))),
+                             *vectors(2, (round(n**0.5),)),
+                             np.zeros((round(n**0.5), round(n**0.5)))]),
+    (exponentials, lambda n: vectors(3, (n,))),
 )  # fmt: skip
 """Programs with a maker of their arrays of about n elements."""
 

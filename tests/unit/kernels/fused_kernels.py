@@ -179,3 +179,27 @@ def value_after_strips(a, b, x, r):
                 x[18 - i] = r + 1
             last = r * 2
     return last
+
+
+@fw.kernel
+def columns(a, b, c):
+    n, m = a.shape
+    for i, j in fw.ndrange(n, m):
+        b[i, j] = a[i, j] * 2.0
+    for j in range(m):
+        s = 0.0
+        for i in range(n):
+            s += b[i, j]
+        c[j] = s
+
+
+@fw.kernel
+def scaled_rows(a, x, y, z):
+    n, m = a.shape
+    for i in range(n):
+        s = 0.0
+        for j in range(m):
+            s += a[i, j] * x[j]
+        y[i] = s
+    for i, j in fw.ndrange(n, m):
+        z[i, j] = a[i, j] * y[i]

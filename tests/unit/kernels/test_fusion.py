@@ -11,9 +11,12 @@ from tests.kernel_runs import same_as_cpython, short_strips
 from tests.unit.kernels import fused_kernels, genesis_kernels
 
 import fusewright as fw
+from fusewright.analysis.values import value
 from fusewright.base.errors import ArgumentError, ValueRangeError
 from fusewright.base.options import current
+from fusewright.ir.expr import postorder
 from fusewright.ir.loops import interpret
+from fusewright.ir.loops.statements import For
 from fusewright.ir.loops.verify import check_kernel
 from fusewright.kernels.run import failed
 from fusewright.kernels.specialise import apart, with_facts
@@ -43,6 +46,10 @@ FUSED: dict[str, tuple[str, int, tuple[Any, ...]]] = {
     ),
     "along_a_diagonal": ("", 0, (numbers(6, 21), numbers(6, 21), numbers(21))),
     "other_columns": ("one loop", 1, (numbers(6, 23), numbers(6, 23))),
+    "columns": ("strips, dims", 1, (numbers(5, 300), numbers(5, 300), numbers(300))),
+    "scaled_rows": (
+        "strips, dims", 1, (numbers(90, 7), numbers(7), numbers(90), numbers(90, 7)),
+    ),
     "fenced": ("", 0, (numbers(N), numbers(N), numbers(N))),
 }  # fmt: skip
 B = 40
@@ -167,6 +174,32 @@ def test_levels_and_switches() -> None:
         assert (kernel.stats.fused, kernel.stats.tasks) == (0, 3)
     with pytest.raises(ArgumentError):
         fw.kernel(fused_kernels.chain.__wrapped__, fuse="more")
+
+
+STRIPS = (
+    ("columns", ((18, 50), (18, 50), (50,)), 1),
+    ("columns", ((18, 300), (18, 300), (300,)), 5),
+    ("columns", ((18, 5000), (18, 5000), (5000,)), 16),
+    ("columns", ((1, 50000), (1, 50000), (50000,)), 49),
+    ("scaled_rows", ((300, 300), (300,), (300,), (300, 300)), 5),
+    ("scaled_rows", ((2000, 9), (9,), (2000,), (2000, 9)), 16),
+    ("rows", ((130, 40),) * 3, 2),
+    ("rows", ((130, 4000),) * 3, 16),
+)
+
+
+@pytest.mark.parametrize(("name", "shapes", "count"), STRIPS)
+def test_strips_are_enough_for_threads(
+    name: str, shapes: tuple[tuple[int, ...], ...], count: int
+) -> None:
+    arrays = [numbers(*shape) for shape in shapes]
+    statements = planned(fresh(getattr(fused_kernels, name)), arrays, set())
+    (strips,) = decide(statements, loops.settings_of(current())).kernel.body
+    assert isinstance(strips, For)
+    extents = dict(enumerate(parameters(statements, arrays)))
+    known = {node: extents[node.attr] for node in postorder([strips.dims[0].high])
+             if node.name == "param"}  # fmt: skip
+    assert value(strips.dims[0].high, known) == count
 
 
 def test_shift_on_one_thread() -> None:

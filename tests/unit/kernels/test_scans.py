@@ -12,6 +12,9 @@ from tests.unit.kernels.data import whole
 from tests.unit.kernels.test_fusion import fresh
 
 import fusewright as fw
+from fusewright.analysis.values import value
+from fusewright.ir.expr import postorder
+from fusewright.ir.loops.statements import Let
 
 OVER_ONE = (
     scans.sums, scans.before, scans.from_the_end, scans.in_place, scans.extremes, scans.bits,
@@ -95,3 +98,19 @@ def test_a_million() -> None:
         wanted = np.cumsum(a) + 3 if kernel is scans.sums else 2 * a[2 * a > 4]
         assert np.array_equal(b[: wanted.size], wanted)
         assert found == (wanted[-1] if kernel is scans.sums else wanted.size)
+
+
+@pytest.mark.parametrize(("size", "count"), [(0, 0), (100, 1), (1 << 14, 1), (1 << 22, 64)])
+def test_few_iterations_are_one_block(size: int, count: int) -> None:
+    kernel = fresh(scans.sums)
+    with fw.options(threads=2):
+        kernel(numbers(50), np.zeros(50, np.int64))
+    ((found,),) = kernel.specialisations.values()
+    (code,) = found.compiled.values()
+    plan = code.plan.kernel
+    lets = (s for s in plan.body if isinstance(s, Let))
+    (length,) = (let for let in lets if plan.locals[let.local].name == "block")
+    extents = {n: size for n in postorder([length.value]) if n.name == "param"}
+    each = value(length.value, extents)
+    assert each is not None
+    assert -(-size // each) == count

@@ -35,7 +35,7 @@ BLOCKS = 64
 """Blocks, at most: some for each thread, so that none waits long for another."""
 STRIPS, FEW = 4, 8
 """Strips of a block, at least, unless there would be fewer blocks than this."""
-WORTH = 500_000
+WORTH = 2_000_000
 """Picoseconds of a block, at least: below, what it costs to begin one shows."""
 
 

@@ -47,7 +47,7 @@ from fusewright.plan.loops.work import iteration
 
 BLOCKS = 64
 """Blocks, at most: some for each thread, so that none waits long for another."""
-WORTH = 100_000_000
+WORTH = 150_000_000
 """Picoseconds of a block, at least: two are worth a second thread."""
 AGAIN = 0.7
 """What adding up may cost, as a share of the loop: all but one of two threads' work is saved."""
@@ -194,8 +194,9 @@ class _Blocks:
         room = linear.minus(dim.high, dim.low)
         each = at_least(iteration(loop, frozenset()), const(1, INT64))
         worth = typed_op("floor_divide", INT64, const(WORTH, INT64), each)
-        even = _ceiling(room, const(BLOCKS, INT64))
-        length = at_least(at_least(even, worth), const(1, INT64))
+        whole = typed_op("floor_divide", INT64, room, at_least(worth, const(1, INT64)))
+        wanted = at_least(at_most(whole, const(BLOCKS, INT64)), const(1, INT64))
+        length = at_least(_ceiling(room, wanted), const(1, INT64))
         variable = numbers.local(Local("block", INT64))
         count = _ceiling(room, local(variable, INT64))
         return _Blocks(variable, length, dim.low, count, numbers.index(), numbers.index(), dim.name)

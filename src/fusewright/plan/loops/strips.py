@@ -39,6 +39,10 @@ if TYPE_CHECKING:
     from fusewright.ir.loops.statements import Statement
     from fusewright.plan.loops.fuse import Fuser
 
+SHARES = 16
+"""Strips, at least, where that many have `LEAST` iterations: threads share them."""
+LEAST = 64
+"""Iterations of a strip in vectors, or with some computed twice, at least: below, that shows."""
 Form = Literal["dims", "overlap", "shift", "shift in blocks"]
 
 
@@ -296,9 +300,9 @@ def _built(fuser: Fuser, group: Group, live: Locals) -> list[Statement]:
     """The loop over strips; with blocks, what runs before."""
     reach = reaches(group)
     dims = [m.loop.dims[p] for m, p in zip(group.members, group.places, strict=True)]
-    size = _size(group, fuser.settings)
     begin = reduce(at_most, (linear.minus(d.low, a) for d, (a, _) in zip(dims, reach, strict=True)))
     end = reduce(at_least, (linear.minus(d.high, b) for d, (_, b) in zip(dims, reach, strict=True)))
+    size = _size(fuser, group, linear.minus(end, begin))
     bodies = [fuser.body(m.loop.body, live | exposed(m.loop.body)) for m in group.members]
     if group.form == "shift in blocks":
         first, last = (d.low for d in dims), (d.high for d in dims)
@@ -334,18 +338,33 @@ def _built(fuser: Fuser, group: Group, live: Locals) -> list[Statement]:
     return [For((strip,), tuple(body), group.members[0].loop.span)]
 
 
-def _size(group: Group, settings: Settings) -> Expr:
-    """Iterations in a strip."""
+def _size(fuser: Fuser, group: Group, room: Expr) -> Expr:
+    """Iterations in a strip: no more than a cache holds, and enough strips for the threads."""
+    settings, kernel = fuser.settings, fuser.ways.around.kernel
     item, place = group.members[0], group.places[0]
     deep = any(len(m.loop.dims) > 1 for m in group.members)
-    if not deep:
-        inner = any(isinstance(s, For) for m in group.members for s in m.loop.body)
-        return const(settings.columns if inner else settings.elements, INT64)
-    if place == item.vector or place:
-        return const(settings.columns, INT64)
-    widths = [linear.minus(d.high, d.low) for d in item.loop.dims[1:]]
+    if not deep and not any(isinstance(s, For) for m in group.members for s in m.loop.body):
+        return const(settings.elements, INT64)
+    by_rows = deep and not place and place != item.vector
+    most = _rows(group, settings) if by_rows else const(settings.columns, INT64)
+    wide = any(p == m.vector for m, p in zip(group.members, group.places, strict=True))
+    least = LEAST if wide or group.form == "overlap" else settings.rows[0]
+    if group.form.startswith("shift") or not _is_free(group):
+        return most
+    if wide and any(kernel.buffers[n].dead for m in group.members for n in m.buffers):
+        return most  # places in what is kept of a dead array are vectors: they divide nothing
+    return at_most(most, at_least(_ceiling(room, SHARES), const(least, INT64)))
+
+
+def _rows(group: Group, settings: Settings) -> Expr:
+    """Whole rows that stay in a cache."""
+    widths = [linear.minus(d.high, d.low) for d in group.members[0].loop.dims[1:]]
     row = reduce(linear.times, widths, const(8 * len(group.members), INT64))
     room, one = const(settings.row_bytes, INT64), const(1, INT64)
     rows = typed_op("floor_divide", INT64, room, at_least(row, one))
     least, most = (const(count, INT64) for count in settings.rows)
     return at_most(at_least(rows, least), most)
+
+
+def _ceiling(a: Expr, count: int) -> Expr:
+    return typed_op("floor_divide", INT64, linear.plus(a, count - 1), const(count, INT64))
