@@ -55,8 +55,8 @@ class Reading(Loops):
         kernel = self.kernel
         inside = list(walk(kernel.body))
         roots = [e for statement in inside for e in expressions(statement)]
-        used = {s.buffer for s in inside if isinstance(s, Store)}
-        used |= {node.attr for node in postorder(roots) if node.name == "load"}
+        stored = {s.buffer for s in inside if isinstance(s, Store)}
+        used = stored | {node.attr for node in postorder(roots) if node.name == "load"}
         for number in used:
             buffer = kernel.buffers[number]
             roots += [*buffer.extents, *(buffer.strides or ())]
@@ -67,7 +67,9 @@ class Reading(Loops):
                 base = self._scratch(number)
             else:
                 base = self._word(LoopWord("pointer", number), None)
-            self.memory.layouts[number] = Layout(base, buffer)
+            streamed = buffer.large and number not in stored
+            self.memory.layouts[number] = Layout(base, buffer, streamed=streamed)
+            self.memory.fetches |= streamed
         if any(isinstance(statement, Check) for statement in inside):
             self.report = self._word(LoopWord("report"), None)
         if any(isinstance(statement, Print) for statement in inside):

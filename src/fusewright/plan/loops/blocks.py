@@ -35,7 +35,7 @@ BLOCKS = 64
 """Blocks, at most: some for each thread, so that none waits long for another."""
 STRIPS, FEW = 4, 8
 """Strips of a block, at least, unless there would be fewer blocks than this."""
-WORTH = 2_000_000
+WORTH = 500_000
 """Picoseconds of a block, at least: below, what it costs to begin one shows."""
 
 
@@ -70,7 +70,7 @@ def blocked(
     least = at_most(linear.times(cut.size, STRIPS), _ceiling(room, const(FEW, INT64)))
     even = _ceiling(room, const(BLOCKS, INT64))
     variable = fuser.numbers.local(Local("block", INT64))
-    worth = typed_op("floor_divide", INT64, const(WORTH, INT64), _each(members))
+    worth = typed_op("floor_divide", INT64, const(WORTH, INT64), each(members, (0,) * len(members)))
     chosen = reduce(at_least, (even, least, worth, const(widest, INT64)))
     length = local(variable, INT64)
     fuser.note_variables()
@@ -119,12 +119,13 @@ def _in_order(
     return For((Dim(strip, const(0, INT64), turns, name),), tuple(inside), members[0].loop.span)
 
 
-def _each(members: Sequence[Item]) -> Expr:
-    """Picoseconds of one iteration of all loops."""
-    costs = (
-        iteration(m.loop, frozenset(m.loop.dims[place].index for place in {m.vector} - {-1}))
-        for m in members
-    )
+def each(members: Sequence[Item], places: Sequence[int]) -> Expr:
+    """Picoseconds of one iteration of all loops along the dims at these places."""
+    costs = []
+    for member, place in zip(members, places, strict=True):
+        dims = member.loop.dims
+        along = replace(member.loop, dims=(dims[place], *dims[:place], *dims[place + 1 :]))
+        costs.append(iteration(along, frozenset(dims[k].index for k in {member.vector} - {-1})))
     return at_least(reduce(partial(op, "add"), costs), const(1, INT64))
 
 

@@ -30,7 +30,7 @@ from fusewright.ir.expr import Expr, const, index, typed_op
 from fusewright.ir.linear import at_least, at_most
 from fusewright.ir.loops.statements import Dim, For
 from fusewright.plan.loops import profit
-from fusewright.plan.loops.blocks import Cut, blocked, may_block
+from fusewright.plan.loops.blocks import Cut, blocked, each, may_block
 from fusewright.plan.loops.exposed import Locals, exposed, read_later
 from fusewright.plan.loops.nests import Item, item, shared_variables
 from fusewright.plan.loops.plan import FAR, Settings
@@ -41,6 +41,8 @@ if TYPE_CHECKING:
 
 SHARES = 16
 """Strips, at least, where that many have `LEAST` iterations: threads share them."""
+WORTH = 10_000_000
+"""Picoseconds of a strip that is cut short for that, at least."""
 LEAST = 64
 """Iterations of a strip in vectors, or with some computed twice, at least: below, that shows."""
 Form = Literal["dims", "overlap", "shift", "shift in blocks"]
@@ -353,7 +355,10 @@ def _size(fuser: Fuser, group: Group, room: Expr) -> Expr:
         return most
     if wide and any(kernel.buffers[n].dead for m in group.members for n in m.buffers):
         return most  # places in what is kept of a dead array are vectors: they divide nothing
-    return at_most(most, at_least(_ceiling(room, SHARES), const(least, INT64)))
+    cost = each(group.members, group.places)
+    worth = typed_op("floor_divide", INT64, const(WORTH, INT64), cost)
+    fewest = at_least(const(least, INT64), worth)
+    return at_most(most, at_least(_ceiling(room, SHARES), fewest))
 
 
 def _rows(group: Group, settings: Settings) -> Expr:
