@@ -5,7 +5,7 @@
    runtime.trace says, so that a program found by them is the right one; where a node says more than
    fits words (regions, axes), the object itself is made canonical and stands for it. */
 
-#include "core.h"
+#include "dispatch.h"
 
 #define MOST_NODES MOST_STRUCTURE_NODES
 #define MOST_WORDS (1 << 15)
@@ -29,6 +29,7 @@ static int patches;     /* regions that may be written in place */
 
 static PyObject *seen_options, *seen_features;
 static int seen_usable, seen_fuse, seen_threads, seen_eager, seen_strict;
+static int64_t seen_small;
 
 static int read_options(PyObject *options)
 {
@@ -40,7 +41,8 @@ static int read_options(PyObject *options)
     PyObject *interpret = PyObject_GetAttrString(options, "interpret");
     PyObject *strict = PyObject_GetAttrString(options, "strict");
     PyObject *verify = PyObject_GetAttrString(options, "verify");
-    if (target && features && fuse && threads && spans && interpret && strict && verify) {
+    PyObject *small = PyObject_GetAttrString(options, "small");
+    if (target && features && fuse && threads && spans && interpret && strict && verify && small) {
         PyUnicode_InternInPlace(&features);
         seen_usable = PyUnicode_Check(target)
                       && PyUnicode_CompareWithASCIIString(target, "cpu") == 0
@@ -48,6 +50,7 @@ static int read_options(PyObject *options)
         seen_fuse = PyObject_IsTrue(fuse);
         seen_eager = PyObject_IsTrue(interpret);
         seen_strict = PyObject_IsTrue(strict);
+        seen_small = PyLong_AsLongLong(small);
         seen_threads = threads == Py_None ? 0 : (int)PyLong_AsLong(threads);
         Py_XSETREF(seen_features, Py_NewRef(features));
         Py_XSETREF(seen_options, Py_NewRef(options));
@@ -60,17 +63,18 @@ static int read_options(PyObject *options)
     Py_XDECREF(interpret);
     Py_XDECREF(strict);
     Py_XDECREF(verify);
+    Py_XDECREF(small);
     return PyErr_Occurred() ? -1 : 0;
 }
 
 uint64_t next_walk(void) { return ++walk; }
 
-/* 1 where compiled code may run under the options in force, 0 where Python decides. */
-static int usable(void)
+/* 1 where the options in force are known, 0 where they are not yet. */
+static int options_known(void)
 {
-    if (PyList_GET_SIZE(listeners) > 0 || options_variable == NULL)
-        return 0;
     PyObject *options;
+    if (options_variable == NULL)
+        return 0;
     if (PyContextVar_Get(options_variable, NULL, &options) < 0)
         return -1;
     if (options == NULL || options == Py_None)
@@ -79,7 +83,22 @@ static int usable(void)
         return 0;
     int failed = options == seen_options ? 0 : read_options(options);
     Py_DECREF(options);
-    return failed ? -1 : seen_usable;
+    return failed ? -1 : 1;
+}
+
+/* 1 where compiled code may run under the options in force, 0 where Python decides. */
+static int usable(void)
+{
+    int known = PyList_GET_SIZE(listeners) > 0 ? 0 : options_known();
+    return known > 0 ? seen_usable : known;
+}
+
+/* What is recorded to be replayed or to wait for the end of a `lazy()` block is ours at any size. */
+int64_t small_elements(void)
+{
+    if (recording > 0 || is_holding() || is_in_lazy_block() || options_known() <= 0)
+        return 0;
+    return seen_small;
 }
 
 #define RECORDED 12 /* small steps of a program that are recorded like all others */

@@ -26,6 +26,7 @@ from fusewright.numpy import (
     arranging,
     calculus,
     choosing,
+    dispatch,
     elementwise,
     files,
     filling,
@@ -50,7 +51,8 @@ TABLES = (
     products.EXPORTS, kinds.EXPORTS, files.EXPORTS, padding.EXPORTS, types.EXPORTS,
     standard.EXPORTS, modules.EXPORTS,
 )  # fmt: skip
-EXPORTS = instant.quick("", {name: value for table in TABLES for name, value in table.items()})
+RECORDED = instant.quick("", {name: value for table in TABLES for name, value in table.items()})
+EXPORTS = dispatch.in_front_of(_numpy, RECORDED)
 __all__ = [*_numpy.__all__, "erf", "erfc"]
 _find = modules.lookup("", EXPORTS)
 
@@ -68,8 +70,8 @@ def __dir__() -> list[str]:
 # Plain module attributes, because a call of `np.sin` must not pay for a look-up function.
 globals().update(EXPORTS)
 methods.functions.update(
-    {name: value for name, value in EXPORTS.items() if not isinstance(value, type)}
-    | {f"linalg.{name}": value for name, value in linalg.EXPORTS.items()}
+    {name: value for name, value in RECORDED.items() if not isinstance(value, type)}
+    | {f"linalg.{name}": value for name, value in linalg.RECORDED.items()}
 )
 protocols.namespace[:] = [sys.modules[__name__]]
 # It was there for this import.  CPython reads the attributes of a module that has none at once.

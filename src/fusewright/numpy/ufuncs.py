@@ -17,6 +17,7 @@ from fusewright.frontends.arrays import core, items, opaque, operators, record, 
 from fusewright.frontends.arrays import ufuncs as recording
 from fusewright.frontends.arrays.core import wrap
 from fusewright.frontends.arrays.dtypes import as_dtype
+from fusewright.frontends.arrays.front import dispatched
 from fusewright.ir.dtypes import BOOL, INT8
 from fusewright.ir.graph import SCALAR
 from fusewright.numpy.operands import (
@@ -30,6 +31,9 @@ from fusewright.numpy.operands import (
 
 NUMBERS = frozenset((float, int, complex, bool, np.float64, np.float32, np.int64, np.complex128))
 """Operands that NumPy computes with at once."""
+
+
+METHODS = ("reduce", "accumulate", "reduceat", "outer", "at")
 
 
 class _Recorder:
@@ -71,6 +75,9 @@ class Ufunc(Recorder):  # type: ignore[misc]
             if not self._looks:
                 self._op = self._fast
         self._arity, self._of_numbers = original.nin, original
+        for method in METHODS:
+            plain, ours = getattr(original, method), getattr(self, method)
+            setattr(self, method, dispatched(plain, ours, keeps=method == "at"))
 
     @property  # type: ignore[misc]
     def __class__(self) -> type:

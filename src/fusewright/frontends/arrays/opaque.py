@@ -13,6 +13,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
+from fusewright._core import native
 from fusewright.base import source
 from fusewright.base.errors import StrictError
 from fusewright.base.options import current
@@ -37,6 +38,10 @@ class Note(NamedTuple):
 listeners: list[Callable[[Note], None]] = []
 """Called with a note of every delegated call."""
 
+as_user: Callable[..., Any] = (
+    (lambda function, given, named: function(*given, **named)) if native is None else native.as_user
+)
+"""Call a function that may be the program's own: what it makes is as in its other code."""
 DELEGATED = "Fusewright has no recorded form of it"
 
 
@@ -110,12 +115,10 @@ def delegate(
     arguments, keywords = list(args), dict(kwargs or {})
     trace.evaluate(*_pending_in((arguments, keywords)))
     start = time.perf_counter()
-    results = [
-        function(
-            *(to_numpy(arg) for arg in arguments),
-            **{key: to_numpy(value) for key, value in keywords.items()},
-        )
-    ]
+    given = tuple(to_numpy(arg) for arg in arguments)
+    named = {key: to_numpy(value) for key, value in keywords.items()}
+    results = [as_user(function, given, named)]
+    del given, named
     seconds = time.perf_counter() - start
     if listeners:
         note = Note(name, why, source.user_span(), start, seconds)
