@@ -269,21 +269,42 @@ static int are_vectors(PyObject *left, PyObject *right)
            && handle_node(right)->dtype == dtype;
 }
 
-static int is_vector(PyObject *handle)
+/* The extents of an operand of a product, ours or NumPy's; -1 of any other. */
+static int extents_of(PyObject *operand, Py_ssize_t *extent)
 {
-    PyObject *shape = handle_shape(handle);
-    return shape == NULL || PyTuple_GET_SIZE(shape) < 2;
+    if (numpy_array != NULL && Py_IS_TYPE(operand, numpy_array)) {
+        NumpyArray *array = (NumpyArray *)operand;
+        if (array->dims > MOST_DIMS)
+            return -1;
+        memcpy(extent, array->extent, (size_t)array->dims * sizeof *extent);
+        return array->dims;
+    }
+    PyObject *shape = handle_shape(operand);
+    if (shape == NULL || PyTuple_GET_SIZE(shape) > MOST_DIMS)
+        return -1;
+    for (Py_ssize_t d = 0; d < PyTuple_GET_SIZE(shape); d++)
+        extent[d] = as_size(PyTuple_GET_ITEM(shape, d));
+    return (int)PyTuple_GET_SIZE(shape);
+}
+
+static int is_vector(PyObject *operand)
+{
+    Py_ssize_t extent[MOST_DIMS];
+    return extents_of(operand, extent) < 2;
 }
 
 /* Whether a product of two is worth waiting for others. */
 static int is_large(PyObject *left, PyObject *right, int64_t most)
 {
-    PyObject *shapes[2] = {handle_shape(left), handle_shape(right)};
-    if (shapes[0] == NULL || shapes[1] == NULL)
+    Py_ssize_t extent[2][MOST_DIMS];
+    int dims[2] = {extents_of(left, extent[0]), extents_of(right, extent[1])};
+    if (dims[0] < 0 || dims[1] < 0)
         return 1;
-    int64_t size = elements_of(shapes[0]);
-    for (Py_ssize_t i = 1; i < PyTuple_GET_SIZE(shapes[1]); i++)
-        size *= as_size(PyTuple_GET_ITEM(shapes[1], i));
+    int64_t size = 1;
+    for (int i = 0; i < dims[0]; i++)
+        size *= extent[0][i];
+    for (int i = 1; i < dims[1]; i++)
+        size *= extent[1][i];
     return size > most;
 }
 

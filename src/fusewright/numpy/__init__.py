@@ -17,7 +17,6 @@ Where a program can see a difference from NumPy:
 from __future__ import annotations
 
 import sys
-from typing import Any
 
 import numpy as _numpy
 
@@ -54,13 +53,7 @@ TABLES = (
 RECORDED = instant.quick("", {name: value for table in TABLES for name, value in table.items()})
 EXPORTS = dispatch.in_front_of(_numpy, RECORDED)
 __all__ = [*_numpy.__all__, "erf", "erfc"]
-_find = modules.lookup("", EXPORTS)
-
-
-def __getattr__(name: str) -> Any:
-    value = _find(name)
-    globals()[name] = value  # found once: the next look-up is a plain attribute
-    return value
+__getattr__ = modules.lookup("", EXPORTS)
 
 
 def __dir__() -> list[str]:

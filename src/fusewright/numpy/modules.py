@@ -6,6 +6,7 @@ from __future__ import annotations
 
 import importlib
 import importlib.util
+import sys
 from collections.abc import Callable, Mapping
 from types import FunctionType, ModuleType
 from typing import Any
@@ -57,13 +58,17 @@ def lookup(module: str, exports: Mapping[str, Any] | None = None) -> Callable[[s
     """A module's `__getattr__`: its own names first, then what NumPy's module of the same name
     has.
 
-    `module` is the part after `numpy.`; what is found is remembered by the caller's import
-    system, not here.
+    `module` is the part after `numpy.`; what is found once is a plain attribute of the module.
     """
     full = f"numpy.{module}" if module else "numpy"
     named(module, exports or {})
 
     def find(name: str) -> Any:
+        value = found(name)
+        vars(sys.modules[f"{PACKAGE}.{module}" if module else PACKAGE])[name] = value
+        return value
+
+    def found(name: str) -> Any:
         if exports is not None and name in exports:
             return exports[name]
         if not module and name in OWN_MODULES:
