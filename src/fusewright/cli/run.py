@@ -3,31 +3,35 @@
 from __future__ import annotations
 
 import os
-import subprocess
 import sys
-import tempfile
 from collections.abc import Iterator
-from contextlib import contextmanager, nullcontext
-from dataclasses import dataclass, replace
+from contextlib import AbstractContextManager, contextmanager, nullcontext
 from io import BytesIO, TextIOWrapper
-from pathlib import Path
-from typing import TYPE_CHECKING, Any, TextIO
+from typing import TYPE_CHECKING, Any, NamedTuple, TextIO
 
-from fusewright.base.options import set_defaults
-from fusewright.cli import compare
+from fusewright.base.later import later
 from fusewright.cli.console import make_console, say, seconds
 from fusewright.cli.program import Outcome, Program, Settings, execute
-from fusewright.runtime.profile import Profile, listen
 
 if TYPE_CHECKING:
+    import subprocess
+    import tempfile
+    from pathlib import Path
+
     from rich.table import Table
+
+    from fusewright.base import options
+    from fusewright.cli import compare
+    from fusewright.runtime.profile import Profile
+else:
+    options, compare = later("fusewright.base.options"), later("fusewright.cli.compare")
+    subprocess, tempfile = later("subprocess"), later("tempfile")
 
 FAILED = 1
 STDERR_LINES = 20
 
 
-@dataclass(frozen=True, slots=True)
-class Request:
+class Request(NamedTuple):
     """What the user asked for; a setting that is None keeps the environment's or the default.
 
     `save` is the folder where a comparing process wants the results.
@@ -51,8 +55,7 @@ class Request:
         return self.explain or self.report is not None
 
 
-@dataclass(frozen=True, slots=True)
-class Compared:
+class Compared(NamedTuple):
     """Both times of a program and how its results differ."""
 
     ours: float
@@ -64,8 +67,7 @@ class Compared:
         return not any(row.problem for row in self.rows)
 
 
-@dataclass(frozen=True, slots=True)
-class Ran:
+class Ran(NamedTuple):
     """A run that has ended, with what was recorded of it."""
 
     outcome: Outcome
@@ -103,11 +105,16 @@ def run(request: Request, stream: TextIO | None = None) -> int:
 def perform(request: Request) -> Ran:
     """Run the program once, or with plain NumPy first where a comparison is asked for."""
     settings = {"strict": request.strict, "threads": request.threads, "fuse": request.fuse}
-    set_defaults(**{name: value for name, value in settings.items() if value is not None})
+    changes: dict[str, Any] = {name: s for name, s in settings.items() if s is not None}
     if request.listens:
-        set_defaults(spans=True)
+        changes["spans"] = True
+    if changes or any(name.startswith("FUSEWRIGHT_") for name in os.environ):
+        options.set_defaults(**changes)  # also a wrong value in the environment is refused here
     if not request.compare:
         return _run_once(request, None)
+    # Imported here: a program that is only run has no results to compare.
+    from pathlib import Path
+
     with tempfile.TemporaryDirectory(prefix="fusewright-") as folder:
         text = sys.stdin.buffer.read() if request.program.kind == "stdin" else None
         with _as_stdin(text):
@@ -128,8 +135,9 @@ def _run_once(request: Request, plain: Path | None) -> Ran:
             except compare.NoResults as error:
                 refused.append(error)
 
-    with listen() if request.listens else nullcontext() as profile:
-        outcome = execute(request.program, Settings(request.plain, request.library, finish))
+    timed = finish if wanted or request.listens else None
+    with _listening(request.listens) as profile:
+        outcome = execute(request.program, Settings(request.plain, request.library, timed))
     if refused:
         raise refused[0]
     if request.save is not None and outcome.error is None:
@@ -142,6 +150,16 @@ def _run_once(request: Request, plain: Path | None) -> Ran:
     theirs, theirs_seconds = compare.load(plain)
     rows = compare.compare_all(results, theirs, request.rtol)
     return Ran(outcome, profile, Compared(outcome.seconds, theirs_seconds, tuple(rows)))
+
+
+def _listening(wanted: bool) -> AbstractContextManager[Profile | None]:
+    if not wanted:
+        return nullcontext()
+    # Imported here: few runs are recorded.  The driver tells of steps that NumPy runs as well.
+    import fusewright.driver  # noqa: F401
+    from fusewright.runtime.profile import listen
+
+    return listen()
 
 
 def _run_plain(request: Request, folder: Path, text: bytes | None) -> None:
@@ -208,8 +226,8 @@ def _write_report(request: Request, ran: Ran) -> None:
 
 def _title(program: Program) -> str:
     """The program and its arguments; of a whole path the name is enough."""
-    name = Path(program.name).name if os.path.isabs(program.name) else program.name
-    return " ".join(replace(program, name=name).command())
+    name = os.path.basename(program.name) if os.path.isabs(program.name) else program.name
+    return " ".join(program._replace(name=name).command())
 
 
 def _ending(outcome: Outcome) -> str:

@@ -2,13 +2,11 @@
 
 from __future__ import annotations
 
-import hashlib
 import os
 import pickle
 import sys
 from dataclasses import dataclass, replace
 from functools import cache
-from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -58,7 +56,7 @@ class Compiled:
 
 def disk_key(key: Any) -> str:
     """The name on disk of everything that can change the code."""
-    return hashlib.sha256(f"{_versions()}\n{key!r}".encode()).hexdigest()
+    return disk.digest(f"{_versions()}\n{key!r}".encode())
 
 
 _ELSEWHERE = frozenset(("__pycache__", "bridges", "cli", "numpy"))
@@ -68,7 +66,7 @@ _ELSEWHERE = frozenset(("__pycache__", "bridges", "cli", "numpy"))
 @cache
 def _versions() -> str:
     """Python, NumPy, LLVM, and this package as its files are."""
-    root = str(Path(__file__).parents[2])
+    root = os.path.dirname(os.path.dirname(os.path.dirname(__file__)))
     stamps = sorted((path.removeprefix(root), *state) for path, *state in _stamps(root))
     return f"{sys.version}\n{np.__version__}\n{compiler.version()}\n{stamps}"
 

@@ -9,7 +9,6 @@ a fresh pool.
 from __future__ import annotations
 
 import ctypes
-import hashlib
 import os
 import threading
 import time
@@ -97,7 +96,7 @@ def _load_code() -> Code:
 
 def _image() -> Image:
     text = pool.TEXT + entry.TEXT
-    key = hashlib.sha256(f"{compiler.version()}\n{text}".encode()).hexdigest()
+    key = disk.digest(f"{compiler.version()}\n{text}".encode())
     stored = disk.get(key)
     if stored is not None:
         try:
