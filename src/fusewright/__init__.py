@@ -4,6 +4,8 @@
 from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
+import fusewright._core  # noqa: F401  (it refuses an interpreter without the GIL: here, at once)
+
 if TYPE_CHECKING:
     from fusewright import numpy
     from fusewright.public import *

@@ -72,7 +72,8 @@ def test_a_program_without_large_arrays_loads_no_compiler(empty: Path, program: 
 
 
 def test_importing_the_package_loads_nothing(empty: Path) -> None:
-    assert ours(loaded(empty, "import fusewright as fw; fw.__version__")) == {"fusewright"}
+    names = ours(loaded(empty, "import fusewright as fw; fw.__version__"))
+    assert names <= {"fusewright", "fusewright._core", "fusewright._core._native"}
 
 
 def test_all_public_names_come_with_the_first(empty: Path) -> None:
