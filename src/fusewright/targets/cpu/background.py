@@ -103,7 +103,7 @@ def _leave_early() -> bool:
     except AttributeError:
         return False
     # The newest comes first: `fflush(NULL)`, then `_exit(code)`.
-    return when(leave, None) == 0 and before(write, None, None) == 0
+    return bool(when(leave, None) == 0 and before(write, None, None) == 0)
 
 
 def _after_fork() -> None:

@@ -40,13 +40,15 @@ class Compiled:
     """A slice's program, plan, and code; `kernels` stands in the order of the plan's steps, None
     for a library step.
 
-    `kinds` are the kinds of the slice's nodes.
+    `kinds` are the kinds of the slice's nodes; `worth_best` says that a process has run it for as
+    long as the best code takes to make: the next one need not find out again.
     """
 
     program: Program
     plan: Plan
     kernels: tuple[CompiledKernel | None, ...]
     kinds: tuple[int, ...]
+    worth_best: bool = False
 
     def improved(self, number: int, kernel: CompiledKernel) -> Compiled:
         """The same with better code for one kernel."""
