@@ -13,12 +13,14 @@ from dataclasses import replace
 from time import perf_counter
 from typing import Any
 
+from fusewright.base import hooks
 from fusewright.base.errors import FusewrightError, InternalError
 from fusewright.base.options import Options, current
 from fusewright.base.source import is_inside
+from fusewright.frontends.arrays import opaque
 from fusewright.ir import graph
 from fusewright.ir.graph import Node
-from fusewright.runtime.profile import Flush, Line, listeners
+from fusewright.runtime.profile import Flush, Line, OpaqueRecord, listeners, watchers
 from fusewright.runtime.trace import Key, Known, Slice, computed_once, take
 from fusewright.targets.cpu import direct, native
 from fusewright.targets.cpu.runner import Compute, Runner, obtain
@@ -274,3 +276,23 @@ def _internal(error: Exception, pending: Sequence[Node]) -> InternalError | None
     passed = STAGES[: STAGES.index(found) + 1] if found in STAGES else (found or "driver",)
     what = f"{type(error).__name__} in stage {passed[-1]!r}: {error}"
     return InternalError(f"{what}\nthe slice:\n{nodes_text(pending)}", passed)
+
+
+def _note(note: opaque.Note) -> None:
+    """A step NumPy ran at once is an evaluation of its own."""
+    step = OpaqueRecord(note.name, "numpy", note.start, note.seconds, note.why, note.line)
+    for profile in listeners:
+        profile.flushes.append(
+            Flush(f"{note.name} runs in NumPy", note.line, note.start, note.seconds, [step])
+        )
+
+
+def _listen_to_numpy(comes: bool) -> None:
+    opaque.listeners[:] = [each for each in opaque.listeners if each is not _note]
+    if comes:
+        opaque.listeners.append(_note)
+
+
+watchers.append(_listen_to_numpy)
+_listen_to_numpy(bool(listeners))  # somebody may have begun to listen before this was loaded
+hooks.set_evaluate(evaluate, driver=True)

@@ -67,5 +67,4 @@ methods.functions.update(
     | {f"linalg.{name}": value for name, value in linalg.RECORDED.items()}
 )
 protocols.namespace[:] = [sys.modules[__name__]]
-# It was there for this import.  CPython reads the attributes of a module that has none at once.
-vars(sys.modules["fusewright"]).pop("__getattr__", None)
+sys.modules["fusewright"].settle(drop_in=True)

@@ -2,13 +2,11 @@
 
 from __future__ import annotations
 
-import hashlib
 import os
 import pickle
 import sys
 from dataclasses import dataclass, replace
 from functools import cache
-from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -42,13 +40,15 @@ class Compiled:
     """A slice's program, plan, and code; `kernels` stands in the order of the plan's steps, None
     for a library step.
 
-    `kinds` are the kinds of the slice's nodes.
+    `kinds` are the kinds of the slice's nodes; `worth_best` says that a process has run it for as
+    long as the best code takes to make: the next one need not find out again.
     """
 
     program: Program
     plan: Plan
     kernels: tuple[CompiledKernel | None, ...]
     kinds: tuple[int, ...]
+    worth_best: bool = False
 
     def improved(self, number: int, kernel: CompiledKernel) -> Compiled:
         """The same with better code for one kernel."""
@@ -58,7 +58,7 @@ class Compiled:
 
 def disk_key(key: Any) -> str:
     """The name on disk of everything that can change the code."""
-    return hashlib.sha256(f"{_versions()}\n{key!r}".encode()).hexdigest()
+    return disk.digest(f"{_versions()}\n{key!r}".encode())
 
 
 _ELSEWHERE = frozenset(("__pycache__", "bridges", "cli", "numpy"))
@@ -68,7 +68,7 @@ _ELSEWHERE = frozenset(("__pycache__", "bridges", "cli", "numpy"))
 @cache
 def _versions() -> str:
     """Python, NumPy, LLVM, and this package as its files are."""
-    root = str(Path(__file__).parents[2])
+    root = os.path.dirname(os.path.dirname(os.path.dirname(__file__)))
     stamps = sorted((path.removeprefix(root), *state) for path, *state in _stamps(root))
     return f"{sys.version}\n{np.__version__}\n{compiler.version()}\n{stamps}"
 
