@@ -36,9 +36,7 @@ def lower_once(program: Program, kernel: Kernel, vector_bytes: int, large: bool 
 
 
 @lru_cache(maxsize=MOST_KERNELS)
-def _lowered(
-    kernel: Kernel, buffers: tuple[Buffer, ...], vector_bytes: int, large: bool
-) -> Module:
+def _lowered(kernel: Kernel, buffers: tuple[Buffer, ...], vector_bytes: int, large: bool) -> Module:
     program = Program(dict(enumerate(buffers)), (), (), frozenset())
     return lower(program, kernel, vector_bytes, large)
 
@@ -95,7 +93,8 @@ class _Numbering:
             slot=number,
             extents=self._all(stage.extents),
             nests=tuple(map(self._nest, stage.nests)),
-            update=number if stage.update >= 0 else -1,  # whose memory it was is the caller's to say
+            # whose memory a patch takes over is the caller's to say
+            update=number if stage.update >= 0 else -1,
         )
 
     def _nest(self, nest: Nest) -> Nest:
