@@ -285,7 +285,7 @@ def _value_was_asked_for() -> None:
         if _schedule.watching:
             if len(pending) <= _base + LIMIT:
                 _forget_loop()
-        elif (left := len(pending) * (len(pending) > FEW)) != _base:
+        elif (left := len(pending) * (len(pending) > FEW)) < _base:
             _base = left
             _look_from(min(_base + LIMIT, HARD_LIMIT))
     elif len(pending) <= FEW and _schedule.is_idle():
