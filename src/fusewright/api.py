@@ -14,7 +14,7 @@ from fusewright import driver
 from fusewright._core import native
 from fusewright.base import hooks
 from fusewright.base.options import current
-from fusewright.frontends.arrays import Array, opaque, trace
+from fusewright.frontends.arrays import Array, opaque, sharing, trace
 from fusewright.frontends.arrays.core import Handle
 from fusewright.runtime import profile
 
@@ -63,7 +63,11 @@ if native is not None:
 
 
 def sync() -> None:
-    """Compute every value somebody holds."""
+    """Compute every value somebody holds; inside `lazy()`, what was written into NumPy's arrays
+    lands there, too.
+    """
+    if trace.is_lazy():
+        sharing.settle()
     trace.flush()
 
 

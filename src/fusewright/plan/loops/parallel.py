@@ -25,6 +25,7 @@ from fusewright.ir.loops.statements import (
     Check,
     For,
     If,
+    Leave,
     Let,
     Print,
     Statement,
@@ -63,6 +64,15 @@ class Nest:
 def _has_order(loop: For) -> bool:
     """Whether it prints or checks: the first line, and the first index outside, come first."""
     return any(isinstance(statement, Print | Check) for statement in walk(loop.body))
+
+
+def _acts_outside(loop: For) -> bool:
+    """Whether an iteration prints, checks or leaves more than the loop: no task can do that, not
+    even of a loop that is known to have one iteration.
+    """
+    own = {s.label for s in walk(loop.body) if isinstance(s, Block)}
+    leaves = (s for s in walk(loop.body) if isinstance(s, Leave))
+    return _has_order(loop) or any(leave.label not in own for leave in leaves)
 
 
 class Ways:
@@ -123,7 +133,7 @@ class Ways:
             return replace(loop, dims=dims[:1], body=(fresh,))
         threads = (first in free or bool(copied)) and not in_task
         short = _is_short(loop)
-        threads = threads and self._fits_threads(nest) and not short
+        threads = threads and self._fits_threads(nest) and not short and not _acts_outside(loop)
         if threads:
             self.threads.add(first)
             self.copies[first] = copied
