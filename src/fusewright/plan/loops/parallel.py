@@ -35,7 +35,7 @@ from fusewright.ir.loops.statements import (
     walk,
 )
 from fusewright.ir.nest import in_pairs
-from fusewright.plan.loops.exposed import Locals, exposed, read_later
+from fusewright.plan.loops.exposed import Locals, exposed, read_from
 from fusewright.plan.loops.folds import ON_THREADS, Folds, folds, is_orderless
 from fusewright.plan.loops.plan import LoopReport
 from fusewright.plan.loops.units import EARLY_END, Surroundings, buffers_in, unit_of
@@ -98,8 +98,7 @@ class Ways:
     ) -> tuple[Statement, ...]:
         """Decide for all loops of a block; `live` is read after it."""
         done: list[Statement] = []
-        for place, statement in enumerate(body):
-            after = live | read_later(body[place + 1 :])
+        for statement, after in zip(body, read_from(body, live)[1:], strict=True):
             done.append(self._statement(statement, after, in_task))
         return tuple(done)
 
