@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 from fusewright._core import native
 from fusewright.base.later import later
 from fusewright.base.options import current
-from fusewright.frontends.arrays import Array, trace
+from fusewright.frontends.arrays import Array, sharing, trace
 from fusewright.frontends.arrays.core import Handle
 
 if TYPE_CHECKING:
@@ -48,7 +48,11 @@ if native is not None:
 
 
 def sync() -> None:
-    """Compute every value somebody holds."""
+    """Compute every value somebody holds; inside `lazy()`, what was written into NumPy's arrays
+    lands there, too.
+    """
+    if trace.is_lazy():
+        sharing.settle()
     trace.flush()
 
 

@@ -43,9 +43,7 @@ class Expr:
         self.order: Any = None
 
     def __reduce__(self) -> Any:
-        if self.name == "const":
-            return (const, (self.attr, self.dtype))
-        return (_make, (self.name, self.args, self.dtype, self.attr))
+        return (rebuilt, (self.name, self.args, self.dtype, self.attr))
 
     def __repr__(self) -> str:
         if self.name == "const":
@@ -150,6 +148,21 @@ def postorder(roots: Iterable[Expr], known: Container[Expr] = ()) -> Iterator[Ex
                 stack += [(arg, False) for arg in args[::-1] if id(arg) not in seen]
             else:
                 yield node
+
+
+def is_small(root: Expr, most: int) -> bool:
+    """Whether an expression has at most so many parts; larger ones are not looked at to the end."""
+    seen, stack = {root}, [root]
+    while stack and len(seen) <= most:
+        fresh = {arg for arg in stack.pop().args if arg not in seen}
+        seen |= fresh
+        stack += fresh
+    return len(seen) <= most
+
+
+def rebuilt(name: str, args: tuple[Expr, ...], dtype: DType, attr: Any) -> Expr:
+    """The expression of these parts, as they were stored."""
+    return const(attr, dtype) if name == "const" else _make(name, args, dtype, attr)
 
 
 def rewrite(root: Expr, rule: Callable[[Expr], Expr | None], memo: dict[Expr, Expr]) -> Expr:

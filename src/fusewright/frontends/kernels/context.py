@@ -20,6 +20,7 @@ from fusewright.frontends.kernels import types
 from fusewright.frontends.kernels.inputs import Inputs
 from fusewright.frontends.kernels.joins import SlotTree
 from fusewright.frontends.kernels.liveness import NONE, Liveness, Names
+from fusewright.frontends.kernels.retyping import Retyping
 from fusewright.frontends.kernels.source import Source
 from fusewright.frontends.kernels.types import Held
 from fusewright.frontends.kernels.values import (
@@ -146,6 +147,7 @@ class Translation:
         self.inputs = inputs
         self.settings = settings
         self.guesses = guesses
+        self.retyping = Retyping()
         self.locals: list[Local] = []
         self.scratch: dict[int, Buffer] = {}
         self.out: list[Statement] = []
@@ -245,6 +247,8 @@ class Translation:
     # -- what is written ------------------------------------------------------------------------
 
     def write(self, statement: Statement) -> None:
+        if isinstance(statement, Let):
+            self.retyping.note(statement.local, statement.value)
         self.out.append(statement)
 
     @contextmanager

@@ -77,10 +77,16 @@ class Liveness:
         self, body: Sequence[ast.stmt], after: Names, on_continue: Names, on_break: Names
     ) -> Names:
         """What is live where a list of statements starts."""
-        live = after
+        return self.between(body, after, on_continue, on_break)[0]
+
+    def between(
+        self, body: Sequence[ast.stmt], after: Names, on_continue: Names, on_break: Names
+    ) -> list[Names]:
+        """What is live before each of the statements, and after the last: one backward pass."""
+        found = [after]
         for statement in reversed(body):
-            live = self._statement(statement, live, on_continue, on_break)
-        return live
+            found.append(self._statement(statement, found[-1], on_continue, on_break))
+        return found[::-1]
 
     def around(
         self, loop: ast.For | ast.While, after: Names, on_continue: Names, on_break: Names

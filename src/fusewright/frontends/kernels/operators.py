@@ -120,9 +120,15 @@ def _compare_signs(name: str, args: list[Expr]) -> Expr:
 
 
 def binary(t: Translation, node: ast.BinOp) -> Value:
-    """`a + b` and its like."""
-    left, right = operands(t, [node.left, node.right])
-    return combine(t, node.op, left, right, t.span(node))
+    """`a + b` and its like; a sum of many terms is one chain."""
+    chain = [node]
+    while isinstance(chain[-1].left, ast.BinOp):
+        chain.append(chain[-1].left)
+    value = t.expression(chain[-1].left)
+    for each in reversed(chain):
+        left, right = _following(t, [value], each.right)
+        value = combine(t, each.op, left, right, t.span(each))
+    return value
 
 
 def combine(t: Translation, sign: ast.operator, left: Value, right: Value, span: Span) -> Value:
@@ -299,14 +305,19 @@ def operands(t: Translation, nodes: Sequence[ast.expr]) -> list[Value]:
     """Several expressions, left to right: what a later one may change is read before it."""
     found: list[Value] = []
     for node in nodes:
-        with t.block() as written:
-            value = t.expression(node)
-        if any(_acts(statement) for statement in written):
-            _refuse_earlier(t, found, written)
-            found = [t.fixed(v) if isinstance(v, Number) else v for v in found]
-        t.out += written
-        found.append(value)
+        found = _following(t, found, node)
     return found
+
+
+def _following(t: Translation, found: list[Value], node: ast.expr) -> list[Value]:
+    """The values found so far, and one more."""
+    with t.block() as written:
+        value = t.expression(node)
+    if any(_acts(statement) for statement in written):
+        _refuse_earlier(t, found, written)
+        found = [t.fixed(v) if isinstance(v, Number) else v for v in found]
+    t.out += written
+    return [*found, value]
 
 
 def _refuse_earlier(t: Translation, found: Sequence[Value], written: Sequence[Statement]) -> None:

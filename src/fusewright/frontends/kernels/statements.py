@@ -29,17 +29,22 @@ from fusewright.ir.loops.statements import If, Leave, Store
 
 Tail = frozenset[int]
 NO_TAIL: Tail = frozenset()
+DEEPEST = 24
+"""Blocks inside one another, beyond which a jump is better."""
 
 
 def sequence(t: Translation, body: Sequence[ast.stmt], after: Names, tail: Tail) -> None:
     """Statements one after the other.
 
     What follows an `if` whose branch always leaves goes into its other branch, so that `continue`
-    and `return` rarely need a jump.
+    and `return` rarely need a jump; not where that would be too deep.
     """
+    live = t.frame.liveness.between(body, after, *t.jumps(after))
     for place, node in enumerate(body):
-        rest = list(body[place + 1 :])
-        if isinstance(node, ast.If) and rest and (leaves(node.body) or leaves(node.orelse)):
+        is_last = place + 1 == len(body)
+        parts = isinstance(node, ast.If) and (leaves(node.body) or leaves(node.orelse))
+        if isinstance(node, ast.If) and parts and not is_last and t.depth < DEEPEST:
+            rest = list(body[place + 1 :])
             first, second = list(node.body), list(node.orelse)
             if not leaves(first):
                 first += rest
@@ -47,10 +52,7 @@ def sequence(t: Translation, body: Sequence[ast.stmt], after: Names, tail: Tail)
                 second += rest
             branch(t, node, first, second, after, tail)
             return
-        live = after
-        if rest:
-            live = t.frame.liveness.before(rest, after, *t.jumps(after))
-        t.statement(node, live, NO_TAIL if rest else tail)
+        t.statement(node, live[place + 1], tail if is_last else NO_TAIL)
         if isinstance(node, ast.Return | ast.Break | ast.Continue):
             return
 

@@ -23,8 +23,8 @@ from fusewright.frontends.kernels import (
 from fusewright.frontends.kernels.context import Frame, Settings, Translation
 from fusewright.frontends.kernels.inlining import run_frame
 from fusewright.frontends.kernels.inputs import Apart, Capture, Fit, Inputs
-from fusewright.frontends.kernels.joins import Restart
 from fusewright.frontends.kernels.liveness import Liveness, nested_reads
+from fusewright.frontends.kernels.retyping import Restart
 from fusewright.frontends.kernels.source import Source
 from fusewright.frontends.kernels.types import Held
 from fusewright.frontends.kernels.values import (
@@ -137,7 +137,10 @@ def _once(
     span = source.span(source.tree)
     for name, kind in inputs.kinds.items():
         frame.env[name] = inputs.argument((name,), kind, span)
-    value = run_frame(t, frame)
+    try:
+        value = run_frame(t, frame)
+    finally:  # an error may be one of types that are not the right ones yet
+        t.retyping.end()
     results: dict[int, Buffer] = {}
     result = _results(t, value, results, source)
     body = _without_unused(tuple(t.out))
