@@ -20,13 +20,25 @@ import numpy as np
 Meaning = Callable[..., Any]
 
 
+class Check(NamedTuple):
+    """An op that raises for some values: those of the operand at `place`, where that is of a signed
+    integer type and so is the loop's, must not be `wrong`.
+    """
+
+    place: int
+    wrong: Callable[[Any], bool]
+    message: str
+    help: str
+
+
 class Op(NamedTuple):
-    """`cost` is in units of one vector add; `domain` names the kinds of dtype it takes."""
+    """`cost` is in units of one vector add; `check` says which values are refused."""
 
     name: str
     arity: int
     meaning: Meaning
     cost: int = 1
+    check: Check | None = None
 
 
 @cache
@@ -60,6 +72,12 @@ def _conjugate(x: Any) -> Any:
     return np.conjugate(x)
 
 
+NO_NEGATIVE_POWERS = Check(
+    1,
+    lambda exponents: bool(np.size(exponents) and np.min(exponents) < 0),
+    "Integers to negative integer powers are not allowed.",
+    "convert the base to float first",
+)
 MAP: dict[str, Op] = {
     row.name: row
     for row in (
@@ -70,7 +88,7 @@ MAP: dict[str, Op] = {
         Op("floor_divide", 2, np.floor_divide, 8),
         Op("remainder", 2, np.remainder, 8),
         Op("fmod", 2, np.fmod, 8),
-        Op("power", 2, np.power, 40),
+        Op("power", 2, np.power, 40, NO_NEGATIVE_POWERS),
         Op("float_power", 2, np.float_power, 40),
         Op("negative", 1, np.negative),
         Op("positive", 1, np.positive, 0),

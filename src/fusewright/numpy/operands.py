@@ -10,7 +10,14 @@ from typing import Any
 import numpy as np
 
 from fusewright.base.errors import UnsupportedError
-from fusewright.frontends.arrays import core, creation, opaque, record, reductions
+from fusewright.frontends.arrays import (
+    agreement,
+    core,
+    creation,
+    opaque,
+    record,
+    reductions,
+)
 from fusewright.frontends.arrays.core import Handle
 from fusewright.frontends.arrays.dtypes import as_dtype
 from fusewright.frontends.arrays.shaping import as_base
@@ -119,26 +126,14 @@ def hand_over(
     why: str = opaque.DELEGATED,
     library: bool = False,
 ) -> Any:
-    """NumPy runs the call now, as a named step; an `out` of ours gets the result.
+    """NumPy runs the call now, as a named step.
 
     A `library` step is one Fusewright means to leave to NumPy, so `strict=True` lets it pass.
     """
     kwargs = dict(kwargs or {})
     if not library and not holds_array((args, kwargs)):
         return opaque.from_numpy_result(original(*args, **kwargs))  # none of our business
-    out = kwargs.get("out")
-    targets = out if isinstance(out, tuple) else (out,)
-    if any(isinstance(target, Handle) for target in targets):
-        del kwargs["out"]
-        result = opaque.delegate(name, original, args, kwargs, why, library)
-        results = result if isinstance(result, tuple) else (result,)
-        stored = [
-            value if target is None else reductions.into(target, record.node_of(value))
-            for value, target in zip(results, targets, strict=True)
-        ]
-        return tuple(stored) if isinstance(result, tuple) else stored[0]
-    result = opaque.delegate(name, original, args, kwargs, why, library)
-    return out if isinstance(out, np.ndarray) else result
+    return opaque.delegate(name, original, args, kwargs, why, library)
 
 
 def recorded(
@@ -150,6 +145,7 @@ def recorded(
     not a program).
     """
     label = name or original.__name__
+    ranked = label in RANKED
 
     def decorate(function: Function) -> Function:
         @wraps(original)
@@ -159,15 +155,29 @@ def recorded(
             if any(map(is_foreign, args)):
                 return hand_over(label, original, args, kwargs, "an operand is not a numeric array")
             try:
+                if ranked and agreement.is_doubtful(args, kwargs):
+                    return agreement.agreed(label, original, function, args, kwargs)
                 return function(*args, **kwargs)
             except NotRecorded as reason:
                 return hand_over(label, original, args, kwargs, str(reason) or opaque.DELEGATED)
             except UnsupportedError:
                 return hand_over(label, original, args, kwargs, "a dtype without a compiled form")
+            except agreement.REFUSALS as error:
+                refused = error
+            return agreement.settled(refused, label, original, args, kwargs)
 
         return call
 
     return decorate
+
+
+RANKED_NAMES = """
+all allclose amax amin any argmax argmin argsort around average clip count_nonzero cumprod cumsum
+cumulative_prod cumulative_sum isclose max mean min nan_to_num nancumprod nancumsum nanmax nanmean
+nanmin nanprod nanstd nansum nanvar prod ptp round sort std sum trapezoid var
+"""
+RANKED = frozenset(RANKED_NAMES.split())
+"""Functions that are right for the real arrays where they are for stand-ins of the same types."""
 
 
 def library(original: Function, name: str = "") -> Function:

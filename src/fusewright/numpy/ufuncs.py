@@ -12,14 +12,13 @@ from typing import Any
 import numpy as np
 
 from fusewright._core import native
-from fusewright.base.errors import ArgumentError, UnsupportedError, ValueRangeError
-from fusewright.frontends.arrays import core, items, opaque, operators, record, reductions, sharing
+from fusewright.base.errors import ArgumentError, UnsupportedError
+from fusewright.frontends.arrays import core, opaque, operators, record
 from fusewright.frontends.arrays import ufuncs as recording
 from fusewright.frontends.arrays.core import wrap
 from fusewright.frontends.arrays.dtypes import as_dtype
 from fusewright.frontends.arrays.front import dispatched
 from fusewright.ir.dtypes import BOOL, INT8
-from fusewright.ir.graph import SCALAR
 from fusewright.numpy.operands import (
     Function,
     hand_over,
@@ -55,7 +54,7 @@ Recorder: Any = _Recorder if native is None else native.Function
 class Ufunc(Recorder):  # type: ignore[misc]
     """A NumPy ufunc that records calls on our arrays."""
 
-    __slots__ = ("__dict__", "_fast", "_function", "_looks", "_original", "_unary")
+    __slots__ = ("__dict__", "_fast", "_function", "_original", "_unary")
 
     def __init__(self, original: np.ufunc, function: Function | None = None) -> None:
         name = recording.NAMES.get(original)
@@ -63,7 +62,6 @@ class Ufunc(Recorder):  # type: ignore[misc]
         self._function = function
         self._fast: Any = None
         self._unary: Any = None
-        self._looks = name in CHECKED
         self._general_form = self._call
         self.__name__ = self.__qualname__ = original.__name__
         self.__doc__ = original.__doc__
@@ -72,8 +70,7 @@ class Ufunc(Recorder):  # type: ignore[misc]
             self._unary = self._op = operators.op_of(name)
         elif name is not None and original.nin == 2:
             self._fast = operators.op_of(name)
-            if not self._looks:
-                self._op = self._fast
+            self._op = self._fast
         self._arity, self._of_numbers = original.nin, original
         for method in METHODS:
             plain, ours = getattr(original, method), getattr(self, method)
@@ -91,15 +88,11 @@ class Ufunc(Recorder):  # type: ignore[misc]
             result = self._quick(args)
             if result is not NotImplemented:
                 return result
-        elif len(kwargs) == 1 and type(kwargs.get("out")) in core.handle_classes:
-            result = self._quick(args)
-            if isinstance(result, core.Handle):
-                return reductions.into(kwargs["out"], result._node)
         return self._general("__call__", args, kwargs)
 
     def _quick(self, args: tuple[Any, ...]) -> Any:
         """The fast way for arrays of ours, and for one number; else `NotImplemented`."""
-        if self._fast and len(args) == 2 and (not self._looks or _is_float(args[0])):
+        if self._fast and len(args) == 2:
             return self._binary(*args)
         if self._unary and len(args) == 1 and type(args[0]) in NUMBERS:
             return self._original(args[0])
@@ -118,6 +111,8 @@ class Ufunc(Recorder):  # type: ignore[misc]
         original = self._original
         function = getattr(original, method)
         if method == "__call__" and original.nin < len(args) <= original.nargs:
+            if "out" in kwargs or any(type(out) is tuple for out in args[original.nin :]):
+                return function(*args, **kwargs)  # NumPy says what is wrong
             outs = (*args[original.nin :], *(None,) * (original.nargs - len(args)))
             args, kwargs = args[: original.nin], {**kwargs, "out": outs}
         name = original.__name__ if method == "__call__" else f"{original.__name__}.{method}"
@@ -138,9 +133,6 @@ class Ufunc(Recorder):  # type: ignore[misc]
         original = self._original
         if self._function is not None and not kwargs:
             return self._function(*args)
-        if original.__name__ in CHECKED and method == "__call__":
-            CHECKED[original.__name__](*args)
-        kwargs = {key: value for key, value in kwargs.items() if key not in IGNORED}
         out = kwargs.get("out", 0)
         if out is None or (isinstance(out, tuple) and all(one is None for one in out)):
             del kwargs["out"]
@@ -176,12 +168,10 @@ class Ufunc(Recorder):  # type: ignore[misc]
     def at(self, a: Any, indices: Any, b: Any = None, /) -> None:
         """Update elements in place; equal indices accumulate."""
         values = () if b is None else (b,)
-        if not isinstance(a, core.Handle):
-            self._original.at(a, opaque.to_numpy(indices), *map(opaque.to_numpy, values))
-        elif b is None:
-            a[indices] = self(a[indices])  # type: ignore[index]
+        if isinstance(a, core.Handle):
+            recording.call(self._original, "at", (a, indices, *values), {})
         else:
-            items.update_at(self._original, a, indices, b)
+            self._original.at(a, opaque.to_numpy(indices), *map(opaque.to_numpy, values))
 
     def __getattr__(self, name: str) -> Any:
         return getattr(self._original, name)
@@ -196,37 +186,9 @@ class Ufunc(Recorder):  # type: ignore[misc]
 if native is not None:
     native.call_directly(Ufunc)
 
-IGNORED = frozenset(("order", "subok"))
-
-
 def _given(kwargs: dict[str, Any]) -> dict[str, Any]:
     """The keyword arguments that say something."""
     return {key: value for key, value in kwargs.items() if value is not None or key == "axis"}
-
-
-def _check_powers(base: Any, exponent: Any) -> None:
-    """NumPy refuses integers to negative integer powers, so array exponents are looked at."""
-    kinds = [record.kind_of(base), record.kind_of(exponent)]
-    letters = [getattr(kind, "kind", "i" if kind is int else "f") for kind in kinds]
-    if letters[0] not in "biu" or letters[1] != "i":
-        return
-    node = record.node_of(exponent)
-    values = node.value if node.kind == SCALAR else sharing.content_of(node)
-    if np.size(values) and np.min(values) < 0:
-        raise ValueRangeError(
-            "Integers to negative integer powers are not allowed.",
-            why="an exponent is negative",
-            help="convert the base to float first",
-        )
-
-
-def _is_float(base: Any) -> bool:
-    """Whether a base has all powers, so that no exponent has to be looked at."""
-    return isinstance(base, core.Handle) and base._dtype.kind == "f"
-
-
-CHECKED = {"power": _check_powers}
-"""Ufuncs that raise for some values: they look at them before the call is recorded."""
 
 
 def _divmod(a: Any, b: Any) -> tuple[Any, Any]:

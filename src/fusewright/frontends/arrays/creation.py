@@ -12,7 +12,7 @@ from fusewright.base.errors import ArgumentError, DivisionError, ShapeError, Val
 from fusewright.frontends.arrays import core, record, sharing, trace
 from fusewright.frontends.arrays import dtypes as rules
 from fusewright.frontends.arrays.core import READ_ONLY, Handle, cast, wrap_array
-from fusewright.frontends.arrays.dtypes import as_dtype
+from fusewright.frontends.arrays.dtypes import as_dtype, row_of
 from fusewright.ir.dtypes import BOOL, FLOAT64, INT64, DType
 from fusewright.ir.graph import IOTA, VIEW, Node, scalar
 
@@ -38,10 +38,9 @@ def asarray(obj: Any, dtype: Any = None, *, copy: bool | None = None) -> Any:
     if temporary and array is obj and copy is None and _adoptable(array):
         return wrap_array(sharing.adopted(array))
     if array is not obj and array.base is None and not isinstance(obj, np.ndarray):
-        as_dtype(array.dtype)
-        fresh = not hasattr(obj, "__array__") and not hasattr(obj, "__array_interface__")
-        if fresh and array.flags.c_contiguous and array.dtype.isnative:
-            return wrap_array(sharing.adopted(array))
+        row_of(array.dtype)
+        if not hasattr(obj, "__array__") and not hasattr(obj, "__array_interface__"):
+            return wrap_array(sharing.owned(array))
     return wrap_array(sharing.copied(array) if copy else sharing.snapshot(array))
 
 
@@ -61,8 +60,7 @@ it: not from CPython 3.14 on, where calls borrow what variables hold.  All array
 
 
 def _adoptable(array: Any) -> bool:
-    flags = array.flags
-    return bool(flags.owndata and flags.c_contiguous and array.dtype.isnative)
+    return bool(array.flags.owndata and sharing.is_adoptable(array))
 
 
 def array(obj: Any, dtype: Any = None, *, copy: bool | None = True, ndmin: int = 0) -> Any:

@@ -42,13 +42,25 @@ def as_dtype(spec: Any) -> DType:
         wanted = np.dtype(spec)
     except TypeError as error:
         raise DTypeError(str(error), why="NumPy does not know this dtype") from None
-    row = dtypes.from_numpy(wanted.newbyteorder("="))
+    row = dtypes.from_numpy(wanted)
     if row is None:
-        names = ", ".join(d.name for d in dtypes.ALL)
-        raise UnsupportedError(f"dtype {wanted} is not supported", help=f"use one of {names}")
+        raise _unsupported(wanted)
     if named and len(_rows) < MOST_NAMES:
         _rows[spec] = row
     return row
+
+
+def row_of(dtype: Any) -> DType:
+    """The row of an operand's dtype, in any byte order: its values are copied into ours."""
+    row = dtypes.from_numpy(dtype.newbyteorder("="))
+    if row is None:
+        raise _unsupported(dtype)
+    return row
+
+
+def _unsupported(dtype: Any) -> UnsupportedError:
+    names = ", ".join(d.name for d in dtypes.ALL)
+    return UnsupportedError(f"dtype {dtype} is not supported", help=f"use one of {names}")
 
 
 def result_rule(name: str, kinds: tuple[Kind, ...]) -> Rule:

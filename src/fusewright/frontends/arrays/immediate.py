@@ -294,11 +294,10 @@ def _short(vector: Any) -> Node | None:
 
 def adopt(result: NDArray) -> Any:
     """An array of what NumPy has just made; types without a row stay NumPy's."""
-    if result.dtype.kind not in KINDS or from_numpy(result.dtype.newbyteorder("=")) is None:
+    if result.dtype.kind not in KINDS or from_numpy(result.dtype) is None:
         return result
-    if result.base is None and result.flags.c_contiguous:
-        return core.wrap_array(sharing.adopted(result))
-    return core.wrap_array(sharing.copied(result))
+    make = sharing.owned if result.base is None else sharing.copied
+    return core.wrap_array(make(result))
 
 
 def _known(value: Any, handle: Handle) -> Any:

@@ -264,7 +264,7 @@ def _expand_masks(entries: tuple[Entry, ...], shape: Shape) -> tuple[Entry, ...]
             found = np.nonzero(mask) if mask.ndim else (np.zeros(int(mask), np.int64),)
             if not mask.ndim:
                 raise BoundsError("a boolean scalar cannot be mixed with other subscripts")
-            out.extend(sharing.adopted(np.ascontiguousarray(part)) for part in found)
+            out.extend(sharing.owned(part) for part in found)
             dim += len(entry.shape)
         else:
             out.append(entry)
@@ -308,7 +308,7 @@ def wrapped(node: Node, extent: int, dim: int) -> Node:
         if low < 0:
             fixed = values.astype(np.int64)
             fixed[fixed < 0] += extent
-            return sharing.adopted(np.ascontiguousarray(fixed))
+            return sharing.owned(fixed)
     return cast(sharing.private(node), INT64)
 
 

@@ -48,7 +48,7 @@ def picked(node: Node, mask: Node) -> Node:
     """The elements under a mask: their number depends on the data, so NumPy picks them now."""
     trace.evaluate(node, mask)
     chosen = sharing.content_of(node)[sharing.content_of(mask)]
-    return sharing.adopted(np.ascontiguousarray(chosen))
+    return sharing.owned(chosen)
 
 
 def is_same(mask: Node, other: Node) -> bool:

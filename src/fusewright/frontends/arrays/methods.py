@@ -27,6 +27,7 @@ from fusewright.frontends.arrays import (
     sharing,
     views,
 )
+from fusewright.frontends.arrays.agreement import Method, asked
 from fusewright.frontends.arrays.attributes import Flags, FlatIterator
 from fusewright.frontends.arrays.core import Handle, cast, wrap, wrap_array
 from fusewright.frontends.arrays.dtypes import as_dtype, check_cast
@@ -37,6 +38,7 @@ TYPE = type
 
 
 def _reduction(name: str) -> Callable[..., Any]:
+    @asked(name, ranked=True)
     def method(
         self: Handle,
         axis: Any = None,
@@ -48,11 +50,11 @@ def _reduction(name: str) -> Callable[..., Any]:
     ) -> Any:
         return reductions.reduction(name, self, axis, dtype, out, keepdims, initial, where)
 
-    method.__name__ = name
     return method
 
 
 def _typeless_reduction(name: str) -> Callable[..., Any]:
+    @asked(name, ranked=True)
     def method(
         self: Handle,
         axis: Any = None,
@@ -63,36 +65,37 @@ def _typeless_reduction(name: str) -> Callable[..., Any]:
     ) -> Any:
         return reductions.reduction(name, self, axis, None, out, keepdims, initial, where)
 
-    method.__name__ = name
     return method
 
 
 def _logical_reduction(name: str) -> Callable[..., Any]:
+    @asked(name, ranked=True)
     def method(
         self: Handle, axis: Any = None, out: Any = None, keepdims: Any = False, *, where: Any = True
     ) -> Any:
         return reductions.reduction(name, self, axis, None, out, keepdims, NO_VALUE, where)
 
-    method.__name__ = name
     return method
 
 
 def _arg_reduction(name: str) -> Callable[..., Any]:
+    @asked(name, ranked=True)
     def method(self: Handle, axis: Any = None, out: Any = None, *, keepdims: Any = False) -> Any:
         return reductions.arg_reduction(name, self, axis, out, keepdims)
 
-    method.__name__ = name
     return method
 
 
 def _scan(name: str) -> Callable[..., Any]:
+    @asked(name, ranked=True)
     def method(self: Handle, axis: Any = None, dtype: Any = None, out: Any = None) -> Any:
         return scans.scan(name, self, axis, dtype, out)
 
-    method.__name__ = name
     return method
 
 
+RANKED = frozenset(("argsort", "clip", "round", "trace"))
+"""Library methods that are right for the real arrays where they are for stand-ins."""
 UNROLLED = 16
 """Up to this length iterating records views; a longer array is computed first."""
 
@@ -114,10 +117,10 @@ def library(name: str) -> Callable[..., Any]:
 
 
 def _library_method(name: str) -> Callable[..., Any]:
+    @asked(name, ranked=name in RANKED)
     def method(self: Handle, *args: Any, **kwargs: Any) -> Any:
         return library(name)(self, *args, **kwargs)
 
-    method.__name__ = name
     return method
 
 
@@ -132,10 +135,11 @@ class Methods(Handle):
     any, all = quick("any", _logical_reduction("any")), quick("all", _logical_reduction("all"))
     argmin, argmax = _arg_reduction("argmin"), _arg_reduction("argmax")
     cumsum, cumprod = _scan("cumsum"), _scan("cumprod")
-    mean = quick("mean", reductions.mean)
-    var, std = reductions.var, reductions.std
-    swapaxes, squeeze, ravel = shaping.swapaxes, shaping.squeeze, shaping.ravel
-    diagonal = shaping.diagonal
+    mean = quick("mean", asked("mean", ranked=True)(reductions.mean))
+    var = asked("var", ranked=True)(reductions.var)
+    std = asked("std", ranked=True)(reductions.std)
+    swapaxes, squeeze = asked("swapaxes")(shaping.swapaxes), asked("squeeze")(shaping.squeeze)
+    ravel, diagonal = asked("ravel")(shaping.ravel), asked("diagonal")(shaping.diagonal)
     dot = front.at_once(np.dot, linalg.dot, linalg.SMALL)
     __matmul__ = front.at_once(np.matmul, linalg.matmul, linalg.SMALL)
     __getitem__, __setitem__ = items.getitem, items.setitem
@@ -260,17 +264,20 @@ class Methods(Handle):
             raise ValueRangeError(f"unsupported device {device!r}", help="use 'cpu'")
         return self
 
+    @asked("reshape")
     def reshape(self, *shape: Any, order: str = "C", copy: bool | None = None) -> Any:
         """The same elements in another shape: a view where no element has to move."""
         wanted = shape[0] if len(shape) == 1 else shape
         return shaping.reshape(self, wanted, order, copy)
 
+    @asked("transpose")
     def transpose(self, *axes: Any) -> Any:
         """Dims in another order."""
         if len(axes) == 1 and (axes[0] is None or isinstance(axes[0], tuple | list)):
             return shaping.transpose(self, axes[0])
         return shaping.transpose(self, axes or None)
 
+    @asked("flatten")
     def flatten(self, order: str = "C") -> Any:
         """A one-dimensional copy."""
         return shaping.ravel(self, order).copy()
@@ -286,6 +293,7 @@ class Methods(Handle):
             return sharing.lend(self, views.root_of(self)).view(dtype)
         return shaping.reinterpreted(self, row)
 
+    @asked("astype", ranked=True, known=2)
     def astype(
         self,
         dtype: Any,
@@ -295,11 +303,12 @@ class Methods(Handle):
         copy: bool = True,
     ) -> Any:
         """The values in another element type; as strings or objects they are NumPy's."""
-        del order, subok
         try:
             wanted = as_dtype(dtype)
         except UnsupportedError:
-            return opaque.delegate("astype", np.ndarray.astype, (self, dtype))
+            return opaque.delegate(
+                "astype", Method("astype"), (self, dtype, order, casting, subok, copy)
+            )
         if casting != "unsafe":
             check_cast(self._dtype, wanted, casting)
         if wanted is self._dtype and not copy:
@@ -307,12 +316,14 @@ class Methods(Handle):
         node = sharing.private(cast(self._node, wanted))
         return wrap(node) if isinstance(self, core.scalar_class) else wrap_array(node)
 
+    @asked("copy")
     def copy(self, order: str = "C") -> Any:
         """A new array with the same values: they are shared until one side is written."""
         del order
         node = sharing.private(self._node)
         return wrap(node) if isinstance(self, core.scalar_class) else wrap_array(node)
 
+    @asked("fill", writes=True)
     def fill(self, value: Any) -> None:
         """Set every element."""
         self[...] = value
@@ -324,6 +335,7 @@ class Methods(Handle):
         seen = getrefcount(self) if refcheck else 0
         shaping.resize(self, shape[0] if len(shape) == 1 else shape, seen)
 
+    @asked("compress")
     def compress(self, condition: Any, axis: Any = None, out: Any = None) -> Any:
         """The parts along an axis where a condition holds."""
         return library("compress")(condition, self, axis, out)
@@ -334,6 +346,7 @@ class Methods(Handle):
 
     conjugate = conj
 
+    @asked("item")
     def item(self, *args: Any) -> Any:
         """One element as a Python number."""
         value = None if args or self._shape else immediate.number(self._node)
@@ -367,16 +380,19 @@ class Methods(Handle):
         """Write the elements to a file, as NumPy does."""
         sharing.content(self).tofile(fid, sep, format)
 
+    @asked("sort", writes=True)
     def sort(self, axis: int = -1, kind: Any = None, order: Any = None) -> None:
         """Sort in place."""
         inplace.check_writable(self)
         inplace.store(self, library("sort")(self, axis, kind, order)._node)
 
+    @asked("partition", writes=True)
     def partition(self, kth: Any, axis: int = -1, kind: str = "introselect") -> None:
         """Partially sort in place."""
         inplace.check_writable(self)
         inplace.store(self, library("partition")(self, kth, axis, kind)._node)
 
+    @asked("put", writes=True)
     def put(self, indices: Any, values: Any, mode: Any = "raise") -> None:
         """Set elements by their flat index."""
         flat = sharing.content(self).copy()

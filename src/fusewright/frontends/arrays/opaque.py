@@ -7,6 +7,7 @@ refuses what has no recorded form.
 
 from __future__ import annotations
 
+import inspect
 import time
 from collections.abc import Callable, Sequence
 from typing import Any, NamedTuple
@@ -18,7 +19,7 @@ from fusewright.base import source
 from fusewright.base.errors import StrictError
 from fusewright.base.options import current
 from fusewright.base.source import Span
-from fusewright.frontends.arrays import core, record, sharing, trace
+from fusewright.frontends.arrays import core, inplace, record, sharing, trace
 from fusewright.frontends.arrays.core import Handle, wrap
 from fusewright.frontends.arrays.dtypes import as_dtype
 from fusewright.ir.dtypes import DType, from_numpy
@@ -142,14 +143,23 @@ def delegate(
     kwargs: dict[str, Any] | None = None,
     why: str = DELEGATED,
     library: bool = False,
+    written: tuple[int, ...] = (),
 ) -> Any:
     """Call NumPy now, on computed arguments, and wrap what it returns; a `library` step is
     allowed under `strict=True`.
+
+    NumPy gets every argument: what it writes into (`out=`, and the arguments at the places
+    `written`) are copies, which become the content of our arrays afterwards.
     """
     if not library:
         refuse_if_strict(name, why)
     arguments, keywords = list(args), dict(kwargs or {})
     trace.evaluate(*_pending_in((arguments, keywords)))
+    loans = Loans()
+    for place in {*written, *_places_of_out(function, len(arguments))}:
+        arguments[place] = loans.lend(arguments[place])
+    if keywords.get("out") is not None:
+        keywords["out"] = loans.lend(keywords["out"])
     start = time.perf_counter()
     given = tuple(to_numpy(arg) for arg in arguments)
     named = {key: to_numpy(value) for key, value in keywords.items()}
@@ -160,7 +170,77 @@ def delegate(
         note = Note(name, why, source.user_span(), start, seconds)
         for listener in listeners:
             listener(note)
-    return from_numpy_result(results.pop())
+    return from_numpy_result(results.pop()) if loans.none else loans.taken_back(results.pop())
+
+
+class Loans:
+    """What NumPy writes into: copies of arrays of ours, NumPy's arrays as they are."""
+
+    __slots__ = ("_lent",)
+
+    def __init__(self) -> None:
+        self._lent: list[tuple[Any, sharing.NDArray]] = []
+
+    @property
+    def none(self) -> bool:
+        """Whether nothing is written into."""
+        return not self._lent
+
+    def lend(self, value: Any) -> Any:
+        """What stands for an array of ours, or for those in a tuple; one copy for each array."""
+        if type(value) is tuple:
+            return tuple(map(self.lend, value))
+        for owner, known in self._lent:
+            if owner is value:
+                return known
+        if isinstance(value, np.ndarray):
+            self._lent.append((value, value))
+        elif isinstance(value, Handle) and type(value) is not core.scalar_class:
+            copy = np.array(sharing.content(value), order="C")
+            copy.flags.writeable = not value._flags & core.READ_ONLY
+            self._lent.append((value, copy))
+            return copy
+        return value
+
+    def taken_back(self, result: Any) -> Any:
+        """Let the copies be their arrays' content; NumPy's answer, in which the arrays stand where
+        NumPy returned what it was lent.
+        """
+        for owner, copy in self._lent:
+            if owner is not copy:
+                inplace.store(owner, sharing.adopted(copy))
+        return self._owned(result)
+
+    def _owned(self, value: Any) -> Any:
+        if type(value) is tuple:
+            return tuple(map(self._owned, value))
+        for owner, copy in self._lent:
+            if copy is value:
+                return owner
+        return from_numpy_result(value)
+
+
+_positions: dict[Any, int] = {}
+MOST_FUNCTIONS = 1024
+"""Functions whose signatures are remembered."""
+
+
+def _places_of_out(function: Any, count: int) -> range:
+    """Where `out` stands among so many positional arguments."""
+    if isinstance(function, np.ufunc):
+        return range(function.nin, count)
+    if count < 2:
+        return range(0)
+    known = _positions.get(function)
+    if known is None:
+        try:
+            names = [*inspect.signature(function).parameters]
+        except (TypeError, ValueError):
+            names = []
+        known = names.index("out") if "out" in names else -1
+        if len(_positions) < MOST_FUNCTIONS:
+            _positions[function] = known
+    return range(known, known + 1) if 0 <= known < count else range(0)
 
 
 def _pending_in(value: Any) -> list[Node]:
@@ -195,10 +275,13 @@ def to_numpy(value: Any) -> Any:
 
 
 def from_numpy_result(value: Any) -> Any:
-    """NumPy's answer with its arrays turned into ours; types without a row stay NumPy's.
+    """NumPy's answer with its arrays turned into ours; types without a row, and other byte orders
+    than the machine's, stay NumPy's.
 
     An array that no variable holds, only the call, is adopted.
     """
+    if isinstance(value, Handle):
+        return value
     if isinstance(value, np.ndarray):
         if type(value) is not np.ndarray or from_numpy_or_none(value.dtype) is None:
             return value
@@ -216,5 +299,5 @@ def from_numpy_result(value: Any) -> Any:
 
 
 def from_numpy_or_none(dtype: Any) -> DType | None:
-    """The row of a NumPy dtype in any byte order."""
-    return from_numpy(dtype.newbyteorder("=")) if dtype.kind in "biufc" else None
+    """The row of a NumPy dtype; none for another byte order than the machine's."""
+    return from_numpy(dtype) if dtype.kind in "biufc" and dtype.isnative else None

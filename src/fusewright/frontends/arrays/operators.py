@@ -13,11 +13,11 @@ from typing import Any
 import numpy as np
 
 from fusewright._core import native
-from fusewright.base.errors import UnsupportedError, ValueRangeError
-from fusewright.frontends.arrays import core, inplace, opaque, trace
+from fusewright.base.errors import UnsupportedError
+from fusewright.frontends.arrays import agreement, core, inplace, opaque, trace
 from fusewright.frontends.arrays.core import Handle, wrap
 from fusewright.frontends.arrays.dtypes import CONVERT, DEFAULT, result_rule
-from fusewright.frontends.arrays.record import kind_of, map_node, node_of
+from fusewright.frontends.arrays.record import kind_of, looks_at_values, map_node, node_of
 from fusewright.ir.dtypes import BOOL, DType
 from fusewright.ir.graph import MAP, SCALAR, Node
 from fusewright.ir.ops import MAP as ROWS
@@ -125,7 +125,10 @@ def op_of(name: str) -> Any:
 
 def _one_general(name: str) -> Method:
     def general(operand: Any) -> Any:
-        result = wrap(map_node(name, operand))
+        try:
+            result = wrap(map_node(name, operand))
+        except agreement.REFUSALS as error:
+            return agreement.settled(error, name, ROWS[name].meaning, (operand,), {})
         if isinstance(operand, Handle):
             ops[name].learn(operand._dtype, result._dtype)
         return result
@@ -135,6 +138,7 @@ def _one_general(name: str) -> Method:
 
 def _two_general(name: str) -> Method:
     """Any operands; what was found out about their types is remembered."""
+    function = PYTHON_COMPARISONS.get(name, ROWS[name].meaning)
 
     def general(self: Handle, other: Any, reflected: bool) -> Any:
         if _defers(other):
@@ -147,21 +151,30 @@ def _two_general(name: str) -> Method:
         try:
             result = wrap(map_node(name, left, right))
         except UnsupportedError:
-            function = PYTHON_COMPARISONS.get(name, ROWS[name].meaning)
             return opaque.delegate(name, function, (left, right), why="a type NumPy alone knows")
-        if isinstance(other, Handle):
-            ops[name].learn(left._dtype, right._dtype, result._dtype)
-        elif type(other) in DEFAULT or isinstance(other, np.generic):
-            kinds = (kind_of(other), self._dtype) if reflected else (self._dtype, kind_of(other))
-            if isinstance(other, np.generic):
-                ops[name].learn(*kinds, result._dtype)
-            dtype, wanted = result_rule(name, kinds)
-            scalar = wanted[not reflected]
-            convert = _converter(type(other), scalar)
-            ops[name].learn_weak(self._dtype, type(other), reflected, dtype, scalar, convert)
+        except agreement.REFUSALS as error:
+            return agreement.settled(error, name, function, (left, right), {})
+        _learn(ops[name], self, other, reflected, result._dtype)
         return result
 
     return general
+
+
+def _learn(op: Any, self: Handle, other: Any, reflected: bool, result: DType) -> None:
+    """Remember the types of two operands, but for those whose values have to be looked at."""
+    left, right = (other, self) if reflected else (self, other)
+    if looks_at_values(op.name, kind_of(left), kind_of(right)):
+        return
+    if isinstance(other, Handle):
+        op.learn(kind_of(left), kind_of(right), result)
+    elif type(other) in DEFAULT or isinstance(other, np.generic):
+        kinds = (kind_of(left), kind_of(right))
+        if isinstance(other, np.generic):
+            op.learn(*kinds, result)
+        dtype, wanted = result_rule(op.name, kinds)
+        scalar = wanted[not reflected]
+        convert = _converter(type(other), scalar)
+        op.learn_weak(self._dtype, type(other), reflected, dtype, scalar, convert)
 
 
 def learn_where(x: Any, y: Any) -> None:
@@ -303,17 +316,7 @@ def power(self: Any, exponent: Any, modulus: Any = None) -> Any:
         short = SHORT_POWERS.get((letter, kind), {}).get(exponent)
         if short is not None:
             return short(self)
-        if kind is int and exponent < 0 and letter in "biu":
-            raise _negative_power(exponent)
     return general_power(self, exponent)
-
-
-def _negative_power(exponent: int) -> Exception:
-    return ValueRangeError(
-        "Integers to negative integer powers are not allowed.",
-        why=f"the exponent is {exponent}, and the result would not be an integer",
-        help="convert the array to float first",
-    )
 
 
 class Operators(Handle):

@@ -17,8 +17,6 @@ from fusewright.frontends.arrays import (
     immediate,
     methods,
     opaque,
-    record,
-    reductions,
     sharing,
     ufuncs,
     views,
@@ -93,10 +91,6 @@ class Protocols(Handle):
         ours = methods.functions.get(name)
         if ours is not None:
             return ours(*args, **kwargs)
-        if "out" in kwargs and isinstance(kwargs["out"], Handle):
-            out = kwargs.pop("out")
-            result = opaque.delegate(name, function, args, kwargs)
-            return reductions.into(out, record.node_of(result))
         return opaque.delegate(name, function, args, kwargs)
 
     def __array_namespace__(self, *, api_version: str | None = None) -> Any:
@@ -192,6 +186,6 @@ def _root_array(handle: Handle) -> Handle:
 
 def rebuild(array: Any, scalar: bool, flags: int) -> Any:
     """An array out of a pickle."""
-    handle = wrap(sharing.adopted(array)) if scalar else wrap_array(sharing.adopted(array))
+    handle = (wrap if scalar else wrap_array)(sharing.owned(array))
     handle._flags = flags
     return handle

@@ -10,14 +10,15 @@ from typing import Any
 
 import numpy as np
 
-from fusewright.base.errors import ShapeError
+from fusewright.base.errors import ShapeError, ValueRangeError
 from fusewright.frontends.arrays import core, sharing, trace
 from fusewright.frontends.arrays import dtypes as rules
 from fusewright.frontends.arrays.core import Handle, cast
 from fusewright.frontends.arrays.dtypes import Kind
 from fusewright.ir.dtypes import BOOL, FLOAT64, INT64, UINT64, DType
 from fusewright.ir.expr import COMPARISONS
-from fusewright.ir.graph import IOTA, MAP, VIEW, Node, scalar
+from fusewright.ir.graph import IOTA, MAP, SCALAR, VIEW, Node, scalar
+from fusewright.ir.ops import MAP as ROWS
 
 Shape = tuple[int, ...]
 
@@ -32,6 +33,8 @@ def map_node(name: str, *operands: Any, dtype: DType | None = None) -> Node:
         if quick is not None:
             return quick
     kinds = tuple(kind_of(operand) for operand in operands)
+    if looks_at_values(name, *kinds):
+        _check_values(name, operands)
     if name in COMPARISONS and int in kinds:
         operands, kinds = _in_range(operands, kinds)
     result, wanted = rules.result_rule(name, kinds)
@@ -46,6 +49,29 @@ def map_node(name: str, *operands: Any, dtype: DType | None = None) -> Node:
     return trace.record(Node(MAP, name, nodes, result, shape))
 
 
+def looks_at_values(name: str, *kinds: Kind) -> bool:
+    """Whether an operation on operands of these types raises for some of their values."""
+    check = ROWS[name].check
+    if check is None:
+        return False
+    kind = kinds[check.place]
+    signed = kind is int or (isinstance(kind, DType) and kind.kind == "i")
+    return signed and rules.result_rule(name, kinds)[1][check.place].kind == "i"
+
+
+def _check_values(name: str, operands: tuple[Any, ...]) -> None:
+    check = ROWS[name].check
+    if check is None or trace.is_held():  # a function that is being recorded has no values yet
+        return
+    operand = operands[check.place]
+    if isinstance(operand, Handle):
+        operand = operand._node
+    if isinstance(operand, Node):
+        operand = operand.value if operand.kind == SCALAR else sharing.content_of(operand)
+    if check.wrong(operand):
+        raise ValueRangeError(check.message, why=f"a value is wrong for {name}", help=check.help)
+
+
 def _map_handles(name: str, operands: tuple[Any, ...]) -> Node | None:
     """The common case: arrays of ours, all of one shape."""
     nodes: list[Node] = []
@@ -58,7 +84,10 @@ def _map_handles(name: str, operands: tuple[Any, ...]) -> Node | None:
     for node in nodes:
         if node.shape != shape:
             return None
-    result = rules.result_rule(name, tuple([node.dtype for node in nodes]))[0]
+    kinds = tuple([node.dtype for node in nodes])
+    if looks_at_values(name, *kinds):
+        return None
+    result = rules.result_rule(name, kinds)[0]
     return trace.record(Node(MAP, name, tuple(nodes), result, shape))
 
 
@@ -74,10 +103,10 @@ def kind_of(operand: Any) -> Kind:
     if kind is bool:
         return BOOL
     if isinstance(operand, np.generic | np.ndarray):
-        return rules.as_dtype(operand.dtype)
+        return rules.row_of(operand.dtype)
     if hasattr(kind, "_record_as"):  # a float argument of a function under `fw.jit`
         return float
-    return rules.as_dtype(sharing.numpy_array(operand).dtype)
+    return rules.row_of(sharing.numpy_array(operand).dtype)
 
 
 def as_node(operand: Any, weak: DType) -> Node:
@@ -89,7 +118,7 @@ def as_node(operand: Any, weak: DType) -> Node:
     if type(operand) in rules.DEFAULT:
         return rules.scalar_node(operand, weak)
     if isinstance(operand, np.generic):
-        row = rules.as_dtype(operand.dtype)
+        row = rules.row_of(operand.dtype)
         return scalar(operand.item(), row)
     if hasattr(type(operand), "_record_as"):
         return operand._record_as(weak)  # type: ignore[no-any-return]

@@ -17,10 +17,10 @@ from typing import Any
 import numpy as np
 
 from fusewright._core import native
-from fusewright.base.errors import OutOfMemory, UnsupportedError
+from fusewright.base.errors import OutOfMemory
 from fusewright.frontends.arrays import core, survivors, trace
 from fusewright.frontends.arrays.core import READ_ONLY, Handle
-from fusewright.frontends.arrays.dtypes import as_dtype
+from fusewright.frontends.arrays.dtypes import as_dtype, row_of
 from fusewright.ir.dtypes import from_numpy
 from fusewright.ir.graph import LEAF, Memory, Node, contiguous_strides, leaf
 
@@ -44,14 +44,12 @@ def snapshot(array: NDArray) -> Node:
     """A value that later writes to the array do not change: a copy, or the array where nobody can
     write to it.
     """
-    if array.flags.c_contiguous and is_frozen(array) and array.dtype.isnative:
-        return adopted(array)
-    return copied(array)
+    return adopted(array) if is_adoptable(array) and is_frozen(array) else copied(array)
 
 
 def copied(array: NDArray) -> Node:
     """A copy, in C order and native byte order."""
-    row = as_dtype(array.dtype)
+    row = row_of(array.dtype)
     try:
         if array.nbytes < ALIGNED:
             fresh = np.array(array, dtype=row.numpy, order="C", copy=True, subok=False)
@@ -90,8 +88,20 @@ def is_frozen(array: NDArray) -> bool:
     return base is None or isinstance(base, bytes)
 
 
+def is_adoptable(array: NDArray) -> bool:
+    """Whether an array's memory can be a value's: C order and the machine's byte order."""
+    flags = array.flags
+    return bool(flags.c_contiguous and flags.aligned and array.dtype.isnative)
+
+
+def owned(array: NDArray) -> Node:
+    """An array nobody else can write to as a value: its memory, or a copy in our layout."""
+    return adopted(array) if is_adoptable(array) else copied(array)
+
+
 def adopted(array: NDArray) -> Node:
-    """A C-ordered array nobody else can write to becomes a value as it is."""
+    """An adoptable array nobody else can write to becomes a value as it is."""
+    assert is_adoptable(array), "adopted memory is in C order and native byte order"
     row = as_dtype(array.dtype)
     flat = array.reshape(-1).view(np.uint8)
     memory = Memory(_address(array), array.nbytes, flat, False, bool(array.flags.writeable))
@@ -106,8 +116,6 @@ def _address(array: NDArray) -> int:
 def shared(array: NDArray) -> Node:
     """A value that *is* the array's memory, whoever writes to it."""
     row = as_dtype(array.dtype)
-    if not array.dtype.isnative:
-        raise UnsupportedError(f"memory in the byte order of {array.dtype} cannot be shared")
     low, high = np.lib.array_utils.byte_bounds(array)
     owner = (ctypes.c_char * (high - low)).from_address(low)
     owner._keeps = array  # type: ignore[attr-defined]
@@ -342,9 +350,7 @@ def received(cell: list[NDArray]) -> Node:
     # 2: the list's reference and the call's; a view's memory is somebody else's.
     mine = getrefcount(cell[0]) <= 2 and cell[0].base is None
     array = cell[0]
-    if mine and array.flags.c_contiguous and array.dtype.isnative:
-        return adopted(array)
-    return copied(array)
+    return owned(array) if mine else copied(array)
 
 
 if native is not None and _lends():

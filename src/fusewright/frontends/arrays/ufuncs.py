@@ -10,6 +10,7 @@ from typing import Any
 import numpy as np
 
 from fusewright.frontends.arrays import (
+    agreement,
     items,
     masking,
     opaque,
@@ -34,14 +35,38 @@ RECORDED_KEYWORDS = frozenset(("out", "where", "dtype", "casting", "order", "sub
 
 
 def call(ufunc: np.ufunc, method: str, inputs: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
-    """What `__array_ufunc__` answers."""
-    return METHODS[method](ufunc, inputs, kwargs)
+    """What `__array_ufunc__` answers: NumPy says whether a call with rare keywords is right, and
+    what becomes of one that ours refuses.
+    """
+    original = ufunc if method == "__call__" else getattr(ufunc, method)
+    name = ufunc.__name__ if method == "__call__" else f"{ufunc.__name__}.{method}"
+
+    def recorded(*inputs: Any, **kwargs: Any) -> Any:
+        return METHODS[method](ufunc, inputs, kwargs)
+
+    try:
+        if method in RANKED and any(key not in RANKED[method] for key in kwargs):
+            return agreement.agreed(name, original, recorded, inputs, kwargs)
+        return recorded(*inputs, **kwargs)
+    except agreement.REFUSALS as error:
+        refused = error
+    written = (0,) if method == "at" else ()
+    return agreement.settled(refused, name, original, inputs, kwargs, written)
+
+
+RANKED: dict[str, frozenset[str]] = {
+    "__call__": frozenset(("out",)), "reduce": frozenset(), "accumulate": frozenset(("axis",)),
+    "outer": frozenset(("out",)),
+}  # fmt: skip
+"""Keywords of methods that are looked at where they are used; with others NumPy is asked, on
+stand-ins, whether the call is right.
+"""
 
 
 def _call(ufunc: np.ufunc, inputs: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
     name = NAMES.get(ufunc)
     if name is None or not kwargs.keys() <= RECORDED_KEYWORDS:
-        return _delegated(ufunc, inputs, kwargs, ufunc.__name__)
+        return opaque.delegate(ufunc.__name__, ufunc, inputs, kwargs)
     dtype = kwargs.get("dtype")
     return apply(
         name,
@@ -89,27 +114,10 @@ def apply(
     return reductions.into(out, node, casting)
 
 
-def _delegated(ufunc: Any, inputs: tuple[Any, ...], kwargs: dict[str, Any], name: str) -> Any:
-    """NumPy computes; results for `out` arrays of ours are written to them."""
-    outs = kwargs.pop("out", None)
-    if outs is None:
-        return opaque.delegate(name, ufunc, inputs, kwargs)
-    outs = outs if isinstance(outs, tuple) else (outs,)
-    if not any(isinstance(out, Handle) for out in outs):
-        return opaque.delegate(name, ufunc, inputs, {**kwargs, "out": outs})
-    results = opaque.delegate(name, ufunc, inputs, kwargs)
-    results = results if isinstance(results, tuple) else (results,)
-    written = tuple(
-        result if out is None else reductions.into(out, record.node_of(result))
-        for out, result in zip(outs, results, strict=True)
-    )
-    return written[0] if len(written) == 1 else written
-
-
 def _reduce(ufunc: np.ufunc, inputs: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
     name = FOLD_NAMES.get(ufunc)
     if name is None:
-        return _delegated(ufunc.reduce, inputs, kwargs, f"{ufunc.__name__}.reduce")
+        return opaque.delegate(f"{ufunc.__name__}.reduce", ufunc.reduce, inputs, kwargs)
     axis = kwargs.pop("axis", 0)
     out = kwargs.pop("out", None)
     return reductions.reduction(name, inputs[0], axis, kwargs.pop("dtype", None), out, **kwargs)
@@ -118,7 +126,7 @@ def _reduce(ufunc: np.ufunc, inputs: tuple[Any, ...], kwargs: dict[str, Any]) ->
 def _accumulate(ufunc: np.ufunc, inputs: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
     name = SCAN_NAMES.get(ufunc)
     if name is None:
-        return _delegated(ufunc.accumulate, inputs, kwargs, f"{ufunc.__name__}.accumulate")
+        return opaque.delegate(f"{ufunc.__name__}.accumulate", ufunc.accumulate, inputs, kwargs)
     axis, out = kwargs.get("axis", 0), kwargs.get("out")
     return scans.scan(name, inputs[0], axis, kwargs.get("dtype"), out)
 
@@ -133,14 +141,25 @@ def _outer(ufunc: np.ufunc, inputs: tuple[Any, ...], kwargs: dict[str, Any]) -> 
 def _at(ufunc: np.ufunc, inputs: tuple[Any, ...], kwargs: dict[str, Any]) -> None:
     del kwargs
     target, key, *value = inputs
-    if isinstance(target, Handle):
-        items.update_at(ufunc, target, key, *value)
-    else:
+    if not isinstance(target, Handle):
         ufunc.at(target, opaque.to_numpy(key), *map(opaque.to_numpy, value))
+    elif len(value) == 1 and ufunc.nin == 2 and ufunc.nout == 1 and _keeps_type(ufunc, target):
+        items.update_at(ufunc, target, key, *value)
+    else:  # equal indices are changed again each time they are met
+        opaque.delegate(f"{ufunc.__name__}.at", ufunc.at, inputs, written=(0,))
+
+
+def _keeps_type(ufunc: np.ufunc, target: Handle) -> bool:
+    """Whether the ufunc's loop for values of one type gives values of that type."""
+    dtype = target._dtype.numpy
+    try:
+        return ufunc.resolve_dtypes((dtype, dtype, None))[-1] is dtype
+    except TypeError:
+        return False
 
 
 def _reduceat(ufunc: np.ufunc, inputs: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
-    return _delegated(ufunc.reduceat, inputs, kwargs, f"{ufunc.__name__}.reduceat")
+    return opaque.delegate(f"{ufunc.__name__}.reduceat", ufunc.reduceat, inputs, kwargs)
 
 
 METHODS: dict[str, Callable[..., Any]] = {

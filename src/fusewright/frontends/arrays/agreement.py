@@ -1,0 +1,237 @@
+"""What NumPy says to a call: whether it is right, and which error a wrong one ends with.
+
+Our own code refuses what it cannot do, in its own words.  Which *class* of error a program catches
+is NumPy's to say, and so is whether the call is wrong at all: it is asked when ours refuses.  What
+ours would accept and NumPy refuses is found by calling NumPy on stand-ins: arrays of the same types
+and few elements, whose extents are equal where the real ones are.
+"""
+
+from __future__ import annotations
+
+import functools
+import inspect
+import warnings
+from collections.abc import Callable
+from types import NoneType
+from typing import Any
+
+import numpy as np
+
+from fusewright.base import errors
+from fusewright.base.errors import FusewrightError, StrictError
+from fusewright.base.options import current
+from fusewright.frontends.arrays import core, opaque, trace
+from fusewright.frontends.arrays.core import Handle
+from fusewright.ir.dtypes import ALL
+
+REFUSALS = (
+    TypeError, ValueError, IndexError, OverflowError, AttributeError, KeyError, ArithmeticError,
+)  # fmt: skip
+"""Errors that NumPy may see otherwise."""
+WHY = "only NumPy takes these arguments"
+
+KINDS: tuple[tuple[type[Exception], type[FusewrightError]], ...] = (
+    (np.exceptions.AxisError, errors.AxisError),
+    (TypeError, errors.ArgumentError),
+    (IndexError, errors.BoundsError),
+    (OverflowError, errors.OverflowIntError),
+    (ZeroDivisionError, errors.DivisionError),
+    (ValueError, errors.ValueRangeError),
+)
+"""NumPy's errors by what a program catches, and ours that is caught the same way."""
+CAUGHT: tuple[type[Exception], ...] = (
+    *(kind for kind, _ in KINDS), AttributeError, KeyError, NotImplementedError, RuntimeError,
+    np.linalg.LinAlgError, np.exceptions.DTypePromotionError, MemoryError,
+)  # fmt: skip
+MEMORY = 1 << 26
+"""Elements of operands up to which NumPy is asked for its opinion: it may compute all of them."""
+
+
+def settled(
+    error: Exception,
+    name: str,
+    original: Callable[..., Any],
+    args: Any,
+    kwargs: dict[str, Any],
+    written: tuple[int, ...] = (),
+) -> Any:
+    """NumPy's result of a call that ours refuses, or the error: ours where NumPy's is caught by the
+    same clauses, else NumPy's.
+    """
+    if current().strict or trace.is_held() or _is_large((args, kwargs)):
+        raise error
+    try:
+        return opaque.delegate(name, original, args, kwargs, WHY, written=written)
+    except StrictError:
+        raise error from None
+    except Exception as theirs:  # noqa: BLE001
+        raise _as_caught(error, theirs) from None
+
+
+def _is_large(value: Any) -> bool:
+    if isinstance(value, Handle):
+        size = 1
+        for extent in value._shape:
+            size *= extent
+        return size > MEMORY
+    if isinstance(value, dict):
+        value = value.values()
+    elif not isinstance(value, list | tuple):
+        return False
+    return any(map(_is_large, value))
+
+
+def _caught(error: BaseException) -> frozenset[type]:
+    return frozenset(kind for kind in CAUGHT if isinstance(error, kind))
+
+
+def _as_caught(error: Exception, theirs: Exception) -> Exception:
+    """Our error where a program catches both alike, else one that is caught as NumPy's is."""
+    return error if _caught(error) == _caught(theirs) else in_our_words(theirs)
+
+
+def in_our_words(theirs: Exception) -> Exception:
+    """NumPy's error with the user's line; NumPy's own where none of ours is caught alike."""
+    wanted = _caught(theirs)
+    if isinstance(theirs, TypeError) and type(theirs) is not TypeError:
+        return errors.DTypeError(str(theirs))  # NumPy's classes for element types that do not fit
+    for _, ours in KINDS:
+        made = ours(str(theirs))
+        if _caught(made) == wanted:
+            return made
+    return theirs
+
+
+class Method:
+    """NumPy's method of an array or a number, as a function; `inspect` sees its signature."""
+
+    __slots__ = ("__name__",)
+
+    def __init__(self, name: str) -> None:
+        self.__name__ = name
+
+    def __call__(self, array: Any, *args: Any, **kwargs: Any) -> Any:
+        return getattr(array, self.__name__)(*args, **kwargs)
+
+    @property
+    def __signature__(self) -> inspect.Signature:
+        return inspect.signature(getattr(np.ndarray, self.__name__))
+
+
+def asked(
+    name: str, writes: bool = False, ranked: bool = False, known: int = 1
+) -> Callable[[Callable[..., Any]], Callable[..., Any]]:
+    """Let NumPy's method say what becomes of calls that ours refuses; it `writes` into the array.
+    A `ranked` one is right for the real arrays where it is for stand-ins; it looks at its first
+    `known` arguments itself.
+    """
+    original = Method(name)
+    written = (0,) if writes else ()
+
+    def decorate(function: Callable[..., Any]) -> Callable[..., Any]:
+        @functools.wraps(function)
+        def call(*args: Any, **kwargs: Any) -> Any:
+            try:
+                if ranked and is_doubtful(args, kwargs, known):
+                    return agreed(name, original, function, args, kwargs)
+                return function(*args, **kwargs)
+            except REFUSALS as error:
+                refused = error
+            return settled(refused, name, original, args, kwargs, written)
+
+        call.__name__ = name
+        return call
+
+    return decorate
+
+
+# ------------------------------------------------------------------------------------ stand-ins
+
+PLAIN = frozenset((int, bool, NoneType, type(np._NoValue)))
+WIDE = frozenset((float, np.float64))
+"""What `dtype=` often is, and right for real numbers."""
+
+
+def is_doubtful(args: Any, kwargs: dict[str, Any], known: int = 1) -> bool:
+    """Whether a call has arguments, after those known, that may be wrong in many ways."""
+    for value in args[known:]:
+        if type(value) not in PLAIN:
+            return True
+    for key, value in kwargs.items():
+        if type(value) not in PLAIN:
+            wide = key == "dtype" and type(value) is type and value in WIDE
+            if not wide or not args or getattr(args[0], "dtype", None) not in REAL:
+                return True
+    return False
+
+
+REAL = frozenset(row.numpy for row in ALL if not row.is_complex)
+
+
+def agreed(
+    name: str,
+    original: Callable[..., Any],
+    function: Callable[..., Any],
+    args: Any,
+    kwargs: dict[str, Any],
+) -> Any:
+    """Our result of a call that NumPy takes, if it has the type of NumPy's; else NumPy's."""
+    expected = check(original, args, kwargs)
+    if isinstance(expected, np.ndarray | np.generic) and not _is_owned(args, kwargs):
+        result = function(*args, **kwargs)
+        if getattr(result, "dtype", None) == expected.dtype:
+            return result
+        return opaque.delegate(name, original, args, kwargs, WHY)
+    return function(*args, **kwargs)
+
+
+def _is_owned(args: Any, kwargs: dict[str, Any]) -> bool:
+    """Whether the result is one of the arguments: `out=`."""
+    return kwargs.get("out") is not None or any(isinstance(each, Handle) for each in args[1:])
+
+
+def check(function: Callable[..., Any], args: Any, kwargs: dict[str, Any]) -> Any:
+    """NumPy's result for stand-ins of the operands; its error where it refuses them."""
+    standin = Standins()
+    with warnings.catch_warnings(), np.errstate(all="ignore"):
+        warnings.simplefilter("ignore")
+        try:
+            return function(*map(standin, args), **{k: standin(v) for k, v in kwargs.items()})
+        except REFUSALS as error:
+            raise in_our_words(error) from None
+
+
+class Standins:
+    """Small arrays in the place of the operands: what broadcasts still does, what does not still
+    does not.
+    """
+
+    __slots__ = ("_extents", "_known")
+
+    def __init__(self) -> None:
+        self._extents: dict[int, int] = {0: 0, 1: 1}
+        self._known: dict[int, Any] = {}
+
+    def __call__(self, value: Any) -> Any:
+        if isinstance(value, core.Handle) or type(value) is np.ndarray:
+            found = self._known.get(id(value))
+            if found is None:
+                found = self._known[id(value)] = self._made(value)
+            return found
+        if type(value) is tuple or type(value) is list:
+            return type(value)(map(self, value))
+        return value
+
+    def _made(self, value: Any) -> Any:
+        shape = value.shape
+        made = np.ones(tuple(map(self._extent, shape)), value.dtype)
+        if isinstance(value, Handle):
+            if type(value) is core.scalar_class:
+                return made[()]
+            made.flags.writeable = not value._flags & core.READ_ONLY
+        else:
+            made.flags.writeable = value.flags.writeable
+        return made
+
+    def _extent(self, extent: int) -> int:
+        return self._extents.setdefault(extent, len(self._extents))
