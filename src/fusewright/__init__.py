@@ -2,7 +2,6 @@
 
 # ruff: noqa: F403, F405 (the names of `public` are all there are)
 from importlib import import_module
-from importlib.util import find_spec
 from typing import TYPE_CHECKING, Any
 
 import fusewright._core  # noqa: F401  (it refuses an interpreter without the GIL: here, at once)
@@ -57,8 +56,6 @@ def __getattr__(name: str) -> Any:
     if name == "numpy":
         return import_module("fusewright.numpy")
     if name not in __all__:
-        if not name.startswith("_") and find_spec(f"fusewright.{name}"):
-            return import_module(f"fusewright.{name}")
         raise AttributeError(f"module 'fusewright' has no attribute {name!r}")
     public = import_module("fusewright.public")
     found = {each: vars(public)[each] for each in __all__ if each in vars(public)}
