@@ -33,4 +33,8 @@ PyObject *border_in_place(PyObject *function, PyObject *self, PyObject *other);
 void copy_elements(char *to, const Py_ssize_t *steps, const char *from, const Py_ssize_t *paces,
                    const Py_ssize_t *extent, int dims, size_t size);
 
+/* unfused.c: a request that has no compiled code yet */
+double unfused_seconds(Node **nodes, int count); /* about how long NumPy takes for it; negative: it cannot run there */
+int run_unfused(Node **nodes, int count, Node **wanted, Py_ssize_t many); /* 1 done, -1 an error */
+
 #endif

@@ -30,6 +30,7 @@ static int patches;     /* regions that may be written in place */
 static PyObject *seen_options, *seen_features;
 static int seen_usable, seen_fuse, seen_threads, seen_eager, seen_strict;
 static int64_t seen_small;
+static int seen_exact; /* nothing may change bits */
 
 static int read_options(PyObject *options)
 {
@@ -42,7 +43,10 @@ static int read_options(PyObject *options)
     PyObject *strict = PyObject_GetAttrString(options, "strict");
     PyObject *verify = PyObject_GetAttrString(options, "verify");
     PyObject *small = PyObject_GetAttrString(options, "small");
-    if (target && features && fuse && threads && spans && interpret && strict && verify && small) {
+    PyObject *contract = PyObject_GetAttrString(options, "contract");
+    PyObject *reassociate = PyObject_GetAttrString(options, "reassociate");
+    if (target && features && fuse && threads && spans && interpret && strict && verify && small
+        && contract && reassociate) {
         PyUnicode_InternInPlace(&features);
         seen_usable = PyUnicode_Check(target)
                       && PyUnicode_CompareWithASCIIString(target, "cpu") == 0
@@ -51,6 +55,7 @@ static int read_options(PyObject *options)
         seen_eager = PyObject_IsTrue(interpret);
         seen_strict = PyObject_IsTrue(strict);
         seen_small = PyLong_AsLongLong(small);
+        seen_exact = !PyObject_IsTrue(contract) && !PyObject_IsTrue(reassociate);
         seen_threads = threads == Py_None ? 0 : (int)PyLong_AsLong(threads);
         Py_XSETREF(seen_features, Py_NewRef(features));
         Py_XSETREF(seen_options, Py_NewRef(options));
@@ -64,6 +69,8 @@ static int read_options(PyObject *options)
     Py_XDECREF(strict);
     Py_XDECREF(verify);
     Py_XDECREF(small);
+    Py_XDECREF(contract);
+    Py_XDECREF(reassociate);
     return PyErr_Occurred() ? -1 : 0;
 }
 
@@ -350,7 +357,9 @@ typedef struct {
     uint64_t hash;
     int length;
     uint64_t *words;
-    PyObject *program; /* NULL: a place that is free; None: Python runs it */
+    PyObject *program; /* NULL: a place that is free; None: Python runs it; Ellipsis: not compiled yet */
+    double spent;      /* seconds that it has run operation by operation */
+    int asked;         /* whether Python has looked for its code on disk */
 } Entry;
 static Entry table[PLACES];
 static int entries;
@@ -488,7 +497,7 @@ PyObject *program_of(Node **wanted, Py_ssize_t many, Structure *found)
     uint64_t hash = hash_words();
     *found = (Structure){hash, words, order, length, count};
     PyObject *program = find(hash)->program;
-    return program == Py_None ? NULL : program;
+    return program == Py_None || program == Py_Ellipsis ? NULL : program;
 }
 
 /* The structure the last request had, when no program was known for it. */
@@ -507,6 +516,47 @@ static Py_ssize_t those_pending(Node **wanted, Py_ssize_t many, Node **pending)
         pending[left++] = wanted[i];
     }
     return left;
+}
+
+static double compiling[2] = {30e-3, 4e-4}; /* seconds: of any structure, and for each node */
+#define LOOK_UP 3e-4 /* seconds after which it is worth looking for its code on disk */
+static double missed_seconds;
+static int missed_due; /* whether it is to be compiled now */
+
+static Entry *entry_for(Entry *entry, uint64_t hash)
+{
+    if (entry->program != NULL)
+        return entry;
+    if (entries > PLACES / 2) {
+        forget_all();
+        entry = find(hash);
+    }
+    if ((entry->words = PyMem_Malloc((size_t)length * sizeof *words + 1)) == NULL)
+        return PyErr_NoMemory(), NULL;
+    memcpy(entry->words, words, (size_t)length * sizeof *words);
+    entry->hash = hash;
+    entry->length = length;
+    entry->spent = 0.0;
+    entry->asked = 0;
+    entry->program = Py_NewRef(Py_Ellipsis);
+    entries++;
+    return entry;
+}
+
+/* Operation by operation, as long as that has taken less than compiling would: 1 done, 0 no longer, -1 an error. */
+static int try_unfused(Entry *entry, uint64_t hash, Node **pending, Py_ssize_t left)
+{
+    missed_seconds = seen_eager && seen_exact ? unfused_seconds(order, count) : -1.0;
+    missed_due = 1;
+    if (missed_seconds < 0.0)
+        return 0;
+    if ((entry = entry_for(entry, hash)) == NULL)
+        return -1;
+    entry->spent += missed_seconds;
+    missed_due = entry->spent > compiling[0] + compiling[1] * count;
+    int asks = missed_due || (!entry->asked && entry->spent > LOOK_UP);
+    entry->asked |= asks;
+    return asks ? 0 : run_unfused(order, count, pending, left);
 }
 
 int run_slice(Node **wanted, Py_ssize_t many)
@@ -531,7 +581,10 @@ int run_slice(Node **wanted, Py_ssize_t many)
         return known;
     uint64_t hash = hash_words();
     Entry *entry = find(hash);
-    if (entry->program == NULL) {
+    if (entry->program == NULL || entry->program == Py_Ellipsis) {
+        int done = try_unfused(entry, hash, pending, left);
+        if (done != 0)
+            return done;
         missed_hash = hash;
         missed = PyBytes_FromStringAndSize((char *)words, length * (Py_ssize_t)sizeof *words);
         return missed == NULL ? -1 : 0;
@@ -622,21 +675,56 @@ static PyObject *learn(PyObject *module, PyObject *given)
     if (length > MOST_WORDS)
         Py_RETURN_NONE;
     memcpy(words, PyBytes_AS_STRING(bytes), (size_t)length * sizeof *words);
-    if (entries > PLACES / 2)
-        forget_all();
     uint64_t hash = hash_words();
-    Entry *entry = find(hash);
-    if (entry->program == NULL) {
-        entry->words = PyMem_Malloc((size_t)length * sizeof *words + 1);
-        if (entry->words == NULL)
-            return PyErr_NoMemory();
-        memcpy(entry->words, words, (size_t)length * sizeof *words);
-        entry->hash = hash;
-        entry->length = length;
-        entries++;
-    }
+    Entry *entry = entry_for(find(hash), hash);
+    if (entry == NULL)
+        return NULL;
     Py_XSETREF(entry->program, Py_NewRef(program));
     Py_RETURN_NONE;
+}
+
+/* seconds_missed(): about how long the request that was left to Python takes operation by operation; negative: it
+   cannot run so */
+static PyObject *seconds_missed(PyObject *module, PyObject *none)
+{
+    (void)module, (void)none;
+    return PyFloat_FromDouble(missed_seconds);
+}
+
+/* is_due(): whether that request is to be compiled: it has run as long as compiling takes */
+static PyObject *is_due(PyObject *module, PyObject *none)
+{
+    (void)module, (void)none;
+    return PyBool_FromLong(missed_due);
+}
+
+/* set_compiling(any, each): the seconds that compiling a structure takes, and more for each node */
+static PyObject *set_compiling(PyObject *module, PyObject *given)
+{
+    (void)module;
+    double any, each;
+    if (!PyArg_ParseTuple(given, "dd", &any, &each))
+        return NULL;
+    compiling[0] = any;
+    compiling[1] = each;
+    Py_RETURN_NONE;
+}
+
+/* unfused(*nodes): make them leaves operation by operation; whether that could be */
+static PyObject *unfused(PyObject *module, PyObject *const *nodes, Py_ssize_t many)
+{
+    (void)module;
+    Node *pending[64];
+    for (Py_ssize_t i = 0; i < many; i++)
+        if (!Py_IS_TYPE(nodes[i], &NodeType) || ((Node *)nodes[i])->kind == SCALAR) {
+            PyErr_SetString(PyExc_TypeError, "only a Node can be computed");
+            return NULL;
+        }
+    int ready = usable();
+    Py_ssize_t left = ready > 0 ? those_pending((Node **)nodes, many, pending) : ready;
+    int known = left > 0 ? take(pending, left) : (int)left;
+    int done = known > 0 && unfused_seconds(order, count) >= 0.0 ? run_unfused(order, count, pending, left) : known < 0 ? -1 : 0;
+    return done < 0 ? NULL : PyBool_FromLong(done);
 }
 
 static PyObject *forget(PyObject *module, PyObject *none)
@@ -679,6 +767,11 @@ PyMethodDef slice_methods[] = {
     {"take_missed", take_missed, METH_NOARGS, "The last request's structure, if it was unknown."},
     {"in_place", in_place, METH_O, "The slots of what a request would write in place."},
     {"learn", learn, METH_VARARGS, "The program of a structure; None leaves it to Python."},
+    {"unfused", (PyCFunction)(void (*)(void))unfused, METH_FASTCALL,
+     "Make nodes leaves operation by operation; whether that could be."},
+    {"seconds_missed", seconds_missed, METH_NOARGS, "Of the last request that was left, so."},
+    {"is_due", is_due, METH_NOARGS, "Whether that request is to be compiled."},
+    {"set_compiling", set_compiling, METH_VARARGS, "How long compiling takes."},
     {"forget", forget, METH_NOARGS, "Drop all programs."},
     {"set_sources", set_sources, METH_VARARGS, "The options' context variable; the listeners."},
     {"set_process_options", set_process_options, METH_O, "The options outside every context."},

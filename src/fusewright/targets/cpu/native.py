@@ -59,6 +59,11 @@ def compute(*nodes: Node) -> bool:
     return native is not None and bool(native.compute(*nodes))
 
 
+def unfused(*nodes: Node) -> bool:
+    """Make nodes leaves operation by operation, if they can run so."""
+    return native is not None and bool(native.unfused(*nodes))
+
+
 def may_hold_groups() -> bool:
     """Whether there may be pending calls of kernels."""
     return native is None or native.groups_alive() > 0

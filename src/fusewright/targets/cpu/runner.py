@@ -176,20 +176,38 @@ def assemble(compiled: Compiled) -> Runner:
 
 def obtain(key: Any, slice_: Slice, options: Options) -> Runner:
     """The runner of a structure this process has not met: from the disk, or compiled now."""
+    return stored(key, options) or _compiled(key, slice_, options)
+
+
+def stored(key: Any, options: Options) -> Runner | None:
+    """The same from the disk; None where it is not there."""
     start = perf_counter()
-    origin: Literal["compiled", "disk"] = "disk"
     name = disk_key((key, select(options.features).llvm_features))
     compiled = fetch(name)
-    if compiled is None:
-        with background.taking_turns():
-            if options.background:
-                background.submit(code)  # LLVM starts while this thread plans.
-            # Imported here: a process that finds its code on disk neither plans nor compiles.
-            from fusewright.targets.cpu.build import build
+    return None if compiled is None else _ready(name, compiled, options, "disk", start)
 
-            compiled = build(slice_, options)
-        keep(name, compiled)
-        origin = "compiled"
+
+def _compiled(key: Any, slice_: Slice, options: Options) -> Runner:
+    start = perf_counter()
+    with background.taking_turns():
+        if options.background:
+            background.submit(code)  # LLVM starts while this thread plans.
+        # Imported here: a process that finds its code on disk neither plans nor compiles.
+        from fusewright.targets.cpu.build import build
+
+        compiled = build(slice_, options)
+    name = disk_key((key, select(options.features).llvm_features))
+    keep(name, compiled)
+    return _ready(name, compiled, options, "compiled", start)
+
+
+def _ready(
+    name: str,
+    compiled: Compiled,
+    options: Options,
+    origin: Literal["compiled", "disk"],
+    start: float,
+) -> Runner:
     runner = assemble(compiled)
     runner.origin, runner.seconds = origin, perf_counter() - start
     quick = [kernel for kernel in compiled.kernels if kernel is not None and not kernel.final]
