@@ -58,7 +58,13 @@ def test_an_empty_program_loads_nothing(empty: Path) -> None:
 
 
 @pytest.mark.parametrize(
-    "program", ["import numpy as np", "import numpy as np; x = np.zeros(5); n = np.pi * 2"]
+    "program",
+    [
+        "import numpy as np",
+        "import numpy as np; x = np.zeros(5); x[1] = 2; y = np.dot(x, x) + np.arange(7)[:5]",
+        "import numpy as np; x = np.arange(5000.0); y = x + 1; y[3] = 2; n = x.shape",
+    ],
+    ids=["nothing", "small", "pending"],
 )
 def test_a_program_without_large_arrays_loads_no_compiler(empty: Path, program: str) -> None:
     more = loaded(empty, program, *RUN) - loaded(empty, program)
@@ -95,6 +101,23 @@ print(before, float(x.sum()), "fusewright.driver" in sys.modules, hooks.is_drive
 """
     out = fresh("-c", code, cwd=empty).stdout
     assert out == "(False, False) 24995000.0 True True\n"
+
+
+def test_kinds_do_not_depend_on_what_is_loaded(empty: Path) -> None:
+    code = """
+import sys
+import fusewright.numpy as np
+def kinds():
+    large = np.arange(5000.0)
+    made = [np.zeros(3), np.zeros(3) + 1, large, large * 2, large[:5], np.sum(np.ones(4))]
+    return [type(each).__module__ for each in made]
+before = kinds()
+assert "fusewright.driver" not in sys.modules
+float((np.arange(5000.0) * 2).sum())
+assert "fusewright.driver" in sys.modules
+print(before == kinds(), before[0], before[2].partition(".")[0])
+"""
+    assert fresh("-c", code, cwd=empty).stdout == "True numpy fusewright\n"
 
 
 def test_threads_may_ask_for_the_first_value_together(empty: Path) -> None:
