@@ -199,3 +199,21 @@ def test_pipes_and_standard_output(empty: Path) -> None:
         command, cwd=empty, input="print('x' * 100000, end='')", capture_output=True, text=True
     )
     assert (len(done.stdout), done.stderr, done.returncode) == (100000, "", 0)
+
+
+def test_memory_that_is_wanted_first_brings_the_pool(empty: Path) -> None:
+    """Content of NumPy's that is written or computed with before any value is asked for."""
+    code = """
+import sys
+import numpy
+import fusewright.numpy as np
+plain = numpy.arange(6000.0)
+a = np.arange(6000.0)
+a[:] = plain
+b = np.zeros(6000); b[10:5010] = plain[:5000]; b *= plain
+c = (np.fft.fft(plain) / plain[::-1].copy().clip(1)).real
+print("fusewright.driver" in sys.modules, float((a + b).sum()), round(float(c.sum()), 3))
+"""
+    plain = fresh("-c", code.replace("fusewright.numpy", "numpy"), cwd=empty).stdout.split()
+    done = fresh("-c", code, cwd=empty)
+    assert not done.stderr and done.stdout.split()[1:] == plain[1:]
