@@ -315,6 +315,5 @@ def _listen_to_numpy(comes: bool) -> None:
 watchers.append(_listen_to_numpy)
 _listen_to_numpy(bool(listeners))  # somebody may have begun to listen before this was loaded
 hooks.set_evaluate(evaluate, driver=True)
-
-
+native.connect(listeners)
 tiers.connect(_by_numpy_arrays)

@@ -10,6 +10,7 @@ import pytest
 from tests.unit.cli.conftest import fresh
 
 import fusewright
+from fusewright._core import native
 from fusewright.base.later import Later
 
 SAY = "import sys; print(*sys.modules)"
@@ -58,7 +59,13 @@ def test_an_empty_program_loads_nothing(empty: Path) -> None:
 
 
 @pytest.mark.parametrize(
-    "program", ["import numpy as np", "import numpy as np; x = np.zeros(5); n = np.pi * 2"]
+    "program",
+    [
+        "import numpy as np",
+        "import numpy as np; x = np.zeros(5); x[1] = 2; y = np.dot(x, x) + np.arange(7)[:5]",
+        "import numpy as np; x = np.arange(5000.0); y = x + 1; y[3] = 2; n = x.shape",
+    ],
+    ids=["nothing", "small", "pending"],
 )
 def test_a_program_without_large_arrays_loads_no_compiler(empty: Path, program: str) -> None:
     more = loaded(empty, program, *RUN) - loaded(empty, program)
@@ -95,6 +102,24 @@ print(before, float(x.sum()), "fusewright.driver" in sys.modules, hooks.is_drive
 """
     out = fresh("-c", code, cwd=empty).stdout
     assert out == "(False, False) 24995000.0 True True\n"
+
+
+def test_kinds_do_not_depend_on_what_is_loaded(empty: Path) -> None:
+    code = """
+import sys
+import fusewright.numpy as np
+def kinds():
+    large = np.arange(5000.0)
+    made = [np.zeros(3), np.zeros(3) + 1, large, large * 2, large[:5], np.sum(np.ones(4))]
+    return [type(each).__module__ for each in made]
+before = kinds()
+assert "fusewright.driver" not in sys.modules
+float((np.arange(5000.0) * 2).sum())
+assert "fusewright.driver" in sys.modules
+print(before == kinds(), before[0].partition(".")[0], before[2].partition(".")[0])
+"""
+    small = "fusewright" if native is None else "numpy"  # without the core everything is recorded
+    assert fresh("-c", code, cwd=empty).stdout == f"True {small} fusewright\n"
 
 
 def test_threads_may_ask_for_the_first_value_together(empty: Path) -> None:
@@ -176,3 +201,21 @@ def test_pipes_and_standard_output(empty: Path) -> None:
         command, cwd=empty, input="print('x' * 100000, end='')", capture_output=True, text=True
     )
     assert (len(done.stdout), done.stderr, done.returncode) == (100000, "", 0)
+
+
+def test_memory_that_is_wanted_first_brings_the_pool(empty: Path) -> None:
+    """Content of NumPy's that is written or computed with before any value is asked for."""
+    code = """
+import sys
+import numpy
+import fusewright.numpy as np
+plain = numpy.arange(6000.0)
+a = np.arange(6000.0)
+a[:] = plain
+b = np.zeros(6000); b[10:5010] = plain[:5000]; b *= plain
+c = (np.fft.fft(plain) / plain[::-1].copy().clip(1)).real
+print("fusewright.driver" in sys.modules, float((a + b).sum()), round(float(c.sum()), 3))
+"""
+    plain = fresh("-c", code.replace("fusewright.numpy", "numpy"), cwd=empty).stdout.split()
+    done = fresh("-c", code, cwd=empty)
+    assert not done.stderr and done.stdout.split()[1:] == plain[1:]

@@ -93,10 +93,11 @@ static int options_known(void)
     return failed ? -1 : 1;
 }
 
-/* 1 where compiled code may run under the options in force, 0 where Python decides. */
+/* 1 where compiled code may run under the options in force, 0 where Python decides: also before the runtime, whose
+   listeners they are, has been loaded: there is no memory for results then. */
 static int usable(void)
 {
-    int known = PyList_GET_SIZE(listeners) > 0 ? 0 : options_known();
+    int known = listeners == NULL || PyList_GET_SIZE(listeners) > 0 ? 0 : options_known();
     return known > 0 ? seen_usable : known;
 }
 
@@ -735,14 +736,22 @@ static PyObject *forget(PyObject *module, PyObject *none)
     Py_RETURN_NONE;
 }
 
-/* set_options(context variable, listeners) */
-static PyObject *set_sources(PyObject *module, PyObject *given)
+/* set_options(context variable) */
+static PyObject *set_options(PyObject *module, PyObject *variable)
 {
     (void)module;
-    PyObject *variable, *list;
-    if (!PyArg_ParseTuple(given, "O!O!", &PyContextVar_Type, &variable, &PyList_Type, &list))
-        return NULL;
+    if (!PyContextVar_CheckExact(variable))
+        return PyErr_Format(PyExc_TypeError, "a context variable, not %R", variable);
     Py_XSETREF(options_variable, Py_NewRef(variable));
+    Py_RETURN_NONE;
+}
+
+/* set_listeners(list) */
+static PyObject *set_listeners(PyObject *module, PyObject *list)
+{
+    (void)module;
+    if (!PyList_CheckExact(list))
+        return PyErr_Format(PyExc_TypeError, "a list, not %R", list);
     Py_XSETREF(listeners, Py_NewRef(list));
     Py_RETURN_NONE;
 }
@@ -756,9 +765,8 @@ static PyObject *set_process_options(PyObject *module, PyObject *options)
 
 int slice_ready(void)
 {
-    listeners = PyList_New(0);
     canonical = PyDict_New();
-    return listeners == NULL || canonical == NULL ? -1 : 0;
+    return canonical == NULL ? -1 : 0;
 }
 
 PyMethodDef slice_methods[] = {
@@ -773,7 +781,8 @@ PyMethodDef slice_methods[] = {
     {"is_due", is_due, METH_NOARGS, "Whether that request is to be compiled."},
     {"set_compiling", set_compiling, METH_VARARGS, "How long compiling takes."},
     {"forget", forget, METH_NOARGS, "Drop all programs."},
-    {"set_sources", set_sources, METH_VARARGS, "The options' context variable; the listeners."},
+    {"set_options", set_options, METH_O, "The options' context variable."},
+    {"set_listeners", set_listeners, METH_O, "The listeners: from now on the runtime is there."},
     {"set_process_options", set_process_options, METH_O, "The options outside every context."},
     {NULL},
 };

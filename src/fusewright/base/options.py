@@ -209,6 +209,8 @@ def _changed(old: Options, new: Options) -> None:
 _process: Options | None = None
 context: ContextVar[Options | None] = ContextVar("fusewright_options", default=None)
 _get = context.get
+if native is not None:
+    native.set_options(context)
 
 
 def defaults() -> Options:

@@ -69,8 +69,23 @@ _ELSEWHERE = frozenset(("__pycache__", "bridges", "cli", "numpy"))
 def _versions() -> str:
     """Python, NumPy, LLVM, and this package as its files are."""
     root = os.path.dirname(os.path.dirname(os.path.dirname(__file__)))
-    stamps = sorted((path.removeprefix(root), *state) for path, *state in _stamps(root))
+    files = _installed(root) or _stamps(root)
+    stamps = sorted((path.removeprefix(root), *state) for path, *state in files)
     return f"{sys.version}\n{np.__version__}\n{compiler.version()}\n{stamps}"
+
+
+def _installed(root: str) -> list[tuple[str, int, int]]:
+    """What an installer has written about the files of the package beside it, with time and size:
+    anew whenever it changes them.  Nothing for a copy of the repository.
+    """
+    home = os.path.dirname(root)
+    records = [
+        os.path.join(home, name, "RECORD")
+        for name in os.listdir(home)
+        if name.startswith("fusewright-") and name.endswith(".dist-info")
+    ]
+    found = [(path, os.stat(path)) for path in records if os.path.isfile(path)]
+    return [(path, state.st_mtime_ns, state.st_size) for path, state in found]
 
 
 def _stamps(root: str) -> list[tuple[str, int, int]]:
