@@ -30,10 +30,10 @@ class Expr:
     dim), `local` (`attr` the number of a variable of a kernel of loops), `load` (`attr` the
     buffer's number; `args` one int64 index for each of its dims), or an op of `ir.ops` (`args` its
     operands; `attr` unused). Build expressions with the functions below, never with the class.
-    `order` is where it stands in a sum (kept by `ir.linear`).
+    `order` is where it stands in a sum, `terms` what it is the sum of (kept by `ir.linear`).
     """
 
-    __slots__ = ("name", "args", "dtype", "attr", "order", "__weakref__")
+    __slots__ = ("name", "args", "dtype", "attr", "order", "terms", "__weakref__")
 
     def __init__(self, name: str, args: tuple[Expr, ...], dtype: DType, attr: Any) -> None:
         self.name = name
@@ -41,6 +41,7 @@ class Expr:
         self.dtype = dtype
         self.attr = attr
         self.order: Any = None
+        self.terms: Any = None
 
     def __reduce__(self) -> Any:
         return (rebuilt, (self.name, self.args, self.dtype, self.attr))

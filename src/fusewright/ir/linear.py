@@ -9,6 +9,8 @@ add(i0, 2)
 
 from __future__ import annotations
 
+from collections.abc import Callable
+
 from fusewright.ir.dtypes import INT64
 from fusewright.ir.expr import Expr, const, op, typed_op
 
@@ -22,20 +24,29 @@ def terms(expr: Index) -> dict[Expr, int]:
         return {_ONE: expr} if expr else {}
     if expr.name == "const":
         return terms(int(expr.attr))
-    if expr.name in ("add", "subtract"):
-        total = terms(expr.args[0])
-        sign = 1 if expr.name == "add" else -1
-        for term, count in terms(expr.args[1]).items():
-            total[term] = total.get(term, 0) + sign * count
-        return {term: count for term, count in total.items() if count}
-    if expr.name == "multiply":
-        left, right = expr.args
-        if right.name == "const":
-            return {t: c * right.attr for t, c in terms(left).items() if right.attr}
-        if left.name == "const":
-            return {t: c * left.attr for t, c in terms(right).items() if left.attr}
-        return _product(terms(left), terms(right))
-    return {expr: 1}
+    if expr.name not in _SUMS:
+        return {expr: 1}
+    if expr.terms is None:
+        total = _SUMS[expr.name](*expr.args)
+        if expr in total:  # it would keep itself alive
+            return total
+        expr.terms = total
+    return dict(expr.terms)
+
+
+def _sum(left: Expr, right: Expr) -> dict[Expr, int]:
+    total = terms(left)
+    for term, count in terms(right).items():
+        total[term] = total.get(term, 0) + count
+    return {term: count for term, count in total.items() if count}
+
+
+def _multiple(left: Expr, right: Expr) -> dict[Expr, int]:
+    if right.name == "const":
+        return {t: c * right.attr for t, c in terms(left).items() if right.attr}
+    if left.name == "const":
+        return {t: c * left.attr for t, c in terms(right).items() if left.attr}
+    return _product(terms(left), terms(right))
 
 
 def _product(left: dict[Expr, int], right: dict[Expr, int]) -> dict[Expr, int]:
@@ -58,6 +69,11 @@ def _rank(term: Expr) -> tuple[int, str]:
     return rank
 
 
+_SUMS: dict[str, Callable[[Expr, Expr], dict[Expr, int]]] = {
+    "add": _sum,
+    "subtract": lambda a, b: _difference(a, b),
+    "multiply": _multiple,
+}
 _RANKS = {"index": 0, "multiply": 1, "param": 2}
 
 

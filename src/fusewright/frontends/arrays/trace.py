@@ -265,35 +265,44 @@ def _look_from(length: int) -> None:
         native.set_armed(bool(_base or _schedule.loop is not None))
 
 
-def _forget_loop() -> None:
-    """What was known of the loop is of no use; what is left of it belongs to no later one."""
+def _forget_loop(most: int = LIMIT) -> None:
+    """What was known of the loop is of no use; what is left of it belongs to no later one, which is
+    looked for when it has recorded more than `most` nodes.
+    """
     global _base, _schedule
     _schedule = Schedule()
     if native is not None:
         native.set_turn()
     prune()
     _base = len(pending) * (len(pending) > FEW)
-    _look_from(min(_base + LIMIT, HARD_LIMIT))
+    _look_from(min(_base + most, HARD_LIMIT))
 
 
 def _value_was_asked_for() -> None:
     """The same loop counts its iterations from here; what is left before another one begins is not
-    its work.
+    its work, unless what was asked for had nothing to do with it.
     """
-    global _base
     if _schedule.loop is None:
+        length = len(pending)
         if _schedule.watching:
-            if len(pending) <= _base + LIMIT:
-                _forget_loop()
-        elif (left := len(pending) * (len(pending) > FEW)) < _base:
-            _base = left
-            _look_from(min(_base + LIMIT, HARD_LIMIT))
+            if length <= _base + LIMIT or _was_consumed():
+                _forget_loop(max(LIMIT, 2 * (length - len(pending))))
+        elif _base > length * (length > FEW) or (length > _base + LIMIT // 2 and _was_consumed()):
+            # as much may well be recorded before the program asks again
+            _forget_loop(max(LIMIT, 2 * (length - len(pending))))
     elif len(pending) <= FEW and _schedule.is_idle():
         _forget_loop()
     elif _schedule.is_inside(frame := recording_frame()):
         _look_from(_schedule.after_value(len(pending), frame))
     else:
         _forget_loop()
+
+
+def _was_consumed() -> bool:
+    """Whether most of what was recorded has been computed or has died."""
+    before = len(pending)
+    prune()
+    return 2 * len(pending) <= before
 
 
 def _consider_flush() -> None:
