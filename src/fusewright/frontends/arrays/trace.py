@@ -25,6 +25,8 @@ from fusewright.base import forks, hooks, source
 from fusewright.base.options import Options, current, watchers
 from fusewright.frontends.arrays import survivors
 from fusewright.frontends.arrays.iterations import WORK, Loop, Schedule, recording_frame
+from fusewright.frontends.arrays.laziness import enter_lazy as enter_lazy
+from fusewright.frontends.arrays.laziness import is_lazy as is_lazy
 from fusewright.frontends.arrays.survivors import TOMBSTONE, Known, Spot, is_worth_storing
 from fusewright.ir.graph import LEAF, SCALAR, Memory, Node
 
@@ -107,23 +109,6 @@ def hold(change: int) -> None:
         _held += change
         if native is not None:
             native.set_holding(_held > 0)
-
-
-class _Local(threading.local):
-    depth = 0
-
-
-_local = _Local()
-
-
-def is_lazy() -> bool:
-    """Whether this thread is inside `lazy()`."""
-    return _local.depth > 0
-
-
-def enter_lazy(change: int) -> None:
-    """Enter (1) or leave (-1) a `lazy()` block."""
-    _local.depth += change
 
 
 def record(node: Node) -> Node:
