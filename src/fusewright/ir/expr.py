@@ -20,6 +20,8 @@ from weakref import WeakValueDictionary
 
 from fusewright.ir.dtypes import BOOL, INT64, DType
 
+MOST_TEXT = 10_000
+"""Characters of an operand that are shown: shared operands are written out once for each use."""
 COMPARISONS = frozenset({"equal", "not_equal", "less", "less_equal", "greater", "greater_equal"})
 
 
@@ -47,17 +49,26 @@ class Expr:
         return (rebuilt, (self.name, self.args, self.dtype, self.attr))
 
     def __repr__(self) -> str:
-        if self.name == "const":
-            return repr(self.attr)
-        if self.name == "param":
-            return f"p{self.attr}"
-        if self.name == "index":
-            return f"i{self.attr}"
-        if self.name == "local":
-            return f"v{self.attr}"
-        inner = ", ".join(map(repr, self.args))
-        if self.name == "load":
-            return f"b{self.attr}[{inner}]"
+        spelled: dict[Expr, str] = {}
+        for node in postorder([self]):
+            text = node.spelled([spelled[arg] for arg in node.args])
+            spelled[node] = text if len(text) <= MOST_TEXT or node is self else "..."
+        return spelled[self]
+
+    def spelled(self, args: list[str]) -> str:
+        """How it is written, given how its operands are."""
+        inner = ", ".join(args)
+        match self.name:
+            case "const":
+                return repr(self.attr)
+            case "param":
+                return f"p{self.attr}"
+            case "index":
+                return f"i{self.attr}"
+            case "local":
+                return f"v{self.attr}"
+            case "load":
+                return f"b{self.attr}[{inner}]"
         suffix = f".{self.dtype}" if self.name in ("cast", "bitcast") else ""
         return f"{self.name}{suffix}({inner})"
 

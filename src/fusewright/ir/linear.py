@@ -10,9 +10,10 @@ add(i0, 2)
 from __future__ import annotations
 
 from collections.abc import Callable
+from zlib import crc32
 
 from fusewright.ir.dtypes import INT64
-from fusewright.ir.expr import Expr, const, op, typed_op
+from fusewright.ir.expr import Expr, const, op, postorder, typed_op
 
 Index = Expr | int
 _ONE = const(1, INT64)
@@ -63,12 +64,30 @@ def _ordered(a: Expr, b: Expr) -> tuple[Expr, Expr]:
 
 
 def _rank(term: Expr) -> tuple[int, str]:
-    rank: tuple[int, str] | None = term.order
-    if rank is None:
-        rank = term.order = (3 if term is _ONE else _RANKS.get(term.name, 2), repr(term))
+    """Where a term stands in a sum: by kind, then as it is spelled.
+
+    A long spelling (an index read from a table that is indexed by another) is told by its checksum.
+    """
+    if term.order is None:
+        for node in postorder([term], _RANKED):
+            spelled = node.spelled([arg.order[1] for arg in node.args])
+            if len(spelled) > MOST_SPELLED:
+                spelled = f"{node.name}#{len(spelled)}#{crc32(spelled.encode())}"
+            node.order = (3 if node is _ONE else _RANKS.get(node.name, 2), spelled)
+    rank: tuple[int, str] = term.order
     return rank
 
 
+class _Ranked:
+    """The expressions whose rank is known."""
+
+    def __contains__(self, node: object) -> bool:
+        return isinstance(node, Expr) and node.order is not None
+
+
+_RANKED = _Ranked()
+MOST_SPELLED = 400
+"""Characters of a term's spelling."""
 _SUMS: dict[str, Callable[[Expr, Expr], dict[Expr, int]]] = {
     "add": _sum,
     "subtract": lambda a, b: _difference(a, b),

@@ -8,6 +8,9 @@ wherever the boxes above it would become too many:
 ```
 u1 = roll(u, 1);  u2 = roll(u1, 1);  ...  u40 = roll(u39, 1)     41 boxes; u11, u22, ... are stored
 ```
+
+So is one that is picked out of what is picked out (of ...) by tables of positions, each of which is
+read to know where to read the next.
 """
 
 from __future__ import annotations
@@ -26,6 +29,9 @@ MOST_CUTS = graph.WIDE - 5
 MOST_WORK = 1000
 """Boxes times the depth of the expression in each: what building them takes, in steps of 10 us."""
 
+MOST_TABLES = 8
+"""Tables of positions read one after the other for one element."""
+
 Cuts = tuple[frozenset[int], ...]
 """For each dim the positions at which the value is cut."""
 
@@ -42,17 +48,24 @@ class _Bounding:
         self.slots = {id(node): slot for slot, node in enumerate(order)}
         self.cuts: list[Cuts] = []
         self.depths: list[int] = []
+        self.tables: list[int] = []
 
     def run(self) -> set[int]:
         for slot, node in enumerate(self.order):
             self.cuts.append(())
             self.depths.append(0)
+            self.tables.append(0)
             self._measure(slot, node)
+            while self.tables[slot] > MOST_TABLES:
+                self._store(node, max(node.args, key=self._tables_of))
+                self._measure(slot, node)
             while self._is_much(slot) and self._store_below(node):
                 self._measure(slot, node)
         return self.stored
 
     def _measure(self, slot: int, node: Node) -> None:
+        below = max(map(self._tables_of, node.args), default=0)
+        self.tables[slot] = below + (node.kind == graph.GATHER)
         whole: Cuts = (frozenset(),) * len(node.shape)
         follow = _CUTS.get(node.kind)
         if follow is None:
@@ -76,18 +89,23 @@ class _Bounding:
         slot = self.slots[id(arg)]
         return 0 if slot in self.stored else self.depths[slot]
 
-    def _store_below(self, node: Node) -> bool:
-        """Store the operand that is cut most; False where none is cut."""
-        operands = [_viewed(arg) for arg in node.args]
-        boxes, place = max(
-            ((_boxes(self._of(arg)), -place) for place, arg in enumerate(operands)), default=(1, 0)
-        )
-        if boxes < 2:
-            return False
-        self.stored.add(self.slots[id(operands[-place])])
+    def _tables_of(self, arg: Node) -> int:
+        slot = self.slots[id(arg)]
+        return 0 if slot in self.stored else self.tables[slot]
+
+    def _store(self, node: Node, operand: Node) -> None:
+        """Store what an operand of a node shows, and see the node's operands anew."""
+        self.stored.add(self.slots[id(_viewed(operand))])
         for arg in node.args:
             for view in reversed(_views(arg)):
                 self._measure(self.slots[id(view)], view)
+
+    def _store_below(self, node: Node) -> bool:
+        """Store the operand that is cut most; False where none is cut."""
+        most = max(node.args, key=lambda arg: _boxes(self._of(_viewed(arg))), default=None)
+        if most is None or _boxes(self._of(_viewed(most))) < 2:
+            return False
+        self._store(node, most)
         return True
 
     def _map(self, node: Node, whole: Cuts) -> Cuts:
