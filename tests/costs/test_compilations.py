@@ -22,7 +22,7 @@ from fusewright.runtime.trace import ROWS
 from fusewright.targets.cpu import background, build, compiler, threads
 from fusewright.targets.cpu.features import machine_flags
 
-SHAPES = [(40, 30), (41, 29), (64, 64), (1000, 17), (17, 1000), (300, 200), (700, 15)]
+SHAPES = [(40, 30), (41, 29), (64, 64), (1000, 17), (17, 1000), (300, 200), (700, 16)]
 WIDTHS = (10, 100, 1000, 8000, 30_000, 100_000, 300_000)
 
 

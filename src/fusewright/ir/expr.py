@@ -20,6 +20,8 @@ from weakref import WeakValueDictionary
 
 from fusewright.ir.dtypes import BOOL, INT64, DType
 
+MOST_TEXT = 10_000
+"""Characters of an operand that are shown: shared operands are written out once for each use."""
 COMPARISONS = frozenset({"equal", "not_equal", "less", "less_equal", "greater", "greater_equal"})
 
 
@@ -30,10 +32,10 @@ class Expr:
     dim), `local` (`attr` the number of a variable of a kernel of loops), `load` (`attr` the
     buffer's number; `args` one int64 index for each of its dims), or an op of `ir.ops` (`args` its
     operands; `attr` unused). Build expressions with the functions below, never with the class.
-    `order` is where it stands in a sum (kept by `ir.linear`).
+    `order` is where it stands in a sum, `terms` what it is the sum of (kept by `ir.linear`).
     """
 
-    __slots__ = ("name", "args", "dtype", "attr", "order", "__weakref__")
+    __slots__ = ("name", "args", "dtype", "attr", "order", "terms", "__weakref__")
 
     def __init__(self, name: str, args: tuple[Expr, ...], dtype: DType, attr: Any) -> None:
         self.name = name
@@ -41,22 +43,32 @@ class Expr:
         self.dtype = dtype
         self.attr = attr
         self.order: Any = None
+        self.terms: Any = None
 
     def __reduce__(self) -> Any:
         return (rebuilt, (self.name, self.args, self.dtype, self.attr))
 
     def __repr__(self) -> str:
-        if self.name == "const":
-            return repr(self.attr)
-        if self.name == "param":
-            return f"p{self.attr}"
-        if self.name == "index":
-            return f"i{self.attr}"
-        if self.name == "local":
-            return f"v{self.attr}"
-        inner = ", ".join(map(repr, self.args))
-        if self.name == "load":
-            return f"b{self.attr}[{inner}]"
+        spelled: dict[Expr, str] = {}
+        for node in postorder([self]):
+            text = node.spelled([spelled[arg] for arg in node.args])
+            spelled[node] = text if len(text) <= MOST_TEXT or node is self else "..."
+        return spelled[self]
+
+    def spelled(self, args: list[str]) -> str:
+        """How it is written, given how its operands are."""
+        inner = ", ".join(args)
+        match self.name:
+            case "const":
+                return repr(self.attr)
+            case "param":
+                return f"p{self.attr}"
+            case "index":
+                return f"i{self.attr}"
+            case "local":
+                return f"v{self.attr}"
+            case "load":
+                return f"b{self.attr}[{inner}]"
         suffix = f".{self.dtype}" if self.name in ("cast", "bitcast") else ""
         return f"{self.name}{suffix}({inner})"
 

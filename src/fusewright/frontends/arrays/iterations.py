@@ -186,8 +186,9 @@ class Schedule:
             period = self._looks - last
             # Two iterations in the list tell what the second needs of the first.  Where something
             # is asked for in every iteration the list never holds two as they were recorded.
-            grows, self._stood = whole > self._stood, whole
-            if grows and whole <= 2 * period and 3 * period <= WINDOW:
+            waits = whole > self._stood or length <= WINDOW
+            self._stood = whole
+            if waits and whole <= 2 * period and 3 * period <= WINDOW:
                 return False
             if period <= WORK or known is None:
                 self.loop, self.period = loop, period
