@@ -163,6 +163,13 @@ def _called(function: ast.expr) -> str:
 
 def plain_function(function: Callable[..., Any]) -> FunctionType:
     """The Python function itself; refused where it is something else."""
+    if hasattr(function, "py_func"):
+        raise UnsupportedError(
+            f"{getattr(function, '__name__', 'this')} is compiled by Numba",
+            why="a kernel is made of the Python function itself",
+            help="write @fw.kernel in the place of @njit; prange is range there, and what may run "
+            "on threads is found out",
+        )
     if not isinstance(function, FunctionType):
         raise UnsupportedError(
             f"a kernel is made of a Python function, not of {type(function).__name__}",

@@ -9,13 +9,14 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from itertools import chain
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 
 from fusewright.base.options import Options
 from fusewright.frontends.kernels.values import Path
 from fusewright.kernels.door import Door, Given, door_to
+from fusewright.kernels.sizes import shape_of
 from fusewright.kernels.specialise import Specialised, reach_of
 
 if TYPE_CHECKING:
@@ -28,18 +29,26 @@ MOST = 256
 _NUMBERS = (int, float, complex)
 
 
+class Fresh(NamedTuple):
+    """An array that each call allocates; `shape` may be a function of the arguments."""
+
+    buffer: int
+    dtype: np.dtype[Any]
+    shape: tuple[int, ...] | Callable[[Sequence[Any]], tuple[int, ...]]
+
+
 @dataclass(frozen=True, slots=True)
 class Quick:
     """One kind of call: its door takes the arguments, then the parts of those that are complex (at
-    these places), then its results, of these dtypes.
+    these places), then its results: their buffers, dtypes and shapes.
     """
 
     found: Specialised
     options: Options
     door: Door
-    results: tuple[np.dtype[Any], ...]
+    results: tuple[Fresh, ...]
     complexes: tuple[int, ...]
-    finish: Callable[[Sequence[NDArray]], Any] | None
+    finish: Callable[[dict[int, NDArray], Sequence[Any]], Any] | None
 
     def holds(self, options: Options) -> bool:
         """Whether settings and captured values are those it was made for."""
@@ -50,18 +59,22 @@ class Quick:
 
     def run(self, args: Sequence[Any]) -> tuple[bool, Any]:
         """Whether it ran (it does not where arrays overlap), and what it returns."""
+        given = args
         if self.complexes:
             parts = ((args[place].real, args[place].imag) for place in self.complexes)
             args = [*args, *chain.from_iterable(parts)]
-        if not self.results:
+        if not self.results and self.finish is None:
             done = self.door.run(args)
             self.found.calls += done
             return done, None
-        fresh = [np.empty((), dtype) for dtype in self.results]
-        if not self.door.run([*args, *fresh]):
+        fresh = {
+            number: np.empty(shape(given) if callable(shape) else shape, dtype)
+            for number, dtype, shape in self.results
+        }
+        if not self.door.run([*args, *fresh.values()]):
             return False, None
         self.found.calls += 1
-        return True, None if self.finish is None else self.finish(fresh)
+        return True, None if self.finish is None else self.finish(fresh, given)
 
 
 def key_of(args: Sequence[Any], options: Options) -> Any:
@@ -87,7 +100,7 @@ def learn(
     names: Sequence[str],
     arguments: Mapping[str, Any],
     options: Options,
-    finish: Callable[[Sequence[NDArray]], Any] | None,
+    finish: Callable[[dict[int, NDArray], Sequence[Any]], Any] | None,
 ) -> Quick | None:
     """Remember a call that has just been made; None where such calls take the long way."""
     translated = found.translated
@@ -99,14 +112,16 @@ def learn(
         for part in ("real", "imag"):
             places[names[number], part] = len(places)
     paths = dict(zip(translated.kernel.given, translated.paths, strict=True))
-    results: list[np.dtype[Any]] = []
+    fresh = [number for number, path in paths.items() if path is None]
+    results = _fresh(found, fresh, places, arguments)
+    if results is None:
+        return None
 
     def word_of(word: LoopWord) -> Given | int | None:
         if word.what == "pointer":
             path: Path | None = paths[word.number]
             if path is None:
-                results.append(translated.kernel.buffers[word.number].dtype.numpy)
-                return Given(len(places) + len(results) - 1)
+                return Given(len(places) + fresh.index(word.number))
         else:
             source = translated.kernel.arguments[word.number]
             path = reach_of(source, translated, paths)
@@ -119,4 +134,36 @@ def learn(
 
     arrays = {number: arguments[str(path[0])] for number, path in paths.items() if path is not None}
     door = door_to(compiled, arrays, word_of)
-    return None if door is None else Quick(found, options, door, tuple(results), complexes, finish)
+    return None if door is None else Quick(found, options, door, results, complexes, finish)
+
+
+def _fresh(
+    found: Specialised,
+    numbers: Sequence[int],
+    places: Mapping[Path, int],
+    arguments: Mapping[str, Any],
+) -> tuple[Fresh, ...] | None:
+    """The arrays that calls like this one allocate; None where one cannot tell their sizes."""
+    translated, kernel = found.translated, found.kernel
+    if not translated.makes:
+        return tuple(Fresh(n, kernel.buffers[n].dtype.numpy, ()) for n in numbers)
+    paths = dict(zip(kernel.given, translated.paths, strict=True))
+    constants, where = {}, {}
+    for number, source in enumerate(kernel.arguments):
+        path = reach_of(source, translated, paths)
+        if path not in places:
+            return None
+        if source.what == "scalar":
+            where[number] = places[path]
+        else:
+            array = arguments[str(path[0])]
+            sizes = array.shape if source.what == "extent" else array.strides
+            constants[number] = int(sizes[source.dim])
+    return tuple(
+        Fresh(
+            number,
+            kernel.buffers[number].dtype.numpy,
+            shape_of(kernel.buffers[number].extents, constants, where),
+        )
+        for number in numbers
+    )

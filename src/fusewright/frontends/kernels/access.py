@@ -29,7 +29,7 @@ from fusewright.frontends.kernels.values import (
 
 METHODS = frozenset(
     {"copy", "item", "fill", "astype", "sum", "mean", "prod", "min", "max", "argmin", "argmax"}
-    | {"any", "all", "dot"}
+    | {"any", "all", "dot", "sort", "argsort", "searchsorted", "var", "std", "conjugate", "conj"}
 )
 
 

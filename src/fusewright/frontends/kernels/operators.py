@@ -158,7 +158,7 @@ def _whole_arrays(
             span,
             why="the order in which NumPy adds the products is not defined",
             help="for each row write the sum: sum(x * y for x, y in zip(a[i], b)), or "
-            "np.sum(a[i] * b) in NumPy's order; np.dot(a[i], b) of integers",
+            "np.sum(a[i] * b) in NumPy's order; np.dot(a[i], b), from left to right",
         )
     return elementwise.computed(
         t, (left, right), lambda pair: elements_combined(t, sign, pair[0], pair[1], span), span
