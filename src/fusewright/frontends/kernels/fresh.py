@@ -71,6 +71,8 @@ def _made(t: Translation, function: Any, given: dict[str, Value], span: Span) ->
     known = None if is_none(dtype) else intrinsics.dtype_of(t, dtype, span)
     if function is np.asarray and known is None and elementwise.shape_of(given["a"]):
         return given["a"]
+    if function in _COPIES and known is None and elementwise.is_array(given["a"]):
+        return elementwise.computed(t, [given["a"]], lambda each: each[0], span)
     if function in _COPIES:
         return copied(t, given["a"], known, span)
     if function in _LIKE:

@@ -17,6 +17,7 @@ from fusewright.frontends.kernels import (
     fresh,
     library,
     parts,
+    storing,
     totals,
     types,
 )
@@ -28,6 +29,7 @@ from fusewright.frontends.kernels.intrinsics import Row, Values, arguments
 from fusewright.frontends.kernels.operators import apply, elements_combined
 from fusewright.frontends.kernels.values import (
     ArrayRef,
+    Elementwise,
     Number,
     Static,
     Value,
@@ -80,6 +82,8 @@ def _sort_in_place(t: Translation, node: ast.Call, values: Values) -> Value:
     """`a.sort()`."""
     arguments(t, node, values, 1, 1)
     array = _one_dim(t, node, values[0], "sort")
+    if isinstance(array, Elementwise):
+        storing.store(t, array)
     if not isinstance(array, ArrayRef) or array.dtype.is_complex:
         raise t.refuse(node, f"sorting {described(array)}")
     elements.writable(t, array, t.span(node))
