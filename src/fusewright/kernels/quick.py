@@ -8,7 +8,6 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
-from itertools import chain
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
@@ -16,8 +15,9 @@ import numpy as np
 from fusewright.base.options import Options
 from fusewright.frontends.kernels.values import Path
 from fusewright.kernels.door import Door, Given, door_to
+from fusewright.kernels.flat import Chains, Flat, flat_of, is_plain, key_part
 from fusewright.kernels.sizes import shape_of
-from fusewright.kernels.specialise import Specialised, reach_of
+from fusewright.kernels.specialise import Specialised, reach, reach_of
 
 if TYPE_CHECKING:
     from fusewright.codegen.loop_module import LoopWord
@@ -26,7 +26,8 @@ if TYPE_CHECKING:
 NDArray = np.ndarray[Any, Any]
 MOST = 256
 """Shapes remembered for a kernel; all are forgotten when there are more."""
-_NUMBERS = (int, float, complex)
+_NUMBERS = (int, float)
+NO_CHAINS: Chains = {}
 
 
 class Fresh(NamedTuple):
@@ -39,15 +40,15 @@ class Fresh(NamedTuple):
 
 @dataclass(frozen=True, slots=True)
 class Quick:
-    """One kind of call: its door takes the arguments, then the parts of those that are complex (at
-    these places), then its results: their buffers, dtypes and shapes.
+    """One kind of call: its door takes the arguments (or what `flat` makes of them), then its
+    results.
     """
 
     found: Specialised
     options: Options
     door: Door
     results: tuple[Fresh, ...]
-    complexes: tuple[int, ...]
+    flat: Flat | None
     finish: Callable[[dict[int, NDArray], Sequence[Any]], Any] | None
 
     def holds(self, options: Options) -> bool:
@@ -60,15 +61,14 @@ class Quick:
     def run(self, args: Sequence[Any]) -> tuple[bool, Any]:
         """Whether it ran (it does not where arrays overlap), and what it returns."""
         given = args
-        if self.complexes:
-            parts = ((args[place].real, args[place].imag) for place in self.complexes)
-            args = [*args, *chain.from_iterable(parts)]
+        if self.flat is not None:
+            args = self.flat(args)
         if not self.results and self.finish is None:
             done = self.door.run(args)
             self.found.calls += done
             return done, None
         fresh = {
-            number: np.empty(shape(given) if callable(shape) else shape, dtype)
+            number: np.empty(shape(args) if callable(shape) else shape, dtype)
             for number, dtype, shape in self.results
         }
         if not self.door.run([*args, *fresh.values()]):
@@ -77,7 +77,7 @@ class Quick:
         return True, None if self.finish is None else self.finish(fresh, given)
 
 
-def key_of(args: Sequence[Any], options: Options) -> Any:
+def key_of(args: Sequence[Any], options: Options, chains: Chains = NO_CHAINS) -> Any:
     """What a quick call is found by; None for arguments that take the long way.
 
     Settings count by identity: `Quick` keeps its own, so that no others can have that number.
@@ -90,7 +90,10 @@ def key_of(args: Sequence[Any], options: Options) -> Any:
         elif kind in _NUMBERS:
             key.append(kind)
         else:
-            return None
+            part = key_part(value, chains)
+            if part is None:
+                return None
+            key.append(part)
     return tuple(key)
 
 
@@ -104,13 +107,20 @@ def learn(
 ) -> Quick | None:
     """Remember a call that has just been made; None where such calls take the long way."""
     translated = found.translated
-    if found.attributes:
-        return None
     places: dict[Path, int] = {(name,): number for number, name in enumerate(names)}
-    complexes = tuple(n for n, name in enumerate(names) if type(arguments[name]) is complex)
-    for number in complexes:
-        for part in ("real", "imag"):
-            places[names[number], part] = len(places)
+    flat = None
+    if found.attributes or not is_plain(arguments.values()):
+        known = [path for path in (*translated.paths, *translated.scalars) if path is not None]
+        if any(path[0] not in names for path in (*known, *found.attributes)):
+            return None
+        places = {path: number for number, path in enumerate(dict.fromkeys(known))}
+        kinds = {
+            translated.scalars[source.slot]: dtype
+            for source, dtype in zip(found.kernel.arguments, found.kernel.dtypes, strict=True)
+            if source.what == "scalar"
+        }
+        values = [reach(path, arguments, {}) for path in places]
+        flat = flat_of(names, list(places), values, kinds)
     paths = dict(zip(translated.kernel.given, translated.paths, strict=True))
     fresh = [number for number, path in paths.items() if path is None]
     results = _fresh(found, fresh, places, arguments)
@@ -127,14 +137,16 @@ def learn(
             path = reach_of(source, translated, paths)
             if source.what != "scalar":
                 assert path is not None
-                array = arguments[str(path[0])]
+                array = reach(path, arguments, {})
                 sizes = array.shape if source.what == "extent" else array.strides
                 return int(sizes[source.dim])
         return Given(places[path]) if path in places else None
 
-    arrays = {number: arguments[str(path[0])] for number, path in paths.items() if path is not None}
+    arrays = {
+        number: reach(path, arguments, {}) for number, path in paths.items() if path is not None
+    }
     door = door_to(compiled, arrays, word_of)
-    return None if door is None else Quick(found, options, door, results, complexes, finish)
+    return None if door is None else Quick(found, options, door, results, flat, finish)
 
 
 def _fresh(
@@ -156,7 +168,7 @@ def _fresh(
         if source.what == "scalar":
             where[number] = places[path]
         else:
-            array = arguments[str(path[0])]
+            array = reach(path, arguments, {})
             sizes = array.shape if source.what == "extent" else array.strides
             constants[number] = int(sizes[source.dim])
     return tuple(

@@ -27,6 +27,7 @@ from fusewright.ir.loops.statements import Kernel as Loops
 from fusewright.ir.nest import Source
 from fusewright.kernels import lazy, requirements, results, specialise
 from fusewright.kernels.arguments import kind_of, plain_number
+from fusewright.kernels.flat import Attributes, chains_of
 from fusewright.kernels.quick import MOST, key_of, learn
 from fusewright.kernels.specialise import Specialised, apart, large_ones, memories, with_facts
 
@@ -74,7 +75,7 @@ def quickly(kernel: Kernel[Any, Any], args: tuple[Any, ...]) -> tuple[bool, Any]
     """Run or record a call like an earlier one; whether that was possible, and what it returned."""
     options = current()
     if kernel.quick and not trace.is_lazy():
-        key = key_of(args, options)
+        key = key_of(args, options, kernel.chains)
         known = kernel.quick.get(key) if key is not None else None
         if known is not None and known.holds(options):
             return known.run(args)
@@ -90,14 +91,17 @@ def _remember(
     arguments: Mapping[str, Any],
     options: Options,
 ) -> None:
-    key = key_of(tuple(arguments.values()), options) if kernel.is_simple else None
+    if not kernel.is_simple or not _knows_chains(kernel, found, arguments):
+        return
+    key = key_of(tuple(arguments.values()), options, kernel.chains)
     if key is None:
         return
     shape = found.translated.result
-    names = {(name,): place for place, name in enumerate(arguments)}
+    names = tuple(arguments)
 
     def finish(fresh: dict[int, NDArray], args: Sequence[Any]) -> Any:
-        return results.returned(shape, fresh, lambda path: args[names[path]])
+        given = dict(zip(names, args, strict=True))
+        return results.returned(shape, fresh, lambda path: specialise.reach(path, given, {}))
 
     done = finish if shape is not None else None
     quick = learn(found, compiled, tuple(arguments), arguments, options, done)
@@ -105,6 +109,19 @@ def _remember(
         if len(kernel.quick) >= MOST:
             kernel.quick.clear()
         kernel.quick[key] = quick
+
+
+def _knows_chains(
+    kernel: Kernel[Any, Any], found: Specialised, arguments: Mapping[str, Any]
+) -> bool:
+    """Note which attributes of objects tell calls apart; False where more than those do."""
+    chains = chains_of(tuple(arguments), arguments, found.attributes)
+    if chains is None:
+        return False
+    for kind, own in chains.items():
+        known = kernel.chains.get(kind)
+        kernel.chains[kind] = Attributes.of([*(known.chains if known else ()), *own])
+    return True
 
 
 def specialised(

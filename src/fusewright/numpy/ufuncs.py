@@ -186,6 +186,7 @@ class Ufunc(Recorder):  # type: ignore[misc]
 if native is not None:
     native.call_directly(Ufunc)
 
+
 def _given(kwargs: dict[str, Any]) -> dict[str, Any]:
     """The keyword arguments that say something."""
     return {key: value for key, value in kwargs.items() if value is not None or key == "axis"}
