@@ -57,7 +57,7 @@ def leaves(body: Sequence[ast.stmt]) -> bool:
     if not body:
         return False
     last = body[-1]
-    if isinstance(last, ast.Return | ast.Continue | ast.Break):
+    if isinstance(last, ast.Return | ast.Continue | ast.Break | ast.Raise):
         return True
     return isinstance(last, ast.If) and leaves(last.body) and leaves(last.orelse)
 
@@ -124,6 +124,8 @@ class Liveness:
     def _compute(self, node: ast.stmt, after: Names, on_continue: Names, on_break: Names) -> Names:
         if isinstance(node, ast.Return):
             return reads(node.value)
+        if isinstance(node, ast.Raise):
+            return reads(node)
         if isinstance(node, ast.Continue):
             return on_continue
         if isinstance(node, ast.Break):

@@ -3,11 +3,20 @@
 from __future__ import annotations
 
 import ast
+import builtins
 from collections.abc import Sequence
 
 from fusewright.base.errors import AssertedError, KernelError
 from fusewright.base.source import Span
-from fusewright.frontends.kernels import elements, elementwise, parts, records, vectors
+from fusewright.frontends.kernels import (
+    elements,
+    elementwise,
+    parts,
+    records,
+    returned,
+    storing,
+    vectors,
+)
 from fusewright.frontends.kernels.choices import test
 from fusewright.frontends.kernels.context import Maybe, Translation
 from fusewright.frontends.kernels.elements import as_number
@@ -16,6 +25,7 @@ from fusewright.frontends.kernels.liveness import Names, assigned, leaves
 from fusewright.frontends.kernels.operators import BINARY, combine, operands
 from fusewright.frontends.kernels.values import (
     ArrayRef,
+    Elementwise,
     Number,
     Record,
     Static,
@@ -24,7 +34,8 @@ from fusewright.frontends.kernels.values import (
     describe,
     described,
 )
-from fusewright.ir.expr import op
+from fusewright.ir.dtypes import BOOL
+from fusewright.ir.expr import const, op
 from fusewright.ir.loops.statements import If, Leave, Store
 
 Tail = frozenset[int]
@@ -53,7 +64,7 @@ def sequence(t: Translation, body: Sequence[ast.stmt], after: Names, tail: Tail)
             branch(t, node, first, second, after, tail)
             return
         t.statement(node, live[place + 1], tail if is_last else NO_TAIL)
-        if isinstance(node, ast.Return | ast.Break | ast.Continue):
+        if isinstance(node, ast.Return | ast.Break | ast.Continue | ast.Raise):
             return
 
 
@@ -255,6 +266,8 @@ def _assign_name(t: Translation, target: ast.Name, value: Value, origin: ast.AST
 def _place(t: Translation, target: ast.Subscript) -> ArrayRef:
     """The element, or the part of an array, that an assignment writes."""
     array, index = operands(t, [target.value, target.slice])
+    if isinstance(array, Elementwise):
+        storing.store(t, array)
     if not isinstance(array, ArrayRef):
         raise t.refuse(
             target,
@@ -362,10 +375,31 @@ def assert_(t: Translation, node: ast.Assert, after: Names, tail: Tail) -> None:
         t.check(condition.expr, "assertion", message, (), t.span(node))
 
 
+def raise_(t: Translation, node: ast.Raise, after: Names, tail: Tail) -> None:
+    """`raise ValueError("text")`: the kernel ends with it."""
+    call, text = node.exc, ""
+    if isinstance(call, ast.Call):
+        texts = [arg.value if isinstance(arg, ast.Constant) else None for arg in call.args]
+        if call.keywords or len(texts) > 1 or not all(isinstance(each, str) for each in texts):
+            raise t.refuse(node, "`raise` with a text that is computed", help=_RAISE)
+        text, call = "".join(map(str, texts)), call.func
+    found = t.expression(call) if call is not None else None
+    kind = found.value if isinstance(found, Static) else None
+    known = isinstance(kind, type) and issubclass(kind, Exception)
+    if not known or getattr(builtins, kind.__name__, None) is not kind or node.cause is not None:
+        raise t.refuse(node, "`raise` of what is no exception of Python's own", help=_RAISE)
+    t.check(const(False, BOOL), "raised", f"{kind.__name__}:{text}", (), t.span(node))
+
+
+_RAISE = 'write raise ValueError("...") with the text as it is, or return a number that says so'
+
+
 def return_(t: Translation, node: ast.Return, after: Names, tail: Tail) -> None:
     """`return value`."""
     frame = t.frame
     value = Static(None) if node.value is None else t.expression(node.value)
+    if len(t.frames) == 1:
+        value = returned.value(t, value, node, is_last=not t.open[1:])
     if isinstance(value, ArrayRef) and vectors.is_vector(value) and len(t.frames) > 1:
         write_array(t, frame.returned, value, t.span(node))
     elif node.value is not None:

@@ -142,7 +142,7 @@ class Print:
     span: Span = NOWHERE
 
 
-Reason = Literal["bounds", "division", "power", "assertion", "shape"]
+Reason = Literal["bounds", "division", "power", "assertion", "shape", "raised"]
 
 
 @dataclass(frozen=True, slots=True)

@@ -172,6 +172,7 @@ class _Reader:
         every = [dim.index for s in walk((loop,)) if isinstance(s, For) for dim in s.dims]
         self.numbers = {number: place for place, number in enumerate(every)}
         self.changing = assigned(loop.body)
+        self.labels = {s.label for s in walk(loop.body) if isinstance(s, Block)}
         self.inner: list[Dim] = []
         self.guards: list[Expr] = []
         self.count = self.unknown = 0
@@ -273,8 +274,7 @@ class _Reader:
         )
 
     def _leave(self, statement: Leave) -> None:
-        own = {s.label for s in walk(self.loop.body) if isinstance(s, Block)}
-        if statement.label not in own:
+        if statement.label not in self.labels:
             self.leaves = statement.span
 
     def _let(self, statement: Let) -> None:
