@@ -153,6 +153,8 @@ def recorded(
                 return opaque.from_numpy_result(original(*args, **kwargs))
             if any(map(is_foreign, args)):
                 return hand_over(label, original, args, kwargs, "an operand is not a numeric array")
+            if not agreement.is_usual(original, args, kwargs):
+                return hand_over(label, original, args, kwargs, agreement.WHY)
             try:
                 if ranked and agreement.is_doubtful(args, kwargs):
                     return agreement.agreed(label, original, function, args, kwargs)

@@ -12,7 +12,7 @@ from typing import Any
 import numpy as np
 
 from fusewright._core import native
-from fusewright.base.errors import ArgumentError, UnsupportedError
+from fusewright.base.errors import UnsupportedError
 from fusewright.frontends.arrays import core, opaque, operators, record
 from fusewright.frontends.arrays import ufuncs as recording
 from fusewright.frontends.arrays.core import wrap
@@ -29,6 +29,10 @@ from fusewright.numpy.operands import (
 
 NUMBERS = frozenset((float, int, complex, bool, np.float64, np.float32, np.int64, np.complex128))
 """Operands that NumPy computes with at once."""
+
+
+QUICK = NUMBERS | core.handle_classes | {np.ndarray, core.masked_class}
+"""Operands beside an array of ours that need no second look."""
 
 
 class _Recorder:
@@ -92,11 +96,11 @@ class Ufunc(Recorder):  # type: ignore[misc]
         return NotImplemented
 
     def _binary(self, left: Any, right: Any) -> Any:
-        """The fast way for an array of ours and anything but a list."""
+        """The fast way for an array of ours and another, or a number."""
         if type(left) in core.handle_classes:
-            if type(right) not in (list, tuple):
+            if type(right) in QUICK:
                 return self._fast.of_two(left, right, False)
-        elif type(right) in core.handle_classes and type(left) not in (list, tuple):
+        elif type(right) in core.handle_classes and type(left) in QUICK:
             return self._fast.of_two(right, left, True)
         return NotImplemented
 
@@ -134,25 +138,31 @@ class Ufunc(Recorder):  # type: ignore[misc]
     def reduce(self, array: Any, axis: Any = 0, *args: Any, **kwargs: Any) -> Any:
         """Combine the elements along axes (the first by default)."""
         names = ("dtype", "out", "keepdims", "initial", "where")
+        if len(args) > len(names) or kwargs.keys() & set(names[: len(args)]):
+            return self._original.reduce(array, axis, *args, **kwargs)  # it says what is wrong
         kwargs |= dict(zip(names, args, strict=False))
         array = handle_of(array) if type(array) in (list, tuple) else array
-        if getattr(array, "shape", None) == () and axis in (0, -1):
+        if getattr(array, "shape", None) == () and type(axis) is int and axis in (0, -1):
             axis = None
         return self._general("reduce", (array,), {"axis": axis, **_given(kwargs)})
 
-    def accumulate(self, array: Any, axis: int = 0, dtype: Any = None, out: Any = None) -> Any:
+    def accumulate(self, array: Any, *args: Any, **kwargs: Any) -> Any:
         """Combine each element with all before it."""
-        if getattr(array, "shape", None) == ():
-            raise ArgumentError("cannot accumulate on a scalar")
-        given = {"axis": axis, "dtype": dtype, "out": out}
-        return self._general("accumulate", (array,), _given(given))
+        return self._along("accumulate", (array,), args, kwargs)
 
-    def reduceat(
-        self, array: Any, indices: Any, axis: int = 0, dtype: Any = None, out: Any = None
-    ) -> Any:
+    def reduceat(self, array: Any, indices: Any, *args: Any, **kwargs: Any) -> Any:
         """Reduce slices that start at the indices."""
-        given = {"axis": axis, "dtype": dtype, "out": out}
-        return self._general("reduceat", (array, indices), _given(given))
+        return self._along("reduceat", (array, indices), args, kwargs)
+
+    def _along(self, method: str, operands: Any, args: Any, kwargs: dict[str, Any]) -> Any:
+        names = ("axis", "dtype", "out")
+        original = self._original
+        known = len(args) <= len(names) and kwargs.keys() <= set(names[len(args) :])
+        if not known or original.nin != 2 or original.nout != 1 or np.ndim(operands[0]) == 0:
+            plain = [opaque.to_numpy(each) for each in (*operands, *args)]  # it says what is wrong
+            return getattr(original, method)(*plain, **opaque.to_numpy(kwargs))
+        kwargs |= dict(zip(names, args, strict=False))
+        return self._general(method, operands, {"axis": 0, **_given(kwargs)})
 
     def outer(self, a: Any, b: Any, /, **kwargs: Any) -> Any:
         """Every element of one with every element of the other."""
@@ -178,6 +188,7 @@ class Ufunc(Recorder):  # type: ignore[misc]
 
 if native is not None:
     native.call_directly(Ufunc)
+
 
 def _given(kwargs: dict[str, Any]) -> dict[str, Any]:
     """The keyword arguments that say something."""

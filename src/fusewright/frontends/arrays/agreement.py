@@ -68,6 +68,17 @@ def settled(
         raise _as_caught(error, theirs) from None
 
 
+def caught_alike(
+    error: Exception, name: str, original: Callable[..., Any], args: tuple[Any, ...]
+) -> Exception:
+    """Our error for a call whose result would be a view, or one that is caught as NumPy's is."""
+    try:
+        settled(error, name, original, args, {})
+    except REFUSALS as found:
+        return found
+    return error
+
+
 def _is_large(value: Any) -> bool:
     if isinstance(value, Handle):
         size = 1
@@ -119,13 +130,19 @@ class Method:
 
 
 def asked(
-    name: str, writes: bool = False, ranked: bool = False, known: int = 1
+    name: str,
+    writes: bool = False,
+    ranked: bool = False,
+    known: int = 1,
+    function: Callable[..., Any] | None = None,
 ) -> Callable[[Callable[..., Any]], Callable[..., Any]]:
-    """Let NumPy's method say what becomes of calls that ours refuses; it `writes` into the array.
+    """Let NumPy's method (or its `function`) say what becomes of calls that ours refuses; it
+    `writes` into the array.
+
     A `ranked` one is right for the real arrays where it is for stand-ins; it looks at its first
     `known` arguments itself.
     """
-    original = Method(name)
+    original = function or Method(name)
     written = (0,) if writes else ()
 
     def decorate(function: Callable[..., Any]) -> Callable[..., Any]:
@@ -143,6 +160,58 @@ def asked(
         return call
 
     return decorate
+
+
+# ------------------------------------------------------------------------------------- arguments
+
+ORDERS = frozenset(("C", "F", "A", "K", None))
+
+
+def _is_axis(value: Any) -> bool:
+    kind = type(value)
+    return kind in (int, NoneType) or (kind is tuple and all(type(each) is int for each in value))
+
+
+def _is_flag(value: Any) -> bool:
+    return type(value) in (bool, NoneType) or value is np._NoValue
+
+
+def _is_count(value: Any) -> bool:
+    return type(value) in (int, NoneType) or isinstance(value, np.integer)
+
+
+def _is_extent(value: Any) -> bool:
+    return _is_count(value) and (value is None or value >= 0)
+
+
+USUAL: dict[str, Callable[[Any], bool]] = {
+    **dict.fromkeys(("axis", "axes", "source", "destination"), _is_axis),
+    **dict.fromkeys(("keepdims", "subok", "sparse", "include_initial", "rowvar", "bias", "retstep",
+                     "endpoint", "copy", "equal_nan", "invert"), _is_flag),
+    **dict.fromkeys(("k", "decimals", "offset", "axis1", "axis2"), _is_count),
+    **dict.fromkeys(("N", "M"), _is_extent),
+    "order": lambda value: type(value) in (str, NoneType) and value in ORDERS,
+    "casting": lambda value: value == "same_kind",
+    "like": lambda value: value is None,
+}  # fmt: skip
+"""Arguments by their names: what our own code is written for.  NumPy takes the others."""
+_guards: dict[Any, tuple[tuple[Callable[[Any], bool] | None, ...], frozenset[str]]] = {}
+
+
+def is_usual(original: Callable[..., Any], args: Any, kwargs: dict[str, Any]) -> bool:
+    """Whether the arguments of a call of NumPy's function are of the kinds ours is written for."""
+    found = _guards.get(original)
+    if found is None:
+        names = [*inspect.signature(original).parameters]
+        found = tuple(map(USUAL.get, names)), frozenset(names)
+        _guards[original] = found
+    guards, names_known = found
+    if len(args) > len(guards) or not kwargs.keys() <= names_known:
+        return True  # the call ends with an error, or the rest is not named
+    for guard, value in zip(guards, args, strict=False):
+        if guard is not None and not guard(value):
+            return False
+    return all(key not in USUAL or USUAL[key](value) for key, value in kwargs.items())
 
 
 # ------------------------------------------------------------------------------------ stand-ins
@@ -177,17 +246,23 @@ def agreed(
 ) -> Any:
     """Our result of a call that NumPy takes, if it has the type of NumPy's; else NumPy's."""
     expected = check(original, args, kwargs)
-    if isinstance(expected, np.ndarray | np.generic) and not _is_owned(args, kwargs):
-        result = function(*args, **kwargs)
-        if getattr(result, "dtype", None) == expected.dtype:
-            return result
-        return opaque.delegate(name, original, args, kwargs, WHY)
-    return function(*args, **kwargs)
+    single = isinstance(expected, np.ndarray | np.generic)
+    if single and not isinstance(original, np.ufunc) and _is_of_another_type(args, kwargs):
+        return opaque.delegate(name, original, args, kwargs, WHY)  # it computes in `out`'s type
+    result = function(*args, **kwargs)
+    if not single or getattr(result, "dtype", None) == expected.dtype:
+        return result
+    return opaque.delegate(name, original, args, kwargs, WHY)
 
 
-def _is_owned(args: Any, kwargs: dict[str, Any]) -> bool:
-    """Whether the result is one of the arguments: `out=`."""
-    return kwargs.get("out") is not None or any(isinstance(each, Handle) for each in args[1:])
+def _is_of_another_type(args: Any, kwargs: dict[str, Any]) -> bool:
+    """Whether the result goes to an array of another type than the operand's: reductions and
+    running values are computed in that type.
+    """
+    given = [kwargs.get("out"), *args[2:]]
+    outs = [out for each in given for out in (each if type(each) is tuple else (each,))]
+    dtype = getattr(args[0], "dtype", None)
+    return any(isinstance(o, Handle | np.ndarray) and o.dtype != dtype for o in outs)
 
 
 def check(function: Callable[..., Any], args: Any, kwargs: dict[str, Any]) -> Any:

@@ -8,7 +8,12 @@ from typing import Any
 
 import numpy as np
 
-from fusewright.base.errors import DTypeError, OverflowIntError, UnsupportedError
+from fusewright.base.errors import (
+    DTypeError,
+    OverflowIntError,
+    UnsupportedError,
+    ValueRangeError,
+)
 from fusewright.ir import dtypes, ops
 from fusewright.ir.dtypes import BOOL, COMPLEX128, FLOAT64, INT64, DType
 from fusewright.ir.graph import Node, scalar
@@ -215,7 +220,8 @@ def stored_scalar(value: Any, dtype: DType) -> Node:
     if dtype.is_integer and isinstance(value, int):
         return scalar(_to_int(value, dtype), dtype)
     if dtype.is_integer and isinstance(value, float) and not math.isfinite(value):
-        raise OverflowIntError(f"cannot store {value} in an array of {dtype}")
+        kind = ValueRangeError if math.isnan(value) else OverflowIntError  # as Python's int()
+        raise kind(f"cannot store {value} in an array of {dtype}")
     element = np.empty((), dtype.numpy)
     element[()] = value
     return scalar(element.item(), dtype)

@@ -139,9 +139,12 @@ class Methods(Handle):
     var = asked("var", ranked=True)(reductions.var)
     std = asked("std", ranked=True)(reductions.std)
     swapaxes, squeeze = asked("swapaxes")(shaping.swapaxes), asked("squeeze")(shaping.squeeze)
-    ravel, diagonal = asked("ravel")(shaping.ravel), asked("diagonal")(shaping.diagonal)
-    dot = front.at_once(np.dot, linalg.dot, linalg.SMALL)
-    __matmul__ = front.at_once(np.matmul, linalg.matmul, linalg.SMALL)
+    ravel = asked("ravel", ranked=True)(shaping.ravel)
+    diagonal = asked("diagonal")(shaping.diagonal)
+    dot = front.at_once(np.dot, asked("dot")(linalg.dot), linalg.SMALL)
+    __matmul__ = front.at_once(
+        np.matmul, asked("matmul", function=operator.matmul)(linalg.matmul), linalg.SMALL
+    )
     __getitem__, __setitem__ = items.getitem, items.setitem
     __delitem__ = items.delitem
     argsort, argpartition = _library_method("argsort"), _library_method("argpartition")
@@ -150,11 +153,13 @@ class Methods(Handle):
     round, trace = _library_method("round"), _library_method("trace")
     searchsorted, nonzero = _library_method("searchsorted"), _library_method("nonzero")
 
+    @asked("matmul", function=lambda self, other: other @ self)
     def __rmatmul__(self, other: Any) -> Any:
         return linalg.matmul(other, self)
 
+    @asked("matmul", writes=True, function=operator.imatmul)
     def __imatmul__(self, other: Any) -> Any:  # type: ignore[misc]
-        product = linalg.matmul(self, other)._node
+        product = record.node_of(linalg.matmul(self, other))
         if product.shape != self._shape:
             raise ShapeError(
                 f"the product has shape {product.shape}, the array it is written to {self._shape}",
@@ -277,7 +282,7 @@ class Methods(Handle):
             return shaping.transpose(self, axes[0])
         return shaping.transpose(self, axes or None)
 
-    @asked("flatten")
+    @asked("flatten", ranked=True)
     def flatten(self, order: str = "C") -> Any:
         """A one-dimensional copy."""
         return shaping.ravel(self, order).copy()
@@ -316,7 +321,7 @@ class Methods(Handle):
         node = sharing.private(cast(self._node, wanted))
         return wrap(node) if isinstance(self, core.scalar_class) else wrap_array(node)
 
-    @asked("copy")
+    @asked("copy", ranked=True)
     def copy(self, order: str = "C") -> Any:
         """A new array with the same values: they are shared until one side is written."""
         del order
@@ -380,7 +385,7 @@ class Methods(Handle):
         """Write the elements to a file, as NumPy does."""
         sharing.content(self).tofile(fid, sep, format)
 
-    @asked("sort", writes=True)
+    @asked("sort", writes=True, ranked=True)
     def sort(self, axis: int = -1, kind: Any = None, order: Any = None) -> None:
         """Sort in place."""
         inplace.check_writable(self)

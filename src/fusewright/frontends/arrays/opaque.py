@@ -119,6 +119,8 @@ def delegate(
         arguments[place] = loans.lend(arguments[place])
     if keywords.get("out") is not None:
         keywords["out"] = loans.lend(keywords["out"])
+    if keywords.get("overwrite_input"):  # what NumPy gets of ours is not its own
+        keywords["overwrite_input"] = False
     start = time.perf_counter()
     results = [
         function(
