@@ -161,14 +161,14 @@ def _constant(fill: int) -> Function:
     def function(
         shape: Any, dtype: Any = float, order: str = "C", *, device: Any = None, like: Any = None
     ) -> Any:
-        del like
-        _check_device(device)
+        original: Any = np.ones if fill else np.zeros
+        if like is not None or device not in (None, "cpu"):
+            return original(shape, dtype, order, device=device, like=like)
         _check_order(order)
         dtype = float if dtype is None else dtype
         try:
             row = as_dtype(dtype)
         except UnsupportedError:
-            original: Any = np.ones if fill else np.zeros
             return original(shape, dtype, order)
         plain = shape if type(shape) is int else opaque.to_numpy(shape)
         return creation.constant(plain, fill, row)

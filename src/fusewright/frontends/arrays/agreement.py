@@ -149,8 +149,11 @@ def asked(
         @functools.wraps(function)
         def call(*args: Any, **kwargs: Any) -> Any:
             try:
-                if ranked and is_doubtful(args, kwargs, known):
-                    return agreed(name, original, function, args, kwargs)
+                if len(args) > known or kwargs:
+                    if not is_usual(original, args, kwargs):
+                        check(original, args, kwargs)
+                    if ranked and is_doubtful(args, kwargs, known):
+                        return agreed(name, original, function, args, kwargs)
                 return function(*args, **kwargs)
             except REFUSALS as error:
                 refused = error
@@ -167,27 +170,37 @@ def asked(
 ORDERS = frozenset(("C", "F", "A", "K", None))
 
 
+MOST = 1 << 62
+"""Integers above are too large for any extent or place."""
+
+
 def _is_axis(value: Any) -> bool:
-    kind = type(value)
-    return kind in (int, NoneType) or (kind is tuple and all(type(each) is int for each in value))
+    if type(value) is tuple:
+        return all(map(_is_count, value))
+    return value is None or _is_count(value)
 
 
 def _is_flag(value: Any) -> bool:
-    return type(value) in (bool, NoneType) or value is np._NoValue
+    return type(value) is bool or value is np._NoValue
+
+
+def _is_copy(value: Any) -> bool:
+    return type(value) in (bool, NoneType)
 
 
 def _is_count(value: Any) -> bool:
-    return type(value) in (int, NoneType) or isinstance(value, np.integer)
+    return (type(value) is int and -MOST < value < MOST) or isinstance(value, np.integer)
 
 
 def _is_extent(value: Any) -> bool:
-    return _is_count(value) and (value is None or value >= 0)
+    return value is None or (_is_count(value) and value >= 0)
 
 
 USUAL: dict[str, Callable[[Any], bool]] = {
     **dict.fromkeys(("axis", "axes", "source", "destination"), _is_axis),
     **dict.fromkeys(("keepdims", "subok", "sparse", "include_initial", "rowvar", "bias", "retstep",
-                     "endpoint", "copy", "equal_nan", "invert"), _is_flag),
+                     "endpoint", "equal_nan", "invert"), _is_flag),
+    "copy": _is_copy,
     **dict.fromkeys(("k", "decimals", "offset", "axis1", "axis2"), _is_count),
     **dict.fromkeys(("N", "M"), _is_extent),
     "order": lambda value: type(value) in (str, NoneType) and value in ORDERS,
@@ -202,12 +215,16 @@ def is_usual(original: Callable[..., Any], args: Any, kwargs: dict[str, Any]) ->
     """Whether the arguments of a call of NumPy's function are of the kinds ours is written for."""
     found = _guards.get(original)
     if found is None:
-        names = [*inspect.signature(original).parameters]
-        found = tuple(map(USUAL.get, names)), frozenset(names)
+        parameters = inspect.signature(original).parameters.values()
+        named = [p.name for p in parameters if p.kind is p.POSITIONAL_OR_KEYWORD]
+        several = any(p.kind is p.VAR_POSITIONAL for p in parameters)
+        alone = sum(p.kind is p.POSITIONAL_ONLY for p in parameters)
+        guards = () if several else (*(None,) * alone, *map(USUAL.get, named))
+        found = guards, frozenset(p.name for p in parameters)
         _guards[original] = found
     guards, names_known = found
-    if len(args) > len(guards) or not kwargs.keys() <= names_known:
-        return True  # the call ends with an error, or the rest is not named
+    if not kwargs.keys() <= names_known:
+        return True  # the call ends with an error
     for guard, value in zip(guards, args, strict=False):
         if guard is not None and not guard(value):
             return False
@@ -262,7 +279,8 @@ def _is_of_another_type(args: Any, kwargs: dict[str, Any]) -> bool:
     given = [kwargs.get("out"), *args[2:]]
     outs = [out for each in given for out in (each if type(each) is tuple else (each,))]
     dtype = getattr(args[0], "dtype", None)
-    return any(isinstance(o, Handle | np.ndarray) and o.dtype != dtype for o in outs)
+    arrays: list[Any] = [out for out in outs if isinstance(out, Handle | np.ndarray)]
+    return any(array.dtype != dtype for array in arrays)
 
 
 def check(function: Callable[..., Any], args: Any, kwargs: dict[str, Any]) -> Any:

@@ -11,7 +11,13 @@ from typing import Any
 
 import numpy as np
 
-from fusewright.base.errors import DTypeError, ShapeError, UnsupportedError, ValueRangeError
+from fusewright.base.errors import (
+    ArgumentError,
+    DTypeError,
+    ShapeError,
+    UnsupportedError,
+    ValueRangeError,
+)
 from fusewright.frontends.arrays import (
     core,
     front,
@@ -272,6 +278,8 @@ class Methods(Handle):
     @asked("reshape")
     def reshape(self, *shape: Any, order: str = "C", copy: bool | None = None) -> Any:
         """The same elements in another shape: a view where no element has to move."""
+        if not shape or order == "K":
+            raise ArgumentError("reshape needs a shape, and one of the orders C, F and A")
         wanted = shape[0] if len(shape) == 1 else shape
         return shaping.reshape(self, wanted, order, copy)
 
@@ -331,6 +339,8 @@ class Methods(Handle):
     @asked("fill", writes=True)
     def fill(self, value: Any) -> None:
         """Set every element."""
+        if type(value) in (list, tuple) or np.ndim(value):
+            raise ValueRangeError("fill takes one number", why=f"it is a {type(value).__name__}")
         self[...] = value
 
     def resize(self, *shape: Any, refcheck: bool = True) -> None:

@@ -325,6 +325,14 @@ def _power_by_one(self: Any, exponent: Any) -> Any:
     return _sqrt(_multiply(self, np.ones_like(value)))
 
 
+def _divmod(left: Any, right: Any) -> Any:
+    if all(
+        type(each) in NUMBERS or isinstance(each, Handle | np.ndarray) for each in (left, right)
+    ):
+        return left // right, left % right
+    return opaque.delegate("divmod", np.divmod, (left, right))
+
+
 class Operators(Handle):
     """Python's operators."""
 
@@ -359,10 +367,10 @@ class Operators(Handle):
     __hash__ = None  # type: ignore[assignment]
 
     def __divmod__(self, other: Any) -> tuple[Any, Any]:
-        return _floor_divide(self, other), _remainder(self, other)
+        return _divmod(self, other)
 
     def __rdivmod__(self, other: Any) -> tuple[Any, Any]:
-        return Operators.__rfloordiv__(self, other), Operators.__rmod__(self, other)
+        return _divmod(other, self)
 
 
 def _power(array: Any, other: Any, reflected: bool) -> Any:
@@ -394,9 +402,9 @@ if native is not None:
         __ipow__ = make_inplace(power)
 
         def __divmod__(self, other: Any) -> tuple[Any, Any]:
-            return self // other, self % other
+            return _divmod(self, other)
 
         def __rdivmod__(self, other: Any) -> tuple[Any, Any]:
-            return other // self, other % self
+            return _divmod(other, self)
 
     Operators = NativeOperators  # type: ignore[misc]

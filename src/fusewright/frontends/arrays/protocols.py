@@ -152,7 +152,10 @@ class Protocols(Handle):
         if self._shape:
             raise _ambiguous(what, self._shape)
         value = immediate.number(self._node)
-        return sharing.content(self)[()] if value is None or type(value) is complex else value
+        if value is None or type(value) is complex:
+            content = sharing.content(self)
+            return content[()] if type(self) is core.scalar_class else content
+        return value
 
     def _single(self, what: str) -> Any:
         shape = self._shape
