@@ -29,7 +29,7 @@ from fusewright.numpy import (
     elementwise,
     files,
     filling,
-    floating,
+    float_errors,
     instant,
     joining,
     kinds,
@@ -49,7 +49,7 @@ TABLES = (
     ufuncs.ALIASES, elementwise.EXPORTS, statistics.EXPORTS, missing.EXPORTS, calculus.EXPORTS,
     filling.EXPORTS, arranging.EXPORTS, joining.EXPORTS, choosing.EXPORTS, ordering.EXPORTS,
     products.EXPORTS, kinds.EXPORTS, files.EXPORTS, padding.EXPORTS, types.EXPORTS,
-    standard.EXPORTS, modules.EXPORTS, floating.EXPORTS,
+    standard.EXPORTS, modules.EXPORTS, float_errors.EXPORTS,
 )  # fmt: skip
 EXPORTS = instant.quick("", {name: value for table in TABLES for name, value in table.items()})
 __all__ = [*_numpy.__all__, "erf", "erfc"]
