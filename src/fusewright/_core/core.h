@@ -112,6 +112,7 @@ extern PyTypeObject *array_class, *scalar_class, *view_class;
 int is_plain(PyObject *object);    /* exactly one of the three classes */
 Node *handle_node(PyObject *handle); /* borrowed; of a plain handle */
 PyObject *handle_new(Node *node);  /* steals the node */
+PyObject *array_new(Node *node);   /* likewise; an array in any case */
 
 PyObject *view_link_of(PyObject *handle); /* borrowed; NULL for what is no view */
 PyObject *view_base_of(PyObject *view);

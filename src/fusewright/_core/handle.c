@@ -140,12 +140,8 @@ Node *handle_node(PyObject *handle)
     return node != NULL ? node : no_value(handle);
 }
 
-/* A new array on a value, or a lazy scalar where it has no dims; takes over the reference. */
-PyObject *handle_new(Node *node)
+static PyObject *handle_of_class(Node *node, PyTypeObject *type)
 {
-    if (node == NULL)
-        return NULL;
-    PyTypeObject *type = PyTuple_GET_SIZE(node->shape) ? array_class : scalar_class;
     Handle *handle;
     /* A Python class is always the garbage collector's.  Handles stay untracked: they hold a node,
        and nodes hold no handles. */
@@ -160,6 +156,15 @@ PyObject *handle_new(Node *node)
     handle->weak = NULL;
     return (PyObject *)handle;
 }
+
+/* A new array on a value, or a lazy scalar where it has no dims; takes over the reference. */
+PyObject *handle_new(Node *node)
+{
+    return node ? handle_of_class(node, PyTuple_GET_SIZE(node->shape) ? array_class : scalar_class) : NULL;
+}
+
+/* A new array on a value, also where it has no dims; takes over the reference. */
+PyObject *array_new(Node *node) { return node ? handle_of_class(node, array_class) : NULL; }
 
 static PyObject *handle_make(PyTypeObject *type, PyObject *given, PyObject *names)
 {

@@ -161,7 +161,7 @@ PyObject *handle_on(PyObject *memory, int dtype, const Py_ssize_t *extent, int d
         Py_CLEAR(made);
     Py_XDECREF(shape);
     Py_XDECREF(strides);
-    return handle_new(made);
+    return array_new(made);
 }
 
 /* What NumPy has made, as ours: small ones move to a block of the pool. */
@@ -197,7 +197,7 @@ PyObject *numpy_number(const char *at, int dtype)
 /* ---- steps -------------------------------------------------------------------------------------- */
 
 /* What the general way says better: errors of the operands, not of the machine. */
-static int is_refusal(void)
+int is_refusal(void)
 {
     return PyErr_ExceptionMatches(PyExc_ArithmeticError) || PyErr_ExceptionMatches(PyExc_IndexError)
            || PyErr_ExceptionMatches(PyExc_TypeError) || PyErr_ExceptionMatches(PyExc_ValueError);

@@ -41,6 +41,7 @@ PyObject *array_view(Spot *spot, PyObject *base); /* the same on the memory of N
 PyObject *handle_on(PyObject *memory, int dtype, const Py_ssize_t *extent, int dims);
 PyObject *adopted(PyObject *array);             /* ours, of what NumPy has made */
 void drop_refusal(void);                        /* what the general way says better */
+int is_refusal(void);                            /* an error of the operands, not of the machine */
 PyObject *handle_shape(PyObject *handle); /* arrange.c: borrowed; NULL, without an error, of what is no plain array */
 int handle_dtype(PyObject *handle);        /* of a plain one */
 int64_t elements_of(PyObject *shape);

@@ -433,6 +433,7 @@ enum {
 };
 static Op *operators[OPERATORS];
 static PyObject *check_writable, *store; /* of an in-place operator: before, and after */
+static PyObject *refused_in_place;       /* (name, array, other, error): what NumPy says to it */
 
 static int is_handle(PyObject *object) { return PyObject_TypeCheck(object, &HandleType); }
 
@@ -481,6 +482,18 @@ static PyObject *one(int which, PyObject *operand)
     return PyErr_Occurred() ? NULL : PyObject_CallOneArg(op->general, operand);
 }
 
+/* An operand whose class surely leaves the operator to ours. */
+static int is_common(PyObject *operand)
+{
+    return is_handle(operand) || PyFloat_Check(operand) || PyLong_Check(operand) || PyComplex_Check(operand)
+           || is_numpy_array(operand) || refused_in_place == NULL;
+}
+
+static PyObject *settle_in_place(int which, PyObject *self, PyObject *other, PyObject *error)
+{
+    return PyObject_CallFunctionObjArgs(refused_in_place, operators[which]->name, self, other, error, NULL);
+}
+
 /* The value is computed first, then written. */
 static PyObject *in_place_locked(int which, PyObject *self, PyObject *other)
 {
@@ -493,6 +506,9 @@ static PyObject *in_place_locked(int which, PyObject *self, PyObject *other)
     }
     PyObject *result = operators[which]->meaning ? border_in_place(operators[which]->meaning, self, other) : NULL;
     if (result != NULL || PyErr_Occurred())
+        return result;
+    result = is_common(other) ? Py_NotImplemented : settle_in_place(which, self, other, Py_None);
+    if (result != Py_NotImplemented)
         return result;
     result = two(which, self, other);
     if (result == NULL || result == Py_NotImplemented)
@@ -526,11 +542,28 @@ static PyObject *in_place_locked(int which, PyObject *self, PyObject *other)
     return Py_NewRef(self);
 }
 
+/* The result, or the error, of NumPy's operator where ours ended with one. */
+static PyObject *in_place_settled(int which, PyObject *self, PyObject *other)
+{
+    PyObject *kind, *error, *trace;
+    PyErr_Fetch(&kind, &error, &trace);
+    PyErr_NormalizeException(&kind, &error, &trace);
+    if (trace != NULL)
+        PyException_SetTraceback(error, trace);
+    PyObject *done = settle_in_place(which, self, other, error);
+    Py_XDECREF(kind);
+    Py_XDECREF(error);
+    Py_XDECREF(trace);
+    return done;
+}
+
 /* One write at a time: see `handle_setitem`. */
 static PyObject *in_place(int which, PyObject *self, PyObject *other)
 {
     Lock *lock = evaluation_begins();
     PyObject *done = in_place_locked(which, self, other);
+    if (done == NULL && refused_in_place != NULL && is_refusal())
+        done = in_place_settled(which, self, other);
     evaluation_ends(lock);
     return done;
 }
@@ -748,13 +781,13 @@ PyTypeObject OperatorsType = {
     .tp_doc = "Python's operators on handles.",
 };
 
-/* set_operators(ops in the order of the enumeration, check_writable, store, number classes) */
+/* set_operators(ops in the order of the enumeration, check_writable, store, number classes, refused) */
 static PyObject *set_operators(PyObject *module, PyObject *given)
 {
     (void)module;
-    PyObject *ops, *before, *after, *classes;
-    if (!PyArg_ParseTuple(given, "O!OOO!", &PyTuple_Type, &ops, &before, &after, &PyTuple_Type,
-                          &classes))
+    PyObject *ops, *before, *after, *classes, *refused;
+    if (!PyArg_ParseTuple(given, "O!OOO!O", &PyTuple_Type, &ops, &before, &after, &PyTuple_Type,
+                          &classes, &refused))
         return NULL;
     if (PyTuple_GET_SIZE(ops) != OPERATORS || PyTuple_GET_SIZE(classes) != WEAK_KINDS) {
         PyErr_SetString(PyExc_ValueError, "as many ops and classes as the core knows");
@@ -771,6 +804,7 @@ static PyObject *set_operators(PyObject *module, PyObject *given)
         Py_XSETREF(weak_types[i], (PyTypeObject *)Py_NewRef(PyTuple_GET_ITEM(classes, i)));
     Py_XSETREF(check_writable, Py_NewRef(before));
     Py_XSETREF(store, Py_NewRef(after));
+    Py_XSETREF(refused_in_place, Py_NewRef(refused));
     Py_RETURN_NONE;
 }
 

@@ -24,7 +24,7 @@ static inline void fetch(void *to, const Spot *from, Py_ssize_t at, int many, si
     { \
         type lane[lanes], a[lanes], b[lanes]; \
         for (int i = 0; i < lanes; i++) \
-            lane[i] = (type)-0.0; \
+            lane[i] = (type)0.0; \
         for (Py_ssize_t at = 0; at < x->extent[0]; at += lanes) { \
             int many = (int)(x->extent[0] - at < lanes ? x->extent[0] - at : lanes); \
             fetch(a, x, at, many, sizeof(type)); \
@@ -39,7 +39,7 @@ static inline void fetch(void *to, const Spot *from, Py_ssize_t at, int many, si
         for (int half = lanes / 2; half > 0; half /= 2) \
             for (int i = 0; i < half; i++) \
                 lane[i] += lane[i + half]; \
-        return x->extent[0] ? lane[0] : 0; \
+        return lane[0]; \
     }
 SUM(sum_double, double, LANES)
 SUM(sum_float, float, 2 * LANES)

@@ -183,7 +183,6 @@ class _Work:
         if self.sink:
             self._combine_into(fold, self._block_place(fold, place), result)
             return
-        result = self._nothing_is_zero(fold, result)
         self.memory.store(fold.stage.slot, self._where(fold, place), result, fold.dtype)
 
     def _chunks(self, here: dict[int, Expr], totals: Sequence[str], lanes: int) -> None:
@@ -282,13 +281,6 @@ class _Work:
         place = self._place({**here, self.inner[-1]: variable})
         for fold in self.folds:
             start = literal(of_reduction(fold.name, fold.dtype), fold.dtype, self.width)
-            if fold.name == "sum" and fold.dtype.is_float:
-                empty = self.builder.emit(self._is_empty())
-                kind = llvm_type(fold.dtype, self.width)
-                zero = literal(0.0, fold.dtype, self.width)
-                start = self.builder.value(
-                    f"select {llvm_type(BOOL, self.width)} {empty}, {kind} {zero}, {kind} {start}"
-                )
             self.memory.store(fold.stage.slot, self._target(fold, place), start, fold.dtype)
 
     def _accumulate(self, here: dict[int, Expr], variable: Expr) -> None:
@@ -377,17 +369,3 @@ class _Work:
         total = self.folding.combine(fold.name, fold.dtype, before, value, 1)
         chosen = self.builder.value(f"select i1 {first}, {kind} {value}, {kind} {total}")
         self.memory.store(fold.stage.slot, where, chosen, fold.dtype)
-
-    def _is_empty(self) -> Expr:
-        total: Expr = const(1, INT64)
-        for dim in self.stage.axes:
-            total = op("multiply", total, self.stage.extents[dim])
-        return op("equal", total, const(0, INT64))
-
-    def _nothing_is_zero(self, fold: Fold, result: str) -> str:
-        if fold.name != "sum" or not fold.dtype.is_float:
-            return result
-        empty = self.builder.scalar(self._is_empty())
-        kind = llvm_type(fold.dtype, 1)
-        zero = literal(0.0, fold.dtype, 1)
-        return self.builder.value(f"select i1 {empty}, {kind} {zero}, {kind} {result}")

@@ -7,15 +7,19 @@ from typing import Any
 from fusewright.ir.dtypes import BOOL, DType
 
 _REDUCTIONS = {
-    "add": "sum", "bitwise_or": "sum", "bitwise_xor": "sum", "multiply": "prod",
+    "add": "cumsum", "bitwise_or": "sum", "bitwise_xor": "sum", "multiply": "prod",
     "minimum": "min", "imin": "min", "fmin": "min", "maximum": "max", "imax": "max", "fmax": "max",
 }  # fmt: skip
-"""Those that start from the same value as updates by an operation."""
+"""Those that start from a value that an update by the operation does not change: -0.0 for `add`."""
 
 
 def of_reduction(name: str, dtype: DType) -> Any:
-    """The value that changes nothing: -0.0 for a sum, so that the sum of -0.0 is -0.0."""
-    if name in ("sum", "cumsum"):
+    """The value that a reduction starts from: 0.0 for a sum, so that the sum of -0.0 is 0.0, as in
+    NumPy; running sums begin with their first element.
+    """
+    if name == "sum":
+        return 0.0 if dtype.is_float else 0
+    if name == "cumsum":
         return -0.0 if dtype.is_float else 0
     if name in ("prod", "cumprod"):
         return 1

@@ -2,7 +2,7 @@
 a few at once without compiling.
 
 Element i goes to lane i mod lanes; the upper half of the lanes is added to the lower until one is
-left.
+left.  Lanes begin with 0.0.
 """
 
 from __future__ import annotations
@@ -28,9 +28,9 @@ def sum_last(values: NDArray, lanes: int) -> NDArray:
     array([ 3., 12.])
     """
     count = values.shape[-1]
-    rows = np.full((*values.shape[:-1], -(-count // lanes) * lanes), -0.0, values.dtype)
+    rows = np.full((*values.shape[:-1], -(-count // lanes) * lanes), 0.0, values.dtype)
     rows[..., :count] = values
-    lane = np.full((*values.shape[:-1], lanes), -0.0 if count else 0.0, values.dtype)
+    lane = np.full((*values.shape[:-1], lanes), 0.0, values.dtype)
     for start in range(0, rows.shape[-1], lanes):
         lane += rows[..., start : start + lanes]
     while lane.shape[-1] > 1:

@@ -5,8 +5,8 @@ NumPy as a named step (`fw.explain` shows it, `strict=True` refuses it).
 
 Where a program can see a difference from NumPy:
 
-* Compiled code raises no warnings for floating-point errors (nor for the mean of nothing), so
-  `errstate` and `seterr` only reach what NumPy itself runs.
+* Compiled code raises no warnings for floating-point errors (nor for the mean of nothing); where
+  `errstate` or `seterr` of this module let errors raise or call, nothing is compiled.
 * `asarray` of a NumPy array copies it (`copy=False` shares), and arrays are laid out in C order
   whatever `order=` says, unless they are views.
 * `empty` gives zeros.
@@ -29,6 +29,7 @@ from fusewright.numpy import (
     elementwise,
     files,
     filling,
+    float_errors,
     instant,
     joining,
     kinds,
@@ -48,7 +49,7 @@ TABLES = (
     ufuncs.ALIASES, elementwise.EXPORTS, statistics.EXPORTS, missing.EXPORTS, calculus.EXPORTS,
     filling.EXPORTS, arranging.EXPORTS, joining.EXPORTS, choosing.EXPORTS, ordering.EXPORTS,
     products.EXPORTS, kinds.EXPORTS, files.EXPORTS, padding.EXPORTS, types.EXPORTS,
-    standard.EXPORTS, modules.EXPORTS,
+    standard.EXPORTS, modules.EXPORTS, float_errors.EXPORTS,
 )  # fmt: skip
 RECORDED = instant.quick("", {name: value for table in TABLES for name, value in table.items()})
 EXPORTS = dispatch.in_front_of(_numpy, RECORDED)

@@ -145,8 +145,9 @@ def widened(a: Any, rank: int) -> Any:
 
 @recorded(np.flip)
 def flip(m: Any, axis: Any = None) -> Any:
-    """Elements in reverse order along axes."""
-    return shaping.flip(handle_of(m), axis)
+    """Elements in reverse order along axes; a number of an array without any, as in NumPy."""
+    flipped = shaping.flip(handle_of(m), axis)
+    return flipped if flipped._shape else flipped[()]
 
 
 def _flipped(original: Function, axis: int) -> Function:

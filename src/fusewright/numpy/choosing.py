@@ -146,12 +146,13 @@ def put_along_axis(arr: Any, indices: Any, values: Any, axis: Any) -> None:
 @recorded(np.compress)
 def compress(condition: Any, a: Any, axis: Any = None, out: Any = None) -> Any:
     """The parts along an axis where a condition holds."""
-    a = handle_of(a)
+    a, mask = handle_of(a), node_of(condition)
+    if len(mask.shape) != 1 or mask.dtype is not BOOL or out is not None:
+        raise NotRecorded("unusual conditions")
     if axis is None:
         a, axis = a.ravel(), 0
-    chosen = np.flatnonzero(opaque.to_numpy(condition))
-    found = a[along(axis_rules.one_axis(axis, len(a._shape)), len(a._shape), chosen)]
-    return found if out is None else reductions.into(out, found._node)
+    chosen = np.flatnonzero(sharing.content_of(mask))
+    return a[along(axis_rules.one_axis(axis, len(a._shape)), len(a._shape), chosen)]
 
 
 @recorded(np.extract)
@@ -165,6 +166,9 @@ def choose(a: Any, choices: Any, out: Any = None, mode: str = "raise") -> Any:
     """For each element the choice its index names."""
     index = handle_of(a)
     count = len(choices)
+    whole = index._dtype.is_integer or index._dtype is BOOL
+    if not whole or not index.size or out is not None or mode not in ("raise", "wrap", "clip"):
+        raise NotRecorded("unusual choices")
     if mode == "wrap":
         index = u.remainder(index, count)
     elif mode == "clip":

@@ -10,7 +10,7 @@ import numpy as np
 
 from fusewright._core import native
 from fusewright.base.errors import ArgumentError, DTypeError, ShapeError
-from fusewright.frontends.arrays import core, record, reductions, shaping, sharing
+from fusewright.frontends.arrays import core, opaque, record, reductions, shaping, sharing
 from fusewright.frontends.arrays.core import Handle, cast, wrap
 from fusewright.frontends.arrays.dtypes import RANGES, as_dtype
 from fusewright.frontends.arrays.operators import learn_where, op_of
@@ -171,6 +171,9 @@ def nan_to_num(
 ) -> Any:
     """NaN and the infinities replaced by numbers."""
     node = node_of(x)
+    if node.dtype.is_complex and not copy and isinstance(x, Handle):
+        given = {"copy": False, "nan": nan, "posinf": posinf, "neginf": neginf}
+        return opaque.delegate("nan_to_num", np.nan_to_num, (x,), given, written=(0,))
     if node.dtype.is_complex:
         raise NotRecorded("complex numbers")
     if node.dtype.is_float:

@@ -10,7 +10,12 @@ from typing import Any
 
 import numpy as np
 
-from fusewright.base.errors import DTypeError, ShapeError, UnsupportedError
+from fusewright.base.errors import (
+    DTypeError,
+    ShapeError,
+    UnsupportedError,
+    ValueRangeError,
+)
 from fusewright.frontends.arrays import core, creation, opaque, record, shaping, sharing
 from fusewright.frontends.arrays.core import Handle, wrap_array
 from fusewright.frontends.arrays.dtypes import as_dtype
@@ -147,17 +152,23 @@ def asarray_chkfinite(a: Any, dtype: Any = None, order: Any = None) -> Any:
     return made
 
 
+def _check_order(order: Any) -> None:
+    if order not in ("C", "F", "A", None):
+        raise ValueRangeError(f"order must be 'C' or 'F', not {order!r}")
+
+
 def _constant(fill: int) -> Function:
     def function(
         shape: Any, dtype: Any = float, order: str = "C", *, device: Any = None, like: Any = None
     ) -> Any:
-        del like
-        _check_device(device)
+        original: Any = np.ones if fill else np.zeros
+        if like is not None or device not in (None, "cpu"):
+            return original(shape, dtype, order, device=device, like=like)
+        _check_order(order)
         dtype = float if dtype is None else dtype
         try:
             row = as_dtype(dtype)
         except UnsupportedError:
-            original: Any = np.ones if fill else np.zeros
             return original(shape, dtype, order)
         plain = shape if type(shape) is int else opaque.to_numpy(shape)
         return creation.constant(plain, fill, row)
@@ -269,6 +280,7 @@ def _host(original: Function) -> Function:
     return function
 
 
+@recorded(np.eye)
 def eye(
     N: Any,
     M: Any = None,
@@ -280,11 +292,13 @@ def eye(
     like: Any = None,
 ) -> Any:
     """Ones on a diagonal."""
-    del order, like
+    del like
     _check_device(device)
+    _check_order(order)
     return creation.eye(N, M, k, dtype)
 
 
+@recorded(np.identity)
 def identity(n: int, dtype: Any = None, *, like: Any = None) -> Any:
     """The identity matrix."""
     del like
@@ -323,6 +337,7 @@ def _triangle(original: Function, lower: bool) -> Function:
     return function
 
 
+@recorded(np.meshgrid)
 def meshgrid(*xi: Any, copy: bool = True, sparse: bool = False, indexing: str = "xy") -> Any:
     """Coordinate grids: broadcast views, no memory is filled."""
     del copy
@@ -340,9 +355,12 @@ def meshgrid(*xi: Any, copy: bool = True, sparse: bool = False, indexing: str = 
     return tuple(wrap_array(sharing.private(grid)) for grid in grids)
 
 
+@recorded(np.indices)
 def indices(dimensions: Any, dtype: Any = int, sparse: bool = False) -> Any:
     """The index grids of a shape."""
-    ranges = [creation.arange(n, dtype=dtype) for n in dimensions]
+    if not all(type(n) is int and n >= 0 for n in dimensions):
+        raise NotRecorded("unusual extents")
+    ranges = [creation.arange(n, dtype=as_dtype(dtype)) for n in dimensions]
     grids = meshgrid(*ranges, sparse=sparse, indexing="ij")
     if sparse or not grids:
         return grids if sparse else creation.zeros((0,), dtype)

@@ -143,23 +143,27 @@ def qr(a: Any, mode: str = "reduced") -> Any:
     return type(np.linalg.qr(np.eye(1)))(*parts)
 
 
+@recorded(np.linalg.outer, name="linalg.outer")
 def outer(x1: Any, x2: Any, /) -> Any:
     """The outer product of two vectors."""
     if ndim_of(x1) != 1 or ndim_of(x2) != 1:
-        return np.linalg.outer(x1, x2)  # NumPy says what is wrong
+        raise NotRecorded("operands that are no vectors")
     return products.outer(x1, x2)
 
 
+@recorded(np.linalg.diagonal, name="linalg.diagonal")
 def diagonal(x: Any, /, *, offset: int = 0) -> Any:
     """The diagonals of the matrices in the last two axes."""
     return arranging.diagonal(x, offset, -2, -1)
 
 
+@recorded(np.linalg.trace, name="linalg.trace")
 def trace(x: Any, /, *, offset: int = 0, dtype: Any = None) -> Any:
     """The traces of the matrices in the last two axes."""
     return arranging.trace(x, offset, -2, -1, dtype)
 
 
+@recorded(np.linalg.cross, name="linalg.cross")
 def cross(x1: Any, x2: Any, /, *, axis: int = -1) -> Any:
     """The vector product of three-dimensional vectors."""
     if np.shape(x1)[axis] != 3 or np.shape(x2)[axis] != 3:

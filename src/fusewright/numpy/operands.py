@@ -154,7 +154,12 @@ def recorded(
                 return opaque.from_numpy_result(original(*args, **kwargs))
             if any(map(is_foreign, args)):
                 return hand_over(label, original, args, kwargs, "an operand is not a numeric array")
+            usual = agreement.is_usual(original, args, kwargs)
+            if not usual and label not in VIEWS:
+                return hand_over(label, original, args, kwargs, agreement.WHY)
             try:
+                if not usual:
+                    agreement.check(original, args, kwargs)
                 if ranked and agreement.is_doubtful(args, kwargs):
                     return agreement.agreed(label, original, function, args, kwargs)
                 return function(*args, **kwargs)
@@ -177,6 +182,12 @@ cumulative_prod cumulative_sum isclose max mean min nan_to_num nancumprod nancum
 nanmin nanprod nanstd nansum nanvar prod ptp round sort std sum trapezoid var
 """
 RANKED = frozenset(RANKED_NAMES.split())
+VIEW_NAMES = """
+atleast_1d atleast_2d atleast_3d diagonal expand_dims flip fliplr flipud moveaxis permute_dims ravel
+rollaxis rot90 squeeze swapaxes transpose matrix_transpose
+"""
+VIEWS = frozenset(VIEW_NAMES.split())
+"""Functions whose results are views: ours make them whatever kind of integer the arguments are."""
 """Functions that are right for the real arrays where they are for stand-ins of the same types."""
 
 

@@ -12,6 +12,7 @@ import numpy as np
 from fusewright.base.errors import ValueRangeError
 from fusewright.frontends.arrays import axes as axis_rules
 from fusewright.frontends.arrays import opaque
+from fusewright.frontends.arrays.core import wrap_array
 from fusewright.frontends.arrays.views import reshape_node
 from fusewright.ir.dtypes import BOOL, INT64
 from fusewright.numpy.choosing import ordinary
@@ -96,7 +97,7 @@ def isin(
     def step(x: Any, y: Any) -> Any:
         return np.isin(x, y, assume_unique, invert, kind=kind)
 
-    return opaque.opaque("isin", step, (node, tests), BOOL, node.shape)
+    return wrap_array(opaque.opaque_node("isin", step, (node, tests), BOOL, node.shape))
 
 
 EXPORTS: dict[str, Function] = {

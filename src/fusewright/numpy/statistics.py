@@ -36,7 +36,7 @@ def _flag(keepdims: Any) -> bool:
 
 
 def _mask(where: Any) -> Any:
-    return True if where is NO_VALUE or where is None else where
+    return True if where is NO_VALUE else where
 
 
 def _sum_like(name: str, original: Function) -> Function:

@@ -12,7 +12,7 @@ from typing import Any
 import numpy as np
 
 from fusewright._core import native
-from fusewright.base.errors import ArgumentError, UnsupportedError
+from fusewright.base.errors import UnsupportedError
 from fusewright.frontends.arrays import core, opaque, operators, record
 from fusewright.frontends.arrays import ufuncs as recording
 from fusewright.frontends.arrays.core import wrap
@@ -33,6 +33,8 @@ NUMBERS = frozenset((float, int, complex, bool, np.float64, np.float32, np.int64
 
 
 METHODS = ("reduce", "accumulate", "reduceat", "outer", "at")
+QUICK = NUMBERS | core.handle_classes | {np.ndarray, core.masked_class}
+"""Operands beside an array of ours that need no second look."""
 
 
 class _Recorder:
@@ -99,11 +101,11 @@ class Ufunc(Recorder):  # type: ignore[misc]
         return NotImplemented
 
     def _binary(self, left: Any, right: Any) -> Any:
-        """The fast way for an array of ours and anything but a list."""
+        """The fast way for an array of ours and another, or a number."""
         if type(left) in core.handle_classes:
-            if type(right) not in (list, tuple):
+            if type(right) in QUICK:
                 return self._fast.of_two(left, right, False)
-        elif type(right) in core.handle_classes and type(left) not in (list, tuple):
+        elif type(right) in core.handle_classes and type(left) in QUICK:
             return self._fast.of_two(right, left, True)
         return NotImplemented
 
@@ -138,40 +140,59 @@ class Ufunc(Recorder):  # type: ignore[misc]
             del kwargs["out"]
         return recording.call(original, method, args, kwargs)
 
-    def reduce(self, array: Any, axis: Any = 0, *args: Any, **kwargs: Any) -> Any:
+    def reduce(self, *args: Any, **kwargs: Any) -> Any:
         """Combine the elements along axes (the first by default)."""
-        names = ("dtype", "out", "keepdims", "initial", "where")
-        kwargs |= dict(zip(names, args, strict=False))
+        names = ("axis", "dtype", "out", "keepdims", "initial", "where")
+        if not self._combines(args, kwargs, names):
+            return self._refused("reduce", args, kwargs)
+        array, *rest = args
+        given = {"axis": 0, **kwargs, **dict(zip(names, rest, strict=False))}
         array = handle_of(array) if type(array) in (list, tuple) else array
-        if getattr(array, "shape", None) == () and axis in (0, -1):
-            axis = None
-        return self._general("reduce", (array,), {"axis": axis, **_given(kwargs)})
+        axis = given["axis"]
+        if getattr(array, "shape", None) == () and type(axis) is int and axis in (0, -1):
+            given["axis"] = None
+        return self._general("reduce", (array,), _given(given))
 
-    def accumulate(self, array: Any, axis: int = 0, dtype: Any = None, out: Any = None) -> Any:
+    def _combines(self, args: Any, kwargs: dict[str, Any], names: tuple[str, ...]) -> bool:
+        """Whether the ufunc combines elements, and the arguments are ones that this takes."""
+        places = set(names[max(len(args) - 1, 0) :])
+        binary = self._original.nin == 2 and self._original.nout == 1
+        return binary and 0 < len(args) <= len(names) + 1 and kwargs.keys() <= places
+
+    def _refused(self, method: str, args: Any, kwargs: dict[str, Any]) -> Any:
+        """NumPy says what is wrong with the call."""
+        function = getattr(self._original, method)
+        return function(*map(opaque.to_numpy, args), **opaque.to_numpy(kwargs))
+
+    def accumulate(self, *args: Any, **kwargs: Any) -> Any:
         """Combine each element with all before it."""
-        if getattr(array, "shape", None) == ():
-            raise ArgumentError("cannot accumulate on a scalar")
-        given = {"axis": axis, "dtype": dtype, "out": out}
-        return self._general("accumulate", (array,), _given(given))
+        return self._along("accumulate", 1, args, kwargs)
 
-    def reduceat(
-        self, array: Any, indices: Any, axis: int = 0, dtype: Any = None, out: Any = None
-    ) -> Any:
+    def reduceat(self, *args: Any, **kwargs: Any) -> Any:
         """Reduce slices that start at the indices."""
-        given = {"axis": axis, "dtype": dtype, "out": out}
-        return self._general("reduceat", (array, indices), _given(given))
+        return self._along("reduceat", 2, args, kwargs)
 
-    def outer(self, a: Any, b: Any, /, **kwargs: Any) -> Any:
+    def _along(self, method: str, count: int, args: Any, kwargs: dict[str, Any]) -> Any:
+        names = ("axis", "dtype", "out")
+        rest = args[count:]
+        known = self._combines((None, *rest), kwargs, names) and len(args) >= count
+        if not known or np.ndim(args[0]) == 0:
+            return self._refused(method, args, kwargs)
+        kwargs |= dict(zip(names, rest, strict=False))
+        return self._general(method, args[:count], {"axis": 0, **_given(kwargs)})
+
+    def outer(self, *args: Any, **kwargs: Any) -> Any:
         """Every element of one with every element of the other."""
-        return self._general("outer", (a, b), kwargs)
+        if len(args) != 2 or self._original.nin != 2:
+            return self._refused("outer", args, kwargs)
+        return self._general("outer", args, kwargs)
 
-    def at(self, a: Any, indices: Any, b: Any = None, /) -> None:
+    def at(self, *args: Any) -> None:
         """Update elements in place; equal indices accumulate."""
-        values = () if b is None else (b,)
-        if isinstance(a, core.Handle):
-            recording.call(self._original, "at", (a, indices, *values), {})
+        if args and isinstance(args[0], core.Handle) and len(args) == self._original.nin + 1:
+            recording.call(self._original, "at", args, {})
         else:
-            self._original.at(a, opaque.to_numpy(indices), *map(opaque.to_numpy, values))
+            self._refused("at", args, {})
 
     def __getattr__(self, name: str) -> Any:
         return getattr(self._original, name)

@@ -68,6 +68,17 @@ def settled(
         raise _as_caught(error, theirs) from None
 
 
+def caught_alike(
+    error: Exception, name: str, original: Callable[..., Any], args: tuple[Any, ...]
+) -> Exception:
+    """Our error for a call whose result would be a view, or one that is caught as NumPy's is."""
+    try:
+        settled(error, name, original, args, {})
+    except REFUSALS as found:
+        return found
+    return error
+
+
 def _is_large(value: Any) -> bool:
     if isinstance(value, Handle):
         size = 1
@@ -119,21 +130,30 @@ class Method:
 
 
 def asked(
-    name: str, writes: bool = False, ranked: bool = False, known: int = 1
+    name: str,
+    writes: bool = False,
+    ranked: bool = False,
+    known: int = 1,
+    function: Callable[..., Any] | None = None,
 ) -> Callable[[Callable[..., Any]], Callable[..., Any]]:
-    """Let NumPy's method say what becomes of calls that ours refuses; it `writes` into the array.
+    """Let NumPy's method (or its `function`) say what becomes of calls that ours refuses; it
+    `writes` into the array.
+
     A `ranked` one is right for the real arrays where it is for stand-ins; it looks at its first
     `known` arguments itself.
     """
-    original = Method(name)
+    original = function or Method(name)
     written = (0,) if writes else ()
 
     def decorate(function: Callable[..., Any]) -> Callable[..., Any]:
         @functools.wraps(function)
         def call(*args: Any, **kwargs: Any) -> Any:
             try:
-                if ranked and is_doubtful(args, kwargs, known):
-                    return agreed(name, original, function, args, kwargs)
+                if len(args) > known or kwargs:
+                    if not is_usual(original, args, kwargs):
+                        check(original, args, kwargs)
+                    if ranked and is_doubtful(args, kwargs, known):
+                        return agreed(name, original, function, args, kwargs)
                 return function(*args, **kwargs)
             except REFUSALS as error:
                 refused = error
@@ -143,6 +163,72 @@ def asked(
         return call
 
     return decorate
+
+
+# ------------------------------------------------------------------------------------- arguments
+
+ORDERS = frozenset(("C", "F", "A", "K", None))
+
+
+MOST = 1 << 62
+"""Integers above are too large for any extent or place."""
+
+
+def _is_axis(value: Any) -> bool:
+    if type(value) is tuple:
+        return all(map(_is_count, value))
+    return value is None or _is_count(value)
+
+
+def _is_flag(value: Any) -> bool:
+    return type(value) is bool or value is np._NoValue
+
+
+def _is_copy(value: Any) -> bool:
+    return type(value) in (bool, NoneType)
+
+
+def _is_count(value: Any) -> bool:
+    return (type(value) is int and -MOST < value < MOST) or isinstance(value, np.integer)
+
+
+def _is_extent(value: Any) -> bool:
+    return value is None or (_is_count(value) and value >= 0)
+
+
+USUAL: dict[str, Callable[[Any], bool]] = {
+    **dict.fromkeys(("axis", "axes", "source", "destination"), _is_axis),
+    **dict.fromkeys(("keepdims", "subok", "sparse", "include_initial", "rowvar", "bias", "retstep",
+                     "endpoint", "equal_nan", "invert"), _is_flag),
+    "copy": _is_copy,
+    **dict.fromkeys(("k", "decimals", "offset", "axis1", "axis2"), _is_count),
+    **dict.fromkeys(("N", "M"), _is_extent),
+    "order": lambda value: type(value) in (str, NoneType) and value in ORDERS,
+    "casting": lambda value: value == "same_kind",
+    "like": lambda value: value is None,
+}  # fmt: skip
+"""Arguments by their names: what our own code is written for.  NumPy takes the others."""
+_guards: dict[Any, tuple[tuple[Callable[[Any], bool] | None, ...], frozenset[str]]] = {}
+
+
+def is_usual(original: Callable[..., Any], args: Any, kwargs: dict[str, Any]) -> bool:
+    """Whether the arguments of a call of NumPy's function are of the kinds ours is written for."""
+    found = _guards.get(original)
+    if found is None:
+        parameters = inspect.signature(original).parameters.values()
+        named = [p.name for p in parameters if p.kind is p.POSITIONAL_OR_KEYWORD]
+        several = any(p.kind is p.VAR_POSITIONAL for p in parameters)
+        alone = sum(p.kind is p.POSITIONAL_ONLY for p in parameters)
+        guards = () if several else (*(None,) * alone, *map(USUAL.get, named))
+        found = guards, frozenset(p.name for p in parameters)
+        _guards[original] = found
+    guards, names_known = found
+    if not kwargs.keys() <= names_known:
+        return True  # the call ends with an error
+    for guard, value in zip(guards, args, strict=False):
+        if guard is not None and not guard(value):
+            return False
+    return all(key not in USUAL or USUAL[key](value) for key, value in kwargs.items())
 
 
 # ------------------------------------------------------------------------------------ stand-ins
@@ -177,17 +263,24 @@ def agreed(
 ) -> Any:
     """Our result of a call that NumPy takes, if it has the type of NumPy's; else NumPy's."""
     expected = check(original, args, kwargs)
-    if isinstance(expected, np.ndarray | np.generic) and not _is_owned(args, kwargs):
-        result = function(*args, **kwargs)
-        if getattr(result, "dtype", None) == expected.dtype:
-            return result
-        return opaque.delegate(name, original, args, kwargs, WHY)
-    return function(*args, **kwargs)
+    single = isinstance(expected, np.ndarray | np.generic)
+    if single and not isinstance(original, np.ufunc) and _is_of_another_type(args, kwargs):
+        return opaque.delegate(name, original, args, kwargs, WHY)  # it computes in `out`'s type
+    result = function(*args, **kwargs)
+    if not single or getattr(result, "dtype", None) == expected.dtype:
+        return result
+    return opaque.delegate(name, original, args, kwargs, WHY)
 
 
-def _is_owned(args: Any, kwargs: dict[str, Any]) -> bool:
-    """Whether the result is one of the arguments: `out=`."""
-    return kwargs.get("out") is not None or any(isinstance(each, Handle) for each in args[1:])
+def _is_of_another_type(args: Any, kwargs: dict[str, Any]) -> bool:
+    """Whether the result goes to an array of another type than the operand's: reductions and
+    running values are computed in that type.
+    """
+    given = [kwargs.get("out"), *args[2:]]
+    outs = [out for each in given for out in (each if type(each) is tuple else (each,))]
+    dtype = getattr(args[0], "dtype", None)
+    arrays: list[Any] = [out for out in outs if isinstance(out, Handle | np.ndarray)]
+    return any(array.dtype != dtype for array in arrays)
 
 
 def check(function: Callable[..., Any], args: Any, kwargs: dict[str, Any]) -> Any:

@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 
 from fusewright.base.errors import ReadOnlyError
-from fusewright.frontends.arrays import creation, opaque, shaping, views
+from fusewright.frontends.arrays import agreement, creation, opaque, shaping, views
 from fusewright.frontends.arrays.core import READ_ONLY, Handle
 
 
@@ -76,6 +76,10 @@ _SHORT = {
 }
 
 
+def _set_flat(array: Any, key: Any, value: Any) -> None:
+    array.flat[key] = value
+
+
 class FlatIterator:
     """`x.flat`: the elements in C order, to read, write and iterate."""
 
@@ -92,6 +96,13 @@ class FlatIterator:
         return found.copy() if found.shape else found
 
     def __setitem__(self, key: Any, value: Any) -> None:
+        try:
+            self._set(key, value)
+        except agreement.REFUSALS as error:
+            arguments = (self._handle, key, value)
+            agreement.settled(error, "flat", _set_flat, arguments, {}, (0,))
+
+    def _set(self, key: Any, value: Any) -> None:
         handle: Any = self._handle
         flat = self._flat()
         many, have = math.prod(np.shape(value)), math.prod(flat[key].shape)

@@ -8,7 +8,12 @@ from typing import Any
 
 import numpy as np
 
-from fusewright.base.errors import DTypeError, OverflowIntError, UnsupportedError
+from fusewright.base.errors import (
+    DTypeError,
+    OverflowIntError,
+    UnsupportedError,
+    ValueRangeError,
+)
 from fusewright.ir import dtypes, ops
 from fusewright.ir.dtypes import BOOL, COMPLEX128, FLOAT64, INT64, DType
 from fusewright.ir.graph import Node, scalar
@@ -206,7 +211,7 @@ CONVERT: dict[str, Callable[[Any, DType], Any]] = {
 
 
 def stored_scalar(value: Any, dtype: DType) -> Node:
-    """What NumPy stores when a Python scalar is assigned to an element of a given type."""
+    """What NumPy stores when a number is assigned to an element of a given type."""
     kind = type(value)
     if dtype.kind == "f" and (
         (kind is int and -2 <= value <= 2) or (kind is float and dtype is FLOAT64)
@@ -214,8 +219,9 @@ def stored_scalar(value: Any, dtype: DType) -> Node:
         return scalar(float(value), dtype)  # as it is
     if dtype.is_integer and isinstance(value, int):
         return scalar(_to_int(value, dtype), dtype)
-    if dtype.is_integer and isinstance(value, float) and not math.isfinite(value):
-        raise OverflowIntError(f"cannot store {value} in an array of {dtype}")
+    if dtype.is_integer and kind is float and not math.isfinite(value):
+        refusal = ValueRangeError if math.isnan(value) else OverflowIntError  # as int() has it
+        raise refusal(f"cannot store {value} in an array of {dtype}")
     element = np.empty((), dtype.numpy)
     element[()] = value
     return scalar(element.item(), dtype)

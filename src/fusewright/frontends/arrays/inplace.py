@@ -8,6 +8,8 @@ from __future__ import annotations
 
 from typing import Any
 
+import numpy as np
+
 from fusewright.base.errors import ReadOnlyError, ShapeError
 from fusewright.frontends.arrays import dtypes as rules
 from fusewright.frontends.arrays import record, sharing, trace
@@ -69,9 +71,18 @@ def value_node(value: Any, dtype: DType) -> Node:
         return cast(value._node, dtype)
     if isinstance(value, Node):
         return cast(value, dtype)
-    if type(value) in rules.DEFAULT:
+    if type(value) in rules.DEFAULT or (isinstance(value, np.generic) and dtype.is_integer):
         return rules.stored_scalar(value, dtype)
+    if type(value) in (list, tuple) and not _holds_handles(value):
+        value = np.array(value, dtype.numpy)  # each number is stored as one: some are refused
     return cast(record.node_of(value), dtype)
+
+
+def _holds_handles(value: Any) -> bool:
+    return any(
+        isinstance(item, Handle) or (type(item) in (list, tuple) and _holds_handles(item))
+        for item in value
+    )
 
 
 def assigned(value: Any, dtype: DType, shape: Shape) -> Node:

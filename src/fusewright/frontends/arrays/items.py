@@ -11,6 +11,7 @@ import numpy as np
 
 from fusewright.base.errors import ArgumentError, ShapeError, ValueRangeError
 from fusewright.frontends.arrays import (
+    agreement,
     core,
     immediate,
     indexing,
@@ -34,6 +35,13 @@ def getitem(handle: Handle, key: Any) -> Any:
     """`handle[key]`: a view for slices, a gather for index arrays, for a single element NumPy's
     number, or a lazy one where it is not computed yet.
     """
+    try:
+        return _get(handle, key)
+    except agreement.REFUSALS as error:
+        raise agreement.caught_alike(error, "getitem", operator.getitem, (handle, key)) from None
+
+
+def _get(handle: Handle, key: Any) -> Any:
     if type(key) is int:
         read = immediate.item(handle, key)
         if read is not None:
@@ -110,9 +118,12 @@ def delitem(handle: Handle, key: Any) -> None:
 
 def setitem(handle: Handle, key: Any, value: Any) -> None:
     """`handle[key] = value`."""
-    inplace.check_writable(handle)
-    with trace.lock:  # another thread's write meanwhile would be lost
-        _set(handle, key, value)
+    try:
+        inplace.check_writable(handle)
+        with trace.lock:  # another thread's write meanwhile would be lost
+            _set(handle, key, value)
+    except agreement.REFUSALS as error:
+        agreement.settled(error, "setitem", operator.setitem, (handle, key, value), {}, (0,))
 
 
 def _set(handle: Handle, key: Any, value: Any) -> None:

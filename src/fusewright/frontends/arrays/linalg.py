@@ -5,6 +5,7 @@ trace.
 from __future__ import annotations
 
 import math
+import operator
 from typing import Any
 
 import numpy as np
@@ -13,7 +14,8 @@ from fusewright.base.errors import ShapeError
 from fusewright.frontends.arrays import core, immediate, record
 from fusewright.frontends.arrays import dtypes as rules
 from fusewright.frontends.arrays.core import wrap
-from fusewright.frontends.arrays.opaque import opaque
+from fusewright.frontends.arrays.opaque import delegate, opaque
+from fusewright.frontends.arrays.strangers import STRANGER, is_stranger
 from fusewright.ir.dtypes import DType
 
 Shape = tuple[int, ...]
@@ -36,6 +38,8 @@ def matmul(left: Any, right: Any) -> Any:
         product = immediate.library(np.matmul, left, right)
         if product is not None:
             return product
+    if is_stranger(left) or is_stranger(right):
+        return delegate("matmul", operator.matmul, (left, right), why=STRANGER)
     a, b = record.node_of(left), record.node_of(right)
     if not a.shape or not b.shape:
         raise _scalar_product()
@@ -69,7 +73,7 @@ def dot(left: Any, right: Any) -> Any:
     """NumPy's dot: a scalar multiplies; else the last axis with the second to last."""
     a, b = record.node_of(left), record.node_of(right)
     if not a.shape or not b.shape:
-        return wrap(record.map_node("multiply", left, right))
+        return wrap(record.map_node("multiply", a, b))  # a Python number is an array of its own
     if a.shape[-1] != b.shape[max(len(b.shape) - 2, 0)]:
         raise _inner_mismatch("dot", a.shape, b.shape)
     rest = (*b.shape[:-2], b.shape[-1]) if len(b.shape) > 1 else ()

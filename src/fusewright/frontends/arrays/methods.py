@@ -11,7 +11,13 @@ from typing import Any
 
 import numpy as np
 
-from fusewright.base.errors import DTypeError, ShapeError, UnsupportedError, ValueRangeError
+from fusewright.base.errors import (
+    ArgumentError,
+    DTypeError,
+    ShapeError,
+    UnsupportedError,
+    ValueRangeError,
+)
 from fusewright.frontends.arrays import (
     core,
     front,
@@ -139,9 +145,12 @@ class Methods(Handle):
     var = asked("var", ranked=True)(reductions.var)
     std = asked("std", ranked=True)(reductions.std)
     swapaxes, squeeze = asked("swapaxes")(shaping.swapaxes), asked("squeeze")(shaping.squeeze)
-    ravel, diagonal = asked("ravel")(shaping.ravel), asked("diagonal")(shaping.diagonal)
-    dot = front.at_once(np.dot, linalg.dot, linalg.SMALL)
-    __matmul__ = front.at_once(np.matmul, linalg.matmul, linalg.SMALL)
+    ravel = asked("ravel", ranked=True)(shaping.ravel)
+    diagonal = asked("diagonal")(shaping.diagonal)
+    dot = front.at_once(np.dot, asked("dot")(linalg.dot), linalg.SMALL)
+    __matmul__ = front.at_once(
+        np.matmul, asked("matmul", function=operator.matmul)(linalg.matmul), linalg.SMALL
+    )
     __getitem__, __setitem__ = items.getitem, items.setitem
     __delitem__ = items.delitem
     argsort, argpartition = _library_method("argsort"), _library_method("argpartition")
@@ -150,11 +159,13 @@ class Methods(Handle):
     round, trace = _library_method("round"), _library_method("trace")
     searchsorted, nonzero = _library_method("searchsorted"), _library_method("nonzero")
 
+    @asked("matmul", function=lambda self, other: other @ self)
     def __rmatmul__(self, other: Any) -> Any:
         return linalg.matmul(other, self)
 
+    @asked("matmul", writes=True, function=operator.imatmul)
     def __imatmul__(self, other: Any) -> Any:  # type: ignore[misc]
-        product = linalg.matmul(self, other)._node
+        product = record.node_of(linalg.matmul(self, other))
         if product.shape != self._shape:
             raise ShapeError(
                 f"the product has shape {product.shape}, the array it is written to {self._shape}",
@@ -267,6 +278,8 @@ class Methods(Handle):
     @asked("reshape")
     def reshape(self, *shape: Any, order: str = "C", copy: bool | None = None) -> Any:
         """The same elements in another shape: a view where no element has to move."""
+        if not shape or order == "K":
+            raise ArgumentError("reshape needs a shape, and one of the orders C, F and A")
         wanted = shape[0] if len(shape) == 1 else shape
         return shaping.reshape(self, wanted, order, copy)
 
@@ -277,7 +290,7 @@ class Methods(Handle):
             return shaping.transpose(self, axes[0])
         return shaping.transpose(self, axes or None)
 
-    @asked("flatten")
+    @asked("flatten", ranked=True)
     def flatten(self, order: str = "C") -> Any:
         """A one-dimensional copy."""
         return shaping.ravel(self, order).copy()
@@ -316,7 +329,7 @@ class Methods(Handle):
         node = sharing.private(cast(self._node, wanted))
         return wrap(node) if isinstance(self, core.scalar_class) else wrap_array(node)
 
-    @asked("copy")
+    @asked("copy", ranked=True)
     def copy(self, order: str = "C") -> Any:
         """A new array with the same values: they are shared until one side is written."""
         del order
@@ -326,6 +339,8 @@ class Methods(Handle):
     @asked("fill", writes=True)
     def fill(self, value: Any) -> None:
         """Set every element."""
+        if type(value) in (list, tuple) or np.ndim(value):
+            raise ValueRangeError("fill takes one number", why=f"it is a {type(value).__name__}")
         self[...] = value
 
     def resize(self, *shape: Any, refcheck: bool = True) -> None:
@@ -380,7 +395,7 @@ class Methods(Handle):
         """Write the elements to a file, as NumPy does."""
         sharing.content(self).tofile(fid, sep, format)
 
-    @asked("sort", writes=True)
+    @asked("sort", writes=True, ranked=True)
     def sort(self, axis: int = -1, kind: Any = None, order: Any = None) -> None:
         """Sort in place."""
         inplace.check_writable(self)

@@ -18,6 +18,14 @@ from fusewright.frontends.arrays import agreement, core, inplace, opaque, trace
 from fusewright.frontends.arrays.core import Handle, wrap
 from fusewright.frontends.arrays.dtypes import CONVERT, DEFAULT, result_rule
 from fusewright.frontends.arrays.record import kind_of, looks_at_values, map_node, node_of
+from fusewright.frontends.arrays.strangers import (
+    PYTHON,
+    STRANGER,
+    defers,
+    is_stranger,
+    overrides,
+    refused_in_place,
+)
 from fusewright.ir.dtypes import BOOL, DType
 from fusewright.ir.graph import MAP, SCALAR, Node
 from fusewright.ir.ops import MAP as ROWS
@@ -141,9 +149,11 @@ def _two_general(name: str) -> Method:
     function = PYTHON_COMPARISONS.get(name, ROWS[name].meaning)
 
     def general(self: Handle, other: Any, reflected: bool) -> Any:
-        if _defers(other):
+        if defers(other):
             return NotImplemented
         left, right = (other, self) if reflected else (self, other)
+        if is_stranger(other):
+            return opaque.delegate(name, PYTHON[name], (left, right), why=STRANGER)
         if overrides(other):
             return ROWS[name].meaning(left, right)  # NumPy asks the other's `__array_ufunc__`
         if type(other) is core.masked_class and not self._shape and not name.endswith("power"):
@@ -207,26 +217,6 @@ def _converter(kind: type, dtype: DType) -> Callable[[Any], Any] | None:
     return lambda value: convert(value, dtype)
 
 
-def _defers(other: Any) -> bool:
-    """Whether Python shall ask the other operand's own method (NumPy's rule)."""
-    kind = type(other)
-    if kind in DEFAULT or isinstance(other, Handle | np.ndarray | np.generic | list | tuple):
-        return False
-    missing = object()
-    if getattr(kind, "__array_ufunc__", missing) is missing:
-        return float(getattr(other, "__array_priority__", -1.0)) > Operators.__array_priority__
-    return kind.__array_ufunc__ is None
-
-
-def overrides(operand: Any) -> bool:
-    """Whether another library decides what a ufunc of this operand means."""
-    kind = type(operand)
-    if kind in DEFAULT or issubclass(kind, Handle):
-        return False
-    protocol = getattr(kind, "__array_ufunc__", None)
-    return protocol is not None and protocol is not np.ndarray.__array_ufunc__
-
-
 def make_operator(name: str, reflected: bool = False) -> Method:
     """The method of one binary operator."""
     op = op_of(name)
@@ -253,11 +243,17 @@ def make_inplace(binary: Method) -> Method:
     """The method of one in-place operator: the value is computed first, then written."""
 
     def operator(self: Handle, other: Any) -> Any:
-        inplace.check_writable(self)
-        result = binary(self, other)
-        if result is not NotImplemented:
-            store(self, result)
-            return self
+        try:
+            inplace.check_writable(self)
+            result = refused_in_place(binary.__name__, self, other, None)
+            if result is not NotImplemented:
+                return result
+            result = binary(self, other)
+            if result is not NotImplemented:
+                store(self, result)
+                return self
+        except agreement.REFUSALS as error:
+            return refused_in_place(binary.__name__, self, other, error)
         return result
 
     operator.__name__ = operator.__qualname__ = f"inplace {binary.__name__}"
@@ -305,18 +301,38 @@ SHORT_POWERS = {
 
 
 def power(self: Any, exponent: Any, modulus: Any = None) -> Any:
-    """`self ** exponent`; common Python exponents have ops of their own, as in NumPy."""
+    """`self ** exponent`; common exponents have ops of their own, as in NumPy."""
     if modulus is not None:
         return NotImplemented
     if hasattr(type(exponent), "_record_as"):
         exponent = float(exponent)  # which op it is depends on the value
     kind = type(exponent)
     if kind is int or kind is float:
-        letter = self._dtype.kind
-        short = SHORT_POWERS.get((letter, kind), {}).get(exponent)
+        short = SHORT_POWERS.get((self._dtype.kind, kind), {}).get(exponent)
         if short is not None:
             return short(self)
+    elif kind in ARRAYED or isinstance(exponent, np.generic):
+        return _power_by_one(self, exponent)
     return general_power(self, exponent)
+
+
+ARRAYED = frozenset((np.ndarray, list, tuple))
+
+
+def _power_by_one(self: Any, exponent: Any) -> Any:
+    """A power by an array or a number of NumPy's: of the one exponent 0.5 NumPy takes the root."""
+    value = np.asarray(exponent)
+    if value.size != 1 or value.dtype.kind != "f" or value.item() != 0.5:
+        return general_power(self, exponent)
+    return _sqrt(_multiply(self, np.ones_like(value)))
+
+
+def _divmod(left: Any, right: Any) -> Any:
+    if all(
+        type(each) in NUMBERS or isinstance(each, Handle | np.ndarray) for each in (left, right)
+    ):
+        return left // right, left % right
+    return opaque.delegate("divmod", np.divmod, (left, right))
 
 
 class Operators(Handle):
@@ -353,10 +369,10 @@ class Operators(Handle):
     __hash__ = None  # type: ignore[assignment]
 
     def __divmod__(self, other: Any) -> tuple[Any, Any]:
-        return _floor_divide(self, other), _remainder(self, other)
+        return _divmod(self, other)
 
     def __rdivmod__(self, other: Any) -> tuple[Any, Any]:
-        return Operators.__rfloordiv__(self, other), Operators.__rmod__(self, other)
+        return _divmod(other, self)
 
 
 def _power(array: Any, other: Any, reflected: bool) -> Any:
@@ -377,6 +393,7 @@ if native is not None:
         inplace.check_writable,
         store,
         NUMBERS,
+        refused_in_place,
     )
 
     class NativeOperators(native.Operators):  # type: ignore[misc]
@@ -387,9 +404,9 @@ if native is not None:
         __ipow__ = make_inplace(power)
 
         def __divmod__(self, other: Any) -> tuple[Any, Any]:
-            return self // other, self % other
+            return _divmod(self, other)
 
         def __rdivmod__(self, other: Any) -> tuple[Any, Any]:
-            return other // self, other % self
+            return _divmod(other, self)
 
     Operators = NativeOperators  # type: ignore[misc]

@@ -22,7 +22,8 @@ from fusewright.frontends.arrays import (
     views,
 )
 from fusewright.frontends.arrays.core import Handle, wrap, wrap_array
-from fusewright.frontends.arrays.operators import op_of, overrides
+from fusewright.frontends.arrays.operators import op_of
+from fusewright.frontends.arrays.strangers import STRANGER, is_stranger, overrides
 
 namespace: list[Any] = []
 """The module `__array_namespace__` answers with: `fusewright.numpy` puts itself here."""
@@ -80,6 +81,10 @@ class Protocols(Handle):
                 return reflected(array, number)
         if any(map(overrides, inputs)):
             return NotImplemented
+        if any(map(is_stranger, inputs)):
+            return opaque.delegate(
+                ufunc.__name__, getattr(ufunc, method), inputs, kwargs, why=STRANGER
+            )
         return ufuncs.call(ufunc, method, inputs, kwargs)
 
     def __array_function__(
@@ -129,18 +134,28 @@ class Protocols(Handle):
         return bool(self._single("truth value"))
 
     def __int__(self) -> int:
-        return int(self._single("conversion to int"))
+        return int(self._number("conversion to int"))
 
     def __float__(self) -> float:
-        return float(self._single("conversion to float"))
+        return float(self._number("conversion to float"))
 
     def __complex__(self) -> complex:
-        return complex(self._single("conversion to complex"))
+        return complex(self._number("conversion to complex"))
 
     def __index__(self) -> int:
         if self._shape or not self._dtype.is_integer:
             raise TypeError("only integer scalar arrays can be converted to a scalar index")
         return int(sharing.content(self).item())
+
+    def _number(self, what: str) -> Any:
+        """NumPy's number where there are no dims: it says what it converts to."""
+        if self._shape:
+            raise _ambiguous(what, self._shape)
+        value = immediate.number(self._node)
+        if value is None or type(value) is complex:
+            content = sharing.content(self)
+            return content[()] if type(self) is core.scalar_class else content
+        return value
 
     def _single(self, what: str) -> Any:
         shape = self._shape
@@ -174,7 +189,7 @@ def _ambiguous(what: str, shape: tuple[int, ...]) -> Exception:
             help="use x.any(), x.all() or x.size",
         )
     return ArgumentError(
-        "only length-1 arrays can be converted to Python scalars",
+        "only 0-dimensional arrays can be converted to Python scalars",
         why=f"{what} of an array of shape {shape}",
         help="index one element, or use .astype(...)",
     )

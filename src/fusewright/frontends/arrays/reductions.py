@@ -37,10 +37,17 @@ Axes = tuple[int, ...]
 def reduce_node(name: str, node: Node, axes: Axes, keepdims: bool) -> Node:
     """One REDUCE; over no axes the value itself."""
     if not axes:
-        return node
+        return _from_zero(node) if name == "sum" else node
     shape = axis_rules.reduced_shape(node.shape, axes, keepdims)
     attr = (axes, bool(keepdims))
     return trace.record(Node(REDUCE, name, (node,), node.dtype, shape, attr))
+
+
+def _from_zero(node: Node) -> Node:
+    """The sums of single elements: 0.0 for -0.0, as a sum begins with 0.0."""
+    if node.dtype.kind not in "fc":
+        return node
+    return map_node("add", node, _zero(node.dtype))
 
 
 def accumulator(name: str, dtype: DType) -> DType:
@@ -91,7 +98,7 @@ def _selected(x: Any, axis: Any, keepdims: Any, where: Any) -> tuple[Any, Any, A
     whole = axis is None or axis in (0, -1, (0,), (-1,))
     if type(x) is not core.masked_class or x._full is None or not whole:
         return x, axis, where
-    if (keepdims is NO_VALUE or not keepdims) and where in (True, NO_VALUE, None):
+    if (keepdims is NO_VALUE or not keepdims) and (where is True or where is NO_VALUE):
         return x._full, None, x._mask
     return x, axis, where
 
@@ -161,7 +168,7 @@ def _zero(dtype: DType) -> Node:
 
 def _where_identity(name: str, node: Node, where: Any, initial: Any) -> Node:
     """Elements not selected count as the identity."""
-    if where is True or where is NO_VALUE or where is None:
+    if where is True or where is NO_VALUE:
         return node
     fill = FOLDS[name].identity
     if fill is None:
@@ -221,7 +228,7 @@ def _mean_type(dtype: DType) -> DType:
 
 
 def _count(node: Node, axes: Axes, where: Any, keepdims: bool) -> Any:
-    if where is True or where is NO_VALUE or where is None:
+    if where is True or where is NO_VALUE:
         return axis_rules.count_over(node.shape, axes)
     chosen = record.broadcast_node(cast(record.node_of(where), INT64), node.shape)
     return reduce_node("sum", chosen, axes, keepdims)

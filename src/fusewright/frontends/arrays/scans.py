@@ -64,6 +64,12 @@ def _border(value: Any, node: Node, axis: int) -> Node | None:
     if not border.shape:
         shape = (*node.shape[:axis], 1, *node.shape[axis + 1 :])
         return record.broadcast_node(border, shape)
+    beside = [(*each.shape[:axis], *each.shape[axis + 1 :]) for each in (border, node)]
+    if len(border.shape) != len(node.shape) or beside[0] != beside[1]:
+        raise ValueRangeError(
+            "all the input array dimensions except for the concatenation axis must match exactly",
+            why=f"{border.shape} is to stand beside {node.shape} along axis {axis}",
+        )
     return border
 
 

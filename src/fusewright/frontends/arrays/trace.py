@@ -15,6 +15,7 @@ import os
 import threading
 from collections import Counter
 from collections.abc import Sequence
+from contextvars import ContextVar
 from sys import getrefcount
 from typing import Any
 
@@ -42,6 +43,8 @@ _VALUES = (LEAF, SCALAR)
 """Kinds of nodes that nothing has to be computed for."""
 
 pending: list[Node] = []
+at_once: ContextVar[bool] = ContextVar("fusewright_at_once", default=False)
+"""Whether each statement is complete when it returns (its errors are seen there)."""
 gate = LIMIT
 lock: Any = threading.RLock() if native is None else native.Lock()
 _watched = _noting = _fresh_bytes = _base = _whole = 0
@@ -88,10 +91,23 @@ def passed_gate(node: Node) -> None:
     """What a record costs when it is not the common case: spans, shared memory, a long list."""
     if current().spans:
         node.line = source.user_span()
+    if at_once.get():
+        _compute_now(node)
+        return
     if not is_lazy() and any(survivors.is_shared(arg) for arg in node.args):
         evaluate(node)
     elif len(pending) > _due and not _held:
         _consider_flush()
+
+
+def _compute_now(node: Node) -> None:
+    """Run a statement where it stands: one that raises leaves nothing behind."""
+    try:
+        evaluate(node)
+    except BaseException:
+        if pending and pending[-1] is node:
+            pending.pop()
+        raise
 
 
 _held = 0

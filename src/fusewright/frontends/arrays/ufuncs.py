@@ -143,15 +143,19 @@ def _at(ufunc: np.ufunc, inputs: tuple[Any, ...], kwargs: dict[str, Any]) -> Non
     target, key, *value = inputs
     if not isinstance(target, Handle):
         ufunc.at(target, opaque.to_numpy(key), *map(opaque.to_numpy, value))
-    elif len(value) == 1 and ufunc.nin == 2 and ufunc.nout == 1 and _keeps_type(ufunc, target):
+    elif len(value) == 1 and ufunc.nin == 2 and ufunc.nout == 1 and _is_update(ufunc, target):
         items.update_at(ufunc, target, key, *value)
     else:  # equal indices are changed again each time they are met
         opaque.delegate(f"{ufunc.__name__}.at", ufunc.at, inputs, written=(0,))
 
 
-def _keeps_type(ufunc: np.ufunc, target: Handle) -> bool:
-    """Whether the ufunc's loop for values of one type gives values of that type."""
-    dtype = target._dtype.numpy
+def _is_update(ufunc: np.ufunc, target: Handle) -> bool:
+    """Whether the ufunc's loop for values of one type gives values of that type, whatever they
+    are.
+    """
+    dtype, name = target._dtype.numpy, NAMES.get(ufunc)
+    if name is not None and MAP[name].check is not None:
+        return False
     try:
         return ufunc.resolve_dtypes((dtype, dtype, None))[-1] is dtype
     except TypeError:

@@ -19,12 +19,18 @@ Results = dict[int, Any]
 def evaluate(nodes: Sequence[Node]) -> None:
     """Turn every node given into a leaf, in place."""
     results: Results = {}
-    with np.errstate(all="ignore"):
+    with np.errstate(**_treatments()):
         for node in operands_first(nodes):
             results[id(node)] = MEANINGS[node.kind](node, [results[id(arg)] for arg in node.args])
     for node in nodes:
         if node.kind != graph.LEAF:
             store(node, results[id(node)])
+
+
+def _treatments() -> dict[str, Any]:
+    """Floating-point errors raise or call where the program wants that; nothing is warned of."""
+    wanted = np.geterr().items()
+    return {kind: how if how in ("raise", "call") else "ignore" for kind, how in wanted}
 
 
 def operands_first(roots: Iterable[Node]) -> Iterator[Node]:
