@@ -109,6 +109,7 @@ int64_t allocations(void);
 
 /* handle.c */
 extern PyTypeObject *array_class, *scalar_class, *view_class;
+int handles_ready(PyObject *unset);
 int is_plain(PyObject *object);    /* exactly one of the three classes */
 Node *handle_node(PyObject *handle); /* borrowed; of a plain handle */
 PyObject *handle_new(Node *node);  /* steals the node */

@@ -23,6 +23,7 @@ static int parts_ready(void)
 {
     PyObject *unset = PyCFunction_New(&unset_definition, NULL);
     int failed = unset == NULL || memory_ready(unset) < 0 || operators_ready(unset) < 0
+                 || handles_ready(unset) < 0
                  || views_ready(unset) < 0 || trace_ready(unset) < 0 || slice_ready() < 0
                  || program_ready(unset) < 0 || groups_ready() < 0
                  || group_run_ready(unset) < 0 || dispatch_ready(unset) < 0 || reductions_ready() < 0;

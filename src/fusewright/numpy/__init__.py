@@ -11,7 +11,8 @@ Where a program can see a difference from NumPy:
   whatever `order=` says, unless they are views.
 * `empty` gives zeros.
 * A step NumPy runs returns a new array, also where NumPy would return a view (`as_strided`).
-* `memoryview(x)`, and C code that asks for a buffer, do not take our arrays: `x.data` does.
+* What converts an array (`memoryview(x)`, C code, NumPy's own `asarray`) sees it and cannot write
+  to it: `x.data` and `x.view(np.ndarray)` can be written to.
 """
 
 from __future__ import annotations
