@@ -63,7 +63,10 @@ LEFT_OUT = {
 NOT_CLAIMED = (
     (r"refcount|leak|\bgc\b|getrefcount", "counts of references"),
     (r"object|Object", "objects"),
-    (r"string|unicode|bytes_|char|'[SU]\d*'|StringDType|-S\d*-|-U\d*-|dtype\('[SU<>|]*[SU]", "strings"),
+    (
+        r"string|unicode|bytes_|char|'[SU]\d*'|StringDType|-S\d*-|-U\d*-|dtype\('[SU<>|]*[SU]",
+        "strings",
+    ),
     (r"datetime|timedelta|\[ns\]|NaT|busday|[-\[][mM][-\]8]", "dates"),
     (r"record|struct|void|field|Void|Record", "records"),
     (r"longdouble|clongdouble|float128|complex256|[-\[][gG][-\]]", "long double"),

@@ -34,6 +34,7 @@ from fusewright.numpy import (
     instant,
     joining,
     kinds,
+    lending,
     linalg,
     missing,
     modules,
@@ -53,6 +54,7 @@ TABLES = (
     standard.EXPORTS, modules.EXPORTS, float_errors.EXPORTS,
 )  # fmt: skip
 RECORDED = instant.quick("", {name: value for table in TABLES for name, value in table.items()})
+RECORDED |= lending.in_front_of(RECORDED)
 EXPORTS = dispatch.in_front_of(_numpy, RECORDED)
 __all__ = [*_numpy.__all__, "erf", "erfc"]
 __getattr__ = modules.lookup("", EXPORTS)
