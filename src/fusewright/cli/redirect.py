@@ -194,7 +194,7 @@ class _Submodules:
             return None
         parent, _, name = fullname.rpartition(".")
         home = sys.modules[parent]
-        if self.inner and home.__name__.startswith(drop_in) and "__path__" in vars(home):
+        if self.inner and home.__name__.startswith(drop_in) and _is_package(home):
             return None
         # Not `getattr`: the drop-in's own look-up of missing names asks the finders.
         found = vars(home).get(name)
@@ -208,6 +208,11 @@ class _Submodules:
         spec = ModuleSpec(fullname, _Existing(found))  # type: ignore[arg-type]
         spec.submodule_search_locations = []
         return spec
+
+
+def _is_package(module: ModuleType) -> bool:
+    """Whether a module has submodules of its own (its `__path__` may be NumPy's)."""
+    return bool(module.__spec__ and module.__spec__.submodule_search_locations is not None)
 
 
 def _redirecting_import_module(original: Any) -> Any:
@@ -237,7 +242,7 @@ def _dispatching_on_arrays(original: Any) -> Any:
             if func is None and isinstance(cls, type):
                 return lambda func: both(cls, func)
             result = register(cls, func)
-            numpy = sys.modules.get("numpy")
+            numpy: Any = sys.modules.get("numpy")
             found = None if numpy is None else made.registry.get(numpy.ndarray)
             if found is not None:
                 arrays = importlib.import_module("fusewright.frontends.arrays")

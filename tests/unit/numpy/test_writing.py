@@ -17,7 +17,8 @@ import fusewright.numpy as ours
 
 N = 30
 REDUCTIONS = """
-    sum prod mean std var min max amin amax all any nansum nanprod nanmean nanstd nanvar nanmin nanmax
+    sum prod mean std var min max amin amax all any
+    nansum nanprod nanmean nanstd nanvar nanmin nanmax
 """
 CASES = {
     "nan_to_num": ["np.nan_to_num(h, copy=False)", "np.nan_to_num(h, False, 5.0)"],
@@ -122,11 +123,11 @@ CASES = {
     **{name: [f"np.{name}(a, axis=0, out=o)"] for name in REDUCTIONS.split()},
     **{
         name: [f"np.{name}(a, axis=0, out=k[0])"]
-        for name in "argmin argmax nanargmin nanargmax".split()
+        for name in ["argmin", "argmax", "nanargmin", "nanargmax"]
     },
     **{
         name: [f"np.{name}(b, axis=0, out=a)"]
-        for name in "cumsum cumprod nancumsum nancumprod".split()
+        for name in ["cumsum", "cumprod", "nancumsum", "nancumprod"]
     },
     "cumulative_sum": ["np.cumulative_sum(b, axis=0, out=a)"],
     "cumulative_prod": ["np.cumulative_prod(b, axis=0, out=a)"],
@@ -143,9 +144,20 @@ APART = {
     "shares_memory": "writes nothing", "may_share_memory": "writes nothing",
     "isnat": "dates", "bitwise_count": "integers", "busday_offset": "dates", "is_busday": "dates",
     "busday_count": "dates", "frompyfunc": "makes a ufunc of objects", "nested_iters": "see nditer",
-    "fft.ifft2": "NumPy's own does not write there", "memmap": "NumPy's own class", "lib": "", "info": "writes text", "savetxt": "a file", "save": "a file",
+    "fft.ifft2": "NumPy's own does not write there", "memmap": "NumPy's own class",
+    "info": "writes text", "savetxt": "a file", "save": "a file",
 }  # fmt: skip
-INTEGRAL = "bitwise_and bitwise_or bitwise_xor invert left_shift right_shift gcd lcm ldexp".split()
+INTEGRAL = [
+    "bitwise_and",
+    "bitwise_or",
+    "bitwise_xor",
+    "invert",
+    "left_shift",
+    "right_shift",
+    "gcd",
+    "lcm",
+    "ldexp",
+]
 
 
 def values(np: Any, make: Any) -> dict[str, Any]:
@@ -154,7 +166,8 @@ def values(np: Any, make: Any) -> dict[str, Any]:
     holes = grid.copy()
     holes[3, 4], holes[5, 6], holes[7, 8] = numpy.nan, numpy.inf, -numpy.inf
     rows = {
-        "a": grid, "b": grid * 2 + 1, "c": numpy.cos(grid), "h": holes, "o": grid[3], "z": grid * 1j,
+        "a": grid, "b": grid * 2 + 1, "c": numpy.cos(grid), "h": holes, "o": grid[3],
+        "z": grid * 1j,
         "k": (grid > 0).astype(int), "i": (grid * 9).astype(int), "j": abs(grid * 5).astype(int),
         "p": abs(grid) + 1.5,
     }  # fmt: skip
@@ -175,7 +188,7 @@ def outcome(text: str, np: Any, make: Any) -> tuple[dict[str, Any], type | None]
     error = None
     try:
         exec(text, names)
-    except Exception as raised:
+    except Exception as raised:  # noqa: BLE001  (compared)
         error = type(raised)
     return {name: numpy.array(names[name]) for name in "abchozkij"}, error
 
