@@ -189,8 +189,8 @@ def table(results: dict[str, dict[str, Any]]) -> str:
     lines = [
         "# NumPy's own tests under the drop-in", "",
         f"NumPy {numpy.__version__}; `python tools/numpy_tests.py`. Counted are tests that pass",
-        "here under plain NumPy; *n/a* are failures about what the drop-in does not claim (rules in",
-        "the tool).", "",
+        "here under plain NumPy; *n/a* are failures about what the drop-in does not claim (rules",
+        "in the tool).", "",
         "| file | tests | failed, default | n/a | failed, `small=0` | n/a |",
         "|---|---|---|---|---|---|",
     ]  # fmt: skip
