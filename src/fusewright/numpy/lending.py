@@ -1,5 +1,6 @@
 """Functions of NumPy's that write into their arguments, or hand parts of them to a function of the
-user's, which may: arrays of ours are lent to them writable.
+user's, which may: arrays of ours are lent to them writable.  Functions that give arrays on the
+memory of others.
 
 NumPy works on our memory itself, so what is written is there when the call returns; while a part is
 still held, both sides see each other's writes.
@@ -13,7 +14,9 @@ from typing import Any
 
 import numpy as np
 
-from fusewright.frontends.arrays import opaque
+from fusewright.base.errors import ValueRangeError
+from fusewright.base.options import current
+from fusewright.frontends.arrays import core, exports, opaque, sharing
 from fusewright.frontends.arrays.core import Handle
 from fusewright.numpy.border import lend
 from fusewright.numpy.operands import Function
@@ -72,10 +75,34 @@ def nditer(*args: Any, **kwargs: Any) -> Any:
     return np.nditer(*lend(args), **lend(kwargs))
 
 
+def from_dlpack(x: Any, /, *, device: Any = None, copy: bool | None = None) -> Any:
+    """An array on the memory of another; a view of ours."""
+    if not isinstance(x, Handle):
+        return np.from_dlpack(x, device=device, copy=copy)  # type: ignore[arg-type]
+    if device not in (None, "cpu"):
+        raise ValueRangeError(f"unsupported device {device!r}", help="use 'cpu'")
+    view: Any = x[...]  # type: ignore[index]
+    return view.copy() if copy else view
+
+
+def frombuffer(
+    buffer: Any, dtype: Any = float, count: int = -1, offset: int = 0, **like: Any
+) -> Any:
+    """An array on a buffer's memory: NumPy's where somebody can write there, else ours."""
+    buffer = exports.writable(buffer) if isinstance(buffer, Handle) else buffer
+    array = np.frombuffer(buffer, dtype, count, offset, **like)
+    numeric = array.dtype.isnative and opaque.from_numpy_or_none(array.dtype) is not None
+    if array.flags.writeable or not numeric or array.size <= current().small:
+        return array
+    made = core.wrap_array(sharing.snapshot(array))
+    made.flags.writeable = False
+    return made
+
+
 def in_front_of(exports: dict[str, Any]) -> dict[str, Any]:
     """The functions of a table that write."""
     return {
         **{name: overwriting(getattr(np, name), exports[name]) for name in OVERWRITES},
         **{name: writing(getattr(np, name), library=False) for name in CALLS},
-        "nditer": nditer,
-    }
+        "nditer": nditer, "from_dlpack": from_dlpack, "frombuffer": frombuffer,
+    }  # fmt: skip
