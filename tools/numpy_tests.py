@@ -61,6 +61,10 @@ LEFT_OUT = {
     "test_datetime.py": "dates",
 }
 """Folders and files that are not run, and why."""
+NOT_RUN = "not incref_elide"
+"""Tests by name: functions of NumPy's test modules in C read an argument's memory whatever it
+is, and crash with what is not NumPy's.
+"""
 NOT_CLAIMED = (
     (r"refcount|leak|_gc_|getrefcount", "counts of references"),
     (r"dtype\(?.?.?object|dtype=object|object_|[-\[]O[-\]]|'O'|object.*arr|arr.*object", "objects"),
@@ -70,7 +74,10 @@ NOT_CLAIMED = (
     (r"(?i:record|structured|void|field|_struct)", "records"),
     (r"longdouble|float128|complex256|[-\[][gG][-\]]|longcomplex", "long double"),
     (r"(?i:subclass|matrix|MaskedArray|memmap)", "subclasses of NumPy's array"),
-    (r"NPY_|PyArray|umath_tests|_rational|[nN]diter|NpyIter|capi|C-API", "C internals"),
+    (
+        r"TextSignatures|TestCAPI|NPY_|PyArray|umath_tests|_rational|[nN]diter|NpyIter|capi|C-API",
+        "C internals",
+    ),
     (
         r"DID NOT WARN|FloatingPointError|RuntimeWarning|_fpe|err(state|call)",
         "floating-point warnings",
@@ -190,6 +197,8 @@ def summary(outcomes: dict[str, dict[str, Any]]) -> dict[str, Any]:
                 reasons[reason] += 1
             elif word == "failed":
                 failed.append((name, message))
+        if broken and not reasons:
+            print("broken:", broken[1], file=sys.stderr)
         result[setting] = {"failed": failed, "not applicable": reasons}
     return result
 
