@@ -10,4 +10,6 @@ problem = cp.Problem(cp.Minimize(cp.sum_squares(matrix @ v - goal)), [v >= 0, v 
 problem.solve()
 print(round(problem.value, 4), np.round(np.sum(v.value), 3), np.round(cp.norm(matrix @ v).value, 3))
 w = cp.Parameter(800, value=np.arange(800.0))
-print(cp.sum(w).value, (cp.multiply(np.ones(800), w)).value.sum(), (np.ones((3, 800)) @ w).value.sum())
+print(
+    cp.sum(w).value, (cp.multiply(np.ones(800), w)).value.sum(), (np.ones((3, 800)) @ w).value.sum()
+)

@@ -17,7 +17,17 @@ with h5py.File(path, "w") as file:
     file.attrs["scale"] = a[0]
     file["c"].write_direct(a.astype("f4"))
 with h5py.File(path) as file:
-    print(file["a"][:].sum(), file["b"][5, a[0] > 20].sum(), file["c"][...].mean(), file.attrs["scale"].sum())
+    print(
+        file["a"][:].sum(),
+        file["b"][5, a[0] > 20].sum(),
+        file["c"][...].mean(),
+        file.attrs["scale"].sum(),
+    )
     target = np.zeros((30, 30))
     file["a"].read_direct(target)
-    print(target.sum(), np.asarray(file["a"]).sum(), (file["a"][:] + a).sum(), file["a"][[1, 4, 6]].sum())
+    print(
+        target.sum(),
+        np.asarray(file["a"]).sum(),
+        (file["a"][:] + a).sum(),
+        file["a"][[1, 4, 6]].sum(),
+    )

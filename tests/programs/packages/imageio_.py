@@ -16,4 +16,7 @@ imageio.mimsave(os.path.join(folder, "a.gif"), [pixels, pixels[::-1]])
 with iio.imopen(os.path.join(folder, "b.png"), "w") as file:
     file.write(pixels)
 tifffile.imwrite(os.path.join(folder, "a.tif"), pixels.astype(np.float32))
-print(tifffile.imread(os.path.join(folder, "a.tif")).sum(), iio.imread(os.path.join(folder, "b.png")).shape)
+print(
+    tifffile.imread(os.path.join(folder, "a.tif")).sum(),
+    iio.imread(os.path.join(folder, "b.png")).shape,
+)

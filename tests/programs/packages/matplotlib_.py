@@ -24,7 +24,11 @@ axes[1, 1].contourf(grid_x, grid_y, grid_x * grid_y)
 axes[1, 1].quiver(grid_x, grid_y, grid_x, -grid_y)
 line.set_data(x, y * 2)
 image.set_data(np.outer(x[:30], y[:30]))
-print(np.asarray(line.get_ydata()).max().round(6), cm.viridis(y[:700] * 0.5 + 0.5).shape, colors.Normalize(0, 1)(y).shape)
+print(
+    np.asarray(line.get_ydata()).max().round(6),
+    cm.viridis(y[:700] * 0.5 + 0.5).shape,
+    colors.Normalize(0, 1)(y).shape,
+)
 plt.figure()
 plt.errorbar(x[:600], y[:600], yerr=np.abs(y[:600]))
 plt.bar(np.arange(600), y[:600])

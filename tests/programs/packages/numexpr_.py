@@ -14,4 +14,8 @@ def inside(c):
 print(inside(a).sum().round(6), ne.evaluate("where(a > 3, b, -b)").sum().round(8))
 out = np.zeros(900)
 ne.evaluate("a + b", out=out)
-print(out.sum().round(8), ne.evaluate("sum(a * b)").round(6), ne.evaluate("x + 1", local_dict={"x": a}).sum())
+print(
+    out.sum().round(8),
+    ne.evaluate("sum(a * b)").round(6),
+    ne.evaluate("x + 1", local_dict={"x": a}).sum(),
+)

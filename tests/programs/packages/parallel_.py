@@ -24,7 +24,11 @@ print(np.round(Parallel(n_jobs=1)(delayed(work)(x[k:]) for k in range(3)), 6))
 print(np.round(Parallel(n_jobs=2, prefer="threads")(delayed(work)(x[k:]) for k in range(3)), 6))
 path = os.path.join(tempfile.mkdtemp(), "file")
 joblib.dump({"x": x}, path)
-print(joblib.load(path)["x"].sum(), pickle.loads(pickle.dumps(x)).sum(), joblib.hash(x) == joblib.hash(x + 0))
+print(
+    joblib.load(path)["x"].sum(),
+    pickle.loads(pickle.dumps(x)).sum(),
+    joblib.hash(x) == joblib.hash(x + 0),
+)
 memory = joblib.Memory(tempfile.mkdtemp(), verbose=0)
 kept = memory.cache(work)
 print(kept(x).round(6), kept(x).round(6))

@@ -22,7 +22,11 @@ print(train.shape, unseen.sum())
 print(np.round(LinearRegression().fit(points, target).coef_, 3))
 print(np.round(Lasso(alpha=0.001).fit(points, target).coef_, 3))
 print(LogisticRegression().fit(train, seen).score(test, unseen).__round__(6))
-print(metrics.accuracy_score(unseen, KNeighborsClassifier().fit(train, seen).predict(test)).__round__(6))
+print(
+    metrics.accuracy_score(unseen, KNeighborsClassifier().fit(train, seen).predict(test)).__round__(
+        6
+    )
+)
 print(np.round(metrics.confusion_matrix(unseen, SVC().fit(train, seen).predict(test)), 3))
 print(RandomForestClassifier(20, random_state=0).fit(train, seen).predict(test).sum())
 print(np.sort(KMeans(3, random_state=0, n_init=1).fit(points).cluster_centers_[:, 0]).round(4))
@@ -30,8 +34,15 @@ print(set(DBSCAN(eps=0.3).fit_predict(points).tolist()))
 print(np.abs(PCA(2).fit_transform(points)).sum().round(4))
 scaler = StandardScaler(copy=False)
 print(scaler.fit_transform(points).std(axis=0).round(6), points.std(axis=0).round(6))
-print(np.round(cross_val_score(make_pipeline(StandardScaler(), LogisticRegression()), points, label), 4))
+print(
+    np.round(
+        cross_val_score(make_pipeline(StandardScaler(), LogisticRegression()), points, label), 4
+    )
+)
 print(FunctionTransformer(np.log1p).fit_transform(np.abs(points)).sum().round(6))
 print(shuffle(target, random_state=3)[:3].round(6))
-print(metrics.roc_auc_score(label, target), metrics.mean_squared_error(target, target * 2).__round__(6))
+print(
+    metrics.roc_auc_score(label, target),
+    metrics.mean_squared_error(target, target * 2).__round__(6),
+)
 print(metrics.pairwise_distances(points).sum().round(4))

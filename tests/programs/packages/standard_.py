@@ -28,9 +28,29 @@ def _(x):
 
 x = np.arange(900.0)
 small = (x % 251).astype(np.uint8)
-print(kind(x), kind(3), isinstance(x, np.ndarray), hashlib.md5(x).hexdigest(), zlib.crc32(x), len(bytes(x)))
-print(array.array("d", x)[5], bisect.bisect(x, 5.5), math.fsum(x), statistics.mean(x[:5]), struct.unpack_from("d", x, 8))
-print(memoryview(x).shape, json.dumps(x[:3].tolist()), x.ctypes.data_as(ctypes.POINTER(ctypes.c_double))[7], sum(x[:4]), max(x), sorted(x)[3])
+print(
+    kind(x),
+    kind(3),
+    isinstance(x, np.ndarray),
+    hashlib.md5(x).hexdigest(),
+    zlib.crc32(x),
+    len(bytes(x)),
+)
+print(
+    array.array("d", x)[5],
+    bisect.bisect(x, 5.5),
+    math.fsum(x),
+    statistics.mean(x[:5]),
+    struct.unpack_from("d", x, 8),
+)
+print(
+    memoryview(x).shape,
+    json.dumps(x[:3].tolist()),
+    x.ctypes.data_as(ctypes.POINTER(ctypes.c_double))[7],
+    sum(x[:4]),
+    max(x),
+    sorted(x)[3],
+)
 file = io.BytesIO()
 with wave.open(file, "wb") as sound:
     sound.setparams((1, 1, 8000, 0, "NONE", ""))
