@@ -592,6 +592,9 @@ int run_slice(Node **wanted, Py_ssize_t many)
     }
     if (entry->program == Py_None || program_slots(entry->program) != count)
         return 0;
+    int affordable = program_is_affordable(entry->program, order);
+    if (affordable <= 0)
+        return affordable;
     /* The kernel may give the GIL away: the nodes are copied, the program and they are kept. */
     int many_nodes = count;
     if (many_nodes > 256 && (nodes = PyMem_Malloc((size_t)many_nodes * sizeof *nodes)) == NULL)

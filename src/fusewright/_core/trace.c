@@ -308,6 +308,7 @@ void evaluation_ends(Lock *lock)
 }
 int is_native(void) { return native; }
 PyObject *pending_list(void) { return pending; }
+PyObject *left_list(void) { return left; }
 
 /* Turn nodes into leaves now. */
 int evaluate(Node **nodes, Py_ssize_t count)
