@@ -26,6 +26,9 @@ CHAIN = 4
 one pass, if their regions have no gaps."""
 MOST_READS = 200
 
+DEAR = frozenset((graph.REDUCE, graph.SCAN, graph.OPAQUE))
+"""Kinds of values that are not computed again while somebody holds them."""
+
 Place = tuple[int, int, int]
 """Positions in a dim: the first, the step, how many."""
 
@@ -102,6 +105,37 @@ def irreplaceable(reusable: set[Node]) -> set[Node]:
         if root.kind == graph.LEAF:
             found.add(node)
     return found
+
+
+def asked_for_later(
+    slots: dict[Node, int], requested: set[int], again: set[Node], edges: Edges
+) -> list[Node]:
+    """The results of library steps, reductions and scans that somebody holds besides the slice, or
+    that a pending value is computed from which somebody holds: they stay in memory.
+    """
+    nodes = list(slots)
+    if not any(node.kind in DEAR for node in nodes):
+        return []
+    found: list[Node] = []
+    wanted: set[int] = set()
+    for number in range(len(nodes) - 1, -1, -1):
+        if number in requested or nodes[number].kind in (graph.LEAF, graph.SCALAR):
+            continue
+        # The dict, the list, the call; the set it may be in.
+        holders = 3 + (nodes[number] in again) + edges.listed(nodes[number])
+        alone = getrefcount(nodes[number]) <= holders + edges.of(nodes[number], slots)
+        if alone and number not in wanted:
+            continue
+        if nodes[number].kind in DEAR and not _has_parts(nodes[number]):
+            found.append(nodes[number])
+        elif nodes[number] not in again:
+            wanted.update(slots[arg] for arg in nodes[number].args)
+    return found
+
+
+def _has_parts(node: Node) -> bool:
+    """Whether a step has several results: those stay with it in any case."""
+    return node.kind == graph.OPAQUE and bool(node.attr)
 
 
 def endangered(

@@ -19,6 +19,7 @@ from fusewright.ir.graph import Node
 from fusewright.runtime.reuse import (
     ONCE_STORED,
     Edges,
+    asked_for_later,
     endangered,
     irreplaceable,
     is_reusable,
@@ -71,6 +72,7 @@ def take(requested: Sequence[Node]) -> Slice:
     walk.number(requested)  # by a call: no variable here holds a node, references are counted
     slots, parts, again, reusable = walk.slots, walk.parts, walk.again, walk.reusable
     outputs = [slots[node] for node in requested]
+    again.update(asked_for_later(slots, set(outputs), again, walk.edges))
     if reusable:
         dear = endangered(slots, reusable, again, walk.edges)
         again |= irreplaceable(reusable)
