@@ -106,6 +106,7 @@ int dtype_index(PyObject *object);
 /* memory.c */
 PyObject *allocate(Py_ssize_t nbytes);
 int64_t allocations(void);
+int64_t fresh_bytes(void);
 
 /* handle.c */
 extern PyTypeObject *array_class, *scalar_class, *view_class;

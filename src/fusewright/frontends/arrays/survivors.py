@@ -94,17 +94,22 @@ def _kept_by(pending: Sequence[Node]) -> dict[int, Memory]:
     """The memories, by number, that nothing but pending values holds."""
     leaves = [arg for node in pending for arg in node.args if arg.kind == LEAF]
     edges = Counter(map(id, leaves))
-    by_memory: dict[int, list[Node]] = {}
-    for leaf in {id(leaf): leaf for leaf in leaves}.values():
-        by_memory.setdefault(_memory(leaf), []).append(leaf)
     found: dict[int, Memory] = {}
-    for key, group in by_memory.items():
+    for key, group in _by_memory(leaves).items():
         # A leaf: the operands, the list above and the group's.  Its memory: the leaves.  The calls.
         if (
             all(getrefcount(group[n]) <= 2 * edges[id(group[n])] + 2 for n in range(len(group)))
             and getrefcount(group[0].value[0]) <= len(group) + 1
         ):
             found[key] = group[0].value[0]
+    return found
+
+
+def _by_memory(leaves: Sequence[Node]) -> dict[int, list[Node]]:
+    """Each of the leaves once, by the number of its memory."""
+    found: dict[int, list[Node]] = {}
+    for leaf in {id(leaf): leaf for leaf in leaves}.values():
+        found.setdefault(_memory(leaf), []).append(leaf)
     return found
 
 

@@ -36,8 +36,7 @@ HARD_LIMIT = 5 * LIMIT
 FEW = 8  # records that may be left of an expression that is half done: no other loop's work
 MOST_CARRIED = 1024
 BYTES_LIMIT = 1 << 24
-"""Bytes of new leaves after which dead nodes are let go, and those computed that keep so much more
-memory alive than their values take."""
+"""Bytes of new memory after which what only pending nodes keep is looked for."""
 _VALUES = (LEAF, SCALAR)
 """Kinds of nodes that nothing has to be computed for."""
 
@@ -143,8 +142,8 @@ def evaluate(*nodes: Node) -> None:
             return
     with lock:
         hooks.evaluate(wanted)
-        for node in wanted:
-            note_bytes(node.value[0].nbytes)
+        made = 0 if native is None else native.fresh_bytes()  # what was kept on the way, too
+        note_bytes(max(made, sum(node.value[0].nbytes for node in wanted)))
         drop_tail()
         _settle()
 
@@ -179,8 +178,10 @@ def note_bytes(nbytes: int) -> None:
     if _fresh_bytes > BYTES_LIMIT:
         _fresh_bytes = 0
         release()
-        if not _held:
-            evaluate(*survivors.readers_of_dead(pending, live, BYTES_LIMIT))
+        readers = [] if _held else survivors.readers_of_dead(pending, live, BYTES_LIMIT // 2)
+        if readers:
+            evaluate(*readers)
+            release()
 
 
 def release() -> None:

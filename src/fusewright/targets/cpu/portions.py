@@ -24,6 +24,8 @@ ROOM = 16 << 20
 SHARE = 10
 """And the share of those: one in so many."""
 MOST_STRUCTURES = 4096
+EXCERPT = 4
+"""A view of less than one part in so many is stored instead of its source."""
 FEWEST = 3
 """Values computed in a request that is worth cutting."""
 _ELSEWHERE = frozenset((graph.LEAF, graph.SCALAR, graph.VIEW, graph.RESHAPE, graph.PART))
@@ -109,7 +111,7 @@ def of_statements(order: Sequence[Node], outputs: Iterable[int]) -> int:
     for slot, node in enumerate(order):
         if node.args and _lies_in_operand(node, reads[slot][0], ledger, dead[slot]):
             ledger.share(slot, reads[slot][0])
-        elif node.kind not in _ELSEWHERE:
+        elif node.kind not in _ELSEWHERE or _is_excerpt(node):
             ledger.make(slot)
         ledger.drop(dead[slot])
     return ledger.most
@@ -118,9 +120,16 @@ def of_statements(order: Sequence[Node], outputs: Iterable[int]) -> int:
 def _lies_in_operand(node: Node, base: int, ledger: _Ledger, dead: Sequence[int]) -> bool:
     """Whether a value is a view, or what a statement has written into the memory there is."""
     if node.kind != graph.ASSEMBLE:
-        return node.kind in _ELSEWHERE
+        return node.kind in _ELSEWHERE and not _is_excerpt(node)
     has_memory = base in ledger.owner or node.args[0].kind == graph.LEAF
     return has_memory and base in dead and node.args[0].shape == node.shape
+
+
+def _is_excerpt(node: Node) -> bool:
+    """Whether a view is so little of its source that it was made to be kept instead of it."""
+    if node.kind != graph.VIEW or node.args[0].kind == graph.LEAF:
+        return False
+    return EXCERPT * _bytes(node) <= _bytes(node.args[0])
 
 
 class _Ledger:
@@ -171,11 +180,11 @@ def first_portion(order: Sequence[Node], requested: Sequence[Node]) -> list[Node
 
 def _stored(node: Node, order: Sequence[Node]) -> list[Node]:
     """What has to be in memory for a value to be: nothing where it is made for nothing."""
-    while node.kind in (graph.VIEW, graph.RESHAPE):
+    while node.kind in (graph.VIEW, graph.RESHAPE) and not _is_excerpt(node):
         node = node.args[0]
     if node.kind == graph.OPAQUE and node.attr:  # several results
         return [part for part in order if part.kind == graph.PART and part.args[0] is node]
-    return [node] if _computes(node) or node.kind == graph.PART else []
+    return [node] if _computes(node) or node.kind in (graph.PART, graph.VIEW) else []
 
 
 def _computes(node: Node) -> bool:
