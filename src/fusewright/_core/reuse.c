@@ -373,7 +373,8 @@ enum { NOT, IN_PLACE, ONCE_STORED }; /* as in runtime.reuse */
 static int is_reusable(Node *node)
 {
     Node *base = operand(node, 0);
-    if (!(base->kind == LEAF ? is_owned(base) : is_inside(base)))
+    int borrowed = base->kind == RESHAPE || base->kind == OPAQUE || base->kind == PART;
+    if (borrowed || !(base->kind == LEAF ? is_owned(base) : is_inside(base)))
         return NOT;
     if (reads_are_safe(node)) {
         int merged = base->kind != LEAF && !reusable[base->slot] && !is_long_chain(base);

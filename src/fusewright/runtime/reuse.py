@@ -63,6 +63,9 @@ class Edges:
         return self._counts[id(node)]
 
 
+BORROWED = frozenset((graph.RESHAPE, graph.OPAQUE, graph.PART))
+"""Kinds of pending values whose memory may be another value's."""
+
 NOT, IN_PLACE, ONCE_STORED = range(3)
 """Whether a new version may be written into the old one's memory: no, yes, or once what is written
 has been stored elsewhere."""
@@ -76,6 +79,8 @@ def is_reusable(node: Node, slots: dict[Node, int], reusable: set[Node], edges: 
     if base.kind == graph.LEAF:
         if not _is_owned(node, slots, edges):
             return NOT
+    elif base.kind in BORROWED:
+        return NOT
     elif not _is_inside(node, edges.of(base, slots) + edges.listed(base) + (base in reusable)):
         return NOT
     if _reads_safely(node, slots):

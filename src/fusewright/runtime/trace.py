@@ -72,7 +72,10 @@ def take(requested: Sequence[Node]) -> Slice:
     walk.number(requested)  # by a call: no variable here holds a node, references are counted
     slots, parts, again, reusable = walk.slots, walk.parts, walk.again, walk.reusable
     outputs = [slots[node] for node in requested]
-    again.update(asked_for_later(slots, set(outputs), again, walk.edges))
+    later = asked_for_later(slots, set(outputs), again, walk.edges)
+    overwritten = {id(node.args[0]) for node in reusable}
+    again.update(node for node in later if id(node) not in overwritten)
+    later.clear()  # references are counted
     if reusable:
         dear = endangered(slots, reusable, again, walk.edges)
         again |= irreplaceable(reusable)

@@ -138,3 +138,28 @@ def test_what_was_computed_from_the_old_version_keeps_its_value(
 
     for mine, theirs in zip(program(fnp), program(np), strict=True):
         np.testing.assert_allclose(np.asarray(mine), theirs, rtol=1e-15)
+
+
+SOURCES: dict[str, Callable[[Any, Any], Any]] = {
+    "reshaped": lambda m, x: (x + 0.5).reshape(-1, 10).reshape(-1),
+    "sorted": lambda m, x: m.sort(x),
+    "a scan": lambda m, x: m.cumsum(x),
+    "mapped": lambda m, x: x * 2.0,
+}
+
+
+@pytest.mark.parametrize("source", SOURCES.values(), ids=SOURCES)
+def test_a_region_with_gaps_of_a_pending_value(source: Callable[[Any, Any], Any]) -> None:
+    def program(m: Any) -> tuple[Any, ...]:
+        x = m.asarray(np.arange(100.0 * LENGTH)) * 1.0
+        if m is fnp:
+            fw.evaluate(x)
+        y = source(m, x)
+        seen = y + 1.0
+        y[::2] = seen[::2] * 3.0
+        if m is fnp:
+            fw.evaluate(y)
+        return x, y, seen
+
+    for mine, theirs in zip(program(fnp), program(np), strict=True):
+        np.testing.assert_allclose(np.asarray(mine), theirs, rtol=1e-12)
