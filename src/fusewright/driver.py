@@ -19,12 +19,13 @@ from fusewright.base import hooks
 from fusewright.base.errors import FusewrightError, InternalError
 from fusewright.base.options import Options, current
 from fusewright.base.source import is_inside
-from fusewright.frontends.arrays import opaque
+from fusewright.frontends.arrays import opaque, trace
 from fusewright.ir import graph
 from fusewright.ir.graph import Node
+from fusewright.runtime import reuse
 from fusewright.runtime.profile import Flush, Line, OpaqueRecord, listeners, watchers
 from fusewright.runtime.trace import Key, Known, Slice, computed_once, take
-from fusewright.targets.cpu import direct, native, tiers
+from fusewright.targets.cpu import direct, native, portions, tiers
 from fusewright.targets.cpu.runner import Compute, Runner, obtain
 from fusewright.targets.cpu.trial import interpret
 from fusewright.targets.reference import interpreter as reference
@@ -37,6 +38,7 @@ joiners: list[Callable[[Sequence[Node]], bool]] = []
 (`kernels.statements`).
 """
 _runners: dict[Key, Runner] = {}
+reuse.lists += [lambda: trace.pending, trace.left]
 
 
 def evaluate(requested: Sequence[Node]) -> None:
@@ -80,21 +82,16 @@ def _evaluate(pending: Sequence[Node], structure: bytes | None = None) -> None:
             return
         slice_ = take(pending)
         key = (slice_.key, options.fuse, options.features)
-        runner = _runners.get(key)
+        fresh = key not in _runners
+        if fresh and alone and _begun(key, slice_, pending, options):
+            return
+        runner = _affordable(key, slice_, options)
+        if runner is None:
+            _in_portions(slice_, pending)
+            return
         if listeners:
-            _run_recorded(key, slice_, runner, options)
+            _run_recorded(runner, fresh, slice_, options)
         else:
-            if runner is None and alone:
-                runner = tiers.found(key, slice_, options, _keep)
-                if runner is not None:
-                    _keep(key, runner)
-                else:
-                    del slice_  # whether a region is written in place is found by counting holders
-                    if native.unfused(*pending):
-                        return
-                    slice_ = take(pending)
-            if runner is None:
-                runner = _compile(key, slice_, options)
             runner.run(slice_.order, options, by_numpy_once)
             if structure is not None and not options.verify:
                 native.learn(structure, runner)
@@ -106,6 +103,62 @@ def _evaluate(pending: Sequence[Node], structure: bytes | None = None) -> None:
         if internal is None:
             raise
         raise internal from error
+
+
+def _begun(key: Key, slice_: Slice, pending: Sequence[Node], options: Options) -> bool:
+    """Whether a request without code has been run operation by operation."""
+    if portions.total(slice_.order) >= portions.too_much.get(key, sys.maxsize):
+        return False
+    try:
+        runner = tiers.found(key, slice_, options, _keep)
+    except portions.TooMuch:
+        return False  # `_affordable` finds the same
+    if runner is not None:
+        _keep(key, runner)
+        return False
+    # Whether a region is written in place is found by counting holders: the slice is none.
+    slice_.order.clear()
+    slice_.slots.clear()
+    slice_.reusable.clear()
+    if native.unfused(*pending):
+        return True
+    again = take(pending)
+    slice_.order, slice_.slots, slice_.reusable = again.order, again.slots, again.reusable
+    return False
+
+
+def _affordable(key: Key, slice_: Slice, options: Options) -> Runner | None:
+    """The code for a slice; None where running it at once would hold too much memory."""
+    total = portions.total(slice_.order)
+    if total >= portions.too_much.get(key, sys.maxsize):
+        return None
+    runner = _runners.get(key)
+    try:
+        if runner is None:
+            runner = _compile(key, slice_, options)
+        stored = portions.stored(slice_.order, runner.plan)
+        if stored > runner.affordable:
+            if portions.is_hungry(slice_.order, runner.plan, runner.outputs):
+                raise portions.TooMuch
+            native.afford(runner, stored)
+    except portions.TooMuch:
+        portions.refuse(key, slice_)
+        return None
+    return runner
+
+
+def _in_portions(slice_: Slice, pending: Sequence[Node]) -> None:
+    """Compute a request in two halves, each in halves again where it still holds too much."""
+    first = [
+        node for node in portions.first_portion(slice_.order, pending) if node.kind != graph.LEAF
+    ]
+    slice_.order.clear()
+    slice_.slots.clear()
+    slice_.reusable.clear()
+    _evaluate(first)
+    first.clear()
+    trace.release()
+    _evaluate([node for node in pending if node.kind != graph.LEAF])
 
 
 def _joined(pending: Sequence[Node]) -> bool:
@@ -216,6 +269,7 @@ def cache_clear() -> int:
     """Forget the code kept in memory; how many structures there were."""
     count = len(_runners)
     _runners.clear()
+    portions.too_much.clear()
     native.forget()
     return count
 
@@ -225,11 +279,9 @@ def cached() -> int:
     return len(_runners)
 
 
-def _run_recorded(key: Key, slice_: Slice, runner: Runner | None, options: Options) -> None:
-    """Compile if need be, run, and tell every listener what ran."""
+def _run_recorded(runner: Runner, fresh: bool, slice_: Slice, options: Options) -> None:
+    """Run, and tell every listener what ran."""
     flush = Flush(*_asked(), perf_counter())
-    fresh = runner is None
-    runner = runner or _compile(key, slice_, options)
     _tell(slice_.order, runner, fresh, options, flush, by_numpy_once)
 
 

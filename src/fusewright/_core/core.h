@@ -106,6 +106,7 @@ int dtype_index(PyObject *object);
 /* memory.c */
 PyObject *allocate(Py_ssize_t nbytes);
 int64_t allocations(void);
+int64_t fresh_bytes(void);
 
 /* handle.c */
 extern PyTypeObject *array_class, *scalar_class, *view_class;
@@ -150,6 +151,7 @@ typedef struct Lock Lock;
 Lock *evaluation_begins(void); /* a new reference to the lock that is held now */
 void evaluation_ends(Lock *lock);
 PyObject *pending_list(void);
+PyObject *left_list(void);
 int is_native(void); /* whether requests go to our own driver */
 
 /* slice.c and program.c: 1 done, 0 left to Python, -1 an error */
@@ -213,6 +215,7 @@ PyObject *steady_set_turn(PyObject *module, PyObject *given);
 int options_allow(PyObject *options, int *threads); /* whether exactly these are in force */
 int64_t program_slots(PyObject *program); /* as many nodes it runs on */
 int program_run(PyObject *program, Node **order, int threads);
+int program_is_affordable(PyObject *program, Node **order);
 
 /* each part's state until Python has set it; `unset` is a function that raises */
 int memory_ready(PyObject *unset);

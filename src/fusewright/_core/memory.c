@@ -26,7 +26,22 @@ static PyObject *large_home;    /* (address, size): takes back what fits no shel
 static Memory *spare[SPARE];
 static int spares;
 
+static int64_t fresh; /* bytes handed out since this was asked last */
+
 int64_t allocations(void) { return allocated; }
+
+int64_t fresh_bytes(void)
+{
+    int64_t found = fresh;
+    fresh = 0;
+    return found;
+}
+
+static PyObject *fresh_bytes_method(PyObject *module, PyObject *none)
+{
+    (void)module, (void)none;
+    return PyLong_FromLongLong(fresh_bytes());
+}
 
 static Memory *memory_bare(PyObject *address, Py_ssize_t nbytes)
 {
@@ -214,6 +229,7 @@ PyObject *allocate(Py_ssize_t nbytes)
     if (small_limit < 0 && load_pool() < 0)
         return NULL;
     allocated++;
+    fresh += nbytes;
     if (nbytes <= small_limit) {
         PyObject *list = PyList_GET_ITEM(free_lists, (nbytes + 63) >> 6);
         Py_ssize_t left = PyList_GET_SIZE(list);
@@ -322,6 +338,7 @@ PyMethodDef memory_methods[] = {
     {"block", block, METH_VARARGS, "A block of the pool: (address, nbytes, home, size)."},
     {"allocate", allocate_method, METH_O, "A block of so many bytes."},
     {"allocations", count_allocations, METH_NOARGS, "Blocks handed out."},
+    {"fresh_bytes", fresh_bytes_method, METH_NOARGS, "Bytes handed out since this was asked last."},
     {"shelves", shelves, METH_O, "Take off what waits beyond so many bytes: (address, size) each."},
     {"waiting_blocks", waiting_blocks, METH_NOARGS, "Bytes on the shelves; the least there were."},
     {"set_pool", set_pool, METH_VARARGS, "Free lists, largest small block, slow path, owner, home."},

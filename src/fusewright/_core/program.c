@@ -54,6 +54,8 @@ typedef struct {
     PyObject *note;   /* called with the seconds of runs, and how many, while it is not None */
     double unnoted;
     Py_ssize_t runs;
+    int64_t affordable; /* bytes of results up to which Python knows it to hold no more memory than
+                           the statements do one at a time */
     PyObject *owner;  /* keeps the kernels' code */
     PyObject *blocks; /* the bytes that the pointers above point into */
 } Program;
@@ -333,6 +335,31 @@ static int run_steps(Program *program, Node **order, Place *places, int64_t *val
     return 0;
 }
 
+/* Whether a run makes no more results than Python has looked at (targets.cpu.portions). */
+int program_is_affordable(PyObject *self, Node **order)
+{
+    Program *program = (Program *)self;
+    int64_t few[128], *values = few, total = 0;
+    PyObject *object;
+    if (program->steps == 1)
+        return 1;
+    if (program->fetches > 128
+        && (values = PyMem_Malloc((size_t)program->fetches * sizeof *values)) == NULL)
+        return PyErr_NoMemory(), -1;
+    int failed = 0;
+    for (int64_t i = 0; i < program->fetches && !failed; i++)
+        failed = fetch_value(&program->fetch[i], order, &values[i], &object) < 0;
+    for (int64_t n = 0; n < program->steps && !failed; n++) {
+        Step *step = &program->step[n];
+        for (int64_t i = 0; i < step->outputs; i++)
+            if (step->output[i].inherits < 0)
+                total += integer(program, step->output[i].nbytes, values);
+    }
+    if (values != few)
+        PyMem_Free(values);
+    return failed ? -1 : total <= program->affordable;
+}
+
 int64_t program_slots(PyObject *program) { return ((Program *)program)->slots; }
 
 static double now(void)
@@ -513,6 +540,7 @@ static PyObject *program_make(PyTypeObject *type, PyObject *given, PyObject *nam
     program->unnoted = 0;
     program->runs = 0;
     program->owner = Py_NewRef(Py_None);
+    program->affordable = INT64_MAX;
     program->slots = slots;
     program->steps = PyTuple_GET_SIZE(steps);
     program->step = PyMem_Calloc((size_t)program->steps + 1, sizeof(Step));
@@ -579,6 +607,7 @@ static PyMethodDef program_type_methods[] = {
 
 static PyMemberDef program_members[] = {
     {"note", T_OBJECT, offsetof(Program, note), 0, "Called with the seconds of runs, and how many, while not None."},
+    {"affordable", T_LONGLONG, offsetof(Program, affordable), 0, "Bytes of results that need no second look."},
     {"owner", T_OBJECT, offsetof(Program, owner), 0, "What keeps the code of the kernels."},
     {NULL},
 };

@@ -20,6 +20,7 @@ typedef struct {
 /* The slice so far. */
 static Node **order;
 static int edges[MOST_STRUCTURE_NODES]; /* how often each is an operand */
+static int listed[MOST_STRUCTURE_NODES]; /* how often each stands on a list of what is pending */
 static int leaves[MOST_STRUCTURE_NODES], leaf_count;
 static uint8_t reusable[MOST_STRUCTURE_NODES];
 
@@ -65,11 +66,31 @@ static int is_owned(Node *leaf)
 }
 
 /* Only the slice holds this pending value, and does not store it: besides, there are the new
-   version's edge and the list of pending nodes.  (Python's form holds what is reusable once more.) */
+   version's edge and the lists of pending nodes. */
 static int is_inside(Node *base)
 {
-    return !base->demands
-           && Py_REFCNT(base) <= edges[base->slot] + 2 - reusable[base->slot];
+    return !base->demands && Py_REFCNT(base) <= edges[base->slot] + listed[base->slot] + 1;
+}
+
+static void count_listed(PyObject *entry, int count)
+{
+    Node *node = (Node *)entry;
+    if (Py_IS_TYPE(entry, &NodeType) && node->slot >= 0 && node->slot < count && order[node->slot] == node)
+        listed[node->slot]++;
+}
+
+/* What is pending is held by lists: of all, and of what the last flush left alone. */
+static void count_lists(int count)
+{
+    PyObject *all = pending_list(), *left = left_list();
+    memset(listed, 0, (size_t)count * sizeof *listed);
+    for (Py_ssize_t i = 0; i < PyList_GET_SIZE(all); i++)
+        count_listed(PyList_GET_ITEM(all, i), count);
+    for (Py_ssize_t i = 0; i < PyList_GET_SIZE(left); i++) {
+        PyObject *entry = PyList_GET_ITEM(left, i);
+        if (PyTuple_CheckExact(entry) && PyTuple_GET_SIZE(entry) > 0)
+            count_listed(PyTuple_GET_ITEM(entry, 0), count);
+    }
 }
 
 static int is_long_chain(Node *node)
@@ -330,16 +351,37 @@ static int reads_are_safe(Node *node)
     return 1;
 }
 
+static int64_t elements(Node *node)
+{
+    int64_t size = 1;
+    for (Py_ssize_t d = 0; d < rank_of(node); d++)
+        size *= extent(node, d);
+    return size;
+}
+
+static int is_strided(Node *node)
+{
+    PyObject *region = PyTuple_GET_ITEM(node->attr, 1);
+    for (Py_ssize_t d = 0; d < PyTuple_GET_SIZE(region); d++)
+        if (number(PyTuple_GET_ITEM(region, d), 1) != 1)
+            return 1;
+    return 0;
+}
+
+enum { NOT, IN_PLACE, ONCE_STORED }; /* as in runtime.reuse */
+
 static int is_reusable(Node *node)
 {
     Node *base = operand(node, 0);
-    if (base->kind == LEAF) {
-        if (!is_owned(base))
-            return 0;
+    int borrowed = base->kind == RESHAPE || base->kind == OPAQUE || base->kind == PART;
+    if (borrowed || !(base->kind == LEAF ? is_owned(base) : is_inside(base)))
+        return NOT;
+    if (reads_are_safe(node)) {
+        int merged = base->kind != LEAF && !reusable[base->slot] && !is_long_chain(base);
+        return merged && !is_strided(node) ? NOT : IN_PLACE;
     }
-    else if ((!reusable[base->slot] && !is_long_chain(base)) || !is_inside(base))
-        return 0;
-    return reads_are_safe(node);
+    Node *piece = operand(node, 1);
+    return piece->kind != LEAF && 2 * elements(piece) <= elements(node) ? ONCE_STORED : NOT;
 }
 
 /* ---- as words ---------------------------------------------------------------------------------- */
@@ -354,14 +396,37 @@ static void sharing_words(Node *base)
 
 static int all_small(int count)
 {
-    for (int i = 0; i < count; i++) {
-        int64_t size = 1;
-        for (Py_ssize_t d = 0; d < rank_of(order[i]); d++)
-            size *= extent(order[i], d);
-        if (size > SMALL_ELEMENTS && PyTuple_GET_SIZE(order[i]->args) > 0)
+    for (int i = 0; i < count; i++)
+        if (elements(order[i]) > SMALL_ELEMENTS && PyTuple_GET_SIZE(order[i]->args) > 0)
             return 0;
-    }
     return 1;
+}
+
+/* What somebody holds besides the slice and is computed from a value that is lost, because it is
+   overwritten in the memory of a leaf: it is stored (`runtime.reuse.endangered`). */
+static void endangered_words(int count)
+{
+    static uint8_t rooted[MOST_STRUCTURE_NODES], lost[MOST_STRUCTURE_NODES];
+    memset(rooted, 0, (size_t)count);
+    memset(lost, 0, (size_t)count);
+    for (int i = 0; i < count; i++) {
+        Node *base = reusable[i] ? operand(order[i], 0) : NULL;
+        rooted[i] = base != NULL && (base->kind == LEAF || rooted[base->slot]);
+        if (rooted[i])
+            lost[base->slot] = 1;
+        for (int k = 0; rooted[i] && base->kind == LEAF && k < leaf_count; k++)
+            lost[leaves[k]] |= leaf_memory(order[leaves[k]]) == leaf_memory(base);
+    }
+    for (int i = 0; i < count; i++) {
+        int needs = 0;
+        for (Py_ssize_t k = 0; k < PyTuple_GET_SIZE(order[i]->args) && !needs; k++)
+            needs = lost[operand(order[i], k)->slot];
+        if (!needs || rooted[i])
+            continue;
+        lost[i] = 1;
+        if (Py_REFCNT(order[i]) > edges[i] + listed[i])
+            structure_word((uint64_t)i << 32 | UINT32_MAX);
+    }
 }
 
 void reuse_words(Node **nodes, int count)
@@ -369,6 +434,7 @@ void reuse_words(Node **nodes, int count)
     int many = 0;
     order = nodes;
     leaf_count = 0;
+    count_lists(count);
     memset(edges, 0, (size_t)count * sizeof *edges);
     memset(reusable, 0, (size_t)count);
     for (int i = 0; i < count; i++) {
@@ -378,8 +444,8 @@ void reuse_words(Node **nodes, int count)
         else if (node->kind == ASSEMBLE && is_patch(node)) {
             int yes = is_reusable(node);
             structure_word((uint64_t)yes);
-            many += yes;
-            reusable[i] = (uint8_t)yes;
+            many += yes != NOT;
+            reusable[i] = yes != NOT;
         }
         for (Py_ssize_t k = 0; k < PyTuple_GET_SIZE(node->args); k++)
             edges[operand(node, k)->slot]++;
@@ -387,6 +453,8 @@ void reuse_words(Node **nodes, int count)
     for (int i = 0; i < count && many > 0; i++)
         if (reusable[i] && operand(order[i], 0)->kind == LEAF)
             sharing_words(operand(order[i], 0));
+    if (many > 0)
+        endangered_words(count);
     structure_word((uint64_t)(many >= PATCHES && all_small(count)));
 }
 

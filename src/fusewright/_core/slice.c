@@ -177,6 +177,9 @@ static const char worth_keeping[] = {[MAP] = 1, [REDUCE] = 1, [SCAN] = 1, [ASSEM
                                      [GATHER] = 1, [OPAQUE] = 1, [PART] = 0};
 
 /* Describe a node whose operands are numbered; 0 where Python has to look at it. */
+static int folds;            /* reductions and scans of the slice */
+static int uses[MOST_NODES]; /* how often each node is an operand */
+
 static int describe(Node *node, int64_t *inner)
 {
     Py_ssize_t operands = PyTuple_GET_SIZE(node->args), rank = PyTuple_GET_SIZE(node->shape);
@@ -237,11 +240,38 @@ static int describe(Node *node, int64_t *inner)
         /* what is computed a second time is stored */
         uint64_t again = !node->demands && arg->demands && worth_keeping[arg->kind];
         words[length++] = (uint64_t)arg->slot | how << 16 | again << 62;
+        uses[arg->slot]++;
     }
+    uses[count] = 0;
+    folds += node->kind == REDUCE || node->kind == SCAN;
     node->mark = walk;
     node->slot = count;
     order[count++] = node;
     return 1;
+}
+
+/* Which results of reductions and scans somebody holds besides the slice and the list of pending
+   nodes, or a pending value that is computed from them: they are kept
+   (`runtime.reuse.asked_for_later`). */
+static void describe_held(Node **requested, Py_ssize_t many)
+{
+    static uint8_t wanted[MOST_NODES];
+    if (folds == 0)
+        return;
+    memset(wanted, 0, (size_t)count);
+    for (Py_ssize_t i = 0; i < many; i++)
+        wanted[requested[i]->slot] = 2; /* it is stored */
+    for (int i = count - 1; i >= 0; i--) {
+        Node *node = order[i];
+        if (wanted[i] & 2 || (!wanted[i] && Py_REFCNT(node) <= 1 + uses[i]))
+            continue;
+        if (node->kind == REDUCE || node->kind == SCAN) {
+            words[length++] = (uint64_t)i << 32 | (UINT32_MAX - 1);
+            continue;
+        }
+        for (Py_ssize_t k = 0; k < PyTuple_GET_SIZE(node->args); k++)
+            wanted[((Node *)PyTuple_GET_ITEM(node->args, k))->slot] |= 1;
+    }
 }
 
 /* What is written in place, if anything may be; 0 where it is too much. */
@@ -272,7 +302,7 @@ static void begin_walk(void)
         PyDict_Clear(canonical);
     }
     walk++;
-    count = length = patches = groups_met = 0;
+    count = length = patches = groups_met = folds = 0;
 }
 
 /* Number what the wanted nodes need, operands first. */
@@ -338,8 +368,9 @@ static int take(Node **wanted, Py_ssize_t many)
         if (known <= 0)
             return known;
     }
-    if (!describe_patches() || length + many + 4 > MOST_WORDS)
+    if (!describe_patches() || length + many + folds + 4 > MOST_WORDS)
         return 0;
+    describe_held(wanted, many);
     for (Py_ssize_t i = 0; i < many; i++) {
         int64_t nbytes = dtypes[wanted[i]->dtype].itemsize;
         for (Py_ssize_t d = 0; d < PyTuple_GET_SIZE(wanted[i]->shape); d++)
@@ -592,6 +623,9 @@ int run_slice(Node **wanted, Py_ssize_t many)
     }
     if (entry->program == Py_None || program_slots(entry->program) != count)
         return 0;
+    int affordable = program_is_affordable(entry->program, order);
+    if (affordable <= 0)
+        return affordable;
     /* The kernel may give the GIL away: the nodes are copied, the program and they are kept. */
     int many_nodes = count;
     if (many_nodes > 256 && (nodes = PyMem_Malloc((size_t)many_nodes * sizeof *nodes)) == NULL)

@@ -249,7 +249,9 @@ static int flush(PyObject *pending, PyObject *left)
     int outputs = known->outputs;
     for (int i = 0; i < outputs && i < 64; i++)
         stored[i] = order[known->output[i]];
-    int done = outputs > 64 ? 0 : program_run(program, order, structure_threads());
+    int done = outputs > 64 ? 0 : program_is_affordable(program, order);
+    if (done > 0)
+        done = program_run(program, order, structure_threads());
     int64_t nbytes = 0;
     for (int i = 0; i < outputs && done > 0; i++)
         nbytes += ((Memory *)PyTuple_GET_ITEM(stored[i]->value, 0))->nbytes;

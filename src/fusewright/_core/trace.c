@@ -308,6 +308,7 @@ void evaluation_ends(Lock *lock)
 }
 int is_native(void) { return native; }
 PyObject *pending_list(void) { return pending; }
+PyObject *left_list(void) { return left; }
 
 /* Turn nodes into leaves now. */
 int evaluate(Node **nodes, Py_ssize_t count)
@@ -326,17 +327,12 @@ int evaluate(Node **nodes, Py_ssize_t count)
         Py_INCREF(nodes[i]);
     Lock *lock = evaluation_begins();
     int done = run_slice(nodes, count);
-    int64_t nbytes = 0;
-    if (done > 0) {
+    if (done > 0)
         drop_tail();
-        for (Py_ssize_t i = 0; i < count; i++)
-            if (nodes[i]->kind == LEAF)
-                nbytes += ((Memory *)PyTuple_GET_ITEM(nodes[i]->value, 0))->nbytes;
-    }
     if (done == 0)
         done = left_to_python(nodes, count);
     else if (done > 0) {
-        PyObject *noted = count_bytes(nbytes) < 0 ? NULL : Py_NewRef(Py_None);
+        PyObject *noted = count_bytes(fresh_bytes()) < 0 ? NULL : Py_NewRef(Py_None);
         if (noted != NULL && (armed || gate < 0 || PyList_GET_SIZE(pending) > FEW))
             Py_SETREF(noted, PyObject_CallNoArgs(settle));
         done = noted == NULL ? -1 : 0;

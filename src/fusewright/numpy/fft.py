@@ -4,6 +4,7 @@ rolls.
 
 from __future__ import annotations
 
+from functools import cache
 from typing import Any
 
 import numpy as np
@@ -36,6 +37,13 @@ ONE = {
 MANY = {"fft": "same", "ifft": "same", "rfft": "half", "irfft": "double"}
 
 
+@cache
+def _result(name: str, dtype: np.dtype[Any]) -> np.dtype[Any]:
+    """The element type that a transform gives."""
+    given: np.dtype[Any] = getattr(np.fft, name)(np.ones(2, dtype)).dtype
+    return given
+
+
 def _one(name: str) -> Function:
     original, rule = getattr(np.fft, name), ONE[name]
 
@@ -51,7 +59,7 @@ def _one(name: str) -> Function:
         if extent < 1 or length < 1 or norm not in (None, "backward", "ortho", "forward"):
             return hand_over(f"fft.{name}", original, (a, n, axis, norm, out), {}, LIBRARY, True)
         shape = (*a._shape[:at], length, *a._shape[at + 1 :])
-        dtype = original(np.ones(2, a.dtype)).dtype
+        dtype = _result(name, a.dtype)
 
         def step(x: Any) -> Any:
             return original(x, n, at, norm)
@@ -80,7 +88,7 @@ def _many(name: str, suffix: str) -> Function:
             return hand_over(f"fft.{label}", original, (a,), keywords, LIBRARY, True)
         shape = list(a._shape)
         shape[places[-1]] = LENGTHS[rule](shape[places[-1]])
-        dtype = getattr(np.fft, name)(np.ones(2, a.dtype)).dtype
+        dtype = _result(name, a.dtype)
 
         def step(x: Any) -> Any:
             return original(x, None, axes, norm)

@@ -78,7 +78,7 @@ def nditer(*args: Any, **kwargs: Any) -> Any:
 def from_dlpack(x: Any, /, *, device: Any = None, copy: bool | None = None) -> Any:
     """An array on the memory of another; a view of ours."""
     if not isinstance(x, Handle):
-        return np.from_dlpack(x, device=device, copy=copy)  # type: ignore[arg-type]
+        return np.from_dlpack(x, device=device, copy=copy)
     if device not in (None, "cpu"):
         raise ValueRangeError(f"unsupported device {device!r}", help="use 'cpu'")
     view: Any = x[...]  # type: ignore[index]

@@ -10,8 +10,9 @@ from fusewright.numpy.files import on_host
 
 __all__ = list(numpy.testing.__all__)
 CALL = frozenset(
-    ("assert_raises", "assert_raises_regex", "assert_warns", "assert_no_warnings", "rundocs", "measure",
-     "assert_no_gc_cycles", "suppress_warnings", "decorate_methods", "run_threaded", "runstring")
+    ("assert_raises", "assert_raises_regex", "assert_warns", "assert_no_warnings", "rundocs",
+     "measure", "assert_no_gc_cycles",
+     "suppress_warnings", "decorate_methods", "run_threaded", "runstring")
 )  # fmt: skip
 """Functions that call another one: what they hand to it is what they are given."""
 

@@ -5,6 +5,7 @@ Everything that `plan.readers` does not store is inlined.
 
 from __future__ import annotations
 
+import sys
 from collections.abc import Sequence
 from dataclasses import replace
 
@@ -39,12 +40,13 @@ def build(
     outputs: frozenset[int],
     reusable: frozenset[int] = frozenset(),
     inline: bool = True,
+    staged: frozenset[int] = frozenset(),
 ) -> Program:
     """The slice as stages.  `order` is topological; `outputs` are the slots asked for; `reusable`
-    those assembled values that may take their base's memory.  Without `inline` every operation
-    stores its result.
+    those assembled values that may take their base's memory, once the `staged` are stored.
+    Without `inline` every operation stores its result.
     """
-    every = frozenset() if inline else frozenset(_computing(order))
+    every = staged if inline else frozenset(_computing(order)) | staged
     while True:
         stored = bounded(order, choose_stored(order, outputs | every, reusable))
         steps, values = _all_steps(order, stored, reusable)
@@ -113,20 +115,19 @@ def _parts(stage: Stage) -> list[tuple[Expr, Expr]]:
 
 
 def _read_elsewhere(order: Sequence[Node], steps: Sequence[Step], values: Values) -> frozenset[int]:
-    """Stages that work in place although another step reads the memory they write."""
+    """Stages that work in place although a later step reads the memory they write."""
     refused = set()
     patches = [s for s in steps if isinstance(s, Stage) and s.update not in (-1, s.slot)]
-    readers: dict[object, set[int]] = {}  # of a slot, and of a leaf's memory: who reads it
+    readers: dict[object, int] = {}  # of a slot, and of a leaf's memory: the last that reads it
     for step in steps if patches else ():
+        last = sys.maxsize if isinstance(step, Alias) else step.slot  # it is that memory, too
         for slot in _step_reads(step):
             for what in (slot, _memory(order[slot])):
-                readers.setdefault(what, set()).add(step.slot)
+                readers[what] = max(readers.get(what, 0), last)
     for patch in patches:
+        # A patch joins no earlier kernel: who comes before it has read.
         memory = _memory(order[patch.update])
-        others = readers.get(patch.update, set()) | (
-            readers.get(memory, set()) if memory else set()
-        )
-        if others - {patch.slot}:  # steps may be reordered
+        if max(readers.get(patch.update, 0), readers.get(memory, 0) if memory else 0) > patch.slot:
             refused.add(patch.slot)
     return frozenset(refused)
 

@@ -6,14 +6,17 @@ coming back never waits for a lock.
 
 from __future__ import annotations
 
+import contextlib
 import sys
 import threading
+import time
 from collections import deque
 from collections.abc import Callable
 
 from fusewright.base.errors import OutOfMemory
 from fusewright.base.options import current
 from fusewright.runtime import limits, pages
+from fusewright.runtime.demand import WINDOW, Demand
 
 ALIGNMENT = 64
 """Bytes: a cache line, and the widest vector."""
@@ -28,6 +31,11 @@ _CHECK = 64 << 20
 """
 _MARGIN = 64 << 20
 """Bytes left to everybody else."""
+
+FLOOR = 8 << 20
+"""Bytes that may wait whatever the demand (as many wait in the native core)."""
+WASTE = 8
+"""A waiting block may be larger than a request by the request's size over this."""
 
 _SIZES = 10_000
 """Sizes whose class is remembered."""
@@ -129,6 +137,8 @@ class LargePool:
         self._most_on_shelves = 0
         # Kept here because module globals may be gone when the interpreter shuts down.
         self._is_finalizing = sys.is_finalizing
+        self._demand = Demand()
+        self._is_aging = False
 
     def take(self, nbytes: int) -> tuple[int, int]:
         """The address and size of a block; raises `OutOfMemory`."""
@@ -136,17 +146,69 @@ class LargePool:
         with self._lock:
             if self._returned:
                 self._sort_in()
-            idle = self._idle.get(size)
+            self._demand.ask(size)
+            fitting = size if self._idle.get(size) else self._larger(size)
+            idle = self._idle.get(fitting)
             if idle:
-                address = idle.pop()
+                address, size = idle.pop(), fitting
                 self._order.pop(address, None)
                 self.pooled -= size
             else:
+                self._make_room(size)
                 address = self._map(nbytes, size, pages.HUGE_PAGE if size >= HUGE else pages.PAGE)
             self._note_peak()
         if self._returned:
             self._settle()
         return address, size
+
+    def _larger(self, size: int) -> int:
+        """The size of a waiting block that is little larger; 0 where there is none."""
+        most = size + size // WASTE
+        return min((s for s, idle in self._idle.items() if idle and size < s <= most), default=0)
+
+    def _make_room(self, size: int) -> None:
+        """Before more is mapped: what waits and is not needed goes, as far as the process would
+        hold more than was in use at once.
+        """
+        self._demand.miss(size)
+        if current().memory_limit is not None:
+            return
+        in_use = self.mapped - self.pooled
+        most = max(self._demand.most(), in_use + size) + FLOOR
+        for address, waiting in list(self._order.items()):
+            if self.mapped + size <= most:
+                return
+            if not self._demand.is_needed(waiting):
+                self._demand.give_up(waiting)
+                self._give_up(address, waiting)
+
+    def _give_up(self, address: int, size: int) -> None:
+        """A block that waits goes back to the system."""
+        self._order.pop(address, None)
+        idle = self._idle.get(size, ())
+        if address in idle:
+            self._idle[size].remove(address)
+            self.pooled -= size
+            self._unmap(address, size)
+
+    def age(self) -> None:
+        """What has not been asked for lately goes back to the system, period by period; the thread
+        that does it ends when little waits.
+        """
+        while self.pooled > FLOOR and not self._is_finalizing():
+            time.sleep(WINDOW)
+            with self._lock:
+                self._sort_in()
+                for address, size in list(self._order.items()):
+                    if self.pooled > FLOOR and self._demand.is_forgotten(size):
+                        self._give_up(address, size)
+        self._is_aging = False
+
+    def _begin_aging(self) -> None:
+        if not self._is_aging and self.pooled > FLOOR:
+            self._is_aging = True
+            with contextlib.suppress(RuntimeError):  # the interpreter is about to end
+                threading.Thread(target=self.age, name="fusewright-pool", daemon=True).start()
 
     def on_shelves(self) -> int:
         """Bytes that wait in the native core."""
@@ -157,6 +219,7 @@ class LargePool:
     def _note_peak(self) -> None:
         """Since the last look, nothing but what waits in the native core has changed."""
         in_use = self.mapped - self.pooled - self.waiting()[1]
+        self._demand.use(in_use)
         if in_use > self.peak:
             self.peak = in_use
 
@@ -198,6 +261,7 @@ class LargePool:
     def after_fork(self) -> None:
         """The child has one thread: nobody else can hold the lock, whatever it says."""
         self._lock = threading.RLock()
+        self._is_aging = False
 
     def take_slab(self, size: int) -> int:
         """Pages aligned to their size, for small blocks."""
@@ -250,7 +314,7 @@ class LargePool:
     def _keep(self, address: int, size: int) -> None:
         """A block joins the pool; the oldest leave it where it grows beyond its limit."""
         limit = _limit()
-        if size > limit:
+        if size > limit or not self._is_worth_keeping(size):
             self._unmap(address, size)
             return
         if self.pooled + size > limit:
@@ -258,6 +322,12 @@ class LargePool:
         self._idle.setdefault(size, []).append(address)
         self._order[address] = size
         self.pooled += size
+        self._begin_aging()
+
+    def _is_worth_keeping(self, size: int) -> bool:
+        if self.pooled + size <= FLOOR or current().memory_limit is not None:
+            return True
+        return self._demand.is_worth_keeping(size, len(self._idle.get(size, ())))
 
     def _evict(self, keep: int) -> None:
         if keep == 0:
@@ -266,12 +336,7 @@ class LargePool:
             address = next(iter(self._order), None)
             if address is None:
                 return
-            size = self._order.pop(address, 0)
-            idle = self._idle.get(size, ())
-            if address in idle:
-                self._idle[size].remove(address)
-                self.pooled -= size
-                self._unmap(address, size)
+            self._give_up(address, self._order.get(address, 0))
 
     def _check(self, nbytes: int, size: int) -> None:
         """Linux promises memory it does not have and kills who uses it: refuse before."""

@@ -5,9 +5,10 @@ Writing 64 MiB of fresh memory takes 15 times as long as writing memory that was
 
 * Small blocks (up to 32 KiB) are cut from slabs; taking and returning one is a list's pop and
   append, without a lock.
-* Large blocks are mapped one by one, from 4 MiB up on huge pages, and wait for reuse up to
-  `options.memory_limit`.  Those up to 1 MiB wait in the native core, where taking one is as
-  quick as taking a small one; not while a limit is set, which is then exact.
+* Large blocks are mapped one by one, from 4 MiB up on huge pages, and wait for reuse while the
+  program is likely to ask for them (`runtime.demand`), or up to `options.memory_limit` where one is
+  set.  Those up to 1 MiB wait in the native core, where taking one is as quick as taking a small
+  one; not while a limit is set, which is then exact.
 """
 
 from __future__ import annotations
@@ -93,6 +94,8 @@ if native is not None:
     def _options_changed(old: Options | None, new: Options) -> None:
         if old is None or old.memory_limit != new.memory_limit:
             _large.clear_shelves(MOST_ON_SHELVES if new.memory_limit is None else 0)
+            if new.memory_limit is not None:
+                _large.trim(new.memory_limit)
 
     watchers.append(_options_changed)
     _options_changed(None, current())

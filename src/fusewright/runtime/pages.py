@@ -31,6 +31,7 @@ _MAP_FAILED = ctypes.c_void_p(-1).value
 _FLAGS = mmap.MAP_PRIVATE | mmap.MAP_ANONYMOUS
 _READ_WRITE = mmap.PROT_READ | mmap.PROT_WRITE
 _READ_EXECUTE = mmap.PROT_READ | mmap.PROT_EXEC
+_DONTNEED = getattr(mmap, "MADV_DONTNEED", 4)
 _HUGE = getattr(mmap, "MADV_HUGEPAGE", 14)
 
 
@@ -59,6 +60,11 @@ def map_pages(nbytes: int, alignment: int = PAGE) -> int:
 def advise_huge(address: int, nbytes: int) -> None:
     """Ask for huge pages.  Advice only: a system without them refuses, and small ones do."""
     _madvise(address, nbytes, _HUGE)
+
+
+def forget(address: int, nbytes: int) -> None:
+    """Let go pages that hold what their file holds; they come back when they are read."""
+    _madvise(address, nbytes, _DONTNEED)
 
 
 def make_executable(address: int, nbytes: int) -> None:

@@ -12,9 +12,9 @@ given from a variable it holds once more up to CPython 3.13, and not from 3.14 o
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from itertools import chain, islice, pairwise
-from math import gcd
+from math import gcd, prod
 from sys import getrefcount
 from typing import Any
 
@@ -23,21 +23,37 @@ from fusewright.ir.graph import Node, contiguous_strides
 
 CHAIN = 4
 """Versions on top of a pending value before the next one is written in place: fewer are merged into
-one pass."""
+one pass, if their regions have no gaps."""
 MOST_READS = 200
+
+DEAR = frozenset((graph.REDUCE, graph.SCAN, graph.OPAQUE))
+"""Kinds of values that are not computed again while somebody holds them."""
 
 Place = tuple[int, int, int]
 """Positions in a dim: the first, the step, how many."""
 
 
-class Edges:
-    """How often the nodes of a growing slice are operands in it."""
+lists: list[Callable[[], Iterable[Node]]] = []
+"""The lists that hold what is pending, for whoever counts its holders."""
 
-    __slots__ = ("_counts", "_seen")
+
+class Edges:
+    """How often the nodes of a growing slice are operands in it, and how often they stand on lists
+    of what is pending.
+    """
+
+    __slots__ = ("_counts", "_listed", "_seen")
 
     def __init__(self) -> None:
         self._counts: Counter[int] = Counter()
+        self._listed: Counter[int] | None = None
         self._seen = 0
+
+    def listed(self, node: Node) -> int:
+        """The lists that hold a node."""
+        if self._listed is None:
+            self._listed = Counter(id(each) for nodes in lists for each in nodes())
+        return self._listed[id(node)]
 
     def of(self, node: Node, slots: dict[Node, int]) -> int:
         """The uses of a node by those in the slice so far."""
@@ -47,18 +63,114 @@ class Edges:
         return self._counts[id(node)]
 
 
-def is_reusable(node: Node, slots: dict[Node, int], reusable: set[Node], edges: Edges) -> bool:
+BORROWED = frozenset((graph.RESHAPE, graph.OPAQUE, graph.PART))
+"""Kinds of pending values whose memory may be another value's."""
+
+NOT, IN_PLACE, ONCE_STORED = range(3)
+"""Whether a new version may be written into the old one's memory: no, yes, or once what is written
+has been stored elsewhere."""
+
+
+def is_reusable(node: Node, slots: dict[Node, int], reusable: set[Node], edges: Edges) -> int:
     """Whether an ASSEMBLE node may be written into its base's memory."""
     if not _is_version(node):
-        return False
+        return NOT
     base = node.args[0]
     if base.kind == graph.LEAF:
         if not _is_owned(node, slots, edges):
-            return False
-    elif (base not in reusable and _chain(base) < CHAIN) or not _is_inside(node, slots, edges):
-        return False
-    del base
-    return _reads_safely(node, slots)
+            return NOT
+    elif base.kind in BORROWED or not _is_inside(node, edges.of(base, slots) + edges.listed(base) + (base in reusable)):
+        return NOT
+    if _reads_safely(node, slots):
+        merged = base.kind != graph.LEAF and base not in reusable and _chain(base) < CHAIN
+        return NOT if merged and not _is_strided(node) else IN_PLACE
+    # A leaf is stored already; a copy of another piece should be less than one of the whole.
+    piece = node.args[1]
+    small = 2 * prod(piece.shape) <= prod(node.shape)
+    return ONCE_STORED if small and piece.kind != graph.LEAF else NOT
+
+
+def _is_strided(node: Node) -> bool:
+    """Whether a region has gaps: it is a pass of its own in any case."""
+    return any(step != 1 for _, step in node.attr[1])
+
+
+def irreplaceable(reusable: set[Node]) -> set[Node]:
+    """The last versions written into the memory of a leaf: what they were made from is gone.  Other
+    values that are written in place can be computed again.
+    """
+    bases = {node.args[0] for node in reusable}
+    found = set()
+    for node in reusable - bases:
+        root = node
+        while root in reusable:
+            root = root.args[0]
+        if root.kind == graph.LEAF:
+            found.add(node)
+    return found
+
+
+def asked_for_later(
+    slots: dict[Node, int], requested: set[int], again: set[Node], edges: Edges
+) -> list[Node]:
+    """The results of library steps, reductions and scans that somebody holds besides the slice, or
+    that a pending value is computed from which somebody holds: they stay in memory.
+    """
+    nodes = list(slots)
+    if not any(node.kind in DEAR for node in nodes):
+        return []
+    found: list[Node] = []
+    wanted: set[int] = set()
+    for number in range(len(nodes) - 1, -1, -1):
+        if number in requested or nodes[number].kind in (graph.LEAF, graph.SCALAR):
+            continue
+        # The dict, the list, the call; the set it may be in.
+        holders = 3 + (nodes[number] in again) + edges.listed(nodes[number])
+        alone = getrefcount(nodes[number]) <= holders + edges.of(nodes[number], slots)
+        if alone and number not in wanted:
+            continue
+        if nodes[number].kind in DEAR and not _has_parts(nodes[number]):
+            found.append(nodes[number])
+        elif nodes[number] not in again:
+            wanted.update(slots[arg] for arg in nodes[number].args)
+    return found
+
+
+def _has_parts(node: Node) -> bool:
+    """Whether a step has several results: those stay with it in any case."""
+    return node.kind == graph.OPAQUE and bool(node.attr)
+
+
+def endangered(
+    slots: dict[Node, int], reusable: set[Node], again: set[Node], edges: Edges
+) -> list[Node]:
+    """What somebody holds besides the slice and is computed from a value that is lost, because it
+    is overwritten in the memory of a leaf: it has to be stored.
+    """
+    nodes = list(slots)
+    rooted: set[Node] = set()
+    lost: set[Node] = set()
+    for node in nodes:
+        if node in reusable and (node.args[0].kind == graph.LEAF or node.args[0] in rooted):
+            rooted.add(node)
+            lost.add(node.args[0])
+    gone = {id(node.value[0]) for node in lost if node.kind == graph.LEAF}
+    lost.update(n for n in nodes if n.kind == graph.LEAF and id(n.value[0]) in gone)
+    found = []
+    for number in range(len(nodes)) if rooted else ():
+        node = nodes[number]
+        if node in rooted or not any(arg in lost for arg in node.args):
+            continue
+        del node
+        # The dict, the list, the call; the sets it is in.
+        holders = (
+            3 + (nodes[number] in reusable) + (nodes[number] in again) + (nodes[number] in lost)
+        )
+        holders += edges.of(nodes[number], slots) + edges.listed(nodes[number])
+        if getrefcount(nodes[number]) > holders:
+            found.append(nodes[number])
+        lost.add(nodes[number])
+    return found
 
 
 def is_patch(node: Node, slots: dict[Node, int]) -> bool:
@@ -142,13 +254,13 @@ def _is_owned(node: Node, slots: dict[Node, int], edges: Edges) -> bool:
     return alone and getrefcount(leaf.value[0]) <= users + 2
 
 
-def _is_inside(node: Node, slots: dict[Node, int], edges: Edges) -> bool:
-    """Whether only the slice holds the pending value that a node is a new version of, and does not
-    store it.
+def _is_inside(node: Node, holders: int) -> bool:
+    """Whether only the slice and the lists, which hold it so often, hold the pending value that a
+    node is a new version of, and do not store it.
     """
     base = node.args[0]
-    # besides what a leaf has: the list of pending nodes
-    return not base.demands and getrefcount(node.args[0]) <= edges.of(base, slots) + 6
+    # as for a leaf (`_is_owned`)
+    return not base.demands and getrefcount(node.args[0]) <= holders + 5
 
 
 def _reads(piece: Node, base: Node, slots: dict[Node, int]) -> Iterator[tuple[Node, bool]]:

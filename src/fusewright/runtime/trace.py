@@ -16,7 +16,15 @@ from typing import Any
 
 from fusewright.ir import graph
 from fusewright.ir.graph import Node
-from fusewright.runtime.reuse import Edges, is_reusable, sharing
+from fusewright.runtime.reuse import (
+    ONCE_STORED,
+    Edges,
+    asked_for_later,
+    endangered,
+    irreplaceable,
+    is_reusable,
+    sharing,
+)
 
 ROWS = (4096, 32768, 131072)
 """Elements of a row at which plans may differ: rows of float64 that fit L1, a share of L2, L2."""
@@ -37,7 +45,7 @@ Key = tuple[Any, ...]
 @dataclass(slots=True)
 class Slice:
     """What a request needs: nodes with operands first, the slot of each, the slots to store, and
-    the structure.
+    the structure; which nodes are written in place, and the slots stored for that.
     """
 
     order: list[Node]
@@ -45,6 +53,7 @@ class Slice:
     outputs: tuple[int, ...]
     key: Key
     reusable: set[Node]
+    staged: frozenset[int]
 
     @property
     def is_small(self) -> bool:
@@ -59,34 +68,18 @@ class Slice:
 
 def take(requested: Sequence[Node]) -> Slice:
     """The slice of a request.  One pass: this is on the path of every evaluation."""
-    slots: dict[Node, int] = {}
-    parts: list[Any] = []
-    again: set[Node] = set()
-    inner = 0
-    reusable: set[Node] = set()
-    edges = Edges()
-    stack = list(requested)
-    while stack:
-        node = stack[-1]
-        for arg in node.args:
-            if arg not in slots:
-                stack.append(arg)
-                break
-        else:
-            stack.pop()
-            if node not in slots:
-                _describe(node, slots, parts, again)
-                shape = node.shape
-                if len(shape) > 1 and shape[0]:
-                    inner = max(inner, prod(shape[1:]))
-                if node.kind == graph.ASSEMBLE:
-                    parts.append(is_reusable(node, slots, reusable, edges))
-                    if parts[-1]:
-                        reusable.add(node)
-                slots[node] = len(slots)
+    walk = _Walk()
+    walk.number(requested)  # by a call: no variable here holds a node, references are counted
+    slots, parts, again, reusable = walk.slots, walk.parts, walk.again, walk.reusable
     outputs = [slots[node] for node in requested]
-    if reusable:  # what lost its old version's memory has to be kept; a later version keeps it
-        again |= reusable - {node.args[0] for node in reusable}
+    later = asked_for_later(slots, set(outputs), again, walk.edges)
+    overwritten = {id(node.args[0]) for node in reusable}
+    again.update(node for node in later if id(node) not in overwritten)
+    later.clear()  # references are counted
+    if reusable:
+        dear = endangered(slots, reusable, again, walk.edges)
+        again |= irreplaceable(reusable)
+        again.update(dear)
         parts.append(sharing(slots, reusable))
     if again:
         outputs += [slots[node] for node in again if slots[node] not in outputs]
@@ -94,9 +87,54 @@ def take(requested: Sequence[Node]) -> Slice:
     parts.extend(outputs)
     # Facts about sizes: whether launches dominate, rows stay in cache, and results leave it.
     parts.append(len(reusable) >= PATCHES and all(prod(n.shape) <= SMALL for n in slots if n.args))
-    parts.append(bisect(ROWS, inner))
+    parts.append(bisect(ROWS, walk.inner))
     parts.append(any(prod(n.shape) * n.dtype.itemsize >= LARGE for n in requested))
-    return Slice(list(slots), slots, tuple(outputs), tuple(parts), reusable)
+    staged = frozenset(walk.staged)
+    return Slice(list(slots), slots, tuple(outputs), tuple(parts), reusable, staged)
+
+
+class _Walk:
+    """The nodes of a slice as they are met, operands first."""
+
+    __slots__ = ("slots", "parts", "again", "inner", "reusable", "staged", "edges")
+
+    def __init__(self) -> None:
+        self.slots: dict[Node, int] = {}
+        self.parts: list[Any] = []
+        self.again: set[Node] = set()
+        self.inner = 0
+        self.reusable: set[Node] = set()
+        self.staged: set[int] = set()
+        self.edges = Edges()
+
+    def number(self, requested: Sequence[Node]) -> None:
+        """Number what the request needs, and describe it."""
+        slots, parts, again = self.slots, self.parts, self.again
+        stack = list(requested)
+        while stack:
+            node = stack[-1]
+            for arg in node.args:
+                if arg not in slots:
+                    stack.append(arg)
+                    break
+            else:
+                stack.pop()
+                if node not in slots:
+                    _describe(node, slots, parts, again)
+                    shape = node.shape
+                    if len(shape) > 1 and shape[0]:
+                        self.inner = max(self.inner, prod(shape[1:]))
+                    if node.kind == graph.ASSEMBLE:
+                        self._note_version(node)
+                    slots[node] = len(slots)
+
+    def _note_version(self, node: Node) -> None:
+        how = is_reusable(node, self.slots, self.reusable, self.edges)
+        self.parts.append(how)
+        if how:
+            self.reusable.add(node)
+        if how == ONCE_STORED:
+            self.staged.add(self.slots[node.args[1]])
 
 
 def computed_once(slice_: Slice) -> None:

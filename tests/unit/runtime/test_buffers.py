@@ -6,6 +6,7 @@ import subprocess
 import sys
 import textwrap
 import threading
+import time
 from itertools import pairwise
 
 import numpy as np
@@ -13,7 +14,7 @@ import pytest
 
 from fusewright.base.errors import FusewrightError
 from fusewright.base.options import options
-from fusewright.runtime import blocks, buffers
+from fusewright.runtime import blocks, buffers, demand
 from fusewright.runtime.buffers import allocate, statistics, trim
 
 MIB = 1 << 20
@@ -23,6 +24,7 @@ MIB = 1 << 20
 def empty_pool():
     gc.collect()
     trim()
+    buffers._large._demand = demand.Demand()
     yield
     gc.collect()
     trim()
@@ -121,6 +123,71 @@ def test_pool_is_bounded_and_the_oldest_goes_first():
         assert allocate(MIB).nbytes == MIB
 
 
+def test_a_large_block_that_was_needed_once_goes_back_at_once():
+    before = statistics().mapped
+    held = [allocate(n * MIB) for n in (64, 80, 100)]
+    assert statistics().mapped - before == 244 * MIB
+    del held
+    assert statistics().mapped - before <= blocks.FLOOR
+
+
+def test_blocks_of_a_loop_stay():
+    addresses = []
+    for _ in range(5):
+        held = [allocate(48 * MIB) for _ in range(2)]
+        addresses.append({m.address for m in held})
+        del held
+    assert addresses[-1] == addresses[-2]
+
+
+def test_another_size_takes_the_place_of_what_waits():
+    before = statistics().mapped
+    for size in (64, 100, 40, 96):  # phases: each needs its size again and again
+        for _ in range(4):
+            allocate(size * MIB)
+            assert statistics().mapped - before <= 100 * MIB + blocks.FLOOR
+
+
+def test_sizes_that_take_turns_stay():
+    for _ in range(3):
+        for size in (64, 100):
+            allocate(size * MIB)
+    before = statistics()
+    for _ in range(3):
+        for size in (64, 100):
+            allocate(size * MIB)
+            assert statistics().mapped == before.mapped
+
+
+def test_a_little_larger_block_serves():
+    addresses = [allocate(70 * MIB).address for _ in range(2)]
+    assert allocate(64 * MIB).address == addresses[-1]
+
+
+def test_what_nobody_asks_for_goes_back(monkeypatch):
+    monkeypatch.setattr(blocks, "WINDOW", 0.01)
+    clock = iter(range(10**6))
+    monkeypatch.setattr(demand, "monotonic", lambda: next(clock) / 1000)
+    before = statistics().mapped
+    for _ in range(4):
+        allocate(64 * MIB)
+    assert statistics().mapped - before == 64 * MIB
+    monkeypatch.setattr(demand, "monotonic", lambda: 10**6)
+    for _ in range(200):
+        time.sleep(0.01)
+        if statistics().mapped == before:
+            break
+    assert statistics().mapped - before <= blocks.FLOOR
+
+
+def test_a_limit_set_later_holds_at_once():
+    with options(memory_limit=200 * MIB):
+        allocate(100 * MIB)
+        assert statistics().pooled - small() >= 100 * MIB
+    with options(memory_limit=0):
+        assert statistics().pooled - small() == 0
+
+
 def small():
     return buffers._small.pooled()
 
@@ -137,7 +204,8 @@ def test_more_than_the_machine_has_is_refused(nbytes):
 
 
 def test_what_waits_in_the_pool_is_given_up_before_a_request_is_refused(monkeypatch):
-    allocate(100 * MIB)
+    for _ in range(2):
+        allocate(100 * MIB)
     assert statistics().pooled - small() >= 100 * MIB
     real = blocks.pages.map_pages
     failures = [OSError(12, "Cannot allocate memory")]

@@ -165,7 +165,7 @@ class Methods(Handle):
         return linalg.matmul(other, self)
 
     @asked("matmul", writes=True, function=operator.imatmul)
-    def __imatmul__(self, other: Any) -> Any:  # type: ignore[misc]
+    def __imatmul__(self, other: Any) -> Any:
         product = record.node_of(linalg.matmul(self, other))
         if product.shape != self._shape:
             raise ShapeError(
@@ -334,7 +334,7 @@ class Methods(Handle):
     def copy(self, order: str = "C") -> Any:
         """A new array with the same values: they are shared until one side is written."""
         del order
-        node = sharing.private(self._node)
+        node = sharing.duplicate(self._node)
         return wrap(node) if isinstance(self, core.scalar_class) else wrap_array(node)
 
     @asked("fill", writes=True)

@@ -369,10 +369,10 @@ class Operators(Handle):
     __hash__ = None  # type: ignore[assignment]
 
     def __divmod__(self, other: Any) -> tuple[Any, Any]:
-        return _divmod(self, other)
+        return _divmod(self, other)  # type: ignore[no-any-return]
 
     def __rdivmod__(self, other: Any) -> tuple[Any, Any]:
-        return _divmod(other, self)
+        return _divmod(other, self)  # type: ignore[no-any-return]
 
 
 def _power(array: Any, other: Any, reflected: bool) -> Any:
@@ -404,9 +404,9 @@ if native is not None:
         __ipow__ = make_inplace(power)
 
         def __divmod__(self, other: Any) -> tuple[Any, Any]:
-            return _divmod(self, other)
+            return _divmod(self, other)  # type: ignore[no-any-return]
 
         def __rdivmod__(self, other: Any) -> tuple[Any, Any]:
-            return _divmod(other, self)
+            return _divmod(other, self)  # type: ignore[no-any-return]
 
     Operators = NativeOperators  # type: ignore[misc]

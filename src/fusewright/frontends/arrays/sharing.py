@@ -8,6 +8,7 @@ is about, the trace's gate is closed.
 from __future__ import annotations
 
 import ctypes
+import math
 import threading
 import weakref
 from contextlib import ContextDecorator
@@ -134,6 +135,16 @@ def window(node: Node) -> NDArray:
 def private(node: Node) -> Node:
     """The value itself; of shared memory its present content."""
     return copied(window(node)) if survivors.is_shared(node) else node
+
+
+def duplicate(node: Node) -> Node:
+    """The value for another holder: it is shared, but a part of what lies in memory is copied, or a
+    write to the rest would have to copy all of it.
+    """
+    size = math.prod(node.shape) * node.dtype.itemsize
+    if node.kind == LEAF and node.shape and node.value[0].nbytes > size:
+        return copied(window(node))
+    return private(node)
 
 
 def content_of(node: Node) -> NDArray:

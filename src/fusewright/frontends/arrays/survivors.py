@@ -9,11 +9,14 @@ an iteration before it; where the list does not reach that far, it is learned.
 from __future__ import annotations
 
 import math
-from collections.abc import Sequence
+from collections import Counter
+from collections.abc import Callable, Sequence
 from sys import getrefcount
 
+import numpy as np
+
 from fusewright.frontends.arrays.iterations import WORK, Loop
-from fusewright.ir.graph import IOTA, LEAF, MAP, PART, SCALAR, VIEW, Node
+from fusewright.ir.graph import IOTA, LEAF, MAP, PART, SCALAR, VIEW, Memory, Node
 
 LARGEST = 1 << 40
 """Bytes of a value that no flush computes: it can only be wanted in parts."""
@@ -36,6 +39,15 @@ def is_shared(node: Node) -> bool:
     return node.kind == LEAF and bool(node.value[0].external)
 
 
+def is_computed(node: Node) -> bool:
+    """Whether a value has to be computed; a SCALAR is but put into memory of its own."""
+    if node.kind != SCALAR:
+        return True
+    cell = np.array(node.value).astype(node.dtype.numpy).reshape(1).view(np.uint8)
+    node.become_leaf(Memory(cell.ctypes.data, cell.nbytes, cell), 0, ())
+    return False
+
+
 def readers_of_shared(pending: Sequence[Node]) -> set[int]:
     """The numbers (`id`) of the pending values whose computation reads such memory."""
     reading: set[int] = set()
@@ -55,6 +67,68 @@ def is_worth_storing(node: Node) -> bool:
     if node.kind in (VIEW, IOTA) and all(arg.kind in (LEAF, SCALAR) for arg in node.args):
         return False
     return math.prod(node.shape) * node.dtype.itemsize < LARGEST
+
+
+def readers_of_dead(
+    pending: Sequence[Node], live: Callable[[], list[Node]], least: int
+) -> list[Node]:
+    """The held values that should be computed because their operands are memory that the program
+    itself has let go, at least so many bytes more than the values take; empty where there is
+    less.
+    """
+    dying = _kept_by(pending)
+    if sum(memory.nbytes for memory in dying.values()) < least:
+        return []
+    needing: set[int] = set()
+    for node in pending:
+        if any(id(arg) in needing or _memory(arg) in dying for arg in node.args):
+            needing.add(id(node))
+    readers = [node for node in live() if id(node) in needing]
+    reached = _memories_below(readers)
+    gain = sum(memory.nbytes for key, memory in dying.items() if key in reached)
+    gain -= sum(math.prod(node.shape) * node.dtype.itemsize for node in readers)
+    return readers if gain >= least else []
+
+
+def _kept_by(pending: Sequence[Node]) -> dict[int, Memory]:
+    """The memories, by number, that nothing but pending values holds."""
+    leaves = [arg for node in pending for arg in node.args if arg.kind == LEAF]
+    edges = Counter(map(id, leaves))
+    found: dict[int, Memory] = {}
+    for key, group in _by_memory(leaves).items():
+        # A leaf: the operands, the list above and the group's.  Its memory: the leaves.  The calls.
+        if (
+            all(getrefcount(group[n]) <= 2 * edges[id(group[n])] + 2 for n in range(len(group)))
+            and getrefcount(group[0].value[0]) <= len(group) + 1
+        ):
+            found[key] = group[0].value[0]
+    return found
+
+
+def _by_memory(leaves: Sequence[Node]) -> dict[int, list[Node]]:
+    """Each of the leaves once, by the number of its memory."""
+    found: dict[int, list[Node]] = {}
+    for leaf in {id(leaf): leaf for leaf in leaves}.values():
+        found.setdefault(_memory(leaf), []).append(leaf)
+    return found
+
+
+def _memory(node: Node) -> int:
+    return id(node.value[0]) if node.kind == LEAF else 0
+
+
+def _memories_below(nodes: Sequence[Node]) -> set[int]:
+    """The numbers of the memories that values are computed from."""
+    seen = {id(node) for node in nodes}
+    stack, found = list(nodes), set()
+    while stack:
+        for arg in stack.pop().args:
+            if arg.kind == LEAF:
+                found.add(_memory(arg))
+            elif id(arg) not in seen:
+                seen.add(id(arg))
+                stack.append(arg)
+    return found
 
 
 def work_of(pending: Sequence[Node]) -> int:

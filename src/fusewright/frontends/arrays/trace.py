@@ -19,8 +19,6 @@ from contextvars import ContextVar
 from sys import getrefcount
 from typing import Any
 
-import numpy as np
-
 from fusewright._core import native
 from fusewright.base import forks, hooks, source
 from fusewright.base.options import Options, current, watchers
@@ -29,7 +27,7 @@ from fusewright.frontends.arrays.iterations import WORK, Loop, Schedule, recordi
 from fusewright.frontends.arrays.laziness import enter_lazy as enter_lazy
 from fusewright.frontends.arrays.laziness import is_lazy as is_lazy
 from fusewright.frontends.arrays.survivors import TOMBSTONE, Known, Spot, is_worth_storing
-from fusewright.ir.graph import LEAF, SCALAR, Memory, Node
+from fusewright.ir.graph import LEAF, SCALAR, Node
 
 LIMIT = WORK
 """Recorded nodes after which the program's loop is looked for."""
@@ -37,8 +35,8 @@ HARD_LIMIT = 5 * LIMIT
 """Recorded nodes after which everything live is computed wherever the program is."""
 FEW = 8  # records that may be left of an expression that is half done: no other loop's work
 MOST_CARRIED = 1024
-BYTES_LIMIT = 1 << 28
-"""Bytes of new leaves after which the list is searched for dead nodes that keep memory alive."""
+BYTES_LIMIT = 1 << 24
+"""Bytes of new memory after which what only pending nodes keep is looked for."""
 _VALUES = (LEAF, SCALAR)
 """Kinds of nodes that nothing has to be computed for."""
 
@@ -139,28 +137,26 @@ def evaluate(*nodes: Node) -> None:
     """Turn nodes into leaves now."""
     wanted: Sequence[Node] = nodes
     if len(nodes) != 1 or nodes[0].kind in _VALUES:
-        wanted = [n for n in nodes if n.kind != LEAF and (n.kind != SCALAR or _has_no_memory(n))]
+        wanted = [n for n in nodes if n.kind != LEAF and survivors.is_computed(n)]
         if not wanted:
             return
     with lock:
         hooks.evaluate(wanted)
-        for node in wanted:
-            note_bytes(node.value[0].nbytes)
+        made = 0 if native is None else native.fresh_bytes()  # what was kept on the way, too
+        note_bytes(max(made, sum(node.value[0].nbytes for node in wanted)))
         drop_tail()
         _settle()
+
+
+def left() -> list[Node]:
+    """What the last flush left alone."""
+    return [node for node, _ in _left]
 
 
 def _settle() -> None:
     """What follows when somebody has asked for a value."""
     if pending or _base or _schedule.loop is not None:
         _value_was_asked_for()
-
-
-def _has_no_memory(node: Node) -> bool:
-    """Put a SCALAR into memory of its own; nothing is left to be computed for it."""
-    cell = np.array(node.value).astype(node.dtype.numpy).reshape(1).view(np.uint8)
-    node.become_leaf(Memory(cell.ctypes.data, cell.nbytes, cell), 0, ())
-    return False
 
 
 def drop_tail() -> None:
@@ -176,15 +172,19 @@ def drop_tail() -> None:
 
 
 def note_bytes(nbytes: int) -> None:
-    """Count new memory; from time to time let go what only dead nodes keep."""
+    """Count new memory; from time to time let go what only pending nodes keep."""
     global _fresh_bytes
     _fresh_bytes += nbytes
     if _fresh_bytes > BYTES_LIMIT:
         _fresh_bytes = 0
-        _release()
+        release()
+        readers = [] if _held else survivors.readers_of_dead(pending, live, BYTES_LIMIT // 2)
+        if readers:
+            evaluate(*readers)
+            release()
 
 
-def _release() -> None:
+def release() -> None:
     """Let go what dead nodes keep; the list stays as long as it is, since its length says where the
     loop turns.
     """

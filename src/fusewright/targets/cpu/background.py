@@ -22,6 +22,9 @@ NICE = 10
 TURN = 2e-4
 """Seconds."""
 
+when_idle: list[Job] = []
+"""What the thread does when nothing is left to compile."""
+
 _turns = threading.RLock()
 _jobs: queue.SimpleQueue[Job] = queue.SimpleQueue()
 _thread: threading.Thread | None = None
@@ -51,6 +54,9 @@ def _work() -> None:
             return
         job()
         del job  # what it holds must not wait for the next one
+        if _jobs.empty():
+            for each in when_idle:
+                each()
         _working = False
 
 

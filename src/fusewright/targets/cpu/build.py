@@ -21,7 +21,7 @@ from fusewright.plan import verify as check
 from fusewright.plan.plan import Kernel, Plan
 from fusewright.runtime.image import Image
 from fusewright.runtime.trace import Slice
-from fusewright.targets.cpu import compiler
+from fusewright.targets.cpu import compiler, portions
 from fusewright.targets.cpu.compiled import Compiled, CompiledKernel
 from fusewright.targets.cpu.features import FeatureSet, select
 from fusewright.targets.cpu.launch import fetcher, integer
@@ -40,7 +40,7 @@ def decide(slice_: Slice, options: Options) -> tuple[Program, Plan]:
     """What would run: the slice as stages, and how they are grouped."""
     order, outputs = slice_.order, frozenset(slice_.outputs)
     reusable = frozenset(slice_.slots[node] for node in slice_.reusable)
-    program = stages.build(order, outputs, reusable, options.fuse)
+    program = stages.build(order, outputs, reusable, options.fuse, slice_.staged)
     leaves = {slot for slot, node in enumerate(order) if node.kind == graph.LEAF}
     if options.debug:
         verify.check_program(program, len(order), leaves)
@@ -61,6 +61,8 @@ def build(slice_: Slice, options: Options) -> Compiled:
     """Plan and compile a slice."""
     order = slice_.order
     program, plan = decide(slice_, options)
+    if portions.is_hungry(order, plan, program.outputs):
+        raise portions.TooMuch
     features = select(options.features)
     scalars = {
         number: order[source.slot].dtype

@@ -63,6 +63,19 @@ def run(whole: Node, requested: Sequence[Node], compute: Callable[[Node, list[An
             )  # fmt: skip
 
 
+def taken(cell: list[Any], dtype: np.dtype[Any]) -> np.ndarray[Any, Any]:
+    """What a library step gave, the one item of a list, as an array in C order that is ours alone:
+    itself where nobody else holds it, else a copy.
+    """
+    result = cell[0]
+    plain = type(result) is np.ndarray and result.base is None and result.dtype is dtype
+    if plain and result.ndim and result.flags.carray:
+        del result
+        if getrefcount(cell[0]) <= 2:  # the list's reference and the call's
+            return cell.pop()  # type: ignore[no-any-return]
+    return np.array(cell[0], dtype=dtype, order="C", ndmin=1)
+
+
 def memory_of(array: np.ndarray[Any, Any]) -> Memory:
     """The memory of an array in C order that nobody else will write to."""
     address = array.__array_interface__["data"][0]

@@ -16,6 +16,7 @@ import llvmlite
 
 from fusewright.base import forks
 from fusewright.base.errors import InternalError
+from fusewright.targets.cpu import background, resting
 
 CHECKED = ("0.46", "0.47", "0.48", "0.49", "0.50")
 """Versions of llvmlite whose functions are those below; of others, the first use asks llvmlite."""
@@ -74,7 +75,15 @@ def started() -> Any:
             library.LLVMPY_InitializeNativeTarget()
             library.LLVMPY_InitializeNativeAsmPrinter()
             _library = library
+            rest()  # starting reads more of it than compiling does
+            background.when_idle.append(rest)
     return _library
+
+
+def rest() -> None:
+    """Let LLVM's own pages go until something is compiled again."""
+    if _library is not None:
+        resting.rest(_path())
 
 
 def _path() -> str:

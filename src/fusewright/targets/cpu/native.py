@@ -80,6 +80,13 @@ def learn(structure: bytes, runner: Runner) -> None:
     native.learn(structure, program(runner))
 
 
+def afford(runner: Runner, stored: int) -> None:
+    """Where so many bytes are stored, no more memory is held than by the statements."""
+    runner.affordable = stored
+    if native is not None and runner.native is not UNKNOWN and runner.native is not None:
+        runner.native.affordable = stored
+
+
 def forget() -> None:
     """Let the core ask for everything again."""
     if native is not None:
@@ -106,6 +113,7 @@ def _program(runner: Runner) -> Any:
     except _UnknownError:
         return None
     made.owner = runner
+    made.affordable = runner.affordable
     for number, step in enumerate(runner.steps):
         if isinstance(step, Launch):
             step.tell = lambda address, finish, at=number: made.use(at, address, finish)

@@ -13,17 +13,19 @@ import numpy as np
 
 from fusewright.base.options import Options
 from fusewright.ir import graph
-from fusewright.ir.expr import postorder
 from fusewright.ir.graph import InPlace, Memory, Node, contiguous_strides
 from fusewright.ir.nest import Alias, Library, Program
+from fusewright.plan.lifetimes import last_uses
 from fusewright.plan.plan import Kernel, Plan
+from fusewright.runtime.buffers import statistics
 from fusewright.runtime.reuse import spare
 from fusewright.runtime.trace import Slice
 from fusewright.targets.cpu import background
 from fusewright.targets.cpu.compiled import Compiled, disk_key, fetch, keep
-from fusewright.targets.cpu.direct import memory_of
+from fusewright.targets.cpu.direct import memory_of, taken
 from fusewright.targets.cpu.features import select
 from fusewright.targets.cpu.launch import Launch, fetcher, prepare
+from fusewright.targets.cpu.portions import ROOM, total
 from fusewright.targets.cpu.threads import code, default_threads
 
 Memories = dict[int, tuple[Memory, int]]
@@ -70,6 +72,8 @@ class Runner:
     origin: Literal["compiled", "disk"] = "disk"
     seconds: float = 0.0
     runs: int = 0
+    affordable: int = ROOM
+    """Bytes of stored values up to which running it holds no more memory than its statements."""
     native: Any = UNKNOWN
     """Its form for the native core; None where the core cannot run it."""
 
@@ -128,18 +132,18 @@ class Runner:
         if isinstance(node.value, InPlace):
             last = self.last_use[number]
             node.value.may_overwrite(spare(node, order, [slots[id(a)] in last for a in node.args]))
+        if node.kind == graph.PART and node.op and isinstance(operands[0][node.attr], np.ndarray):
+            memories[slot] = (memory_of(operands[0][node.attr]), 0)  # a step's own array
+            return
         if node.kind == graph.PART:
-            result = operands[0][node.attr]
+            given = [operands[0][node.attr]]
         else:
             with np.errstate(all="ignore"):
-                result = compute(node, operands)
-        if isinstance(result, tuple):
-            results[slot] = result
-            return
-        array = result
-        if not isinstance(result, np.ndarray) or node.kind != graph.PART or not node.op:
-            array = np.array(result, dtype=node.dtype.numpy, order="C", ndmin=1)
-        memories[slot] = (memory_of(array), 0)
+                given = [compute(node, operands)]
+        if isinstance(given[0], tuple):
+            results[slot] = given[0]
+        else:
+            memories[slot] = (memory_of(taken(given, node.dtype.numpy)), 0)
 
     def note_run(self, seconds: float, runs: int = 1) -> None:
         """Count runs; what runs again is worth better code."""
@@ -169,7 +173,7 @@ def assemble(compiled: Compiled) -> Runner:
         leaves,
         outputs,
         fetches,
-        _last_uses(plan, program.outputs),
+        last_uses(plan, program.outputs),
         _completions(plan, program.outputs),
     )
 
@@ -194,8 +198,11 @@ def _compiled(key: Any, slice_: Slice, options: Options) -> Runner:
             background.submit(code)  # LLVM starts while this thread plans.
         # Imported here: a process that finds its code on disk neither plans nor compiles.
         from fusewright.targets.cpu.build import build
+        from fusewright.targets.cpu.llvm import rest
 
         compiled = build(slice_, options)
+    if statistics().in_use + total(slice_.order) >= ROOM:
+        rest()
     name = disk_key((key, select(options.features).llvm_features))
     keep(name, compiled)
     return _ready(name, compiled, options, "compiled", start)
@@ -237,17 +244,6 @@ def _improve(name: str, compiled: Compiled, runner: Runner, options: Options) ->
             keep(name, compiled)
 
 
-def _last_uses(plan: Plan, outputs: frozenset[int]) -> list[tuple[int, ...]]:
-    """After which step each stored value is no longer needed."""
-    seen = set(outputs)
-    result: list[tuple[int, ...]] = []
-    for step in reversed(plan.steps):
-        used = _touched(step)
-        result.append(tuple(used - seen))
-        seen |= used
-    return result[::-1]
-
-
 def _completions(plan: Plan, outputs: frozenset[int]) -> list[tuple[int, ...]]:
     """Which outputs each step writes last."""
     seen: set[int] = set()
@@ -257,17 +253,6 @@ def _completions(plan: Plan, outputs: frozenset[int]) -> list[tuple[int, ...]]:
         result.append(tuple(sorted(outputs & written - seen)))
         seen |= written
     return result[::-1]
-
-
-def _touched(step: Kernel | Library | Alias) -> set[int]:
-    if isinstance(step, Alias):
-        return {step.slot, step.source}
-    if isinstance(step, Library):
-        return {step.slot, *step.reads}
-    loads = postorder(n.body for m in step.members for n in m.stage.nests)
-    updates = {m.stage.update for m in step.members if m.stage.update >= 0}
-    stored = {m.stage.slot for m in step.members}
-    return stored | updates | {e.attr for e in loads if e.name == "load"}
 
 
 def _array(node: Node, slots: dict[int, int], memories: Memories, results: Results) -> Any:

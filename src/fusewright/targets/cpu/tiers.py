@@ -18,7 +18,7 @@ from fusewright.base.options import Options
 from fusewright.ir import graph, ops
 from fusewright.ir.graph import Memory, Node
 from fusewright.runtime.trace import Key, Slice
-from fusewright.targets.cpu import background
+from fusewright.targets.cpu import background, portions
 from fusewright.targets.cpu.runner import Runner, obtain, stored
 from fusewright.targets.cpu.trial import EXACT, LINEAR
 
@@ -92,6 +92,8 @@ def _build(key: Key, slice_: Slice, options: Options, keep: Callable[[Key, Runne
         keep(key, obtain(key, slice_, options))
         _built = True
         native.set_compiling(COMPILING, OPERATION)
+    except portions.TooMuch:
+        portions.refuse(key, slice_)
     finally:
         _building.discard(key)
 
@@ -99,12 +101,14 @@ def _build(key: Key, slice_: Slice, options: Options, keep: Callable[[Key, Runne
 def detached(slice_: Slice) -> Slice:
     """The same structure without the memory, which the program goes on to use."""
     twins: dict[Node, Node] = {}
+    memories: dict[int, Memory] = {}  # which leaves share one is part of the structure
     for node in slice_.order:
         args = tuple(twins[arg] for arg in node.args)
         value = node.value
         if node.kind == graph.LEAF:
             memory, offset, strides = value
-            value = (Memory(0, memory.nbytes, None, memory.external), offset, strides)
+            twin_memory = Memory(0, memory.nbytes, None, memory.external)
+            value = (memories.setdefault(id(memory), twin_memory), offset, strides)
         twin = Node(node.kind, node.op, args, node.dtype, node.shape, node.attr, value)
         twin.demands = node.demands
         twins[node] = twin
@@ -114,4 +118,5 @@ def detached(slice_: Slice) -> Slice:
         slice_.outputs,
         slice_.key,
         {twins[node] for node in slice_.reusable},
+        slice_.staged,
     )

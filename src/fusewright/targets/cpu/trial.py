@@ -21,6 +21,7 @@ import numpy as np
 from fusewright.ir import graph, ops
 from fusewright.ir.graph import InPlace, Memory, Node, contiguous_strides
 from fusewright.ir.order import LANES, SHORT, sum_last
+from fusewright.runtime.reuse import DEAR
 from fusewright.runtime.trace import WORTH_KEEPING, Known
 from fusewright.targets.cpu.runner import viewed
 
@@ -80,7 +81,7 @@ def interpret(
             run.values[node] = run.value(node, [run.values[arg] for arg in node.args])
     wanted = set(pending)
     for node in order:
-        if node in wanted or node.demands:  # computed twice: kept
+        if node in wanted or node.demands or node.kind in DEAR:  # computed twice, or dear: kept
             run.keep(node)
         elif node.kind in WORTH_KEEPING and type(node.value) is not Known:
             node.demands += 1
