@@ -1,8 +1,12 @@
 """Compile whatever is computed, unless a test says otherwise: most work of tests is so small that
 it would be interpreted.  What users have is tested by the evaluator `interpreted` and by programs
 run as they run them.
+
+Arrays are ours at any size (`small=0`) for the same reason; `FUSEWRIGHT_TEST_SMALL=512` runs the
+tests with small arrays that are NumPy's own, as users have them.
 """
 
+import os
 from collections.abc import Iterator
 
 import pytest
@@ -17,4 +21,4 @@ def _compiling() -> Iterator[None]:
     yield
 
 
-set_defaults(interpret=False)
+set_defaults(interpret=False, small=int(os.environ.get("FUSEWRIGHT_TEST_SMALL", "0")))

@@ -1,43 +1,14 @@
 """Fusewright: many small steps in, a few large, fast kernels out."""
 
+# ruff: noqa: F403, F405 (the names of `public` are all there are)
+from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
-from fusewright.api import (
-    cache_clear,
-    cache_info,
-    evaluate,
-    explain,
-    info,
-    jit,
-    show,
-    sync,
-)
-from fusewright.base.errors import FusewrightError, InternalError
-from fusewright.base.options import options
-from fusewright.frontends.arrays import Array, asarray, lazy
-from fusewright.frontends.kernels.language import (
-    assume_unique,
-    atomic_add,
-    atomic_and,
-    atomic_max,
-    atomic_min,
-    atomic_or,
-    atomic_sub,
-    atomic_xor,
-    grouped,
-    local,
-    max,
-    min,
-    ndrange,
-    nofuse,
-    random,
-    static,
-    vector,
-)
-from fusewright.kernels.kernel import func, kernel
+import fusewright._core  # noqa: F401  (it refuses an interpreter without the GIL: here, at once)
 
 if TYPE_CHECKING:
     from fusewright import numpy
+    from fusewright.public import *
 
 __version__ = "0.1.0"
 
@@ -81,9 +52,28 @@ __all__ = [
 
 
 def __getattr__(name: str) -> Any:
+    """The drop-in, or all that a program calls: both are loaded when they are first used."""
     if name == "numpy":
-        # The drop-in is a large module; its import sets the attribute and takes this function away.
-        import importlib
+        return import_module("fusewright.numpy")
+    if name not in __all__:
+        raise AttributeError(f"module 'fusewright' has no attribute {name!r}")
+    public = import_module("fusewright.public")
+    found = {each: vars(public)[each] for each in __all__ if each in vars(public)}
+    globals().update(found)
+    if name not in found:
+        raise AttributeError(f"{name!r} is not there yet: fusewright is being imported")
+    settle()
+    return found[name]
 
-        return importlib.import_module("fusewright.numpy")
-    raise AttributeError(f"module 'fusewright' has no attribute {name!r}")
+
+def __dir__() -> list[str]:
+    return sorted({*globals(), *__all__})
+
+
+def settle(drop_in: bool = False) -> None:
+    """Take the look-up function away when all names are here: CPython reads the attributes of a
+    module that has none at once.
+    """
+    names = globals()
+    if (drop_in or "numpy" in names) and all(each in names for each in __all__ if each != "numpy"):
+        names.pop("__getattr__", None)

@@ -10,37 +10,22 @@ from dataclasses import asdict
 from functools import update_wrapper
 from typing import TYPE_CHECKING, Any, NamedTuple
 
-from fusewright import driver
 from fusewright._core import native
-from fusewright.base import hooks
+from fusewright.base.later import later
 from fusewright.base.options import current
-from fusewright.frontends.arrays import Array, opaque, trace
+from fusewright.frontends.arrays import Array, sharing, trace
 from fusewright.frontends.arrays.core import Handle
-from fusewright.runtime import profile
 
 if TYPE_CHECKING:
+    from fusewright import driver, inspection
     from fusewright.inspection import Text
     from fusewright.replay.function import Jitted
+    from fusewright.runtime import cache
     from fusewright.runtime.explanation import Explanation
-
-
-hooks.set_evaluate(driver.evaluate, driver=True)
-
-
-def _note(note: opaque.Note) -> None:
-    """A step NumPy ran at once is an evaluation of its own."""
-    step = profile.OpaqueRecord(note.name, "numpy", note.start, note.seconds, note.why, note.line)
-    for each in profile.listeners:
-        each.flushes.append(
-            profile.Flush(f"{note.name} runs in NumPy", note.line, note.start, note.seconds, [step])
-        )
-
-
-def _listen_to_numpy(comes: bool) -> None:
-    (opaque.listeners.append if comes else opaque.listeners.remove)(_note)
-
-
-profile.watchers.append(_listen_to_numpy)
+else:
+    # These bring the compiler in.
+    driver, inspection = later("fusewright.driver"), later("fusewright.inspection")
+    cache = later("fusewright.runtime.cache")
 
 
 def evaluate(*arrays: Any) -> Any:
@@ -63,7 +48,11 @@ if native is not None:
 
 
 def sync() -> None:
-    """Compute every value somebody holds."""
+    """Compute every value somebody holds; inside `lazy()`, what was written into NumPy's arrays
+    lands there, too.
+    """
+    if trace.is_lazy():
+        sharing.settle()
     trace.flush()
 
 
@@ -74,9 +63,6 @@ def explain(*things: Any, **kwargs: Any) -> Explanation:
     `print(fw.explain(x))` shows the kernels, their loops, where every intermediate lives, what was
     not fused and why, and the bytes moved beside what one operation at a time would move.
     """
-    # Imported here: it brings the compiler in.
-    from fusewright import inspection
-
     if things and callable(things[0]) and not isinstance(things[0], Array):
         return inspection.explain_call(things[0], things[1:], kwargs)
     return inspection.explain_arrays(things)
@@ -88,9 +74,6 @@ def show(values: Any, what: str = "loops") -> Text:
 
     Nothing is run; what is not compiled yet is compiled.
     """
-    # Imported here: it brings the compiler in.
-    from fusewright import inspection
-
     return inspection.show(values, what)
 
 
@@ -125,18 +108,12 @@ class CacheInfo(NamedTuple):
 
 def cache_info() -> CacheInfo:
     """How much compiled code is kept, and where."""
-    # Imported here: it brings the compiler in.
-    from fusewright.runtime import cache
-
     disk = cache.info()
-    return CacheInfo(driver.cached(), disk.entries, disk.nbytes, str(disk.folder), disk.unusable)
+    return CacheInfo(driver.cached(), disk.entries, disk.nbytes, disk.folder, disk.unusable)
 
 
 def cache_clear(disk: bool = False) -> None:
     """Forget the compiled code in memory, and with `disk=True` remove the files too."""
-    # Imported here: it brings the compiler in.
-    from fusewright.runtime import cache
-
     driver.cache_clear()
     if disk:
         cache.clear()

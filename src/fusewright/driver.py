@@ -13,14 +13,18 @@ from dataclasses import replace
 from time import perf_counter
 from typing import Any
 
+import numpy as np
+
+from fusewright.base import hooks
 from fusewright.base.errors import FusewrightError, InternalError
 from fusewright.base.options import Options, current
 from fusewright.base.source import is_inside
+from fusewright.frontends.arrays import opaque
 from fusewright.ir import graph
 from fusewright.ir.graph import Node
-from fusewright.runtime.profile import Flush, Line, listeners
+from fusewright.runtime.profile import Flush, Line, OpaqueRecord, listeners, watchers
 from fusewright.runtime.trace import Key, Known, Slice, computed_once, take
-from fusewright.targets.cpu import direct, native
+from fusewright.targets.cpu import direct, native, tiers
 from fusewright.targets.cpu.runner import Compute, Runner, obtain
 from fusewright.targets.cpu.trial import interpret
 from fusewright.targets.reference import interpreter as reference
@@ -70,7 +74,9 @@ def _evaluate(pending: Sequence[Node], structure: bytes | None = None) -> None:
         pending = pending if listeners else _without_steps(pending)
         if not pending:
             return
-        if _is_interpreted(options) and interpret(pending, structure, by_numpy_once, _alone):
+        alone = structure is not None and tiers.seconds_alone() >= 0.0 and not listeners
+        steps = _is_interpreted(options) and not alone
+        if steps and interpret(pending, structure, by_numpy_once, _alone):
             return
         slice_ = take(pending)
         key = (slice_.key, options.fuse, options.features)
@@ -78,6 +84,12 @@ def _evaluate(pending: Sequence[Node], structure: bytes | None = None) -> None:
         if listeners:
             _run_recorded(key, slice_, runner, options)
         else:
+            if runner is None and alone:
+                runner = tiers.found(key, slice_, options, _keep)
+                if runner is not None:
+                    _keep(key, runner)
+                elif native.unfused(*pending):
+                    return
             if runner is None:
                 runner = _compile(key, slice_, options)
             runner.run(slice_.order, options, by_numpy_once)
@@ -137,6 +149,10 @@ def by_numpy(node: Node, operands: list[Any]) -> Any:
     return reference.MEANINGS[node.kind](node, operands)
 
 
+def _by_numpy_arrays(node: Node, operands: list[Any]) -> Any:
+    return by_numpy(node, [np.asarray(operand) for operand in operands])
+
+
 def by_numpy_once(node: Node, operands: list[Any]) -> Any:
     """What a node means to NumPy; several results stay with the node until all are asked for."""
     result = by_numpy(node, operands)
@@ -148,10 +164,15 @@ def by_numpy_once(node: Node, operands: list[Any]) -> Any:
     return result
 
 
-def _compile(key: Key, slice_: Slice, options: Options) -> Runner:
+def _keep(key: Key, runner: Runner) -> None:
     if len(_runners) >= MOST_RUNNERS:
         del _runners[next(iter(_runners))]
-    runner = _runners[key] = obtain(key, slice_, options)
+    _runners[key] = runner
+
+
+def _compile(key: Key, slice_: Slice, options: Options) -> Runner:
+    runner = obtain(key, slice_, options)
+    _keep(key, runner)
     if options.debug:
         # Imported here: only debugging prints programs.
         from fusewright.ir.text import program_text
@@ -274,3 +295,25 @@ def _internal(error: Exception, pending: Sequence[Node]) -> InternalError | None
     passed = STAGES[: STAGES.index(found) + 1] if found in STAGES else (found or "driver",)
     what = f"{type(error).__name__} in stage {passed[-1]!r}: {error}"
     return InternalError(f"{what}\nthe slice:\n{nodes_text(pending)}", passed)
+
+
+def _note(note: opaque.Note) -> None:
+    """A step NumPy ran at once is an evaluation of its own."""
+    step = OpaqueRecord(note.name, "numpy", note.start, note.seconds, note.why, note.line)
+    for profile in listeners:
+        profile.flushes.append(
+            Flush(f"{note.name} runs in NumPy", note.line, note.start, note.seconds, [step])
+        )
+
+
+def _listen_to_numpy(comes: bool) -> None:
+    opaque.listeners[:] = [each for each in opaque.listeners if each is not _note]
+    if comes:
+        opaque.listeners.append(_note)
+
+
+watchers.append(_listen_to_numpy)
+_listen_to_numpy(bool(listeners))  # somebody may have begun to listen before this was loaded
+hooks.set_evaluate(evaluate, driver=True)
+native.connect(listeners)
+tiers.connect(_by_numpy_arrays)

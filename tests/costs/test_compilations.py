@@ -22,7 +22,7 @@ from fusewright.runtime.trace import ROWS
 from fusewright.targets.cpu import background, build, compiler, threads
 from fusewright.targets.cpu.features import machine_flags
 
-SHAPES = [(40, 30), (41, 29), (64, 64), (1000, 17), (17, 1000), (300, 200), (700, 15)]
+SHAPES = [(40, 30), (41, 29), (64, 64), (1000, 17), (17, 1000), (300, 200), (700, 16)]
 WIDTHS = (10, 100, 1000, 8000, 30_000, 100_000, 300_000)
 
 
@@ -201,10 +201,10 @@ def test_nothing_grows_with_the_iterations() -> None:
 
 
 @pytest.mark.parametrize("quick", [True, False])
-def test_the_pool_is_compiled_quickly_once(
+def test_the_pool_is_compiled_once(
     monkeypatch: pytest.MonkeyPatch, tmp_path: Path, quick: bool
 ) -> None:
-    """The first process runs quick code; the next finds the best on the disk, where it was told."""
+    """Better code is no quicker: what the first process makes is what all use."""
     background.wait()
     levels: list[int] = []
     real = compiler.compile_ir
@@ -216,9 +216,7 @@ def test_the_pool_is_compiled_quickly_once(
     monkeypatch.setattr(compiler, "compile_ir", counting)
     with fw.options(cache_dir=str(tmp_path), background=quick):
         first = threads._image()
-    background.wait()
-    assert sorted(levels) == ([0, 2] if quick else [2])
-    with fw.options(cache_dir=str(tmp_path)):
+        background.wait()
         again = threads._image()
-    assert len(levels) == (2 if quick else 1)
-    assert (again == first) is not quick
+    assert levels == [0]
+    assert again == first

@@ -75,7 +75,7 @@ def test_each_stage_is_named(target: str, stage: str, monkeypatch: pytest.Monkey
 
 @pytest.mark.parametrize("error", [MemoryError(), KeyboardInterrupt()])
 def test_these_pass_as_they_are(error: BaseException, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(build, "lower", failing(error))
+    monkeypatch.setattr(build, "lower_once", failing(error))
     with pytest.raises(type(error)) as caught:
         fw.evaluate(array(10) - 3)
     assert caught.value is error

@@ -88,7 +88,7 @@ typedef struct {
 
 extern PyTypeObject NodeType, MemoryType, HandleType, OperatorsType, OpType, FunctionType, FrontType,
     ProgramType, LockType, ReplayType, ReplayerType, EvaluatorType, ReductionType, RecorderType,
-    StepType, ArrangementType, AttributeType, OverrideType,
+    StepType, DispatchType, ArrangementType, AttributeType, OverrideType,
     ShapeType, GroupType, DeferralType, GroupProgramType;
 
 /* node.c */
@@ -193,6 +193,7 @@ int group_run_ready(PyObject *unset);
 
 /* lent.c: NumPy arrays inside `lazy()` */
 int is_lending(void);
+int is_in_lazy_block(void); /* of the thread that runs */
 int is_numpy_array(PyObject *object);
 PyObject *lend(PyObject *array); /* its handle, borrowed; NULL without an error: ask Python */
 int handle_write(Handle *handle, Node *node); /* its new value; of a plain array */
@@ -216,13 +217,14 @@ int memory_ready(PyObject *unset);
 int operators_ready(PyObject *unset);
 int views_ready(PyObject *unset);
 int reductions_ready(void);
+int dispatch_ready(PyObject *unset);
 int trace_ready(PyObject *unset);
 int slice_ready(void);
 int program_ready(PyObject *unset);
 
 /* each part's functions */
 extern PyMethodDef view_methods[], operator_methods[], handle_methods[], trace_methods[], slice_methods[], memory_methods[],
-    node_methods[], program_methods[], call_methods[], library_methods[], arrange_methods[], group_methods[],
+    node_methods[], program_methods[], call_methods[], library_methods[], arrange_methods[], group_methods[], dispatch_methods[], unfused_methods[],
     joins_methods[], group_run_methods[],
     lent_methods[];
 

@@ -1,6 +1,6 @@
 /* Subscripts that are arrays of integers, at once: small gathers and scatters in memory, by NumPy. */
 
-#include "library.h"
+#include "dispatch.h"
 
 #define MASKED (1 << 12) /* elements of a mask that is looked at now: more are worth a kernel */
 
@@ -46,17 +46,19 @@ static PyObject *index_entry(PyObject *entry, int *arrays)
         ++*arrays;
         return are_integers(entry) ? Py_NewRef(entry) : NULL;
     }
-    int plain = PySlice_Check(entry) || PyLong_CheckExact(entry) || entry == Py_None || is_numpy_integer(entry);
+    int plain = PySlice_Check(entry) || PyLong_CheckExact(entry) || entry == Py_None || entry == Py_Ellipsis
+                || is_numpy_integer(entry);
     return plain ? Py_NewRef(entry) : NULL;
 }
 
-/* A subscript with arrays of integers among its entries, as NumPy takes it; NULL for any other. */
-static PyObject *index_of(PyObject *key)
+/* A subscript as NumPy takes it, with arrays of integers among its entries unless `simple` ones will do; NULL for any
+   other. */
+static PyObject *index_of(PyObject *key, int simple)
 {
     int arrays = 0;
     if (!PyTuple_CheckExact(key)) {
         PyObject *index = index_entry(key, &arrays);
-        if (index != NULL && !arrays)
+        if (index != NULL && !arrays && !simple)
             Py_CLEAR(index);
         return index;
     }
@@ -69,7 +71,7 @@ static PyObject *index_of(PyObject *key)
         else
             PyTuple_SET_ITEM(index, i, entry);
     }
-    if (index != NULL && !arrays)
+    if (index != NULL && !arrays && !simple)
         Py_CLEAR(index);
     return index;
 }
@@ -139,7 +141,7 @@ PyObject *gather_now(PyObject *handle, PyObject *key)
     drop_refusal();
     if (result != NULL || PyErr_Occurred())
         return result;
-    PyObject *index = index_of(key); /* first: it may compute something */
+    PyObject *index = index_of(key, 0); /* first: it may compute something */
     int known = index != NULL && known_spot(handle, &spot) > 0 && reach(index, &spot) <= SEVERAL;
     PyObject *array = known ? array_on(&spot, 0) : NULL;
     if (array != NULL && (result = PyObject_GetItem(array, index)) != NULL)
@@ -155,32 +157,30 @@ static PyObject *written(PyObject *value, int dtype)
 {
     Spot spot;
     char word[16];
+    if (Py_IS_TYPE(value, numpy_array))
+        return Py_NewRef(value);
     if (!is_plain(value))
         return write_number(word, dtype, value) ? Py_NewRef(value) : NULL;
     return known_spot(value, &spot) > 0 && spot.dtype == dtype ? array_on(&spot, 0) : NULL;
 }
 
-/* handle[key] = value at once: 1 done, 0 left to Python, -1 an error. */
+/* handle[key] = value at once, of subscripts with arrays and of values that are NumPy's: 1 done, 0 left to Python, -1 an
+   error. */
 int scatter_now(PyObject *handle, PyObject *key, PyObject *value)
 {
     Spot spot;
+    int simple = numpy_array != NULL && Py_IS_TYPE(value, numpy_array);
     PyObject *link = is_plain(handle) ? view_link_of(handle) : NULL;
-    PyObject *root = link ? view_base_of(handle) : handle, *array = NULL, *written_value = NULL;
-    if (numpy_array == NULL || !Py_IS_TYPE(root, array_class) || ((Handle *)handle)->flags != 0
-        || ((Handle *)root)->flags != 0 || ((Handle *)root)->node == NULL || is_strict() || !moves_at_once()
-        || (link != NULL && !is_slice(link)))
+    PyObject *root = link ? view_base_of(handle) : handle;
+    if (!Py_IS_TYPE(root, array_class) || ((Handle *)root)->node == NULL || (is_strict() && !simple) || !moves_at_once())
         return 0;
-    PyObject *index = index_of(key);
-    if (index != NULL)
-        written_value = written(value, ((Handle *)root)->node->dtype);
-    if (written_value != NULL && link != NULL)
-        view_forget(handle); /* it holds the old version */
-    if (written_value != NULL && own_memory((Handle *)root) != NULL && spot_of(handle, &spot)
-        && reach(index, &spot) <= SEVERAL)
-        array = array_on(&spot, WRITABLE);
-    int done = array ? PyObject_SetItem(array, index, written_value) == 0 : 0;
+    PyObject *index = index_of(key, simple);
+    PyObject *content = index ? written(value, ((Handle *)root)->node->dtype) : NULL;
+    PyObject *array = content ? writable_array(handle) : NULL;
+    int done = array != NULL && spot_of(handle, &spot) && reach(index, &spot) <= SEVERAL
+               && PyObject_SetItem(array, index, content) == 0;
     Py_XDECREF(array);
-    Py_XDECREF(written_value);
+    Py_XDECREF(content);
     Py_XDECREF(index);
     drop_refusal();
     return PyErr_Occurred() ? -1 : done;

@@ -38,6 +38,9 @@ static PyObject *make_leaf; /* (array) -> a leaf on its memory, or None */
 static PyObject *owed;      /* by id: (handle, leaf that its value lands in), of the block's thread */
 static unsigned long lazy_thread;
 static int lazy_depth, tangled;
+static _Thread_local int lazy_blocks; /* of this thread */
+
+int is_in_lazy_block(void) { return lazy_blocks > 0; }
 
 int is_lending(void)
 {
@@ -303,6 +306,7 @@ static PyObject *enter_lazy(PyObject *module, PyObject *given)
     if (!PyArg_ParseTuple(given, "iO!", &change, &PyDict_Type, &dict))
         return NULL;
     unsigned long me = PyThread_get_thread_ident();
+    lazy_blocks += change;
     if (lazy_depth == 0 && change > 0) {
         lazy_thread = me;
         Py_XSETREF(owed, Py_NewRef(dict));

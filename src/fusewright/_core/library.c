@@ -140,6 +140,17 @@ PyObject *array_on(Spot *spot, int flags)
     return array;
 }
 
+PyObject *array_view(Spot *spot, PyObject *base)
+{
+    PyObject *dtype = numpy_dtypes[spot->dtype];
+    PyObject *array = dtype ? new_array(numpy_array, Py_NewRef(dtype), spot->dims, spot->extent, spot->stride, spot->at,
+                                        WRITABLE, NULL)
+                            : NULL;
+    if (array != NULL && set_base(array, Py_NewRef(base)) < 0)
+        Py_CLEAR(array);
+    return array;
+}
+
 /* An array of ours in memory of its own, elements side by side; NULL where there is none. */
 PyObject *handle_on(PyObject *memory, int dtype, const Py_ssize_t *extent, int dims)
 {

@@ -37,6 +37,7 @@ int spot_of(PyObject *handle, Spot *spot); /* of a plain handle; 0 where it is n
 int spot_of_part(PyObject *handle, Spot *spot); /* the same; what a view is part of is computed for it */
 int known_spot(PyObject *handle, Spot *spot);   /* the same of anything light: 1 known, 0 recorded, -1 an error */
 PyObject *array_on(Spot *spot, int flags);      /* NumPy's array there */
+PyObject *array_view(Spot *spot, PyObject *base); /* the same on the memory of NumPy's array */
 PyObject *handle_on(PyObject *memory, int dtype, const Py_ssize_t *extent, int dims);
 PyObject *adopted(PyObject *array);             /* ours, of what NumPy has made */
 void drop_refusal(void);                        /* what the general way says better */

@@ -200,9 +200,19 @@ static PyObject *waiting_blocks(PyObject *module, PyObject *none)
     return found;
 }
 
+/* The pool says here what it is when it is loaded, which is when the first block is wanted. */
+static int load_pool(void)
+{
+    PyObject *pool = PyImport_ImportModule("fusewright.runtime.buffers");
+    Py_XDECREF(pool);
+    return pool == NULL ? -1 : 0;
+}
+
 /* A block of `nbytes` aligned to 64, with whatever it held before. */
 PyObject *allocate(Py_ssize_t nbytes)
 {
+    if (small_limit < 0 && load_pool() < 0)
+        return NULL;
     allocated++;
     if (nbytes <= small_limit) {
         PyObject *list = PyList_GET_ITEM(free_lists, (nbytes + 63) >> 6);

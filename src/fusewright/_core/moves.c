@@ -4,7 +4,7 @@
    costs in NumPy, always.  What is written is computed first, so that whatever read the old content
    has read it. */
 
-#include "library.h"
+#include "dispatch.h"
 
 #define SMALL (1 << 15) /* elements: as many are worth a launch of their own */
 #define TINY (1 << 10) /* elements: copied in less time than a launch takes */
@@ -84,8 +84,8 @@ static char *region_at(Memory *memory, Node *base, Region *region, Py_ssize_t *s
     return memory->at + offset;
 }
 
-static void copy(char *to, const Py_ssize_t *steps, const char *from, const Py_ssize_t *paces,
-                 const Py_ssize_t *extent, int dims, size_t size)
+void copy_elements(char *to, const Py_ssize_t *steps, const char *from, const Py_ssize_t *paces,
+                   const Py_ssize_t *extent, int dims, size_t size)
 {
     if (dims == 0) {
         memcpy(to, from, size);
@@ -100,7 +100,7 @@ static void copy(char *to, const Py_ssize_t *steps, const char *from, const Py_s
         if (dims == 1 && size == 8)
             memcpy(to + i * steps[0], from + i * paces[0], 8);
         else
-            copy(to + i * steps[0], steps + 1, from + i * paces[0], paces + 1, extent + 1, dims - 1,
+            copy_elements(to + i * steps[0], steps + 1, from + i * paces[0], paces + 1, extent + 1, dims - 1,
                  size);
 }
 
@@ -124,7 +124,7 @@ static Node *twin(Node *leaf)
         Py_XDECREF(made);
         return NULL;
     }
-    copy(((Memory *)memory)->at, steps,
+    copy_elements(((Memory *)memory)->at, steps,
          leaf_memory(leaf)->at + as_size(PyTuple_GET_ITEM(leaf->value, 1)), paces, all.extent,
          all.dims, (size_t)size);
     Py_SETREF(made->value, value);
@@ -217,7 +217,7 @@ int move_value(Handle *root, Region *region, Node *value, Node *other)
     char *to = region_at(memory, base, region, steps);
     if (to == NULL)
         return PyErr_Occurred() ? -1 : 0;
-    copy(to, steps, source->at + as_size(PyTuple_GET_ITEM(value->value, 1)), paces, region->extent,
+    copy_elements(to, steps, source->at + as_size(PyTuple_GET_ITEM(value->value, 1)), paces, region->extent,
          region->dims, (size_t)dtypes[base->dtype].itemsize);
     return 1;
 }
@@ -245,8 +245,8 @@ int move_within(Handle *root, Region *region, PyObject *view)
     for (int d = region->dims - 1, step = (int)size; d >= 0; step *= (int)region->extent[d--])
         packed[d] = step;
     char *from = region_at(memory, base, &other, paces), *to = region_at(memory, base, region, steps);
-    copy(staged, packed, from, paces, region->extent, region->dims, (size_t)size);
-    copy(to, steps, staged, packed, region->extent, region->dims, (size_t)size);
+    copy_elements(staged, packed, from, paces, region->extent, region->dims, (size_t)size);
+    copy_elements(to, steps, staged, packed, region->extent, region->dims, (size_t)size);
     return 1;
 }
 
@@ -265,7 +265,7 @@ int move_number(Handle *root, Region *region, PyObject *number)
     char *to = region_at(memory, base, region, steps);
     if (to == NULL)
         return PyErr_Occurred() ? -1 : 0;
-    copy(to, steps, word, paces, region->extent, region->dims, (size_t)dtypes[base->dtype].itemsize);
+    copy_elements(to, steps, word, paces, region->extent, region->dims, (size_t)dtypes[base->dtype].itemsize);
     return 1;
 }
 

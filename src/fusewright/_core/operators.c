@@ -3,7 +3,7 @@
    The rules of types are Python's (frontends.arrays.dtypes): whatever an operation meets for the
    first time goes to its `general` function, which fills in the tables below. */
 
-#include "library.h"
+#include "dispatch.h"
 #include <structmember.h>
 
 #define UNKNOWN 0xFF
@@ -20,6 +20,7 @@ typedef struct {
     PyObject_HEAD
     PyObject *name;
     PyObject *general; /* (left, right, reflected), or (operand) */
+    PyObject *meaning; /* NumPy's function, or NULL */
     uint8_t one[DTYPES], two[DTYPES][DTYPES];
     Weak weak[2][DTYPES][WEAK_KINDS]; /* [reflected] */
 } Op;
@@ -178,6 +179,48 @@ static PyObject *of_one(Op *op, Node *node)
     return recorded(op->name, args, op->one[node->dtype], node->shape);
 }
 
+/* An operation on two values, whose references it takes over: what a record may flush is found by counting them. */
+static PyObject *of_nodes(Op *op, Node *a, Node *b)
+{
+    int dtype = a && b ? op->two[a->dtype][b->dtype] : UNKNOWN;
+    PyObject *shape = dtype == UNKNOWN ? NULL : common_shape(a->shape, b->shape);
+    PyObject *args = shape ? pair(a, b) : NULL;
+    Py_XDECREF(b);
+    Py_XDECREF(a);
+    PyObject *result = args ? recorded(op->name, args, dtype, shape) : NULL;
+    Py_XDECREF(shape);
+    return result;
+}
+
+/* Whether the shapes of a value and of NumPy's array fit each other. */
+static int meets(Node *node, PyObject *object)
+{
+    NumpyArray *array = (NumpyArray *)object;
+    Py_ssize_t rank = PyTuple_GET_SIZE(node->shape);
+    for (Py_ssize_t i = 1; i <= rank && i <= array->dims; i++) {
+        Py_ssize_t mine = as_size(PyTuple_GET_ITEM(node->shape, rank - i)), theirs = array->extent[array->dims - i];
+        if (mine != theirs && mine != 1 && theirs != 1)
+            return 0;
+    }
+    return 1;
+}
+
+/* An array of ours and one of NumPy's: NumPy's where that is the rule, else recorded with a copy of the other. */
+static PyObject *with_plain(Op *op, PyObject *left, PyObject *right, int left_is)
+{
+    PyObject *given[2] = {left, right};
+    PyObject *result = op->meaning ? plain_call(op->meaning, given, 2, NULL, 2, IS_OPERATOR) : NULL;
+    if (result != NULL || PyErr_Occurred())
+        return result;
+    Node *node = (Node *)Py_XNewRef(handle_node(left_is ? left : right));
+    Node *copy = node && meets(node, left_is ? right : left) ? plain_leaf(left_is ? right : left) : NULL;
+    if (copy == NULL) {
+        Py_XDECREF(node);
+        return NULL;
+    }
+    return of_nodes(op, left_is ? node : copy, left_is ? copy : node);
+}
+
 /* The quick way of a binary operation; NULL without an error where there is none. */
 static PyObject *quick_two(Op *op, PyObject *left, PyObject *right)
 {
@@ -185,18 +228,12 @@ static PyObject *quick_two(Op *op, PyObject *left, PyObject *right)
     if (left_is && right_is) {
         /* Each is held: whatever may run Python lets other threads replace it. */
         Node *a = (Node *)Py_XNewRef(handle_node(left));
-        Node *b = a ? (Node *)Py_XNewRef(handle_node(right)) : NULL;
-        int dtype = b ? op->two[a->dtype][b->dtype] : UNKNOWN;
-        PyObject *shape = dtype == UNKNOWN ? NULL : common_shape(a->shape, b->shape);
-        PyObject *args = shape ? pair(a, b) : NULL;
-        Py_XDECREF(b); /* before a record: what it may flush is found by counting references */
-        Py_XDECREF(a);
-        PyObject *result = args ? recorded(op->name, args, dtype, shape) : NULL;
-        Py_XDECREF(shape);
-        return result;
+        return of_nodes(op, a, a ? (Node *)Py_XNewRef(handle_node(right)) : NULL);
     }
     if (!left_is && !right_is)
         return NULL;
+    if (numpy_array != NULL && Py_IS_TYPE(left_is ? right : left, numpy_array))
+        return with_plain(op, left, right, left_is);
     Node *node = (Node *)Py_XNewRef(handle_node(left_is ? left : right));
     return node ? with_number(op, node, left_is ? right : left, left_is) : NULL;
 }
@@ -260,9 +297,9 @@ static PyObject *quick_where(Op *op, PyObject *const *given)
 
 static PyObject *op_make(PyTypeObject *type, PyObject *given, PyObject *names)
 {
-    static char *keywords[] = {"name", "general", NULL};
-    PyObject *name, *general;
-    if (!PyArg_ParseTupleAndKeywords(given, names, "UO", keywords, &name, &general))
+    static char *keywords[] = {"name", "general", "meaning", NULL};
+    PyObject *name, *general, *meaning = NULL;
+    if (!PyArg_ParseTupleAndKeywords(given, names, "UO|O", keywords, &name, &general, &meaning))
         return NULL;
     Op *op = PyObject_New(Op, type);
     if (op == NULL)
@@ -271,6 +308,7 @@ static PyObject *op_make(PyTypeObject *type, PyObject *given, PyObject *names)
     PyUnicode_InternInPlace(&name);
     op->name = name;
     op->general = Py_NewRef(general);
+    op->meaning = Py_XNewRef(meaning);
     memset(op->one, UNKNOWN, sizeof op->one);
     memset(op->two, UNKNOWN, sizeof op->two);
     memset(op->weak, 0, sizeof op->weak);
@@ -285,6 +323,7 @@ static void op_dealloc(Op *op)
         Py_XDECREF((&op->weak[0][0][0])[i].convert);
     Py_XDECREF(op->name);
     Py_XDECREF(op->general);
+    Py_XDECREF(op->meaning);
     PyObject_Free(op);
 }
 
@@ -465,7 +504,10 @@ static PyObject *in_place_locked(int which, PyObject *self, PyObject *other)
             return NULL;
         Py_DECREF(may);
     }
-    PyObject *result = is_common(other) ? Py_NotImplemented : settle_in_place(which, self, other, Py_None);
+    PyObject *result = operators[which]->meaning ? border_in_place(operators[which]->meaning, self, other) : NULL;
+    if (result != NULL || PyErr_Occurred())
+        return result;
+    result = is_common(other) ? Py_NotImplemented : settle_in_place(which, self, other, Py_None);
     if (result != Py_NotImplemented)
         return result;
     result = two(which, self, other);
@@ -789,6 +831,12 @@ static PyObject *function_call(PyObject *self, PyObject *const *given, size_t fl
 {
     Function *function = (Function *)self;
     Py_ssize_t count = PyVectorcall_NARGS(flags);
+    if (Py_EnterRecursiveCall(" in a function of arrays"))
+        return NULL;
+    PyObject *plain = function->numbers ? plain_call(function->numbers, given, flags, names, function->arity, 0) : NULL;
+    Py_LeaveRecursiveCall();
+    if (plain != NULL || PyErr_Occurred())
+        return plain;
     if (names == NULL && count == function->arity && function->op != NULL) {
         Op *op = (Op *)function->op;
         PyObject *result = count == 1   ? quick_one(op, given[0])
@@ -805,7 +853,9 @@ static PyObject *function_call(PyObject *self, PyObject *const *given, size_t fl
     }
     if (Py_EnterRecursiveCall(" in a function of arrays"))
         return NULL;
+    recording++;
     PyObject *result = PyObject_Vectorcall(function->general, given, flags, names);
+    recording--;
     Py_LeaveRecursiveCall();
     return result;
 }

@@ -1,6 +1,7 @@
-/* `np.float64(2) * x`: what a number of NumPy's to the left of an array leaves to us comes through
+/* `np.float64(2) * x`: what a number or an array of NumPy's to the left of an array leaves to us comes through
    `__array_ufunc__`; everything else of that protocol is Python's. */
 
+#include "dispatch.h"
 #include "front.h"
 
 typedef struct {
@@ -8,14 +9,24 @@ typedef struct {
     PyObject *ops; /* by NumPy's ufunc: the Op to be recorded */
 } Override;
 
+#define MOST_INPUTS 32 /* targets come by name */
 static PyObject *call_name;
 
 /* override(self, ufunc, method, left, right) */
 static PyObject *override_call(PyObject *self, PyObject *const *given, size_t flags, PyObject *names)
 {
     Override *override = (Override *)self;
-    int plain = PyVectorcall_NARGS(flags) == 5 && (names == NULL || PyTuple_GET_SIZE(names) == 0);
-    if (plain && !is_plain(given[3]) && is_plain(given[4]) && is_numpy_number(given[3])
+    Py_ssize_t many = PyVectorcall_NARGS(flags);
+    int plain = many == 5 && (names == NULL || PyTuple_GET_SIZE(names) == 0), holds = 0;
+    for (Py_ssize_t i = 3; i < many; i++)
+        holds |= is_plain(given[i]);
+    if (holds && PyUnicode_Check(given[2]) && PyUnicode_Compare(given[2], call_name) == 0) {
+        PyObject *result = plain_call(given[1], given + 3, (size_t)(many - 3), names, MOST_INPUTS, IS_OPERATOR);
+        if (result != NULL || PyErr_Occurred())
+            return result;
+    }
+    if (plain && !is_plain(given[3]) && is_plain(given[4])
+        && (is_numpy_number(given[3]) || Py_IS_TYPE(given[3], numpy_array))
         && PyUnicode_Check(given[2]) && PyUnicode_Compare(given[2], call_name) == 0) {
         PyObject *op = PyDict_GetItemWithError(override->ops, given[1]);
         PyObject *result = op ? operator_result(op, given[3], given[4]) : NULL;

@@ -7,6 +7,7 @@
 #include "core.h"
 
 #define MARGIN 4 /* as in runtime.trace */
+#define WIDE 16  /* as in ir.graph */
 #define MOST_RANK 8
 
 /* One of three integers of a region's entry; 0 where it is none of the right form. */
@@ -96,8 +97,10 @@ int assemble_words(Node *node)
         for (Py_ssize_t i = 0; i < rank; i++) {
             if (!read_entry(PyTuple_GET_ITEM(region, i), 2, entry))
                 return 0;
-            structure_word(place_word(entry[0], entry[1], as_size(PyTuple_GET_ITEM(piece, i)),
-                                      as_size(PyTuple_GET_ITEM(node->shape, i))));
+            int64_t count = as_size(PyTuple_GET_ITEM(piece, i));
+            int64_t extent = as_size(PyTuple_GET_ITEM(node->shape, i));
+            uint64_t wide = (uint64_t)(extent >= WIDE) << 48;
+            structure_word(place_word(entry[0], entry[1], count, extent) | wide);
         }
     }
     return 1 + is_patch(node);

@@ -5,7 +5,7 @@
    runtime.trace says, so that a program found by them is the right one; where a node says more than
    fits words (regions, axes), the object itself is made canonical and stands for it. */
 
-#include "core.h"
+#include "dispatch.h"
 
 #define MOST_NODES MOST_STRUCTURE_NODES
 #define MOST_WORDS (1 << 15)
@@ -29,6 +29,8 @@ static int patches;     /* regions that may be written in place */
 
 static PyObject *seen_options, *seen_features;
 static int seen_usable, seen_fuse, seen_threads, seen_eager, seen_strict;
+static int64_t seen_small;
+static int seen_exact; /* nothing may change bits */
 
 static int read_options(PyObject *options)
 {
@@ -40,7 +42,11 @@ static int read_options(PyObject *options)
     PyObject *interpret = PyObject_GetAttrString(options, "interpret");
     PyObject *strict = PyObject_GetAttrString(options, "strict");
     PyObject *verify = PyObject_GetAttrString(options, "verify");
-    if (target && features && fuse && threads && spans && interpret && strict && verify) {
+    PyObject *small = PyObject_GetAttrString(options, "small");
+    PyObject *contract = PyObject_GetAttrString(options, "contract");
+    PyObject *reassociate = PyObject_GetAttrString(options, "reassociate");
+    if (target && features && fuse && threads && spans && interpret && strict && verify && small
+        && contract && reassociate) {
         PyUnicode_InternInPlace(&features);
         seen_usable = PyUnicode_Check(target)
                       && PyUnicode_CompareWithASCIIString(target, "cpu") == 0
@@ -48,6 +54,8 @@ static int read_options(PyObject *options)
         seen_fuse = PyObject_IsTrue(fuse);
         seen_eager = PyObject_IsTrue(interpret);
         seen_strict = PyObject_IsTrue(strict);
+        seen_small = PyLong_AsLongLong(small);
+        seen_exact = !PyObject_IsTrue(contract) && !PyObject_IsTrue(reassociate);
         seen_threads = threads == Py_None ? 0 : (int)PyLong_AsLong(threads);
         Py_XSETREF(seen_features, Py_NewRef(features));
         Py_XSETREF(seen_options, Py_NewRef(options));
@@ -60,17 +68,20 @@ static int read_options(PyObject *options)
     Py_XDECREF(interpret);
     Py_XDECREF(strict);
     Py_XDECREF(verify);
+    Py_XDECREF(small);
+    Py_XDECREF(contract);
+    Py_XDECREF(reassociate);
     return PyErr_Occurred() ? -1 : 0;
 }
 
 uint64_t next_walk(void) { return ++walk; }
 
-/* 1 where compiled code may run under the options in force, 0 where Python decides. */
-static int usable(void)
+/* 1 where the options in force are known, 0 where they are not yet. */
+static int options_known(void)
 {
-    if (PyList_GET_SIZE(listeners) > 0 || options_variable == NULL)
-        return 0;
     PyObject *options;
+    if (options_variable == NULL)
+        return 0;
     if (PyContextVar_Get(options_variable, NULL, &options) < 0)
         return -1;
     if (options == NULL || options == Py_None)
@@ -79,7 +90,23 @@ static int usable(void)
         return 0;
     int failed = options == seen_options ? 0 : read_options(options);
     Py_DECREF(options);
-    return failed ? -1 : seen_usable;
+    return failed ? -1 : 1;
+}
+
+/* 1 where compiled code may run under the options in force, 0 where Python decides: also before the runtime, whose
+   listeners they are, has been loaded: there is no memory for results then. */
+static int usable(void)
+{
+    int known = listeners == NULL || PyList_GET_SIZE(listeners) > 0 ? 0 : options_known();
+    return known > 0 ? seen_usable : known;
+}
+
+/* What is recorded to be replayed or to wait for the end of a `lazy()` block is ours at any size. */
+int64_t small_elements(void)
+{
+    if (recording > 0 || is_holding() || is_in_lazy_block() || options_known() <= 0)
+        return 0;
+    return seen_small;
 }
 
 #define RECORDED 12 /* small steps of a program that are recorded like all others */
@@ -331,7 +358,9 @@ typedef struct {
     uint64_t hash;
     int length;
     uint64_t *words;
-    PyObject *program; /* NULL: a place that is free; None: Python runs it */
+    PyObject *program; /* NULL: a place that is free; None: Python runs it; Ellipsis: not compiled yet */
+    double spent;      /* seconds that it has run operation by operation */
+    int asked;         /* whether Python has looked for its code on disk */
 } Entry;
 static Entry table[PLACES];
 static int entries;
@@ -469,7 +498,7 @@ PyObject *program_of(Node **wanted, Py_ssize_t many, Structure *found)
     uint64_t hash = hash_words();
     *found = (Structure){hash, words, order, length, count};
     PyObject *program = find(hash)->program;
-    return program == Py_None ? NULL : program;
+    return program == Py_None || program == Py_Ellipsis ? NULL : program;
 }
 
 /* The structure the last request had, when no program was known for it. */
@@ -488,6 +517,47 @@ static Py_ssize_t those_pending(Node **wanted, Py_ssize_t many, Node **pending)
         pending[left++] = wanted[i];
     }
     return left;
+}
+
+static double compiling[2] = {30e-3, 4e-4}; /* seconds: of any structure, and for each node */
+#define LOOK_UP 3e-4 /* seconds after which it is worth looking for its code on disk */
+static double missed_seconds;
+static int missed_due; /* whether it is to be compiled now */
+
+static Entry *entry_for(Entry *entry, uint64_t hash)
+{
+    if (entry->program != NULL)
+        return entry;
+    if (entries > PLACES / 2) {
+        forget_all();
+        entry = find(hash);
+    }
+    if ((entry->words = PyMem_Malloc((size_t)length * sizeof *words + 1)) == NULL)
+        return PyErr_NoMemory(), NULL;
+    memcpy(entry->words, words, (size_t)length * sizeof *words);
+    entry->hash = hash;
+    entry->length = length;
+    entry->spent = 0.0;
+    entry->asked = 0;
+    entry->program = Py_NewRef(Py_Ellipsis);
+    entries++;
+    return entry;
+}
+
+/* Operation by operation, as long as that has taken less than compiling would: 1 done, 0 no longer, -1 an error. */
+static int try_unfused(Entry *entry, uint64_t hash, Node **pending, Py_ssize_t left)
+{
+    missed_seconds = seen_eager && seen_exact ? unfused_seconds(order, count) : -1.0;
+    missed_due = 1;
+    if (missed_seconds < 0.0)
+        return 0;
+    if ((entry = entry_for(entry, hash)) == NULL)
+        return -1;
+    entry->spent += missed_seconds;
+    missed_due = entry->spent > compiling[0] + compiling[1] * count;
+    int asks = missed_due || (!entry->asked && entry->spent > LOOK_UP);
+    entry->asked |= asks;
+    return asks ? 0 : run_unfused(order, count, pending, left);
 }
 
 int run_slice(Node **wanted, Py_ssize_t many)
@@ -512,7 +582,10 @@ int run_slice(Node **wanted, Py_ssize_t many)
         return known;
     uint64_t hash = hash_words();
     Entry *entry = find(hash);
-    if (entry->program == NULL) {
+    if (entry->program == NULL || entry->program == Py_Ellipsis) {
+        int done = try_unfused(entry, hash, pending, left);
+        if (done != 0)
+            return done;
         missed_hash = hash;
         missed = PyBytes_FromStringAndSize((char *)words, length * (Py_ssize_t)sizeof *words);
         return missed == NULL ? -1 : 0;
@@ -603,21 +676,56 @@ static PyObject *learn(PyObject *module, PyObject *given)
     if (length > MOST_WORDS)
         Py_RETURN_NONE;
     memcpy(words, PyBytes_AS_STRING(bytes), (size_t)length * sizeof *words);
-    if (entries > PLACES / 2)
-        forget_all();
     uint64_t hash = hash_words();
-    Entry *entry = find(hash);
-    if (entry->program == NULL) {
-        entry->words = PyMem_Malloc((size_t)length * sizeof *words + 1);
-        if (entry->words == NULL)
-            return PyErr_NoMemory();
-        memcpy(entry->words, words, (size_t)length * sizeof *words);
-        entry->hash = hash;
-        entry->length = length;
-        entries++;
-    }
+    Entry *entry = entry_for(find(hash), hash);
+    if (entry == NULL)
+        return NULL;
     Py_XSETREF(entry->program, Py_NewRef(program));
     Py_RETURN_NONE;
+}
+
+/* seconds_missed(): about how long the request that was left to Python takes operation by operation; negative: it
+   cannot run so */
+static PyObject *seconds_missed(PyObject *module, PyObject *none)
+{
+    (void)module, (void)none;
+    return PyFloat_FromDouble(missed_seconds);
+}
+
+/* is_due(): whether that request is to be compiled: it has run as long as compiling takes */
+static PyObject *is_due(PyObject *module, PyObject *none)
+{
+    (void)module, (void)none;
+    return PyBool_FromLong(missed_due);
+}
+
+/* set_compiling(any, each): the seconds that compiling a structure takes, and more for each node */
+static PyObject *set_compiling(PyObject *module, PyObject *given)
+{
+    (void)module;
+    double any, each;
+    if (!PyArg_ParseTuple(given, "dd", &any, &each))
+        return NULL;
+    compiling[0] = any;
+    compiling[1] = each;
+    Py_RETURN_NONE;
+}
+
+/* unfused(*nodes): make them leaves operation by operation; whether that could be */
+static PyObject *unfused(PyObject *module, PyObject *const *nodes, Py_ssize_t many)
+{
+    (void)module;
+    Node *pending[64];
+    for (Py_ssize_t i = 0; i < many; i++)
+        if (!Py_IS_TYPE(nodes[i], &NodeType) || ((Node *)nodes[i])->kind == SCALAR) {
+            PyErr_SetString(PyExc_TypeError, "only a Node can be computed");
+            return NULL;
+        }
+    int ready = usable();
+    Py_ssize_t left = ready > 0 ? those_pending((Node **)nodes, many, pending) : ready;
+    int known = left > 0 ? take(pending, left) : (int)left;
+    int done = known > 0 && unfused_seconds(order, count) >= 0.0 ? run_unfused(order, count, pending, left) : known < 0 ? -1 : 0;
+    return done < 0 ? NULL : PyBool_FromLong(done);
 }
 
 static PyObject *forget(PyObject *module, PyObject *none)
@@ -628,14 +736,22 @@ static PyObject *forget(PyObject *module, PyObject *none)
     Py_RETURN_NONE;
 }
 
-/* set_options(context variable, listeners) */
-static PyObject *set_sources(PyObject *module, PyObject *given)
+/* set_options(context variable) */
+static PyObject *set_options(PyObject *module, PyObject *variable)
 {
     (void)module;
-    PyObject *variable, *list;
-    if (!PyArg_ParseTuple(given, "O!O!", &PyContextVar_Type, &variable, &PyList_Type, &list))
-        return NULL;
+    if (!PyContextVar_CheckExact(variable))
+        return PyErr_Format(PyExc_TypeError, "a context variable, not %R", variable);
     Py_XSETREF(options_variable, Py_NewRef(variable));
+    Py_RETURN_NONE;
+}
+
+/* set_listeners(list) */
+static PyObject *set_listeners(PyObject *module, PyObject *list)
+{
+    (void)module;
+    if (!PyList_CheckExact(list))
+        return PyErr_Format(PyExc_TypeError, "a list, not %R", list);
     Py_XSETREF(listeners, Py_NewRef(list));
     Py_RETURN_NONE;
 }
@@ -649,9 +765,8 @@ static PyObject *set_process_options(PyObject *module, PyObject *options)
 
 int slice_ready(void)
 {
-    listeners = PyList_New(0);
     canonical = PyDict_New();
-    return listeners == NULL || canonical == NULL ? -1 : 0;
+    return canonical == NULL ? -1 : 0;
 }
 
 PyMethodDef slice_methods[] = {
@@ -660,8 +775,14 @@ PyMethodDef slice_methods[] = {
     {"take_missed", take_missed, METH_NOARGS, "The last request's structure, if it was unknown."},
     {"in_place", in_place, METH_O, "The slots of what a request would write in place."},
     {"learn", learn, METH_VARARGS, "The program of a structure; None leaves it to Python."},
+    {"unfused", (PyCFunction)(void (*)(void))unfused, METH_FASTCALL,
+     "Make nodes leaves operation by operation; whether that could be."},
+    {"seconds_missed", seconds_missed, METH_NOARGS, "Of the last request that was left, so."},
+    {"is_due", is_due, METH_NOARGS, "Whether that request is to be compiled."},
+    {"set_compiling", set_compiling, METH_VARARGS, "How long compiling takes."},
     {"forget", forget, METH_NOARGS, "Drop all programs."},
-    {"set_sources", set_sources, METH_VARARGS, "The options' context variable; the listeners."},
+    {"set_options", set_options, METH_O, "The options' context variable."},
+    {"set_listeners", set_listeners, METH_O, "The listeners: from now on the runtime is there."},
     {"set_process_options", set_process_options, METH_O, "The options outside every context."},
     {NULL},
 };

@@ -3,14 +3,15 @@
    Only functions whose recorded form gives the same bits stand here (frontends.arrays.front, numpy.instant):
    NumPy runs them anyway, or they move elements, count and compare. */
 
+#include "dispatch.h"
 #include "front.h"
-#include "library.h"
+#include <math.h>
 
 #define MOST_OPERANDS 8
 #define DEEPEST 3 /* lists in lists of operands */
 
 /* What a function makes of its arguments: how many elements are known before it is called? */
-enum { NOTHING, SHAPE, RANGE, SPACED, LISTED, SQUARE };
+enum { NOTHING, SHAPE, RANGE, SPACED, LISTED, SQUARE, PRODUCT };
 
 /* Step(function, general, most=0, product=None, sum=None, limit=SEVERAL, makes=0): a function of NumPy's on what is
    in memory; else the general one, as for products of more than `most` multiplications. */
@@ -110,7 +111,7 @@ static int64_t count_of_range(PyObject *const *given, Py_ssize_t many)
     double count = (ends[1] - ends[0]) / ends[2];
     if (PyErr_Occurred())
         PyErr_Clear();
-    return count == count && count < SEVERAL ? (count > 0 ? (int64_t)count + 1 : 0) : -1;
+    return count == count ? (count > SEVERAL ? SEVERAL + 1 : count > 0 ? (int64_t)ceil(count) : 0) : -1;
 }
 
 /* Numbers in nested lists; those of our arrays are counted when these are looked at. */
@@ -146,6 +147,43 @@ static int64_t count_of_made(int makes, PyObject *const *given, Py_ssize_t many)
     }
     }
     return -1;
+}
+
+/* The sizes of all operands, multiplied: a grid of them. */
+static int64_t count_of_product(PyObject *const *given, Py_ssize_t many)
+{
+    int64_t size = 1;
+    for (Py_ssize_t i = 0; i < many && size <= SEVERAL; i++) {
+        if (Py_IS_TYPE(given[i], numpy_array))
+            for (int d = 0; d < ((NumpyArray *)given[i])->dims; d++)
+                size *= ((NumpyArray *)given[i])->extent[d];
+        else if (is_sequence(given[i]))
+            size *= PySequence_Fast_GET_SIZE(given[i]);
+    }
+    return size;
+}
+
+int64_t elements_made(int makes, PyObject *const *given, Py_ssize_t many, PyObject *names)
+{
+    static const char *const meanings[][3] = {
+        [SHAPE] = {"shape"}, [RANGE] = {"start", "stop", "step"}, [SPACED] = {"start", "stop", "num"}, [SQUARE] = {"N", "M"}};
+    PyObject *all[3] = {NULL, NULL, NULL};
+    Py_ssize_t found = many < 3 ? many : 3;
+    if (makes == PRODUCT)
+        return count_of_product(given, many);
+    if (makes < SHAPE || makes > SQUARE || makes == LISTED)
+        return -1;
+    for (Py_ssize_t i = 0; i < found; i++)
+        all[i] = given[i];
+    for (Py_ssize_t i = 0; names != NULL && i < PyTuple_GET_SIZE(names); i++)
+        for (Py_ssize_t k = found; k < 3 && meanings[makes][k] != NULL; k++)
+            if (is_named(PyTuple_GET_ITEM(names, i), meanings[makes][k]))
+                all[k] = given[many + i];
+    if (makes == SPACED)
+        return all[2] == NULL ? 50 : count_of(all[2]);
+    while (found < 3 && all[found] != NULL)
+        found++;
+    return makes == SHAPE ? (all[0] ? count_of_shape(all[0]) : -1) : count_of_made(makes, all, found);
 }
 
 /* Names that leave a new array as it is described above: its type. */
@@ -231,21 +269,42 @@ static int are_vectors(PyObject *left, PyObject *right)
            && handle_node(right)->dtype == dtype;
 }
 
-static int is_vector(PyObject *handle)
+/* The extents of an operand of a product, ours or NumPy's; -1 of any other. */
+static int extents_of(PyObject *operand, Py_ssize_t *extent)
 {
-    PyObject *shape = handle_shape(handle);
-    return shape == NULL || PyTuple_GET_SIZE(shape) < 2;
+    if (numpy_array != NULL && Py_IS_TYPE(operand, numpy_array)) {
+        NumpyArray *array = (NumpyArray *)operand;
+        if (array->dims > MOST_DIMS)
+            return -1;
+        memcpy(extent, array->extent, (size_t)array->dims * sizeof *extent);
+        return array->dims;
+    }
+    PyObject *shape = handle_shape(operand);
+    if (shape == NULL || PyTuple_GET_SIZE(shape) > MOST_DIMS)
+        return -1;
+    for (Py_ssize_t d = 0; d < PyTuple_GET_SIZE(shape); d++)
+        extent[d] = as_size(PyTuple_GET_ITEM(shape, d));
+    return (int)PyTuple_GET_SIZE(shape);
+}
+
+static int is_vector(PyObject *operand)
+{
+    Py_ssize_t extent[MOST_DIMS];
+    return extents_of(operand, extent) < 2;
 }
 
 /* Whether a product of two is worth waiting for others. */
 static int is_large(PyObject *left, PyObject *right, int64_t most)
 {
-    PyObject *shapes[2] = {handle_shape(left), handle_shape(right)};
-    if (shapes[0] == NULL || shapes[1] == NULL)
+    Py_ssize_t extent[2][MOST_DIMS];
+    int dims[2] = {extents_of(left, extent[0]), extents_of(right, extent[1])};
+    if (dims[0] < 0 || dims[1] < 0)
         return 1;
-    int64_t size = elements_of(shapes[0]);
-    for (Py_ssize_t i = 1; i < PyTuple_GET_SIZE(shapes[1]); i++)
-        size *= as_size(PyTuple_GET_ITEM(shapes[1], i));
+    int64_t size = 1;
+    for (int i = 0; i < dims[0]; i++)
+        size *= extent[0][i];
+    for (int i = 1; i < dims[1]; i++)
+        size *= extent[1][i];
     return size > most;
 }
 

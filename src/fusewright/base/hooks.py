@@ -1,22 +1,28 @@
 """The one upward call: front ends ask for values, and the driver (a layer they do not know)
 computes them.
 
-`evaluate` is a slot, not a registry.  `fusewright.api` fills it when the package is imported.
+`evaluate` is a slot, not a registry.  The driver fills it when it is loaded, and is loaded when the
+first value is asked for: a program without arrays of ours needs no compiler.
 """
 
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
+from importlib import import_module
 from typing import Any
 
 from fusewright._core import native
 
-
-def _nobody_home(nodes: Sequence[Any]) -> None:
-    raise RuntimeError("fusewright.api has not been imported: nothing can be evaluated yet")
+DRIVER = "fusewright.driver"
 
 
-evaluate: Callable[[Sequence[Any]], None] = _nobody_home
+def _first(nodes: Sequence[Any]) -> None:
+    """The first request: from here on the driver itself is in the slot."""
+    import_module(DRIVER)
+    evaluate(nodes)
+
+
+evaluate: Callable[[Sequence[Any]], None] = _first
 """Turn every node given into a leaf (a value in memory), in place."""
 
 

@@ -22,6 +22,7 @@ FEATURES = ("auto", "avx2", "avx512")
 FUSE_LEVELS = ("disjoint", "same", "dims", "shift", "overlap")
 DIAGNOSTICS = ("off", "text", "json")
 MAX_THREADS = 256
+MAX_SMALL = 1 << 20
 _SUFFIXES = {"": 1, "k": 1 << 10, "m": 1 << 20, "g": 1 << 30, "t": 1 << 40}
 _TRUTH = {
     **dict.fromkeys(("1", "true", "yes", "on"), True),
@@ -54,6 +55,7 @@ class Options:
     measure: bool = True
     background: bool = True
     interpret: bool = True
+    small: int = 512
     memory_limit: int | None = None
     cache_dir: str | None = None
 
@@ -132,6 +134,13 @@ TABLE: dict[str, Row] = {
         _flag("background", "improve quickly compiled kernels in a background thread"),
         _flag("interpret", "small work runs operation by operation until compiling it has paid"),
         Row(
+            "small",
+            int,
+            lambda value: _is_int(value) and 0 <= value <= MAX_SMALL,
+            f"0 to {MAX_SMALL}",
+            "elements up to which arrays made without one of ours are NumPy's own; 0: all are ours",
+        ),
+        Row(
             "memory_limit",
             _size,
             lambda value: value is None or (_is_int(value) and value >= 0),
@@ -200,6 +209,8 @@ def _changed(old: Options, new: Options) -> None:
 _process: Options | None = None
 context: ContextVar[Options | None] = ContextVar("fusewright_options", default=None)
 _get = context.get
+if native is not None:
+    native.set_options(context)
 
 
 def defaults() -> Options:

@@ -8,15 +8,15 @@ from __future__ import annotations
 
 import contextlib
 import linecache
+import os
 import sys
 from itertools import islice
-from pathlib import Path
 from types import CodeType, FrameType
 
 Span = tuple[str, int, int, int]
 """File, line, column (from 1), end column (exclusive, from 1; 0 where only the line is known)."""
 
-PACKAGE = str(Path(__file__).resolve().parent.parent) + "/"
+PACKAGE = os.path.dirname(os.path.dirname(os.path.realpath(__file__))) + "/"
 PROGRAMS = frozenset({f"{PACKAGE}cli/demo/tsunami.py"})
 """What the package brings along but a user could have written: its lines are the user's."""
 BETWEEN = contextlib.__file__

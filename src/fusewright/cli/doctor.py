@@ -12,6 +12,7 @@ import sys
 import warnings
 from collections.abc import Callable
 from dataclasses import dataclass
+from pathlib import Path
 
 import numpy as np
 
@@ -125,7 +126,7 @@ def _cache() -> str:
     if caught or found != b"probe":
         reason = str(caught[0].message) if caught else "what was written cannot be read back"
         raise CheckFailed(f"{info.folder}: {reason}", help)
-    for left in info.folder.glob(f"{PROBE}*"):
+    for left in Path(info.folder).glob(f"{PROBE}*"):
         left.unlink(missing_ok=True)
     return f"{info.folder} can be written; {count(info.entries, 'file')}, {size(info.nbytes)}"
 

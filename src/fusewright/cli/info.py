@@ -57,7 +57,7 @@ def processor() -> str:
 
 def _cache() -> Iterator[tuple[str, str]]:
     info = cache.info()
-    yield "cache", str(info.folder)
+    yield "cache", info.folder
     yield "cached", info.unusable or f"{count(info.entries, 'file')}, {size(info.nbytes)}"
 
 

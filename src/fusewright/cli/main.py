@@ -1,59 +1,54 @@
-"""The command line: what each command takes, and which function carries it out."""
+"""The command line: which function carries a command out, and what becomes of its errors."""
 
 from __future__ import annotations
 
-import argparse
-import importlib
+import gc
 import os
 import sys
 from collections.abc import Callable, Sequence
-from dataclasses import replace
-from pathlib import Path
-from typing import NoReturn
+from importlib import import_module
+from typing import TYPE_CHECKING, Any
 
-from fusewright.base.errors import FusewrightError, InternalError
+from fusewright.base.later import later
 from fusewright.cli.console import say, version_of
-from fusewright.cli.program import INTERRUPTED, Program, ProgramNotFound
-from fusewright.cli.redirect import LIBRARIES
+from fusewright.cli.program import INTERRUPTED, ProgramNotFound, program_of_file
 from fusewright.cli.run import Request, run
 
+if TYPE_CHECKING:
+    from fusewright.base import errors
+    from fusewright.cli import parsing
+else:
+    errors, parsing = later("fusewright.base.errors"), later("fusewright.cli.parsing")
+
 USAGE_ERROR = 2
-RUN_USAGE = "fusewright %s [options] (program.py | folder | -m module | -) [arguments]"
-_VALUE_OPTIONS = {"--as", "--report", "--threads", "--rtol", "--results", "--save", "-m"}
-
-
-class UsageError(Exception):
-    """The command line asks for something that cannot be."""
-
-
-class _Parser(argparse.ArgumentParser):
-    def error(self, message: str) -> NoReturn:
-        raise UsageError(f"{message}\n{self.format_usage().strip()}")
 
 
 def main(arguments: Sequence[str] | None = None) -> int:
     """Carry out one command; returns the exit code."""
     if arguments is None:
+        # The process is ours until the user's program starts: nothing that is loaded for it is
+        # garbage (`cli.program` switches the collector on).
+        gc.disable()
         arguments = sys.argv[1:]
         if not sys.flags.safe_path and sys.path:
             # Where `fusewright` was started from is not where the user's program looks first.
             sys.path.pop(0)
     try:
         return _dispatch(list(arguments))
-    except (UsageError, ProgramNotFound) as error:
+    except ProgramNotFound as error:
         say(str(error))
         return USAGE_ERROR
-    except FusewrightError as error:
-        say(str(error))
-        return USAGE_ERROR
-    except InternalError as error:
-        say(f"internal error, please report it: {error}")
-        return 1
     except KeyboardInterrupt:
         return INTERRUPTED
     except BrokenPipeError:
         # The reader of our output has gone; Python would complain once more while it exits.
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+        return 1
+    except (parsing.UsageError, errors.FusewrightError) as error:
+        say(str(error))
+        return USAGE_ERROR
+    except errors.InternalError as error:
+        say(f"internal error, please report it: {error}")
         return 1
 
 
@@ -61,166 +56,37 @@ def _dispatch(words: list[str]) -> int:
     command = words[0] if words else ""
     if command in ("run", "explain"):
         return _run(command, words[1:])
-    chosen = _parser().parse_args(words)
+    gc.enable()
+    parser = parsing.commands_parser()
+    chosen = parser.parse_args(words)
     if chosen.version:
         print(f"fusewright {version_of('fusewright')}")
         return 0
     if chosen.command is None:
-        _parser().print_help()
+        parser.print_help()
         return USAGE_ERROR
-    carry_out: Callable[[argparse.Namespace], int] = _function(chosen.command)
+    carry_out: Callable[[Any], int] = _function(chosen.command)
     return carry_out(chosen)
 
 
-def _function(command: str) -> Callable[[argparse.Namespace], int]:
+def _function(command: str) -> Callable[[Any], int]:
     """The `command` function of the module that holds a command; loaded when it is used."""
-    function: Callable[[argparse.Namespace], int] = importlib.import_module(
-        f"fusewright.cli.{command}"
-    ).command
+    function: Callable[[Any], int] = import_module(f"fusewright.cli.{command}").command
     return function
 
 
-def _parser() -> argparse.ArgumentParser:
-    parser = _Parser(
-        prog="fusewright", description="Runs NumPy programs faster by fusing their steps."
-    )
-    parser.add_argument("--version", action="store_true", help="print the version")
-    commands = parser.add_subparsers(dest="command", metavar="command", parser_class=_Parser)
-    commands.add_parser("run", help="run a program with the drop-in for NumPy")
-    commands.add_parser("explain", help="run a program and print what fused, what not, and why")
-    demo = commands.add_parser("demo", help="run the packaged program with NumPy and Fusewright")
-    demo.add_argument("--report", metavar="FILE", default="fusewright-demo.html", type=_output)
-    demo.add_argument("--steps", metavar="N", type=_positive, help="time steps (default: 300)")
-    commands.add_parser("info", help="print the machine, the versions and the settings")
-    cache = commands.add_parser("cache", help="look at or empty the folder of compiled code")
-    cache.add_argument("action", nargs="?", choices=("info", "clear", "path"), default="info")
-    commands.add_parser("doctor", help="check that everything Fusewright needs works here")
-    bench = commands.add_parser("bench", help="a short benchmark against NumPy")
-    bench.add_argument("--size", metavar="N", type=_positive, help="elements (default: several)")
-    return parser
-
-
-def _run_parser(command: str) -> argparse.ArgumentParser:
-    parser = _Parser(
-        prog=f"fusewright {command}",
-        usage=RUN_USAGE % command,
-        allow_abbrev=False,
-        description="Runs an unmodified program; its `import numpy` gets fusewright.numpy.",
-    )
-    flag = argparse.BooleanOptionalAction
-    parser.add_argument("--explain", action="store_true", help="print what fused and why")
-    parser.add_argument("--report", type=_output, metavar="FILE", help="write an HTML report")
-    parser.add_argument(
-        "--compare", action="store_true", help="run it with NumPy too; exit code 1 if they differ"
-    )
-    parser.add_argument("--results", type=_names, metavar="A,B", help="global names to compare")
-    parser.add_argument("--rtol", type=_tolerance, help="tolerance of floats (see the reference)")
-    parser.add_argument("--strict", action=flag, help="a step that falls back to NumPy is an error")
-    parser.add_argument("--threads", type=_positive, metavar="N", help="threads of a kernel")
-    parser.add_argument("--fuse", action=flag, help="run several steps as one")
-    parser.add_argument("--plain", action="store_true", help="run it with plain NumPy only")
-    parser.add_argument(
-        "--as", dest="library", choices=tuple(LIBRARIES), default="numpy",
-        help="the library whose import is redirected (default: numpy)",
-    )  # fmt: skip
-    parser.add_argument("--save", type=Path, help=argparse.SUPPRESS)
-    parser.add_argument("-m", dest="module", help=argparse.SUPPRESS)
-    parser.add_argument("program", nargs="?", help=argparse.SUPPRESS)
-    return parser
-
-
 def _run(command: str, words: list[str]) -> int:
-    options, arguments = _split(words)
-    parser = _run_parser(command)
-    chosen = parser.parse_args(options)
-    request = _request(chosen, _program(chosen, tuple(arguments), parser))
-    if request.plain and (request.compare or request.explain or request.report):
-        parser.error("--plain runs without Fusewright: it has nothing to compare or explain")
-    if (request.results or request.rtol is not None) and not (request.compare or request.save):
-        parser.error("--results and --rtol belong to --compare")
     if command == "run":
-        return run(request)
+        return run(_request(words))
     # The explanation is what was asked for: it gets standard output, the program's goes beside it.
     stdout, sys.stdout = sys.stdout, sys.stderr
     try:
-        return run(replace(request, explain=True), stdout)
+        return run(parsing.request(command, words)._replace(explain=True), stdout)
     finally:
         sys.stdout = stdout
 
 
-def _split(words: list[str]) -> tuple[list[str], list[str]]:
-    """Our options with the program's name, and the program's own arguments."""
-    position = 0
-    while position < len(words):
-        word = words[position]
-        position += 2 if word in _VALUE_OPTIONS else 1
-        if word == "--":
-            return words[: position - 1] + words[position : position + 1], words[position + 1 :]
-        if word == "-m" or word == "-" or not word.startswith("-"):
-            break
-    return words[:position], words[position:]
-
-
-def _program(
-    chosen: argparse.Namespace, arguments: tuple[str, ...], parser: argparse.ArgumentParser
-) -> Program:
-    if chosen.module is not None:
-        return Program("module", chosen.module, arguments)
-    if chosen.program is None:
-        parser.error("which program?")
-    if chosen.program == "-":
-        return Program("stdin", "-", arguments)
-    if not Path(chosen.program).exists():
-        raise ProgramNotFound(f"there is no file {chosen.program}")
-    return Program("file", chosen.program, arguments)
-
-
-def _request(chosen: argparse.Namespace, program: Program) -> Request:
-    return Request(
-        program=program,
-        explain=chosen.explain,
-        report=chosen.report,
-        compare=chosen.compare,
-        results=chosen.results,
-        rtol=chosen.rtol,
-        strict=chosen.strict,
-        threads=chosen.threads,
-        fuse=chosen.fuse,
-        plain=chosen.plain,
-        save=chosen.save,
-        library=chosen.library,
-    )
-
-
-def _positive(text: str) -> int:
-    number = int(text) if text.isdecimal() else 0
-    if number < 1:
-        raise argparse.ArgumentTypeError(f"{text!r} is not a positive whole number")
-    return number
-
-
-def _tolerance(text: str) -> float:
-    try:
-        number = float(text)
-    except ValueError:
-        number = -1.0
-    if not 0.0 <= number < 1.0:
-        raise argparse.ArgumentTypeError(f"{text!r} is not a number from 0 to 1")
-    return number
-
-
-def _names(text: str) -> tuple[str, ...]:
-    names = tuple(name.strip() for name in text.split(","))
-    if not all(name.isidentifier() for name in names):
-        raise argparse.ArgumentTypeError(f"{text!r} is not a list of names such as a,b")
-    return names
-
-
-def _output(text: str) -> Path:
-    """A file that can be written: better refused now than after the run."""
-    path = Path(text).absolute()
-    if path.is_dir():
-        raise argparse.ArgumentTypeError(f"{text} is a folder")
-    if not os.access(path if path.exists() else path.parent, os.W_OK):
-        raise argparse.ArgumentTypeError(f"{text} cannot be written")
-    return path
+def _request(words: list[str]) -> Request:
+    if words and not words[0].startswith("-"):  # no option of ours: nothing to parse
+        return Request(program_of_file(words[0], tuple(words[1:])))
+    return parsing.request("run", words)

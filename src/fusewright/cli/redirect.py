@@ -11,126 +11,117 @@ Only the module names in import statements change, so lines, columns, tracebacks
 Whose modules: source files under the given folders, but nothing in a `site-packages` or
 `dist-packages` folder, of this Python installation, or of Fusewright itself.
 `importlib.import_module("numpy")` called in such a module is redirected too.  Rewritten code is
-never written to `__pycache__`.
+never written to `__pycache__`, but kept in the cache folder, by the source that it was made from.
 """
 
 from __future__ import annotations
 
-import ast
 import functools
 import importlib
 import importlib.util
+import marshal
+import os
 import sys
-import sysconfig
-from collections.abc import Iterator, Sequence
-from importlib.abc import Loader, MetaPathFinder
+import warnings
+from collections.abc import Sequence
 from importlib.machinery import ModuleSpec, SourceFileLoader
-from pathlib import Path
 from types import CodeType, ModuleType
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
-LIBRARIES = {"numpy": "fusewright.numpy", "pykokkos": "fusewright.bridges.pykokkos"}
-"""What `--as` can name, and what a program gets for it."""
-_chosen = ["numpy"]
+from fusewright.base.later import later
+from fusewright.cli.libraries import LIBRARIES, Redirection
+
+if TYPE_CHECKING:
+    from fusewright.cli import rewriting
+    from fusewright.runtime import cache
+else:
+    rewriting, cache = later("fusewright.cli.rewriting"), later("fusewright.runtime.cache")
+
+_chosen = [Redirection("numpy", LIBRARIES["numpy"])]
+"""What is redirected in this process."""
 _INSTALLED = {"site-packages", "dist-packages"}
-_OURS = Path(__file__).resolve().parent.parent
-
-
-def _replaced() -> str:
-    """The library that is redirected."""
-    return _chosen[0]
-
-
-def _drop_in() -> str:
-    """What a program gets for it."""
-    return LIBRARIES[_chosen[0]]
-
-
-def _replacement(name: str) -> str | None:
-    """The drop-in's name for `numpy` or `numpy.anything`; None for every other module."""
-    if name == _replaced() or name.startswith(_replaced() + "."):
-        return _drop_in() + name[len(_replaced()) :]
-    return None
-
-
-class _Rewrite(ast.NodeTransformer):
-    """Renames the module in every import statement (and literal `__import__`) that names it."""
-
-    def visit_Import(self, node: ast.Import) -> list[ast.stmt]:
-        return [
-            ast.copy_location(ast.Import(names=[alias]), node)
-            for given in node.names
-            for alias in _aliases(given)
-        ]
-
-    def visit_ImportFrom(self, node: ast.ImportFrom) -> ast.stmt:
-        name = _replacement(node.module or "") if node.level == 0 else None
-        node.module = name or node.module
-        return node
-
-    def visit_Call(self, node: ast.Call) -> ast.expr:
-        self.generic_visit(node)
-        match node:
-            case ast.Call(
-                func=ast.Name(id="__import__"), args=[ast.Constant(value=str(name))], keywords=[]
-            ) if _replacement(name):
-                # A dotted name without a `fromlist` would return `fusewright`.
-                node.args[0] = ast.copy_location(ast.Constant(_drop_in()), node.args[0])
-                names = ast.Tuple(elts=[ast.Constant("__name__")], ctx=ast.Load())
-                node.keywords = [ast.keyword(arg="fromlist", value=names)]
-                ast.fix_missing_locations(node)
-        return node
-
-
-def _aliases(given: ast.alias) -> Iterator[ast.alias]:
-    """What one name of an `import` statement becomes."""
-    name = _replacement(given.name)
-    if name is None:
-        yield given
-    elif given.asname or name == _drop_in():
-        yield ast.copy_location(ast.alias(name=name, asname=given.asname or _replaced()), given)
-    else:
-        # `import numpy.linalg` binds `numpy` and loads the submodule: load it, then bind.
-        for module in (name, _drop_in()):
-            yield ast.copy_location(ast.alias(name=module, asname=_replaced()), given)
+_OURS = os.path.dirname(os.path.dirname(os.path.realpath(__file__)))
 
 
 def compile_redirected(source: bytes | str, filename: str, optimize: int = -1) -> CodeType:
     """Compile a module's source with its imports of the library redirected."""
-    if isinstance(source, bytes) and _replaced().encode() not in source:
+    if isinstance(source, bytes) and not _mentions(source):
         return compile(source, filename, "exec", dont_inherit=True, optimize=optimize)
-    tree = compile(source, filename, "exec", ast.PyCF_ONLY_AST, dont_inherit=True)
-    tree = _Rewrite().visit(tree)
-    return compile(tree, filename, "exec", dont_inherit=True, optimize=optimize)
+    return rewriting.compile_rewritten(source, filename, _chosen[0], optimize)
+
+
+def user_code(source: bytes, filename: str) -> CodeType:
+    """The same, kept on disk: what an earlier process has compiled is only read."""
+    if not _mentions(source):
+        return compile(source, filename, "exec", dont_inherit=True)
+    key = _disk_key(source, filename)
+    code = _stored(key)
+    if code is None:
+        with warnings.catch_warnings(record=True) as caught:
+            code = compile_redirected(source, filename)
+        for each in caught:
+            warnings.warn_explicit(each.message, each.category, each.filename, each.lineno)
+        if not caught:  # each process says what is wrong with a source
+            cache.put(key, marshal.dumps(code))
+    return code
+
+
+def _mentions(source: bytes) -> bool:
+    """Whether a source may import the library."""
+    return _chosen[0].library.encode() in source
+
+
+def _disk_key(source: bytes, filename: str) -> str:
+    """The name on disk of everything that a module's code depends on."""
+    rules = os.stat(os.path.join(_OURS, "cli", "rewriting.py"))
+    version = (sys.version, sys.flags.optimize, rules.st_mtime_ns, rules.st_size)
+    return cache.digest(f"{version}\n{_chosen[0]}\n{filename}\n".encode() + source)
+
+
+def _stored(key: str) -> CodeType | None:
+    data = cache.get(key)
+    if data is None:
+        return None
+    try:
+        found = marshal.loads(data)
+    except (EOFError, ValueError, TypeError):
+        return None
+    return found if isinstance(found, CodeType) else None
 
 
 class RedirectingLoader(SourceFileLoader):
-    """Loads one of the user's source files; always from the source, so no `.pyc` ever holds
-    rewritten code.
-    """
+    """Loads one of the user's source files; no `.pyc` ever holds rewritten code."""
 
-    def get_code(self, fullname: str) -> CodeType:
+    def get_code(self, fullname: str) -> CodeType | None:
         path = self.get_filename(fullname)
-        return compile_redirected(self.get_data(path), path)
+        source = self.get_data(path)
+        # What does not name the library is compiled and kept as Python does.
+        return user_code(source, path) if _mentions(source) else super().get_code(fullname)
 
 
-class _UserModules(MetaPathFinder):
+class _UserModules:
     """Stands before the other finders and changes the loader of what they find in the user's
     folders.
     """
 
-    def __init__(self, folders: Sequence[Path]) -> None:
-        self.folders = [folder.resolve() for folder in folders]
-        self.excluded = [_OURS, *_standard_library(self.folders)]
+    def __init__(self, folders: Sequence[str]) -> None:
+        self.folders = [_prefix(folder) for folder in folders]
+        self.excluded = [_prefix(_OURS), *_standard_library(self.folders)]
+        self._decided: dict[str, bool] = {}
 
-    def owns(self, path: Path) -> bool:
-        """True for a file of the user's."""
-        path = path.resolve()
-        if any(path.is_relative_to(folder) for folder in self.excluded):
+    def owns(self, path: str) -> bool:
+        """True for a file of the user's: the folder decides, once for all files in it."""
+        folder = os.path.dirname(path)
+        if folder not in self._decided:
+            self._decided[folder] = self._decide(_prefix(folder))
+        return self._decided[folder]
+
+    def _decide(self, folder: str) -> bool:
+        if folder.startswith(tuple(self.excluded)):
             return False
         return any(
-            path.is_relative_to(folder) and not _INSTALLED & set(path.relative_to(folder).parts)
-            for folder in self.folders
+            folder.startswith(own) and not _INSTALLED & set(folder[len(own) :].split(os.sep))
+            for own in self.folders
         )
 
     def find_spec(
@@ -146,30 +137,40 @@ class _UserModules(MetaPathFinder):
         return None
 
     def _with_loader(self, spec: ModuleSpec) -> ModuleSpec:
-        if type(spec.loader) is SourceFileLoader and spec.origin and self.owns(Path(spec.origin)):
+        if type(spec.loader) is SourceFileLoader and spec.origin and self.owns(spec.origin):
             spec.loader = RedirectingLoader(spec.name, spec.origin)
         return spec
 
 
-def _standard_library(folders: Sequence[Path]) -> list[Path]:
+def _prefix(folder: str) -> str:
+    """What the paths of all files in a folder begin with, links resolved."""
+    return os.path.join(os.path.realpath(folder), "")
+
+
+def _standard_library(folders: Sequence[str]) -> list[str]:
     """The folders of this Python installation (a virtual environment may lie beside the script)."""
-    found = {Path(sysconfig.get_path(name)).resolve() for name in ("stdlib", "platstdlib")}
+    name = f"python{sys.version_info.major}.{sys.version_info.minor}"
+    binary = os.path.join(sys.base_exec_prefix, sys.platlibdir, name)
+    found = {_prefix(os.path.dirname(os.__file__)), _prefix(binary)}
     # A program that is itself installed (`fusewright run -m tool`) is the user's nevertheless.
     return [folder for folder in found if folder not in folders]
 
 
-class _Existing(Loader):
+class _Existing:
     """Loads a module that already exists under another name."""
 
     def __init__(self, module: Any) -> None:
         self.module = module
+
+    def create_module(self, spec: ModuleSpec) -> None:
+        """An ordinary one, which nobody sees."""
 
     def exec_module(self, module: ModuleType) -> None:
         # The import system returns what stands in `sys.modules` after this call.
         sys.modules[module.__name__] = self.module
 
 
-class _Submodules(MetaPathFinder):
+class _Submodules:
     """Finds `fusewright.numpy.x` where no file is: an attribute of the drop-in, or NumPy's own.  A
     bridge has the names of all its library's modules in one.
     """
@@ -177,19 +178,20 @@ class _Submodules(MetaPathFinder):
     def find_spec(
         self, fullname: str, path: Sequence[str] | None, target: ModuleType | None = None
     ) -> ModuleSpec | None:
-        if not fullname.startswith(_drop_in() + "."):
+        library, drop_in = _chosen[0]
+        if not fullname.startswith(drop_in + "."):
             return None
         parent, _, name = fullname.rpartition(".")
         # Not `getattr`: the drop-in's own look-up of missing names asks the finders.
         found = vars(sys.modules[parent]).get(name)
-        if _replaced() != "numpy":
-            found = sys.modules[_drop_in()]
+        if library != "numpy":
+            found = sys.modules[drop_in]
         if found is None:
-            original = _replaced() + fullname[len(_drop_in()) :]
+            original = library + fullname[len(drop_in) :]
             if importlib.util.find_spec(original) is None:
                 return None
             found = importlib.import_module(original)
-        spec = ModuleSpec(fullname, _Existing(found))
+        spec = ModuleSpec(fullname, _Existing(found))  # type: ignore[arg-type]
         spec.submodule_search_locations = []
         return spec
 
@@ -200,7 +202,7 @@ def _redirecting_import_module(original: Any) -> Any:
     @functools.wraps(original)
     def import_module(name: str, package: str | None = None) -> ModuleType:
         caller = sys._getframe(1).f_globals
-        replacement = _replacement(name)
+        replacement = _chosen[0].of(name)
         if replacement and isinstance(caller.get("__loader__"), RedirectingLoader):
             name = replacement
         module: ModuleType = original(name, package)
@@ -209,9 +211,9 @@ def _redirecting_import_module(original: Any) -> Any:
     return import_module
 
 
-def redirect(folders: Sequence[Path], library: str = "numpy") -> None:
+def redirect(folders: Sequence[str], library: str = "numpy") -> None:
     """From now on, modules under `folders` that import the library get what stands for it."""
-    _chosen[0] = library
+    _chosen[0] = Redirection(library, LIBRARIES[library])
     sys.meta_path.insert(0, _UserModules(folders))
     sys.meta_path.append(_Submodules())
     importlib.import_module = _redirecting_import_module(importlib.import_module)

@@ -3,31 +3,37 @@
 from __future__ import annotations
 
 import os
-import subprocess
 import sys
-import tempfile
 from collections.abc import Iterator
-from contextlib import contextmanager, nullcontext
-from dataclasses import dataclass, replace
+from contextlib import AbstractContextManager, contextmanager, nullcontext
 from io import BytesIO, TextIOWrapper
-from pathlib import Path
-from typing import TYPE_CHECKING, Any, TextIO
+from typing import TYPE_CHECKING, Any, NamedTuple, TextIO
 
-from fusewright.base.options import set_defaults
-from fusewright.cli import compare
+from fusewright.base.later import later
 from fusewright.cli.console import make_console, say, seconds
 from fusewright.cli.program import Outcome, Program, Settings, execute
-from fusewright.runtime.profile import Profile, listen
 
 if TYPE_CHECKING:
+    import subprocess
+    import tempfile
+    from pathlib import Path
+
     from rich.table import Table
 
+    from fusewright.base import options
+    from fusewright.cli import compare
+    from fusewright.runtime.profile import Profile
+else:
+    options, compare = later("fusewright.base.options"), later("fusewright.cli.compare")
+    subprocess, tempfile = later("subprocess"), later("tempfile")
+
 FAILED = 1
+_NATIVE = "FUSEWRIGHT_NATIVE"
+"""The one variable that is no setting."""
 STDERR_LINES = 20
 
 
-@dataclass(frozen=True, slots=True)
-class Request:
+class Request(NamedTuple):
     """What the user asked for; a setting that is None keeps the environment's or the default.
 
     `save` is the folder where a comparing process wants the results.
@@ -50,9 +56,18 @@ class Request:
     def listens(self) -> bool:
         return self.explain or self.report is not None
 
+    def settings(self) -> list[str]:
+        """What the user has set, as words of a command line."""
+        words = ["--as", self.library]
+        if self.threads is not None:
+            words += ["--threads", str(self.threads)]
+        for name, flag in (("strict", self.strict), ("fuse", self.fuse)):
+            if flag is not None:
+                words.append(f"--{name}" if flag else f"--no-{name}")
+        return words
 
-@dataclass(frozen=True, slots=True)
-class Compared:
+
+class Compared(NamedTuple):
     """Both times of a program and how its results differ."""
 
     ours: float
@@ -64,8 +79,7 @@ class Compared:
         return not any(row.problem for row in self.rows)
 
 
-@dataclass(frozen=True, slots=True)
-class Ran:
+class Ran(NamedTuple):
     """A run that has ended, with what was recorded of it."""
 
     outcome: Outcome
@@ -103,20 +117,37 @@ def run(request: Request, stream: TextIO | None = None) -> int:
 def perform(request: Request) -> Ran:
     """Run the program once, or with plain NumPy first where a comparison is asked for."""
     settings = {"strict": request.strict, "threads": request.threads, "fuse": request.fuse}
-    set_defaults(**{name: value for name, value in settings.items() if value is not None})
+    changes: dict[str, Any] = {name: s for name, s in settings.items() if s is not None}
     if request.listens:
-        set_defaults(spans=True)
+        changes["spans"] = True
+    if changes or any(name.startswith("FUSEWRIGHT_") for name in {*os.environ} - {_NATIVE}):
+        options.set_defaults(**changes)  # also a wrong value in the environment is refused here
     if not request.compare:
         return _run_once(request, None)
+    # Imported here: a program that is only run has no results to compare.
+    from pathlib import Path
+
     with tempfile.TemporaryDirectory(prefix="fusewright-") as folder:
         text = sys.stdin.buffer.read() if request.program.kind == "stdin" else None
+        plain, timed = Path(folder) / "numpy", Path(folder) / "fusewright"
         with _as_stdin(text):
-            _run_plain(request, Path(folder), text)
-            return _run_once(request, Path(folder))
+            problem = _run_apart(request, plain, ["--plain"], text)
+            if problem:
+                raise CannotCompare(
+                    f"with plain NumPy the program {problem[0]}, so there is nothing to compare "
+                    f"with:\n{problem[1]}"
+                )
+            # Recording takes time: what is compared with NumPy's is that of a run without it.  One
+            # that fails will fail again, and is reported then.
+            if not request.listens or _run_apart(request, timed, request.settings(), text):
+                return _run_once(request, plain)
+            return _run_once(request, plain, timed)
 
 
-def _run_once(request: Request, plain: Path | None) -> Ran:
-    """Run it in this process; `plain` is the folder with the results to compare with."""
+def _run_once(request: Request, plain: Path | None, timed: Path | None = None) -> Ran:
+    """Run it in this process; `plain` is the folder with the results to compare with, `timed` that
+    of a run whose time counts.
+    """
     results: compare.Results = {}
     refused: list[compare.NoResults] = []
     wanted = plain is not None or request.save is not None
@@ -128,8 +159,9 @@ def _run_once(request: Request, plain: Path | None) -> Ran:
             except compare.NoResults as error:
                 refused.append(error)
 
-    with listen() if request.listens else nullcontext() as profile:
-        outcome = execute(request.program, Settings(request.plain, request.library, finish))
+    at_end = finish if wanted or request.listens else None
+    with _listening(request.listens) as profile:
+        outcome = execute(request.program, Settings(request.plain, request.library, at_end))
     if refused:
         raise refused[0]
     if request.save is not None and outcome.error is None:
@@ -141,24 +173,37 @@ def _run_once(request: Request, plain: Path | None) -> Ran:
         return Ran(outcome, profile, None)
     theirs, theirs_seconds = compare.load(plain)
     rows = compare.compare_all(results, theirs, request.rtol)
-    return Ran(outcome, profile, Compared(outcome.seconds, theirs_seconds, tuple(rows)))
+    seconds = outcome.seconds if timed is None else compare.load(timed)[1]
+    return Ran(outcome, profile, Compared(seconds, theirs_seconds, tuple(rows)))
 
 
-def _run_plain(request: Request, folder: Path, text: bytes | None) -> None:
-    """Run the same program with plain NumPy in a process of its own, its output kept back."""
-    command = [sys.executable, "-m", "fusewright", "run", "--plain", "--save", os.fspath(folder)]
+def _listening(wanted: bool) -> AbstractContextManager[Profile | None]:
+    if not wanted:
+        return nullcontext()
+    # Imported here: few runs are recorded.  The driver tells of steps that NumPy runs as well.
+    import fusewright.driver  # noqa: F401
+    from fusewright.runtime.profile import listen
+
+    return listen()
+
+
+def _run_apart(
+    request: Request, folder: Path, options: list[str], text: bytes | None
+) -> tuple[str, str] | None:
+    """Run the same program in a process of its own, its output kept back, its results and its time
+    written to a new folder; how it ended and its last words where it left none.
+    """
+    folder.mkdir()
+    command = [sys.executable, "-m", "fusewright", "run", *options, "--save", os.fspath(folder)]
     if request.results is not None:
         command += ["--results", ",".join(request.results)]
     command += request.program.command()
     # Without a program on it, standard input is empty: reading it here would take it from the run.
     done = subprocess.run(command, capture_output=True, check=False, input=text or b"")
     if (folder / "results.json").exists():
-        return
+        return None
     lines = done.stderr.decode(errors="replace").splitlines()[-STDERR_LINES:]
-    raise CannotCompare(
-        f"with plain NumPy the program ended with exit code {done.returncode}, "
-        "so there is nothing to compare with:\n" + "\n".join(f"    {line}" for line in lines)
-    )
+    return f"ended with exit code {done.returncode}", "\n".join(f"    {line}" for line in lines)
 
 
 @contextmanager
@@ -208,8 +253,8 @@ def _write_report(request: Request, ran: Ran) -> None:
 
 def _title(program: Program) -> str:
     """The program and its arguments; of a whole path the name is enough."""
-    name = Path(program.name).name if os.path.isabs(program.name) else program.name
-    return " ".join(replace(program, name=name).command())
+    name = os.path.basename(program.name) if os.path.isabs(program.name) else program.name
+    return " ".join(program._replace(name=name).command())
 
 
 def _ending(outcome: Outcome) -> str:

@@ -28,6 +28,7 @@ class Arguments(Loops):
         self.kernel = kernel
         self.vector_bytes = vector_bytes
         self.words: list[Word] = []
+        self._places: dict[Word, int] = {}
         self.scratch: list[Scratch] = []
         self.memo: dict[Expr, Expr] = {}
         self.folding = Folding(self.memory)
@@ -41,9 +42,11 @@ class Arguments(Loops):
 
     def _word(self, word: Word) -> int:
         """The place of an argument."""
-        if word not in self.words:
+        place = self._places.get(word)
+        if place is None:
+            place = self._places[word] = len(self.words)
             self.words.append(word)
-        return self.words.index(word)
+        return place
 
     def _arguments(self) -> None:
         """Read every run-time parameter the kernel's expressions name."""
@@ -66,7 +69,11 @@ class Arguments(Loops):
             if one is not None:
                 self.repeats[bodies] = one
                 self.words_of[bodies] = len(self.words)
-                self.words += [Word("param", p.attr) for turn in one.found.values for p in turn]
+                for turn in one.found.values:
+                    for scalar in turn:
+                        word = Word("param", scalar.attr)
+                        self._places.setdefault(word, len(self.words))
+                        self.words.append(word)
                 self._turned.update(one.found.varying)
 
     def _groups(self) -> Iterator[list[Nest]]:

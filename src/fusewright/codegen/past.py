@@ -77,14 +77,15 @@ class Past(Reading):
 
     def _is_written_once(self, store: Store) -> bool:
         """Whether no cache could hold an array that only this statement uses."""
+        if not self.kernel.buffers[store.buffer].large or store.buffer in self.kernel.scratch:
+            return False
         inside = list(walk(self.kernel.body))
         stores = sum(isinstance(s, Store) and s.buffer == store.buffer for s in inside)
         loads = any(
             node.name == "load" and node.attr == store.buffer
             for node in postorder([e for s in inside for e in expressions(s)])
         )
-        large = self.kernel.buffers[store.buffer].large and store.buffer not in self.kernel.scratch
-        return large and stores == 1 and not loads and not store.combine
+        return stores == 1 and not loads and not store.combine
 
     def text(self, name: str, first: str = "%args") -> str:
         """The function; other threads see what it has written past the caches."""

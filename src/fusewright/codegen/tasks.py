@@ -68,12 +68,15 @@ class Tasks(Apart):
         leave()
 
     def _free(self, loop: For) -> tuple[Expr, ...]:
-        """What the loop's body uses of the loops and variables around it."""
+        """What the loop's body uses of the loops and variables around it.
+
+        The loop's own bounds are computed before the task is called; where the body uses the same
+        expression (equal ones are one object), that is a use like any other.
+        """
         own = {dim.index for s in walk((loop,)) if isinstance(s, For) for dim in s.dims}
         made = {s.local for s in walk(loop.body) if isinstance(s, Let)}
         found: dict[Expr, None] = {}
-        bounds = {id(b) for dim in loop.dims for b in (dim.low, dim.high)}
-        roots = [e for s in walk((loop,)) for e in expressions(s) if id(e) not in bounds]
+        roots = [e for s in walk(loop.body) for e in expressions(s)]
         for node in postorder(roots):
             outside = node.name == "index" and node.attr not in own
             if outside or (node.name == "local" and node.attr not in made):

@@ -20,6 +20,8 @@ from weakref import WeakValueDictionary
 
 from fusewright.ir.dtypes import BOOL, INT64, DType
 
+MOST_TEXT = 10_000
+"""Characters of an operand that are shown: shared operands are written out once for each use."""
 COMPARISONS = frozenset({"equal", "not_equal", "less", "less_equal", "greater", "greater_equal"})
 
 
@@ -30,10 +32,10 @@ class Expr:
     dim), `local` (`attr` the number of a variable of a kernel of loops), `load` (`attr` the
     buffer's number; `args` one int64 index for each of its dims), or an op of `ir.ops` (`args` its
     operands; `attr` unused). Build expressions with the functions below, never with the class.
-    `order` is where it stands in a sum (kept by `ir.linear`).
+    `order` is where it stands in a sum, `terms` what it is the sum of (kept by `ir.linear`).
     """
 
-    __slots__ = ("name", "args", "dtype", "attr", "order", "__weakref__")
+    __slots__ = ("name", "args", "dtype", "attr", "order", "terms", "__weakref__")
 
     def __init__(self, name: str, args: tuple[Expr, ...], dtype: DType, attr: Any) -> None:
         self.name = name
@@ -41,24 +43,32 @@ class Expr:
         self.dtype = dtype
         self.attr = attr
         self.order: Any = None
+        self.terms: Any = None
 
     def __reduce__(self) -> Any:
-        if self.name == "const":
-            return (const, (self.attr, self.dtype))
-        return (_make, (self.name, self.args, self.dtype, self.attr))
+        return (rebuilt, (self.name, self.args, self.dtype, self.attr))
 
     def __repr__(self) -> str:
-        if self.name == "const":
-            return repr(self.attr)
-        if self.name == "param":
-            return f"p{self.attr}"
-        if self.name == "index":
-            return f"i{self.attr}"
-        if self.name == "local":
-            return f"v{self.attr}"
-        inner = ", ".join(map(repr, self.args))
-        if self.name == "load":
-            return f"b{self.attr}[{inner}]"
+        spelled: dict[Expr, str] = {}
+        for node in postorder([self]):
+            text = node.spelled([spelled[arg] for arg in node.args])
+            spelled[node] = text if len(text) <= MOST_TEXT or node is self else "..."
+        return spelled[self]
+
+    def spelled(self, args: list[str]) -> str:
+        """How it is written, given how its operands are."""
+        inner = ", ".join(args)
+        match self.name:
+            case "const":
+                return repr(self.attr)
+            case "param":
+                return f"p{self.attr}"
+            case "index":
+                return f"i{self.attr}"
+            case "local":
+                return f"v{self.attr}"
+            case "load":
+                return f"b{self.attr}[{inner}]"
         suffix = f".{self.dtype}" if self.name in ("cast", "bitcast") else ""
         return f"{self.name}{suffix}({inner})"
 
@@ -150,6 +160,21 @@ def postorder(roots: Iterable[Expr], known: Container[Expr] = ()) -> Iterator[Ex
                 stack += [(arg, False) for arg in args[::-1] if id(arg) not in seen]
             else:
                 yield node
+
+
+def is_small(root: Expr, most: int) -> bool:
+    """Whether an expression has at most so many parts; larger ones are not looked at to the end."""
+    seen, stack = {root}, [root]
+    while stack and len(seen) <= most:
+        fresh = {arg for arg in stack.pop().args if arg not in seen}
+        seen |= fresh
+        stack += fresh
+    return len(seen) <= most
+
+
+def rebuilt(name: str, args: tuple[Expr, ...], dtype: DType, attr: Any) -> Expr:
+    """The expression of these parts, as they were stored."""
+    return const(attr, dtype) if name == "const" else _make(name, args, dtype, attr)
 
 
 def rewrite(root: Expr, rule: Callable[[Expr], Expr | None], memo: dict[Expr, Expr]) -> Expr:

@@ -50,6 +50,10 @@ from fusewright._core import native
 from fusewright.ir.dtypes import ALL, DType
 
 LEAF, SCALAR, MAP, VIEW, REDUCE, SCAN, ASSEMBLE, GATHER, IOTA, RESHAPE, OPAQUE, PART = range(12)
+WIDE = 16
+"""An extent from which boundaries a few elements wide do not meet: whether a dim of an assembled
+value is so long is part of its structure."""
+
 KIND_NAMES = (
     "leaf", "scalar", "map", "view", "reduce", "scan",
     "assemble", "gather", "iota", "reshape", "opaque", "part",

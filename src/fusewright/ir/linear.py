@@ -9,8 +9,11 @@ add(i0, 2)
 
 from __future__ import annotations
 
+from collections.abc import Callable
+from zlib import crc32
+
 from fusewright.ir.dtypes import INT64
-from fusewright.ir.expr import Expr, const, op, typed_op
+from fusewright.ir.expr import Expr, const, op, postorder, typed_op
 
 Index = Expr | int
 _ONE = const(1, INT64)
@@ -22,20 +25,29 @@ def terms(expr: Index) -> dict[Expr, int]:
         return {_ONE: expr} if expr else {}
     if expr.name == "const":
         return terms(int(expr.attr))
-    if expr.name in ("add", "subtract"):
-        total = terms(expr.args[0])
-        sign = 1 if expr.name == "add" else -1
-        for term, count in terms(expr.args[1]).items():
-            total[term] = total.get(term, 0) + sign * count
-        return {term: count for term, count in total.items() if count}
-    if expr.name == "multiply":
-        left, right = expr.args
-        if right.name == "const":
-            return {t: c * right.attr for t, c in terms(left).items() if right.attr}
-        if left.name == "const":
-            return {t: c * left.attr for t, c in terms(right).items() if left.attr}
-        return _product(terms(left), terms(right))
-    return {expr: 1}
+    if expr.name not in _SUMS:
+        return {expr: 1}
+    if expr.terms is None:
+        total = _SUMS[expr.name](*expr.args)
+        if expr in total:  # it would keep itself alive
+            return total
+        expr.terms = total
+    return dict(expr.terms)
+
+
+def _sum(left: Expr, right: Expr) -> dict[Expr, int]:
+    total = terms(left)
+    for term, count in terms(right).items():
+        total[term] = total.get(term, 0) + count
+    return {term: count for term, count in total.items() if count}
+
+
+def _multiple(left: Expr, right: Expr) -> dict[Expr, int]:
+    if right.name == "const":
+        return {t: c * right.attr for t, c in terms(left).items() if right.attr}
+    if left.name == "const":
+        return {t: c * left.attr for t, c in terms(right).items() if left.attr}
+    return _product(terms(left), terms(right))
 
 
 def _product(left: dict[Expr, int], right: dict[Expr, int]) -> dict[Expr, int]:
@@ -52,12 +64,35 @@ def _ordered(a: Expr, b: Expr) -> tuple[Expr, Expr]:
 
 
 def _rank(term: Expr) -> tuple[int, str]:
-    rank: tuple[int, str] | None = term.order
-    if rank is None:
-        rank = term.order = (3 if term is _ONE else _RANKS.get(term.name, 2), repr(term))
+    """Where a term stands in a sum: by kind, then as it is spelled.
+
+    A long spelling (an index read from a table that is indexed by another) is told by its checksum.
+    """
+    if term.order is None:
+        for node in postorder([term], _RANKED):
+            spelled = node.spelled([arg.order[1] for arg in node.args])
+            if len(spelled) > MOST_SPELLED:
+                spelled = f"{node.name}#{len(spelled)}#{crc32(spelled.encode())}"
+            node.order = (3 if node is _ONE else _RANKS.get(node.name, 2), spelled)
+    rank: tuple[int, str] = term.order
     return rank
 
 
+class _Ranked:
+    """The expressions whose rank is known."""
+
+    def __contains__(self, node: object) -> bool:
+        return isinstance(node, Expr) and node.order is not None
+
+
+_RANKED = _Ranked()
+MOST_SPELLED = 400
+"""Characters of a term's spelling."""
+_SUMS: dict[str, Callable[[Expr, Expr], dict[Expr, int]]] = {
+    "add": _sum,
+    "subtract": lambda a, b: _difference(a, b),
+    "multiply": _multiple,
+}
 _RANKS = {"index": 0, "multiply": 1, "param": 2}
 
 

@@ -48,6 +48,7 @@ class Kernel(Generic[P, R]):
         self.signature = inspect.signature(function)
         self.specialisations: dict[Any, list[Specialised]] = {}
         self.quick: dict[Any, Quick] = {}
+        self.chains: dict[type, Any] = {}
         self.repeated: dict[Any, Repeated] = {}
         self.recorders: tuple[Any, ...] = ()
         self.deferrals: tuple[Any, ...] = ()
@@ -59,6 +60,9 @@ class Kernel(Generic[P, R]):
         self.dialect: Dialect | None = None
         self.static: frozenset[str] = frozenset()
         self._names = tuple(self.signature.parameters)
+        self._count = len(self._names)
+        parameters = self.signature.parameters.items()
+        self._defaults = {n: p.default for n, p in parameters if p.default is not p.empty}
         self._plain = all(
             p.kind in (p.POSITIONAL_ONLY, p.POSITIONAL_OR_KEYWORD)
             for p in self.signature.parameters.values()
@@ -97,8 +101,11 @@ class Kernel(Generic[P, R]):
         # Imported here: as above, and an import that has happened costs a fraction of a call.
         from fusewright.kernels import run
 
-        if not kwargs and (self.quick or self.repeated):
-            done, quick = run.quickly(self, args)
+        if self.quick or self.repeated:
+            given = (
+                args if len(args) == self._count and not kwargs else self._in_order(args, kwargs)
+            )
+            done, quick = (False, None) if given is None else run.quickly(self, given)
             if done:
                 return quick  # type: ignore[no-any-return]
         try:
@@ -108,6 +115,17 @@ class Kernel(Generic[P, R]):
                 raise
             raise error.with_traceback(None)  # noqa: B904  # twenty frames of ours say nothing
         return result
+
+    def _in_order(self, args: Any, kwargs: Any) -> Any:
+        """The arguments by position; None where something is wrong with them."""
+        names = self._names[len(args) :]
+        if not self._plain or len(args) > len(self._names):
+            return None
+        try:
+            rest = [kwargs[name] if name in kwargs else self._defaults[name] for name in names]
+        except KeyError:
+            return None
+        return None if kwargs.keys() - set(names) else (*args, *rest)
 
     def bind(self, *args: Any, **kwargs: Any) -> dict[str, Any]:
         """The arguments by name."""
@@ -163,6 +181,13 @@ def _called(function: ast.expr) -> str:
 
 def plain_function(function: Callable[..., Any]) -> FunctionType:
     """The Python function itself; refused where it is something else."""
+    if hasattr(function, "py_func"):
+        raise UnsupportedError(
+            f"{getattr(function, '__name__', 'this')} is compiled by Numba",
+            why="a kernel is made of the Python function itself",
+            help="write @fw.kernel in the place of @njit; prange is range there, and what may run "
+            "on threads is found out",
+        )
     if not isinstance(function, FunctionType):
         raise UnsupportedError(
             f"a kernel is made of a Python function, not of {type(function).__name__}",

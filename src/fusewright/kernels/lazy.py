@@ -14,6 +14,7 @@ import numpy as np
 from fusewright.base.options import Options
 from fusewright.frontends.arrays import Scalar, sharing, trace
 from fusewright.frontends.arrays.core import Handle, wrap
+from fusewright.frontends.kernels.returned import Returned
 from fusewright.ir.graph import LEAF, SCALAR, Node, scalar
 from fusewright.kernels import again, binding, recorders, requirements, statements
 from fusewright.kernels.binding import Binding
@@ -39,7 +40,7 @@ def record(
 ) -> tuple[bool, Any]:
     """Record a call; whether that was possible, and what it returned."""
     bound = None
-    if not options.check and not found.acts_at_once:
+    if not options.check and not found.acts_at_once and found.gives_numbers:
         bound = binding.bind(found, arguments)
     if bound is not None and not requirements.meet_recorded(found, bound):
         bound = None
@@ -177,10 +178,12 @@ def _results(found: Specialised, bound: Binding) -> list[int]:
 
 def _returned(nodes: Mapping[int, Node], shape: Any) -> Any:
     """What a call returns: a number for each result, in the tuples it returns them in."""
-    if shape is None or isinstance(shape[0], tuple) or shape[0] is None:
-        return None if shape is None else tuple(_returned(nodes, each) for each in shape)
-    buffer, origin = shape
-    return _number(nodes[buffer], origin)
+    if shape is None:
+        return None
+    if not isinstance(shape, Returned):
+        return tuple(_returned(nodes, each) for each in shape)
+    assert shape.origin is not None
+    return _number(nodes[shape.buffer], shape.origin)
 
 
 def _number(node: Node, origin: str) -> Any:

@@ -8,15 +8,16 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
-from itertools import chain
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 
 from fusewright.base.options import Options
 from fusewright.frontends.kernels.values import Path
 from fusewright.kernels.door import Door, Given, door_to
-from fusewright.kernels.specialise import Specialised, reach_of
+from fusewright.kernels.flat import Chains, Flat, flat_of, is_plain, key_part
+from fusewright.kernels.sizes import shape_of
+from fusewright.kernels.specialise import Specialised, reach, reach_of
 
 if TYPE_CHECKING:
     from fusewright.codegen.loop_module import LoopWord
@@ -25,21 +26,30 @@ if TYPE_CHECKING:
 NDArray = np.ndarray[Any, Any]
 MOST = 256
 """Shapes remembered for a kernel; all are forgotten when there are more."""
-_NUMBERS = (int, float, complex)
+_NUMBERS = (int, float)
+NO_CHAINS: Chains = {}
+
+
+class Fresh(NamedTuple):
+    """An array that each call allocates; `shape` may be a function of the arguments."""
+
+    buffer: int
+    dtype: np.dtype[Any]
+    shape: tuple[int, ...] | Callable[[Sequence[Any]], tuple[int, ...]]
 
 
 @dataclass(frozen=True, slots=True)
 class Quick:
-    """One kind of call: its door takes the arguments, then the parts of those that are complex (at
-    these places), then its results, of these dtypes.
+    """One kind of call: its door takes the arguments (or what `flat` makes of them), then its
+    results.
     """
 
     found: Specialised
     options: Options
     door: Door
-    results: tuple[np.dtype[Any], ...]
-    complexes: tuple[int, ...]
-    finish: Callable[[Sequence[NDArray]], Any] | None
+    results: tuple[Fresh, ...]
+    flat: Flat | None
+    finish: Callable[[dict[int, NDArray], Sequence[Any]], Any] | None
 
     def holds(self, options: Options) -> bool:
         """Whether settings and captured values are those it was made for."""
@@ -50,21 +60,24 @@ class Quick:
 
     def run(self, args: Sequence[Any]) -> tuple[bool, Any]:
         """Whether it ran (it does not where arrays overlap), and what it returns."""
-        if self.complexes:
-            parts = ((args[place].real, args[place].imag) for place in self.complexes)
-            args = [*args, *chain.from_iterable(parts)]
-        if not self.results:
+        given = args
+        if self.flat is not None:
+            args = self.flat(args)
+        if not self.results and self.finish is None:
             done = self.door.run(args)
             self.found.calls += done
             return done, None
-        fresh = [np.empty((), dtype) for dtype in self.results]
-        if not self.door.run([*args, *fresh]):
+        fresh = {
+            number: np.empty(shape(args) if callable(shape) else shape, dtype)
+            for number, dtype, shape in self.results
+        }
+        if not self.door.run([*args, *fresh.values()]):
             return False, None
         self.found.calls += 1
-        return True, None if self.finish is None else self.finish(fresh)
+        return True, None if self.finish is None else self.finish(fresh, given)
 
 
-def key_of(args: Sequence[Any], options: Options) -> Any:
+def key_of(args: Sequence[Any], options: Options, chains: Chains = NO_CHAINS) -> Any:
     """What a quick call is found by; None for arguments that take the long way.
 
     Settings count by identity: `Quick` keeps its own, so that no others can have that number.
@@ -77,7 +90,10 @@ def key_of(args: Sequence[Any], options: Options) -> Any:
         elif kind in _NUMBERS:
             key.append(kind)
         else:
-            return None
+            part = key_part(value, chains)
+            if part is None:
+                return None
+            key.append(part)
     return tuple(key)
 
 
@@ -87,36 +103,79 @@ def learn(
     names: Sequence[str],
     arguments: Mapping[str, Any],
     options: Options,
-    finish: Callable[[Sequence[NDArray]], Any] | None,
+    finish: Callable[[dict[int, NDArray], Sequence[Any]], Any] | None,
 ) -> Quick | None:
     """Remember a call that has just been made; None where such calls take the long way."""
     translated = found.translated
-    if found.attributes:
-        return None
     places: dict[Path, int] = {(name,): number for number, name in enumerate(names)}
-    complexes = tuple(n for n, name in enumerate(names) if type(arguments[name]) is complex)
-    for number in complexes:
-        for part in ("real", "imag"):
-            places[names[number], part] = len(places)
+    flat = None
+    if found.attributes or not is_plain(arguments.values()):
+        known = [path for path in (*translated.paths, *translated.scalars) if path is not None]
+        if any(path[0] not in names for path in (*known, *found.attributes)):
+            return None
+        places = {path: number for number, path in enumerate(dict.fromkeys(known))}
+        kinds = {
+            translated.scalars[source.slot]: dtype
+            for source, dtype in zip(found.kernel.arguments, found.kernel.dtypes, strict=True)
+            if source.what == "scalar"
+        }
+        values = [reach(path, arguments, {}) for path in places]
+        flat = flat_of(names, list(places), values, kinds)
     paths = dict(zip(translated.kernel.given, translated.paths, strict=True))
-    results: list[np.dtype[Any]] = []
+    fresh = [number for number, path in paths.items() if path is None]
+    results = _fresh(found, fresh, places, arguments)
+    if results is None:
+        return None
 
     def word_of(word: LoopWord) -> Given | int | None:
         if word.what == "pointer":
             path: Path | None = paths[word.number]
             if path is None:
-                results.append(translated.kernel.buffers[word.number].dtype.numpy)
-                return Given(len(places) + len(results) - 1)
+                return Given(len(places) + fresh.index(word.number))
         else:
             source = translated.kernel.arguments[word.number]
             path = reach_of(source, translated, paths)
             if source.what != "scalar":
                 assert path is not None
-                array = arguments[str(path[0])]
+                array = reach(path, arguments, {})
                 sizes = array.shape if source.what == "extent" else array.strides
                 return int(sizes[source.dim])
         return Given(places[path]) if path in places else None
 
-    arrays = {number: arguments[str(path[0])] for number, path in paths.items() if path is not None}
+    arrays = {
+        number: reach(path, arguments, {}) for number, path in paths.items() if path is not None
+    }
     door = door_to(compiled, arrays, word_of)
-    return None if door is None else Quick(found, options, door, tuple(results), complexes, finish)
+    return None if door is None else Quick(found, options, door, results, flat, finish)
+
+
+def _fresh(
+    found: Specialised,
+    numbers: Sequence[int],
+    places: Mapping[Path, int],
+    arguments: Mapping[str, Any],
+) -> tuple[Fresh, ...] | None:
+    """The arrays that calls like this one allocate; None where one cannot tell their sizes."""
+    translated, kernel = found.translated, found.kernel
+    if not translated.makes:
+        return tuple(Fresh(n, kernel.buffers[n].dtype.numpy, ()) for n in numbers)
+    paths = dict(zip(kernel.given, translated.paths, strict=True))
+    constants, where = {}, {}
+    for number, source in enumerate(kernel.arguments):
+        path = reach_of(source, translated, paths)
+        if path not in places:
+            return None
+        if source.what == "scalar":
+            where[number] = places[path]
+        else:
+            array = reach(path, arguments, {})
+            sizes = array.shape if source.what == "extent" else array.strides
+            constants[number] = int(sizes[source.dim])
+    return tuple(
+        Fresh(
+            number,
+            kernel.buffers[number].dtype.numpy,
+            shape_of(kernel.buffers[number].extents, constants, where),
+        )
+        for number in numbers
+    )

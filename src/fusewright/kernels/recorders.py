@@ -13,6 +13,7 @@ from fusewright._core import native
 from fusewright.base.options import Options
 from fusewright.frontends.arrays import Array, Scalar
 from fusewright.frontends.kernels.inputs import Capture
+from fusewright.frontends.kernels.returned import Returned
 from fusewright.ir.dtypes import FLOAT64, INT64
 from fusewright.kernels.binding import Binding
 from fusewright.kernels.deferred import Kind
@@ -113,8 +114,8 @@ def _returns(shape: Any) -> Any:
     """The results' buffers: one, or a tuple; `UNKNOWN` where a result is computed at once."""
     if shape is None:
         return None
-    if isinstance(shape[0], int):
-        return shape[0] if shape[1] != "python" else UNKNOWN
+    if isinstance(shape, Returned):
+        return shape.buffer if shape.origin != "python" else UNKNOWN
     several = tuple(_returns(each) for each in shape)
     return several if all(type(each) is int for each in several) else UNKNOWN
 

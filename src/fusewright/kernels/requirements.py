@@ -13,9 +13,9 @@ import numpy as np
 
 from fusewright.base.errors import KernelError, ShapeError
 from fusewright.frontends.kernels.inputs import Apart, Fit
-from fusewright.ir.expr import Expr, postorder
+from fusewright.ir.expr import postorder
 from fusewright.kernels.binding import Binding
-from fusewright.kernels.specialise import Specialised
+from fusewright.kernels.specialise import Specialised, computed
 
 NDArray = np.ndarray[Any, Any]
 Pairs = frozenset[tuple[int, int]]
@@ -73,8 +73,8 @@ def is_of_shapes(found: Specialised) -> bool:
 
 
 def _meet_fit(fit: Fit, params: Mapping[int, Any]) -> None:
-    if not _value(fit.condition, params):
-        sizes = [int(_value(value, params)) for value in fit.values]
+    if not computed(fit.condition, params):
+        sizes = [int(computed(value, params)) for value in fit.values]
         raise ShapeError(
             fit.message.format(*sizes),
             fit.span,
@@ -82,20 +82,6 @@ def _meet_fit(fit: Fit, params: Mapping[int, Any]) -> None:
             + (", and only what is one element by its form is stretched" if 1 in sizes else ""),
             help="index the array of one element, as in b[0] or b[:1]" if 1 in sizes else "",
         )
-
-
-def _value(expr: Expr, params: Mapping[int, Any]) -> Any:
-    # Imported here: few kernels ask.
-    from fusewright.ir.loops.interpret import meaning
-
-    values: dict[Expr, Any] = {}
-    for node in postorder([expr]):
-        if node.name in ("const", "param"):
-            value = node.attr if node.name == "const" else params[node.attr]
-            values[node] = node.dtype.numpy.type(value)
-        else:
-            values[node] = meaning(node, [values[arg] for arg in node.args])
-    return values[expr]
 
 
 def _is_same(a: NDArray, b: NDArray) -> bool:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import builtins
 import sys
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
@@ -18,14 +19,15 @@ from fusewright.base.errors import (
     ValueRangeError,
 )
 from fusewright.base.options import Options, current
-from fusewright.frontends.arrays import trace
+from fusewright.frontends.arrays import core, trace
 from fusewright.frontends.kernels.context import Settings
-from fusewright.frontends.kernels.values import StaticKind
+from fusewright.frontends.kernels.values import Path, StaticKind
 from fusewright.ir.loops.statements import Check
 from fusewright.ir.loops.statements import Kernel as Loops
 from fusewright.ir.nest import Source
-from fusewright.kernels import lazy, requirements, specialise
+from fusewright.kernels import lazy, requirements, results, specialise
 from fusewright.kernels.arguments import kind_of, plain_number
+from fusewright.kernels.flat import Attributes, chains_of
 from fusewright.kernels.quick import MOST, key_of, learn
 from fusewright.kernels.specialise import Specialised, apart, large_ones, memories, with_facts
 
@@ -53,6 +55,7 @@ def run(kernel: Kernel[Any, Any], arguments: Mapping[str, Any]) -> Any:
         return result
     arrays = memories(found, arguments)
     params = parameters(found, arrays, arguments)
+    specialise.make(found, arrays, params)
     requirements.meet(found, arrays, params)
     if options.target == "reference":
         _interpret(found.kernel, arrays, params)
@@ -65,14 +68,14 @@ def run(kernel: Kernel[Any, Any], arguments: Mapping[str, Any]) -> Any:
         ):
             _remember(kernel, found, compiled, arguments, options)
     found.calls += 1
-    return _result(found, arrays)
+    return _result(found, arrays, arguments)
 
 
 def quickly(kernel: Kernel[Any, Any], args: tuple[Any, ...]) -> tuple[bool, Any]:
     """Run or record a call like an earlier one; whether that was possible, and what it returned."""
     options = current()
     if kernel.quick and not trace.is_lazy():
-        key = key_of(args, options)
+        key = key_of(args, options, kernel.chains)
         known = kernel.quick.get(key) if key is not None else None
         if known is not None and known.holds(options):
             return known.run(args)
@@ -88,22 +91,37 @@ def _remember(
     arguments: Mapping[str, Any],
     options: Options,
 ) -> None:
-    key = key_of(tuple(arguments.values()), options) if kernel.is_simple else None
+    if not kernel.is_simple or not _knows_chains(kernel, found, arguments):
+        return
+    key = key_of(tuple(arguments.values()), options, kernel.chains)
     if key is None:
         return
-    shape, given = found.translated.result, found.kernel.given
-    results = [n for n, path in zip(given, found.translated.paths, strict=True) if path is None]
+    shape = found.translated.result
+    names = tuple(arguments)
 
-    def finish(arrays: Sequence[NDArray]) -> Any:
-        return _number(shape, dict(zip(results, arrays, strict=True)))
+    def finish(fresh: dict[int, NDArray], args: Sequence[Any]) -> Any:
+        given = dict(zip(names, args, strict=True))
+        return results.returned(shape, fresh, lambda path: specialise.reach(path, given, {}))
 
-    quick = learn(
-        found, compiled, tuple(arguments), arguments, options, finish if results else None
-    )
+    done = finish if shape is not None else None
+    quick = learn(found, compiled, tuple(arguments), arguments, options, done)
     if quick is not None:
         if len(kernel.quick) >= MOST:
             kernel.quick.clear()
         kernel.quick[key] = quick
+
+
+def _knows_chains(
+    kernel: Kernel[Any, Any], found: Specialised, arguments: Mapping[str, Any]
+) -> bool:
+    """Note which attributes of objects tell calls apart; False where more than those do."""
+    chains = chains_of(tuple(arguments), arguments, found.attributes)
+    if chains is None:
+        return False
+    for kind, own in chains.items():
+        known = kernel.chains.get(kind)
+        kernel.chains[kind] = Attributes.of([*(known.chains if known else ()), *own])
+    return True
 
 
 def specialised(
@@ -246,6 +264,10 @@ def of_kernel(kernel: Kernel[Any, Any], options: Options) -> Options:
 
 def failed(check: Check, values: tuple[Any, ...], loops: tuple[Any, ...]) -> Exception:
     """The error of a check that does not hold."""
+    if check.reason == "raised":
+        name, _, text = check.message.partition(":")
+        raised: Exception = getattr(builtins, name)(*([text] if text else []))
+        return raised
     names = ", ".join(f"{n} = {v}" for (n, _), v in zip(check.loops, loops, strict=True))
     return _ERRORS[check.reason](
         check.message.format(*values),
@@ -255,17 +277,14 @@ def failed(check: Check, values: tuple[Any, ...], loops: tuple[Any, ...]) -> Exc
     )
 
 
-def _result(found: Specialised, arrays: list[NDArray]) -> Any:
-    shape = found.translated.result
-    if shape is None:
+def _result(found: Specialised, arrays: list[NDArray], arguments: Mapping[str, Any]) -> Any:
+    translated = found.translated
+    if translated.result is None:
         return None
     numbers = dict(zip(found.kernel.given, arrays, strict=True))
-    return _number(shape, numbers)
+    lazy_ones = any(type(value) in core.handle_classes for value in arguments.values())
 
+    def argument(path: Path) -> Any:
+        return specialise.reach(path, arguments, translated.captured_objects)
 
-def _number(shape: Any, numbers: Mapping[int, NDArray]) -> Any:
-    if shape is None or isinstance(shape[0], tuple) or shape[0] is None:
-        return None if shape is None else tuple(_number(each, numbers) for each in shape)
-    buffer, origin = shape
-    value = numbers[buffer][()]
-    return value.item() if origin == "python" else value
+    return results.returned(translated.result, numbers, argument, lazy_ones)

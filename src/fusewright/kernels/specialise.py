@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from types import FunctionType
 from typing import Any
@@ -17,11 +17,12 @@ from fusewright.frontends.kernels.inputs import Inputs, outside
 from fusewright.frontends.kernels.source import Source
 from fusewright.frontends.kernels.translate import Translated, translate
 from fusewright.frontends.kernels.values import ArrayKind, Kind, NumberKind, Path, StructKind
-from fusewright.ir.expr import postorder
+from fusewright.ir.expr import Expr, postorder
 from fusewright.ir.loops.statements import Check, Kernel, Print, expressions, walk
 from fusewright.ir.loops.verify import check_kernel
 from fusewright.ir.nest import Source as Origin
 from fusewright.kernels.arguments import kind_of, memory_of
+from fusewright.kernels.results import is_of_numbers
 from fusewright.kernels.steering import steering
 
 NDArray = np.ndarray[Any, Any]
@@ -76,6 +77,11 @@ class Specialised:
         if self._at_once is None:
             self._at_once = any(isinstance(s, Print | Check) for s in walk(self.kernel.body))
         return self._at_once
+
+    @property
+    def gives_numbers(self) -> bool:
+        """Whether it makes no arrays, and returns none."""
+        return not self.translated.makes and is_of_numbers(self.translated.result)
 
     def holds(self, arguments: Arguments) -> bool:
         """Whether what was captured, and the attributes' types, are as they were."""
@@ -137,15 +143,43 @@ def specialise(
 
 
 def memories(specialised: Specialised, arguments: Arguments) -> list[NDArray]:
-    """The arrays a kernel is given, in order; fresh ones for its results."""
+    """The arrays a kernel is given, in order; fresh ones for numbers that it gives back, and for
+    new arrays, whose sizes `make` computes.
+    """
     translated = specialised.translated
     buffers = translated.kernel.buffers
     return [
-        np.empty((), buffers[number].dtype.numpy)
+        np.empty((0,) * len(buffers[number].extents), buffers[number].dtype.numpy)
         if path is None
         else memory_of(reach(path, arguments, translated.captured_objects))
         for number, path in zip(translated.kernel.given, translated.paths, strict=True)
     ]
+
+
+def make(specialised: Specialised, arrays: list[NDArray], params: Sequence[Any]) -> None:
+    """Allocate the new arrays of a call."""
+    if specialised.translated.makes:
+        known = dict(enumerate(params))
+        places = {number: place for place, number in enumerate(specialised.kernel.given)}
+        for number in specialised.translated.makes:
+            buffer = specialised.kernel.buffers[number]
+            shape = [int(computed(extent, known)) for extent in buffer.extents]
+            arrays[places[number]] = np.empty(shape, buffer.dtype.numpy)
+
+
+def computed(expr: Expr, params: Mapping[int, Any]) -> Any:
+    """An expression over the parameters of a call."""
+    # Imported here: few kernels ask.
+    from fusewright.ir.loops.interpret import meaning
+
+    values: dict[Expr, Any] = {}
+    for node in postorder([expr]):
+        if node.name in ("const", "param"):
+            value = node.attr if node.name == "const" else params[node.attr]
+            values[node] = node.dtype.numpy.type(value)
+        else:
+            values[node] = meaning(node, [values[arg] for arg in node.args])
+    return values[expr]
 
 
 def apart(kernel: Kernel, arrays: list[NDArray]) -> frozenset[tuple[int, int]]:

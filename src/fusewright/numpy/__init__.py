@@ -17,7 +17,6 @@ Where a program can see a difference from NumPy:
 from __future__ import annotations
 
 import sys
-from typing import Any
 
 import numpy as _numpy
 
@@ -26,6 +25,7 @@ from fusewright.numpy import (
     arranging,
     calculus,
     choosing,
+    dispatch,
     elementwise,
     files,
     filling,
@@ -51,15 +51,10 @@ TABLES = (
     products.EXPORTS, kinds.EXPORTS, files.EXPORTS, padding.EXPORTS, types.EXPORTS,
     standard.EXPORTS, modules.EXPORTS, float_errors.EXPORTS,
 )  # fmt: skip
-EXPORTS = instant.quick("", {name: value for table in TABLES for name, value in table.items()})
+RECORDED = instant.quick("", {name: value for table in TABLES for name, value in table.items()})
+EXPORTS = dispatch.in_front_of(_numpy, RECORDED)
 __all__ = [*_numpy.__all__, "erf", "erfc"]
-_find = modules.lookup("", EXPORTS)
-
-
-def __getattr__(name: str) -> Any:
-    value = _find(name)
-    globals()[name] = value  # found once: the next look-up is a plain attribute
-    return value
+__getattr__ = modules.lookup("", EXPORTS)
 
 
 def __dir__() -> list[str]:
@@ -69,9 +64,8 @@ def __dir__() -> list[str]:
 # Plain module attributes, because a call of `np.sin` must not pay for a look-up function.
 globals().update(EXPORTS)
 methods.functions.update(
-    {name: value for name, value in EXPORTS.items() if not isinstance(value, type)}
-    | {f"linalg.{name}": value for name, value in linalg.EXPORTS.items()}
+    {name: value for name, value in RECORDED.items() if not isinstance(value, type)}
+    | {f"linalg.{name}": value for name, value in linalg.RECORDED.items()}
 )
 protocols.namespace[:] = [sys.modules[__name__]]
-# It was there for this import.  CPython reads the attributes of a module that has none at once.
-vars(sys.modules["fusewright"]).pop("__getattr__", None)
+sys.modules["fusewright"].settle(drop_in=True)

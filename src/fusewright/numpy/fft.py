@@ -10,7 +10,7 @@ import numpy as np
 
 from fusewright.frontends.arrays import axes as axis_rules
 from fusewright.frontends.arrays import methods, opaque
-from fusewright.numpy import instant
+from fusewright.numpy import dispatch, instant
 from fusewright.numpy.arranging import roll
 from fusewright.numpy.elementwise import finished
 from fusewright.numpy.files import on_host
@@ -111,7 +111,8 @@ EXPORTS: dict[str, Function] = {
     "fftfreq": on_host(np.fft.fftfreq),
     "rfftfreq": on_host(np.fft.rfftfreq),
 }
-EXPORTS |= instant.quick("fft", EXPORTS)
+RECORDED = EXPORTS | instant.quick("fft", EXPORTS)
+EXPORTS = dispatch.in_front_of(np.fft, RECORDED)
 globals().update(EXPORTS)
 __getattr__ = lookup("fft", EXPORTS)
-methods.functions.update({f"fft.{name}": value for name, value in EXPORTS.items()})
+methods.functions.update({f"fft.{name}": value for name, value in RECORDED.items()})

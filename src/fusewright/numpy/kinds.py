@@ -8,14 +8,18 @@ for two classes, ours and NumPy's, which is not something a class can do; an obj
 
 from __future__ import annotations
 
+import math
 import typing
 from typing import Any
 
 import numpy as np
 
+from fusewright._core import native
 from fusewright.frontends.arrays import Array, Scalar, creation, opaque
+from fusewright.frontends.arrays.front import dispatched
+from fusewright.numpy.dispatch import in_front
 from fusewright.numpy.filling import meshgrid
-from fusewright.numpy.operands import delegated, nested
+from fusewright.numpy.operands import delegated, holds_array, nested
 
 
 class ArrayType:
@@ -42,7 +46,7 @@ class ArrayType:
         """A new array; on a buffer, NumPy's."""
         if args or kwargs or opaque.from_numpy_or_none(np.dtype(dtype)) is None:
             return np.ndarray(shape, dtype, *args, **kwargs)
-        return creation.empty(shape, dtype)
+        return _empty(shape, dtype)
 
     def __eq__(self, other: object) -> bool:
         return other is self or (isinstance(other, type) and self.__subclasscheck__(other))
@@ -71,6 +75,7 @@ class ArrayType:
         return "ndarray"
 
 
+_empty = dispatched(np.empty, creation.empty, makes="empty")
 ndarray = ArrayType()
 
 
@@ -83,6 +88,11 @@ class _Grid:
         self._original, self._sparse = original, sparse
 
     def __getitem__(self, key: Any) -> Any:
+        small = 0 if native is None else native.small()
+        if small:
+            lengths = [r.size for r in np.ogrid[key]] if type(key) is tuple else [0]
+            if not holds_array(key) and (self._sparse or math.prod(lengths) <= small):
+                return self._original[key]
         key = opaque.to_numpy(key)
         if not isinstance(key, tuple):
             return opaque.from_numpy_result(self._original[key])
@@ -100,7 +110,7 @@ class _Joiner:
 
     def __init__(self, original: Any, name: str) -> None:
         self._original = original
-        self._call = delegated(original.__getitem__, name)
+        self._call = in_front(name, original.__getitem__, delegated(original.__getitem__, name))
 
     def __getitem__(self, key: Any) -> Any:
         return self._call(key)

@@ -14,7 +14,7 @@ from numpy.linalg import LinAlgError
 from fusewright.base.errors import ValueRangeError
 from fusewright.frontends.arrays import axes as axis_rules
 from fusewright.frontends.arrays import immediate, opaque
-from fusewright.numpy import arranging, instant, products
+from fusewright.numpy import arranging, dispatch, instant, products
 from fusewright.numpy.modules import lookup
 from fusewright.numpy.operands import Function, NotRecorded, handle_of, library, ndim_of, recorded
 from fusewright.numpy.ufuncs import u
@@ -217,6 +217,7 @@ EXPORTS: dict[str, Function] = {
         ]
     },
 }
-EXPORTS |= instant.quick("linalg", EXPORTS)
+RECORDED = EXPORTS | instant.quick("linalg", EXPORTS)
+EXPORTS = dispatch.in_front_of(np.linalg, RECORDED)
 globals().update(EXPORTS)
 __getattr__ = lookup("linalg", EXPORTS)

@@ -6,6 +6,7 @@ from __future__ import annotations
 
 import importlib
 import importlib.util
+import sys
 from collections.abc import Callable, Mapping
 from types import FunctionType, ModuleType
 from typing import Any
@@ -13,6 +14,7 @@ from typing import Any
 import numpy as np
 
 from fusewright._core import native
+from fusewright.numpy import dispatch
 from fusewright.numpy.operands import delegated, library
 from fusewright.numpy.ufuncs import Ufunc
 
@@ -29,11 +31,13 @@ def stand_in(name: str, value: Any) -> Any:
         return Ufunc(value)
     if isinstance(value, type | ModuleType) or not callable(value):
         return value
-    return delegated(value, name)
+    return dispatch.in_front(name.rpartition(".")[2], value, delegated(value, name))
 
 
 OURS = "fusewright"
-_QUICK: tuple[type, ...] = () if native is None else (native.Reduction, native.Step)
+_QUICK: tuple[type, ...] = (
+    () if native is None else (native.Reduction, native.Step, native.Dispatch)
+)
 """What stands in front of a function of Python's."""
 
 
@@ -41,7 +45,9 @@ def named(module: str, exports: Mapping[str, Any]) -> None:
     """Let functions say where they are found, so that they can be pickled."""
     home = f"{PACKAGE}.{module}" if module else PACKAGE
     for name, value in exports.items():
-        function = value.__wrapped__ if type(value) in _QUICK else value
+        function = value
+        while type(function) in _QUICK:
+            function = function.__wrapped__
         if type(function) is FunctionType and function.__globals__["__name__"].startswith(OURS):
             own = value.__name__
             value.__module__ = home
@@ -52,13 +58,17 @@ def lookup(module: str, exports: Mapping[str, Any] | None = None) -> Callable[[s
     """A module's `__getattr__`: its own names first, then what NumPy's module of the same name
     has.
 
-    `module` is the part after `numpy.`; what is found is remembered by the caller's import
-    system, not here.
+    `module` is the part after `numpy.`; what is found once is a plain attribute of the module.
     """
     full = f"numpy.{module}" if module else "numpy"
     named(module, exports or {})
 
     def find(name: str) -> Any:
+        value = found(name)
+        vars(sys.modules[f"{PACKAGE}.{module}" if module else PACKAGE])[name] = value
+        return value
+
+    def found(name: str) -> Any:
         if exports is not None and name in exports:
             return exports[name]
         if not module and name in OWN_MODULES:
@@ -91,7 +101,8 @@ class vectorize(np.vectorize):
     def __call__(self, *args: Any, **kwargs: Any) -> Any:
         """Arrays of ours are computed first; the result is ours."""
         name = f"vectorize({getattr(self.pyfunc, '__name__', '')})"
-        return delegated(super().__call__, name)(*args, **kwargs)
+        original = super().__call__
+        return dispatch.in_front(name, original, delegated(original, name))(*args, **kwargs)
 
 
 PASSED = [

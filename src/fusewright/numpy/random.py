@@ -15,6 +15,7 @@ import numpy.random as original
 
 from fusewright.frontends.arrays import inplace, opaque, sharing
 from fusewright.frontends.arrays.core import Handle
+from fusewright.numpy import dispatch
 from fusewright.numpy.modules import lookup
 from fusewright.numpy.operands import LIBRARY, Function, hand_over, holds_array
 
@@ -77,7 +78,8 @@ def _methods(kind: type) -> dict[str, Any]:
         method = getattr(kind, name)
         if name.startswith("_") or name in KEPT or not callable(method):
             continue
-        found[name] = _shuffling(method, 1) if name == "shuffle" else _drawing(method)
+        ours = _shuffling(method, 1) if name == "shuffle" else _drawing(method)
+        found[name] = dispatch.in_front(name, method, ours)
     return found
 
 
@@ -102,7 +104,8 @@ def _legacy() -> dict[str, Any]:
         function = getattr(original, name)
         if isinstance(function, type) or name in KEPT or not callable(function):
             continue
-        found[name] = _shuffling(function, 0) if name == "shuffle" else _drawing(function)
+        ours = _shuffling(function, 0) if name == "shuffle" else _drawing(function)
+        found[name] = dispatch.in_front(name, function, ours)
     return found
 
 

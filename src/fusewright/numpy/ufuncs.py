@@ -17,6 +17,7 @@ from fusewright.frontends.arrays import core, opaque, operators, record
 from fusewright.frontends.arrays import ufuncs as recording
 from fusewright.frontends.arrays.core import wrap
 from fusewright.frontends.arrays.dtypes import as_dtype
+from fusewright.frontends.arrays.front import dispatched
 from fusewright.ir.dtypes import BOOL, INT8
 from fusewright.numpy.operands import (
     Function,
@@ -33,6 +34,7 @@ NUMBERS = frozenset((float, int, complex, bool, np.float64, np.float32, np.int64
 
 QUICK = NUMBERS | core.handle_classes | {np.ndarray, core.masked_class}
 """Operands beside an array of ours that need no second look."""
+METHODS = ("reduce", "accumulate", "reduceat", "outer", "at")
 
 
 class _Recorder:
@@ -72,6 +74,9 @@ class Ufunc(Recorder):  # type: ignore[misc]
             self._fast = operators.op_of(name)
             self._op = self._fast
         self._arity, self._of_numbers = original.nin, original
+        for method in METHODS:
+            plain, ours = getattr(original, method), getattr(self, method)
+            setattr(self, method, dispatched(plain, ours, keeps=method == "at"))
 
     @property  # type: ignore[misc]
     def __class__(self) -> type:

@@ -12,14 +12,14 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, field, replace
-from functools import lru_cache
 
 from fusewright.ir import linear
 from fusewright.ir.dtypes import INT64
-from fusewright.ir.expr import Expr, const, index, postorder
+from fusewright.ir.expr import Expr, const, index
 from fusewright.ir.nest import Alias, Library, Program, Stage, Step
 from fusewright.plan.merge import collapse, merge
 from fusewright.plan.plan import Decided, Form, Kernel, Member, Plan, is_sink
+from fusewright.plan.reads import expressions_of, loads_of, reads_of
 
 Size = Callable[[Expr], int]
 
@@ -31,6 +31,15 @@ MOST_STREAMS = 24
 MOST_STAGES = 16
 """Stages of one kernel that stream rows: each adds two halo rows for every thread to compute
 again."""
+MOST_MEMBERS = 32
+"""Stages of one kernel: a stage is compared with every other one of its kernel, so that more would
+make planning a long program slow; the arrays they share are read once for all of these."""
+MOST_NESTS = 96
+"""Loops in one kernel: more are more machine code than the pass over memory they save is worth."""
+MOST_EXPRESSIONS = 4000
+"""Expressions in the loops of one kernel (compiling one takes some 20 us)."""
+LOOK_BACK = 16
+"""Kernels that share operands with a stage and are tried, the newest first."""
 
 
 @dataclass(slots=True)
@@ -41,6 +50,17 @@ class _Group:
     shared: int = 0
     streaming: bool = False
     closed: bool = False
+    written: set[int] = field(default_factory=set)
+    read: set[int] = field(default_factory=set)
+    nests: int = 0
+    expressions: int = 0
+
+    def add(self, stage: Stage) -> None:
+        self.stages.append(stage)
+        self.written.add(stage.slot)
+        self.read.update(reads_of(stage))
+        self.nests += len(stage.nests)
+        self.expressions += expressions_of(stage)
 
 
 def group(program: Program, size: Size, fuse: bool) -> Plan:
@@ -55,6 +75,7 @@ class _Grouper:
         self.fuse = fuse
         self.sequence: list[_Group | Library | Alias] = []
         self.home: dict[int, int] = {}
+        self.users: dict[int, list[int]] = {}
         self.decisions: list[Decided] = []
 
     def run(self) -> Plan:
@@ -69,32 +90,51 @@ class _Grouper:
 
     def _place(self, step: Step) -> None:
         if isinstance(step, Stage) and self.fuse and not _patches(step):
-            first = max((self.home.get(slot, -1) for slot in _reads(step)), default=-1)
-            for number in range(len(self.sequence) - 1, max(first, 0) - 1, -1):
+            for number in self._candidates(step):
                 entry = self.sequence[number]
                 if isinstance(entry, _Group) and self._joins(entry, step):
-                    self.home[step.slot] = number
+                    self._settle(step, number)
                     return
-        self.home[step.slot] = len(self.sequence)
         self.sequence.append(_alone(step) if isinstance(step, Stage) else step)
+        self._settle(step, len(self.sequence) - 1)
+
+    def _candidates(self, stage: Stage) -> list[int]:
+        """The kernels a stage has something in common with, newest first: those that read what it
+        reads, back to the one that computes the last of its operands.
+        """
+        reads = reads_of(stage)
+        first = max((self.home.get(slot, -1) for slot in reads), default=-1)
+        near = {number for slot in reads for number in self.users.get(slot, ())[-LOOK_BACK:]}
+        found = sorted((n for n in near if n > first), reverse=True)[:LOOK_BACK]
+        return [*found, first] if first >= 0 else found
+
+    def _settle(self, step: Step, number: int) -> None:
+        """The step is computed by an entry of the sequence."""
+        self.home[step.slot] = number
+        for slot in reads_of(step):
+            users = self.users.setdefault(slot, [])
+            if not users or users[-1] != number:
+                users.append(number)
 
     def _joins(self, entry: _Group, stage: Stage) -> bool:
         """Add the stage to the kernel, or note what stands in the way."""
         if entry.closed:
             return False
-        related = set(_reads(stage)) & {s.slot for s in entry.stages}
-        common = {slot for member in entry.stages for slot in _reads(member)} & set(_reads(stage))
-        if not related and not common:
+        reads = reads_of(stage)
+        related = entry.written.intersection(reads)
+        if not related and entry.read.isdisjoint(reads):
             return False
-        fit = _fit(entry, stage)
-        why = fit if isinstance(fit, str) else self._profit(entry, stage, fit)
+        why, fit = _room(entry, stage), (0, False)
+        if not why:
+            fits = _fit(entry, stage)
+            why, fit = (fits, fit) if isinstance(fits, str) else ("", fits)
+        why = why or self._profit(entry, stage, fit)
         other = max(related or {entry.stages[-1].slot})
         if why:
             if related:
                 self.decisions.append(Decided(False, (other, stage.slot), why))
             return False
-        assert isinstance(fit, tuple)
-        entry.stages.append(stage)
+        entry.add(stage)
         entry.shared, entry.streaming = fit
         what = "the value stays in cache" if related else "they read the same data"
         self.decisions.append(Decided(True, (other, stage.slot), what))
@@ -104,7 +144,7 @@ class _Grouper:
         stages = [*entry.stages, stage]
         if fit[1] and len(stages) > MOST_STAGES:
             return f"more than {MOST_STAGES} stages in one pass would recompute too many halo rows"
-        streams = {slot for s in stages for slot in (*_reads(s), s.slot)}
+        streams = entry.read.union(entry.written, reads_of(stage), (stage.slot,))
         if len(streams) > MOST_STREAMS + 2 * len(stages):
             return f"more than {MOST_STREAMS} arrays would be streamed at once"
         if _tiled(stages):
@@ -122,7 +162,20 @@ class _Grouper:
 
 
 def _alone(stage: Stage) -> _Group:
-    return _Group([stage], _own_shared(stage), False, _patches(stage))
+    group = _Group(shared=_own_shared(stage), closed=_patches(stage))
+    group.add(stage)
+    return group
+
+
+def _room(entry: _Group, stage: Stage) -> str:
+    """Why the kernel is large enough as it is, if it is."""
+    if len(entry.stages) == MOST_MEMBERS:
+        return f"a kernel of more than {MOST_MEMBERS} stages takes too long to compile"
+    if entry.nests + len(stage.nests) > MOST_NESTS:
+        return f"more than {MOST_NESTS} loops in one kernel take too long to compile"
+    if entry.expressions + expressions_of(stage) > MOST_EXPRESSIONS:
+        return f"more than {MOST_EXPRESSIONS} operations in one kernel take too long to compile"
+    return ""
 
 
 def _own_shared(stage: Stage) -> int:
@@ -143,7 +196,7 @@ def _tiled(stages: Sequence[Stage]) -> bool:
 
 def _fit(entry: _Group, stage: Stage) -> tuple[int, bool] | str:
     """The shared dims and whether rows are streamed once the stage is in; or why it cannot be."""
-    if any(is_sink(s) and s.slot in _reads(stage) for s in entry.stages):
+    if any(is_sink(s) and s.slot in reads_of(stage) for s in entry.stages):
         return "the reduction must be complete before anything reads it"
     sinks = [s for s in entry.stages if is_sink(s)]
     if is_sink(stage) and any((s.axes, s.extents) != (stage.axes, stage.extents) for s in sinks):
@@ -195,7 +248,7 @@ def _distance(producer: Stage, consumer: Stage) -> tuple[int, bool] | str:
     if linear.distance(producer.extents[0], consumer.extents[0]) != 0:
         shared = 1
     streaming = False
-    for load in _loads(consumer):
+    for load in loads_of(consumer):
         if load.attr != producer.slot:
             continue
         for dim in range(min(shared, len(load.args))):
@@ -214,19 +267,6 @@ def _distance(producer: Stage, consumer: Stage) -> tuple[int, bool] | str:
     if streaming and (producer.form == "scan" or (is_sink(consumer) and _tiled([consumer]))):
         return "a value read at a distance cannot run ahead of this loop"
     return shared, streaming
-
-
-@lru_cache(maxsize=512)
-def _loads(stage: Stage) -> list[Expr]:
-    return [e for e in postorder(n.body for n in stage.nests) if e.name == "load"]
-
-
-@lru_cache(maxsize=512)
-def _reads(step: Step) -> list[int]:
-    if isinstance(step, Stage):
-        base = {step.update} if step.update >= 0 else set()
-        return sorted(base | {load.attr for load in _loads(step)})
-    return []
 
 
 def _patches(stage: Stage) -> bool:
@@ -251,7 +291,7 @@ def _readers(program: Program) -> dict[int, set[int]]:
     readers: dict[int, set[int]] = {slot: {-1} for slot in program.outputs}
     for step in program.steps:
         if isinstance(step, Stage):
-            for slot in _reads(step):
+            for slot in reads_of(step):
                 readers.setdefault(slot, set()).add(id(step))
         else:
             for slot in step.reads if isinstance(step, Library) else (step.source,):
@@ -287,7 +327,7 @@ def _tileable(stages: Sequence[Stage]) -> bool:
         and linear.distance(stage.extents[1], first[1]) is not None
         and all(
             len(load.args) >= 2 and linear.distance(load.args[1], index(1)) is not None
-            for load in _loads(stage)
+            for load in loads_of(stage)
             if load.attr in inside
         )
         for stage in stages
@@ -335,7 +375,7 @@ def _least(bounds: Iterable[int], member: Member) -> int:
 def _distances(stage: Stage, slot: int, dim: int) -> set[int]:
     """How far from its own index a stage reads a value along a dim."""
     found = {
-        linear.distance(load.args[dim], index(dim)) for load in _loads(stage) if load.attr == slot
+        linear.distance(load.args[dim], index(dim)) for load in loads_of(stage) if load.attr == slot
     }
     return {distance for distance in found if distance is not None}
 

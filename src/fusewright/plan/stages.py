@@ -13,6 +13,7 @@ from fusewright.ir.dtypes import INT64
 from fusewright.ir.expr import Expr, cast, const, index, postorder
 from fusewright.ir.graph import Node
 from fusewright.ir.nest import Alias, Box, Library, Nest, Program, Stage, Step
+from fusewright.plan.pieces import bounded
 from fusewright.plan.readers import choose_stored
 from fusewright.plan.support import why_library
 from fusewright.plan.values import (
@@ -44,28 +45,41 @@ def build(
     stores its result.
     """
     every = frozenset() if inline else frozenset(_computing(order))
-    stored = choose_stored(order, outputs | every, reusable)
+    while True:
+        stored = bounded(order, choose_stored(order, outputs | every, reusable))
+        steps, values = _all_steps(order, stored, reusable)
+        refused = _read_elsewhere(order, steps, values) & reusable
+        if not refused:
+            break
+        reusable -= refused
+    for slot in outputs:
+        values.describe(slot)
+    return Program(values.buffers, steps, values.arguments.sources, outputs)
+
+
+def _all_steps(
+    order: Sequence[Node], stored: set[int], reusable: frozenset[int]
+) -> tuple[tuple[Step, ...], Values]:
+    """The steps of every stored value; what turns out not to be inlinable is stored as well.
+
+    What is found while a value is built is stored at once, and everything is built once more at
+    the end, so that values built before read it too.  So each value is built a few times at most.
+    """
     while True:
         values = Values(order, stored, reusable)
-        try:
-            steps = tuple(
-                _realised(step)
-                for slot, node in enumerate(order)
-                if slot in stored and node.kind != graph.LEAF
-                for step in _steps(values, slot, node)
-            )
-        except NotInlinable as reason:
-            assert reason.slot not in stored, "a stored value needs no inlining"
-            stored.add(reason.slot)
-            continue
-        refused = _read_elsewhere(order, steps, values) & reusable
-        if refused:
-            reusable -= refused
-            stored = choose_stored(order, outputs | every, reusable)
-            continue
-        for slot in outputs:
-            values.describe(slot)
-        return Program(values.buffers, steps, values.arguments.sources, outputs)
+        made: dict[int, list[Step]] = {}
+        known = len(stored)
+        todo = [s for s in sorted(stored, reverse=True) if order[s].kind != graph.LEAF]
+        while todo:
+            slot = todo.pop()
+            try:
+                made[slot] = [_realised(step) for step in _steps(values, slot, order[slot])]
+            except NotInlinable as reason:
+                assert reason.slot not in stored, "a stored value needs no inlining"
+                stored.add(reason.slot)
+                todo += (slot, reason.slot)
+        if len(stored) == known:
+            return tuple(step for slot in sorted(made) for step in made[slot]), values
 
 
 def _computing(order: Sequence[Node]) -> list[int]:
@@ -177,7 +191,7 @@ def _cut(
         try:
             body = values.at_box(node, store, box)
         except Split as split:
-            todo.extend(reversed(_halves(box, split)))
+            todo.extend(reversed(_halves(values, box, split)))
             if len(todo) + len(done) > MOST_BOXES:
                 operand = _assembled_operand(values, node, inlined)
                 raise (_TooManyBoxes if operand < 0 else NotInlinable(operand)) from None
@@ -186,10 +200,10 @@ def _cut(
     return done
 
 
-def _halves(box: Box, split: Split) -> tuple[Box, Box]:
+def _halves(values: Values, box: Box, split: Split) -> tuple[Box, Box]:
     high, low = list(box.high), list(box.low)
-    high[split.dim] = linear.at_most(high[split.dim], split.cut)
-    low[split.dim] = linear.at_least(low[split.dim], split.cut)
+    high[split.dim] = values.arguments.at_most(high[split.dim], split.cut)
+    low[split.dim] = values.arguments.at_least(low[split.dim], split.cut)
     return Box(box.low, tuple(high)), Box(tuple(low), box.high)
 
 

@@ -55,6 +55,8 @@ class Arguments:
         self._extents = Extents(order)
         self._order = order
         self._numbers: dict[Source, int] = {}
+        self._least = _least_extents(order, self._extents)
+        self._least_values: dict[Expr, int] = {}
 
     def number(self, source: Source) -> int:
         return self._numbers.setdefault(source, len(self._numbers))
@@ -63,8 +65,10 @@ class Arguments:
         return param(self.number(source), INT64)
 
     def extent(self, slot: int, dim: int) -> Expr:
-        (root, root_dim), offset = self._extents.find(slot, dim)
-        return linear.plus(self.integer(Source("extent", root, root_dim)), offset)
+        root, offset = self._extents.find(slot, dim)
+        value = self.integer(Source("extent", *root))
+        self._least_values[value] = self._least.get(root, 0)
+        return linear.plus(value, offset)
 
     def extents(self, slot: int) -> tuple[Expr, ...]:
         return tuple(self.extent(slot, dim) for dim in range(len(self._order[slot].shape)))
@@ -72,6 +76,46 @@ class Arguments:
     @property
     def sources(self) -> tuple[Source, ...]:
         return tuple(self._numbers)
+
+    def is_ordered(self, low: Expr, high: Expr) -> bool:
+        """Whether `low <= high` for every slice of this structure."""
+        gap = linear.terms(linear.minus(high, low))
+        total = 0
+        for term, count in gap.items():
+            if term.name == "const":
+                total += count
+            elif count > 0 and term in self._least_values:
+                total += count * self._least_values[term]
+            else:
+                return False
+        return total >= 0
+
+    def at_most(self, a: Expr, b: Expr) -> Expr:
+        """min(a, b) for positions."""
+        if self.is_ordered(a, b):
+            return a
+        return b if self.is_ordered(b, a) else linear.at_most(a, b)
+
+    def at_least(self, a: Expr, b: Expr) -> Expr:
+        """max(a, b) for positions."""
+        if self.is_ordered(a, b):
+            return b
+        return a if self.is_ordered(b, a) else linear.at_least(a, b)
+
+
+def _least_extents(order: Sequence[Node], extents: Extents) -> dict[tuple[int, int], int]:
+    """What the structure says of the extents of assembled values: how long those must be at least
+    that they are a literal apart from.
+    """
+    least: dict[tuple[int, int], int] = {}
+    for slot, node in enumerate(order):
+        if node.kind != graph.ASSEMBLE:
+            continue
+        for dim, extent in enumerate(node.shape):
+            if extent >= graph.WIDE:
+                root, offset = extents.find(slot, dim)
+                least[root] = max(least.get(root, 0), graph.WIDE - offset)
+    return least
 
 
 class Values:
@@ -254,10 +298,11 @@ class Values:
         gap = linear.terms(linear.minus(index, bound))
         loops = [term for term in gap if term.name == "index"]
         if not loops:
-            literal = linear.constant(linear.build(gap))
-            if literal is None:
-                raise NotInlinable(slot)
-            return literal >= 0
+            if self.arguments.is_ordered(bound, index):
+                return True
+            if self.arguments.is_ordered(linear.plus(index, 1), bound):
+                return False
+            raise NotInlinable(slot)
         if len(loops) > 1 or abs(gap[loops[0]]) != 1:
             raise NotInlinable(slot)
         sign = gap.pop(loops[0])
@@ -270,12 +315,10 @@ class Values:
     def _known(self, dim: int, cut: Expr) -> bool:
         """Whether `index(dim) >= cut` in the box, or `Split`."""
         for low in _alternatives(self._facts.low[dim], "imax"):
-            gap = linear.distance(low, cut)
-            if gap is not None and gap >= 0:
+            if self.arguments.is_ordered(cut, low):
                 return True
         for high in _alternatives(self._facts.high[dim], "imin"):
-            gap = linear.distance(cut, high)
-            if gap is not None and gap >= 0:
+            if self.arguments.is_ordered(high, cut):
                 return False
         raise Split(dim, cut)
 

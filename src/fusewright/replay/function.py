@@ -99,8 +99,7 @@ class Jitted(_Base):  # type: ignore[misc]
         if key in self._plain:
             return self._run_plain(key, self._plain[key], args, kwargs)
         if not rec.turn.acquire(blocking=False):  # another thread is recording
-            args, named = _converted((args, tuple(kwargs.items())))
-            return self.__wrapped__(*args, **dict(named))
+            return self._run(args, kwargs)
         try:
             return self._record(key, leaves, roots, args, kwargs)
         finally:
@@ -159,8 +158,14 @@ class Jitted(_Base):  # type: ignore[misc]
 
     def _run_plain(self, key: Any, why: str, args: Any, kwargs: Any) -> Any:
         self._note_plain(key, why)
+        return self._run(args, kwargs)
+
+    def _run(self, args: Any, kwargs: Any) -> Any:
+        """Its Python code, whose arrays are ours at any size."""
         args, named = _converted((args, tuple(kwargs.items())))
-        return self.__wrapped__(*args, **dict(named))
+        if native is None:
+            return self.__wrapped__(*args, **dict(named))
+        return native.as_recorded(self.__wrapped__, tuple(args), dict(named))
 
     def notes(self) -> Iterator[str]:
         """What `fw.explain` says about the function."""

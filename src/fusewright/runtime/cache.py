@@ -7,7 +7,6 @@ a folder or file that another user owns, or that others may write, is refused.
 
 from __future__ import annotations
 
-import hashlib
 import os
 import stat
 import sys
@@ -15,8 +14,13 @@ import threading
 import time
 import warnings
 from contextlib import suppress
-from pathlib import Path
 from typing import NamedTuple
+
+try:
+    # Not `hashlib`, which loads OpenSSL: 3 ms of a process's start.
+    from _blake2 import blake2b
+except ImportError:
+    from hashlib import blake2b
 
 from fusewright.base.errors import CacheWarning
 from fusewright.base.options import current
@@ -37,7 +41,7 @@ _ABANDONED_SECONDS = 3600
 class Info(NamedTuple):
     """Where the cache is and what it holds; `unusable` says why it is not used, or nothing."""
 
-    folder: Path
+    folder: str
     entries: int
     nbytes: int
     limit: int
@@ -48,28 +52,33 @@ class _Refused(Exception):
     """The folder must not be used; the text says why."""
 
 
-_unusable: dict[Path, str] = {}
+_unusable: dict[str, str] = {}
 """The folders given up in this process, and why."""
-_written: dict[Path, int] = {}
+_written: dict[str, int] = {}
 """Bytes put into each folder by this process since its bound was last enforced."""
 
 
-def folder() -> Path:
+def folder() -> str:
     """`options.cache_dir`, else the platform's cache folder."""
     chosen = current().cache_dir
     if chosen is not None:
-        return Path(chosen).expanduser().absolute()
+        return os.path.abspath(os.path.expanduser(chosen))
     return _platform_folder()
 
 
-def _platform_folder() -> Path:
+def _platform_folder() -> str:
     if sys.platform == "linux":
         # What platformdirs computes, without its import.
         base = os.environ.get("XDG_CACHE_HOME", "").strip()
-        return (Path(base) if base else Path("~/.cache").expanduser()) / "fusewright"
-    from platformdirs import user_cache_path  # Only other systems need its rules.
+        return os.path.join(base or os.path.expanduser("~/.cache"), "fusewright")
+    from platformdirs import user_cache_dir  # Only other systems need its rules.
 
-    return user_cache_path("fusewright")
+    return user_cache_dir("fusewright")
+
+
+def digest(data: bytes) -> str:
+    """The key of what these bytes describe."""
+    return blake2b(data, digest_size=32).hexdigest()
 
 
 def get(key: str) -> bytes | None:
@@ -97,7 +106,7 @@ def put(key: str, data: bytes) -> None:
     if here in _unusable:
         return
     try:
-        here.mkdir(mode=0o700, parents=True, exist_ok=True)
+        _make_folder(here)
         _check_folder(here)
         _write(path, _sealed(key, data))
         written = _written.get(here, MAX_BYTES) + len(data)
@@ -114,9 +123,9 @@ def clear() -> int:
     allowed.
     """
     here = folder()
-    entries = _entries(here) if here.is_dir() else []
+    entries = _entries(here) if os.path.isdir(here) else []
     for path, _ in entries:
-        path.unlink(missing_ok=True)
+        _remove(path)
     return len(entries)
 
 
@@ -134,21 +143,34 @@ def info() -> Info:
     return Info(here, len(entries), nbytes, MAX_BYTES, _unusable.get(here, ""))
 
 
-def _path(here: Path, key: str) -> Path:
+def _path(here: str, key: str) -> str:
     if not key.isalnum():
         raise ValueError(f"a cache key is hexadecimal, not {key!r}")
-    return here / (key + _SUFFIX)
+    return os.path.join(here, key + _SUFFIX)
+
+
+def _make_folder(here: str) -> None:
+    """Readable by the user alone; the folders above it as the system makes them."""
+    if not os.path.isdir(here):
+        os.makedirs(os.path.dirname(here), exist_ok=True)
+        with suppress(FileExistsError):  # Another process was quicker, or it is no folder.
+            os.mkdir(here, mode=0o700)
+
+
+def _remove(path: str) -> None:
+    with suppress(FileNotFoundError):  # Another process cleans up as well.
+        os.unlink(path)
 
 
 def _sealed(key: str, body: bytes) -> bytes:
     """The file's bytes: magic, digest of key and body, body.  A file under another's name does not
     match.
     """
-    digest = hashlib.blake2b(body, digest_size=_DIGEST, key=key.encode()[:64]).digest()
+    digest = blake2b(body, digest_size=_DIGEST, key=key.encode()[:64]).digest()
     return _MAGIC + digest + body
 
 
-def _check_folder(here: Path) -> None:
+def _check_folder(here: str) -> None:
     """Raise where the folder is missing, or where others could write what we would execute."""
     status = os.stat(here)
     if not stat.S_ISDIR(status.st_mode):
@@ -163,13 +185,13 @@ def _check_owner(status: os.stat_result) -> None:
         raise _Refused(f"other users may write it (mode {stat.S_IMODE(status.st_mode):o})")
 
 
-def _read(path: Path) -> bytes:
+def _read(path: str) -> bytes:
     """The file, checked after it was opened: what is checked is what is read."""
     descriptor = os.open(path, os.O_RDONLY | os.O_NOFOLLOW | os.O_CLOEXEC)
     with open(descriptor, "rb") as file:
         status = os.fstat(descriptor)
         if not stat.S_ISREG(status.st_mode):
-            raise _Refused(f"{path.name} is not a regular file")
+            raise _Refused(f"{os.path.basename(path)} is not a regular file")
         _check_owner(status)
         data = file.read()
     if time.time() - status.st_mtime > _TOUCH_SECONDS:
@@ -178,9 +200,10 @@ def _read(path: Path) -> bytes:
     return data
 
 
-def _write(path: Path, data: bytes) -> None:
+def _write(path: str, data: bytes) -> None:
     """All or nothing, whoever else writes the same key."""
-    name = path.parent / f"{os.getpid()}-{threading.get_native_id()}-{time.time_ns()}{_TEMPORARY}"
+    unique = f"{os.getpid()}-{threading.get_native_id()}-{time.time_ns()}{_TEMPORARY}"
+    name = os.path.join(os.path.dirname(path), unique)
     descriptor = os.open(name, os.O_WRONLY | os.O_CREAT | os.O_EXCL | os.O_CLOEXEC, 0o600)
     try:
         with open(descriptor, "wb") as file:
@@ -192,16 +215,16 @@ def _write(path: Path, data: bytes) -> None:
         raise
 
 
-def _entries(here: Path) -> list[tuple[Path, os.stat_result]]:
+def _entries(here: str) -> list[tuple[str, os.stat_result]]:
     found = []
     for entry in os.scandir(here):
         if entry.name.endswith(_SUFFIX):
             with suppress(FileNotFoundError):  # Another process cleans up as well.
-                found.append((Path(entry.path), entry.stat(follow_symlinks=False)))
+                found.append((entry.path, entry.stat(follow_symlinks=False)))
     return found
 
 
-def _evict(here: Path) -> None:
+def _evict(here: str) -> None:
     """Within the bound again: the least recently used files go, and what dead processes left."""
     entries = _entries(here)
     excess = sum(status.st_size for _, status in entries) - MAX_BYTES
@@ -210,15 +233,16 @@ def _evict(here: Path) -> None:
         for path, status in sorted(entries, key=lambda entry: entry[1].st_mtime):
             if excess <= 0:
                 break
-            path.unlink(missing_ok=True)
+            _remove(path)
             excess -= status.st_size
-    for left in here.glob("*" + _TEMPORARY):
-        with suppress(FileNotFoundError):
-            if time.time() - left.stat().st_mtime > _ABANDONED_SECONDS:
-                left.unlink()
+    for left in os.scandir(here):
+        if left.name.endswith(_TEMPORARY):
+            with suppress(FileNotFoundError):
+                if time.time() - left.stat().st_mtime > _ABANDONED_SECONDS:
+                    os.unlink(left)
 
 
-def _warn(here: Path, error: Exception) -> None:
+def _warn(here: str, error: Exception) -> None:
     """Once for each folder: the program runs on, compiling what it needs."""
     if here in _unusable:
         return

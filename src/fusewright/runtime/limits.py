@@ -4,9 +4,8 @@ from __future__ import annotations
 
 import os
 from functools import cache
-from pathlib import Path
 
-_CGROUPS = Path("/sys/fs/cgroup")
+_CGROUPS = "/sys/fs/cgroup"
 _UNLIMITED = 1 << 60
 """cgroup v1 writes a number near 2^63 for "no limit"."""
 
@@ -23,11 +22,11 @@ def _cpu_quota() -> int:
     return min([q for q in quotas if q], default=_UNLIMITED)
 
 
-def _quota(folder: Path) -> int:
+def _quota(folder: str) -> int:
     """CPUs granted by one cgroup, rounded up; 0 where it sets no limit."""
-    words = _words(folder / "cpu.max")
+    words = _words(folder, "cpu.max")
     if not words:
-        words = _words(folder / "cpu.cfs_quota_us") + _words(folder / "cpu.cfs_period_us")
+        words = _words(folder, "cpu.cfs_quota_us") + _words(folder, "cpu.cfs_period_us")
     if len(words) != 2 or words[0] == "max" or int(words[0]) <= 0:
         return 0
     return -(-int(words[0]) // int(words[1]))
@@ -56,14 +55,14 @@ def available_memory() -> int:
 
 def resident_memory() -> int:
     """Bytes of this process in RAM."""
-    words = _words(Path("/proc/self/statm"))
+    words = _words("/proc/self/statm")
     return int(words[1]) * os.sysconf("SC_PAGE_SIZE") if len(words) > 1 else 0
 
 
 def _meminfo() -> dict[str, int]:
     """The lines of /proc/meminfo, in bytes."""
     found = {}
-    for line in _read(Path("/proc/meminfo")).splitlines():
+    for line in _read("/proc/meminfo").splitlines():
         name, _, rest = line.partition(":")
         words = rest.split()
         if words:
@@ -77,11 +76,11 @@ def _cgroup_memory() -> list[tuple[int, int]]:
     """
     found = []
     for folder in _own_cgroups("memory"):
-        limit = _words(folder / "memory.max") or _words(folder / "memory.limit_in_bytes")
+        limit = _words(folder, "memory.max") or _words(folder, "memory.limit_in_bytes")
         if not limit or limit[0] == "max" or int(limit[0]) >= _UNLIMITED:
             continue
-        used = _words(folder / "memory.current") or _words(folder / "memory.usage_in_bytes")
-        statistics = _read(folder / "memory.stat").split()
+        used = _words(folder, "memory.current") or _words(folder, "memory.usage_in_bytes")
+        statistics = _words(folder, "memory.stat")
         pairs = dict(zip(statistics[::2], statistics[1::2], strict=False))
         reclaimable = int(pairs.get("total_inactive_file", pairs.get("inactive_file", 0)))
         found.append((int(limit[0]), max(int(used[0]) - reclaimable, 0) if used else 0))
@@ -89,34 +88,40 @@ def _cgroup_memory() -> list[tuple[int, int]]:
 
 
 @cache
-def _own_cgroups(controller: str) -> tuple[Path, ...]:
+def _own_cgroups(controller: str) -> tuple[str, ...]:
     """The folders of this process's cgroup and those above it (version 2, or the controller's own
     hierarchy of 1).
     """
-    for line in sorted(_read(Path("/proc/self/cgroup")).splitlines(), reverse=True):
+    for line in sorted(_read("/proc/self/cgroup").splitlines(), reverse=True):
         _, controllers, path = line.split(":", 2)
         if controllers and controller not in controllers.split(","):
             continue
-        root = _CGROUPS / controller if controllers else _CGROUPS
-        if not root.is_dir():
+        root = os.path.join(_CGROUPS, controller if controllers else "")
+        if not os.path.isdir(root):
             continue
-        inside = root / path.lstrip("/")
         # In a container the path may be the host's, which is not visible: the root is then the
         # container's own.
-        return tuple(
-            folder
-            for folder in (inside, *inside.parents)
-            if folder.is_dir() and folder.is_relative_to(root)
-        )
+        return tuple(filter(os.path.isdir, _upwards(root, path)))
     return ()
 
 
-def _words(path: Path) -> list[str]:
-    return _read(path).split()
+def _upwards(root: str, path: str) -> list[str]:
+    """The folder `path` below `root` and those above it.
+
+    >>> _upwards("/c", "/team/job")
+    ['/c/team/job', '/c/team', '/c']
+    """
+    parts = [part for part in path.split("/") if part]
+    return [os.path.join(root, *parts[:count]) for count in range(len(parts), -1, -1)]
 
 
-def _read(path: Path) -> str:
+def _words(*path: str) -> list[str]:
+    return _read(os.path.join(*path)).split()
+
+
+def _read(path: str) -> str:
     try:
-        return path.read_text(encoding="ascii", errors="replace")
+        with open(path, encoding="ascii", errors="replace") as file:
+            return file.read()
     except OSError:
         return ""  # Not this kind of system: no limit is known from here.

@@ -10,9 +10,6 @@ from contextlib import contextmanager
 from dataclasses import dataclass, field
 from typing import Literal, NamedTuple
 
-from fusewright._core import native
-from fusewright.base import options
-
 Line = tuple[str, int, int, int]
 """File, line, column, end column of the user's code."""
 
@@ -105,8 +102,6 @@ class Profile:
 
 
 listeners: list[Profile] = []
-if native is not None:  # what runs while somebody listens, or under other options, it leaves to us
-    native.set_sources(options.context, listeners)
 """The profiles being written; empty when nobody listens."""
 
 

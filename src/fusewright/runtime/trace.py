@@ -213,7 +213,7 @@ def _view(node: Node) -> Any:
 
 
 def _assemble(node: Node) -> Any:
-    parts: list[Any] = [len(node.shape)]
+    parts: list[Any] = [len(node.shape), *(extent >= graph.WIDE for extent in node.shape)]
     for piece, region in zip(node.args, node.attr, strict=True):
         for (start, step), count, extent in zip(region, piece.shape, node.shape, strict=True):
             ends = step == 1 and start + count == extent

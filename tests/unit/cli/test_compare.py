@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 import textwrap
 from collections.abc import Callable
 from pathlib import Path
@@ -170,3 +171,47 @@ def test_a_program_that_fails_only_with_us(run: Run, folder: Path) -> None:
     assert code == 1
     assert "AssertionError" in err
     assert "nothing was compared" in err
+
+
+def test_the_time_compared_is_of_a_run_that_nobody_recorded(run: Run, folder: Path) -> None:
+    """Every run writes down whether somebody listens; a recorded one is made to last."""
+    (folder / "p.py").write_text(
+        textwrap.dedent("""
+        import sys, time
+        import numpy as np
+        profile = sys.modules.get("fusewright.runtime.profile")
+        with open("runs.txt", "a") as file:
+            print(np.__name__, bool(profile and profile.listeners), file=file)
+        if profile and profile.listeners:
+            time.sleep(3)
+        x = np.arange(10.0) * 2
+        """)
+    )
+    code, _, err = run("--compare", "--report", "r.html", "--threads", "1", "p.py")
+    assert code == 0, err
+    runs = (folder / "runs.txt").read_text().splitlines()
+    assert runs == ["numpy False", "fusewright.numpy False", "fusewright.numpy True"]
+    line = next(line for line in err.splitlines() if line.startswith("NumPy "))
+    value, unit = re.findall(r"Fusewright ([0-9.]+) (\w+):", line)[0]
+    assert unit in ("ms", "us") or float(value) < 2.5, line
+
+
+def test_settings_reach_the_run_that_is_timed(run: Run, folder: Path) -> None:
+    (folder / "p.py").write_text(
+        "import fusewright as fw, numpy as np\n"
+        "from fusewright.base.options import current\n"
+        "o = current()\n"
+        "with open('runs.txt', 'a') as file: print(o.threads, o.strict, o.fuse, file=file)\n"
+        "x = np.ones(5)\n"
+    )
+    words = ("--compare", "--explain", "--threads", "3", "--strict", "--no-fuse")
+    assert run(*words, "p.py")[0] == 0
+    runs = (folder / "runs.txt").read_text().splitlines()
+    assert len(runs) == 3 and runs[1:] == ["3 True False"] * 2
+
+
+def test_a_report_is_written_however_the_program_ends(run: Run, folder: Path) -> None:
+    (folder / "p.py").write_text("import numpy as np\nx = 1\nassert np.__name__ == 'numpy'\n")
+    code, _, err = run("--compare", "--report", "r.html", "p.py")
+    assert code == 1 and "nothing was compared" in err
+    assert "AssertionError" in (folder / "r.html").read_text(encoding="utf-8")

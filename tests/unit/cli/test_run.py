@@ -19,7 +19,7 @@ a = np.linspace(0.0, 1.0, 5000)
 b = np.sqrt(a * a + 1.0)
 c = b - np.exp(-a)
 print(round(float(c.sum()), 6))
-m = np.linalg.det(np.eye(3) * 2.0)
+m = np.linalg.det(np.eye(30) * 2.0) ** 0.1
 print(round(float(m), 6))
 if "fail" in sys.argv:
     raise ValueError("half-way")
@@ -86,9 +86,9 @@ def test_report_of_a_comparison(run: Run, folder: Path, program: str) -> None:
 
 def test_strict_names_the_line(run: Run, folder: Path) -> None:
     (folder / "p.py").write_text(
-        "import numpy as np\na = np.ones((3, 3))\nprint(np.apply_along_axis(np.sum, 0, a))\n"
+        "import numpy as np\na = np.ones((300, 3))\nprint(np.apply_along_axis(np.sum, 0, a))\n"
     )
-    assert run("p.py")[:2] == (0, "[3. 3. 3.]\n")
+    assert run("p.py")[:2] == (0, "[300. 300. 300.]\n")
     code, out, err = run("--strict", "p.py")
     assert (code, out) == (1, "")
     assert "line 3, in <module>" in err

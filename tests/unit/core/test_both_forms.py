@@ -16,7 +16,9 @@ pytestmark = pytest.mark.skipif(native is None, reason="the native core is not i
 
 
 def outcomes(form: str) -> list[str]:
-    settings = os.environ | {"FUSEWRIGHT_NATIVE": form, "PYTHONHASHSEED": "0"}
+    settings = os.environ | {
+        "FUSEWRIGHT_NATIVE": form, "FUSEWRIGHT_SMALL": "0", "PYTHONHASHSEED": "0",
+    }  # fmt: skip
     done = subprocess.run(
         [sys.executable, "-W", "ignore", str(SCRIPT)],
         env=settings, capture_output=True, text=True, timeout=600,

@@ -214,7 +214,8 @@ COUNT = "print(__import__('fusewright.targets.cpu.threads').targets.cpu.threads.
 
 def test_settings_say_how_many_threads() -> None:
     assert script(COUNT, OMP_NUM_THREADS="3") == "3"
-    assert script(f"fw.base.options.set_defaults(threads=5)\n{COUNT}", OMP_NUM_THREADS="3") == "5"
+    five = "from fusewright.base import options\noptions.set_defaults(threads=5)\n"
+    assert script(five + COUNT, OMP_NUM_THREADS="3") == "5"
     one = "os.sched_setaffinity(0, {min(os.sched_getaffinity(0))})\n"
     assert script(one + COUNT, OMP_NUM_THREADS="") == "1"
 

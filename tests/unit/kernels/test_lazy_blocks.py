@@ -42,6 +42,22 @@ def test_raw_arrays_in_a_lazy_block() -> None:
     assert c.tolist() == [0, 1, 2.5, 4.25]
 
 
+def test_sync_in_a_lazy_block() -> None:
+    a, b, c = np.arange(4.0), np.zeros(4), np.zeros(4)
+    with fw.lazy():
+        scale(a, b, 2.0)
+        fw.sync()
+        assert b.tolist() == [0, 2, 4, 6]
+        running(a, c)
+        scale(b, b, 0.5)
+        fw.sync()
+        assert (b.tolist(), c.tolist()) == (a.tolist(), [0, 1, 2.5, 4.25])
+        b[:] = 1  # between, the memory is the user's
+        fw.sync()
+        scale(b, c, 3.0)
+    assert (b.tolist(), c.tolist()) == ([1] * 4, [3] * 4)
+
+
 def test_nothing_remembers_the_arrays_of_a_call() -> None:
     @fw.kernel
     def sums(x, y):

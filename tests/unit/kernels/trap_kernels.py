@@ -189,3 +189,49 @@ def leaving_two_loops(m, a):
                 return n
         n += 1
     return n
+
+
+@fw.kernel
+def bound_used_inside(a, t, x):
+    """The body's only use of a variable is the expression that is the loop's own bound, too."""
+    n = int(t[0])
+    for i in range(n):
+        a[i] = x
+        for j in range(1, n):
+            a[i] += j
+
+
+@fw.kernel
+def bound_stored(a, t, x):
+    n = t[0]
+    for i in range(n):
+        a[i] = n
+
+
+@fw.kernel
+def outer_index_as_bound(m, a):
+    for i in range(m.shape[0]):
+        s = 0.0
+        for k in range(m.shape[0]):
+            s += m[i, k]
+        a[i] = s
+        for j in range(i, m.shape[1]):
+            m[i, j] = s
+            for k in range(i, j):
+                m[i, j] += k
+
+
+@fw.kernel
+def one_iteration_acts(a, b):
+    """Nothing carries over in a loop of one iteration, and yet it prints, checks and leaves."""
+    for i in range(1, 2):
+        a[i] = 3
+        for j in range(i, a.shape[0]):
+            print(j, b[j])
+    for i in range(2, 3):
+        a[i] = i
+        for j in range(a.shape[0]):
+            b[j] = j
+        if b[0] == 0:
+            return 1
+    return 0

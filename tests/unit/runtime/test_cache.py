@@ -8,7 +8,6 @@ import sys
 import textwrap
 import time
 import warnings
-from pathlib import Path
 
 import pytest
 
@@ -185,7 +184,7 @@ def test_info_and_clear(folder):
     cache.put(KEY, bytes(100))
     cache.put(OTHER, bytes(100))
     info = cache.info()
-    assert (info.folder, info.entries, info.unusable) == (folder, 2, "")
+    assert (info.folder, info.entries, info.unusable) == (str(folder), 2, "")
     assert 200 < info.nbytes < 400
     assert cache.clear() == 2
     assert cache.get(KEY) is None
@@ -201,7 +200,7 @@ def test_default_folder_is_the_platforms(monkeypatch):
                 monkeypatch.delenv("XDG_CACHE_HOME", raising=False)
             else:
                 monkeypatch.setenv("XDG_CACHE_HOME", base)
-            assert cache.folder() == Path(platformdirs.user_cache_dir("fusewright"))
+            assert cache.folder() == platformdirs.user_cache_dir("fusewright")
 
 
 def test_many_processes_at_once(folder):

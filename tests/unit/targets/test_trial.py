@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator
+from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -12,6 +13,7 @@ from tests.evaluators import installed
 import fusewright as fw
 from fusewright import driver
 from fusewright.runtime.profile import listen
+from fusewright.targets.cpu import background
 
 Program = Callable[..., Any]
 
@@ -80,20 +82,46 @@ def _step(x: Any) -> Any:
     return fw.evaluate(x * 1.25 - abs(x))
 
 
-def test_what_comes_again_is_compiled_and_what_does_not_is_not() -> None:
+def test_what_comes_again_is_compiled_beside_the_program_and_what_does_not_is_not() -> None:
     driver.cache_clear()
-    x = fw.asarray(np.linspace(0, 1, 300))
-    _step(x)
+    x = fw.asarray(np.linspace(0, 1, 3000))
+    want = np.array(_step(x))
     assert driver.cached() == 0
-    for _ in range(2000):
+    for _ in range(12_000):
         _step(x)
+    background.wait()
+    _step(x)
     assert driver.cached() == 1
+    assert np.array(_step(x)).tobytes() == want.tobytes()
 
 
-def test_large_work_is_compiled_at_once() -> None:
+def test_one_run_that_takes_longer_than_compiling_is_compiled_at_once() -> None:
     driver.cache_clear()
-    _step(fw.asarray(np.linspace(0, 1, 300_000)))
+    x = y = fw.asarray(np.linspace(0, 1, 1 << 22))
+    for _ in range(30):
+        y = y * 1.25 - x
+    fw.evaluate(y)
     assert driver.cached() == 1
+
+
+def test_code_on_disk_is_used_long_before_compiling_would_pay(tmp_path: Path) -> None:
+    x = fw.asarray(np.linspace(0, 1, 3001))
+    with fw.options(cache_dir=str(tmp_path)):
+        with fw.options(interpret=False):
+            _step(x)
+        driver.cache_clear()
+        for _ in range(200):
+            _step(x)
+        assert driver.cached() == 1
+
+
+def test_regions_are_written_in_place() -> None:
+    x = fw.asarray(np.arange(1000.0))
+    fw.evaluate(x)
+    x[5:10] = x[15:20] * 2.0
+    want = np.arange(1000.0)
+    want[5:10] = want[15:20] * 2.0
+    assert np.array(x).tobytes() == want.tobytes()
 
 
 def test_who_listens_sees_kernels() -> None:

@@ -140,7 +140,7 @@ def reduced_again(args: tuple[Any, ...], kwargs: dict[str, Any], reducer: Reduce
     result = plan.kernel(*words)
     if key is not None and key[2] is not None:
         quick = plan.kernel.quick.get(key_of(words, options))
-        if quick is not None and not quick.complexes and len(quick.results) == 1:
+        if quick is not None and quick.flat is None and len(quick.results) == 1:
             own = tuple(words[: len(words) - len(values)])
             plan.note(key, Reduction(quick, own, len(values)))
     return plain_result(result, reducer)
@@ -189,7 +189,7 @@ class Reduction:
     def _new(self) -> tuple[list[Any], Any]:
         door, own = self.quick.door, self.own
         fresh = [np.empty_like(each) if type(each) is np.ndarray else each for each in own]
-        result = np.empty((), self.quick.results[0])
+        result = np.empty((), self.quick.results[0].dtype)
         words = door.words.copy()
         for place, number in door.moving:
             words[place] = fresh[number] if number < len(own) else result

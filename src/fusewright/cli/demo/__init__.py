@@ -23,8 +23,10 @@ INPUT = "seafloor.npz"
 
 
 def command(chosen: argparse.Namespace) -> int:
-    """Run it with NumPy, then with Fusewright; print both times, the check, the totals."""
-    print("A tsunami crosses an ocean basin: an ordinary NumPy program, run twice.")
+    """Run it with NumPy, with Fusewright, and recorded; print the first two times, the check, the
+    totals.
+    """
+    print("A tsunami crosses an ocean basin: an ordinary NumPy program on both sides.")
     print(f"program: {FOLDER / PROGRAM}", flush=True)
     with tempfile.TemporaryDirectory(prefix="fusewright-demo-") as folder:
         # A copy outside the package: its lines are the user's, which a line in here never is.

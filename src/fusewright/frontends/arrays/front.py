@@ -11,9 +11,9 @@ from typing import Any
 import numpy as np
 
 from fusewright._core import native
-from fusewright.frontends.arrays import opaque
-from fusewright.frontends.arrays.immediate import SEVERAL, SMALL, adopt
-from fusewright.ir.dtypes import ALL
+from fusewright.frontends.arrays import core, opaque, sharing
+from fusewright.frontends.arrays.immediate import KINDS, SEVERAL, SMALL, adopt
+from fusewright.ir.dtypes import ALL, from_numpy
 
 MOVED = 1 << 12
 """Elements that are moved or made at once: more are worth waiting for what uses them."""
@@ -22,6 +22,16 @@ FILLS = {
     "asarray": 4, "eye": 5, "identity": 5, "tri": 5,
 }  # fmt: skip
 """Functions that make arrays of numbers, and how the core tells of how many elements."""
+MADE = {name: kind for name, kind in FILLS.items() if kind != 4} | {
+    "indices": 1, "meshgrid": 6, "outer": 6, "kron": 6,
+}  # fmt: skip
+"""The same of those that make large arrays of small ones, too."""
+PAIRED: dict[str, Callable[..., Any]] = {
+    "dot": np.dot, "__matmul__": np.matmul,
+    "__rmatmul__": lambda right, left: np.matmul(left, right),
+    "clip": np.clip, "take": np.take, "searchsorted": np.searchsorted,
+}  # fmt: skip
+"""Methods of an array with another one, as NumPy's functions."""
 ARRANGEMENTS = ("reshape", "ravel", "transpose", "swapaxes")
 ATTRIBUTES = ("shape", "ndim", "size", "dtype", "T")
 """In the order the core knows them in."""
@@ -57,6 +67,34 @@ def arrangement(name: str, general: Callable[..., Any]) -> Callable[..., Any]:
     return made  # type: ignore[no-any-return]
 
 
+def dispatched(
+    plain: Callable[..., Any], general: Callable[..., Any], makes: str = "", keeps: bool = False
+) -> Callable[..., Any]:
+    """NumPy's function where no operand is ours, else the general one (decision 0016).
+
+    `makes` names how the core tells of how many elements the result is: large ones are recorded.
+    A function that `keeps` writes into operands or gives views of them.
+    """
+    if native is None:
+        return general
+    made = native.Dispatch(plain, general, makes=MADE.get(makes, 0), keeps=keeps)
+    functools.update_wrapper(made, general)
+    return made  # type: ignore[no-any-return]
+
+
+def take_over(array: np.ndarray[Any, Any]) -> Any:
+    """A large array of NumPy's that nobody else holds, as ours; of other types or layouts it stays
+    NumPy's.
+    """
+    if array.dtype.kind not in KINDS or not array.dtype.isnative or from_numpy(array.dtype) is None:
+        return array
+    if array.flags.c_contiguous:
+        return core.wrap_array(sharing.adopted(array))
+    if array.flags.f_contiguous:
+        return core.wrap_array(sharing.adopted(array.T)).T
+    return array
+
+
 def quicken(methods: type) -> None:
     """Let the core answer what it knows of a class's attributes, and do what it can of its
     methods.
@@ -80,8 +118,11 @@ def quicken(methods: type) -> None:
         "tolist",
     ):
         setattr(methods, name, at_once(getattr(np.ndarray, name), vars(methods)[name], limit=SMALL))
+    for name, plain in PAIRED.items():
+        setattr(methods, name, dispatched(plain, vars(methods)[name]))
 
 
 def connect(table: Any) -> None:
     """Give the native core NumPy's table of C functions; who listens hears of library steps."""
     native.set_numpy(table, tuple(row.numpy for row in ALL), adopt, opaque.listeners)
+    native.set_take_over(take_over)

@@ -135,6 +135,7 @@ class Schedule:
     _same: int = 0
     _alone: bool = False
     _asked: int = 0
+    _stood: int = 0
     _met: dict[tuple[int, int, int], tuple[int, Loop]] = field(default_factory=dict)
     _before: list[Place] = field(default_factory=list)
     _frame: int = 0
@@ -183,8 +184,11 @@ class Schedule:
         known = self.loop
         if self.watching and last is not None and (known is None or _is_outer(loop, known)):
             period = self._looks - last
-            # Two iterations in the list tell what the second needs of the first.
-            if whole <= 2 * period and 3 * period <= WINDOW:
+            # Two iterations in the list tell what the second needs of the first.  Where something
+            # is asked for in every iteration the list never holds two as they were recorded.
+            waits = whole > self._stood or length <= WINDOW
+            self._stood = whole
+            if waits and whole <= 2 * period and 3 * period <= WINDOW:
                 return False
             if period <= WORK or known is None:
                 self.loop, self.period = loop, period

@@ -14,6 +14,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
+from fusewright._core import native
 from fusewright.base import source
 from fusewright.base.errors import StrictError
 from fusewright.base.options import current
@@ -22,7 +23,7 @@ from fusewright.frontends.arrays import core, inplace, record, sharing, trace
 from fusewright.frontends.arrays.core import Handle, wrap
 from fusewright.frontends.arrays.dtypes import as_dtype
 from fusewright.ir.dtypes import DType, from_numpy
-from fusewright.ir.graph import OPAQUE, PART, Node
+from fusewright.ir.graph import OPAQUE, PART, SCALAR, Node
 
 
 class Note(NamedTuple):
@@ -38,6 +39,10 @@ class Note(NamedTuple):
 listeners: list[Callable[[Note], None]] = []
 """Called with a note of every delegated call."""
 
+as_user: Callable[..., Any] = (
+    (lambda function, given, named: function(*given, **named)) if native is None else native.as_user
+)
+"""Call a function that may be the program's own: what it makes is as in its other code."""
 DELEGATED = "Fusewright has no recorded form of it"
 
 
@@ -48,10 +53,16 @@ def opaque(
     dtype: Any,
     shape: tuple[int, ...],
 ) -> Any:
-    """Record a library step whose result type and shape are known; `function` takes and returns
-    NumPy arrays.
+    """A library step whose result type and shape are known; `function` takes and returns NumPy
+    arrays.
+
+    It runs now, as in NumPy: nothing fuses with it, and what is computed is computed once.  While
+    a function is recorded for replay, and in `lazy()` blocks, it is recorded.
     """
-    return wrap(opaque_node(name, function, operands, as_dtype(dtype), shape))
+    row = as_dtype(dtype)
+    if not runs_now():
+        return wrap(opaque_node(name, function, operands, row, shape))
+    return _as_declared(_run(name, function, operands), row, shape)
 
 
 def opaque_node(
@@ -72,9 +83,13 @@ def opaque_parts(
     operands: Sequence[Any],
     results: Sequence[tuple[Any, tuple[int, ...]]],
 ) -> tuple[Any, ...]:
-    """Record a library step with several results, given as (dtype, shape); `function` returns a
-    tuple.
-    """
+    """A library step with several results, given as (dtype, shape); `function` returns a tuple."""
+    if runs_now():
+        found = _run(name, function, operands)
+        return tuple(
+            _as_declared(each, as_dtype(dtype), shape)
+            for each, (dtype, shape) in zip(found, results, strict=True)
+        )
     nodes = tuple(record.node_of(operand) for operand in operands)
     first_dtype, first_shape = results[0]
     whole = Node(OPAQUE, name, nodes, as_dtype(first_dtype), first_shape, (len(results),), function)
@@ -83,6 +98,32 @@ def opaque_parts(
         wrap(trace.record(Node(PART, "", (whole,), as_dtype(dtype), shape, number)))
         for number, (dtype, shape) in enumerate(results)
     )
+
+
+def runs_now() -> bool:
+    """Whether library steps run when they are called."""
+    options = current()
+    plain = options.interpret and not options.spans and options.target != "reference"
+    return plain and not trace.is_held() and not trace.is_lazy()
+
+
+def _run(name: str, function: Callable[..., Any], operands: Sequence[Any]) -> Any:
+    nodes = [record.node_of(operand) for operand in operands]
+    given = [
+        node.dtype.numpy.type(node.value) if node.kind == SCALAR else core.wrap_array(node)
+        for node in nodes
+    ]
+    with np.errstate(all="ignore"):
+        return delegate(name, function, given, why=LIBRARY, library=True)
+
+
+def _as_declared(value: Any, dtype: DType, shape: tuple[int, ...]) -> Any:
+    """The result as recording it would have given it: of this type, a number without dims lazy."""
+    node = record.node_of(value)
+    return wrap(node if node.dtype is dtype else core.cast(node, dtype))
+
+
+LIBRARY = "a library step: NumPy's own code runs it"
 
 
 def refuse_if_strict(name: str, why: str = DELEGATED) -> None:
@@ -122,12 +163,10 @@ def delegate(
     if keywords.get("overwrite_input"):  # what NumPy gets of ours is not its own
         keywords["overwrite_input"] = False
     start = time.perf_counter()
-    results = [
-        function(
-            *(to_numpy(arg) for arg in arguments),
-            **{key: to_numpy(value) for key, value in keywords.items()},
-        )
-    ]
+    given = tuple(to_numpy(arg) for arg in arguments)
+    named = {key: to_numpy(value) for key, value in keywords.items()}
+    results = [as_user(function, given, named)]
+    del given, named
     seconds = time.perf_counter() - start
     if listeners:
         note = Note(name, why, source.user_span(), start, seconds)

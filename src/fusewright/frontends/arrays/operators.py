@@ -44,11 +44,12 @@ class Op:
     conversion of the number.  `general` does what is not known yet, and says what it found.
     """
 
-    __slots__ = ("name", "general", "one", "two", "weak")
+    __slots__ = ("general", "meaning", "name", "one", "two", "weak")
 
-    def __init__(self, name: str, general: Method) -> None:
+    def __init__(self, name: str, general: Method, meaning: Method | None = None) -> None:
         self.name = name
         self.general = general
+        self.meaning = meaning
         self.one: dict[DType, DType] = {}
         self.two: dict[tuple[DType, DType], DType] = {}
         self.weak: dict[Any, tuple[DType, DType, Callable[[Any], Any] | None]] = {}
@@ -125,7 +126,8 @@ def op_of(name: str) -> Any:
     found = ops.get(name)
     if found is None:
         general = _one_general if ROWS[name].arity == 1 else _two_general
-        found = ops[name] = Op(name, general(name))
+        meaning = PYTHON_COMPARISONS.get(name, ROWS[name].meaning)
+        found = ops[name] = Op(name, general(name), meaning)
     return found
 
 

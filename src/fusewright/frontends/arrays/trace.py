@@ -26,6 +26,8 @@ from fusewright.base import forks, hooks, source
 from fusewright.base.options import Options, current, watchers
 from fusewright.frontends.arrays import survivors
 from fusewright.frontends.arrays.iterations import WORK, Loop, Schedule, recording_frame
+from fusewright.frontends.arrays.laziness import enter_lazy as enter_lazy
+from fusewright.frontends.arrays.laziness import is_lazy as is_lazy
 from fusewright.frontends.arrays.survivors import TOMBSTONE, Known, Spot, is_worth_storing
 from fusewright.ir.graph import LEAF, SCALAR, Memory, Node
 
@@ -123,23 +125,6 @@ def hold(change: int) -> None:
         _held += change
         if native is not None:
             native.set_holding(_held > 0)
-
-
-class _Local(threading.local):
-    depth = 0
-
-
-_local = _Local()
-
-
-def is_lazy() -> bool:
-    """Whether this thread is inside `lazy()`."""
-    return _local.depth > 0
-
-
-def enter_lazy(change: int) -> None:
-    """Enter (1) or leave (-1) a `lazy()` block."""
-    _local.depth += change
 
 
 def record(node: Node) -> Node:
@@ -281,35 +266,44 @@ def _look_from(length: int) -> None:
         native.set_armed(bool(_base or _schedule.loop is not None))
 
 
-def _forget_loop() -> None:
-    """What was known of the loop is of no use; what is left of it belongs to no later one."""
+def _forget_loop(most: int = LIMIT) -> None:
+    """What was known of the loop is of no use; what is left of it belongs to no later one, which is
+    looked for when it has recorded more than `most` nodes.
+    """
     global _base, _schedule
     _schedule = Schedule()
     if native is not None:
         native.set_turn()
     prune()
     _base = len(pending) * (len(pending) > FEW)
-    _look_from(min(_base + LIMIT, HARD_LIMIT))
+    _look_from(min(_base + most, HARD_LIMIT))
 
 
 def _value_was_asked_for() -> None:
     """The same loop counts its iterations from here; what is left before another one begins is not
-    its work.
+    its work, unless what was asked for had nothing to do with it.
     """
-    global _base
     if _schedule.loop is None:
+        length = len(pending)
         if _schedule.watching:
-            if len(pending) <= _base + LIMIT:
-                _forget_loop()
-        elif (left := len(pending) * (len(pending) > FEW)) != _base:
-            _base = left
-            _look_from(min(_base + LIMIT, HARD_LIMIT))
+            if length <= _base + LIMIT or _was_consumed():
+                _forget_loop(max(LIMIT, 2 * (length - len(pending))))
+        elif _base > length * (length > FEW) or (length > _base + LIMIT // 2 and _was_consumed()):
+            # as much may well be recorded before the program asks again
+            _forget_loop(max(LIMIT, 2 * (length - len(pending))))
     elif len(pending) <= FEW and _schedule.is_idle():
         _forget_loop()
     elif _schedule.is_inside(frame := recording_frame()):
         _look_from(_schedule.after_value(len(pending), frame))
     else:
         _forget_loop()
+
+
+def _was_consumed() -> bool:
+    """Whether most of what was recorded has been computed or has died."""
+    before = len(pending)
+    prune()
+    return 2 * len(pending) <= before
 
 
 def _consider_flush() -> None:

@@ -3,12 +3,20 @@
 from __future__ import annotations
 
 import ast
+from collections.abc import Sequence
 from functools import reduce
 from types import FunctionType
 
 from fusewright.base.errors import KernelError
 from fusewright.base.source import Span
-from fusewright.frontends.kernels import complexes, elements, elementwise, records, types
+from fusewright.frontends.kernels import (
+    complexes,
+    elements,
+    elementwise,
+    records,
+    types,
+    vectors,
+)
 from fusewright.frontends.kernels.context import Translation
 from fusewright.frontends.kernels.operators import apply, operands
 from fusewright.frontends.kernels.values import (
@@ -29,7 +37,7 @@ from fusewright.frontends.kernels.values import (
 
 METHODS = frozenset(
     {"copy", "item", "fill", "astype", "sum", "mean", "prod", "min", "max", "argmin", "argmax"}
-    | {"any", "all", "dot"}
+    | {"any", "all", "dot", "sort", "argsort", "searchsorted", "var", "std", "conjugate", "conj"}
 )
 
 
@@ -127,6 +135,23 @@ def subscript(t: Translation, node: ast.Subscript) -> Value:
     return element_of(t, value, index[0], t.span(node), node)
 
 
+def _picked(t: Translation, items: Sequence[Value], index: Number, span: Span) -> Number:
+    """An item of a tuple of numbers by an index that is computed."""
+    kinds = {(x.dtype, x.origin) if isinstance(x, Number) else None for x in items}
+    if len(kinds) != 1 or None in kinds:
+        raise KernelError(
+            "a tuple is indexed with a literal in a kernel",
+            span,
+            why="its items are of different types, or arrays",
+            help="write the numbers alike (1.0 beside 2.5), or fw.static(range(n)) for the loop",
+        )
+    first = items[0]
+    assert isinstance(first, Number)
+    table = vectors.from_items(t, items, span)
+    found = elements.read(t, elements.indexed(t, table, [index], span), span)
+    return t.fixed(Number(found.expr, first.origin, span))
+
+
 def element_of(t: Translation, value: Value, index: Value, span: Span, node: ast.AST) -> Value:
     """A part of an array or tuple."""
     if isinstance(value, Struct) and hasattr(value.kind, "_fields"):
@@ -134,12 +159,7 @@ def element_of(t: Translation, value: Value, index: Value, span: Span, node: ast
     if isinstance(value, TupleValue):
         literal = index.literal if isinstance(index, Number) else None
         if not isinstance(literal, int):
-            raise KernelError(
-                "a tuple is indexed with a literal in a kernel",
-                span,
-                why="its items may be of different types",
-                help="use fw.vector(...), or fw.static(range(n)) for the loop",
-            )
+            return _picked(t, value.items, elements.whole(index, span), span)
         if not -len(value.items) <= literal < len(value.items):
             raise KernelError(f"index {literal} in a tuple of {len(value.items)}", span)
         return value.items[literal]

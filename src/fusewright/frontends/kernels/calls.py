@@ -11,7 +11,9 @@ from fusewright.frontends.kernels import (
     comprehensions,
     elements,
     elementwise,
+    fresh,
     functions,
+    library_rows,
     parts,
     records,
     spaces,
@@ -68,12 +70,16 @@ def _static_call(t: Translation, node: ast.Call, target: Any) -> Value:
         return space(t, node, operands(t, node.args))
     if target is print:
         return _print(t, node)
-    row = t.row(target) or row_of(target) or totals.row_of(target)
+    if t.row(target) is None:
+        array = fresh.row(t, node, target)
+        if array is not None:
+            return array
+    row = t.row(target) or row_of(target) or library_rows.row_of(target) or totals.row_of(target)
     if row is not None:
         if node.keywords:
             return row(t, node, _with_keywords(t, node, target))
         return row(t, node, operands(t, node.args))
-    plain = getattr(target, "__wrapped__", target)
+    plain = getattr(target, "py_func", None) or getattr(target, "__wrapped__", target)
     same_integers(t, node, target)
     if isinstance(plain, FunctionType) and not str(plain.__module__).startswith("numpy."):
         return inline(t, node, plain, None)
@@ -135,7 +141,7 @@ def _method(t: Translation, node: ast.Call, method: Method) -> Value:
         arguments(t, node, values, 0, 0)
         count = apply(t, "bitwise_count", (method.array,), span)
         return Number(_python(count), "python", span)
-    total = totals.method(method.name)
+    total = library_rows.method(method.name) or totals.method(method.name)
     if total is not None and (method.name != "copy" or elementwise.is_array(method.array)):
         return total(t, node, [method.array, *values])
     assert isinstance(method.array, ArrayRef)

@@ -20,8 +20,8 @@ from fusewright.frontends.kernels import types
 from fusewright.frontends.kernels.inputs import Inputs
 from fusewright.frontends.kernels.joins import SlotTree
 from fusewright.frontends.kernels.liveness import NONE, Liveness, Names
+from fusewright.frontends.kernels.retyping import Retyping
 from fusewright.frontends.kernels.source import Source
-from fusewright.frontends.kernels.types import Held
 from fusewright.frontends.kernels.values import (
     Elementwise,
     Number,
@@ -31,7 +31,7 @@ from fusewright.frontends.kernels.values import (
     Zipped,
 )
 from fusewright.ir.dtypes import INT64, DType
-from fusewright.ir.expr import Expr, local, postorder
+from fusewright.ir.expr import Expr, local, postorder, rewrite
 from fusewright.ir.loops.statements import Check, Let, Local, Reason, Statement
 from fusewright.ir.nest import Buffer
 
@@ -137,15 +137,17 @@ class Translation:
         self,
         inputs: Inputs,
         settings: Settings,
-        guesses: dict[Any, Held],
+        guesses: dict[Any, Any],
         expressions: Mapping[type, Rule],
         statements: Mapping[type, Callable[..., None]],
         sequence: Callable[..., None],
-        keep: Callable[[Translation, Elementwise], Elementwise],
+        keep: Callable[[Translation, Elementwise], Value],
     ) -> None:
         self.inputs = inputs
         self.settings = settings
         self.guesses = guesses
+        self.retyping = Retyping()
+        self.known: dict[int, Expr] = {}
         self.locals: list[Local] = []
         self.scratch: dict[int, Buffer] = {}
         self.out: list[Statement] = []
@@ -245,6 +247,10 @@ class Translation:
     # -- what is written ------------------------------------------------------------------------
 
     def write(self, statement: Statement) -> None:
+        if isinstance(statement, Let):
+            self.retyping.note(statement.local, statement.value)
+            if not self.locals[statement.local].mutable:
+                self.known[statement.local] = statement.value
         self.out.append(statement)
 
     @contextmanager
@@ -305,6 +311,15 @@ class Translation:
             dims = tuple((self.fixed(a), self.fixed(b), self.fixed(c)) for a, b, c in value.dims)
             return replace(value, dims=dims)
         return value
+
+    def written_out(self, expr: Expr) -> Expr:
+        """The expression with what variables of one value stand for."""
+
+        def rule(node: Expr) -> Expr | None:
+            known = self.known.get(node.attr) if node.name == "local" else None
+            return None if known is None else self.written_out(known)
+
+        return rewrite(expr, rule, {})
 
     def is_stable(self, expr: Expr) -> bool:
         """Whether no statement can change what the expression means."""

@@ -114,6 +114,7 @@ class Inputs:
         self.kinds = kinds
         self.buffers: dict[int, Buffer] = {}
         self.buffer_paths: dict[int, Path] = {}
+        self.made: set[int] = set()
         self.buffer_kinds: dict[int, ArrayKind] = {}
         self.scalar_paths: list[Path] = []
         self.sources: list[Source] = []
@@ -131,6 +132,13 @@ class Inputs:
     def next_buffer(self) -> int:
         self._buffers += 1
         return self._buffers - 1
+
+    def make(self, dtype: DType, extents: tuple[Expr, ...]) -> int:
+        """An array that the caller allocates for each call, of sizes that depend on arguments."""
+        number = self.next_buffer()
+        self.buffers[number] = Buffer(number, dtype, extents)
+        self.made.add(number)
+        return number
 
     def keep_apart(self, written: int, read: int, same: bool, span: Span) -> None:
         """Have calls refused in which a buffer shares memory with another that is read."""

@@ -41,7 +41,7 @@ def arguments(t: Translation, node: ast.AST, values: Values, low: int, high: int
 def _local(t: Translation, node: ast.Call, values: Values) -> Value:
     arguments(t, node, values, 1, 2)
     span = t.span(node)
-    dtype = FLOAT64 if len(values) == 1 else _dtype_of(t, values[1], span)
+    dtype = FLOAT64 if len(values) == 1 else dtype_of(t, values[1], span)
     return vectors.filled(t, _shape_of(values[0], span), dtype, span)
 
 
@@ -54,7 +54,7 @@ def _full(t: Translation, node: ast.Call, values: Values) -> Value:
     arguments(t, node, values, 2, 3)
     span = t.span(node)
     number = as_number(t, values[1], span)
-    dtype = number.dtype if len(values) == 2 else _dtype_of(t, values[2], span)
+    dtype = number.dtype if len(values) == 2 else dtype_of(t, values[2], span)
     return vectors.filled(t, _shape_of(values[0], span), dtype, span, number)
 
 
@@ -65,7 +65,7 @@ def _array(t: Translation, node: ast.Call, values: Values) -> Value:
         return vectors.copy(t, values[0], span)
     if not isinstance(values[0], TupleValue):
         raise KernelError(f"np.array of {describe(values[0])} in a kernel", span)
-    dtype = None if len(values) == 1 else _dtype_of(t, values[1], span)
+    dtype = None if len(values) == 1 else dtype_of(t, values[1], span)
     return vectors.from_items(t, values[0].items, span, dtype)
 
 
@@ -83,7 +83,8 @@ def _shape_of(value: Value, span: Span) -> tuple[int, ...]:
     return tuple(int(extent or 0) for extent in extents)
 
 
-def _dtype_of(t: Translation, value: Value, span: Span) -> DType:
+def dtype_of(t: Translation, value: Value, span: Span) -> DType:
+    """The type of elements that an argument names."""
     spec = value.value if isinstance(value, Static) else None
     try:
         row = None if spec is None else dtypes.from_numpy(spec)

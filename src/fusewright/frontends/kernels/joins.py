@@ -30,10 +30,6 @@ if TYPE_CHECKING:
     from fusewright.frontends.kernels.context import Translation
 
 
-class Restart(Exception):
-    """A variable turned out to need another type: translate again, knowing it."""
-
-
 @dataclass(slots=True)
 class Slot:
     """A mutable variable; `number` is None until something was stored, `key` finds its type again
@@ -58,8 +54,9 @@ class Slot:
         if wide is None:
             raise types.conflict(self.name, self.held, number)
         if (wide.dtype, wide.origin) != (self.held.dtype, self.held.origin):
+            t.retyping.widen(self.number, number.expr)
             t.guesses[self.key] = wide
-            raise Restart
+            self.number = t.new_local(self.name, wide.dtype, True)
         self.held = wide
         value = types.converted(number, self.held.dtype, number.span)
         t.write(Let(self.number, value, number.span))

@@ -8,7 +8,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 from fusewright.base.errors import KernelError
-from fusewright.frontends.kernels import overlap
+from fusewright.frontends.kernels import overlap, storing
 from fusewright.frontends.kernels.context import Translation
 from fusewright.frontends.kernels.values import Elementwise, Number
 from fusewright.ir.dtypes import INT64
@@ -17,7 +17,7 @@ from fusewright.ir.loops.statements import Statement, Store, blocks, walk
 
 
 def kept(t: Translation, value: Elementwise) -> Elementwise:
-    """The same, refusing to be computed later than it may be."""
+    """The same, refusing to be computed later than it may be; an array, where it has to be one."""
     since = _Since(t, value, reads(t, value), t.out, len(t.out), t.nesting)
 
     def element(places: tuple[Expr, ...]) -> Number:
@@ -75,6 +75,7 @@ class _Since:
                         self.t.inputs.keep_apart(statement.buffer, read, False, self.value.span)
 
     def _refused(self, end: str, start: str) -> KernelError:
+        storing.store(self.t, self.value)
         return KernelError(
             "a computed array that is used later, and not stored",
             self.value.span,

@@ -57,7 +57,7 @@ def leaves(body: Sequence[ast.stmt]) -> bool:
     if not body:
         return False
     last = body[-1]
-    if isinstance(last, ast.Return | ast.Continue | ast.Break):
+    if isinstance(last, ast.Return | ast.Continue | ast.Break | ast.Raise):
         return True
     return isinstance(last, ast.If) and leaves(last.body) and leaves(last.orelse)
 
@@ -77,10 +77,16 @@ class Liveness:
         self, body: Sequence[ast.stmt], after: Names, on_continue: Names, on_break: Names
     ) -> Names:
         """What is live where a list of statements starts."""
-        live = after
+        return self.between(body, after, on_continue, on_break)[0]
+
+    def between(
+        self, body: Sequence[ast.stmt], after: Names, on_continue: Names, on_break: Names
+    ) -> list[Names]:
+        """What is live before each of the statements, and after the last: one backward pass."""
+        found = [after]
         for statement in reversed(body):
-            live = self._statement(statement, live, on_continue, on_break)
-        return live
+            found.append(self._statement(statement, found[-1], on_continue, on_break))
+        return found[::-1]
 
     def around(
         self, loop: ast.For | ast.While, after: Names, on_continue: Names, on_break: Names
@@ -118,6 +124,8 @@ class Liveness:
     def _compute(self, node: ast.stmt, after: Names, on_continue: Names, on_break: Names) -> Names:
         if isinstance(node, ast.Return):
             return reads(node.value)
+        if isinstance(node, ast.Raise):
+            return reads(node)
         if isinstance(node, ast.Continue):
             return on_continue
         if isinstance(node, ast.Break):

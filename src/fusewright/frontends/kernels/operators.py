@@ -10,7 +10,15 @@ from typing import Any
 
 from fusewright.base.errors import KernelError
 from fusewright.base.source import Span
-from fusewright.frontends.kernels import complexes, elements, elementwise, kept, types, vectors
+from fusewright.frontends.kernels import (
+    complexes,
+    elements,
+    elementwise,
+    kept,
+    powers,
+    types,
+    vectors,
+)
 from fusewright.frontends.kernels.context import Translation
 from fusewright.frontends.kernels.values import (
     Elementwise,
@@ -120,9 +128,15 @@ def _compare_signs(name: str, args: list[Expr]) -> Expr:
 
 
 def binary(t: Translation, node: ast.BinOp) -> Value:
-    """`a + b` and its like."""
-    left, right = operands(t, [node.left, node.right])
-    return combine(t, node.op, left, right, t.span(node))
+    """`a + b` and its like; a sum of many terms is one chain."""
+    chain = [node]
+    while isinstance(chain[-1].left, ast.BinOp):
+        chain.append(chain[-1].left)
+    value = t.expression(chain[-1].left)
+    for each in reversed(chain):
+        left, right = _following(t, [value], each.right)
+        value = combine(t, each.op, left, right, t.span(each))
+    return value
 
 
 def combine(t: Translation, sign: ast.operator, left: Value, right: Value, span: Span) -> Value:
@@ -152,7 +166,7 @@ def _whole_arrays(
             span,
             why="the order in which NumPy adds the products is not defined",
             help="for each row write the sum: sum(x * y for x, y in zip(a[i], b)), or "
-            "np.sum(a[i] * b) in NumPy's order; np.dot(a[i], b) of integers",
+            "np.sum(a[i] * b) in NumPy's order; np.dot(a[i], b), from left to right",
         )
     return elementwise.computed(
         t, (left, right), lambda pair: elements_combined(t, sign, pair[0], pair[1], span), span
@@ -226,6 +240,9 @@ def power(t: Translation, a: Number, b: Number, span: Span) -> Number:
             return _repeated(t, start, exponent, span)
         if a.origin == "python":
             return apply(t, "power", (python_float(a, span), python_float(b, span)), span)
+    if a.dtype is b.dtype is INT64 and elements.is_position(t, t.ranges, b.expr):
+        wide = [types.converted(each, INT64, span) for each in (a, b)]
+        return Number(typed_op("power", INT64, *wide), a.origin, span)  # an int in Python, too
     if integers and (b.dtype.is_integer or b.dtype is BOOL):
         if a.origin != "numpy" or b.origin == "python":
             raise KernelError(
@@ -239,6 +256,10 @@ def power(t: Translation, a: Number, b: Number, span: Span) -> Number:
             t.check(natural, "power", "an integer to a negative integer power", (), span)
     if exponent == 2 and a.dtype.is_float:
         return apply(t, "multiply", (a, a), span)
+    rule = t.rule("power", (a, b), span)
+    if rule.loop[0].is_float and a.dtype.is_float and powers.is_easy(exponent):
+        base = t.fixed(Number(types.converted(a, rule.loop[0], span), a.origin, span))
+        return Number(powers.power(base.expr, exponent, rule.loop[0]), rule.origin, span)
     return apply(t, "power", (a, b), span)
 
 
@@ -299,22 +320,28 @@ def operands(t: Translation, nodes: Sequence[ast.expr]) -> list[Value]:
     """Several expressions, left to right: what a later one may change is read before it."""
     found: list[Value] = []
     for node in nodes:
-        with t.block() as written:
-            value = t.expression(node)
-        if any(_acts(statement) for statement in written):
-            _refuse_earlier(t, found, written)
-            found = [t.fixed(v) if isinstance(v, Number) else v for v in found]
-        t.out += written
-        found.append(value)
+        found = _following(t, found, node)
     return found
+
+
+def _following(t: Translation, found: list[Value], node: ast.expr) -> list[Value]:
+    """The values found so far, and one more."""
+    with t.block() as written:
+        value = t.expression(node)
+    if any(_acts(statement) for statement in written):
+        _refuse_earlier(t, found, written)
+        found = [t.fixed(v) if isinstance(v, Number) else v for v in found]
+    t.out += written
+    return [*found, value]
 
 
 def _refuse_earlier(t: Translation, found: Sequence[Value], written: Sequence[Statement]) -> None:
     """An array computed before a call that writes what it reads would be computed after it."""
     parts = [part for v in found for part in (v.parts if isinstance(v, Zipped) else (v,))]
     stored = {s.buffer for s in walk(tuple(written)) if isinstance(s, Store)}
+    own = t.scratch.keys() | t.inputs.made
     for value in parts if stored else ():
-        if isinstance(value, Elementwise) and stored - (t.scratch.keys() - kept.reads(t, value)):
+        if isinstance(value, Elementwise) and stored - (own - kept.reads(t, value)):
             raise KernelError(
                 "a computed array beside a call that writes to arrays",
                 value.span,

@@ -101,7 +101,11 @@ def _is_source_of(tree: ast.FunctionDef, code: CodeType) -> bool:
         targets: list[ast.expr] = [ast.Name(name, ast.Store()) for name in code.co_freevars]
         around.body = [ast.Assign(targets, ast.Constant(None)), plain]
         body = [around]
-    module = ast.fix_missing_locations(ast.Module(body, []))
+    module = ast.Module(body, [])
+    for node in ast.walk(module):  # `ast.fix_missing_locations` calls itself for what is inside
+        if "lineno" in node._attributes and not hasattr(node, "lineno"):
+            node.lineno = node.end_lineno = 1  # type: ignore[attr-defined]
+            node.col_offset = node.end_col_offset = 0  # type: ignore[attr-defined]
     compiled = compile(module, code.co_filename, "exec", dont_inherit=True)
     found = _named(compiled, tree.name, bool(code.co_freevars))
     return found is not None and _shape(found) == _shape(code)

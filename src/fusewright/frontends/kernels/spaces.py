@@ -36,9 +36,15 @@ MOST_UNROLLED = 4096
 def row_of(target: Any) -> Row | None:
     """How a call that makes something to loop over is translated; None for another one."""
     try:
-        return _ROWS.get(target)
+        return _ROWS.get(range if is_of_numba(target, "prange") else target)
     except TypeError:
         return None
+
+
+def is_of_numba(target: Any, name: str) -> bool:
+    """Whether something is Numba's function of that name, which is not imported for that."""
+    module = str(getattr(target, "__module__", "")).split(".")[0]
+    return module == "numba" and getattr(target, "__name__", "") == name
 
 
 def _plain(function: Row) -> Row:

@@ -3,11 +3,20 @@
 from __future__ import annotations
 
 import ast
+import builtins
 from collections.abc import Sequence
 
 from fusewright.base.errors import AssertedError, KernelError
 from fusewright.base.source import Span
-from fusewright.frontends.kernels import elements, elementwise, parts, records, vectors
+from fusewright.frontends.kernels import (
+    elements,
+    elementwise,
+    parts,
+    records,
+    returned,
+    storing,
+    vectors,
+)
 from fusewright.frontends.kernels.choices import test
 from fusewright.frontends.kernels.context import Maybe, Translation
 from fusewright.frontends.kernels.elements import as_number
@@ -16,6 +25,7 @@ from fusewright.frontends.kernels.liveness import Names, assigned, leaves
 from fusewright.frontends.kernels.operators import BINARY, combine, operands
 from fusewright.frontends.kernels.values import (
     ArrayRef,
+    Elementwise,
     Number,
     Record,
     Static,
@@ -24,22 +34,28 @@ from fusewright.frontends.kernels.values import (
     describe,
     described,
 )
-from fusewright.ir.expr import op
+from fusewright.ir.dtypes import BOOL
+from fusewright.ir.expr import const, op
 from fusewright.ir.loops.statements import If, Leave, Store
 
 Tail = frozenset[int]
 NO_TAIL: Tail = frozenset()
+DEEPEST = 24
+"""Blocks inside one another, beyond which a jump is better."""
 
 
 def sequence(t: Translation, body: Sequence[ast.stmt], after: Names, tail: Tail) -> None:
     """Statements one after the other.
 
     What follows an `if` whose branch always leaves goes into its other branch, so that `continue`
-    and `return` rarely need a jump.
+    and `return` rarely need a jump; not where that would be too deep.
     """
+    live = t.frame.liveness.between(body, after, *t.jumps(after))
     for place, node in enumerate(body):
-        rest = list(body[place + 1 :])
-        if isinstance(node, ast.If) and rest and (leaves(node.body) or leaves(node.orelse)):
+        is_last = place + 1 == len(body)
+        parts = isinstance(node, ast.If) and (leaves(node.body) or leaves(node.orelse))
+        if isinstance(node, ast.If) and parts and not is_last and t.depth < DEEPEST:
+            rest = list(body[place + 1 :])
             first, second = list(node.body), list(node.orelse)
             if not leaves(first):
                 first += rest
@@ -47,11 +63,8 @@ def sequence(t: Translation, body: Sequence[ast.stmt], after: Names, tail: Tail)
                 second += rest
             branch(t, node, first, second, after, tail)
             return
-        live = after
-        if rest:
-            live = t.frame.liveness.before(rest, after, *t.jumps(after))
-        t.statement(node, live, NO_TAIL if rest else tail)
-        if isinstance(node, ast.Return | ast.Break | ast.Continue):
+        t.statement(node, live[place + 1], tail if is_last else NO_TAIL)
+        if isinstance(node, ast.Return | ast.Break | ast.Continue | ast.Raise):
             return
 
 
@@ -253,6 +266,8 @@ def _assign_name(t: Translation, target: ast.Name, value: Value, origin: ast.AST
 def _place(t: Translation, target: ast.Subscript) -> ArrayRef:
     """The element, or the part of an array, that an assignment writes."""
     array, index = operands(t, [target.value, target.slice])
+    if isinstance(array, Elementwise):
+        storing.store(t, array)
     if not isinstance(array, ArrayRef):
         raise t.refuse(
             target,
@@ -360,10 +375,31 @@ def assert_(t: Translation, node: ast.Assert, after: Names, tail: Tail) -> None:
         t.check(condition.expr, "assertion", message, (), t.span(node))
 
 
+def raise_(t: Translation, node: ast.Raise, after: Names, tail: Tail) -> None:
+    """`raise ValueError("text")`: the kernel ends with it."""
+    call, text = node.exc, ""
+    if isinstance(call, ast.Call):
+        texts = [arg.value if isinstance(arg, ast.Constant) else None for arg in call.args]
+        if call.keywords or len(texts) > 1 or not all(isinstance(each, str) for each in texts):
+            raise t.refuse(node, "`raise` with a text that is computed", help=_RAISE)
+        text, call = "".join(map(str, texts)), call.func
+    found = t.expression(call) if call is not None else None
+    kind = found.value if isinstance(found, Static) else None
+    known = isinstance(kind, type) and issubclass(kind, Exception)
+    if not known or getattr(builtins, kind.__name__, None) is not kind or node.cause is not None:
+        raise t.refuse(node, "`raise` of what is no exception of Python's own", help=_RAISE)
+    t.check(const(False, BOOL), "raised", f"{kind.__name__}:{text}", (), t.span(node))
+
+
+_RAISE = 'write raise ValueError("...") with the text as it is, or return a number that says so'
+
+
 def return_(t: Translation, node: ast.Return, after: Names, tail: Tail) -> None:
     """`return value`."""
     frame = t.frame
     value = Static(None) if node.value is None else t.expression(node.value)
+    if len(t.frames) == 1:
+        value = returned.value(t, value, node, is_last=not t.open[1:])
     if isinstance(value, ArrayRef) and vectors.is_vector(value) and len(t.frames) > 1:
         write_array(t, frame.returned, value, t.span(node))
     elif node.value is not None:

@@ -1,11 +1,11 @@
 """NumPy's functions and methods of whole arrays inside kernels: `np.sum(a[i])`, `a.max()`,
-`np.dot(p, q)`, copies.
+copies.
 """
 
 from __future__ import annotations
 
 import ast
-from collections.abc import Callable, Sequence
+from collections.abc import Callable
 from functools import partial
 from typing import Any
 
@@ -26,7 +26,7 @@ from fusewright.frontends.kernels.context import Translation
 from fusewright.frontends.kernels.elements import as_number, truth
 from fusewright.frontends.kernels.inlining import run_function
 from fusewright.frontends.kernels.intrinsics import Row, Values, arguments
-from fusewright.frontends.kernels.operators import apply, elements_combined
+from fusewright.frontends.kernels.operators import apply
 from fusewright.frontends.kernels.values import Number, Static, Value, describe, described
 from fusewright.ir import dtypes
 from fusewright.ir.dtypes import BOOL, FLOAT16, FLOAT32, INT64, UINT64, DType
@@ -200,6 +200,13 @@ def _converted(t: Translation, node: ast.Call, values: Values) -> Value:
     )
 
 
+def _conjugate(t: Translation, node: ast.Call, values: Values) -> Value:
+    """`a.conjugate()`, `a.conj()`."""
+    row = functions.row_of(np.conjugate)
+    assert row is not None
+    return row(t, node, values)
+
+
 def _rounded(t: Translation, node: ast.Call, values: Values) -> Value:
     """`np.round` to whole numbers; of integers they are themselves."""
     arguments(t, node, values, 1, 1)
@@ -207,32 +214,6 @@ def _rounded(t: Translation, node: ast.Call, values: Values) -> Value:
     if elementwise.dtype_of(t, values[0], span).is_integer:
         return _copied(t, node, values)
     return functions.ufunc(t, "rint", values, span)
-
-
-def _dot(t: Translation, node: ast.Call, values: Values) -> Number:
-    arguments(t, node, values, 2, 2)
-    return dot(t, values, t.span(node))
-
-
-def dot(t: Translation, values: Sequence[Value], span: Span) -> Number:
-    """`np.dot(a, b)`, `a @ b`: sums of products of integers are the same in any order."""
-    ranks = [len(elementwise.shape_of(value)) for value in values]
-    kinds = [elementwise.dtype_of(t, value, span) for value in values]
-    if ranks != [1, 1] or not all(kind.is_integer for kind in kinds):
-        raise KernelError(
-            f"a product of {describe(values[0])} and {describe(values[1])}",
-            span,
-            why="the order in which NumPy's library adds the products of floats is not defined"
-            if ranks == [1, 1]
-            else "a kernel multiplies rows: arrays of one dim",
-            help="write the sum: sum(x * y for x, y in zip(a, b)), from left to right; or "
-            "np.sum(a * b), in NumPy's order",
-        )
-    products = elementwise.computed(
-        t, values, lambda pair: elements_combined(t, ast.Mult(), pair[0], pair[1], span), span
-    )
-    wide = elementwise.dtype_of(t, products, span)
-    return _folded(t, products, const(0, wide), lambda a, x: op("add", a, x.expr), span)
 
 
 def _folded(
@@ -262,10 +243,11 @@ _METHODS: dict[str, Row] = {
     "max": _extreme("maximum"),
     "any": _quantified("any"),
     "all": _quantified("all"),
-    "dot": _dot,
     "prod": _product,
     "copy": _copied,
     "astype": _converted,
+    "conjugate": _conjugate,
+    "conj": _conjugate,
     "argmin": _place(pairwise.argmin),
     "argmax": _place(pairwise.argmax),
 }
@@ -276,7 +258,6 @@ ROWS: dict[Any, Row] = {
     np.max: _METHODS["max"],
     np.any: _METHODS["any"],
     np.all: _METHODS["all"],
-    np.dot: _dot,
     np.prod: _product,
     np.copy: _copied,
     np.round: _rounded,

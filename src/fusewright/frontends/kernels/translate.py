@@ -8,33 +8,28 @@ from dataclasses import dataclass, replace
 from types import FunctionType
 from typing import Any
 
-from fusewright.base.errors import InternalError, KernelError
+from fusewright.base.errors import InternalError
 from fusewright.base.source import Span
 from fusewright.frontends.kernels import (
     access,
     calls,
     choices,
     comprehensions,
-    kept,
+    fresh,
     loops,
     operators,
+    returned,
     statements,
 )
 from fusewright.frontends.kernels.context import Frame, Settings, Translation
 from fusewright.frontends.kernels.inlining import run_frame
 from fusewright.frontends.kernels.inputs import Apart, Capture, Fit, Inputs
-from fusewright.frontends.kernels.joins import Restart
 from fusewright.frontends.kernels.liveness import Liveness, nested_reads
+from fusewright.frontends.kernels.retyping import Restart
 from fusewright.frontends.kernels.source import Source
-from fusewright.frontends.kernels.types import Held
 from fusewright.frontends.kernels.values import (
     ArrayKind,
-    Number,
     Path,
-    Static,
-    TupleValue,
-    Value,
-    described,
 )
 from fusewright.ir.expr import postorder
 from fusewright.ir.loops.statements import (
@@ -44,7 +39,6 @@ from fusewright.ir.loops.statements import (
     Kernel,
     Let,
     Statement,
-    Store,
     While,
     blocks,
     expressions,
@@ -81,6 +75,7 @@ STATEMENTS: dict[type, Callable[..., None]] = {
     ast.Break: statements.break_,
     ast.Continue: statements.continue_,
     ast.Return: statements.return_,
+    ast.Raise: statements.raise_,
     ast.Pass: statements.pass_,
     ast.Assert: statements.assert_,
     ast.FunctionDef: comprehensions.function,
@@ -105,6 +100,7 @@ class Translated:
     captures: tuple[Capture, ...]
     captured_objects: dict[str, tuple[FunctionType, str]]
     result: Any
+    makes: tuple[int, ...] = ()
     fits: tuple[Fit, ...] = ()
     apart: tuple[Apart, ...] = ()
 
@@ -113,7 +109,7 @@ def translate(
     function: FunctionType, source: Source, make_inputs: Callable[[], Inputs], settings: Settings
 ) -> Translated:
     """Translate a function; `make_inputs` gives its arguments afresh."""
-    guesses: dict[Any, Held] = {}
+    guesses: dict[Any, Any] = {}
     for _ in range(MOST_RESTARTS):
         try:
             return _once(function, source, make_inputs(), settings, guesses)
@@ -127,21 +123,24 @@ def _once(
     source: Source,
     inputs: Inputs,
     settings: Settings,
-    guesses: dict[Any, Held],
+    guesses: dict[Any, Any],
 ) -> Translated:
     t = Translation(
-        inputs, settings, guesses, EXPRESSIONS, STATEMENTS, statements.sequence, kept.kept
+        inputs, settings, guesses, EXPRESSIONS, STATEMENTS, statements.sequence, fresh.kept
     )
     liveness = Liveness(nested_reads(source.tree.body))
     frame = Frame(source, function, (), {}, liveness, t.label())
     span = source.span(source.tree)
     for name, kind in inputs.kinds.items():
         frame.env[name] = inputs.argument((name,), kind, span)
-    value = run_frame(t, frame)
+    try:
+        value = run_frame(t, frame)
+    finally:  # an error may be one of types that are not the right ones yet
+        t.retyping.end()
     results: dict[int, Buffer] = {}
-    result = _results(t, value, results, source)
+    result = returned.results(t, value, results, _returned(source))
     body = _without_unused(tuple(t.out))
-    kernel = _assemble(function.__name__, t, results, body)
+    kernel = _assemble(function.__name__, t, results, _buffers(result), body)
     given = kernel.given
     return Translated(
         kernel,
@@ -151,16 +150,24 @@ def _once(
         tuple(inputs.captures.values()),
         dict(inputs.captured_objects),
         result,
+        tuple(sorted(inputs.made)),
         tuple(inputs.fits),
         tuple(inputs.apart.values()),
     )
 
 
 def _assemble(
-    name: str, t: Translation, results: Mapping[int, Buffer], body: tuple[Statement, ...]
+    name: str,
+    t: Translation,
+    results: Mapping[int, Buffer],
+    shown: frozenset[int],
+    body: tuple[Statement, ...],
 ) -> Kernel:
+    """The kernel; new arrays that are not `shown` to the caller are needed inside only."""
     inputs = t.inputs
     buffers = {**inputs.buffers, **t.scratch, **results}
+    for number in inputs.made - shown:
+        buffers[number] = replace(buffers[number], dead=True)
     return Kernel(
         name,
         tuple(buffers[number] for number in sorted(buffers)),
@@ -172,29 +179,17 @@ def _assemble(
     )
 
 
+def _buffers(result: Any) -> frozenset[int]:
+    """The buffers of what is returned."""
+    if isinstance(result, returned.Returned):
+        return frozenset((result.buffer,))
+    return frozenset().union(*map(_buffers, result)) if result is not None else frozenset()
+
+
 def _returned(source: Source) -> Span:
     """The first value that the function returns."""
     returns = (node for node in ast.walk(source.tree) if isinstance(node, ast.Return))
     return source.span(next((node.value for node in returns if node.value), source.tree))
-
-
-def _results(t: Translation, value: Value, results: dict[int, Buffer], source: Source) -> Any:
-    """Store what the function returns where the caller finds it."""
-    if isinstance(value, Static) and value.value is None:
-        return None
-    if isinstance(value, TupleValue):
-        return tuple(_results(t, item, results, source) for item in value.items)
-    if not isinstance(value, Number):
-        raise KernelError(
-            f"a kernel cannot return {described(value)}",
-            _returned(source),
-            why="it returns numbers and tuples of numbers",
-            help="write into an array that is an argument",
-        )
-    number = t.inputs.next_buffer()
-    results[number] = Buffer(number, value.dtype, ())
-    t.write(Store(number, (), value.expr, "", value.span))
-    return (number, value.origin)
 
 
 def _without_unused(body: tuple[Statement, ...]) -> tuple[Statement, ...]:

@@ -42,13 +42,9 @@ def is_vector(value: Value) -> bool:
 def make(t: Translation, shape: tuple[int, ...], dtype: DType, name: str, span: Span) -> ArrayRef:
     """A new local array, its content undefined."""
     extents = tuple(const(extent, INT64) for extent in shape)
-    used = sum(
-        int(np.prod([extent.attr for extent in b.extents])) * b.dtype.itemsize
-        for b in t.scratch.values()
-    )
     if any(extent < 0 for extent in shape):
         raise KernelError("a local array has a negative extent", span)
-    if used + int(np.prod(shape)) * dtype.itemsize > MOST_BYTES:
+    if not fits(t, shape, dtype):
         raise KernelError(
             f"local arrays of more than {MOST_BYTES >> 10} KiB",
             span,
@@ -56,6 +52,15 @@ def make(t: Translation, shape: tuple[int, ...], dtype: DType, name: str, span: 
             help="pass a larger work array as an argument",
         )
     return ArrayRef(t.scratch_buffer(dtype, extents), (), extents, dtype, name, True)
+
+
+def fits(t: Translation, shape: tuple[int, ...], dtype: DType) -> bool:
+    """Whether there is room for one more such array."""
+    used = sum(
+        int(np.prod([extent.attr for extent in b.extents])) * b.dtype.itemsize
+        for b in t.scratch.values()
+    )
+    return used + int(np.prod(shape)) * dtype.itemsize <= MOST_BYTES
 
 
 def filled(

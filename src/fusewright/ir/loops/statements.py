@@ -142,7 +142,7 @@ class Print:
     span: Span = NOWHERE
 
 
-Reason = Literal["bounds", "division", "power", "assertion", "shape"]
+Reason = Literal["bounds", "division", "power", "assertion", "shape", "raised"]
 
 
 @dataclass(frozen=True, slots=True)
@@ -269,10 +269,12 @@ def buffers_of(statement: Statement) -> frozenset[int]:
 
 def walk(body: tuple[Statement, ...]) -> Iterator[Statement]:
     """Every statement, outer ones first."""
-    for statement in body:
+    left = list(reversed(body))
+    while left:
+        statement = left.pop()
         yield statement
-        for inner in blocks(statement):
-            yield from walk(inner)
+        for inner in reversed(blocks(statement)):
+            left += reversed(inner)
 
 
 def with_spans(kernel: Kernel, spans: Sequence[Span]) -> Kernel:

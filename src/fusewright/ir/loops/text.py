@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from fusewright.ir.expr import Expr
+from fusewright.ir.expr import Expr, postorder
 from fusewright.ir.loops.statements import (
     Block,
     Check,
@@ -124,14 +124,19 @@ class _Writer:
             yield "else:"
             yield from self.block(statement.orelse, 1)
 
-    def expression(self, node: Expr) -> str:
+    def expression(self, root: Expr) -> str:
+        found: dict[Expr, str] = {}
+        for node in postorder([root]):
+            found[node] = self._spelled(node, [found[arg] for arg in node.args])
+        return found[root]
+
+    def _spelled(self, node: Expr, inner: list[str]) -> str:
         if node.name == "load":
-            return f"b{node.attr}[{', '.join(map(self.expression, node.args))}]"
+            return f"b{node.attr}[{', '.join(inner)}]"
         if node.name == "const":
             return _constant(node)
-        if not node.args:
+        if not inner:
             return repr(node)
-        inner = [self.expression(arg) for arg in node.args]
         if node.name in _SPELLED and _plain(node):
             return f"({inner[0]} {_SPELLED[node.name]} {inner[1]})"
         suffix = "" if _plain(node) else f".{node.dtype}"

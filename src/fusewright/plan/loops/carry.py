@@ -28,7 +28,7 @@ from fusewright.ir.loops.statements import (
     with_blocks,
 )
 from fusewright.plan.loops.exposed import assigned
-from fusewright.plan.loops.promote import may_split
+from fusewright.plan.loops.promote import may_split, note
 from fusewright.plan.loops.rename import Body, Numbers, rewritten
 
 
@@ -51,8 +51,7 @@ class _Carry:
         done: list[Statement] = []
         for statement in body:
             if isinstance(statement, Let) and not self.numbers.locals[statement.local].mutable:
-                name = local(statement.local, statement.value.dtype)
-                self.values[name] = rewrite(statement.value, self.values.get, {})
+                note(self.values, statement)
             fresh = with_blocks(statement, [self.block(b) for b in blocks(statement)])
             done.append(self._loop(fresh) if isinstance(fresh, For) else fresh)
         return tuple(done)

@@ -6,7 +6,7 @@ that is read first is handed on from the iteration before, or from outside.
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 
 from fusewright.ir.expr import postorder
 from fusewright.ir.loops.statements import (
@@ -64,6 +64,14 @@ def _exposed(body: tuple[Statement, ...], given: Locals) -> tuple[Locals, Locals
     return found, given
 
 
-def read_later(following: Iterable[Statement]) -> Locals:
-    """The variables that statements read which they have not given a value themselves."""
-    return frozenset().union(*(exposed((statement,)) for statement in following))
+def read_from(body: Sequence[Statement], live: Locals) -> list[Locals]:
+    """For each place of a body, the end included, the variables whose values there some statement
+    from there on may read, or that are `live` after it: one backward pass.
+
+    A variable that is given a value on the way counts all the same: loops may change places.
+    """
+    found = [live]
+    for statement in reversed(body):
+        more = exposed((statement,))
+        found.append(found[-1] if more <= found[-1] else found[-1] | more)
+    return found[::-1]

@@ -14,6 +14,7 @@ is one; `np.maximum` keeps them, and then the result is one.
 
 from __future__ import annotations
 
+from collections import Counter
 from dataclasses import dataclass, replace
 
 from fusewright.ir.dtypes import FLOAT32, FLOAT64
@@ -54,19 +55,22 @@ def _checked(
     kernel: Kernel, loop: For, numbers: Numbers
 ) -> tuple[list[Statement], set[int]] | None:
     updates: dict[int, tuple[str, Expr]] = {}
+    handed_on = exposed(loop.body)
     for statement in loop.body:
         let = _as_let(statement)
         if let is None:
             return None
-        if let.local in exposed(loop.body):
+        if let.local in handed_on:
             update = _update(let)
             if update is None or let.local in updates:
                 return None
             updates[let.local] = update
-    read = [n.attr for s in loop.body for n in postorder(expressions(s)) if n.name == "local"]
+    read = Counter(
+        n.attr for s in loop.body for n in postorder(expressions(s)) if n.name == "local"
+    )
     others = assigned(loop.body) - set(updates)
     mutable = any(kernel.locals[number].mutable for number in others)
-    if not updates or mutable or any(read.count(number) > 2 for number in updates):
+    if not updates or mutable or any(read[number] > 2 for number in updates):
         return None
     if any(kernel.locals[n].dtype not in (FLOAT32, FLOAT64) for n in updates):
         return None

@@ -26,7 +26,7 @@ from fusewright.ir.loops.statements import (
 )
 from fusewright.plan.loops.exposed import Locals, assigned, exposed
 from fusewright.plan.loops.rename import Body, rewritten
-from fusewright.plan.loops.units import reduction
+from fusewright.plan.loops.units import reductions
 
 BITS = frozenset({"bitwise_and", "bitwise_or", "bitwise_xor"})
 IN_LANES = BITS | {"add", "multiply", "minimum", "maximum", "imin", "imax"}
@@ -51,8 +51,10 @@ def folds(
     variables that are `checked` afterwards.
     """
     found: dict[int, str] = {}
-    for number in assigned(loop.body) & (exposed(loop.body) | live):
-        kind = reduction(loop, number)
+    handed_on = assigned(loop.body) & (exposed(loop.body) | live)
+    kinds = reductions(loop, handed_on)
+    for number in handed_on:
+        kind = kinds[number]
         dtype = kernel.locals[number].dtype
         free = reassociate and kind in ROUNDED and dtype in (FLOAT32, FLOAT64)
         free = free or (number in checked and kind in EXTREMES)

@@ -9,7 +9,6 @@ The variable has the array's dtype, so that the store's rounding stays.
 
 from __future__ import annotations
 
-from collections.abc import Iterable
 from dataclasses import replace
 
 from fusewright.ir import linear
@@ -32,6 +31,8 @@ from fusewright.plan.loops.branches import is_fixed
 from fusewright.plan.loops.exposed import Locals, assigned
 from fusewright.plan.loops.rename import Body, Numbers, rewritten
 
+MOST_KEPT = 64
+"""Elements kept at a time: more than the registers, and each store looks at all of them."""
 Known = dict[tuple[int, tuple[Expr, ...]], Expr]
 
 
@@ -49,14 +50,17 @@ class _Forward:
 
     def block(self, body: Body, known: Known) -> Body:
         done: list[Statement] = []
-        for place, statement in enumerate(body):
-            for fresh in self._statement(statement, known, body[place + 1 :]):
-                done.append(fresh)
+        last = _last_reads(body)
+        for number, statement in enumerate(body):
+            if isinstance(statement, Store):
+                place = (statement.buffer, statement.indices)
+                is_read = max(last.get(place, -1), last.get(statement.buffer, -1)) > number
+                done += self._store(self._read(statement, known), known, is_read)
+            else:
+                done += self._statement(statement, known, body[number + 1 :])
         return tuple(done)
 
     def _statement(self, statement: Statement, known: Known, rest: Body) -> list[Statement]:
-        if isinstance(statement, Store):
-            return self._store(self._read(statement, known), known, rest)
         if isinstance(statement, Let):
             fresh_let = self._read(statement, known)
             self._forget_variables(known, frozenset((statement.local,)))
@@ -132,7 +136,7 @@ class _Forward:
 
         return rewritten((statement,), rule)[0]
 
-    def _store(self, store: Statement, known: Known, rest: Body) -> list[Statement]:
+    def _store(self, store: Statement, known: Known, is_read: bool) -> list[Statement]:
         assert isinstance(store, Store)
         place = (store.buffer, store.indices)
         before = known.get(place)
@@ -140,7 +144,7 @@ class _Forward:
             value = typed_op(store.combine, store.value.dtype, before, store.value)
             store = replace(store, combine="", value=value)
         self._overwritten(known, store)
-        if store.combine or not _read_later(place, rest):
+        if store.combine or not is_read:
             known.pop(place, None)
             return [store]
         if store.value.name in ("const", "param"):
@@ -148,7 +152,10 @@ class _Forward:
             return [store]
         dtype = self.kernel.buffers[store.buffer].dtype
         number = self.numbers.local(Local("_", dtype))
+        known.pop(place, None)  # the newest comes last
         known[place] = kept = local(number, dtype)
+        while len(known) > MOST_KEPT:
+            del known[next(iter(known))]
         return [Let(number, store.value, store.span), replace(store, value=kept)]
 
     def _overwritten(self, known: Known, store: Store) -> None:
@@ -180,16 +187,17 @@ class _Forward:
                 del known[place]
 
 
-def _read_later(place: tuple[int, tuple[Expr, ...]], rest: Iterable[Statement]) -> bool:
-    """Whether a body mentions a load of this very element, or updates it."""
-    buffer, indices = place
-    for statement in walk(tuple(rest)):
-        if isinstance(statement, Store) and statement.combine and statement.buffer == buffer:
-            return True
-        for node in postorder(expressions(statement)):
-            if node.name == "load" and node.attr == buffer and node.args == indices:
-                return True
-    return False
+def _last_reads(body: Body) -> dict[int | tuple[int, tuple[Expr, ...]], int]:
+    """The last statement of a body that mentions a load of an element, or updates an array."""
+    found: dict[int | tuple[int, tuple[Expr, ...]], int] = {}
+    for number, statement in enumerate(body):
+        for inner in walk((statement,)):
+            if isinstance(inner, Store) and inner.combine:
+                found[inner.buffer] = number
+            for node in postorder(expressions(inner)):
+                if node.name == "load":
+                    found[node.attr, node.args] = number
+    return found
 
 
 def without_dead(kernel: Kernel, body: Body) -> Body:

@@ -18,7 +18,7 @@ from fusewright.ir.loops.statements import (
     with_blocks,
 )
 from fusewright.plan.loops import profit
-from fusewright.plan.loops.exposed import Locals, exposed, read_later
+from fusewright.plan.loops.exposed import Locals, exposed, read_from
 from fusewright.plan.loops.guards import Conditions
 from fusewright.plan.loops.merge import merged, same_bounds
 from fusewright.plan.loops.nests import (
@@ -80,8 +80,7 @@ class Fuser:
         """The block with its loops fused, and those of its loops' bodies."""
         body = hoisted(self.ways, body)
         done: list[Piece] = []
-        for place, statement in enumerate(body):
-            after = live | read_later(body[place + 1 :])
+        for statement, after in zip(body, read_from(body, live)[1:], strict=True):
             if isinstance(statement, For):
                 self._add(done, statement, after)
             else:
@@ -149,6 +148,8 @@ class Fuser:
     def _merge(self, earlier: Piece, b: Item, live: Locals, adjacent: bool) -> Item | Split | None:
         """The two as one, in one or more parts; None where that is not right or does not pay."""
         members = _members(earlier)
+        if len(members) >= profit.LOOPS:
+            return None
         a = earlier.core if isinstance(earlier, Split) else members[0]
         if not all(self._fits(member, b, live, adjacent) for member in members):
             return None

@@ -25,6 +25,7 @@ from fusewright.ir.loops.statements import (
     Check,
     For,
     If,
+    Leave,
     Let,
     Print,
     Statement,
@@ -34,7 +35,7 @@ from fusewright.ir.loops.statements import (
     walk,
 )
 from fusewright.ir.nest import in_pairs
-from fusewright.plan.loops.exposed import Locals, exposed, read_later
+from fusewright.plan.loops.exposed import Locals, exposed, read_from
 from fusewright.plan.loops.folds import ON_THREADS, Folds, folds, is_orderless
 from fusewright.plan.loops.plan import LoopReport
 from fusewright.plan.loops.units import EARLY_END, Surroundings, buffers_in, unit_of
@@ -65,6 +66,15 @@ def _has_order(loop: For) -> bool:
     return any(isinstance(statement, Print | Check) for statement in walk(loop.body))
 
 
+def _acts_outside(loop: For) -> bool:
+    """Whether an iteration prints, checks or leaves more than the loop: no task can do that, not
+    even of a loop that is known to have one iteration.
+    """
+    own = {s.label for s in walk(loop.body) if isinstance(s, Block)}
+    leaves = (s for s in walk(loop.body) if isinstance(s, Leave))
+    return _has_order(loop) or any(leave.label not in own for leave in leaves)
+
+
 class Ways:
     """Collects the loops that run in threads and vectors; `body` gives the statements to run.
 
@@ -88,8 +98,7 @@ class Ways:
     ) -> tuple[Statement, ...]:
         """Decide for all loops of a block; `live` is read after it."""
         done: list[Statement] = []
-        for place, statement in enumerate(body):
-            after = live | read_later(body[place + 1 :])
+        for statement, after in zip(body, read_from(body, live)[1:], strict=True):
             done.append(self._statement(statement, after, in_task))
         return tuple(done)
 
@@ -123,7 +132,7 @@ class Ways:
             return replace(loop, dims=dims[:1], body=(fresh,))
         threads = (first in free or bool(copied)) and not in_task
         short = _is_short(loop)
-        threads = threads and self._fits_threads(nest) and not short
+        threads = threads and self._fits_threads(nest) and not short and not _acts_outside(loop)
         if threads:
             self.threads.add(first)
             self.copies[first] = copied

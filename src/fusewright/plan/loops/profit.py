@@ -16,6 +16,9 @@ ALONE_STREAMS = 4
 OPERATIONS = 1500
 """Operations in a body, at most: above that it leaves the cache of decoded instructions."""
 
+LOOPS = 32
+"""Loops in a group, at most: a further one is compared with each of them."""
+
 
 def against_merging(a: Item, b: Item, same: bool) -> str:
     """Why two loops are not made one though they could be; empty where it pays."""
@@ -40,6 +43,8 @@ def against_strips(kernel: Kernel, group: list[Item], b: Item) -> str:
     size = sum(member.size for member in group) + b.size
     if size > OPERATIONS:
         return f"skipped by cost: {size} operations > {OPERATIONS}"
+    if len(group) >= LOOPS:
+        return f"skipped by cost: {len(group)} loops run together"
     shared = any(
         kernel.buffers[number].extents for member in group for number in member.buffers & b.buffers
     )

@@ -16,7 +16,7 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field, replace
 
 from fusewright.ir import linear
-from fusewright.ir.expr import Expr, load, local, op, postorder, rewrite, typed_op
+from fusewright.ir.expr import Expr, is_small, load, local, op, postorder, rewrite, typed_op
 from fusewright.ir.loops.statements import (
     Dim,
     For,
@@ -33,6 +33,7 @@ from fusewright.ir.loops.statements import (
 )
 from fusewright.plan.loops.exposed import assigned
 from fusewright.plan.loops.rename import Body, Numbers, rewritten
+from fusewright.plan.loops.units import MOST_PARTS
 
 Place = tuple[int, tuple[Expr, ...]]
 
@@ -43,6 +44,13 @@ def promoted(kernel: Kernel, numbers: Numbers, parallel: frozenset[int]) -> Kern
     """
     body = _Promote(kernel, numbers, parallel).block(kernel.body)
     return replace(kernel, body=body, locals=tuple(numbers.locals))
+
+
+def note(values: dict[Expr, Expr], let: Let) -> None:
+    """What a variable with one value stands for, where that is an expression to reason about."""
+    value = rewrite(let.value, values.get, {})
+    if is_small(value, MOST_PARTS):
+        values[local(let.local, let.value.dtype)] = value
 
 
 @dataclass(slots=True)
@@ -68,8 +76,7 @@ class _Promote:
 
     def _note(self, statement: Statement) -> None:
         if isinstance(statement, Let) and not self.numbers.locals[statement.local].mutable:
-            name = local(statement.local, statement.value.dtype)
-            self.values[name] = rewrite(statement.value, self.values.get, {})
+            note(self.values, statement)
 
     def _loop(self, loop: For, beside: set[Place]) -> list[Statement]:
         """The loop from the dim on along which elements stay, with what it needs around it."""

@@ -39,12 +39,13 @@ from fusewright.ir.loops.statements import (
     with_blocks,
 )
 from fusewright.ir.nest import Buffer
-from fusewright.plan.loops.exposed import Locals, assigned, exposed, read_later, reads
+from fusewright.plan.loops.exposed import Locals, assigned, exposed, read_from, reads
 from fusewright.plan.loops.folds import ON_THREADS, is_orderless
 from fusewright.plan.loops.rename import Body, Numbers, copied, rewritten
 from fusewright.plan.loops.units import UNKNOWN, Surroundings, reduction, unit_of
 from fusewright.plan.loops.work import iteration
 
+NONE: Locals = frozenset()
 BLOCKS = 64
 """Blocks, at most: some for each thread, so that none waits long for another."""
 WORTH = 150_000_000
@@ -67,8 +68,8 @@ class Scans:
     def planned(self) -> Kernel:
         """The kernel with its scans in blocks."""
         body: list[Statement] = []
-        for place, statement in enumerate(self.kernel.body):
-            later = read_later(self.kernel.body[place + 1 :])
+        whole = self.kernel.body
+        for statement, later in zip(whole, read_from(whole, NONE)[1:], strict=True):
             scan = self._scan(statement, later) if isinstance(statement, For) else None
             body += self._in_blocks(*scan) if scan is not None else [statement]
         return replace(self.kernel, body=tuple(body), locals=tuple(self.numbers.locals))

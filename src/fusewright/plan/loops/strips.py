@@ -20,6 +20,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from dataclasses import dataclass, replace
 from functools import reduce
+from itertools import pairwise
 from typing import TYPE_CHECKING, Literal
 
 from fusewright.analysis.reorder import keeps_order
@@ -31,7 +32,7 @@ from fusewright.ir.linear import at_least, at_most
 from fusewright.ir.loops.statements import Dim, For
 from fusewright.plan.loops import profit
 from fusewright.plan.loops.blocks import Cut, blocked, each, may_block
-from fusewright.plan.loops.exposed import Locals, exposed, read_later
+from fusewright.plan.loops.exposed import Locals, exposed, read_from
 from fusewright.plan.loops.nests import Item, item, shared_variables
 from fusewright.plan.loops.plan import FAR, Settings
 
@@ -78,9 +79,7 @@ def formed(fuser: Fuser, pieces: list[Item | Statement], live: Locals) -> list[I
     found: list[Item | Statement] = []
     group: Group | None = None
     plain = [piece.loop if isinstance(piece, Item) else piece for piece in pieces]
-    for place, piece in enumerate(pieces):
-        here = live | read_later(plain[place:])
-        after = live | read_later(plain[place + 1 :])
+    for piece, (here, after) in zip(pieces, pairwise(read_from(plain, live)), strict=True):
         if isinstance(piece, Item):
             if group is not None and _joined(fuser, group, piece, after):
                 continue

@@ -7,14 +7,15 @@ the nest are parameters of it.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections import Counter
+from collections.abc import Hashable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from itertools import pairwise
 
 from fusewright.analysis.unit import Access, Carried, Dim, Effect, Facts, Name, Unit
 from fusewright.base.source import Span
 from fusewright.ir.dtypes import INT64, DType
-from fusewright.ir.expr import Expr, const, index, load, op, param, postorder, rewrite
+from fusewright.ir.expr import Expr, const, index, is_small, load, op, param, postorder, rewrite
 from fusewright.ir.loops.statements import (
     Block,
     Check,
@@ -32,15 +33,21 @@ from fusewright.ir.loops.statements import (
     expressions,
     walk,
 )
-from fusewright.plan.loops.exposed import Locals, assigned, exposed
+from fusewright.plan.loops.exposed import Locals, assigned, exposed, reads
 from fusewright.plan.loops.private import Homes
 
 UNKNOWN = 1 << 20
 """Numbers of `load`s that stand for a value nothing is known about."""
 LOOP, VARIABLE = -1, -2
 """The second half of a parameter's number where it stands for a loop or a variable outside."""
+LARGE = 3 << 19
+"""The same for expressions that are too large to look at."""
 ENDLESS = 1 << 21
 """Numbers of dims that stand for `while` loops."""
+MOST_PARTS = 256
+"""Parts of an expression that is reasoned about."""
+MOST_ACCESSES = 128
+"""Accesses of one array in a loop that are told apart: each is compared with each."""
 EARLY_END = "an early end"
 ONE_TO_ONE = frozenset({"add", "subtract", "bitwise_and", "bitwise_or", "bitwise_xor", "multiply"})
 EXTREMES = frozenset({"minimum", "maximum", "imin", "imax", "fmin", "fmax"})
@@ -111,7 +118,8 @@ def surroundings(
             if kernel.locals[statement.local].mutable:
                 continue
             value = written_out(statement.value, values)
-            if all(n.name not in ("load", "local", "index") for n in postorder([value])):
+            known = all(n.name not in ("load", "local", "index") for n in postorder([value]))
+            if known and is_small(value, MOST_PARTS):
                 values[statement.local] = value
     extents = tuple(
         (number, 0, (1 << 47) - 1)
@@ -164,9 +172,10 @@ class _Reader:
         every = [dim.index for s in walk((loop,)) if isinstance(s, For) for dim in s.dims]
         self.numbers = {number: place for place, number in enumerate(every)}
         self.changing = assigned(loop.body)
+        self.labels = {s.label for s in walk(loop.body) if isinstance(s, Block)}
         self.inner: list[Dim] = []
         self.guards: list[Expr] = []
-        self.count = 0
+        self.count = self.unknown = 0
         self.leaves: Span | None = None
 
     def unit(self, live: Locals, label: str) -> Unit:
@@ -175,7 +184,7 @@ class _Reader:
             for bound in (dim.low, dim.high):
                 self._reads(bound, self.loop.span, 0)
         self._block(self.loop.body)
-        return Unit(dims, tuple(self.accesses), tuple(self.effects), self._carried(live), (), label)
+        return Unit(dims, _few(self.accesses), tuple(self.effects), self._carried(live), (), label)
 
     # -- expressions ----------------------------------------------------------------------------
 
@@ -211,7 +220,7 @@ class _Reader:
         op_name: str = "", value: Expr | None = None, depth: int | None = None,
     ) -> None:  # fmt: skip
         roots, home = self.around.roots, self._home(buffer)
-        places = tuple(map(self.expr, indices))
+        places = tuple(map(self._plain, indices))
         padding = (const(0, INT64),) * (roots.length[buffer] - len(places))
         dtype = self.kernel.buffers[buffer].dtype
         self.accesses.append(
@@ -244,7 +253,7 @@ class _Reader:
             self._let(statement)
         elif isinstance(statement, Store):
             mode = "update" if statement.combine else "write"
-            value = None if statement.combine else self.expr(statement.value)
+            value = None if statement.combine else self._plain(statement.value)
             self._access(statement.buffer, statement.indices, mode, span, statement.combine, value)
         elif isinstance(statement, Print):
             self._effect("print", span)
@@ -265,16 +274,23 @@ class _Reader:
         )
 
     def _leave(self, statement: Leave) -> None:
-        own = {s.label for s in walk(self.loop.body) if isinstance(s, Block)}
-        if statement.label not in own:
+        if statement.label not in self.labels:
             self.leaves = statement.span
 
     def _let(self, statement: Let) -> None:
         if not self.kernel.locals[statement.local].mutable:
-            self.values[statement.local] = self.expr(statement.value)
+            self.values[statement.local] = self._plain(statement.value)
+
+    def _plain(self, root: Expr) -> Expr:
+        """An expression, or where it is too large to reason about an unknown value."""
+        found = self.expr(root)
+        if is_small(found, MOST_PARTS):
+            return found
+        self.unknown += 1
+        return load(LARGE + self.unknown, (), root.dtype)
 
     def _if(self, statement: If) -> None:
-        condition = self.expr(statement.condition)
+        condition = self._plain(statement.condition)
         for body, holds in (
             (statement.body, condition), (statement.orelse, op("logical_not", condition)),
         ):  # fmt: skip
@@ -303,16 +319,50 @@ class _Reader:
     def _carried(self, live: Locals) -> tuple[Carried, ...]:
         number = 0
         handed = self.changing & (exposed(self.loop.body) | live)
-        found = [self._variable(local, number, live) for local in sorted(handed)]
+        kinds = reductions(self.loop, handed)
+        spans = {
+            s.local: s.span for s in reversed(list(walk(self.loop.body))) if isinstance(s, Let)
+        }
+        found = [
+            self._variable(local, number, kinds[local], spans[local]) for local in sorted(handed)
+        ]
         if self.leaves is not None:
             found.append(Carried(EARLY_END, number, span=self.leaves))
         return tuple(found)
 
-    def _variable(self, local: int, number: int, live: Locals) -> Carried:
+    def _variable(self, local: int, number: int, kind: str, span: Span) -> Carried:
         name, dtype = self.kernel.locals[local].name, self.kernel.locals[local].dtype
-        lets = [s for s in walk(self.loop.body) if isinstance(s, Let) and s.local == local]
-        kind = reduction(self.loop, local)
-        return Carried(name, number, kind, _is_exact(kind, dtype), lets[0].span)
+        return Carried(name, number, kind, _is_exact(kind, dtype), span)
+
+
+def _few(accesses: Sequence[Access]) -> tuple[Access, ...]:
+    """Accesses that mean the same only once; where one array has too many left, they happen under
+    any condition, and then at any place.
+    """
+    for alike in (_alike, _in_any_case, _anywhere):
+        many = Counter(access.root for access in accesses)
+        if alike is not _alike and max(many.values(), default=0) <= MOST_ACCESSES:
+            break
+        found: dict[Hashable, Access] = {}
+        for access in accesses:
+            if alike is _alike or many[access.root] > MOST_ACCESSES:
+                access = alike(access)
+            found.setdefault(replace(access, order=0, statement=0, span=None), access)
+        accesses = tuple(found.values())
+    return tuple(accesses)
+
+
+def _alike(access: Access) -> Access:
+    return access
+
+
+def _in_any_case(access: Access) -> Access:
+    return replace(access, guards=(), value=None)
+
+
+def _anywhere(access: Access) -> Access:
+    unknown = tuple(load(LARGE, (), INT64) for _ in access.indices)
+    return replace(_in_any_case(access), indices=unknown, inner=())
 
 
 def as_update(store: Store) -> Store:
@@ -330,25 +380,32 @@ def as_update(store: Store) -> Store:
 
 def reduction(loop: For, local: int) -> str:
     """The operation of a variable that a loop only updates: `v = v op x`; else nothing."""
-    kinds = set()
+    return reductions(loop, frozenset((local,)))[local]
+
+
+def reductions(loop: For, locals_: Locals) -> dict[int, str]:
+    """The same of several variables."""
+    kinds: dict[int, set[str]] = {number: set() for number in locals_}
     for statement in walk(loop.body):
-        mentions = sum(
-            node.name == "local" and node.attr == local
-            for node in postorder(expressions(statement))
-        )
-        if isinstance(statement, Let) and statement.local == local:
-            value = statement.value
-            if value.name not in ONE_TO_ONE | EXTREMES:
-                return ""
-            own, other = value.args
-            if value.name != "subtract" and _is(other, local):
-                own, other = other, own
-            if not _is(own, local) or _in(other, local):
-                return ""
-            kinds.add("add" if value.name == "subtract" else value.name)
-        elif mentions:
-            return ""
-    return kinds.pop() if len(kinds) == 1 else ""
+        if isinstance(statement, Let) and statement.local in kinds:
+            kinds[statement.local].add(_update(statement))
+        for number in reads(statement) & locals_:
+            if not (isinstance(statement, Let) and statement.local == number):
+                kinds[number].add("")
+    return {number: found.pop() if len(found) == 1 else "" for number, found in kinds.items()}
+
+
+def _update(let: Let) -> str:
+    """The operation by which a statement updates its variable; else nothing."""
+    value, local = let.value, let.local
+    if value.name not in ONE_TO_ONE | EXTREMES:
+        return ""
+    own, other = value.args
+    if value.name != "subtract" and _is(other, local):
+        own, other = other, own
+    if not _is(own, local) or _in(other, local):
+        return ""
+    return "add" if value.name == "subtract" else value.name
 
 
 def _is(node: Expr, local: int) -> bool:

@@ -11,7 +11,7 @@ from queue import SimpleQueue
 from threading import Thread
 
 from fusewright.base.options import Options
-from fusewright.codegen.lower import lower
+from fusewright.codegen.canonical import lower_once
 from fusewright.ir import graph, verify
 from fusewright.ir.dtypes import DType
 from fusewright.ir.expr import Expr, postorder
@@ -136,7 +136,7 @@ def _kernel(
     large: bool,
     submit: Submit,
 ) -> Callable[[], CompiledKernel]:
-    module = lower(program, kernel, features.vector_bytes, large)
+    module = lower_once(program, kernel, features.vector_bytes, large)
     quick = options.background and module.text.count("\n") > QUICK
     image = submit(module.text, 0 if quick else BEST)
     work = 0.05 * sum(

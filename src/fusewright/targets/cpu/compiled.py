@@ -2,13 +2,11 @@
 
 from __future__ import annotations
 
-import hashlib
 import os
 import pickle
 import sys
 from dataclasses import dataclass, replace
 from functools import cache
-from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -42,13 +40,15 @@ class Compiled:
     """A slice's program, plan, and code; `kernels` stands in the order of the plan's steps, None
     for a library step.
 
-    `kinds` are the kinds of the slice's nodes.
+    `kinds` are the kinds of the slice's nodes; `worth_best` says that a process has run it for as
+    long as the best code takes to make: the next one need not find out again.
     """
 
     program: Program
     plan: Plan
     kernels: tuple[CompiledKernel | None, ...]
     kinds: tuple[int, ...]
+    worth_best: bool = False
 
     def improved(self, number: int, kernel: CompiledKernel) -> Compiled:
         """The same with better code for one kernel."""
@@ -58,7 +58,7 @@ class Compiled:
 
 def disk_key(key: Any) -> str:
     """The name on disk of everything that can change the code."""
-    return hashlib.sha256(f"{_versions()}\n{key!r}".encode()).hexdigest()
+    return disk.digest(f"{_versions()}\n{key!r}".encode())
 
 
 _ELSEWHERE = frozenset(("__pycache__", "bridges", "cli", "numpy"))
@@ -68,9 +68,24 @@ _ELSEWHERE = frozenset(("__pycache__", "bridges", "cli", "numpy"))
 @cache
 def _versions() -> str:
     """Python, NumPy, LLVM, and this package as its files are."""
-    root = str(Path(__file__).parents[2])
-    stamps = sorted((path.removeprefix(root), *state) for path, *state in _stamps(root))
+    root = os.path.dirname(os.path.dirname(os.path.dirname(__file__)))
+    files = _installed(root) or _stamps(root)
+    stamps = sorted((path.removeprefix(root), *state) for path, *state in files)
     return f"{sys.version}\n{np.__version__}\n{compiler.version()}\n{stamps}"
+
+
+def _installed(root: str) -> list[tuple[str, int, int]]:
+    """What an installer has written about the files of the package beside it, with time and size:
+    anew whenever it changes them.  Nothing for a copy of the repository.
+    """
+    home = os.path.dirname(root)
+    records = [
+        os.path.join(home, name, "RECORD")
+        for name in os.listdir(home)
+        if name.startswith("fusewright-") and name.endswith(".dist-info")
+    ]
+    found = [(path, os.stat(path)) for path in records if os.path.isfile(path)]
+    return [(path, state.st_mtime_ns, state.st_size) for path, state in found]
 
 
 def _stamps(root: str) -> list[tuple[str, int, int]]:

@@ -10,7 +10,6 @@ import threading
 from collections.abc import Iterator
 from contextlib import contextmanager
 from ctypes import POINTER, c_char_p, c_int, c_size_t, c_void_p
-from pathlib import Path
 from typing import Any
 
 import llvmlite
@@ -79,14 +78,15 @@ def started() -> Any:
 
 
 def _path() -> str:
-    folder = Path(llvmlite.__file__).parent / "binding"
-    found = next(folder.glob("*llvmlite.so"), None)
+    folder = os.path.join(os.path.dirname(llvmlite.__file__), "binding")
+    names = os.listdir(folder) if os.path.isdir(folder) else []
+    found = next((name for name in names if name.endswith("llvmlite.so")), None)
     if found is None:
         # Imported here: only a distribution that keeps the library elsewhere needs it.
         from llvmlite.binding import ffi
 
         return str(ffi.lib._name)
-    return str(found)
+    return os.path.join(folder, found)
 
 
 def _declared(library: Any) -> Any:

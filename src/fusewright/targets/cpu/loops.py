@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import ctypes
-import pickle
 import sys
 from array import array
 from collections.abc import Callable, Sequence
@@ -17,6 +16,7 @@ import numpy as np
 from fusewright.base.options import Options
 from fusewright.base.source import Span
 from fusewright.codegen.loop_module import LoopModule, LoopWord
+from fusewright.ir import store
 from fusewright.ir.dtypes import DType
 from fusewright.ir.loops.interpret import Failed, shown
 from fusewright.ir.loops.statements import Kernel, Print, Shown, walk, with_spans
@@ -213,7 +213,7 @@ def _made(
         module = lower(plan, features.vector_bytes)
         image = compiler.compile_ir(module.text, features, LEVEL, scalars=True)
         stored = (plan, module, image)
-        disk.put(name, pickle.dumps(stored, protocol=5))
+        disk.put(name, store.dumps(stored))
         origin: Literal["compiled", "disk"] = "compiled"
     else:
         origin = "disk"
@@ -228,7 +228,7 @@ def _stored(name: str) -> Made | None:
     if data is None:
         return None
     try:
-        found: Made = pickle.loads(data)
-    except Exception:  # noqa: BLE001 - whatever a damaged file makes pickle raise
+        found: Made = store.loads(data)
+    except Exception:  # noqa: BLE001 - whatever a damaged file raises when read
         return None
     return found

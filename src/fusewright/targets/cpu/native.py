@@ -47,6 +47,12 @@ if native is not None:
     native.set_threads(threads.launch, threads.own_scratch, threads.default_threads)
 
 
+def connect(listeners: list[Any]) -> None:
+    """Let the core run what it knows; what runs while somebody listens it leaves to us."""
+    if native is not None:
+        native.set_listeners(listeners)
+
+
 def structure() -> bytes | None:
     """What the core calls the structure of the request it has just left to us, if it is one for a
     program.
@@ -57,6 +63,11 @@ def structure() -> bytes | None:
 def compute(*nodes: Node) -> bool:
     """Make nodes leaves if the core knows a program for what they need."""
     return native is not None and bool(native.compute(*nodes))
+
+
+def unfused(*nodes: Node) -> bool:
+    """Make nodes leaves operation by operation, if they can run so."""
+    return native is not None and bool(native.unfused(*nodes))
 
 
 def may_hold_groups() -> bool:

@@ -5,7 +5,7 @@ structure.
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from time import perf_counter
 from typing import Any, Literal, cast
 
@@ -37,8 +37,9 @@ Compute = Callable[[Node, list[Any]], Any]
 HOT = 2
 """Runs after which better code is worth compiling: many structures are met once."""
 SECONDS_A_LINE = 1e-4
-"""What compiling a line of LLVM text for good takes: a structure that is new must have run as long
-as that, or a short program would share the processor with compilations it gains nothing from.
+"""What compiling a line of LLVM text for good takes: a structure must have run as long as that in
+one process, or short programs would share the processor with compilations that they gain nothing
+from, each of them anew.
 """
 
 
@@ -175,34 +176,57 @@ def assemble(compiled: Compiled) -> Runner:
 
 def obtain(key: Any, slice_: Slice, options: Options) -> Runner:
     """The runner of a structure this process has not met: from the disk, or compiled now."""
+    return stored(key, options) or _compiled(key, slice_, options)
+
+
+def stored(key: Any, options: Options) -> Runner | None:
+    """The same from the disk; None where it is not there."""
     start = perf_counter()
-    origin: Literal["compiled", "disk"] = "disk"
     name = disk_key((key, select(options.features).llvm_features))
     compiled = fetch(name)
-    if compiled is None:
-        with background.taking_turns():
-            if options.background:
-                background.submit(code)  # LLVM starts while this thread plans.
-            # Imported here: a process that finds its code on disk neither plans nor compiles.
-            from fusewright.targets.cpu.build import build
+    return None if compiled is None else _ready(name, compiled, options, "disk", start)
 
-            compiled = build(slice_, options)
-        keep(name, compiled)
-        origin = "compiled"
+
+def _compiled(key: Any, slice_: Slice, options: Options) -> Runner:
+    start = perf_counter()
+    with background.taking_turns():
+        if options.background:
+            background.submit(code)  # LLVM starts while this thread plans.
+        # Imported here: a process that finds its code on disk neither plans nor compiles.
+        from fusewright.targets.cpu.build import build
+
+        compiled = build(slice_, options)
+    name = disk_key((key, select(options.features).llvm_features))
+    keep(name, compiled)
+    return _ready(name, compiled, options, "compiled", start)
+
+
+def _ready(
+    name: str,
+    compiled: Compiled,
+    options: Options,
+    origin: Literal["compiled", "disk"],
+    start: float,
+) -> Runner:
     runner = assemble(compiled)
     runner.origin, runner.seconds = origin, perf_counter() - start
     quick = [kernel for kernel in compiled.kernels if kernel is not None and not kernel.final]
     if quick:
         runner.improve = lambda: _improve(name, compiled, runner, options)
-        if origin == "compiled":
+        if not compiled.worth_best:
             runner.trial = SECONDS_A_LINE * sum(k.module.text.count("\n") for k in quick)
     return runner
 
 
 def _improve(name: str, compiled: Compiled, runner: Runner, options: Options) -> None:
-    """Swap in the best code, kernel by kernel, and keep it."""
+    """Swap in the best code, kernel by kernel, and keep each at once: the process may end before
+    the next one is done.
+    """
     from fusewright.targets.cpu.build import improve
 
+    if not compiled.worth_best:
+        compiled = replace(compiled, worth_best=True)
+        keep(name, compiled)
     for number, kernel in enumerate(compiled.kernels):
         if kernel is not None and not kernel.final:
             better = improve(kernel, select(options.features))
@@ -210,7 +234,7 @@ def _improve(name: str, compiled: Compiled, runner: Runner, options: Options) ->
             step = runner.steps[number]
             assert isinstance(step, Launch)
             step.use(better.image)
-    keep(name, compiled)
+            keep(name, compiled)
 
 
 def _last_uses(plan: Plan, outputs: frozenset[int]) -> list[tuple[int, ...]]:

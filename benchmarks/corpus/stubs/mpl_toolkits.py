@@ -1,0 +1,5 @@
+"""A plotting library that draws nothing."""
+
+import corpus_stub
+
+corpus_stub.install(__name__)

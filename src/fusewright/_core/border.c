@@ -1,0 +1,64 @@
+/* Where arrays of ours and of NumPy's meet: what NumPy can do on our memory it does there, at once (decision 0016).
+
+   The rule of kinds is `is_numpys`: small arrays of both kinds together give NumPy's, numbers of ours count as numbers,
+   everything else is recorded, with a copy of NumPy's operand. */
+
+#include "dispatch.h"
+
+/* A copy of NumPy's array in memory of our own; NULL, without an error, where Python has to look. */
+Node *plain_leaf(PyObject *object)
+{
+    NumpyArray *array = (NumpyArray *)object;
+    int dtype = 0;
+    while (dtype < NO_DTYPE && numpy_dtypes[dtype] != array->dtype)
+        dtype++;
+    if (dtype == NO_DTYPE || array->dims == 0 || array->dims > MOST_DIMS / 2)
+        return NULL;
+    Py_ssize_t pace[MOST_DIMS], size = dtypes[dtype].itemsize;
+    for (int d = array->dims - 1; d >= 0; size *= array->extent[d--])
+        pace[d] = size;
+    PyObject *memory = size > 0 ? allocate(size) : NULL;
+    PyObject *handle = memory ? handle_on(memory, dtype, array->extent, array->dims) : NULL;
+    Node *leaf = handle ? (Node *)Py_NewRef(handle_node(handle)) : NULL;
+    if (leaf != NULL && (array->flags & CONTIGUOUS))
+        memcpy(((Memory *)memory)->at, array->at, (size_t)size);
+    else if (leaf != NULL)
+        copy_elements(((Memory *)memory)->at, pace, array->at, array->stride, array->extent, array->dims,
+                      (size_t)dtypes[dtype].itemsize);
+    Py_XDECREF(handle);
+    Py_XDECREF(memory);
+    if (leaf != NULL && count_bytes(size) < 0)
+        Py_CLEAR(leaf);
+    return leaf;
+}
+
+/* The array that a handle's own memory may be written in as; NULL, without an error, where it may not. */
+PyObject *writable_array(PyObject *handle)
+{
+    Spot spot;
+    PyObject *link = is_plain(handle) ? view_link_of(handle) : NULL;
+    PyObject *root = link ? view_base_of(handle) : handle;
+    if (numpy_array == NULL || !Py_IS_TYPE(root, array_class) || ((Handle *)handle)->flags != 0
+        || ((Handle *)root)->flags != 0 || ((Handle *)root)->node == NULL || (link != NULL && !is_slice(link)))
+        return NULL;
+    if (link != NULL)
+        view_forget(handle); /* it holds the old version */
+    return own_memory((Handle *)root) != NULL && spot_of(handle, &spot) ? array_on(&spot, WRITABLE) : NULL;
+}
+
+/* self += other, of small arrays of both kinds, or with a large one of NumPy's: done, or NULL likewise. */
+PyObject *border_in_place(PyObject *function, PyObject *self, PyObject *other)
+{
+    int64_t small = small_elements();
+    if (small == 0 || !Py_IS_TYPE(other, numpy_array)
+        || !is_numpys(kind_of_operand(self, small, 0) | kind_of_operand(other, small, 0), 1))
+        return NULL;
+    PyObject *target = writable_array(self);
+    PyObject *given[3] = {target, other, target};
+    PyObject *done = target ? PyObject_Vectorcall(function, given, 3, NULL) : NULL;
+    Py_XDECREF(target);
+    if (done == NULL)
+        return NULL;
+    Py_DECREF(done);
+    return Py_NewRef(self);
+}

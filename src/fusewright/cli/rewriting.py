@@ -1,0 +1,67 @@
+"""A module's source with its imports of the library redirected: what `cli.redirect` compiles where
+no earlier process has.
+"""
+
+from __future__ import annotations
+
+import ast
+from collections.abc import Iterator
+from types import CodeType
+
+from fusewright.cli.libraries import Redirection
+
+
+def compile_rewritten(
+    source: bytes | str, filename: str, redirection: Redirection, optimize: int = -1
+) -> CodeType:
+    """Compile a module's source, the library's names replaced by the drop-in's."""
+    tree = compile(source, filename, "exec", ast.PyCF_ONLY_AST, dont_inherit=True)
+    tree = _Rewrite(redirection).visit(tree)
+    return compile(tree, filename, "exec", dont_inherit=True, optimize=optimize)
+
+
+class _Rewrite(ast.NodeTransformer):
+    """Renames the module in every import statement (and literal `__import__`) that names it."""
+
+    def __init__(self, redirection: Redirection) -> None:
+        self.redirection = redirection
+
+    def visit_Import(self, node: ast.Import) -> list[ast.stmt]:
+        return [
+            ast.copy_location(ast.Import(names=[alias]), node)
+            for given in node.names
+            for alias in self._aliases(given)
+        ]
+
+    def visit_ImportFrom(self, node: ast.ImportFrom) -> ast.stmt:
+        name = self.redirection.of(node.module or "") if node.level == 0 else None
+        node.module = name or node.module
+        return node
+
+    def visit_Call(self, node: ast.Call) -> ast.expr:
+        self.generic_visit(node)
+        match node:
+            case ast.Call(
+                func=ast.Name(id="__import__"), args=[ast.Constant(value=str(name))], keywords=[]
+            ) if self.redirection.of(name):
+                # A dotted name without a `fromlist` would return `fusewright`.
+                node.args[0] = ast.copy_location(
+                    ast.Constant(self.redirection.drop_in), node.args[0]
+                )
+                names = ast.Tuple(elts=[ast.Constant("__name__")], ctx=ast.Load())
+                node.keywords = [ast.keyword(arg="fromlist", value=names)]
+                ast.fix_missing_locations(node)
+        return node
+
+    def _aliases(self, given: ast.alias) -> Iterator[ast.alias]:
+        """What one name of an `import` statement becomes."""
+        library, drop_in = self.redirection
+        name = self.redirection.of(given.name)
+        if name is None:
+            yield given
+        elif given.asname or name == drop_in:
+            yield ast.copy_location(ast.alias(name=name, asname=given.asname or library), given)
+        else:
+            # `import numpy.linalg` binds `numpy` and loads the submodule: load it, then bind.
+            for module in (name, drop_in):
+                yield ast.copy_location(ast.alias(name=module, asname=library), given)

@@ -1,0 +1,191 @@
+"""New arrays of any size: `np.zeros(n)`, `np.empty_like(a)`, `a.copy()`, and what a kernel returns.
+
+The caller allocates them before anything runs, so their sizes follow from the sizes and numbers of
+the arguments.  Where one is made in a loop, it is the same memory each time.
+"""
+
+from __future__ import annotations
+
+import ast
+from collections.abc import Sequence
+from typing import Any
+
+import numpy as np
+
+from fusewright.base.errors import KernelError
+from fusewright.base.source import Span
+from fusewright.frontends.kernels import (
+    elementwise,
+    functions,
+    intrinsics,
+    parts,
+    storing,
+    types,
+    vectors,
+)
+from fusewright.frontends.kernels.context import Translation
+from fusewright.frontends.kernels.elements import as_number
+from fusewright.frontends.kernels.kept import kept as kept_unstored
+from fusewright.frontends.kernels.operators import operands
+from fusewright.frontends.kernels.values import (
+    ArrayRef,
+    Elementwise,
+    Number,
+    Static,
+    TupleValue,
+    Value,
+    describe,
+    described,
+)
+from fusewright.ir.dtypes import FLOAT64, INT64, DType
+from fusewright.ir.expr import Expr, cast
+
+_ORDERS = ("C", "K", "A", None)
+
+
+def row(t: Translation, node: ast.Call, target: Any) -> Value | None:
+    """The array that a call of one of NumPy's functions makes; None for any other function."""
+    names = _NAMES.get(functions.numpy_form(target)) if callable(target) else None
+    if names is None:
+        return None
+    given = _given(t, node, target, names)
+    span = t.span(node)
+    order = given.pop("order", None)
+    if order is not None and not (isinstance(order, Static) and order.value in _ORDERS):
+        raise t.refuse(node, "an array in another order than C's", help="leave out order=")
+    return _made(t, functions.numpy_form(target), given, span)
+
+
+def _given(t: Translation, node: ast.Call, target: Any, names: Sequence[str]) -> dict[str, Value]:
+    """The arguments by name."""
+    keywords = [str(keyword.arg) for keyword in node.keywords]
+    every = [*names[: len(node.args)], *keywords]
+    if len(node.args) > len(names) or not set(keywords) <= set(names):
+        raise t.refuse(node, f"these arguments of np.{target.__name__} in a kernel")
+    values = operands(t, [*node.args, *(keyword.value for keyword in node.keywords)])
+    return dict(zip(every, values, strict=True))
+
+
+def _made(t: Translation, function: Any, given: dict[str, Value], span: Span) -> Value:
+    dtype = given.get("dtype")
+    known = None if is_none(dtype) else intrinsics.dtype_of(t, dtype, span)
+    if function is np.asarray and known is None and elementwise.shape_of(given["a"]):
+        return given["a"]
+    if function in _COPIES and known is None and elementwise.is_array(given["a"]):
+        return elementwise.computed(t, [given["a"]], lambda each: each[0], span)
+    if function in _COPIES:
+        return copied(t, given["a"], known, span)
+    if function in _LIKE:
+        array = given["a"]
+        shape = elementwise.shape_of(array)
+        known = known or elementwise.dtype_of(t, array, span)
+    else:
+        shape = _shape(t, given["shape"], span)
+    content = given.get("fill_value", _CONTENT.get(function))
+    if content is not None and not isinstance(content, int):
+        number = as_number(t, content, span)
+        return _filled(t, shape, known or number.dtype, number, span)
+    number = None if content is None else types.literal(content, span)
+    return _filled(t, shape, known or FLOAT64, number, span)
+
+
+def is_none(value: Value | None) -> bool:
+    """Whether an argument is not given, or None."""
+    return value is None or (isinstance(value, Static) and value.value is None)
+
+
+def _shape(t: Translation, value: Value, span: Span) -> tuple[Expr, ...]:
+    items = value.items if isinstance(value, TupleValue) else (value,)
+    numbers = [as_number(t, item, span) for item in items]
+    for number in numbers:
+        if not number.dtype.is_integer:
+            raise KernelError(
+                f"{described(number)} as the size of an array", span, help="convert it with int()"
+            )
+    return tuple(cast(number.expr, INT64) for number in numbers)
+
+
+def _filled(
+    t: Translation, shape: tuple[Expr, ...], dtype: DType, content: Number | None, span: Span
+) -> ArrayRef:
+    literal = tuple(extent.attr for extent in shape if extent.name == "const")
+    if len(literal) == len(shape) and vectors.fits(t, literal, dtype):
+        return vectors.filled(t, literal, dtype, span, content)
+    ref = make(t, shape, dtype, span)
+    if content is not None:
+        parts.assign(t, ref, content, span)
+    return ref
+
+
+def copied(t: Translation, value: Value, dtype: DType | None, span: Span) -> ArrayRef:
+    """An array of its own with what another one holds now."""
+    if isinstance(value, TupleValue):
+        return vectors.from_items(t, value.items, span, dtype)
+    if vectors.is_vector(value) and dtype is None:
+        assert isinstance(value, ArrayRef)
+        return vectors.copy(t, value, span)
+    shape = elementwise.shape_of(value)
+    if not shape:
+        raise KernelError(f"an array of {describe(value)}", span, help="use np.full")
+    ref = make(t, shape, dtype or elementwise.dtype_of(t, value, span), span)
+    parts.assign(t, ref, value, span)
+    return ref
+
+
+def whole_copy(t: Translation, value: ArrayRef, span: Span) -> ArrayRef:
+    """The same elements in an array that the caller can be given."""
+    ref = make(t, value.shape, value.dtype, span)
+    parts.assign(t, ref, value, span)
+    return ref
+
+
+def make(t: Translation, shape: Sequence[Expr], dtype: DType, span: Span) -> ArrayRef:
+    """A new array, its content undefined."""
+    sizes = tuple(each for each in (storing.known_size(t, n) for n in shape) if each is not None)
+    if len(sizes) < len(shape):
+        raise KernelError(
+            "the size of a new array depends on what the kernel computes",
+            span,
+            why="new arrays are allocated before the kernel runs",
+            help="take a size that follows from the arguments' sizes and numbers, the most it can "
+            "be, and return a part of it: return out[:count]",
+        )
+    number = t.inputs.make(dtype, sizes)
+    return ArrayRef(number, (), sizes, dtype, "a new array")
+
+
+def stored(t: Translation, value: Elementwise, span: Span) -> ArrayRef | None:
+    """A computed array with memory of its own; None where its size is not known before."""
+    if any(storing.known_size(t, extent) is None for extent in value.shape):
+        return None
+    return copied(t, value, None, span)
+
+
+def kept(t: Translation, value: Elementwise) -> Value:
+    """A computed array under a name: computed again where it is used, or stored."""
+    array = stored(t, value, value.span) if storing.is_stored(t, value) else None
+    return kept_unstored(t, value) if array is None else array
+
+
+_SHAPED = ("shape", "dtype", "order")
+_NAMES: dict[Any, tuple[str, ...]] = {
+    np.zeros: _SHAPED,
+    np.empty: _SHAPED,
+    np.ones: _SHAPED,
+    np.full: ("shape", "fill_value", "dtype", "order"),
+    np.zeros_like: ("a", "dtype", "order"),
+    np.empty_like: ("a", "dtype", "order"),
+    np.ones_like: ("a", "dtype", "order"),
+    np.full_like: ("a", "fill_value", "dtype", "order"),
+    np.copy: ("a", "order"),
+    np.array: ("a", "dtype"),
+    np.asarray: ("a", "dtype"),
+    np.ascontiguousarray: ("a", "dtype"),
+}
+"""The parameters of the functions that make arrays."""
+_LIKE = frozenset({np.zeros_like, np.empty_like, np.ones_like, np.full_like})
+_COPIES = frozenset({np.copy, np.array, np.asarray, np.ascontiguousarray})
+_CONTENT: dict[Any, int] = {
+    np.zeros: 0, np.zeros_like: 0, np.ones: 1, np.ones_like: 1,
+}  # fmt: skip
+"""What they hold."""

@@ -1,0 +1,94 @@
+"""What NumPy's library does with one dim, written in the language of kernels and inlined where one
+calls it: searching and sorting.
+
+Sorting is the same whatever the algorithm, but for equal numbers that can be told apart: `argsort`
+keeps their order (NumPy's `kind="stable"`), and zeros of both signs may come in any.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+
+def before(x: Any, y: Any) -> bool:
+    """The order of NumPy's sorting: what is not a number comes last."""
+    return bool(x < y or (y != y and x == x))
+
+
+def search_left(a: Any, v: Any) -> int:
+    """The first place where `v` keeps the order."""
+    low = 0
+    high = len(a)
+    while low < high:
+        middle = (low + high) // 2
+        if before(a[middle], v):
+            low = middle + 1
+        else:
+            high = middle
+    return low
+
+
+def search_right(a: Any, v: Any) -> int:
+    """The last place where `v` keeps the order."""
+    low = 0
+    high = len(a)
+    while low < high:
+        middle = (low + high) // 2
+        if before(v, a[middle]):
+            high = middle
+        else:
+            low = middle + 1
+    return low
+
+
+def sort(a: Any) -> None:
+    """A heap: the largest of what is left goes to the end."""
+    n = len(a)
+    for turn in range(n // 2 + n):
+        root = n // 2 - 1 - turn
+        size = n
+        if turn >= n // 2:
+            size = n - 1 - (turn - n // 2)
+            root = 0
+            last = a[size]
+            a[size] = a[0]
+            a[0] = last
+        moved = a[root]
+        child = 2 * root + 1
+        while child < size:
+            if child + 1 < size and before(a[child], a[child + 1]):
+                child += 1
+            if not before(moved, a[child]):
+                break
+            a[root] = a[child]
+            root = child
+            child = 2 * root + 1
+        if size > 0:
+            a[root] = moved
+
+
+def argsort(a: Any, places: Any, other: Any) -> None:
+    """Sorted runs are merged, twice as long each time."""
+    n = len(a)
+    for i in range(n):
+        places[i] = i
+    width = 1
+    while width < n:
+        for start in range(0, n, 2 * width):
+            middle = min(start + width, n)
+            end = min(start + 2 * width, n)
+            left = start
+            right = middle
+            for k in range(start, end):
+                first = left < middle
+                if first and right < end:
+                    first = not before(a[places[right]], a[places[left]])
+                if first:
+                    other[k] = places[left]
+                    left += 1
+                else:
+                    other[k] = places[right]
+                    right += 1
+        for i in range(n):
+            places[i] = other[i]
+        width *= 2

@@ -1,0 +1,201 @@
+"""NumPy's functions of whole arrays that are loops of their own: products of matrices, sorting,
+searching, variances.
+"""
+
+from __future__ import annotations
+
+import ast
+from typing import Any
+
+import numpy as np
+
+from fusewright.base.errors import KernelError
+from fusewright.base.source import Span
+from fusewright.frontends.kernels import (
+    elements,
+    elementwise,
+    fresh,
+    library,
+    parts,
+    storing,
+    totals,
+    types,
+)
+from fusewright.frontends.kernels.context import Translation
+from fusewright.frontends.kernels.elements import as_number
+from fusewright.frontends.kernels.functions import numpy_form
+from fusewright.frontends.kernels.inlining import run_function
+from fusewright.frontends.kernels.intrinsics import Row, Values, arguments
+from fusewright.frontends.kernels.operators import apply, elements_combined
+from fusewright.frontends.kernels.values import (
+    ArrayRef,
+    Elementwise,
+    Number,
+    Static,
+    Value,
+    describe,
+    described,
+)
+from fusewright.ir import dtypes
+from fusewright.ir.dtypes import FLOAT16, INT64
+from fusewright.ir.expr import Expr, const, local, op
+from fusewright.ir.loops.statements import Let
+
+_FUNCTIONS: Any = library
+
+
+def row_of(function: Any) -> Row | None:
+    """How a call of one of these functions is translated."""
+    try:
+        return _ROWS.get(numpy_form(function))
+    except TypeError:
+        return None
+
+
+def method(name: str) -> Row | None:
+    """How `a.name()` is translated."""
+    return _METHODS.get(name)
+
+
+def _one_dim(t: Translation, node: ast.Call, value: Value, name: str) -> Value:
+    if len(elementwise.shape_of(value)) != 1:
+        raise t.refuse(
+            node, f"np.{name} of {described(value)}", why="kernels do that with arrays of one dim"
+        )
+    return value
+
+
+def _searchsorted(t: Translation, node: ast.Call, values: Values) -> Number:
+    arguments(t, node, values, 2, 3)
+    array, span = _one_dim(t, node, values[0], "searchsorted"), t.span(node)
+    side = values[2].value if len(values) > 2 and isinstance(values[2], Static) else "left"
+    if elementwise.shape_of(values[1]) or side not in ("left", "right"):
+        raise t.refuse(node, "np.searchsorted of an array", help="call it for each number")
+    function: Any = _FUNCTIONS.search_left if side == "left" else _FUNCTIONS.search_right
+    found = run_function(
+        t, node, function, {"a": array, "v": t.fixed(as_number(t, values[1], span))}
+    )
+    return Number(as_number(t, found, span).expr, "numpy", span)
+
+
+def _sort_in_place(t: Translation, node: ast.Call, values: Values) -> Value:
+    """`a.sort()`."""
+    arguments(t, node, values, 1, 1)
+    array = _one_dim(t, node, values[0], "sort")
+    if isinstance(array, Elementwise):
+        storing.store(t, array)
+    if not isinstance(array, ArrayRef) or array.dtype.is_complex:
+        raise t.refuse(node, f"sorting {described(array)}")
+    elements.writable(t, array, t.span(node))
+    run_function(t, node, _FUNCTIONS.sort, {"a": array})
+    return Static(None)
+
+
+def _sorted(t: Translation, node: ast.Call, values: Values) -> Value:
+    """`np.sort(a)`."""
+    arguments(t, node, values, 1, 1)
+    copy = fresh.copied(t, _one_dim(t, node, values[0], "sort"), None, t.span(node))
+    _sort_in_place(t, node, [copy])
+    return copy
+
+
+def _argsort(t: Translation, node: ast.Call, values: Values) -> Value:
+    arguments(t, node, values, 1, 1)
+    array, span = _one_dim(t, node, values[0], "argsort"), t.span(node)
+    shape = elementwise.shape_of(array)
+    places, other = (fresh.make(t, shape, INT64, span) for _ in range(2))
+    env = {"a": array, "places": places, "other": other}
+    run_function(t, node, _FUNCTIONS.argsort, env)
+    return places
+
+
+def _variance(t: Translation, node: ast.Call, values: Values) -> Number:
+    """`np.var(a)`: NumPy's steps, so its bits."""
+    arguments(t, node, values, 1, 1)
+    array, span = _one_dim(t, node, values[0], "var"), t.span(node)
+    dtype = elementwise.dtype_of(t, array, span)
+    if not dtype.is_float or dtype is FLOAT16:
+        raise KernelError(f"np.var of {dtype}", span, help="convert it: a.astype(np.float64)")
+    mean = t.fixed(as_number(t, totals.ROWS[np.mean](t, node, [array]), span))
+    apart = elementwise.computed(
+        t, [array, mean], lambda p: elements_combined(t, ast.Sub(), p[0], p[1], span), span
+    )
+    squares = elementwise.computed(
+        t, [apart], lambda p: elements_combined(t, ast.Mult(), p[0], p[0], span), span
+    )
+    return as_number(t, totals.ROWS[np.mean](t, node, [squares]), span)
+
+
+def _deviation(t: Translation, node: ast.Call, values: Values) -> Number:
+    found = apply(t, "sqrt", (_variance(t, node, values),), t.span(node))
+    return Number(found.expr, "numpy", t.span(node))
+
+
+# -- products -------------------------------------------------------------------------------------
+
+
+def product(t: Translation, values: Values, span: Span) -> Value:
+    """`np.dot(a, b)`, `a @ b`: each sum from left to right."""
+    ranks = [len(elementwise.shape_of(value)) for value in values]
+    if not all(1 <= rank <= 2 for rank in ranks):
+        raise KernelError(
+            f"a product of {describe(values[0])} and {describe(values[1])}",
+            span,
+            why="a kernel multiplies arrays of one and two dims",
+        )
+    a, b = values
+    shapes = [elementwise.shape_of(value) for value in values]
+    elementwise.fit(t, shapes[0][-1], shapes[1][0], span)
+    kinds = [elementwise.dtype_of(t, value, span).numpy for value in values]
+    dtype = dtypes.from_numpy(np.result_type(*kinds))
+    if dtype is None or dtype.name == "bool":
+        raise KernelError("a product of truth values", span, help="use np.any of a & b")
+
+    def cell(left: tuple[Expr, ...], right: tuple[Expr, ...]) -> Number:
+        assert dtype is not None
+        total = t.new_local("total", dtype, True)
+        t.write(Let(total, const(0, dtype), span))
+
+        def add(places: tuple[Expr, ...]) -> None:
+            x = elementwise.element_of(t, a, (*left, *places), span)
+            y = elementwise.element_of(t, b, (*places, *right), span)
+            one = elements_combined(t, ast.Mult(), x, y, span)
+            term = types.converted(one, dtype, span)
+            t.write(Let(total, op("add", local(total, dtype), term), span))
+
+        parts.over(t, (shapes[0][-1],), add, span)
+        return Number(local(total, dtype), "numpy", span)
+
+    if ranks == [1, 1]:
+        return t.fixed(cell((), ()))
+    shape = (*shapes[0][:-1], *shapes[1][1:])
+    result = fresh.make(t, shape, dtype, span)
+    rows = len(shapes[0]) - 1
+
+    def write(places: tuple[Expr, ...]) -> None:
+        found = cell(places[:rows], places[rows:])
+        elements.store(t, elements.at(result, places), found, span)
+
+    parts.over(t, shape, write, span)
+    return result
+
+
+def _dot(t: Translation, node: ast.Call, values: Values) -> Value:
+    arguments(t, node, values, 2, 2)
+    return product(t, values, t.span(node))
+
+
+_METHODS: dict[str, Row] = {
+    "dot": _dot, "sort": _sort_in_place, "argsort": _argsort, "searchsorted": _searchsorted,
+    "var": _variance, "std": _deviation,
+}  # fmt: skip
+METHODS = frozenset(_METHODS)
+_ROWS: dict[Any, Row] = {
+    np.dot: _dot,
+    np.matmul: _dot,
+    np.searchsorted: _searchsorted,
+    np.sort: _sorted,
+    np.argsort: _argsort,
+    np.var: _variance,
+    np.std: _deviation,
+}

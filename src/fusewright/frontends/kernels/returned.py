@@ -1,0 +1,140 @@
+"""What a kernel returns: numbers, new arrays and parts of them, its arguments, tuples of these."""
+
+from __future__ import annotations
+
+import ast
+from collections.abc import Iterator
+from dataclasses import dataclass, replace
+from typing import Any
+
+from fusewright.base.errors import KernelError
+from fusewright.base.source import Span
+from fusewright.frontends.kernels import elements, fresh, parts
+from fusewright.frontends.kernels.context import Translation
+from fusewright.frontends.kernels.values import (
+    ArrayRef,
+    Elementwise,
+    Free,
+    Number,
+    Origin,
+    Path,
+    Static,
+    TupleValue,
+    Value,
+    described,
+)
+from fusewright.ir.expr import Expr
+from fusewright.ir.loops.statements import Store
+from fusewright.ir.nest import Buffer
+
+
+@dataclass(frozen=True, slots=True)
+class Returned:
+    """A result: the number in a buffer (its origin says whose), the array that a buffer is, or an
+    argument; of an array with a `window` the part that starts, for each dim, at the number in a
+    buffer, and has as many elements as the number in another one says (none: a single position),
+    this many apart.
+    """
+
+    buffer: int
+    origin: Origin | None = None
+    path: Path | None = None
+    window: tuple[tuple[int, int | None, int], ...] = ()
+
+
+def value(t: Translation, found: Value, node: ast.Return, is_last: bool) -> Value:
+    """What `return` gives back, arrays with memory of their own."""
+    if isinstance(found, TupleValue):
+        items = tuple(value(t, item, node, is_last) for item in found.items)
+        return replace(found, items=items)
+    span = t.span(node.value or node)
+    if isinstance(found, Elementwise):
+        array = fresh.stored(t, found, span)
+        if array is None:
+            raise _unknown(found, span)
+        return _same(t, array, span)
+    if not isinstance(found, ArrayRef):
+        return found
+    if not found.shape:
+        return t.fixed(elements.read(t, found, span))
+    whole = not found.indices and not found.window
+    mine = found.buffer in t.inputs.made
+    if whole and (mine or not found.local):
+        return _same(t, found, span)
+    if is_last and not found.local:
+        return elements.lasting(t, found, span)
+    if not mine and not found.local:
+        raise KernelError(
+            f"a part of `{found.name}` is returned in the midst of the kernel",
+            span,
+            why="it is a view, and where it lies would be decided by which return is reached",
+            help="return a copy of it, or return it in the last statement",
+        )
+    return _same(t, fresh.whole_copy(t, found, span), span)
+
+
+def _same(t: Translation, array: ArrayRef, span: Span) -> ArrayRef:
+    """Several statements return one array: what the others return is copied into it."""
+    before = t.frame.returned.form
+    if (
+        not isinstance(before, ArrayRef)
+        or before == array
+        or before.buffer not in t.inputs.made
+        or before.window
+        or before.indices
+        or before.dtype is not array.dtype
+        or before.shape != array.shape
+    ):
+        return array
+    parts.assign(t, before, array, span)
+    return before
+
+
+def _unknown(found: Value, span: Span) -> KernelError:
+    return KernelError(
+        f"a kernel cannot return {described(found)} of this size",
+        span,
+        why="what it returns is allocated before it runs",
+        help="write into an array that is an argument, or return a part of a larger one",
+    )
+
+
+def results(t: Translation, found: Value, buffers: dict[int, Buffer], span: Span) -> Any:
+    """Where the caller finds what the function returns: a `Returned`, None, or a tuple of these."""
+    if isinstance(found, Static) and found.value is None:
+        return None
+    if isinstance(found, TupleValue):
+        return tuple(results(t, item, buffers, span) for item in found.items)
+    if isinstance(found, Number):
+        return _number(t, found, buffers)
+    if isinstance(found, ArrayRef):
+        path = t.inputs.buffer_paths.get(found.buffer)
+        if found.buffer in t.inputs.made or path is not None:
+            window = tuple(_window(t, found, buffers)) if found.indices or found.window else ()
+            return Returned(found.buffer, None, path, window)
+    raise KernelError(
+        f"a kernel cannot return {described(found)}",
+        span,
+        why="it returns numbers, arrays and tuples of them",
+        help="write into an array that is an argument",
+    )
+
+
+def _number(t: Translation, found: Number, buffers: dict[int, Buffer]) -> Returned:
+    number = t.inputs.next_buffer()
+    buffers[number] = Buffer(number, found.dtype, ())
+    t.write(Store(number, (), found.expr, "", found.span))
+    return Returned(number, found.origin)
+
+
+def _window(
+    t: Translation, found: ArrayRef, buffers: dict[int, Buffer]
+) -> Iterator[tuple[int, int | None, int]]:
+    def kept(expr: Expr) -> int:
+        return _number(t, Number(expr, "python", ("", 0, 0, 0)), buffers).buffer
+
+    for each in elements.window_of(found):
+        if isinstance(each, Free):
+            yield kept(each.offset), kept(each.extent), each.stride
+        else:
+            yield kept(each), None, 1

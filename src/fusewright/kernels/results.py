@@ -1,0 +1,62 @@
+"""What a call of a kernel hands back: numbers, new arrays, parts of arrays, its own arguments."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from typing import Any
+
+import numpy as np
+
+from fusewright.frontends.arrays import sharing
+from fusewright.frontends.arrays.core import wrap
+from fusewright.frontends.kernels.returned import Returned
+from fusewright.frontends.kernels.values import Path
+
+NDArray = np.ndarray[Any, Any]
+
+
+def is_of_numbers(shape: Any) -> bool:
+    """Whether nothing but numbers is returned."""
+    if isinstance(shape, Returned):
+        return shape.origin is not None
+    return shape is None or all(map(is_of_numbers, shape))
+
+
+def returned(
+    shape: Any,
+    numbers: Mapping[int, NDArray],
+    argument: Callable[[Path], Any] | None = None,
+    as_lazy: bool = False,
+) -> Any:
+    """The result of a call whose buffers are these; new arrays `as_lazy` ones where the arguments
+    are.
+    """
+    if shape is None:
+        return None
+    if not isinstance(shape, Returned):
+        return tuple(returned(each, numbers, argument, as_lazy) for each in shape)
+    if shape.origin is not None:
+        value = numbers[shape.buffer][()]
+        return value.item() if shape.origin == "python" else value
+    if shape.path is not None:
+        assert argument is not None
+        array = argument(shape.path)
+    else:
+        array = numbers[shape.buffer]
+        array = wrap(sharing.adopted(array)) if as_lazy else array
+    return array[_window(shape, numbers)] if shape.window else array
+
+
+def _window(shape: Returned, numbers: Mapping[int, NDArray]) -> tuple[int | slice, ...]:
+    found: list[int | slice] = []
+    for offset, extent, stride in shape.window:
+        first = int(numbers[offset])
+        if extent is None:
+            found.append(first)
+            continue
+        count = max(int(numbers[extent]), 0)
+        end: int | None = first + count * stride
+        if end is not None and end < 0:  # counted from the end, to Python
+            end = None
+        found.append(slice(first, end, stride) if count else slice(0, 0))
+    return tuple(found)

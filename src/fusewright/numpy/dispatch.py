@@ -1,0 +1,44 @@
+"""Small arrays are NumPy's own (decision 0016): in front of each function stands a look at its
+operands.  NumPy runs the call where none is ours; the drop-in's own function elsewhere.
+"""
+
+from __future__ import annotations
+
+from types import ModuleType
+from typing import Any
+
+import numpy as np
+
+from fusewright.frontends.arrays.front import MADE, dispatched
+
+WRITE = "copyto put place putmask fill_diagonal put_along_axis nan_to_num shuffle partition"
+VIEW = (
+    "split array_split hsplit vsplit dsplit broadcast_to broadcast_arrays atleast_1d atleast_2d "
+    "atleast_3d expand_dims squeeze moveaxis rollaxis swapaxes transpose permute_dims reshape "
+    "ravel diagonal diag flip fliplr flipud rot90 real imag require asarray asanyarray trim_zeros "
+    "ascontiguousarray asfortranarray asarray_chkfinite matrix_transpose unstack meshgrid ix_"
+)
+ASK = "shares_memory may_share_memory isfortran iterable isscalar ndim shape size"
+CALL = "apply_along_axis apply_over_axes"
+KEEPS = frozenset(f"{WRITE} {VIEW} {ASK} {CALL}".split())
+"""Functions that write into an operand, give views of one, ask about it, or hand it to a function:
+with an array of ours among their operands they are the drop-in's own."""
+
+
+def in_front(name: str, original: Any, ours: Any) -> Any:
+    """One function of a table with NumPy's in front; classes, constants and NumPy's own functions
+    as they are.
+    """
+    if isinstance(ours, type | ModuleType | np.ufunc) or isinstance(original, type):
+        return ours
+    if ours is original or not callable(ours) or not callable(original):
+        return ours
+    return dispatched(original, ours, makes=name if name in MADE else "", keeps=name in KEEPS)
+
+
+def in_front_of(module: Any, exports: dict[str, Any]) -> dict[str, Any]:
+    """A module's functions, those that NumPy has with NumPy's in front."""
+    return {
+        name: in_front(name, getattr(module, name), ours) if hasattr(module, name) else ours
+        for name, ours in exports.items()
+    }

@@ -1,0 +1,117 @@
+"""When a structure that is new is compiled, and by whom (decision 0020).
+
+A request without compiled code runs operation by operation, in the core (`_core/unfused.c`), until
+that has taken as long as compiling would.  Then it is compiled beside the program, which goes on so
+meanwhile; in front of it only where a single run takes longer than compiling.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from contextlib import suppress
+from typing import Any
+
+import numpy as np
+
+from fusewright._core import native
+from fusewright.base.options import Options
+from fusewright.ir import graph, ops
+from fusewright.ir.graph import Memory, Node
+from fusewright.runtime.trace import Key, Slice
+from fusewright.targets.cpu import background
+from fusewright.targets.cpu.runner import Runner, obtain, stored
+from fusewright.targets.cpu.trial import EXACT, LINEAR
+
+STARTING = 25e-3
+"""Seconds that starting LLVM takes, once in a process."""
+COMPILING = 8e-3
+"""Seconds that a structure takes at least."""
+OPERATION = 4e-4
+"""Seconds that each node adds (measured: expressions of 10 to 200 operators)."""
+GAIN = 0.75
+"""The share of the time operation by operation that fused code is predicted to save: nothing in
+between is stored, and there are more threads."""
+
+_building: set[Key] = set()
+
+
+def connect(meaning: Callable[[Node, list[Any]], Any]) -> None:
+    """Tell the core how to run operations one by one, where this NumPy lets it; `meaning` is what
+    NumPy makes of a node and its operands.
+    """
+    if native is None:
+        return
+    with suppress(ImportError, AttributeError):
+        # Not public: without them new work is interpreted in Python, or compiled at once.
+        from numpy._core.umath import _extobj_contextvar, _make_extobj
+
+        functions: dict[str, Any] = {name: ops.MAP[name].meaning for name in EXACT - {"cast"}}
+        functions["where"] = np.where
+        table = np._core._multiarray_umath._ARRAY_API  # type: ignore[attr-defined]
+        quiet = _make_extobj(all="ignore")
+        native.set_unfused(functions, frozenset(LINEAR), meaning, _extobj_contextvar, quiet, table)
+    native.set_compiling(STARTING + COMPILING, OPERATION)
+
+
+def seconds_alone() -> float:
+    """About how long the request just left to Python takes operation by operation; negative where
+    it cannot run so.
+    """
+    return -1.0 if native is None else float(native.seconds_missed())
+
+
+def found(
+    key: Key, slice_: Slice, options: Options, keep: Callable[[Key, Runner], None]
+) -> Runner | None:
+    """Code for a structure that is not in memory: from the disk, or compiled in front of the
+    program; None where the program goes on operation by operation.
+    """
+    seconds = seconds_alone()
+    if seconds < 0.0 or not options.background:
+        return obtain(key, slice_, options)
+    if key in _building:
+        return None
+    runner = stored(key, options)
+    if runner is not None or not native.is_due():
+        return runner
+    cost = COMPILING + OPERATION * len(slice_.order) + (0.0 if _built else STARTING)
+    if seconds * GAIN > cost:
+        return obtain(key, slice_, options)
+    _building.add(key)
+    copy = detached(slice_)
+    background.submit(lambda: _build(key, copy, options, keep))
+    return None
+
+
+_built = False
+
+
+def _build(key: Key, slice_: Slice, options: Options, keep: Callable[[Key, Runner], None]) -> None:
+    global _built
+    try:
+        keep(key, obtain(key, slice_, options))
+        _built = True
+        native.set_compiling(COMPILING, OPERATION)
+    finally:
+        _building.discard(key)
+
+
+def detached(slice_: Slice) -> Slice:
+    """The same structure without the memory, which the program goes on to use."""
+    twins: dict[Node, Node] = {}
+    for node in slice_.order:
+        args = tuple(twins[arg] for arg in node.args)
+        value = node.value
+        if node.kind == graph.LEAF:
+            memory, offset, strides = value
+            value = (Memory(0, memory.nbytes, None, memory.external), offset, strides)
+        twin = Node(node.kind, node.op, args, node.dtype, node.shape, node.attr, value)
+        twin.demands = node.demands
+        twins[node] = twin
+    return Slice(
+        list(twins.values()),
+        {twin: slice_.slots[node] for node, twin in twins.items()},
+        slice_.outputs,
+        slice_.key,
+        {twins[node] for node in slice_.reusable},
+    )
