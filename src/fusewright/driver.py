@@ -88,8 +88,11 @@ def _evaluate(pending: Sequence[Node], structure: bytes | None = None) -> None:
                 runner = tiers.found(key, slice_, options, _keep)
                 if runner is not None:
                     _keep(key, runner)
-                elif native.unfused(*pending):
-                    return
+                else:
+                    del slice_  # whether a region is written in place is found by counting holders
+                    if native.unfused(*pending):
+                        return
+                    slice_ = take(pending)
             if runner is None:
                 runner = _compile(key, slice_, options)
             runner.run(slice_.order, options, by_numpy_once)

@@ -62,15 +62,16 @@ def too_few_names(m):
 
 @fw.kernel
 def written_since(a, b):
-    r = a * 2  # <
+    k = int(a[0])
+    r = a[k:] * 2  # <
     a[0] = 1
-    b[:] = r
+    b[k:] = r
 
 
 @fw.kernel
 def written_in_the_loop(a, b):
-    r = a * 2  # <
-    for i in range(len(a)):
+    r = a[: int(b[0])] * 2  # <
+    for i in range(len(r)):
         b[i] = r[i]
         a[i] = 0
 
@@ -96,7 +97,7 @@ def beside_a_call(a, b):
 
 @fw.kernel
 def result(a):
-    return a * 2
+    return a[int(a[0]) :] * 2
 
 
 @fw.kernel
@@ -106,7 +107,7 @@ def matrix_product(a, m):
 
 @fw.kernel
 def float_dot(a, b):
-    a[0] = np.dot(a, b)  # <
+    a[0] = a @ b  # <
 
 
 @fw.kernel
@@ -126,7 +127,7 @@ def integer_mean(k, a):
 
 @fw.kernel
 def into_a_computed_array(a, b):
-    c = a + b
+    c = a[int(a[0]) :] + b[int(a[0]) :]
     c[0] = 1  # <
 
 
@@ -139,7 +140,7 @@ def chosen_by_a_condition(a, b):
 @fw.kernel
 def returned(a, b):
     a[0] = 1
-    return a + b  # <
+    return a[int(a[0]) :] + b[int(a[0]) :]  # <
 
 
 @fw.kernel
@@ -152,7 +153,7 @@ def total_of_rows(m, a):
 
 @fw.kernel
 def made_like(a):
-    a[:] = np.zeros_like(a)  # <
+    a[:] = np.zeros(int(a[1]))  # <
 
 
 @fw.kernel
@@ -213,7 +214,7 @@ CASES = {
     "beside a call": (beside_a_call, (A, B), "beside a call that writes to arrays"),
     "computed result": (result, (A,), "a kernel cannot return a computed array"),
     "matrix product": (matrix_product, (A, M), "@ of arrays"),
-    "float dot": (float_dot, (A, B), "the order in which NumPy's library adds"),
+    "float dot": (float_dot, (A, B), "@ of arrays"),
     "matrix sum": (matrix_sum, (M,), "np.sum of an array of float64, rank 2"),
     "along an axis": (along_an_axis, (A, M), "np.sum with more than the array"),
     "integer mean": (integer_mean, (K, A), "np.mean of int64"),
@@ -225,7 +226,7 @@ CASES = {
     ),
     "returned": (returned, (A, B), "write into an array that is an argument"),
     "total of rows": (total_of_rows, (M, A), "t[:] = ... on both paths"),
-    "made like": (made_like, (A,), "call it before the kernel"),
+    "made like": (made_like, (A,), "the most it can be"),
     "sum of complex": (sum_of_complex, (Z, A), "NumPy's order of adding for real numbers"),
     "masked": (masked, (A,), "np.where(condition, x, a)"),
     "table": (table, (A, K), "loop over it"),

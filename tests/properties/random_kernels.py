@@ -10,7 +10,8 @@ from __future__ import annotations
 from typing import Any
 
 import numpy as np
-from tests.properties import chance
+from tests.properties.chance import Draw
+from tests.properties.random_bounds import Bounds
 
 SIZE, ROWS, COLUMNS = 19, 3, 17
 """More than two vectors, and a remainder."""
@@ -36,14 +37,12 @@ def find(t, low):
 """
 
 
-class Writer(chance.Writer):
+class Writer(Bounds):
     """One program being made up."""
 
-    def __init__(self, draw: chance.Draw, budget: int) -> None:
+    def __init__(self, draw: Draw, budget: int) -> None:
         super().__init__(draw, budget)
-        self.loops: list[str] = []
         self.cells: list[str] = []
-        self.counts: list[str] = []
         self.names: dict[str, list[str]] = {"i": [], "f": [], "v": []}
 
     def source(self) -> str:
@@ -78,7 +77,7 @@ class Writer(chance.Writer):
         kinds += [self.statement_on_rows, self.statement_on_rows]
         if depth < 4:
             kinds += [self.branch, self.loop, self.loop, self.nest, self.walk, self.while_]
-            kinds += [self.divided]
+            kinds += [self.divided, self.tables]
         if self.loops:
             kinds += [self.leave]
         self.pick(*kinds, self.zero_dim, self.fill, self.swap, self.show)(depth)
@@ -206,50 +205,6 @@ class Writer(chance.Writer):
         )  # fmt: skip
         self.put(depth, f"for {name} in {space}:")
         self.body(depth, [name])
-
-    def counted(self, depth: int) -> None:
-        """Over a range whose ends the kernel computes; they are used inside again, too."""
-        before = list(self.counts)
-        if not self.counts or self.draw(0, 1):
-            self.counts.append(self.count_of(depth))
-        size, name = self.pick(*self.counts), self.loop_name()
-        ends = [size, f"1, {size}", f"{size}, 19", f"{size} // 2, {size}", f"{size} - 1, -1, -1"]
-        if self.loops:
-            outer = self.pick(*self.loops)
-            ends += [f"{outer} + 1", f"{outer}, 19", f"min({outer}, {size})", f"c[{outer}] % 20"]
-        self.put(depth, f"for {name} in range({self.pick(*ends)}):")
-        if self.draw(0, 1):
-            self.put(depth + 1, f"a[{name}] = {self.pick(size, name)} + {self.number('v', 1)}")
-        self.body(depth, [name])
-        self.counts = before
-
-    def divided(self, depth: int) -> None:
-        """A loop whose iterations meet nowhere, which uses its own bounds, and what stands around
-        it, as values, places, and bounds.
-        """
-        size, name, inner = self.count_of(depth), self.loop_name(), self.loop_name()
-        uses = [size, name, *self.loops, *self.counts, "n"]
-        self.put(depth, f"for {name} in range({self.pick('', '', '1, ', 'n, ')}{size}):")
-        if self.draw(0, 1):
-            first, value = self.pick("a", "a", "b"), self.pick("x", *uses)
-            self.put(depth + 1, f"{first}[{name}] = {value}")
-        low = self.pick("", "1, ", f"{self.pick(*uses)}, ")
-        self.put(depth + 1, f"for {inner} in range({low}{self.pick(*uses)}):")
-        value = self.pick(inner, *uses, f"d[{self.pick(*uses)} % 19]", "x")
-        self.put(depth + 2, f"a[{name}] {self.pick('+=', '=', '-=')} {value}")
-
-    def count_of(self, depth: int) -> str:
-        """A new variable between 0 and 19."""
-        self.count += 1
-        name = f"q{self.count}"
-        table = self.pick("c", "d", "e")
-        read = f"int({table}[{self.index()}])"
-        value = self.pick(self.integer(1), f"{self.draw(0, 60)} * n", read, read, read)
-        self.put(depth, f"{name} = ({value}) % 20")
-        if self.draw(0, 3) == 0:
-            self.put(depth, f"if {self.condition(0)}:")
-            self.put(depth + 1, f"{name} = {self.draw(0, 19)}")
-        return name
 
     def walk(self, depth: int) -> None:
         """Over arrays: the position, and one or two values."""

@@ -88,7 +88,7 @@ typedef struct {
 
 extern PyTypeObject NodeType, MemoryType, HandleType, OperatorsType, OpType, FunctionType, FrontType,
     ProgramType, LockType, ReplayType, ReplayerType, EvaluatorType, ReductionType, RecorderType,
-    StepType, DispatchType, ArrangementType, AttributeType, OverrideType,
+    StepType, DispatchType, ArrangementType, AttributeType, OverrideType, BorderType,
     ShapeType, GroupType, DeferralType, GroupProgramType;
 
 /* node.c */
@@ -109,6 +109,8 @@ int64_t allocations(void);
 
 /* handle.c */
 extern PyTypeObject *array_class, *scalar_class, *view_class;
+int handles_ready(PyObject *unset);
+int crossing_ready(PyObject *unset);
 int is_plain(PyObject *object);    /* exactly one of the three classes */
 Node *handle_node(PyObject *handle); /* borrowed; of a plain handle */
 PyObject *handle_new(Node *node);  /* steals the node */
@@ -226,6 +228,6 @@ int program_ready(PyObject *unset);
 extern PyMethodDef view_methods[], operator_methods[], handle_methods[], trace_methods[], slice_methods[], memory_methods[],
     node_methods[], program_methods[], call_methods[], library_methods[], arrange_methods[], group_methods[], dispatch_methods[], unfused_methods[],
     joins_methods[], group_run_methods[],
-    lent_methods[];
+    lent_methods[], crossing_methods[];
 
 #endif

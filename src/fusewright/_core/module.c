@@ -23,6 +23,7 @@ static int parts_ready(void)
 {
     PyObject *unset = PyCFunction_New(&unset_definition, NULL);
     int failed = unset == NULL || memory_ready(unset) < 0 || operators_ready(unset) < 0
+                 || handles_ready(unset) < 0 || crossing_ready(unset) < 0
                  || views_ready(unset) < 0 || trace_ready(unset) < 0 || slice_ready() < 0
                  || program_ready(unset) < 0 || groups_ready() < 0
                  || group_run_ready(unset) < 0 || dispatch_ready(unset) < 0 || reductions_ready() < 0;
@@ -35,7 +36,7 @@ PyMODINIT_FUNC PyInit__native(void)
     static PyMethodDef *parts[] = {view_methods,  node_methods,  memory_methods, handle_methods, operator_methods,
                                    trace_methods, slice_methods,  program_methods, call_methods,
                                    library_methods, arrange_methods, dispatch_methods, unfused_methods,
-                                   group_methods, joins_methods, group_run_methods, lent_methods};
+                                   group_methods, joins_methods, group_run_methods, lent_methods, crossing_methods};
     static struct {
         const char *name;
         PyTypeObject *type;
@@ -45,7 +46,7 @@ PyMODINIT_FUNC PyInit__native(void)
                  {"Replayer", &ReplayerType},   {"Evaluator", &EvaluatorType},
                  {"Front", &FrontType}, {"Reduction", &ReductionType}, {"Recorder", &RecorderType},
                  {"Step", &StepType},         {"Dispatch", &DispatchType}, {"Arrangement", &ArrangementType}, {"Attribute", &AttributeType},
-                 {"Override", &OverrideType},
+                 {"Override", &OverrideType},   {"Border", &BorderType},
                  {"Shape", &ShapeType},         {"Group", &GroupType},   {"Deferral", &DeferralType},
                  {"GroupProgram", &GroupProgramType}};
     if (node_ready() < 0)

@@ -15,6 +15,7 @@ typedef struct {
     Node *node, *leaf;
     PyObject *array;
     int first, uses;
+    int source; /* of a view: the slot whose memory it is on; else its own */
     char in_place, kept;
 } Cell;
 
@@ -341,12 +342,26 @@ static int computed(Cell *cells, Cell *cell, const int *slots)
 
 /* ---- a request ----------------------------------------------------------------------------------- */
 
+/* Whether nothing but the operands of `cell` is still to be read of a memory: what they hold is copied as a whole. */
+static int is_last_reader(Cell *cells, Cell *cell, const int *mine, Py_ssize_t many, int base)
+{
+    for (int i = 0; &cells[i] < cell; i++) {
+        int uses = cells[i].source == base && i != base ? cells[i].uses : 0;
+        for (Py_ssize_t k = 0; k < many; k++)
+            uses -= mine[k] == i && i != base;
+        if (uses > 0 || (cells[i].source == base && i != base && cells[i].kept))
+            return 0;
+    }
+    return 1;
+}
+
 /* A region of memory that nobody else reads is written there, at once: should a later operation fail, it is not
    written again. */
-static void write_in_place(Cell *cells, Cell *cell, int base)
+static void write_in_place(Cell *cells, Cell *cell, const int *mine, Py_ssize_t many)
 {
+    int base = mine[0];
     Cell *old = &cells[base];
-    if (!cell->in_place || old->uses != 1 || old->leaf == NULL || old->kept || leaf_memory(old->leaf) == NULL
+    if (!cell->in_place || old->uses != 1 || !is_last_reader(cells, cell, mine, many, base) || old->leaf == NULL || old->kept || leaf_memory(old->leaf) == NULL
         || leaf_memory(old->leaf)->external || !leaf_memory(old->leaf)->writable) {
         cell->in_place = 0;
         return;
@@ -371,6 +386,7 @@ static int run_cells(Cell *cells, int count, const int *slots)
         Cell *cell = &cells[i];
         Node *node = cell->node;
         Py_ssize_t many = PyTuple_GET_SIZE(node->args);
+        cell->source = i;
         if (node->kind == LEAF) {
             cell->leaf = (Node *)Py_NewRef(node);
             cell->array = array_of_leaf(node, 0);
@@ -383,8 +399,9 @@ static int run_cells(Cell *cells, int count, const int *slots)
             continue;
         }
         const int *mine = slots + cell->first;
+        cell->source = node->kind == VIEW || node->kind == RESHAPE ? cells[mine[0]].source : i;
         if (node->kind == ASSEMBLE && many > 0)
-            write_in_place(cells, cell, mine[0]);
+            write_in_place(cells, cell, mine, many);
         if (computed(cells, cell, mine) < 0 || (cell->kept && settle_value(cell) < 0))
             return -1;
         if (cell->kept || cell->in_place) {

@@ -19,6 +19,7 @@ from itertools import pairwise
 from types import CodeType, ModuleType, TracebackType
 from typing import Any, Literal, NamedTuple
 
+from fusewright.cli import border
 from fusewright.cli.redirect import RedirectingLoader, redirect, user_code
 
 Kind = Literal["file", "module", "stdin"]
@@ -274,7 +275,9 @@ def _package_folders(name: str) -> list[str]:
 def _compile(text: bytes, filename: str, plain: bool) -> CodeType:
     if plain:
         return compile(text, filename, "exec", dont_inherit=True)
-    return user_code(text, filename)
+    code = user_code(text, filename)
+    border.read(code)
+    return code
 
 
 _LOADERS: dict[Kind, Callable[[Program, bool], _Loaded]] = {

@@ -32,9 +32,10 @@ from fusewright.base.later import later
 from fusewright.cli.libraries import LIBRARIES, Redirection
 
 if TYPE_CHECKING:
-    from fusewright.cli import rewriting
+    from fusewright.cli import border, rewriting
     from fusewright.runtime import cache
 else:
+    border = later("fusewright.cli.border")
     rewriting, cache = later("fusewright.cli.rewriting"), later("fusewright.runtime.cache")
 
 _chosen = [Redirection("numpy", LIBRARIES["numpy"])]
@@ -96,7 +97,10 @@ class RedirectingLoader(SourceFileLoader):
         path = self.get_filename(fullname)
         source = self.get_data(path)
         # What does not name the library is compiled and kept as Python does.
-        return user_code(source, path) if _mentions(source) else super().get_code(fullname)
+        code = user_code(source, path) if _mentions(source) else super().get_code(fullname)
+        if code is not None:
+            border.read(code)
+        return code
 
 
 class _UserModules:
@@ -139,7 +143,8 @@ class _UserModules:
     def _with_loader(self, spec: ModuleSpec) -> ModuleSpec:
         if type(spec.loader) is SourceFileLoader and spec.origin and self.owns(spec.origin):
             spec.loader = RedirectingLoader(spec.name, spec.origin)
-        return spec
+            return spec
+        return border.watch(spec)
 
 
 def _prefix(folder: str) -> str:
@@ -173,7 +178,13 @@ class _Existing:
 class _Submodules:
     """Finds `fusewright.numpy.x` where no file is: an attribute of the drop-in, or NumPy's own.  A
     bridge has the names of all its library's modules in one.
+
+    One stands last; the `inner` one first, for what lies inside a module that is NumPy's own: by
+    that module's path Python would load its submodules a second time.
     """
+
+    def __init__(self, inner: bool = False) -> None:
+        self.inner = inner
 
     def find_spec(
         self, fullname: str, path: Sequence[str] | None, target: ModuleType | None = None
@@ -182,11 +193,14 @@ class _Submodules:
         if not fullname.startswith(drop_in + "."):
             return None
         parent, _, name = fullname.rpartition(".")
+        home = sys.modules[parent]
+        if self.inner and home.__name__.startswith(drop_in) and _is_package(home):
+            return None
         # Not `getattr`: the drop-in's own look-up of missing names asks the finders.
-        found = vars(sys.modules[parent]).get(name)
+        found = vars(home).get(name)
         if library != "numpy":
             found = sys.modules[drop_in]
-        if found is None:
+        if found is None or (self.inner and not isinstance(found, ModuleType)):
             original = library + fullname[len(drop_in) :]
             if importlib.util.find_spec(original) is None:
                 return None
@@ -194,6 +208,11 @@ class _Submodules:
         spec = ModuleSpec(fullname, _Existing(found))  # type: ignore[arg-type]
         spec.submodule_search_locations = []
         return spec
+
+
+def _is_package(module: ModuleType) -> bool:
+    """Whether a module has submodules of its own (its `__path__` may be NumPy's)."""
+    return bool(module.__spec__ and module.__spec__.submodule_search_locations is not None)
 
 
 def _redirecting_import_module(original: Any) -> Any:
@@ -211,9 +230,38 @@ def _redirecting_import_module(original: Any) -> Any:
     return import_module
 
 
+def _dispatching_on_arrays(original: Any) -> Any:
+    """`functools.singledispatch` with what is registered for NumPy's arrays for ours as well."""
+
+    @functools.wraps(original)
+    def singledispatch(func: Any) -> Any:
+        made = original(func)
+        register = made.register
+
+        def both(cls: Any, func: Any = None) -> Any:
+            if func is None and isinstance(cls, type):
+                return lambda func: both(cls, func)
+            result = register(cls, func)
+            numpy: Any = sys.modules.get("numpy")
+            found = None if numpy is None else made.registry.get(numpy.ndarray)
+            if found is not None:
+                arrays = importlib.import_module("fusewright.frontends.arrays")
+                register(arrays.Scalar, made.dispatch(numpy.float64))
+                register(arrays.Array, found)
+            return result
+
+        made.register = both
+        return made
+
+    return singledispatch
+
+
 def redirect(folders: Sequence[str], library: str = "numpy") -> None:
     """From now on, modules under `folders` that import the library get what stands for it."""
     _chosen[0] = Redirection(library, LIBRARIES[library])
-    sys.meta_path.insert(0, _UserModules(folders))
+    if library == "numpy":
+        border.open_border(RedirectingLoader)
+        functools.singledispatch = _dispatching_on_arrays(functools.singledispatch)
+    sys.meta_path[:0] = [_Submodules(inner=True), _UserModules(folders)]
     sys.meta_path.append(_Submodules())
     importlib.import_module = _redirecting_import_module(importlib.import_module)

@@ -134,7 +134,8 @@ def memory_of(value: Any) -> NDArray:
     if isinstance(value, np.ndarray):
         return value
     if isinstance(value, Array):
-        return np.asarray(value)
+        lent: NDArray = value.view(np.ndarray)
+        return lent
     try:
         return np.from_dlpack(value)
     except (RuntimeError, BufferError, ValueError, TypeError) as error:

@@ -105,9 +105,10 @@ class Kernel(Generic[P, R]):
             given = (
                 args if len(args) == self._count and not kwargs else self._in_order(args, kwargs)
             )
-            done, quick = (False, None) if given is None else run.quickly(self, given)
-            if done:
-                return quick  # type: ignore[no-any-return]
+            if given is not None:
+                done, quick = run.quickly(self, given)
+                if done:
+                    return quick  # type: ignore[no-any-return]
         try:
             result: R = run.run(self, self.bind(*args, **kwargs))
         except FusewrightError as error:

@@ -14,6 +14,8 @@ import numpy as np
 
 from fusewright.base.options import Options
 from fusewright.frontends.kernels.values import Path
+from fusewright.ir.dtypes import FLOAT64, INT64
+from fusewright.ir.expr import postorder
 from fusewright.kernels.door import Door, Given, door_to
 from fusewright.kernels.flat import Chains, Flat, flat_of, is_plain, key_part
 from fusewright.kernels.sizes import shape_of
@@ -107,20 +109,10 @@ def learn(
 ) -> Quick | None:
     """Remember a call that has just been made; None where such calls take the long way."""
     translated = found.translated
-    places: dict[Path, int] = {(name,): number for number, name in enumerate(names)}
-    flat = None
-    if found.attributes or not is_plain(arguments.values()):
-        known = [path for path in (*translated.paths, *translated.scalars) if path is not None]
-        if any(path[0] not in names for path in (*known, *found.attributes)):
-            return None
-        places = {path: number for number, path in enumerate(dict.fromkeys(known))}
-        kinds = {
-            translated.scalars[source.slot]: dtype
-            for source, dtype in zip(found.kernel.arguments, found.kernel.dtypes, strict=True)
-            if source.what == "scalar"
-        }
-        values = [reach(path, arguments, {}) for path in places]
-        flat = flat_of(names, list(places), values, kinds)
+    taken = _taken(found, names, arguments)
+    if taken is None:
+        return None
+    places, flat = taken
     paths = dict(zip(translated.kernel.given, translated.paths, strict=True))
     fresh = [number for number, path in paths.items() if path is None]
     results = _fresh(found, fresh, places, arguments)
@@ -149,6 +141,28 @@ def learn(
     return None if door is None else Quick(found, options, door, results, flat, finish)
 
 
+def _taken(
+    found: Specialised, names: Sequence[str], arguments: Mapping[str, Any]
+) -> tuple[dict[Path, int], Flat | None] | None:
+    """Where the code finds its values, in the arguments or in what the function makes of them; None
+    where some are neither.
+    """
+    translated = found.translated
+    if not found.attributes and is_plain(arguments.values()):
+        return {(name,): number for number, name in enumerate(names)}, None
+    known = [path for path in (*translated.paths, *translated.scalars) if path is not None]
+    if any(path[0] not in names for path in (*known, *found.attributes)):
+        return None
+    places = {path: number for number, path in enumerate(dict.fromkeys(known))}
+    kinds = {
+        translated.scalars[source.slot]: dtype
+        for source, dtype in zip(found.kernel.arguments, found.kernel.dtypes, strict=True)
+        if source.what == "scalar"
+    }
+    values = [reach(path, arguments, {}) for path in places]
+    return places, flat_of(names, list(places), values, kinds)
+
+
 def _fresh(
     found: Specialised,
     numbers: Sequence[int],
@@ -161,11 +175,15 @@ def _fresh(
         return tuple(Fresh(n, kernel.buffers[n].dtype.numpy, ()) for n in numbers)
     paths = dict(zip(kernel.given, translated.paths, strict=True))
     constants, where = {}, {}
-    for number, source in enumerate(kernel.arguments):
+    extents = (extent for number in numbers for extent in kernel.buffers[number].extents)
+    for number in {node.attr for node in postorder(extents) if node.name == "param"}:
+        source = kernel.arguments[number]
         path = reach_of(source, translated, paths)
-        if path not in places:
+        if path is None or path not in places:
             return None
         if source.what == "scalar":
+            if kernel.dtypes[number] not in (INT64, FLOAT64):
+                return None  # its value has become a word
             where[number] = places[path]
         else:
             array = reach(path, arguments, {})

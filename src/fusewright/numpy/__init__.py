@@ -11,7 +11,8 @@ Where a program can see a difference from NumPy:
   whatever `order=` says, unless they are views.
 * `empty` gives zeros.
 * A step NumPy runs returns a new array, also where NumPy would return a view (`as_strided`).
-* `memoryview(x)`, and C code that asks for a buffer, do not take our arrays: `x.data` does.
+* What converts an array (`memoryview(x)`, C code, NumPy's own `asarray`) sees it and cannot write
+  to it: `x.data` and `x.view(np.ndarray)` can be written to.
 """
 
 from __future__ import annotations
@@ -33,6 +34,7 @@ from fusewright.numpy import (
     instant,
     joining,
     kinds,
+    lending,
     linalg,
     missing,
     modules,
@@ -52,6 +54,7 @@ TABLES = (
     standard.EXPORTS, modules.EXPORTS, float_errors.EXPORTS,
 )  # fmt: skip
 RECORDED = instant.quick("", {name: value for table in TABLES for name, value in table.items()})
+RECORDED |= lending.in_front_of(RECORDED)
 EXPORTS = dispatch.in_front_of(_numpy, RECORDED)
 __all__ = [*_numpy.__all__, "erf", "erfc"]
 __getattr__ = modules.lookup("", EXPORTS)

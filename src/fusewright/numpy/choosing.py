@@ -117,11 +117,10 @@ def copyto(dst: Any, src: Any, casting: str = "same_kind", where: Any = True) ->
     if not isinstance(dst, Handle):
         np.copyto(dst, opaque.to_numpy(src), casting=casting, where=opaque.to_numpy(where))  # type: ignore[arg-type]
         return
-    node = (
-        inplace.value_node(src, dst._dtype)
-        if type(src) in (int, float, complex, bool)
-        else node_of(src)
-    )
+    is_number = type(src) in (int, float, complex, bool)
+    if is_number:  # NumPy says whether it may be cast
+        np.copyto(np.empty(0, dst.dtype), src, casting=casting)  # type: ignore[attr-defined,arg-type]
+    node = inplace.value_node(src, dst._dtype) if is_number else node_of(src)
     check_cast(node.dtype, dst._dtype, casting)
     node = record.broadcast_node(cast(node, dst._dtype), dst._shape, "copyto")
     if where is not True:

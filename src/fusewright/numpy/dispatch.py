@@ -19,7 +19,7 @@ VIEW = (
     "ascontiguousarray asfortranarray asarray_chkfinite matrix_transpose unstack meshgrid ix_"
 )
 ASK = "shares_memory may_share_memory isfortran iterable isscalar ndim shape size"
-CALL = "apply_along_axis apply_over_axes"
+CALL = "apply_along_axis apply_over_axes nditer from_dlpack frombuffer"
 KEEPS = frozenset(f"{WRITE} {VIEW} {ASK} {CALL}".split())
 """Functions that write into an operand, give views of one, ask about it, or hand it to a function:
 with an array of ours among their operands they are the drop-in's own."""

@@ -29,6 +29,19 @@ class ArrayType:
 
     __slots__ = ()
     __name__ = __qualname__ = "ndarray"
+    __bases__ = (object,)
+
+    @property  # type: ignore[misc]
+    def __class__(self) -> type:
+        """Code that asks whether it is a class (`inspect`, `singledispatch`) takes it for one."""
+        return type
+
+    @property
+    def __mro__(self) -> tuple[Any, ...]:
+        return (self, object)
+
+    def __subclasses__(self) -> list[type]:
+        return []
 
     def __instancecheck__(self, value: Any) -> bool:
         return isinstance(value, np.ndarray) or (
@@ -72,6 +85,15 @@ class ArrayType:
         return repr(np.ndarray)
 
     def __reduce__(self) -> str:
+        return "ndarray"
+
+    def __copy__(self) -> Any:
+        return self
+
+    def __deepcopy__(self, memo: Any) -> Any:
+        return self
+
+    def __reduce_ex__(self, protocol: Any) -> str:
         return "ndarray"
 
 

@@ -28,9 +28,9 @@ class NamespaceInfo:
         """Where arrays live."""
         return "cpu"
 
-    def devices(self) -> tuple[str, ...]:
+    def devices(self) -> list[str]:
         """All places arrays can live."""
-        return ("cpu",)
+        return ["cpu"]
 
     def default_dtypes(self, *, device: Any = None) -> dict[str, Any]:
         """The dtypes of new arrays."""
@@ -47,7 +47,9 @@ class NamespaceInfo:
 
 def _check(device: Any) -> None:
     if device not in (None, "cpu"):
-        raise ValueRangeError(f"device not understood: {device}", help="use 'cpu'")
+        raise ValueRangeError(
+            f"Device not understood. Only 'cpu' is allowed, got: {device}", help="use 'cpu'"
+        )
 
 
 EXPORTS: dict[str, Any] = {

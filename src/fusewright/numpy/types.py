@@ -67,7 +67,9 @@ def iterable(y: Any) -> bool:
 def astype(x: Any, dtype: Any, /, *, copy: bool = True, device: Any = None) -> Any:
     """An array in another element type."""
     if device not in (None, "cpu"):
-        raise ValueRangeError(f"device not understood: {device}", help="use 'cpu'")
+        raise ValueRangeError(
+            f"Device not understood. Only 'cpu' is allowed, got: {device}", help="use 'cpu'"
+        )
     if not isinstance(x, Handle):
         return asarray(np.astype(x, dtype, copy=copy))
     return x.astype(dtype, copy=copy)  # type: ignore[attr-defined]

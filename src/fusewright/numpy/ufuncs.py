@@ -32,9 +32,9 @@ NUMBERS = frozenset((float, int, complex, bool, np.float64, np.float32, np.int64
 """Operands that NumPy computes with at once."""
 
 
+METHODS = ("reduce", "accumulate", "reduceat", "outer", "at")
 QUICK = NUMBERS | core.handle_classes | {np.ndarray, core.masked_class}
 """Operands beside an array of ours that need no second look."""
-METHODS = ("reduce", "accumulate", "reduceat", "outer", "at")
 
 
 class _Recorder:

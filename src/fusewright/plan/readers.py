@@ -20,6 +20,10 @@ from fusewright.plan.support import why_library
 RECOMPUTE = 8
 """In units of one vector add: a value dearer than this is stored rather than computed twice (a
 store and a load from cache)."""
+MOST_INLINED = 200
+"""Nodes that computing an element again would inline; more are dear whatever they are."""
+MOST_LOOPS = 16
+"""Loops that read a value and are told apart: from there on it is stored."""
 _ALWAYS_STORED = {graph.REDUCE, graph.SCAN, graph.RESHAPE, graph.OPAQUE, graph.PART}
 
 
@@ -130,6 +134,8 @@ def _cost(readers: _Readers, root: int, stored: set[int]) -> int:
     """
     total, seen, stack = 0, {root}, [root]
     while stack and total <= RECOMPUTE:
+        if len(seen) > MOST_INLINED:
+            return RECOMPUTE + 1
         slot = stack.pop()
         node = readers.order[slot]
         if node.kind == graph.MAP:
@@ -156,4 +162,6 @@ def _loops(
             found.add((fold, readers.depths[consumer], node.shape if not fold else ()))
         else:
             found |= loops[consumer]
+        if len(found) > MOST_LOOPS:
+            break
     return frozenset(found)

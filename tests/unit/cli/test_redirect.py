@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import subprocess
 import sys
 import textwrap
 from collections.abc import Callable
@@ -156,3 +157,37 @@ def test_lines_and_columns_stay() -> None:
 def test_relative_imports_and_other_names_stay() -> None:
     source = "from .numpy import x\nimport numpyro\nfrom . import numpy\nimport a.numpy as b\n"
     assert compile_redirected(source, "p.py").co_names == compile(source, "p.py", "exec").co_names
+
+
+SUBMODULES = """
+import importlib
+import sys
+import numpy as np
+import numpy._core.umath as ncu
+import numpy._core._multiarray_tests
+import numpy.lib._function_base_impl
+import numpy.linalg._umath_linalg
+import numpy.random.mtrand
+import numpy.ma.core
+from numpy._core import multiarray, sctypes
+from numpy._core.multiarray import CLIP
+from numpy.ma import core
+
+importlib.import_module("numpy._core.getlimits")
+twice = [
+    name for name, each in list(sys.modules.items()) if name.startswith("fusewright.numpy.")
+    if each.__name__.startswith("numpy.") and sys.modules[each.__name__] is not each
+    or each.__name__.startswith("fusewright.") and "/fusewright/" not in (each.__file__ or "")
+]
+print(ncu.__name__, np.ma.core is core, twice)
+"""
+
+
+def test_submodules_that_the_drop_in_lacks_are_numpys_own_and_load_once(tmp_path: Path) -> None:
+    (tmp_path / "program.py").write_text(SUBMODULES)
+    done = subprocess.run(
+        [sys.executable, "-m", "fusewright", "run", str(tmp_path / "program.py")],
+        capture_output=True,
+        text=True,
+    )
+    assert done.stdout.split() == ["numpy._core.umath", "True", "[]"], done.stderr

@@ -81,7 +81,7 @@ def test_what_somebody_holds_keeps_its_value() -> None:
 
 def test_a_lent_array_sees_the_write() -> None:
     a = fa.asarray(np.zeros(3))
-    lent = np.asarray(a)
+    lent = a.view(np.ndarray)
     a[1] = 5
     assert lent.tolist() == [0, 5, 0]
     lent[2] = 4

@@ -138,7 +138,7 @@ def test_raw_numpy_arrays_are_complete() -> None:
 def test_what_numpy_sees_is_complete() -> None:
     a = vector(1, 2, 3)
     put(a, 4.0)
-    seen = np.asarray(a)
+    seen = a.view(np.ndarray)
     assert seen.tolist() == [4, 4, 4]
     put(a, 5.0)
     assert seen.tolist() == [5, 5, 5]

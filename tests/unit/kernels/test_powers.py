@@ -53,4 +53,5 @@ def test_special_values(exponent: Any, tmp_path: Path) -> None:
     with np.errstate(all="ignore"):
         wanted = np.array([np.float64(x) ** exponent for x in SPECIAL])
     np.testing.assert_array_equal(found, wanted)
-    np.testing.assert_array_equal(np.signbit(found), np.signbit(wanted) & ~np.isnan(found))
+    some = ~np.isnan(wanted)
+    np.testing.assert_array_equal(np.signbit(found)[some], np.signbit(wanted)[some])

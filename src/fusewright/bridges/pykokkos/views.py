@@ -53,7 +53,7 @@ class ViewType:
         """The view's memory for the host; kept until the next launch, which closes the loan."""
         if self._lent is None:
             array = self._array
-            self._lent = array if isinstance(array, np.ndarray) else np.asarray(array)
+            self._lent = array if isinstance(array, np.ndarray) else array.view(np.ndarray)
         return self._lent
 
     def _argument(self) -> Any:

@@ -58,14 +58,17 @@ def settled(
     """NumPy's result of a call that ours refuses, or the error: ours where NumPy's is caught by the
     same clauses, else NumPy's.
     """
-    if current().strict or trace.is_held() or _is_large((args, kwargs)):
-        raise error
     try:
-        return opaque.delegate(name, original, args, kwargs, WHY, written=written)
-    except StrictError:
-        raise error from None
-    except Exception as theirs:  # noqa: BLE001
-        raise _as_caught(error, theirs) from None
+        if current().strict or trace.is_held() or _is_large((args, kwargs)):
+            raise error
+        try:
+            return opaque.delegate(name, original, args, kwargs, WHY, written=written)
+        except StrictError:
+            raise error from None
+        except Exception as theirs:  # noqa: BLE001
+            raise _as_caught(error, theirs) from None
+    finally:
+        del error  # its traceback holds this frame: arrays would live until the next collection
 
 
 def caught_alike(
@@ -75,7 +78,7 @@ def caught_alike(
     try:
         settled(error, name, original, args, {})
     except REFUSALS as found:
-        return found
+        return found.with_traceback(None)
     return error
 
 

@@ -12,7 +12,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from fusewright.base.errors import BoundsError, ValueRangeError
+from fusewright.base.errors import ArgumentError, BoundsError, ValueRangeError
 from fusewright.frontends.arrays import record, sharing, trace
 from fusewright.frontends.arrays.core import Handle, cast
 from fusewright.frontends.arrays.views import Places, view_node
@@ -115,8 +115,9 @@ def parse_basic(entries: tuple[Entry, ...], shape: Shape) -> Basic:
 def _slice_bounds(entry: slice, extent: int) -> tuple[int, int, int]:
     try:
         return entry.indices(extent)
-    except TypeError:
-        raise _not_an_index(entry) from None
+    except TypeError as error:
+        why = f"the slice is {entry}"
+        raise ArgumentError(str(error), why=why, help="convert with int(...), or use //") from None
     except ValueError as error:
         raise ValueRangeError(str(error), help="use a positive or negative step") from None
 

@@ -20,6 +20,7 @@ from fusewright.base.errors import (
 )
 from fusewright.frontends.arrays import (
     core,
+    exports,
     front,
     immediate,
     inplace,
@@ -204,11 +205,11 @@ class Methods(Handle):
 
     @property
     def data(self) -> memoryview:
-        return sharing.lend(self, views.root_of(self)).data
+        return exports.writable(self).data
 
     @property
     def ctypes(self) -> Any:
-        return sharing.lend(self, views.root_of(self)).ctypes
+        return exports.pinned(self).ctypes
 
     @property
     def device(self) -> str:
@@ -245,11 +246,11 @@ class Methods(Handle):
         """The same bytes, as another element type, or as a subclass of NumPy's array."""
         for kind in (dtype, type):
             if isinstance(kind, TYPE) and issubclass(kind, np.ndarray):
-                return sharing.lend(self, views.root_of(self)).view(kind)
+                return exports.writable(self).view(kind)
         try:
             row = self._dtype if dtype is None else as_dtype(dtype)
         except UnsupportedError:  # records, strings: NumPy's array on the same memory
-            return sharing.lend(self, views.root_of(self)).view(dtype)
+            return exports.writable(self).view(dtype)
         return shaping.reinterpreted(self, row)
 
     @asked("astype", ranked=True, known=2)

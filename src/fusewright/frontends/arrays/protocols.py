@@ -5,6 +5,7 @@ printing.
 from __future__ import annotations
 
 import operator
+import sys
 from collections.abc import Callable
 from typing import Any
 
@@ -14,16 +15,21 @@ from fusewright._core import native
 from fusewright.base.errors import ArgumentError, ValueRangeError
 from fusewright.frontends.arrays import (
     core,
+    exports,
     immediate,
     methods,
     opaque,
     sharing,
     ufuncs,
-    views,
 )
 from fusewright.frontends.arrays.core import Handle, wrap, wrap_array
 from fusewright.frontends.arrays.operators import op_of
 from fusewright.frontends.arrays.strangers import STRANGER, is_stranger, overrides
+
+_WRITABLE = 1
+"""The bit of a request for a buffer that is to be written (`inspect.BufferFlags`)."""
+HAS_BUFFERS = native is not None or sys.version_info >= (3, 12)
+"""Whether arrays have the buffer protocol: CPython asks classes of Python from 3.12 on."""
 
 namespace: list[Any] = []
 """The module `__array_namespace__` answers with: `fusewright.numpy` puts itself here."""
@@ -70,7 +76,22 @@ class Protocols(Handle):
                     why="a conversion to another dtype, or a scalar, needs new memory",
                 )
             return np.array(sharing.content(self), dtype=wanted, copy=True)
-        return sharing.lend(self, views.root_of(self))
+        return exports.readable(self)
+
+    if native is None:  # else the core answers
+
+        def __buffer__(self, flags: int) -> memoryview:
+            return exports.buffer(self, bool(flags & _WRITABLE)).data
+
+    if HAS_BUFFERS:  # else NumPy would convert by these addresses, and could write there
+
+        @property
+        def __array_interface__(self) -> dict[str, Any]:
+            return exports.pinned(self).__array_interface__
+
+        @property
+        def __array_struct__(self) -> Any:
+            return exports.pinned(self).__array_struct__
 
     @_quick
     def __array_ufunc__(self, ufunc: np.ufunc, method: str, *inputs: Any, **kwargs: Any) -> Any:
@@ -111,7 +132,7 @@ class Protocols(Handle):
         dl_device: tuple[Any, int] | None = None,
         copy: bool | None = None,
     ) -> Any:
-        array: Any = sharing.lend(_root_array(self), views.root_of(_root_array(self)))
+        array: Any = exports.writable(_root_array(self))
         return array.__dlpack__(
             stream=stream, max_version=max_version, dl_device=dl_device, copy=copy
         )

@@ -283,11 +283,14 @@ alone again.
 """
 
 
-def lend(handle: Handle, root: Handle) -> NDArray:
+def lend(handle: Handle, root: Handle, writes: bool = True) -> NDArray:
     """A NumPy array on the handle's own memory; writes on either side are seen on the other while
-    it lives.
+    it lives.  Without `writes`, nobody can make it writable.
     """
     owner = _lent_memory(root)
+    if not writes:
+        # Not the memoryview itself: NumPy would look through it, at what can be written.
+        owner = np.frombuffer(memoryview(owner).toreadonly(), np.uint8)
     node = handle._node
     if node.kind != LEAF:
         trace.evaluate(node)

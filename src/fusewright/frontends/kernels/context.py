@@ -22,6 +22,7 @@ from fusewright.frontends.kernels.joins import SlotTree
 from fusewright.frontends.kernels.liveness import NONE, Liveness, Names
 from fusewright.frontends.kernels.retyping import Retyping
 from fusewright.frontends.kernels.source import Source
+from fusewright.frontends.kernels.spelling import EXPRESSION, INSTEAD, STATEMENT, spelled
 from fusewright.frontends.kernels.values import (
     Elementwise,
     Number,
@@ -216,8 +217,8 @@ class Translation:
         if rule is None:
             raise self.refuse(
                 node,
-                f"a kernel cannot contain {_spelled(node)}",
-                help="use numbers, tuples, arrays and calls; see the page on kernels",
+                f"a kernel cannot contain {spelled(node)}",
+                help=INSTEAD.get(type(node).__name__, EXPRESSION),
             )
         value: Value = rule(self, node)
         return value
@@ -228,8 +229,8 @@ class Translation:
         if rule is None:
             raise self.refuse(
                 node,
-                f"a kernel cannot contain {_spelled(node)}",
-                help="loops, branches, assignments and calls are what a kernel is made of",
+                f"a kernel cannot contain {spelled(node)}",
+                help=INSTEAD.get(type(node).__name__, STATEMENT),
             )
         rule(self, node, after, tail)
 
@@ -395,20 +396,3 @@ def _size(expr: Expr, limit: int) -> int:
             break
         total += _size(arg, limit - total)
     return total
-
-
-def _spelled(node: ast.AST) -> str:
-    """What to call a piece of syntax."""
-    name = _NAMES.get(type(node).__name__)
-    return name or f"`{type(node).__name__}`"
-
-
-_NAMES = {
-    "Dict": "a dict", "Set": "a set", "DictComp": "a dict comprehension",
-    "SetComp": "a set comprehension", "GeneratorExp": "a generator expression", "Try": "try",
-    "TryStar": "try", "With": "with", "Raise": "raise", "Import": "import", "ImportFrom": "import",
-    "AsyncFunctionDef": "async def", "ClassDef": "a class", "Global": "global",
-    "Nonlocal": "nonlocal", "Delete": "del", "Match": "match", "Await": "await", "Yield": "yield",
-    "YieldFrom": "yield", "Starred": "a starred expression", "AsyncFor": "async for",
-    "AsyncWith": "async with",
-}  # fmt: skip

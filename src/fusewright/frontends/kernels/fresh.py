@@ -68,7 +68,8 @@ def _given(t: Translation, node: ast.Call, target: Any, names: Sequence[str]) ->
 
 def _made(t: Translation, function: Any, given: dict[str, Value], span: Span) -> Value:
     dtype = given.get("dtype")
-    known = None if is_none(dtype) else intrinsics.dtype_of(t, dtype, span)
+    given_none = dtype is None or (isinstance(dtype, Static) and dtype.value is None)
+    known = None if dtype is None or given_none else intrinsics.dtype_of(t, dtype, span)
     if function is np.asarray and known is None and elementwise.shape_of(given["a"]):
         return given["a"]
     if function in _COPIES and known is None and elementwise.is_array(given["a"]):
@@ -82,16 +83,12 @@ def _made(t: Translation, function: Any, given: dict[str, Value], span: Span) ->
     else:
         shape = _shape(t, given["shape"], span)
     content = given.get("fill_value", _CONTENT.get(function))
-    if content is not None and not isinstance(content, int):
-        number = as_number(t, content, span)
-        return _filled(t, shape, known or number.dtype, number, span)
-    number = None if content is None else types.literal(content, span)
-    return _filled(t, shape, known or FLOAT64, number, span)
-
-
-def is_none(value: Value | None) -> bool:
-    """Whether an argument is not given, or None."""
-    return value is None or (isinstance(value, Static) and value.value is None)
+    if content is None:
+        return _filled(t, shape, known or FLOAT64, None, span)
+    if isinstance(content, int):
+        return _filled(t, shape, known or FLOAT64, types.literal(content, span), span)
+    number = as_number(t, content, span)
+    return _filled(t, shape, known or number.dtype, number, span)
 
 
 def _shape(t: Translation, value: Value, span: Span) -> tuple[Expr, ...]:

@@ -10,16 +10,14 @@ from typing import Any
 import numpy as np
 
 from fusewright.base.errors import KernelError
-from fusewright.base.source import Span
 from fusewright.frontends.kernels import (
     elements,
     elementwise,
     fresh,
     library,
-    parts,
+    matrices,
     storing,
     totals,
-    types,
 )
 from fusewright.frontends.kernels.context import Translation
 from fusewright.frontends.kernels.elements import as_number
@@ -33,13 +31,9 @@ from fusewright.frontends.kernels.values import (
     Number,
     Static,
     Value,
-    describe,
     described,
 )
-from fusewright.ir import dtypes
 from fusewright.ir.dtypes import FLOAT16, INT64
-from fusewright.ir.expr import Expr, const, local, op
-from fusewright.ir.loops.statements import Let
 
 _FUNCTIONS: Any = library
 
@@ -131,58 +125,9 @@ def _deviation(t: Translation, node: ast.Call, values: Values) -> Number:
     return Number(found.expr, "numpy", t.span(node))
 
 
-# -- products -------------------------------------------------------------------------------------
-
-
-def product(t: Translation, values: Values, span: Span) -> Value:
-    """`np.dot(a, b)`, `a @ b`: each sum from left to right."""
-    ranks = [len(elementwise.shape_of(value)) for value in values]
-    if not all(1 <= rank <= 2 for rank in ranks):
-        raise KernelError(
-            f"a product of {describe(values[0])} and {describe(values[1])}",
-            span,
-            why="a kernel multiplies arrays of one and two dims",
-        )
-    a, b = values
-    shapes = [elementwise.shape_of(value) for value in values]
-    elementwise.fit(t, shapes[0][-1], shapes[1][0], span)
-    kinds = [elementwise.dtype_of(t, value, span).numpy for value in values]
-    dtype = dtypes.from_numpy(np.result_type(*kinds))
-    if dtype is None or dtype.name == "bool":
-        raise KernelError("a product of truth values", span, help="use np.any of a & b")
-
-    def cell(left: tuple[Expr, ...], right: tuple[Expr, ...]) -> Number:
-        assert dtype is not None
-        total = t.new_local("total", dtype, True)
-        t.write(Let(total, const(0, dtype), span))
-
-        def add(places: tuple[Expr, ...]) -> None:
-            x = elementwise.element_of(t, a, (*left, *places), span)
-            y = elementwise.element_of(t, b, (*places, *right), span)
-            one = elements_combined(t, ast.Mult(), x, y, span)
-            term = types.converted(one, dtype, span)
-            t.write(Let(total, op("add", local(total, dtype), term), span))
-
-        parts.over(t, (shapes[0][-1],), add, span)
-        return Number(local(total, dtype), "numpy", span)
-
-    if ranks == [1, 1]:
-        return t.fixed(cell((), ()))
-    shape = (*shapes[0][:-1], *shapes[1][1:])
-    result = fresh.make(t, shape, dtype, span)
-    rows = len(shapes[0]) - 1
-
-    def write(places: tuple[Expr, ...]) -> None:
-        found = cell(places[:rows], places[rows:])
-        elements.store(t, elements.at(result, places), found, span)
-
-    parts.over(t, shape, write, span)
-    return result
-
-
 def _dot(t: Translation, node: ast.Call, values: Values) -> Value:
     arguments(t, node, values, 2, 2)
-    return product(t, values, t.span(node))
+    return matrices.product(t, values, t.span(node))
 
 
 _METHODS: dict[str, Row] = {

@@ -241,8 +241,8 @@ def power(t: Translation, a: Number, b: Number, span: Span) -> Number:
         if a.origin == "python":
             return apply(t, "power", (python_float(a, span), python_float(b, span)), span)
     if a.dtype is b.dtype is INT64 and elements.is_position(t, t.ranges, b.expr):
-        wide = [types.converted(each, INT64, span) for each in (a, b)]
-        return Number(typed_op("power", INT64, *wide), a.origin, span)  # an int in Python, too
+        both = [types.converted(each, INT64, span) for each in (a, b)]
+        return Number(typed_op("power", INT64, *both), a.origin, span)  # an int in Python, too
     if integers and (b.dtype.is_integer or b.dtype is BOOL):
         if a.origin != "numpy" or b.origin == "python":
             raise KernelError(
@@ -258,8 +258,8 @@ def power(t: Translation, a: Number, b: Number, span: Span) -> Number:
         return apply(t, "multiply", (a, a), span)
     rule = t.rule("power", (a, b), span)
     if rule.loop[0].is_float and a.dtype.is_float and powers.is_easy(exponent):
-        base = t.fixed(Number(types.converted(a, rule.loop[0], span), a.origin, span))
-        return Number(powers.power(base.expr, exponent, rule.loop[0]), rule.origin, span)
+        fixed = t.fixed(Number(types.converted(a, rule.loop[0], span), a.origin, span))
+        return Number(powers.power(fixed.expr, exponent, rule.loop[0]), rule.origin, span)
     return apply(t, "power", (a, b), span)
 
 

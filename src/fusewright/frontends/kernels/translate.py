@@ -16,6 +16,7 @@ from fusewright.frontends.kernels import (
     choices,
     comprehensions,
     fresh,
+    leaving,
     loops,
     operators,
     returned,
@@ -74,10 +75,10 @@ STATEMENTS: dict[type, Callable[..., None]] = {
     ast.While: loops.while_,
     ast.Break: statements.break_,
     ast.Continue: statements.continue_,
-    ast.Return: statements.return_,
-    ast.Raise: statements.raise_,
+    ast.Return: leaving.return_,
+    ast.Raise: leaving.raise_,
     ast.Pass: statements.pass_,
-    ast.Assert: statements.assert_,
+    ast.Assert: leaving.assert_,
     ast.FunctionDef: comprehensions.function,
 }
 MOST_RESTARTS = 1000

@@ -7,8 +7,7 @@ the nest are parameters of it.
 
 from __future__ import annotations
 
-from collections import Counter
-from collections.abc import Hashable, Iterable, Mapping, Sequence
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field, replace
 from itertools import pairwise
 
@@ -33,6 +32,7 @@ from fusewright.ir.loops.statements import (
     expressions,
     walk,
 )
+from fusewright.plan.loops.distinct import distinct
 from fusewright.plan.loops.exposed import Locals, assigned, exposed, reads
 from fusewright.plan.loops.private import Homes
 
@@ -46,8 +46,6 @@ ENDLESS = 1 << 21
 """Numbers of dims that stand for `while` loops."""
 MOST_PARTS = 256
 """Parts of an expression that is reasoned about."""
-MOST_ACCESSES = 128
-"""Accesses of one array in a loop that are told apart: each is compared with each."""
 EARLY_END = "an early end"
 ONE_TO_ONE = frozenset({"add", "subtract", "bitwise_and", "bitwise_or", "bitwise_xor", "multiply"})
 EXTREMES = frozenset({"minimum", "maximum", "imin", "imax", "fmin", "fmax"})
@@ -184,7 +182,8 @@ class _Reader:
             for bound in (dim.low, dim.high):
                 self._reads(bound, self.loop.span, 0)
         self._block(self.loop.body)
-        return Unit(dims, _few(self.accesses), tuple(self.effects), self._carried(live), (), label)
+        accesses = distinct(self.accesses, LARGE)
+        return Unit(dims, accesses, tuple(self.effects), self._carried(live), (), label)
 
     # -- expressions ----------------------------------------------------------------------------
 
@@ -333,36 +332,6 @@ class _Reader:
     def _variable(self, local: int, number: int, kind: str, span: Span) -> Carried:
         name, dtype = self.kernel.locals[local].name, self.kernel.locals[local].dtype
         return Carried(name, number, kind, _is_exact(kind, dtype), span)
-
-
-def _few(accesses: Sequence[Access]) -> tuple[Access, ...]:
-    """Accesses that mean the same only once; where one array has too many left, they happen under
-    any condition, and then at any place.
-    """
-    for alike in (_alike, _in_any_case, _anywhere):
-        many = Counter(access.root for access in accesses)
-        if alike is not _alike and max(many.values(), default=0) <= MOST_ACCESSES:
-            break
-        found: dict[Hashable, Access] = {}
-        for access in accesses:
-            if alike is _alike or many[access.root] > MOST_ACCESSES:
-                access = alike(access)
-            found.setdefault(replace(access, order=0, statement=0, span=None), access)
-        accesses = tuple(found.values())
-    return tuple(accesses)
-
-
-def _alike(access: Access) -> Access:
-    return access
-
-
-def _in_any_case(access: Access) -> Access:
-    return replace(access, guards=(), value=None)
-
-
-def _anywhere(access: Access) -> Access:
-    unknown = tuple(load(LARGE, (), INT64) for _ in access.indices)
-    return replace(_in_any_case(access), indices=unknown, inner=())
 
 
 def as_update(store: Store) -> Store:

@@ -1,0 +1,80 @@
+"""Products of arrays of one and two dims: each sum from left to right.
+
+NumPy's library adds the products of floats in an order of its own, so the last bits differ.
+"""
+
+from __future__ import annotations
+
+import ast
+from dataclasses import dataclass
+
+import numpy as np
+
+from fusewright.base.errors import KernelError
+from fusewright.base.source import Span
+from fusewright.frontends.kernels import elements, elementwise, fresh, parts, types
+from fusewright.frontends.kernels.context import Translation
+from fusewright.frontends.kernels.intrinsics import Values
+from fusewright.frontends.kernels.operators import elements_combined
+from fusewright.frontends.kernels.values import Number, Value, describe
+from fusewright.ir import dtypes
+from fusewright.ir.dtypes import DType
+from fusewright.ir.expr import Expr, const, local, op
+from fusewright.ir.loops.statements import Let
+
+Places = tuple[Expr, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class _Product:
+    t: Translation
+    a: Value
+    b: Value
+    dtype: DType
+    count: Expr
+    span: Span
+
+    def cell(self, left: Places, right: Places) -> Number:
+        """A row of the one times a column of the other."""
+        t, span = self.t, self.span
+        total = t.new_local("total", self.dtype, True)
+        t.write(Let(total, const(0, self.dtype), span))
+
+        def add(places: Places) -> None:
+            x = elementwise.element_of(t, self.a, (*left, *places), span)
+            y = elementwise.element_of(t, self.b, (*places, *right), span)
+            one = elements_combined(t, ast.Mult(), x, y, span)
+            term = types.converted(one, self.dtype, span)
+            t.write(Let(total, op("add", local(total, self.dtype), term), span))
+
+        parts.over(t, (self.count,), add, span)
+        return Number(local(total, self.dtype), "numpy", span)
+
+
+def product(t: Translation, values: Values, span: Span) -> Value:
+    """`np.dot(a, b)`."""
+    shapes = [elementwise.shape_of(value) for value in values]
+    if not all(1 <= len(shape) <= 2 for shape in shapes):
+        raise KernelError(
+            f"a product of {describe(values[0])} and {describe(values[1])}",
+            span,
+            why="a kernel multiplies arrays of one and two dims",
+        )
+    elementwise.fit(t, shapes[0][-1], shapes[1][0], span)
+    kinds = [elementwise.dtype_of(t, value, span).numpy for value in values]
+    dtype = dtypes.from_numpy(np.result_type(*kinds))
+    if dtype is None or dtype.name == "bool":
+        raise KernelError("a product of truth values", span, help="use np.any of a & b")
+    made = _Product(t, values[0], values[1], dtype, shapes[0][-1], span)
+    rows = len(shapes[0]) - 1
+    shape = (*shapes[0][:-1], *shapes[1][1:])
+    if not shape:
+        return t.fixed(made.cell((), ()))
+    result = fresh.make(t, shape, dtype, span)
+
+    def write(places: Places) -> None:
+        found = made.cell(places[:rows], places[rows:])
+        elements.store(t, elements.at(result, places), found, span)
+
+    parts.over(t, shape, write, span)
+    return result
