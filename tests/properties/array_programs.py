@@ -418,8 +418,9 @@ def main() -> int:
     parser.add_argument("--seed", type=int, default=0)
     parser.add_argument("--count", type=int, default=10_000)
     parser.add_argument("--compiled", action="store_true", help="compile small work, too")
+    parser.add_argument("--small", type=int, default=0, help="elements of arrays left to NumPy")
     chosen = parser.parse_args()
-    options = {"interpret": False} if chosen.compiled else {}
+    options = {"interpret": not chosen.compiled, "small": chosen.small}
     wrong = 0
     for number in range(chosen.seed * chosen.count, (chosen.seed + 1) * chosen.count):
         found, lines = run(number, options)

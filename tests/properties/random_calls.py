@@ -42,6 +42,7 @@ from tests.properties.operands import (
 )  # fmt: skip
 
 import fusewright.numpy as fnp
+from fusewright.base.options import set_defaults
 
 Chance = random.Random
 WRONG = 0.06
@@ -390,11 +391,9 @@ def main() -> int:
     parser.add_argument("--only", default="", help="functions with this in their name")
     parser.add_argument("--wrong", type=float, default=WRONG)
     parser.add_argument("--compiled", action="store_true", help="compile small work, too")
+    parser.add_argument("--small", type=int, default=0, help="elements of arrays left to NumPy")
     chosen = parser.parse_args()
-    if chosen.compiled:
-        from fusewright.base.options import set_defaults
-
-        set_defaults(interpret=False)
+    set_defaults(interpret=not chosen.compiled, small=chosen.small)
     resource.setrlimit(resource.RLIMIT_AS, (MEMORY, MEMORY))
     found: dict[tuple[str, str], list[Call]] = {}
     stream = calls(random.Random(chosen.seed), chosen.wrong, chosen.only)

@@ -28,8 +28,8 @@ from fusewright.frontends.arrays import (
     linalg,
     opaque,
     record,
+    reducing,
     reductions,
-    scans,
     shaping,
     sharing,
     views,
@@ -38,67 +38,10 @@ from fusewright.frontends.arrays.agreement import Method, asked
 from fusewright.frontends.arrays.attributes import Flags, FlatIterator
 from fusewright.frontends.arrays.core import Handle, cast, wrap, wrap_array
 from fusewright.frontends.arrays.dtypes import as_dtype, check_cast
-from fusewright.frontends.arrays.reductions import NO_VALUE, quick
+from fusewright.frontends.arrays.reductions import quick
 
 TYPE = type
 """The built-in, which a parameter of `view` hides."""
-
-
-def _reduction(name: str) -> Callable[..., Any]:
-    @asked(name, ranked=True)
-    def method(
-        self: Handle,
-        axis: Any = None,
-        dtype: Any = None,
-        out: Any = None,
-        keepdims: Any = False,
-        initial: Any = NO_VALUE,
-        where: Any = True,
-    ) -> Any:
-        return reductions.reduction(name, self, axis, dtype, out, keepdims, initial, where)
-
-    return method
-
-
-def _typeless_reduction(name: str) -> Callable[..., Any]:
-    @asked(name, ranked=True)
-    def method(
-        self: Handle,
-        axis: Any = None,
-        out: Any = None,
-        keepdims: Any = False,
-        initial: Any = NO_VALUE,
-        where: Any = True,
-    ) -> Any:
-        return reductions.reduction(name, self, axis, None, out, keepdims, initial, where)
-
-    return method
-
-
-def _logical_reduction(name: str) -> Callable[..., Any]:
-    @asked(name, ranked=True)
-    def method(
-        self: Handle, axis: Any = None, out: Any = None, keepdims: Any = False, *, where: Any = True
-    ) -> Any:
-        return reductions.reduction(name, self, axis, None, out, keepdims, NO_VALUE, where)
-
-    return method
-
-
-def _arg_reduction(name: str) -> Callable[..., Any]:
-    @asked(name, ranked=True)
-    def method(self: Handle, axis: Any = None, out: Any = None, *, keepdims: Any = False) -> Any:
-        return reductions.arg_reduction(name, self, axis, out, keepdims)
-
-    return method
-
-
-def _scan(name: str) -> Callable[..., Any]:
-    @asked(name, ranked=True)
-    def method(self: Handle, axis: Any = None, dtype: Any = None, out: Any = None) -> Any:
-        return scans.scan(name, self, axis, dtype, out)
-
-    return method
 
 
 RANKED = frozenset(("argsort", "clip", "round", "trace"))
@@ -136,12 +79,15 @@ class Methods(Handle):
 
     __slots__ = ()
 
-    sum, prod = quick("sum", _reduction("sum")), quick("prod", _reduction("prod"))
-    min = quick("min", _typeless_reduction("min"))
-    max = quick("max", _typeless_reduction("max"))
-    any, all = quick("any", _logical_reduction("any")), quick("all", _logical_reduction("all"))
-    argmin, argmax = _arg_reduction("argmin"), _arg_reduction("argmax")
-    cumsum, cumprod = _scan("cumsum"), _scan("cumprod")
+    sum, prod = quick("sum", reducing.reduction("sum")), quick("prod", reducing.reduction("prod"))
+    min = quick("min", reducing.typeless_reduction("min"))
+    max = quick("max", reducing.typeless_reduction("max"))
+    any, all = (
+        quick("any", reducing.logical_reduction("any")),
+        quick("all", reducing.logical_reduction("all")),
+    )
+    argmin, argmax = reducing.arg_reduction("argmin"), reducing.arg_reduction("argmax")
+    cumsum, cumprod = reducing.scan("cumsum"), reducing.scan("cumprod")
     mean = quick("mean", asked("mean", ranked=True)(reductions.mean))
     var = asked("var", ranked=True)(reductions.var)
     std = asked("std", ranked=True)(reductions.std)

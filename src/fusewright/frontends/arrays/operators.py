@@ -22,6 +22,8 @@ from fusewright.frontends.arrays.strangers import (
     PYTHON,
     STRANGER,
     defers,
+    divided,
+    divides,
     is_stranger,
     overrides,
     refused_in_place,
@@ -327,14 +329,6 @@ def _power_by_one(self: Any, exponent: Any) -> Any:
     return _sqrt(_multiply(self, np.ones_like(value)))
 
 
-def _divmod(left: Any, right: Any) -> Any:
-    if all(
-        type(each) in NUMBERS or isinstance(each, Handle | np.ndarray) for each in (left, right)
-    ):
-        return left // right, left % right
-    return opaque.delegate("divmod", np.divmod, (left, right))
-
-
 class Operators(Handle):
     """Python's operators."""
 
@@ -368,11 +362,7 @@ class Operators(Handle):
 
     __hash__ = None  # type: ignore[assignment]
 
-    def __divmod__(self, other: Any) -> tuple[Any, Any]:
-        return _divmod(self, other)  # type: ignore[no-any-return]
-
-    def __rdivmod__(self, other: Any) -> tuple[Any, Any]:
-        return _divmod(other, self)  # type: ignore[no-any-return]
+    __divmod__, __rdivmod__ = divided, divides
 
 
 def _power(array: Any, other: Any, reflected: bool) -> Any:
@@ -403,10 +393,6 @@ if native is not None:
         __array_priority__ = 1000.0
         __ipow__ = make_inplace(power)
 
-        def __divmod__(self, other: Any) -> tuple[Any, Any]:
-            return _divmod(self, other)  # type: ignore[no-any-return]
-
-        def __rdivmod__(self, other: Any) -> tuple[Any, Any]:
-            return _divmod(other, self)  # type: ignore[no-any-return]
+        __divmod__, __rdivmod__ = divided, divides
 
     Operators = NativeOperators  # type: ignore[misc]

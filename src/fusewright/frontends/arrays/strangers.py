@@ -73,3 +73,16 @@ def refused_in_place(name: str, self: Handle, other: Any, error: Exception | Non
     if not is_stranger(other) and not defers(other):
         return NotImplemented
     return opaque.delegate(name, IN_PLACE[name], (self, other), why=STRANGER, written=(0,))
+
+
+def divided(left: Any, right: Any) -> Any:
+    """`divmod(left, right)`: of what is neither array nor number NumPy says what is wrong."""
+    common = (*DEFAULT, Handle, np.ndarray, np.generic)
+    if all(isinstance(each, common) for each in (left, right)):
+        return left // right, left % right
+    return opaque.delegate("divmod", np.divmod, (left, right))
+
+
+def divides(right: Any, left: Any) -> Any:
+    """`divmod(left, right)`, asked of the second operand."""
+    return divided(left, right)

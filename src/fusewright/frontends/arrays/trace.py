@@ -90,22 +90,12 @@ def passed_gate(node: Node) -> None:
     if current().spans:
         node.line = source.user_span()
     if at_once.get():
-        _compute_now(node)
-        return
-    if not is_lazy() and any(survivors.is_shared(arg) for arg in node.args):
+        pending.remove(node)  # a statement that raises leaves nothing behind
+        evaluate(node)
+    elif not is_lazy() and any(survivors.is_shared(arg) for arg in node.args):
         evaluate(node)
     elif len(pending) > _due and not _held:
         _consider_flush()
-
-
-def _compute_now(node: Node) -> None:
-    """Run a statement where it stands: one that raises leaves nothing behind."""
-    try:
-        evaluate(node)
-    except BaseException:
-        if pending and pending[-1] is node:
-            pending.pop()
-        raise
 
 
 _held = 0
