@@ -30,6 +30,10 @@ from fusewright.targets.cpu.runner import Compute, Runner, obtain
 from fusewright.targets.cpu.trial import interpret
 from fusewright.targets.reference import interpreter as reference
 
+PASSED_ON = (FusewrightError, InternalError, MemoryError, RecursionError, Warning)
+"""What is not a mistake of ours: no memory or no stack left is the program's own doing, and no
+part of us recurses over a program.
+"""
 MOST_RUNNERS = 4096
 """Structures kept compiled in memory; the oldest goes when there are more."""
 
@@ -96,7 +100,7 @@ def _evaluate(pending: Sequence[Node], structure: bytes | None = None) -> None:
             if structure is not None and not options.verify:
                 native.learn(structure, runner)
         computed_once(slice_)
-    except (FusewrightError, InternalError, MemoryError, Warning):
+    except PASSED_ON:
         raise
     except Exception as error:
         internal = _internal(error, pending)
@@ -251,7 +255,7 @@ def replay(order: list[Node], runner: Runner, options: Options) -> None:
             _tell(order, runner, False, options, Flush(*_asked(), perf_counter()), by_numpy)
         else:
             runner.run(order, options, by_numpy)
-    except (FusewrightError, InternalError, MemoryError, Warning):
+    except PASSED_ON:
         raise
     except Exception as error:
         internal = _internal(error, order[-1:])

@@ -112,9 +112,16 @@ static Node *node_bare(void)
 }
 
 /* Takes over the reference to `args`. */
+#define MOST_DIMS 64 /* as in ir.graph: NumPy's own bound */
+
 Node *node_new(int kind, PyObject *op, PyObject *args, int dtype, PyObject *shape)
 {
-    Node *node = args == NULL ? NULL : node_bare();
+    Py_ssize_t rank = PyTuple_GET_SIZE(shape);
+    if (args != NULL && rank > MOST_DIMS)
+        PyErr_Format(PyExc_ValueError,
+                     "maximum supported dimension for an ndarray is currently %d, found %zd",
+                     MOST_DIMS, rank);
+    Node *node = args == NULL || rank > MOST_DIMS ? NULL : node_bare();
     if (node == NULL) {
         Py_XDECREF(args);
         return NULL;

@@ -50,6 +50,8 @@ from fusewright._core import native
 from fusewright.ir.dtypes import ALL, DType
 
 LEAF, SCALAR, MAP, VIEW, REDUCE, SCAN, ASSEMBLE, GATHER, IOTA, RESHAPE, OPAQUE, PART = range(12)
+MOST_DIMS = 64
+"""Dims of an array: NumPy's own bound."""
 WIDE = 16
 """An extent from which boundaries a few elements wide do not meet: whether a dim of an assembled
 value is so long is part of its structure."""
@@ -100,6 +102,11 @@ class Node:
         attr: Any = (),
         value: Any = None,
     ) -> None:
+        if len(shape) > MOST_DIMS:
+            raise ValueError(
+                f"maximum supported dimension for an ndarray is currently {MOST_DIMS}, "
+                f"found {len(shape)}"
+            )
         self.kind = kind
         self.op = op
         self.args = args

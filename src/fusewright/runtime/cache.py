@@ -7,6 +7,7 @@ a folder or file that another user owns, or that others may write, is refused.
 
 from __future__ import annotations
 
+import errno
 import os
 import stat
 import sys
@@ -38,6 +39,9 @@ _ABANDONED_SECONDS = 3600
 """A temporary file of this age belongs to a process that died."""
 
 
+_PASSING = frozenset((errno.EMFILE, errno.ENFILE, errno.ENOMEM, errno.EINTR, errno.EAGAIN))
+
+
 class Info(NamedTuple):
     """Where the cache is and what it holds; `unusable` says why it is not used, or nothing."""
 
@@ -54,16 +58,22 @@ class _Refused(Exception):
 
 _unusable: dict[str, str] = {}
 """The folders given up in this process, and why."""
+_foreign: set[str] = set()
+"""The folders with an entry that is not used."""
 _written: dict[str, int] = {}
 """Bytes put into each folder by this process since its bound was last enforced."""
 
 
 def folder() -> str:
-    """`options.cache_dir`, else the platform's cache folder."""
+    """`options.cache_dir`, else the platform's cache folder; empty where it cannot be named."""
     chosen = current().cache_dir
-    if chosen is not None:
-        return os.path.abspath(os.path.expanduser(chosen))
-    return _platform_folder()
+    named = _platform_folder() if chosen is None else os.path.expanduser(chosen)
+    if named.startswith("~"):  # whose home that is nobody knows
+        return ""
+    try:
+        return os.path.abspath(named)
+    except OSError:  # the current folder is gone
+        return ""
 
 
 def _platform_folder() -> str:
@@ -89,11 +99,17 @@ def get(key: str) -> bytes | None:
         return None
     try:
         _check_folder(here)
-        data = _read(path)
     except FileNotFoundError:
         return None
     except (OSError, _Refused) as error:
         _warn(here, error)
+        return None
+    try:
+        data = _read(path)
+    except FileNotFoundError:
+        return None
+    except (OSError, _Refused) as error:
+        _warn_of_entry(here, error)
         return None
     body = data[len(_MAGIC) + _DIGEST :]
     return body if data == _sealed(key, body) else None
@@ -114,6 +130,8 @@ def put(key: str, data: bytes) -> None:
             _evict(here)
             written = 0
         _written[here] = written
+    except IsADirectoryError as error:
+        _warn_of_entry(here, error)
     except (OSError, _Refused) as error:
         _warn(here, error)
 
@@ -151,6 +169,8 @@ def _path(here: str, key: str) -> str:
 
 def _make_folder(here: str) -> None:
     """Readable by the user alone; the folders above it as the system makes them."""
+    if not here:
+        return
     if not os.path.isdir(here):
         os.makedirs(os.path.dirname(here), exist_ok=True)
         with suppress(FileExistsError):  # Another process was quicker, or it is no folder.
@@ -158,7 +178,7 @@ def _make_folder(here: str) -> None:
 
 
 def _remove(path: str) -> None:
-    with suppress(FileNotFoundError):  # Another process cleans up as well.
+    with suppress(FileNotFoundError, IsADirectoryError):  # Another process cleans up as well.
         os.unlink(path)
 
 
@@ -172,6 +192,8 @@ def _sealed(key: str, body: bytes) -> bytes:
 
 def _check_folder(here: str) -> None:
     """Raise where the folder is missing, or where others could write what we would execute."""
+    if not here:
+        raise _Refused("it has no name: there is no HOME, and the user is unknown")
     status = os.stat(here)
     if not stat.S_ISDIR(status.st_mode):
         raise _Refused("it is not a folder")
@@ -187,7 +209,7 @@ def _check_owner(status: os.stat_result) -> None:
 
 def _read(path: str) -> bytes:
     """The file, checked after it was opened: what is checked is what is read."""
-    descriptor = os.open(path, os.O_RDONLY | os.O_NOFOLLOW | os.O_CLOEXEC)
+    descriptor = os.open(path, os.O_RDONLY | os.O_NOFOLLOW | os.O_CLOEXEC | os.O_NONBLOCK)
     with open(descriptor, "rb") as file:
         status = os.fstat(descriptor)
         if not stat.S_ISREG(status.st_mode):
@@ -242,9 +264,26 @@ def _evict(here: str) -> None:
                     os.unlink(left)
 
 
+def _warn_of_entry(here: str, error: Exception) -> None:
+    """Once for each folder: what is no entry of ours says nothing about the others."""
+    if here in _foreign or _will_pass(error):
+        return
+    _foreign.add(here)
+    warnings.warn(
+        f"an entry of the cache folder {here} is not used: {error}; its code is compiled again",
+        CacheWarning,
+        stacklevel=3,
+    )
+
+
+def _will_pass(error: Exception) -> bool:
+    """Whether it says nothing about the folder: no file descriptor is left, for example."""
+    return isinstance(error, OSError) and error.errno in _PASSING
+
+
 def _warn(here: str, error: Exception) -> None:
     """Once for each folder: the program runs on, compiling what it needs."""
-    if here in _unusable:
+    if here in _unusable or _will_pass(error):
         return
     _unusable[here] = str(error)
     warnings.warn(

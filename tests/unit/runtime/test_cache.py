@@ -89,8 +89,9 @@ def test_what_others_may_write_is_refused(folder, what, mode):
     text = warned(lambda: cache.get(KEY))
     assert "other users may write" in text
     assert str(folder) in text
-    assert "memory only" in text
-    assert "other users may write" in cache.info().unusable
+    if what == "folder":
+        assert "memory only" in text
+        assert "other users may write" in cache.info().unusable
 
 
 def test_a_folder_of_another_user_is_refused(folder, monkeypatch):
@@ -111,6 +112,60 @@ def test_links_are_not_followed(folder, tmp_path):
     entry(folder).rename(tmp_path / "elsewhere")
     (folder / (KEY + ".fwc")).symlink_to(tmp_path / "elsewhere")
     assert warned(lambda: cache.get(KEY))
+
+
+@pytest.mark.parametrize("kind", ["pipe", "folder", "link", "others may write"])
+def test_an_entry_that_is_not_ours_leaves_the_others_usable(folder, kind):
+    cache.put(OTHER, b"code")
+    path = folder / (KEY + ".fwc")
+    make = {
+        "pipe": lambda: os.mkfifo(path),
+        "folder": path.mkdir,
+        "link": lambda: path.symlink_to(entry(folder)),
+        "others may write": lambda: (path.write_bytes(b"x"), path.chmod(0o666)),
+    }
+    make[kind]()
+    assert warned(lambda: cache.get(KEY))
+    assert cache.get(OTHER) == b"code"
+    cache.put(KEY, b"mine")
+    assert cache.get(KEY) == (None if kind == "folder" else b"mine")
+    assert cache.get(OTHER) == b"code"
+    assert not cache.info().unusable
+
+
+def test_no_file_descriptor_is_no_lasting_reason(folder, monkeypatch):
+    cache.put(KEY, b"code")
+
+    def none_left(*_, **__):
+        raise OSError(errno.EMFILE, "Too many open files")
+
+    with monkeypatch.context() as patch, warnings.catch_warnings():
+        warnings.simplefilter("error")
+        patch.setattr(os, "open", none_left)
+        assert cache.get(KEY) is None
+        cache.put(OTHER, b"code")
+    assert cache.get(KEY) == b"code"
+
+
+def test_a_folder_that_cannot_be_named(monkeypatch, tmp_path):
+    monkeypatch.chdir(tmp_path)
+    monkeypatch.delenv("XDG_CACHE_HOME", raising=False)
+    monkeypatch.setattr(os.path, "expanduser", lambda path: path)
+    with options(cache_dir=None):
+        assert cache.folder() == ""
+        assert "no HOME" in warned(lambda: cache.put(KEY, b"code"))
+        assert cache.get(KEY) is None
+    cache._unusable.clear()
+    assert not list(tmp_path.iterdir())
+
+
+def test_a_current_folder_that_is_gone(monkeypatch, tmp_path):
+    (tmp_path / "gone").mkdir()
+    monkeypatch.chdir(tmp_path / "gone")
+    (tmp_path / "gone").rmdir()
+    with options(cache_dir="here"):
+        assert warned(lambda: cache.get(KEY))
+    cache._unusable.clear()
 
 
 def test_a_file_in_the_folders_place(folder):

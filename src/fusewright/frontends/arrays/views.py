@@ -20,6 +20,7 @@ from fusewright.ir.graph import (
     ASSEMBLE,
     LEAF,
     MAP,
+    MOST_DIMS,
     OPAQUE,
     RESHAPE,
     VIEW,
@@ -167,6 +168,11 @@ def make_view(base: Handle, link: Link) -> Array:
     """A view of a handle; a slice of a slice, or a reshaped one of a reshaped one, becomes one of
     the latter's base.
     """
+    if len(link.shape) > MOST_DIMS:
+        raise ValueError(
+            f"maximum supported dimension for an ndarray is currently {MOST_DIMS}, "
+            f"found {len(link.shape)}"
+        )
     if isinstance(base, core.view_class):
         outer = base._link
         if isinstance(link, Slice) and isinstance(outer, Slice):

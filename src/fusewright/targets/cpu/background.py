@@ -67,8 +67,8 @@ def taking_turns() -> Iterator[None]:
     """
     with _turns:
         before = sys.getswitchinterval()
-        sys.setswitchinterval(min(before, TURN))
         try:
+            sys.setswitchinterval(min(before, TURN))
             yield
         finally:
             sys.setswitchinterval(before)

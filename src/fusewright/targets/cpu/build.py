@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import atexit
+import os
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from contextvars import copy_context
@@ -90,15 +92,38 @@ def _images(count: int, features: FeatureSet) -> Iterator[Submit]:
         return
     # Not `concurrent.futures`: it brings `logging` with it, and a lock that forks wait for.
     jobs: SimpleQueue[Callable[[], None] | None] = SimpleQueue()
-    thread = Thread(target=_work, args=(jobs,), name="fusewright-llvm")
-    thread.start()
+    thread = Thread(target=_work, args=(jobs,), name="fusewright-llvm", daemon=True)
+    working[thread] = jobs
     try:
+        thread.start()
         yield lambda text, level: _promise(
             jobs, partial(copy_context().run, _image, text, features, level)
         )
     finally:
-        jobs.put(None)
+        _end(thread)
+
+
+working: dict[Thread, SimpleQueue[Callable[[], None] | None]] = {}
+"""The threads that compile, and what gives them work.  They are daemons, since an interruption may
+come at any place: even where it keeps one of them from being told to end, the exit does so.
+"""
+
+
+def _end(thread: Thread) -> None:
+    working[thread].put(None)
+    if thread.ident is not None:
         thread.join()
+    working.pop(thread, None)
+
+
+def _end_all() -> None:
+    """At exit LLVM must not be in the middle of a compilation."""
+    for thread in list(working):
+        _end(thread)
+
+
+atexit.register(_end_all)
+os.register_at_fork(after_in_child=working.clear)
 
 
 def _work(jobs: SimpleQueue[Callable[[], None] | None]) -> None:

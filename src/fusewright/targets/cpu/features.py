@@ -92,17 +92,35 @@ def _select_here(option: str) -> FeatureSet:
     return select(option, machine_flags())
 
 
-@cache
 def machine_flags() -> frozenset[str]:
-    """The flags of this machine's first processor (they are alike in all)."""
+    """The flags of this machine's first processor (they are alike in all).
+
+    Where the system cannot be asked just now (no file descriptor is left) LLVM asks the processor;
+    the system is asked again the next time.
+    """
     try:
-        with open("/proc/cpuinfo", encoding="ascii", errors="replace") as file:
-            for line in file:
-                if line.startswith("flags"):
-                    return frozenset(line.partition(":")[2].split())
+        return _reported_flags()
     except OSError:
-        pass  # A system without /proc: no flag is known, and the error says which are missing.
+        return _llvm_flags()
+
+
+@cache
+def _reported_flags() -> frozenset[str]:
+    with open("/proc/cpuinfo", encoding="ascii", errors="replace") as file:
+        for line in file:
+            if line.startswith("flags"):
+                return frozenset(line.partition(":")[2].split())
     return frozenset()
+
+
+def _llvm_flags() -> frozenset[str]:
+    # Imported here: seldom needed.
+    from llvmlite.binding import get_host_cpu_features
+
+    has = get_host_cpu_features()
+    return frozenset(
+        _CPUINFO_NAME.get(flag, flag) for flag in _V4 if has.get(_LLVM_NAME.get(flag, flag))
+    )
 
 
 def _missing(level: _Level, present: frozenset[str]) -> list[str]:
