@@ -79,8 +79,10 @@ def is_reusable(node: Node, slots: dict[Node, int], reusable: set[Node], edges: 
     if base.kind == graph.LEAF:
         if not _is_owned(node, slots, edges):
             return NOT
-    elif base.kind in BORROWED or not _is_inside(node, edges.of(base, slots) + edges.listed(base) + (base in reusable)):
-        return NOT
+    else:
+        holders = edges.of(base, slots) + edges.listed(base) + (base in reusable)
+        if base.kind in BORROWED or not _is_inside(node, holders):
+            return NOT
     if _reads_safely(node, slots):
         merged = base.kind != graph.LEAF and base not in reusable and _chain(base) < CHAIN
         return NOT if merged and not _is_strided(node) else IN_PLACE
@@ -116,10 +118,8 @@ def asked_for_later(
     """The results of library steps, reductions and scans that somebody holds besides the slice, or
     that a pending value is computed from which somebody holds: they stay in memory.
     """
-    nodes = list(slots)
-    if not any(node.kind in DEAR for node in nodes):
-        return []
     found: list[Node] = []
+    nodes = list(slots) if any(node.kind in DEAR for node in slots) else []
     wanted: set[int] = set()
     for number in range(len(nodes) - 1, -1, -1):
         if number in requested or nodes[number].kind in (graph.LEAF, graph.SCALAR):
@@ -129,16 +129,12 @@ def asked_for_later(
         alone = getrefcount(nodes[number]) <= holders + edges.of(nodes[number], slots)
         if alone and number not in wanted:
             continue
-        if nodes[number].kind in DEAR and not _has_parts(nodes[number]):
+        parts = nodes[number].kind == graph.OPAQUE and nodes[number].attr
+        if nodes[number].kind in DEAR and not parts:
             found.append(nodes[number])
         elif nodes[number] not in again:
             wanted.update(slots[arg] for arg in nodes[number].args)
     return found
-
-
-def _has_parts(node: Node) -> bool:
-    """Whether a step has several results: those stay with it in any case."""
-    return node.kind == graph.OPAQUE and bool(node.attr)
 
 
 def endangered(
