@@ -245,7 +245,13 @@ class Methods(Handle):
     def view(self, dtype: Any = None, type: Any = None) -> Any:
         """The same bytes, as another element type, or as a subclass of NumPy's array."""
         for kind in (dtype, type):
-            if isinstance(kind, TYPE) and issubclass(kind, np.ndarray):
+            if not isinstance(kind, TYPE) or kind is object:
+                continue
+            if issubclass(kind, Handle) or issubclass(
+                core.array_class, kind
+            ):  # ours, or what the drop-in calls `ndarray`
+                return self[...]
+            if issubclass(kind, np.ndarray):
                 return exports.writable(self).view(kind)
         try:
             row = self._dtype if dtype is None else as_dtype(dtype)

@@ -160,7 +160,7 @@ def delegate(
         arguments[place] = loans.lend(arguments[place])
     if keywords.get("out") is not None:
         keywords["out"] = loans.lend(keywords["out"])
-    if keywords.get("overwrite_input"):  # what NumPy gets of ours is not its own
+    if keywords.get("overwrite_input") and _pending_in(arguments):  # a window is not NumPy's own
         keywords["overwrite_input"] = False
     start = time.perf_counter()
     given = tuple(to_numpy(arg) for arg in arguments)
