@@ -8,9 +8,16 @@ import numpy as np
 import pytest
 from tests.kernel_runs import same_as_cpython
 from tests.unit.kernels import fresh_kernels as fresh
-from tests.unit.kernels.data import reals
 
 import fusewright as fw
+
+RNG = np.random.default_rng(23)
+
+
+def reals(size: int) -> Any:
+    """Numbers of both signs."""
+    return RNG.normal(size=size)
+
 
 CASES: dict[str, tuple[Any, ...]] = {
     "of an argument": (fresh.of_an_argument, 7),
