@@ -26,6 +26,7 @@ PRINTS = {
     "13_loops_fused": "RAW on `a`",
     "14_pykokkos": "name `undefined` is not defined",
     "15_kernel_between_statements": "0 kernels and 1 library step ran",
+    "16_functions_for_numba": "raised: width must be positive",
 }
 
 

@@ -24,6 +24,10 @@ if TYPE_CHECKING:
     import islpy
 
 
+SMALL = 100
+"""Parameters of an example are at most this far from 0, where that is possible."""
+
+
 class NotProved(Exception):
     """The question needs more operations than it may have, or isl gave up: nothing is proved."""
 
@@ -232,7 +236,8 @@ class Solution:
         """The lexicographically least member: the smallest parameters and iterations."""
         isl = _isl()
         count = self.set.dim(isl.dim_type.param)
-        flat = self.set.move_dims(isl.dim_type.set, 0, isl.dim_type.param, 0, count)
+        whole = self.set.move_dims(isl.dim_type.set, 0, isl.dim_type.param, 0, count)
+        flat = _near_zero(whole, count)
         try:
             point = flat.lexmin().sample_point()
         except isl.Error as error:
@@ -255,6 +260,19 @@ class Solution:
             _named(self.conflict.sink_scope.dims, values[split:]),
             self.certain,
         )
+
+
+def _near_zero(flat: Any, count: int) -> Any:
+    """Its members with small parameters, where there are some: an example should be one."""
+    kind = _isl().dim_type.set
+    for low in (0, -SMALL):
+        near = flat
+        for place in range(count):
+            near = near.lower_bound_val(kind, place, _isl().Val(low))
+            near = near.upper_bound_val(kind, place, _isl().Val(SMALL))
+        if not near.is_empty():
+            return near
+    return flat
 
 
 def _number(value: Any) -> int | None:

@@ -4,6 +4,7 @@ case of it, and the knob or fact that would help.
 
 from __future__ import annotations
 
+import re
 from collections.abc import Sequence
 
 from fusewright.analysis.conflicts import Scalar, Token
@@ -74,13 +75,20 @@ def _remedy(verdict: Verdict, blocker: Blocker) -> str:
     if verdict.level is not None:
         remedies.append(f"legal with level={verdict.level}")
     elif blocker.illegal is not None and _worth_saying(blocker.witness):
-        remedies.append(f"illegal iff {blocker.illegal.text}")
+        remedies.append(f"illegal iff {without_memory_bounds(blocker.illegal.text)}")
     return unique_in_words(verdict.unique) + "".join(f"; {remedy}" for remedy in remedies)
 
 
 def _worth_saying(witness: Witness | None) -> bool:
     """Whether the smallest illegal case is not tiny: nobody runs a loop of one iteration."""
     return witness is not None and any(number > TINY for _, number in witness.params)
+
+
+def without_memory_bounds(text: str) -> str:
+    """A condition without what every array meets: `n <= 140737488355327 and n < m` is `n < m`."""
+    bound = r"[^\s()]+ <= 140737488355327"
+    text = re.sub(rf"{bound} and ", "", text)
+    return re.sub(rf" and {bound}", "", text)
 
 
 def _distance(hull: Hull) -> str:

@@ -218,7 +218,8 @@ def _loop_lines(loop: LoopRecord) -> Iterator[str]:
         else "its iterations are independent"
     )  # fmt: skip
     how = f"{' and '.join(ways)}: {free}" if ways else "in order"
-    yield f"  line {loop.line[1]}, loop over {', '.join(loop.names)}: {text}"
+    over = f", loop over {', '.join(loop.names)}" if loop.names else ""
+    yield f"  line {loop.line[1]}{over}: {text}"
     yield f"    runs {how}" + (f": {loop.why}" if loop.why else "")
     if loop.because[1] and not loop.parallel and loop.because != loop.line:
         reason = linecache.getline(loop.because[0], loop.because[1]).strip()

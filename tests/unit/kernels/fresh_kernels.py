@@ -79,6 +79,18 @@ def part(a):
 
 
 @fw.kernel
+def part_after_a_check(a, low):
+    if low < 0:
+        raise ValueError("low")
+    k, out = 0, np.empty(len(a))
+    for i in range(len(a)):
+        if a[i] > low:
+            out[k] = a[i]
+            k += 1
+    return out[:k]
+
+
+@fw.kernel
 def turned_part(a):
     out = np.empty((len(a), 3))
     for i in range(len(a)):

@@ -7,7 +7,7 @@ from typing import Any
 
 import numpy as np
 import pytest
-from tests.kernel_runs import same_as_cpython
+from tests.kernel_runs import loaded, same_as_cpython
 
 import fusewright as fw
 
@@ -169,3 +169,44 @@ def test_the_text() -> None:
     assert "    runs on threads and in vectors: its iterations are independent" in lines
     assert "      b1[i0] = ((b0[i0] * 2.0) + 1.0)" in lines
     assert fresh.stats.calls == 1
+
+
+@fw.kernel
+def until_large(a, n, shift):
+    x = 1.0
+    while x < 100:
+        for j in range(n):
+            x += a[j]
+        x *= 2
+    for i in range(n):
+        a[i + shift] = i
+    for i in range(n):
+        a[i] = a[i] + 1
+    return x
+
+
+def test_a_while_is_explained_in_words() -> None:
+    until_large(np.ones(50), 20, 3)
+    text = str(until_large.explain())
+    assert "while x < 100:\n    runs in order: each iteration decides whether there is" in text
+    assert ": for j in range(n):" in text
+    assert "140737488355" not in text
+    assert until_large.stats.ordered_loops < 4, "it is no loop that could have run otherwise"
+
+
+@pytest.mark.parametrize(
+    ("line", "text"),
+    [
+        ("try: a[0] = 1\n    except ValueError: pass", "test for what would go wrong"),
+        ("with open('x') as f: a[0] = 1", "open and close it around the call"),
+        ("raise ValueError(f'{a[0]}')", "with the text as it is"),
+        ("import math", "at the top of the module"),
+        ("global x; x = 1", "return the new value"),
+    ],
+)
+def test_a_refusal_says_what_to_write(line: str, text: str, tmp_path: Any) -> None:
+    kernel = loaded(
+        f"import fusewright as fw\n\n@fw.kernel\ndef kernel(a):\n    {line}\n", tmp_path / "one.py"
+    )
+    with pytest.raises(fw.FusewrightError, match=text):
+        kernel(np.ones(3))

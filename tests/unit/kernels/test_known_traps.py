@@ -38,10 +38,10 @@ CASES: dict[str, tuple[Any, ...]] = {
     "99 variable after none": (traps.variable_after, whole(9), whole(9), 0),
     "100 bound redefined": (traps.bound_redefined, whole(9), whole(9), 9),
     "101 division by zero, wide shift": (traps.undefined_later, whole(9), whole(9), 70),
-    "102 bound used inside": (traps.bound_used_inside, reals(50), np.array([41]), 2.5),
-    "102 bound stored": (traps.bound_stored, reals(50), np.array([41]), 2.5),
-    "102 outer index as bound": (traps.outer_index_as_bound, np.ones((9, 12)), reals(9)),
-    "102 one iteration acts": (traps.one_iteration_acts, whole(9), whole(9)),
+    "102 bound used inside": (traps.bound_used_inside, np.arange(50.0), np.array([41]), 2.5),
+    "102 bound stored": (traps.bound_stored, np.arange(50.0), np.array([41]), 2.5),
+    "102 outer index as bound": (traps.outer_index_as_bound, np.ones((9, 12)), np.ones(9)),
+    "102 one iteration acts": (traps.one_iteration_acts, np.arange(9), np.arange(9)),
     "103 more than 2**31 iterations": (traps.large_ranges, whole(9), 1 << 20),
 }
 

@@ -8,9 +8,16 @@ import numpy as np
 import pytest
 from tests.kernel_runs import same_as_cpython
 from tests.unit.kernels import fresh_kernels as fresh
-from tests.unit.kernels.data import reals
 
 import fusewright as fw
+
+RNG = np.random.default_rng(23)
+
+
+def reals(size: int) -> Any:
+    """Numbers of both signs."""
+    return RNG.normal(size=size)
+
 
 CASES: dict[str, tuple[Any, ...]] = {
     "of an argument": (fresh.of_an_argument, 7),
@@ -21,6 +28,7 @@ CASES: dict[str, tuple[Any, ...]] = {
     "computed sizes": (fresh.computed_sizes, 1.0, 0.01),
     "expression": (fresh.expression, reals(50), reals(50)),
     "part": (fresh.part, reals(50)),
+    "part after a check": (fresh.part_after_a_check, reals(50), 0.25),
     "turned part": (fresh.turned_part, reals(6)),
     "written after": (fresh.written_after, reals(20)),
     "copied before": (fresh.copied_before, reals(20)),

@@ -62,6 +62,11 @@ def leaves(body: Sequence[ast.stmt]) -> bool:
     return isinstance(last, ast.If) and leaves(last.body) and leaves(last.orelse)
 
 
+def jumps(body: Sequence[ast.stmt]) -> bool:
+    """Whether these statements end with a jump; one that raises ends the kernel by itself."""
+    return leaves(body) and not isinstance(body[-1], ast.Raise)
+
+
 class Liveness:
     """The analysis of one function, with what it found out.  Names that functions inside it read
     are `always` live: nobody sees where those are called.

@@ -19,7 +19,7 @@ from fusewright.frontends.kernels.choices import test
 from fusewright.frontends.kernels.context import Maybe, Translation
 from fusewright.frontends.kernels.elements import as_number
 from fusewright.frontends.kernels.joins import SlotTree
-from fusewright.frontends.kernels.liveness import Names, assigned, leaves
+from fusewright.frontends.kernels.liveness import Names, assigned, jumps, leaves
 from fusewright.frontends.kernels.operators import BINARY, combine, operands
 from fusewright.frontends.kernels.values import (
     ArrayRef,
@@ -49,7 +49,7 @@ def sequence(t: Translation, body: Sequence[ast.stmt], after: Names, tail: Tail)
     live = t.frame.liveness.between(body, after, *t.jumps(after))
     for place, node in enumerate(body):
         is_last = place + 1 == len(body)
-        parts = isinstance(node, ast.If) and (leaves(node.body) or leaves(node.orelse))
+        parts = isinstance(node, ast.If) and (jumps(node.body) or jumps(node.orelse))
         if isinstance(node, ast.If) and parts and not is_last and t.depth < DEEPEST:
             rest = list(body[place + 1 :])
             first, second = list(node.body), list(node.orelse)

@@ -45,6 +45,11 @@ CONTIGUOUS, SAME, SCATTERED = 1.0, 0.9, 0.15
 """What an access is worth in vectors: neighbours in memory, one element for all lanes, others."""
 WORTH = 0.25
 """A loop runs in vectors if its accesses are worth this on average."""
+REPEATS = (
+    "each iteration decides whether there is another; loops inside it may run on threads or in "
+    "vectors, and code around it does not fuse with it"
+)
+"""What becomes of a `while`."""
 SHORT = 4
 """Iterations, at most, of a loop that runs one by one."""
 
@@ -110,6 +115,8 @@ class Ways:
             return replace(statement, body=first, orelse=self.body(statement.orelse, live, in_task))
         if isinstance(statement, While):
             around = live | exposed((statement,))
+            if self.reasons and not in_task:
+                self.reports.append(LoopReport(statement.span, (), (), False, False, REPEATS))
             head = self.body(statement.head, around, in_task)
             return replace(statement, head=head, body=self.body(statement.body, around, in_task))
         if isinstance(statement, Block):
