@@ -128,7 +128,7 @@ static PyObject *reshaped(PyObject *handle, PyObject *const *given, Py_ssize_t m
         int again = outer != NULL && is_reshape(outer);
         PyTuple_SET_ITEM(link, 0, Py_NewRef(extents));
         PyTuple_SET_ITEM(link, 1, Py_NewRef(again ? PyTuple_GET_ITEM(outer, 1) : shape));
-        view = view_new(again ? view_base_of(handle) : handle, link, ((Handle *)handle)->flags);
+        view = view_new(again ? view_base_of(handle) : handle, link, ((Handle *)handle)->flags & READ_ONLY);
     }
     Py_XDECREF(extents);
     Py_XDECREF(link);
@@ -154,7 +154,10 @@ static PyObject *in_order(PyObject *handle, PyObject *shape, const int *order)
         region.place[order[k]] = (Place){k, 0, 1};
         region.extent[k] = as_size(PyTuple_GET_ITEM(shape, order[k]));
     }
-    return view_of_region(handle, &region);
+    PyObject *view = view_of_region(handle, &region);
+    if (view != NULL && (Py_TYPE(handle) == array_class || (((Handle *)handle)->flags & TURNED)))
+        ((Handle *)view)->flags |= TURNED;
+    return view;
 }
 
 /* An axis of an array of so many; -1 for none. */
@@ -254,7 +257,7 @@ PyTypeObject ArrangementType = {
 
 /* ---- attributes ---------------------------------------------------------------------------------- */
 
-enum { SHAPE, RANK, SIZE, TYPE, TURNED, ATTRIBUTES };
+enum { SHAPE, RANK, SIZE, TYPE, TRANSPOSED, ATTRIBUTES };
 
 /* Attribute(which, general): of plain arrays, in front of a property. */
 typedef struct {
@@ -277,7 +280,7 @@ static PyObject *known_attribute(int which, PyObject *handle)
 {
     if (which == TYPE)
         return Py_XNewRef(numpy_dtypes[handle_dtype(handle)]);
-    if (which == TURNED)
+    if (which == TRANSPOSED)
         return Py_TYPE(handle) != scalar_class ? transposed(handle, NULL, 0) : NULL;
     PyObject *shape = handle_shape(handle);
     if (shape == NULL)

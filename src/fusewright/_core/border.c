@@ -14,6 +14,8 @@ Node *plain_leaf(PyObject *object)
         dtype++;
     if (dtype == NO_DTYPE || array->dims == 0 || array->dims > MOST_DIMS / 2)
         return NULL;
+    if (!(array->flags & CONTIGUOUS) && array->dims > 1)
+        return NULL; /* a copy in an order of its own */
     Py_ssize_t pace[MOST_DIMS], size = dtypes[dtype].itemsize;
     for (int d = array->dims - 1; d >= 0; size *= array->extent[d--])
         pace[d] = size;
@@ -38,8 +40,8 @@ PyObject *writable_array(PyObject *handle)
     Spot spot;
     PyObject *link = is_plain(handle) ? view_link_of(handle) : NULL;
     PyObject *root = link ? view_base_of(handle) : handle;
-    if (numpy_array == NULL || !Py_IS_TYPE(root, array_class) || ((Handle *)handle)->flags != 0
-        || ((Handle *)root)->flags != 0 || ((Handle *)root)->node == NULL || (link != NULL && !is_slice(link)))
+    if (numpy_array == NULL || !Py_IS_TYPE(root, array_class) || (((Handle *)handle)->flags & READ_ONLY)
+        || (((Handle *)root)->flags & READ_ONLY) || ((Handle *)root)->node == NULL || (link != NULL && !is_slice(link)))
         return NULL;
     if (link != NULL)
         view_forget(handle); /* it holds the old version */

@@ -72,11 +72,17 @@ typedef struct {
 typedef struct {
     PyObject_HEAD
     PyObject *op, *args, *shape, *attr, *value, *line;
+    PyObject *layout; /* NumPy's strides of it where they are not in C order; else NULL */
     uint64_t mark; /* the walk that met it last */
     int slot;      /* its number in that walk */
     int demands;
     uint8_t kind, dtype;
 } Node;
+
+/* A handle's flags, as in frontends.arrays.core. */
+#define READ_ONLY 1
+#define OWNS 2   /* the only view of a hidden array: what does not lie in C order */
+#define TURNED 4 /* a view of a whole array, its dims in another order */
 
 /* A mutable name for a value: the base of the public array classes. */
 typedef struct {
@@ -98,6 +104,22 @@ Node *node_new(int kind, PyObject *op, PyObject *args, int dtype, PyObject *shap
 int same_shape(PyObject *a, PyObject *b);
 int node_become_leaf(Node *node, PyObject *memory, PyObject *offset, PyObject *strides); /* NULL: 0 */
 int all_nodes(PyObject *tuple_or_list); /* else a TypeError */
+void leaf_layout(Node *leaf);           /* by its strides */
+int view_turns(PyObject *places);       /* whether a view of a C-ordered value is in another order */
+int derive_layout(Node *node);          /* of what is recorded, where `is_laid_out`; -1: an error */
+
+/* Whether what is recorded may have to lie in another order than C's. */
+static inline int is_laid_out(Node *node)
+{
+    if (node->kind == VIEW && view_turns(node->attr))
+        return 1;
+    PyObject **args = ((PyTupleObject *)node->args)->ob_item;
+    for (Py_ssize_t i = 0; i < PyTuple_GET_SIZE(node->args); i++)
+        if (((Node *)args[i])->layout != NULL)
+            return 1;
+    return 0;
+}
+PyObject *laid_out(Node *node);         /* a new array whose elements lie so; takes over the reference */
 Memory *leaf_memory(Node *node); /* NULL, without an error, where the node is no sound leaf */
 PyObject *contiguous_strides(PyObject *shape, Py_ssize_t itemsize);
 PyObject *known_dtype(int dtype);

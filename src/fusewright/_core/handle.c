@@ -142,6 +142,8 @@ Node *handle_node(PyObject *handle)
 
 static PyObject *handle_of_class(Node *node, PyTypeObject *type)
 {
+    if (node->layout != NULL)
+        return laid_out(node);
     Handle *handle;
     /* A Python class is always the garbage collector's.  Handles stay untracked: they hold a node,
        and nodes hold no handles. */

@@ -108,7 +108,9 @@ int known_spot(PyObject *handle, Spot *spot)
     int seen = 0;
     if (spot_of(handle, spot))
         return 1;
-    PyObject *base = view_link_of(handle) ? view_base_of(handle) : handle;
+    PyObject *base = handle;
+    while (is_plain(base) && view_link_of(base) != NULL)
+        base = view_base_of(base);
     Node *node = is_plain(base) ? (Node *)Py_XNewRef(handle_node(base)) : NULL;
     if (node == NULL)
         return PyErr_Occurred() ? -1 : 0;
@@ -176,7 +178,7 @@ PyObject *adopted(PyObject *object)
     Py_ssize_t size = dtype < NO_DTYPE ? dtypes[dtype].itemsize : 0;
     for (int d = 0; d < array->dims; d++)
         size *= array->extent[d];
-    if (dtype == NO_DTYPE || !(array->flags & CONTIGUOUS) || size > COPIED_BYTES || array->dims > MOST_DIMS)
+    if (dtype == NO_DTYPE || !(array->flags & CONTIGUOUS) || size > COPIED_BYTES || array->dims > MOST_DIMS || array->dims == 0)
         return PyObject_CallOneArg(slow_adopt, object);
     PyObject *memory = allocate(size ? size : 1);
     if (memory != NULL)

@@ -105,6 +105,7 @@ static Node *node_bare(void)
     if (node == NULL)
         return (Node *)PyErr_NoMemory();
     PyObject_Init((PyObject *)node, &NodeType);
+    node->layout = NULL;
     node->mark = 0;
     node->slot = 0;
     node->demands = 0;
@@ -169,6 +170,116 @@ Memory *leaf_memory(Node *node)
     return sound ? (Memory *)memory : NULL;
 }
 
+/* ---- layout: how NumPy would arrange the elements ------------------------------------------------- */
+
+static PyObject *derive, *lay_out; /* (node) -> strides or None; (node) -> array */
+
+/* Whether an inner dim takes larger steps than an outer one; dims of one element, or repeated ones, do not count. */
+static int inverts(PyObject *shape, PyObject *strides)
+{
+    Py_ssize_t least = PY_SSIZE_T_MAX;
+    for (Py_ssize_t i = 0; i < PyTuple_GET_SIZE(shape); i++) {
+        Py_ssize_t stride = as_size(PyTuple_GET_ITEM(strides, i));
+        stride = stride < 0 ? -stride : stride;
+        if (stride == 0 || as_size(PyTuple_GET_ITEM(shape, i)) == 1)
+            continue;
+        if (stride > least)
+            return 1;
+        least = stride;
+    }
+    return 0;
+}
+
+void leaf_layout(Node *leaf)
+{
+    if (leaf_memory(leaf) != NULL && inverts(leaf->shape, PyTuple_GET_ITEM(leaf->value, 2)))
+        Py_XSETREF(leaf->layout, Py_NewRef(PyTuple_GET_ITEM(leaf->value, 2)));
+}
+
+/* Whether a view of a C-ordered value has its dims in another order. */
+int view_turns(PyObject *places)
+{
+    Py_ssize_t last = -1;
+    if (!PyTuple_CheckExact(places))
+        return 0;
+    for (Py_ssize_t i = 0; i < PyTuple_GET_SIZE(places); i++) {
+        PyObject *place = PyTuple_GET_ITEM(places, i);
+        Py_ssize_t dim = PyTuple_CheckExact(place) ? as_size(PyTuple_GET_ITEM(place, 0)) : -1;
+        if (dim >= 0 && dim < last)
+            return 1;
+        last = dim >= 0 ? dim : last;
+    }
+    return 0;
+}
+
+/* Whether an operand lies in C order, nothing of it repeated: C order wins then. */
+static int has_straight_operand(Node *node)
+{
+    for (Py_ssize_t i = 0; i < PyTuple_GET_SIZE(node->args); i++) {
+        Node *each = (Node *)PyTuple_GET_ITEM(node->args, i);
+        int repeated = each->kind == VIEW || each->layout != NULL || !same_shape(each->shape, node->shape);
+        PyObject *strides = each->kind == LEAF && leaf_memory(each) ? PyTuple_GET_ITEM(each->value, 2) : NULL;
+        for (Py_ssize_t d = 0; strides != NULL && !repeated && d < PyTuple_GET_SIZE(strides); d++)
+            repeated = as_size(PyTuple_GET_ITEM(strides, d)) == 0;
+        if (!repeated)
+            return 1;
+    }
+    return 0;
+}
+
+int derive_layout(Node *node)
+{
+    if (node->kind == MAP && has_straight_operand(node))
+        return 0;
+    if (derive == NULL || PyTuple_GET_SIZE(node->shape) < 2)
+        return 0;
+    PyObject *layout = PyObject_CallOneArg(derive, (PyObject *)node);
+    if (layout == NULL)
+        return -1;
+    if (PyTuple_CheckExact(layout))
+        Py_XSETREF(node->layout, Py_NewRef(layout));
+    Py_DECREF(layout);
+    return 0;
+}
+
+PyObject *laid_out(Node *node)
+{
+    PyObject *made = PyObject_CallOneArg(lay_out, (PyObject *)node);
+    Py_DECREF(node);
+    return made;
+}
+
+/* set_layouts(derive, lay_out) */
+static PyObject *set_layouts(PyObject *module, PyObject *given)
+{
+    (void)module;
+    PyObject *rule, *make;
+    if (!PyArg_ParseTuple(given, "OO", &rule, &make))
+        return NULL;
+    Py_XSETREF(derive, Py_NewRef(rule));
+    Py_XSETREF(lay_out, Py_NewRef(make));
+    Py_RETURN_NONE;
+}
+
+static PyObject *get_layout(PyObject *self, void *closure)
+{
+    (void)closure;
+    PyObject *layout = ((Node *)self)->layout;
+    return Py_NewRef(layout ? layout : Py_None);
+}
+
+static int set_layout(PyObject *self, PyObject *value, void *closure)
+{
+    (void)closure;
+    int none = value == NULL || value == Py_None;
+    if (!none && (!PyTuple_CheckExact(value) || !all_integers(value))) {
+        PyErr_SetString(PyExc_TypeError, "a layout is a tuple of strides");
+        return -1;
+    }
+    Py_XSETREF(((Node *)self)->layout, none ? NULL : Py_NewRef(value));
+    return 0;
+}
+
 /* Node(kind, op, args, dtype, shape, attr=(), value=None) */
 static PyObject *node_make(PyTypeObject *type, PyObject *given, PyObject *names)
 {
@@ -189,6 +300,8 @@ static PyObject *node_make(PyTypeObject *type, PyObject *given, PyObject *names)
     if (node != NULL) {
         Py_SETREF(node->attr, Py_NewRef(attr));
         Py_SETREF(node->value, Py_NewRef(value));
+        if (kind == LEAF)
+            leaf_layout(node);
     }
     return (PyObject *)node;
 }
@@ -211,6 +324,7 @@ static void node_dealloc(Node *node)
     Py_DECREF(node->shape);
     Py_DECREF(node->attr);
     Py_DECREF(node->line);
+    Py_XDECREF(node->layout);
     if (spares < SPARE)
         spare[spares++] = node;
     else
@@ -317,6 +431,7 @@ static PyGetSetDef node_fields[] = {
     {"attr", get_object, set_object, NULL, FIELD(attr)},
     {"value", get_object, set_object, NULL, FIELD(value)},
     {"line", get_object, set_object, NULL, FIELD(line)},
+    {"layout", get_layout, set_layout, NULL, NULL},
     {NULL},
 };
 
@@ -368,6 +483,7 @@ static PyObject *dtype_number(PyObject *module, PyObject *object)
 PyMethodDef node_methods[] = {
     {"dtype_number", dtype_number, METH_O, "The number of an element type in tables."},
     {"register_dtypes", register_dtypes, METH_O, "The element types: (row, bytes, kind, name, class)."},
+    {"set_layouts", set_layouts, METH_VARARGS, "What finds a value's layout, and what makes an array of it."},
     {"set_describe", set_describe, METH_O, "What repr of a node says."},
     {NULL},
 };

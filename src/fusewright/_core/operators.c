@@ -221,10 +221,72 @@ static PyObject *with_plain(Op *op, PyObject *left, PyObject *right, int left_is
     return of_nodes(op, left_is ? node : copy, left_is ? copy : node);
 }
 
+/* ---- what does not lie in C order: views of arrays that do (frontends.arrays.layouts) ------------ */
+
+static inline int is_turned(PyObject *plain) { return ((Handle *)plain)->flags & TURNED; }
+
+/* The array under a view of it whose dims are in another order; NULL for any other plain handle. */
+static PyObject *hidden(PyObject *handle)
+{
+    if (!(((Handle *)handle)->flags & TURNED) || !is_slice(view_link_of(handle)))
+        return NULL;
+    PyObject *base = view_base_of(handle);
+    Node *node = Py_IS_TYPE(base, array_class) ? ((Handle *)base)->node : NULL;
+    return node != NULL && node->layout == NULL ? base : NULL;
+}
+
+/* Whether two such views show their arrays in the same way. */
+static int are_turned_alike(PyObject *left, PyObject *right)
+{
+    PyObject *a = view_link_of(left), *b = view_link_of(right);
+    if (a == b)
+        return 1;
+    if (!same_shape(PyTuple_GET_ITEM(a, 1), PyTuple_GET_ITEM(b, 1)))
+        return 0;
+    PyObject *ours = PyTuple_GET_ITEM(a, 0), *theirs = PyTuple_GET_ITEM(b, 0);
+    int alike = PyTuple_GET_SIZE(ours) == PyTuple_GET_SIZE(theirs);
+    for (Py_ssize_t i = 0; alike && i < PyTuple_GET_SIZE(ours); i++)
+        alike = same_shape(PyTuple_GET_ITEM(ours, i), PyTuple_GET_ITEM(theirs, i));
+    return alike;
+}
+
+/* A result of hidden arrays, shown as they are.  Takes over the reference. */
+static PyObject *turned(PyObject *result, PyObject *like)
+{
+    if (result == NULL || Py_TYPE(result) != array_class)
+        return result;
+    PyObject *view = view_new(result, view_link_of(like), OWNS | TURNED);
+    Py_DECREF(result);
+    return view;
+}
+
+/* An operation on such arrays, of which at least one is given; NULL without an error where Python has to look. */
+static PyObject *turned_two(Op *op, PyObject *left, PyObject *right)
+{
+    PyObject *a = is_plain(left) ? hidden(left) : NULL, *b = is_plain(right) ? hidden(right) : NULL;
+    if (a == NULL && b == NULL)
+        return NULL;
+    PyObject *other = a ? right : left, *like = a ? left : right;
+    if (a != NULL && b != NULL) {
+        if (!are_turned_alike(left, right))
+            return NULL;
+        Node *first = (Node *)Py_NewRef(((Handle *)a)->node);
+        return turned(of_nodes(op, first, (Node *)Py_NewRef(((Handle *)b)->node)), like);
+    }
+    if (is_plain(other) || (numpy_array != NULL && Py_IS_TYPE(other, numpy_array)))
+        return NULL;
+    return turned(with_number(op, (Node *)Py_NewRef(((Handle *)(a ? a : b))->node), other, a != NULL), like);
+}
+
 /* The quick way of a binary operation; NULL without an error where there is none. */
 static PyObject *quick_two(Op *op, PyObject *left, PyObject *right)
 {
     int left_is = is_plain(left), right_is = is_plain(right);
+    if ((left_is && is_turned(left)) || (right_is && is_turned(right))) {
+        PyObject *result = turned_two(op, left, right);
+        if (result != NULL || PyErr_Occurred())
+            return result;
+    }
     if (left_is && right_is) {
         /* Each is held: whatever may run Python lets other threads replace it. */
         Node *a = (Node *)Py_XNewRef(handle_node(left));
@@ -245,6 +307,13 @@ PyObject *quick_product(PyObject *op, PyObject *left, PyObject *right)
 
 static PyObject *quick_one(Op *op, PyObject *operand)
 {
+    PyObject *under = is_plain(operand) && is_turned(operand) ? hidden(operand) : NULL;
+    if (under != NULL) {
+        Node *held = (Node *)Py_NewRef(((Handle *)under)->node);
+        PyObject *made = turned(of_one(op, held), operand);
+        Py_DECREF(held);
+        return made;
+    }
     Node *node = is_plain(operand) ? (Node *)Py_XNewRef(handle_node(operand)) : NULL;
     PyObject *result = node ? of_one(op, node) : NULL;
     Py_XDECREF(node);
@@ -494,11 +563,37 @@ static PyObject *settle_in_place(int which, PyObject *self, PyObject *other, PyO
     return PyObject_CallFunctionObjArgs(refused_in_place, operators[which]->name, self, other, error, NULL);
 }
 
+/* An array's value replaced by a recorded one of the same shape and type; 0 where Python has to write it. */
+static int replaced(PyObject *self, PyObject *result)
+{
+    PyObject *under = is_turned(self) ? hidden(self) : NULL;
+    PyObject *value = under && is_plain(result) ? hidden(result) : NULL;
+    if (value != NULL && are_turned_alike(self, result) && Py_REFCNT(value) == 1) {
+        if (!replaced(under, value))
+            return 0;
+        view_forget(self);
+        return 1;
+    }
+    Handle *target = (Handle *)self;
+    Node *old = target->node;
+    if (!Py_IS_TYPE(self, array_class) || (target->flags & READ_ONLY) || !is_plain(result)
+        || Py_TYPE(result) == view_class || old == NULL)
+        return 0;
+    if (old->kind == LEAF && (leaf_memory(old) == NULL || leaf_memory(old)->external))
+        return 0;
+    Node *now = ((Handle *)result)->node;
+    if (now->kind == LEAF || now->dtype != old->dtype || !same_shape(now->shape, old->shape))
+        return 0;
+    Py_INCREF(now);
+    Py_SETREF(target->node, now);
+    return 1;
+}
+
 /* The value is computed first, then written. */
 static PyObject *in_place_locked(int which, PyObject *self, PyObject *other)
 {
     Handle *target = (Handle *)self;
-    if (target->flags != 0) {
+    if (target->flags & READ_ONLY) {
         PyObject *may = PyObject_CallOneArg(check_writable, self);
         if (may == NULL)
             return NULL;
@@ -513,19 +608,9 @@ static PyObject *in_place_locked(int which, PyObject *self, PyObject *other)
     result = two(which, self, other);
     if (result == NULL || result == Py_NotImplemented)
         return result;
-    Node *old = target->node;
-    int quick = Py_IS_TYPE(self, array_class) && target->flags == 0 && is_plain(result)
-                && Py_TYPE(result) != view_class && old != NULL;
-    if (quick && old->kind == LEAF)
-        quick = leaf_memory(old) != NULL && !leaf_memory(old)->external;
-    if (quick) {
-        Node *now = ((Handle *)result)->node;
-        if (now->kind != LEAF && now->dtype == old->dtype && same_shape(now->shape, old->shape)) {
-            Py_INCREF(now);
-            Py_SETREF(target->node, now);
-            Py_DECREF(result);
-            return Py_NewRef(self);
-        }
+    if (replaced(self, result)) {
+        Py_DECREF(result);
+        return Py_NewRef(self);
     }
     if (Py_TYPE(self) == view_class && is_plain(result) && Py_TYPE(result) != view_class) {
         int written = quick_view_write(self, ((Handle *)result)->node, other);

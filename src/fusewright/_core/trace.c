@@ -144,6 +144,8 @@ static int reads_shared(Node *node)
 
 int record(Node *node)
 {
+    if (is_laid_out(node) && derive_layout(node) < 0)
+        return -1;
     if (!append_in_place(pending, (PyObject *)node) && PyList_Append(pending, (PyObject *)node) < 0)
         return -1;
     if (PyList_GET_SIZE(pending) > gate) {

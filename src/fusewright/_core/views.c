@@ -245,7 +245,7 @@ PyObject *view_of_region(PyObject *handle, Region *region)
         base = view_base_of(handle);
     }
     PyObject *made = link_of(region);
-    PyObject *view = made ? view_new(base, made, ((Handle *)handle)->flags) : NULL;
+    PyObject *view = made ? view_new(base, made, ((Handle *)handle)->flags & READ_ONLY) : NULL;
     Py_XDECREF(made);
     return view;
 }
@@ -329,8 +329,10 @@ Node *slice_node(PyObject *link, Node *source)
     Py_XDECREF(strides);
     if (value == NULL)
         Py_CLEAR(node);
-    else
+    else {
         Py_SETREF(node->value, value);
+        leaf_layout(node);
+    }
     return node;
 }
 

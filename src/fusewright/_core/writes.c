@@ -155,6 +155,11 @@ static int write_region(Handle *root, Region *region, Node *value)
         return 0; /* a copy of what others can change */
     Py_INCREF(base); /* recording may run Python, and that write here too */
     Node *piece = arranged(value, region, &target), *now = piece;
+    if (piece != NULL && target.whole && piece->layout != NULL) { /* the array keeps its own layout */
+        Py_DECREF(piece);
+        Py_DECREF(base);
+        return 0;
+    }
     if (piece != NULL && !target.whole) {
         now = assembled(base, piece, &target, region->places);
         Py_DECREF(piece);
@@ -222,7 +227,7 @@ static int is_of(PyObject *view, PyObject *root, Region *region)
 static int is_writable_root(PyObject *handle)
 {
     Handle *root = (Handle *)handle;
-    if (!Py_IS_TYPE(handle, array_class) || root->flags != 0 || root->node == NULL)
+    if (!Py_IS_TYPE(handle, array_class) || (root->flags & READ_ONLY) || root->node == NULL)
         return 0;
     return root->node->kind != LEAF
            || (leaf_memory(root->node) != NULL && !leaf_memory(root->node)->external);
@@ -233,7 +238,7 @@ static int view_setitem(PyObject *view, PyObject *key, PyObject *value)
 {
     Region region;
     PyObject *base = view_base_of(view), *link = view_link_of(view);
-    if (((Handle *)view)->flags != 0 || base == NULL || link == NULL || !is_writable_root(base) || is_holding())
+    if ((((Handle *)view)->flags & READ_ONLY) || base == NULL || link == NULL || !is_writable_root(base) || is_holding())
         return 0;
     if (is_slice(link)
             ? !region_parse(key, PyTuple_GET_ITEM(link, 1), &region) || !region_within(link, &region)
@@ -296,7 +301,7 @@ int quick_view_write(PyObject *view, Node *value, PyObject *other)
 {
     Region region;
     PyObject *base = view_base_of(view), *link = view_link_of(view);
-    if (((Handle *)view)->flags != 0 || base == NULL || link == NULL || !is_writable_root(base)
+    if ((((Handle *)view)->flags & READ_ONLY) || base == NULL || link == NULL || !is_writable_root(base)
         || !region_of_link(link, &region))
         return 0;
     view_forget(view); /* it holds the old version */

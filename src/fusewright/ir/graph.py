@@ -44,6 +44,7 @@ strides; (b) a Python or NumPy scalar; (c) a callable of ndarrays (its op is a n
 
 from __future__ import annotations
 
+from itertools import pairwise
 from typing import Any
 
 from fusewright._core import native
@@ -87,10 +88,13 @@ class Node:
 
     `demands` counts the evaluations that computed this node without storing it (contract 5: at most
     one such). `line` is the (file, line, column, end column) that recorded it, where spans are
-    recorded.
+    recorded.  `layout` are the strides NumPy would give the value, where it would not lay it out in
+    C order: nothing that is computed depends on it.
     """
 
-    __slots__ = ("kind", "op", "args", "dtype", "shape", "attr", "value", "demands", "line")
+    __slots__ = (
+        "args", "attr", "demands", "dtype", "kind", "layout", "line", "op", "shape", "value",
+    )  # fmt: skip
 
     def __init__(
         self,
@@ -116,6 +120,11 @@ class Node:
         self.value = value
         self.demands = 0
         self.line: tuple[str, int, int, int] | None = None
+        self.layout: tuple[int, ...] | None = None
+        if kind == LEAF and value is not None and inverts(shape, value[2]):
+            self.layout = value[2]
+        elif kind == VIEW or any(arg.layout is not None for arg in args):
+            self.layout = layout_rule[0](self)
 
     def become_leaf(self, memory: Memory, offset: int, strides: tuple[int, ...]) -> None:
         """The value is in memory now: forget how it was computed."""
@@ -127,6 +136,18 @@ class Node:
 
     def __repr__(self) -> str:
         return described(self)
+
+
+layout_rule: list[Any] = [lambda node: None]
+"""What finds the layout of a value by its operands (filled by the front end)."""
+
+
+def inverts(shape: tuple[int, ...], strides: tuple[int, ...]) -> bool:
+    """Whether an inner dim takes larger steps than an outer one; dims of one element, or repeated
+    ones, do not count.
+    """
+    steps = [abs(s) for n, s in zip(shape, strides, strict=True) if s and n != 1]
+    return any(outer < inner for outer, inner in pairwise(steps))
 
 
 def described(node: Node) -> str:

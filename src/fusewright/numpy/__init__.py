@@ -7,8 +7,7 @@ Where a program can see a difference from NumPy:
 
 * Compiled code raises no warnings for floating-point errors (nor for the mean of nothing); where
   `errstate` or `seterr` of this module let errors raise or call, nothing is compiled.
-* `asarray` of a NumPy array copies it (`copy=False` shares), and arrays are laid out in C order
-  whatever `order=` says, unless they are views.
+* `asarray` of a NumPy array copies it (`copy=False` shares).
 * `empty` gives zeros.
 * A step NumPy runs returns a new array, also where NumPy would return a view (`as_strided`).
 * What converts an array (`memoryview(x)`, C code, NumPy's own `asarray`) sees it and cannot write
@@ -34,6 +33,7 @@ from fusewright.numpy import (
     instant,
     joining,
     kinds,
+    laying,
     lending,
     linalg,
     missing,
@@ -53,7 +53,8 @@ TABLES = (
     products.EXPORTS, kinds.EXPORTS, files.EXPORTS, padding.EXPORTS, types.EXPORTS,
     standard.EXPORTS, modules.EXPORTS, float_errors.EXPORTS,
 )  # fmt: skip
-RECORDED = instant.quick("", {name: value for table in TABLES for name, value in table.items()})
+MADE = laying.in_order({name: value for table in TABLES for name, value in table.items()})
+RECORDED = instant.quick("", MADE)
 RECORDED |= lending.in_front_of(RECORDED)
 EXPORTS = dispatch.in_front_of(_numpy, RECORDED)
 __all__ = [*_numpy.__all__, "erf", "erfc"]

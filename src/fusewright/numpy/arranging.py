@@ -9,7 +9,16 @@ import numpy as np
 
 from fusewright.base.errors import AxisError, ShapeError, ValueRangeError
 from fusewright.frontends.arrays import axes as axis_rules
-from fusewright.frontends.arrays import core, creation, front, opaque, record, scans, shaping
+from fusewright.frontends.arrays import (
+    core,
+    creation,
+    front,
+    layouts,
+    opaque,
+    record,
+    scans,
+    shaping,
+)
 from fusewright.frontends.arrays.core import Handle, wrap_array
 from fusewright.frontends.arrays.views import identity, reshape_node, transposed, view_node
 from fusewright.ir.graph import ASSEMBLE, VIEW, Node
@@ -196,7 +205,7 @@ def roll(a: Any, shift: Any, axis: Any = None) -> Any:
         total[at] = total.get(at, 0) + int(amount)
     for at, amount in total.items():
         node = _rolled(node, amount, at)
-    return wrap_array(node)
+    return layouts.alike(a, node, "K")
 
 
 def _rolled(node: Node, shift: int, axis: int) -> Node:

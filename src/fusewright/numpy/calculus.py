@@ -9,7 +9,7 @@ import numpy as np
 
 from fusewright.base.errors import ArgumentError, DTypeError, ShapeError, ValueRangeError
 from fusewright.frontends.arrays import axes as axis_rules
-from fusewright.frontends.arrays import core, opaque, scans
+from fusewright.frontends.arrays import core, layouts, opaque, scans
 from fusewright.frontends.arrays.core import Handle
 from fusewright.numpy.elementwise import where
 from fusewright.numpy.operands import (
@@ -143,7 +143,7 @@ def _gradient(f: Any, axis: int, step: Any, order: int) -> Any:
             sum_of(_right_weights(step, uniform), (single(-3), single(-2), single(-1))),
         ]
     parts = [part.astype(f.dtype, copy=False) for part in (edges[0], inner, edges[1])]
-    return joined(parts, axis)
+    return layouts.alike(f, joined(parts, axis)._node, "K")
 
 
 def sum_of(weights: tuple[Any, ...], values: tuple[Any, ...]) -> Any:

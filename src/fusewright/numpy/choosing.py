@@ -9,7 +9,7 @@ import numpy as np
 
 from fusewright.base.errors import BoundsError, ShapeError, ValueRangeError
 from fusewright.frontends.arrays import axes as axis_rules
-from fusewright.frontends.arrays import inplace, opaque, record, reductions, sharing
+from fusewright.frontends.arrays import inplace, layouts, opaque, record, reductions, sharing
 from fusewright.frontends.arrays.core import Handle, cast, wrap_array
 from fusewright.frontends.arrays.dtypes import check_cast
 from fusewright.ir.dtypes import BOOL, INT64
@@ -50,7 +50,7 @@ def take(a: Any, indices: Any, axis: Any = None, out: Any = None, mode: str = "r
     found = a[along(at, len(a._shape), indices)]
     if out is not None:
         return reductions.into(out, found._node, "unsafe")
-    return found if found.base is None else found.copy()
+    return found if found.base is None and found.flags.c_contiguous else found.copy()
 
 
 @recorded(np.take_along_axis)
@@ -151,7 +151,8 @@ def compress(condition: Any, a: Any, axis: Any = None, out: Any = None) -> Any:
     if axis is None:
         a, axis = a.ravel(), 0
     chosen = np.flatnonzero(sharing.content_of(mask))
-    return a[along(axis_rules.one_axis(axis, len(a._shape)), len(a._shape), chosen)]
+    found = a[along(axis_rules.one_axis(axis, len(a._shape)), len(a._shape), chosen)]
+    return layouts.new(found._node, "C")
 
 
 @recorded(np.extract)
@@ -175,7 +176,9 @@ def choose(a: Any, choices: Any, out: Any = None, mode: str = "raise") -> Any:
     elif index.size and (int(index.min()) < 0 or int(index.max()) >= count):
         raise ValueRangeError("invalid entry in choice array")
     result = select([u.equal(index, number) for number in range(count)], list(choices))
-    return result if out is None else reductions.into(out, result._node)
+    if out is not None:
+        return reductions.into(out, result._node)
+    return result if result._shape else result[()]
 
 
 @recorded(np.delete)
@@ -190,7 +193,7 @@ def delete(arr: Any, obj: Any, axis: Any = None) -> Any:
         cut = int(obj) % arr._shape[at]
         rank = len(arr._shape)
         parts = [arr[along(at, rank, slice(cut))], arr[along(at, rank, slice(cut + 1, None))]]
-        return joined(parts, at)
+        return layouts.alike(arr, joined(parts, at)._node, "A")
     return arr[along(at, len(arr._shape), kept)]
 
 
@@ -231,8 +234,35 @@ def digitize(x: Any, bins: Any, right: bool = False) -> Any:
 
 
 def ix_(*args: Any) -> Any:
-    """Index arrays that span an open mesh."""
-    return opaque.from_numpy_result(np.ix_(*map(opaque.to_numpy, args)))
+    """Index arrays that span an open mesh: views of what is given."""
+    rank = len(args)
+    return tuple(_along(each, dim, rank) for dim, each in enumerate(args))
+
+
+def _along(given: Any, dim: int, rank: int) -> Any:
+    vector = handle_of(given)
+    if len(vector._shape) != 1:
+        raise ValueRangeError("Cross index must be 1 dimensional")
+    if 0 in vector._shape and not isinstance(given, Handle | np.ndarray):
+        vector = vector.astype(np.int64)
+    if vector._dtype is BOOL:
+        (vector,) = vector.nonzero()
+    return vector.reshape(*(-1 if at == dim else 1 for at in range(rank)))
+
+
+@recorded(np.trim_zeros)
+def trim_zeros(filt: Any, trim: Any = "fb", *args: Any, **kwargs: Any) -> Any:
+    """The array without the zeros at its ends: a view."""
+    if not isinstance(filt, Handle):
+        raise NotRecorded
+    content = sharing.content(filt)
+    left = np.trim_zeros(content, trim, *args, **kwargs).shape
+    first = [int(at.min()) if len(at) else 0 for at in np.nonzero(content)]
+    cut = "f" in trim.lower()
+    starts = (
+        at if cut and n != m else 0 for at, n, m in zip(first, left, filt._shape, strict=True)
+    )
+    return filt[tuple(slice(at, at + n) for at, n in zip(starts, left, strict=True))]  # type: ignore[index]
 
 
 def ordinary(names: str, make: Callable[[Function], Function]) -> dict[str, Function]:
@@ -245,8 +275,8 @@ EXPORTS: dict[str, Function] = {
     "putmask": putmask, "put_along_axis": put_along_axis, "place": _writer(np.place),
     "fill_diagonal": _writer(np.fill_diagonal), "compress": compress, "extract": extract,
     "choose": choose, "delete": delete, "searchsorted": searchsorted, "digitize": digitize,
-    "ix_": ix_, **ordinary("nonzero flatnonzero argwhere", _found),
-    **ordinary("insert trim_zeros piecewise apply_along_axis apply_over_axes", delegated),
+    "ix_": ix_, "trim_zeros": trim_zeros, **ordinary("nonzero flatnonzero argwhere", _found),
+    **ordinary("insert piecewise apply_along_axis apply_over_axes", delegated),
     **ordinary("unravel_index ravel_multi_index packbits unpackbits", library),
     **ordinary("tril_indices_from triu_indices_from diag_indices_from", library),
 }  # fmt: skip

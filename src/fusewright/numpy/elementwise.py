@@ -10,7 +10,7 @@ import numpy as np
 
 from fusewright._core import native
 from fusewright.base.errors import ArgumentError, DTypeError, ShapeError
-from fusewright.frontends.arrays import core, opaque, record, reductions, shaping, sharing
+from fusewright.frontends.arrays import core, layouts, opaque, record, reductions, shaping, sharing
 from fusewright.frontends.arrays.core import Handle, cast, wrap
 from fusewright.frontends.arrays.dtypes import RANGES, as_dtype
 from fusewright.frontends.arrays.operators import learn_where, op_of
@@ -192,7 +192,7 @@ def nan_to_num(
     if not copy and isinstance(x, Handle):
         reductions.into(x, node)
         return x
-    return wrap(node)
+    return layouts.copied(x, node, "K") if isinstance(x, Handle) and x._shape else wrap(node)
 
 
 @recorded(np.sinc, host=True)
@@ -271,7 +271,7 @@ def select(condlist: Any, choicelist: Any, default: Any = 0) -> Any:
         if test.dtype is not BOOL:
             raise DTypeError("conditions of select must be boolean arrays")
         result = record.map_node("where", test, _choice(choice, dtype), result)
-    return core.wrap_array(result)
+    return layouts.new(result, "C")
 
 
 def _choice(value: Any, dtype: DType) -> Node:

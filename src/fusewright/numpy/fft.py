@@ -11,7 +11,7 @@ import numpy as np
 
 from fusewright.frontends.arrays import axes as axis_rules
 from fusewright.frontends.arrays import methods, opaque
-from fusewright.numpy import dispatch, instant
+from fusewright.numpy import dispatch, instant, laying
 from fusewright.numpy.arranging import roll
 from fusewright.numpy.elementwise import finished
 from fusewright.numpy.files import on_host
@@ -111,9 +111,12 @@ def _shift(name: str, sign: int) -> Function:
     return function
 
 
-EXPORTS: dict[str, Function] = {
+TRANSFORMS: dict[str, Function] = {
     **{name: _one(name) for name in ONE},
     **{f"{name}{suffix}": _many(name, suffix) for name in MANY for suffix in ("2", "n")},
+}
+EXPORTS: dict[str, Function] = {
+    **laying.like_operand(TRANSFORMS),
     "fftshift": _shift("fftshift", 1),
     "ifftshift": _shift("ifftshift", -1),
     "fftfreq": on_host(np.fft.fftfreq),

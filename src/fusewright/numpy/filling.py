@@ -16,9 +16,10 @@ from fusewright.base.errors import (
     UnsupportedError,
     ValueRangeError,
 )
-from fusewright.frontends.arrays import core, creation, opaque, record, shaping, sharing
+from fusewright.frontends.arrays import core, creation, layouts, opaque, record, sharing
 from fusewright.frontends.arrays.core import Handle, wrap_array
 from fusewright.frontends.arrays.dtypes import as_dtype
+from fusewright.frontends.arrays.views import Slice, make_view
 from fusewright.ir.dtypes import INT64
 from fusewright.ir.graph import Node, scalar
 from fusewright.numpy.operands import (
@@ -55,7 +56,11 @@ def array(
         limit = {"ndmax": ndmax} if ndmax else {}
         return np.array(object, dtype, copy=copy, order=order, subok=subok, ndmin=ndmin, **limit)  # type: ignore[call-overload]
     try:
-        result = _converted(object, dtype, True if copy else copy)
+        result = _converted(object, dtype, copy if copy is False else None)
+        if copy and isinstance(object, Handle):
+            result = layouts.copied(object, sharing.private(result._node), order)
+        else:
+            result = layouts.asked(result, order, copy)
     except UnsupportedError:
         return np.array(opaque.to_numpy(object), dtype, order=order, subok=subok, ndmin=ndmin)
     missing = ndmin - len(result._shape)
@@ -96,17 +101,22 @@ def asarray(
     like: Any = None,
 ) -> Any:
     """An array of ours; one that is ours already comes back as it is."""
-    del order, like
+    del like
     _check_device(device)
     if isinstance(a, Handle) and (dtype is None or opaque.from_numpy_or_none(np.dtype(dtype))):
-        return creation.asarray(a, dtype, copy=copy)
+        return _asked(creation.asarray(a, dtype, copy=copy), order, copy)
     a = _plain(a)
     if not _is_numeric(a, dtype):
-        return np.asarray(a, dtype)
+        return np.asarray(a, dtype, order)
     try:
-        return _converted(a, dtype, copy)
+        return _asked(_converted(a, dtype, copy), order, copy)
     except UnsupportedError:
-        return np.asarray(opaque.to_numpy(a), dtype)
+        return np.asarray(opaque.to_numpy(a), dtype, order)
+
+
+def _asked(made: Any, order: Any, copy: Any) -> Any:
+    """What was made, in the order asked for."""
+    return layouts.asked(made, order, copy) if isinstance(made, Handle) and order else made
 
 
 def asanyarray(a: Any, dtype: Any = None, order: Any = None, **kwargs: Any) -> Any:
@@ -133,7 +143,7 @@ def ascontiguousarray(a: Any, dtype: Any = None, *, like: Any = None) -> Any:
     if not isinstance(made, Handle):
         return np.ascontiguousarray(made, dtype)
     whole: Any = made if made._shape else made.reshape(1)  # type: ignore[attr-defined]
-    return whole if shaping.is_straight(whole) else whole.copy()
+    return layouts.asked(whole, "C", None)
 
 
 def asfortranarray(a: Any, dtype: Any = None, *, like: Any = None) -> Any:
@@ -141,8 +151,8 @@ def asfortranarray(a: Any, dtype: Any = None, *, like: Any = None) -> Any:
     made = asarray(a, dtype)
     if not isinstance(made, Handle):
         return np.asfortranarray(made, dtype, like=like)
-    turned: Any = made.T  # type: ignore[attr-defined]
-    return made if shaping.is_straight(turned) else turned.copy().T
+    whole: Any = made if made._shape else made.reshape(1)  # type: ignore[attr-defined]
+    return layouts.asked(whole, "F", None)
 
 
 def asarray_chkfinite(a: Any, dtype: Any = None, order: Any = None) -> Any:
@@ -171,7 +181,7 @@ def _constant(fill: int) -> Function:
         except UnsupportedError:
             return original(shape, dtype, order)
         plain = shape if type(shape) is int else opaque.to_numpy(shape)
-        return creation.constant(plain, fill, row)
+        return layouts.new(creation.constant(plain, fill, row)._node, order)
 
     function.__name__ = "ones" if fill else "zeros"
     function.__doc__ = f"An array of {function.__name__}."
@@ -192,7 +202,7 @@ def _like(fill: int, original: Function) -> Function:
         _check_device(device)
         if dtype is not None and opaque.from_numpy_or_none(np.dtype(dtype)) is None:
             raise NotRecorded("a dtype without a compiled form")
-        return creation.like(node_of(a), dtype, shape, fill)
+        return creation.like(handle_of(a), dtype, shape, fill, order)
 
     return function
 
@@ -210,7 +220,7 @@ def full(
     """An array of one value."""
     _check_device(device)
     value = handle_of(fill_value) if type(fill_value) in (list, tuple) else fill_value
-    return creation.full(opaque.to_numpy(shape), value, dtype)
+    return layouts.new(creation.full(opaque.to_numpy(shape), value, dtype)._node, order)
 
 
 @recorded(np.full_like)
@@ -227,7 +237,7 @@ def full_like(
     """An array of one value with another's shape and type."""
     _check_device(device)
     value = handle_of(fill_value) if type(fill_value) in (list, tuple) else fill_value
-    return creation.like(node_of(a), dtype, shape, value)
+    return creation.like(handle_of(a), dtype, shape, value, order)
 
 
 @recorded(np.arange)
@@ -295,7 +305,7 @@ def eye(
     del like
     _check_device(device)
     _check_order(order)
-    return creation.eye(N, M, k, dtype)
+    return layouts.new(creation.eye(N, M, k, dtype)._node, order)
 
 
 @recorded(np.identity)
@@ -339,20 +349,33 @@ def _triangle(original: Function, lower: bool) -> Function:
 
 @recorded(np.meshgrid)
 def meshgrid(*xi: Any, copy: bool = True, sparse: bool = False, indexing: str = "xy") -> Any:
-    """Coordinate grids: broadcast views, no memory is filled."""
-    del copy
+    """Coordinate grids: no memory is filled; without `copy` they are views of the vectors."""
     if indexing not in ("xy", "ij"):
         raise ShapeError("Valid values for `indexing` are 'xy' and 'ij'.")
-    flat = [handle_of(x).ravel()._node for x in xi]
+    vectors = [handle_of(x).reshape(-1) for x in xi]
+    flat = [vector._node for vector in vectors]
     rank = len(flat)
     order = list(range(rank))
     if indexing == "xy" and rank > 1:
         order[:2] = [1, 0]
+    if not copy:
+        return _grid_views(vectors, order, sparse)
     grids = [record.placed(node, at, rank) for node, at in zip(flat, order, strict=True)]
     if not sparse and grids:
         shape = record.broadcast_shapes("meshgrid", [grid.shape for grid in grids])
         grids = [record.broadcast_node(grid, shape) for grid in grids]
     return tuple(wrap_array(sharing.private(grid)) for grid in grids)
+
+
+def _grid_views(vectors: list[Any], order: list[int], sparse: bool) -> tuple[Any, ...]:
+    """Each vector along its own dim, repeated along the others."""
+    lengths = dict(zip(order, (vector._shape[0] for vector in vectors), strict=True))
+    full_shape = tuple(lengths[dim] for dim in range(len(order)))
+    grids = []
+    for vector, at in zip(vectors, order, strict=True):
+        alone = tuple(n if dim == at else 1 for dim, n in enumerate(full_shape))
+        grids.append(make_view(vector, Slice(((at, 0, 1),), alone if sparse else full_shape)))
+    return tuple(grids)
 
 
 @recorded(np.indices)

@@ -214,12 +214,7 @@ def unstack(x: Any, /, *, axis: int = 0) -> Any:
         raise ValueRangeError("Input array must be at least 1-d.")
     at = axis_rules.one_axis(axis, len(x._shape))
     lead = (slice(None),) * at
-    return tuple(wrap_view(x[(*lead, number)]) for number in range(x._shape[at]))
-
-
-def wrap_view(part: Any) -> Any:
-    """A part that is an array also where it has no dims."""
-    return wrap_array(part._node) if isinstance(part, core.scalar_class) else part
+    return tuple(x[(*lead, number)] for number in range(x._shape[at]))
 
 
 @recorded(np.append)

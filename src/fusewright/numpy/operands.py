@@ -14,6 +14,7 @@ from fusewright.frontends.arrays import (
     agreement,
     core,
     creation,
+    layouts,
     opaque,
     record,
     reductions,
@@ -115,7 +116,7 @@ def stacked(nodes: Sequence[Node], axis: int) -> Node:
         tuple((number if dim == axis else 0, 1) for dim in range(rank))
         for number in range(len(nodes))
     )
-    return core.record(ASSEMBLE, args, first.dtype, shape, attr)
+    return layouts.joined(core.record(ASSEMBLE, args, first.dtype, shape, attr))
 
 
 def hand_over(

@@ -14,6 +14,7 @@ from fusewright.frontends.arrays import (
     core,
     front,
     immediate,
+    layouts,
     opaque,
     operators,
     record,
@@ -190,7 +191,8 @@ def cross(
         x[2] * y[0] - x[0] * y[2],
         x[0] * y[1] - x[1] * y[0],
     ]
-    return stack(parts, -1) if axisc == -1 else moveaxis(stack(parts, -1), -1, axisc)
+    product = layouts.new(stack(parts, -1)._node, "C")
+    return product if axisc == -1 else moveaxis(product, -1, axisc)
 
 
 @recorded(np.einsum)

@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 
 from fusewright.base.errors import ValueRangeError
-from fusewright.frontends.arrays import Scalar, views
+from fusewright.frontends.arrays import Scalar, layouts, views
 from fusewright.frontends.arrays.core import Handle
 from fusewright.numpy.filling import asarray
 from fusewright.numpy.operands import Function
@@ -76,17 +76,18 @@ def astype(x: Any, dtype: Any, /, *, copy: bool = True, device: Any = None) -> A
 
 
 def require(a: Any, dtype: Any = None, requirements: Any = None, *, like: Any = None) -> Any:
-    """An array; ours are aligned, writable and in C order as they are made."""
+    """An array that meets requirements; ours are aligned and writable as they are made."""
     made = asarray(a, dtype)
     wanted = {
         str(r)[0].upper()
         for r in ([requirements] if isinstance(requirements, str) else requirements or [])
     }
-    if not isinstance(made, Handle) or wanted & {"F", "E"}:
+    if not isinstance(made, Handle) or "E" in wanted or wanted >= {"C", "F"}:
         return np.require(np.asarray(made), None, requirements)
-    flags = made.flags  # type: ignore[attr-defined]
-    fits = all(flags[letter] for letter in wanted if letter in "CWO")
-    return made if fits else made.copy()  # type: ignore[attr-defined]
+    order = "F" if "F" in wanted else "C" if "C" in wanted else "A"
+    laid: Any = layouts.asked(made, order, None)
+    fits = all(laid.flags[letter] for letter in wanted if letter in "WO")
+    return laid if fits else laid.copy(order)
 
 
 EXPORTS: dict[str, Function] = {

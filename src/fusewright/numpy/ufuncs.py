@@ -13,7 +13,7 @@ import numpy as np
 
 from fusewright._core import native
 from fusewright.base.errors import UnsupportedError
-from fusewright.frontends.arrays import core, opaque, operators, record
+from fusewright.frontends.arrays import core, layouts, opaque, operators, record
 from fusewright.frontends.arrays import ufuncs as recording
 from fusewright.frontends.arrays.core import wrap
 from fusewright.frontends.arrays.dtypes import as_dtype
@@ -142,10 +142,12 @@ class Ufunc(Recorder):  # type: ignore[misc]
         original = self._original
         if self._function is not None and not kwargs:
             return self._function(*args)
+        order = kwargs.get("order")
         out = kwargs.get("out", 0)
         if out is None or (isinstance(out, tuple) and all(one is None for one in out)):
             del kwargs["out"]
-        return recording.call(original, method, args, kwargs)
+        made = recording.call(original, method, args, kwargs)
+        return _ordered(made, args, order) if order and "out" not in kwargs else made
 
     def reduce(self, *args: Any, **kwargs: Any) -> Any:
         """Combine the elements along axes (the first by default)."""
@@ -213,6 +215,21 @@ class Ufunc(Recorder):  # type: ignore[misc]
 
 if native is not None:
     native.call_directly(Ufunc)
+
+
+def _ordered(made: Any, operands: tuple[Any, ...], order: str) -> Any:
+    """Results in the order that a letter asks for."""
+    if isinstance(made, tuple):
+        return tuple(_ordered(each, operands, order) for each in made)
+    letter = order.upper()
+    if letter == "K" or not isinstance(made, core.Handle) or not made._shape:
+        return made
+    if letter == "A":
+        arrays = [operand for operand in operands if isinstance(operand, core.Handle)]
+        straight = any(layouts.is_as_asked(operand, "C") for operand in arrays)
+        turned = all(layouts.is_as_asked(operand, "F") for operand in arrays)
+        letter = "F" if turned and not straight else "C"
+    return layouts.new(made._node, letter)
 
 
 def _given(kwargs: dict[str, Any]) -> dict[str, Any]:

@@ -245,7 +245,7 @@ class Results:
         if value._base is not None:
             base = self._array(value._base)
             link, flags = value._link, value._flags  # type: ignore[attr-defined]
-            return lambda made: views._new_view(base(made), link, flags)
+            return lambda made: views.new_view(base(made), link, flags)
         number = self.fresh.get(id(value))
         if number is None:
             number = self.fresh[id(value)] = len(self.handles)

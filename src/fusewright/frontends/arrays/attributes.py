@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 
 from fusewright.base.errors import ReadOnlyError
-from fusewright.frontends.arrays import agreement, creation, opaque, shaping, views
+from fusewright.frontends.arrays import agreement, creation, layouts, opaque, shaping, views
 from fusewright.frontends.arrays.core import READ_ONLY, Handle
 
 
@@ -32,7 +32,7 @@ class Flags:
             handle._flags |= READ_ONLY
             return
         node = views.root_of(handle)._node
-        if handle._base is not None and views.root_of(handle)._flags & READ_ONLY:
+        if not layouts.owns(handle) and views.root_of(handle)._flags & READ_ONLY:
             raise ReadOnlyError("cannot set WRITEABLE flag to True of this array")
         if isinstance(node.value, tuple) and node.value[0].external and not node.value[0].writable:
             raise ReadOnlyError(
@@ -47,15 +47,13 @@ class Flags:
 
     @property
     def f_contiguous(self) -> bool:
-        handle = self._handle
-        shape, strides = handle._shape[::-1], views.strides_of(handle)[::-1]
-        return shaping.lies_straight(shape, strides, handle._dtype.itemsize)
+        return layouts.is_as_asked(self._handle, "F")
 
     contiguous = c_contiguous
 
     @property
     def owndata(self) -> bool:
-        return self._handle._base is None
+        return layouts.owns(self._handle)
 
     aligned = True
     writebackifcopy = False

@@ -7,6 +7,7 @@ into the slots below when it is imported.
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from typing import TYPE_CHECKING, Any
 
 from fusewright._core import native
@@ -18,6 +19,10 @@ if TYPE_CHECKING:
     from fusewright.frontends.arrays.handle import Array, Masked, Scalar, View
 
 READ_ONLY = 1
+OWNS, TURNED = 2, 4
+"""A view that is the only name of the memory it shows (see `layouts`); one of a whole array, its
+dims in another order.
+"""
 
 
 class Handle:
@@ -57,10 +62,16 @@ handle_classes: frozenset[type] = frozenset()
 """Those whose value is recorded: an operator may take `_node` without a second thought."""
 
 
+lay_out: Callable[[Node], Array] = None  # type: ignore[assignment]
+"""What makes an array of a value that is not to lie in C order: `layouts.laid_out`."""
+
+
 def wrap(node: Node) -> Array:
     """A new handle on a recorded value: an array, or a lazy scalar for a result without
     dimensions (as in NumPy).
     """
+    if node.layout is not None:
+        return lay_out(node)
     handle = _new(array_class if node.shape else scalar_class)
     handle._node = node
     handle._flags = 0
@@ -69,6 +80,11 @@ def wrap(node: Node) -> Array:
 
 def wrap_array(node: Node) -> Array:
     """A new array, also where it has no dimensions."""
+    return array_on(node) if node.layout is None else lay_out(node)
+
+
+def array_on(node: Node) -> Array:
+    """A new array that owns a value."""
     handle = _new(array_class)
     handle._node = node
     handle._flags = 0

@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 
 from fusewright.base.errors import ArgumentError, DivisionError, ShapeError, ValueRangeError
-from fusewright.frontends.arrays import core, record, sharing, trace
+from fusewright.frontends.arrays import core, layouts, record, sharing, trace
 from fusewright.frontends.arrays import dtypes as rules
 from fusewright.frontends.arrays.core import READ_ONLY, Handle, cast, wrap_array
 from fusewright.frontends.arrays.dtypes import as_dtype, row_of
@@ -82,7 +82,7 @@ def _from_handle(handle: Handle, dtype: Any, copy: bool | None) -> Any:
             "unable to avoid copy while creating an array as requested",
             help="leave out copy=False, or the dtype",
         )
-    return wrap_array(sharing.private(cast(handle._node, wanted)))
+    return layouts.copied(handle, sharing.private(cast(handle._node, wanted)), "K")
 
 
 def _shared(obj: Any, dtype: Any) -> Any:
@@ -92,7 +92,7 @@ def _shared(obj: Any, dtype: Any) -> Any:
             f"unable to share memory of {array.dtype} as {as_dtype(dtype)}",
             help="leave out copy=False, or the dtype",
         )
-    handle = wrap_array(sharing.shared(array))
+    handle = core.array_on(sharing.shared(array))
     if not array.flags.writeable:
         handle._flags |= READ_ONLY
     return handle
@@ -271,8 +271,11 @@ def eye(rows: int, columns: int | None = None, k: int = 0, dtype: Any = float) -
     return wrap_array(cast(hit, wanted))
 
 
-def like(prototype: Any, dtype: Any, shape: Any, fill: Any) -> Any:
-    """An array of one value with another array's shape and type, where they are not given."""
+def like(prototype: Any, dtype: Any, shape: Any, fill: Any, order: str = "K") -> Any:
+    """An array of one value with another array's shape, type and layout, where they are not
+    given.
+    """
     node = record.node_of(prototype)
     wanted = node.dtype if dtype is None else as_dtype(dtype)
-    return full(node.shape if shape is None else shape, fill, wanted)
+    made = full(node.shape if shape is None else shape, fill, wanted)
+    return layouts.alike(prototype, made._node, order)

@@ -86,13 +86,11 @@ def take_over(array: np.ndarray[Any, Any]) -> Any:
     """A large array of NumPy's that nobody else holds, as ours; of other types or layouts it stays
     NumPy's.
     """
-    if array.dtype.kind not in KINDS or not array.dtype.isnative or from_numpy(array.dtype) is None:
+    if array.dtype.kind not in KINDS or from_numpy(array.dtype) is None:
         return array
-    if array.flags.c_contiguous:
-        return core.wrap_array(sharing.adopted(array))
-    if array.flags.f_contiguous:
-        return core.wrap_array(sharing.adopted(array.T)).T
-    return array
+    if not sharing.is_adoptable(array):
+        return array
+    return core.wrap_array(sharing.adopted(array))
 
 
 def quicken(methods: type) -> None:

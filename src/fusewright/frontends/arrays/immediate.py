@@ -238,7 +238,7 @@ def library(function: Callable[..., Any], *operands: Handle) -> Any:
             return None
     if not is_now():
         return None
-    trace.evaluate(*[operand._node for operand in operands])
+    trace.evaluate(*[sharing.stored_node(operand) for operand in operands])
     try:
         result = function(*[sharing.window(operand._node) for operand in operands])
     except (ArithmeticError, IndexError, TypeError, ValueError):

@@ -12,7 +12,7 @@ import numpy as np
 
 from fusewright.base.errors import ReadOnlyError, ShapeError
 from fusewright.frontends.arrays import dtypes as rules
-from fusewright.frontends.arrays import record, sharing, trace
+from fusewright.frontends.arrays import layouts, record, sharing, trace
 from fusewright.frontends.arrays.core import READ_ONLY, Handle, cast
 from fusewright.ir.dtypes import DType
 from fusewright.ir.graph import LEAF, VIEW, Node
@@ -26,7 +26,7 @@ def write_root(handle: Handle, node: Node) -> None:
     if old.kind == LEAF and old.value[0].external:
         sharing.land(handle, old, node)
     else:
-        handle._node = sharing.private(node)
+        handle._node = layouts.plain(sharing.private(node))
 
 
 def check_writable(handle: Handle) -> None:

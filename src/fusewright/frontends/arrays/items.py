@@ -5,6 +5,7 @@ from __future__ import annotations
 import math
 import operator
 from collections.abc import Callable
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
@@ -22,9 +23,9 @@ from fusewright.frontends.arrays import (
     sharing,
     trace,
 )
-from fusewright.frontends.arrays.core import Handle, cast, wrap, wrap_array
+from fusewright.frontends.arrays.core import OWNS, Handle, cast, wrap, wrap_array
 from fusewright.frontends.arrays.indexing import PLAIN, Basic, Fancy
-from fusewright.frontends.arrays.views import Slice, make_view, view_node
+from fusewright.frontends.arrays.views import Slice, make_view, transposed, view_node
 from fusewright.ir.dtypes import BOOL
 from fusewright.ir.graph import MAP, OPAQUE, VIEW, Node
 
@@ -53,11 +54,11 @@ def _get(handle: Handle, key: Any) -> Any:
             if chosen is not None:
                 return chosen
         mask = full_mask(key, handle)
-        if mask is not None:
+        if mask is not None and not (handle._node.layout and len(mask.shape) < len(handle._shape)):
             return masking.select(handle._node, mask)
         what = indexing.parse(key, handle._shape)
     if isinstance(what, Fancy):
-        return wrap_array(indexing.gather(handle._node, what))
+        return _gathered(handle._node, what)
     if what.element:
         number = immediate.element(handle._node, what.places)
         if number is not None:
@@ -66,6 +67,19 @@ def _get(handle: Handle, key: Any) -> Any:
     if isinstance(handle, core.scalar_class):
         handle = wrap_array(handle._node)
     return make_view(handle, Slice(what.places, what.shape))
+
+
+def _gathered(source: Node, what: Fancy) -> Any:
+    """What index arrays name: as in NumPy, their dims are the outermost in memory."""
+    first = wrap_array(indexing.gather(source, replace(what, position=0)))
+    if what.position == 0:
+        return first
+    count, rank = len(what.index_shape), len(what.result_shape)
+    order = [*range(count, rank)]
+    order[what.position : what.position] = range(count)
+    moved = transposed(first, tuple(order))
+    moved._flags |= OWNS
+    return moved
 
 
 def _is_looked_at(key: Handle) -> bool:

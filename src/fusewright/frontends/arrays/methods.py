@@ -19,12 +19,12 @@ from fusewright.base.errors import (
     ValueRangeError,
 )
 from fusewright.frontends.arrays import (
-    core,
     exports,
     front,
     immediate,
     inplace,
     items,
+    layouts,
     linalg,
     opaque,
     record,
@@ -36,7 +36,7 @@ from fusewright.frontends.arrays import (
 )
 from fusewright.frontends.arrays.agreement import Method, asked
 from fusewright.frontends.arrays.attributes import Flags, FlatIterator
-from fusewright.frontends.arrays.core import Handle, cast, wrap, wrap_array
+from fusewright.frontends.arrays.core import Handle, cast, wrap
 from fusewright.frontends.arrays.dtypes import as_dtype, check_cast
 from fusewright.frontends.arrays.reductions import quick
 
@@ -155,7 +155,7 @@ class Methods(Handle):
 
     @property
     def base(self) -> Handle | None:
-        return None if self._base is None else views.root_of(self)
+        return None if layouts.owns(self) else views.root_of(self)
 
     @property
     def flags(self) -> Flags:
@@ -240,7 +240,7 @@ class Methods(Handle):
     @asked("flatten", ranked=True)
     def flatten(self, order: str = "C") -> Any:
         """A one-dimensional copy."""
-        return shaping.ravel(self, order).copy()
+        return shaping.ravel(self, order, copy=True)
 
     def view(self, dtype: Any = None, type: Any = None) -> Any:
         """The same bytes, as another element type, or as a subclass of NumPy's array."""
@@ -277,17 +277,15 @@ class Methods(Handle):
             )
         if casting != "unsafe":
             check_cast(self._dtype, wanted, casting)
-        if wanted is self._dtype and not copy:
+        if wanted is self._dtype and not copy and layouts.is_as_asked(self, order):
             return self
         node = sharing.private(cast(self._node, wanted))
-        return wrap(node) if isinstance(self, core.scalar_class) else wrap_array(node)
+        return layouts.copied(self, node, order)
 
     @asked("copy", ranked=True)
     def copy(self, order: str = "C") -> Any:
         """A new array with the same values: they are shared until one side is written."""
-        del order
-        node = sharing.duplicate(self._node)
-        return wrap(node) if isinstance(self, core.scalar_class) else wrap_array(node)
+        return layouts.copied(self, sharing.duplicate(self._node), order)
 
     @asked("fill", writes=True)
     def fill(self, value: Any) -> None:

@@ -248,7 +248,7 @@ def _places_of_out(function: Any, count: int) -> range:
 def _pending_in(value: Any) -> list[Node]:
     """The recorded values inside nested arguments."""
     if isinstance(value, Handle):
-        return [value._node]
+        return [sharing.stored_node(value)]
     if isinstance(value, dict):
         value = list(value.values())
     if isinstance(value, list | tuple):
@@ -261,8 +261,7 @@ def to_numpy(value: Any) -> Any:
     scalars.
     """
     if isinstance(value, Handle):
-        node = value._node
-        array = sharing.content_of(node)
+        array = sharing.content(value)
         if isinstance(value, core.scalar_class):
             return array[()]
         array.flags.writeable = False

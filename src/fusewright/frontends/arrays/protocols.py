@@ -17,6 +17,7 @@ from fusewright.frontends.arrays import (
     core,
     exports,
     immediate,
+    layouts,
     methods,
     opaque,
     sharing,
@@ -141,15 +142,15 @@ class Protocols(Handle):
         return (1, 0)
 
     def __copy__(self) -> Any:
-        make = wrap if isinstance(self, core.scalar_class) else wrap_array
-        return make(sharing.private(self._node))
+        node = sharing.private(self._node)
+        return layouts.copied(self, node, "K")
 
     def __deepcopy__(self, memo: Any) -> Any:
         return self.__copy__()
 
     def __reduce__(self) -> Any:
         scalar = isinstance(self, core.scalar_class)
-        return rebuild, (np.array(sharing.content(self)), scalar, self._flags)
+        return rebuild, (np.array(sharing.content(self)), scalar, self._flags & core.READ_ONLY)
 
     def __bool__(self) -> bool:
         return bool(self._single("truth value"))
@@ -223,5 +224,5 @@ def _root_array(handle: Handle) -> Handle:
 def rebuild(array: Any, scalar: bool, flags: int) -> Any:
     """An array out of a pickle."""
     handle = (wrap if scalar else wrap_array)(sharing.owned(array))
-    handle._flags = flags
+    handle._flags |= flags
     return handle

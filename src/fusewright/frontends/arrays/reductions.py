@@ -15,7 +15,7 @@ import numpy as np
 from fusewright._core import native
 from fusewright.base.errors import DTypeError, ShapeError
 from fusewright.frontends.arrays import axes as axis_rules
-from fusewright.frontends.arrays import core, immediate, inplace, record, sharing, trace
+from fusewright.frontends.arrays import core, immediate, inplace, layouts, record, sharing, trace
 from fusewright.frontends.arrays.core import Handle, cast, wrap
 from fusewright.frontends.arrays.dtypes import as_dtype
 from fusewright.frontends.arrays.operators import op_of
@@ -354,7 +354,7 @@ def arg_reduction(
     where = axis_rules.one_axis(axis, rank)
     found = _first_extreme(name, node, where)
     shape = axis_rules.reduced_shape(node.shape, (where,), keep)
-    return finish(reshape_node(found, shape), out)
+    return finish(layouts.plain(reshape_node(found, shape)), out)
 
 
 def _first_extreme(name: str, node: Node, axis: int) -> Node:

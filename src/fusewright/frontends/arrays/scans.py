@@ -8,7 +8,7 @@ import numpy as np
 
 from fusewright.base.errors import ValueRangeError
 from fusewright.frontends.arrays import axes as axis_rules
-from fusewright.frontends.arrays import record, trace
+from fusewright.frontends.arrays import layouts, record, trace
 from fusewright.frontends.arrays.core import cast, wrap
 from fusewright.frontends.arrays.dtypes import as_dtype
 from fusewright.frontends.arrays.reductions import NO_VALUE, accumulator, finish
@@ -94,4 +94,4 @@ def concatenated(pieces: list[Node], axis: int) -> Node:
         at += piece.shape[axis]
     shape = (*first[:axis], extent, *first[axis + 1 :])
     args = tuple(cast(piece, dtype) for piece in pieces)
-    return trace.record(Node(ASSEMBLE, "", args, dtype, shape, tuple(attr)))
+    return layouts.joined(trace.record(Node(ASSEMBLE, "", args, dtype, shape, tuple(attr))))

@@ -9,7 +9,7 @@ from typing import Any
 
 from fusewright.base.errors import ShapeError, ValueRangeError
 from fusewright.frontends.arrays import axes as axis_rules
-from fusewright.frontends.arrays import core, record, sharing
+from fusewright.frontends.arrays import core, layouts, record, sharing
 from fusewright.frontends.arrays.core import READ_ONLY, Handle, wrap_array
 from fusewright.frontends.arrays.views import (
     Reshape,
@@ -26,7 +26,7 @@ from fusewright.frontends.arrays.views import (
 )
 from fusewright.ir.dtypes import DType
 from fusewright.ir.dtypes import component as part_of
-from fusewright.ir.graph import contiguous_strides, scalar
+from fusewright.ir.graph import scalar
 
 Shape = tuple[int, ...]
 
@@ -65,6 +65,9 @@ def _cannot_reshape(size: int, wanted: Shape, shape: Shape) -> ShapeError:
 
 def reshape(handle: Handle, wanted: Any, order: str = "C", copy: bool | None = None) -> Any:
     """A view where no element has to move, else a new array."""
+    if order in ("A", "a"):
+        as_is = is_straight(handle) or not layouts.is_as_asked(handle, "F")
+        order = "C" if as_is else "F"
     if order in ("F", "f"):
         extents = resolved_shape(wanted, handle._shape)
         turned = transposed(as_base(handle), tuple(reversed(range(len(handle._shape)))))
@@ -72,13 +75,18 @@ def reshape(handle: Handle, wanted: Any, order: str = "C", copy: bool | None = N
         return transposed(back, tuple(reversed(range(len(extents)))))
     shape = resolved_shape(wanted, handle._shape)
     if copy:
-        return wrap_array(sharing.private(reshape_node(handle._node, shape)))
+        return _reshaped_copy(handle, shape)
     base = as_base(handle)
     if is_straight(base) or _moves_nothing(base, shape):
         return make_view(base, Reshape(shape, base._shape))
     if copy is False:
         raise ValueRangeError("unable to avoid creating a copy while reshaping")
-    return wrap_array(sharing.private(reshape_node(base._node, shape)))
+    return _reshaped_copy(base, shape)
+
+
+def _reshaped_copy(handle: Handle, shape: Shape) -> Any:
+    node = reshape_node(handle._node, shape)
+    return core.array_on(layouts.plain(sharing.private(node)))
 
 
 def set_shape(handle: Any, wanted: Any) -> None:
@@ -146,30 +154,28 @@ def resize(handle: Any, wanted: Any, seen: int) -> None:
 
 def is_straight(handle: Handle) -> bool:
     """Whether the elements lie in C order without gaps."""
-    return lies_straight(handle._shape, strides_of(handle), handle._dtype.itemsize)
-
-
-def lies_straight(shape: Shape, strides: Shape, itemsize: int) -> bool:
-    """Whether strides are those of C order, wherever they matter."""
-    if 0 in shape:
-        return True
-    ideal = contiguous_strides(shape, itemsize)
-    return all(n == 1 or have == want for n, have, want in zip(shape, strides, ideal, strict=True))
+    return layouts.is_straight(handle._shape, strides_of(handle), handle._dtype.itemsize)
 
 
 def _moves_nothing(handle: Handle, shape: Shape) -> bool:
     return reshaped_strides(handle._shape, strides_of(handle), shape) is not None
 
 
-def ravel(handle: Handle, order: str = "C") -> Any:
+def ravel(handle: Handle, order: str | None = "C", copy: bool = False) -> Any:
     """One-dimensional; a view where the elements lie side by side in that order, else a copy."""
-    if order in ("K", "A", "k", "a"):
-        order = "C"
     base = as_base(handle)
-    turned = transposed(base, tuple(reversed(range(len(base._shape)))))
-    beside = is_straight(base if order == "C" else turned)
-    wanted = (-1,) if 0 not in handle._shape else (0,)
-    return reshape(base, wanted, order, copy=None if beside else True)
+    letter = (order or "C").upper()
+    if letter not in "CFAK" or len(letter) != 1:
+        raise ValueRangeError(f"order must be one of 'C', 'F', 'A', or 'K' (got '{order}')")
+    shape, strides, size = base._shape, strides_of(base), base._dtype.itemsize
+    if letter == "K":
+        steps = tuple(0 if n == 1 else s for n, s in zip(shape, strides, strict=True))
+        dims = layouts.elementwise_order([steps], len(shape))
+    else:
+        dims = layouts.copy_order(shape, strides, size, letter)
+    turned = base if layouts.is_in_order(dims) else transposed(base, dims)
+    wanted = (-1,) if 0 not in shape else (0,)
+    return reshape(turned, wanted, copy=copy or not is_straight(turned) or None)
 
 
 def transpose(handle: Handle, axes: Any = None) -> Any:
@@ -241,6 +247,8 @@ def expand_dims(handle: Handle, axis: Any) -> Any:
 def flip(handle: Handle, axis: Any = None) -> Any:
     """Elements in reverse order along axes: a view."""
     shape = handle._shape
+    if axis is None and not shape:
+        return handle[()]  # type: ignore[index]
     if axis is None and len(shape) == 1:
         return handle[::-1]  # type: ignore[index]
     turned = axis_rules.many_axes(axis, len(shape))

@@ -13,7 +13,7 @@ import threading
 import weakref
 from contextlib import ContextDecorator
 from sys import getrefcount
-from typing import Any
+from typing import Any, Literal
 
 import numpy as np
 
@@ -48,18 +48,29 @@ def snapshot(array: NDArray) -> Node:
     return adopted(array) if is_adoptable(array) and is_frozen(array) else copied(array)
 
 
-def copied(array: NDArray) -> Node:
-    """A copy, in C order and native byte order."""
+def copied(array: NDArray, order: Literal["K", "C"] = "K") -> Node:
+    """A copy in native byte order, as NumPy lays out a copy."""
     row = row_of(array.dtype)
     try:
         if array.nbytes < ALIGNED:
-            fresh = np.array(array, dtype=row.numpy, order="C", copy=True, subok=False)
+            fresh = np.array(array, dtype=row.numpy, order=order, copy=True, subok=False)
         else:
-            fresh = _at_a_line(array.nbytes).view(row.numpy).reshape(array.shape)
+            fresh = _at_a_line(array.nbytes).view(row.numpy)
+            like = array if order == "C" else np.empty_like(array, order="K", subok=False)
+            fresh = _shaped(fresh, like, order)
             np.copyto(fresh, array)
     except MemoryError as error:
         raise out_of_memory(array.nbytes) from error
     return adopted(fresh)
+
+
+def _shaped(flat: NDArray, like: NDArray, order: str) -> NDArray:
+    """Memory as an array of another's shape, and its layout unless C's is wanted."""
+    if order == "C" or like.flags.c_contiguous:
+        return flat.reshape(like.shape)
+    dims = sorted(range(like.ndim), key=lambda dim: -like.strides[dim])
+    turned = flat.reshape([like.shape[dim] for dim in dims])
+    return turned.transpose(np.argsort(dims))
 
 
 def _at_a_line(nbytes: int) -> NDArray:
@@ -90,24 +101,35 @@ def is_frozen(array: NDArray) -> bool:
 
 
 def is_adoptable(array: NDArray) -> bool:
-    """Whether an array's memory can be a value's: C order and the machine's byte order."""
-    flags = array.flags
+    """Whether an array's memory can be a value's: one piece of elements in the machine's byte
+    order, the dims in any order.
+    """
+    flags = _by_memory(array).flags
     return bool(flags.c_contiguous and flags.aligned and array.dtype.isnative)
 
 
+def _by_memory(array: NDArray) -> NDArray:
+    """The array with its dims from the outermost to the innermost in memory."""
+    if array.flags.c_contiguous:
+        return array
+    return array.transpose(sorted(range(array.ndim), key=lambda dim: -array.strides[dim]))
+
+
 def owned(array: NDArray) -> Node:
-    """An array nobody else can write to as a value: its memory, or a copy in our layout."""
+    """An array nobody else can write to as a value: its memory, or a copy."""
     return adopted(array) if is_adoptable(array) else copied(array)
 
 
 def adopted(array: NDArray) -> Node:
     """An adoptable array nobody else can write to becomes a value as it is."""
-    assert is_adoptable(array), "adopted memory is in C order and native byte order"
     row = as_dtype(array.dtype)
-    flat = array.reshape(-1).view(np.uint8)
+    assert is_adoptable(array), "only native elements side by side are values as they are"
+    flat = _by_memory(array).reshape(-1).view(np.uint8)
     memory = Memory(_address(array), array.nbytes, flat, False, bool(array.flags.writeable))
     trace.note_bytes(array.nbytes)
-    return leaf(memory, row, array.shape, 0, contiguous_strides(array.shape, row.itemsize))
+    straight = array.flags.c_contiguous
+    strides = contiguous_strides(array.shape, row.itemsize) if straight else array.strides
+    return leaf(memory, row, array.shape, 0, strides)
 
 
 def _address(array: NDArray) -> int:
@@ -155,8 +177,22 @@ def content_of(node: Node) -> NDArray:
 
 
 def content(handle: Handle) -> NDArray:
-    """The handle's value for reading at once."""
-    return content_of(handle._node)
+    """The handle's value for reading at once, laid out as NumPy would."""
+    return content_of(stored_node(handle))
+
+
+def stored_node(handle: Handle) -> Node:
+    """The handle's value; where its dims lie in another order than C's, as a part of what is
+    stored: stored by itself it would lie in C order.
+    """
+    node = handle._node
+    if node.kind == LEAF or node.layout is None or handle._base is None:
+        return node
+    base = handle._base
+    while base._base is not None:
+        base = base._base
+    trace.evaluate(base._node)
+    return handle._node
 
 
 def land(handle: Handle, old: Node, node: Node) -> None:
@@ -238,7 +274,7 @@ def borrowed(array: NDArray) -> Handle:
     key = (_address(array), array.shape, array.strides, array.dtype, array.flags.writeable)
     found = _block.borrowed.get(key)
     if found is None:
-        found = _block.borrowed[key] = core.wrap_array(shared(array))
+        found = _block.borrowed[key] = core.array_on(shared(array))
         if native is not None:
             native.stop_lending(found)
     return found
@@ -321,7 +357,7 @@ def _lent_memory(root: Handle) -> Any:
         loan = _loans.get(id(memory))
         return (loan and loan()) or memory.owner
     if not _is_exclusive(root):
-        memory = copied(window(root._node)).value[0]
+        memory = copied(window(root._node), "C").value[0]
     node = root._node
     strides = contiguous_strides(node.shape, node.dtype.itemsize)
     # A new node: views notice, and cached values of the old one stay what they were.

@@ -12,9 +12,8 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 
-from fusewright.base.errors import ReadOnlyError
 from fusewright.frontends.arrays import core, sharing, trace
-from fusewright.frontends.arrays.core import Handle
+from fusewright.frontends.arrays.core import READ_ONLY, TURNED, Handle
 from fusewright.ir.dtypes import DType, component
 from fusewright.ir.graph import (
     ASSEMBLE,
@@ -40,6 +39,10 @@ Places = tuple[tuple[int, int, int], ...]
 def view_node(source: Node, places: Places, shape: Shape) -> Node:
     """A VIEW; of a leaf another leaf on the same memory."""
     if source.kind != LEAF:
+        inner = source.args[0] if source.kind == VIEW and source.attr else source
+        same = inner is not source and inner.shape == shape and inner.layout is None
+        if same and compose(source.attr, places) == identity(shape):  # there and back
+            return inner
         return trace.record(Node(VIEW, "", (source,), source.dtype, shape, places))
     memory, offset, strides = source.value
     steps = [0] * len(shape)
@@ -177,14 +180,15 @@ def make_view(base: Handle, link: Link) -> Array:
         outer = base._link
         if isinstance(link, Slice) and isinstance(outer, Slice):
             link = Slice(compose(outer.places, link.places), link.shape)
-            return _new_view(base._base, link, base._flags)
+            return new_view(base._base, link, base._flags & READ_ONLY)
         if isinstance(link, Reshape) and isinstance(outer, Reshape):
             link = Reshape(link.shape, outer.base_shape)
-            return _new_view(base._base, link, base._flags)
-    return _new_view(base, link, base._flags)
+            return new_view(base._base, link, base._flags & READ_ONLY)
+    return new_view(base, link, base._flags & READ_ONLY)
 
 
-def _new_view(base: Handle, link: Link, flags: int) -> Array:
+def new_view(base: Handle, link: Link, flags: int) -> Array:
+    """A handle that finds its value in another one's."""
     view = Handle.__new__(core.view_class)
     view._base = base
     view._link = link
@@ -226,8 +230,9 @@ def assemble(base: Node, places: Places, shape: Shape, value: Node) -> Node:
         where.append((start, step if extent > 1 else 1))
         extents.append(extent)
     piece_shape = tuple(extents)
-    if any(dim < 0 and n > 1 for (dim, _, _), n in zip(order, shape, strict=True)):
-        raise ReadOnlyError("the elements of a broadcast view share memory and cannot be written")
+    for dim, extent in enumerate(shape):
+        if order[dim][0] < 0 and extent > 1:  # repeated elements: what is written last stays
+            order[dim] = (-1, extent - 1, 0)
     piece = _arranged(value, tuple(order), piece_shape)
     if piece_shape == base.shape and all(place == (0, 1) for place in where):
         return core.cast(piece, base.dtype)
@@ -268,7 +273,10 @@ def transposed(base: Handle, order: tuple[int, ...]) -> Array:
     places = [(0, 0, 1)] * len(shape)
     for new, old in enumerate(order):
         places[old] = (new, 0, 1)
-    return make_view(base, Slice(tuple(places), tuple(shape[old] for old in order)))
+    view = make_view(base, Slice(tuple(places), tuple(shape[old] for old in order)))
+    if type(base) is core.array_class or base._flags & TURNED:
+        view._flags |= TURNED
+    return view
 
 
 def strides_of(handle: Handle) -> Shape:
