@@ -223,12 +223,16 @@ static PyObject *with_plain(Op *op, PyObject *left, PyObject *right, int left_is
 
 /* ---- what does not lie in C order: views of arrays that do (frontends.arrays.layouts) ------------ */
 
-static inline int is_turned(PyObject *plain) { return ((Handle *)plain)->flags & TURNED; }
+static int is_turned(PyObject *plain)
+{
+    PyObject *link = ((Handle *)plain)->flags & TURNED ? view_link_of(plain) : NULL;
+    return link != NULL && is_slice(link);
+}
 
 /* The array under a view of it whose dims are in another order; NULL for any other plain handle. */
 static PyObject *hidden(PyObject *handle)
 {
-    if (!(((Handle *)handle)->flags & TURNED) || !is_slice(view_link_of(handle)))
+    if (!is_turned(handle))
         return NULL;
     PyObject *base = view_base_of(handle);
     Node *node = Py_IS_TYPE(base, array_class) ? ((Handle *)base)->node : NULL;

@@ -74,16 +74,12 @@ def _original(module: str) -> ModuleType | None:
 
 def hand_back(cell: list[Any], lent: tuple[Any, ...] | None, ours: tuple[Any, ...] | None) -> Any:
     """What a program gets for a result, the one item of a list."""
-    value = cell.pop()
-    kind = type(value)
+    kind = type(cell[0])
     if kind is np.ndarray:
-        cell.append(value)
-        del value
         return _returned(cell, 0, lent or (), ours or ())
-    if len(value) > MOST or getrefcount(value) > 2:  # the variable's and the call's
-        return value
-    items = list(value) if kind is tuple else value
-    del value
+    if len(cell[0]) > MOST or getrefcount(cell[0]) > 2:  # the list's reference and the call's
+        return cell.pop()
+    items = list(cell.pop()) if kind is tuple else cell.pop()
     for place in range(len(items)):
         items[place] = _returned(items, place, lent or (), ours or ())
     return tuple(items) if kind is tuple else items

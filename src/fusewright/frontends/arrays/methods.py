@@ -19,6 +19,7 @@ from fusewright.base.errors import (
     ValueRangeError,
 )
 from fusewright.frontends.arrays import (
+    core,
     exports,
     front,
     immediate,
