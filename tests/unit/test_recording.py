@@ -31,7 +31,7 @@ TRIGGERS: dict[str, Callable[[], object]] = {
     "float()": lambda: float(value()),
     "int()": lambda: int(value()),
     "a truth value": lambda: bool(value() > 1),
-    "np.asarray": lambda: numpy.asarray(array(10) + 1),
+    "np.asarray or a buffer": lambda: numpy.asarray(array(10) + 1),
     "print": lambda: str(array(10) + 1),
     "fw.evaluate": lambda: fw.evaluate(value()),
     "tolist()": lambda: (array(10) + 1).tolist(),

@@ -1,13 +1,13 @@
 """NumPy's names over Fusewright's arrays: `import fusewright.numpy as np` runs a NumPy program.
 
-Calls are recorded and computed when a value is asked for. What has no recorded form runs in
-NumPy as a named step (`fw.explain` shows it, `strict=True` refuses it).
+Arrays of up to 512 elements, and calls without an array of ours, are NumPy's own (decision 0016).
+Calls on larger arrays are recorded and computed when a value is asked for. What has no recorded
+form runs in NumPy as a named step (`fw.explain` shows it, `strict=True` refuses it).
 
 Where a program can see a difference from NumPy:
 
 * Compiled code raises no warnings for floating-point errors (nor for the mean of nothing); where
   `errstate` or `seterr` of this module let errors raise or call, nothing is compiled.
-* `asarray` of a NumPy array copies it (`copy=False` shares).
 * `empty` gives zeros.
 * A step NumPy runs returns a new array, also where NumPy would return a view (`as_strided`).
 * What converts an array (`memoryview(x)`, C code, NumPy's own `asarray`) sees it and cannot write

@@ -28,9 +28,9 @@ class NamespaceInfo:
         """Where arrays live."""
         return "cpu"
 
-    def devices(self) -> list[str]:
+    def devices(self) -> tuple[str, ...]:
         """All places arrays can live."""
-        return ["cpu"]
+        return ("cpu",)
 
     def default_dtypes(self, *, device: Any = None) -> dict[str, Any]:
         """The dtypes of new arrays."""

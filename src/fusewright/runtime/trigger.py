@@ -20,6 +20,7 @@ ENTRIES = {
     "__bool__": "a truth value",
     "__complex__": "complex()",
     "__array__": "np.asarray",
+    "buffer": "np.asarray or a buffer",
     "__repr__": "print",
     "__str__": "print",
     "__format__": "print",

@@ -11,13 +11,15 @@ import pytest
 import fusewright as fw
 import fusewright.numpy as fnp
 from fusewright.runtime.limits import resident_memory
-from fusewright.targets.cpu import llvm, resting
+from fusewright.targets.cpu import build, llvm, resting
 
 
 @pytest.mark.skipif(sys.platform != "linux", reason="reads /proc")
-def test_llvm_rests_and_compiles_again() -> None:
+def test_llvm_rests_and_compiles_again(tmp_path: Path) -> None:
     llvm.started()
-    with fw.options(background=False):
+    fw.cache_clear()
+    build._image.cache_clear()
+    with fw.options(background=False, cache_dir=str(tmp_path)):
         fw.evaluate(fnp.asarray(np.arange(1e5)) * 3.25 + 0.125)
         before = resident_memory()
         llvm.rest()

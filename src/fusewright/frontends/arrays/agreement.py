@@ -154,13 +154,16 @@ def asked(
             try:
                 if len(args) > known or kwargs:
                     if not is_usual(original, args, kwargs):
-                        check(original, args, kwargs)
+                        check(original, args, kwargs, None if writes else function)
                     if ranked and is_doubtful(args, kwargs, known):
                         return agreed(name, original, function, args, kwargs)
                 return function(*args, **kwargs)
             except REFUSALS as error:
                 refused = error
-            return settled(refused, name, original, args, kwargs, written)
+            try:
+                return settled(refused, name, original, args, kwargs, written)
+            finally:
+                del refused  # its traceback holds this frame
 
         call.__name__ = name
         return call
@@ -286,15 +289,35 @@ def _is_of_another_type(args: Any, kwargs: dict[str, Any]) -> bool:
     return any(array.dtype != dtype for array in arrays)
 
 
-def check(function: Callable[..., Any], args: Any, kwargs: dict[str, Any]) -> Any:
-    """NumPy's result for stand-ins of the operands; its error where it refuses them."""
+def check(
+    function: Callable[..., Any],
+    args: Any,
+    kwargs: dict[str, Any],
+    ours: Callable[..., Any] | None = None,
+) -> Any:
+    """NumPy's result for stand-ins of the operands; its error where it refuses them, in the words
+    of `ours` (a function without effects) where that refuses them alike.
+    """
     standin = Standins()
     with warnings.catch_warnings(), np.errstate(all="ignore"):
         warnings.simplefilter("ignore")
         try:
             return function(*map(standin, args), **{k: standin(v) for k, v in kwargs.items()})
         except REFUSALS as error:
-            raise in_our_words(error) from None
+            raise (_refusal(error, ours, args, kwargs) or in_our_words(error)) from None
+
+
+def _refusal(
+    theirs: Exception, ours: Callable[..., Any] | None, args: Any, kwargs: dict[str, Any]
+) -> Exception | None:
+    """Our own error for a call that NumPy refuses, if it is caught as NumPy's is."""
+    if ours is None or "out" in kwargs:
+        return None
+    try:
+        ours(*args, **kwargs)
+    except REFUSALS as found:
+        return found.with_traceback(None) if _caught(found) == _caught(theirs) else None
+    return None
 
 
 class Standins:
