@@ -12,9 +12,13 @@ from tests.costs.hungry import PROGRAMS
 
 import fusewright as fw
 import fusewright.numpy as fnp
+from fusewright._core import native
 from fusewright.runtime import buffers
 from fusewright.runtime.limits import resident_memory
 
+pytestmark = pytest.mark.skipif(
+    native is None, reason="in place and operation by operation only in the core"
+)
 CHILD = Path(__file__).with_name("hungry.py")
 MIB = 1 << 20
 ROOM = 64 * MIB

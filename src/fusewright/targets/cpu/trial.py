@@ -187,7 +187,9 @@ class _Run:
         for arg, value in zip(node.args, args, strict=True):
             leaf = self.made.get(arg)
             if leaf is None:
-                leaf = Node(arg.kind, arg.op, (), arg.dtype, arg.shape, (), arg.value)
+                known = arg.kind in (graph.LEAF, graph.SCALAR)
+                kind = arg.kind if known else graph.MAP  # any that has no value of its own
+                leaf = Node(kind, arg.op, (), arg.dtype, arg.shape, (), arg.value)
                 if arg.kind not in (graph.LEAF, graph.SCALAR):
                     _keep(leaf, value)
                 self.made[arg] = leaf
