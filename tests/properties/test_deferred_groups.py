@@ -162,7 +162,7 @@ def rest(m: Machine, chance: random.Random, i: int, j: int, k: int) -> None:
     elif what == 4:  # parts, of one array too
         m.call(smoothed, a[low:high], b[: high - low], m.arrays[k][-(high - low) :], 0.5)
     elif what == 5:  # somebody outside writes
-        memory = np.asarray(a)
+        memory = a.view(np.ndarray)
         memory[low] = 1.25
     elif what == 6:  # a call that fails leaves everything as it was
         if m.mode != "plain":

@@ -218,7 +218,7 @@ def _borrowed(array: Any) -> Handle:
     """A read-only handle on a NumPy array's memory, for the time of a call."""
     row = from_numpy(array.dtype) if array.dtype.isnative and array.flags.c_contiguous else None
     if row is None:
-        return wrap_array(sharing.copied(array))  # in C order
+        return wrap_array(sharing.copied(array, "C"))
     flat = array.reshape(-1).view(np.uint8)
     address = array.__array_interface__["data"][0]
     memory = Memory(address, array.nbytes, flat, False, False)
