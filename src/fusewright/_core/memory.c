@@ -12,7 +12,7 @@ static int64_t allocated;
 /* Blocks between small and large wait here for the next of their size, newest first; what would be
    more than `most_waiting` bytes goes back to where it came from (runtime.blocks.LargePool). */
 #define MEDIUM_CLASSES 20
-#define MEDIUM_DEPTH 16
+#define MEDIUM_DEPTH 64
 typedef struct {
     int count;
     PyObject *address[MEDIUM_DEPTH];

@@ -391,7 +391,7 @@ typedef struct {
     uint64_t *words;
     PyObject *program; /* NULL: a place that is free; None: Python runs it; Ellipsis: not compiled yet */
     double spent;      /* seconds that it has run operation by operation */
-    int asked;         /* whether Python has looked for its code on disk */
+    int asked;         /* when Python was asked for its code: NEVER, EARLY (on disk only), or how much had been compiled */
 } Entry;
 static Entry table[PLACES];
 static int entries;
@@ -553,6 +553,8 @@ static Py_ssize_t those_pending(Node **wanted, Py_ssize_t many, Node **pending)
 static double compiling[2] = {30e-3, 4e-4}; /* seconds: of any structure, and for each node */
 #define LOOK_UP 3e-4 /* seconds after which it is worth looking for its code on disk */
 static double missed_seconds;
+static int compilations = 2; /* more than EARLY */
+enum { NEVER, EARLY };
 static int missed_due; /* whether it is to be compiled now */
 
 static Entry *entry_for(Entry *entry, uint64_t hash)
@@ -569,7 +571,7 @@ static Entry *entry_for(Entry *entry, uint64_t hash)
     entry->hash = hash;
     entry->length = length;
     entry->spent = 0.0;
-    entry->asked = 0;
+    entry->asked = NEVER;
     entry->program = Py_NewRef(Py_Ellipsis);
     entries++;
     return entry;
@@ -586,8 +588,10 @@ static int try_unfused(Entry *entry, uint64_t hash, Node **pending, Py_ssize_t l
         return -1;
     entry->spent += missed_seconds;
     missed_due = entry->spent > compiling[0] + compiling[1] * count;
-    int asks = missed_due || (!entry->asked && entry->spent > LOOK_UP);
-    entry->asked |= asks;
+    /* While it is being compiled nothing is gained by asking. */
+    int asks = missed_due ? entry->asked != compilations : entry->asked == NEVER && entry->spent > LOOK_UP;
+    if (asks)
+        entry->asked = missed_due ? compilations : EARLY;
     return asks ? 0 : run_unfused(order, count, pending, left);
 }
 
@@ -733,7 +737,8 @@ static PyObject *is_due(PyObject *module, PyObject *none)
     return PyBool_FromLong(missed_due);
 }
 
-/* set_compiling(any, each): the seconds that compiling a structure takes, and more for each node */
+/* set_compiling(any, each): the seconds that compiling a structure takes, and more for each node; what is due asks
+   again, since one may have been compiled */
 static PyObject *set_compiling(PyObject *module, PyObject *given)
 {
     (void)module;
@@ -742,6 +747,7 @@ static PyObject *set_compiling(PyObject *module, PyObject *given)
         return NULL;
     compiling[0] = any;
     compiling[1] = each;
+    compilations++;
     Py_RETURN_NONE;
 }
 

@@ -441,6 +441,16 @@ double unfused_seconds(Node **nodes, int count)
     return operations == 1 && !is_exact(only) ? -1.0 : seconds;
 }
 
+/* Whether somebody besides the request will want a value that costs more to make again than to keep: a variable, or
+   what is pending.  The list of all that is pending holds it, too. */
+static int is_wanted_later(Cell *cell)
+{
+    char kind = cell->node->kind;
+    if (kind == LEAF || kind == SCALAR || kind == VIEW || kind == RESHAPE)
+        return 0;
+    return cell->node->demands > 0 || Py_REFCNT(cell->node) > cell->uses + 1;
+}
+
 int run_unfused(Node **nodes, int count, Node **wanted, Py_ssize_t many)
 {
     int edges = 0, at = 0;
@@ -455,13 +465,15 @@ int run_unfused(Node **nodes, int count, Node **wanted, Py_ssize_t many)
     }
     for (int i = 0; i < count; i++) {
         Cell *cell = &cells[i];
-        *cell = (Cell){.node = nodes[i], .first = at, .kept = nodes[i]->demands > 0};
+        *cell = (Cell){.node = nodes[i], .first = at};
         cell->in_place = nodes[i]->kind == ASSEMBLE && is_patch(nodes[i]) && is_in_place(i);
         for (Py_ssize_t k = 0; k < PyTuple_GET_SIZE(nodes[i]->args); k++) {
             slots[at++] = ((Node *)PyTuple_GET_ITEM(nodes[i]->args, k))->slot;
             cells[slots[at - 1]].uses++;
         }
     }
+    for (int i = 0; i < count; i++)
+        cells[i].kept = is_wanted_later(&cells[i]);
     for (Py_ssize_t i = 0; i < many; i++)
         cells[wanted[i]->slot].kept = 1;
     for (int i = 0; i < count; i++)

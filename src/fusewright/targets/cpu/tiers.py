@@ -91,11 +91,11 @@ def _build(key: Key, slice_: Slice, options: Options, keep: Callable[[Key, Runne
     try:
         keep(key, obtain(key, slice_, options))
         _built = True
-        native.set_compiling(COMPILING, OPERATION)
     except portions.TooMuch:
         portions.refuse(key, slice_)
     finally:
         _building.discard(key)
+        native.set_compiling(COMPILING + (0.0 if _built else STARTING), OPERATION)
 
 
 def detached(slice_: Slice) -> Slice:
