@@ -73,6 +73,7 @@ typedef struct {
     PyObject_HEAD
     PyObject *op, *args, *shape, *attr, *value, *line;
     PyObject *layout; /* NumPy's strides of it where they are not in C order; else NULL */
+    PyObject *ahead; /* a leaf with its value, computed for a request that did not have to store it; else NULL */
     uint64_t mark; /* the walk that met it last */
     int slot;      /* its number in that walk */
     int demands;

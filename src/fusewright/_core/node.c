@@ -105,7 +105,7 @@ static Node *node_bare(void)
     if (node == NULL)
         return (Node *)PyErr_NoMemory();
     PyObject_Init((PyObject *)node, &NodeType);
-    node->layout = NULL;
+    node->layout = node->ahead = NULL;
     node->mark = 0;
     node->slot = 0;
     node->demands = 0;
@@ -325,6 +325,7 @@ static void node_dealloc(Node *node)
     Py_DECREF(node->attr);
     Py_DECREF(node->line);
     Py_XDECREF(node->layout);
+    Py_XDECREF(node->ahead);
     if (spares < SPARE)
         spare[spares++] = node;
     else
@@ -351,6 +352,7 @@ int node_become_leaf(Node *node, PyObject *memory, PyObject *offset, PyObject *s
     Py_SETREF(node->attr, Py_NewRef(no_args));
     Py_SETREF(node->op, Py_NewRef(no_name));
     Py_SETREF(node->args, Py_NewRef(no_args));
+    Py_CLEAR(node->ahead);
     return 0;
 }
 

@@ -9,6 +9,9 @@
 #define MOST_OPERATIONS 1024
 #define COPY_INTO 50 /* NumPy's table of functions */
 
+/* Where a region is written: in new memory, in that of a value of this request, or in that of the program's array. */
+enum { NOT, TEMPORARY, LASTING };
+
 /* A node of the request: `leaf` is its value in memory, `array` NumPy's array (or number) of it; `first` is where the
    slots of its operands begin in the list of all. */
 typedef struct {
@@ -16,7 +19,8 @@ typedef struct {
     PyObject *array;
     int first, uses;
     int source; /* of a view: the slot whose memory it is on; else its own */
-    char in_place, kept;
+    int views;  /* on its memory that are still to be read */
+    char in_place, kept, needed;
 } Cell;
 
 static PyObject *exact;  /* NumPy's function by operation, where it computes the bits of compiled code */
@@ -212,7 +216,29 @@ static int spread_number(Cell *cell, PyObject *number)
     return cell->array ? 0 : -1;
 }
 
-static int mapped(Cell *cell, PyObject **operands, Py_ssize_t many)
+/* Whether a value that was computed for this request is read here for the last time: its memory may be written. */
+static int is_ending(Cell *cells, Cell *cell)
+{
+    return cell->uses == 1 && cell->views == 0 && cell->source == cell - cells && !cell->kept && cell->leaf != NULL
+           && cell->node->kind != LEAF && cell->node->ahead == NULL;
+}
+
+/* Room for the result of a function of each element: an operand's that ends with it, or a new block. */
+static int give_room_like(Cell *cells, Cell *cell, const int *slots, Py_ssize_t many)
+{
+    for (Py_ssize_t i = 0; i < many; i++) {
+        Cell *old = &cells[slots[i]];
+        if (old->node->dtype != cell->node->dtype || !is_ending(cells, old)
+            || !same_shape(old->node->shape, cell->node->shape))
+            continue;
+        cell->leaf = (Node *)Py_NewRef(old->leaf);
+        cell->array = array_of_leaf(cell->leaf, WRITABLE);
+        return cell->array ? 0 : -1;
+    }
+    return give_room(cell);
+}
+
+static int mapped(Cell *cells, Cell *cell, const int *slots, PyObject **operands, Py_ssize_t many)
 {
     Node *node = cell->node;
     PyObject *function = PyDict_GetItem(exact, node->op);
@@ -227,7 +253,7 @@ static int mapped(Cell *cell, PyObject **operands, Py_ssize_t many)
         return value == NULL ? -1 : move_in(cell, value);
     }
     PyObject *given[4];
-    if (give_room(cell) < 0)
+    if (give_room_like(cells, cell, slots, many) < 0)
         return -1;
     memcpy(given, operands, (size_t)many * sizeof *given);
     given[many] = cell->array;
@@ -240,8 +266,8 @@ static int mapped(Cell *cell, PyObject **operands, Py_ssize_t many)
 static int assembled(Cell *cell, PyObject **operands, Py_ssize_t many)
 {
     Node *node = cell->node;
-    Py_ssize_t first = cell->in_place;
-    if (!cell->in_place && give_room(cell) < 0)
+    Py_ssize_t first = cell->in_place != NOT;
+    if (cell->in_place == NOT && give_room(cell) < 0)
         return -1;
     NumpyArray *whole = (NumpyArray *)cell->array;
     for (Py_ssize_t i = first; i < many; i++) {
@@ -320,7 +346,7 @@ static int computed(Cell *cells, Cell *cell, const int *slots)
     if (!is_exact(node))
         failed = alone(cells, cell, slots, many);
     else if (node->kind == MAP) {
-        failed = mapped(cell, operands, many);
+        failed = mapped(cells, cell, slots, operands, many);
         if (failed && PyErr_ExceptionMatches(PyExc_TypeError)) { /* no loop of NumPy's for just these types */
             PyErr_Clear();
             let_go(cell);
@@ -355,22 +381,28 @@ static int is_last_reader(Cell *cells, Cell *cell, const int *mine, Py_ssize_t m
     return 1;
 }
 
-/* A region of memory that nobody else reads is written there, at once: should a later operation fail, it is not
-   written again. */
+/* Whether the memory of an array of the program may be written: nobody else reads it, and the request alone holds it. */
+static int is_given_up(Cell *cells, Cell *cell, const int *mine, Py_ssize_t many)
+{
+    Cell *old = &cells[mine[0]];
+    Memory *memory = old->leaf ? leaf_memory(old->leaf) : NULL;
+    return is_in_place((int)(cell - cells)) && old->uses == 1 && !old->kept && old->node->ahead == NULL && memory != NULL
+           && !memory->external && memory->writable && is_last_reader(cells, cell, mine, many, mine[0]);
+}
+
+/* A region is written where the array is, if nobody else reads that. */
 static void write_in_place(Cell *cells, Cell *cell, const int *mine, Py_ssize_t many)
 {
-    int base = mine[0];
-    Cell *old = &cells[base];
-    if (!cell->in_place || old->uses != 1 || !is_last_reader(cells, cell, mine, many, base) || old->leaf == NULL || old->kept || leaf_memory(old->leaf) == NULL
-        || leaf_memory(old->leaf)->external || !leaf_memory(old->leaf)->writable) {
-        cell->in_place = 0;
+    Cell *old = &cells[mine[0]];
+    cell->in_place = is_ending(cells, old) ? TEMPORARY : is_given_up(cells, cell, mine, many) ? LASTING : NOT;
+    if (cell->in_place == NOT)
         return;
-    }
     cell->leaf = (Node *)Py_NewRef(old->leaf);
     cell->array = array_of_leaf(old->leaf, WRITABLE);
-    cell->in_place = cell->array != NULL;
-    if (!cell->in_place)
+    if (cell->array == NULL) {
+        cell->in_place = NOT;
         Py_CLEAR(cell->leaf);
+    }
 }
 
 static int become(Cell *cell)
@@ -380,6 +412,20 @@ static int become(Cell *cell)
                             PyTuple_GET_ITEM(value, 2));
 }
 
+/* Somebody besides the request, which does not have to store the value, may want it: the next request that does finds
+   it with the node.  It stays pending, so that structures do not depend on what ran how. */
+static int keep_ahead(Cell *cell)
+{
+    char kind = cell->node->kind;
+    int is_cheap = kind == VIEW || kind == RESHAPE;
+    if (is_cheap || Py_REFCNT(cell->node) <= cell->uses + 2) /* the list of what is pending, and the cell */
+        return 0;
+    if (settle_value(cell) < 0)
+        return -1;
+    Py_XSETREF(cell->node->ahead, Py_NewRef(cell->leaf));
+    return 0;
+}
+
 static int run_cells(Cell *cells, int count, const int *slots)
 {
     for (int i = 0; i < count; i++) {
@@ -387,32 +433,42 @@ static int run_cells(Cell *cells, int count, const int *slots)
         Node *node = cell->node;
         Py_ssize_t many = PyTuple_GET_SIZE(node->args);
         cell->source = i;
-        if (node->kind == LEAF) {
-            cell->leaf = (Node *)Py_NewRef(node);
-            cell->array = array_of_leaf(node, 0);
+        if (!cell->needed)
+            continue;
+        if (node->kind == LEAF || node->ahead != NULL) {
+            cell->leaf = (Node *)Py_NewRef(node->kind == LEAF ? (PyObject *)node : node->ahead);
+            cell->array = array_of_leaf(cell->leaf, 0);
         }
         else if (node->kind == SCALAR)
             cell->array = number_of(node);
-        if (node->kind == LEAF || node->kind == SCALAR) {
-            if (cell->array == NULL)
+        if (node->kind == LEAF || node->kind == SCALAR || node->ahead != NULL) {
+            if (cell->array == NULL || (cell->kept && node->kind != LEAF && become(cell) < 0))
                 return -1;
             continue;
         }
         const int *mine = slots + cell->first;
         cell->source = node->kind == VIEW || node->kind == RESHAPE ? cells[mine[0]].source : i;
-        if (node->kind == ASSEMBLE && many > 0)
+        if (node->kind == ASSEMBLE && is_patch(node))
             write_in_place(cells, cell, mine, many);
         if (computed(cells, cell, mine) < 0 || (cell->kept && settle_value(cell) < 0))
             return -1;
-        if (cell->kept || cell->in_place) {
+        if (cell->kept || cell->in_place == LASTING) { /* should a later operation fail, it is not written again */
             if (become(cell) < 0)
                 return -1;
         }
-        else
+        else {
             note_computed(node);
-        for (Py_ssize_t k = 0; k < many; k++)
-            if (--cells[mine[k]].uses == 0)
-                let_go(&cells[mine[k]]);
+            if (keep_ahead(cell) < 0)
+                return -1;
+        }
+        cells[cell->source].views += cell->source != i && cell->uses > 0;
+        for (Py_ssize_t k = 0; k < many; k++) {
+            Cell *operand = &cells[mine[k]];
+            if (--operand->uses > 0)
+                continue;
+            cells[operand->source].views -= operand->source != mine[k];
+            let_go(operand);
+        }
     }
     return 0;
 }
@@ -441,14 +497,14 @@ double unfused_seconds(Node **nodes, int count)
     return operations == 1 && !is_exact(only) ? -1.0 : seconds;
 }
 
-/* Whether somebody besides the request will want a value that costs more to make again than to keep: a variable, or
-   what is pending.  The list of all that is pending holds it, too. */
-static int is_wanted_later(Cell *cell)
+/* An operation whose result somebody needs needs its operands, but for one that is there already. */
+static void need_operands(Cell *cell, Cell *cells, const int *slots)
 {
-    char kind = cell->node->kind;
-    if (kind == LEAF || kind == SCALAR || kind == VIEW || kind == RESHAPE)
-        return 0;
-    return cell->node->demands > 0 || Py_REFCNT(cell->node) > cell->uses + 1;
+    for (Py_ssize_t k = 0; cell->needed && cell->node->ahead == NULL && k < PyTuple_GET_SIZE(cell->node->args); k++) {
+        Cell *operand = &cells[slots[cell->first + k]];
+        operand->needed = 1;
+        operand->uses++;
+    }
 }
 
 int run_unfused(Node **nodes, int count, Node **wanted, Py_ssize_t many)
@@ -465,17 +521,14 @@ int run_unfused(Node **nodes, int count, Node **wanted, Py_ssize_t many)
     }
     for (int i = 0; i < count; i++) {
         Cell *cell = &cells[i];
-        *cell = (Cell){.node = nodes[i], .first = at};
-        cell->in_place = nodes[i]->kind == ASSEMBLE && is_patch(nodes[i]) && is_in_place(i);
-        for (Py_ssize_t k = 0; k < PyTuple_GET_SIZE(nodes[i]->args); k++) {
+        *cell = (Cell){.node = nodes[i], .first = at, .kept = nodes[i]->demands > 0};
+        for (Py_ssize_t k = 0; k < PyTuple_GET_SIZE(nodes[i]->args); k++)
             slots[at++] = ((Node *)PyTuple_GET_ITEM(nodes[i]->args, k))->slot;
-            cells[slots[at - 1]].uses++;
-        }
     }
-    for (int i = 0; i < count; i++)
-        cells[i].kept = is_wanted_later(&cells[i]);
     for (Py_ssize_t i = 0; i < many; i++)
-        cells[wanted[i]->slot].kept = 1;
+        cells[wanted[i]->slot].kept = cells[wanted[i]->slot].needed = 1;
+    for (int i = count - 1; i >= 0; i--)
+        need_operands(&cells[i], cells, slots);
     for (int i = 0; i < count; i++)
         Py_INCREF(cells[i].node);
     PyObject *token = PyContextVar_Set(quiet_variable, quiet);

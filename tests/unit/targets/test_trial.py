@@ -12,8 +12,11 @@ from tests.evaluators import installed
 
 import fusewright as fw
 from fusewright import driver
+from fusewright._core import native
+from fusewright.base.options import current
 from fusewright.runtime.profile import listen
 from fusewright.targets.cpu import background
+from fusewright.targets.cpu.runner import is_due
 
 Program = Callable[..., Any]
 
@@ -36,7 +39,28 @@ def patched(x: Any, y: Any, n: Any, m: Any) -> Any:
     return z, z.copy()
 
 
+def asked_in_turn(x: Any, y: Any, n: Any, m: Any) -> Any:
+    a = x * y + n
+    b = a[::-1] * 2
+    some = float(b[3, 1]) + int(a.astype("i4").max())  # needs a and b, and does not store them
+    b[1:-1] += a[:-2]
+    return a, b, some + a, b - a[:, :1]
+
+
+def temporaries(x: Any, y: Any, n: Any, m: Any) -> Any:
+    z = (x + y) * 2 - n / (y + 1)
+    w = z + z[::-1]  # z ends here, but is read in two orders
+    a = x + 1
+    a[0] = 5
+    a[1:3] = a[2:4] * 2
+    a[:, 1] = a[:, 0] + a[:, 2]
+    half = (a * 3)[::2] - 1
+    return w * w, a, half, (x * 3).astype("f4") + 1, -(x * m)
+
+
 PROGRAMS: dict[str, Program] = {
+    "asked in turn": asked_in_turn,
+    "temporaries": temporaries,
     "exact": lambda x, y, n, m: (x * y + n / 3, np.sqrt(y) - abs(n), -x, (x < n) ^ m),
     "elementary": lambda x, y, n, m: (np.exp(x) * np.sin(y), np.log(y) ** x, np.hypot(x, n)),
     "sums": lambda x, y, n, m: (x.sum(0), (x * y).mean(1), n.sum(), n.prod(axis=1), x.std()),
@@ -138,3 +162,23 @@ def test_a_value_computed_twice_is_kept() -> None:
         fw.evaluate(y + 1.0)
     fw.evaluate(y - 1.0)
     assert not y._node.args
+
+
+@pytest.mark.skipif(native is None, reason="the core runs operations one by one")
+def test_a_value_is_computed_once_for_several_requests() -> None:
+    x = fw.asarray(np.linspace(0, 1, 5000))
+    value = x * 2 + 1
+    assert int((value * value).astype("i8").max()) == 9
+    before = native.allocations()
+    assert np.asarray(value)[-1] == 3.0
+    assert native.allocations() == before
+
+
+def test_what_was_due_in_an_earlier_process_is_due_at_once(tmp_path: Path) -> None:
+    """A program that always ends before its code is there would never get it."""
+    with fw.options(cache_dir=str(tmp_path)):
+        options, key = current(), ("a structure",)
+        assert not is_due(key, options, now=False)
+        assert is_due(key, options, now=True)
+        assert is_due(key, options, now=False)
+        assert not is_due(("another",), options, now=False)

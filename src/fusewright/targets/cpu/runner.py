@@ -21,7 +21,7 @@ from fusewright.runtime.buffers import statistics
 from fusewright.runtime.reuse import spare
 from fusewright.runtime.trace import Slice
 from fusewright.targets.cpu import background
-from fusewright.targets.cpu.compiled import Compiled, disk_key, fetch, keep
+from fusewright.targets.cpu.compiled import Compiled, disk_key, fetch, keep, note_due, was_due
 from fusewright.targets.cpu.direct import memory_of, taken
 from fusewright.targets.cpu.features import select
 from fusewright.targets.cpu.launch import Launch, fetcher, prepare
@@ -186,9 +186,23 @@ def obtain(key: Any, slice_: Slice, options: Options) -> Runner:
 def stored(key: Any, options: Options) -> Runner | None:
     """The same from the disk; None where it is not there."""
     start = perf_counter()
-    name = disk_key((key, select(options.features).llvm_features))
+    name = _name(key, options)
     compiled = fetch(name)
     return None if compiled is None else _ready(name, compiled, options, "disk", start)
+
+
+def is_due(key: Any, options: Options, now: bool) -> bool:
+    """Whether a structure that is not on disk is to be compiled: `now`, or in an earlier process,
+    which may have ended before its code was there.
+    """
+    name = _name(key, options)
+    if now:
+        note_due(name)
+    return now or was_due(name)
+
+
+def _name(key: Any, options: Options) -> str:
+    return disk_key((key, select(options.features).llvm_features))
 
 
 def _compiled(key: Any, slice_: Slice, options: Options) -> Runner:
@@ -203,7 +217,7 @@ def _compiled(key: Any, slice_: Slice, options: Options) -> Runner:
         compiled = build(slice_, options)
     if statistics().in_use + total(slice_.order) >= ROOM:
         rest()
-    name = disk_key((key, select(options.features).llvm_features))
+    name = _name(key, options)
     keep(name, compiled)
     return _ready(name, compiled, options, "compiled", start)
 

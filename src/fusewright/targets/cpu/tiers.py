@@ -19,7 +19,7 @@ from fusewright.ir import graph, ops
 from fusewright.ir.graph import Memory, Node
 from fusewright.runtime.trace import Key, Slice
 from fusewright.targets.cpu import background, portions
-from fusewright.targets.cpu.runner import Runner, obtain, stored
+from fusewright.targets.cpu.runner import Runner, is_due, obtain, stored
 from fusewright.targets.cpu.trial import EXACT, LINEAR
 
 STARTING = 25e-3
@@ -72,7 +72,7 @@ def found(
     if key in _building:
         return None
     runner = stored(key, options)
-    if runner is not None or not native.is_due():
+    if runner is not None or not is_due(key, options, native.is_due()):
         return runner
     cost = COMPILING + OPERATION * len(slice_.order) + (0.0 if _built else STARTING)
     if seconds * GAIN > cost:
