@@ -87,8 +87,9 @@ def _evaluate(pending: Sequence[Node], structure: bytes | None = None) -> None:
         slice_ = take(pending)
         key = (slice_.key, options.fuse, options.features)
         fresh = key not in _runners
-        if fresh and alone and _begun(key, slice_, pending, options):
-            return
+        if fresh and (alone or _is_wide(pending, structure, options)):
+            if _begun(key, slice_, pending, options, alone):
+                return
         runner = _affordable(key, slice_, options)
         if runner is None:
             _in_portions(slice_, pending)
@@ -109,12 +110,17 @@ def _evaluate(pending: Sequence[Node], structure: bytes | None = None) -> None:
         raise internal from error
 
 
-def _begun(key: Key, slice_: Slice, pending: Sequence[Node], options: Options) -> bool:
-    """Whether a request without code has been run operation by operation."""
+def _is_wide(pending: Sequence[Node], structure: bytes | None, options: Options) -> bool:
+    """Whether a request has more results than the core takes at once."""
+    return structure is None and tiers.takes_turns(len(pending)) and _is_interpreted(options)
+
+
+def _begun(key: Key, slice_: Slice, pending: Sequence[Node], options: Options, whole: bool) -> bool:
+    """Whether a request without code has been run operation by operation, `whole` or in turns."""
     if portions.total(slice_.order) >= portions.too_much.get(key, sys.maxsize):
         return False
     try:
-        runner = tiers.found(key, slice_, options, _keep)
+        runner = tiers.found(key, slice_, options, _keep, whole)
     except portions.TooMuch:
         return False  # `_affordable` finds the same
     if runner is not None:
@@ -124,7 +130,7 @@ def _begun(key: Key, slice_: Slice, pending: Sequence[Node], options: Options) -
     slice_.order.clear()
     slice_.slots.clear()
     slice_.reusable.clear()
-    if native.unfused(*pending):
+    if tiers.in_turns(pending, _evaluate):
         return True
     again = take(pending)
     slice_.order, slice_.slots, slice_.reusable = again.order, again.slots, again.reusable

@@ -7,8 +7,9 @@ meanwhile; in front of it only where a single run takes longer than compiling.
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from contextlib import suppress
+from math import prod
 from typing import Any
 
 import numpy as np
@@ -32,7 +33,12 @@ GAIN = 0.75
 """The share of the time operation by operation that fused code is predicted to save: nothing in
 between is stored, and there are more threads."""
 
+AT_A_TIME = 32
+"""Results of a request that the core is asked for at once."""
+MOST_COUNTED = 4096
+
 _building: set[Key] = set()
+_spent: dict[Key, float] = {}
 
 
 def connect(meaning: Callable[[Node, list[Any]], Any]) -> None:
@@ -61,18 +67,19 @@ def seconds_alone() -> float:
 
 
 def found(
-    key: Key, slice_: Slice, options: Options, keep: Callable[[Key, Runner], None]
+    key: Key, slice_: Slice, options: Options, keep: Callable[[Key, Runner], None], whole: bool
 ) -> Runner | None:
     """Code for a structure that is not in memory: from the disk, or compiled in front of the
-    program; None where the program goes on operation by operation.
+    program; None where the program goes on operation by operation.  `whole` says whether the core
+    runs the request as one, and counts what it takes.
     """
-    seconds = seconds_alone()
+    seconds, due = (seconds_alone(), native.is_due()) if whole else _counted(key, slice_)
     if seconds < 0.0 or not options.background:
         return obtain(key, slice_, options)
     if key in _building:
         return None
     runner = stored(key, options)
-    if runner is not None or not is_due(key, options, native.is_due()):
+    if runner is not None or not is_due(key, options, due):
         return runner
     cost = COMPILING + OPERATION * len(slice_.order) + (0.0 if _built else STARTING)
     if seconds * GAIN > cost:
@@ -81,6 +88,35 @@ def found(
     copy = detached(slice_)
     background.submit(lambda: _build(key, copy, options, keep))
     return None
+
+
+def _counted(key: Key, slice_: Slice) -> tuple[float, bool]:
+    """About how long a request takes that the core runs in turns, and whether its runs have taken
+    as long as compiling would.
+    """
+    seconds = sum(1e-6 + 1e-9 * prod(node.shape) for node in slice_.order if node.args)
+    if len(_spent) >= MOST_COUNTED:
+        _spent.clear()
+    _spent[key] = _spent.get(key, 0.0) + seconds
+    return seconds, _spent[key] > COMPILING + OPERATION * len(slice_.order)
+
+
+def takes_turns(many: int) -> bool:
+    """Whether the core runs so many results one after the other."""
+    return native is not None and many > AT_A_TIME
+
+
+def in_turns(pending: Sequence[Node], run: Callable[[Sequence[Node]], None]) -> bool:
+    """Run a request operation by operation, so many results at a time as the core takes; `run` is
+    for those that it does not know.
+    """
+    if len(pending) <= AT_A_TIME:
+        return bool(native.unfused(*pending))
+    for start in range(0, len(pending), AT_A_TIME):
+        turn = [node for node in pending[start : start + AT_A_TIME] if node.kind != graph.LEAF]
+        if turn and not native.unfused(*turn):
+            run(turn)
+    return True
 
 
 _built = False
