@@ -87,9 +87,9 @@ def _evaluate(pending: Sequence[Node], structure: bytes | None = None) -> None:
         slice_ = take(pending)
         key = (slice_.key, options.fuse, options.features)
         fresh = key not in _runners
-        if fresh and (alone or _is_wide(pending, structure, options)):
-            if _begun(key, slice_, pending, options, alone):
-                return
+        new = fresh and (alone or _is_wide(pending, structure, options))
+        if new and _begun(key, slice_, pending, options, alone):
+            return
         runner = _affordable(key, slice_, options)
         if runner is None:
             _in_portions(slice_, pending)
