@@ -90,10 +90,12 @@ def _evaluate(pending: Sequence[Node], structure: bytes | None = None) -> None:
         new = fresh and (alone or _is_wide(pending, structure, options))
         if new and _begun(key, slice_, pending, options, alone):
             return
-        runner = _affordable(key, slice_, options)
-        if runner is None:
-            _in_portions(slice_, pending)
+        if fresh and _is_long(slice_, options) and _in_portions(slice_, pending):
             return
+        runner = _affordable(key, slice_, options)
+        if runner is None and _in_portions(slice_, pending):
+            return
+        assert runner is not None, "what holds too much memory is more than one operation"
         if listeners:
             _run_recorded(runner, fresh, slice_, options)
         else:
@@ -157,11 +159,22 @@ def _affordable(key: Key, slice_: Slice, options: Options) -> Runner | None:
     return runner
 
 
-def _in_portions(slice_: Slice, pending: Sequence[Node]) -> None:
-    """Compute a request in two halves, each in halves again where it still holds too much."""
+def _is_long(slice_: Slice, options: Options) -> bool:
+    """Whether a request is longer than any the core takes: its halves run operation by operation,
+    while compiling it would take seconds.
+    """
+    return native.is_too_long(len(slice_.order)) and _is_interpreted(options)
+
+
+def _in_portions(slice_: Slice, pending: Sequence[Node]) -> bool:
+    """Compute a request in two halves, each in halves again where it still holds too much; whether
+    it could be cut.
+    """
     first = [
         node for node in portions.first_portion(slice_.order, pending) if node.kind != graph.LEAF
     ]
+    if not first:
+        return False
     slice_.order.clear()
     slice_.slots.clear()
     slice_.reusable.clear()
@@ -169,6 +182,7 @@ def _in_portions(slice_: Slice, pending: Sequence[Node]) -> None:
     first.clear()
     trace.release()
     _evaluate([node for node in pending if node.kind != graph.LEAF])
+    return True
 
 
 def _joined(pending: Sequence[Node]) -> bool:

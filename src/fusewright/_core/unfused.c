@@ -6,7 +6,6 @@
 
 #include "dispatch.h"
 
-#define MOST_OPERATIONS 1024
 #define COPY_INTO 50 /* NumPy's table of functions */
 
 /* Where a region is written: in new memory, in that of a value of this request, or in that of the program's array. */
@@ -294,32 +293,74 @@ static int assembled(Cell *cell, PyObject **operands, Py_ssize_t many)
     return 0;
 }
 
+/* A leaf's memory with other extents, in C order. */
+static Node *leaf_as(Node *leaf, PyObject *shape)
+{
+    PyObject *strides = contiguous_strides(shape, dtypes[leaf->dtype].itemsize);
+    Node *made = strides ? node_new(LEAF, no_name, Py_NewRef(no_args), leaf->dtype, shape) : NULL;
+    if (made != NULL
+        && node_become_leaf(made, PyTuple_GET_ITEM(leaf->value, 0), PyTuple_GET_ITEM(leaf->value, 1), strides) < 0)
+        Py_CLEAR(made);
+    Py_XDECREF(strides);
+    return made;
+}
+
+/* An operand of compiled code: in C order, and for a function of each element in one dim, so that there are few such
+   structures, all of them compiled ahead (targets.cpu.ahead). */
+static Node *plain_leaf_of(Cell *operand, PyObject *shape)
+{
+    if (operand->node->kind == SCALAR)
+        return (Node *)Py_NewRef(operand->node);
+    if (settle_value(operand) < 0)
+        return NULL;
+    NumpyArray *array = Py_IS_TYPE(operand->array, numpy_array) ? (NumpyArray *)operand->array : NULL;
+    Cell copy = {.node = operand->node, .array = NULL};
+    if (array != NULL && !(array->flags & CONTIGUOUS)) {
+        if (give_room(&copy) < 0 || copy_into(copy.array, operand->array) < 0)
+            return let_go(&copy), NULL;
+    }
+    Node *leaf = copy.leaf ? copy.leaf : operand->leaf;
+    Node *made = shape ? leaf_as(leaf, shape) : (Node *)Py_NewRef(leaf);
+    let_go(&copy);
+    return made;
+}
+
+/* A function of each element, on operands of its own extents. */
+static int is_flat(Node *node)
+{
+    for (Py_ssize_t i = 0; i < PyTuple_GET_SIZE(node->args); i++) {
+        Node *arg = (Node *)PyTuple_GET_ITEM(node->args, i);
+        if (arg->kind != SCALAR && !same_shape(arg->shape, node->shape))
+            return 0;
+    }
+    return node->kind == MAP;
+}
+
 /* Compiled code of the operation alone, on values in memory. */
 static int alone(Cell *cells, Cell *cell, const int *slots, Py_ssize_t many)
 {
     Node *node = cell->node;
-    PyObject *args = PyTuple_New(many);
+    PyObject *shape = is_flat(node) ? Py_BuildValue("(n)", (Py_ssize_t)elements_of(node->shape)) : NULL;
+    PyObject *args = PyErr_Occurred() ? NULL : PyTuple_New(many);
     for (Py_ssize_t i = 0; args != NULL && i < many; i++) {
-        Cell *operand = &cells[slots[i]];
-        if (operand->node->kind != SCALAR && settle_value(operand) < 0) {
+        Node *operand = plain_leaf_of(&cells[slots[i]], shape);
+        if (operand == NULL)
             Py_CLEAR(args);
-            break;
+        else
+            PyTuple_SET_ITEM(args, i, (PyObject *)operand);
+    }
+    if (args != NULL)
+        PyObject_GC_UnTrack(args);
+    Node *twin = args ? node_new(node->kind, node->op, args, node->dtype, shape ? shape : node->shape) : NULL;
+    if (twin != NULL) {
+        Py_SETREF(twin->attr, Py_NewRef(node->attr));
+        if (evaluate(&twin, 1) == 0 && twin->kind == LEAF) {
+            cell->leaf = shape ? leaf_as(twin, node->shape) : (Node *)Py_NewRef(twin);
+            cell->array = cell->leaf ? array_of_leaf(cell->leaf, 0) : NULL;
         }
-        PyTuple_SET_ITEM(args, i, Py_NewRef(operand->node->kind == SCALAR ? operand->node : operand->leaf));
-    }
-    if (args == NULL)
-        return -1;
-    PyObject_GC_UnTrack(args);
-    Node *twin = node_new(node->kind, node->op, args, node->dtype, node->shape);
-    if (twin == NULL)
-        return -1;
-    Py_SETREF(twin->attr, Py_NewRef(node->attr));
-    if (evaluate(&twin, 1) < 0 || twin->kind != LEAF) {
         Py_DECREF(twin);
-        return -1;
     }
-    cell->leaf = twin;
-    cell->array = array_of_leaf(twin, 0);
+    Py_XDECREF(shape);
     return cell->array ? 0 : -1;
 }
 
@@ -473,12 +514,30 @@ static int run_cells(Cell *cells, int count, const int *slots)
     return 0;
 }
 
+/* Whether an operation is as `alone` makes them: it would only make the same one again. */
+static int is_plain_operation(Node *node)
+{
+    if (is_flat(node) && PyTuple_GET_SIZE(node->shape) != 1)
+        return 0;
+    for (Py_ssize_t i = 0; i < PyTuple_GET_SIZE(node->args); i++) {
+        Node *arg = (Node *)PyTuple_GET_ITEM(node->args, i);
+        Spot spot;
+        if (arg->kind != LEAF || !spot_at(arg, &spot) || elements_of(arg->shape) == 0)
+            continue;
+        Py_ssize_t step = dtypes[spot.dtype].itemsize;
+        for (int d = spot.dims - 1; d >= 0; step *= spot.extent[d--])
+            if (spot.extent[d] != 1 && spot.stride[d] != step)
+                return 0;
+    }
+    return 1;
+}
+
 double unfused_seconds(Node **nodes, int count)
 {
     double seconds = 0.0;
     int operations = 0;
     Node *only = NULL;
-    if (exact == NULL || numpy_array == NULL || count > MOST_OPERATIONS)
+    if (exact == NULL || numpy_array == NULL)
         return -1.0;
     for (int i = 0; i < count; i++) {
         Node *node = nodes[i];
@@ -494,7 +553,7 @@ double unfused_seconds(Node **nodes, int count)
             elements = (Py_ssize_t)elements_of(((Node *)PyTuple_GET_ITEM(node->args, 0))->shape);
         seconds += 1.0e-6 + pace * (double)elements;
     }
-    return operations == 1 && !is_exact(only) ? -1.0 : seconds;
+    return operations == 1 && !is_exact(only) && is_plain_operation(only) ? -1.0 : seconds;
 }
 
 /* An operation whose result somebody needs needs its operands, but for one that is there already. */

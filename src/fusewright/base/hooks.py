@@ -17,9 +17,10 @@ DRIVER = "fusewright.driver"
 
 
 def _first(nodes: Sequence[Any]) -> None:
-    """The first request: from here on the driver itself is in the slot."""
+    """The first request: from here on the driver itself is in the slot, behind the core."""
     import_module(DRIVER)
-    evaluate(nodes)
+    if native is None or not native.compute(*nodes):
+        evaluate(nodes)
 
 
 evaluate: Callable[[Sequence[Any]], None] = _first

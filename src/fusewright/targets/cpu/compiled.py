@@ -61,6 +61,7 @@ def disk_key(key: Any) -> str:
     return disk.digest(f"{_versions()}\n{key!r}".encode())
 
 
+ROOT = os.path.dirname(os.path.dirname(os.path.dirname(__file__)))
 _ELSEWHERE = frozenset(("__pycache__", "bridges", "cli", "numpy"))
 """Folders whose files only record and show: no code depends on them but through the structure."""
 
@@ -68,10 +69,20 @@ _ELSEWHERE = frozenset(("__pycache__", "bridges", "cli", "numpy"))
 @cache
 def _versions() -> str:
     """Python, NumPy, LLVM, and this package as its files are."""
-    root = os.path.dirname(os.path.dirname(os.path.dirname(__file__)))
-    files = _installed(root) or _stamps(root)
-    stamps = sorted((path.removeprefix(root), *state) for path, *state in files)
+    stamps = sorted((path.removeprefix(ROOT), *state) for path, *state in installed() or sources())
     return f"{sys.version}\n{np.__version__}\n{compiler.version()}\n{stamps}"
+
+
+@cache
+def installed() -> list[tuple[str, int, int]]:
+    """What an installer wrote about this package; nothing in a copy of the repository."""
+    return _installed(ROOT)
+
+
+@cache
+def sources() -> list[tuple[str, int, int]]:
+    """Every source file of this package, and the core, with time and size."""
+    return _stamps(ROOT)
 
 
 def _installed(root: str) -> list[tuple[str, int, int]]:

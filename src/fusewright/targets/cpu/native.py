@@ -31,6 +31,8 @@ OPERATIONS = {
 }  # fmt: skip
 EXTENT, STRIDE, NUMBER, PLACE, PIECE = range(5)
 POINTER, PARTIAL, BLOCK, INTEGER, SCALAR, PART = range(6)
+MOST_NODES = 2048
+"""As in `_core/core.h`."""
 MOST_WORDS = 1024
 """Arguments of a kernel that the core has room for."""
 MOST_PARTIALS = 16
@@ -68,6 +70,11 @@ def compute(*nodes: Node) -> bool:
 def unfused(*nodes: Node) -> bool:
     """Make nodes leaves operation by operation, if they can run so."""
     return native is not None and bool(native.unfused(*nodes))
+
+
+def is_too_long(count: int) -> bool:
+    """Whether a request has more nodes than the core walks (`MOST_STRUCTURE_NODES`)."""
+    return native is not None and count > MOST_NODES
 
 
 def may_hold_groups() -> bool:

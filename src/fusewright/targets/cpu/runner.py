@@ -20,7 +20,7 @@ from fusewright.plan.plan import Kernel, Plan
 from fusewright.runtime.buffers import statistics
 from fusewright.runtime.reuse import spare
 from fusewright.runtime.trace import Slice
-from fusewright.targets.cpu import background
+from fusewright.targets.cpu import ahead, background
 from fusewright.targets.cpu.compiled import Compiled, disk_key, fetch, keep, note_due, was_due
 from fusewright.targets.cpu.direct import memory_of, taken
 from fusewright.targets.cpu.features import select
@@ -186,8 +186,9 @@ def obtain(key: Any, slice_: Slice, options: Options) -> Runner:
 def stored(key: Any, options: Options) -> Runner | None:
     """The same from the disk; None where it is not there."""
     start = perf_counter()
-    name = _name(key, options)
-    compiled = fetch(name)
+    compiled = ahead.fetch(key, options) if options.interpret else None
+    name = "" if compiled is not None else _name(key, options)
+    compiled = compiled or fetch(name)
     return None if compiled is None else _ready(name, compiled, options, "disk", start)
 
 

@@ -1,0 +1,103 @@
+"""The operations that are compiled when the package is installed (`targets.cpu.ahead`):
+`python -m fusewright.operations` writes them.
+"""
+
+from __future__ import annotations
+
+import sys
+from collections.abc import Iterator, Sequence
+from itertools import chain, combinations, permutations, product
+from typing import Any
+
+import numpy as np
+
+from fusewright.base.errors import FusewrightError
+from fusewright.base.options import current, options
+from fusewright.frontends.arrays.record import map_node
+from fusewright.ir import graph, ops
+from fusewright.ir.dtypes import by_name
+from fusewright.ir.graph import Node
+from fusewright.public import asarray
+from fusewright.runtime.trace import take
+from fusewright.targets.cpu import ahead
+from fusewright.targets.cpu.trial import is_exact, is_short_sum
+
+_REAL = ("float64", "float32")
+_MIXED = (
+    ("complex128", "float64"), ("float64", "complex128"), ("complex128", "int64"),
+    ("int64", "complex128"), ("complex128", "complex64"), ("complex64", "complex128"),
+    ("complex64", "float32"), ("float64", "float32"), ("int64", "float64"),
+)  # fmt: skip
+_CASTS = ("bool", "uint8", "int32", "int64", "float32", "float64", "complex64", "complex128")
+_REDUCED = ("sum", "max", "min")
+_ROWS = (600, 5000, 40_000)
+"""Elements of a row, one for each kind of plan (`runtime.trace.ROWS`)."""
+_MOST_DIMS = 3
+
+
+def operations() -> Iterator[Node]:
+    """One node for each structure: a function of each element in one dim, as the core runs it; a
+    reduction along every choice of dims.
+    """
+    for node in chain(_maps(), _casts(), _reductions()):
+        alone = all(arg.kind in (graph.LEAF, graph.SCALAR) for arg in node.args)
+        if alone and node.args and not _is_numpys(node):
+            yield node
+
+
+def _is_numpys(node: Node) -> bool:
+    return is_exact(node) and not is_short_sum(node)
+
+
+def _maps() -> Iterator[Node]:
+    for row in ops.MAP.values():
+        if row.name in ("cast", "where"):
+            continue
+        for dtype in (*_REAL, "complex128", "complex64", "int64"):
+            yield from _with_numbers(row.name, (dtype,) * row.arity)
+        if row.arity == 2:
+            for dtypes in _MIXED:
+                yield from _with_numbers(row.name, dtypes)
+
+
+def _with_numbers(name: str, dtypes: Sequence[str]) -> Iterator[Node]:
+    """On arrays, and with a number in the place of each."""
+    places: list[int] = [-1, *range(len(dtypes))] if len(dtypes) == 2 else [-1]
+    for place in places:
+        operands = [
+            by_name(dtype).numpy.type(3) if number == place else _array((600,), dtype)
+            for number, dtype in enumerate(dtypes)
+        ]
+        try:
+            yield map_node(name, *operands)
+        except (TypeError, ValueError, FusewrightError):
+            continue  # NumPy has no such function either
+
+
+def _casts() -> Iterator[Node]:
+    for source, target in permutations(_CASTS, 2):
+        yield _array((600,), source).astype(target)._node
+
+
+def _reductions() -> Iterator[Node]:
+    for dtype, rank, row in product((*_REAL, "complex128"), range(1, _MOST_DIMS + 1), _ROWS):
+        array = _array((4, *(2,) * (rank - 2), row >> max(rank - 2, 0))[-rank:], dtype)
+        chosen = [axes for many in range(rank) for axes in combinations(range(rank), many + 1)]
+        for axes, keepdims in product(chosen, (False, True)):
+            for name in _REDUCED[: 1 if dtype == "complex128" else None]:
+                yield getattr(array, name)(axis=axes, keepdims=keepdims)._node
+
+
+def _array(shape: tuple[int, ...], dtype: str) -> Any:
+    return asarray(np.ones(shape, dtype))
+
+
+def main(path: str = ahead.FILE) -> None:
+    """Compile them all, for the processor that this runs on."""
+    with options(background=False, interpret=False, small=0):
+        count = ahead.write((take([node]) for node in operations()), current(), path)
+    print(f"{count} operations compiled ahead")
+
+
+if __name__ == "__main__":
+    main(*sys.argv[1:])

@@ -1,0 +1,98 @@
+"""Single operations, compiled when the package is installed (decision 0026).
+
+New work runs operation by operation (`tiers`).  What NumPy does not compute to the bits of compiled
+code is compiled code of that operation alone, which must not be compiled in front of the program:
+`fusewright.operations` has had it compiled before, for this processor, all of it in one file beside
+this one.  Where the file is missing, or was made from other sources or for another processor, the
+operation is compiled when it is met, and kept on disk.
+"""
+
+from __future__ import annotations
+
+import os
+import pickle
+import zlib
+from collections.abc import Iterable
+from functools import cache
+from typing import Any
+
+from fusewright.base.options import Options
+from fusewright.runtime.cache import digest
+from fusewright.runtime.trace import Slice
+from fusewright.targets.cpu.compiled import ROOT, Compiled, installed, sources
+from fusewright.targets.cpu.features import select
+
+FILE = os.path.join(os.path.dirname(__file__), "ahead.bin")
+_MAGIC = b"FWAHEAD1"
+
+Place = tuple[int, int]
+"""Where an entry begins in the file, and its bytes."""
+
+
+def fetch(key: Any, options: Options) -> Compiled | None:
+    """The code of a structure; None where it was not made ahead."""
+    place = _places().get(_name(key, options))
+    if place is None:
+        return None
+    start, length = place
+    with open(FILE, "rb") as file:
+        file.seek(start)
+        found = pickle.loads(zlib.decompress(file.read(length)))
+    return found if isinstance(found, Compiled) else None
+
+
+@cache
+def _places() -> dict[str, Place]:
+    """Of all entries, where the file is of this very package; what is written here is code of the
+    package, as trusted as its modules are.
+    """
+    try:
+        with open(FILE, "rb") as file:
+            if file.read(len(_MAGIC)) != _MAGIC:
+                return {}
+            made_from, places = pickle.load(file)
+            start = file.tell()
+    except (OSError, pickle.UnpicklingError, EOFError, ValueError):
+        return {}
+    if made_from != _package() or not (installed() or _is_newest()):
+        return {}
+    return {name: (start + at, length) for name, (at, length) in places.items()}
+
+
+def _package() -> str:
+    """The package by its files' sizes: of one that an installer wrote, no file changes alone."""
+    return digest(repr(sorted((p.removeprefix(ROOT), size) for p, _, size in sources())).encode())
+
+
+def _is_newest() -> bool:
+    """In a copy of the repository: whether nothing was changed since the file was written."""
+    written = os.stat(FILE).st_mtime_ns
+    return all(changed <= written for _, changed, _ in sources())
+
+
+def _name(key: Any, options: Options) -> str:
+    return digest(repr((key, select(options.features).llvm_features)).encode())
+
+
+def write(slices: Iterable[Slice], options: Options, path: str = FILE) -> int:
+    """Compile these for this processor, for a package as installed at the path's; how many there
+    are.
+    """
+    # Imported here: who reads the file need not compile.
+    from fusewright.targets.cpu.build import build
+
+    entries: dict[str, bytes] = {}
+    for slice_ in slices:
+        name = _name((slice_.key, options.fuse, options.features), options)
+        if name not in entries:
+            entries[name] = zlib.compress(pickle.dumps(build(slice_, options), protocol=5))
+    places, at = {}, 0
+    for name, data in entries.items():
+        places[name] = (at, len(data))
+        at += len(data)
+    beside = f"{path}.{os.getpid()}"
+    with open(beside, "wb") as file:
+        file.write(_MAGIC + pickle.dumps((_package(), places), protocol=5))
+        file.writelines(entries.values())
+    os.replace(beside, path)  # another process may be reading it
+    return len(entries)

@@ -1,0 +1,108 @@
+"""Operations compiled when the package is installed: found, trusted, and not in front of a program."""
+
+from __future__ import annotations
+
+import os
+import subprocess
+import sys
+from collections.abc import Iterator
+from itertools import islice
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+import fusewright as fw
+from fusewright import operations
+from fusewright._core import native
+from fusewright.base.options import current
+from fusewright.ir import graph
+from fusewright.runtime.trace import Slice, take
+from fusewright.targets.cpu import ahead
+from fusewright.targets.cpu.compiled import sources
+
+
+@pytest.fixture
+def written(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[tuple[Path, list[Any]]]:
+    """A file of the first three operations, and their keys."""
+    path = tmp_path / "ahead.bin"
+    monkeypatch.setattr(ahead, "FILE", str(path))
+    ahead._places.cache_clear()
+    keys: list[Any] = []
+
+    def slices() -> Iterator[Slice]:
+        for node in islice(operations.operations(), 3):
+            slice_ = take([node])
+            keys.append((slice_.key, current().fuse, current().features))
+            yield slice_
+
+    with fw.options(background=False, small=0):
+        assert ahead.write(slices(), current(), str(path)) == 3
+    yield path, keys
+    ahead._places.cache_clear()
+
+
+def found(keys: list[Any]) -> list[bool]:
+    ahead._places.cache_clear()
+    return [ahead.fetch(key, current()) is not None for key in keys]
+
+
+def test_what_was_written_is_found(written: tuple[Path, list[Any]]) -> None:
+    _, keys = written
+    assert found([*keys, ("another", True, "auto")]) == [True, True, True, False]
+
+
+def test_code_of_other_sources_is_not_used(
+    written: tuple[Path, list[Any]], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    _, keys = written
+    monkeypatch.setattr(ahead, "_package", lambda: "another")
+    assert not any(found(keys))
+
+
+def test_code_older_than_a_source_is_not_used(written: tuple[Path, list[Any]]) -> None:
+    path, keys = written
+    newest = max(changed for _, changed, _ in sources())
+    os.utime(path, ns=(newest - 1, newest - 1))
+    assert not any(found(keys))
+
+
+@pytest.mark.parametrize("content", [b"", b"FWAHEAD1", b"something else", None])
+def test_a_file_that_is_none_of_ours_is_as_good_as_none(
+    written: tuple[Path, list[Any]], content: bytes | None
+) -> None:
+    path, keys = written
+    if content is None:
+        path.unlink()
+    else:
+        path.write_bytes(content)
+    assert not any(found(keys))
+
+
+def test_each_is_one_operation_that_numpy_does_not_compute_to_the_bit() -> None:
+    with fw.options(small=0):
+        for node in islice(operations.operations(), 0, None, 40):
+            assert node.kind in (graph.MAP, graph.REDUCE)
+            assert all(arg.kind in (graph.LEAF, graph.SCALAR) for arg in node.args)
+
+
+PROGRAM = """
+import sys, fusewright.numpy as np
+x = np.linspace(0.1, 1, 5000)
+grid = np.outer(x[:80], x)[:, ::3]
+z = np.exp(x) * np.sin(x) + np.log10(x + grid[3].sum()) ** 1.5
+w = np.exp(1j * grid) * (2 - grid) / np.abs(1j * grid + 3)
+print(float(z.sum()), float(abs(w).max()), float(grid.mean(axis=0).min()))
+print(sorted(name for name in sys.modules if name.startswith(("llvmlite.b", "fusewright.plan.f"))))
+"""
+
+
+@pytest.mark.skipif(native is None or not ahead._places(), reason="made by the installation")
+def test_a_short_program_neither_plans_nor_compiles(tmp_path: Path) -> None:
+    settings = {name: text for name, text in os.environ.items() if "FUSEWRIGHT" not in name}
+    done = subprocess.run(
+        [sys.executable, "-c", PROGRAM],
+        env=settings | {"FUSEWRIGHT_CACHE_DIR": str(tmp_path)},
+        capture_output=True, text=True, timeout=60, check=True,
+    )  # fmt: skip
+    assert done.stdout.splitlines()[-1] == "[]"
