@@ -27,6 +27,7 @@ _MIXED = (
     ("complex128", "float64"), ("float64", "complex128"), ("complex128", "int64"),
     ("int64", "complex128"), ("complex128", "complex64"), ("complex64", "complex128"),
     ("complex64", "float32"), ("float64", "float32"), ("int64", "float64"),
+    ("bool", "complex128"),
 )  # fmt: skip
 _CASTS = ("bool", "uint8", "int32", "int64", "float32", "float64", "complex64", "complex128")
 _REDUCED = ("sum", "max", "min")
@@ -37,9 +38,9 @@ _MOST_DIMS = 3
 
 def operations() -> Iterator[Node]:
     """One node for each structure: a function of each element in one dim, as the core runs it; a
-    reduction along every choice of dims.
+    reduction along every choice of dims, a running sum along any.
     """
-    for node in chain(_maps(), _casts(), _reductions()):
+    for node in chain(_maps(), _casts(), _reductions(), _scans()):
         alone = all(arg.kind in (graph.LEAF, graph.SCALAR) for arg in node.args)
         if alone and node.args and not _is_numpys(node):
             yield node
@@ -84,8 +85,15 @@ def _reductions() -> Iterator[Node]:
         array = _array((4, *(2,) * (rank - 2), row >> max(rank - 2, 0))[-rank:], dtype)
         chosen = [axes for many in range(rank) for axes in combinations(range(rank), many + 1)]
         for axes, keepdims in product(chosen, (False, True)):
-            for name in _REDUCED[: 1 if dtype == "complex128" else None]:
+            for name in _REDUCED:
                 yield getattr(array, name)(axis=axes, keepdims=keepdims)._node
+
+
+def _scans() -> Iterator[Node]:
+    for dtype, rank, row in product((*_REAL, "complex128"), (1, 2), _ROWS):
+        array = _array((4, row)[-rank:], dtype)
+        for axis in range(rank):
+            yield array.cumsum(axis=axis)._node
 
 
 def _array(shape: tuple[int, ...], dtype: str) -> Any:

@@ -40,17 +40,17 @@ static char kind_of(Node *node) { return dtypes[node->dtype].kind; }
 static int is_exact_map(Node *node)
 {
     char kind = kind_of(node);
-    int complexes = 0, floats = 0, same = 1;
+    int complexes = 0, floats = 0, same = 1, chosen = node->op == where_name;
     if (kind == 'f' && dtypes[node->dtype].itemsize == 2)
         return 0;
     for (Py_ssize_t i = 0; i < PyTuple_GET_SIZE(node->args); i++) {
         Node *arg = (Node *)PyTuple_GET_ITEM(node->args, i);
         complexes += kind_of(arg) == 'c';
         floats += kind_of(arg) == 'f';
-        same &= arg->dtype == node->dtype;
+        same &= arg->dtype == node->dtype || (chosen && i == 0);
     }
-    if (kind == 'c')
-        return same && PySet_Contains(linear, node->op) == 1;
+    if (kind == 'c') /* a choice and a conversion compute nothing */
+        return node->op == cast_name || (same && (chosen || PySet_Contains(linear, node->op) == 1));
     if (node->op == cast_name)
         return complexes == 0 && (floats == 0 || kind == 'f');
     return complexes == 0 && PyDict_Contains(exact, node->op) == 1;

@@ -69,6 +69,11 @@ PROGRAMS: dict[str, Program] = {
     "narrow": lambda x, y, n, m: (x.astype("f4") * n.astype("i2"), n.astype("u1") // 3, n % 4),
     "casts": lambda x, y, n, m: (x.astype("i4"), y.astype("u1"), m.astype("f8"), (x * 9) // 1),
     "complex": lambda x, y, n, m: ((x + 1j * y) * (2 - 1j), abs(x + 1j * y)),
+    "complex choices": lambda x, y, n, m: (
+        np.where(m, x + 1j * y, 2 - 1j),
+        (x + 1j * y).astype("c8"),
+        x.astype("c16"),
+    ),
     "half": lambda x, y, n, m: (x.astype("f2") * 3 + y.astype("f2"),),
     "moves": lambda x, y, n, m: (x.T[::-1], np.roll(x, 2), np.pad(n, 1), x[n[:, 0] % 5], x[m]),
     "joined": lambda x, y, n, m: (np.concatenate([x, y * 2]), np.stack([x, y])[1], np.tile(n, 2)),
