@@ -551,7 +551,9 @@ static Py_ssize_t those_pending(Node **wanted, Py_ssize_t many, Node **pending)
 }
 
 static double compiling[2] = {30e-3, 4e-4}; /* seconds: of any structure, and for each node */
-#define LOOK_UP 3e-4 /* seconds after which it is worth looking for its code on disk */
+/* Seconds after which it is worth looking for its code on disk: three times what that takes, since many are met once. */
+#define LOOK_UP 3e-4
+#define LOOK_UP_NODE 3e-5
 static double missed_seconds;
 static int compilations = 2; /* more than EARLY */
 enum { NEVER, EARLY };
@@ -589,7 +591,7 @@ static int try_unfused(Entry *entry, uint64_t hash, Node **pending, Py_ssize_t l
     entry->spent += missed_seconds;
     missed_due = entry->spent > compiling[0] + compiling[1] * count;
     /* While it is being compiled nothing is gained by asking. */
-    int asks = missed_due ? entry->asked != compilations : entry->asked == NEVER && entry->spent > LOOK_UP;
+    int asks = missed_due ? entry->asked != compilations : entry->asked == NEVER && entry->spent > LOOK_UP + LOOK_UP_NODE * count;
     if (asks)
         entry->asked = missed_due ? compilations : EARLY;
     return asks ? 0 : run_unfused(order, count, pending, left);
