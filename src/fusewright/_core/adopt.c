@@ -77,6 +77,21 @@ PyObject *taken_over(PyObject *object)
                                                               : PyObject_CallOneArg(slow_take, object);
 }
 
+/* leaf_on(array): a value on the memory of NumPy's array, which nobody else writes to; None where it does not lie in C
+   order. */
+static PyObject *leaf_on(PyObject *module, PyObject *object)
+{
+    (void)module;
+    Py_ssize_t nbytes;
+    if (numpy_array == NULL || !Py_IS_TYPE(object, numpy_array)
+        || !is_straight((NumpyArray *)object, dtype_of_array(object), &nbytes))
+        Py_RETURN_NONE;
+    PyObject *made = kept((NumpyArray *)object, dtype_of_array(object), nbytes);
+    PyObject *leaf = made ? Py_XNewRef(handle_node(made)) : NULL;
+    Py_XDECREF(made);
+    return leaf;
+}
+
 static PyObject *set_take_over(PyObject *module, PyObject *function)
 {
     (void)module;
@@ -96,6 +111,7 @@ int adopt_ready(PyObject *unset)
 }
 
 PyMethodDef adopt_methods[] = {
+    {"leaf_on", leaf_on, METH_O, "A value on the memory of NumPy's array; None where it does not lie in C order."},
     {"set_take_over", set_take_over, METH_O, "What makes a large array of NumPy's ours where it does not lie in C order."},
     {NULL},
 };

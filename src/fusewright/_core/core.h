@@ -94,7 +94,7 @@ typedef struct {
 
 extern PyTypeObject NodeType, MemoryType, HandleType, OperatorsType, OpType, FunctionType, FrontType,
     ProgramType, LockType, ReplayType, ReplayerType, EvaluatorType, ReductionType, RecorderType,
-    StepType, DispatchType, ArrangementType, AttributeType, OverrideType, BorderType,
+    StepType, DispatchType, ArrangementType, AttributeType, AgreedType, WriterType, RowsType, OverrideType, BorderType,
     ShapeType, GroupType, DeferralType, GroupProgramType;
 
 /* node.c */
@@ -254,7 +254,7 @@ int program_ready(PyObject *unset);
 
 /* each part's functions */
 extern PyMethodDef view_methods[], operator_methods[], handle_methods[], trace_methods[], slice_methods[], memory_methods[],
-    node_methods[], program_methods[], call_methods[], library_methods[], arrange_methods[], group_methods[], dispatch_methods[], unfused_methods[], adopt_methods[],
+    node_methods[], program_methods[], call_methods[], library_methods[], arrange_methods[], group_methods[], dispatch_methods[], unfused_methods[], adopt_methods[], row_methods[],
     joins_methods[], group_run_methods[],
     lent_methods[], crossing_methods[];
 

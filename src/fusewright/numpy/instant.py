@@ -9,7 +9,14 @@ from typing import Any
 
 import numpy as np
 
-from fusewright.frontends.arrays.front import ARRANGEMENTS, FILLS, MOVED, arrangement, at_once
+from fusewright.frontends.arrays.front import (
+    ARRANGEMENTS,
+    FILLS,
+    MOVED,
+    arrangement,
+    at_once,
+    in_place,
+)
 
 LIBRARY = 1 << 15
 """Elements of an operand of a step that is NumPy's in any case."""
@@ -28,6 +35,8 @@ MOVES = (
     "nonzero ones_like outer pad ptp repeat resize roll round stack take take_along_axis tile tril "
     "triu vstack zeros_like"
 )
+WRITERS = ("copyto", "put", "putmask", "place", "put_along_axis", "fill_diagonal")
+"""Functions that write into their first operand."""
 INSTEAD = {"empty_like": np.zeros_like, "empty": np.zeros}
 """Ours give zeros."""
 
@@ -39,6 +48,8 @@ def quick(module: str, exports: dict[str, Any]) -> dict[str, Any]:
     for names, limit in ((STEPS[module], LIBRARY), ("" if module else MOVES, MOVED)):
         for name in names.split():
             made[name] = at_once(INSTEAD.get(name, getattr(home, name)), exports[name], limit=limit)
+    for name in () if module else WRITERS:
+        made[name] = in_place(getattr(home, name), exports[name], MOVED)
     for name in () if module else ARRANGEMENTS:
         made[name] = arrangement(name, exports[name])
     for name in () if module else FILLS:

@@ -32,6 +32,8 @@ PAIRED: dict[str, Callable[..., Any]] = {
     "clip": np.clip, "take": np.take, "searchsorted": np.searchsorted,
 }  # fmt: skip
 """Methods of an array with another one, as NumPy's functions."""
+WRITERS = {"fill": 1 << 15, "sort": SEVERAL, "partition": SEVERAL, "put": SEVERAL}
+"""Methods that write into their array, and of up to how many elements at once."""
 ARRANGEMENTS = ("reshape", "ravel", "transpose", "swapaxes")
 ATTRIBUTES = ("shape", "ndim", "size", "dtype", "T")
 """In the order the core knows them in."""
@@ -54,6 +56,19 @@ def at_once(
     if native is None:
         return general
     made = native.Step(function, general, most, *vectors, limit=limit, makes=FILLS.get(makes, 0))
+    functools.update_wrapper(made, general)
+    return made  # type: ignore[no-any-return]
+
+
+def in_place(
+    function: Callable[..., Any], general: Callable[..., Any], limit: int = SEVERAL
+) -> Callable[..., Any]:
+    """The general function with the native core in front of it, where there is one: `function` of
+    NumPy's writes into its first operand, of up to `limit` elements, where that is in memory.
+    """
+    if native is None:
+        return general
+    made = native.Writer(function, general, limit)
     functools.update_wrapper(made, general)
     return made  # type: ignore[no-any-return]
 
@@ -116,6 +131,8 @@ def quicken(methods: type) -> None:
         "tolist",
     ):
         setattr(methods, name, at_once(getattr(np.ndarray, name), vars(methods)[name], limit=SMALL))
+    for name, limit in WRITERS.items():
+        setattr(methods, name, in_place(getattr(np.ndarray, name), vars(methods)[name], limit))
     for name, plain in PAIRED.items():
         setattr(methods, name, dispatched(plain, vars(methods)[name]))
 
