@@ -16,7 +16,8 @@ from fusewright._core import native
 
 VALUES: list[Any] = [
     True, 3, 2.75, np.float32(1.5), np.int64(7), np.bool_(True), (1.0, 2, 3),
-    [np.float64(4), 5, True], np.array([1, 2, 3], np.int16), np.array(2.5), np.array([[9.5], [8.5]]),
+    [np.float64(4), 5, True], np.array([1, 2, 3], np.int16), np.array(2.5),
+    np.array([[9.5], [8.5]]),
 ]  # fmt: skip
 KEYS: list[Any] = [
     (2,), (slice(None), 1), (slice(1, 3),), (..., slice(None, None, -1)),
