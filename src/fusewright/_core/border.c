@@ -9,9 +9,7 @@
 Node *plain_leaf(PyObject *object)
 {
     NumpyArray *array = (NumpyArray *)object;
-    int dtype = 0;
-    while (dtype < NO_DTYPE && numpy_dtypes[dtype] != array->dtype)
-        dtype++;
+    int dtype = dtype_of_array(object);
     if (dtype == NO_DTYPE || array->dims == 0 || array->dims > MOST_DIMS / 2)
         return NULL;
     if (!(array->flags & CONTIGUOUS) && array->dims > 1)

@@ -95,7 +95,7 @@ typedef struct {
 
 extern PyTypeObject NodeType, MemoryType, HandleType, OperatorsType, OpType, FunctionType, FrontType,
     ProgramType, LockType, ReplayType, ReplayerType, EvaluatorType, ReductionType, RecorderType,
-    StepType, DispatchType, ArrangementType, AttributeType, OverrideType, BorderType,
+    StepType, DispatchType, ArrangementType, AttributeType, AgreedType, WriterType, RowsType, OverrideType, BorderType,
     ShapeType, GroupType, DeferralType, GroupProgramType;
 
 /* node.c */
@@ -128,6 +128,7 @@ int dtype_index(PyObject *object);
 
 /* memory.c */
 PyObject *allocate(Py_ssize_t nbytes);
+PyObject *memory_on(char *at, Py_ssize_t nbytes, PyObject *owner, int writable); /* what `owner` keeps */
 int64_t allocations(void);
 int64_t fresh_bytes(void);
 
@@ -159,6 +160,7 @@ PyObject *number_now(Node *node); /* moves.c: of light work; NULL, without an er
 int is_holding(void); /* whether a function is being recorded for replay */
 int is_numpy_integer(PyObject *object);
 int is_numpy_number(PyObject *object);
+int scalar_dtype(PyObject *number); /* of NumPy's; NO_DTYPE of any other object */
 PyObject *operator_result(PyObject *op, PyObject *left, PyObject *right); /* as of Python's operators; NULL likewise */
 PyObject *read_number(const char *at, int dtype); /* operators.c; NULL without an error: not known */
 PyObject *quick_product(PyObject *op, PyObject *left, PyObject *right); /* operators.c; NULL likewise */
@@ -246,13 +248,14 @@ int operators_ready(PyObject *unset);
 int views_ready(PyObject *unset);
 int reductions_ready(void);
 int dispatch_ready(PyObject *unset);
+int adopt_ready(PyObject *unset);
 int trace_ready(PyObject *unset);
 int slice_ready(void);
 int program_ready(PyObject *unset);
 
 /* each part's functions */
 extern PyMethodDef view_methods[], operator_methods[], handle_methods[], trace_methods[], slice_methods[], memory_methods[],
-    node_methods[], program_methods[], call_methods[], library_methods[], arrange_methods[], group_methods[], dispatch_methods[], unfused_methods[],
+    node_methods[], program_methods[], call_methods[], library_methods[], arrange_methods[], group_methods[], dispatch_methods[], unfused_methods[], adopt_methods[], row_methods[],
     joins_methods[], group_run_methods[],
     lent_methods[], crossing_methods[];
 

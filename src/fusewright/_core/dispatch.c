@@ -19,7 +19,6 @@ typedef struct {
     int makes, keeps;
 } Dispatch;
 
-static PyObject *take_over; /* frontends.arrays.front: a large array that nobody else holds becomes ours */
 static PyObject *name_out, *name_like;
 _Thread_local int recording;
 
@@ -149,7 +148,7 @@ static PyObject *handed_array(PyObject *array, int64_t small)
     if (is_on_ours(array))
         made = PyObject_CallMethod(array, "copy", NULL);
     else if (elements_in((NumpyArray *)array) > small && is_fresh(array))
-        made = PyObject_CallOneArg(take_over, array);
+        made = taken_over(array);
     else
         return array;
     Py_DECREF(array);
@@ -322,20 +321,8 @@ static PyObject *as_recorded(PyObject *module, PyObject *given)
     return called_with(given, 1);
 }
 
-static PyObject *set_take_over(PyObject *module, PyObject *function)
-{
-    (void)module;
-    if (!PyCallable_Check(function)) {
-        PyErr_SetString(PyExc_TypeError, "a function is wanted");
-        return NULL;
-    }
-    Py_XSETREF(take_over, Py_NewRef(function));
-    Py_RETURN_NONE;
-}
-
 int dispatch_ready(PyObject *unset)
 {
-    take_over = Py_NewRef(unset);
     name_out = PyUnicode_InternFromString("out");
     name_like = PyUnicode_InternFromString("like");
     return name_out == NULL || name_like == NULL ? -1 : 0;
@@ -345,6 +332,5 @@ PyMethodDef dispatch_methods[] = {
     {"small", small_method, METH_NOARGS, "Elements of an array that is NumPy's own here and now; 0: none is."},
     {"as_user", as_user, METH_VARARGS, "Call a function as the program's own code."},
     {"as_recorded", as_recorded, METH_VARARGS, "Call a function whose arrays are all ours."},
-    {"set_take_over", set_take_over, METH_O, "What makes a large array of NumPy's ours."},
     {NULL},
 };

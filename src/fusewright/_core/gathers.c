@@ -1,4 +1,4 @@
-/* Subscripts that are arrays of integers, at once: small gathers and scatters in memory, by NumPy. */
+/* Subscripts that are arrays of integers, at once: small gathers in memory, by NumPy. */
 
 #include "dispatch.h"
 
@@ -35,9 +35,7 @@ static PyObject *index_entry(PyObject *entry, int *arrays)
         return known ? array_on(&spot, 0) : NULL;
     }
     if (Py_IS_TYPE(entry, numpy_array)) {
-        int dtype = 0;
-        while (dtype < NO_DTYPE && numpy_dtypes[dtype] != ((NumpyArray *)entry)->dtype)
-            dtype++;
+        int dtype = dtype_of_array(entry);
         ++*arrays;
         NumpyArray *array = (NumpyArray *)entry;
         return dtype < NO_DTYPE && may_index(dtype, array->extent, array->dims) ? Py_NewRef(entry) : NULL;
@@ -51,33 +49,35 @@ static PyObject *index_entry(PyObject *entry, int *arrays)
     return plain ? Py_NewRef(entry) : NULL;
 }
 
-/* A subscript as NumPy takes it, with arrays of integers among its entries unless `simple` ones will do; NULL for any
-   other. */
-static PyObject *index_of(PyObject *key, int simple)
+/* A subscript as NumPy takes it, and how many arrays are among its entries; NULL for what is no plain one. */
+PyObject *index_of(PyObject *key, int *arrays)
 {
-    int arrays = 0;
-    if (!PyTuple_CheckExact(key)) {
-        PyObject *index = index_entry(key, &arrays);
-        if (index != NULL && !arrays && !simple)
-            Py_CLEAR(index);
-        return index;
-    }
+    *arrays = 0;
+    if (!PyTuple_CheckExact(key))
+        return index_entry(key, arrays);
     Py_ssize_t many = PyTuple_GET_SIZE(key);
     PyObject *index = PyTuple_New(many);
     for (Py_ssize_t i = 0; index != NULL && i < many; i++) {
-        PyObject *entry = index_entry(PyTuple_GET_ITEM(key, i), &arrays);
+        PyObject *entry = index_entry(PyTuple_GET_ITEM(key, i), arrays);
         if (entry == NULL)
             Py_CLEAR(index);
         else
             PyTuple_SET_ITEM(index, i, entry);
     }
-    if (index != NULL && !arrays && !simple)
-        Py_CLEAR(index);
     return index;
 }
 
+static Py_ssize_t slice_length(PyObject *slice, Py_ssize_t extent)
+{
+    Py_ssize_t start, stop, step;
+    if (PySlice_Unpack(slice, &start, &stop, &step) == 0)
+        return PySlice_AdjustIndices(extent, &start, &stop, step);
+    PyErr_Clear();
+    return extent;
+}
+
 /* At most so many elements a subscript names. */
-static int64_t reach(PyObject *index, const Spot *spot)
+int64_t reach(PyObject *index, const Spot *spot)
 {
     PyObject *const *entries = PyTuple_CheckExact(index) ? &PyTuple_GET_ITEM(index, 0) : &index;
     Py_ssize_t many = PyTuple_CheckExact(index) ? PyTuple_GET_SIZE(index) : 1;
@@ -90,8 +90,8 @@ static int64_t reach(PyObject *index, const Spot *spot)
                 count *= ((NumpyArray *)entries[i])->extent[d];
         longest = count > longest ? count : longest;
         if (PySlice_Check(entries[i]) && dim < spot->dims)
-            size *= spot->extent[dim];
-        dim += entries[i] != Py_None;
+            size *= slice_length(entries[i], spot->extent[dim]);
+        dim += entries[i] != Py_None && entries[i] != Py_Ellipsis;
     }
     for (; dim < spot->dims; dim++)
         size *= spot->extent[dim];
@@ -141,8 +141,9 @@ PyObject *gather_now(PyObject *handle, PyObject *key)
     drop_refusal();
     if (result != NULL || PyErr_Occurred())
         return result;
-    PyObject *index = index_of(key, 0); /* first: it may compute something */
-    int known = index != NULL && known_spot(handle, &spot) > 0 && reach(index, &spot) <= SEVERAL;
+    int arrays;
+    PyObject *index = index_of(key, &arrays); /* first: it may compute something */
+    int known = index != NULL && arrays > 0 && known_spot(handle, &spot) > 0 && reach(index, &spot) <= SEVERAL;
     PyObject *array = known ? array_on(&spot, 0) : NULL;
     if (array != NULL && (result = PyObject_GetItem(array, index)) != NULL)
         Py_SETREF(result, adopted(result));
@@ -152,36 +153,3 @@ PyObject *gather_now(PyObject *handle, PyObject *key)
     return result;
 }
 
-/* What is to be written to elements of a type, as NumPy takes it. */
-static PyObject *written(PyObject *value, int dtype)
-{
-    Spot spot;
-    char word[16];
-    if (Py_IS_TYPE(value, numpy_array))
-        return Py_NewRef(value);
-    if (!is_plain(value))
-        return write_number(word, dtype, value) ? Py_NewRef(value) : NULL;
-    return known_spot(value, &spot) > 0 && spot.dtype == dtype ? array_on(&spot, 0) : NULL;
-}
-
-/* handle[key] = value at once, of subscripts with arrays and of values that are NumPy's: 1 done, 0 left to Python, -1 an
-   error. */
-int scatter_now(PyObject *handle, PyObject *key, PyObject *value)
-{
-    Spot spot;
-    int simple = numpy_array != NULL && Py_IS_TYPE(value, numpy_array);
-    PyObject *link = is_plain(handle) ? view_link_of(handle) : NULL;
-    PyObject *root = link ? view_base_of(handle) : handle;
-    if (!Py_IS_TYPE(root, array_class) || ((Handle *)root)->node == NULL || (is_strict() && !simple) || !moves_at_once())
-        return 0;
-    PyObject *index = index_of(key, simple);
-    PyObject *content = index ? written(value, ((Handle *)root)->node->dtype) : NULL;
-    PyObject *array = content ? writable_array(handle) : NULL;
-    int done = array != NULL && spot_of(handle, &spot) && reach(index, &spot) <= SEVERAL
-               && PyObject_SetItem(array, index, content) == 0;
-    Py_XDECREF(array);
-    Py_XDECREF(content);
-    Py_XDECREF(index);
-    drop_refusal();
-    return PyErr_Occurred() ? -1 : done;
-}

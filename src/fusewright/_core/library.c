@@ -7,8 +7,6 @@
 
 #include "library.h"
 
-#define COPIED_BYTES (1 << 16) /* of a result that moves into a block of the pool */
-
 /* Places in NumPy's table (numpy/__multiarray_api.h). */
 enum { ARRAY_TYPE = 2, NEW_ARRAY = 94, TO_SCALAR = 60, SET_BASE = 282, FUNCTIONS_OF = 365 };
 #define DOT (21 + 6) /* in an element type's functions: after the casts, the seventh */
@@ -25,9 +23,9 @@ static NewArray new_array;
 static SetBase set_base;
 static ToScalar to_scalar;
 PyObject *numpy_dtypes[DTYPES];
+static PyObject *byte_class; /* NumPy's type of bytes */
 static Dot dots[DTYPES];
 static PyObject *step_listeners; /* of those who want to hear of library steps */
-static PyObject *slow_adopt; /* (array) -> handle */
 
 /* ---- values in memory -------------------------------------------------------------------------- */
 
@@ -142,6 +140,17 @@ PyObject *array_on(Spot *spot, int flags)
     return array;
 }
 
+/* An array's memory as a row of bytes. */
+PyObject *bytes_of_array(PyObject *object, Py_ssize_t nbytes)
+{
+    Py_ssize_t pace = 1;
+    NumpyArray *array = (NumpyArray *)object;
+    PyObject *made = new_array(numpy_array, Py_NewRef(byte_class), 1, &nbytes, &pace, array->at, array->flags & WRITABLE, NULL);
+    if (made != NULL && set_base(made, Py_NewRef(object)) < 0)
+        Py_CLEAR(made);
+    return made;
+}
+
 PyObject *array_view(Spot *spot, PyObject *base)
 {
     PyObject *dtype = numpy_dtypes[spot->dtype];
@@ -164,28 +173,6 @@ PyObject *handle_on(PyObject *memory, int dtype, const Py_ssize_t *extent, int d
     Py_XDECREF(shape);
     Py_XDECREF(strides);
     return array_new(made);
-}
-
-/* What NumPy has made, as ours: small ones move to a block of the pool. */
-PyObject *adopted(PyObject *object)
-{
-    if (!Py_IS_TYPE(object, numpy_array))
-        return Py_NewRef(object);
-    NumpyArray *array = (NumpyArray *)object;
-    int dtype = 0;
-    while (dtype < NO_DTYPE && numpy_dtypes[dtype] != array->dtype)
-        dtype++;
-    Py_ssize_t size = dtype < NO_DTYPE ? dtypes[dtype].itemsize : 0;
-    for (int d = 0; d < array->dims; d++)
-        size *= array->extent[d];
-    if (dtype == NO_DTYPE || !(array->flags & CONTIGUOUS) || size > COPIED_BYTES || array->dims > MOST_DIMS || array->dims == 0)
-        return PyObject_CallOneArg(slow_adopt, object);
-    PyObject *memory = allocate(size ? size : 1);
-    if (memory != NULL)
-        memcpy(((Memory *)memory)->at, array->at, (size_t)size);
-    PyObject *made = handle_on(memory, dtype, array->extent, array->dims);
-    Py_XDECREF(memory);
-    return made;
 }
 
 int is_listened_to(void) { return step_listeners == NULL || PyList_GET_SIZE(step_listeners) > 0; }
@@ -243,7 +230,10 @@ static PyObject *set_numpy(PyObject *module, PyObject *given)
     }
     for (Py_ssize_t i = 0; i < PyTuple_GET_SIZE(rows); i++)
         Py_XSETREF(numpy_dtypes[i], Py_NewRef(PyTuple_GET_ITEM(rows, i)));
-    Py_XSETREF(slow_adopt, Py_NewRef(adopt));
+    set_adopt(adopt);
+    for (Py_ssize_t i = 0; i < PyTuple_GET_SIZE(rows); i++)
+        if (dtypes[i].kind == 'u' && dtypes[i].itemsize == 1)
+            Py_XSETREF(byte_class, Py_NewRef(numpy_dtypes[i]));
     Py_XSETREF(step_listeners, Py_NewRef(listeners));
     for (Py_ssize_t i = 0; i < PyTuple_GET_SIZE(rows); i++)
         dots[i] = (Dot)((FunctionsOf)table[FUNCTIONS_OF])(numpy_dtypes[i])[DOT];

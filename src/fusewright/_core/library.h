@@ -39,7 +39,13 @@ int known_spot(PyObject *handle, Spot *spot);   /* the same of anything light: 1
 PyObject *array_on(Spot *spot, int flags);      /* NumPy's array there */
 PyObject *array_view(Spot *spot, PyObject *base); /* the same on the memory of NumPy's array */
 PyObject *handle_on(PyObject *memory, int dtype, const Py_ssize_t *extent, int dims);
-PyObject *adopted(PyObject *array);             /* ours, of what NumPy has made */
+int dtype_of_array(PyObject *array);              /* adopt.c: NO_DTYPE for a type that is none of ours */
+PyObject *bytes_of_array(PyObject *array, Py_ssize_t nbytes); /* NumPy's array on the memory of another */
+PyObject *adopted(PyObject *array);               /* ours, of what NumPy has made and only the caller holds */
+PyObject *taken_over(PyObject *array);            /* the same of a large one; of types without a row the array itself */
+void set_adopt(PyObject *adopt);
+PyObject *errors_ignored(void);      /* unfused.c: from now on NumPy tells of no floating-point error; NULL: it will */
+void errors_told(PyObject *before);  /* as before again; steals */
 void drop_refusal(void);                        /* what the general way says better */
 int is_refusal(void);                            /* an error of the operands, not of the machine */
 PyObject *handle_shape(PyObject *handle); /* arrange.c: borrowed; NULL, without an error, of what is no plain array */
@@ -51,7 +57,9 @@ PyObject *view_of_region(PyObject *handle, Region *region); /* views.c: NULL wit
 int is_listened_to(void); /* whether somebody wants to hear of library steps */
 PyObject *product_now(PyObject *left, PyObject *right); /* of two vectors in memory; NULL: recorded */
 PyObject *gather_now(PyObject *handle, PyObject *key);
-int scatter_now(PyObject *handle, PyObject *key, PyObject *value);
+int scatter_now(PyObject *handle, PyObject *key, PyObject *value); /* scatters.c */
+PyObject *index_of(PyObject *key, int *arrays);   /* gathers.c: as NumPy takes it; NULL for what is no plain one */
+int64_t reach(PyObject *index, const Spot *spot); /* at most so many elements it names */
 PyObject *sum_now(PyObject *left, PyObject *right, int is_mean); /* sums.c: of one or of products; NULL likewise */
 PyObject *numpy_number(const char *at, int dtype); /* NULL without an error where NumPy's table is not known */
 Memory *own_memory(Handle *root); /* moves.c: that it may be written in at once; NULL where it may not */

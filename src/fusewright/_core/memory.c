@@ -82,6 +82,19 @@ static PyObject *memory_make(PyTypeObject *type, PyObject *given, PyObject *name
     return (PyObject *)memory;
 }
 
+/* Bytes that another object keeps; nobody else sees them. */
+PyObject *memory_on(char *at, Py_ssize_t nbytes, PyObject *owner, int writable)
+{
+    PyObject *address = PyLong_FromVoidPtr(at);
+    Memory *memory = address ? memory_bare(address, nbytes) : NULL;
+    Py_XDECREF(address);
+    if (memory != NULL) {
+        memory->owner = Py_NewRef(owner);
+        memory->writable = (char)writable;
+    }
+    return (PyObject *)memory;
+}
+
 /* block(address, nbytes, home, size=0): one of the pool's.  `home` is the list its address goes back
    to, or the function that takes address and size back. */
 static PyObject *block(PyObject *module, PyObject *given)

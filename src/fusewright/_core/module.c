@@ -26,7 +26,7 @@ static int parts_ready(void)
                  || handles_ready(unset) < 0 || crossing_ready(unset) < 0
                  || views_ready(unset) < 0 || trace_ready(unset) < 0 || slice_ready() < 0
                  || program_ready(unset) < 0 || groups_ready() < 0
-                 || group_run_ready(unset) < 0 || dispatch_ready(unset) < 0 || reductions_ready() < 0;
+                 || group_run_ready(unset) < 0 || dispatch_ready(unset) < 0 || adopt_ready(unset) < 0 || reductions_ready() < 0;
     Py_XDECREF(unset);
     return failed ? -1 : 0;
 }
@@ -35,7 +35,7 @@ PyMODINIT_FUNC PyInit__native(void)
 {
     static PyMethodDef *parts[] = {view_methods,  node_methods,  memory_methods, handle_methods, operator_methods,
                                    trace_methods, slice_methods,  program_methods, call_methods,
-                                   library_methods, arrange_methods, dispatch_methods, unfused_methods,
+                                   library_methods, arrange_methods, dispatch_methods, unfused_methods, adopt_methods, row_methods,
                                    group_methods, joins_methods, group_run_methods, lent_methods, crossing_methods};
     static struct {
         const char *name;
@@ -46,6 +46,7 @@ PyMODINIT_FUNC PyInit__native(void)
                  {"Replayer", &ReplayerType},   {"Evaluator", &EvaluatorType},
                  {"Front", &FrontType}, {"Reduction", &ReductionType}, {"Recorder", &RecorderType},
                  {"Step", &StepType},         {"Dispatch", &DispatchType}, {"Arrangement", &ArrangementType}, {"Attribute", &AttributeType},
+                 {"Agreed", &AgreedType},         {"Writer", &WriterType}, {"Rows", &RowsType},
                  {"Override", &OverrideType},   {"Border", &BorderType},
                  {"Shape", &ShapeType},         {"Group", &GroupType},   {"Deferral", &DeferralType},
                  {"GroupProgram", &GroupProgramType}};

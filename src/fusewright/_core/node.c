@@ -227,12 +227,50 @@ static int has_straight_operand(Node *node)
     return 0;
 }
 
+/* The strides NumPy would give a value (frontends.arrays.layouts.strides_of_node): a new reference. */
+static PyObject *strides_of(Node *node)
+{
+    if (node->layout != NULL)
+        return Py_NewRef(node->layout);
+    if (node->kind == LEAF && leaf_memory(node) != NULL)
+        return Py_NewRef(PyTuple_GET_ITEM(node->value, 2));
+    int is_part = node->kind == VIEW && PyTuple_CheckExact(node->attr) && PyTuple_GET_SIZE(node->attr) > 0;
+    if (!is_part)
+        return contiguous_strides(node->shape, dtypes[node->dtype].itemsize);
+    Py_ssize_t steps[64] = {0}, rank = PyTuple_GET_SIZE(node->shape);
+    PyObject *base = rank <= 64 ? strides_of((Node *)PyTuple_GET_ITEM(node->args, 0)) : NULL;
+    PyObject *made = base && PyTuple_GET_SIZE(base) == PyTuple_GET_SIZE(node->attr) ? PyTuple_New(rank) : NULL;
+    for (Py_ssize_t i = 0; made != NULL && i < PyTuple_GET_SIZE(base); i++) {
+        PyObject *place = PyTuple_GET_ITEM(node->attr, i);
+        Py_ssize_t dim = as_size(PyTuple_GET_ITEM(place, 0));
+        if (dim >= 0 && dim < rank)
+            steps[dim] += as_size(PyTuple_GET_ITEM(place, 2)) * as_size(PyTuple_GET_ITEM(base, i));
+    }
+    for (Py_ssize_t d = 0; made != NULL && d < rank; d++) {
+        PyObject *step = PyLong_FromSsize_t(steps[d]);
+        if (step == NULL)
+            Py_CLEAR(made);
+        else
+            PyTuple_SET_ITEM(made, d, step);
+    }
+    Py_XDECREF(base);
+    return made;
+}
+
 int derive_layout(Node *node)
 {
     if (node->kind == MAP && has_straight_operand(node))
         return 0;
     if (derive == NULL || PyTuple_GET_SIZE(node->shape) < 2)
         return 0;
+    PyObject *strides = node->kind == VIEW ? strides_of(node) : NULL;
+    if (strides != NULL) {
+        if (inverts(node->shape, strides))
+            Py_XSETREF(node->layout, Py_NewRef(strides));
+        Py_DECREF(strides);
+        return 0;
+    }
+    PyErr_Clear(); /* Python says what is wrong with it */
     PyObject *layout = PyObject_CallOneArg(derive, (PyObject *)node);
     if (layout == NULL)
         return -1;

@@ -111,7 +111,7 @@ static Node *weak_node(Weak *weak, PyObject *number, int kind)
 }
 
 /* The type of a number of NumPy's; NO_DTYPE for any other object. */
-static int scalar_dtype(PyObject *object)
+int scalar_dtype(PyObject *object)
 {
     int dtype = 0;
     while (dtype < NO_DTYPE && (PyObject *)Py_TYPE(object) != dtypes[dtype].scalar)

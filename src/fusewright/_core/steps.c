@@ -13,14 +13,16 @@
 /* What a function makes of its arguments: how many elements are known before it is called? */
 enum { NOTHING, SHAPE, RANGE, SPACED, LISTED, SQUARE, PRODUCT };
 
-/* Step(function, general, most=0, product=None, sum=None, limit=SEVERAL, makes=0): a function of NumPy's on what is
-   in memory; else the general one, as for products of more than `most` multiplications. */
+/* Step(function, general, most=0, product=None, sum=None, limit=SEVERAL, makes=0, converts=0, known=limit): a function of NumPy's on
+   what is in memory; else the general one, as for products of more than `most` multiplications.  One that `converts` an
+   array to a type tells of no floating-point error, as its recorded form does not. */
 typedef struct {
     Front front;
     PyObject *function;
     PyObject *product, *sum; /* of two vectors: an Op and a Reduction; or NULL */
     long long most, limit;   /* elements of an operand, or of what is made of nothing */
-    int makes;
+    long long known;         /* of an operand that is in memory already */
+    int makes, converts;
 } Step;
 
 /* ---- operands ----------------------------------------------------------------------------------- */
@@ -35,14 +37,14 @@ static int holds_ours(PyObject *sequence, int depth)
     return 0;
 }
 
-static PyObject *operand(PyObject *given, int64_t limit, int depth, int *ours);
+static PyObject *operand(PyObject *given, const Step *step, int depth, int *ours);
 
-static PyObject *operands(PyObject *given, int64_t limit, int depth, int *ours)
+static PyObject *operands(PyObject *given, const Step *step, int depth, int *ours)
 {
     Py_ssize_t many = PySequence_Fast_GET_SIZE(given);
     PyObject *made = depth == 0 ? NULL : PyList_CheckExact(given) ? PyList_New(many) : PyTuple_New(many);
     for (Py_ssize_t i = 0; made != NULL && i < many && i < PySequence_Fast_GET_SIZE(given); i++) {
-        PyObject *each = operand(PySequence_Fast_GET_ITEM(given, i), limit, depth - 1, ours);
+        PyObject *each = operand(PySequence_Fast_GET_ITEM(given, i), step, depth - 1, ours);
         if (each == NULL)
             Py_CLEAR(made);
         else if (PyList_CheckExact(made))
@@ -54,17 +56,19 @@ static PyObject *operands(PyObject *given, int64_t limit, int depth, int *ours)
 }
 
 /* An operand as NumPy takes it, and how many arrays of ours it holds; NULL where one is not known or not small. */
-static PyObject *operand(PyObject *given, int64_t limit, int depth, int *ours)
+static PyObject *operand(PyObject *given, const Step *step, int depth, int *ours)
 {
     Spot spot;
     if (is_plain(given)) {
         PyObject *shape = handle_shape(given);
         ++*ours;
-        return shape != NULL && elements_of(shape) <= limit && known_spot(given, &spot) > 0 ? array_on(&spot, 0) : NULL;
+        int64_t size = shape != NULL ? elements_of(shape) : INT64_MAX;
+        int known = size <= step->limit ? known_spot(given, &spot) > 0 : size <= step->known && spot_of(given, &spot);
+        return known ? array_on(&spot, 0) : NULL;
     }
     if (PyObject_TypeCheck(given, &HandleType))
         return NULL;
-    return is_sequence(given) && holds_ours(given, depth) ? operands(given, limit, depth, ours) : Py_NewRef(given);
+    return is_sequence(given) && holds_ours(given, depth) ? operands(given, step, depth, ours) : Py_NewRef(given);
 }
 
 static int is_named(PyObject *name, const char *wanted) { return PyUnicode_CompareWithASCIIString(name, wanted) == 0; }
@@ -130,25 +134,6 @@ static int64_t count_of_list(PyObject *list, int depth)
     return size;
 }
 
-/* How many elements are made of these arguments; -1 where that is not plain. */
-static int64_t count_of_made(int makes, PyObject *const *given, Py_ssize_t many)
-{
-    if (many == 0)
-        return -1;
-    switch (makes) {
-    case SHAPE: return many == 1 || is_number(given[1]) || PyType_Check(given[1]) ? count_of_shape(given[0]) : -1;
-    case RANGE: return count_of_range(given, many);
-    case SPACED:
-        return many < 2 || !is_number(given[0]) || !is_number(given[1]) ? -1 : many < 3 ? 50 : count_of(given[2]);
-    case LISTED: return is_sequence(given[0]) ? count_of_list(given[0], DEEPEST) : -1;
-    case SQUARE: {
-        int64_t rows = count_of(given[0]), columns = many > 1 && given[1] != Py_None ? count_of(given[1]) : rows;
-        return rows < 0 || columns < 0 ? -1 : rows * columns;
-    }
-    }
-    return -1;
-}
-
 /* The sizes of all operands, multiplied: a grid of them. */
 static int64_t count_of_product(PyObject *const *given, Py_ssize_t many)
 {
@@ -159,8 +144,30 @@ static int64_t count_of_product(PyObject *const *given, Py_ssize_t many)
                 size *= ((NumpyArray *)given[i])->extent[d];
         else if (is_sequence(given[i]))
             size *= PySequence_Fast_GET_SIZE(given[i]);
+        else if (handle_shape(given[i]) != NULL)
+            size *= elements_of(handle_shape(given[i]));
     }
     return size;
+}
+
+/* How many elements are made of these arguments; -1 where that is not plain. */
+static int64_t count_of_made(int makes, PyObject *const *given, Py_ssize_t many)
+{
+    if (many == 0)
+        return -1;
+    switch (makes) {
+    case SHAPE: return many == 1 || is_number(given[1]) || PyType_Check(given[1]) ? count_of_shape(given[0]) : -1;
+    case RANGE: return count_of_range(given, many);
+    case SPACED:
+        return many < 2 || !is_number(given[0]) || !is_number(given[1]) ? -1 : many < 3 ? 50 : count_of(given[2]);
+    case PRODUCT: return count_of_product(given, many);
+    case LISTED: return is_sequence(given[0]) ? count_of_list(given[0], DEEPEST) : -1;
+    case SQUARE: {
+        int64_t rows = count_of(given[0]), columns = many > 1 && given[1] != Py_None ? count_of(given[1]) : rows;
+        return rows < 0 || columns < 0 ? -1 : rows * columns;
+    }
+    }
+    return -1;
 }
 
 int64_t elements_made(int makes, PyObject *const *given, Py_ssize_t many, PyObject *names)
@@ -186,11 +193,11 @@ int64_t elements_made(int makes, PyObject *const *given, Py_ssize_t many, PyObje
     return makes == SHAPE ? (all[0] ? count_of_shape(all[0]) : -1) : count_of_made(makes, all, found);
 }
 
-/* Names that leave a new array as it is described above: its type. */
+/* Names that leave a new array as it is described above: its type, the order of a grid. */
 static int are_plain_names(PyObject *names)
 {
     for (Py_ssize_t i = 0; names != NULL && i < PyTuple_GET_SIZE(names); i++)
-        if (!is_named(PyTuple_GET_ITEM(names, i), "dtype"))
+        if (!is_named(PyTuple_GET_ITEM(names, i), "dtype") && !is_named(PyTuple_GET_ITEM(names, i), "indexing"))
             return 0;
     return 1;
 }
@@ -249,9 +256,12 @@ static PyObject *step_now(Step *step, PyObject *const *given, Py_ssize_t many, P
         return NULL;
     int ours = step->makes != NOTHING, failed = 0;
     for (Py_ssize_t i = 0; i < all && !failed; i++)
-        failed = (made[i] = operand(given[i], step->limit, DEEPEST, &ours)) == NULL;
-    if (!failed && ours > 0 && (result = PyObject_Vectorcall(step->function, made, (size_t)many, names)) != NULL)
+        failed = (made[i] = operand(given[i], step, DEEPEST, &ours)) == NULL;
+    PyObject *before = step->converts && !failed ? errors_ignored() : NULL;
+    if (!failed && ours > 0 && !(step->converts && before == NULL)
+        && (result = PyObject_Vectorcall(step->function, made, (size_t)many, names)) != NULL)
         Py_SETREF(result, received(result));
+    errors_told(before);
     for (Py_ssize_t i = 0; i < all; i++)
         Py_XDECREF(made[i]);
     drop_refusal();
@@ -308,13 +318,20 @@ static int is_large(PyObject *left, PyObject *right, int64_t most)
     return size > most;
 }
 
+/* Whether a conversion gives a new array: an array of ours and a type are all it is given.  Complex numbers may warn. */
+static int is_conversion(PyObject *const *given, Py_ssize_t count, PyObject *names)
+{
+    return names == NULL && count == 2 && is_plain(given[0]) && handle_dtype(given[0]) < NO_DTYPE
+           && dtypes[handle_dtype(given[0])].kind != 'c' && Py_TYPE(given[0]) != scalar_class;
+}
+
 static PyObject *step_call(PyObject *self, PyObject *const *given, size_t flags, PyObject *names)
 {
     Step *step = (Step *)self;
     Py_ssize_t count = PyVectorcall_NARGS(flags);
     int now = names == NULL && count > 0, is_product = step->most > 0 || step->sum != NULL;
     if (!is_product)
-        now = 1;
+        now = !step->converts || is_conversion(given, count, names);
     else if (now && step->sum != NULL) {
         PyObject *number = count == 2 ? sum_now(given[0], given[1], 0) : NULL;
         if (number != NULL || PyErr_Occurred())
@@ -343,14 +360,14 @@ static PyObject *step_call(PyObject *self, PyObject *const *given, size_t flags,
 
 static PyObject *step_make(PyTypeObject *type, PyObject *given, PyObject *names)
 {
-    static char *keywords[] = {"function", "general", "most", "product", "sum", "limit", "makes", NULL};
+    static char *keywords[] = {"function", "general", "most", "product", "sum", "limit", "makes", "converts", "known", NULL};
     PyObject *function, *general, *product = NULL, *sum = NULL;
-    long long most = 0, limit = SEVERAL;
-    int makes = NOTHING;
-    if (!PyArg_ParseTupleAndKeywords(given, names, "OO|LO!OLi", keywords, &function, &general, &most, &OpType,
-                                     &product, &sum, &limit, &makes))
+    long long most = 0, limit = SEVERAL, known = 0;
+    int makes = NOTHING, converts = 0;
+    if (!PyArg_ParseTupleAndKeywords(given, names, "OO|LO!OLipL", keywords, &function, &general, &most, &OpType,
+                                     &product, &sum, &limit, &makes, &converts, &known))
         return NULL;
-    if (makes < NOTHING || makes > SQUARE) {
+    if (makes < NOTHING || makes > PRODUCT) {
         PyErr_SetString(PyExc_ValueError, "a function makes what the core knows");
         return NULL;
     }
@@ -358,7 +375,9 @@ static PyObject *step_make(PyTypeObject *type, PyObject *given, PyObject *names)
     if (step != NULL) {
         step->most = most;
         step->limit = limit;
+        step->known = known;
         step->makes = makes;
+        step->converts = converts;
         step->product = Py_XNewRef(product);
         step->sum = product ? Py_XNewRef(sum) : NULL;
         step->function = Py_NewRef(function);

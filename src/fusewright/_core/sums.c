@@ -25,7 +25,19 @@ static inline void fetch(void *to, const Spot *from, Py_ssize_t at, int many, si
         type lane[lanes], a[lanes], b[lanes]; \
         for (int i = 0; i < lanes; i++) \
             lane[i] = (type)0.0; \
-        for (Py_ssize_t at = 0; at < x->extent[0]; at += lanes) { \
+        Py_ssize_t at = 0, pace = (Py_ssize_t)sizeof(type); \
+        if (x->stride[0] == pace && (y == NULL || y->stride[0] == pace)) \
+            for (; at + lanes <= x->extent[0]; at += lanes) { /* whole rounds, side by side in memory */ \
+                memcpy(a, x->at + at * pace, sizeof a); \
+                if (y != NULL) { \
+                    memcpy(b, y->at + at * pace, sizeof b); \
+                    for (int i = 0; i < lanes; i++) \
+                        a[i] = a[i] * b[i]; \
+                } \
+                for (int i = 0; i < lanes; i++) \
+                    lane[i] += a[i]; \
+            } \
+        for (; at < x->extent[0]; at += lanes) { \
             int many = (int)(x->extent[0] - at < lanes ? x->extent[0] - at : lanes); \
             fetch(a, x, at, many, sizeof(type)); \
             if (y != NULL) { \

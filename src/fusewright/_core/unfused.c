@@ -35,6 +35,19 @@ static void let_go(Cell *cell)
     Py_CLEAR(cell->leaf);
 }
 
+PyObject *errors_ignored(void) { return quiet_variable ? PyContextVar_Set(quiet_variable, quiet) : NULL; }
+
+void errors_told(PyObject *before)
+{
+    PyObject *type, *value, *trace;
+    if (before == NULL)
+        return;
+    PyErr_Fetch(&type, &value, &trace);
+    PyContextVar_Reset(quiet_variable, before);
+    Py_DECREF(before);
+    PyErr_Restore(type, value, trace);
+}
+
 static char kind_of(Node *node) { return dtypes[node->dtype].kind; }
 
 static int is_exact_map(Node *node)
@@ -590,15 +603,9 @@ int run_unfused(Node **nodes, int count, Node **wanted, Py_ssize_t many)
         need_operands(&cells[i], cells, slots);
     for (int i = 0; i < count; i++)
         Py_INCREF(cells[i].node);
-    PyObject *token = PyContextVar_Set(quiet_variable, quiet);
-    int failed = token == NULL || run_cells(cells, count, slots) < 0;
-    if (token != NULL) {
-        PyObject *type, *value, *trace;
-        PyErr_Fetch(&type, &value, &trace);
-        PyContextVar_Reset(quiet_variable, token);
-        Py_DECREF(token);
-        PyErr_Restore(type, value, trace);
-    }
+    PyObject *before = errors_ignored();
+    int failed = before == NULL || run_cells(cells, count, slots) < 0;
+    errors_told(before);
     for (int i = count - 1; i >= 0; i--) {
         let_go(&cells[i]);
         Py_DECREF(cells[i].node);

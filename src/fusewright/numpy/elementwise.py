@@ -39,6 +39,8 @@ def _where(condition: Any, x: Any = NO_VALUE, y: Any = NO_VALUE, /) -> Any:
     what is true.
     """
     if x is NO_VALUE and y is NO_VALUE:
+        if isinstance(condition, Handle) and condition._shape:
+            return condition.nonzero()  # type: ignore[attr-defined]
         found = np.nonzero(sharing.content_of(node_of(condition)))
         return tuple(core.wrap_array(sharing.owned(n)) for n in found)
     if x is NO_VALUE or y is NO_VALUE:

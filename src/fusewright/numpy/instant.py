@@ -9,7 +9,15 @@ from typing import Any
 
 import numpy as np
 
-from fusewright.frontends.arrays.front import ARRANGEMENTS, FILLS, MOVED, arrangement, at_once
+from fusewright.frontends.arrays.front import (
+    ARRANGEMENTS,
+    FILLS,
+    LOOKED_AT,
+    MOVED,
+    arrangement,
+    at_once,
+    in_place,
+)
 
 LIBRARY = 1 << 15
 """Elements of an operand of a step that is NumPy's in any case."""
@@ -28,6 +36,31 @@ MOVES = (
     "nonzero ones_like outer pad ptp repeat resize roll round stack take take_along_axis tile tril "
     "triu vstack zeros_like"
 )
+WRITERS = ("copyto", "put", "putmask", "place", "put_along_axis", "fill_diagonal")
+"""Functions that write into their first operand."""
+KNOWN = frozenset(
+    [
+        "append",
+        "argmax",
+        "argmin",
+        "argwhere",
+        "array_equal",
+        "column_stack",
+        "compress",
+        "concatenate",
+        "count_nonzero",
+        "delete",
+        "dstack",
+        "extract",
+        "flatnonzero",
+        "hstack",
+        "nonzero",
+        "stack",
+        "vstack",
+    ]
+)
+"""Those of the moves that make no more elements than they are given: what is in memory already may
+be larger."""
 INSTEAD = {"empty_like": np.zeros_like, "empty": np.zeros}
 """Ours give zeros."""
 
@@ -38,7 +71,11 @@ def quick(module: str, exports: dict[str, Any]) -> dict[str, Any]:
     made = dict(exports)
     for names, limit in ((STEPS[module], LIBRARY), ("" if module else MOVES, MOVED)):
         for name in names.split():
-            made[name] = at_once(INSTEAD.get(name, getattr(home, name)), exports[name], limit=limit)
+            function = INSTEAD.get(name, getattr(home, name))
+            known = LOOKED_AT if name in KNOWN else 0
+            made[name] = at_once(function, exports[name], limit=limit, known=known)
+    for name in () if module else WRITERS:
+        made[name] = in_place(getattr(home, name), exports[name], MOVED)
     for name in () if module else ARRANGEMENTS:
         made[name] = arrangement(name, exports[name])
     for name in () if module else FILLS:

@@ -36,7 +36,9 @@ def stand_in(name: str, value: Any) -> Any:
 
 OURS = "fusewright"
 _QUICK: tuple[type, ...] = (
-    () if native is None else (native.Reduction, native.Step, native.Dispatch)
+    ()
+    if native is None
+    else (native.Reduction, native.Step, native.Dispatch, native.Agreed, native.Writer)
 )
 """What stands in front of a function of Python's."""
 

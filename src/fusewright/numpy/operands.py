@@ -172,7 +172,12 @@ def recorded(
                 refused = error
             return agreement.settled(refused, label, original, args, kwargs)
 
-        return call
+        def judge(args: Any, kwargs: dict[str, Any]) -> Any:
+            if any(map(is_foreign, args)):
+                return False
+            return agreement.judged(original, args, kwargs, ranked)
+
+        return agreement.remembering(function, call, judge)
 
     return decorate
 

@@ -248,7 +248,7 @@ def cov(
     m = handle_of(m)
     if len(m._shape) > 2:
         raise ValueRangeError("m has more than 2 dimensions")
-    x = m.astype(np.result_type(m.dtype, np.float64) if dtype is None else dtype)
+    x = m.astype(np.result_type(m.dtype, np.float64) if dtype is None else dtype, copy=False)
     x = x.reshape(1, -1) if len(m._shape) < 2 else x
     x = x.T if not rowvar and len(m._shape) == 2 else x
     count = x.shape[1] - ((not bias) if ddof is None else ddof)

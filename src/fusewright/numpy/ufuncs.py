@@ -17,7 +17,7 @@ from fusewright.frontends.arrays import core, layouts, opaque, operators, record
 from fusewright.frontends.arrays import ufuncs as recording
 from fusewright.frontends.arrays.core import wrap
 from fusewright.frontends.arrays.dtypes import as_dtype
-from fusewright.frontends.arrays.front import dispatched
+from fusewright.frontends.arrays.front import dispatched, in_place
 from fusewright.ir.dtypes import BOOL, INT8
 from fusewright.numpy.operands import (
     Function,
@@ -76,6 +76,7 @@ class Ufunc(Recorder):  # type: ignore[misc]
         self._arity, self._of_numbers = original.nin, original
         for method in METHODS:
             plain, ours = getattr(original, method), getattr(self, method)
+            ours = in_place(plain, ours) if method == "at" else ours
             setattr(self, method, dispatched(plain, ours, keeps=method == "at"))
 
     @property  # type: ignore[misc]

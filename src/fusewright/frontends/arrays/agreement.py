@@ -17,6 +17,7 @@ from typing import Any
 
 import numpy as np
 
+from fusewright._core import native
 from fusewright.base import errors
 from fusewright.base.errors import FusewrightError, StrictError
 from fusewright.base.options import current
@@ -166,9 +167,52 @@ def asked(
                 del refused  # its traceback holds this frame
 
         call.__name__ = name
-        return call
+        if writes:
+            return call
+
+        def judge(args: Any, kwargs: dict[str, Any]) -> Any:
+            if len(args) <= known and not kwargs:
+                return True
+            return judged(original, args, kwargs, ranked, known)
+
+        return remembering(function, call, judge)
 
     return decorate
+
+
+# ---------------------------------------------------------------------------------- what is known
+
+
+def remembering(
+    function: Callable[..., Any], general: Callable[..., Any], judge: Callable[..., Any]
+) -> Callable[..., Any]:
+    """The general form with the core in front of it, which calls the function itself where such a
+    call has been judged before.
+    """
+    if native is None:
+        return general
+    made = native.Agreed(function, general, judge)
+    functools.update_wrapper(made, general)
+    return made  # type: ignore[no-any-return]
+
+
+def judged(
+    original: Callable[..., Any], args: Any, kwargs: dict[str, Any], ranked: bool, known: int = 1
+) -> Any:
+    """What NumPy says to all calls with operands of these types and arguments like these: the type
+    of its result, True where ours need not be compared with that, False where the call is to be
+    looked at each time.
+    """
+    is_written = "out" in kwargs or opaque.gives_out(original, len(args))
+    if is_written or not is_usual(original, args, kwargs):
+        return False
+    if not (ranked and is_doubtful(args, kwargs, known)):
+        return True
+    try:
+        expected = check(original, args, kwargs)
+    except REFUSALS:
+        return False
+    return expected.dtype if isinstance(expected, np.ndarray | np.generic) else True
 
 
 # ------------------------------------------------------------------------------------- arguments

@@ -19,11 +19,11 @@ MOVED = 1 << 12
 """Elements that are moved or made at once: more are worth waiting for what uses them."""
 FILLS = {
     "zeros": 1, "ones": 1, "empty": 1, "full": 1, "arange": 2, "linspace": 3, "array": 4,
-    "asarray": 4, "eye": 5, "identity": 5, "tri": 5,
+    "asarray": 4, "eye": 5, "identity": 5, "tri": 5, "indices": 1, "meshgrid": 6,
 }  # fmt: skip
 """Functions that make arrays of numbers, and how the core tells of how many elements."""
 MADE = {name: kind for name, kind in FILLS.items() if kind != 4} | {
-    "indices": 1, "meshgrid": 6, "outer": 6, "kron": 6,
+    "outer": 6, "kron": 6,
 }  # fmt: skip
 """The same of those that make large arrays of small ones, too."""
 PAIRED: dict[str, Callable[..., Any]] = {
@@ -32,6 +32,12 @@ PAIRED: dict[str, Callable[..., Any]] = {
     "clip": np.clip, "take": np.take, "searchsorted": np.searchsorted,
 }  # fmt: skip
 """Methods of an array with another one, as NumPy's functions."""
+LOOKED_AT = 1 << 15
+"""Elements in memory that are moved or looked at once without making more of them."""
+CONVERTED = 512
+"""Elements that are converted at once: more are worth waiting for what uses them."""
+WRITERS = {"fill": 1 << 15, "sort": SEVERAL, "partition": SEVERAL, "put": SEVERAL}
+"""Methods that write into their array, and of up to how many elements at once."""
 ARRANGEMENTS = ("reshape", "ravel", "transpose", "swapaxes")
 ATTRIBUTES = ("shape", "ndim", "size", "dtype", "T")
 """In the order the core knows them in."""
@@ -44,16 +50,36 @@ def at_once(
     *vectors: Any,
     limit: int = SEVERAL,
     makes: str = "",
+    converts: bool = False,
+    known: int = 0,
 ) -> Callable[..., Any]:
     """The general function with the native core in front of it, where there is one: of values in
-    memory of up to `limit` elements `function` of NumPy's is called there.
+    memory of up to `limit` elements `function` of NumPy's is called there; what is in memory
+    already may have up to `known` elements.
 
     A product of more than `most` multiplications is left; one of two `vectors` is recorded with the
     operation and the reduction given.  What `makes` an array of numbers alone has a limit, too.
+    One that `converts` gives the array in another type.
     """
     if native is None:
         return general
-    made = native.Step(function, general, most, *vectors, limit=limit, makes=FILLS.get(makes, 0))
+    kind = FILLS.get(makes, 0)
+    made = native.Step(
+        function, general, most, *vectors, limit=limit, makes=kind, converts=converts, known=known
+    )
+    functools.update_wrapper(made, general)
+    return made  # type: ignore[no-any-return]
+
+
+def in_place(
+    function: Callable[..., Any], general: Callable[..., Any], limit: int = SEVERAL
+) -> Callable[..., Any]:
+    """The general function with the native core in front of it, where there is one: `function` of
+    NumPy's writes into its first operand, of up to `limit` elements, where that is in memory.
+    """
+    if native is None:
+        return general
+    made = native.Writer(function, general, limit)
     functools.update_wrapper(made, general)
     return made  # type: ignore[no-any-return]
 
@@ -115,7 +141,14 @@ def quicken(methods: type) -> None:
         "take",
         "tolist",
     ):
-        setattr(methods, name, at_once(getattr(np.ndarray, name), vars(methods)[name], limit=SMALL))
+        known = LOOKED_AT if name in ("argmax", "argmin", "nonzero") else 0
+        made = at_once(getattr(np.ndarray, name), vars(methods)[name], limit=SMALL, known=known)
+        setattr(methods, name, made)
+    methods.astype = at_once(  # type: ignore[attr-defined]
+        np.ndarray.astype, vars(methods)["astype"], limit=CONVERTED, converts=True
+    )
+    for name, limit in WRITERS.items():
+        setattr(methods, name, in_place(getattr(np.ndarray, name), vars(methods)[name], limit))
     for name, plain in PAIRED.items():
         setattr(methods, name, dispatched(plain, vars(methods)[name]))
 

@@ -11,6 +11,7 @@ from typing import Any
 
 import numpy as np
 
+from fusewright._core import native
 from fusewright.base.errors import (
     ArgumentError,
     DTypeError,
@@ -376,6 +377,8 @@ class Methods(Handle):
             raise DTypeError("iteration over a 0-d array")
         if self._shape[0] > UNROLLED:
             sharing.content(self)
+        if native is not None:
+            return native.rows(self, self._shape[0])  # type: ignore[no-any-return]
         return map(operator.getitem, itertools.repeat(self), range(self._shape[0]))
 
     def __contains__(self, value: Any) -> bool:

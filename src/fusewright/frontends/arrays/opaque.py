@@ -223,6 +223,7 @@ class Loans:
 
 
 _positions: dict[Any, int] = {}
+PLACED = (inspect.Parameter.POSITIONAL_ONLY, inspect.Parameter.POSITIONAL_OR_KEYWORD)
 MOST_FUNCTIONS = 1024
 """Functions whose signatures are remembered."""
 
@@ -236,13 +237,19 @@ def _places_of_out(function: Any, count: int) -> range:
     known = _positions.get(function)
     if known is None:
         try:
-            names = [*inspect.signature(function).parameters]
+            parameters = inspect.signature(function).parameters.values()
+            names = [p.name for p in parameters if p.kind in PLACED]
         except (TypeError, ValueError):
             names = []
         known = names.index("out") if "out" in names else -1
         if len(_positions) < MOST_FUNCTIONS:
             _positions[function] = known
     return range(known, known + 1) if 0 <= known < count else range(0)
+
+
+def gives_out(function: Any, count: int) -> bool:
+    """Whether so many positional arguments reach NumPy's `out`."""
+    return len(_places_of_out(function, count)) > 0
 
 
 def _pending_in(value: Any) -> list[Node]:

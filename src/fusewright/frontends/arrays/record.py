@@ -29,7 +29,7 @@ def map_node(name: str, *operands: Any, dtype: DType | None = None) -> Node:
     `dtype` asks for the loop with this result type, as NumPy's `dtype=` does.
     """
     if dtype is None:
-        quick = _map_handles(name, operands)
+        quick = _map_known(name, operands)
         if quick is not None:
             return quick
     kinds = tuple(kind_of(operand) for operand in operands)
@@ -72,23 +72,47 @@ def _check_values(name: str, operands: tuple[Any, ...]) -> None:
         raise ValueRangeError(check.message, why=f"a value is wrong for {name}", help=check.help)
 
 
-def _map_handles(name: str, operands: tuple[Any, ...]) -> Node | None:
-    """The common case: arrays of ours, all of one shape."""
-    nodes: list[Node] = []
+NUMBERS = frozenset((int, float, complex))
+_known: dict[tuple[Any, ...], rules.Rule | None] = {}
+"""By operation and types of operands, the rule; None where values have to be looked at."""
+
+
+def _map_known(name: str, operands: tuple[Any, ...]) -> Node | None:
+    """The common case: arrays of ours, values, and Python's numbers."""
+    nodes: list[Any] = []
+    key: list[Any] = [name]
     for operand in operands:
         kind = type(operand)  # not `__class__`: lazy scalars answer with NumPy's
-        if kind not in core.handle_classes:
+        if kind in NUMBERS:
+            nodes.append(None)
+            key.append(kind)
+            continue
+        if kind is not Node and kind not in core.handle_classes:
             return None
-        nodes.append(operand._node)
-    shape = nodes[0].shape
-    for node in nodes:
-        if node.shape != shape:
-            return None
-    kinds = tuple([node.dtype for node in nodes])
-    if looks_at_values(name, *kinds):
+        node = operand if kind is Node else operand._node
+        nodes.append(node)
+        key.append(node.dtype)
+    found = tuple(key)
+    rule = _known[found] if found in _known else _find_known(found)
+    if rule is None:
         return None
-    result = rules.result_rule(name, kinds)[0]
-    return trace.record(Node(MAP, name, tuple(nodes), result, shape))
+    shape, result, wanted = None, rule[0], rule[1]
+    for place, node in enumerate(nodes):
+        if node is None:
+            nodes[place] = rules.scalar_node(operands[place], wanted[place])
+        elif shape is None:
+            shape = node.shape
+        elif node.shape != shape:
+            shape = broadcast_shapes(name, [shape, node.shape])
+    return trace.record(Node(MAP, name, tuple(nodes), result, shape or ()))
+
+
+def _find_known(key: tuple[Any, ...]) -> rules.Rule | None:
+    name, kinds = key[0], key[1:]
+    compared = name in COMPARISONS and int in kinds
+    looked_at = compared or looks_at_values(name, *kinds)
+    found = _known[key] = None if looked_at else rules.result_rule(name, kinds)
+    return found
 
 
 def kind_of(operand: Any) -> Kind:

@@ -104,7 +104,7 @@ def is_adoptable(array: NDArray) -> bool:
     """Whether an array's memory can be a value's: one piece of elements in the machine's byte
     order, the dims in any order.
     """
-    flags = _by_memory(array).flags
+    flags = array.flags if array.flags.c_contiguous else _by_memory(array).flags
     return bool(flags.c_contiguous and flags.aligned and array.dtype.isnative)
 
 
@@ -122,6 +122,9 @@ def owned(array: NDArray) -> Node:
 
 def adopted(array: NDArray) -> Node:
     """An adoptable array nobody else can write to becomes a value as it is."""
+    made: Node | None = None if native is None else native.leaf_on(array)
+    if made is not None:
+        return made
     row = as_dtype(array.dtype)
     assert is_adoptable(array), "only native elements side by side are values as they are"
     flat = _by_memory(array).reshape(-1).view(np.uint8)

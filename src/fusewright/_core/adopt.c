@@ -1,0 +1,117 @@
+/* What NumPy has made becomes an array of ours: on NumPy's memory where nobody else holds the array, else as a copy.
+
+   Arrays of other types than ours, and those that do not lie in C order, are Python's. */
+
+#include "dispatch.h"
+
+#define COPIED_BYTES (1 << 12) /* up to which a copy in a block of the pool costs less than what keeps NumPy's memory */
+#define OWNS_DATA 0x0004
+#define ALIGNED 0x0100
+
+static PyObject *slow_adopt; /* (array) -> handle, with a copy of what others may hold */
+static PyObject *slow_take;  /* (array) -> handle, or the array, which nobody else holds */
+
+void set_adopt(PyObject *adopt) { Py_XSETREF(slow_adopt, Py_NewRef(adopt)); }
+
+int dtype_of_array(PyObject *array)
+{
+    int dtype = 0;
+    while (dtype < NO_DTYPE && numpy_dtypes[dtype] != ((NumpyArray *)array)->dtype)
+        dtype++;
+    return dtype;
+}
+
+/* Whether an array lies as a new one of ours would; how many bytes. */
+static int is_straight(NumpyArray *array, int dtype, Py_ssize_t *nbytes)
+{
+    int wanted = CONTIGUOUS | ALIGNED;
+    if (dtype == NO_DTYPE || (array->flags & wanted) != wanted || array->dims > MOST_DIMS || array->dims == 0)
+        return 0;
+    *nbytes = dtypes[dtype].itemsize;
+    for (int d = 0; d < array->dims; d++)
+        *nbytes *= array->extent[d];
+    return 1;
+}
+
+/* An array of ours on the memory of NumPy's. */
+static PyObject *kept(NumpyArray *array, int dtype, Py_ssize_t nbytes)
+{
+    PyObject *owner = count_bytes(nbytes) < 0 ? NULL : bytes_of_array((PyObject *)array, nbytes);
+    PyObject *memory = owner ? memory_on(array->at, nbytes, owner, (array->flags & WRITABLE) != 0) : NULL;
+    PyObject *made = memory ? handle_on(memory, dtype, array->extent, array->dims) : NULL;
+    Py_XDECREF(memory);
+    Py_XDECREF(owner);
+    return made;
+}
+
+static PyObject *copied(NumpyArray *array, int dtype, Py_ssize_t nbytes)
+{
+    PyObject *memory = allocate(nbytes ? nbytes : 1);
+    if (memory != NULL)
+        memcpy(((Memory *)memory)->at, array->at, (size_t)nbytes);
+    PyObject *made = memory ? handle_on(memory, dtype, array->extent, array->dims) : NULL;
+    Py_XDECREF(memory);
+    return made;
+}
+
+/* What NumPy has just made; the caller has one reference to it. */
+PyObject *adopted(PyObject *object)
+{
+    Py_ssize_t nbytes;
+    if (!Py_IS_TYPE(object, numpy_array))
+        return Py_NewRef(object);
+    NumpyArray *array = (NumpyArray *)object;
+    int dtype = dtype_of_array(object);
+    if (!is_straight(array, dtype, &nbytes))
+        return PyObject_CallOneArg(slow_adopt, object);
+    int alone = Py_REFCNT(object) == 1 && array->base == NULL && (array->flags & (OWNS_DATA | WRITABLE)) == (OWNS_DATA | WRITABLE);
+    return alone && nbytes > COPIED_BYTES ? kept(array, dtype, nbytes) : copied(array, dtype, nbytes);
+}
+
+/* A large array that nobody else holds. */
+PyObject *taken_over(PyObject *object)
+{
+    Py_ssize_t nbytes;
+    int dtype = dtype_of_array(object);
+    return is_straight((NumpyArray *)object, dtype, &nbytes) ? kept((NumpyArray *)object, dtype, nbytes)
+                                                              : PyObject_CallOneArg(slow_take, object);
+}
+
+/* leaf_on(array): a value on the memory of NumPy's array, which nobody else writes to; None where it does not lie in C
+   order. */
+static PyObject *leaf_on(PyObject *module, PyObject *object)
+{
+    (void)module;
+    Py_ssize_t nbytes;
+    if (numpy_array == NULL || !Py_IS_TYPE(object, numpy_array)
+        || !is_straight((NumpyArray *)object, dtype_of_array(object), &nbytes))
+        Py_RETURN_NONE;
+    PyObject *made = kept((NumpyArray *)object, dtype_of_array(object), nbytes);
+    PyObject *leaf = made ? Py_XNewRef(handle_node(made)) : NULL;
+    Py_XDECREF(made);
+    return leaf;
+}
+
+static PyObject *set_take_over(PyObject *module, PyObject *function)
+{
+    (void)module;
+    if (!PyCallable_Check(function)) {
+        PyErr_SetString(PyExc_TypeError, "a function is wanted");
+        return NULL;
+    }
+    Py_XSETREF(slow_take, Py_NewRef(function));
+    Py_RETURN_NONE;
+}
+
+int adopt_ready(PyObject *unset)
+{
+    slow_adopt = Py_NewRef(unset);
+    slow_take = Py_NewRef(unset);
+    return 0;
+}
+
+PyMethodDef adopt_methods[] = {
+    {"leaf_on", leaf_on, METH_O, "A value on the memory of NumPy's array; None where it does not lie in C order."},
+    {"set_take_over", set_take_over, METH_O, "What makes a large array of NumPy's ours where it does not lie in C order."},
+    {NULL},
+};

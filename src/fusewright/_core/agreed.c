@@ -1,0 +1,261 @@
+/* Calls whose kind NumPy has agreed to before (frontends.arrays.agreement).
+
+   Before a function of ours runs, Python looks whether NumPy would take the call, and what type its result would have.
+   The answer follows from the operands' types, ranks and flags, from which of their extents are equal, and from the other
+   arguments.  It is asked for when such a call comes the second time, and remembered. */
+
+#include "dispatch.h"
+#include "front.h"
+
+#define MOST_BYTES 240
+#define MOST_EXTENTS 16
+#define MOST_LETTERS 24
+#define MOST_KINDS 512 /* of calls that are remembered of one function */
+#define DEEPEST 3
+
+/* Agreed(function, general, judge): `judge(arguments, names)` says what is so of a call that the function may be called
+   with: the type of its result, True where that is no matter, or False for any other call. */
+typedef struct {
+    Front front;
+    PyObject *function, *judge;
+    PyObject *known; /* {kind of call: None where it came once, or the judgement} */
+} Agreed;
+
+/* What kind of call it is, written down. */
+typedef struct {
+    unsigned char bytes[MOST_BYTES];
+    int used, ours, extents;
+    Py_ssize_t extent[MOST_EXTENTS];
+} Kind;
+
+static int put_bytes(Kind *kind, const void *bytes, Py_ssize_t count)
+{
+    if (count > MOST_BYTES - kind->used)
+        return 0;
+    memcpy(kind->bytes + kind->used, bytes, (size_t)count);
+    kind->used += (int)count;
+    return 1;
+}
+
+static int put_tag(Kind *kind, char tag, Py_ssize_t number)
+{
+    if (number < 0 || number > 255 || kind->used + 2 > MOST_BYTES)
+        return 0;
+    kind->bytes[kind->used++] = (unsigned char)tag;
+    kind->bytes[kind->used++] = (unsigned char)number;
+    return 1;
+}
+
+/* An extent by its place among those that differ: 0 and 1 are themselves. */
+static int put_extent(Kind *kind, Py_ssize_t extent)
+{
+    int place = 0;
+    if (extent < 2)
+        return put_tag(kind, 'x', extent);
+    while (place < kind->extents && kind->extent[place] != extent)
+        place++;
+    if (place == MOST_EXTENTS)
+        return 0;
+    if (place == kind->extents)
+        kind->extent[kind->extents++] = extent;
+    return put_tag(kind, 'x', place + 2);
+}
+
+static int put_handle(Kind *kind, PyObject *handle)
+{
+    PyObject *shape = handle_shape(handle);
+    int sound = shape != NULL && put_tag(kind, Py_TYPE(handle) == scalar_class ? 'n' : 'h', handle_dtype(handle))
+                && put_tag(kind, ((Handle *)handle)->flags & READ_ONLY ? 'r' : 'w', PyTuple_GET_SIZE(shape));
+    for (Py_ssize_t d = 0; sound && d < PyTuple_GET_SIZE(shape); d++)
+        sound = put_extent(kind, as_size(PyTuple_GET_ITEM(shape, d)));
+    kind->ours++;
+    return sound;
+}
+
+static int put_array(Kind *kind, PyObject *object)
+{
+    NumpyArray *array = (NumpyArray *)object;
+    int dtype = dtype_of_array(object), sound = dtype != NO_DTYPE && put_tag(kind, 'a', dtype)
+                                                && put_tag(kind, array->flags & WRITABLE ? 'w' : 'r', array->dims);
+    for (int d = 0; sound && d < array->dims; d++)
+        sound = put_extent(kind, array->extent[d]);
+    return sound;
+}
+
+static int put_letters(Kind *kind, char tag, PyObject *text)
+{
+    if (!PyUnicode_IS_COMPACT_ASCII(text) || PyUnicode_GET_LENGTH(text) > MOST_LETTERS)
+        return 0;
+    return put_tag(kind, tag, PyUnicode_GET_LENGTH(text)) && put_bytes(kind, PyUnicode_DATA(text), PyUnicode_GET_LENGTH(text));
+}
+
+/* Integers count by their value, other numbers by their type. */
+static int put_integer(Kind *kind, char tag, int dtype, PyObject *number)
+{
+    PyObject *index = PyNumber_Index(number);
+    int overflow = 1;
+    long long whole = index ? PyLong_AsLongLongAndOverflow(index, &overflow) : 0;
+    Py_XDECREF(index);
+    PyErr_Clear();
+    return !overflow && put_tag(kind, tag, dtype) && put_bytes(kind, &whole, sizeof whole);
+}
+
+static int put_number(Kind *kind, PyObject *number)
+{
+    int dtype = scalar_dtype(number);
+    char letter = dtype == NO_DTYPE ? 'b' : dtypes[dtype].kind;
+    if (letter == 'b')
+        return 0;
+    return letter == 'f' || letter == 'c' ? put_tag(kind, 'g', dtype) : put_integer(kind, 'j', dtype, number);
+}
+
+/* A type, as `dtype=` names one. */
+static int put_type(Kind *kind, PyObject *type)
+{
+    PyTypeObject *const pythons[] = {&PyFloat_Type, &PyLong_Type, &PyBool_Type, &PyComplex_Type};
+    for (int i = 0; i < 4; i++)
+        if (type == (PyObject *)pythons[i])
+            return put_tag(kind, 'p', i);
+    for (int i = 0; i < NO_DTYPE; i++) {
+        if (numpy_dtypes[i] == type)
+            return put_tag(kind, 'd', i);
+        if (dtypes[i].scalar == type)
+            return put_tag(kind, 't', i);
+    }
+    return 0;
+}
+
+static int put_object(Kind *kind, PyObject *object, int depth)
+{
+    if (is_plain(object))
+        return put_handle(kind, object);
+    if (PyLong_CheckExact(object))
+        return put_integer(kind, 'i', 0, object);
+    if (PyFloat_CheckExact(object) || PyComplex_CheckExact(object) || object == Py_None || PyBool_Check(object))
+        return put_tag(kind, 'o', PyFloat_CheckExact(object) ? 0 : object == Py_None ? 1 : object == Py_True ? 2 : object == Py_False ? 3 : 4);
+    if (Py_IS_TYPE(object, numpy_array))
+        return put_array(kind, object);
+    if (PyUnicode_CheckExact(object))
+        return put_letters(kind, 's', object);
+    if (!is_sequence(object))
+        return put_number(kind, object) || put_type(kind, object);
+    int sound = depth > 0 && put_tag(kind, PyList_CheckExact(object) ? '[' : '(', PySequence_Fast_GET_SIZE(object));
+    for (Py_ssize_t i = 0; sound && i < PySequence_Fast_GET_SIZE(object); i++)
+        sound = put_object(kind, PySequence_Fast_GET_ITEM(object, i), depth - 1);
+    return sound;
+}
+
+/* NULL, without an error, for what is not plain. */
+static PyObject *kind_of_call(PyObject *const *given, Py_ssize_t many, PyObject *names)
+{
+    Kind kind = {.used = 0};
+    Py_ssize_t all = many + (names ? PyTuple_GET_SIZE(names) : 0);
+    int sound = numpy_array != NULL && put_tag(&kind, '#', many);
+    for (Py_ssize_t i = 0; sound && i < all; i++)
+        sound = (i < many || put_letters(&kind, '=', PyTuple_GET_ITEM(names, i - many))) && put_object(&kind, given[i], DEEPEST);
+    PyErr_Clear();
+    return sound && kind.ours ? PyBytes_FromStringAndSize((char *)kind.bytes, kind.used) : NULL;
+}
+
+/* Python's judgement of a call, asked for where a kind of call comes the second time; borrowed, NULL: none yet. */
+static PyObject *judgement(Agreed *self, PyObject *kind, PyObject *const *given, Py_ssize_t many, PyObject *names)
+{
+    PyObject *found = PyDict_GetItemWithError(self->known, kind);
+    if (found == NULL) {
+        if (!PyErr_Occurred() && PyDict_GET_SIZE(self->known) < MOST_KINDS)
+            PyDict_SetItem(self->known, kind, Py_None);
+        return NULL;
+    }
+    if (found != Py_None)
+        return found;
+    PyObject *arguments = PyTuple_New(many), *named = PyDict_New();
+    for (Py_ssize_t i = 0; arguments != NULL && i < many; i++)
+        PyTuple_SET_ITEM(arguments, i, Py_NewRef(given[i]));
+    for (Py_ssize_t i = 0; named != NULL && names != NULL && i < PyTuple_GET_SIZE(names); i++)
+        if (PyDict_SetItem(named, PyTuple_GET_ITEM(names, i), given[many + i]) < 0)
+            Py_CLEAR(named);
+    found = arguments && named ? PyObject_CallFunctionObjArgs(self->judge, arguments, named, NULL) : NULL;
+    Py_XDECREF(arguments);
+    Py_XDECREF(named);
+    if (found == NULL || PyDict_SetItem(self->known, kind, found) < 0) {
+        Py_XDECREF(found);
+        return NULL;
+    }
+    Py_DECREF(found); /* the dictionary holds it */
+    return found;
+}
+
+/* Whether a result has the type that NumPy's would have. */
+static int is_of_type(PyObject *result, PyObject *type)
+{
+    if (type == Py_True)
+        return 1;
+    if (is_plain(result) && handle_dtype(result) < NO_DTYPE)
+        return numpy_dtypes[handle_dtype(result)] == type;
+    PyObject *found = PyObject_GetAttrString(result, "dtype");
+    int same = found != NULL && PyObject_RichCompareBool(found, type, Py_EQ) == 1;
+    Py_XDECREF(found);
+    PyErr_Clear();
+    return same;
+}
+
+static PyObject *agreed_call(PyObject *object, PyObject *const *given, size_t flags, PyObject *names)
+{
+    Agreed *self = (Agreed *)object;
+    Py_ssize_t many = PyVectorcall_NARGS(flags);
+    PyObject *kind = kind_of_call(given, many, names);
+    PyObject *type = kind ? Py_XNewRef(judgement(self, kind, given, many, names)) : NULL, *result = NULL;
+    if (type != NULL && type != Py_False) {
+        result = PyObject_Vectorcall(self->function, given, flags, names);
+        if (result != NULL && !is_of_type(result, type))
+            Py_CLEAR(result);
+        if (result == NULL && !(PyErr_Occurred() && (!PyErr_ExceptionMatches(PyExc_Exception) || PyErr_ExceptionMatches(PyExc_MemoryError))))
+            PyErr_Clear(), PyDict_SetItem(self->known, kind, Py_False); /* the general form says what becomes of it */
+    }
+    Py_XDECREF(type);
+    Py_XDECREF(kind);
+    return result != NULL || PyErr_Occurred() ? result : front_general(object, given, flags, names);
+}
+
+static PyObject *agreed_make(PyTypeObject *type, PyObject *given, PyObject *names)
+{
+    static char *keywords[] = {"function", "general", "judge", NULL};
+    PyObject *function, *general, *judge;
+    if (!PyArg_ParseTupleAndKeywords(given, names, "OOO", keywords, &function, &general, &judge))
+        return NULL;
+    Agreed *agreed = (Agreed *)front_new(type, agreed_call, general);
+    if (agreed != NULL) {
+        agreed->function = Py_NewRef(function);
+        agreed->judge = Py_NewRef(judge);
+        if ((agreed->known = PyDict_New()) == NULL)
+            Py_CLEAR(agreed);
+    }
+    return (PyObject *)agreed;
+}
+
+static int agreed_traverse(PyObject *self, visitproc visit, void *arg)
+{
+    Py_VISIT(((Agreed *)self)->function);
+    Py_VISIT(((Agreed *)self)->judge);
+    Py_VISIT(((Agreed *)self)->known);
+    return front_traverse(self, visit, arg);
+}
+
+static int agreed_clear(PyObject *self)
+{
+    Py_CLEAR(((Agreed *)self)->function);
+    Py_CLEAR(((Agreed *)self)->judge);
+    Py_CLEAR(((Agreed *)self)->known);
+    return front_clear(self);
+}
+
+PyTypeObject AgreedType = {
+    PyVarObject_HEAD_INIT(NULL, 0).tp_name = "fusewright._core.Agreed",
+    .tp_basicsize = sizeof(Agreed),
+    .tp_base = &FrontType,
+    .tp_flags = FRONT_FLAGS,
+    .tp_new = agreed_make,
+    .tp_traverse = agreed_traverse,
+    .tp_clear = agreed_clear,
+    .tp_doc = "A function of ours where NumPy is known to take such a call, else the general one; Agreed(function, general, judge).",
+};

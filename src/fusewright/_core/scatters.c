@@ -1,0 +1,106 @@
+/* Writes that NumPy makes on our memory, at once: numbers, lists and arrays, with whatever conversion they need, into
+   regions and through arrays of integers.
+
+   What needs no conversion goes without NumPy (moves.c).  What is large and may fuse is recorded (writes.c). */
+
+#include "dispatch.h"
+
+#define DEEPEST 3       /* lists in lists of numbers */
+#define WRITTEN (1 << 15) /* elements of a region: as many are worth a kernel (moves.c) */
+
+/* Whether NumPy converts elements of one type to another without a warning. */
+static int converts(int from, int to)
+{
+    return from != NO_DTYPE && (dtypes[from].kind != 'c' || dtypes[to].kind == 'c');
+}
+
+static int is_listed(PyObject *list, int dtype, int depth);
+
+/* Whether an object is a number that NumPy writes into elements of a type. */
+static int is_number_for(PyObject *object, int dtype)
+{
+    Spot spot;
+    if (PyFloat_CheckExact(object) || PyLong_CheckExact(object) || PyBool_Check(object))
+        return 1;
+    if (PyComplex_CheckExact(object))
+        return dtypes[dtype].kind == 'c';
+    if (is_plain(object))
+        return known_spot(object, &spot) > 0 && converts(spot.dtype, dtype);
+    return converts(scalar_dtype(object), dtype);
+}
+
+/* The same of an entry of a list: arrays and lists are written as well. */
+static int is_entry_for(PyObject *object, int dtype, int depth)
+{
+    if (Py_IS_TYPE(object, numpy_array))
+        return converts(dtype_of_array(object), dtype);
+    return is_sequence(object) ? depth > 0 && is_listed(object, dtype, depth - 1) : is_number_for(object, dtype);
+}
+
+static int is_listed(PyObject *list, int dtype, int depth)
+{
+    for (Py_ssize_t i = 0; i < PySequence_Fast_GET_SIZE(list); i++)
+        if (!is_entry_for(PySequence_Fast_GET_ITEM(list, i), dtype, depth))
+            return 0;
+    return 1;
+}
+
+/* Whether a subscript names a single element. */
+static int is_element(PyObject *index, const Spot *spot)
+{
+    PyObject *const *entries = PyTuple_CheckExact(index) ? &PyTuple_GET_ITEM(index, 0) : &index;
+    Py_ssize_t many = PyTuple_CheckExact(index) ? PyTuple_GET_SIZE(index) : 1;
+    for (Py_ssize_t i = 0; i < many; i++)
+        if (!PyLong_CheckExact(entries[i]) && !is_numpy_integer(entries[i]))
+            return 0;
+    return many == spot->dims;
+}
+
+/* What is to be written to elements of a type, as NumPy takes it; NULL, with or without an error, where it is recorded. */
+static PyObject *written(PyObject *value, int dtype)
+{
+    Spot spot;
+    if (Py_IS_TYPE(value, numpy_array))
+        return Py_NewRef(value);
+    if (is_plain(value)) {
+        PyObject *shape = handle_shape(value);
+        int small = shape != NULL && elements_of(shape) <= WRITTEN;
+        return small && known_spot(value, &spot) > 0 && converts(spot.dtype, dtype) ? array_on(&spot, 0) : NULL;
+    }
+    return is_entry_for(value, dtype, DEEPEST) ? plain_operand(value, DEEPEST + 1) : NULL;
+}
+
+/* Conversions of what is ours tell of no floating-point error: recorded ones do not, either. */
+static int put(PyObject *array, PyObject *index, PyObject *content, int quietly)
+{
+    PyObject *before = quietly ? errors_ignored() : NULL;
+    if (quietly && before == NULL)
+        return 0;
+    int done = PyObject_SetItem(array, index, content) == 0;
+    errors_told(before);
+    return done;
+}
+
+/* handle[key] = value at once: 1 done, 0 left to Python, -1 an error. */
+int scatter_now(PyObject *handle, PyObject *key, PyObject *value)
+{
+    Spot spot;
+    int arrays, is_numpys = numpy_array != NULL && Py_IS_TYPE(value, numpy_array);
+    PyObject *link = is_plain(handle) ? view_link_of(handle) : NULL;
+    PyObject *root = link ? view_base_of(handle) : handle;
+    if (numpy_array == NULL || !Py_IS_TYPE(root, array_class) || ((Handle *)root)->node == NULL || !moves_at_once())
+        return 0;
+    PyObject *index = index_of(key, &arrays);
+    int dtype = ((Handle *)root)->node->dtype, refused = index == NULL || (arrays && is_strict() && !is_numpys);
+    PyObject *content = refused ? NULL : written(value, dtype);
+    PyObject *array = content ? writable_array(handle) : NULL;
+    int64_t most = arrays || is_numpys ? SEVERAL : WRITTEN;
+    int done = array != NULL && spot_of(handle, &spot) && reach(index, &spot) <= most
+               && !(is_plain(value) && is_element(index, &spot) && PyTuple_GET_SIZE(handle_shape(value)) > 0)
+               && put(array, index, content, is_plain(value) && handle_dtype(value) != dtype);
+    Py_XDECREF(array);
+    Py_XDECREF(content);
+    Py_XDECREF(index);
+    drop_refusal();
+    return PyErr_Occurred() ? -1 : done;
+}
