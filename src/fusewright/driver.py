@@ -11,24 +11,30 @@ import sys
 from collections.abc import Callable, Sequence
 from dataclasses import replace
 from time import perf_counter
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
-import numpy as np
-
+from fusewright import unfused  # noqa: F401
 from fusewright.base import hooks
 from fusewright.base.errors import FusewrightError, InternalError
+from fusewright.base.later import later
 from fusewright.base.options import Options, current
 from fusewright.base.source import is_inside
 from fusewright.frontends.arrays import opaque, trace
 from fusewright.ir import graph
 from fusewright.ir.graph import Node
 from fusewright.runtime import reuse
-from fusewright.runtime.profile import Flush, Line, OpaqueRecord, listeners, watchers
+from fusewright.runtime.listening import listeners, watchers
 from fusewright.runtime.trace import Key, Known, Slice, computed_once, take
 from fusewright.targets.cpu import direct, native, portions, tiers
 from fusewright.targets.cpu.runner import Compute, Runner, obtain
 from fusewright.targets.cpu.trial import interpret
 from fusewright.targets.reference import interpreter as reference
+
+if TYPE_CHECKING:
+    from fusewright.runtime import profile
+    from fusewright.runtime.profile import Flush, Line
+else:
+    profile = later("fusewright.runtime.profile")
 
 PASSED_ON = (FusewrightError, InternalError, MemoryError, RecursionError, Warning)
 """What is not a mistake of ours: no memory or no stack left is the program's own doing, and no
@@ -209,10 +215,6 @@ def by_numpy(node: Node, operands: list[Any]) -> Any:
     return reference.MEANINGS[node.kind](node, operands)
 
 
-def _by_numpy_arrays(node: Node, operands: list[Any]) -> Any:
-    return by_numpy(node, [np.asarray(operand) for operand in operands])
-
-
 def by_numpy_once(node: Node, operands: list[Any]) -> Any:
     """What a node means to NumPy; several results stay with the node until all are asked for."""
     result = by_numpy(node, operands)
@@ -252,7 +254,7 @@ def replay(order: list[Node], runner: Runner, options: Options) -> None:
     """Run compiled code on a slice of its structure."""
     try:
         if listeners:
-            _tell(order, runner, False, options, Flush(*_asked(), perf_counter()), by_numpy)
+            _tell(order, runner, False, options, profile.Flush(*_asked(), perf_counter()), by_numpy)
         else:
             runner.run(order, options, by_numpy)
     except PASSED_ON:
@@ -285,7 +287,7 @@ def cached() -> int:
 
 def _run_recorded(runner: Runner, fresh: bool, slice_: Slice, options: Options) -> None:
     """Run, and tell every listener what ran."""
-    flush = Flush(*_asked(), perf_counter())
+    flush = profile.Flush(*_asked(), perf_counter())
     _tell(slice_.order, runner, fresh, options, flush, by_numpy_once)
 
 
@@ -318,8 +320,8 @@ def _tell(
     finally:
         flush.seconds = perf_counter() - flush.start
         flush.steps += record.with_times(described, ran)
-        for profile in listeners:
-            profile.flushes.append(flush)
+        for each in listeners:
+            each.flushes.append(flush)
 
 
 STAGES = ("slice", "cache", "nests", "plan", "lower", "compile", "run")
@@ -358,10 +360,10 @@ def _internal(error: Exception, pending: Sequence[Node]) -> InternalError | None
 
 def _note(note: opaque.Note) -> None:
     """A step NumPy ran at once is an evaluation of its own."""
-    step = OpaqueRecord(note.name, "numpy", note.start, note.seconds, note.why, note.line)
-    for profile in listeners:
-        profile.flushes.append(
-            Flush(f"{note.name} runs in NumPy", note.line, note.start, note.seconds, [step])
+    step = profile.OpaqueRecord(note.name, "numpy", note.start, note.seconds, note.why, note.line)
+    for each in listeners:
+        each.flushes.append(
+            profile.Flush(f"{note.name} runs in NumPy", note.line, note.start, note.seconds, [step])
         )
 
 
@@ -374,5 +376,3 @@ def _listen_to_numpy(comes: bool) -> None:
 watchers.append(_listen_to_numpy)
 _listen_to_numpy(bool(listeners))  # somebody may have begun to listen before this was loaded
 hooks.set_evaluate(evaluate, driver=True)
-native.connect(listeners)
-tiers.connect(_by_numpy_arrays)

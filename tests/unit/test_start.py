@@ -92,6 +92,31 @@ def test_all_public_names_come_with_the_first(empty: Path) -> None:
     assert fresh("-c", code, cwd=empty).stdout == "kernel fusewright.numpy False\n"
 
 
+def test_a_first_value_that_numpy_computes_loads_no_driver(empty: Path) -> None:
+    """It runs operation by operation, by what the core needs for that alone."""
+    program = "import numpy as np; x = np.arange(200000.0); y = x * (x + 1); n = float(y[7])"
+    more = loaded(empty, program, *RUN) - loaded(empty, program)
+    assert not HEAVY & more, sorted(HEAVY & more)
+    if native is None:
+        return
+    begun = {name for name in ours(more) if name.split(".")[1:2] == ["runtime"]}
+    assert begun == {
+        f"fusewright.runtime{name}"
+        for name in (
+            "",
+            ".blocks",
+            ".buffers",
+            ".cache",
+            ".demand",
+            ".limits",
+            ".listening",
+            ".pages",
+        )
+    }
+    names = {name.removeprefix("fusewright.") for name in ours(more)}
+    assert "unfused" in names and not {"driver", "plan", "codegen", "rules"} & names
+
+
 def test_the_first_value_brings_the_driver(empty: Path) -> None:
     code = """
 import sys

@@ -550,8 +550,10 @@ static Py_ssize_t those_pending(Node **wanted, Py_ssize_t many, Node **pending)
     return left;
 }
 
-static double compiling[2] = {30e-3, 4e-4}; /* seconds: of any structure, and for each node */
+static double compiling[2] = {33e-3, 4e-4}; /* seconds: of any structure, and for each node */
 #define LOOK_UP 3e-4 /* seconds after which it is worth looking for its code on disk */
+static double loading = 10e-3; /* seconds that loading what looks there takes; none when it has been loaded */
+static double spent_unfused; /* seconds of all requests so far */
 static double missed_seconds;
 static int compilations = 2; /* more than EARLY */
 enum { NEVER, EARLY };
@@ -587,9 +589,10 @@ static int try_unfused(Entry *entry, uint64_t hash, Node **pending, Py_ssize_t l
     if ((entry = entry_for(entry, hash)) == NULL)
         return -1;
     entry->spent += missed_seconds;
+    spent_unfused += missed_seconds;
     missed_due = entry->spent > compiling[0] + compiling[1] * count;
     /* While it is being compiled nothing is gained by asking. */
-    int asks = missed_due ? entry->asked != compilations : entry->asked == NEVER && entry->spent > LOOK_UP;
+    int asks = missed_due ? entry->asked != compilations : entry->asked == NEVER && entry->spent > LOOK_UP && spent_unfused > loading;
     if (asks)
         entry->asked = missed_due ? compilations : EARLY;
     return asks ? 0 : run_unfused(order, count, pending, left);
@@ -738,7 +741,7 @@ static PyObject *is_due(PyObject *module, PyObject *none)
 }
 
 /* set_compiling(any, each): the seconds that compiling a structure takes, and more for each node; what is due asks
-   again, since one may have been compiled */
+   again, since one may have been compiled.  Who says so has been loaded. */
 static PyObject *set_compiling(PyObject *module, PyObject *given)
 {
     (void)module;
@@ -747,6 +750,7 @@ static PyObject *set_compiling(PyObject *module, PyObject *given)
         return NULL;
     compiling[0] = any;
     compiling[1] = each;
+    loading = 0.0;
     compilations++;
     Py_RETURN_NONE;
 }

@@ -47,12 +47,6 @@ if native is not None:
     native.set_threads(threads.launch, threads.own_scratch, threads.default_threads)
 
 
-def connect(listeners: list[Any]) -> None:
-    """Let the core run what it knows; what runs while somebody listens it leaves to us."""
-    if native is not None:
-        native.set_listeners(listeners)
-
-
 def structure() -> bytes | None:
     """What the core calls the structure of the request it has just left to us, if it is one for a
     program.

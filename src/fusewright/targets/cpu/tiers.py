@@ -8,19 +8,14 @@ meanwhile; in front of it only where a single run takes longer than compiling.
 from __future__ import annotations
 
 from collections.abc import Callable
-from contextlib import suppress
-from typing import Any
-
-import numpy as np
 
 from fusewright._core import native
 from fusewright.base.options import Options
-from fusewright.ir import graph, ops
+from fusewright.ir import graph
 from fusewright.ir.graph import Memory, Node
 from fusewright.runtime.trace import Key, Slice
 from fusewright.targets.cpu import background, portions
 from fusewright.targets.cpu.runner import Runner, obtain, stored
-from fusewright.targets.cpu.trial import EXACT, LINEAR
 
 STARTING = 25e-3
 """Seconds that starting LLVM takes, once in a process."""
@@ -32,25 +27,10 @@ GAIN = 0.75
 """The share of the time operation by operation that fused code is predicted to save: nothing in
 between is stored, and there are more threads."""
 
-_building: set[Key] = set()
-
-
-def connect(meaning: Callable[[Node, list[Any]], Any]) -> None:
-    """Tell the core how to run operations one by one, where this NumPy lets it; `meaning` is what
-    NumPy makes of a node and its operands.
-    """
-    if native is None:
-        return
-    with suppress(ImportError, AttributeError):
-        # Not public: without them new work is interpreted in Python, or compiled at once.
-        from numpy._core.umath import _extobj_contextvar, _make_extobj
-
-        functions: dict[str, Any] = {name: ops.MAP[name].meaning for name in EXACT - {"cast"}}
-        functions["where"] = np.where
-        table = np._core._multiarray_umath._ARRAY_API  # type: ignore[attr-defined]
-        quiet = _make_extobj(all="ignore")
-        native.set_unfused(functions, frozenset(LINEAR), meaning, _extobj_contextvar, quiet, table)
+if native is not None:
     native.set_compiling(STARTING + COMPILING, OPERATION)
+
+_building: set[Key] = set()
 
 
 def seconds_alone() -> float:
