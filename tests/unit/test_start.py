@@ -99,22 +99,27 @@ def test_a_first_value_that_numpy_computes_loads_no_driver(empty: Path) -> None:
     assert not HEAVY & more, sorted(HEAVY & more)
     if native is None:
         return
-    begun = {name for name in ours(more) if name.split(".")[1:2] == ["runtime"]}
-    assert begun == {
-        f"fusewright.runtime{name}"
-        for name in (
-            "",
-            ".blocks",
-            ".buffers",
-            ".cache",
-            ".demand",
-            ".limits",
-            ".listening",
-            ".pages",
-        )
-    }
     names = {name.removeprefix("fusewright.") for name in ours(more)}
+    assert {name.partition(".")[2] for name in names if name.startswith("runtime.")} == {
+        "blocks", "buffers", "cache", "demand", "limits", "listening", "pages",
+    }  # fmt: skip
     assert "unfused" in names and not {"driver", "plan", "codegen", "rules"} & names
+
+
+def test_code_on_disk_is_run_without_planner_and_compiler(empty: Path) -> None:
+    """A float sum is compiled code: of the second process only its form for the core is loaded."""
+    program = "import numpy as np; x = np.arange(200000.0); n = float((x * x + x).sum())"
+    loaded(empty, program, *RUN)
+    more = loaded(empty, program, *RUN) - loaded(empty, program)
+    assert not (HEAVY - {"llvmlite"}) & more, sorted(HEAVY & more)
+    assert "llvmlite.binding" not in more
+    if native is None:
+        return
+    unwanted = {
+        f"fusewright.{name}" for name in ("analysis", "codegen", "machine", "plan", "rules")
+    }
+    unwanted |= {f"fusewright.targets.cpu.{name}" for name in ("launch", "llvm", "runner")}
+    assert "fusewright.driver" in more and not unwanted & more
 
 
 def test_the_first_value_brings_the_driver(empty: Path) -> None:

@@ -598,6 +598,14 @@ static int try_unfused(Entry *entry, uint64_t hash, Node **pending, Py_ssize_t l
     return asks ? 0 : run_unfused(order, count, pending, left);
 }
 
+/* The request goes to Python, which may ask for its structure: 0, or -1 for an error. */
+static int leave(uint64_t hash)
+{
+    missed_hash = hash;
+    missed = PyBytes_FromStringAndSize((char *)words, length * (Py_ssize_t)sizeof *words);
+    return missed == NULL ? -1 : 0;
+}
+
 int run_slice(Node **wanted, Py_ssize_t many)
 {
     Node *pending[64], *mine[256], **nodes = mine;
@@ -624,15 +632,17 @@ int run_slice(Node **wanted, Py_ssize_t many)
         int done = try_unfused(entry, hash, pending, left);
         if (done != 0)
             return done;
-        missed_hash = hash;
-        missed = PyBytes_FromStringAndSize((char *)words, length * (Py_ssize_t)sizeof *words);
-        return missed == NULL ? -1 : 0;
+        return leave(hash);
     }
     if (entry->program == Py_None || program_slots(entry->program) != count)
         return 0;
     int affordable = program_is_affordable(entry->program, order);
-    if (affordable <= 0)
-        return affordable;
+    if (affordable < 0)
+        return -1;
+    if (affordable == 0) { /* Python looks again, and may know another program */
+        missed_seconds = -1.0;
+        return leave(hash);
+    }
     /* The kernel may give the GIL away: the nodes are copied, the program and they are kept. */
     int many_nodes = count;
     if (many_nodes > 256 && (nodes = PyMem_Malloc((size_t)many_nodes * sizeof *nodes)) == NULL)

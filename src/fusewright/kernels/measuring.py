@@ -21,7 +21,7 @@ from fusewright.ir.loops.interpret import Failed
 from fusewright.ir.loops.text import kernel_text
 from fusewright.kernels.specialise import Specialised
 from fusewright.runtime import cache as disk
-from fusewright.targets.cpu.compiled import disk_key
+from fusewright.targets.cpu.disk_keys import disk_key
 from fusewright.targets.cpu.loops import CompiledLoops, obtain
 
 if TYPE_CHECKING:

@@ -8,14 +8,22 @@ meanwhile; in front of it only where a single run takes longer than compiling.
 from __future__ import annotations
 
 from collections.abc import Callable
+from typing import TYPE_CHECKING
 
 from fusewright._core import native
+from fusewright.base.later import later
 from fusewright.base.options import Options
 from fusewright.ir import graph
 from fusewright.ir.graph import Memory, Node
 from fusewright.runtime.trace import Key, Slice
-from fusewright.targets.cpu import background, portions
-from fusewright.targets.cpu.runner import Runner, obtain, stored
+from fusewright.targets.cpu import portions
+
+if TYPE_CHECKING:
+    from fusewright.targets.cpu import background, obtaining
+    from fusewright.targets.cpu.runner import Runner
+else:
+    background = later("fusewright.targets.cpu.background")
+    obtaining = later("fusewright.targets.cpu.obtaining")
 
 STARTING = 25e-3
 """Seconds that starting LLVM takes, once in a process."""
@@ -48,15 +56,15 @@ def found(
     """
     seconds = seconds_alone()
     if seconds < 0.0 or not options.background:
-        return obtain(key, slice_, options)
+        return obtaining.obtain(key, slice_, options)
     if key in _building:
         return None
-    runner = stored(key, options)
+    runner = obtaining.stored(key, options)
     if runner is not None or not native.is_due():
         return runner
     cost = COMPILING + OPERATION * len(slice_.order) + (0.0 if _built else STARTING)
     if seconds * GAIN > cost:
-        return obtain(key, slice_, options)
+        return obtaining.obtain(key, slice_, options)
     _building.add(key)
     copy = detached(slice_)
     background.submit(lambda: _build(key, copy, options, keep))
@@ -69,7 +77,7 @@ _built = False
 def _build(key: Key, slice_: Slice, options: Options, keep: Callable[[Key, Runner], None]) -> None:
     global _built
     try:
-        keep(key, obtain(key, slice_, options))
+        keep(key, obtaining.obtain(key, slice_, options))
         _built = True
     except portions.TooMuch:
         portions.refuse(key, slice_)

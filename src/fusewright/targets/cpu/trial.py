@@ -23,8 +23,8 @@ from fusewright.ir.graph import InPlace, Memory, Node, contiguous_strides
 from fusewright.ir.order import LANES, SHORT, sum_last
 from fusewright.runtime.reuse import DEAR
 from fusewright.runtime.trace import WORTH_KEEPING, Known
+from fusewright.targets.cpu.direct import viewed
 from fusewright.targets.cpu.exact import EXACT, LINEAR
-from fusewright.targets.cpu.runner import viewed
 
 NDArray = np.ndarray[Any, np.dtype[Any]]
 Compute = Callable[[Node, list[Any]], Any]
