@@ -9,7 +9,6 @@ from __future__ import annotations
 
 import sys
 from collections.abc import Callable, Sequence
-from dataclasses import replace
 from time import perf_counter
 from typing import TYPE_CHECKING, Any
 
@@ -82,7 +81,7 @@ def evaluate(requested: Sequence[Node]) -> None:
 
 def _unfused(pending: Sequence[Node]) -> None:
     """Compute values of a slice nobody else has, step by step."""
-    alone = replace(current(), fuse=False)
+    alone = current()._replace(fuse=False)
     replay(*prepare(pending, alone), alone)
 
 
