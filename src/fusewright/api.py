@@ -6,7 +6,6 @@ What is heavy (the planner, the compiler) is imported when the first value is as
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import asdict
 from functools import update_wrapper
 from typing import TYPE_CHECKING, Any, NamedTuple
 
@@ -139,5 +138,5 @@ def info() -> dict[str, Any]:
         "vectors": f"{features.name}, {8 * features.vector_bytes} bits",
         "processors": limits.cpu_count(),
         "memory": limits.total_memory(),
-        "options": asdict(chosen),
+        "options": chosen._asdict(),
     }

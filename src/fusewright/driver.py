@@ -9,26 +9,37 @@ from __future__ import annotations
 
 import sys
 from collections.abc import Callable, Sequence
-from dataclasses import replace
 from time import perf_counter
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
-import numpy as np
-
+from fusewright import unfused  # noqa: F401
 from fusewright.base import hooks
 from fusewright.base.errors import FusewrightError, InternalError
+from fusewright.base.later import later
 from fusewright.base.options import Options, current
-from fusewright.base.source import is_inside
 from fusewright.frontends.arrays import opaque, trace
 from fusewright.ir import graph
 from fusewright.ir.graph import Node
 from fusewright.runtime import reuse
-from fusewright.runtime.profile import Flush, Line, OpaqueRecord, listeners, watchers
+from fusewright.runtime.listening import listeners, watchers
 from fusewright.runtime.trace import Key, Known, Slice, computed_once, take
-from fusewright.targets.cpu import direct, native, portions, tiers
-from fusewright.targets.cpu.runner import Compute, Runner, obtain
-from fusewright.targets.cpu.trial import interpret
-from fusewright.targets.reference import interpreter as reference
+from fusewright.targets.cpu import ahead, asking, direct, portions, stored_programs, tiers, trial
+from fusewright.targets.cpu.disk_keys import name_of
+
+if TYPE_CHECKING:
+    from fusewright import stages
+    from fusewright.runtime import profile
+    from fusewright.runtime.profile import Flush, Line
+    from fusewright.targets.cpu import native, obtaining
+    from fusewright.targets.cpu.runner import Compute, Runner
+    from fusewright.targets.reference import interpreter
+else:
+    stages, profile = later("fusewright.stages"), later("fusewright.runtime.profile")
+    native, obtaining = (
+        later("fusewright.targets.cpu.native"),
+        later("fusewright.targets.cpu.obtaining"),
+    )
+    interpreter = later("fusewright.targets.reference.interpreter")
 
 PASSED_ON = (FusewrightError, InternalError, MemoryError, RecursionError, Warning)
 """What is not a mistake of ours: no memory or no stack left is the program's own doing, and no
@@ -42,12 +53,14 @@ joiners: list[Callable[[Sequence[Node]], bool]] = []
 (`kernels.statements`).
 """
 _runners: dict[Key, Runner] = {}
+_programs: dict[Key, Any] = {}
+"""Those of earlier processes, in the core's form."""
 reuse.lists += [lambda: trace.pending, trace.left]
 
 
 def evaluate(requested: Sequence[Node]) -> None:
     """Make every requested node a leaf, or after an error none."""
-    structure = native.structure()
+    structure = asking.structure()
     pending = requested
     if len(requested) != 1 or requested[0].kind == graph.LEAF:
         pending = [node for node in requested if node.kind != graph.LEAF]
@@ -55,7 +68,7 @@ def evaluate(requested: Sequence[Node]) -> None:
         return
     options = current()
     if options.target == "reference":
-        reference.evaluate(pending)
+        interpreter.evaluate(pending)
         return
     if options.verify and options.fuse:
         # Imported here: few programs ask.
@@ -68,29 +81,32 @@ def evaluate(requested: Sequence[Node]) -> None:
 
 def _unfused(pending: Sequence[Node]) -> None:
     """Compute values of a slice nobody else has, step by step."""
-    alone = replace(current(), fuse=False)
+    alone = current()._replace(fuse=False)
     replay(*prepare(pending, alone), alone)
 
 
 def _evaluate(pending: Sequence[Node], structure: bytes | None = None) -> None:
     options = current()
     try:
-        if _joined(pending) and native.compute(*pending):
+        if _joined(pending) and asking.compute(*pending):
             return
         pending = pending if listeners else _without_steps(pending)
         if not pending:
             return
         alone = structure is not None and tiers.seconds_alone() >= 0.0 and not listeners
         steps = _is_interpreted(options) and not alone
-        if steps and interpret(pending, structure, by_numpy_once, _alone):
+        if steps and trial.interpret(pending, structure, by_numpy_once, _alone):
             return
         slice_ = take(pending)
         key = (slice_.key, options.fuse, options.features)
         fresh = key not in _runners
+        plain = fresh and _is_interpreted(options)
+        if plain and _stored(structure, key, slice_, pending, options):
+            return
         new = fresh and (alone or _is_wide(pending, structure, options))
         if new and _begun(key, slice_, pending, options, alone):
             return
-        if fresh and _is_long(slice_, options) and _in_portions(slice_, pending):
+        if plain and asking.is_too_long(len(slice_.order)) and _in_portions(slice_, pending):
             return
         runner = _affordable(key, slice_, options)
         if runner is None and _in_portions(slice_, pending):
@@ -101,12 +117,12 @@ def _evaluate(pending: Sequence[Node], structure: bytes | None = None) -> None:
         else:
             runner.run(slice_.order, options, by_numpy_once)
             if structure is not None and not options.verify:
-                native.learn(structure, runner)
+                asking.learn(structure, native.program(runner))
         computed_once(slice_)
     except PASSED_ON:
         raise
     except Exception as error:
-        internal = _internal(error, pending)
+        internal = stages.internal_error(error, pending)
         if internal is None:
             raise
         raise internal from error
@@ -115,6 +131,41 @@ def _evaluate(pending: Sequence[Node], structure: bytes | None = None) -> None:
 def _is_wide(pending: Sequence[Node], structure: bytes | None, options: Options) -> bool:
     """Whether a request has more results than the core takes at once."""
     return structure is None and tiers.takes_turns(len(pending)) and _is_interpreted(options)
+
+
+def _stored(
+    structure: bytes | None, key: Key, slice_: Slice, pending: Sequence[Node], options: Options
+) -> bool:
+    """Whether somebody has left a program before, and the core has run it."""
+    if structure is None or portions.total(slice_.order) >= stored_programs.ROOM:
+        return False  # whether it holds too much only the plan says
+    program = _programs.get(key)
+    if program is None:
+        program = ahead.load(key, options)
+        if program is None:
+            program = stored_programs.load(name_of(key, options), options, _improve_stored)
+        if program is None:
+            return False
+        _keep_in(_programs, key, program)
+    asking.learn(structure, program)
+    return _run_by_core(asking.compute, slice_, pending)
+
+
+def _improve_stored(name: str, options: Options, use: stored_programs.Use) -> None:
+    obtaining.improve_stored(name, options, use)
+
+
+def _run_by_core(run: Callable[..., bool], slice_: Slice, pending: Sequence[Node]) -> bool:
+    """Whether the core has run a request; the slice is as before if not."""
+    # Whether a region is written in place is found by counting holders: the slice is none.
+    slice_.order.clear()
+    slice_.slots.clear()
+    slice_.reusable.clear()
+    if run(*pending):
+        return True
+    again = take(pending)
+    slice_.order, slice_.slots, slice_.reusable = again.order, again.slots, again.reusable
+    return False
 
 
 def _begun(key: Key, slice_: Slice, pending: Sequence[Node], options: Options, whole: bool) -> bool:
@@ -128,15 +179,7 @@ def _begun(key: Key, slice_: Slice, pending: Sequence[Node], options: Options, w
     if runner is not None:
         _keep(key, runner)
         return False
-    # Whether a region is written in place is found by counting holders: the slice is none.
-    slice_.order.clear()
-    slice_.slots.clear()
-    slice_.reusable.clear()
-    if tiers.in_turns(pending, _evaluate):
-        return True
-    again = take(pending)
-    slice_.order, slice_.slots, slice_.reusable = again.order, again.slots, again.reusable
-    return False
+    return _run_by_core(lambda *nodes: tiers.in_turns(nodes, _evaluate), slice_, pending)
 
 
 def _affordable(key: Key, slice_: Slice, options: Options) -> Runner | None:
@@ -157,13 +200,6 @@ def _affordable(key: Key, slice_: Slice, options: Options) -> Runner | None:
         portions.refuse(key, slice_)
         return None
     return runner
-
-
-def _is_long(slice_: Slice, options: Options) -> bool:
-    """Whether a request is longer than any the core takes: its halves run operation by operation,
-    while compiling it would take seconds.
-    """
-    return native.is_too_long(len(slice_.order)) and _is_interpreted(options)
 
 
 def _in_portions(slice_: Slice, pending: Sequence[Node]) -> bool:
@@ -187,17 +223,17 @@ def _in_portions(slice_: Slice, pending: Sequence[Node]) -> bool:
 
 def _joined(pending: Sequence[Node]) -> bool:
     """Whether statements that are asked for have become part of pending calls."""
-    return native.may_hold_groups() and any(join(pending) for join in joiners)
+    return asking.may_hold_groups() and any(join(pending) for join in joiners)
 
 
 def _without_steps(pending: Sequence[Node]) -> Sequence[Node]:
     """Run the calls of kernels that a request needs, and the step that gives all of it; what is
     left.
     """
-    steps = direct.in_place_steps(pending) if native.may_hold_groups() else {}
+    steps = direct.in_place_steps(pending) if asking.may_hold_groups() else {}
     for whole, parts in steps.items():
         operands = [arg for arg in whole.args if arg.kind not in (graph.LEAF, graph.SCALAR)]
-        if operands and not native.compute(*operands):
+        if operands and not asking.compute(*operands):
             evaluate(operands)
         direct.run(whole, [part for part in parts if part.kind == graph.PART], by_numpy_once)
     if steps:
@@ -217,7 +253,7 @@ def _is_interpreted(options: Options) -> bool:
 
 def _alone(node: Node) -> float:
     """Run one operation by compiled code; the seconds it took where that is not known yet."""
-    if native.compute(node):
+    if asking.compute(node):
         return 0.0
     began = perf_counter()
     evaluate([node])
@@ -226,11 +262,7 @@ def _alone(node: Node) -> float:
 
 def by_numpy(node: Node, operands: list[Any]) -> Any:
     """What a node means to NumPy."""
-    return reference.MEANINGS[node.kind](node, operands)
-
-
-def _by_numpy_arrays(node: Node, operands: list[Any]) -> Any:
-    return by_numpy(node, [np.asarray(operand) for operand in operands])
+    return interpreter.MEANINGS[node.kind](node, operands)
 
 
 def by_numpy_once(node: Node, operands: list[Any]) -> Any:
@@ -245,13 +277,17 @@ def by_numpy_once(node: Node, operands: list[Any]) -> Any:
 
 
 def _keep(key: Key, runner: Runner) -> None:
-    if len(_runners) >= MOST_RUNNERS:
-        del _runners[next(iter(_runners))]
-    _runners[key] = runner
+    _keep_in(_runners, key, runner)
+
+
+def _keep_in(kept: dict[Key, Any], key: Key, code: Any) -> None:
+    if len(kept) >= MOST_RUNNERS:
+        del kept[next(iter(kept))]
+    kept[key] = code
 
 
 def _compile(key: Key, slice_: Slice, options: Options) -> Runner:
-    runner = obtain(key, slice_, options)
+    runner = obtaining.obtain(key, slice_, options)
     _keep(key, runner)
     if options.debug:
         # Imported here: only debugging prints programs.
@@ -272,13 +308,13 @@ def replay(order: list[Node], runner: Runner, options: Options) -> None:
     """Run compiled code on a slice of its structure."""
     try:
         if listeners:
-            _tell(order, runner, False, options, Flush(*_asked(), perf_counter()), by_numpy)
+            _tell(order, runner, False, options, profile.Flush(*_asked(), perf_counter()), by_numpy)
         else:
             runner.run(order, options, by_numpy)
     except PASSED_ON:
         raise
     except Exception as error:
-        internal = _internal(error, order[-1:])
+        internal = stages.internal_error(error, order[-1:])
         if internal is None:
             raise
         raise internal from error
@@ -291,21 +327,22 @@ def is_compiled(slice_: Slice, options: Options) -> bool:
 
 def cache_clear() -> int:
     """Forget the code kept in memory; how many structures there were."""
-    count = len(_runners)
+    count = cached()
     _runners.clear()
+    _programs.clear()
     portions.too_much.clear()
-    native.forget()
+    asking.forget()
     return count
 
 
 def cached() -> int:
     """Structures compiled and kept in memory."""
-    return len(_runners)
+    return len(_runners.keys() | _programs.keys())
 
 
 def _run_recorded(runner: Runner, fresh: bool, slice_: Slice, options: Options) -> None:
     """Run, and tell every listener what ran."""
-    flush = Flush(*_asked(), perf_counter())
+    flush = profile.Flush(*_asked(), perf_counter())
     _tell(slice_.order, runner, fresh, options, flush, by_numpy_once)
 
 
@@ -338,50 +375,16 @@ def _tell(
     finally:
         flush.seconds = perf_counter() - flush.start
         flush.steps += record.with_times(described, ran)
-        for profile in listeners:
-            profile.flushes.append(flush)
-
-
-STAGES = ("slice", "cache", "nests", "plan", "lower", "compile", "run")
-"""In order; `record` and `library` stand outside the flow."""
-_STAGE_OF = (
-    ("runtime/trace.py", "slice"), ("runtime/reuse.py", "slice"), ("runtime/cache.py", "cache"),
-    ("cpu/compiled.py", "cache"), ("plan/explain.py", "record"), ("plan/count.py", "record"),
-    ("codegen/listing.py", "record"), ("cpu/record.py", "record"), ("runtime/trigger.py", "record"),
-    ("plan/fuse.py", "plan"), ("plan/merge.py", "plan"), ("plan/", "nests"), ("codegen/", "lower"),
-    ("rules/", "lower"), ("cpu/compiler.py", "compile"), ("cpu/llvm.py", "compile"),
-    ("runtime/elf.py", "compile"), ("runtime/image.py", "compile"), ("cpu/", "run"),
-)  # fmt: skip
-"""Which stage a file belongs to; the first that fits."""
-
-
-def _internal(error: Exception, pending: Sequence[Node]) -> InternalError | None:
-    """An unexpected error as ours, with the stage and the program; None for one that a library step
-    raised.
-    """
-    found = ""
-    trace = error.__traceback__
-    while trace is not None:
-        code = trace.tb_frame.f_code
-        if code.co_filename.endswith("reference/interpreter.py") and code.co_name == "_opaque":
-            return None
-        stage = next((name for part, name in _STAGE_OF if part in code.co_filename), "")
-        found = stage if is_inside(code) and stage else found
-        trace = trace.tb_next
-    # Imported here: this happens once, if ever.
-    from fusewright.ir.text import nodes_text
-
-    passed = STAGES[: STAGES.index(found) + 1] if found in STAGES else (found or "driver",)
-    what = f"{type(error).__name__} in stage {passed[-1]!r}: {error}"
-    return InternalError(f"{what}\nthe slice:\n{nodes_text(pending)}", passed)
+        for each in listeners:
+            each.flushes.append(flush)
 
 
 def _note(note: opaque.Note) -> None:
     """A step NumPy ran at once is an evaluation of its own."""
-    step = OpaqueRecord(note.name, "numpy", note.start, note.seconds, note.why, note.line)
-    for profile in listeners:
-        profile.flushes.append(
-            Flush(f"{note.name} runs in NumPy", note.line, note.start, note.seconds, [step])
+    step = profile.OpaqueRecord(note.name, "numpy", note.start, note.seconds, note.why, note.line)
+    for each in listeners:
+        each.flushes.append(
+            profile.Flush(f"{note.name} runs in NumPy", note.line, note.start, note.seconds, [step])
         )
 
 
@@ -394,5 +397,3 @@ def _listen_to_numpy(comes: bool) -> None:
 watchers.append(_listen_to_numpy)
 _listen_to_numpy(bool(listeners))  # somebody may have begun to listen before this was loaded
 hooks.set_evaluate(evaluate, driver=True)
-native.connect(listeners)
-tiers.connect(_by_numpy_arrays)

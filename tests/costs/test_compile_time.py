@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import replace
 from typing import Any
 
 import numpy as np
@@ -170,7 +169,7 @@ PROGRAMS = [
 
 def _built(program: Callable[[int], list[Any]], n: int) -> tuple[list[Any], Any]:
     """The nodes of one flush and its compiled form; nothing runs."""
-    options = replace(current(), interpret=False, background=False)
+    options = current()._replace(interpret=False, background=False)
     trace.hold(1)
     try:
         results = program(n)

@@ -10,7 +10,7 @@ import pytest
 import fusewright as fw
 import fusewright.numpy as ours
 from fusewright.runtime import trace
-from fusewright.targets.cpu import native
+from fusewright.targets.cpu import asking
 
 
 def _program(np: Any, x: Any) -> tuple[Any, ...]:
@@ -32,7 +32,7 @@ def test_rows_of_any_width(
     plain = _program(ours, x)
     fw.evaluate(*plain)
     monkeypatch.setattr(trace, "LARGE", 1)
-    monkeypatch.setattr(native, "structure", lambda: None)  # the core has its own idea of large
+    monkeypatch.setattr(asking, "structure", lambda: None)  # the core has its own idea of large
     with fw.options(features=features):
         past = _program(ours, x)
         fw.evaluate(*past)

@@ -55,7 +55,7 @@ def empty(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
 def test_an_empty_program_loads_nothing(empty: Path) -> None:
     more = loaded(empty, "", *RUN) - loaded(empty, "")
     assert "numpy" not in more and not HEAVY & more
-    assert len(ours(more)) <= 13, sorted(ours(more))
+    assert len(ours(more)) <= 12, sorted(ours(more))
 
 
 @pytest.mark.parametrize(
@@ -75,7 +75,7 @@ def test_a_program_without_large_arrays_loads_no_compiler(empty: Path, program: 
     assert {n for n in ours(more) if ".runtime" in n} <= {
         "fusewright.runtime", "fusewright.runtime.cache",
     }  # fmt: skip
-    assert len(ours(more)) <= 92, len(ours(more))
+    assert len(ours(more)) <= 88, len(ours(more))
 
 
 def test_importing_the_package_loads_nothing(empty: Path) -> None:
@@ -90,6 +90,36 @@ def test_all_public_names_come_with_the_first(empty: Path) -> None:
     assert fresh("-c", code, cwd=empty).stdout == "False\n"
     code = "from fusewright import *; print(kernel.__name__, numpy.__name__, 'driver' in globals())"
     assert fresh("-c", code, cwd=empty).stdout == "kernel fusewright.numpy False\n"
+
+
+def test_a_first_value_that_numpy_computes_loads_no_driver(empty: Path) -> None:
+    """It runs operation by operation, by what the core needs for that alone."""
+    program = "import numpy as np; x = np.arange(200000.0); y = x * (x + 1); n = float(y[7])"
+    more = loaded(empty, program, *RUN) - loaded(empty, program)
+    assert not HEAVY & more, sorted(HEAVY & more)
+    if native is None:
+        return
+    names = {name.removeprefix("fusewright.") for name in ours(more)}
+    assert {name.partition(".")[2] for name in names if name.startswith("runtime.")} == {
+        "blocks", "buffers", "cache", "demand", "limits", "listening", "pages",
+    }  # fmt: skip
+    assert "unfused" in names and not {"driver", "plan", "codegen", "rules"} & names
+
+
+def test_code_on_disk_is_run_without_planner_and_compiler(empty: Path) -> None:
+    """A float sum is compiled code: of the second process only its form for the core is loaded."""
+    program = "import numpy as np; x = np.arange(200000.0); n = float((x * x + x).sum())"
+    loaded(empty, program, *RUN)
+    more = loaded(empty, program, *RUN) - loaded(empty, program)
+    assert not (HEAVY - {"llvmlite"}) & more, sorted(HEAVY & more)
+    assert "llvmlite.binding" not in more
+    if native is None:
+        return
+    unwanted = {
+        f"fusewright.{name}" for name in ("analysis", "codegen", "machine", "plan", "rules")
+    }
+    unwanted |= {f"fusewright.targets.cpu.{name}" for name in ("launch", "llvm", "runner")}
+    assert "fusewright.driver" in more and not unwanted & more
 
 
 def test_the_first_value_brings_the_driver(empty: Path) -> None:

@@ -550,10 +550,12 @@ static Py_ssize_t those_pending(Node **wanted, Py_ssize_t many, Node **pending)
     return left;
 }
 
-static double compiling[2] = {30e-3, 4e-4}; /* seconds: of any structure, and for each node */
+static double compiling[2] = {33e-3, 4e-4}; /* seconds: of any structure, and for each node */
 /* Seconds after which it is worth looking for its code on disk: three times what that takes, since many are met once. */
 #define LOOK_UP 3e-4
 #define LOOK_UP_NODE 3e-5
+static double loading = 10e-3; /* seconds that loading what looks there takes; none when it has been loaded */
+static double spent_unfused; /* seconds of all requests so far */
 static double missed_seconds;
 static int compilations = 2; /* more than EARLY */
 enum { NEVER, EARLY };
@@ -589,12 +591,22 @@ static int try_unfused(Entry *entry, uint64_t hash, Node **pending, Py_ssize_t l
     if ((entry = entry_for(entry, hash)) == NULL)
         return -1;
     entry->spent += missed_seconds;
+    spent_unfused += missed_seconds;
     missed_due = entry->spent > compiling[0] + compiling[1] * count;
     /* While it is being compiled nothing is gained by asking. */
-    int asks = missed_due ? entry->asked != compilations : entry->asked == NEVER && entry->spent > LOOK_UP + LOOK_UP_NODE * count;
+    int is_worth_a_look = entry->spent > LOOK_UP + LOOK_UP_NODE * count && spent_unfused > loading;
+    int asks = missed_due ? entry->asked != compilations : entry->asked == NEVER && is_worth_a_look;
     if (asks)
         entry->asked = missed_due ? compilations : EARLY;
     return asks ? 0 : run_unfused(order, count, pending, left);
+}
+
+/* The request goes to Python, which may ask for its structure: 0, or -1 for an error. */
+static int leave(uint64_t hash)
+{
+    missed_hash = hash;
+    missed = PyBytes_FromStringAndSize((char *)words, length * (Py_ssize_t)sizeof *words);
+    return missed == NULL ? -1 : 0;
 }
 
 int run_slice(Node **wanted, Py_ssize_t many)
@@ -623,15 +635,17 @@ int run_slice(Node **wanted, Py_ssize_t many)
         int done = try_unfused(entry, hash, pending, left);
         if (done != 0)
             return done;
-        missed_hash = hash;
-        missed = PyBytes_FromStringAndSize((char *)words, length * (Py_ssize_t)sizeof *words);
-        return missed == NULL ? -1 : 0;
+        return leave(hash);
     }
     if (entry->program == Py_None || program_slots(entry->program) != count)
         return 0;
     int affordable = program_is_affordable(entry->program, order);
-    if (affordable <= 0)
-        return affordable;
+    if (affordable < 0)
+        return -1;
+    if (affordable == 0) { /* Python looks again, and may know another program */
+        missed_seconds = -1.0;
+        return leave(hash);
+    }
     /* The kernel may give the GIL away: the nodes are copied, the program and they are kept. */
     int many_nodes = count;
     if (many_nodes > 256 && (nodes = PyMem_Malloc((size_t)many_nodes * sizeof *nodes)) == NULL)
@@ -740,7 +754,7 @@ static PyObject *is_due(PyObject *module, PyObject *none)
 }
 
 /* set_compiling(any, each): the seconds that compiling a structure takes, and more for each node; what is due asks
-   again, since one may have been compiled */
+   again, since one may have been compiled.  Who says so has been loaded. */
 static PyObject *set_compiling(PyObject *module, PyObject *given)
 {
     (void)module;
@@ -749,6 +763,7 @@ static PyObject *set_compiling(PyObject *module, PyObject *given)
         return NULL;
     compiling[0] = any;
     compiling[1] = each;
+    loading = 0.0;
     compilations++;
     Py_RETURN_NONE;
 }

@@ -1,8 +1,9 @@
 """The one upward call: front ends ask for values, and the driver (a layer they do not know)
 computes them.
 
-`evaluate` is a slot, not a registry.  The driver fills it when it is loaded, and is loaded when the
-first value is asked for: a program without arrays of ours needs no compiler.
+`evaluate` is a slot, not a registry.  The driver fills it when it is loaded, and is loaded for the
+first request that the native core does not run operation by operation (`fusewright.unfused`): a
+program without arrays of ours, or with few, needs no compiler.
 """
 
 from __future__ import annotations
@@ -13,14 +14,23 @@ from typing import Any
 
 from fusewright._core import native
 
-DRIVER = "fusewright.driver"
+DRIVER, UNFUSED = "fusewright.driver", "fusewright.unfused"
 
 
 def _first(nodes: Sequence[Any]) -> None:
-    """The first request: from here on the driver itself is in the slot, behind the core."""
+    """The first request: from here on the core runs by itself what it can."""
+    if native is not None:
+        import_module(UNFUSED)
+        set_evaluate(_left, driver=True)
+        if native.compute(*nodes):
+            return
+    _left(nodes)
+
+
+def _left(nodes: Sequence[Any]) -> None:
+    """The first request that the core leaves: from here on the driver itself is in the slot."""
     import_module(DRIVER)
-    if native is None or not native.compute(*nodes):
-        evaluate(nodes)
+    evaluate(nodes)
 
 
 evaluate: Callable[[Sequence[Any]], None] = _first
@@ -28,7 +38,7 @@ evaluate: Callable[[Sequence[Any]], None] = _first
 
 
 is_driver = False
-"""Whether the slot holds the driver, so that the native core may run what it knows by itself."""
+"""Whether the slot holds the driver, or what loads it: the native core may run what it knows."""
 
 
 def set_evaluate(function: Callable[[Sequence[Any]], None], driver: bool = False) -> None:

@@ -11,7 +11,6 @@ import os
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
 from contextvars import ContextVar
-from dataclasses import dataclass, replace
 from typing import Any, NamedTuple
 
 from fusewright._core import native
@@ -34,8 +33,7 @@ class OptionError(FusewrightError, ValueError, TypeError):
     """A setting that does not exist, or a value it cannot have."""
 
 
-@dataclass(frozen=True, slots=True)
-class Options:
+class Options(NamedTuple):
     """One consistent set of settings; `TABLE` says what each means."""
 
     fuse: bool = True
@@ -247,7 +245,7 @@ def _same(chosen: Options) -> Options:
 def set_defaults(**changes: Any) -> None:
     """Change settings for the whole process (the command line does this)."""
     old = defaults()
-    new = _same(replace(old, **_checked(changes)))
+    new = _same(old._replace(**_checked(changes)))
     _set_process(new)
     _changed(old, new)
 
@@ -261,7 +259,7 @@ def options(**changes: Any) -> Iterator[Options]:
     True
     """
     old = current()
-    new = _same(replace(old, **_checked(changes)))
+    new = _same(old._replace(**_checked(changes)))
     token = context.set(new)
     _changed(old, new)
     try:

@@ -10,15 +10,15 @@ from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
 from fusewright.base.later import later
-from fusewright.cli.console import say, version_of
 from fusewright.cli.program import INTERRUPTED, ProgramNotFound, program_of_file
 from fusewright.cli.run import Request, run
 
 if TYPE_CHECKING:
     from fusewright.base import errors
-    from fusewright.cli import parsing
+    from fusewright.cli import console, parsing
 else:
     errors, parsing = later("fusewright.base.errors"), later("fusewright.cli.parsing")
+    console = later("fusewright.cli.console")
 
 USAGE_ERROR = 2
 
@@ -36,7 +36,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
     try:
         return _dispatch(list(arguments))
     except ProgramNotFound as error:
-        say(str(error))
+        console.say(str(error))
         return USAGE_ERROR
     except KeyboardInterrupt:
         return INTERRUPTED
@@ -45,10 +45,10 @@ def main(arguments: Sequence[str] | None = None) -> int:
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
         return 1
     except (parsing.UsageError, errors.FusewrightError) as error:
-        say(str(error))
+        console.say(str(error))
         return USAGE_ERROR
     except errors.InternalError as error:
-        say(f"internal error, please report it: {error}")
+        console.say(f"internal error, please report it: {error}")
         return 1
 
 
@@ -60,7 +60,7 @@ def _dispatch(words: list[str]) -> int:
     parser = parsing.commands_parser()
     chosen = parser.parse_args(words)
     if chosen.version:
-        print(f"fusewright {version_of('fusewright')}")
+        print(f"fusewright {console.version_of('fusewright')}")
         return 0
     if chosen.command is None:
         parser.print_help()

@@ -10,7 +10,6 @@ from io import BytesIO, TextIOWrapper
 from typing import TYPE_CHECKING, Any, NamedTuple, TextIO
 
 from fusewright.base.later import later
-from fusewright.cli.console import make_console, say, seconds
 from fusewright.cli.program import Outcome, Program, Settings, execute
 
 if TYPE_CHECKING:
@@ -21,10 +20,11 @@ if TYPE_CHECKING:
     from rich.table import Table
 
     from fusewright.base import options
-    from fusewright.cli import compare
+    from fusewright.cli import compare, console
     from fusewright.runtime.profile import Profile
 else:
     options, compare = later("fusewright.base.options"), later("fusewright.cli.compare")
+    console = later("fusewright.cli.console")
     subprocess, tempfile = later("subprocess"), later("tempfile")
 
 FAILED = 1
@@ -102,7 +102,7 @@ def run(request: Request, stream: TextIO | None = None) -> int:
     try:
         ran = perform(request)
     except (CannotCompare, compare.NoResults) as error:
-        say(str(error))
+        console.say(str(error))
         return FAILED
     sys.stdout.flush()
     # The program's folder must not shadow what is imported to print; its exit functions need it.
@@ -169,7 +169,7 @@ def _run_once(request: Request, plain: Path | None, timed: Path | None = None) -
     if plain is None:
         return Ran(outcome, profile, None)
     if outcome.error is not None:
-        say("nothing was compared: the program did not come to its end")
+        console.say("nothing was compared: the program did not come to its end")
         return Ran(outcome, profile, None)
     theirs, theirs_seconds = compare.load(plain)
     rows = compare.compare_all(results, theirs, request.rtol)
@@ -228,7 +228,7 @@ def show(request: Request, ran: Ran, stream: TextIO) -> None:
 
         summary = summarise(ran.profile)
         if request.explain:
-            print_summary(summary, make_console(stream))
+            print_summary(summary, console.make_console(stream))
         if request.report is not None:
             _write_report(request, ran)
             print(f"report: {request.report}", file=stream)
@@ -267,18 +267,17 @@ def _ending(outcome: Outcome) -> str:
 
 def print_comparison(compared: Compared, stream: TextIO) -> None:
     """Both times, their ratio, and one row for each result."""
-    console = make_console(stream)
-    console.print(_comparison_table(compared))
+    screen = console.make_console(stream)
+    screen.print(_comparison_table(compared))
     ratio = compared.theirs / compared.ours if compared.ours else float("inf")
-    console.print(
-        f"NumPy {seconds(compared.theirs)}, Fusewright {seconds(compared.ours)}: {ratio:.2f}x"
-    )
+    theirs, ours = console.seconds(compared.theirs), console.seconds(compared.ours)
+    screen.print(f"NumPy {theirs}, Fusewright {ours}: {ratio:.2f}x")
     if compared.agrees:
-        console.print("[green]All results agree.[/]")
+        screen.print("[green]All results agree.[/]")
         return
     bad = ", ".join(row.name for row in compared.rows if row.problem)
-    console.print(f"[red]Results differ:[/] {bad}", markup=True)
-    console.print(
+    screen.print(f"[red]Results differ:[/] {bad}", markup=True)
+    screen.print(
         'A name that differs by nature (a time, an id) is left out with __results__ = ["a", "b"] '
         "in the program or --results a,b."
     )

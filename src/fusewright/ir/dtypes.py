@@ -5,13 +5,11 @@ A `DType` is a singleton, so `is` compares and hashing is by identity (both matt
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
 
 
-@dataclass(frozen=True, slots=True, eq=False)
 class DType:
     """One element type.
 
@@ -20,12 +18,17 @@ class DType:
     back after each operation.
     """
 
-    name: str
-    kind: str
-    itemsize: int
-    numpy: np.dtype[Any]
-    llvm: str
-    compute: str
+    __slots__ = ("compute", "itemsize", "kind", "llvm", "name", "numpy")
+
+    def __init__(
+        self, name: str, kind: str, itemsize: int, numpy: np.dtype[Any], llvm: str, compute: str
+    ) -> None:
+        self.name = name
+        self.kind = kind
+        self.itemsize = itemsize
+        self.numpy = numpy
+        self.llvm = llvm
+        self.compute = compute
 
     def __repr__(self) -> str:
         return self.name

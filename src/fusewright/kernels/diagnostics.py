@@ -8,7 +8,7 @@ import io
 import json
 import sys
 from contextlib import redirect_stdout
-from dataclasses import asdict, replace
+from dataclasses import asdict
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -78,7 +78,7 @@ def verified(
     written = kernel.written
     if not all(kernel.apart(a, b) for a in written for b in kernel.given if a != b):
         return
-    alone = obtain(code.kernel, replace(options, fuse=False))
+    alone = obtain(code.kernel, options._replace(fuse=False))
     with redirect_stdout(io.StringIO()):
         alone.run(_laid_out(copies, arrays), params, failed)
     for number, array, copy in zip(kernel.given, arrays, copies, strict=True):

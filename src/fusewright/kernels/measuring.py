@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import pickle
 from collections.abc import Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
 from math import inf
 from time import perf_counter
 from typing import TYPE_CHECKING, Any
@@ -21,7 +21,7 @@ from fusewright.ir.loops.interpret import Failed
 from fusewright.ir.loops.text import kernel_text
 from fusewright.kernels.specialise import Specialised
 from fusewright.runtime import cache as disk
-from fusewright.targets.cpu.compiled import disk_key
+from fusewright.targets.cpu.disk_keys import disk_key
 from fusewright.targets.cpu.loops import CompiledLoops, obtain
 
 if TYPE_CHECKING:
@@ -55,7 +55,7 @@ class Trial:
     def apart(self) -> CompiledLoops:
         """The form that is not fused, made when it is needed."""
         if self._apart is None:
-            self._apart = obtain(self.fused.kernel, replace(self.options, fuse=False))
+            self._apart = obtain(self.fused.kernel, self.options._replace(fuse=False))
         return self._apart
 
     @property

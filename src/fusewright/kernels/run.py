@@ -5,7 +5,6 @@ from __future__ import annotations
 import builtins
 import sys
 from collections.abc import Mapping, Sequence
-from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -258,8 +257,8 @@ def of_kernel(kernel: Kernel[Any, Any], options: Options) -> Options:
     if kernel.fuse is None:
         return options
     if isinstance(kernel.fuse, str):
-        return replace(options, fuse=True, fuse_level=kernel.fuse)
-    return replace(options, fuse=kernel.fuse)
+        return options._replace(fuse=True, fuse_level=kernel.fuse)
+    return options._replace(fuse=kernel.fuse)
 
 
 def failed(check: Check, values: tuple[Any, ...], loops: tuple[Any, ...]) -> Exception:

@@ -6,6 +6,7 @@ A call on our arrays is recorded; a call on Python and NumPy numbers alone is Nu
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from types import SimpleNamespace
 from typing import Any
 
@@ -17,7 +18,7 @@ from fusewright.frontends.arrays import core, layouts, opaque, operators, record
 from fusewright.frontends.arrays import ufuncs as recording
 from fusewright.frontends.arrays.core import wrap
 from fusewright.frontends.arrays.dtypes import as_dtype
-from fusewright.frontends.arrays.front import dispatched, in_place
+from fusewright.frontends.arrays.front import dispatched
 from fusewright.ir.dtypes import BOOL, INT8
 from fusewright.numpy.operands import (
     Function,
@@ -32,7 +33,6 @@ NUMBERS = frozenset((float, int, complex, bool, np.float64, np.float32, np.int64
 """Operands that NumPy computes with at once."""
 
 
-METHODS = ("reduce", "accumulate", "reduceat", "outer", "at")
 QUICK = NUMBERS | core.handle_classes | {np.ndarray, core.masked_class}
 """Operands beside an array of ours that need no second look."""
 
@@ -51,6 +51,23 @@ class _Recorder:
 
 
 Recorder: Any = _Recorder if native is None else native.Function
+
+
+class _Method:
+    """A method: NumPy's own where no operand is ours.  A ufunc's is made when it is first asked
+    for: of 450 a program uses few.
+    """
+
+    def __init__(self, general: Callable[..., Any]) -> None:
+        self._general = general
+
+    def __get__(self, ufunc: Any, owner: type | None = None) -> Any:
+        if ufunc is None:
+            return self._general
+        name = self._general.__name__
+        plain, ours = getattr(ufunc._original, name), self._general.__get__(ufunc)
+        made = ufunc.__dict__[name] = dispatched(plain, ours, keeps=name == "at")
+        return made
 
 
 class Ufunc(Recorder):  # type: ignore[misc]
@@ -74,10 +91,6 @@ class Ufunc(Recorder):  # type: ignore[misc]
             self._fast = operators.op_of(name)
             self._op = self._fast
         self._arity, self._of_numbers = original.nin, original
-        for method in METHODS:
-            plain, ours = getattr(original, method), getattr(self, method)
-            ours = in_place(plain, ours) if method == "at" else ours
-            setattr(self, method, dispatched(plain, ours, keeps=method == "at"))
 
     @property  # type: ignore[misc]
     def __class__(self) -> type:
@@ -150,6 +163,7 @@ class Ufunc(Recorder):  # type: ignore[misc]
         made = recording.call(original, method, args, kwargs)
         return _ordered(made, args, order) if order and "out" not in kwargs else made
 
+    @_Method
     def reduce(self, *args: Any, **kwargs: Any) -> Any:
         """Combine the elements along axes (the first by default)."""
         names = ("axis", "dtype", "out", "keepdims", "initial", "where")
@@ -174,10 +188,12 @@ class Ufunc(Recorder):  # type: ignore[misc]
         function = getattr(self._original, method)
         return function(*map(opaque.to_numpy, args), **opaque.to_numpy(kwargs))
 
+    @_Method
     def accumulate(self, *args: Any, **kwargs: Any) -> Any:
         """Combine each element with all before it."""
         return self._along("accumulate", 1, args, kwargs)
 
+    @_Method
     def reduceat(self, *args: Any, **kwargs: Any) -> Any:
         """Reduce slices that start at the indices."""
         return self._along("reduceat", 2, args, kwargs)
@@ -191,12 +207,14 @@ class Ufunc(Recorder):  # type: ignore[misc]
         kwargs |= dict(zip(names, rest, strict=False))
         return self._general(method, args[:count], {"axis": 0, **_given(kwargs)})
 
+    @_Method
     def outer(self, *args: Any, **kwargs: Any) -> Any:
         """Every element of one with every element of the other."""
         if len(args) != 2 or self._original.nin != 2:
             return self._refused("outer", args, kwargs)
         return self._general("outer", args, kwargs)
 
+    @_Method
     def at(self, *args: Any) -> None:
         """Update elements in place; equal indices accumulate."""
         if args and isinstance(args[0], core.Handle) and len(args) == self._original.nin + 1:

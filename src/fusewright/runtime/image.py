@@ -13,11 +13,17 @@ from __future__ import annotations
 import ctypes
 import struct
 import sys
-import zlib
-from typing import NamedTuple
+from typing import TYPE_CHECKING, NamedTuple
+from weakref import WeakValueDictionary
 
 from fusewright.base.errors import FusewrightError, InternalError
+from fusewright.base.later import later
 from fusewright.runtime import externals, pages
+
+if TYPE_CHECKING:
+    import zlib
+else:
+    zlib = later("zlib")
 
 _MAGIC = b"FWIMAGE\0"
 _VERSION = 1
@@ -122,6 +128,17 @@ def load(image: Image) -> LoadedImage:
         what = "this system does not let a process run code it has made"
         raise _refused(what, error) from error
     return loaded
+
+
+_shared: WeakValueDictionary[bytes, LoadedImage] = WeakValueDictionary()
+
+
+def load_shared(image: Image) -> LoadedImage:
+    """The image in memory; kernels of the same code share it."""
+    found = _shared.get(image.blob)
+    if found is None:
+        found = _shared[image.blob] = load(image)
+    return found
 
 
 def _refused(what: str, error: OSError) -> FusewrightError:

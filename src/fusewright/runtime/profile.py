@@ -5,10 +5,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass, field
 from typing import Literal, NamedTuple
+
+from fusewright.runtime.listening import listeners as listeners
+from fusewright.runtime.listening import watchers
 
 Line = tuple[str, int, int, int]
 """File, line, column, end column of the user's code."""
@@ -99,14 +102,6 @@ class Profile:
     @property
     def opaque(self) -> list[OpaqueRecord]:
         return [s for f in self.flushes for s in f.steps if isinstance(s, OpaqueRecord)]
-
-
-listeners: list[Profile] = []
-"""The profiles being written; empty when nobody listens."""
-
-
-watchers: list[Callable[[bool], None]] = []
-"""Called with True when the first listener comes and with False when the last one has gone."""
 
 
 @contextmanager

@@ -136,3 +136,22 @@ def test_a_module_beside_it_that_fails(folder: Path, text: str) -> None:
     (folder / "p.py").write_text("import numpy\nimport beside\n")
     python, ours = fresh("p.py", cwd=folder), fresh("-m", "fusewright", "run", "p.py", cwd=folder)
     assert (ours.returncode, ours.stderr) == (1, python.stderr)
+
+
+def test_calls_of_any_depth_touch_no_fresh_memory(tmp_path: Path) -> None:
+    """CPython maps and unmaps memory at each call that crosses the end of a piece of its stack of
+    frames; a program's frames have room in one piece.
+    """
+    (tmp_path / "p.py").write_text(
+        """
+import resource
+def down(depth): return down(depth - 1) if depth else 0
+def faults(): return resource.getrusage(resource.RUSAGE_SELF).ru_minflt
+down(600)
+before = faults()
+for _ in range(2000): down(600)
+print(faults() - before)
+"""
+    )
+    done = fresh("-m", "fusewright", "run", "p.py", cwd=tmp_path)
+    assert int(done.stdout) < 500

@@ -19,7 +19,7 @@ from fusewright.base.options import current
 from fusewright.ir import graph
 from fusewright.runtime.trace import Slice, take
 from fusewright.targets.cpu import ahead
-from fusewright.targets.cpu.compiled import sources
+from fusewright.targets.cpu.disk_keys import sources
 
 
 @pytest.fixture
@@ -44,7 +44,7 @@ def written(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[tuple[P
 
 def found(keys: list[Any]) -> list[bool]:
     ahead._places.cache_clear()
-    return [ahead.fetch(key, current()) is not None for key in keys]
+    return [ahead.load(key, current()) is not None for key in keys]
 
 
 def test_what_was_written_is_found(written: tuple[Path, list[Any]]) -> None:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import os
 from pathlib import Path
 
-from fusewright.targets.cpu import compiled
+from fusewright.targets.cpu import disk_keys
 
 
 def package(root: Path) -> Path:
@@ -19,13 +19,13 @@ def package(root: Path) -> Path:
 
 def test_every_source_file_of_a_copy_counts(tmp_path: Path) -> None:
     folder = package(tmp_path)
-    assert compiled._installed(str(folder)) == []
-    before = compiled._stamps(str(folder))
+    assert disk_keys._installed(str(folder)) == []
+    before = disk_keys._stamps(str(folder))
     assert sorted(os.path.basename(path) for path, *_ in before) == ["_native.so", "fuse.py"]
     (folder / "cli" / "main.py").write_text("nothing that code depends on")
-    assert compiled._stamps(str(folder)) == before
+    assert disk_keys._stamps(str(folder)) == before
     (folder / "plan" / "fuse.py").write_text("a change")
-    assert compiled._stamps(str(folder)) != before
+    assert disk_keys._stamps(str(folder)) != before
 
 
 def test_an_installation_is_known_by_its_record(tmp_path: Path) -> None:
@@ -33,14 +33,14 @@ def test_an_installation_is_known_by_its_record(tmp_path: Path) -> None:
     record = tmp_path / "fusewright-0.1.0.dist-info" / "RECORD"
     (tmp_path / "fusewright_extras-1.dist-info").mkdir()
     record.parent.mkdir()
-    assert compiled._installed(str(folder)) == []
+    assert disk_keys._installed(str(folder)) == []
     record.write_text("plan/fuse.py,sha256=1,12")
-    first = compiled._installed(str(folder))
+    first = disk_keys._installed(str(folder))
     assert [path for path, *_ in first] == [str(record)]
     os.utime(record, ns=(1, 1))
-    assert compiled._installed(str(folder)) != first
+    assert disk_keys._installed(str(folder)) != first
 
 
 def test_keys_differ_with_the_structure() -> None:
-    keys = {compiled.disk_key(key) for key in (("a", 1), ("a", 2), ("a", 1, True))}
+    keys = {disk_keys.disk_key(key) for key in (("a", 1), ("a", 2), ("a", 1, True))}
     assert len(keys) == 3 and all(key.isalnum() and len(key) == 64 for key in keys)

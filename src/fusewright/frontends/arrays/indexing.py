@@ -6,7 +6,6 @@ index, into a gather.
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from operator import index as as_index
 from typing import Any, NamedTuple
 
@@ -31,7 +30,6 @@ class Basic(NamedTuple):
     element: bool
 
 
-@dataclass(slots=True)
 class Fancy:
     """A view first (`places`, `shape`), then index arrays on some of its dims, standing at
     `position`.
@@ -40,11 +38,21 @@ class Fancy:
     `index_shape`).
     """
 
-    places: Places
-    shape: Shape
-    arrays: dict[int, Node]
-    index_shape: Shape
-    position: int
+    __slots__ = ("arrays", "index_shape", "places", "position", "shape")
+
+    def __init__(
+        self,
+        places: Places,
+        shape: Shape,
+        arrays: dict[int, Node],
+        index_shape: Shape,
+        position: int,
+    ) -> None:
+        self.places = places
+        self.shape = shape
+        self.arrays = arrays
+        self.index_shape = index_shape
+        self.position = position
 
     @property
     def result_shape(self) -> Shape:

@@ -5,7 +5,6 @@ from __future__ import annotations
 import math
 import operator
 from collections.abc import Callable
-from dataclasses import replace
 from typing import Any
 
 import numpy as np
@@ -71,7 +70,8 @@ def _get(handle: Handle, key: Any) -> Any:
 
 def _gathered(source: Node, what: Fancy) -> Any:
     """What index arrays name: as in NumPy, their dims are the outermost in memory."""
-    first = wrap_array(indexing.gather(source, replace(what, position=0)))
+    outermost = Fancy(what.places, what.shape, what.arrays, what.index_shape, 0)
+    first = wrap_array(indexing.gather(source, outermost))
     if what.position == 0:
         return first
     count, rank = len(what.index_shape), len(what.result_shape)

@@ -12,7 +12,6 @@ from __future__ import annotations
 
 import dis
 import sys
-from dataclasses import dataclass, field
 from functools import lru_cache
 from types import CodeType, FrameType
 from typing import NamedTuple
@@ -112,7 +111,6 @@ def frames(innermost: FrameType | None) -> list[Place]:
     return found
 
 
-@dataclass(slots=True)
 class Schedule:
     """What is known of the loop that is running.
 
@@ -122,27 +120,25 @@ class Schedule:
     memory are no work).
     """
 
-    loop: Loop | None = None
-    period: int = 0
-    count: int = 0
-    length: int = 0
-    watching: int = 0
-    patience: int = PATIENCE
-    _arrived: int = 0
-    _longer: int = 0
-    _told: int = 0
-    _looks: int = 0
-    _same: int = 0
-    _alone: bool = False
-    _asked: int = 0
-    _stood: int = 0
-    _met: dict[tuple[int, int, int], tuple[int, Loop]] = field(default_factory=dict)
-    _before: list[Place] = field(default_factory=list)
-    _frame: int = 0
-    waits: bool = False
-    """Whether the first flush is to be as long as the others."""
-    turn: tuple[Place, Place] | None = None
-    """Where the last two records stood that were looked at."""
+    __slots__ = (
+        "_alone", "_arrived", "_asked", "_before", "_frame", "_longer", "_looks", "_met", "_same",
+        "_stood", "_told", "count", "length", "loop", "patience", "period", "turn", "waits",
+        "watching",
+    )  # fmt: skip
+
+    def __init__(self) -> None:
+        self.loop: Loop | None = None
+        self.period = self.count = self.length = self.watching = 0
+        self.patience = PATIENCE
+        self._arrived = self._longer = self._told = self._looks = self._same = 0
+        self._alone = False
+        self._asked = self._stood = self._frame = 0
+        self._met: dict[tuple[int, int, int], tuple[int, Loop]] = {}
+        self._before: list[Place] = []
+        self.waits = False
+        """Whether the first flush is to be as long as the others."""
+        self.turn: tuple[Place, Place] | None = None
+        """Where the last two records stood that were looked at."""
 
     def watch(self) -> None:
         """Look at every record for a while."""

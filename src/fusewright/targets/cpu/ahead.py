@@ -19,8 +19,9 @@ from typing import Any
 from fusewright.base.options import Options
 from fusewright.runtime.cache import digest
 from fusewright.runtime.trace import Slice
-from fusewright.targets.cpu.compiled import ROOT, Compiled, installed, sources
+from fusewright.targets.cpu.disk_keys import ROOT, installed, sources
 from fusewright.targets.cpu.features import select
+from fusewright.targets.cpu.stored_programs import decoded, encoded, program_of
 
 FILE = os.path.join(os.path.dirname(__file__), "ahead.bin")
 _MAGIC = b"FWAHEAD1"
@@ -29,16 +30,16 @@ Place = tuple[int, int]
 """Where an entry begins in the file, and its bytes."""
 
 
-def fetch(key: Any, options: Options) -> Compiled | None:
-    """The code of a structure; None where it was not made ahead."""
+def load(key: Any, options: Options) -> Any:
+    """The program of a structure; None where it was not made ahead."""
     place = _places().get(_name(key, options))
     if place is None:
         return None
     start, length = place
     with open(FILE, "rb") as file:
         file.seek(start)
-        found = pickle.loads(zlib.decompress(file.read(length)))
-    return found if isinstance(found, Compiled) else None
+        found = decoded(zlib.decompress(file.read(length)))
+    return None if found is None else program_of(found, lambda use: None)
 
 
 @cache
@@ -54,13 +55,13 @@ def _places() -> dict[str, Place]:
             start = file.tell()
     except (OSError, pickle.UnpicklingError, EOFError, ValueError):
         return {}
-    if made_from != _package() or not (installed() or _is_newest()):
+    if not installed() and (made_from != _package() or not _is_newest()):
         return {}
     return {name: (start + at, length) for name, (at, length) in places.items()}
 
 
 def _package() -> str:
-    """The package by its files' sizes: of one that an installer wrote, no file changes alone."""
+    """The package, by the sizes of its files."""
     return digest(repr(sorted((p.removeprefix(ROOT), size) for p, _, size in sources())).encode())
 
 
@@ -80,12 +81,18 @@ def write(slices: Iterable[Slice], options: Options, path: str = FILE) -> int:
     """
     # Imported here: who reads the file need not compile.
     from fusewright.targets.cpu.build import build
+    from fusewright.targets.cpu.native import form
+    from fusewright.targets.cpu.obtaining import kernels_of
+    from fusewright.targets.cpu.runner import assemble
 
     entries: dict[str, bytes] = {}
     for slice_ in slices:
         name = _name((slice_.key, options.fuse, options.features), options)
         if name not in entries:
-            entries[name] = zlib.compress(pickle.dumps(build(slice_, options), protocol=5))
+            compiled = build(slice_, options)
+            program = form(assemble(compiled))
+            if program is not None:
+                entries[name] = zlib.compress(encoded(program, kernels_of(compiled), 0.0))
     places, at = {}, 0
     for name, data in entries.items():
         places[name] = (at, len(data))

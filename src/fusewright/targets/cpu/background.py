@@ -8,9 +8,9 @@ import atexit
 import contextlib
 import ctypes
 import os
-import queue
 import sys
 import threading
+from _queue import Empty, SimpleQueue  # `queue` has a priority queue too, which loads `heapq`
 from collections.abc import Callable, Iterator
 from contextvars import copy_context
 from functools import partial
@@ -26,7 +26,7 @@ when_idle: list[Job] = []
 """What the thread does when nothing is left to compile."""
 
 _turns = threading.RLock()
-_jobs: queue.SimpleQueue[Job] = queue.SimpleQueue()
+_jobs: SimpleQueue[Job] = SimpleQueue()
 _thread: threading.Thread | None = None
 _working = _ended = False
 
@@ -90,7 +90,7 @@ def _end() -> None:
     """
     global _ended
     _ended = True
-    with contextlib.suppress(queue.Empty):
+    with contextlib.suppress(Empty):
         while True:  # what jobs hold goes now, while its finalisers can run
             _jobs.get_nowait()
     if _working and not _leave_early() and _thread is not None:
@@ -115,7 +115,7 @@ def _leave_early() -> bool:
 def _after_fork() -> None:
     """A child has no thread, and nothing submitted."""
     global _jobs, _thread, _turns, _working, _ended
-    _jobs, _thread, _turns = queue.SimpleQueue(), None, threading.RLock()
+    _jobs, _thread, _turns = SimpleQueue(), None, threading.RLock()
     _working = _ended = False
 
 

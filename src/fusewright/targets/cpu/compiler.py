@@ -8,12 +8,20 @@ same.
 
 from __future__ import annotations
 
-import llvmlite
+from typing import TYPE_CHECKING
 
+from fusewright.base.later import later
 from fusewright.base.options import current
 from fusewright.runtime.image import Image
-from fusewright.targets.cpu import llvm
 from fusewright.targets.cpu.features import FeatureSet
+
+if TYPE_CHECKING:
+    import llvmlite
+
+    from fusewright.targets.cpu import llvm
+else:
+    # A process that finds its code on disk only asks for the version.
+    llvmlite, llvm = later("llvmlite"), later("fusewright.targets.cpu.llvm")
 
 TRIPLE = "x86_64-unknown-linux-gnu"
 CPU = "x86-64"

@@ -11,7 +11,6 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from functools import reduce
 from typing import Any
-from weakref import WeakValueDictionary
 
 import numpy as np
 
@@ -23,7 +22,7 @@ from fusewright.ir.graph import Memory, Node
 from fusewright.ir.nest import Program, Source
 from fusewright.plan.plan import TILE, Kernel, counts_tiles
 from fusewright.runtime.buffers import allocate
-from fusewright.runtime.image import Image, LoadedImage, load
+from fusewright.runtime.image import Image, LoadedImage, load_shared
 from fusewright.targets.cpu import threads
 from fusewright.targets.cpu.compiled import CompiledKernel
 
@@ -83,17 +82,6 @@ _INTEGER: dict[str, Callable[..., int]] = {
 }
 
 
-_images: WeakValueDictionary[bytes, LoadedImage] = WeakValueDictionary()
-
-
-def _loaded(image: Image) -> LoadedImage:
-    """The image in memory; kernels of the same code share it."""
-    found = _images.get(image.blob)
-    if found is None:
-        found = _images[image.blob] = load(image)
-    return found
-
-
 def fetcher(source: Source, kind: int) -> Callable[[Sequence[Node]], Any]:
     """How a run-time parameter is read from a slice."""
     slot, dim, piece = source.slot, source.dim, source.piece
@@ -146,7 +134,7 @@ class Launch:
 
     def use(self, image: Image) -> None:
         """Run this code from now on; what may be running in another thread stays."""
-        loaded = _loaded(image)
+        loaded = load_shared(image)
         self.images = (*self.images, loaded)
         self.finish = loaded.address("finish") if self.module.finish else 0
         self.address = loaded.address("kernel")

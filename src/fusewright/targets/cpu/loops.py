@@ -25,7 +25,7 @@ from fusewright.plan.loops.plan import LoopPlan, Settings
 from fusewright.runtime import cache as disk
 from fusewright.runtime.image import Image, LoadedImage, load
 from fusewright.targets.cpu import background, compiler
-from fusewright.targets.cpu.compiled import disk_key
+from fusewright.targets.cpu.disk_keys import disk_key
 from fusewright.targets.cpu.features import FeatureSet, select
 from fusewright.targets.cpu.launch import word as argument_word
 from fusewright.targets.cpu.threads import (

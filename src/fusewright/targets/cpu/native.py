@@ -16,13 +16,12 @@ from fusewright.codegen.module import Word
 from fusewright.ir import graph
 from fusewright.ir.dtypes import DType, component
 from fusewright.ir.expr import Expr
-from fusewright.ir.graph import Node
 from fusewright.ir.nest import Alias, Source
 from fusewright.plan.plan import counts_tiles
 from fusewright.targets.cpu import launch as launching
-from fusewright.targets.cpu import threads
 from fusewright.targets.cpu.launch import Launch, product
 from fusewright.targets.cpu.runner import UNKNOWN, Runner
+from fusewright.targets.cpu.stored_programs import Form
 
 CONST, PARAM, ADD, SUBTRACT, MULTIPLY, MINIMUM, MAXIMUM, WHERE, LESS, QUOTIENT = range(10)
 OPERATIONS = {
@@ -31,8 +30,6 @@ OPERATIONS = {
 }  # fmt: skip
 EXTENT, STRIDE, NUMBER, PLACE, PIECE = range(5)
 POINTER, PARTIAL, BLOCK, INTEGER, SCALAR, PART = range(6)
-MOST_NODES = 2048
-"""As in `_core/core.h`."""
 MOST_WORDS = 1024
 """Arguments of a kernel that the core has room for."""
 MOST_PARTIALS = 16
@@ -45,59 +42,11 @@ class _UnknownError(Exception):
     """The core cannot run this."""
 
 
-if native is not None:
-    native.set_threads(threads.launch, threads.own_scratch, threads.default_threads)
-
-
-def connect(listeners: list[Any]) -> None:
-    """Let the core run what it knows; what runs while somebody listens it leaves to us."""
-    if native is not None:
-        native.set_listeners(listeners)
-
-
-def structure() -> bytes | None:
-    """What the core calls the structure of the request it has just left to us, if it is one for a
-    program.
-    """
-    return None if native is None else native.take_missed()
-
-
-def compute(*nodes: Node) -> bool:
-    """Make nodes leaves if the core knows a program for what they need."""
-    return native is not None and bool(native.compute(*nodes))
-
-
-def unfused(*nodes: Node) -> bool:
-    """Make nodes leaves operation by operation, if they can run so."""
-    return native is not None and bool(native.unfused(*nodes))
-
-
-def is_too_long(count: int) -> bool:
-    """Whether a request has more nodes than the core walks (`MOST_STRUCTURE_NODES`)."""
-    return native is not None and count > MOST_NODES
-
-
-def may_hold_groups() -> bool:
-    """Whether there may be pending calls of kernels."""
-    return native is None or native.groups_alive() > 0
-
-
-def learn(structure: bytes, runner: Runner) -> None:
-    """Let the core run the structure by itself from now on."""
-    native.learn(structure, program(runner))
-
-
 def afford(runner: Runner, stored: int) -> None:
     """Where so many bytes are stored, no more memory is held than by the statements."""
     runner.affordable = stored
     if native is not None and runner.native is not UNKNOWN and runner.native is not None:
         runner.native.affordable = stored
-
-
-def forget() -> None:
-    """Let the core ask for everything again."""
-    if native is not None:
-        native.forget()
 
 
 def program(runner: Runner) -> Any:
@@ -109,16 +58,24 @@ def program(runner: Runner) -> Any:
     return runner.native
 
 
-def _program(runner: Runner) -> Any:
+def form(runner: Runner) -> Form | None:
+    """What the core makes a program of; None where it cannot run this."""
+    if native is None:
+        return None
     try:
         code = Code()
         steps = tuple(_step(code, runner, number) for number in range(len(runner.steps)))
         fetches = [_fetch(source, runner) for source in runner.program.arguments]
-        made = native.Program(
-            len(runner.kinds), code.table(), _table(fetches), _table([runner.leaves]), steps
-        )
     except _UnknownError:
         return None
+    return (len(runner.kinds), code.table(), _table(fetches), _table([runner.leaves]), steps)
+
+
+def _program(runner: Runner) -> Any:
+    given = form(runner)
+    if given is None:
+        return None
+    made = native.Program(*given)
     made.owner = runner
     made.affordable = runner.affordable
     for number, step in enumerate(runner.steps):

@@ -11,16 +11,21 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
 from math import prod
+from typing import TYPE_CHECKING
 
+from fusewright.base.later import later
 from fusewright.ir import graph
 from fusewright.ir.graph import Node
-from fusewright.ir.nest import Alias, Library
-from fusewright.plan.lifetimes import last_uses
-from fusewright.plan.plan import Kernel, Plan
 from fusewright.runtime.trace import Key, Slice
+from fusewright.targets.cpu.stored_programs import ROOM
 
-ROOM = 16 << 20
-"""Bytes that fused code may hold beyond what the statements would."""
+if TYPE_CHECKING:
+    from fusewright.ir import nest
+    from fusewright.plan import lifetimes
+    from fusewright.plan.plan import Kernel, Plan
+else:
+    nest, lifetimes = later("fusewright.ir.nest"), later("fusewright.plan.lifetimes")
+
 SHARE = 10
 """And the share of those: one in so many."""
 MOST_STRUCTURES = 4096
@@ -57,7 +62,7 @@ def stored(order: Sequence[Node], plan: Plan) -> int:
     return sum(
         _bytes(order[member.stage.slot])
         for step in plan.steps
-        if isinstance(step, Kernel)
+        if not isinstance(step, nest.Alias | nest.Library)
         for member in step.members
         if member.place == "memory" and member.stage.update < 0
     )
@@ -74,11 +79,11 @@ def is_hungry(order: Sequence[Node], plan: Plan, outputs: Iterable[int]) -> bool
 def of_plan(order: Sequence[Node], plan: Plan, outputs: Iterable[int]) -> int:
     """The most bytes that a plan's results hold at once."""
     ledger = _Ledger(order)
-    last = last_uses(plan, frozenset(outputs))
+    last = lifetimes.last_uses(plan, frozenset(outputs))
     for step, dead in zip(plan.steps, last, strict=True):
-        if isinstance(step, Alias):
+        if isinstance(step, nest.Alias):
             ledger.share(step.slot, step.source)
-        elif isinstance(step, Library):
+        elif isinstance(step, nest.Library):
             ledger.make(step.slot)
         else:
             _launch(ledger, step)

@@ -6,9 +6,9 @@ back from there at a fraction of a microsecond a page.
 
 from __future__ import annotations
 
+import os
 import struct
 from contextlib import suppress
-from pathlib import Path
 
 from fusewright.runtime import pages
 
@@ -32,7 +32,7 @@ def rest(path: str) -> None:
 
 def _read_only(path: str) -> list[tuple[int, int]]:
     """The parts of a library's file that are loaded and never written, relocations included."""
-    with Path(path).open("rb") as file:
+    with open(path, "rb") as file:
         head = _HEADER.unpack(file.read(_HEADER.size))
         if head[0][:6] != b"\x7fELF\x02\x01":
             return []
@@ -47,9 +47,11 @@ def _read_only(path: str) -> list[tuple[int, int]]:
 
 def _mapped(path: str, parts: list[tuple[int, int]]) -> list[tuple[int, int]]:
     """Where the process has those parts: address and length."""
-    real = str(Path(path).resolve())
+    real = os.path.realpath(path)
     found = []
-    for line in Path("/proc/self/maps").read_text().splitlines():
+    with open("/proc/self/maps", encoding="utf-8", errors="surrogateescape") as file:
+        lines = file.read().splitlines()
+    for line in lines:
         words = line.split(maxsplit=5)
         if len(words) == 6 and words[5] == real and "w" not in words[1]:
             start, end = (int(word, 16) for word in words[0].split("-"))

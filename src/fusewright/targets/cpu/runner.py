@@ -5,7 +5,7 @@ structure.
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
 from time import perf_counter
 from typing import Any, Literal, cast
 
@@ -17,16 +17,13 @@ from fusewright.ir.graph import InPlace, Memory, Node, contiguous_strides
 from fusewright.ir.nest import Alias, Library, Program
 from fusewright.plan.lifetimes import last_uses
 from fusewright.plan.plan import Kernel, Plan
-from fusewright.runtime.buffers import statistics
 from fusewright.runtime.reuse import spare
-from fusewright.runtime.trace import Slice
-from fusewright.targets.cpu import ahead, background
-from fusewright.targets.cpu.compiled import Compiled, disk_key, fetch, keep, note_due, was_due
-from fusewright.targets.cpu.direct import memory_of, taken
-from fusewright.targets.cpu.features import select
+from fusewright.targets.cpu import background
+from fusewright.targets.cpu.compiled import Compiled
+from fusewright.targets.cpu.direct import memory_of, taken, viewed
 from fusewright.targets.cpu.launch import Launch, fetcher, prepare
-from fusewright.targets.cpu.portions import ROOM, total
-from fusewright.targets.cpu.threads import code, default_threads
+from fusewright.targets.cpu.stored_programs import HOT, ROOM
+from fusewright.targets.cpu.threads import default_threads
 
 Memories = dict[int, tuple[Memory, int]]
 Results = dict[int, Any]
@@ -34,15 +31,6 @@ Watch = Callable[[float, float, int], None]
 """Called after each step with its start, its seconds and the threads it used."""
 Compute = Callable[[Node, list[Any]], Any]
 """What a node means to NumPy: the reference target's table."""
-
-
-HOT = 2
-"""Runs after which better code is worth compiling: many structures are met once."""
-SECONDS_A_LINE = 1e-4
-"""What compiling a line of LLVM text for good takes: a structure must have run as long as that in
-one process, or short programs would share the processor with compilations that they gain nothing
-from, each of them anew.
-"""
 
 
 UNKNOWN = object()
@@ -178,87 +166,6 @@ def assemble(compiled: Compiled) -> Runner:
     )
 
 
-def obtain(key: Any, slice_: Slice, options: Options) -> Runner:
-    """The runner of a structure this process has not met: from the disk, or compiled now."""
-    return stored(key, options) or _compiled(key, slice_, options)
-
-
-def stored(key: Any, options: Options) -> Runner | None:
-    """The same from the disk; None where it is not there."""
-    start = perf_counter()
-    compiled = ahead.fetch(key, options) if options.interpret else None
-    name = "" if compiled is not None else _name(key, options)
-    compiled = compiled or fetch(name)
-    return None if compiled is None else _ready(name, compiled, options, "disk", start)
-
-
-def is_due(key: Any, options: Options, now: bool) -> bool:
-    """Whether a structure that is not on disk is to be compiled: `now`, or in an earlier process,
-    which may have ended before its code was there.
-    """
-    name = _name(key, options)
-    if now:
-        note_due(name)
-    return now or was_due(name)
-
-
-def _name(key: Any, options: Options) -> str:
-    return disk_key((key, select(options.features).llvm_features))
-
-
-def _compiled(key: Any, slice_: Slice, options: Options) -> Runner:
-    start = perf_counter()
-    with background.taking_turns():
-        if options.background:
-            background.submit(code)  # LLVM starts while this thread plans.
-        # Imported here: a process that finds its code on disk neither plans nor compiles.
-        from fusewright.targets.cpu.build import build
-        from fusewright.targets.cpu.llvm import rest
-
-        compiled = build(slice_, options)
-    if statistics().in_use + total(slice_.order) >= ROOM:
-        rest()
-    name = _name(key, options)
-    keep(name, compiled)
-    return _ready(name, compiled, options, "compiled", start)
-
-
-def _ready(
-    name: str,
-    compiled: Compiled,
-    options: Options,
-    origin: Literal["compiled", "disk"],
-    start: float,
-) -> Runner:
-    runner = assemble(compiled)
-    runner.origin, runner.seconds = origin, perf_counter() - start
-    quick = [kernel for kernel in compiled.kernels if kernel is not None and not kernel.final]
-    if quick:
-        runner.improve = lambda: _improve(name, compiled, runner, options)
-        if not compiled.worth_best:
-            runner.trial = SECONDS_A_LINE * sum(k.module.text.count("\n") for k in quick)
-    return runner
-
-
-def _improve(name: str, compiled: Compiled, runner: Runner, options: Options) -> None:
-    """Swap in the best code, kernel by kernel, and keep each at once: the process may end before
-    the next one is done.
-    """
-    from fusewright.targets.cpu.build import improve
-
-    if not compiled.worth_best:
-        compiled = replace(compiled, worth_best=True)
-        keep(name, compiled)
-    for number, kernel in enumerate(compiled.kernels):
-        if kernel is not None and not kernel.final:
-            better = improve(kernel, select(options.features))
-            compiled = compiled.improved(number, better)
-            step = runner.steps[number]
-            assert isinstance(step, Launch)
-            step.use(better.image)
-            keep(name, compiled)
-
-
 def _completions(plan: Plan, outputs: frozenset[int]) -> list[tuple[int, ...]]:
     """Which outputs each step writes last."""
     seen: set[int] = set()
@@ -287,15 +194,3 @@ def _array(node: Node, slots: dict[int, int], memories: Memories, results: Resul
         return np.ndarray(node.shape, node.dtype.numpy, memory.owner, offset, strides)
     source = _array(node.args[0], slots, memories, results)
     return viewed(node, source)
-
-
-def viewed(node: Node, source: Any) -> Any:
-    """A VIEW of an array, without a copy."""
-    first = tuple(slice(start, start + 1) for _, start, _ in node.attr)
-    strides = [0] * len(node.shape)
-    for (out, _, step), stride in zip(node.attr, source.strides, strict=True):
-        if out >= 0:
-            strides[out] += step * stride
-    if 0 in node.shape or 0 in source.shape:
-        return np.empty(node.shape, source.dtype)
-    return np.lib.stride_tricks.as_strided(source[first], node.shape, strides)

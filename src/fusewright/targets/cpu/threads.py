@@ -14,8 +14,9 @@ import threading
 import time
 from collections.abc import Callable
 from functools import cache
-from typing import Any, NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple
 
+from fusewright.base.later import later
 from fusewright.base.options import MAX_THREADS, current
 from fusewright.ir.graph import Memory
 from fusewright.runtime import cache as disk
@@ -23,8 +24,13 @@ from fusewright.runtime import pages
 from fusewright.runtime.buffers import allocate
 from fusewright.runtime.image import Image, LoadedImage, load
 from fusewright.runtime.limits import cpu_count
-from fusewright.targets.cpu import compiler, entry, pool
 from fusewright.targets.cpu.features import BASELINE
+
+if TYPE_CHECKING:
+    from fusewright.targets.cpu import compiler, entry, pool
+else:
+    compiler = later("fusewright.targets.cpu.compiler")
+    entry, pool = later("fusewright.targets.cpu.entry"), later("fusewright.targets.cpu.pool")
 
 SPIN_CYCLES = 100_000
 """How long a waiting thread spins: 25-50 us of the time-stamp counter.  Longer spinning slows other

@@ -8,20 +8,23 @@ meanwhile; in front of it only where a single run takes longer than compiling.
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from contextlib import suppress
 from math import prod
-from typing import Any
-
-import numpy as np
+from typing import TYPE_CHECKING
 
 from fusewright._core import native
+from fusewright.base.later import later
 from fusewright.base.options import Options
-from fusewright.ir import graph, ops
+from fusewright.ir import graph
 from fusewright.ir.graph import Memory, Node
 from fusewright.runtime.trace import Key, Slice
-from fusewright.targets.cpu import background, portions
-from fusewright.targets.cpu.runner import Runner, is_due, obtain, stored
-from fusewright.targets.cpu.trial import EXACT, LINEAR
+from fusewright.targets.cpu import portions
+
+if TYPE_CHECKING:
+    from fusewright.targets.cpu import background, obtaining
+    from fusewright.targets.cpu.runner import Runner
+else:
+    background = later("fusewright.targets.cpu.background")
+    obtaining = later("fusewright.targets.cpu.obtaining")
 
 STARTING = 25e-3
 """Seconds that starting LLVM takes, once in a process."""
@@ -37,26 +40,11 @@ AT_A_TIME = 32
 """Results of a request that the core is asked for at once."""
 MOST_COUNTED = 4096
 
+if native is not None:
+    native.set_compiling(STARTING + COMPILING, OPERATION)
+
 _building: set[Key] = set()
 _spent: dict[Key, float] = {}
-
-
-def connect(meaning: Callable[[Node, list[Any]], Any]) -> None:
-    """Tell the core how to run operations one by one, where this NumPy lets it; `meaning` is what
-    NumPy makes of a node and its operands.
-    """
-    if native is None:
-        return
-    with suppress(ImportError, AttributeError):
-        # Not public: without them new work is interpreted in Python, or compiled at once.
-        from numpy._core.umath import _extobj_contextvar, _make_extobj
-
-        functions: dict[str, Any] = {name: ops.MAP[name].meaning for name in EXACT - {"cast"}}
-        functions["where"] = np.where
-        table = np._core._multiarray_umath._ARRAY_API  # type: ignore[attr-defined]
-        quiet = _make_extobj(all="ignore")
-        native.set_unfused(functions, frozenset(LINEAR), meaning, _extobj_contextvar, quiet, table)
-    native.set_compiling(STARTING + COMPILING, OPERATION)
 
 
 def seconds_alone() -> float:
@@ -75,15 +63,15 @@ def found(
     """
     seconds, due = (seconds_alone(), native.is_due()) if whole else _counted(key, slice_)
     if seconds < 0.0 or not options.background:
-        return obtain(key, slice_, options)
+        return obtaining.obtain(key, slice_, options)
     if key in _building:
         return None
-    runner = stored(key, options)
-    if runner is not None or not is_due(key, options, due):
+    runner = obtaining.stored(key, options)
+    if runner is not None or not obtaining.is_due(key, options, due):
         return runner
     cost = COMPILING + OPERATION * len(slice_.order) + (0.0 if _built else STARTING)
     if seconds * GAIN > cost:
-        return obtain(key, slice_, options)
+        return obtaining.obtain(key, slice_, options)
     _building.add(key)
     copy = detached(slice_)
     background.submit(lambda: _build(key, copy, options, keep))
@@ -125,7 +113,7 @@ _built = False
 def _build(key: Key, slice_: Slice, options: Options, keep: Callable[[Key, Runner], None]) -> None:
     global _built
     try:
-        keep(key, obtain(key, slice_, options))
+        keep(key, obtaining.obtain(key, slice_, options))
         _built = True
     except portions.TooMuch:
         portions.refuse(key, slice_)

@@ -23,7 +23,8 @@ from fusewright.ir.graph import InPlace, Memory, Node, contiguous_strides
 from fusewright.ir.order import LANES, SHORT, sum_last
 from fusewright.runtime.reuse import DEAR
 from fusewright.runtime.trace import WORTH_KEEPING, Known
-from fusewright.targets.cpu.runner import viewed
+from fusewright.targets.cpu.direct import viewed
+from fusewright.targets.cpu.exact import EXACT, LINEAR
 
 NDArray = np.ndarray[Any, np.dtype[Any]]
 Compute = Callable[[Node, list[Any]], Any]
@@ -38,21 +39,6 @@ NODE = 4e-6
 """Seconds that interpreting a node takes (measured), whatever its size."""
 ELEMENT = 1e-9
 MOST_STRUCTURES = 1 << 14
-
-EXACT = frozenset(
-    (
-        "add", "subtract", "multiply", "divide", "negative", "positive", "absolute", "square",
-        "sqrt", "maximum", "minimum", "floor", "ceil", "trunc", "rint", "equal", "not_equal",
-        "less", "less_equal", "greater", "greater_equal", "logical_and", "logical_or",
-        "logical_xor",
-        "logical_not", "bitwise_and", "bitwise_or", "bitwise_xor", "invert", "isnan", "isinf",
-        "isfinite", "signbit", "copysign", "where", "cast",
-    )
-)  # fmt: skip
-"""Element-wise operations that NumPy computes to the bits of compiled code."""
-
-LINEAR = frozenset(("add", "subtract", "negative", "positive"))
-"""Those of them that are exact for complex numbers, part by part."""
 
 _spent: dict[bytes, float] = {}
 

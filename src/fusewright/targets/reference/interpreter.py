@@ -134,8 +134,10 @@ def _gather(node: Node, args: list[Any]) -> Any:
 
 def _iota(node: Node, args: list[Any]) -> Any:
     start, step = (arg.astype(node.dtype.numpy) for arg in args)
-    count = np.arange(node.shape[0]).astype(node.dtype.numpy)
-    return (start + count * step).astype(node.dtype.numpy)
+    count = np.arange(node.shape[0]).astype(node.dtype.numpy, copy=False)
+    count *= step  # in place: the first pages a process touches are the dearest
+    count += start
+    return count
 
 
 def _reshape(node: Node, args: list[Any]) -> Any:

@@ -1,0 +1,53 @@
+"""What the driver asks of the native core, and what the core needs to run a program."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from fusewright._core import native
+from fusewright.ir.graph import Node
+from fusewright.targets.cpu import threads
+
+MOST_NODES = 2048
+"""As in `_core/core.h`."""
+
+if native is not None:
+    native.set_threads(threads.launch, threads.own_scratch, threads.default_threads)
+
+
+def structure() -> bytes | None:
+    """What the core calls the structure of the request it has just left to us, if it is one for a
+    program.
+    """
+    return None if native is None else native.take_missed()
+
+
+def compute(*nodes: Node) -> bool:
+    """Make nodes leaves if the core knows a program for what they need."""
+    return native is not None and bool(native.compute(*nodes))
+
+
+def unfused(*nodes: Node) -> bool:
+    """Make nodes leaves operation by operation, if they can run so."""
+    return native is not None and bool(native.unfused(*nodes))
+
+
+def is_too_long(count: int) -> bool:
+    """Whether a request has more nodes than the core walks (`MOST_STRUCTURE_NODES`)."""
+    return native is not None and count > MOST_NODES
+
+
+def may_hold_groups() -> bool:
+    """Whether there may be pending calls of kernels."""
+    return native is None or native.groups_alive() > 0
+
+
+def learn(structure: bytes, program: Any) -> None:
+    """Let the core run a structure by itself from now on; None leaves it to us."""
+    native.learn(structure, program)
+
+
+def forget() -> None:
+    """Let the core ask for everything again."""
+    if native is not None:
+        native.forget()

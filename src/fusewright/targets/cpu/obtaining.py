@@ -1,0 +1,125 @@
+"""Where the code of a structure comes from: the disk, or the compiler; and how it gets better."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from time import perf_counter
+from typing import Any, Literal
+
+from fusewright.base.options import Options
+from fusewright.runtime.buffers import statistics
+from fusewright.runtime.image import Image
+from fusewright.runtime.trace import Slice
+from fusewright.targets.cpu import background, native, stored_programs
+from fusewright.targets.cpu.compiled import Compiled, fetch, keep, note_due, was_due
+from fusewright.targets.cpu.disk_keys import name_of
+from fusewright.targets.cpu.features import select
+from fusewright.targets.cpu.launch import Launch
+from fusewright.targets.cpu.portions import total
+from fusewright.targets.cpu.runner import Runner, assemble
+from fusewright.targets.cpu.stored_programs import ROOM, Use
+from fusewright.targets.cpu.threads import code
+
+SECONDS_A_LINE = 1e-4
+"""What compiling a line of LLVM text for good takes: a structure must have run as long as that in
+one process, or short programs would share the processor with compilations that they gain nothing
+from, each of them anew.
+"""
+
+
+def obtain(key: Any, slice_: Slice, options: Options) -> Runner:
+    """The runner of a structure this process has not met: from the disk, or compiled now."""
+    return stored(key, options) or _compiled(key, slice_, options)
+
+
+def stored(key: Any, options: Options) -> Runner | None:
+    """The same from the disk; None where it is not there."""
+    start = perf_counter()
+    name = name_of(key, options)
+    compiled = fetch(name)
+    return None if compiled is None else _ready(name, compiled, options, "disk", start)
+
+
+def is_due(key: Any, options: Options, now: bool) -> bool:
+    """Whether a structure that is not on disk is to be compiled: `now`, or in an earlier process,
+    which may have ended before its code was there.
+    """
+    name = name_of(key, options)
+    if now:
+        note_due(name)
+    return now or was_due(name)
+
+
+def _compiled(key: Any, slice_: Slice, options: Options) -> Runner:
+    start = perf_counter()
+    with background.taking_turns():
+        if options.background:
+            background.submit(code)  # LLVM starts while this thread plans.
+        # Imported here: a process that finds its code on disk neither plans nor compiles.
+        from fusewright.targets.cpu.build import build
+        from fusewright.targets.cpu.llvm import rest
+
+        compiled = build(slice_, options)
+    if statistics().in_use + total(slice_.order) >= ROOM:
+        rest()
+    name = name_of(key, options)
+    keep(name, compiled)
+    runner = _ready(name, compiled, options, "compiled", start)
+    form = native.form(runner)
+    if form is not None:
+        stored_programs.keep(name, form, kernels_of(compiled), runner.trial)
+    return runner
+
+
+def kernels_of(compiled: Compiled) -> list[stored_programs.Kernel | None]:
+    """What the core needs of each step's code; None for a library step."""
+    return [None if k is None else (k.image, k.module.finish, k.final) for k in compiled.kernels]
+
+
+def _ready(
+    name: str,
+    compiled: Compiled,
+    options: Options,
+    origin: Literal["compiled", "disk"],
+    start: float,
+) -> Runner:
+    runner = assemble(compiled)
+    runner.origin, runner.seconds = origin, perf_counter() - start
+    quick = [kernel for kernel in compiled.kernels if kernel is not None and not kernel.final]
+    if quick:
+
+        def use(number: int, image: Image) -> None:
+            step = runner.steps[number]
+            assert isinstance(step, Launch)
+            step.use(image)
+
+        runner.improve = lambda: _improve(name, compiled, options, use)
+        if not compiled.worth_best:
+            runner.trial = SECONDS_A_LINE * sum(k.module.text.count("\n") for k in quick)
+    return runner
+
+
+def improve_stored(name: str, options: Options, use: Use) -> None:
+    """The same for a program that runs as it was on disk."""
+    compiled = fetch(name)
+    if compiled is not None:
+        _improve(name, compiled, options, use)
+
+
+def _improve(name: str, compiled: Compiled, options: Options, use: Use) -> None:
+    """Swap in the best code, kernel by kernel, and keep each at once: the process may end before
+    the next one is done.
+    """
+    from fusewright.targets.cpu.build import improve
+
+    if not compiled.worth_best:
+        compiled = replace(compiled, worth_best=True)
+        keep(name, compiled)
+        stored_programs.note_worth(name)
+    for number, kernel in enumerate(compiled.kernels):
+        if kernel is not None and not kernel.final:
+            better = improve(kernel, select(options.features))
+            compiled = compiled.improved(number, better)
+            use(number, better.image)
+            keep(name, compiled)
+            stored_programs.note_better(name, number, better.image)
