@@ -480,6 +480,21 @@ static int keep_ahead(Cell *cell)
     return 0;
 }
 
+#define EXCERPT 4 /* as in targets.cpu.portions */
+
+static int64_t bytes_of(Node *node) { return elements_of(node->shape) * (int64_t)dtypes[node->dtype].itemsize; }
+
+/* A small part of a value of this request is copied: the whole need not wait for who reads the part. */
+static int copy_excerpt(Cell *cells, Cell *cell)
+{
+    Cell *whole = &cells[cell->source];
+    if (cell->node->kind != VIEW || whole == cell || whole->node->kind == LEAF || whole->kept
+        || EXCERPT * bytes_of(cell->node) > bytes_of(whole->node))
+        return 0;
+    cell->source = (int)(cell - cells);
+    return settle_value(cell);
+}
+
 static int run_cells(Cell *cells, int count, const int *slots)
 {
     for (int i = 0; i < count; i++) {
@@ -504,7 +519,7 @@ static int run_cells(Cell *cells, int count, const int *slots)
         cell->source = node->kind == VIEW || node->kind == RESHAPE ? cells[mine[0]].source : i;
         if (node->kind == ASSEMBLE && is_patch(node))
             write_in_place(cells, cell, mine, many);
-        if (computed(cells, cell, mine) < 0 || (cell->kept && settle_value(cell) < 0))
+        if (computed(cells, cell, mine) < 0 || copy_excerpt(cells, cell) < 0 || (cell->kept && settle_value(cell) < 0))
             return -1;
         if (cell->kept || cell->in_place == LASTING) { /* should a later operation fail, it is not written again */
             if (become(cell) < 0)
