@@ -35,10 +35,8 @@ if TYPE_CHECKING:
     from fusewright.targets.reference import interpreter
 else:
     stages, profile = later("fusewright.stages"), later("fusewright.runtime.profile")
-    native, obtaining = (
-        later("fusewright.targets.cpu.native"),
-        later("fusewright.targets.cpu.obtaining"),
-    )
+    native = later("fusewright.targets.cpu.native")
+    obtaining = later("fusewright.targets.cpu.obtaining")
     interpreter = later("fusewright.targets.reference.interpreter")
 
 PASSED_ON = (FusewrightError, InternalError, MemoryError, RecursionError, Warning)
@@ -81,8 +79,7 @@ def evaluate(requested: Sequence[Node]) -> None:
 
 def _unfused(pending: Sequence[Node]) -> None:
     """Compute values of a slice nobody else has, step by step."""
-    alone = current()._replace(fuse=False)
-    replay(*prepare(pending, alone), alone)
+    replay(*prepare(pending, alone := current()._replace(fuse=False)), alone)
 
 
 def _evaluate(pending: Sequence[Node], structure: bytes | None = None) -> None:
@@ -93,20 +90,13 @@ def _evaluate(pending: Sequence[Node], structure: bytes | None = None) -> None:
         pending = pending if listeners else _without_steps(pending)
         if not pending:
             return
-        alone = structure is not None and tiers.seconds_alone() >= 0.0 and not listeners
-        steps = _is_interpreted(options) and not alone
+        steps = _is_interpreted(options) and not _runs_alone(structure)
         if steps and trial.interpret(pending, structure, by_numpy_once, _alone):
             return
         slice_ = take(pending)
         key = (slice_.key, options.fuse, options.features)
         fresh = key not in _runners
-        plain = fresh and _is_interpreted(options)
-        if plain and _stored(structure, key, slice_, pending, options):
-            return
-        new = fresh and (alone or _is_wide(pending, structure, options))
-        if new and _begun(key, slice_, pending, options, alone):
-            return
-        if plain and asking.is_too_long(len(slice_.order)) and _in_portions(slice_, pending):
+        if fresh and _uncompiled(structure, key, slice_, pending, options):
             return
         runner = _affordable(key, slice_, options)
         if runner is None and _in_portions(slice_, pending):
@@ -128,9 +118,25 @@ def _evaluate(pending: Sequence[Node], structure: bytes | None = None) -> None:
         raise internal from error
 
 
-def _is_wide(pending: Sequence[Node], structure: bytes | None, options: Options) -> bool:
-    """Whether a request has more results than the core takes at once."""
-    return structure is None and tiers.takes_turns(len(pending)) and _is_interpreted(options)
+def _runs_alone(structure: bytes | None) -> bool:
+    """Whether the core can run the request it has just left operation by operation."""
+    return structure is not None and tiers.seconds_alone() >= 0.0 and not listeners
+
+
+def _uncompiled(
+    structure: bytes | None, key: Key, slice_: Slice, pending: Sequence[Node], options: Options
+) -> bool:
+    """Whether a request that is new to this process has run without compiling it: by a program that
+    was left before, or operation by operation, as a whole (`alone`), in turns where it has more
+    results than the core takes at once, or in halves where it is longer.
+    """
+    plain, alone = _is_interpreted(options), _runs_alone(structure)
+    if plain and _stored(structure, key, slice_, pending, options):
+        return True
+    wide = plain and structure is None and tiers.takes_turns(len(pending))
+    if (alone or wide) and _begun(key, slice_, pending, options, alone):
+        return True
+    return plain and asking.is_too_long(len(slice_.order)) and _in_portions(slice_, pending)
 
 
 def _stored(
@@ -141,18 +147,12 @@ def _stored(
         return False  # whether it holds too much only the plan says
     program = _programs.get(key)
     if program is None:
-        program = ahead.load(key, options)
-        if program is None:
-            program = stored_programs.load(name_of(key, options), options, _improve_stored)
+        program = ahead.load(key, options) or stored_programs.load(name_of(key, options), options)
         if program is None:
             return False
         _keep_in(_programs, key, program)
     asking.learn(structure, program)
     return _run_by_core(asking.compute, slice_, pending)
-
-
-def _improve_stored(name: str, options: Options, use: stored_programs.Use) -> None:
-    obtaining.improve_stored(name, options, use)
 
 
 def _run_by_core(run: Callable[..., bool], slice_: Slice, pending: Sequence[Node]) -> bool:

@@ -18,9 +18,10 @@ from fusewright.runtime import cache as disk
 from fusewright.runtime.image import Image, LoadedImage, load_shared
 
 if TYPE_CHECKING:
-    from fusewright.targets.cpu import background
+    from fusewright.targets.cpu import background, obtaining
 else:
     background = later("fusewright.targets.cpu.background")
+    obtaining = later("fusewright.targets.cpu.obtaining")
 
 HOT = 2
 """Runs after which better code is worth compiling: many structures are met once."""
@@ -34,7 +35,6 @@ Kernel = tuple[Image, bool, bool]
 Found = tuple[Form, list[Any], float]
 """A program's form, its kernels, and the seconds after which better code is worth making."""
 Use = Callable[[int, Image], None]
-Improve = Callable[[str, Options, Use], None]
 
 
 def keep(name: str, form: Form, kernels: Sequence[Kernel | None], trial: float) -> None:
@@ -57,17 +57,18 @@ def decoded(data: bytes) -> Found | None:
         return None
 
 
-def load(name: str, options: Options, improve: Improve) -> Any:
-    """The program kept under a name, ready to run; None where there is none.
-
-    `improve` makes better code, once that is worth it.
-    """
+def load(name: str, options: Options) -> Any:
+    """The program kept under a name, ready to run; None where there is none."""
     found = _read(name)
-    return None if found is None else program_of(found, partial(improve, name, options))
+
+    def improve(use: Use) -> None:
+        obtaining.improve_stored(name, options, use)
+
+    return None if found is None else program_of(found, improve)
 
 
 def program_of(found: Found, improve: Callable[[Use], None]) -> Any:
-    """What the core runs; None where it is not of this core."""
+    """What the core runs; None where it is not of this core.  `improve` makes better code."""
     form, kernels, trial = found
     try:
         made = native.Program(*form)
