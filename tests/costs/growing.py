@@ -7,9 +7,7 @@ from collections.abc import Callable
 from time import process_time
 
 MOST = 2.6
-"""Times as long that twice the work may take: 2 for linear work, 4 for quadratic; what other tests
-left running makes some tries slower, not all.
-"""
+"""Times as long that twice the work may take: 2 for linear work, 4 for quadratic."""
 TRIES = 12
 
 
@@ -30,6 +28,10 @@ def grows_linearly(work: Callable[[int], object], length: int) -> bool:
 
 def _seconds(work: Callable[[int], object], length: int) -> float:
     gc.collect()
-    began = process_time()
-    work(length)
-    return process_time() - began
+    gc.freeze()  # or the collector goes through what other tests left
+    try:
+        began = process_time()
+        work(length)
+        return process_time() - began
+    finally:
+        gc.unfreeze()

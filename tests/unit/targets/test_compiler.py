@@ -104,7 +104,7 @@ def test_llvm_is_not_loaded_before_something_is_compiled_and_its_binding_never()
     with tempfile.TemporaryDirectory() as folder:
         done = subprocess.run(
             [sys.executable, "-c", script], capture_output=True, text=True, check=True,
-            env={**os.environ, "FUSEWRIGHT_CACHE_DIR": folder},
+            env={**os.environ, "FUSEWRIGHT_CACHE_DIR": folder, "FUSEWRIGHT_INTERPRET": "0"},
         )  # fmt: skip
     assert done.stdout.split() == ["True", "3000.0", "False", "False"]
 
