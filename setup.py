@@ -21,7 +21,11 @@ class BuildAhead(build_ext):
         root = "src" if self.inplace else self.build_lib
         path = os.path.join(root, "fusewright", "targets", "cpu", "ahead.bin")
         with tempfile.TemporaryDirectory() as cache:
-            settings = {"PYTHONPATH": os.path.abspath(root), "FUSEWRIGHT_CACHE_DIR": cache}
+            settings = {
+                "PYTHONPATH": os.path.abspath(root),
+                "FUSEWRIGHT_CACHE_DIR": cache,
+                "PYTHONDONTWRITEBYTECODE": "1",  # the folder becomes the package
+            }
             command = [sys.executable, "-m", "fusewright.operations", os.path.abspath(path)]
             done = subprocess.run(command, env=os.environ | settings, check=False)
         if done.returncode:

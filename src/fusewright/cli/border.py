@@ -17,7 +17,7 @@ import importlib
 import sys
 from collections.abc import Callable, Iterable
 from importlib.machinery import ModuleSpec
-from types import CodeType, FunctionType, ModuleType
+from types import BuiltinMethodType, CodeType, FunctionType, MethodType, ModuleType
 from typing import Any
 
 from fusewright._core import native
@@ -82,14 +82,20 @@ def _met(value: Any) -> Any:
     if kind is FunctionType:
         home = value.__globals__.get("__name__", "")
         return _bordered(value) if home in sys.modules and _is_foreign_home(home) else value
-    top = kind.__module__.partition(".")[0]
-    theirs = kind.__name__ in COMPILED or (_is_foreign_home(top) and _uses_numpy(top))
+    if kind is MethodType or kind is BuiltinMethodType:  # `factorized(a)` is `splu(a).solve`
+        return _bordered(value) if _is_theirs(type(value.__self__)) else value
+    top, theirs = kind.__module__.partition(".")[0], _is_theirs(kind)
     if theirs and top not in ONLY and not _is_mutable(kind) and _is_bare(kind):
         return crossing.Guarded(value) if _names.intersection(dir(kind)) else value
     crossing.known.add(kind)
     if theirs:
         _open_class(kind)
     return value
+
+
+def _is_theirs(kind: type) -> bool:
+    top = kind.__module__.partition(".")[0]
+    return kind.__name__ in COMPILED or (_is_foreign_home(top) and _uses_numpy(top))
 
 
 _BARE = {"__reduce_cython__", "__setstate_cython__", "__module__", "__call__", "__class_getitem__"}

@@ -5,7 +5,7 @@ import scipy.linalg
 import scipy.sparse as sp
 from scipy import fft, integrate, interpolate, ndimage, optimize, signal, spatial, special, stats
 from scipy.linalg import lapack
-from scipy.sparse.linalg import cg, spsolve, splu
+from scipy.sparse.linalg import cg, factorized, spsolve, splu
 
 n = 900
 x = np.linspace(0.0, 3.0, n)
@@ -19,6 +19,7 @@ print(lapack.dgtsv(off, main, off, b)[3].sum().round(8), b.sum(), main.sum())
 tri = sp.diags([off, main, off], [-1, 0, 1], format="csc")
 lu = splu(tri)
 print(lu.solve(b).sum().round(8), spsolve(tri, b).sum().round(8), (tri @ b).sum())
+print(factorized(tri)(b * 2).sum().round(8))
 print(sp.csr_matrix(matrix).nnz, sp.csr_matrix((main, (np.arange(n), np.arange(n)))).sum())
 print(np.round(cg(tri, b)[0].sum(), 4))
 rows = sp.csr_matrix(np.arange(n).reshape(30, 30) % 3)

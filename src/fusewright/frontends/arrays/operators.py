@@ -306,9 +306,9 @@ def power(self: Any, exponent: Any, modulus: Any = None) -> Any:
     """`self ** exponent`; common exponents have ops of their own, as in NumPy."""
     if modulus is not None:
         return NotImplemented
-    if hasattr(type(exponent), "_record_as"):
-        exponent = float(exponent)  # which op it is depends on the value
     kind = type(exponent)
+    if kind is not int and kind is not float and hasattr(kind, "_record_as"):
+        kind, exponent = float, float(exponent)  # which op it is depends on the value
     if kind is int or kind is float:
         short = SHORT_POWERS.get((self._dtype.kind, kind), {}).get(exponent)
         if short is not None:
