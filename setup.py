@@ -22,7 +22,7 @@ class BuildAhead(build_ext):
         path = os.path.join(root, "fusewright", "targets", "cpu", "ahead.bin")
         with tempfile.TemporaryDirectory() as cache:
             settings = {
-                "PYTHONPATH": os.path.abspath(root),
+                "PYTHONPATH": os.pathsep.join((os.path.abspath(root), *sys.path)),
                 "FUSEWRIGHT_CACHE_DIR": cache,
                 "PYTHONDONTWRITEBYTECODE": "1",  # the folder becomes the package
             }

@@ -27,6 +27,7 @@ def written(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[tuple[P
     """A file of the first three operations, and their keys."""
     path = tmp_path / "ahead.bin"
     monkeypatch.setattr(ahead, "FILE", str(path))
+    monkeypatch.setattr(ahead, "installed", list)  # as in a copy of the repository
     ahead._places.cache_clear()
     keys: list[Any] = []
 
@@ -77,6 +78,15 @@ def test_a_file_that_is_none_of_ours_is_as_good_as_none(
     else:
         path.write_bytes(content)
     assert not any(found(keys))
+
+
+def test_of_an_installed_package_nothing_changes_alone(
+    written: tuple[Path, list[Any]], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    path, keys = written
+    monkeypatch.setattr(ahead, "installed", lambda: [("RECORD", 1, 1)])
+    os.utime(path, ns=(1, 1))  # as old as the archive that it came in says
+    assert all(found(keys))
 
 
 def test_each_is_one_operation_that_numpy_does_not_compute_to_the_bit() -> None:
