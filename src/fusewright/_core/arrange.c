@@ -72,17 +72,7 @@ Node *reshaped_leaf(PyObject *link, Node *source)
         return NULL;
     if (same_shape(shape, source->shape))
         return (Node *)Py_NewRef(source);
-    PyObject *strides = contiguous_strides(shape, dtypes[source->dtype].itemsize);
-    Node *node = strides ? node_new(LEAF, no_name, Py_NewRef(no_args), source->dtype, shape) : NULL;
-    PyObject *value = node ? PyTuple_Pack(3, PyTuple_GET_ITEM(source->value, 0), PyTuple_GET_ITEM(source->value, 1),
-                                          strides)
-                           : NULL;
-    Py_XDECREF(strides);
-    if (value == NULL)
-        Py_CLEAR(node);
-    else
-        Py_SETREF(node->value, value);
-    return node;
+    return leaf_as(source, shape);
 }
 
 /* The extents asked for, at most one of them to be computed; 0 where they are none. */

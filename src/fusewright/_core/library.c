@@ -166,12 +166,8 @@ PyObject *array_view(Spot *spot, PyObject *base)
 PyObject *handle_on(PyObject *memory, int dtype, const Py_ssize_t *extent, int dims)
 {
     PyObject *shape = memory ? integer_tuple(extent, dims) : NULL;
-    PyObject *strides = shape ? contiguous_strides(shape, dtypes[dtype].itemsize) : NULL;
-    Node *made = strides ? node_new(LEAF, no_name, Py_NewRef(no_args), dtype, shape) : NULL;
-    if (made != NULL && node_become_leaf(made, memory, NULL, strides) < 0)
-        Py_CLEAR(made);
+    Node *made = shape ? node_in_memory(memory, NULL, dtype, shape) : NULL;
     Py_XDECREF(shape);
-    Py_XDECREF(strides);
     return array_new(made);
 }
 

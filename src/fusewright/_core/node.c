@@ -394,6 +394,24 @@ int node_become_leaf(Node *node, PyObject *memory, PyObject *offset, PyObject *s
     return 0;
 }
 
+/* A value in memory from an offset on, in C order. */
+Node *node_in_memory(PyObject *memory, PyObject *offset, int dtype, PyObject *shape)
+{
+    PyObject *strides = contiguous_strides(shape, dtypes[dtype].itemsize);
+    Node *made = strides ? node_new(LEAF, no_name, Py_NewRef(no_args), dtype, shape) : NULL;
+    if (made != NULL && node_become_leaf(made, memory, offset, strides) < 0)
+        Py_CLEAR(made);
+    Py_XDECREF(strides);
+    return made;
+}
+
+/* A leaf's memory with other extents, in C order. */
+Node *leaf_as(Node *leaf, PyObject *shape)
+{
+    PyObject *value = leaf->value;
+    return node_in_memory(PyTuple_GET_ITEM(value, 0), PyTuple_GET_ITEM(value, 1), leaf->dtype, shape);
+}
+
 static PyObject *become_leaf(PyObject *self, PyObject *const *given, Py_ssize_t count)
 {
     if (count != 3) {

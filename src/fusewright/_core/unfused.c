@@ -155,12 +155,8 @@ static int give_room(Cell *cell)
     Node *node = cell->node;
     Py_ssize_t size = dtypes[node->dtype].itemsize * (Py_ssize_t)elements_of(node->shape);
     PyObject *memory = allocate(size ? size : 1);
-    PyObject *strides = memory ? contiguous_strides(node->shape, dtypes[node->dtype].itemsize) : NULL;
-    cell->leaf = strides ? node_new(LEAF, no_name, Py_NewRef(no_args), node->dtype, node->shape) : NULL;
-    if (cell->leaf != NULL && node_become_leaf(cell->leaf, memory, NULL, strides) < 0)
-        Py_CLEAR(cell->leaf);
+    cell->leaf = memory ? node_in_memory(memory, NULL, node->dtype, node->shape) : NULL;
     Py_XDECREF(memory);
-    Py_XDECREF(strides);
     cell->array = cell->leaf ? array_of_leaf(cell->leaf, WRITABLE) : NULL;
     return cell->array ? 0 : -1;
 }
@@ -306,18 +302,6 @@ static int assembled(Cell *cell, PyObject **operands, Py_ssize_t many)
     return 0;
 }
 
-/* A leaf's memory with other extents, in C order. */
-static Node *leaf_as(Node *leaf, PyObject *shape)
-{
-    PyObject *strides = contiguous_strides(shape, dtypes[leaf->dtype].itemsize);
-    Node *made = strides ? node_new(LEAF, no_name, Py_NewRef(no_args), leaf->dtype, shape) : NULL;
-    if (made != NULL
-        && node_become_leaf(made, PyTuple_GET_ITEM(leaf->value, 0), PyTuple_GET_ITEM(leaf->value, 1), strides) < 0)
-        Py_CLEAR(made);
-    Py_XDECREF(strides);
-    return made;
-}
-
 /* An operand of compiled code: in C order, and for a function of each element in one dim, so that there are few such
    structures, all of them compiled ahead (targets.cpu.ahead). */
 static Node *plain_leaf_of(Cell *operand, PyObject *shape)
@@ -327,7 +311,7 @@ static Node *plain_leaf_of(Cell *operand, PyObject *shape)
     if (settle_value(operand) < 0)
         return NULL;
     NumpyArray *array = Py_IS_TYPE(operand->array, numpy_array) ? (NumpyArray *)operand->array : NULL;
-    Cell copy = {.node = operand->node, .array = NULL};
+    Cell copy = {.node = operand->node};
     if (array != NULL && !(array->flags & CONTIGUOUS)) {
         if (give_room(&copy) < 0 || copy_into(copy.array, operand->array) < 0)
             return let_go(&copy), NULL;

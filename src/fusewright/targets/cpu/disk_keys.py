@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import os
 import sys
-from functools import cache
+from functools import cache, lru_cache
 from typing import Any
 
 import numpy as np
@@ -17,7 +17,12 @@ from fusewright.targets.cpu.features import select
 
 def name_of(key: Any, options: Options) -> str:
     """That of a structure's code for this machine."""
-    return disk_key((key, select(options.features).llvm_features))
+    return _name_of(key, options.features)
+
+
+@lru_cache(maxsize=16)  # of one structure it is asked for several times in a row
+def _name_of(key: Any, features: str) -> str:
+    return disk_key((key, select(features).llvm_features))
 
 
 def disk_key(key: Any) -> str:

@@ -45,9 +45,11 @@ def is_due(key: Any, options: Options, now: bool) -> bool:
     which may have ended before its code was there.
     """
     name = name_of(key, options)
+    if was_due(name):
+        return True
     if now:
         note_due(name)
-    return now or was_due(name)
+    return now
 
 
 def _compiled(key: Any, slice_: Slice, options: Options) -> Runner:

@@ -117,6 +117,8 @@ def is_exact(node: Node) -> bool:
     if kind in (graph.MAP, graph.REDUCE, graph.SCAN):
         real = node.dtype.kind in "biuf" and node.dtype.itemsize * (node.dtype.kind == "f") != 2
         kinds = {arg.dtype.kind for arg in node.args}
+        if kind == graph.MAP and node.dtype.kind == "c" and node.op in ("cast", "where"):
+            return node.op == "cast" or {arg.dtype for arg in node.args[1:]} == {node.dtype}
         if node.dtype.kind == "c" and {arg.dtype for arg in node.args} == {node.dtype}:
             return kind == graph.MAP and node.op in LINEAR
         if kind == graph.MAP:
