@@ -83,7 +83,7 @@ def _met(value: Any) -> Any:
         home = value.__globals__.get("__name__", "")
         return _bordered(value) if home in sys.modules and _is_foreign_home(home) else value
     if kind is MethodType or kind is BuiltinMethodType:  # `factorized(a)` is `splu(a).solve`
-        return _bordered(value) if _is_theirs(type(value.__self__)) else value
+        return _in_front(value) if _is_theirs(type(value.__self__)) else value
     top, theirs = kind.__module__.partition(".")[0], _is_theirs(kind)
     if theirs and top not in ONLY and not _is_mutable(kind) and _is_bare(kind):
         return crossing.Guarded(value) if _names.intersection(dir(kind)) else value
@@ -252,9 +252,14 @@ def _is_foreign_home(name: str) -> bool:
 def _bordered(function: Any) -> Any:
     if id(function) not in _borders:
         assert native is not None
-        made = functools.update_wrapper(native.Border(function), function)
-        _borders[id(function)] = made, function
+        _borders[id(function)] = _in_front(function), function
     return _borders[id(function)][0]
+
+
+def _in_front(function: Any) -> Any:
+    """A border of its own: nothing keeps it, as nothing keeps a method."""
+    assert native is not None
+    return functools.update_wrapper(native.Border(function), function)
 
 
 def _open_class(kind: type) -> None:

@@ -38,27 +38,11 @@ MOVES = (
 )
 WRITERS = ("copyto", "put", "putmask", "place", "put_along_axis", "fill_diagonal")
 """Functions that write into their first operand."""
-KNOWN = frozenset(
-    [
-        "append",
-        "argmax",
-        "argmin",
-        "argwhere",
-        "array_equal",
-        "column_stack",
-        "compress",
-        "concatenate",
-        "count_nonzero",
-        "delete",
-        "dstack",
-        "extract",
-        "flatnonzero",
-        "hstack",
-        "nonzero",
-        "stack",
-        "vstack",
-    ]
-)
+KNOWN = frozenset((
+    "append", "argmax", "argmin", "argwhere", "array_equal", "column_stack", "compress",
+    "concatenate", "count_nonzero", "delete", "dstack", "extract", "flatnonzero", "hstack",
+    "nonzero", "stack", "vstack",
+))  # fmt: skip
 """Those of the moves that make no more elements than they are given: what is in memory already may
 be larger."""
 INSTEAD = {"empty_like": np.zeros_like, "empty": np.zeros}

@@ -18,7 +18,7 @@ from fusewright.frontends.arrays import core, layouts, opaque, operators, record
 from fusewright.frontends.arrays import ufuncs as recording
 from fusewright.frontends.arrays.core import wrap
 from fusewright.frontends.arrays.dtypes import as_dtype
-from fusewright.frontends.arrays.front import dispatched
+from fusewright.frontends.arrays.front import dispatched, in_place
 from fusewright.ir.dtypes import BOOL, INT8
 from fusewright.numpy.operands import (
     Function,
@@ -66,6 +66,7 @@ class _Method:
             return self._general
         name = self._general.__name__
         plain, ours = getattr(ufunc._original, name), self._general.__get__(ufunc)
+        ours = in_place(plain, ours) if name == "at" else ours
         made = ufunc.__dict__[name] = dispatched(plain, ours, keeps=name == "at")
         return made
 

@@ -80,6 +80,17 @@ def test_a_file_that_is_none_of_ours_is_as_good_as_none(
     assert not any(found(keys))
 
 
+def test_a_file_replaced_while_the_process_runs_is_no_failure(
+    written: tuple[Path, list[Any]],
+) -> None:
+    path, keys = written
+    assert all(found(keys))
+    path.write_bytes(path.read_bytes()[:-40])
+    assert ahead.load(keys[-1], current()) is None
+    path.write_bytes(path.read_bytes()[::-1])
+    assert not any(ahead.load(key, current()) for key in keys)
+
+
 def test_of_an_installed_package_nothing_changes_alone(
     written: tuple[Path, list[Any]], monkeypatch: pytest.MonkeyPatch
 ) -> None:
