@@ -50,8 +50,8 @@ PyObject *writable_array(PyObject *handle)
 PyObject *border_in_place(PyObject *function, PyObject *self, PyObject *other)
 {
     int64_t small = small_elements();
-    if (small == 0 || !Py_IS_TYPE(other, numpy_array)
-        || !is_numpys(kind_of_operand(self, small, 0) | kind_of_operand(other, small, 0), 1))
+    if (small == 0 || (!Py_IS_TYPE(other, numpy_array) && !is_sequence(other))
+        || !is_numpys(kind_of_operand(self, small, 0) | kind_of_array(other, small), 1))
         return NULL;
     PyObject *target = writable_array(self);
     PyObject *given[3] = {target, other, target};

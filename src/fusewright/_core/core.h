@@ -232,6 +232,9 @@ int handle_write(Handle *handle, Node *node); /* its new value; of a plain array
 /* joins.c: statements that join groups */
 void joins_forget(void);
 
+/* places.c */
+int places_pass(Py_ssize_t length); /* whether a record needs no look at the loop */
+
 /* steady.c */
 int steady_passes(PyObject *pending, PyObject *left, Py_ssize_t gate);
 void steady_forget(void);
@@ -258,7 +261,7 @@ int program_ready(PyObject *unset);
 /* each part's functions */
 extern PyMethodDef view_methods[], operator_methods[], handle_methods[], trace_methods[], slice_methods[], memory_methods[],
     node_methods[], program_methods[], call_methods[], library_methods[], arrange_methods[], group_methods[], dispatch_methods[], unfused_methods[], adopt_methods[], row_methods[],
-    joins_methods[], group_run_methods[],
+    joins_methods[], group_run_methods[], place_methods[],
     lent_methods[], crossing_methods[];
 
 #endif

@@ -60,6 +60,28 @@ int kind_of_operand(PyObject *object, int64_t small, int depth)
     return PyObject_TypeCheck(object, &HandleType) ? LARGE_OURS : 0;
 }
 
+/* How many numbers are in a list, and in lists in it; -1 where anything else is. */
+static int64_t numbers_in(PyObject *sequence, int depth)
+{
+    int64_t numbers = 0;
+    for (Py_ssize_t i = 0; i < PySequence_Fast_GET_SIZE(sequence); i++) {
+        PyObject *each = PySequence_Fast_GET_ITEM(sequence, i);
+        int64_t found = PyFloat_CheckExact(each) || PyLong_CheckExact(each) || is_numpy_number(each) ? 1
+                        : is_sequence(each) && depth > 0 ? numbers_in(each, depth - 1)
+                                                         : -1;
+        if (found < 0)
+            return -1;
+        numbers += found;
+    }
+    return numbers;
+}
+
+int kind_of_array(PyObject *object, int64_t small)
+{
+    int64_t numbers = is_sequence(object) ? numbers_in(object, DEEPEST) : -1;
+    return numbers < 0 ? kind_of_operand(object, small, DEEPEST) : numbers <= small ? SMALL_PLAIN : LARGE_PLAIN;
+}
+
 int is_numpys(int kinds, int is_ufunc)
 {
     if (kinds & LARGE_OURS)
@@ -213,7 +235,7 @@ PyObject *plain_call(PyObject *plain, PyObject *const *given, size_t flags, PyOb
     if (small == 0 || numpy_array == NULL || all > MOST_OPERANDS)
         return NULL;
     for (Py_ssize_t i = 0; i < all; i++) {
-        int kind = kind_of_operand(given[i], small, DEEPEST);
+        int kind = i < operands ? kind_of_array(given[i], small) : kind_of_operand(given[i], small, DEEPEST);
         int is_target = operands && i >= operands && i < many;
         if ((kind & SMALL_OURS) && (is_target || (i >= many && decides(PyTuple_GET_ITEM(names, i - many)))))
             return NULL;

@@ -11,6 +11,7 @@ enum { SMALL_PLAIN = 1, LARGE_PLAIN = 2, NUMBER_OF_OURS = 4, SMALL_OURS = 8, LAR
 extern _Thread_local int recording; /* general functions that run: what they make on the way is all recorded */
 int64_t small_elements(void); /* slice.c: of an array that is NumPy's own here and now; 0: none is */
 int kind_of_operand(PyObject *object, int64_t small, int depth);
+int kind_of_array(PyObject *object, int64_t small);    /* the same where lists of numbers are arrays: of a ufunc */
 int is_numpys(int kinds, int is_ufunc);                /* whether NumPy computes with them */
 PyObject *known_operand(PyObject *handle);             /* computed, as NumPy takes it; of a plain handle */
 PyObject *plain_operand(PyObject *object, int depth);  /* the same of any operand */

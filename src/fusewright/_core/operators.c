@@ -210,7 +210,7 @@ static PyObject *with_plain(Op *op, PyObject *left, PyObject *right, int left_is
 {
     PyObject *given[2] = {left, right};
     PyObject *result = op->meaning ? plain_call(op->meaning, given, 2, NULL, 2, IS_OPERATOR) : NULL;
-    if (result != NULL || PyErr_Occurred())
+    if (result != NULL || PyErr_Occurred() || !Py_IS_TYPE(left_is ? right : left, numpy_array))
         return result;
     Node *node = (Node *)Py_XNewRef(handle_node(left_is ? left : right));
     Node *copy = node && meets(node, left_is ? right : left) ? plain_leaf(left_is ? right : left) : NULL;
@@ -298,7 +298,8 @@ static PyObject *quick_two(Op *op, PyObject *left, PyObject *right)
     }
     if (!left_is && !right_is)
         return NULL;
-    if (numpy_array != NULL && Py_IS_TYPE(left_is ? right : left, numpy_array))
+    PyObject *other = left_is ? right : left;
+    if (numpy_array != NULL && (Py_IS_TYPE(other, numpy_array) || PyList_CheckExact(other) || PyTuple_CheckExact(other)))
         return with_plain(op, left, right, left_is);
     Node *node = (Node *)Py_XNewRef(handle_node(left_is ? left : right));
     return node ? with_number(op, node, left_is ? right : left, left_is) : NULL;

@@ -9,7 +9,7 @@
 
 enum { CONST, PARAM, PLUS, MINUS, TIMES, LEAST, MOST, CHOOSE, BELOW, QUOTIENT };
 enum { EXTENT, STRIDE, NUMBER, PLACE, PIECE };
-enum { POINTER, PARTIAL, BLOCK, INTEGER, SCALAR_WORD, PART_WORD };
+enum { POINTER, PARTIAL, BLOCK, INTEGER, SCALAR_WORD, PART_WORD, SIZE };
 
 typedef struct {
     int64_t what, slot, dim, position;
@@ -26,7 +26,7 @@ typedef struct {
 } Room;
 
 typedef struct {
-    int64_t what, number, dtype, part;
+    int64_t what, number, dtype, part; /* of a SIZE: where its program starts, and its length */
 } Word;
 
 typedef struct {
@@ -274,6 +274,7 @@ static int run_kernel(Program *program, Step *step, Place *places, const int64_t
             break;
         case BLOCK: words[i] = block; break;
         case INTEGER: words[i] = values[word->number]; break;
+        case SIZE: words[i] = integer(program, (Integer){word->number, word->dtype}, values); break;
         case SCALAR_WORD:
             failed = scalar_word(objects[word->number], (int)word->dtype, &words[i]) < 0;
             break;
@@ -467,7 +468,7 @@ static int sound_integer(Program *program, Integer size, int64_t pairs)
     return depth == 1 || size.length == 0;
 }
 
-static int sound_word(Program *program, Step *step, Word *word)
+static int sound_word(Program *program, Word *word, int64_t pairs)
 {
     switch (word->what) {
     case POINTER: return within(word->number, program->slots);
@@ -475,8 +476,8 @@ static int sound_word(Program *program, Step *step, Word *word)
     case INTEGER: return within(word->number, program->fetches);
     case SCALAR_WORD: case PART_WORD:
         return within(word->number, program->fetches) && within(word->dtype, NO_DTYPE);
+    case SIZE: return word->dtype > 0 && sound_integer(program, (Integer){word->number, word->dtype}, pairs);
     }
-    (void)step;
     return 0;
 }
 
@@ -499,7 +500,7 @@ static int sound_step(Program *program, Step *step, int64_t pairs)
     for (int64_t i = 0; i < step->scratch && sound; i++)
         sound = sound_integer(program, step->room[i], pairs);
     for (int64_t i = 0; i < step->words && sound; i++)
-        sound = sound_word(program, step, &step->word[i]);
+        sound = sound_word(program, &step->word[i], pairs);
     for (int64_t i = 0; i < step->complete && sound; i++)
         sound = within(step->completes[i], program->slots);
     for (int64_t i = 0; i < step->last && sound; i++)

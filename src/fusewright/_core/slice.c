@@ -536,11 +536,26 @@ PyObject *program_of(Node **wanted, Py_ssize_t many, Structure *found)
 static uint64_t missed_hash;
 static PyObject *missed; /* its words, as bytes */
 
-/* Those that are not in memory: how many, -1 for too many. */
+/* A value without elements is known: nothing has to run for it.  0, or -1 for an error. */
+static int settle_empty(Node *node)
+{
+    if (node->kind > RESHAPE || node->kind == SCALAR || elements_of(node->shape) > 0)
+        return 0;
+    PyObject *memory = allocate(1);
+    Node *leaf = memory ? node_in_memory(memory, NULL, node->dtype, node->shape) : NULL;
+    int failed = leaf == NULL || node_become_leaf(node, memory, PyTuple_GET_ITEM(leaf->value, 1), PyTuple_GET_ITEM(leaf->value, 2)) < 0;
+    Py_XDECREF(leaf);
+    Py_XDECREF(memory);
+    return failed ? -1 : 0;
+}
+
+/* Those that are not in memory: how many; -1 for too many, -2 for an error. */
 static Py_ssize_t those_pending(Node **wanted, Py_ssize_t many, Node **pending)
 {
     Py_ssize_t left = 0;
     for (Py_ssize_t i = 0; i < many; i++) {
+        if (wanted[i]->kind != LEAF && settle_empty(wanted[i]) < 0)
+            return -2;
         if (wanted[i]->kind == LEAF)
             continue;
         if (left == 64)
@@ -550,16 +565,18 @@ static Py_ssize_t those_pending(Node **wanted, Py_ssize_t many, Node **pending)
     return left;
 }
 
-static double compiling[2] = {33e-3, 4e-4}; /* seconds: of any structure, and for each node */
+static double compiling[2] = {33e-3, 1e-3}; /* seconds: of any structure, and for each node */
 /* Seconds after which it is worth looking for its code on disk: three times what that takes, since many are met once. */
 #define LOOK_UP 3e-4
 #define LOOK_UP_NODE 3e-5
 static double loading = 10e-3; /* seconds that loading what looks there takes; none when it has been loaded */
 static double spent_unfused; /* seconds of all requests so far */
 static double missed_seconds;
-static int compilations = 2; /* more than EARLY */
-enum { NEVER, EARLY };
-static int missed_due; /* whether it is to be compiled now */
+static int compilations = 3; /* more than NOTED */
+enum { NEVER, EARLY, NOTED };
+#define NOTED_SHARE 0.33 /* of what compiling costs: so long in one process, and later ones compile it at once */
+enum { NOT_DUE, DUE_LATER, DUE_NOW };
+static int missed_due; /* whether it is to be compiled: in a later process, or now */
 
 static Entry *entry_for(Entry *entry, uint64_t hash)
 {
@@ -585,19 +602,21 @@ static Entry *entry_for(Entry *entry, uint64_t hash)
 static int try_unfused(Entry *entry, uint64_t hash, Node **pending, Py_ssize_t left)
 {
     missed_seconds = seen_eager && seen_exact ? unfused_seconds(order, count) : -1.0;
-    missed_due = 1;
+    missed_due = DUE_NOW;
     if (missed_seconds < 0.0)
         return 0;
     if ((entry = entry_for(entry, hash)) == NULL)
         return -1;
     entry->spent += missed_seconds;
     spent_unfused += missed_seconds;
-    missed_due = entry->spent > compiling[0] + compiling[1] * count;
+    double share = entry->spent / (compiling[0] + compiling[1] * count);
     /* While it is being compiled nothing is gained by asking. */
     int is_worth_a_look = entry->spent > LOOK_UP + LOOK_UP_NODE * count && spent_unfused > loading;
-    int asks = missed_due ? entry->asked != compilations : entry->asked == NEVER && is_worth_a_look;
+    int wanted = share > 1.0 ? compilations : share > NOTED_SHARE ? NOTED : is_worth_a_look ? EARLY : NEVER;
+    int asks = wanted == compilations ? entry->asked != wanted : entry->asked < wanted;
+    missed_due = wanted == compilations ? DUE_NOW : wanted == NOTED ? DUE_LATER : NOT_DUE;
     if (asks)
-        entry->asked = missed_due ? compilations : EARLY;
+        entry->asked = wanted;
     return asks ? 0 : run_unfused(order, count, pending, left);
 }
 
@@ -618,13 +637,13 @@ int run_slice(Node **wanted, Py_ssize_t many)
         return ready;
     Py_ssize_t left = those_pending(wanted, many, pending);
     if (left <= 0)
-        return left == 0;
+        return left == -2 ? -1 : left == 0;
     int known = take(pending, left);
     if (known == 0 && groups_met) {
         known = run_groups(pending, left);
         Py_CLEAR(missed); /* of what a group needs: not this request */
         if (known <= 0 || (left = those_pending(wanted, many, pending)) <= 0)
-            return known > 0 ? left == 0 : known;
+            return known <= 0 ? known : left == -2 ? -1 : left == 0;
         known = take(pending, left);
     }
     if (known <= 0)
@@ -746,11 +765,11 @@ static PyObject *seconds_missed(PyObject *module, PyObject *none)
     return PyFloat_FromDouble(missed_seconds);
 }
 
-/* is_due(): whether that request is to be compiled: it has run as long as compiling takes */
+/* is_due(): whether that request is to be compiled: 2 now, as it has run as long as compiling takes; 1 in a later process */
 static PyObject *is_due(PyObject *module, PyObject *none)
 {
     (void)module, (void)none;
-    return PyBool_FromLong(missed_due);
+    return PyLong_FromLong(missed_due);
 }
 
 /* set_compiling(any, each): the seconds that compiling a structure takes, and more for each node; what is due asks
@@ -835,7 +854,7 @@ PyMethodDef slice_methods[] = {
     {"unfused", (PyCFunction)(void (*)(void))unfused, METH_FASTCALL,
      "Make nodes leaves operation by operation; whether that could be."},
     {"seconds_missed", seconds_missed, METH_NOARGS, "Of the last request that was left, so."},
-    {"is_due", is_due, METH_NOARGS, "Whether that request is to be compiled."},
+    {"is_due", is_due, METH_NOARGS, "Whether that request is to be compiled: 1 later, 2 now."},
     {"set_compiling", set_compiling, METH_VARARGS, "How long compiling takes."},
     {"forget", forget, METH_NOARGS, "Drop all programs."},
     {"set_options", set_options, METH_O, "The options' context variable."},

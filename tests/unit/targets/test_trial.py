@@ -16,7 +16,7 @@ from fusewright._core import native
 from fusewright.base.options import current
 from fusewright.runtime.profile import listen
 from fusewright.targets.cpu import background
-from fusewright.targets.cpu.obtaining import is_due
+from fusewright.targets.cpu.obtaining import LATER, NOW, is_due
 
 Program = Callable[..., Any]
 
@@ -183,10 +183,11 @@ def test_what_was_due_in_an_earlier_process_is_due_at_once(tmp_path: Path) -> No
     """A program that always ends before its code is there would never get it."""
     with fw.options(cache_dir=str(tmp_path)):
         options, key = current(), ("a structure",)
-        assert not is_due(key, options, now=False)
-        assert is_due(key, options, now=True)
-        assert is_due(key, options, now=False)
-        assert not is_due(("another",), options, now=False)
+        assert not is_due(key, options, due=0)
+        assert not is_due(key, options, due=LATER)  # a third of what compiling costs: not yet
+        assert is_due(key, options, due=0)  # what a later process asks first
+        assert is_due(key, options, due=NOW)
+        assert not is_due(("another",), options, due=0)
 
 
 @pytest.mark.skipif(native is None, reason="the core runs operations one by one")

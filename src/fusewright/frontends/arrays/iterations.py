@@ -142,8 +142,24 @@ class Schedule:
 
     def watch(self) -> None:
         """Look at every record for a while."""
-        self.watching = WINDOW
+        self.watching = 5 * WORK
         self._met.clear()
+
+    def catch_up(self) -> None:
+        """Notice the records that the core has let pass."""
+        passed, same, places, frame = native.places()
+        if passed:
+            self._looks += passed
+            self.watching -= min(self.watching, passed)
+            self._before, self._frame, self._same = places, frame, same
+
+    def let_pass(self, longest: int) -> None:
+        """Let the core notice the next records while they go forward, up to a length of the list;
+        so many as the loop is watched for.
+        """
+        each = 0 if self.length and self._alone else ROUND
+        allowed = self.watching or longest
+        native.set_places(self._before, self._frame, allowed, longest, self._same, each)
 
     def look(self, frame: FrameType) -> Loop | None:
         """Notice one record; the loop that has begun anew with it, if one has."""
@@ -262,9 +278,9 @@ class Schedule:
         self._before = []
         return min(length + max(self.length, self.period) - self.period // 2, WINDOW)
 
-    def is_late(self, length: int, due: int) -> bool:
-        """Whether the loop has not come round for so long that the program must have left it."""
-        return self.loop is not None and 0 <= due < length - 2 * self.period - 16
+    def late_from(self, due: int) -> int | None:
+        """The length of the list by which the loop must have come round; None where it need not."""
+        return due + 2 * self.period + 16 if self.loop is not None and due >= 0 else None
 
     def is_inside(self, frame: FrameType | None) -> bool:
         """Whether the program is still in its loop."""

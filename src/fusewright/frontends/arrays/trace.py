@@ -73,6 +73,7 @@ def watch(change: int, lines: bool = False) -> None:
         gate = -1 if _watched > 0 else _due
         if native is not None:
             native.set_gate(gate, -1 if _noting else _due)
+            native.set_places()
 
 
 def _options_changed(old: Options, new: Options) -> None:
@@ -252,6 +253,7 @@ def _look_from(length: int) -> None:
     _due = length
     gate = -1 if _watched > 0 else length
     if native is not None:
+        native.set_places()
         native.set_gate(gate, -1 if _noting else _due)
         native.set_armed(bool(_base or _schedule.loop is not None))
 
@@ -273,6 +275,7 @@ def _value_was_asked_for() -> None:
     """The same loop counts its iterations from here; what is left before another one begins is not
     its work, unless what was asked for had nothing to do with it.
     """
+    _notice()
     if _schedule.loop is None:
         length = len(pending)
         if _schedule.watching:
@@ -287,6 +290,7 @@ def _value_was_asked_for() -> None:
         _look_from(_schedule.after_value(len(pending), frame))
     else:
         _forget_loop()
+    _let_pass()
 
 
 def _was_consumed() -> bool:
@@ -307,7 +311,9 @@ def _consider_flush() -> None:
     if frame is None:
         return
     with lock:
-        if _schedule.is_late(len(pending), _due):
+        _notice()
+        late = _schedule.late_from(_due)
+        if late is not None and len(pending) > late:
             _forget_loop()
         if _schedule.loop is None and not _schedule.watching and not _is_long():
             return
@@ -319,6 +325,21 @@ def _consider_flush() -> None:
             _flush_but_newest()
         elif not _schedule.watching and _schedule.loop is None:
             _look_from(_base + HARD_LIMIT)
+        _let_pass()
+
+
+def _let_pass() -> None:
+    """Let the core notice the records to come as long as nothing is to be decided at them."""
+    if native is not None and len(pending) > _due and not _noting:
+        late = _schedule.late_from(_due)
+        _schedule.let_pass(_base + HARD_LIMIT if late is None else min(late, _base + HARD_LIMIT))
+
+
+def _notice() -> None:
+    """Take over what the core has seen of the loop; it looks no further."""
+    if native is not None:
+        _schedule.catch_up()
+        native.set_places()
 
 
 def _arrives(loop: Loop, length: int) -> bool:
@@ -389,6 +410,7 @@ def _flush_iterations(loop: Loop, period: int) -> None:
 
 
 def _tell_core() -> None:
+    native.set_folders((source.PACKAGE, f"{source.PACKAGE}cli/demo/"))
     native.set_trace(pending, passed_gate, _evaluate, note_bytes, _settle, lock, _left)
     native.set_gate(gate, -1 if _noting else _due)
 

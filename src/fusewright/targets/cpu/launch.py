@@ -249,8 +249,8 @@ def prepare(program: Program, compiled: CompiledKernel) -> Launch:
     partials = tuple(
         (slot, _scaled(integer(elements), itemsize)) for slot, elements, itemsize in module.partials
     )
-    tile = _stretch(kernel, module)
-    scratch = tuple((piece.slot, _room(piece, tile)) for piece in module.scratch)
+    stretch = stretch_of(kernel, module)
+    scratch = tuple((piece.slot, integer(room(piece, stretch))) for piece in module.scratch)
     launch = Launch(
         kernel,
         module,
@@ -262,7 +262,7 @@ def prepare(program: Program, compiled: CompiledKernel) -> Launch:
         integer(unit_elements(kernel)),
         compiled.work,
         compiled.scalars,
-        tuple(_fill(what, compiled.scalars, tile) for what in module.words),
+        tuple(_fill(what, compiled.scalars, integer(stretch)) for what in module.words),
         threads.code().call,
         _inherited(kernel),
     )
@@ -326,34 +326,30 @@ def _bytes(extents: Sequence[Expr], unit: int) -> Integer:
     return count
 
 
-def _room(piece: Scratch, tile: Integer) -> Integer:
+def room(piece: Scratch, stretch: Expr) -> Expr:
     """Bytes of a row or tile buffer."""
-    size = _bytes(piece.extents, piece.rows * piece.itemsize)
+    size = product(piece.extents, piece.rows * piece.itemsize)
     if piece.halo < 0:
         return size
-    return lambda values: size(values) * (tile(values) + piece.halo)
+    return op("multiply", size, op("add", stretch, const(piece.halo, INT64)))
 
 
-def _stretch(kernel: Kernel, module: Module) -> Integer:
+def stretch_of(kernel: Kernel, module: Module) -> Expr:
     """Elements of dim 1 computed at a time: as many as keep the rows near, but many more than the
     halo.
     """
     if not kernel.tiled:
-        return lambda values: 0
-    columns = [_bytes(piece.extents, piece.rows * piece.itemsize) for piece in module.scratch]
+        return const(0, INT64)
+    one = const(1, INT64)
+    columns = [product(piece.extents, piece.rows * piece.itemsize) for piece in module.scratch]
+    column = reduce(lambda a, b: op("add", a, b), columns, const(0, INT64))
     halo = max(m.right - m.left for m in kernel.members)
-    widths = [integer(m.stage.extents[1]) for m in kernel.members]
-    inner_is_row = len(kernel.members[0].stage.extents) == 2
-
-    def stretch(values: Values) -> int:
-        column = sum(size(values) for size in columns)
-        wanted = max(NEAR // max(column, 1), LEAST_STRETCH * halo, 1)
-        width = max(size(values) for size in widths)
-        count = max(-(-width // wanted), 1)
-        unit = ALIGNED if inner_is_row else 1
-        return max(-(-width // (count * unit)), 1) * unit
-
-    return stretch
+    least = const(max(LEAST_STRETCH * halo, 1), INT64)
+    wanted = _most(_quotient(const(NEAR, INT64), _most(column, one)), least)
+    width = _largest([m.stage.extents[1] for m in kernel.members])
+    count = _most(_ceiling(width, wanted), one)
+    unit = const(ALIGNED if len(kernel.members[0].stage.extents) == 2 else 1, INT64)
+    return op("multiply", _most(_ceiling(width, op("multiply", count, unit)), one), unit)
 
 
 def _scaled(size: Integer, factor: int) -> Integer:

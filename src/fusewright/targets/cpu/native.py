@@ -1,7 +1,7 @@
 """A runner for the native core: the same steps, flattened into tables of 64-bit integers.
 
-Sizes become little stack programs (`Code`).  What the core does not know (library steps, tiles
-with a halo) stays with the runner: `program` then answers None.
+Sizes become little stack programs (`Code`).  What the core does not know (library steps) stays with
+the runner: `program` then answers None.
 """
 
 from __future__ import annotations
@@ -29,7 +29,7 @@ OPERATIONS = {
     "where": WHERE, "less": LESS, "floor_divide": QUOTIENT,
 }  # fmt: skip
 EXTENT, STRIDE, NUMBER, PLACE, PIECE = range(5)
-POINTER, PARTIAL, BLOCK, INTEGER, SCALAR, PART = range(6)
+POINTER, PARTIAL, BLOCK, INTEGER, SCALAR, PART, SIZE = range(7)
 MOST_WORDS = 1024
 """Arguments of a kernel that the core has room for."""
 MOST_PARTIALS = 16
@@ -151,7 +151,7 @@ def _step(code: Code, runner: Runner, number: int) -> tuple[Any, ...]:
     if isinstance(step, Alias):
         nothing = (0, 0)
         return (step.slot, step.source, nothing, nothing, nothing, 0, 0, 0.0, *(b"",) * 4, *done)
-    if not isinstance(step, Launch) or step.kernel.tiled:
+    if not isinstance(step, Launch):
         raise _UnknownError
     return (-1, -1, *_kernel(code, runner, step), *done)
 
@@ -174,14 +174,11 @@ def _kernel(code: Code, runner: Runner, step: Launch) -> tuple[Any, ...]:
         (slot, *code.of(product((elements,), itemsize)), -1)
         for slot, elements, itemsize in module.partials
     ]
-    if any(piece.halo >= 0 for piece in module.scratch):
-        raise _UnknownError
     if len(module.words) > MOST_WORDS or len(partials) > MOST_PARTIALS:
         raise _UnknownError
-    rooms = [
-        code.of(product(piece.extents, piece.rows * piece.itemsize)) for piece in module.scratch
-    ]
-    words = [_word(what, step.scalars) for what in module.words]
+    stretch = launching.stretch_of(kernel, module)
+    rooms = [code.of(launching.room(piece, stretch)) for piece in module.scratch]
+    words = [_word(what, step.scalars, code.of(stretch)) for what in module.words]
     return (
         code.of(launching.units(kernel)), code.of(launching.block_units(kernel)),
         code.of(launching.unit_elements(kernel)), int(kernel.ordered), grain, step.work,
@@ -189,7 +186,9 @@ def _kernel(code: Code, runner: Runner, step: Launch) -> tuple[Any, ...]:
     )  # fmt: skip
 
 
-def _word(what: Word, scalars: dict[int, DType]) -> tuple[int, int, int, int]:
+def _word(
+    what: Word, scalars: dict[int, DType], stretch: tuple[int, int]
+) -> tuple[int, int, int, int]:
     number = what.number
     if what.what == "pointer":
         return (POINTER, cast(int, number), 0, 0)
@@ -197,6 +196,8 @@ def _word(what: Word, scalars: dict[int, DType]) -> tuple[int, int, int, int]:
         return (PARTIAL, cast(int, number), 0, 0)
     if what.what == "block":
         return (BLOCK, 0, 0, 0)
+    if what.what == "tile":
+        return (SIZE, *stretch, 0)
     if what.what != "param":
         raise _UnknownError
     if isinstance(number, tuple):

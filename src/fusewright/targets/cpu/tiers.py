@@ -30,8 +30,9 @@ STARTING = 25e-3
 """Seconds that starting LLVM takes, once in a process."""
 COMPILING = 8e-3
 """Seconds that a structure takes at least."""
-OPERATION = 4e-4
-"""Seconds that each node adds (measured: expressions of 10 to 200 operators)."""
+OPERATION = 1e-3
+"""Seconds that each node adds (measured: expressions of 10 to 200 operators 0.4 ms, time steps of
+200 to 900 operators 0.7 to 1.5 ms, up to 6 where shifted values are computed several times)."""
 GAIN = 0.75
 """The share of the time operation by operation that fused code is predicted to save: nothing in
 between is stored, and there are more threads."""
@@ -78,7 +79,7 @@ def found(
     return None
 
 
-def _counted(key: Key, slice_: Slice) -> tuple[float, bool]:
+def _counted(key: Key, slice_: Slice) -> tuple[float, int]:
     """About how long a request takes that the core runs in turns, and whether its runs have taken
     as long as compiling would.
     """
@@ -86,7 +87,8 @@ def _counted(key: Key, slice_: Slice) -> tuple[float, bool]:
     if len(_spent) >= MOST_COUNTED:
         _spent.clear()
     _spent[key] = _spent.get(key, 0.0) + seconds
-    return seconds, _spent[key] > COMPILING + OPERATION * len(slice_.order)
+    is_due = _spent[key] > COMPILING + OPERATION * len(slice_.order)
+    return seconds, obtaining.NOW if is_due else 0
 
 
 def takes_turns(many: int) -> bool:

@@ -1,0 +1,199 @@
+/* Where the program stands when it records: while a loop is looked for (frontends.arrays.iterations), a record that stands
+   further on than the one before begins no iteration anew.  Those are counted here; all others are Python's. */
+
+#include "core.h"
+
+#define DEEPEST 256 /* frames, as in frontends.arrays.iterations */
+
+typedef struct {
+    PyCodeObject *code;
+    int at;
+} Place;
+
+static Place seen[DEEPEST]; /* of the last record, outermost first */
+static int depth;
+static PyFrameObject *innermost; /* borrowed, to be compared only */
+static Py_ssize_t passed, allowed, longest;
+static int same, round_of; /* records from the last place; so many may be an iteration (0: a single one) */
+static const char *package, *programs; /* folders: whose frames are skipped, and whose in it are the user's */
+static PyObject *folders;
+
+static void forget_places(void)
+{
+    for (int i = 0; i < depth; i++)
+        Py_CLEAR(seen[i].code);
+    depth = 0;
+    innermost = NULL;
+}
+
+static Place place_of(PyFrameObject *frame) { return (Place){PyFrame_GetCode(frame), PyFrame_GetLasti(frame)}; }
+
+static int is_ours(PyFrameObject *frame)
+{
+    PyCodeObject *code = PyFrame_GetCode(frame);
+    const char *file = PyUnicode_AsUTF8(code->co_filename);
+    int ours = file != NULL && strncmp(file, package, strlen(package)) == 0 && strncmp(file, programs, strlen(programs)) != 0;
+    if (file == NULL)
+        PyErr_Clear();
+    Py_DECREF(code);
+    return ours;
+}
+
+/* The user's frame that records: a new reference; NULL where there is none. */
+static PyFrameObject *user_frame(void)
+{
+    PyFrameObject *frame = PyThreadState_GetFrame(PyThreadState_Get());
+    while (frame != NULL && is_ours(frame)) {
+        PyFrameObject *back = PyFrame_GetBack(frame);
+        Py_DECREF(frame);
+        frame = back;
+    }
+    return frame;
+}
+
+/* Every frame's place, outermost first: how many, 0 for too many. */
+static int all_places(PyFrameObject *frame, Place *found)
+{
+    int count = 0;
+    Py_INCREF(frame);
+    while (frame != NULL && count < DEEPEST) {
+        found[count++] = place_of(frame);
+        PyFrameObject *back = PyFrame_GetBack(frame);
+        Py_DECREF(frame);
+        frame = back;
+    }
+    int is_all = frame == NULL;
+    Py_XDECREF(frame);
+    for (int i = 0; i < count / 2; i++) {
+        Place other = found[i];
+        found[i] = found[count - 1 - i];
+        found[count - 1 - i] = other;
+    }
+    for (int i = 0; !is_all && i < count; i++)
+        Py_DECREF(found[i].code);
+    return is_all ? count : 0;
+}
+
+/* A record from the very place of the one before: only every so many may be an iteration by themselves. */
+static int is_repeated(void)
+{
+    if (round_of == 0 || (same + 1) % round_of == 0)
+        return 0;
+    same++;
+    return 1;
+}
+
+/* Whether the program has only gone forward, into a call or out of one. */
+static int is_further(const Place *now, int count)
+{
+    int shared = count < depth ? count : depth, first = 0;
+    while (first < shared && now[first].code == seen[first].code && now[first].at == seen[first].at)
+        first++;
+    if (first == shared && count == depth)
+        return is_repeated();
+    int further = first == shared || (now[first].code == seen[first].code && now[first].at > seen[first].at);
+    same = further ? 0 : same;
+    return further;
+}
+
+static int is_forward(PyFrameObject *frame)
+{
+    if (frame == innermost) {
+        Place now = place_of(frame), *before = &seen[depth - 1];
+        int is_same = now.code == before->code && now.at == before->at;
+        int further = now.code == before->code && now.at > before->at;
+        Py_DECREF(now.code);
+        if (further) {
+            before->at = now.at;
+            same = 0;
+        }
+        return further || (is_same && is_repeated());
+    }
+    Place now[DEEPEST];
+    int count = all_places(frame, now);
+    if (count == 0)
+        return 0;
+    int further = is_further(now, count);
+    if (!further) {
+        for (int i = 0; i < count; i++)
+            Py_DECREF(now[i].code);
+        return 0;
+    }
+    forget_places();
+    memcpy(seen, now, (size_t)count * sizeof *now);
+    depth = count;
+    innermost = frame;
+    return 1;
+}
+
+int places_pass(Py_ssize_t length)
+{
+    if (depth == 0 || passed >= allowed || length > longest)
+        return 0;
+    PyFrameObject *frame = user_frame();
+    int forward = frame != NULL && is_forward(frame);
+    Py_XDECREF(frame);
+    passed += forward;
+    return forward;
+}
+
+/* set_places(places, frame, allowed, longest, same, round): so many records may pass while the list is no longer;
+   set_places() */
+static PyObject *set_places(PyObject *module, PyObject *given)
+{
+    (void)module;
+    PyObject *places = NULL, *frame = NULL;
+    passed = allowed = same = round_of = 0;
+    forget_places();
+    if (!PyArg_ParseTuple(given, "|O!Onnii", &PyList_Type, &places, &frame, &allowed, &longest,
+                          &same, &round_of))
+        return NULL;
+    Py_ssize_t count = places && folders ? PyList_GET_SIZE(places) : 0;
+    for (Py_ssize_t i = 0; i < count && count <= DEEPEST; i++) {
+        PyObject *code;
+        if (!PyArg_ParseTuple(PyList_GET_ITEM(places, i), "O!i", &PyCode_Type, &code, &seen[i].at))
+            return NULL;
+        seen[i].code = (PyCodeObject *)Py_NewRef(code);
+        depth++;
+    }
+    innermost = depth > 0 ? (PyFrameObject *)PyLong_AsVoidPtr(frame) : NULL;
+    return PyErr_Occurred() ? NULL : Py_NewRef(Py_None);
+}
+
+/* places(): how many records have passed since they were set, how many of them from the last place, where that is, and
+   the id of its frame */
+static PyObject *get_places(PyObject *module, PyObject *none)
+{
+    (void)module, (void)none;
+    PyObject *list = PyList_New(depth);
+    for (int i = 0; list != NULL && i < depth; i++) {
+        PyObject *place = Py_BuildValue("(Oi)", seen[i].code, seen[i].at);
+        if (place == NULL)
+            Py_CLEAR(list);
+        else
+            PyList_SET_ITEM(list, i, place);
+    }
+    PyObject *found = list ? Py_BuildValue("(niNN)", passed, same, list, PyLong_FromVoidPtr(innermost)) : NULL;
+    passed = 0;
+    return found;
+}
+
+/* set_folders((package, programs)) */
+static PyObject *set_folders(PyObject *module, PyObject *given)
+{
+    (void)module;
+    const char *ours, *users;
+    if (!PyArg_ParseTuple(given, "ss", &ours, &users))
+        return NULL;
+    Py_XSETREF(folders, Py_NewRef(given));
+    package = ours;
+    programs = users;
+    Py_RETURN_NONE;
+}
+
+PyMethodDef place_methods[] = {
+    {"set_places", set_places, METH_VARARGS, "Where the last record stood: those further on need not be told of."},
+    {"places", get_places, METH_NOARGS, "How many records have passed so, and where the last one stood."},
+    {"set_folders", set_folders, METH_O, "The package's folder, and the one in it that is the user's."},
+    {NULL},
+};
