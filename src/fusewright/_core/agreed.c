@@ -6,9 +6,11 @@
 
 #include "dispatch.h"
 #include "front.h"
+#include "recipes.h"
 
 #define MOST_BYTES 240
 #define MOST_EXTENTS 16
+#define MOST_NUMBERS 4
 #define MOST_LETTERS 24
 #define MOST_KINDS 512 /* of calls that are remembered of one function */
 #define DEEPEST 3
@@ -19,6 +21,7 @@ typedef struct {
     Front front;
     PyObject *function, *judge;
     PyObject *known; /* {kind of call: None where it came once, or the judgement} */
+    PyObject *recipes; /* {form of call: None where it came once, a recipe, or False} */
 } Agreed;
 
 /* What kind of call it is, written down. */
@@ -26,6 +29,8 @@ typedef struct {
     unsigned char bytes[MOST_BYTES];
     int used, ours, extents;
     Py_ssize_t extent[MOST_EXTENTS];
+    double number[MOST_NUMBERS];
+    int numbers, is_loose; /* whether something else than extents and numbers decides what is recorded */
 } Kind;
 
 static int put_bytes(Kind *kind, const void *bytes, Py_ssize_t count)
@@ -69,6 +74,7 @@ static int put_handle(Kind *kind, PyObject *handle)
     for (Py_ssize_t d = 0; sound && d < PyTuple_GET_SIZE(shape); d++)
         sound = put_extent(kind, as_size(PyTuple_GET_ITEM(shape, d)));
     kind->ours++;
+    kind->is_loose |= Py_TYPE(handle) == scalar_class;
     return sound;
 }
 
@@ -79,7 +85,16 @@ static int put_array(Kind *kind, PyObject *object)
                                                 && put_tag(kind, array->flags & WRITABLE ? 'w' : 'r', array->dims);
     for (int d = 0; sound && d < array->dims; d++)
         sound = put_extent(kind, array->extent[d]);
+    kind->is_loose = 1;
     return sound;
+}
+
+static void put_value(Kind *kind, double value)
+{
+    if (kind->numbers == MOST_NUMBERS)
+        kind->is_loose = 1;
+    else
+        kind->number[kind->numbers++] = value;
 }
 
 static int put_letters(Kind *kind, char tag, PyObject *text)
@@ -106,6 +121,7 @@ static int put_number(Kind *kind, PyObject *number)
     char letter = dtype == NO_DTYPE ? 'b' : dtypes[dtype].kind;
     if (letter == 'b')
         return 0;
+    kind->is_loose |= letter == 'f' || letter == 'c';
     return letter == 'f' || letter == 'c' ? put_tag(kind, 'g', dtype) : put_integer(kind, 'j', dtype, number);
 }
 
@@ -131,6 +147,9 @@ static int put_object(Kind *kind, PyObject *object, int depth)
         return put_handle(kind, object);
     if (PyLong_CheckExact(object))
         return put_integer(kind, 'i', 0, object);
+    if (PyFloat_CheckExact(object))
+        put_value(kind, PyFloat_AS_DOUBLE(object));
+    kind->is_loose |= PyComplex_CheckExact(object);
     if (PyFloat_CheckExact(object) || PyComplex_CheckExact(object) || object == Py_None || PyBool_Check(object))
         return put_tag(kind, 'o', PyFloat_CheckExact(object) ? 0 : object == Py_None ? 1 : object == Py_True ? 2 : object == Py_False ? 3 : 4);
     if (Py_IS_TYPE(object, numpy_array))
@@ -146,15 +165,27 @@ static int put_object(Kind *kind, PyObject *object, int depth)
 }
 
 /* NULL, without an error, for what is not plain. */
-static PyObject *kind_of_call(PyObject *const *given, Py_ssize_t many, PyObject *names)
+static PyObject *kind_of_call(Kind *kind, PyObject *const *given, Py_ssize_t many, PyObject *names)
 {
-    Kind kind = {.used = 0};
     Py_ssize_t all = many + (names ? PyTuple_GET_SIZE(names) : 0);
-    int sound = numpy_array != NULL && put_tag(&kind, '#', many);
+    int sound = numpy_array != NULL && put_tag(kind, '#', many);
     for (Py_ssize_t i = 0; sound && i < all; i++)
-        sound = (i < many || put_letters(&kind, '=', PyTuple_GET_ITEM(names, i - many))) && put_object(&kind, given[i], DEEPEST);
+        sound = (i < many || put_letters(kind, '=', PyTuple_GET_ITEM(names, i - many))) && put_object(kind, given[i], DEEPEST);
     PyErr_Clear();
-    return sound && kind.ours ? PyBytes_FromStringAndSize((char *)kind.bytes, kind.used) : NULL;
+    return sound && kind->ours ? PyBytes_FromStringAndSize((char *)kind->bytes, kind->used) : NULL;
+}
+
+/* The kind with the very extents and numbers; NULL, without an error, where more decides. */
+static PyObject *form_of_call(const Kind *kind)
+{
+    char bytes[MOST_BYTES + sizeof kind->extent + sizeof kind->number];
+    size_t extents = (size_t)kind->extents * sizeof *kind->extent, numbers = (size_t)kind->numbers * sizeof *kind->number;
+    if (kind->is_loose)
+        return NULL;
+    memcpy(bytes, kind->bytes, (size_t)kind->used);
+    memcpy(bytes + kind->used, kind->extent, extents);
+    memcpy(bytes + kind->used + extents, kind->number, numbers);
+    return PyBytes_FromStringAndSize(bytes, kind->used + (Py_ssize_t)(extents + numbers));
 }
 
 /* Python's judgement of a call, asked for where a kind of call comes the second time; borrowed, NULL: none yet. */
@@ -199,13 +230,24 @@ static int is_of_type(PyObject *result, PyObject *type)
     return same;
 }
 
+static PyObject *by_recipe(Agreed *self, const Kind *kind, PyObject *const *given, Py_ssize_t many, PyObject *names)
+{
+    PyObject *form = form_of_call(kind);
+    PyObject *result = form ? recipe_call(self->recipes, form, self->function, given, many, names) : NULL;
+    Py_XDECREF(form);
+    return result;
+}
+
 static PyObject *agreed_call(PyObject *object, PyObject *const *given, size_t flags, PyObject *names)
 {
     Agreed *self = (Agreed *)object;
     Py_ssize_t many = PyVectorcall_NARGS(flags);
-    PyObject *kind = kind_of_call(given, many, names);
+    Kind form = {.used = 0};
+    PyObject *kind = kind_of_call(&form, given, many, names);
     PyObject *type = kind ? Py_XNewRef(judgement(self, kind, given, many, names)) : NULL, *result = NULL;
-    if (type != NULL && type != Py_False) {
+    if (type != NULL && type != Py_False)
+        result = by_recipe(self, &form, given, many, names);
+    if (type != NULL && type != Py_False && result == NULL && !PyErr_Occurred()) {
         result = PyObject_Vectorcall(self->function, given, flags, names);
         if (result != NULL && !is_of_type(result, type))
             Py_CLEAR(result);
@@ -227,7 +269,7 @@ static PyObject *agreed_make(PyTypeObject *type, PyObject *given, PyObject *name
     if (agreed != NULL) {
         agreed->function = Py_NewRef(function);
         agreed->judge = Py_NewRef(judge);
-        if ((agreed->known = PyDict_New()) == NULL)
+        if ((agreed->known = PyDict_New()) == NULL || (agreed->recipes = PyDict_New()) == NULL)
             Py_CLEAR(agreed);
     }
     return (PyObject *)agreed;
@@ -238,6 +280,7 @@ static int agreed_traverse(PyObject *self, visitproc visit, void *arg)
     Py_VISIT(((Agreed *)self)->function);
     Py_VISIT(((Agreed *)self)->judge);
     Py_VISIT(((Agreed *)self)->known);
+    Py_VISIT(((Agreed *)self)->recipes);
     return front_traverse(self, visit, arg);
 }
 
@@ -246,6 +289,7 @@ static int agreed_clear(PyObject *self)
     Py_CLEAR(((Agreed *)self)->function);
     Py_CLEAR(((Agreed *)self)->judge);
     Py_CLEAR(((Agreed *)self)->known);
+    Py_CLEAR(((Agreed *)self)->recipes);
     return front_clear(self);
 }
 

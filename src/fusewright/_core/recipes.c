@@ -1,0 +1,153 @@
+/* What a function records, from a recipe (frontends.arrays.recipes): for a call with the same shapes, types and other
+   arguments as before the same nodes are made again, without Python. */
+
+#include "dispatch.h"
+#include "recipes.h"
+
+#define MOST_NODES 128
+#define MOST_RECIPES 64 /* of one function; all go when there are more */
+
+static PyObject *learn; /* of frontends.arrays.recipes, loaded when it is wanted first */
+
+/* Python's answer to a call that came the second time: a recipe, or False. */
+static PyObject *learnt(PyObject *function, PyObject *const *given, Py_ssize_t many, PyObject *names)
+{
+    if (learn == NULL) {
+        PyObject *module = PyImport_ImportModule("fusewright.frontends.arrays.recipes");
+        learn = module ? PyObject_GetAttrString(module, "learn") : NULL;
+        Py_XDECREF(module);
+        if (learn == NULL)
+            return NULL;
+    }
+    PyObject *arguments = PyTuple_New(many), *named = PyDict_New();
+    for (Py_ssize_t i = 0; arguments != NULL && i < many; i++)
+        PyTuple_SET_ITEM(arguments, i, Py_NewRef(given[i]));
+    for (Py_ssize_t i = 0; named != NULL && names != NULL && i < PyTuple_GET_SIZE(names); i++)
+        if (PyDict_SetItem(named, PyTuple_GET_ITEM(names, i), given[many + i]) < 0)
+            Py_CLEAR(named);
+    PyObject *found = arguments && named ? PyObject_CallFunctionObjArgs(learn, function, arguments, named, NULL) : NULL;
+    Py_XDECREF(arguments);
+    Py_XDECREF(named);
+    return found;
+}
+
+/* ---- following one -------------------------------------------------------------------------------- */
+
+static PyObject *item(PyObject *tuple, Py_ssize_t i) { return PyTuple_GET_ITEM(tuple, i); }
+
+static Node *node_of_step(PyObject *step, Node **made)
+{
+    PyObject *places = item(step, 2);
+    Py_ssize_t many = PyTuple_GET_SIZE(places);
+    PyObject *args = many ? PyTuple_New(many) : Py_NewRef(no_args);
+    for (Py_ssize_t i = 0; args != NULL && i < many; i++)
+        PyTuple_SET_ITEM(args, i, Py_NewRef((PyObject *)made[as_size(item(places, i))]));
+    if (args == NULL)
+        return NULL;
+    if (many)
+        PyObject_GC_UnTrack(args); /* nodes form no cycles */
+    Node *node = node_new((int)as_size(item(step, 0)), item(step, 1), args, (int)as_size(item(step, 3)), item(step, 4));
+    if (node == NULL)
+        return NULL;
+    Py_SETREF(node->attr, Py_NewRef(item(step, 5)));
+    Py_SETREF(node->value, Py_NewRef(item(step, 6)));
+    if (item(step, 7) == Py_True && record(node) < 0)
+        Py_CLEAR(node);
+    return node;
+}
+
+/* The results, in the form the function gives them. */
+static PyObject *results(PyObject *recipe, Node **made)
+{
+    PyObject *places = item(recipe, 1), *form = item(recipe, 2);
+    Py_ssize_t many = PyTuple_GET_SIZE(places);
+    if (PyUnicode_GET_LENGTH(form) == 0)
+        return array_new((Node *)Py_NewRef(made[as_size(item(places, 0))]));
+    PyObject *list = PyList_New(many);
+    for (Py_ssize_t i = 0; list != NULL && i < many; i++) {
+        PyObject *handle = array_new((Node *)Py_NewRef(made[as_size(item(places, i))]));
+        if (handle == NULL)
+            Py_CLEAR(list);
+        else
+            PyList_SET_ITEM(list, i, handle);
+    }
+    if (list != NULL && PyUnicode_READ_CHAR(form, 0) == 't')
+        Py_SETREF(list, PyList_AsTuple(list));
+    return list;
+}
+
+static PyObject *followed(PyObject *recipe, Node **made, int count)
+{
+    PyObject *steps = item(recipe, 0), *result = NULL;
+    Py_ssize_t many = PyTuple_GET_SIZE(steps);
+    int failed = count + many > MOST_NODES;
+    for (Py_ssize_t i = 0; i < many && !failed; i++)
+        failed = (made[count] = node_of_step(item(steps, i), made)) == NULL || ++count < 0;
+    if (!failed)
+        result = results(recipe, made);
+    while (count > 0)
+        Py_DECREF(made[--count]);
+    return result;
+}
+
+/* ---- calls ---------------------------------------------------------------------------------------- */
+
+/* The values of the arrays among the arguments, in their order; -1 where there are too many, or one lies in an order of
+   its own. */
+static int gather_nodes(PyObject *object, Node **found, int count)
+{
+    if (is_plain(object)) {
+        Node *node = count < MOST_NODES / 2 ? handle_node(object) : NULL;
+        if (node == NULL || node->layout != NULL)
+            return -1;
+        found[count] = (Node *)Py_NewRef(node);
+        return count + 1;
+    }
+    if (is_sequence(object))
+        for (Py_ssize_t i = 0; i < PySequence_Fast_GET_SIZE(object); i++) {
+            int more = gather_nodes(PySequence_Fast_GET_ITEM(object, i), found, count);
+            if (more < 0) {
+                /* what was found before is let go by the caller, who counts by what is not NULL */
+                return -1;
+            }
+            count = more;
+        }
+    return count;
+}
+
+static PyObject *follow(PyObject *recipe, PyObject *const *given, Py_ssize_t all)
+{
+    Node *made[MOST_NODES] = {NULL};
+    int count = 0;
+    for (Py_ssize_t i = 0; i < all && count >= 0; i++)
+        count = gather_nodes(given[i], made, count);
+    if (count >= 0)
+        return followed(recipe, made, count);
+    for (int i = 0; i < MOST_NODES / 2; i++)
+        Py_XDECREF(made[i]);
+    PyErr_Clear();
+    return NULL;
+}
+
+PyObject *recipe_call(PyObject *recipes, PyObject *form, PyObject *function, PyObject *const *given, Py_ssize_t many,
+                      PyObject *names)
+{
+    Py_ssize_t all = many + (names ? PyTuple_GET_SIZE(names) : 0);
+    if (is_holding() || is_in_lazy_block())
+        return NULL;
+    PyObject *found = Py_XNewRef(PyDict_GetItemWithError(recipes, form));
+    if (found == NULL) {
+        if (PyDict_GET_SIZE(recipes) >= MOST_RECIPES)
+            PyDict_Clear(recipes);
+        PyDict_SetItem(recipes, form, Py_None);
+        return NULL;
+    }
+    if (found == Py_None) {
+        Py_SETREF(found, learnt(function, given, many, names));
+        if (found != NULL && PyDict_SetItem(recipes, form, found) < 0)
+            Py_CLEAR(found);
+    }
+    PyObject *result = found && PyTuple_CheckExact(found) ? follow(found, given, all) : NULL;
+    Py_XDECREF(found);
+    return result;
+}

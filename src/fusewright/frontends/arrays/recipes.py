@@ -1,0 +1,127 @@
+"""What a function records, learnt once for each kind of call: the core records it again without
+Python (`_core/recipes.c`).
+
+A function of ours that records (`roll`, `diff`, `stack`, ...) decides by the shapes and types of
+its operands and by its other arguments what nodes it makes: 10 to 60 µs of Python each time.  A
+call that comes the second time with the same of all these is made once more on stand-ins, values
+nobody has computed.  Where the function asks for one of them, makes a view, or uses anything else
+that is in memory, there is no recipe.
+"""
+
+from __future__ import annotations
+
+import threading
+from collections.abc import Callable, Sequence
+from typing import Any
+
+from fusewright._core import native
+from fusewright.base import hooks
+from fusewright.frontends.arrays import core, trace
+from fusewright.frontends.arrays.core import Handle
+from fusewright.ir.graph import (
+    ASSEMBLE, GATHER, IOTA, MAP, REDUCE, RESHAPE, SCALAR, SCAN, VIEW, Node,
+)  # fmt: skip
+
+MOST = 64
+"""Nodes of a recipe."""
+KINDS = frozenset((MAP, VIEW, REDUCE, SCAN, ASSEMBLE, GATHER, IOTA, RESHAPE, SCALAR))
+
+Step = tuple[int, str, tuple[int, ...], int, tuple[int, ...], Any, Any, bool]
+"""Kind, op, numbers of the operands, dtype, shape, attr, value; whether it is on the pending list.
+The stand-ins come first in the numbering."""
+Recipe = tuple[tuple[Step, ...], tuple[int, ...], str]
+"""The steps, the numbers of the results, and what holds them: "" for a single one."""
+
+
+class _AskedError(Exception):
+    """The function has looked at a value."""
+
+
+class _Unasked:
+    """While a function runs on stand-ins: nothing is computed for this thread."""
+
+    def __enter__(self) -> None:
+        self._before, self._thread = (hooks.evaluate, hooks.is_driver), threading.get_ident()
+        hooks.set_evaluate(self._evaluate)
+        trace.hold(1)
+
+    def __exit__(self, *error: object) -> None:
+        trace.hold(-1)
+        hooks.set_evaluate(*self._before)
+
+    def _evaluate(self, nodes: Sequence[Node]) -> None:
+        if threading.get_ident() == self._thread:
+            raise _AskedError
+        self._before[0](nodes)
+
+
+def learn(function: Callable[..., Any], args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
+    """The recipe of a call; False where there is none."""
+    operands: list[Node] = []
+    given = [_with_stand_ins(value, operands) for value in args]
+    named = {name: _with_stand_ins(value, operands) for name, value in kwargs.items()}
+    with trace.lock:
+        before = {id(node) for node in trace.pending}
+        try:
+            with _Unasked():
+                result = function(*given, **named)
+        except Exception:  # noqa: BLE001
+            return False  # the call itself says what is wrong
+        recorded = [node for node in trace.pending if id(node) not in before]
+        found = _recipe(result, operands, {id(node) for node in recorded})
+        del result, recorded
+        trace.drop_tail()
+    return found or False
+
+
+def _with_stand_ins(value: Any, operands: list[Node]) -> Any:
+    if isinstance(value, Handle):
+        node = value._node
+        operands.append(Node(MAP, "stand-in", (), node.dtype, node.shape))
+        return core.wrap_array(operands[-1])
+    if type(value) in (list, tuple):
+        return type(value)(_with_stand_ins(each, operands) for each in value)
+    return value
+
+
+def _recipe(result: Any, operands: list[Node], recorded: set[int]) -> Recipe | None:
+    handles = result if type(result) in (list, tuple) else [result]
+    if not handles or not all(map(_is_plain, handles)):
+        return None
+    numbers = {id(node): number for number, node in enumerate(operands)}
+    if any(id(handle._node) in numbers for handle in handles):
+        return None  # an operand itself
+    steps: list[Step] = []
+    for node in _operands_first([handle._node for handle in handles], numbers):
+        if node.kind not in KINDS or node.layout is not None or len(steps) == MOST:
+            return None
+        numbers[id(node)] = len(operands) + len(steps)
+        places = tuple(numbers[id(arg)] for arg in node.args)
+        number = native.dtype_number(node.dtype)
+        steps.append(
+            (node.kind, node.op, places, number, node.shape, node.attr, node.value,
+             id(node) in recorded)
+        )  # fmt: skip
+    form = type(result).__name__ if handles is result else ""
+    return tuple(steps), tuple(numbers[id(handle._node)] for handle in handles), form
+
+
+def _is_plain(handle: Any) -> bool:
+    return type(handle) is core.array_class and not handle._flags
+
+
+def _operands_first(wanted: list[Node], known: dict[int, int]) -> list[Node]:
+    order: list[Node] = []
+    seen = set(known)
+    stack = list(reversed(wanted))
+    while stack:
+        node = stack[-1]
+        missing = [arg for arg in node.args if id(arg) not in seen]
+        stack.extend(reversed(missing))
+        if missing:
+            continue
+        stack.pop()
+        if id(node) not in seen:
+            seen.add(id(node))
+            order.append(node)
+    return order
