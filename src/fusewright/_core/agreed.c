@@ -199,15 +199,7 @@ static PyObject *judgement(Agreed *self, PyObject *kind, PyObject *const *given,
     }
     if (found != Py_None)
         return found;
-    PyObject *arguments = PyTuple_New(many), *named = PyDict_New();
-    for (Py_ssize_t i = 0; arguments != NULL && i < many; i++)
-        PyTuple_SET_ITEM(arguments, i, Py_NewRef(given[i]));
-    for (Py_ssize_t i = 0; named != NULL && names != NULL && i < PyTuple_GET_SIZE(names); i++)
-        if (PyDict_SetItem(named, PyTuple_GET_ITEM(names, i), given[many + i]) < 0)
-            Py_CLEAR(named);
-    found = arguments && named ? PyObject_CallFunctionObjArgs(self->judge, arguments, named, NULL) : NULL;
-    Py_XDECREF(arguments);
-    Py_XDECREF(named);
+    found = front_told(self->judge, NULL, given, many, names);
     if (found == NULL || PyDict_SetItem(self->known, kind, found) < 0) {
         Py_XDECREF(found);
         return NULL;

@@ -234,6 +234,7 @@ void joins_forget(void);
 
 /* places.c */
 int places_pass(Py_ssize_t length); /* whether a record needs no look at the loop */
+void places_forget(void);
 
 /* steady.c */
 int steady_passes(PyObject *pending, PyObject *left, Py_ssize_t gate);

@@ -18,6 +18,22 @@ PyObject *front_general(PyObject *self, PyObject *const *given, size_t flags, Py
     return PyObject_Vectorcall(((Front *)self)->general, given, flags, names);
 }
 
+PyObject *front_told(PyObject *listener, PyObject *first, PyObject *const *given, Py_ssize_t many, PyObject *names)
+{
+    PyObject *arguments = PyTuple_New(many), *named = PyDict_New(), *told = NULL;
+    for (Py_ssize_t i = 0; arguments != NULL && i < many; i++)
+        PyTuple_SET_ITEM(arguments, i, Py_NewRef(given[i]));
+    for (Py_ssize_t i = 0; named != NULL && names != NULL && i < PyTuple_GET_SIZE(names); i++)
+        if (PyDict_SetItem(named, PyTuple_GET_ITEM(names, i), given[many + i]) < 0)
+            Py_CLEAR(named);
+    if (arguments != NULL && named != NULL)
+        told = first ? PyObject_CallFunctionObjArgs(listener, first, arguments, named, NULL)
+                     : PyObject_CallFunctionObjArgs(listener, arguments, named, NULL);
+    Py_XDECREF(arguments);
+    Py_XDECREF(named);
+    return told;
+}
+
 int front_traverse(PyObject *self, visitproc visit, void *arg)
 {
     Py_VISIT(((Front *)self)->general);

@@ -18,6 +18,8 @@ typedef struct {
 
 PyObject *front_new(PyTypeObject *type, vectorcallfunc call, PyObject *general);
 PyObject *front_general(PyObject *self, PyObject *const *given, size_t flags, PyObject *names); /* the general form */
+/* listener([first,] arguments, names): a call told as a tuple and a dictionary */
+PyObject *front_told(PyObject *listener, PyObject *first, PyObject *const *given, Py_ssize_t many, PyObject *names);
 int front_traverse(PyObject *self, visitproc visit, void *arg);
 int front_clear(PyObject *self);
 

@@ -18,7 +18,7 @@ static int same, round_of; /* records from the last place; so many may be an ite
 static const char *package, *programs; /* folders: whose frames are skipped, and whose in it are the user's */
 static PyObject *folders;
 
-static void forget_places(void)
+void places_forget(void)
 {
     for (int i = 0; i < depth; i++)
         Py_CLEAR(seen[i].code);
@@ -119,7 +119,7 @@ static int is_forward(PyFrameObject *frame)
             Py_DECREF(now[i].code);
         return 0;
     }
-    forget_places();
+    places_forget();
     memcpy(seen, now, (size_t)count * sizeof *now);
     depth = count;
     innermost = frame;
@@ -144,7 +144,7 @@ static PyObject *set_places(PyObject *module, PyObject *given)
     (void)module;
     PyObject *places = NULL, *frame = NULL;
     passed = allowed = same = round_of = 0;
-    forget_places();
+    places_forget();
     if (!PyArg_ParseTuple(given, "|O!Onnii", &PyList_Type, &places, &frame, &allowed, &longest,
                           &same, &round_of))
         return NULL;

@@ -2,6 +2,7 @@
    arguments as before the same nodes are made again, without Python. */
 
 #include "dispatch.h"
+#include "front.h"
 #include "recipes.h"
 
 #define MOST_NODES 128
@@ -19,21 +20,12 @@ static PyObject *learnt(PyObject *function, PyObject *const *given, Py_ssize_t m
         if (learn == NULL)
             return NULL;
     }
-    PyObject *arguments = PyTuple_New(many), *named = PyDict_New();
-    for (Py_ssize_t i = 0; arguments != NULL && i < many; i++)
-        PyTuple_SET_ITEM(arguments, i, Py_NewRef(given[i]));
-    for (Py_ssize_t i = 0; named != NULL && names != NULL && i < PyTuple_GET_SIZE(names); i++)
-        if (PyDict_SetItem(named, PyTuple_GET_ITEM(names, i), given[many + i]) < 0)
-            Py_CLEAR(named);
-    PyObject *found = arguments && named ? PyObject_CallFunctionObjArgs(learn, function, arguments, named, NULL) : NULL;
-    Py_XDECREF(arguments);
-    Py_XDECREF(named);
-    return found;
+    return front_told(learn, function, given, many, names);
 }
 
 /* ---- following one -------------------------------------------------------------------------------- */
 
-static PyObject *item(PyObject *tuple, Py_ssize_t i) { return PyTuple_GET_ITEM(tuple, i); }
+static inline PyObject *item(PyObject *tuple, Py_ssize_t i) { return PyTuple_GET_ITEM(tuple, i); }
 
 static Node *node_of_step(PyObject *step, Node **made)
 {
@@ -82,7 +74,8 @@ static PyObject *followed(PyObject *recipe, Node **made, int count)
     Py_ssize_t many = PyTuple_GET_SIZE(steps);
     int failed = count + many > MOST_NODES;
     for (Py_ssize_t i = 0; i < many && !failed; i++)
-        failed = (made[count] = node_of_step(item(steps, i), made)) == NULL || ++count < 0;
+        if (!(failed = (made[count] = node_of_step(item(steps, i), made)) == NULL))
+            count++;
     if (!failed)
         result = results(recipe, made);
     while (count > 0)
@@ -92,26 +85,38 @@ static PyObject *followed(PyObject *recipe, Node **made, int count)
 
 /* ---- calls ---------------------------------------------------------------------------------------- */
 
-/* The values of the arrays among the arguments, in their order; -1 where there are too many, or one lies in an order of
-   its own. */
+/* Whether a value is shown repeatedly along a dim: NumPy lays out differently what is made of it. */
+static int is_spread(Node *node)
+{
+    int64_t named = 0;
+    Py_ssize_t rank = PyTuple_GET_SIZE(node->shape);
+    PyObject *places = node->kind == VIEW ? node->attr : node->kind == LEAF ? item(node->value, 2) : NULL;
+    for (Py_ssize_t i = 0; places != NULL && i < PyTuple_GET_SIZE(places); i++) {
+        PyObject *place = item(places, i);
+        Py_ssize_t dim = node->kind == LEAF ? i : as_size(item(place, 0)), step = as_size(node->kind == LEAF ? place : item(place, 2));
+        if (dim >= 0 && step != 0)
+            named |= (int64_t)1 << dim;
+    }
+    for (Py_ssize_t d = 0; places != NULL && d < rank; d++)
+        if (!(named >> d & 1) && as_size(item(node->shape, d)) > 1)
+            return 1;
+    return 0;
+}
+
+/* The values of the arrays among the arguments, in their order: how many; -1, with those found so far, where there are
+   too many, or one lies in an order of its own. */
 static int gather_nodes(PyObject *object, Node **found, int count)
 {
     if (is_plain(object)) {
-        Node *node = count < MOST_NODES / 2 ? handle_node(object) : NULL;
-        if (node == NULL || node->layout != NULL)
+        int is_straight = !(((Handle *)object)->flags & (OWNS | TURNED));
+        Node *node = is_straight && count < MOST_NODES / 2 ? handle_node(object) : NULL;
+        if (node == NULL || node->layout != NULL || is_spread(node))
             return -1;
         found[count] = (Node *)Py_NewRef(node);
         return count + 1;
     }
-    if (is_sequence(object))
-        for (Py_ssize_t i = 0; i < PySequence_Fast_GET_SIZE(object); i++) {
-            int more = gather_nodes(PySequence_Fast_GET_ITEM(object, i), found, count);
-            if (more < 0) {
-                /* what was found before is let go by the caller, who counts by what is not NULL */
-                return -1;
-            }
-            count = more;
-        }
+    for (Py_ssize_t i = 0; is_sequence(object) && i < PySequence_Fast_GET_SIZE(object) && count >= 0; i++)
+        count = gather_nodes(PySequence_Fast_GET_ITEM(object, i), found, count);
     return count;
 }
 

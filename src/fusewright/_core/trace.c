@@ -152,10 +152,12 @@ int record(Node *node)
         if (gate < 0 && PyList_GET_SIZE(pending) <= due && !reads_shared(node))
             return 0;
         int passed = steady_passes(pending, left, gate);
-        if (passed == 0)
-            passed = !reads_shared(node) && places_pass(PyList_GET_SIZE(pending));
-        if (passed != 0)
+        if (passed != 0) {
+            places_forget(); /* this record's was not among them */
             return passed < 0 ? -1 : 0;
+        }
+        if (!reads_shared(node) && places_pass(PyList_GET_SIZE(pending)))
+            return 0;
         PyObject *done = PyObject_CallOneArg(passed_gate, (PyObject *)node);
         if (done == NULL)
             return -1;

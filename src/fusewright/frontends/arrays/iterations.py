@@ -121,9 +121,9 @@ class Schedule:
     """
 
     __slots__ = (
-        "_alone", "_arrived", "_asked", "_before", "_frame", "_longer", "_looks", "_met", "_same",
-        "_stood", "_told", "count", "length", "loop", "patience", "period", "turn", "waits",
-        "watching",
+        "_alone", "_arrived", "_asked", "_before", "_frame", "_longer", "_looks", "_met", "_others",
+        "_same", "_stood", "_told", "count", "length", "loop", "patience", "period", "turn",
+        "waits", "watching",
     )  # fmt: skip
 
     def __init__(self) -> None:
@@ -132,6 +132,7 @@ class Schedule:
         self.patience = PATIENCE
         self._arrived = self._longer = self._told = self._looks = self._same = 0
         self._alone = False
+        self._others = 0
         self._asked = self._stood = self._frame = 0
         self._met: dict[tuple[int, int, int], tuple[int, Loop]] = {}
         self._before: list[Place] = []
@@ -146,17 +147,22 @@ class Schedule:
         self._met.clear()
 
     def catch_up(self) -> None:
-        """Notice the records that the core has let pass."""
+        """Notice the records that the core has let pass; it lets no others pass."""
+        if native is None:
+            return
         passed, same, places, frame = native.places()
         if passed:
             self._looks += passed
             self.watching -= min(self.watching, passed)
             self._before, self._frame, self._same = places, frame, same
+        native.set_places()
 
     def let_pass(self, longest: int) -> None:
         """Let the core notice the next records while they go forward, up to a length of the list;
         so many as the loop is watched for.
         """
+        if native is None:
+            return
         each = 0 if self.length and self._alone else ROUND
         allowed = self.watching or longest
         native.set_places(self._before, self._frame, allowed, longest, self._same, each)
@@ -219,15 +225,24 @@ class Schedule:
             self.watch()
         self._arrived += 1
         if self.length:
-            if self.length < length == self._longer <= self._told + self.period:
-                self.length = length  # it always is: the flush that told the length was another
-            self._longer = length
+            self._notice(length)
             return length >= self.length
         if self._arrived < self.count or length < WORK // 2:
             return False
         self.length, self.watching, self._told = length, 0, length
         self._remember()
         return True
+
+    def _notice(self, length: int) -> None:
+        """The list is so long at a boundary: if it always is, the flush that told its length was
+        another.
+        """
+        others = 0 if native is None else native.steady_flushes()
+        if self._others != others:
+            self._longer, self._others = 0, others  # the core has seen some in between
+        if self.length < length == self._longer <= self._told + self.period:
+            self.length = length
+        self._longer = length
 
     def _remember(self) -> None:
         """For the next time the program comes to this loop."""
@@ -278,9 +293,10 @@ class Schedule:
         self._before = []
         return min(length + max(self.length, self.period) - self.period // 2, WINDOW)
 
-    def late_from(self, due: int) -> int | None:
-        """The length of the list by which the loop must have come round; None where it need not."""
-        return due + 2 * self.period + 16 if self.loop is not None and due >= 0 else None
+    def late_from(self, due: int) -> int:
+        """The length of the list by which the loop must have come round."""
+        must = self.loop is not None and due >= 0
+        return due + 2 * self.period + 16 if must else sys.maxsize
 
     def is_inside(self, frame: FrameType | None) -> bool:
         """Whether the program is still in its loop."""

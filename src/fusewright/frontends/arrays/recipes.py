@@ -4,8 +4,8 @@ Python (`_core/recipes.c`).
 A function of ours that records (`roll`, `diff`, `stack`, ...) decides by the shapes and types of
 its operands and by its other arguments what nodes it makes: 10 to 60 µs of Python each time.  A
 call that comes the second time with the same of all these is made once more on stand-ins, values
-nobody has computed.  Where the function asks for one of them, makes a view, or uses anything else
-that is in memory, there is no recipe.
+nobody has computed.  Where the function asks for one of them, writes to it, makes a view, or uses
+anything else that is in memory, there is no recipe.
 """
 
 from __future__ import annotations
@@ -19,7 +19,16 @@ from fusewright.base import hooks
 from fusewright.frontends.arrays import core, trace
 from fusewright.frontends.arrays.core import Handle
 from fusewright.ir.graph import (
-    ASSEMBLE, GATHER, IOTA, MAP, REDUCE, RESHAPE, SCALAR, SCAN, VIEW, Node,
+    ASSEMBLE,
+    GATHER,
+    IOTA,
+    MAP,
+    REDUCE,
+    RESHAPE,
+    SCALAR,
+    SCAN,
+    VIEW,
+    Node,
 )  # fmt: skip
 
 MOST = 64
@@ -57,30 +66,38 @@ class _Unasked:
 
 def learn(function: Callable[..., Any], args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
     """The recipe of a call; False where there is none."""
-    operands: list[Node] = []
-    given = [_with_stand_ins(value, operands) for value in args]
-    named = {name: _with_stand_ins(value, operands) for name, value in kwargs.items()}
     with trace.lock:
-        before = {id(node) for node in trace.pending}
-        try:
-            with _Unasked():
-                result = function(*given, **named)
-        except Exception:  # noqa: BLE001
-            return False  # the call itself says what is wrong
-        recorded = [node for node in trace.pending if id(node) not in before]
-        found = _recipe(result, operands, {id(node) for node in recorded})
-        del result, recorded
+        found = _followed(function, args, kwargs)
         trace.drop_tail()
     return found or False
 
 
-def _with_stand_ins(value: Any, operands: list[Node]) -> Any:
+def _followed(
+    function: Callable[..., Any], args: tuple[Any, ...], kwargs: dict[str, Any]
+) -> Recipe | None:
+    stand_ins: list[Handle] = []
+    given = [_with_stand_ins(value, stand_ins) for value in args]
+    named = {name: _with_stand_ins(value, stand_ins) for name, value in kwargs.items()}
+    operands = [handle._node for handle in stand_ins]
+    before = {id(node) for node in trace.pending}
+    try:
+        with _Unasked():
+            result = function(*given, **named)
+    except Exception:  # noqa: BLE001
+        return None  # the call itself says what is wrong
+    if any(a._node is not b for a, b in zip(stand_ins, operands, strict=True)):
+        return None  # it writes
+    recorded = {id(node) for node in trace.pending} - before
+    return _recipe(result, operands, recorded)
+
+
+def _with_stand_ins(value: Any, made: list[Handle]) -> Any:
     if isinstance(value, Handle):
         node = value._node
-        operands.append(Node(MAP, "stand-in", (), node.dtype, node.shape))
-        return core.wrap_array(operands[-1])
+        made.append(core.wrap_array(Node(MAP, "stand-in", (), node.dtype, node.shape)))
+        return made[-1]
     if type(value) in (list, tuple):
-        return type(value)(_with_stand_ins(each, operands) for each in value)
+        return type(value)(_with_stand_ins(each, made) for each in value)
     return value
 
 

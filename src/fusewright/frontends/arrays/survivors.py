@@ -220,3 +220,21 @@ def bury(pending: list[Node], nodes: list[Node]) -> None:
         # 2: the list's reference and the call's
         if place is not None and getrefcount(pending[place]) <= 2:
             pending[place] = TOMBSTONE
+
+
+def pruned(pending: list[Node], base: int) -> int:
+    """Drop the computed and the dead, newest first; how many of the first `base` stay."""
+    kept: list[Node] = []
+    count, below = len(pending), 0
+    for index in range(count - 1, -1, -1):
+        node = pending[index]
+        # 3: the list's reference, the variable's and the call's
+        if node.kind == LEAF or getrefcount(pending[index]) <= 3:
+            pending[index] = TOMBSTONE
+        else:
+            kept.append(node)
+            below += index < base
+        del node
+    kept.reverse()
+    pending[:count] = kept
+    return below

@@ -190,23 +190,9 @@ def prune() -> None:
     """Drop the computed and the dead; newest first, since a dead node keeps its operands alive."""
     global _base
     with lock:
-        if native is not None:
-            _base = native.prune(_base)
-            return
-        count, base, _base = len(pending), _base, 0
-        kept: list[Node] = []
-        for index in range(count - 1, -1, -1):
-            node = pending[index]
-            # 3: the list's reference, the variable's and the call's
-            if node.kind == LEAF or getrefcount(pending[index]) <= 3:
-                pending[index] = TOMBSTONE
-            else:
-                kept.append(node)
-                _base += index < base
-            del node
-        kept.reverse()
-        pending[:count] = kept
-        _set_whole(len(kept))
+        _base = survivors.pruned(pending, _base) if native is None else native.prune(_base)
+        if native is None:
+            _set_whole(len(pending))
 
 
 def _set_whole(length: int) -> None:
@@ -275,7 +261,7 @@ def _value_was_asked_for() -> None:
     """The same loop counts its iterations from here; what is left before another one begins is not
     its work, unless what was asked for had nothing to do with it.
     """
-    _notice()
+    _schedule.catch_up()
     if _schedule.loop is None:
         length = len(pending)
         if _schedule.watching:
@@ -311,9 +297,8 @@ def _consider_flush() -> None:
     if frame is None:
         return
     with lock:
-        _notice()
-        late = _schedule.late_from(_due)
-        if late is not None and len(pending) > late:
+        _schedule.catch_up()
+        if len(pending) > _schedule.late_from(_due):
             _forget_loop()
         if _schedule.loop is None and not _schedule.watching and not _is_long():
             return
@@ -329,17 +314,9 @@ def _consider_flush() -> None:
 
 
 def _let_pass() -> None:
-    """Let the core notice the records to come as long as nothing is to be decided at them."""
-    if native is not None and len(pending) > _due and not _noting:
-        late = _schedule.late_from(_due)
-        _schedule.let_pass(_base + HARD_LIMIT if late is None else min(late, _base + HARD_LIMIT))
-
-
-def _notice() -> None:
-    """Take over what the core has seen of the loop; it looks no further."""
-    if native is not None:
-        _schedule.catch_up()
-        native.set_places()
+    """Let the core notice the records to come while nothing is to be decided at them."""
+    if len(pending) > _due and not _noting:
+        _schedule.let_pass(min(_schedule.late_from(_due), _base + HARD_LIMIT))
 
 
 def _arrives(loop: Loop, length: int) -> bool:
