@@ -64,17 +64,6 @@ static int is_straight(PyObject *handle)
     return node != NULL && (node->kind != LEAF || (leaf_memory(node) != NULL && lies_straight(node)));
 }
 
-/* The same leaf in another shape; NULL without an error where Python has to look. */
-Node *reshaped_leaf(PyObject *link, Node *source)
-{
-    PyObject *shape = PyTuple_GET_ITEM(link, 0);
-    if (source->kind != LEAF || leaf_memory(source) == NULL || !lies_straight(source))
-        return NULL;
-    if (same_shape(shape, source->shape))
-        return (Node *)Py_NewRef(source);
-    return leaf_as(source, shape);
-}
-
 /* The extents asked for, at most one of them to be computed; 0 where they are none. */
 static int read_extents(PyObject *const *given, Py_ssize_t many, int64_t size, Region *region)
 {
@@ -105,22 +94,138 @@ static int read_extents(PyObject *const *given, Py_ssize_t many, int64_t size, R
     return open >= 0 || rest == size;
 }
 
+/* The steps of an array that is given other extents without moving an element, as NumPy finds them: dims that are
+   joined or cut lie side by side; 0 where elements have to move. */
+static int steps_reshaped(int dims, const Py_ssize_t *extents, const Py_ssize_t *steps, int wanted,
+                          const Py_ssize_t *now, Py_ssize_t *found, Py_ssize_t unit)
+{
+    Py_ssize_t extent[MOST_DIMS], step[MOST_DIMS];
+    int from = 0, to = 0, olds = 0;
+    for (int d = 0; d < dims; d++)
+        if (extents[d] != 1) {
+            extent[olds] = extents[d];
+            step[olds++] = steps[d];
+        }
+    while (to < wanted && from < olds) {
+        int first = from, start = to;
+        Py_ssize_t old = extent[from++], new = now[to++];
+        while (old != new) {
+            if (new < old)
+                new *= now[to++];
+            else
+                old *= extent[from++];
+        }
+        for (int d = first; d < from - 1; d++)
+            if (step[d] != extent[d + 1] * step[d + 1])
+                return 0;
+        found[to - 1] = step[from - 1];
+        for (int d = to - 1; d > start; d--)
+            found[d - 1] = found[d] * now[d];
+    }
+    for (int d = to; d < wanted; d++) /* extents of one */
+        found[d] = to > 0 ? found[to - 1] : unit;
+    return 1;
+}
+
+static int read_shape(PyObject *shape, Py_ssize_t *extents)
+{
+    int rank = PyTuple_GET_SIZE(shape) <= MOST_DIMS ? (int)PyTuple_GET_SIZE(shape) : -1;
+    for (int d = 0; d < rank; d++)
+        extents[d] = as_size(PyTuple_GET_ITEM(shape, d));
+    return rank;
+}
+
+/* Steps between elements, in elements, as NumPy would report them; 0 where Python has to look. */
+static int steps_of(PyObject *handle, PyObject *shape, Py_ssize_t *steps)
+{
+    Region region;
+    Py_ssize_t extents[MOST_DIMS], outer[MOST_DIMS], under[MOST_DIMS], step = 1;
+    int rank = read_shape(shape, extents);
+    if (rank < 0)
+        return 0;
+    if (is_straight(handle)) {
+        for (int d = rank - 1; d >= 0; step *= extents[d--])
+            steps[d] = step;
+        return 1;
+    }
+    PyObject *link = view_link_of(handle), *base = link ? view_base_of(handle) : NULL;
+    PyObject *whole = base && is_plain(base) ? handle_shape(base) : NULL;
+    if (whole == NULL || !steps_of(base, whole, under))
+        return 0;
+    if (is_reshape(link))
+        return steps_reshaped(read_shape(whole, outer), outer, under, rank, extents, steps, 1);
+    if (!region_of_link(link, &region))
+        return 0;
+    memset(steps, 0, (size_t)rank * sizeof *steps);
+    for (int i = 0; i < region.places; i++)
+        if (region.place[i].out >= 0)
+            steps[region.place[i].out] += region.place[i].step * under[i];
+    return 1;
+}
+
+/* The same leaf in another shape; NULL without an error where Python has to look. */
+Node *reshaped_leaf(PyObject *link, Node *source)
+{
+    PyObject *shape = PyTuple_GET_ITEM(link, 0);
+    Py_ssize_t extents[MOST_DIMS], steps[MOST_DIMS], wanted[MOST_DIMS], found[MOST_DIMS];
+    if (source->kind != LEAF || leaf_memory(source) == NULL || elements_of(shape) == 0)
+        return NULL;
+    if (same_shape(shape, source->shape))
+        return (Node *)Py_NewRef(source);
+    if (lies_straight(source))
+        return leaf_as(source, shape);
+    int rank = read_shape(source->shape, extents), now = read_shape(shape, wanted);
+    if (rank < 0 || now < 0 || read_shape(PyTuple_GET_ITEM(source->value, 2), steps) < 0
+        || !steps_reshaped(rank, extents, steps, now, wanted, found, dtypes[source->dtype].itemsize))
+        return NULL;
+    PyObject *strides = integer_tuple(found, now);
+    Node *leaf = strides ? leaf_with(source, shape, strides) : NULL;
+    Py_XDECREF(strides);
+    return leaf;
+}
+
+/* The elements in other extents as a new array. */
+static PyObject *moved(PyObject *handle, Region *wanted)
+{
+    Node *source = (Node *)Py_XNewRef(handle_node(handle));
+    if (source == NULL || (source->kind == LEAF && (leaf_memory(source) == NULL || leaf_memory(source)->external))) {
+        Py_XDECREF(source);
+        return NULL;
+    }
+    PyObject *extents = region_extents(wanted), *args = PyTuple_Pack(1, source);
+    Node *node = extents && args ? node_new(RESHAPE, no_name, args, source->dtype, extents) : NULL;
+    if (node != NULL && record(node) < 0)
+        Py_CLEAR(node);
+    if (node != NULL)
+        Py_CLEAR(node->layout); /* it is to lie in C order */
+    Py_XDECREF(extents);
+    Py_DECREF(source);
+    return array_new(node);
+}
+
 static PyObject *reshaped(PyObject *handle, PyObject *const *given, Py_ssize_t many)
 {
     Region region;
+    Py_ssize_t extents[MOST_DIMS], steps[MOST_DIMS], found[MOST_DIMS];
     PyObject *shape = handle_shape(handle), *view = NULL;
     int64_t size = shape ? elements_of(shape) : 0;
-    if (size == 0 || !is_straight(handle) || !read_extents(given, many, size, &region) || region.dims == 0)
+    if (size == 0 || !read_extents(given, many, size, &region) || region.dims == 0)
         return NULL;
-    PyObject *link = reshape_class->tp_alloc(reshape_class, 2), *extents = region_extents(&region);
-    if (link != NULL && extents != NULL) {
+    if (!is_straight(handle)) {
+        if (!steps_of(handle, shape, steps))
+            return NULL;
+        if (!steps_reshaped(read_shape(shape, extents), extents, steps, region.dims, region.extent, found, 1))
+            return moved(handle, &region);
+    }
+    PyObject *link = reshape_class->tp_alloc(reshape_class, 2), *wanted = region_extents(&region);
+    if (link != NULL && wanted != NULL) {
         PyObject *outer = view_link_of(handle); /* as views.make_view: reshaped views do not nest */
         int again = outer != NULL && is_reshape(outer);
-        PyTuple_SET_ITEM(link, 0, Py_NewRef(extents));
+        PyTuple_SET_ITEM(link, 0, Py_NewRef(wanted));
         PyTuple_SET_ITEM(link, 1, Py_NewRef(again ? PyTuple_GET_ITEM(outer, 1) : shape));
         view = view_new(again ? view_base_of(handle) : handle, link, ((Handle *)handle)->flags & READ_ONLY);
     }
-    Py_XDECREF(extents);
+    Py_XDECREF(wanted);
     Py_XDECREF(link);
     return view;
 }

@@ -106,6 +106,7 @@ int same_shape(PyObject *a, PyObject *b);
 int node_become_leaf(Node *node, PyObject *memory, PyObject *offset, PyObject *strides); /* NULL: 0 */
 Node *node_in_memory(PyObject *memory, PyObject *offset, int dtype, PyObject *shape); /* in C order */
 Node *leaf_as(Node *leaf, PyObject *shape); /* its memory with other extents, in C order */
+Node *leaf_with(Node *leaf, PyObject *shape, PyObject *strides);
 int all_nodes(PyObject *tuple_or_list); /* else a TypeError */
 void leaf_layout(Node *leaf);           /* by its strides */
 int view_turns(PyObject *places);       /* whether a view of a C-ordered value is in another order */

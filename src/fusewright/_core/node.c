@@ -412,6 +412,18 @@ Node *leaf_as(Node *leaf, PyObject *shape)
     return node_in_memory(PyTuple_GET_ITEM(value, 0), PyTuple_GET_ITEM(value, 1), leaf->dtype, shape);
 }
 
+/* The same with steps of its own. */
+Node *leaf_with(Node *leaf, PyObject *shape, PyObject *strides)
+{
+    PyObject *value = leaf->value;
+    Node *made = node_new(LEAF, no_name, Py_NewRef(no_args), leaf->dtype, shape);
+    if (made != NULL && node_become_leaf(made, PyTuple_GET_ITEM(value, 0), PyTuple_GET_ITEM(value, 1), strides) < 0)
+        Py_CLEAR(made);
+    if (made != NULL)
+        leaf_layout(made);
+    return made;
+}
+
 static PyObject *become_leaf(PyObject *self, PyObject *const *given, Py_ssize_t count)
 {
     if (count != 3) {

@@ -371,6 +371,25 @@ static int by_meaning(Cell *cell, PyObject **operands, Py_ssize_t many)
     return value == NULL ? -1 : move_in(cell, value);
 }
 
+/* The elements in C order, in other extents. */
+static int moved_in_order(Cell *cell, PyObject *source)
+{
+    NumpyArray *array = (NumpyArray *)source;
+    Spot spot = {.dims = array->dims, .dtype = cell->node->dtype};
+    Py_ssize_t step = dtypes[spot.dtype].itemsize;
+    if (give_room(cell) < 0)
+        return -1;
+    for (int d = spot.dims - 1; d >= 0; step *= spot.extent[d--]) {
+        spot.extent[d] = array->extent[d];
+        spot.stride[d] = step;
+    }
+    spot.at = ((NumpyArray *)cell->array)->at;
+    PyObject *target = array_view(&spot, cell->array);
+    int failed = target == NULL || copy_into(target, source) < 0;
+    Py_XDECREF(target);
+    return failed ? -1 : 0;
+}
+
 static int computed(Cell *cells, Cell *cell, const int *slots)
 {
     Node *node = cell->node;
@@ -397,6 +416,8 @@ static int computed(Cell *cells, Cell *cell, const int *slots)
         failed = spread_number(cell, operands[0]);
     else if (node->kind == ASSEMBLE)
         failed = assembled(cell, operands, many);
+    else if (node->kind == RESHAPE && Py_IS_TYPE(operands[0], numpy_array))
+        failed = moved_in_order(cell, operands[0]);
     else
         failed = by_meaning(cell, operands, many);
     if (operands != small)
@@ -500,7 +521,7 @@ static int run_cells(Cell *cells, int count, const int *slots)
             continue;
         }
         const int *mine = slots + cell->first;
-        cell->source = node->kind == VIEW || node->kind == RESHAPE ? cells[mine[0]].source : i;
+        cell->source = node->kind == VIEW ? cells[mine[0]].source : i;
         if (node->kind == ASSEMBLE && is_patch(node))
             write_in_place(cells, cell, mine, many);
         if (computed(cells, cell, mine) < 0 || copy_excerpt(cells, cell) < 0 || (cell->kept && settle_value(cell) < 0))

@@ -105,12 +105,13 @@ class RedirectingLoader(SourceFileLoader):
 
 class _UserModules:
     """Stands before the other finders and changes the loader of what they find in the user's
-    folders.
+    folders: the script's, and those that the program puts on `sys.path`.
     """
 
     def __init__(self, folders: Sequence[str]) -> None:
         self.folders = [_prefix(folder) for folder in folders]
         self.excluded = [_prefix(_OURS), *_standard_library(self.folders)]
+        self._installed = frozenset(sys.path)
         self._decided: dict[str, bool] = {}
 
     def owns(self, path: str) -> bool:
@@ -123,10 +124,16 @@ class _UserModules:
     def _decide(self, folder: str) -> bool:
         if folder.startswith(tuple(self.excluded)):
             return False
-        return any(
+        own = any(
             folder.startswith(own) and not _INSTALLED & set(folder[len(own) :].split(os.sep))
             for own in self.folders
         )
+        return own or (not _INSTALLED & set(folder.split(os.sep)) and self._is_added(folder))
+
+    def _is_added(self, folder: str) -> bool:
+        """Whether the program itself has put a folder, or one above it, on its path."""
+        added = [entry for entry in sys.path if entry not in self._installed]
+        return any(folder.startswith(_prefix(entry)) for entry in added)
 
     def find_spec(
         self, fullname: str, path: Sequence[str] | None, target: ModuleType | None = None

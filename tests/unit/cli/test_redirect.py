@@ -125,15 +125,29 @@ def test_installed_packages_keep_numpy(run: Run, folder: Path) -> None:
     assert run("p.py")[1] == "numpy numpy numpy fusewright.numpy\n"
 
 
-def test_a_module_elsewhere_keeps_numpy(
+def test_a_folder_that_the_program_puts_on_its_path_is_its_own(
     run: Run, folder: Path, tmp_path_factory: pytest.TempPathFactory
 ) -> None:
     elsewhere = tmp_path_factory.mktemp("elsewhere")
     (elsewhere / "distant.py").write_text("import numpy as np\n")
+    (elsewhere / "parts").mkdir()
+    (elsewhere / "parts" / "deep.py").write_text("import numpy as np\n")
     (folder / "p.py").write_text(
         f"import sys\nsys.path.append({str(elsewhere)!r})\n"
-        "import distant\nprint(distant.np.__name__)"
+        "import distant, parts.deep\nprint(distant.np.__name__, parts.deep.np.__name__)"
     )
+    assert run("p.py")[1] == "fusewright.numpy fusewright.numpy\n"
+    for name in ("distant", "parts", "parts.deep"):
+        del sys.modules[name]
+
+
+def test_a_module_on_the_path_of_the_interpreter_keeps_numpy(
+    run: Run, folder: Path, tmp_path_factory: pytest.TempPathFactory, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    elsewhere = tmp_path_factory.mktemp("elsewhere")
+    (elsewhere / "distant.py").write_text("import numpy as np\n")
+    monkeypatch.syspath_prepend(str(elsewhere))
+    (folder / "p.py").write_text("import distant\nprint(distant.np.__name__)")
     assert run("p.py")[1] == "numpy\n"
     del sys.modules["distant"]
 
