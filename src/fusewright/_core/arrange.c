@@ -6,6 +6,7 @@
 #include "front.h"
 #include "library.h"
 
+static PyObject *cast_name;
 static PyTypeObject *reshape_class; /* views.Reshape, a tuple of (shape, base shape) */
 
 int is_reshape(PyObject *link) { return reshape_class != NULL && Py_IS_TYPE(link, reshape_class); }
@@ -184,6 +185,14 @@ Node *reshaped_leaf(PyObject *link, Node *source)
     return leaf;
 }
 
+/* What is recorded now, as an array in C order.  Takes over the reference. */
+static PyObject *in_c_order(Node *node)
+{
+    if (node != NULL && record_straight(node) < 0)
+        Py_CLEAR(node);
+    return array_new(node);
+}
+
 /* The elements in other extents as a new array. */
 static PyObject *moved(PyObject *handle, Region *wanted)
 {
@@ -194,13 +203,9 @@ static PyObject *moved(PyObject *handle, Region *wanted)
     }
     PyObject *extents = region_extents(wanted), *args = PyTuple_Pack(1, source);
     Node *node = extents && args ? node_new(RESHAPE, no_name, args, source->dtype, extents) : NULL;
-    if (node != NULL && record(node) < 0)
-        Py_CLEAR(node);
-    if (node != NULL)
-        Py_CLEAR(node->layout); /* it is to lie in C order */
     Py_XDECREF(extents);
     Py_DECREF(source);
-    return array_new(node);
+    return in_c_order(node);
 }
 
 static PyObject *reshaped(PyObject *handle, PyObject *const *given, Py_ssize_t many)
@@ -230,13 +235,25 @@ static PyObject *reshaped(PyObject *handle, PyObject *const *given, Py_ssize_t m
     return view;
 }
 
+static int has_gaps(PyObject *shape, const Py_ssize_t *steps)
+{
+    Py_ssize_t step = 1;
+    for (Py_ssize_t d = PyTuple_GET_SIZE(shape) - 1; d >= 0; step *= as_size(PyTuple_GET_ITEM(shape, d--)))
+        if (as_size(PyTuple_GET_ITEM(shape, d)) != 1 && steps[d] != step)
+            return 1;
+    return 0;
+}
+
 static PyObject *flattened(PyObject *handle, PyObject *const *given, Py_ssize_t many)
 {
     (void)given;
-    PyObject *all = PyLong_FromLong(-1);
-    PyObject *view = all && many == 0 ? reshaped(handle, &all, 1) : NULL;
+    Py_ssize_t steps[MOST_DIMS];
+    PyObject *all = PyLong_FromLong(-1), *shape = handle_shape(handle), *made = NULL;
+    Region region = {.dims = 1, .extent = {shape ? (Py_ssize_t)elements_of(shape) : 0}};
+    if (all != NULL && many == 0 && region.extent[0] > 0 && steps_of(handle, shape, steps)) /* what has gaps is copied */
+        made = has_gaps(shape, steps) ? moved(handle, &region) : reshaped(handle, &all, 1);
     Py_XDECREF(all);
-    return view;
+    return made;
 }
 
 /* ---- transposed ---------------------------------------------------------------------------------- */
@@ -250,7 +267,8 @@ static PyObject *in_order(PyObject *handle, PyObject *shape, const int *order)
         region.extent[k] = as_size(PyTuple_GET_ITEM(shape, order[k]));
     }
     PyObject *view = view_of_region(handle, &region);
-    if (view != NULL && (Py_TYPE(handle) == array_class || (((Handle *)handle)->flags & TURNED)))
+    PyObject *link = view_link_of(handle), *root = link != NULL && is_reshape(link) ? view_base_of(handle) : handle;
+    if (view != NULL && (Py_TYPE(root) == array_class || (((Handle *)handle)->flags & TURNED)))
         ((Handle *)view)->flags |= TURNED;
     return view;
 }
@@ -301,7 +319,34 @@ static PyObject *swapped(PyObject *handle, PyObject *const *given, Py_ssize_t ma
 /* ---- the class of functions ---------------------------------------------------------------------- */
 
 typedef PyObject *Arrange(PyObject *handle, PyObject *const *given, Py_ssize_t many);
-static Arrange *const arrangements[] = {reshaped, flattened, transposed, swapped};
+/* ---- copied -------------------------------------------------------------------------------------- */
+
+/* A part of what lies in memory: held together with the rest, a write to either would copy all of it. */
+static int is_part(Node *node)
+{
+    Memory *memory = node->kind == LEAF ? leaf_memory(node) : NULL;
+    return node->kind == LEAF
+           && (memory == NULL || memory->external || memory->nbytes > elements_of(node->shape) * (int64_t)dtypes[node->dtype].itemsize);
+}
+
+/* The same values as a new array in C order: shared until one side is written, unless they lie in another. */
+static PyObject *copied(PyObject *handle, PyObject *const *given, Py_ssize_t many)
+{
+    (void)given;
+    Node *node = many == 0 && Py_TYPE(handle) != scalar_class ? (Node *)Py_XNewRef(handle_node(handle)) : NULL;
+    if (node == NULL || is_part(node) || PyTuple_GET_SIZE(node->shape) == 0 || is_spread(node)) {
+        Py_XDECREF(node);
+        return NULL;
+    }
+    if (node->layout != NULL) {
+        PyObject *args = PyTuple_Pack(1, node);
+        Py_SETREF(node, args ? node_new(MAP, cast_name, args, node->dtype, node->shape) : NULL);
+        return in_c_order(node);
+    }
+    return array_new(node);
+}
+
+static Arrange *const arrangements[] = {reshaped, flattened, transposed, swapped, copied};
 enum { ARRANGEMENTS = sizeof arrangements / sizeof *arrangements };
 
 /* Arrangement(which, general): a view of the first argument; NULL without an error leaves it to `general`. */
@@ -447,7 +492,8 @@ static PyObject *set_reshape(PyObject *module, PyObject *type)
         return NULL;
     }
     Py_XSETREF(reshape_class, (PyTypeObject *)Py_NewRef(type));
-    Py_RETURN_NONE;
+    Py_XSETREF(cast_name, PyUnicode_InternFromString("cast"));
+    return cast_name ? Py_NewRef(Py_None) : NULL;
 }
 
 PyMethodDef arrange_methods[] = {

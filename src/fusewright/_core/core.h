@@ -171,6 +171,7 @@ Node *slice_node(PyObject *link, Node *source); /* a new reference */
 
 /* trace.c */
 int record(Node *node);
+int record_straight(Node *node); /* the same of what is to lie in C order, whatever its operands do */
 int evaluate(Node **nodes, Py_ssize_t count);
 Node *newest_pending(void);
 void drop_tail(void); /* what is computed or dead at the list's end is forgotten */
@@ -248,6 +249,9 @@ int options_allow(PyObject *options, int *threads); /* whether exactly these are
 int64_t program_slots(PyObject *program); /* as many nodes it runs on */
 int program_run(PyObject *program, Node **order, int threads);
 int program_is_affordable(PyObject *program, Node **order);
+
+/* recipes.c: whether a value is shown repeatedly along a dim: NumPy lays out differently what is made of it */
+int is_spread(Node *node);
 
 /* each part's state until Python has set it; `unset` is a function that raises */
 int memory_ready(PyObject *unset);

@@ -229,13 +229,16 @@ static int is_turned(PyObject *plain)
     return link != NULL && is_slice(link);
 }
 
-/* The array under a view of it whose dims are in another order; NULL for any other plain handle. */
+/* The array under a view of it whose dims are in another order, as it is or in another shape; NULL for any other plain
+   handle. */
 static PyObject *hidden(PyObject *handle)
 {
     if (!is_turned(handle))
         return NULL;
-    PyObject *base = view_base_of(handle);
-    Node *node = Py_IS_TYPE(base, array_class) ? ((Handle *)base)->node : NULL;
+    PyObject *base = view_base_of(handle), *root = base;
+    if (is_plain(base) && view_link_of(base) != NULL && is_reshape(view_link_of(base)))
+        root = view_base_of(base);
+    Node *node = Py_IS_TYPE(root, array_class) ? ((Handle *)root)->node : NULL;
     return node != NULL && node->layout == NULL ? base : NULL;
 }
 
@@ -274,12 +277,17 @@ static PyObject *turned_two(Op *op, PyObject *left, PyObject *right)
     if (a != NULL && b != NULL) {
         if (!are_turned_alike(left, right))
             return NULL;
-        Node *first = (Node *)Py_NewRef(((Handle *)a)->node);
-        return turned(of_nodes(op, first, (Node *)Py_NewRef(((Handle *)b)->node)), like);
+        Node *first = (Node *)Py_XNewRef(handle_node(a));
+        return turned(of_nodes(op, first, first ? (Node *)Py_XNewRef(handle_node(b)) : NULL), like);
     }
-    if (is_plain(other) || (numpy_array != NULL && Py_IS_TYPE(other, numpy_array)))
+    if ((is_plain(other) && Py_TYPE(other) != scalar_class) || (numpy_array != NULL && Py_IS_TYPE(other, numpy_array)))
         return NULL;
-    return turned(with_number(op, (Node *)Py_NewRef(((Handle *)(a ? a : b))->node), other, a != NULL), like);
+    Node *node = (Node *)Py_XNewRef(handle_node(a ? a : b));
+    if (Py_TYPE(other) == scalar_class) {
+        Node *number = node ? (Node *)Py_XNewRef(handle_node(other)) : NULL;
+        return turned(of_nodes(op, a ? node : number, a ? number : node), like);
+    }
+    return node ? turned(with_number(op, node, other, a != NULL), like) : NULL;
 }
 
 /* The quick way of a binary operation; NULL without an error where there is none. */
@@ -314,9 +322,9 @@ static PyObject *quick_one(Op *op, PyObject *operand)
 {
     PyObject *under = is_plain(operand) && is_turned(operand) ? hidden(operand) : NULL;
     if (under != NULL) {
-        Node *held = (Node *)Py_NewRef(((Handle *)under)->node);
-        PyObject *made = turned(of_one(op, held), operand);
-        Py_DECREF(held);
+        Node *held = (Node *)Py_XNewRef(handle_node(under));
+        PyObject *made = held ? turned(of_one(op, held), operand) : NULL;
+        Py_XDECREF(held);
         return made;
     }
     Node *node = is_plain(operand) ? (Node *)Py_XNewRef(handle_node(operand)) : NULL;
@@ -572,6 +580,8 @@ static PyObject *settle_in_place(int which, PyObject *self, PyObject *other, PyO
 static int replaced(PyObject *self, PyObject *result)
 {
     PyObject *under = is_turned(self) ? hidden(self) : NULL;
+    if (under != NULL && !Py_IS_TYPE(under, array_class))
+        under = NULL;
     PyObject *value = under && is_plain(result) ? hidden(result) : NULL;
     if (value != NULL && are_turned_alike(self, result) && Py_REFCNT(value) == 1) {
         if (!replaced(under, value))

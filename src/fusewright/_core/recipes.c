@@ -85,8 +85,7 @@ static PyObject *followed(PyObject *recipe, Node **made, int count)
 
 /* ---- calls ---------------------------------------------------------------------------------------- */
 
-/* Whether a value is shown repeatedly along a dim: NumPy lays out differently what is made of it. */
-static int is_spread(Node *node)
+int is_spread(Node *node)
 {
     int64_t named = 0;
     Py_ssize_t rank = PyTuple_GET_SIZE(node->shape);

@@ -142,10 +142,10 @@ static int reads_shared(Node *node)
     return 0;
 }
 
-int record(Node *node)
+int record(Node *node) { return is_laid_out(node) && derive_layout(node) < 0 ? -1 : record_straight(node); }
+
+int record_straight(Node *node)
 {
-    if (is_laid_out(node) && derive_layout(node) < 0)
-        return -1;
     if (!append_in_place(pending, (PyObject *)node) && PyList_Append(pending, (PyObject *)node) < 0)
         return -1;
     if (PyList_GET_SIZE(pending) > gate) {

@@ -142,7 +142,10 @@ def test_a_folder_that_the_program_puts_on_its_path_is_its_own(
 
 
 def test_a_module_on_the_path_of_the_interpreter_keeps_numpy(
-    run: Run, folder: Path, tmp_path_factory: pytest.TempPathFactory, monkeypatch: pytest.MonkeyPatch
+    run: Run,
+    folder: Path,
+    tmp_path_factory: pytest.TempPathFactory,
+    monkeypatch: pytest.MonkeyPatch,
 ) -> None:
     elsewhere = tmp_path_factory.mktemp("elsewhere")
     (elsewhere / "distant.py").write_text("import numpy as np\n")

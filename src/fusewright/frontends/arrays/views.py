@@ -274,7 +274,8 @@ def transposed(base: Handle, order: tuple[int, ...]) -> Array:
     for new, old in enumerate(order):
         places[old] = (new, 0, 1)
     view = make_view(base, Slice(tuple(places), tuple(shape[old] for old in order)))
-    if type(base) is core.array_class or base._flags & TURNED:
+    root = base._base if type(getattr(base, "_link", None)) is Reshape else base
+    if type(root) is core.array_class or base._flags & TURNED:
         view._flags |= TURNED
     return view
 
