@@ -174,8 +174,9 @@ def _set_slice(handle: Handle, what: Basic, value: Any) -> None:
 
 
 def _is_view_of(view: Any, handle: Handle, link: Slice) -> bool:
-    target: Any = make_view(handle, link)
-    return view._base is target._base and bool(view._link == target._link)
+    base, found = nearest(view._base, view._link)
+    where, wanted = nearest(handle, link)
+    return base is where and found == wanted
 
 
 def _set_masked(handle: Handle, mask: Node, value: Any) -> None:
@@ -243,7 +244,7 @@ def _strided(handle: Handle) -> tuple[Handle, Strided] | None:
 def _whole(handle: Handle) -> Strided:
     """The view that changes nothing."""
     shape = handle._shape
-    return Strided((0,) * len(shape), tuple(((dim, 1),) for dim in range(len(shape))), shape)
+    return Strided((0,) * len(shape), shape, tuple(((dim, 1),) for dim in range(len(shape))))
 
 
 def _write_mask(target: Node, value: NDArray, mask: NDArray) -> None:

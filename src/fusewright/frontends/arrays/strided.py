@@ -41,8 +41,8 @@ class Strided(NamedTuple):
     """
 
     starts: Shape
-    moves: tuple[tuple[tuple[int, int], ...], ...]
     shape: Shape
+    moves: tuple[tuple[tuple[int, int], ...], ...]
 
     def get(self, base: Node) -> Node:
         if base.kind != LEAF and trace.is_held():
@@ -83,7 +83,7 @@ class Strided(NamedTuple):
                 starts[where] += pace * start
                 if dim >= 0:
                     moves[dim][where] += pace * step
-        return Strided(tuple(starts), tuple(tuple(m.items()) for m in moves), link.shape)
+        return Strided(tuple(starts), link.shape, tuple(tuple(m.items()) for m in moves))
 
     def over(self, outer: Slice) -> Strided:
         """The same view of what a slice is taken of."""
@@ -100,7 +100,7 @@ class Strided(NamedTuple):
             )
             for mine in self.moves
         )
-        return Strided(starts, moves, self.shape)
+        return Strided(starts, self.shape, moves)
 
     def strides(self, base: Shape) -> Shape:
         return tuple(sum(step * base[dim] for dim, step in mine) for mine in self.moves)

@@ -179,7 +179,9 @@ class Window(NamedTuple):
 
 
 class Link(Protocol):
-    """What a view is of its base: one of the three above, or `strided.Strided`."""
+    """What a view is of its base: one of the three above, or `strided.Strided`; a tuple that has
+    its shape in the second place (a `Reshape` in the first), where the core looks for it.
+    """
 
     @property
     def shape(self) -> Shape: ...

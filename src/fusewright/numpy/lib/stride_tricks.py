@@ -47,7 +47,7 @@ def sliding_window_view(
         if size < 0 or shape[at] <= 0:
             raise NotRecorded("NumPy refuses these windows")
     moves = tuple(((dim, 1),) for dim in (*range(rank), *axes))
-    return _view(x, Strided((0,) * rank, moves, (*shape, *sizes)), writeable)
+    return _view(x, Strided((0,) * rank, (*shape, *sizes), moves), writeable)
 
 
 @recorded(np.lib.stride_tricks.as_strided, name="lib.stride_tricks.as_strided")
@@ -73,7 +73,7 @@ def as_strided(
     if len(root._shape) != 1:
         flat = make_view(root, Reshape((math.prod(root._shape),), root._shape))
     moves = tuple(((0, step),) if step else () for step in steps)
-    view = _view(flat, Strided((offset // size,), moves, shape), writeable)
+    view = _view(flat, Strided((offset // size,), shape, moves), writeable)
     view._flags |= x._flags & READ_ONLY
     return view
 
