@@ -135,57 +135,108 @@ def case(seed: int) -> None:
     assert fnp.shares_memory(view[fnp], made[fnp]) == np.shares_memory(view[np], made[np]), what
     if draw.random() < 0.3:
         same(view[fnp], view[np], what)
-    for _ in range(draw.randint(1, 3)):
+    for _ in range(draw.randint(1, 4)):
         act(draw, made, view, what)
     same(made[fnp], made[np], what)
     same(view[fnp], view[np], what)
 
 
-def act(draw: random.Random, made: dict[Any, Any], view: dict[Any, Any], what: str) -> None:
-    """One read or write, the same on both sides."""
-    kind, number = draw.randrange(10), draw.randint(0, 5)
+Sides = dict[Any, Any]
+"""What NumPy has, and what we have, by module."""
+
+
+def base_written(draw: random.Random, made: Sides, view: Sides, what: str) -> None:
+    number = draw.randint(0, 5)
+    for array in made.values():
+        array[..., number % array.shape[-1]] = number
+    same(view[fnp], view[np], what)
+
+
+def every_other(draw: random.Random, made: Sides, view: Sides, what: str) -> None:
+    for each in view.values():
+        each[::2] = 7
+
+
+def whole(draw: random.Random, made: Sides, view: Sides, what: str) -> None:
+    theirs = view[np]
+    block = np.arange(theirs.size).reshape(theirs.shape).astype(theirs.dtype)
+    for each in view.values():
+        each[...] = block
+
+
+def masked(draw: random.Random, made: Sides, view: Sides, what: str) -> None:
+    theirs = view[np]
+    mask = np.arange(theirs.size).reshape(theirs.shape) % 3 == 1
+    for xp, each in view.items():
+        each[mask if xp is np else fw.asarray(mask)] = 6
+
+
+def rows(draw: random.Random, made: Sides, view: Sides, what: str) -> None:
+    chosen = np.array([draw.randrange(view[np].shape[0]), 0])
+    for xp, each in view.items():
+        each[chosen if xp is np else fw.asarray(chosen)] = 5
+
+
+def element(draw: random.Random, made: Sides, view: Sides, what: str) -> None:
+    at = tuple(draw.randrange(extent) for extent in view[np].shape)
+    for each in view.values():
+        each[at] = 4
+
+
+def updated(draw: random.Random, made: Sides, view: Sides, what: str) -> None:
+    """All of it is read before any is written: an element that stands twice gets the last sum."""
+    part = view[np].shape[-1] // 2
+    number = np.arange(view[np].size).reshape(view[np].shape).astype(view[np].dtype)
+    for each in view.values():
+        each += number
+        line = each[(0,) * (each.ndim - 1)][part:]
+        line += line.dtype.type(1)
+
+
+def chosen_by_numpy(draw: random.Random, made: Sides, view: Sides, what: str) -> None:
+    """Functions of NumPy's that leave elements as they are."""
+    theirs = view[np]
+    mask = np.zeros(theirs.shape, bool)
+    mask[(0,) * theirs.ndim] = True
+    for xp, each in view.items():
+        xp.copyto(each, each.dtype.type(3), where=mask)
+        xp.put(each, [theirs.size - 1], 2)
+        if theirs.dtype != bool:
+            xp.add(each[:1], each.dtype.type(1), out=each[:1], where=mask[:1])
+
+
+def folded(draw: random.Random, made: Sides, view: Sides, what: str) -> None:
     mine, theirs = view[fnp], view[np]
-    if kind == 0:  # the windows see what is written to the base
-        for array in made.values():
-            array[..., number % array.shape[-1]] = number
-        same(mine, theirs, what)
-    elif kind == 1 and theirs.flags.writeable:  # and the base what is written to the windows
-        for each in view.values():
-            each[::2] = number
-    elif kind == 2 and theirs.flags.writeable:
-        block = np.arange(theirs.size).reshape(theirs.shape).astype(theirs.dtype)
-        for each in view.values():
-            each[...] = block
-    elif kind == 6 and theirs.flags.writeable:
-        mask = np.arange(theirs.size).reshape(theirs.shape) % 3 == 1
-        for xp, each in view.items():
-            each[mask if xp is np else fw.asarray(mask)] = number
-    elif kind == 7 and theirs.flags.writeable:
-        rows = np.array([number % theirs.shape[0], 0])
-        for xp, each in view.items():
-            each[rows if xp is np else fw.asarray(rows)] = number
-    elif kind == 8 and theirs.flags.writeable:
-        at = (number % theirs.shape[0], *(0,) * (theirs.ndim - 1))
-        for each in view.values():
-            each[at] = number
-    elif kind == 9 and theirs.flags.writeable:
-        part = theirs.shape[-1] // 2
-        for each in view.values():  # a part that shows no element twice
-            line = each[(0,) * (each.ndim - 1)][part : part + 1]
-            line += line.dtype.type(1)
-    elif kind == 3:
-        same(mine.sum(-1), theirs.sum(-1), what)
-        if theirs.dtype.kind != "c":
-            same(mine.mean(-1), theirs.mean(-1), what, close=True)
-            same(mine.std(-1), theirs.std(-1), what, close=True)
-    elif kind == 4:
-        factor = np.arange(theirs.shape[-1]).astype(theirs.dtype)
-        same((mine * factor).sum(-1), (theirs * factor).sum(-1), what)
-    else:
-        function = draw.choice(BITS)
-        if theirs.dtype.kind != "c" or function in (np.ravel, np.copy):
-            ours = getattr(fnp, function.__name__)(mine)
-            same(ours, np.asarray(function(theirs)), what)
+    same(mine.sum(-1), theirs.sum(-1), what)
+    if theirs.dtype.kind != "c":
+        same(mine.mean(-1), theirs.mean(-1), what, close=True)
+        same(mine.std(-1), theirs.std(-1), what, close=True)
+
+
+def weighed(draw: random.Random, made: Sides, view: Sides, what: str) -> None:
+    mine, theirs = view[fnp], view[np]
+    factor = np.arange(theirs.shape[-1]).astype(theirs.dtype)
+    same((mine * factor).sum(-1), (theirs * factor).sum(-1), what)
+
+
+def looked_at(draw: random.Random, made: Sides, view: Sides, what: str) -> None:
+    function = draw.choice(BITS)
+    mine, theirs = view[fnp], view[np]
+    if theirs.dtype.kind != "c" or function in (np.ravel, np.copy):
+        ours = getattr(fnp, function.__name__)(mine)
+        same(ours, np.asarray(function(theirs)), what)
+
+
+READS = (base_written, folded, weighed, looked_at)
+WRITES = (every_other, whole, masked, rows, element, updated, chosen_by_numpy)
+
+
+def act(draw: random.Random, made: Sides, view: Sides, what: str) -> None:
+    """One read or write, the same on both sides."""
+    action = draw.choice(READS + WRITES * bool(view[np].flags.writeable))
+    action(draw, made, view, f"{what} {action.__name__}")
+    if draw.random() < 0.3:
+        same(made[fnp], made[np], f"{what} {action.__name__}")
 
 
 @pytest.mark.parametrize("start", range(0, 400, 20))

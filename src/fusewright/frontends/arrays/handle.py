@@ -84,7 +84,7 @@ class View(Array):
         with trace.lock:  # another thread's write meanwhile would be lost
             base, link = nearest(self._base, self._link)
             if type(link) is Strided:
-                items.write_through(self, (node,), strided.write_changes)
+                items.write_through(self, (node,), strided.write_all)
             else:
                 base._write(link.put(base._node, node))
         self._version = self._cached = None  # let the old version go

@@ -183,7 +183,7 @@ def _set_masked(handle: Handle, mask: Node, value: Any) -> None:
     shape = handle._shape
     full = masking.full_size(value, mask)
     if full is not None and mask.shape == shape:
-        return _choose(handle, mask, cast(full, handle._dtype))
+        return choose(handle, mask, cast(full, handle._dtype))
     node = inplace.value_node(value, handle._dtype)
     if len(mask.shape) == len(shape) and len(node.shape) > 1:
         raise ArgumentError(
@@ -201,10 +201,11 @@ def _set_masked(handle: Handle, mask: Node, value: Any) -> None:
     if mask.shape != shape:
         places = tuple((dim, 0, 1) for dim in range(len(mask.shape)))
         mask = trace.record(Node(VIEW, "", (mask,), BOOL, shape, places))
-    return _choose(handle, mask, node)
+    return choose(handle, mask, node)
 
 
-def _choose(handle: Handle, mask: Node, node: Node) -> None:
+def choose(handle: Handle, mask: Node, node: Node) -> None:
+    """Write a value's elements where a mask holds."""
     old = handle._node
     if _strided(handle):
         write_through(handle, (node, mask), strided.write_where)

@@ -56,10 +56,7 @@ class Strided(NamedTuple):
         return leaf(memory, base.dtype, self.shape, start, self.strides(strides))
 
     def put(self, base: Node, value: Node) -> Node:
-        """What differs from the old value is written: an element stands in several places, and
-        those that were not written to must not bring back what it was.
-        """
-        return self.written(base, (value,), write_changes)
+        return self.written(base, (value,), write_all)
 
     def written(self, base: Node, operands: tuple[Node, ...], write: Write) -> Node:
         """The base's new value when NumPy writes into the view."""
@@ -130,20 +127,6 @@ def write_all(target: Node, value: Any) -> None:
 def write_where(target: Node, value: Any, mask: Any) -> None:
     """The elements where a mask holds."""
     np.copyto(sharing.window(target), value, where=mask)
-
-
-def write_changes(target: Node, value: Any) -> None:
-    """The elements that differ from those there, in any bit."""
-    old = sharing.window(target)
-    differ = np.zeros(old.shape, bool)
-    for before, after in zip(_parts(old), _parts(value), strict=True):
-        bits = f"u{before.itemsize}"
-        differ |= before.view(bits) != after.view(bits)
-    np.copyto(old, value, where=differ)
-
-
-def _parts(array: Any) -> tuple[Any, ...]:
-    return (array.real, array.imag) if array.dtype.kind == "c" else (array,)
 
 
 def _spread(node: Node, places: Places, shape: Shape) -> Node:
