@@ -285,3 +285,13 @@ def test_large_windows_take_no_memory() -> None:
     assert frames[::10_000, ::25_000].tolist() == [
         [10_000.0 * row + 25_000.0 * column for column in range(2)] for row in range(6)
     ]
+
+
+def test_views_of_numpys_arrays_are_numpys() -> None:
+    plain = np.zeros(12)
+    fnp.lib.stride_tricks.as_strided(plain, (3, 3), (8, 8))[1] = 5
+    assert plain.tolist() == [0, 5, 5, 5, *[0] * 8]
+    windows = fnp.lib.stride_tricks.sliding_window_view(plain, 3)
+    assert type(windows) is np.ndarray
+    assert np.shares_memory(windows, plain)
+    assert np.shares_memory(fnp.lib.stride_tricks.broadcast_to(plain, (2, 12)), plain)

@@ -16,7 +16,8 @@ VIEW = (
     "split array_split hsplit vsplit dsplit broadcast_to broadcast_arrays atleast_1d atleast_2d "
     "atleast_3d expand_dims squeeze moveaxis rollaxis swapaxes transpose permute_dims reshape "
     "ravel diagonal diag flip fliplr flipud rot90 real imag require asarray asanyarray trim_zeros "
-    "ascontiguousarray asfortranarray asarray_chkfinite matrix_transpose unstack meshgrid ix_"
+    "ascontiguousarray asfortranarray asarray_chkfinite matrix_transpose unstack meshgrid ix_ "
+    "sliding_window_view as_strided"
 )
 ASK = "shares_memory may_share_memory isfortran iterable isscalar ndim shape size"
 CALL = "apply_along_axis apply_over_axes nditer from_dlpack frombuffer"

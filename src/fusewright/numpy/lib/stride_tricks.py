@@ -15,6 +15,7 @@ from fusewright.frontends.arrays.strided import Strided
 from fusewright.frontends.arrays.views import Reshape, Slice, make_view
 from fusewright.ir.graph import contiguous_strides
 from fusewright.numpy.arranging import broadcast_arrays, broadcast_to
+from fusewright.numpy.dispatch import in_front_of
 from fusewright.numpy.modules import lookup
 from fusewright.numpy.operands import NotRecorded, handle_of, recorded
 
@@ -124,7 +125,12 @@ def _check_inside(root: Handle, shape: Shape, steps: Sequence[int], first: int) 
 
 
 broadcast_shapes = np.broadcast_shapes
-__getattr__ = lookup(
-    "lib.stride_tricks",
-    {"sliding_window_view": sliding_window_view, "as_strided": as_strided},
-)
+RECORDED: dict[str, Any] = {
+    "sliding_window_view": sliding_window_view,
+    "as_strided": as_strided,
+    "broadcast_to": broadcast_to,
+    "broadcast_arrays": broadcast_arrays,
+}
+EXPORTS = in_front_of(np.lib.stride_tricks, RECORDED)
+__getattr__ = lookup("lib.stride_tricks", EXPORTS)
+globals().update(EXPORTS)
