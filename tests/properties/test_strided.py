@@ -287,6 +287,7 @@ def test_large_windows_take_no_memory() -> None:
     ]
 
 
+@fw.options(small=512)
 def test_views_of_numpys_arrays_are_numpys() -> None:
     plain = np.zeros(12)
     fnp.lib.stride_tricks.as_strided(plain, (3, 3), (8, 8))[1] = 5
