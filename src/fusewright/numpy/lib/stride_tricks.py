@@ -125,12 +125,8 @@ def _check_inside(root: Handle, shape: Shape, steps: Sequence[int], first: int) 
 
 
 broadcast_shapes = np.broadcast_shapes
-RECORDED: dict[str, Any] = {
-    "sliding_window_view": sliding_window_view,
-    "as_strided": as_strided,
-    "broadcast_to": broadcast_to,
-    "broadcast_arrays": broadcast_arrays,
-}
-EXPORTS = in_front_of(np.lib.stride_tricks, RECORDED)
-__getattr__ = lookup("lib.stride_tricks", EXPORTS)
+WINDOWS: dict[str, Any] = {"sliding_window_view": sliding_window_view, "as_strided": as_strided}
+BROADCASTS: dict[str, Any] = {"broadcast_to": broadcast_to, "broadcast_arrays": broadcast_arrays}
+EXPORTS = in_front_of(np.lib.stride_tricks, WINDOWS) | in_front_of(np, BROADCASTS)
+__getattr__ = lookup("lib.stride_tricks", WINDOWS)
 globals().update(EXPORTS)
