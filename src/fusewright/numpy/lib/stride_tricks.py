@@ -125,8 +125,8 @@ def _check_inside(root: Handle, shape: Shape, steps: Sequence[int], first: int) 
 
 
 broadcast_shapes = np.broadcast_shapes
-WINDOWS: dict[str, Any] = {"sliding_window_view": sliding_window_view, "as_strided": as_strided}
-BROADCASTS: dict[str, Any] = {"broadcast_to": broadcast_to, "broadcast_arrays": broadcast_arrays}
-EXPORTS = in_front_of(np.lib.stride_tricks, WINDOWS) | in_front_of(np, BROADCASTS)
-__getattr__ = lookup("lib.stride_tricks", WINDOWS)
-globals().update(EXPORTS)
+RECORDED: dict[str, Any] = {"sliding_window_view": sliding_window_view, "as_strided": as_strided}
+EXPORTS = in_front_of(np.lib.stride_tricks, RECORDED)
+BROADCASTS = {"broadcast_to": broadcast_to, "broadcast_arrays": broadcast_arrays}
+__getattr__ = lookup("lib.stride_tricks", EXPORTS)
+globals().update(EXPORTS | in_front_of(np, BROADCASTS))
