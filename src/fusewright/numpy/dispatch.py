@@ -34,7 +34,11 @@ def in_front(name: str, original: Any, ours: Any) -> Any:
         return ours
     if ours is original or not callable(ours) or not callable(original):
         return ours
-    return dispatched(original, ours, makes=name if name in MADE else "", keeps=name in KEEPS)
+    made = dispatched(original, ours, makes=name if name in MADE else "", keeps=name in KEEPS)
+    if isinstance(original, np.ufunc):  # of whole vectors: `matmul`
+        fields = (field for field in dir(original) if not field.startswith("_"))
+        vars(made).update({field: getattr(original, field) for field in fields})
+    return made
 
 
 def in_front_of(module: Any, exports: dict[str, Any]) -> dict[str, Any]:
