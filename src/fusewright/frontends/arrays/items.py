@@ -166,11 +166,12 @@ def _set_slice(handle: Handle, what: Basic, value: Any) -> None:
             why=f"the subscript names one element, the value has shape {node.shape}",
             help="assign to a slice, or use value.item()",
         )
-    node = inplace.assigned(node, handle._dtype, what.shape)
+    spread = inplace.assigned(node, handle._dtype, what.shape)
     if _strided(handle):
+        immediate.forget_value(handle)  # it would see what its memory held
         write_through(make_view(handle, link), (node,), strided.write_all)
     else:
-        handle._write(link.put(handle._node, node))
+        handle._write(link.put(handle._node, spread))
 
 
 def _is_view_of(view: Any, handle: Handle, link: Slice) -> bool:
@@ -206,10 +207,10 @@ def _set_masked(handle: Handle, mask: Node, value: Any) -> None:
 
 def choose(handle: Handle, mask: Node, node: Node) -> None:
     """Write a value's elements where a mask holds."""
-    old = handle._node
     if _strided(handle):
         write_through(handle, (node, mask), strided.write_where)
     else:
+        old = handle._node
         chosen = Node(MAP, "where", (mask, node, old), old.dtype, handle._shape)
         handle._write(trace.record(chosen))
 
