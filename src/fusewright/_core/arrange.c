@@ -19,6 +19,9 @@ PyObject *handle_shape(PyObject *handle)
         return PyTuple_GET_ITEM(link, 1);
     if (link != NULL && is_reshape(link))
         return PyTuple_GET_ITEM(link, 0);
+    if (link != NULL && PyTuple_Check(link) && PyTuple_GET_SIZE(link) > 1
+        && PyTuple_CheckExact(PyTuple_GET_ITEM(link, 1)))
+        return PyTuple_GET_ITEM(link, 1); /* of all other links the second item, too (views.Link) */
     Node *node = is_plain(handle) ? handle_node(handle) : NULL;
     PyErr_Clear();
     return node ? node->shape : NULL;

@@ -279,8 +279,19 @@ static PyObject *quick_getitem(PyObject *handle, PyObject *key)
             return found;
         }
     }
-    else
-        return NULL;
+    else { /* a view with other steps, or of other elements: of such a one, a view of a view */
+        PyObject *shape = Py_XNewRef(handle_shape(handle));
+        int known = shape != NULL && region_parse(key, shape, &region);
+        Py_XDECREF(shape);
+        if (!known)
+            return NULL;
+        if (region.dims == 0) {
+            Node *node = region.ellipses == 0 ? (Node *)Py_XNewRef(handle_node(handle)) : NULL;
+            PyObject *found = node ? element(node, &region) : NULL;
+            Py_XDECREF(node);
+            return found;
+        }
+    }
     return view_of_region(handle, &region);
 }
 

@@ -9,7 +9,16 @@ import numpy as np
 
 from fusewright.base.errors import BoundsError, ShapeError, ValueRangeError
 from fusewright.frontends.arrays import axes as axis_rules
-from fusewright.frontends.arrays import inplace, layouts, opaque, record, reductions, sharing
+from fusewright.frontends.arrays import (
+    inplace,
+    items,
+    layouts,
+    opaque,
+    record,
+    reductions,
+    sharing,
+    trace,
+)
 from fusewright.frontends.arrays.core import Handle, cast, wrap_array
 from fusewright.frontends.arrays.dtypes import check_cast
 from fusewright.ir.dtypes import BOOL, INT64
@@ -125,8 +134,11 @@ def copyto(dst: Any, src: Any, casting: str = "same_kind", where: Any = True) ->
     node = record.broadcast_node(cast(node, dst._dtype), dst._shape, "copyto")
     if where is not True:
         mask = record.broadcast_node(cast(node_of(where), BOOL), dst._shape, "copyto")
-        node = record.map_node("where", mask, node, dst)
-    inplace.store(dst, node, casting)
+        inplace.check_writable(dst)
+        with trace.lock:  # another thread's write meanwhile would be lost
+            items.choose(dst, mask, node)
+    else:
+        inplace.store(dst, node, casting)
 
 
 def putmask(a: Any, mask: Any, values: Any) -> None:

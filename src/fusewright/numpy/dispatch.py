@@ -16,7 +16,8 @@ VIEW = (
     "split array_split hsplit vsplit dsplit broadcast_to broadcast_arrays atleast_1d atleast_2d "
     "atleast_3d expand_dims squeeze moveaxis rollaxis swapaxes transpose permute_dims reshape "
     "ravel diagonal diag flip fliplr flipud rot90 real imag require asarray asanyarray trim_zeros "
-    "ascontiguousarray asfortranarray asarray_chkfinite matrix_transpose unstack meshgrid ix_"
+    "ascontiguousarray asfortranarray asarray_chkfinite matrix_transpose unstack meshgrid ix_ "
+    "sliding_window_view as_strided"
 )
 ASK = "shares_memory may_share_memory isfortran iterable isscalar ndim shape size"
 CALL = "apply_along_axis apply_over_axes nditer from_dlpack frombuffer"
@@ -33,7 +34,11 @@ def in_front(name: str, original: Any, ours: Any) -> Any:
         return ours
     if ours is original or not callable(ours) or not callable(original):
         return ours
-    return dispatched(original, ours, makes=name if name in MADE else "", keeps=name in KEEPS)
+    made = dispatched(original, ours, makes=name if name in MADE else "", keeps=name in KEEPS)
+    if isinstance(original, np.ufunc):  # of whole vectors: `matmul`
+        fields = (field for field in dir(original) if not field.startswith("_"))
+        vars(made).update({field: getattr(original, field) for field in fields})
+    return made
 
 
 def in_front_of(module: Any, exports: dict[str, Any]) -> dict[str, Any]:

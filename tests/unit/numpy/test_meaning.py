@@ -293,3 +293,16 @@ def test_results_of_one_step_may_be_asked_for_one_by_one() -> None:
     assert [float(part.sum()) for part in parts] == [3, 1.5, 0.75]
     assert [float(part[0]) for part in parts] == [0.5, 0.25, 0.125]
     assert len(calls) == 1 or not compiles()
+
+
+@pytest.mark.parametrize("name", ["matmul", "vecdot", "matvec", "vecmat"])
+def test_functions_of_whole_vectors_have_the_fields_of_ufuncs(name: str) -> None:
+    ours, theirs = getattr(np, name), getattr(numpy, name)
+    for field in ("nin", "nout", "nargs", "ntypes", "types", "identity", "signature", "__name__"):
+        assert getattr(ours, field) == getattr(theirs, field), field
+    x = numpy.arange(4.0).reshape(2, 2)
+    for method, arguments in (("reduce", (x,)), ("outer", (x, x)), ("at", (x, [0], x))):
+        with pytest.raises(Exception) as refused:
+            getattr(theirs, method)(*arguments)
+        with pytest.raises(refused.type):
+            getattr(ours, method)(*map(fw.asarray, arguments))

@@ -19,6 +19,7 @@ from fusewright.frontends.arrays import (
     items,
     masking,
     sharing,
+    strided,
     trace,
 )
 from fusewright.frontends.arrays import dtypes as rules
@@ -28,7 +29,8 @@ from fusewright.frontends.arrays.methods import Methods
 from fusewright.frontends.arrays.operators import Operators
 from fusewright.frontends.arrays.protocols import Protocols
 from fusewright.frontends.arrays.scalars import ScalarOperations
-from fusewright.frontends.arrays.views import Link, Reshape, Slice
+from fusewright.frontends.arrays.strided import Strided
+from fusewright.frontends.arrays.views import Link, Reshape, Slice, nearest
 from fusewright.ir.dtypes import DType
 from fusewright.ir.graph import LEAF, Node
 
@@ -79,9 +81,12 @@ class View(Array):
         return self._node.dtype
 
     def _write(self, node: Node) -> None:
-        base = self._base
         with trace.lock:  # another thread's write meanwhile would be lost
-            base._write(self._link.put(base._node, node))
+            base, link = nearest(self._base, self._link)
+            if type(link) is Strided:
+                items.write_through(self, (node,), strided.write_all)
+            else:
+                base._write(link.put(base._node, node))
         self._version = self._cached = None  # let the old version go
 
 

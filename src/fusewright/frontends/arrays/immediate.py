@@ -23,7 +23,8 @@ from fusewright.base.options import current
 from fusewright.frontends.arrays import core, sharing, trace
 from fusewright.frontends.arrays.core import Handle
 from fusewright.frontends.arrays.dtypes import RANGES
-from fusewright.frontends.arrays.views import Places, Slice, root_of, view_node
+from fusewright.frontends.arrays.strided import Strided
+from fusewright.frontends.arrays.views import Link, Places, Slice, nearest, root_of
 from fusewright.ir.dtypes import FLOAT16, FLOAT32, FLOAT64, DType, from_numpy
 from fusewright.ir.graph import ASSEMBLE, LEAF, MAP, SCALAR, VIEW, Memory, Node
 from fusewright.ir.order import LANES, SHORT, sum_last
@@ -190,9 +191,10 @@ def _rounded(value: Any, dtype: DType) -> Any:
 
 def write(handle: Handle, key: Any, value: Any) -> bool:
     """`handle[key] = value` at once; False where it has to be recorded (or refused)."""
-    root, link = handle, None
-    if type(handle) is core.view_class and type(handle._link) is Slice:
-        root, link = handle._base, handle._link
+    root: Handle = handle
+    link: Link | None = None
+    if type(handle) is core.view_class and type(handle._link) in (Slice, Strided):
+        root, link = nearest(handle._base, handle._link)
     if type(root) is not core.array_class or trace.is_held():
         return False
     if root._node.kind == ASSEMBLE and _is_being_filled(root._node):
@@ -202,12 +204,12 @@ def write(handle: Handle, key: Any, value: Any) -> bool:
         if value is None:
             return False
     if link is not None:
-        handle._version = handle._cached = None  # type: ignore[attr-defined]  # they hold the node
+        forget_value(handle)  # it holds the node
     if not _is_alone(root):
         return False
     node = root._node
     if link is not None:
-        node = view_node(node, link.places, link.shape)
+        node = link.get(node)
     return _moved(sharing.window(node), key, value)
 
 

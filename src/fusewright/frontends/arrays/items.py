@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import math
 import operator
-from collections.abc import Callable
 from typing import Any
 
 import numpy as np
@@ -20,13 +19,15 @@ from fusewright.frontends.arrays import (
     opaque,
     record,
     sharing,
+    strided,
     trace,
 )
 from fusewright.frontends.arrays.core import OWNS, Handle, cast, wrap, wrap_array
 from fusewright.frontends.arrays.indexing import PLAIN, Basic, Fancy
-from fusewright.frontends.arrays.views import Slice, make_view, transposed, view_node
+from fusewright.frontends.arrays.strided import Strided, Write
+from fusewright.frontends.arrays.views import Slice, make_view, nearest, transposed, view_node
 from fusewright.ir.dtypes import BOOL
-from fusewright.ir.graph import MAP, OPAQUE, VIEW, Node
+from fusewright.ir.graph import MAP, VIEW, Node
 
 NDArray = np.ndarray[Any, np.dtype[Any]]
 
@@ -165,20 +166,25 @@ def _set_slice(handle: Handle, what: Basic, value: Any) -> None:
             why=f"the subscript names one element, the value has shape {node.shape}",
             help="assign to a slice, or use value.item()",
         )
-    node = inplace.assigned(node, handle._dtype, what.shape)
-    handle._write(link.put(handle._node, node))
+    spread = inplace.assigned(node, handle._dtype, what.shape)
+    if _strided(handle):
+        immediate.forget_value(handle)  # it would see what its memory held
+        write_through(make_view(handle, link), (node,), strided.write_all)
+    else:
+        handle._write(link.put(handle._node, spread))
 
 
 def _is_view_of(view: Any, handle: Handle, link: Slice) -> bool:
-    target: Any = make_view(handle, link)
-    return view._base is target._base and bool(view._link == target._link)
+    base, found = nearest(view._base, view._link)
+    where, wanted = nearest(handle, link)
+    return base is where and found == wanted
 
 
 def _set_masked(handle: Handle, mask: Node, value: Any) -> None:
     shape = handle._shape
     full = masking.full_size(value, mask)
     if full is not None and mask.shape == shape:
-        return _choose(handle, mask, cast(full, handle._dtype))
+        return choose(handle, mask, cast(full, handle._dtype))
     node = inplace.value_node(value, handle._dtype)
     if len(mask.shape) == len(shape) and len(node.shape) > 1:
         raise ArgumentError(
@@ -190,30 +196,33 @@ def _set_masked(handle: Handle, mask: Node, value: Any) -> None:
         trailing = shape[len(mask.shape) :]
         count = int(np.count_nonzero(sharing.content_of(mask)))
         node = inplace.assigned(node, handle._dtype, (count, *trailing))
-        return _write_through(handle, (node, mask), _write_mask)
+        return write_through(handle, (node, mask), _write_mask)
     if node.shape:
         node = view_node(node, tuple((-1, 0, 0) for _ in node.shape), ())
     if mask.shape != shape:
         places = tuple((dim, 0, 1) for dim in range(len(mask.shape)))
         mask = trace.record(Node(VIEW, "", (mask,), BOOL, shape, places))
-    return _choose(handle, mask, node)
+    return choose(handle, mask, node)
 
 
-def _choose(handle: Handle, mask: Node, node: Node) -> None:
-    old = handle._node
-    handle._write(trace.record(Node(MAP, "where", (mask, node, old), old.dtype, handle._shape)))
+def choose(handle: Handle, mask: Node, node: Node) -> None:
+    """Write a value's elements where a mask holds."""
+    if _strided(handle):
+        write_through(handle, (node, mask), strided.write_where)
+    else:
+        old = handle._node
+        chosen = Node(MAP, "where", (mask, node, old), old.dtype, handle._shape)
+        handle._write(trace.record(chosen))
 
 
 def _is_single(node: Node) -> bool:
     return all(extent == 1 for extent in node.shape)
 
 
-Write = Callable[..., None]
-"""(what is written to, a value in memory; the operands as ndarrays)"""
 UNCOMPILED = "assignment through index arrays has no compiled form"
 
 
-def _write_through(handle: Handle, operands: tuple[Node, ...], write: Write) -> None:
+def write_through(handle: Handle, operands: tuple[Node, ...], write: Write) -> None:
     """NumPy writes: into the memory itself where nobody else sees it, else into a copy."""
     opaque.refuse_if_strict("a[...] = b", UNCOMPILED)
     if not trace.is_lazy() and immediate.gets_alone(handle, operands):
@@ -221,16 +230,23 @@ def _write_through(handle: Handle, operands: tuple[Node, ...], write: Write) -> 
         opaque.delegate("setitem", lambda: write(handle._node, *others), why=UNCOMPILED)
         immediate.forget_value(handle)
         return
-    old = handle._node
+    base, link = _strided(handle) or (handle, _whole(handle))
+    base._write(link.written(base._node, operands, write))
 
-    def replace(before: NDArray, *others: NDArray) -> NDArray:
-        fresh = np.array(before, order="C")
-        write(sharing.adopted(fresh), *others)
-        return fresh
 
-    handle._write(
-        trace.record(Node(OPAQUE, "setitem", (old, *operands), old.dtype, old.shape, (), replace))
-    )
+def _strided(handle: Handle) -> tuple[Handle, Strided] | None:
+    """Of a view with elements in several places: what it is a view of, and how."""
+    if isinstance(handle, core.view_class):
+        base, link = nearest(handle._base, handle._link)
+        if type(link) is Strided:
+            return base, link
+    return None
+
+
+def _whole(handle: Handle) -> Strided:
+    """The view that changes nothing."""
+    shape = handle._shape
+    return Strided((0,) * len(shape), shape, tuple(((dim, 1),) for dim in range(len(shape))))
 
 
 def _write_mask(target: Node, value: NDArray, mask: NDArray) -> None:
@@ -240,7 +256,7 @@ def _write_mask(target: Node, value: NDArray, mask: NDArray) -> None:
 def _set_fancy(handle: Handle, what: Fancy, value: Any) -> None:
     node = inplace.assigned(value, handle._dtype, what.result_shape)
     write = _FancyWrite(what)
-    _write_through(handle, (node, *write.indices), write)
+    write_through(handle, (node, *write.indices), write)
 
 
 class _FancyWrite:
@@ -282,4 +298,4 @@ def update_at(ufunc: np.ufunc, handle: Handle, key: Any, value: Any) -> None:
     node = record.broadcast_node(node, what.result_shape)
     write = _FancyWrite(what, ufunc)
     with trace.lock:  # as above
-        _write_through(handle, (node, *write.indices), write)
+        write_through(handle, (node, *write.indices), write)

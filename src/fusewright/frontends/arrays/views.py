@@ -1,14 +1,14 @@
 """Views: handles that name a part, or another arrangement, of another handle's value.
 
 A `Link` says how a view's value comes out of its base's, and how a new value of the view goes
-back into it.  Slices of slices compose into one link; a reshape of a view, or a slice of a
-reshape, is a view of a view.
+back into it.  Slices of slices compose into one link, and so do slices and strided views; a reshape
+of a view, or a slice of a reshape, is a view of a view.
 """
 
 from __future__ import annotations
 
 import math
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple, Protocol
 
 import numpy as np
 
@@ -95,6 +95,12 @@ class Slice(NamedTuple):
     def put(self, base: Node, value: Node) -> Node:
         return assemble(base, self.places, self.shape, value)
 
+    def then(self, link: Any) -> Any:
+        """A view of this view as one link; None where no link says it."""
+        if isinstance(link, Slice):
+            return Slice(compose(self.places, link.places), link.shape)
+        return None if isinstance(link, Reshape | Window) else link.over(self)
+
     def strides(self, base: Shape) -> Shape:
         steps = [0] * len(self.shape)
         for (dim, _, step), stride in zip(self.places, base, strict=True):
@@ -115,6 +121,10 @@ class Reshape(NamedTuple):
     def put(self, base: Node, value: Node) -> Node:
         del base
         return reshape_node(value, self.base_shape)
+
+    def then(self, link: Any) -> Any:
+        """As of a slice."""
+        return Reshape(link.shape, self.base_shape) if isinstance(link, Reshape) else None
 
     def strides(self, base: Shape) -> Shape:
         moved = reshaped_strides(self.base_shape, base, self.shape)
@@ -160,11 +170,33 @@ class Window(NamedTuple):
         node = Node(OPAQUE, "setbytes", (base, value), base.dtype, base.shape, (), replace)
         return trace.record(node)
 
+    def then(self, link: Any) -> None:
+        """As of a slice: no link says it."""
+        del link
+
     def strides(self, base: Shape) -> Shape:
         return (*base[:-1], self.last_stride) if self.last_stride else base
 
 
-Link = Slice | Reshape | Window
+class Link(Protocol):
+    """What a view is of its base: one of the three above, or `strided.Strided`; a tuple that has
+    its shape in the second place (a `Reshape` in the first), where the core looks for it.
+    """
+
+    @property
+    def shape(self) -> Shape: ...
+
+    def get(self, base: Node) -> Node:
+        """The view's value."""
+
+    def put(self, base: Node, value: Node) -> Node:
+        """The base's new value when the view gets one."""
+
+    def then(self, link: Any) -> Any:
+        """A view of the view as one link of the base; None where no link says it."""
+
+    def strides(self, base: Shape) -> Shape:
+        """The view's strides in bytes, by the base's."""
 
 
 def make_view(base: Handle, link: Link) -> Array:
@@ -176,15 +208,18 @@ def make_view(base: Handle, link: Link) -> Array:
             f"maximum supported dimension for an ndarray is currently {MOST_DIMS}, "
             f"found {len(link.shape)}"
         )
+    base_flags = base._flags & READ_ONLY
+    base, link = nearest(base, link)
+    return new_view(base, link, base_flags)
+
+
+def nearest(base: Handle, link: Link) -> tuple[Handle, Link]:
+    """A view as one of the handle furthest down that one link can name it in."""
     if isinstance(base, core.view_class):
-        outer = base._link
-        if isinstance(link, Slice) and isinstance(outer, Slice):
-            link = Slice(compose(outer.places, link.places), link.shape)
-            return new_view(base._base, link, base._flags & READ_ONLY)
-        if isinstance(link, Reshape) and isinstance(outer, Reshape):
-            link = Reshape(link.shape, outer.base_shape)
-            return new_view(base._base, link, base._flags & READ_ONLY)
-    return new_view(base, link, base._flags & READ_ONLY)
+        joined = base._link.then(link)
+        if joined is not None:
+            return base._base, joined
+    return base, link
 
 
 def new_view(base: Handle, link: Link, flags: int) -> Array:
