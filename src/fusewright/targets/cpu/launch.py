@@ -52,9 +52,13 @@ LEAST_STRETCH = 8
 GRAIN = 1024
 """Elements of a plain loop that one thread takes at a time, at least."""
 PARTIAL_ROOM = 1 << 20
-"""Partial results of such a reduction, all blocks together, at most."""
+"""Elements of the partial results of such a reduction, all blocks together, unless
+`LONGEST_BLOCK` asks for more."""
 MOST_BLOCKS = 64
-"""Blocks of a reduction that keeps inner dims, at most: each needs room for a partial result."""
+"""Blocks of a reduction that keeps inner dims: each needs room for a partial result."""
+LONGEST_BLOCK = 1024
+"""Rows that one block of such a reduction collects, at most, however many blocks that makes: their
+room is then a thousandth of the operand's."""
 
 
 def integer(expr: Expr) -> Integer:
@@ -368,4 +372,5 @@ def block_units(kernel: Kernel) -> Expr:
         return _most(_ceiling(const(BLOCK, INT64), row), one)
     room = _quotient(const(PARTIAL_ROOM, INT64), _most(product(kept), one))
     blocks = typed_op("imin", INT64, _most(room, one), const(MOST_BLOCKS, INT64))
-    return _most(_ceiling(stage.extents[0], blocks), one)
+    rows = typed_op("imin", INT64, _ceiling(stage.extents[0], blocks), const(LONGEST_BLOCK, INT64))
+    return _most(rows, one)
