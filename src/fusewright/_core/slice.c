@@ -131,6 +131,11 @@ int options_allow(PyObject *options, int *threads)
     return ready > 0 ? seen_options == options : ready;
 }
 
+int options_are(PyObject *options)
+{
+    return options_known() > 0 && seen_options == options;
+}
+
 /* ---- the structure ---------------------------------------------------------------------------- */
 
 /* One object for all that are equal; 0 for what has no equals. */

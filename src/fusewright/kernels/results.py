@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from typing import Any
 
 import numpy as np
@@ -20,6 +20,16 @@ def is_of_numbers(shape: Any) -> bool:
     if isinstance(shape, Returned):
         return shape.origin is not None
     return shape is None or all(map(is_of_numbers, shape))
+
+
+def paths_of(shape: Any) -> Iterator[Path]:
+    """The arguments that are returned, or a part of which is."""
+    if isinstance(shape, Returned):
+        if shape.path is not None:
+            yield shape.path
+    elif shape is not None:
+        for each in shape:
+            yield from paths_of(each)
 
 
 def returned(
