@@ -151,6 +151,9 @@ class Translation:
         self.known: dict[int, Expr] = {}
         self.locals: list[Local] = []
         self.scratch: dict[int, Buffer] = {}
+        self.results: dict[int, Buffer] = {}
+        self.options: list[Any] = []
+        self.chosen: int | None = None
         self.out: list[Statement] = []
         self.open: list[list[Statement]] = []
         self.at_end: list[tuple[list[Statement], Callable[[], None]]] = []
