@@ -124,7 +124,7 @@ def _failure(compiled: CompiledLoops, failed: Callable[..., Exception], report: 
     return compiled.failure(memoryview(report).cast("q"), failed)
 
 
-# -- the cache of a kernel --------------------------------------------------------------------------
+# -- the cache of a kernel ------------------------------------------------------------------------
 
 
 def _calls(
@@ -204,7 +204,7 @@ def _inside(calls: Calls, path: Path, value: Any) -> Iterator[Path]:
             yield from _inside(calls, (*path, name), getattr(value, name))
 
 
-# -- one kind of call -------------------------------------------------------------------------------
+# -- one kind of call -----------------------------------------------------------------------------
 
 
 class _Call:
@@ -246,7 +246,8 @@ class _Call:
             return self._pointer(word.number)
         source = self.kernel.arguments[word.number]
         if source.what != "scalar":
-            return EXTENT if source.what == "extent" else STRIDE, self._leaf(source.slot), source.dim
+            what = EXTENT if source.what == "extent" else STRIDE
+            return what, self._leaf(source.slot), source.dim
         return self._number(self.translated.scalars[source.slot], self.kernel.dtypes[word.number])
 
     def _pointer(self, number: int) -> tuple[int, int, int]:

@@ -1,4 +1,4 @@
-"""What calls look at to see whether what a kernel captured is as it was, as the core looks there."""
+"""Whether what a kernel captured is as it was: what calls look at, as the core looks there."""
 
 from __future__ import annotations
 

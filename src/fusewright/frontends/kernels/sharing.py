@@ -19,10 +19,11 @@ _CONSUMING = (
 """What computes something else of a value, or ends the function with it."""
 _PASSING = (ast.Subscript, ast.IfExp, ast.BoolOp, ast.Attribute, ast.Starred)
 """What may hand the value itself on, or a part of its memory."""
-_VIEWS = frozenset(
-    "asarray ascontiguousarray atleast_1d atleast_2d ravel reshape transpose squeeze swapaxes view "
-    "flatten expand_dims broadcast_to moveaxis diagonal real imag T flat".split()
-)
+_VIEWS = frozenset({
+    "asarray", "ascontiguousarray", "atleast_1d", "atleast_2d", "broadcast_to", "diagonal",
+    "expand_dims", "flat", "flatten", "imag", "moveaxis", "ravel", "real", "reshape", "squeeze",
+    "swapaxes", "T", "transpose", "view",
+})  # fmt: skip
 _PLAIN = frozenset({"shape", "size", "ndim", "dtype", "itemsize", "nbytes"})
 _MODULES = frozenset({"np", "numpy", "math"})
 

@@ -13,6 +13,7 @@ from fusewright.frontends.kernels import (
     parts,
     records,
     storing,
+    swaps,
     vectors,
 )
 from fusewright.frontends.kernels.choices import test
@@ -59,6 +60,10 @@ def sequence(t: Translation, body: Sequence[ast.stmt], after: Names, tail: Tail)
             elif not leaves(second):
                 second += rest
             branch(t, node, first, second, after, tail)
+            return
+        exchanged = swaps.rewritten(t, node, body[place + 1 :], after)
+        if exchanged is not None:
+            sequence(t, exchanged, after, tail)
             return
         t.statement(node, live[place + 1], tail if is_last else NO_TAIL)
         if isinstance(node, ast.Return | ast.Break | ast.Continue | ast.Raise):
@@ -317,9 +322,7 @@ def augmented(t: Translation, node: ast.AugAssign, after: Names, tail: Tail) -> 
     _update(t, node, part, before, result, span)
 
 
-def _keep_in_place(
-    t: Translation, target: ast.Name, before: Elementwise, result: Value
-) -> None:
+def _keep_in_place(t: Translation, target: ast.Name, before: Elementwise, result: Value) -> None:
     """`y += v` of a computed array changes the array itself: it needs memory where that can be told
     from a new one under the name.
     """

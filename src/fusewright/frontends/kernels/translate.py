@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import ast
-from collections.abc import Callable, Mapping
+from collections.abc import Callable
 from dataclasses import dataclass, replace
 from types import FunctionType
 from typing import Any
@@ -46,7 +46,6 @@ from fusewright.ir.loops.statements import (
     expressions,
     walk,
 )
-from fusewright.ir.nest import Buffer
 
 EXPRESSIONS: dict[type, Callable[[Translation, Any], Any]] = {
     ast.Name: access.name,
@@ -140,11 +139,7 @@ def _once(
     finally:  # an error may be one of types that are not the right ones yet
         t.retyping.end()
     place = _returned(source)
-    result = (
-        chosen.result(t, place)
-        if t.options
-        else returned.results(t, value, t.results, place)
-    )
+    result = chosen.result(t, place) if t.options else returned.results(t, value, t.results, place)
     body = _without_unused(tuple(t.out))
     kernel = _assemble(function.__name__, t, _buffers(result), body)
     given = kernel.given

@@ -94,7 +94,7 @@ class CompiledLoops:
         if printer is not None and printer.error is not None:
             raise printer.error
         if report is not None and report[0]:
-            raise self.failure(report, failed)
+            raise self.failure(list(report), failed)
 
     def failure(self, report: Sequence[int], failed: Failed) -> Exception:
         """The error of the check that a report names."""
