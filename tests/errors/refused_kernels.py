@@ -122,8 +122,9 @@ def number_or_tuple(a, n):
 @fw.kernel
 def swapped_arrays(a, b, n):
     for _ in range(n):
-        a[0] += b[0]
-        a, b = b, a  # <
+        if a[0] > b[0]:
+            a, b = b, a  # <
+        a[0] += 1
 
 
 def fact(n):
@@ -183,7 +184,7 @@ def unknown_function(a):
 
 @fw.kernel
 def function_of_numpy(a):
-    a[0] = np.median(a)  # <
+    a[0] = np.gradient(a)  # <
 
 
 @fw.kernel
@@ -245,10 +246,14 @@ def local_out_of_bounds(a):
     a[0] = w[3]  # <
 
 
-@fw.kernel  # noqa: RET503
-def sometimes_returns(a, n):
+def sometimes(n):  # noqa: RET503
     if n > 2:  # <
         return 1
+
+
+@fw.kernel
+def sometimes_returns(a, n):
+    a[0] = sometimes(n)
 
 
 @fw.kernel
@@ -319,7 +324,7 @@ CASES: dict[str, tuple[Any, tuple[Any, ...], str]] = {
     "reversed pairs": (reversed_pairs, (A,), "reversed of a zip"),
     "rounded to digits": (rounded_to_digits, (A,), "round to digits"),
     "float index": (float_index, (A, 1.0), "an index must be an integer"),
-    "function of numpy": (function_of_numpy, (A,), "a kernel cannot call median"),
+    "function of numpy": (function_of_numpy, (A,), "a kernel cannot call gradient"),
     "loop over a number": (loop_over_number, (A,), "a loop over Python int"),
     "unknown function": (unknown_function, (A,), "a kernel cannot call gcd"),
     "attribute of array": (attribute_of_array, (A,), "an array has no attribute `flags`"),

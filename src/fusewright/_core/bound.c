@@ -28,8 +28,7 @@ typedef struct {
 } CallWord;
 
 typedef struct {
-    int64_t a, b; /* words that are addresses of arrays which must not overlap */
-    int64_t a_leaf, b_leaf;
+    int64_t a, b; /* leaves: arrays that must not overlap */
 } CallPair;
 
 typedef void Code(int64_t *words, int64_t low, int64_t high, void *scratch);
@@ -272,7 +271,11 @@ static int walk_all(CallCache *cache, PyObject *args, PyObject *named, Walk *wal
 {
     PyObject *value[MOST_LEAVES];
     Py_ssize_t count = PyTuple_GET_SIZE(cache->names);
-    if (numpy_array == NULL || count > MOST_LEAVES || !in_order(cache, args, named, value))
+    PyObject *options = options_in_force();
+    if (options == NULL)
+        return PyErr_Clear(), 0;
+    if (numpy_array == NULL || count > MOST_LEAVES || !in_order(cache, args, named, value)
+        || !push_object(walk, options))
         return 0;
     for (Py_ssize_t i = 0; i < count; i++)
         if (!walk_value(walk, value[i], PyTuple_GET_ITEM(cache->fixed, i) == Py_True))
@@ -417,7 +420,9 @@ static int are_apart(BoundCall *call, Walk *walk)
 {
     char *low[2], *high[2];
     for (Py_ssize_t i = 0; i < call->pair_count; i++) {
-        PyObject *a = walk->leaf[call->pair[i].a_leaf], *b = walk->leaf[call->pair[i].b_leaf];
+        if (call->pair[i].a >= walk->leaves || call->pair[i].b >= walk->leaves)
+            return 0;
+        PyObject *a = walk->leaf[call->pair[i].a], *b = walk->leaf[call->pair[i].b];
         if (!Py_IS_TYPE(a, numpy_array) || !Py_IS_TYPE(b, numpy_array))
             return 0;
         span_of((NumpyArray *)a, &low[0], &high[0]);
@@ -528,7 +533,7 @@ static int make_arrays(BoundCall *call, Walk *walk)
 static PyObject *run(BoundCall *call, Walk *walk)
 {
     Frame frame;
-    if (!options_are(call->options) || !guards_hold(call->guards, call->cells) || !are_apart(call, walk))
+    if (options_in_force() != call->options || !guards_hold(call->guards, call->cells) || !are_apart(call, walk))
         return NULL;
     if (call->make != Py_None) {
         int made = make_arrays(call, walk);
@@ -688,8 +693,8 @@ static int sound_call(BoundCall *call)
                 && (word->what == CONSTANT || (word->number >= 0 && word->number < most));
     }
     for (Py_ssize_t i = 0; i < call->pair_count && right; i++)
-        right = call->pair[i].a_leaf >= 0 && call->pair[i].a_leaf < MOST_LEAVES
-                && call->pair[i].b_leaf >= 0 && call->pair[i].b_leaf < MOST_LEAVES;
+        right = call->pair[i].a >= 0 && call->pair[i].a < MOST_LEAVES && call->pair[i].b >= 0
+                && call->pair[i].b < MOST_LEAVES;
     return right ? 0 : wrong("not a call");
 }
 
@@ -711,6 +716,11 @@ static PyObject *call_make(PyTypeObject *type, PyObject *given, PyObject *names)
     call->failed = Py_NewRef(failed), call->take = Py_NewRef(take), call->give = Py_NewRef(give);
     call->code = (Code *)(intptr_t)address;
     call->word = (CallWord *)PyBytes_AS_STRING(words);
+    if (PyBytes_GET_SIZE(words) % (Py_ssize_t)sizeof(CallWord) || PyBytes_GET_SIZE(pairs) % (Py_ssize_t)sizeof(CallPair)) {
+        Py_DECREF(call);
+        wrong("not a call");
+        return NULL;
+    }
     call->count = PyBytes_GET_SIZE(words) / (Py_ssize_t)sizeof(CallWord);
     call->pair = (CallPair *)PyBytes_AS_STRING(pairs);
     call->pair_count = PyBytes_GET_SIZE(pairs) / (Py_ssize_t)sizeof(CallPair);
@@ -743,6 +753,8 @@ static void call_dealloc(PyObject *self)
 
 static PyMemberDef call_members[] = {
     {"calls", T_LONGLONG, offsetof(BoundCall, calls), READONLY, "How often it ran."},
+    {"options", T_OBJECT, offsetof(BoundCall, options), READONLY, "The settings it was made for."},
+    {"owner", T_OBJECT, offsetof(BoundCall, owner), READONLY, "The compiled code."},
     {NULL},
 };
 

@@ -245,7 +245,7 @@ PyObject *steady_count(PyObject *module, PyObject *none);
 PyObject *steady_set_turn(PyObject *module, PyObject *given);
 
 int options_allow(PyObject *options, int *threads); /* whether exactly these are in force */
-int options_are(PyObject *options); /* the same, whoever listens */
+PyObject *options_in_force(void); /* borrowed; NULL where Python has to look */
 int64_t program_slots(PyObject *program); /* as many nodes it runs on */
 int program_run(PyObject *program, Node **order, int threads);
 int program_is_affordable(PyObject *program, Node **order);

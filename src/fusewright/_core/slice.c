@@ -131,10 +131,7 @@ int options_allow(PyObject *options, int *threads)
     return ready > 0 ? seen_options == options : ready;
 }
 
-int options_are(PyObject *options)
-{
-    return options_known() > 0 && seen_options == options;
-}
+PyObject *options_in_force(void) { return options_known() > 0 ? seen_options : NULL; }
 
 /* ---- the structure ---------------------------------------------------------------------------- */
 

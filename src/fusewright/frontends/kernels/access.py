@@ -10,6 +10,7 @@ from types import FunctionType
 from fusewright.base.errors import KernelError
 from fusewright.base.source import Span
 from fusewright.frontends.kernels import (
+    array_rows,
     complexes,
     elements,
     elementwise,
@@ -170,6 +171,8 @@ def element_of(t: Translation, value: Value, index: Value, span: Span, node: ast
         kept = tuple(each for each in indices if not elementwise.is_new(each))
         ref = element_of(t, value, TupleValue(kept), span, node)
         return elementwise.with_new_dims(t, ref, indices, span)
+    if len(indices) == 1 and array_rows.is_mask(t, value, indices[0], node):
+        return array_rows.selected(t, value, indices[0], node)
     if isinstance(value, Elementwise):
         return elementwise.indexed(t, value, indices, span)
     if len(indices) == 1 and _is_table(t, indices[0], span):

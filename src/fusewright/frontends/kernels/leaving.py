@@ -12,7 +12,7 @@ from fusewright.frontends.kernels.choices import test
 from fusewright.frontends.kernels.context import Translation
 from fusewright.frontends.kernels.liveness import Names
 from fusewright.frontends.kernels.statements import write_array
-from fusewright.frontends.kernels.values import ArrayRef, Static, Value
+from fusewright.frontends.kernels.values import ArrayRef, ListValue, Static, Value
 from fusewright.ir.dtypes import BOOL
 from fusewright.ir.expr import const
 from fusewright.ir.loops.statements import Leave
@@ -63,7 +63,8 @@ def _returned(t: Translation, value: Value, span: Span) -> None:
     try:
         t.frame.returned.write(t, value, span)
     except FusewrightError:
-        chosen.choose(t)
+        if not isinstance(value, ListValue):
+            chosen.choose(t)
         raise
 
 
