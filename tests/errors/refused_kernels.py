@@ -34,6 +34,14 @@ def list_returned(a):
 
 
 @fw.kernel
+def list_that_grows(a):
+    found = []
+    for i in range(a.shape[0]):
+        found.append(a[i])  # <
+    return found
+
+
+@fw.kernel
 def zipped_with_a_tuple(a):
     for x, y in zip(a, (1, 2), strict=False):  # <
         a[0] += x * y
@@ -300,7 +308,7 @@ E8 = np.arange(4, dtype=np.uint8)
 I8 = np.arange(4)
 CASES: dict[str, tuple[Any, tuple[Any, ...], str]] = {
     "try": (try_, (A,), "a kernel cannot contain try"),
-    "list": (list_, (A,), "list of 2 has no attribute `append`"),
+    "list": (list_, (A,), "`append` of a list"),
     "with": (with_, (A,), "cannot contain with"),
     "captured list": (captured_list, (A,), "`LIST` is a list from outside the kernel"),
     "captured dict": (captured_dict, (A,), "`DICT` is a dict from outside"),
@@ -320,6 +328,7 @@ CASES: dict[str, tuple[Any, tuple[Any, ...], str]] = {
     "slices": (slices, (A,), "read at other elements than are written"),
     "part of ints": (part_of_ints, (A.astype(int),), "into elements of int64"),
     "list returned": (list_returned, (A,), "is a list where paths meet, or is returned"),
+    "list that grows": (list_that_grows, (A,), "return a part of it"),
     "zip with a tuple": (zipped_with_a_tuple, (A,), "a tuple beside something whose length"),
     "reversed pairs": (reversed_pairs, (A,), "reversed of a zip"),
     "rounded to digits": (rounded_to_digits, (A,), "round to digits"),

@@ -243,7 +243,7 @@ def different(a):
     total = 0.0
     for x in found:
         total += x
-    return found, total
+    return found, len(found), total > 0
 
 
 def middle(a):

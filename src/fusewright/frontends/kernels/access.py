@@ -72,6 +72,14 @@ def attribute(t: Translation, node: ast.Attribute) -> Value:
         return _of_array(t, value, node, span)
     if isinstance(value, Number):
         return _of_number(value, node, span, t)
+    if isinstance(value, ListValue):
+        raise t.refuse(
+            node,
+            f"`{node.attr}` of a list",
+            why="a kernel has no lists but those written out, which nothing changes",
+            help="take an array with room for the most it can be, and return a part of it: "
+            "out = np.empty(n); ...; out[k] = x; k += 1; ...; return out[:k]",
+        )
     raise t.refuse(node, f"{described(value)} has no attribute `{node.attr}` in a kernel")
 
 
