@@ -14,8 +14,9 @@ from typing import Any
 import numpy as np
 
 import fusewright as fw
+from fusewright._core import native
 from fusewright.codegen import lanes
-from fusewright.kernels import specialise
+from fusewright.kernels import run, specialise
 from fusewright.plan.loops import blocks, scans
 from fusewright.targets.cpu import loops, threads
 from fusewright.targets.cpu.features import LEVELS, machine_flags, select
@@ -138,3 +139,19 @@ def module_of(text: str, path: Path) -> Any:
 def loaded(text: str, path: Path) -> Any:
     """The kernel of a module's text, written to a path."""
     return module_of(text, path).kernel
+
+
+def remembered(kernel: Any) -> list[tuple[Any, Any]]:
+    """The settings and the code of each kind of call that is known."""
+    if native is not None:
+        return (
+            [(call.options, call.owner) for _, call in kernel.bound.added] if kernel.bound else []
+        )
+    return [(quick.options, quick.door.compiled) for quick in kernel.quick.values()]
+
+
+def is_known(kernel: Any, *args: Any) -> bool:
+    """Whether a call is like an earlier one; it is made."""
+    if native is not None:
+        return kernel.cache is not None and kernel.cache.run(args, {}) is not NotImplemented
+    return run.quickly(kernel, args)[0]

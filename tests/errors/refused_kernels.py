@@ -34,6 +34,14 @@ def list_returned(a):
 
 
 @fw.kernel
+def list_that_grows(a):
+    found = []
+    for i in range(a.shape[0]):
+        found.append(a[i])  # <
+    return found
+
+
+@fw.kernel
 def zipped_with_a_tuple(a):
     for x, y in zip(a, (1, 2), strict=False):  # <
         a[0] += x * y
@@ -122,8 +130,9 @@ def number_or_tuple(a, n):
 @fw.kernel
 def swapped_arrays(a, b, n):
     for _ in range(n):
-        a[0] += b[0]
-        a, b = b, a  # <
+        if a[0] > b[0]:
+            a, b = b, a  # <
+        a[0] += 1
 
 
 def fact(n):
@@ -183,7 +192,7 @@ def unknown_function(a):
 
 @fw.kernel
 def function_of_numpy(a):
-    a[0] = np.median(a)  # <
+    a[0] = np.gradient(a)  # <
 
 
 @fw.kernel
@@ -245,10 +254,14 @@ def local_out_of_bounds(a):
     a[0] = w[3]  # <
 
 
-@fw.kernel  # noqa: RET503
-def sometimes_returns(a, n):
+def sometimes(n):  # noqa: RET503
     if n > 2:  # <
         return 1
+
+
+@fw.kernel
+def sometimes_returns(a, n):
+    a[0] = sometimes(n)
 
 
 @fw.kernel
@@ -295,7 +308,7 @@ E8 = np.arange(4, dtype=np.uint8)
 I8 = np.arange(4)
 CASES: dict[str, tuple[Any, tuple[Any, ...], str]] = {
     "try": (try_, (A,), "a kernel cannot contain try"),
-    "list": (list_, (A,), "list of 2 has no attribute `append`"),
+    "list": (list_, (A,), "`append` of a list"),
     "with": (with_, (A,), "cannot contain with"),
     "captured list": (captured_list, (A,), "`LIST` is a list from outside the kernel"),
     "captured dict": (captured_dict, (A,), "`DICT` is a dict from outside"),
@@ -315,11 +328,12 @@ CASES: dict[str, tuple[Any, tuple[Any, ...], str]] = {
     "slices": (slices, (A,), "read at other elements than are written"),
     "part of ints": (part_of_ints, (A.astype(int),), "into elements of int64"),
     "list returned": (list_returned, (A,), "is a list where paths meet, or is returned"),
+    "list that grows": (list_that_grows, (A,), "return a part of it"),
     "zip with a tuple": (zipped_with_a_tuple, (A,), "a tuple beside something whose length"),
     "reversed pairs": (reversed_pairs, (A,), "reversed of a zip"),
     "rounded to digits": (rounded_to_digits, (A,), "round to digits"),
     "float index": (float_index, (A, 1.0), "an index must be an integer"),
-    "function of numpy": (function_of_numpy, (A,), "a kernel cannot call median"),
+    "function of numpy": (function_of_numpy, (A,), "a kernel cannot call gradient"),
     "loop over a number": (loop_over_number, (A,), "a loop over Python int"),
     "unknown function": (unknown_function, (A,), "a kernel cannot call gcd"),
     "attribute of array": (attribute_of_array, (A,), "an array has no attribute `flags`"),

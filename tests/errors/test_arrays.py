@@ -302,7 +302,7 @@ PROGRAMS = [
         ("ambiguous", "x.any()"),
     ),
     Refused(
-        "float", lambda: float(table()), errors.ArgumentError, TypeError, ("only length-1 arrays",)
+        "float", lambda: float(table()), errors.ArgumentError, TypeError, ("only 0-dimensional",)
     ),
     Refused(
         "integer power",

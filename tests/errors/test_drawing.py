@@ -88,3 +88,18 @@ def test_internal_errors_name_the_stages() -> None:
     text = str(errors.InternalError("no such op", ("slice", "plan")))
     assert "stages: slice -> plan" in text
     assert "please report" in text
+
+
+@pytest.mark.parametrize("place", [0, 60, 150, 290])
+def test_long_lines_are_cut_to_the_terminal(
+    place: int, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("COLUMNS", "80")
+    text = "x" * place + "HERE" + "y" * (300 - place)
+    (tmp_path / "long.py").write_text(text + "\n")
+    head, line, caret = source.draw((str(tmp_path / "long.py"), 1, place + 1, place + 5))
+    assert head.endswith(f"long.py:1:{place + 1}")
+    assert len(line) == 80
+    assert line[caret.index("^") : caret.rindex("^") + 1] == "HERE"
+    assert line.startswith("   | ...") == (place > 50)
+    assert line.endswith("...") == (place < 250)

@@ -27,18 +27,18 @@ typedef struct {
 
 /* ---- whether a call is of the kind ------------------------------------------------------------ */
 
-static int holds(Recorder *recorder)
+int guards_hold(PyObject *guards, PyObject *cells)
 {
-    for (Py_ssize_t i = 0; i < PyTuple_GET_SIZE(recorder->guards); i++) {
-        PyObject *guard = PyTuple_GET_ITEM(recorder->guards, i);
+    for (Py_ssize_t i = 0; i < PyTuple_GET_SIZE(guards); i++) {
+        PyObject *guard = PyTuple_GET_ITEM(guards, i);
         PyObject *now = PyDict_GetItemWithError(PyTuple_GET_ITEM(guard, 0),
                                                 PyTuple_GET_ITEM(guard, 1));
         /* without a third entry: the name must be missing */
         if (now != (PyTuple_GET_SIZE(guard) == 3 ? PyTuple_GET_ITEM(guard, 2) : NULL))
             return 0;
     }
-    for (Py_ssize_t i = 0; i < PyTuple_GET_SIZE(recorder->cells); i++) {
-        PyObject *cell = PyTuple_GET_ITEM(recorder->cells, i);
+    for (Py_ssize_t i = 0; i < PyTuple_GET_SIZE(cells); i++) {
+        PyObject *cell = PyTuple_GET_ITEM(cells, i);
         if (PyCell_GET(PyTuple_GET_ITEM(cell, 0)) != PyTuple_GET_ITEM(cell, 1))
             return 0;
     }
@@ -152,7 +152,7 @@ static PyObject *record_call(Recorder *recorder, PyObject *const *given, const c
                              Py_ssize_t count)
 {
     int threads;
-    if (count != recorder->count || !all_fit(recorder, given, lent) || !holds(recorder)
+    if (count != recorder->count || !all_fit(recorder, given, lent) || !guards_hold(recorder->guards, recorder->cells)
         || options_allow(recorder->options, &threads) <= 0)
         return NULL;
     PyObject *result = NULL;
@@ -328,7 +328,7 @@ static int take_all(Recorder *recorder, int inputs)
     return take_writes(recorder);
 }
 
-static int sound_guards(PyObject *guards, PyTypeObject *type, Py_ssize_t least, Py_ssize_t most)
+int sound_guards(PyObject *guards, PyTypeObject *type, Py_ssize_t least, Py_ssize_t most)
 {
     for (Py_ssize_t i = 0; i < PyTuple_GET_SIZE(guards); i++) {
         PyObject *guard = PyTuple_GET_ITEM(guards, i);

@@ -96,7 +96,7 @@ typedef struct {
 extern PyTypeObject NodeType, MemoryType, HandleType, OperatorsType, OpType, FunctionType, FrontType,
     ProgramType, LockType, ReplayType, ReplayerType, EvaluatorType, ReductionType, RecorderType,
     StepType, DispatchType, ArrangementType, AttributeType, AgreedType, WriterType, RowsType, OverrideType, BorderType,
-    ShapeType, GroupType, DeferralType, GroupProgramType;
+    ShapeType, GroupType, DeferralType, GroupProgramType, CallCacheType, BoundCallType;
 
 /* node.c */
 extern PyObject *no_args, *no_name;
@@ -246,6 +246,7 @@ PyObject *steady_count(PyObject *module, PyObject *none);
 PyObject *steady_set_turn(PyObject *module, PyObject *given);
 
 int options_allow(PyObject *options, int *threads); /* whether exactly these are in force */
+PyObject *options_in_force(void); /* borrowed; NULL where Python has to look */
 int64_t program_slots(PyObject *program); /* as many nodes it runs on */
 int program_run(PyObject *program, Node **order, int threads);
 int program_is_affordable(PyObject *program, Node **order);

@@ -49,7 +49,7 @@ PyMODINIT_FUNC PyInit__native(void)
                  {"Agreed", &AgreedType},         {"Writer", &WriterType}, {"Rows", &RowsType},
                  {"Override", &OverrideType},   {"Border", &BorderType},
                  {"Shape", &ShapeType},         {"Group", &GroupType},   {"Deferral", &DeferralType},
-                 {"GroupProgram", &GroupProgramType}};
+                 {"GroupProgram", &GroupProgramType}, {"CallCache", &CallCacheType}, {"BoundCall", &BoundCallType}};
     if (node_ready() < 0)
         return NULL;
     PyObject *module = PyModule_Create(&definition);

@@ -131,6 +131,8 @@ int options_allow(PyObject *options, int *threads)
     return ready > 0 ? seen_options == options : ready;
 }
 
+PyObject *options_in_force(void) { return options_known() > 0 ? seen_options : NULL; }
+
 /* ---- the structure ---------------------------------------------------------------------------- */
 
 /* One object for all that are equal; 0 for what has no equals. */

@@ -80,7 +80,35 @@ def draw(span: Span, remark: str = "") -> list[str]:
     text = linecache.getline(file, line).rstrip("\n").expandtabs(1)
     if text.strip():
         width = max((end or len(text) + 1) - start, 1)
-        caret = " " * (start - 1) + "^" * width
-        drawn.append(f"   | {text}")
-        drawn.append(f"   | {caret} {remark}".rstrip())
+        shown, first = _fitted(text, start - 1, _columns() - len(_MARGIN))
+        start -= first
+        caret = " " * (start - 1) + "^" * max(min(width, len(shown) - start + 1), 1)
+        drawn.append(f"{_MARGIN}{shown}")
+        drawn.append(f"{_MARGIN}{caret} {remark}".rstrip())
     return drawn
+
+
+_MARGIN = "   | "
+_CUT = "..."
+_LEAST_COLUMNS = 40
+
+
+def _columns() -> int:
+    """How wide lines may be: the terminal's columns (or `COLUMNS`); 120 where there is none."""
+    # Imported here: a program without an error has no use for it.
+    from shutil import get_terminal_size
+
+    return max(get_terminal_size((120, 24)).columns, _LEAST_COLUMNS)
+
+
+def _fitted(text: str, place: int, room: int) -> tuple[str, int]:
+    """As much of a line as there is room for, with what stands at a place; where that starts."""
+    if len(text) <= room:
+        return text, 0
+    first = max(min(place - room // 3, len(text) - room), 0)
+    shown = text[first : first + room]
+    if first:
+        shown = _CUT + shown[len(_CUT) :]
+    if first + room < len(text):
+        shown = shown[: -len(_CUT)] + _CUT
+    return shown, first

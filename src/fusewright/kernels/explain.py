@@ -267,13 +267,14 @@ def explain(kernel: Kernel[Any, Any]) -> KernelExplanation:
 def stats(kernel: Kernel[Any, Any]) -> KernelStats:
     """Counts over all code a kernel has."""
     every = [found for candidates in kernel.specialisations.values() for found in candidates]
+    bound = kernel.bound.counted if kernel.bound is not None else 0
     plans = [code.plan for found in every for code in found.compiled.values()]
     loops = [loop for plan in plans for loop in plan.loops]
     parallel = sum(loop.parallel for loop in loops)
     replayed = kernel.replayed + sum(recorder.calls for recorder in kernel.recorders)
     redeferred = kernel.redeferred + sum(recorder.calls for recorder in kernel.deferrals)
     return KernelStats(
-        calls=sum(found.calls for found in every) + replayed + redeferred,
+        calls=sum(found.calls for found in every) + bound + replayed + redeferred,
         raised=sum(found.raised for found in every) + replayed,
         deferred=sum(found.deferred for found in every) + redeferred,
         translations=len(every),

@@ -17,6 +17,7 @@ if TYPE_CHECKING:
     from fusewright.frontends.kernels.context import Dialect
     from fusewright.frontends.kernels.source import Source
     from fusewright.kernels.again import Repeated
+    from fusewright.kernels.bound import Calls
     from fusewright.kernels.explain import KernelExplanation, KernelStats
     from fusewright.kernels.quick import Quick
     from fusewright.kernels.specialise import Specialised
@@ -47,6 +48,9 @@ class Kernel(Generic[P, R]):
         self.c_integers = integers == "c"
         self.signature = inspect.signature(function)
         self.specialisations: dict[Any, list[Specialised]] = {}
+        self.bound: Calls | None = None
+        self.cache: Any = None
+        """The core's cache of calls that run at once."""
         self.quick: dict[Any, Quick] = {}
         self.chains: dict[type, Any] = {}
         self.repeated: dict[Any, Repeated] = {}
@@ -98,6 +102,10 @@ class Kernel(Generic[P, R]):
             recorded = _record_call(self.known, args)
             if recorded is not NotImplemented:
                 return recorded  # type: ignore[no-any-return]
+        if self.cache is not None:
+            done = self.cache.run(args, kwargs)
+            if done is not NotImplemented:
+                return done  # type: ignore[no-any-return]
         # Imported here: as above, and an import that has happened costs a fraction of a call.
         from fusewright.kernels import run
 
@@ -106,8 +114,8 @@ class Kernel(Generic[P, R]):
                 args if len(args) == self._count and not kwargs else self._in_order(args, kwargs)
             )
             if given is not None:
-                done, quick = run.quickly(self, given)
-                if done:
+                known, quick = run.quickly(self, given)
+                if known:
                     return quick  # type: ignore[no-any-return]
         try:
             result: R = run.run(self, self.bind(*args, **kwargs))

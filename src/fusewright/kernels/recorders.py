@@ -5,28 +5,23 @@ Without the core each call looks its recipe up.
 
 from __future__ import annotations
 
-import builtins
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from typing import Any
 
 from fusewright._core import native
 from fusewright.base.options import Options
 from fusewright.frontends.arrays import Array, Scalar
-from fusewright.frontends.kernels.inputs import Capture
 from fusewright.frontends.kernels.returned import Returned
 from fusewright.ir.dtypes import FLOAT64, INT64
 from fusewright.kernels.binding import Binding
 from fusewright.kernels.deferred import Kind
+from fusewright.kernels.guards import Unfit, guards_of
 from fusewright.kernels.recipe import Recipe
 from fusewright.kernels.specialise import Specialised
 
 MOST = 8
 """Kinds of calls the core looks for, the newest first."""
 ARRAY, FLOAT, INTEGER, FIXED, LAZY = range(5)
-
-
-class _Unfit(Exception):
-    """A call that stays with Python."""
 
 
 def learn(
@@ -49,7 +44,7 @@ def learn(
         if source.what == "scalar"
     }
     try:
-        guards, cells = _guards(translated.captures)
+        guards, cells = guards_of(translated.captures)
         given = tuple(
             _argument(name, value, found, bound, recipe, numbers)
             for name, value in arguments.items()
@@ -63,7 +58,7 @@ def learn(
         return native.Recorder(
             options, guards, cells, given, inputs, recipe.constants, steps, writes
         )
-    except (_Unfit, ValueError):  # too many of something: the core has fixed tables
+    except (Unfit, ValueError):  # too many of something: the core has fixed tables
         return None
 
 
@@ -92,7 +87,7 @@ def learn_deferred(
     every = list(arguments.values())
     try:
         arrays = tuple(_position(every, array) for array in bound.arrays)
-        guards, cells = _guards(translated.captures)
+        guards, cells = guards_of(translated.captures)
         given = tuple(
             _argument(name, value, found, bound, None, by_name) for name, value in arguments.items()
         )
@@ -103,7 +98,7 @@ def learn_deferred(
         )  # fmt: skip
         inputs = len(arrays)
         return native.Recorder(options, guards, cells, given, inputs, (), (), (), deferral)
-    except (_Unfit, ValueError):  # as above
+    except (Unfit, ValueError):  # as above
         return None
 
 
@@ -144,7 +139,7 @@ def _argument(
         if param in found.steering:
             return (FIXED, slot, INT64, 0, value)
         return (INTEGER, slot, INT64, 0, ())
-    raise _Unfit
+    raise Unfit
 
 
 def _position(values: Sequence[Any], wanted: Any) -> int:
@@ -152,28 +147,4 @@ def _position(values: Sequence[Any], wanted: Any) -> int:
     for number, value in enumerate(values):
         if value is wanted:
             return number
-    raise _Unfit
-
-
-def _guards(captures: tuple[Capture, ...]) -> tuple[tuple[Any, ...], tuple[Any, ...]]:
-    """Where what was captured is looked up, as the core looks there."""
-    guards: list[Any] = []
-    cells: list[Any] = []
-    for capture in captures:
-        if len(capture.names) > 1:
-            raise _Unfit
-        for guard in _lookups(capture):
-            (guards if isinstance(guard[0], dict) else cells).append(guard)
-    return tuple(guards), tuple(cells)
-
-
-def _lookups(capture: Capture) -> Iterator[tuple[Any, ...]]:
-    function, (name,) = capture.function, capture.names
-    if name in function.__code__.co_freevars:
-        assert function.__closure__ is not None
-        yield function.__closure__[function.__code__.co_freevars.index(name)], capture.value
-    elif name in function.__globals__:
-        yield function.__globals__, name, function.__globals__[name]
-    else:
-        yield function.__globals__, name
-        yield vars(builtins), name, capture.value
+    raise Unfit

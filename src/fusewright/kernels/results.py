@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from typing import Any
 
 import numpy as np
 
 from fusewright.frontends.arrays import sharing
 from fusewright.frontends.arrays.core import wrap
+from fusewright.frontends.kernels.chosen import Chosen
 from fusewright.frontends.kernels.returned import Returned
 from fusewright.frontends.kernels.values import Path
 
@@ -19,7 +20,21 @@ def is_of_numbers(shape: Any) -> bool:
     """Whether nothing but numbers is returned."""
     if isinstance(shape, Returned):
         return shape.origin is not None
+    if isinstance(shape, Chosen):
+        return False
     return shape is None or all(map(is_of_numbers, shape))
+
+
+def paths_of(shape: Any) -> Iterator[Path]:
+    """The arguments that are returned, or a part of which is."""
+    if isinstance(shape, Chosen):
+        yield from paths_of(shape.options)
+    elif isinstance(shape, Returned):
+        if shape.path is not None:
+            yield shape.path
+    elif shape is not None:
+        for each in shape:
+            yield from paths_of(each)
 
 
 def returned(
@@ -33,6 +48,9 @@ def returned(
     """
     if shape is None:
         return None
+    if isinstance(shape, Chosen):
+        option = shape.options[int(numbers[shape.buffer])]
+        return returned(option, numbers, argument, as_lazy)
     if not isinstance(shape, Returned):
         return tuple(returned(each, numbers, argument, as_lazy) for each in shape)
     if shape.origin is not None:

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from fusewright._core import native
 from fusewright.base.errors import (
     AssertedError,
     BoundsError,
@@ -24,7 +25,7 @@ from fusewright.frontends.kernels.values import Path, StaticKind
 from fusewright.ir.loops.statements import Check
 from fusewright.ir.loops.statements import Kernel as Loops
 from fusewright.ir.nest import Source
-from fusewright.kernels import lazy, requirements, results, specialise
+from fusewright.kernels import bound, lazy, requirements, results, specialise
 from fusewright.kernels.arguments import kind_of, plain_number
 from fusewright.kernels.flat import Attributes, chains_of
 from fusewright.kernels.quick import MOST, key_of, learn
@@ -90,6 +91,9 @@ def _remember(
     arguments: Mapping[str, Any],
     options: Options,
 ) -> None:
+    if native is not None and kernel.dialect is None:
+        bound.learn(kernel, found, compiled, arguments, options, failed)
+        return
     if not kernel.is_simple or not _knows_chains(kernel, found, arguments):
         return
     key = key_of(tuple(arguments.values()), options, kernel.chains)

@@ -6,7 +6,7 @@ from typing import Any
 
 import numpy as np
 import pytest
-from tests.kernel_runs import same_as_cpython
+from tests.kernel_runs import remembered, same_as_cpython
 from tests.unit.kernels import complex_kernels as kernels
 
 import fusewright as fw
@@ -135,7 +135,7 @@ def test_calls_with_other_numbers() -> None:
     """The number is an argument: neither translated nor remembered."""
     a = points(4)
     kernels.python_numbers(a, 1j, 1.0)
-    assert kernels.python_numbers.quick  # the next call takes the short way
+    assert remembered(kernels.python_numbers)  # the next call takes the short way
     for z in (1j, 2 - 1j, np.complex64(3), 0.5 + 0j):
         found = kernels.python_numbers(a, z, 1.0)
         assert found == kernels.python_numbers.__wrapped__(a.copy(), z, 1.0)

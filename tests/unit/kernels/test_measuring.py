@@ -8,6 +8,7 @@ from typing import Any
 
 import numpy as np
 import pytest
+from tests.kernel_runs import remembered
 
 import fusewright as fw
 from fusewright.kernels import measuring
@@ -79,18 +80,18 @@ def test_the_faster_form_is_kept_and_remembered(faster: str, slow: dict[str, flo
     slow[faster] = 0.5
     kernel = fw.kernel(close)
     called(kernel, CALLS - 1)
-    assert not kernel.quick
+    assert not remembered(kernel)
     assert "being measured for arrays of 2048 KiB" in str(kernel.explain())
     called(kernel, 2)
-    (quick,) = kernel.quick.values()
-    assert quick.door.compiled.settings.fuse == (faster == "fused")
+    ((_, code),) = remembered(kernel)
+    assert code.settings.fuse == (faster == "fused")
     fused, apart = (0.5, 1.0) if faster == "fused" else (1.0, 0.5)
     text = f"fused {fused * 1e3:.3g} ms, apart {apart * 1e3:.3g} ms: runs {faster}"
     assert text in str(kernel.explain())
     again = fw.kernel(close)  # another process would find the same on disk
     called(again, 1)
     assert text in str(again.explain())
-    assert again.quick
+    assert remembered(again)
 
 
 def test_each_class_of_sizes_is_measured_apart(slow: dict[str, float]) -> None:
@@ -112,14 +113,14 @@ def test_what_is_not_measured(function: Any, size: int, chosen: dict[str, Any]) 
     kernel = fw.kernel(function)
     with fw.options(**chosen):
         kernel(*arrays(size))
-    assert kernel.quick
+    assert remembered(kernel)
     assert not kernel.explain().codes[0].measured
 
 
 def test_a_kernel_that_is_told_to_fuse_does() -> None:
     kernel = fw.kernel(close, fuse=True)
     kernel(*arrays())
-    assert kernel.quick
+    assert remembered(kernel)
     assert kernel.stats.fused == 1
 
 

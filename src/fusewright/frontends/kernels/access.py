@@ -10,6 +10,7 @@ from types import FunctionType
 from fusewright.base.errors import KernelError
 from fusewright.base.source import Span
 from fusewright.frontends.kernels import (
+    array_rows,
     complexes,
     elements,
     elementwise,
@@ -71,6 +72,14 @@ def attribute(t: Translation, node: ast.Attribute) -> Value:
         return _of_array(t, value, node, span)
     if isinstance(value, Number):
         return _of_number(value, node, span, t)
+    if isinstance(value, ListValue):
+        raise t.refuse(
+            node,
+            f"`{node.attr}` of a list",
+            why="a kernel has no lists but those written out, which nothing changes",
+            help="take an array with room for the most it can be, and return a part of it: "
+            "out = np.empty(n); ...; out[k] = x; k += 1; ...; return out[:k]",
+        )
     raise t.refuse(node, f"{described(value)} has no attribute `{node.attr}` in a kernel")
 
 
@@ -170,6 +179,8 @@ def element_of(t: Translation, value: Value, index: Value, span: Span, node: ast
         kept = tuple(each for each in indices if not elementwise.is_new(each))
         ref = element_of(t, value, TupleValue(kept), span, node)
         return elementwise.with_new_dims(t, ref, indices, span)
+    if len(indices) == 1 and array_rows.is_mask(t, value, indices[0], node):
+        return array_rows.selected(t, value, indices[0], node)
     if isinstance(value, Elementwise):
         return elementwise.indexed(t, value, indices, span)
     if len(indices) == 1 and _is_table(t, indices[0], span):

@@ -7,7 +7,10 @@ import inspect
 from types import FunctionType
 from typing import Any
 
+import numpy as np
+
 from fusewright.frontends.kernels import (
+    array_rows,
     comprehensions,
     elements,
     elementwise,
@@ -61,6 +64,12 @@ def call(t: Translation, node: ast.Call) -> Value:
     raise t.refuse(node, f"{described(function)} cannot be called")
 
 
+def _row(target: Any) -> Any:
+    """How a function of NumPy's, Python's or our own is called; None for any other."""
+    tables = (row_of, library_rows.row_of, array_rows.row_of, totals.row_of)
+    return next((row for table in tables if (row := table(target)) is not None), None)
+
+
 def _static_call(t: Translation, node: ast.Call, target: Any) -> Value:
     """A call of something known when the kernel is compiled."""
     if comprehensions.is_one(node, target):
@@ -74,7 +83,9 @@ def _static_call(t: Translation, node: ast.Call, target: Any) -> Value:
         array = fresh.row(t, node, target)
         if array is not None:
             return array
-    row = t.row(target) or row_of(target) or library_rows.row_of(target) or totals.row_of(target)
+    row = t.row(target) or _row(target)
+    if target is np.where and len(node.args) == 1:
+        row = array_rows.row_of(np.nonzero)
     if row is not None:
         if node.keywords:
             return row(t, node, _with_keywords(t, node, target))

@@ -151,6 +151,9 @@ class Translation:
         self.known: dict[int, Expr] = {}
         self.locals: list[Local] = []
         self.scratch: dict[int, Buffer] = {}
+        self.results: dict[int, Buffer] = {}
+        self.options: list[Any] = []
+        self.chosen: int | None = None
         self.out: list[Statement] = []
         self.open: list[list[Statement]] = []
         self.at_end: list[tuple[list[Statement], Callable[[], None]]] = []
@@ -159,10 +162,7 @@ class Translation:
         self.ranges: dict[int, tuple[Expr, Expr]] = {}
         self.loop_names: list[tuple[str, Expr]] = []
         self.branches: list[Expr] = []
-        self.labels = 0
-        self.indices = 0
-        self.depth = 0
-        self.conditional = 0
+        self.labels = self.indices = self.depth = self.conditional = 0
         self._expressions = expressions
         self._statements = statements
         self._sequence = sequence

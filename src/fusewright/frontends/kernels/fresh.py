@@ -15,6 +15,7 @@ import numpy as np
 from fusewright.base.errors import KernelError
 from fusewright.base.source import Span
 from fusewright.frontends.kernels import (
+    elements,
     elementwise,
     functions,
     intrinsics,
@@ -30,7 +31,9 @@ from fusewright.frontends.kernels.operators import operands
 from fusewright.frontends.kernels.values import (
     ArrayRef,
     Elementwise,
+    Free,
     Number,
+    SliceValue,
     Static,
     TupleValue,
     Value,
@@ -78,8 +81,10 @@ def _made(t: Translation, function: Any, given: dict[str, Value], span: Span) ->
         return copied(t, given["a"], known, span)
     if function in _LIKE:
         array = given["a"]
-        shape = elementwise.shape_of(array)
         known = known or elementwise.dtype_of(t, array, span)
+        shape = tuple(map(elements.size, elementwise.shape_of(array)))
+        if any(storing.known_size(t, extent) is None for extent in shape):
+            return _filled_part(t, as_large(t, array, known, span), given, function, span)
     else:
         shape = _shape(t, given["shape"], span)
     content = given.get("fill_value", _CONTENT.get(function))
@@ -89,6 +94,16 @@ def _made(t: Translation, function: Any, given: dict[str, Value], span: Span) ->
         return _filled(t, shape, known or FLOAT64, types.literal(content, span), span)
     number = as_number(t, content, span)
     return _filled(t, shape, known or number.dtype, number, span)
+
+
+def _filled_part(
+    t: Translation, part: ArrayRef, given: dict[str, Value], function: Any, span: Span
+) -> ArrayRef:
+    content = given.get("fill_value", _CONTENT.get(function))
+    if content is not None:
+        value = types.literal(content, span) if isinstance(content, int) else content
+        parts.assign(t, part, value, span)
+    return part
 
 
 def _shape(t: Translation, value: Value, span: Span) -> tuple[Expr, ...]:
@@ -124,14 +139,39 @@ def copied(t: Translation, value: Value, dtype: DType | None, span: Span) -> Arr
     shape = elementwise.shape_of(value)
     if not shape:
         raise KernelError(f"an array of {describe(value)}", span, help="use np.full")
-    ref = make(t, shape, dtype or elementwise.dtype_of(t, value, span), span)
+    ref = as_large(t, value, dtype or elementwise.dtype_of(t, value, span), span)
     parts.assign(t, ref, value, span)
     return ref
 
 
+def as_large(t: Translation, value: Value, dtype: DType, span: Span) -> ArrayRef:
+    """A new array with the shape of another one; if that is a part whose size is found on the way,
+    a part of one that has room for all.
+    """
+    shape = tuple(map(elements.size, elementwise.shape_of(value)))
+    room = None
+    if any(storing.known_size(t, extent) is None for extent in shape):
+        room = _room(t, value)
+    if room is None:
+        return make(t, shape, dtype, span)
+    counts = [Number(extent, "python", span) for extent in shape]
+    slices = [SliceValue(None, t.fixed(count), 1) for count in counts]
+    part = elements.indexed(t, make(t, room, dtype, span), slices, span)
+    return elements.lasting(t, part, span)
+
+
+def _room(t: Translation, value: Value) -> list[Expr] | None:
+    """The extents of the array that a value is a part of; None of a computed one."""
+    if not isinstance(value, ArrayRef) or value.buffer not in t.inputs.buffers:
+        return None
+    whole = t.inputs.buffers[value.buffer].extents
+    dims = zip(elements.window_of(value), whole, strict=True)
+    return [extent for part, extent in dims if isinstance(part, Free)]
+
+
 def whole_copy(t: Translation, value: ArrayRef, span: Span) -> ArrayRef:
     """The same elements in an array that the caller can be given."""
-    ref = make(t, value.shape, value.dtype, span)
+    ref = as_large(t, value, value.dtype, span)
     parts.assign(t, ref, value, span)
     return ref
 

@@ -9,7 +9,7 @@ from types import FunctionType
 from typing import Any, get_args
 
 from fusewright.base.errors import KernelError, UnsupportedError
-from fusewright.frontends.kernels import types
+from fusewright.frontends.kernels import chosen, types
 from fusewright.frontends.kernels.context import Frame, Translation
 from fusewright.frontends.kernels.joins import SlotTree
 from fusewright.frontends.kernels.liveness import Liveness, assigned, leaves, nested_reads
@@ -131,9 +131,11 @@ def run_frame(t: Translation, frame: Frame) -> Value:
         t.write(Block(frame.label, tuple(body), span))
     else:
         t.out += body
-    if result.form is None:
+    if result.form is None or result.form == Static(None):
         return Static(None)
     if not leaves(tree.body):
+        if not t.frames:
+            chosen.choose(t)
         raise KernelError(
             f"{tree.name} may end without returning a value",
             frame.source.span(tree.body[-1]),

@@ -5,13 +5,14 @@ from __future__ import annotations
 import ast
 import builtins
 
-from fusewright.base.errors import AssertedError
-from fusewright.frontends.kernels import returned, vectors
+from fusewright.base.errors import AssertedError, FusewrightError
+from fusewright.base.source import Span
+from fusewright.frontends.kernels import chosen, returned, vectors
 from fusewright.frontends.kernels.choices import test
 from fusewright.frontends.kernels.context import Translation
 from fusewright.frontends.kernels.liveness import Names
 from fusewright.frontends.kernels.statements import write_array
-from fusewright.frontends.kernels.values import ArrayRef, Static
+from fusewright.frontends.kernels.values import ArrayRef, ListValue, Static, Value
 from fusewright.ir.dtypes import BOOL
 from fusewright.ir.expr import const
 from fusewright.ir.loops.statements import Leave
@@ -58,6 +59,15 @@ def raise_(t: Translation, node: ast.Raise, after: Names, tail: Tail) -> None:
 _RAISE = 'write raise ValueError("...") with the text as it is, or return a number that says so'
 
 
+def _returned(t: Translation, value: Value, span: Span) -> None:
+    try:
+        t.frame.returned.write(t, value, span)
+    except FusewrightError:
+        if not isinstance(value, ListValue):
+            chosen.choose(t)
+        raise
+
+
 def return_(t: Translation, node: ast.Return, after: Names, tail: Tail) -> None:
     """`return value`."""
     frame = t.frame
@@ -66,8 +76,10 @@ def return_(t: Translation, node: ast.Return, after: Names, tail: Tail) -> None:
         value = returned.value(t, value, node, is_last=not t.open[1:])
     if isinstance(value, ArrayRef) and vectors.is_vector(value) and len(t.frames) > 1:
         write_array(t, frame.returned, value, t.span(node))
-    elif node.value is not None:
-        frame.returned.write(t, value, t.span(node))
+    elif chosen.is_chosen(t):
+        chosen.add(t, value, t.span(node.value or node))
+    else:
+        _returned(t, value, t.span(node))
     if frame.label not in tail:
         frame.left = True
         t.write(Leave(frame.label, t.span(node)))

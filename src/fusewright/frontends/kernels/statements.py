@@ -13,6 +13,7 @@ from fusewright.frontends.kernels import (
     parts,
     records,
     storing,
+    swaps,
     vectors,
 )
 from fusewright.frontends.kernels.choices import test
@@ -21,6 +22,7 @@ from fusewright.frontends.kernels.elements import as_number
 from fusewright.frontends.kernels.joins import SlotTree
 from fusewright.frontends.kernels.liveness import Names, assigned, jumps, leaves
 from fusewright.frontends.kernels.operators import BINARY, combine, operands
+from fusewright.frontends.kernels.sharing import is_shared
 from fusewright.frontends.kernels.values import (
     ArrayRef,
     Elementwise,
@@ -58,6 +60,10 @@ def sequence(t: Translation, body: Sequence[ast.stmt], after: Names, tail: Tail)
             elif not leaves(second):
                 second += rest
             branch(t, node, first, second, after, tail)
+            return
+        exchanged = swaps.rewritten(t, node, body[place + 1 :], after)
+        if exchanged is not None:
+            sequence(t, exchanged, after, tail)
             return
         t.statement(node, live[place + 1], tail if is_last else NO_TAIL)
         if isinstance(node, ast.Return | ast.Break | ast.Continue | ast.Raise):
@@ -288,6 +294,8 @@ def augmented(t: Translation, node: ast.AugAssign, after: Names, tail: Tail) -> 
             parts.update(t, before, node.op, value, span)
             return
         result = combine(t, node.op, before, value, span)
+        if isinstance(before, Elementwise):
+            _keep_in_place(t, node.target, before, result)
         t.bind(node.target.id, result, span)
         return
     if isinstance(node.target, ast.Attribute):
@@ -312,6 +320,28 @@ def augmented(t: Translation, node: ast.AugAssign, after: Names, tail: Tail) -> 
     t.out += written
     result = as_number(t, combine(t, node.op, before, value, span), span)
     _update(t, node, part, before, result, span)
+
+
+def _keep_in_place(t: Translation, target: ast.Name, before: Elementwise, result: Value) -> None:
+    """`y += v` of a computed array changes the array itself: it needs memory where that can be told
+    from a new one under the name.
+    """
+    shared = is_shared(t.frame.source.tree, target.id)
+    span = t.span(target)
+    alike = isinstance(result, Elementwise) and (
+        elementwise.dtype_of(t, result, span) is elementwise.dtype_of(t, before, span)
+        and tuple(map(t.inputs.alike, result.shape)) == tuple(map(t.inputs.alike, before.shape))
+    )
+    if shared or not alike:
+        storing.store(t, before)
+        raise KernelError(
+            f"`{target.id}` is changed in place, and it is a computed array without memory",
+            span,
+            why="its size depends on what the kernel computes; "
+            + ("another name may stand for it, too" if shared else "the result is of another type"),
+            help=f"give the result a name of its own, or compute it in a work array: "
+            f"w[:len({target.id})] = ...",
+        )
 
 
 def _update(

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import ast
-from collections.abc import Callable, Mapping
+from collections.abc import Callable
 from dataclasses import dataclass, replace
 from types import FunctionType
 from typing import Any
@@ -14,6 +14,7 @@ from fusewright.frontends.kernels import (
     access,
     calls,
     choices,
+    chosen,
     comprehensions,
     fresh,
     leaving,
@@ -45,7 +46,6 @@ from fusewright.ir.loops.statements import (
     expressions,
     walk,
 )
-from fusewright.ir.nest import Buffer
 
 EXPRESSIONS: dict[type, Callable[[Translation, Any], Any]] = {
     ast.Name: access.name,
@@ -138,10 +138,10 @@ def _once(
         value = run_frame(t, frame)
     finally:  # an error may be one of types that are not the right ones yet
         t.retyping.end()
-    results: dict[int, Buffer] = {}
-    result = returned.results(t, value, results, _returned(source))
+    place = _returned(source)
+    result = chosen.result(t, place) if t.options else returned.results(t, value, t.results, place)
     body = _without_unused(tuple(t.out))
-    kernel = _assemble(function.__name__, t, results, _buffers(result), body)
+    kernel = _assemble(function.__name__, t, _buffers(result), body)
     given = kernel.given
     return Translated(
         kernel,
@@ -160,13 +160,12 @@ def _once(
 def _assemble(
     name: str,
     t: Translation,
-    results: Mapping[int, Buffer],
     shown: frozenset[int],
     body: tuple[Statement, ...],
 ) -> Kernel:
     """The kernel; new arrays that are not `shown` to the caller are needed inside only."""
     inputs = t.inputs
-    buffers = {**inputs.buffers, **t.scratch, **results}
+    buffers = {**inputs.buffers, **t.scratch, **t.results}
     for number in inputs.made - shown:
         buffers[number] = replace(buffers[number], dead=True)
     return Kernel(
@@ -184,6 +183,8 @@ def _buffers(result: Any) -> frozenset[int]:
     """The buffers of what is returned."""
     if isinstance(result, returned.Returned):
         return frozenset((result.buffer,))
+    if isinstance(result, chosen.Chosen):
+        return _buffers(result.options)
     return frozenset().union(*map(_buffers, result)) if result is not None else frozenset()
 
 

@@ -94,11 +94,15 @@ class CompiledLoops:
         if printer is not None and printer.error is not None:
             raise printer.error
         if report is not None and report[0]:
-            check = self.module.checks[report[0] - 1]
-            values = tuple(report[1 : 1 + len(check.values)])
-            first = 1 + len(values)
-            check = replace(check, span=self.spans[check.span[1]])
-            raise failed(check, values, tuple(report[first : first + len(check.loops)]))
+            raise self.failure(list(report), failed)
+
+    def failure(self, report: Sequence[int], failed: Failed) -> Exception:
+        """The error of the check that a report names."""
+        check = self.module.checks[report[0] - 1]
+        values = tuple(report[1 : 1 + len(check.values)])
+        first = 1 + len(values)
+        check = replace(check, span=self.spans[check.span[1]])
+        return failed(check, values, tuple(report[first : first + len(check.loops)]))
 
     def _word(
         self,

@@ -1,0 +1,172 @@
+"""NumPy's functions that make arrays of one dim: `np.arange`, `cumsum`, `unique`, `a[mask]`."""
+
+from __future__ import annotations
+
+import ast
+from functools import partial
+from typing import Any
+
+import numpy as np
+
+from fusewright.frontends.kernels import elementwise, fresh, library_arrays
+from fusewright.frontends.kernels.context import Translation
+from fusewright.frontends.kernels.elements import as_number
+from fusewright.frontends.kernels.functions import numpy_form
+from fusewright.frontends.kernels.inlining import run_function
+from fusewright.frontends.kernels.intrinsics import Row, Values, arguments
+from fusewright.frontends.kernels.values import (
+    Elementwise,
+    Number,
+    TupleValue,
+    Value,
+    described,
+)
+from fusewright.ir import dtypes, linear
+from fusewright.ir.dtypes import INT64, DType
+from fusewright.ir.expr import cast, const, op, typed_op
+
+_FUNCTIONS: Any = library_arrays
+_NARROW_SUM = ("b", "i", "u")
+
+
+def row_of(function: Any) -> Row | None:
+    """How a call of one of these functions is translated."""
+    try:
+        return _ROWS.get(numpy_form(function))
+    except TypeError:
+        return None
+
+
+def selected(t: Translation, array: Value, mask: Value, node: ast.AST) -> Value:
+    """`a[mask]` of one dim: a part of a new array."""
+    span = t.span(node)
+    (wanted,), (found,) = elementwise.shape_of(array), elementwise.shape_of(mask)
+    elementwise.fit(t, wanted, found, span)
+    return run_function(t, node, _FUNCTIONS.selected, {"a": array, "mask": mask})
+
+
+def is_mask(t: Translation, array: Value, index: Value, node: ast.AST) -> bool:
+    """Whether an index selects among the elements of one dim."""
+    if not elementwise.is_array(index) or len(elementwise.shape_of(index)) != 1:
+        return False
+    one = len(elementwise.shape_of(array)) == 1
+    return one and elementwise.dtype_of(t, index, t.span(node)) is dtypes.BOOL
+
+
+def _plain(t: Translation, node: ast.Call, values: Values, function: Any) -> Value:
+    """One array of one dim."""
+    arguments(t, node, values, 1, 1)
+    _one_dim(t, node, values[0])
+    return run_function(t, node, function, {"a": values[0]})
+
+
+def _one_dim(t: Translation, node: ast.Call, value: Value) -> None:
+    if not elementwise.is_array(value) or len(elementwise.shape_of(value)) != 1:
+        raise t.refuse(
+            node,
+            f"{ast.unparse(node.func)} of {described(value)}",
+            why="kernels do that with arrays of one dim",
+        )
+
+
+def _cumsum(t: Translation, node: ast.Call, values: Values) -> Value:
+    arguments(t, node, values, 1, 1)
+    _one_dim(t, node, values[0])
+    dtype = _sum_dtype(elementwise.dtype_of(t, values[0], t.span(node)))
+    out = fresh.make(t, elementwise.shape_of(values[0]), dtype, t.span(node))
+    return run_function(t, node, _FUNCTIONS.cumulative_sum, {"a": values[0], "out": out})
+
+
+def _sum_dtype(dtype: DType) -> DType:
+    """NumPy adds narrow integers as wide ones."""
+    kind = dtype.numpy.kind
+    if kind not in _NARROW_SUM:
+        return dtype
+    return dtypes.from_numpy(np.dtype(np.uint64 if kind == "u" else np.int64)) or dtype
+
+
+def _arange(t: Translation, node: ast.Call, values: Values) -> Value:
+    """Of integers: `start + i * step`."""
+    arguments(t, node, values, 1, 3)
+    numbers = [as_number(t, value, t.span(node)) for value in values]
+    if not all(number.dtype.is_integer for number in numbers):
+        raise t.refuse(
+            node,
+            "np.arange of numbers that are no integers",
+            why="its length would be rounded",
+            help="write start + np.arange(n) * step",
+        )
+    first, last, step = (cast(n.expr, INT64) for n in _bounds(numbers, t.span(node)))
+    return _steps(t, (first, last, step), node)
+
+
+def _bounds(numbers: list[Number], span: Any) -> list[Number]:
+    zero, one = (Number(const(k, INT64), "python", span) for k in (0, 1))
+    if len(numbers) == 1:
+        return [zero, numbers[0], one]
+    return [*numbers, one][:3]
+
+
+def _steps(t: Translation, bounds: tuple[Any, Any, Any], node: ast.Call) -> Elementwise:
+    first, last, step = bounds
+    span = t.span(node)
+    apart = op("subtract", last, first)
+    up = op("add", apart, op("subtract", step, const(1, INT64)))
+    down = op("add", apart, op("add", step, const(1, INT64)))
+    distance = op("where", op("less", const(0, INT64), step), up, down)
+    count = op("floor_divide", distance, step)
+    if step.name == "const":
+        rest = step.attr - (1 if step.attr > 0 else -1)
+        whole = linear.plus(linear.minus(last, first), rest)
+        count = whole if step.attr == 1 else op("floor_divide", whole, step)
+    count = typed_op("imax", INT64, count, const(0, INT64))
+
+    def element(places: Any) -> Number:
+        return Number(op("add", first, op("multiply", places[0], step)), "numpy", span)
+
+    return Elementwise((t.fixed(Number(count, "python", span)).expr,), element, span)
+
+
+def _concatenate(t: Translation, node: ast.Call, values: Values) -> Value:
+    arguments(t, node, values, 1, 1)
+    span = t.span(node)
+    if not isinstance(values[0], TupleValue):
+        raise t.refuse(node, "np.concatenate of what is no tuple")
+    parts = values[0].items
+    for part in parts:
+        _one_dim(t, node, part)
+    found = np.result_type(*(elementwise.dtype_of(t, part, span).numpy for part in parts))
+    dtype = dtypes.from_numpy(found)
+    assert dtype is not None
+    lengths = [elementwise.shape_of(part)[0] for part in parts]
+    starts = [const(0, INT64)]
+    for length in lengths:
+        starts.append(linear.plus(starts[-1], length))
+    out = fresh.make(t, (starts[-1],), dtype, span)
+    for start, part in zip(starts, parts, strict=False):
+        first = Number(start, "python", span)
+        run_function(t, node, _FUNCTIONS.put, {"out": out, "first": first, "a": part})
+    return out
+
+
+def _nonzero(t: Translation, node: ast.Call, values: Values) -> Value:
+    return TupleValue((_plain(t, node, values, _FUNCTIONS.places_of),))
+
+
+def _shape(t: Translation, node: ast.Call, values: Values) -> Value:
+    arguments(t, node, values, 1, 1)
+    extents = elementwise.shape_of(values[0])
+    return TupleValue(tuple(Number(each, "python", t.span(node)) for each in extents))
+
+
+_ROWS: dict[Any, Row] = {
+    np.arange: _arange,
+    np.concatenate: _concatenate,
+    np.cumsum: _cumsum,
+    np.diff: partial(_plain, function=_FUNCTIONS.diff),
+    np.flatnonzero: partial(_plain, function=_FUNCTIONS.places_of),
+    np.median: partial(_plain, function=_FUNCTIONS.median),
+    np.nonzero: _nonzero,
+    np.shape: _shape,
+    np.unique: partial(_plain, function=_FUNCTIONS.unique),
+}

@@ -1,0 +1,339 @@
+"""Calls like an earlier one, in less than a microsecond: the native core's form of a call at once.
+
+The core finds a call by the types of its arguments and, of arrays, the layout; sizes are read when
+it is made.  Here is what it needs for that: which words the code takes, and where each comes from.
+Without the core calls are known as `quick` knows them.
+"""
+
+from __future__ import annotations
+
+import ctypes
+import struct
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
+from functools import partial
+from inspect import Parameter
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from fusewright._core import native
+from fusewright.base.options import Options
+from fusewright.frontends.kernels.returned import Returned
+from fusewright.frontends.kernels.values import Kind, NumberKind, Path
+from fusewright.ir.dtypes import component
+from fusewright.ir.expr import postorder
+from fusewright.kernels import results
+from fusewright.kernels.arguments import kind_of
+from fusewright.kernels.guards import Unfit, guards_of, lookup_of
+from fusewright.kernels.sizes import shape_of
+from fusewright.kernels.specialise import Specialised, reach
+from fusewright.targets.cpu.threads import give_team, take_team, thread_count
+
+if TYPE_CHECKING:
+    from fusewright.codegen.loop_module import LoopWord
+    from fusewright.kernels.kernel import Kernel
+    from fusewright.targets.cpu.loops import CompiledLoops
+
+NDArray = np.ndarray[Any, Any]
+CONSTANT, VALUE, RESULT, REPORT, TEAM, EXTENT, STRIDE = range(7)
+MOST_SLOTS = 32
+"""Numbers that a call returns, at most."""
+_MISSING = object()
+_PARTS = ("real", "imag")
+
+
+@dataclass(slots=True)
+class Calls:
+    """The calls of one kernel that the core knows: its cache, the attributes and the names from
+    outside that this looks at, and what has been added, to count it.
+    """
+
+    cache: Any
+    attributes: dict[type, tuple[str, ...]] = field(default_factory=dict)
+    outer: dict[str, tuple[Any, ...]] = field(default_factory=dict)
+    added: list[tuple[Specialised, Any]] = field(default_factory=list)
+
+    def settle(self) -> None:
+        """Count calls where they belong."""
+        for found, call in self.added:
+            found.calls += call.calls
+        self.added.clear()
+
+    @property
+    def counted(self) -> int:
+        """Calls that the core has run and nobody has counted yet."""
+        return sum(call.calls for _, call in self.added)
+
+
+def learn(
+    kernel: Kernel[Any, Any],
+    found: Specialised,
+    compiled: CompiledLoops,
+    arguments: Mapping[str, Any],
+    options: Options,
+    failed: Callable[..., Exception],
+) -> None:
+    """Have the core run calls like this one, which has just been made, if it can."""
+    if compiled.module.prints:
+        return
+    try:
+        _learn(kernel, found, compiled, arguments, options, failed)
+    except Unfit:
+        return
+
+
+def _learn(
+    kernel: Kernel[Any, Any],
+    found: Specialised,
+    compiled: CompiledLoops,
+    arguments: Mapping[str, Any],
+    options: Options,
+    failed: Callable[..., Exception],
+) -> None:
+    calls = _calls(kernel, found, compiled, arguments)
+    args = tuple(arguments.values())
+    values = {**arguments, **{root: outside(where) for root, where in calls.outer.items()}}
+    paths = [path for root, value in values.items() for path in _leaves(kernel, calls, root, value)]
+    leaves = calls.cache.leaves(args)
+    if leaves is None or len(leaves) != len(paths):
+        raise Unfit
+    call = _Call(found, compiled, arguments, {path: n for n, path in enumerate(paths)}, leaves)
+    guards, cells = guards_of(found.translated.captures)
+    threads = thread_count() if compiled.is_threaded else 1
+    team = threads > 1 and any(word.what == "team" for word in compiled.module.words)
+    words = b"".join(struct.pack("<qqq", *call.word(word)) for word in compiled.module.words)
+    bound = native.BoundCall(
+        options, guards, cells, compiled, compiled.address, words, call.pairs(),
+        call.result, call.make(), call.finish(), partial(_failure, compiled, failed),
+        partial(take_team, threads) if team else None, give_team if team else None,
+    )  # fmt: skip
+    full = calls.cache.used
+    calls.cache.add(args, bound)
+    if calls.cache.used < full or len(calls.added) > 4 * full + 64:
+        calls.settle()
+    calls.added.append((found, bound))
+
+
+def outside(where: tuple[Any, ...]) -> Any:
+    """What a name from outside means: of a cell, or in a dict."""
+    return where[0].cell_contents if len(where) == 1 else where[0][where[1]]
+
+
+def _failure(compiled: CompiledLoops, failed: Callable[..., Exception], report: bytes) -> Exception:
+    return compiled.failure(memoryview(report).cast("q"), failed)
+
+
+# -- the cache of a kernel ------------------------------------------------------------------------
+
+
+def _calls(
+    kernel: Kernel[Any, Any],
+    found: Specialised,
+    compiled: CompiledLoops,
+    arguments: Mapping[str, Any],
+) -> Calls:
+    """The kernel's calls; a new cache where this one has to look at more."""
+    calls: Calls = kernel.bound or Calls(None)
+    translated = found.translated
+    attributes = dict(calls.attributes)
+    for path in found.attributes:
+        _note(path, arguments, translated.captured_objects, attributes)
+    outer = dict(calls.outer)
+    for root, (function, name) in translated.captured_objects.items():
+        if outer.setdefault(root, where := lookup_of(function, name)) != where:
+            raise Unfit
+    exact = bool(translated.makes or translated.fits or compiled.plan.is_close)
+    exact |= calls.cache is not None and bool(calls.cache.exact)
+    known = calls.cache is not None and bool(calls.cache.exact) == exact
+    if not known or attributes != calls.attributes or outer != calls.outer:
+        calls.settle()
+        cache = _cache(kernel, attributes, tuple(outer.values()), exact)
+        calls = kernel.bound = Calls(cache, attributes, outer)
+        kernel.cache = cache
+    return calls
+
+
+def _note(
+    path: Path,
+    arguments: Mapping[str, Any],
+    outer: Mapping[str, Any],
+    attributes: dict[type, tuple[str, ...]],
+) -> None:
+    """The attributes on the way to a value, by the types of their objects."""
+    for length in range(1, len(path)):
+        step = path[length]
+        if isinstance(step, str):
+            kind = type(reach(path[:length], arguments, outer))
+            attributes[kind] = tuple(dict.fromkeys((*attributes.get(kind, ()), step)))
+
+
+def _cache(
+    kernel: Kernel[Any, Any],
+    attributes: dict[type, tuple[str, ...]],
+    outer: tuple[tuple[Any, ...], ...],
+    exact: bool,
+) -> Any:
+    parameters = kernel.signature.parameters.values()
+    only = sum(p.kind is Parameter.POSITIONAL_ONLY for p in parameters)
+    return native.CallCache(
+        tuple(p.name for p in parameters),
+        tuple(_MISSING if p.default is p.empty else p.default for p in parameters),
+        _MISSING,
+        tuple(p.name in kernel.static for p in parameters),
+        sum(p.kind is not Parameter.KEYWORD_ONLY for p in parameters),
+        only, attributes, outer, exact,
+    )  # fmt: skip
+
+
+def _leaves(kernel: Kernel[Any, Any], calls: Calls, root: str, value: Any) -> Iterator[Path]:
+    """The paths of the arrays and numbers in an argument, in the order of the core's walk."""
+    if root not in kernel.static:
+        yield from _inside(calls, (root,), value)
+
+
+def _inside(calls: Calls, path: Path, value: Any) -> Iterator[Path]:
+    names = calls.attributes.get(type(value))
+    if type(value) is tuple:
+        for number, item in enumerate(value):
+            yield from _inside(calls, (*path, number), item)
+    elif isinstance(value, np.ndarray | np.generic | int | float | complex):
+        yield path
+    elif names is not None:
+        for name in names:
+            yield from _inside(calls, (*path, name), getattr(value, name))
+
+
+# -- one kind of call -----------------------------------------------------------------------------
+
+
+class _Call:
+    """Where a call's words and results come from; `places` are the leaves by their paths."""
+
+    def __init__(
+        self,
+        found: Specialised,
+        compiled: CompiledLoops,
+        arguments: Mapping[str, Any],
+        places: dict[Path, int],
+        leaves: Sequence[Any],
+    ) -> None:
+        self.found, self.compiled, self.arguments = found, compiled, arguments
+        self.translated, self.kernel = found.translated, found.kernel
+        self.places, self.leaves = places, leaves
+        self.paths = dict(zip(self.kernel.given, self.translated.paths, strict=True))
+        self.fresh = [number for number, path in self.paths.items() if path is None]
+        self.at_once = not self.translated.makes and results.is_of_numbers(self.translated.result)
+        if self.at_once and len(self.fresh) > MOST_SLOTS:
+            raise Unfit
+        self.result = self._numbers(self.translated.result) if self.at_once else None
+
+    def _numbers(self, shape: Any) -> Any:
+        if shape is None:
+            return None
+        if not isinstance(shape, Returned):
+            return tuple(map(self._numbers, shape))
+        dtype = self.kernel.buffers[shape.buffer].dtype
+        return self.fresh.index(shape.buffer), dtype, shape.origin == "python"
+
+    def word(self, word: LoopWord) -> tuple[int, int, int]:
+        """What it is, a number, and a part of that."""
+        if word.what == "counts":
+            return CONSTANT, ctypes.addressof(self.compiled.counts), 0
+        if word.what in ("team", "report"):
+            return TEAM if word.what == "team" else REPORT, 0, 0
+        if word.what == "pointer":
+            return self._pointer(word.number)
+        source = self.kernel.arguments[word.number]
+        if source.what != "scalar":
+            what = EXTENT if source.what == "extent" else STRIDE
+            return what, self._leaf(source.slot), source.dim
+        return self._number(self.translated.scalars[source.slot], self.kernel.dtypes[word.number])
+
+    def _pointer(self, number: int) -> tuple[int, int, int]:
+        if self.paths[number] is not None:
+            return VALUE, self._leaf(number), 0
+        place = self.fresh.index(number)
+        return (RESULT, place, 0) if self.at_once else (VALUE, len(self.leaves) + place, 0)
+
+    def _leaf(self, buffer: int) -> int:
+        """The leaf that a buffer is."""
+        path = self.paths[buffer]
+        if path is None or type(self.leaves[self.places.get(path, 0)]) is not np.ndarray:
+            raise Unfit
+        return self._place(path)
+
+    def _place(self, path: Path) -> int:
+        if path not in self.places:
+            raise Unfit
+        return self.places[path]
+
+    def _number(self, path: Path, dtype: Any) -> tuple[int, int, int]:
+        part = 0
+        if path not in self.places and path[-1] in _PARTS:
+            path, part = path[:-1], _PARTS.index(str(path[-1]))
+        place = self._place(path)
+        kind: Kind = kind_of(self.leaves[place])
+        if not isinstance(kind, NumberKind):
+            raise Unfit
+        if (component(kind.dtype) if kind.dtype.is_complex else kind.dtype) is not dtype:
+            raise Unfit
+        return VALUE, place, part
+
+    def pairs(self) -> bytes:
+        """The arrays that the code takes to be apart."""
+        given = {number: path for number, path in self.paths.items() if path is not None}
+        found = [
+            (self._leaf(a), self._leaf(b))
+            for a, b in sorted(self.compiled.kernel.disjoint)
+            if a in given and b in given
+        ]
+        return b"".join(struct.pack("<qq", *pair) for pair in found)
+
+    def make(self) -> Callable[[tuple[Any, ...]], tuple[NDArray, ...]] | None:
+        """What allocates the arrays of a call."""
+        if self.at_once:
+            return None
+        shapes = [
+            (self._shape(number), self.kernel.buffers[number].dtype.numpy) for number in self.fresh
+        ]
+
+        def made(leaves: tuple[Any, ...]) -> tuple[NDArray, ...]:
+            return tuple(
+                np.empty(shape(leaves) if callable(shape) else shape, dtype)
+                for shape, dtype in shapes
+            )
+
+        return made
+
+    def _shape(self, number: int) -> Any:
+        constants, where = {}, {}
+        extents = self.kernel.buffers[number].extents
+        for param in {node.attr for node in postorder(extents) if node.name == "param"}:
+            source = self.kernel.arguments[param]
+            if source.what == "scalar":
+                if self.kernel.dtypes[param].numpy.kind not in "if":
+                    raise Unfit
+                where[param] = self._place(self.translated.scalars[source.slot])
+            else:
+                array = self.leaves[self._leaf(source.slot)]
+                sizes = array.shape if source.what == "extent" else array.strides
+                constants[param] = int(sizes[source.dim])
+        return shape_of(extents, constants, where)
+
+    def finish(self) -> Callable[[tuple[Any, ...]], Any] | None:
+        """What makes the result of a call that allocates arrays."""
+        if self.at_once:
+            return None
+        shape, fresh, places, first = (
+            self.translated.result, self.fresh, self.places, len(self.leaves)
+        )  # fmt: skip
+
+        if not set(results.paths_of(shape)) <= places.keys():
+            raise Unfit
+
+        def finished(leaves: tuple[Any, ...]) -> Any:
+            made = dict(zip(fresh, leaves[first:], strict=True))
+            return results.returned(shape, made, lambda path: leaves[places[path]])
+
+        return finished

@@ -1,0 +1,73 @@
+"""The native core under the address and undefined-behaviour sanitizers: `python tools/sanitize.py`.
+
+Builds the core with `-fsanitize=address,undefined` in a folder of its own and runs tests with it:
+those given, else `tests/unit/core`, the properties and the calls of kernels.  Leaks of memory are
+not looked for, since CPython keeps some for good; `tests/unit/core/test_leaks.py` counts references
+instead.  Needs gcc with its sanitizers (Debian: `libasan8`, `libubsan1`), and takes some minutes.
+"""
+
+from __future__ import annotations
+
+import os
+import shutil
+import subprocess
+import sys
+import tempfile
+from pathlib import Path
+
+ROOT = Path(__file__).resolve().parent.parent
+LEFT_OUT = ("tests/unit/core/test_arguments.py", "tests/unit/core/test_steady.py")
+"""The first starts thousands of processes, an hour here; the second counts the process's pages, of
+which the sanitizer keeps many.
+"""
+TESTS = ("tests/unit/core", "tests/properties", "tests/unit/kernels/test_kinds_of_calls.py")
+FLAGS = "-fsanitize=address,undefined -fno-sanitize-recover=undefined -g -O1"
+OPTIONS = {
+    "ASAN_OPTIONS": "detect_leaks=0:abort_on_error=1:allocator_may_return_null=1",
+    "UBSAN_OPTIONS": "print_stacktrace=1:halt_on_error=1",
+    "PYTHONMALLOC": "malloc",  # each object by itself, so that a stray use of it is seen
+}
+
+
+def library(name: str) -> str:
+    """Where the compiler has a library of its own."""
+    found = subprocess.run(
+        ["gcc", f"-print-file-name={name}"], check=True, capture_output=True, text=True
+    ).stdout.strip()
+    if not os.path.isabs(found):
+        sys.exit(f"gcc has no {name}: install its sanitizers (Debian: libasan8 and libubsan1)")
+    return found
+
+
+def build(folder: Path) -> Path:
+    """The package with a core that is looked after; its folder of sources."""
+    for name in ("src", "tests", "tools", "examples", "docs"):
+        shutil.copytree(ROOT / name, folder / name, ignore=shutil.ignore_patterns("*.so", "build"))
+    for name in ("pyproject.toml", "setup.py", "README.md"):
+        shutil.copy(ROOT / name, folder)
+    source = folder / "src"
+    settings = {"CFLAGS": FLAGS, "LDFLAGS": FLAGS, "PYTHONPATH": str(source), "CC": "gcc"}
+    command = [sys.executable, "setup.py", "-q", "build_ext", "--inplace"]
+    subprocess.run(command, cwd=folder, env=os.environ | settings, check=True)
+    return source
+
+
+def main() -> int:
+    """Build it, run the tests."""
+    chosen = sys.argv[1:] or [*TESTS, *(f"--deselect={path}" for path in LEFT_OUT)]
+    with tempfile.TemporaryDirectory() as name:
+        folder = Path(name)
+        source = build(folder)
+        settings = {
+            "LD_PRELOAD": f"{library('libasan.so')} {library('libubsan.so')}",
+            "PYTHONPATH": str(source),
+            "FUSEWRIGHT_CACHE_DIR": str(folder / "cache"),
+            **OPTIONS,
+        }
+        command = [sys.executable, "-m", "pytest", "-q", "-x", "-p", "no:cacheprovider", *chosen]
+        done = subprocess.run(command, cwd=folder, env=os.environ | settings, check=False)
+        return done.returncode
+
+
+if __name__ == "__main__":
+    sys.exit(main())
