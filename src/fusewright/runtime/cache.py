@@ -115,6 +115,12 @@ def get(key: str) -> bytes | None:
     return body if data == _sealed(key, body) else None
 
 
+def is_there(key: str) -> bool:
+    """Whether something is stored under the key, which nobody has looked at."""
+    here = folder()
+    return here not in _unusable and os.path.exists(_path(here, key))
+
+
 def put(key: str, data: bytes) -> None:
     """Store for later processes; where that is impossible, warn once."""
     here = folder()

@@ -16,7 +16,7 @@ from fusewright._core import native
 from fusewright.base.options import current
 from fusewright.runtime.profile import listen
 from fusewright.targets.cpu import background
-from fusewright.targets.cpu.obtaining import LATER, NOW, is_due
+from fusewright.targets.cpu.due import LATER, NOW, is_due
 
 Program = Callable[..., Any]
 

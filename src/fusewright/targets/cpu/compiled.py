@@ -68,16 +68,3 @@ def keep(key: str, compiled: Compiled) -> None:
     except RecursionError:
         return  # an expression too deep for pickle: compiled anew in each process
     disk.put(key, data)
-
-
-def note_due(key: str) -> None:
-    """For later processes: compiling it is worth while, whether or not this one gets that far."""
-    disk.put(key + _DUE, b"")
-
-
-def was_due(key: str) -> bool:
-    """Whether a process has said so."""
-    return disk.get(key + _DUE) is not None
-
-
-_DUE = "due"

@@ -11,7 +11,7 @@ from fusewright.runtime.buffers import statistics
 from fusewright.runtime.image import Image
 from fusewright.runtime.trace import Slice
 from fusewright.targets.cpu import background, native, stored_programs
-from fusewright.targets.cpu.compiled import Compiled, fetch, keep, note_due, was_due
+from fusewright.targets.cpu.compiled import Compiled, fetch, keep
 from fusewright.targets.cpu.disk_keys import name_of
 from fusewright.targets.cpu.features import select
 from fusewright.targets.cpu.launch import Launch
@@ -20,9 +20,6 @@ from fusewright.targets.cpu.runner import Runner, assemble
 from fusewright.targets.cpu.stored_programs import ROOM, Use
 from fusewright.targets.cpu.threads import code
 
-LATER, NOW = 1, 2
-"""Whether a structure is to be compiled, by what it has cost so far: in a later process or in this
-one (`native.is_due`)."""
 SECONDS_A_LINE = 1e-4
 """What compiling a line of LLVM text for good takes: a structure must have run as long as that in
 one process, or short programs would share the processor with compilations that they gain nothing
@@ -41,18 +38,6 @@ def stored(key: Any, options: Options) -> Runner | None:
     name = name_of(key, options)
     compiled = fetch(name)
     return None if compiled is None else _ready(name, compiled, options, "disk", start)
-
-
-def is_due(key: Any, options: Options, due: int) -> bool:
-    """Whether a structure that is not on disk is to be compiled now.  It is, too, where an earlier
-    process has said so, which may have ended before its code was there.
-    """
-    name = name_of(key, options)
-    if due != LATER and was_due(name):
-        return True
-    if due:
-        note_due(name)
-    return due == NOW
 
 
 def _compiled(key: Any, slice_: Slice, options: Options) -> Runner:

@@ -17,7 +17,7 @@ from fusewright.base.options import Options
 from fusewright.ir import graph
 from fusewright.ir.graph import Memory, Node
 from fusewright.runtime.trace import Key, Slice
-from fusewright.targets.cpu import portions
+from fusewright.targets.cpu import due, portions
 
 if TYPE_CHECKING:
     from fusewright.targets.cpu import background, obtaining
@@ -62,13 +62,13 @@ def found(
     program; None where the program goes on operation by operation.  `whole` says whether the core
     runs the request as one, and counts what it takes.
     """
-    seconds, due = (seconds_alone(), native.is_due()) if whole else _counted(key, slice_)
+    seconds, wanted = (seconds_alone(), native.is_due()) if whole else _counted(key, slice_)
     if seconds < 0.0 or not options.background:
         return obtaining.obtain(key, slice_, options)
     if key in _building:
         return None
-    runner = obtaining.stored(key, options)
-    if runner is not None or not obtaining.is_due(key, options, due):
+    runner = obtaining.stored(key, options) if due.is_kept(key, options) else None
+    if runner is not None or not due.is_due(key, options, wanted):
         return runner
     cost = COMPILING + OPERATION * len(slice_.order) + (0.0 if _built else STARTING)
     if seconds * GAIN > cost:
@@ -88,7 +88,7 @@ def _counted(key: Key, slice_: Slice) -> tuple[float, int]:
         _spent.clear()
     _spent[key] = _spent.get(key, 0.0) + seconds
     is_due = _spent[key] > COMPILING + OPERATION * len(slice_.order)
-    return seconds, obtaining.NOW if is_due else 0
+    return seconds, due.NOW if is_due else 0
 
 
 def takes_turns(many: int) -> bool:
