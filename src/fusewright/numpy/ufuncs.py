@@ -22,6 +22,7 @@ from fusewright.frontends.arrays.front import dispatched, in_place
 from fusewright.ir.dtypes import BOOL, INT8
 from fusewright.numpy.operands import (
     Function,
+    by_numpy,
     hand_over,
     handle_of,
     holds_array,
@@ -53,6 +54,22 @@ class _Recorder:
 Recorder: Any = _Recorder if native is None else native.Function
 
 
+RECORDED: dict[str, Any] = {
+    "reduce": recording.FOLD_NAMES, "accumulate": recording.SCAN_NAMES, "outer": recording.NAMES,
+}  # fmt: skip
+"""Methods, and the ufuncs whose calls are recorded; NumPy runs those of the others."""
+
+
+def _agreed(args: Any, kwargs: dict[str, Any]) -> bool:
+    """These functions ask NumPy themselves."""
+    return True
+
+
+def _remembered(function: Function) -> Function:
+    """A function with what its calls record remembered, where there is a core."""
+    return function if native is None else native.Agreed(function, function, _agreed)
+
+
 class _Method:
     """A method: NumPy's own where no operand is ours.  A ufunc's is made when it is first asked
     for: of 450 a program uses few.
@@ -66,7 +83,12 @@ class _Method:
             return self._general
         name = self._general.__name__
         plain, ours = getattr(ufunc._original, name), self._general.__get__(ufunc)
-        ours = in_place(plain, ours) if name == "at" else ours
+        if name == "at":
+            ours = in_place(plain, ours)
+        elif ufunc._original in RECORDED.get(name, ()):
+            ours = _remembered(ours)
+        else:
+            ours = by_numpy(plain, ours)
         made = ufunc.__dict__[name] = dispatched(plain, ours, keeps=name == "at")
         return made
 
@@ -83,6 +105,10 @@ class Ufunc(Recorder):  # type: ignore[misc]
         self._fast: Any = None
         self._unary: Any = None
         self._general_form = self._call
+        if name is None and function is None:
+            self._general_form = by_numpy(original, self._call)
+        else:
+            self._general_form = _remembered(self._call)
         self.__name__ = self.__qualname__ = original.__name__
         self.__doc__ = original.__doc__
         self.__module__ = "fusewright.numpy"

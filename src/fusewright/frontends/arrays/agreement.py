@@ -184,14 +184,17 @@ def asked(
 
 
 def remembering(
-    function: Callable[..., Any], general: Callable[..., Any], judge: Callable[..., Any]
+    function: Callable[..., Any],
+    general: Callable[..., Any],
+    judge: Callable[..., Any],
+    step: Callable[..., Any] | None = None,
 ) -> Callable[..., Any]:
     """The general form with the core in front of it, which calls the function itself where such a
-    call has been judged before.
+    call has been judged before, and the `step` of NumPy's where ours does not take such calls.
     """
     if native is None:
         return general
-    made = native.Agreed(function, general, judge)
+    made = native.Agreed(function, general, judge, step)
     functools.update_wrapper(made, general)
     return made  # type: ignore[no-any-return]
 
