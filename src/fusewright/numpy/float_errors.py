@@ -5,7 +5,6 @@
 from __future__ import annotations
 
 import functools
-from collections.abc import Callable
 from contextlib import ExitStack
 from contextvars import ContextVar
 from typing import Any
@@ -65,7 +64,7 @@ class errstate(np.errstate):
         if _mode.get() is not None:
             _follow()
 
-    def __call__(self, function: Callable[..., Any]) -> Callable[..., Any]:
+    def __call__(self, function: Any) -> Any:
         """One state for each call, as threads and recursion need it."""
         named = {name: getattr(self, f"_{name}") for name in (*TREATED, "call")}
         named = {name: value for name, value in named.items() if isinstance(value, str)} | (

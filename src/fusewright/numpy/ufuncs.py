@@ -20,6 +20,7 @@ from fusewright.frontends.arrays.core import wrap
 from fusewright.frontends.arrays.dtypes import as_dtype
 from fusewright.frontends.arrays.front import dispatched, in_place
 from fusewright.ir.dtypes import BOOL, INT8
+from fusewright.ir.ops import COMPLEX
 from fusewright.numpy.operands import (
     Function,
     by_numpy,
@@ -43,11 +44,15 @@ class _Recorder:
     `_op`, where there are `_arity` operands and nothing else; of numbers it is `_of_numbers`.
     """
 
-    __slots__ = ("_arity", "_general_form", "_of_numbers", "_op")
+    __slots__ = ("_arity", "_general_form", "_of_complex", "_of_numbers", "_op")
 
     _general_form: Function
+    _of_complex: Function
 
     def __call__(self, *args: Any, **kwargs: Any) -> Any:
+        number = len(args) == 1 and not kwargs and isinstance(args[0], complex | np.complexfloating)
+        if number and hasattr(self, "_of_complex"):
+            return self._of_complex(args[0])
         return self._general_form(*args, **kwargs)
 
 
@@ -118,6 +123,8 @@ class Ufunc(Recorder):  # type: ignore[misc]
             self._fast = operators.op_of(name)
             self._op = self._fast
         self._arity, self._of_numbers = original.nin, original
+        if name in COMPLEX:
+            self._of_complex = COMPLEX[name]
 
     @property  # type: ignore[misc]
     def __class__(self) -> type:
