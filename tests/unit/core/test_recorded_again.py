@@ -1,5 +1,5 @@
-"""What a call records is remembered by its kind: the bits are those of the first call, and what
-depends on values is never remembered.
+"""What a call records is remembered by its kind, through every door: the bits are those of calls
+that nothing is remembered of, and what depends on values is never remembered.
 """
 
 from __future__ import annotations
@@ -12,9 +12,7 @@ import pytest
 
 import fusewright as fw
 import fusewright.numpy as fnp
-from fusewright._core import native
 from fusewright.base.errors import StrictError
-from fusewright.frontends.arrays import forms, trace
 
 TIMES = 6
 """Calls: the third has a judgement, the fourth is the first that may be recorded by its form."""
@@ -60,40 +58,13 @@ def bits(result: Any) -> list[tuple[Any, ...]]:
 
 @pytest.mark.parametrize("name", CALLS)
 @pytest.mark.parametrize("size", [5000, 400])
-def test_bits_are_those_of_calls_without_forms(name: str, size: int) -> None:
+def test_bits_are_those_of_calls_of_which_nothing_is_known(name: str, size: int) -> None:
     call = CALLS[name]
     for seed in range(TIMES):
         got = bits(call(fnp, *operands(seed, size)))
-        if native is not None:
-            native.set_form_of(lambda *given: False)
-        with fw.options(interpret=False):
+        with fw.options(interpret=False):  # what `jit` records is recorded by Python
             want = bits(fw.jit(lambda *given: call(fnp, *given))(*operands(seed, size)))
-        if native is not None:
-            native.set_form_of(forms.form_of)
         assert [each[1:] for each in got] == [each[1:] for each in want], seed
-
-
-@pytest.mark.skipif(native is None, reason="forms are the core's")
-def test_a_form_is_found_and_used() -> None:
-    found: list[Any] = []
-
-    def watched(*given: Any) -> Any:
-        found.append(forms.form_of(*given))
-        return found[-1]
-
-    native.set_form_of(watched)
-    try:
-        for size in (1111, 1112, 1113):
-            array = fw.asarray(np.arange(float(size)))
-            for _ in range(TIMES):
-                result = fnp.gradient(array)
-            found.append(len(found))
-            result = fnp.gradient(array)
-            assert found.pop() == len(found), "a known call is not looked at again"
-        assert sum(isinstance(each, native.Form) for each in found) == 3
-        assert result.shape == (1113,)
-    finally:
-        native.set_form_of(forms.form_of)
 
 
 def test_numbers_count_by_their_value() -> None:
@@ -142,16 +113,7 @@ def test_errors_are_those_of_the_first_call() -> None:
             fnp.std(array, axis=2)
 
 
-def test_stand_ins_leave_nothing_pending() -> None:
-    array = fw.asarray(np.random.default_rng(0).random(901))
-    for _ in range(TIMES):
-        result = fnp.gradient(array)
-    fw.evaluate(result)
-    kinds = [node.op for node in trace.pending]
-    assert forms.STAND_IN not in kinds
-
-
-def test_recorded_functions_replay_what_forms_record() -> None:
+def test_functions_recorded_for_replay() -> None:
     array = np.random.default_rng(0).random(902)
     for _ in range(TIMES):
         fnp.gradient(fw.asarray(array))
@@ -159,17 +121,3 @@ def test_recorded_functions_replay_what_forms_record() -> None:
     for _ in range(4):
         got = replayed(fw.asarray(array))
         np.testing.assert_array_equal(np.asarray(got), np.gradient(array) * 2)
-
-
-@pytest.mark.skipif(native is None, reason="forms are the core's")
-@pytest.mark.parametrize(
-    "given",
-    [
-        (9, (), (0,), None), (1, ((2, "add", (3,), None, (), (), None),), (1,), None),
-        (1, ((2, "add"),), (1,), None), (1, ((0, "", (), None, (), (), None),), (1,), None),
-        (1, ("x",), (1,), None), (1, (), (), dict), (1, ((2, "add", (0, 0)),), (1,), tuple),
-    ],
-)  # fmt: skip
-def test_wrong_forms_are_refused(given: Any) -> None:
-    with pytest.raises((TypeError, ValueError)):
-        native.Form(*given)
