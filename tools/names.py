@@ -60,6 +60,7 @@ OURS = Limit(1.0, 0.5e-6)
 REASONS = {
     "errstate()": "it looks whether errors are to raise or to call",
     "ndarray": "it looks for a buffer",
+    "finfo": "it takes arrays, too",
 }
 """Why calls of plain arrays may be above the limit."""
 BECOMES_OURS = "more than 512 elements: the result becomes an array of ours"

@@ -103,7 +103,7 @@ def timed(pair: tuple[str, str], size: int, limit: float) -> Timed:
             least = [min(least[0], theirs()), min(least[1], ours())]
         if least[1] <= limit * least[0]:
             break
-        time.sleep(0.05)
+        time.sleep(WARM)
     return Timed(pair, size, least[0] / LOOP, least[1] / LOOP)
 
 

@@ -158,7 +158,7 @@ class finfo(np.finfo, metaclass=_Limits):
     """NumPy's `finfo`, also of an array."""
 
     def __new__(cls, dtype: Any) -> Any:
-        return np.finfo(_type_of(dtype))
+        return np.finfo(dtype if type(dtype) is type else _type_of(dtype))
 
 
 class iinfo(np.iinfo, metaclass=_Limits):
