@@ -15,11 +15,11 @@
 #define MOST_KINDS 512 /* of calls that are remembered of one function */
 #define DEEPEST 3
 
-/* Agreed(function, general, judge): `judge(arguments, names)` says what is so of a call that the function may be called
-   with: the type of its result, True where that is no matter, or False for any other call. */
+/* Agreed(function, general, judge, step=None): `judge(arguments, names)` says what is so of a call that the function may be called
+   with: the type of its result, True where that is no matter, or False for any other call: the `step` is those', NumPy's own function. */
 typedef struct {
     Front front;
-    PyObject *function, *judge;
+    PyObject *function, *judge, *step;
     PyObject *known; /* {kind of call: None where it came once, or the judgement} */
     PyObject *recipes; /* {form of call: None where it came once, a recipe, or False} */
 } Agreed;
@@ -246,6 +246,8 @@ static PyObject *agreed_call(PyObject *object, PyObject *const *given, size_t fl
         if (result == NULL && !(PyErr_Occurred() && (!PyErr_ExceptionMatches(PyExc_Exception) || PyErr_ExceptionMatches(PyExc_MemoryError))))
             PyErr_Clear(), PyDict_SetItem(self->known, kind, Py_False); /* the general form says what becomes of it */
     }
+    if (type == Py_False && self->step != NULL)
+        result = PyObject_Vectorcall(self->step, given, flags, names);
     Py_XDECREF(type);
     Py_XDECREF(kind);
     return result != NULL || PyErr_Occurred() ? result : front_general(object, given, flags, names);
@@ -253,14 +255,15 @@ static PyObject *agreed_call(PyObject *object, PyObject *const *given, size_t fl
 
 static PyObject *agreed_make(PyTypeObject *type, PyObject *given, PyObject *names)
 {
-    static char *keywords[] = {"function", "general", "judge", NULL};
-    PyObject *function, *general, *judge;
-    if (!PyArg_ParseTupleAndKeywords(given, names, "OOO", keywords, &function, &general, &judge))
+    static char *keywords[] = {"function", "general", "judge", "step", NULL};
+    PyObject *function, *general, *judge, *step = Py_None;
+    if (!PyArg_ParseTupleAndKeywords(given, names, "OOO|O", keywords, &function, &general, &judge, &step))
         return NULL;
     Agreed *agreed = (Agreed *)front_new(type, agreed_call, general);
     if (agreed != NULL) {
         agreed->function = Py_NewRef(function);
         agreed->judge = Py_NewRef(judge);
+        agreed->step = step == Py_None ? NULL : Py_NewRef(step);
         if ((agreed->known = PyDict_New()) == NULL || (agreed->recipes = PyDict_New()) == NULL)
             Py_CLEAR(agreed);
     }
@@ -271,6 +274,7 @@ static int agreed_traverse(PyObject *self, visitproc visit, void *arg)
 {
     Py_VISIT(((Agreed *)self)->function);
     Py_VISIT(((Agreed *)self)->judge);
+    Py_VISIT(((Agreed *)self)->step);
     Py_VISIT(((Agreed *)self)->known);
     Py_VISIT(((Agreed *)self)->recipes);
     return front_traverse(self, visit, arg);
@@ -280,6 +284,7 @@ static int agreed_clear(PyObject *self)
 {
     Py_CLEAR(((Agreed *)self)->function);
     Py_CLEAR(((Agreed *)self)->judge);
+    Py_CLEAR(((Agreed *)self)->step);
     Py_CLEAR(((Agreed *)self)->known);
     Py_CLEAR(((Agreed *)self)->recipes);
     return front_clear(self);

@@ -154,6 +154,7 @@ PyObject *handle_getitem(PyObject *handle, PyObject *key);
 int handle_setitem(PyObject *handle, PyObject *key, PyObject *value);
 int is_slice(PyObject *link); /* a tuple of places and shape, both tuples */
 int quick_setitem(PyObject *handle, PyObject *key, PyObject *value); /* writes.c */
+int quick_choice(PyObject *handle, PyObject *key, PyObject *value); /* writes.c */
 int quick_view_write(PyObject *view, Node *value, PyObject *other);
 PyObject *read_scalar(const char *at, int dtype); /* NumPy's number; NULL likewise */
 int write_number(char *at, int dtype, PyObject *number); /* 0: Python has to look */

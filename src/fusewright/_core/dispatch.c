@@ -11,11 +11,11 @@
 #define MOST_OPERANDS 32
 #define DEEPEST 4 /* lists in lists of operands */
 
-/* Dispatch(plain, general, makes=0, keeps=False): `makes` says how many elements the function makes of its
+/* Dispatch(plain, general, makes=0, keeps=False, extra=None): `extra` is a keyword that NumPy's function lacks; `makes` says how many elements the function makes of its
    arguments; one that `keeps` writes into its operands or gives views of them, so that no copy will do. */
 typedef struct {
     Front front;
-    PyObject *plain;
+    PyObject *plain, *extra;
     int makes, keeps;
 } Dispatch;
 
@@ -257,10 +257,17 @@ PyObject *plain_call(PyObject *plain, PyObject *const *given, size_t flags, PyOb
     return result;
 }
 
+static int has_extra(Dispatch *dispatch, PyObject *names)
+{
+    return dispatch->extra != NULL && names != NULL && PySequence_Contains(names, dispatch->extra) != 0;
+}
+
 static PyObject *dispatch_call(PyObject *self, PyObject *const *given, size_t flags, PyObject *names)
 {
     Dispatch *dispatch = (Dispatch *)self;
     Py_ssize_t many = PyVectorcall_NARGS(flags);
+    if (has_extra(dispatch, names))
+        return PyErr_Occurred() ? NULL : front_general(self, given, flags, names);
     if (dispatch->makes == 0 || elements_made(dispatch->makes, given, many, names) <= small_elements()) {
         PyObject *result = plain_call(dispatch->plain, given, flags, names, 0, dispatch->keeps ? KEEPS : 0);
         if (result != NULL || PyErr_Occurred())
@@ -274,14 +281,15 @@ static PyObject *dispatch_call(PyObject *self, PyObject *const *given, size_t fl
 
 static PyObject *dispatch_make(PyTypeObject *type, PyObject *given, PyObject *names)
 {
-    static char *keywords[] = {"plain", "general", "makes", "keeps", NULL};
-    PyObject *plain, *general;
+    static char *keywords[] = {"plain", "general", "makes", "keeps", "extra", NULL};
+    PyObject *plain, *general, *extra = NULL;
     int makes = 0, keeps = 0;
-    if (!PyArg_ParseTupleAndKeywords(given, names, "OO|ip", keywords, &plain, &general, &makes, &keeps))
+    if (!PyArg_ParseTupleAndKeywords(given, names, "OO|ipU", keywords, &plain, &general, &makes, &keeps, &extra))
         return NULL;
     Dispatch *dispatch = (Dispatch *)front_new(type, dispatch_call, general);
     if (dispatch != NULL) {
         dispatch->plain = Py_NewRef(plain);
+        dispatch->extra = Py_XNewRef(extra);
         dispatch->makes = makes;
         dispatch->keeps = keeps;
     }
@@ -297,6 +305,7 @@ static int dispatch_traverse(PyObject *self, visitproc visit, void *arg)
 static int dispatch_clear(PyObject *self)
 {
     Py_CLEAR(((Dispatch *)self)->plain);
+    Py_CLEAR(((Dispatch *)self)->extra);
     return front_clear(self);
 }
 

@@ -915,8 +915,17 @@ typedef struct {
     PyObject_HEAD
     vectorcallfunc call;
     PyObject *op, *general, *numbers; /* of numbers alone: NumPy's; or NULL */
+    PyObject *of_complex;             /* of one complex array or number of NumPy's, where it is not NumPy's own; or NULL */
     int arity;
 } Function;
+
+static int is_complex(PyObject *object)
+{
+    if (PyComplex_CheckExact(object))
+        return 1;
+    int dtype = numpy_array != NULL && Py_IS_TYPE(object, numpy_array) ? dtype_of_array(object) : scalar_dtype(object);
+    return dtype < NO_DTYPE && dtypes[dtype].kind == 'c';
+}
 
 static int are_numbers(PyObject *const *given, Py_ssize_t count)
 {
@@ -933,6 +942,10 @@ static PyObject *function_call(PyObject *self, PyObject *const *given, size_t fl
     Py_ssize_t count = PyVectorcall_NARGS(flags);
     if (Py_EnterRecursiveCall(" in a function of arrays"))
         return NULL;
+    if (function->of_complex != NULL && count == 1 && names == NULL && is_complex(given[0])) {
+        Py_LeaveRecursiveCall();
+        return PyObject_CallOneArg(function->of_complex, given[0]);
+    }
     PyObject *plain = function->numbers ? plain_call(function->numbers, given, flags, names, function->arity, 0) : NULL;
     Py_LeaveRecursiveCall();
     if (plain != NULL || PyErr_Occurred())
@@ -975,6 +988,7 @@ static int function_traverse(PyObject *self, visitproc visit, void *arg)
     Py_VISIT(((Function *)self)->general);
     Py_VISIT(((Function *)self)->op);
     Py_VISIT(((Function *)self)->numbers);
+    Py_VISIT(((Function *)self)->of_complex);
     return 0;
 }
 
@@ -983,6 +997,7 @@ static int function_clear(PyObject *self)
     Py_CLEAR(((Function *)self)->general);
     Py_CLEAR(((Function *)self)->op);
     Py_CLEAR(((Function *)self)->numbers);
+    Py_CLEAR(((Function *)self)->of_complex);
     return 0;
 }
 
@@ -1020,6 +1035,7 @@ static PyMemberDef function_members[] = {
     {"_arity", T_INT, offsetof(Function, arity), 0, NULL},
     {"_general_form", T_OBJECT, offsetof(Function, general), 0, NULL},
     {"_of_numbers", T_OBJECT, offsetof(Function, numbers), 0, NULL},
+    {"_of_complex", T_OBJECT, offsetof(Function, of_complex), 0, NULL},
     {NULL},
 };
 

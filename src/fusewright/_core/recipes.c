@@ -54,10 +54,10 @@ static PyObject *results(PyObject *recipe, Node **made)
     PyObject *places = item(recipe, 1), *form = item(recipe, 2);
     Py_ssize_t many = PyTuple_GET_SIZE(places);
     if (PyUnicode_GET_LENGTH(form) == 0)
-        return array_new((Node *)Py_NewRef(made[as_size(item(places, 0))]));
+        return handle_new((Node *)Py_NewRef(made[as_size(item(places, 0))]));
     PyObject *list = PyList_New(many);
     for (Py_ssize_t i = 0; list != NULL && i < many; i++) {
-        PyObject *handle = array_new((Node *)Py_NewRef(made[as_size(item(places, i))]));
+        PyObject *handle = handle_new((Node *)Py_NewRef(made[as_size(item(places, i))]));
         if (handle == NULL)
             Py_CLEAR(list);
         else

@@ -230,6 +230,15 @@ static PyObject *all_received(PyObject *results)
     return whole;
 }
 
+/* What a call was given it gives back: NumPy's array for `out`. */
+static int is_among(PyObject *result, PyObject *const *given, Py_ssize_t all)
+{
+    for (Py_ssize_t i = 0; i < all; i++)
+        if (given[i] == result)
+            return 1;
+    return 0;
+}
+
 static PyObject *received(PyObject *result)
 {
     return PyList_CheckExact(result) || PyTuple_Check(result) ? all_received(result) : adopted(result);
@@ -252,7 +261,7 @@ static PyObject *step_now(Step *step, PyObject *const *given, Py_ssize_t many, P
     for (Py_ssize_t i = many; i < all; i++)
         if (is_named(PyTuple_GET_ITEM(names, i - many), "out") || is_named(PyTuple_GET_ITEM(names, i - many), "like"))
             return NULL;
-    if (is_listened_to() || !moves_at_once())
+    if (is_listened_to() || is_strict() || !moves_at_once())
         return NULL;
     int ours = step->makes != NOTHING, failed = 0;
     for (Py_ssize_t i = 0; i < all && !failed; i++)
@@ -260,7 +269,7 @@ static PyObject *step_now(Step *step, PyObject *const *given, Py_ssize_t many, P
     PyObject *before = step->converts && !failed ? errors_ignored() : NULL;
     if (!failed && ours > 0 && !(step->converts && before == NULL)
         && (result = PyObject_Vectorcall(step->function, made, (size_t)many, names)) != NULL)
-        Py_SETREF(result, received(result));
+        Py_SETREF(result, is_among(result, given, all) ? Py_NewRef(result) : received(result));
     errors_told(before);
     for (Py_ssize_t i = 0; i < all; i++)
         Py_XDECREF(made[i]);
@@ -329,7 +338,7 @@ static PyObject *step_call(PyObject *self, PyObject *const *given, size_t flags,
 {
     Step *step = (Step *)self;
     Py_ssize_t count = PyVectorcall_NARGS(flags);
-    int now = names == NULL && count > 0, is_product = step->most > 0 || step->sum != NULL;
+    int is_product = step->most > 0 || step->sum != NULL, now = is_product ? names == NULL && count > 0 : 1;
     if (!is_product)
         now = !step->converts || is_conversion(given, count, names);
     else if (now && step->sum != NULL) {

@@ -368,6 +368,8 @@ static int setitem(PyObject *handle, PyObject *key, PyObject *value)
     int quick = value == NULL ? 0 : quick_setitem(handle, key, value);
     if (quick == 0 && value != NULL)
         quick = scatter_now(handle, key, value);
+    if (quick == 0 && value != NULL)
+        quick = quick_choice(handle, key, value);
     if (quick != 0)
         return quick < 0 ? -1 : 0;
     PyObject *given[3] = {handle, key, value};

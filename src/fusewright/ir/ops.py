@@ -261,6 +261,24 @@ PRIMITIVE: dict[str, str] = {
 }
 
 
+def complex_expm1(x: Any) -> Any:
+    """NumPy's `expm1`, at zero and where a part is not finite as the array API standard has it
+    (C's `cexp` less one): NumPy gives NaN or the other zero there.
+    """
+    x = np.asarray(x)
+    with np.errstate(all="ignore"):
+        made = np.asarray(np.expm1(x))
+        odd = ~np.isfinite(x) | (x == 0)
+        if odd.any():
+            special = np.where(x == 0, x.imag * 1j, np.exp(x) - x.dtype.type(1))
+            made = np.where(odd, special, made)
+    return made.astype(x.dtype, copy=False)[()]
+
+
+COMPLEX = {"expm1": complex_expm1}
+"""Meanings for complex numbers that are not NumPy's own."""
+
+
 def loop_dtypes(name: str, operands: tuple[Any, ...]) -> tuple[np.dtype[Any], ...]:
     """The dtypes NumPy computes in: one for each operand, then the result's.
 

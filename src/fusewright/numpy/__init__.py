@@ -56,6 +56,7 @@ TABLES = (
 MADE = laying.in_order({name: value for table in TABLES for name, value in table.items()})
 RECORDED = instant.quick("", MADE)
 RECORDED |= lending.in_front_of(RECORDED)
+RECORDED |= standard.extended(RECORDED)
 EXPORTS = dispatch.in_front_of(_numpy, RECORDED)
 __all__ = [*_numpy.__all__, "erf", "erfc"]
 __getattr__ = modules.lookup("", EXPORTS)

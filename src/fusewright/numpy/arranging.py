@@ -320,13 +320,23 @@ def trace(
     return shaping.diagonal(handle_of(a), offset, axis1, axis2).sum(-1, dtype, out)
 
 
+_AT_ONCE: dict[Any, Function] = {
+    np.shape: lambda shape: shape, np.ndim: len, np.size: lambda shape: math.prod(shape),
+}  # fmt: skip
+"""What is asked, of a shape."""
+
+
 def _of_shape(original: Function) -> Function:
+    known = _AT_ONCE[original]
+
     def function(a: Any, *args: Any, **kwargs: Any) -> Any:
         """Known without computing anything."""
         if not isinstance(a, Handle):
             a = handle_of(a) if type(a) in (list, tuple) and _nested(a) else a
             if not isinstance(a, Handle):
                 return original(a, *args, **kwargs)
+        if not args and not kwargs:
+            return known(a._shape)
         return original(np.broadcast_to(np.empty((), np.int8), a._shape), *args, **kwargs)
 
     function.__name__ = original.__name__

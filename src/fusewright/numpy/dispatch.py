@@ -10,6 +10,7 @@ from typing import Any
 import numpy as np
 
 from fusewright.frontends.arrays.front import MADE, dispatched
+from fusewright.numpy import standard
 
 WRITE = "copyto put place putmask fill_diagonal put_along_axis nan_to_num shuffle partition"
 VIEW = (
@@ -34,7 +35,13 @@ def in_front(name: str, original: Any, ours: Any) -> Any:
         return ours
     if ours is original or not callable(ours) or not callable(original):
         return ours
-    made = dispatched(original, ours, makes=name if name in MADE else "", keeps=name in KEEPS)
+    made = dispatched(
+        original,
+        ours,
+        makes=name if name in MADE else "",
+        keeps=name in KEEPS,
+        extra=standard.EXTRA.get(name, ""),
+    )
     if isinstance(original, np.ufunc):  # of whole vectors: `matmul`
         fields = (field for field in dir(original) if not field.startswith("_"))
         vars(made).update({field: getattr(original, field) for field in fields})

@@ -11,7 +11,7 @@ import numpy as np
 
 from fusewright.frontends.arrays import axes as axis_rules
 from fusewright.frontends.arrays import methods, opaque
-from fusewright.numpy import dispatch, instant, laying
+from fusewright.numpy import dispatch, instant, laying, standard
 from fusewright.numpy.arranging import roll
 from fusewright.numpy.elementwise import finished
 from fusewright.numpy.files import on_host
@@ -123,6 +123,7 @@ EXPORTS: dict[str, Function] = {
     "rfftfreq": on_host(np.fft.rfftfreq),
 }
 RECORDED = EXPORTS | instant.quick("fft", EXPORTS)
+RECORDED |= standard.extended(RECORDED)
 EXPORTS = dispatch.in_front_of(np.fft, RECORDED)
 globals().update(EXPORTS)
 __getattr__ = lookup("fft", EXPORTS)

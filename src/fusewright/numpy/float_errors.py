@@ -5,7 +5,6 @@
 from __future__ import annotations
 
 import functools
-from collections.abc import Callable
 from contextlib import ExitStack
 from contextvars import ContextVar
 from typing import Any
@@ -44,25 +43,37 @@ def seterr(**treatments: Any) -> Any:
     return old
 
 
-class errstate:
+TREATED = ("all", "divide", "over", "under", "invalid")
+"""NumPy's object keeps each treatment under its name with a `_` in front."""
+
+
+class errstate(np.errstate):
     """NumPy's `errstate`: a context manager and a decorator."""
 
-    def __init__(self, **treatments: Any) -> None:
-        self._treatments = treatments
-        self._state = np.errstate(**treatments)
+    __slots__ = ()
 
     def __enter__(self) -> None:
-        self._state.__enter__()
-        _follow()
+        np.errstate.__enter__(self)
+        state: Any = self
+        asked = (state._all, state._divide, state._over, state._under, state._invalid)
+        if _mode.get() is not None or not SEEN.isdisjoint(asked):
+            _follow()
 
     def __exit__(self, *error: Any) -> None:
-        self._state.__exit__(*error)
-        _follow()
+        np.errstate.__exit__(self, *error)
+        if _mode.get() is not None:
+            _follow()
 
-    def __call__(self, function: Callable[..., Any]) -> Callable[..., Any]:
+    def __call__(self, function: Any) -> Any:
+        """One state for each call, as threads and recursion need it."""
+        named = {name: getattr(self, f"_{name}") for name in (*TREATED, "call")}
+        named = {name: value for name, value in named.items() if isinstance(value, str)} | (
+            {"call": named["call"]} if callable(named["call"]) else {}
+        )
+
         @functools.wraps(function)
         def call(*args: Any, **kwargs: Any) -> Any:
-            with type(self)(**self._treatments):
+            with type(self)(**named):
                 return function(*args, **kwargs)
 
         return call

@@ -25,9 +25,11 @@ LIBRARY = 1 << 15
 STEPS: dict[str, str] = {
     "": "argpartition argsort bincount convolve correlate digitize histogram histogram2d interp "
     "intersect1d isin lexsort median partition percentile quantile searchsorted setdiff1d "
-    "setxor1d sort union1d unique",
-    "linalg": "cholesky det eig eigh eigvals eigvalsh inv lstsq pinv qr slogdet solve svd",
-    "fft": "fft fft2 fftn hfft ifft ifft2 ifftn ihfft irfft rfft",
+    "setxor1d sort tensordot union1d unique",
+    "linalg": "cholesky det eig eigh eigvals eigvalsh inv lstsq multi_dot pinv qr slogdet solve "
+    "svd tensordot",
+    "fft": "fft fft2 fftn hfft ifft ifft2 ifftn ihfft irfft "
+    "irfft2 irfftn rfft rfft2 rfftn fftshift ifftshift",
 }
 """Library steps, by module."""
 MOVES = (

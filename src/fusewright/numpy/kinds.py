@@ -57,6 +57,8 @@ class ArrayType:
 
     def __call__(self, shape: Any, dtype: Any = float, *args: Any, **kwargs: Any) -> Any:
         """A new array; on a buffer, NumPy's."""
+        if dtype is float and not args and not kwargs:
+            return _empty(shape)
         if args or kwargs or opaque.from_numpy_or_none(np.dtype(dtype)) is None:
             return np.ndarray(shape, dtype, *args, **kwargs)
         return _empty(shape, dtype)
@@ -101,6 +103,19 @@ _empty = dispatched(np.empty, creation.empty, makes="empty")
 ndarray = ArrayType()
 
 
+def _count(key: Any) -> int:
+    """How many elements the grid of some ranges of integers has; -1 of others."""
+    count = 1
+    for each in key if type(key) is tuple else (key,):
+        if type(each) is not slice or each.step is not None:
+            return -1
+        start, stop = each.start or 0, each.stop
+        if type(start) is not int or type(stop) is not int:
+            return -1
+        count *= stop - start
+    return count
+
+
 class _Grid:
     """`mgrid` and `ogrid`: ranges along each axis, of which only the ranges take memory."""
 
@@ -109,12 +124,19 @@ class _Grid:
     def __init__(self, original: Any, sparse: bool) -> None:
         self._original, self._sparse = original, sparse
 
+    def _is_small(self, key: Any, small: int) -> bool:
+        count = _count(key)
+        if count < 0:
+            if holds_array(key):
+                return False
+            ranges = type(key) is tuple and not self._sparse
+            count = math.prod(r.size for r in np.ogrid[key]) if ranges else 0
+        return count <= small or self._sparse
+
     def __getitem__(self, key: Any) -> Any:
         small = 0 if native is None else native.small()
-        if small:
-            lengths = [r.size for r in np.ogrid[key]] if type(key) is tuple else [0]
-            if not holds_array(key) and (self._sparse or math.prod(lengths) <= small):
-                return self._original[key]
+        if small and self._is_small(key, small):
+            return self._original[key]
         key = opaque.to_numpy(key)
         if not isinstance(key, tuple):
             return opaque.from_numpy_result(self._original[key])

@@ -97,14 +97,16 @@ def _ours(original: ModuleType) -> str:
     return ours if importlib.util.find_spec(ours) is not None else name
 
 
+def _vectorized(function: Any, *args: Any, **kwargs: Any) -> Any:
+    """A call with arrays of ours: they are computed first, and the result is ours."""
+    name = f"vectorize({getattr(function.pyfunc, '__name__', '')})"
+    return delegated(np.vectorize.__call__, name)(function, *args, **kwargs)
+
+
 class vectorize(np.vectorize):
     """A Python function called for every element, as a named step."""
 
-    def __call__(self, *args: Any, **kwargs: Any) -> Any:
-        """Arrays of ours are computed first; the result is ours."""
-        name = f"vectorize({getattr(self.pyfunc, '__name__', '')})"
-        original = super().__call__
-        return dispatch.in_front(name, original, delegated(original, name))(*args, **kwargs)
+    __call__ = dispatch.in_front("vectorize", np.vectorize.__call__, _vectorized)
 
 
 PASSED = [

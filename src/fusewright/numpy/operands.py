@@ -21,6 +21,7 @@ from fusewright.frontends.arrays import (
 )
 from fusewright.frontends.arrays.core import Handle
 from fusewright.frontends.arrays.dtypes import as_dtype
+from fusewright.frontends.arrays.front import at_once
 from fusewright.frontends.arrays.shaping import as_base
 from fusewright.ir.graph import ASSEMBLE, VIEW, Node
 
@@ -177,7 +178,9 @@ def recorded(
                 return False
             return agreement.judged(original, args, kwargs, ranked)
 
-        return agreement.remembering(function, call, judge)
+        ours_only = label in VIEWS or label in CALLERS
+        step = None if ours_only else by_numpy(original, call)
+        return agreement.remembering(function, call, judge, step)
 
     return decorate
 
@@ -209,10 +212,7 @@ def library(original: Function, name: str = "") -> Function:
             return opaque.from_numpy_result(original(*args, **kwargs))
         return hand_over(label, original, args, kwargs, LIBRARY, True)
 
-    return call
-
-
-LIBRARY = opaque.LIBRARY
+    return by_numpy(original, call)
 
 
 def delegated(original: Function, name: str = "") -> Function:
@@ -225,4 +225,16 @@ def delegated(original: Function, name: str = "") -> Function:
             return opaque.from_numpy_result(original(*args, **kwargs))
         return hand_over(label, original, args, kwargs)
 
-    return call
+    return call if label.rpartition(".")[2] in CALLERS else by_numpy(original, call)
+
+
+CALLERS = frozenset((
+    "apply_along_axis", "apply_over_axes", "piecewise", "fromfunction", "vectorize", "frompyfunc",
+    "mask_indices", "fromiter",
+))  # fmt: skip
+"""Functions that call one of the program's own: it is called once, and as the program's."""
+
+
+def by_numpy(original: Function, general: Function) -> Function:
+    """A function that NumPy runs in any case: on what is in memory, or light, without Python."""
+    return at_once(original, general, limit=1 << 62)

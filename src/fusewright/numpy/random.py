@@ -17,7 +17,7 @@ from fusewright.frontends.arrays import inplace, opaque, sharing
 from fusewright.frontends.arrays.core import Handle
 from fusewright.numpy import dispatch
 from fusewright.numpy.modules import lookup
-from fusewright.numpy.operands import LIBRARY, Function, hand_over, holds_array
+from fusewright.numpy.operands import LIBRARY, Function, by_numpy, hand_over, holds_array
 
 __all__ = list(original.__all__)
 
@@ -33,7 +33,7 @@ def _drawing(draw: Callable[..., Any]) -> Function:
             return opaque.from_numpy_result(draw(*args))
         return hand_over(f"random.{draw.__name__}", draw, args, kwargs, LIBRARY, True)
 
-    return method
+    return by_numpy(draw, method)
 
 
 def _filled(draw: Callable[..., Any], args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:

@@ -6,6 +6,7 @@ from typing import Any
 
 import numpy.testing
 
+from fusewright.frontends.arrays.front import dispatched
 from fusewright.numpy.files import on_host
 
 __all__ = list(numpy.testing.__all__)
@@ -21,4 +22,5 @@ def __getattr__(name: str) -> Any:
     original = getattr(numpy.testing, name)
     if isinstance(original, type) or not callable(original) or name in CALL:
         return original
-    return on_host(original)
+    made = globals()[name] = dispatched(original, on_host(original), keeps=True)
+    return made

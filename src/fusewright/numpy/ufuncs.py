@@ -20,8 +20,10 @@ from fusewright.frontends.arrays.core import wrap
 from fusewright.frontends.arrays.dtypes import as_dtype
 from fusewright.frontends.arrays.front import dispatched, in_place
 from fusewright.ir.dtypes import BOOL, INT8
+from fusewright.ir.ops import COMPLEX
 from fusewright.numpy.operands import (
     Function,
+    by_numpy,
     hand_over,
     handle_of,
     holds_array,
@@ -42,15 +44,35 @@ class _Recorder:
     `_op`, where there are `_arity` operands and nothing else; of numbers it is `_of_numbers`.
     """
 
-    __slots__ = ("_arity", "_general_form", "_of_numbers", "_op")
+    __slots__ = ("_arity", "_general_form", "_of_complex", "_of_numbers", "_op")
 
     _general_form: Function
+    _of_complex: Function
 
     def __call__(self, *args: Any, **kwargs: Any) -> Any:
+        number = len(args) == 1 and not kwargs and isinstance(args[0], complex | np.complexfloating)
+        if number and hasattr(self, "_of_complex"):
+            return self._of_complex(args[0])
         return self._general_form(*args, **kwargs)
 
 
 Recorder: Any = _Recorder if native is None else native.Function
+
+
+RECORDED: dict[str, Any] = {
+    "reduce": recording.FOLD_NAMES, "accumulate": recording.SCAN_NAMES, "outer": recording.NAMES,
+}  # fmt: skip
+"""Methods, and the ufuncs whose calls are recorded; NumPy runs those of the others."""
+
+
+def _agreed(args: Any, kwargs: dict[str, Any]) -> bool:
+    """These functions ask NumPy themselves."""
+    return True
+
+
+def _remembered(function: Function) -> Function:
+    """A function with what its calls record remembered, where there is a core."""
+    return function if native is None else native.Agreed(function, function, _agreed)
 
 
 class _Method:
@@ -66,7 +88,12 @@ class _Method:
             return self._general
         name = self._general.__name__
         plain, ours = getattr(ufunc._original, name), self._general.__get__(ufunc)
-        ours = in_place(plain, ours) if name == "at" else ours
+        if name == "at":
+            ours = in_place(plain, ours)
+        elif ufunc._original in RECORDED.get(name, ()):
+            ours = _remembered(ours)
+        else:
+            ours = by_numpy(plain, ours)
         made = ufunc.__dict__[name] = dispatched(plain, ours, keeps=name == "at")
         return made
 
@@ -83,6 +110,10 @@ class Ufunc(Recorder):  # type: ignore[misc]
         self._fast: Any = None
         self._unary: Any = None
         self._general_form = self._call
+        if name is None and function is None:
+            self._general_form = by_numpy(original, self._call)
+        else:
+            self._general_form = _remembered(self._call)
         self.__name__ = self.__qualname__ = original.__name__
         self.__doc__ = original.__doc__
         self.__module__ = "fusewright.numpy"
@@ -92,6 +123,8 @@ class Ufunc(Recorder):  # type: ignore[misc]
             self._fast = operators.op_of(name)
             self._op = self._fast
         self._arity, self._of_numbers = original.nin, original
+        if name in COMPLEX:
+            self._of_complex = COMPLEX[name]
 
     @property  # type: ignore[misc]
     def __class__(self) -> type:

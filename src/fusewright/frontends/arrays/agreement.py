@@ -30,7 +30,6 @@ REFUSALS = (
 )  # fmt: skip
 """Errors that NumPy may see otherwise."""
 WHY = "only NumPy takes these arguments"
-
 KINDS: tuple[tuple[type[Exception], type[FusewrightError]], ...] = (
     (np.exceptions.AxisError, errors.AxisError),
     (TypeError, errors.ArgumentError),
@@ -45,7 +44,7 @@ CAUGHT: tuple[type[Exception], ...] = (
     np.linalg.LinAlgError, np.exceptions.DTypePromotionError, MemoryError,
 )  # fmt: skip
 MEMORY = 1 << 26
-"""Elements of operands up to which NumPy is asked for its opinion: it may compute all of them."""
+"""Elements of operands up to which NumPy is asked: it may compute all of them."""
 
 
 def settled(
@@ -184,14 +183,17 @@ def asked(
 
 
 def remembering(
-    function: Callable[..., Any], general: Callable[..., Any], judge: Callable[..., Any]
+    function: Callable[..., Any],
+    general: Callable[..., Any],
+    judge: Callable[..., Any],
+    step: Callable[..., Any] | None = None,
 ) -> Callable[..., Any]:
-    """The general form with the core in front of it, which calls the function itself where such a
-    call has been judged before.
+    """The general form behind the core, which calls the function itself where such a call has been
+    judged before, or the `step` of NumPy's.
     """
     if native is None:
         return general
-    made = native.Agreed(function, general, judge)
+    made = native.Agreed(function, general, judge, step)
     functools.update_wrapper(made, general)
     return made  # type: ignore[no-any-return]
 
@@ -218,8 +220,6 @@ def judged(
 # ------------------------------------------------------------------------------------- arguments
 
 ORDERS = frozenset(("C", "F", "A", "K", None))
-
-
 MOST = 1 << 62
 """Integers above are too large for any extent or place."""
 

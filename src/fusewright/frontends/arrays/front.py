@@ -94,16 +94,22 @@ def arrangement(name: str, general: Callable[..., Any]) -> Callable[..., Any]:
 
 
 def dispatched(
-    plain: Callable[..., Any], general: Callable[..., Any], makes: str = "", keeps: bool = False
+    plain: Callable[..., Any],
+    general: Callable[..., Any],
+    makes: str = "",
+    keeps: bool = False,
+    extra: str = "",
 ) -> Callable[..., Any]:
     """NumPy's function where no operand is ours, else the general one (decision 0016).
 
     `makes` names how the core tells of how many elements the result is: large ones are recorded.
     A function that `keeps` writes into operands or gives views of them.
+    NumPy's function has no keyword `extra`.
     """
     if native is None:
         return general
-    made = native.Dispatch(plain, general, makes=MADE.get(makes, 0), keeps=keeps)
+    named = {"extra": extra} if extra else {}
+    made = native.Dispatch(plain, general, makes=MADE.get(makes, 0), keeps=keeps, **named)
     functools.update_wrapper(made, general)
     return made  # type: ignore[no-any-return]
 

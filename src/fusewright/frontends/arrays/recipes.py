@@ -69,7 +69,13 @@ def learn(function: Callable[..., Any], args: tuple[Any, ...], kwargs: dict[str,
     with trace.lock:
         found = _followed(function, args, kwargs)
         trace.drop_tail()
-    return found or False
+    return found if found and _gives(found, function(*args, **kwargs)) else False
+
+
+def _gives(recipe: Recipe, result: Any) -> bool:
+    """Whether a call gives what its recipe would: a number may be computed at once instead."""
+    handles = result if type(result) in (list, tuple) else [result]
+    return len(handles) == len(recipe[1]) and all(map(_is_plain, handles))
 
 
 def _followed(
@@ -124,7 +130,10 @@ def _recipe(result: Any, operands: list[Node], recorded: set[int]) -> Recipe | N
 
 
 def _is_plain(handle: Any) -> bool:
-    return type(handle) is core.array_class and not handle._flags
+    """A new array or a lazy number."""
+    if type(handle) not in (core.array_class, core.scalar_class) or handle._flags:
+        return False
+    return bool(handle._shape) == (type(handle) is core.array_class)
 
 
 def _operands_first(wanted: list[Node], known: dict[int, int]) -> list[Node]:

@@ -74,7 +74,10 @@ def _map(node: Node, args: list[Any]) -> Any:
         return args[0].astype(dtype)
     if node.op == "where":
         return np.where(args[0], args[1].astype(dtype), args[2].astype(dtype))
-    result = ops.MAP[node.op].meaning(*args)
+    meaning = ops.MAP[node.op].meaning
+    if node.dtype.is_complex:
+        meaning = ops.COMPLEX.get(node.op, meaning)
+    result = meaning(*args)
     return np.broadcast_to(np.asarray(result).astype(dtype, copy=False), node.shape)
 
 
