@@ -21,7 +21,7 @@ typedef struct {
     Front front;
     PyObject *function, *judge, *step;
     PyObject *known; /* {kind of call: None where it came once, or the judgement} */
-    PyObject *recipes; /* {form of call: None where it came once, a recipe, or False} */
+    PyObject *recipes; /* {form of call: None where it was recorded once, a recipe, or False} */
 } Agreed;
 
 /* What kind of call it is, written down. */
@@ -222,10 +222,17 @@ static int is_of_type(PyObject *result, PyObject *type)
     return same;
 }
 
-static PyObject *by_recipe(Agreed *self, const Kind *kind, PyObject *const *given, Py_ssize_t many, PyObject *names)
+/* The function itself, where such a call is right: by a recipe, or for a recipe to be learnt. */
+static PyObject *rightly_called(Agreed *self, const Kind *kind, PyObject *const *given, size_t flags, PyObject *names)
 {
-    PyObject *form = form_of_call(kind);
-    PyObject *result = form ? recipe_call(self->recipes, form, self->function, given, many, names) : NULL;
+    PyObject *form = form_of_call(kind), *result = NULL;
+    if (form != NULL)
+        result = recipe_call(self->recipes, form, self->function, given, PyVectorcall_NARGS(flags), names);
+    if (result == NULL && !PyErr_Occurred()) {
+        result = PyObject_Vectorcall(self->function, given, flags, names);
+        if (result != NULL && form != NULL && recipe_note(self->recipes, form, result) < 0)
+            Py_CLEAR(result);
+    }
     Py_XDECREF(form);
     return result;
 }
@@ -237,10 +244,8 @@ static PyObject *agreed_call(PyObject *object, PyObject *const *given, size_t fl
     Kind form = {.used = 0};
     PyObject *kind = kind_of_call(&form, given, many, names);
     PyObject *type = kind ? Py_XNewRef(judgement(self, kind, given, many, names)) : NULL, *result = NULL;
-    if (type != NULL && type != Py_False)
-        result = by_recipe(self, &form, given, many, names);
-    if (type != NULL && type != Py_False && result == NULL && !PyErr_Occurred()) {
-        result = PyObject_Vectorcall(self->function, given, flags, names);
+    if (type != NULL && type != Py_False) {
+        result = rightly_called(self, &form, given, flags, names);
         if (result != NULL && !is_of_type(result, type))
             Py_CLEAR(result);
         if (result == NULL && !(PyErr_Occurred() && (!PyErr_ExceptionMatches(PyExc_Exception) || PyErr_ExceptionMatches(PyExc_MemoryError))))

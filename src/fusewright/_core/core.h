@@ -252,6 +252,9 @@ int64_t program_slots(PyObject *program); /* as many nodes it runs on */
 int program_run(PyObject *program, Node **order, int threads);
 int program_is_affordable(PyObject *program, Node **order);
 
+/* slice.c: whether what is done at once is what later steps do at once */
+int is_past_first_steps(void);
+
 /* recipes.c: whether a value is shown repeatedly along a dim: NumPy lays out differently what is made of it */
 int is_spread(Node *node);
 

@@ -137,15 +137,7 @@ PyObject *recipe_call(PyObject *recipes, PyObject *form, PyObject *function, PyO
                       PyObject *names)
 {
     Py_ssize_t all = many + (names ? PyTuple_GET_SIZE(names) : 0);
-    if (is_holding() || is_in_lazy_block())
-        return NULL;
-    PyObject *found = Py_XNewRef(PyDict_GetItemWithError(recipes, form));
-    if (found == NULL) {
-        if (PyDict_GET_SIZE(recipes) >= MOST_RECIPES)
-            PyDict_Clear(recipes);
-        PyDict_SetItem(recipes, form, Py_None);
-        return NULL;
-    }
+    PyObject *found = is_holding() || is_in_lazy_block() ? NULL : Py_XNewRef(PyDict_GetItemWithError(recipes, form));
     if (found == Py_None) {
         Py_SETREF(found, learnt(function, given, many, names));
         if (found != NULL && PyDict_SetItem(recipes, form, found) < 0)
@@ -154,4 +146,16 @@ PyObject *recipe_call(PyObject *recipes, PyObject *form, PyObject *function, PyO
     PyObject *result = found && PyTuple_CheckExact(found) ? follow(found, given, all) : NULL;
     Py_XDECREF(found);
     return result;
+}
+
+/* A call of this form has been made without a recipe: one that gives numbers at once is not to be recorded. */
+int recipe_note(PyObject *recipes, PyObject *form, PyObject *result)
+{
+    int is_known = is_holding() || is_in_lazy_block() || PyDict_GetItemWithError(recipes, form) != NULL;
+    if (is_known || (Py_TYPE(result) == scalar_class && !is_past_first_steps()))
+        return PyErr_Occurred() ? -1 : 0;
+    if (PyDict_GET_SIZE(recipes) >= MOST_RECIPES)
+        PyDict_Clear(recipes);
+    int is_recorded = is_plain(result) || PyTuple_CheckExact(result) || PyList_CheckExact(result);
+    return PyDict_SetItem(recipes, form, is_recorded ? Py_None : Py_False);
 }

@@ -7,5 +7,6 @@
    those of the function by the form of the call. */
 PyObject *recipe_call(PyObject *recipes, PyObject *form, PyObject *function, PyObject *const *given, Py_ssize_t many,
                       PyObject *names);
+int recipe_note(PyObject *recipes, PyObject *form, PyObject *result); /* after a call without one; -1: an error */
 
 #endif

@@ -122,6 +122,8 @@ int moves_at_once(void)
     return 0;
 }
 
+int is_past_first_steps(void) { return usable() > 0 && (!seen_eager || small_steps == RECORDED); }
+
 int is_strict(void) { return usable() <= 0 || seen_strict; }
 
 int options_allow(PyObject *options, int *threads)
