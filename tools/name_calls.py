@@ -176,7 +176,7 @@ CLASSES = {
     "where(mask)": "np.where(m)", "sort(axis=)": "np.sort(s, axis=0)",
     "isnan(number)": "np.isnan(0.5)",
     "errstate": "np.errstate(all='ignore')",
-    "errstate()": "np.errstate(divide='ignore').__enter__()",
+    "errstate()": "(lambda s: (s.__enter__(), s.__exit__(0, 0, 0)))(np.errstate(all='ignore'))",
     "norm(axis=)": "np.linalg.norm(s, axis=1)", "norm(ord=)": "np.linalg.norm(a, 1)",
     "ma.array": "np.ma.array(c3)", "char.upper": "np.char.upper('a')", "copy": "a.copy()",
     "testing": "np.testing.assert_array_equal(c3, c3)", "str": "str(c3)", "repr": "repr(c3)",

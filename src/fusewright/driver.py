@@ -23,7 +23,16 @@ from fusewright.ir.graph import Node
 from fusewright.runtime import reuse
 from fusewright.runtime.listening import listeners, watchers
 from fusewright.runtime.trace import Key, Known, Slice, computed_once, take
-from fusewright.targets.cpu import ahead, asking, direct, portions, stored_programs, tiers, trial
+from fusewright.targets.cpu import (
+    ahead,
+    asking,
+    direct,
+    due,
+    portions,
+    stored_programs,
+    tiers,
+    trial,
+)
 from fusewright.targets.cpu.disk_keys import name_of
 
 if TYPE_CHECKING:
@@ -103,11 +112,11 @@ def _evaluate(pending: Sequence[Node], structure: bytes | None = None) -> None:
             return
         assert runner is not None, "what holds too much memory is more than one operation"
         if listeners:
-            _run_recorded(runner, fresh, slice_, options)
+            _run_recorded(runner, fresh, slice_, options, due.is_slow(name_of(key, options)))
         else:
             runner.run(slice_.order, options, by_numpy_once)
             if structure is not None and not options.verify:
-                asking.learn(structure, native.program(runner))
+                asking.learn(structure, native.program(runner, name_of(key, options)))
         computed_once(slice_)
     except PASSED_ON:
         raise
@@ -147,7 +156,10 @@ def _stored(
         return False  # whether it holds too much only the plan says
     program = _programs.get(key)
     if program is None:
-        program = ahead.load(key, options) or stored_programs.load(name_of(key, options), options)
+        name = name_of(key, options)
+        program = ahead.load(key, options)
+        if program is None and not due.is_slow(name):
+            program = stored_programs.load(name, options)
         if program is None:
             return False
         _keep_in(_programs, key, program)
@@ -340,9 +352,11 @@ def cached() -> int:
     return len(_runners.keys() | _programs.keys())
 
 
-def _run_recorded(runner: Runner, fresh: bool, slice_: Slice, options: Options) -> None:
+def _run_recorded(
+    runner: Runner, fresh: bool, slice_: Slice, options: Options, is_slow: bool
+) -> None:
     """Run, and tell every listener what ran."""
-    flush = profile.Flush(*_asked(), perf_counter())
+    flush = profile.Flush(*_asked(), perf_counter(), is_slow=is_slow)
     _tell(slice_.order, runner, fresh, options, flush, by_numpy_once)
 
 

@@ -20,7 +20,7 @@
 typedef struct {
     Front front;
     PyObject *function, *judge, *step;
-    PyObject *known; /* {kind of call: None where it came once, or the judgement} */
+    PyObject *known; /* {kind of call: None where it came once, the judgement, or Ellipsis where one was refused after all} */
     PyObject *recipes; /* {form of call: None where it was recorded once, a recipe, or False} */
 } Agreed;
 
@@ -244,12 +244,12 @@ static PyObject *agreed_call(PyObject *object, PyObject *const *given, size_t fl
     Kind form = {.used = 0};
     PyObject *kind = kind_of_call(&form, given, many, names);
     PyObject *type = kind ? Py_XNewRef(judgement(self, kind, given, many, names)) : NULL, *result = NULL;
-    if (type != NULL && type != Py_False) {
+    if (type != NULL && type != Py_False && type != Py_Ellipsis) {
         result = rightly_called(self, &form, given, flags, names);
         if (result != NULL && !is_of_type(result, type))
             Py_CLEAR(result);
         if (result == NULL && !(PyErr_Occurred() && (!PyErr_ExceptionMatches(PyExc_Exception) || PyErr_ExceptionMatches(PyExc_MemoryError))))
-            PyErr_Clear(), PyDict_SetItem(self->known, kind, Py_False); /* the general form says what becomes of it */
+            PyErr_Clear(), PyDict_SetItem(self->known, kind, Py_Ellipsis); /* the general form says what becomes of it */
     }
     if (type == Py_False && self->step != NULL)
         result = PyObject_Vectorcall(self->step, given, flags, names);

@@ -251,6 +251,9 @@ PyObject *options_in_force(void); /* borrowed; NULL where Python has to look */
 int64_t program_slots(PyObject *program); /* as many nodes it runs on */
 int program_run(PyObject *program, Node **order, int threads);
 int program_is_affordable(PyObject *program, Node **order);
+void program_compare(PyObject *program, double alone); /* its runs, with what the operations take one by one */
+int program_is_slow(PyObject *program);                /* of any object: whether it was, and lost */
+double seconds_now(void);
 
 /* slice.c: whether what is done at once is what later steps do at once */
 int is_past_first_steps(void);

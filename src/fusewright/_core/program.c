@@ -44,6 +44,8 @@ typedef struct {
 
 #define MOST_UNNOTED 64 /* short runs that are told of at once */
 #define LONG_RUN 20e-6  /* seconds */
+#define TRIALS 8     /* runs of final code after which it is known how long they take */
+#define MARGIN 1.25  /* by which the operations one by one have to be faster: as much is noise */
 
 typedef struct {
     PyObject_HEAD
@@ -56,6 +58,9 @@ typedef struct {
     Py_ssize_t runs;
     int64_t affordable; /* bytes of results up to which Python knows it to hold no more memory than
                            the statements do one at a time */
+    double alone, best; /* seconds: a run operation by operation (0: not known), and the shortest of its own */
+    int trials, slow;
+    PyObject *name;   /* on disk; None: it is not there */
     PyObject *owner;  /* keeps the kernels' code */
     PyObject *blocks; /* the bytes that the pointers above point into */
 } Program;
@@ -72,6 +77,7 @@ typedef void Kernel(int64_t *words, int64_t low, int64_t high, void *scratch);
 #define PARALLEL_NANOSECONDS 8000 /* as in targets.cpu.launch */
 
 static PyObject *launch, *own_scratch, *default_threads; /* targets.cpu.threads */
+static PyObject *dropped; /* (name): code that is slower than its operations one by one; targets.cpu.due */
 
 /* ---- sizes ------------------------------------------------------------------------------------ */
 
@@ -363,11 +369,32 @@ int program_is_affordable(PyObject *self, Node **order)
 
 int64_t program_slots(PyObject *program) { return ((Program *)program)->slots; }
 
-static double now(void)
+double seconds_now(void)
 {
     struct timespec time;
     clock_gettime(CLOCK_MONOTONIC, &time);
     return (double)time.tv_sec + 1e-9 * (double)time.tv_nsec;
+}
+
+void program_compare(PyObject *self, double alone) { ((Program *)self)->alone = alone; }
+
+int program_is_slow(PyObject *object)
+{
+    return object != NULL && Py_IS_TYPE(object, &ProgramType) && ((Program *)object)->slow;
+}
+
+/* A run of final code has taken so long.  Code that loses to its operations one by one runs no more, here and in later
+   processes: 0, or -1 for an error. */
+static int compare(Program *program, double took)
+{
+    program->best = program->trials++ == 0 || took < program->best ? took : program->best;
+    if (program->trials < TRIALS || program->best <= MARGIN * program->alone)
+        return 0;
+    program->slow = 1;
+    steady_forget();
+    PyObject *told = program->name == Py_None ? Py_NewRef(Py_None) : PyObject_CallOneArg(dropped, program->name);
+    Py_XDECREF(told);
+    return told == NULL ? -1 : 0;
 }
 
 /* Compute, and make the outputs leaves: 1 done, -1 an error. */
@@ -389,15 +416,16 @@ int program_run(PyObject *self, Node **order, int threads)
     }
     for (int64_t i = 0; i < program->slots; i++)
         places[i].memory = NULL;
-    double began = program->note != Py_None ? now() : 0;
+    int is_compared = program->note == Py_None && program->alone > 0.0 && program->trials < TRIALS;
+    double began = program->note != Py_None || is_compared ? seconds_now() : 0;
     int failed = run_steps(program, order, places, values, objects, threads);
     for (int64_t i = 0; i < program->slots; i++)
         Py_XDECREF(places[i].memory);
     PyMem_Free(room);
-    if (failed)
+    if (failed || (is_compared && compare(program, seconds_now() - began) < 0))
         return -1;
     if (began > 0 && program->note != Py_None) { /* another thread may have taken it meanwhile */
-        program->unnoted += now() - began;
+        program->unnoted += seconds_now() - began;
         if (++program->runs < MOST_UNNOTED && program->unnoted < LONG_RUN)
             return 1;
         PyObject *told = PyObject_CallFunction(program->note, "dn", program->unnoted, program->runs);
@@ -541,6 +569,7 @@ static PyObject *program_make(PyTypeObject *type, PyObject *given, PyObject *nam
     program->unnoted = 0;
     program->runs = 0;
     program->owner = Py_NewRef(Py_None);
+    program->name = Py_NewRef(Py_None);
     program->affordable = INT64_MAX;
     program->slots = slots;
     program->steps = PyTuple_GET_SIZE(steps);
@@ -566,6 +595,7 @@ static void program_dealloc(PyObject *self)
     PyObject_GC_UnTrack(self);
     Py_XDECREF(program->note);
     Py_XDECREF(program->owner);
+    Py_XDECREF(program->name);
     Py_XDECREF(program->blocks);
     PyMem_Free(program->step);
     Py_TYPE(self)->tp_free(self);
@@ -609,6 +639,10 @@ static PyMethodDef program_type_methods[] = {
 static PyMemberDef program_members[] = {
     {"note", T_OBJECT, offsetof(Program, note), 0, "Called with the seconds of runs, and how many, while not None."},
     {"affordable", T_LONGLONG, offsetof(Program, affordable), 0, "Bytes of results that need no second look."},
+    {"name", T_OBJECT, offsetof(Program, name), 0, "Its name on disk, or None."},
+    {"alone", T_DOUBLE, offsetof(Program, alone), READONLY, "Seconds that its operations take one by one; 0: not known."},
+    {"trials", T_INT, offsetof(Program, trials), 0, "Runs of its final code that have been measured."},
+    {"slow", T_INT, offsetof(Program, slow), READONLY, "Whether its operations are faster one by one."},
     {"owner", T_OBJECT, offsetof(Program, owner), 0, "What keeps the code of the kernels."},
     {NULL},
 };
@@ -639,8 +673,16 @@ static PyObject *set_threads(PyObject *module, PyObject *given)
     Py_RETURN_NONE;
 }
 
+static PyObject *set_dropped(PyObject *module, PyObject *function)
+{
+    (void)module;
+    Py_XSETREF(dropped, Py_NewRef(function));
+    Py_RETURN_NONE;
+}
+
 int program_ready(PyObject *unset)
 {
+    dropped = Py_NewRef(unset);
     launch = Py_NewRef(unset);
     own_scratch = Py_NewRef(unset);
     default_threads = Py_NewRef(unset);
@@ -648,6 +690,7 @@ int program_ready(PyObject *unset)
 }
 
 PyMethodDef program_methods[] = {
+    {"set_dropped", set_dropped, METH_O, "What hears of the name of code that runs no more."},
     {"set_threads", set_threads, METH_VARARGS, "launch, own_scratch and default_threads."},
     {NULL},
 };

@@ -394,7 +394,9 @@ typedef struct {
     int length;
     uint64_t *words;
     PyObject *program; /* NULL: a place that is free; None: Python runs it; Ellipsis: not compiled yet */
-    double spent;      /* seconds that it has run operation by operation */
+    double spent;      /* seconds that it has run operation by operation, by prediction */
+    double alone;      /* the least that such a run has taken */
+    int runs;          /* of them */
     int asked;         /* when Python was asked for its code: NEVER, EARLY (on disk only), or how much had been compiled */
 } Entry;
 static Entry table[PLACES];
@@ -577,7 +579,7 @@ static double loading = 10e-3; /* seconds that loading what looks there takes; n
 static double spent_unfused; /* seconds of all requests so far */
 static double missed_seconds;
 static int compilations = 3; /* more than NOTED */
-enum { NEVER, EARLY, NOTED };
+enum { NEVER, EARLY, NOTED, DROPPED = -1 };
 #define NOTED_SHARE 0.33 /* of what compiling costs: so long in one process, and later ones compile it at once */
 enum { NOT_DUE, DUE_LATER, DUE_NOW };
 static int missed_due; /* whether it is to be compiled: in a later process, or now */
@@ -595,11 +597,25 @@ static Entry *entry_for(Entry *entry, uint64_t hash)
     memcpy(entry->words, words, (size_t)length * sizeof *words);
     entry->hash = hash;
     entry->length = length;
-    entry->spent = 0.0;
+    entry->spent = entry->alone = 0.0;
+    entry->runs = 0;
     entry->asked = NEVER;
     entry->program = Py_NewRef(Py_Ellipsis);
     entries++;
     return entry;
+}
+
+/* Operation by operation, and how long that takes: what fused code is to be compared with. */
+static int run_alone(uint64_t hash, Node **pending, Py_ssize_t left)
+{
+    double began = seconds_now();
+    int done = run_unfused(order, count, pending, left);
+    Entry *entry = done > 0 ? find(hash) : NULL; /* the table may be another one now */
+    if (entry != NULL && entry->program == Py_Ellipsis) {
+        double took = seconds_now() - began;
+        entry->alone = entry->runs++ == 0 || took < entry->alone ? took : entry->alone;
+    }
+    return done;
 }
 
 /* Operation by operation, as long as that has taken less than compiling would: 1 done, 0 no longer, -1 an error. */
@@ -619,9 +635,11 @@ static int try_unfused(Entry *entry, uint64_t hash, Node **pending, Py_ssize_t l
     int wanted = share > 1.0 ? compilations : share > NOTED_SHARE ? NOTED : is_worth_a_look ? EARLY : NEVER;
     int asks = wanted == compilations ? entry->asked != wanted : entry->asked < wanted;
     missed_due = wanted == compilations ? DUE_NOW : wanted == NOTED ? DUE_LATER : NOT_DUE;
+    if (entry->asked == DROPPED)
+        return run_alone(hash, pending, left);
     if (asks)
         entry->asked = wanted;
-    return asks ? 0 : run_unfused(order, count, pending, left);
+    return asks ? 0 : run_alone(hash, pending, left);
 }
 
 /* The request goes to Python, which may ask for its structure: 0, or -1 for an error. */
@@ -654,13 +672,21 @@ int run_slice(Node **wanted, Py_ssize_t many)
         return known;
     uint64_t hash = hash_words();
     Entry *entry = find(hash);
+    if (program_is_slow(entry->program)) { /* slower than its operations one by one */
+        Py_SETREF(entry->program, Py_NewRef(Py_Ellipsis));
+        entry->asked = DROPPED;
+    }
     if (entry->program == NULL || entry->program == Py_Ellipsis) {
         int done = try_unfused(entry, hash, pending, left);
         if (done != 0)
             return done;
         return leave(hash);
     }
-    if (entry->program == Py_None || program_slots(entry->program) != count)
+    if (entry->program == Py_None) {
+        missed_seconds = -1.0;
+        return leave(hash);
+    }
+    if (program_slots(entry->program) != count)
         return 0;
     int affordable = program_is_affordable(entry->program, order);
     if (affordable < 0)
@@ -757,6 +783,8 @@ static PyObject *learn(PyObject *module, PyObject *given)
     Entry *entry = entry_for(find(hash), hash);
     if (entry == NULL)
         return NULL;
+    if (entry->runs >= 2 && program != Py_None)
+        program_compare(program, entry->alone);
     Py_XSETREF(entry->program, Py_NewRef(program));
     Py_RETURN_NONE;
 }

@@ -11,20 +11,7 @@ import numpy as np
 
 from fusewright.frontends.arrays.front import MADE, dispatched
 from fusewright.numpy import standard
-
-WRITE = "copyto put place putmask fill_diagonal put_along_axis nan_to_num shuffle partition"
-VIEW = (
-    "split array_split hsplit vsplit dsplit broadcast_to broadcast_arrays atleast_1d atleast_2d "
-    "atleast_3d expand_dims squeeze moveaxis rollaxis swapaxes transpose permute_dims reshape "
-    "ravel diagonal diag flip fliplr flipud rot90 real imag require asarray asanyarray trim_zeros "
-    "ascontiguousarray asfortranarray asarray_chkfinite matrix_transpose unstack meshgrid ix_ "
-    "sliding_window_view as_strided"
-)
-ASK = "shares_memory may_share_memory isfortran iterable isscalar ndim shape size"
-CALL = "apply_along_axis apply_over_axes nditer from_dlpack frombuffer"
-KEEPS = frozenset(f"{WRITE} {VIEW} {ASK} {CALL}".split())
-"""Functions that write into an operand, give views of one, ask about it, or hand it to a function:
-with an array of ours among their operands they are the drop-in's own."""
+from fusewright.numpy.operands import KEEPS
 
 
 def in_front(name: str, original: Any, ours: Any) -> Any:

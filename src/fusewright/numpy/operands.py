@@ -178,7 +178,7 @@ def recorded(
                 return False
             return agreement.judged(original, args, kwargs, ranked)
 
-        ours_only = label in VIEWS or label in CALLERS
+        ours_only = label in VIEWS or label in KEEPS or label in CALLERS
         step = None if ours_only else by_numpy(original, call)
         return agreement.remembering(function, call, judge, step)
 
@@ -191,6 +191,19 @@ cumulative_prod cumulative_sum isclose max mean min nan_to_num nancumprod nancum
 nanmin nanprod nanstd nansum nanvar prod ptp round sort std sum trapezoid var
 """
 RANKED = frozenset(RANKED_NAMES.split())
+WRITING = "copyto put place putmask fill_diagonal put_along_axis nan_to_num shuffle partition"
+VIEWING = (
+    "split array_split hsplit vsplit dsplit broadcast_to broadcast_arrays atleast_1d atleast_2d "
+    "atleast_3d expand_dims squeeze moveaxis rollaxis swapaxes transpose permute_dims reshape "
+    "ravel diagonal diag flip fliplr flipud rot90 real imag require asarray asanyarray trim_zeros "
+    "ascontiguousarray asfortranarray asarray_chkfinite matrix_transpose unstack meshgrid ix_ "
+    "sliding_window_view as_strided"
+)
+ASKING = "shares_memory may_share_memory isfortran iterable isscalar ndim shape size"
+CALLING = "apply_along_axis apply_over_axes nditer from_dlpack frombuffer"
+KEEPS = frozenset(f"{WRITING} {VIEWING} {ASKING} {CALLING}".split())
+"""Functions that write into an operand, give views of one, ask about it, or hand it to a function:
+with an array of ours among their operands they are the drop-in's own."""
 VIEW_NAMES = """
 atleast_1d atleast_2d atleast_3d diagonal expand_dims flip fliplr flipud moveaxis permute_dims ravel
 rollaxis rot90 squeeze swapaxes transpose matrix_transpose

@@ -87,6 +87,8 @@ class Explanation:
             times = f", {runs} times" if runs > 1 else ""
             yield ""
             yield f"{flush.trigger}{_at(flush.line)}{times}: {_seconds(flush.seconds)}"
+        if flush.is_slow:
+            yield "dropped: its operations were faster one by one, and run so when nobody listens"
         for step in flush.steps:
             yield ""
             yield from self._kernel(step) if isinstance(step, KernelRecord) else self._library(step)

@@ -79,7 +79,7 @@ Step = KernelRecord | OpaqueRecord
 @dataclass(slots=True)
 class Flush:
     """One evaluation: what asked for a value (`float()`, `np.asarray`, ...), and the steps it ran,
-    in order.
+    in order.  `is_slow`: without a listener its operations run one by one, which is faster.
     """
 
     trigger: str
@@ -87,6 +87,7 @@ class Flush:
     start: float
     seconds: float = 0.0
     steps: list[Step] = field(default_factory=list)
+    is_slow: bool = False
 
 
 @dataclass(slots=True)

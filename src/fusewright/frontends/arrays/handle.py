@@ -7,11 +7,12 @@ the immutable result of a full reduction or of full indexing, `Masked` that of a
 from __future__ import annotations
 
 import numbers
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 from fusewright._core import native
+from fusewright.base.later import later
 from fusewright.frontends.arrays import (
     core,
     front,
@@ -19,7 +20,6 @@ from fusewright.frontends.arrays import (
     items,
     masking,
     sharing,
-    strided,
     trace,
 )
 from fusewright.frontends.arrays import dtypes as rules
@@ -29,10 +29,14 @@ from fusewright.frontends.arrays.methods import Methods
 from fusewright.frontends.arrays.operators import Operators
 from fusewright.frontends.arrays.protocols import Protocols
 from fusewright.frontends.arrays.scalars import ScalarOperations
-from fusewright.frontends.arrays.strided import Strided
 from fusewright.frontends.arrays.views import Link, Reshape, Slice, nearest
 from fusewright.ir.dtypes import DType
 from fusewright.ir.graph import LEAF, Node
+
+if TYPE_CHECKING:
+    from fusewright.frontends.arrays import strided
+else:
+    strided = later("fusewright.frontends.arrays.strided")
 
 
 class Array(Operators, Methods, Protocols, Handle):
@@ -83,7 +87,7 @@ class View(Array):
     def _write(self, node: Node) -> None:
         with trace.lock:  # another thread's write meanwhile would be lost
             base, link = nearest(self._base, self._link)
-            if type(link) is Strided:
+            if link.writes_through:
                 items.write_through(self, (node,), strided.write_all)
             else:
                 base._write(link.put(base._node, node))

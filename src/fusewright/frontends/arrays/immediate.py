@@ -23,7 +23,6 @@ from fusewright.base.options import current
 from fusewright.frontends.arrays import core, sharing, trace
 from fusewright.frontends.arrays.core import Handle
 from fusewright.frontends.arrays.dtypes import RANGES
-from fusewright.frontends.arrays.strided import Strided
 from fusewright.frontends.arrays.views import Link, Places, Slice, nearest, root_of
 from fusewright.ir.dtypes import FLOAT16, FLOAT32, FLOAT64, DType, from_numpy
 from fusewright.ir.graph import ASSEMBLE, LEAF, MAP, SCALAR, VIEW, Memory, Node
@@ -193,7 +192,9 @@ def write(handle: Handle, key: Any, value: Any) -> bool:
     """`handle[key] = value` at once; False where it has to be recorded (or refused)."""
     root: Handle = handle
     link: Link | None = None
-    if type(handle) is core.view_class and type(handle._link) in (Slice, Strided):
+    if type(handle) is core.view_class and (
+        type(handle._link) is Slice or handle._link.writes_through
+    ):
         root, link = nearest(handle._base, handle._link)
     if type(root) is not core.array_class or trace.is_held():
         return False

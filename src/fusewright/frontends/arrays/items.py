@@ -4,11 +4,12 @@ from __future__ import annotations
 
 import math
 import operator
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 from fusewright.base.errors import ArgumentError, ShapeError, ValueRangeError
+from fusewright.base.later import later
 from fusewright.frontends.arrays import (
     agreement,
     core,
@@ -19,15 +20,18 @@ from fusewright.frontends.arrays import (
     opaque,
     record,
     sharing,
-    strided,
     trace,
 )
 from fusewright.frontends.arrays.core import OWNS, Handle, cast, wrap, wrap_array
 from fusewright.frontends.arrays.indexing import PLAIN, Basic, Fancy
-from fusewright.frontends.arrays.strided import Strided, Write
 from fusewright.frontends.arrays.views import Slice, make_view, nearest, transposed, view_node
 from fusewright.ir.dtypes import BOOL
 from fusewright.ir.graph import MAP, VIEW, Node
+
+if TYPE_CHECKING:
+    from fusewright.frontends.arrays import strided
+else:
+    strided = later("fusewright.frontends.arrays.strided")
 
 NDArray = np.ndarray[Any, np.dtype[Any]]
 
@@ -222,7 +226,7 @@ def _is_single(node: Node) -> bool:
 UNCOMPILED = "assignment through index arrays has no compiled form"
 
 
-def write_through(handle: Handle, operands: tuple[Node, ...], write: Write) -> None:
+def write_through(handle: Handle, operands: tuple[Node, ...], write: strided.Write) -> None:
     """NumPy writes: into the memory itself where nobody else sees it, else into a copy."""
     opaque.refuse_if_strict("a[...] = b", UNCOMPILED)
     if not trace.is_lazy() and immediate.gets_alone(handle, operands):
@@ -234,19 +238,21 @@ def write_through(handle: Handle, operands: tuple[Node, ...], write: Write) -> N
     base._write(link.written(base._node, operands, write))
 
 
-def _strided(handle: Handle) -> tuple[Handle, Strided] | None:
+def _strided(handle: Handle) -> tuple[Handle, strided.Strided] | None:
     """Of a view with elements in several places: what it is a view of, and how."""
     if isinstance(handle, core.view_class):
         base, link = nearest(handle._base, handle._link)
-        if type(link) is Strided:
-            return base, link
+        if link.writes_through:
+            return base, link  # type: ignore[return-value]
     return None
 
 
-def _whole(handle: Handle) -> Strided:
+def _whole(handle: Handle) -> strided.Strided:
     """The view that changes nothing."""
     shape = handle._shape
-    return Strided((0,) * len(shape), shape, tuple(((dim, 1),) for dim in range(len(shape))))
+    return strided.Strided(
+        (0,) * len(shape), shape, tuple(((dim, 1),) for dim in range(len(shape)))
+    )
 
 
 def _write_mask(target: Node, value: NDArray, mask: NDArray) -> None:

@@ -44,6 +44,10 @@ class Strided(NamedTuple):
     shape: Shape
     moves: tuple[tuple[tuple[int, int], ...], ...]
 
+    @property
+    def writes_through(self) -> bool:
+        return True
+
     def get(self, base: Node) -> Node:
         if base.kind != LEAF and trace.is_held():
             return self._gathered(base)

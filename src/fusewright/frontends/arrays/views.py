@@ -89,6 +89,10 @@ class Slice(NamedTuple):
     places: Places
     shape: Shape
 
+    @property
+    def writes_through(self) -> bool:
+        return False
+
     def get(self, base: Node) -> Node:
         return view_node(base, self.places, self.shape)
 
@@ -114,6 +118,10 @@ class Reshape(NamedTuple):
 
     shape: Shape
     base_shape: Shape
+
+    @property
+    def writes_through(self) -> bool:
+        return False
 
     def get(self, base: Node) -> Node:
         return reshape_node(base, self.shape)
@@ -144,6 +152,10 @@ class Window(NamedTuple):
     shape: Shape
     offset: int
     last_stride: int
+
+    @property
+    def writes_through(self) -> bool:
+        return False
 
     def get(self, base: Node) -> Node:
         complex_ = base.dtype.is_complex and base.shape == self.shape
@@ -185,6 +197,10 @@ class Link(Protocol):
 
     @property
     def shape(self) -> Shape: ...
+
+    @property
+    def writes_through(self) -> bool:
+        """Whether an element may be seen in several places: writes then go to the base itself."""
 
     def get(self, base: Node) -> Node:
         """The view's value."""

@@ -49,12 +49,14 @@ def afford(runner: Runner, stored: int) -> None:
         runner.native.affordable = stored
 
 
-def program(runner: Runner) -> Any:
+def program(runner: Runner, name: str | None = None) -> Any:
     """The runner as a native program, or None; the same one each time, so that it hears of better
-    code.
+    code.  `name` is that of its structure's code.
     """
     if runner.native is UNKNOWN:
         runner.native = _program(runner)
+        if runner.native is not None:
+            runner.native.name = name
     return runner.native
 
 

@@ -64,7 +64,10 @@ def load(name: str, options: Options) -> Any:
     def improve(use: Use) -> None:
         obtaining.improve_stored(name, options, use)
 
-    return None if found is None else program_of(found, improve)
+    made = None if found is None else program_of(found, improve)
+    if made is not None:
+        made.name = name
+    return made
 
 
 def program_of(found: Found, improve: Callable[[Use], None]) -> Any:
