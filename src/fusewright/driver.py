@@ -38,7 +38,6 @@ from fusewright.targets.cpu.disk_keys import name_of
 if TYPE_CHECKING:
     from fusewright import stages
     from fusewright.runtime import profile
-    from fusewright.runtime.profile import Flush, Line
     from fusewright.targets.cpu import native, obtaining
     from fusewright.targets.cpu.runner import Compute, Runner
     from fusewright.targets.reference import interpreter
@@ -112,7 +111,8 @@ def _evaluate(pending: Sequence[Node], structure: bytes | None = None) -> None:
             return
         assert runner is not None, "what holds too much memory is more than one operation"
         if listeners:
-            _run_recorded(runner, fresh, slice_, options, due.is_slow(name_of(key, options)))
+            is_slow = due.is_slow(name_of(key, options))
+            _tell(slice_.order, runner, fresh, options, by_numpy_once, is_slow)
         else:
             runner.run(slice_.order, options, by_numpy_once)
             if structure is not None and not options.verify:
@@ -320,7 +320,7 @@ def replay(order: list[Node], runner: Runner, options: Options) -> None:
     """Run compiled code on a slice of its structure."""
     try:
         if listeners:
-            _tell(order, runner, False, options, profile.Flush(*_asked(), perf_counter()), by_numpy)
+            _tell(order, runner, False, options, by_numpy)
         else:
             runner.run(order, options, by_numpy)
     except PASSED_ON:
@@ -352,45 +352,19 @@ def cached() -> int:
     return len(_runners.keys() | _programs.keys())
 
 
-def _run_recorded(
-    runner: Runner, fresh: bool, slice_: Slice, options: Options, is_slow: bool
-) -> None:
-    """Run, and tell every listener what ran."""
-    flush = profile.Flush(*_asked(), perf_counter(), is_slow=is_slow)
-    _tell(slice_.order, runner, fresh, options, flush, by_numpy_once)
-
-
-def _asked() -> tuple[str, Line | None]:
-    # Imported here: a program nobody listens to needs none of it.
-    from fusewright.runtime.trigger import asked
-
-    return asked()
-
-
 def _tell(
     order: list[Node],
     runner: Runner,
     fresh: bool,
     options: Options,
-    flush: Flush,
     compute: Compute,
+    is_slow: bool = False,
 ) -> None:
-    # Imported here: as above.
+    """Run, and tell every listener what ran."""
+    # Imported here: a program nobody listens to needs none of it.
     from fusewright.targets.cpu import record
 
-    ran: list[record.Ran] = []
-
-    def watch(start: float, seconds: float, threads: int) -> None:
-        ran.append(record.Ran(start, seconds, threads))
-
-    described = record.steps_of(order, runner, fresh)
-    try:
-        runner.run(order, options, compute, watch)
-    finally:
-        flush.seconds = perf_counter() - flush.start
-        flush.steps += record.with_times(described, ran)
-        for each in listeners:
-            each.flushes.append(flush)
+    record.run(order, runner, fresh, options, compute, is_slow)
 
 
 def _note(note: opaque.Note) -> None:

@@ -8,8 +8,10 @@ from __future__ import annotations
 import hashlib
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
+from time import perf_counter
 from typing import Any
 
+from fusewright.base.options import Options
 from fusewright.codegen.listing import listing
 from fusewright.ir import graph
 from fusewright.ir.expr import Expr
@@ -19,13 +21,16 @@ from fusewright.plan import count, explain
 from fusewright.plan.plan import Kernel, Plan
 from fusewright.runtime.profile import (
     Decision,
+    Flush,
     KernelRecord,
     OpaqueRecord,
     Operation,
     Step,
+    listeners,
 )
+from fusewright.runtime.trigger import asked
 from fusewright.targets.cpu.launch import Launch, fetcher, integer
-from fusewright.targets.cpu.runner import Runner
+from fusewright.targets.cpu.runner import Compute, Runner
 
 MOST_DESCRIBED = 512
 """Descriptions kept, by structure, shapes and lines: a program's loop runs the same ones."""
@@ -41,6 +46,31 @@ class Ran:
 
 
 _described: dict[Any, tuple[Runner, tuple[Step | None, ...]]] = {}
+
+
+def run(
+    order: list[Node],
+    runner: Runner,
+    fresh: bool,
+    options: Options,
+    compute: Compute,
+    is_slow: bool,
+) -> None:
+    """Run a slice's code, and tell every listener what ran."""
+    flush = Flush(*asked(), perf_counter(), is_slow=is_slow)
+    ran: list[Ran] = []
+
+    def watch(start: float, seconds: float, threads: int) -> None:
+        ran.append(Ran(start, seconds, threads))
+
+    described = steps_of(order, runner, fresh)
+    try:
+        runner.run(order, options, compute, watch)
+    finally:
+        flush.seconds = perf_counter() - flush.start
+        flush.steps += with_times(described, ran)
+        for each in listeners:
+            each.flushes.append(flush)
 
 
 def steps_of(order: Sequence[Node], runner: Runner, fresh: bool) -> tuple[Step | None, ...]:
