@@ -156,6 +156,8 @@ int recipe_note(PyObject *recipes, PyObject *form, PyObject *result)
         return PyErr_Occurred() ? -1 : 0;
     if (PyDict_GET_SIZE(recipes) >= MOST_RECIPES)
         PyDict_Clear(recipes);
-    int is_recorded = is_plain(result) || PyTuple_CheckExact(result) || PyList_CheckExact(result);
+    int is_recorded = is_plain(result) || (is_sequence(result) && PySequence_Fast_GET_SIZE(result) > 0);
+    for (Py_ssize_t i = 0; is_sequence(result) && i < PySequence_Fast_GET_SIZE(result); i++)
+        is_recorded &= is_plain(PySequence_Fast_GET_ITEM(result, i));
     return PyDict_SetItem(recipes, form, is_recorded ? Py_None : Py_False);
 }
