@@ -310,13 +310,13 @@ int quick_choice(PyObject *handle, PyObject *key, PyObject *value)
     Node *mask = handle_node(key), *number = NULL, *made = NULL;
     if (mask == NULL)
         return -1;
-    if (mask->layout != NULL || !same_shape(mask->shape, root->node->shape)
+    if (!same_shape(mask->shape, root->node->shape)
         || (number = stored_number(value, root->node->dtype)) == NULL)
         return PyErr_Occurred() ? -1 : 0;
     PyObject *args = PyTuple_Pack(3, mask, number, root->node);
     Py_DECREF(number);
     made = args ? node_new(MAP, where, args, root->node->dtype, root->node->shape) : NULL;
-    int failed = made == NULL || record(made) < 0 || handle_write(root, made) < 0;
+    int failed = made == NULL || record_straight(made) < 0 || handle_write(root, made) < 0; /* it stays as it lies */
     Py_XDECREF(made);
     return failed ? -1 : 1;
 }

@@ -177,7 +177,7 @@ def _learn(op: Any, self: Handle, other: Any, reflected: bool, result: DType) ->
     left, right = (other, self) if reflected else (self, other)
     if looks_at_values(op.name, kind_of(left), kind_of(right)):
         return
-    if isinstance(other, Handle):
+    if isinstance(other, Handle) or (type(other) is np.ndarray and other.ndim):
         op.learn(kind_of(left), kind_of(right), result)
     elif type(other) in DEFAULT or isinstance(other, np.generic):
         kinds = (kind_of(left), kind_of(right))
