@@ -44,8 +44,9 @@ typedef struct {
 
 #define MOST_UNNOTED 64 /* short runs that are told of at once */
 #define LONG_RUN 20e-6  /* seconds */
-#define TRIALS 8     /* runs of final code after which it is known how long they take */
-#define MARGIN 1.25  /* by which the operations one by one have to be faster: as much is noise */
+#define TRIALS 32    /* runs of final code after which it is known how long they take */
+#define MARGIN 1.25  /* by which the operations one by one have to be faster, and by 2 us: as much is noise */
+#define NOISE 2e-6
 
 typedef struct {
     PyObject_HEAD
@@ -388,7 +389,7 @@ int program_is_slow(PyObject *object)
 static int compare(Program *program, double took)
 {
     program->best = program->trials++ == 0 || took < program->best ? took : program->best;
-    if (program->trials < TRIALS || program->best <= MARGIN * program->alone)
+    if (program->trials < TRIALS || program->best <= MARGIN * program->alone + NOISE)
         return 0;
     program->slow = 1;
     steady_forget();

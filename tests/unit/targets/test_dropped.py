@@ -19,7 +19,7 @@ from fusewright.targets.cpu import background, due
 pytestmark = pytest.mark.skipif(native is None, reason="the core runs operations one by one")
 BASE = np.linspace(0.0, 1.0, 5000)
 WANTED = (BASE * 2.0 + 1.0) * BASE
-TRIALS = 8
+TRIALS = 32
 KERNEL = ctypes.CFUNCTYPE(None, ctypes.c_void_p, ctypes.c_int64, ctypes.c_int64, ctypes.c_void_p)
 Run = Callable[[], Any]
 
