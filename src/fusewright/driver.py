@@ -156,9 +156,8 @@ def _stored(
         return False  # whether it holds too much only the plan says
     program = _programs.get(key)
     if program is None:
-        name = name_of(key, options)
         program = ahead.load(key, options)
-        if program is None and not due.is_slow(name):
+        if program is None and not due.is_slow(name := name_of(key, options)):
             program = stored_programs.load(name, options)
         if program is None:
             return False

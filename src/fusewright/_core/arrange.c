@@ -15,13 +15,11 @@ int is_reshape(PyObject *link) { return reshape_class != NULL && Py_IS_TYPE(link
 PyObject *handle_shape(PyObject *handle)
 {
     PyObject *link = is_plain(handle) ? view_link_of(handle) : NULL;
-    if (link != NULL && is_slice(link))
-        return PyTuple_GET_ITEM(link, 1);
     if (link != NULL && is_reshape(link))
         return PyTuple_GET_ITEM(link, 0);
     if (link != NULL && PyTuple_Check(link) && PyTuple_GET_SIZE(link) > 1
         && PyTuple_CheckExact(PyTuple_GET_ITEM(link, 1)))
-        return PyTuple_GET_ITEM(link, 1); /* of all other links the second item, too (views.Link) */
+        return PyTuple_GET_ITEM(link, 1); /* of all other links the second item (views.Link) */
     Node *node = is_plain(handle) ? handle_node(handle) : NULL;
     PyErr_Clear();
     return node ? node->shape : NULL;
@@ -59,11 +57,18 @@ static int lies_straight(Node *leaf)
     return step > 0;
 }
 
-/* Whether a handle's elements lie in C order without gaps, as those of whatever owns them and is ours. */
-static int is_straight(PyObject *handle)
+/* What a view in another shape is a view of; the handle itself where it is none. */
+PyObject *under_reshape(PyObject *handle)
 {
     while (view_link_of(handle) != NULL && is_reshape(view_link_of(handle)) && is_plain(view_base_of(handle)))
         handle = view_base_of(handle);
+    return handle;
+}
+
+/* Whether a handle's elements lie in C order without gaps, as those of whatever owns them and is ours. */
+static int is_straight(PyObject *handle)
+{
+    handle = under_reshape(handle);
     Node *node = Py_IS_TYPE(handle, array_class) ? ((Handle *)handle)->node : NULL;
     return node != NULL && (node->kind != LEAF || (leaf_memory(node) != NULL && lies_straight(node)));
 }
@@ -270,8 +275,7 @@ static PyObject *in_order(PyObject *handle, PyObject *shape, const int *order)
         region.extent[k] = as_size(PyTuple_GET_ITEM(shape, order[k]));
     }
     PyObject *view = view_of_region(handle, &region);
-    PyObject *link = view_link_of(handle), *root = link != NULL && is_reshape(link) ? view_base_of(handle) : handle;
-    if (view != NULL && (Py_TYPE(root) == array_class || (((Handle *)handle)->flags & TURNED)))
+    if (view != NULL && (Py_TYPE(under_reshape(handle)) == array_class || (((Handle *)handle)->flags & TURNED)))
         ((Handle *)view)->flags |= TURNED;
     return view;
 }

@@ -53,6 +53,7 @@ int handle_dtype(PyObject *handle);        /* of a plain one */
 int64_t elements_of(PyObject *shape);
 int is_reshape(PyObject *link);
 Node *reshaped_leaf(PyObject *link, Node *source); /* NULL where Python has to look */
+PyObject *under_reshape(PyObject *handle); /* of a plain handle: what a view in another shape is a view of, or itself */
 PyObject *view_of_region(PyObject *handle, Region *region); /* views.c: NULL without an error likewise */
 int is_listened_to(void); /* whether somebody wants to hear of library steps */
 PyObject *product_now(PyObject *left, PyObject *right); /* of two vectors in memory; NULL: recorded */

@@ -235,9 +235,7 @@ static PyObject *hidden(PyObject *handle)
 {
     if (!is_turned(handle))
         return NULL;
-    PyObject *base = view_base_of(handle), *root = base;
-    if (is_plain(base) && view_link_of(base) != NULL && is_reshape(view_link_of(base)))
-        root = view_base_of(base);
+    PyObject *base = view_base_of(handle), *root = is_plain(base) ? under_reshape(base) : base;
     Node *node = Py_IS_TYPE(root, array_class) ? ((Handle *)root)->node : NULL;
     return node != NULL && node->layout == NULL ? base : NULL;
 }

@@ -547,10 +547,9 @@ static int settle_empty(Node *node)
 {
     if (node->kind > RESHAPE || node->kind == SCALAR || elements_of(node->shape) > 0)
         return 0;
-    PyObject *memory = allocate(1);
-    Node *leaf = memory ? node_in_memory(memory, NULL, node->dtype, node->shape) : NULL;
-    int failed = leaf == NULL || node_become_leaf(node, memory, PyTuple_GET_ITEM(leaf->value, 1), PyTuple_GET_ITEM(leaf->value, 2)) < 0;
-    Py_XDECREF(leaf);
+    PyObject *memory = allocate(1), *strides = contiguous_strides(node->shape, dtypes[node->dtype].itemsize);
+    int failed = memory == NULL || strides == NULL || node_become_leaf(node, memory, NULL, strides) < 0;
+    Py_XDECREF(strides);
     Py_XDECREF(memory);
     return failed ? -1 : 0;
 }
