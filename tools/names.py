@@ -80,6 +80,14 @@ class Timed:
 Run = Callable[[int], float]
 
 
+def made(source: str, names: dict[str, Any], redirected: bool) -> Any:
+    """The function `run` of a source that sees these names, as a user's module is compiled."""
+    code = compile_redirected(source, "timed") if redirected else compile(source, "timed", "exec")
+    module = dict(names)
+    exec(code, module)
+    return module["run"]
+
+
 def _compiled(text: str, names: dict[str, Any], redirected: bool, wrap: str) -> Run:
     """A function that runs a statement so many times and returns the seconds."""
     is_value = not any(op in text for op in (" = ", "+= ", "-= ", "*= "))
@@ -89,10 +97,7 @@ def _compiled(text: str, names: dict[str, Any], redirected: bool, wrap: str) -> 
         f"    start = perf_counter()\n    for _ in range(times):\n        {line}\n"
         "    return perf_counter() - start\n"
     )
-    code = compile_redirected(source, "names") if redirected else compile(source, "names", "exec")
-    module = dict(names)
-    exec(code, module)
-    run: Run = module["run"]
+    run: Run = made(source, names, redirected)
     return run
 
 

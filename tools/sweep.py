@@ -19,9 +19,9 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
+from tools.names import made
 
 import fusewright as fw
-from fusewright.cli.redirect import compile_redirected
 
 STATEMENTS = {
     "elementwise": "v = (w + b) * 0.5",
@@ -78,10 +78,7 @@ def _loop(pair: tuple[str, str], names: dict[str, Any], redirected: bool) -> Run
         f"    finish({'w, v' if 'elementwise' in pair else 'w'})\n"
         "    return perf_counter() - start\n"
     )
-    code = compile_redirected(source, "sweep") if redirected else compile(source, "sweep", "exec")
-    module = dict(names)
-    exec(code, module)
-    run: Run = module["run"]
+    run: Run = made(source, names, redirected)
     return run
 
 

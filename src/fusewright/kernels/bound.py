@@ -74,23 +74,9 @@ def learn(
     options: Options,
     failed: Callable[..., Exception],
 ) -> None:
-    """Have the core run calls like this one, which has just been made, if it can."""
+    """Have the core run calls like this one, which has just been made; `Unfit` where it cannot."""
     if compiled.module.prints:
-        return
-    try:
-        _learn(kernel, found, compiled, arguments, options, failed)
-    except Unfit:
-        return
-
-
-def _learn(
-    kernel: Kernel[Any, Any],
-    found: Specialised,
-    compiled: CompiledLoops,
-    arguments: Mapping[str, Any],
-    options: Options,
-    failed: Callable[..., Exception],
-) -> None:
+        raise Unfit
     calls = _calls(kernel, found, compiled, arguments)
     args = tuple(arguments.values())
     values = {**arguments, **{root: outside(where) for root, where in calls.outer.items()}}

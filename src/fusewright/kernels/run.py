@@ -5,6 +5,7 @@ from __future__ import annotations
 import builtins
 import sys
 from collections.abc import Mapping, Sequence
+from contextlib import suppress
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -28,6 +29,7 @@ from fusewright.ir.nest import Source
 from fusewright.kernels import bound, lazy, requirements, results, specialise
 from fusewright.kernels.arguments import kind_of, plain_number
 from fusewright.kernels.flat import Attributes, chains_of
+from fusewright.kernels.guards import Unfit
 from fusewright.kernels.quick import MOST, key_of, learn
 from fusewright.kernels.specialise import Specialised, apart, large_ones, memories, with_facts
 
@@ -92,7 +94,8 @@ def _remember(
     options: Options,
 ) -> None:
     if native is not None and kernel.dialect is None:
-        bound.learn(kernel, found, compiled, arguments, options, failed)
+        with suppress(Unfit):
+            bound.learn(kernel, found, compiled, arguments, options, failed)
         return
     if not kernel.is_simple or not _knows_chains(kernel, found, arguments):
         return
