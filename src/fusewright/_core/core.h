@@ -232,6 +232,9 @@ int is_numpy_array(PyObject *object);
 PyObject *lend(PyObject *array); /* its handle, borrowed; NULL without an error: ask Python */
 int handle_write(Handle *handle, Node *node); /* its new value; of a plain array */
 
+/* calls.c: whether names and cells outside are what they were */
+int guards_hold(PyObject *guards, PyObject *cells);
+
 /* joins.c: statements that join groups */
 void joins_forget(void);
 

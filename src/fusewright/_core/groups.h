@@ -83,8 +83,7 @@ int take_operands(Node *whole, Operands *operands);
 int takes_calls(Group *group);
 PyObject *defer_call(Deferral *deferral, Argument *arguments, PyObject *const *given);
 
-/* calls.c: whether what was captured is as it was */
-int guards_hold(PyObject *guards, PyObject *cells);
+/* calls.c: whether guards are tuples of such entries */
 int sound_guards(PyObject *guards, PyTypeObject *type, Py_ssize_t least, Py_ssize_t most);
 
 /* shapes.c */

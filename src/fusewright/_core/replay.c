@@ -29,18 +29,8 @@ typedef struct {
 /* Whether everything the function reads besides its arguments is what it was. */
 static int holds(Replay *replay)
 {
-    for (Py_ssize_t i = 0; i < PyTuple_GET_SIZE(replay->guards); i++) {
-        PyObject *guard = PyTuple_GET_ITEM(replay->guards, i);
-        PyObject *now = PyDict_GetItemWithError(PyTuple_GET_ITEM(guard, 0),
-                                                PyTuple_GET_ITEM(guard, 1));
-        if (now != PyTuple_GET_ITEM(guard, 2))
-            return 0;
-    }
-    for (Py_ssize_t i = 0; i < PyTuple_GET_SIZE(replay->cells); i++) {
-        PyObject *cell = PyTuple_GET_ITEM(replay->cells, i);
-        if (PyCell_GET(PyTuple_GET_ITEM(cell, 0)) != PyTuple_GET_ITEM(cell, 1))
-            return 0;
-    }
+    if (!guards_hold(replay->guards, replay->cells))
+        return 0;
     for (Py_ssize_t i = 0; i < PyTuple_GET_SIZE(replay->nodes); i++) {
         PyObject *entry = PyTuple_GET_ITEM(replay->nodes, i), *handle = PyTuple_GET_ITEM(entry, 0);
         if (!is_plain(handle) || (PyObject *)handle_node(handle) != PyTuple_GET_ITEM(entry, 1))
