@@ -24,6 +24,7 @@ from fusewright.cli.redirect import RedirectingLoader, redirect, user_code
 
 Kind = Literal["file", "module", "stdin"]
 _THIS_FOLDER = os.path.dirname(os.path.realpath(__file__))
+_PARSING = os.path.join(os.path.dirname(_THIS_FOLDER), "base", "parsing.py")
 INTERRUPTED = 130
 """What a shell reports for a program that Ctrl-C ended (128 + SIGINT)."""
 FRAME_WORDS = 1 << 15
@@ -201,7 +202,7 @@ def _users_part(traceback: TracebackType | None) -> TracebackType | None:
     shown = []
     while traceback is not None:
         filename = traceback.tb_frame.f_code.co_filename
-        if not filename.startswith((_THIS_FOLDER, "<frozen importlib")):
+        if not filename.startswith((_THIS_FOLDER, _PARSING, "<frozen importlib")):
             shown.append(traceback)
         traceback = traceback.tb_next
     for step, following in pairwise([*shown, None]):

@@ -8,6 +8,7 @@ import ast
 from collections.abc import Iterator
 from types import CodeType
 
+from fusewright.base.parsing import parse_module
 from fusewright.cli.libraries import Redirection
 
 
@@ -15,9 +16,9 @@ def compile_rewritten(
     source: bytes | str, filename: str, redirection: Redirection, optimize: int = -1
 ) -> CodeType:
     """Compile a module's source, the library's names replaced by the drop-in's."""
-    tree = compile(source, filename, "exec", ast.PyCF_ONLY_AST, dont_inherit=True)
-    tree = _Rewrite(redirection).visit(tree)
-    return compile(tree, filename, "exec", dont_inherit=True, optimize=optimize)
+    tree = parse_module(source, filename)
+    rewritten: ast.Module = _Rewrite(redirection).visit(tree)
+    return compile(rewritten, filename, "exec", dont_inherit=True, optimize=optimize)
 
 
 class _Rewrite(ast.NodeTransformer):

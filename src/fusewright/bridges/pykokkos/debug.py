@@ -13,6 +13,7 @@ from collections.abc import Callable, Iterator, Mapping
 from types import CodeType, FunctionType, MethodType
 from typing import Any
 
+from fusewright.base.parsing import parse_module
 from fusewright.bridges.pykokkos.dialect.annotations import last_word
 from fusewright.bridges.pykokkos.policies import (
     MDRangePolicy,
@@ -161,7 +162,7 @@ def _code(function: FunctionType, method: bool) -> CodeType:
     free = function.__code__.co_freevars
     body: list[ast.stmt] = [tree]
     if free:
-        around = ast.parse("def around(): pass").body[0]
+        around = parse_module("def around(): pass").body[0]
         assert isinstance(around, ast.FunctionDef)
         names: list[ast.expr] = [ast.Name(name, ast.Store()) for name in free]
         around.body = [ast.Assign(names, ast.Constant(None)), tree]

@@ -12,6 +12,7 @@ from types import CodeType, FunctionType
 from typing import Any
 
 from fusewright.base.errors import UnsupportedError
+from fusewright.base.parsing import parse_module
 from fusewright.base.source import Span
 
 
@@ -66,7 +67,7 @@ def _read(function: FunctionType) -> Source:
     text = "".join(lines)
     indent = len(lines[0]) - len(lines[0].lstrip())
     try:
-        module = ast.parse(textwrap.dedent(text))
+        module = parse_module(textwrap.dedent(text))
     except SyntaxError:
         module = ast.Module([], [])
     tree = next((node for node in module.body if isinstance(node, ast.FunctionDef)), None)
@@ -96,7 +97,7 @@ def _is_source_of(tree: ast.FunctionDef, code: CodeType) -> bool:
     )
     body: list[ast.stmt] = [plain]
     if code.co_freevars:
-        around = ast.parse("def _(): pass").body[0]
+        around = parse_module("def _(): pass").body[0]
         assert isinstance(around, ast.FunctionDef)
         targets: list[ast.expr] = [ast.Name(name, ast.Store()) for name in code.co_freevars]
         around.body = [ast.Assign(targets, ast.Constant(None)), plain]

@@ -19,6 +19,7 @@ import copy
 from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
+from fusewright.base.parsing import parse_expression
 from fusewright.frontends.kernels import spaces
 from fusewright.frontends.kernels.context import Translation
 from fusewright.frontends.kernels.joins import SlotTree
@@ -263,7 +264,7 @@ def _listed(found: Any) -> list[ast.stmt]:
 def _parsed(text: str) -> ast.expr:
     """An expression over the hidden names."""
     hidden = {"·": "_dot_"}
-    tree = ast.parse(text.replace("·", hidden["·"]), mode="eval").body
+    tree = parse_expression(text.replace("·", hidden["·"]))
     for node in ast.walk(tree):
         if isinstance(node, ast.Name):
             node.id = node.id.replace(hidden["·"], "·")

@@ -14,6 +14,7 @@ from types import CodeType, FunctionType
 from typing import Any
 
 from fusewright.base.errors import UnsupportedError
+from fusewright.base.parsing import parse_module
 from fusewright.bridges.pykokkos.dialect import trees
 from fusewright.frontends.kernels.source import Source
 
@@ -61,7 +62,7 @@ def _lambda_of(function: FunctionType) -> ast.Lambda:
     text = "".join(linecache.getlines(code.co_filename))
     names = code.co_varnames[: code.co_argcount]
     places = _places(code)
-    for node in ast.walk(ast.parse(text)) if places else ():
+    for node in ast.walk(parse_module(text)) if places else ():
         if isinstance(node, ast.Lambda):
             body = node.body
             start = (body.lineno, body.col_offset)

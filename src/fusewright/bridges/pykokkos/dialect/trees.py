@@ -7,6 +7,8 @@ import copy
 from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
 
+from fusewright.base.parsing import parse_module
+
 
 def name(text: str) -> ast.Name:
     """A variable that is read."""
@@ -47,7 +49,9 @@ def fill(text: str, parts: Mapping[str, Any]) -> list[ast.stmt]:
     """The statements of a template.  A name in `parts` is replaced by the expression or the
     statements that stand there; other objects become constants.
     """
-    return [statement for node in ast.parse(text).body for statement in _filled(_Fill(parts), node)]
+    return [
+        statement for node in parse_module(text).body for statement in _filled(_Fill(parts), node)
+    ]
 
 
 def _filled(fill_: _Fill, node: ast.stmt) -> list[ast.stmt]:
