@@ -68,6 +68,31 @@ class Loops:
                 with builder.when(builder.value(f"icmp slt i64 {middle}, {end}")):
                     self._masked(middle, self.mask(middle, end, width), width, statement)
 
+    def ordered_loop(
+        self, low: Expr, high: Expr, width: int, statement: Statement, origin: str
+    ) -> None:
+        """The same with an origin, in the order of the elements: the partial vector before the
+        whole ones, those, and the partial vector behind them.
+        """
+        builder = self.builder
+        begin, end = self.position(low), self.position(high)
+        with builder.when(builder.value(f"icmp slt i64 {begin}, {end}")):
+            first = self._first_multiple(begin, end, width, origin)
+            count = builder.value(f"sub i64 {end}, {first}")
+            middle = builder.value(
+                f"add i64 {first}, {builder.value(f'and i64 {count}, {-width}')}"
+            )
+
+            def whole(is_head: str) -> None:
+                start = builder.value(f"select i1 {is_head}, i64 {middle}, i64 {first}")
+                with (
+                    builder.loop(start, middle, width) as loop,
+                    self.lanes(loop.variable, width, loop.register, None),
+                ):
+                    statement(loop.variable)
+
+            self._edges((begin, first), (middle, end), width, origin, statement, whole)
+
     def _over(self, place: str, width: int, origin: str) -> str:
         """How far a place lies behind a multiple of the width."""
         from_origin = self.builder.value(f"add i64 {origin}, {place}")
@@ -88,13 +113,16 @@ class Loops:
         width: int,
         origin: str,
         statement: Statement,
+        between: Callable[[str], None] | None = None,
     ) -> None:
         """The partial vectors on both sides, as turns of one loop: the statement is written once
-        for both.
+        for both.  What comes between them is done, or not, as it is told whether it is the first.
         """
         builder, kind = self.builder, llvm_type(BOOL, width)
         with builder.loop("0", "2", 1) as loop:
             is_head = builder.value(f"icmp eq i64 {loop.register}, 0")
+            if between is not None:
+                between(is_head)
             low, high = (
                 builder.value(f"select i1 {is_head}, i64 {one}, i64 {other}")
                 for one, other in zip(head, tail, strict=True)

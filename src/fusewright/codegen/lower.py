@@ -3,11 +3,9 @@
 Arguments arrive as 64-bit words in the order of `Module.words`;
 the function runs units [lo, hi).
 
-A reduction's order is fixed by shapes alone.  Along the last dim, lane `i mod LANES` of a fixed
-number of lanes (128 bytes of accumulators, whatever the machine's vectors are) collects element i
-in chunks of `TILE`, chunks are added lane by lane, and the lanes are combined by halving.  Over
-units, blocks of a fixed number of units are collected separately and combined by halving when all
-units are done (`finish`).
+A reduction's order is fixed by shapes alone: `codegen.lane_order` along the last dim.  Over units,
+blocks of a fixed number of units are collected separately and combined by halving when all units
+are done (`finish`).
 """
 
 from __future__ import annotations
@@ -31,6 +29,7 @@ from fusewright.codegen.loops import Loops, at, larger, smaller, spelled
 from fusewright.codegen.memory import Layout
 from fusewright.codegen.module import Module, Word
 from fusewright.codegen.prelude import prelude
+from fusewright.codegen.runs import is_one_run, run_together
 from fusewright.ir import linear
 from fusewright.ir.dtypes import INT64
 from fusewright.ir.expr import Expr, const, op, postorder
@@ -57,6 +56,8 @@ class Lowering(Arguments):
     """One kernel being written."""
 
     def run(self) -> Module:
+        past = written_once(self.kernel) if self.large else frozenset()
+        self.kernel = run_together(self.program, self.kernel)
         self._arguments()
         self._layouts()
         tables = {
@@ -67,8 +68,7 @@ class Lowering(Arguments):
         # A single loop may as well run on data in L1, where asking twice would cost time.
         single = self.kernel.form == "tiles" and not counts_tiles(self.kernel)
         self.memory.fetches = self.large or not single
-        if self.large:
-            self.memory.past = written_once(self.kernel)
+        self.memory.past = past
         if self.kernel.form == "tiles":
             self._tiles()
         elif self.kernel.shared == 0:
@@ -155,6 +155,9 @@ class Lowering(Arguments):
         if self.kernel.streams:
             self._streamed_rows()
             return
+        if is_one_run(self.kernel):
+            self._blocks()
+            return
         with self.builder.loop("%lo", "%hi", 1) as unit:
             indices = [unit.variable]
             if shared > 1:
@@ -171,6 +174,21 @@ class Lowering(Arguments):
                         there = op("less", indices[0], phase[0].stage.extents[0])
                         stack.enter_context(self.builder.when(self.position(there)))
                     self._row_phase(phase, tuple(indices), unit.variable)
+
+    def _blocks(self) -> None:
+        """The thread's rows a block at a time: all of its elements are one loop."""
+        (phase,) = self.kernel.phases
+        (rows,) = self.kernel.extents[0]
+        size, start, end = self.block_size, *map(self.builder.variable, ("%lo", "%hi"))
+        more = op("subtract", op("add", end, size), const(1, INT64))
+        row = op("tdiv", phase[0].stage.extents[0], larger(rows, const(1, INT64)))
+        first, last = (self.position(op("tdiv", place, size)) for place in (start, more))
+        with self.builder.loop(first, last, 1) as block:
+            begin = op("multiply", block.variable, size)
+            stop = smaller(op("add", begin, size), end)
+            low, high = (self.position(op("multiply", place, row)) for place in (begin, stop))
+            bounds = self.builder.variable(low), self.builder.variable(high)
+            reduction.write(self.folding, self, phase, (), block.variable, bounds)
 
     def _stretches(self) -> None:
         """The thread's rows, a stretch of dim 1 after the other."""

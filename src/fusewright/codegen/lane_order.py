@@ -1,0 +1,261 @@
+"""Reductions along the last dim: lane `i mod LANES` collects element `i`.
+
+    for chunk of TILE elements:   acc[lane] = combine(acc[lane], body[i])   with lane = i mod LANES
+                                  total[lane] = combine(total[lane], acc[lane])
+    result = total folded in halves
+
+Trailing reduced dims are one dim: `i` counts through all of them.  Where everything is reduced, the
+rows of a block are one run of elements, too.  `codegen.runs` makes one loop of what lies end to end
+in memory; of other operands the rows are taken one by one, from the lane at which the one before
+ended (`_by_rows`).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from contextlib import ExitStack
+
+from fusewright.codegen.loops import at, larger, smaller
+from fusewright.codegen.spell import literal, llvm_type
+from fusewright.codegen.work import Fold, Work
+from fusewright.ir import linear
+from fusewright.ir.dtypes import BOOL, INT64
+from fusewright.ir.expr import Expr, const, op, postorder
+from fusewright.ir.identity import of_reduction
+from fusewright.plan.plan import TILE, lanes_of
+
+LIGHT = 24
+"""Expressions in the bodies of a phase: a loop of fewer is short machine code."""
+
+
+class LaneOrder(Work):
+    """One such phase."""
+
+    @property
+    def over_units(self) -> bool:
+        """Whether the rows of several units are one run."""
+        return self.sink and not self.kept and self.bounds is None
+
+    @property
+    def run(self) -> list[int]:
+        """The reduced dims before the last that are one dim with it."""
+        first = max((dim + 1 for dim in self.kept), default=len(self.outer))
+        return [dim for dim in self.reduced if dim >= first]
+
+    def fold(self) -> None:
+        lanes = lanes_of(self.folds[0].dtype)
+        totals = self._slots(lanes)
+        with ExitStack() as stack:
+            here = self._loops(stack, self.kept, {})
+            if self.over_units:
+                self._by_rows(here, totals, lanes)
+                last = self.lowering.position(self._ends_block())
+                stack.enter_context(self.builder.when(last))
+            else:
+                self._reset(totals, lanes)
+                with ExitStack() as reduction:
+                    before = [dim for dim in self.reduced if dim not in self.run]
+                    there = self._loops(reduction, before, here)
+                    collect = self._by_rows if self.run else self._chunks
+                    collect(there, totals, lanes)
+            finals = self._got(totals, lanes)
+            for fold, final in zip(self.folds, finals, strict=True):
+                self._finish_last(fold, here, final, lanes)
+
+    def _slots(self, lanes: int) -> list[str]:
+        """Accumulators of every fold."""
+        return [self.builder.slot(llvm_type(fold.dtype, lanes)) for fold in self.folds]
+
+    def _reset(self, slots: Sequence[str], lanes: int) -> None:
+        self._put(
+            slots,
+            [literal(of_reduction(f.name, f.dtype), f.dtype, lanes) for f in self.folds],
+            lanes,
+        )
+
+    def _put(self, slots: Sequence[str], values: Sequence[str], lanes: int) -> None:
+        for fold, slot, value in zip(self.folds, slots, values, strict=True):
+            kind = llvm_type(fold.dtype, lanes)
+            self.builder.line(f"store {kind} {value}, ptr {slot}, align 64")
+
+    def _got(self, slots: Sequence[str], lanes: int) -> list[str]:
+        return [
+            self.builder.value(f"load {llvm_type(fold.dtype, lanes)}, ptr {slot}, align 64")
+            for fold, slot in zip(self.folds, slots, strict=True)
+        ]
+
+    def _added(self, before: Sequence[str], more: Sequence[str], lanes: int) -> list[str]:
+        """Accumulators combined, fold by fold."""
+        return [
+            self.folding.combine(fold.name, fold.dtype, a, b, lanes)
+            for fold, a, b in zip(self.folds, before, more, strict=True)
+        ]
+
+    def _finish_last(self, fold: Fold, here: dict[int, Expr], final: str, lanes: int) -> None:
+        if self.sink and not self.kept:
+            self._into_block(fold, final, lanes)
+            return
+        result = self.folding.halve(fold.name, fold.dtype, final, lanes)
+        place = self._place(here)
+        if self.sink:
+            self._combine_into(fold, self._block_place(fold, place), result)
+            return
+        self.memory.store(fold.stage.slot, self._where(fold, place), result, fold.dtype)
+
+    def _by_rows(self, here: dict[int, Expr], totals: Sequence[str], lanes: int) -> None:
+        """A run of rows that do not lie end to end; a block of them is complete with its last."""
+        chunks = self._slots(lanes)
+        with ExitStack() as stack:
+            if self.over_units:
+                first = self.lowering.position(self._first_of_block())
+                stack.enter_context(self.builder.when(first))
+                self._reset(totals, lanes)
+            self._reset(chunks, lanes)
+        with ExitStack() as stack:
+            there = self._loops(stack, self.run, here)
+            self._row(there, chunks, totals, lanes)
+        with ExitStack() as stack:
+            if self.over_units:
+                last = self.lowering.position(self._ends_block())
+                stack.enter_context(self.builder.when(last))
+            self._add_chunk(chunks, totals, lanes)
+
+    def _add_chunk(self, chunks: Sequence[str], totals: Sequence[str], lanes: int) -> None:
+        both = self._added(self._got(totals, lanes), self._got(chunks, lanes), lanes)
+        self._put(totals, both, lanes)
+
+    def _row(
+        self, here: dict[int, Expr], chunks: Sequence[str], totals: Sequence[str], lanes: int
+    ) -> None:
+        """One row: element j of it is element `start + j` of the run."""
+        builder, width = self.builder, self._limits()[1]
+        origin = self.lowering.position(self._start_of_row(here))
+        start = builder.variable(origin)
+        begin = self.lowering.position(op("bitwise_and", start, const(-TILE, INT64)))
+        end = self.lowering.position(op("add", start, width))
+        with builder.loop(begin, end, TILE) as chunk:
+            low = op("subtract", chunk.variable, start)
+            opens = op("less", const(0, INT64), chunk.variable)
+            opens = op("bitwise_and", opens, op("less_equal", const(0, INT64), low))
+            with builder.when(self.lowering.position(opens)):
+                self._add_chunk(chunks, totals, lanes)
+                self._reset(chunks, lanes)
+            high = smaller(op("add", low, const(TILE, INT64)), width)
+            low = larger(low, const(0, INT64))
+            short = const(lanes // 2 if self._is_light() else 0, INT64)
+            is_short = self.lowering.position(op("less", width, short))
+            is_long = self.lowering.position(op("less_equal", short, width))
+            if self._is_light():
+                with builder.when(is_short):
+                    self._one_by_one(here, (low, high), start, chunks, lanes)
+            with builder.when(is_long):
+                self.lowering.ordered_loop(
+                    low, high, lanes, lambda j: self._collect(here, j, chunks), origin
+                )
+
+    def _is_light(self) -> bool:
+        """Whether the elements of a short row may be added one by one: a bool is a bit of its
+        accumulators, and long code is not written twice.
+        """
+        bodies = [*(fold.body for fold in self.folds), *(write.body for write in self.stores)]
+        several = all(fold.dtype is not BOOL for fold in self.folds)
+        return several and sum(1 for _ in postorder(bodies)) < LIGHT
+
+    def _one_by_one(
+        self,
+        here: dict[int, Expr],
+        bounds: tuple[Expr, Expr],
+        start: Expr,
+        chunks: Sequence[str],
+        lanes: int,
+    ) -> None:
+        """The elements of a short row, each added to its lane."""
+        low, high = (self.lowering.position(bound) for bound in bounds)
+        with self.builder.loop(low, high, 1) as loop:
+            lane = op("bitwise_and", op("add", start, loop.variable), const(lanes - 1, INT64))
+            number = self.builder.scalar(lane)
+            place = self._place({**here, self.inner[-1]: loop.variable})
+            self._store_maps(place)
+            for fold, chunk in zip(self.folds, chunks, strict=True):
+                kind = llvm_type(fold.dtype, 1)
+                pointer = self.builder.value(f"getelementptr {kind}, ptr {chunk}, i64 {number}")
+                before = self.builder.value(f"load {kind}, ptr {pointer}")
+                value = self.builder.emit(at(fold.body, place))
+                after = self.folding.combine(fold.name, fold.dtype, before, value, 1)
+                self.builder.line(f"store {kind} {after}, ptr {pointer}")
+
+    def _start_of_row(self, here: dict[int, Expr]) -> Expr:
+        """How many elements of the run come before the row."""
+        extents = self.stage.extents
+        total: Expr = const(0, INT64)
+        if self.over_units:
+            assert self.unit is not None
+            total = op("trem", self.unit, self.lowering.block_size)
+        for dim in self.run:
+            total = linear.plus(linear.times(total, extents[dim]), here[dim])
+        return linear.times(total, extents[-1])
+
+    def _collect(self, here: dict[int, Expr], variable: Expr, chunks: Sequence[str]) -> None:
+        """Add a vector of a row to the accumulators in memory; idle lanes keep theirs."""
+        lanes = self.builder.lanes
+        assert lanes is not None
+        before = self._got(chunks, lanes.width)
+        after = self._step(here, variable, before, lanes.mask or "")
+        self._put(chunks, after, lanes.width)
+
+    def _chunks(self, here: dict[int, Expr], totals: Sequence[str], lanes: int) -> None:
+        """The last dim in chunks; each is collected in registers and added to the totals."""
+        low, high = self._limits()
+        begin, end = self.lowering.position(low), self.lowering.position(high)
+        with self.builder.loop(begin, end, TILE) as chunk:
+            stop = op("add", chunk.variable, const(TILE, INT64))
+            stop = op("where", op("less", stop, high), stop, high)
+            values = self._chunk(here, chunk.variable, stop, lanes)
+            self._put(totals, self._added(self._got(totals, lanes), values, lanes), lanes)
+
+    def _chunk(self, here: dict[int, Expr], low: Expr, high: Expr, lanes: int) -> list[str]:
+        """One chunk: whole vectors, then a masked one whose idle lanes hold the identity."""
+        builder = self.builder
+        kinds = [llvm_type(fold.dtype, lanes) for fold in self.folds]
+        starts = [literal(of_reduction(f.name, f.dtype), f.dtype, lanes) for f in self.folds]
+        slots = [builder.slot(kind) for kind in kinds]
+        begin, end = self.lowering.position(low), self.lowering.position(high)
+        count = builder.value(f"sub i64 {end}, {begin}")
+        whole = builder.value(f"and i64 {count}, {-lanes}")
+        middle = builder.value(f"add i64 {begin}, {whole}")
+        with builder.when("true"):
+            carried = list(zip(kinds, starts, strict=True))
+            with (
+                builder.loop(begin, middle, lanes, carried) as loop,
+                self.lowering.lanes(loop.variable, lanes, loop.register, None),
+            ):
+                loop.next.extend(self._step(here, loop.variable, loop.current))
+            for kind, total, slot in zip(kinds, loop.current, slots, strict=True):
+                builder.line(f"store {kind} {total}, ptr {slot}, align 64")
+            with builder.when(builder.value(f"icmp slt i64 {middle}, {end}")):
+                mask = self.lowering.mask(middle, end, lanes)
+                variable = builder.variable(middle)
+                with self.lowering.lanes(variable, lanes, middle, mask):
+                    finals = self._step(here, variable, loop.current, mask)
+                for kind, final, slot in zip(kinds, finals, slots, strict=True):
+                    builder.line(f"store {kind} {final}, ptr {slot}, align 64")
+        pairs = zip(kinds, slots, strict=True)
+        return [builder.value(f"load {kind}, ptr {slot}, align 64") for kind, slot in pairs]
+
+    def _step(
+        self, here: dict[int, Expr], variable: Expr, totals: Sequence[str], mask: str = ""
+    ) -> list[str]:
+        """One vector: what the phase stores, and the accumulators with the new elements."""
+        place = self._place({**here, self.inner[-1]: variable})
+        self._store_maps(place)
+        after = []
+        for fold, total in zip(self.folds, totals, strict=True):
+            value = self.builder.emit(at(fold.body, place))
+            if mask:
+                kind = llvm_type(fold.dtype, self.width)
+                idle = literal(of_reduction(fold.name, fold.dtype), fold.dtype, self.width)
+                value = self.builder.value(
+                    f"select {llvm_type(BOOL, self.width)} {mask}, {kind} {value}, {kind} {idle}"
+                )
+            after.append(self.folding.combine(fold.name, fold.dtype, total, value, self.width))
+        return after
