@@ -168,6 +168,9 @@ int scalar_dtype(PyObject *number); /* of NumPy's; NO_DTYPE of any other object 
 PyObject *operator_result(PyObject *op, PyObject *left, PyObject *right); /* as of Python's operators; NULL likewise */
 PyObject *read_number(const char *at, int dtype); /* operators.c; NULL without an error: not known */
 PyObject *quick_product(PyObject *op, PyObject *left, PyObject *right); /* operators.c; NULL likewise */
+PyObject *quick_of(PyObject *op, PyObject *const *given, Py_ssize_t count); /* one, two, or `where`; NULL likewise */
+int is_known_number(PyObject *object);                     /* Python's or NumPy's */
+int replaced(PyObject *array, PyObject *result);     /* its value, by a recorded one; 0: Python has to look */
 Node *slice_node(PyObject *link, Node *source); /* a new reference */
 
 /* trace.c */
@@ -267,6 +270,7 @@ int is_spread(Node *node);
 /* each part's state until Python has set it; `unset` is a function that raises */
 int memory_ready(PyObject *unset);
 int operators_ready(PyObject *unset);
+int functions_ready(void);
 int views_ready(PyObject *unset);
 int reductions_ready(void);
 int dispatch_ready(PyObject *unset);
@@ -276,7 +280,7 @@ int slice_ready(void);
 int program_ready(PyObject *unset);
 
 /* each part's functions */
-extern PyMethodDef view_methods[], operator_methods[], handle_methods[], trace_methods[], slice_methods[], memory_methods[],
+extern PyMethodDef view_methods[], operator_methods[], function_methods[], handle_methods[], trace_methods[], slice_methods[], memory_methods[],
     node_methods[], program_methods[], call_methods[], library_methods[], arrange_methods[], group_methods[], dispatch_methods[], unfused_methods[], adopt_methods[], row_methods[],
     joins_methods[], group_run_methods[], place_methods[],
     lent_methods[], crossing_methods[];

@@ -575,7 +575,7 @@ static PyObject *settle_in_place(int which, PyObject *self, PyObject *other, PyO
 }
 
 /* An array's value replaced by a recorded one of the same shape and type; 0 where Python has to write it. */
-static int replaced(PyObject *self, PyObject *result)
+int replaced(PyObject *self, PyObject *result)
 {
     PyObject *under = is_turned(self) ? hidden(self) : NULL;
     if (under != NULL && !Py_IS_TYPE(under, array_class))
@@ -906,167 +906,16 @@ static PyObject *set_operators(PyObject *module, PyObject *given)
     Py_RETURN_NONE;
 }
 
-/* ---- functions ------------------------------------------------------------------------------ */
+/* ---- for functions (functions.c) ------------------------------------------------------------- */
 
-/* A function of the drop-in with a quick way in front of `general`, which does everything else. */
-typedef struct {
-    PyObject_HEAD
-    vectorcallfunc call;
-    PyObject *op, *general, *numbers; /* of numbers alone: NumPy's; or NULL */
-    PyObject *of_complex;             /* of one complex array or number of NumPy's, where it is not NumPy's own; or NULL */
-    int arity;
-} Function;
-
-static int is_complex(PyObject *object)
+PyObject *quick_of(PyObject *op, PyObject *const *given, Py_ssize_t count)
 {
-    if (PyComplex_CheckExact(object))
-        return 1;
-    int dtype = numpy_array != NULL && Py_IS_TYPE(object, numpy_array) ? dtype_of_array(object) : scalar_dtype(object);
-    return dtype < NO_DTYPE && dtypes[dtype].kind == 'c';
+    return count == 1   ? quick_one((Op *)op, given[0])
+           : count == 2 ? quick_two((Op *)op, given[0], given[1])
+                        : quick_where((Op *)op, given);
 }
 
-static int are_numbers(PyObject *const *given, Py_ssize_t count)
-{
-    for (Py_ssize_t i = 0; i < count; i++)
-        if (weak_kind(given[i]) < 0 && !is_numpy_number(given[i]))
-            return 0;
-    return 1;
-}
-
-static PyObject *function_call(PyObject *self, PyObject *const *given, size_t flags,
-                               PyObject *names)
-{
-    Function *function = (Function *)self;
-    Py_ssize_t count = PyVectorcall_NARGS(flags);
-    if (Py_EnterRecursiveCall(" in a function of arrays"))
-        return NULL;
-    if (function->of_complex != NULL && count == 1 && names == NULL && is_complex(given[0])) {
-        Py_LeaveRecursiveCall();
-        return PyObject_CallOneArg(function->of_complex, given[0]);
-    }
-    PyObject *plain = function->numbers ? plain_call(function->numbers, given, flags, names, function->arity, 0) : NULL;
-    Py_LeaveRecursiveCall();
-    if (plain != NULL || PyErr_Occurred())
-        return plain;
-    if (names == NULL && count == function->arity && function->op != NULL) {
-        Op *op = (Op *)function->op;
-        PyObject *result = count == 1   ? quick_one(op, given[0])
-                           : count == 2 ? quick_two(op, given[0], given[1])
-                                        : quick_where(op, given);
-        if (result != NULL || PyErr_Occurred())
-            return result;
-        if (function->numbers != NULL && are_numbers(given, count))
-            return PyObject_Vectorcall(function->numbers, given, flags, NULL);
-    }
-    if (function->general == NULL) {
-        PyErr_SetString(PyExc_TypeError, "the function has no general form");
-        return NULL;
-    }
-    if (Py_EnterRecursiveCall(" in a function of arrays"))
-        return NULL;
-    recording++;
-    PyObject *result = PyObject_Vectorcall(function->general, given, flags, names);
-    recording--;
-    Py_LeaveRecursiveCall();
-    return result;
-}
-
-/* Function(): `op`, `arity` and `general` are set by the subclass. */
-static PyObject *function_make(PyTypeObject *type, PyObject *given, PyObject *names)
-{
-    (void)given, (void)names;
-    Function *function = (Function *)type->tp_alloc(type, 0);
-    if (function != NULL)
-        function->call = function_call;
-    return (PyObject *)function;
-}
-
-static int function_traverse(PyObject *self, visitproc visit, void *arg)
-{
-    Py_VISIT(((Function *)self)->general);
-    Py_VISIT(((Function *)self)->op);
-    Py_VISIT(((Function *)self)->numbers);
-    Py_VISIT(((Function *)self)->of_complex);
-    return 0;
-}
-
-static int function_clear(PyObject *self)
-{
-    Py_CLEAR(((Function *)self)->general);
-    Py_CLEAR(((Function *)self)->op);
-    Py_CLEAR(((Function *)self)->numbers);
-    Py_CLEAR(((Function *)self)->of_complex);
-    return 0;
-}
-
-static void function_dealloc(PyObject *self)
-{
-    PyObject_GC_UnTrack(self);
-    function_clear(self);
-    Py_TYPE(self)->tp_free(self);
-}
-
-static PyObject *function_op(PyObject *self, void *closure)
-{
-    (void)closure;
-    PyObject *op = ((Function *)self)->op;
-    return Py_NewRef(op ? op : Py_None);
-}
-
-static int function_set_op(PyObject *self, PyObject *value, void *closure)
-{
-    (void)closure;
-    if (value == NULL || !Py_IS_TYPE(value, &OpType)) {
-        PyErr_SetString(PyExc_TypeError, "a function's op is an Op");
-        return -1;
-    }
-    Py_XSETREF(((Function *)self)->op, Py_NewRef(value));
-    return 0;
-}
-
-static PyGetSetDef function_fields[] = {
-    {"_op", function_op, function_set_op, NULL, NULL},
-    {NULL},
-};
-
-static PyMemberDef function_members[] = {
-    {"_arity", T_INT, offsetof(Function, arity), 0, NULL},
-    {"_general_form", T_OBJECT, offsetof(Function, general), 0, NULL},
-    {"_of_numbers", T_OBJECT, offsetof(Function, numbers), 0, NULL},
-    {"_of_complex", T_OBJECT, offsetof(Function, of_complex), 0, NULL},
-    {NULL},
-};
-
-PyTypeObject FunctionType = {
-    PyVarObject_HEAD_INIT(NULL, 0).tp_name = "fusewright._core.Function",
-    .tp_basicsize = sizeof(Function),
-    .tp_flags = Py_TPFLAGS_DEFAULT | Py_TPFLAGS_HAVE_VECTORCALL | Py_TPFLAGS_HAVE_GC
-                | Py_TPFLAGS_BASETYPE,
-    .tp_new = function_make,
-    .tp_dealloc = function_dealloc,
-    .tp_traverse = function_traverse,
-    .tp_clear = function_clear,
-    .tp_call = PyVectorcall_Call,
-    .tp_vectorcall_offset = offsetof(Function, call),
-    .tp_getset = function_fields,
-    .tp_members = function_members,
-    .tp_doc = "A callable that records arrays of one shape at once.",
-};
-
-/* call_directly(class): calls of its instances need no tuple of arguments.  CPython 3.11 passes this
-   on to immutable classes only; ours do not change. */
-static PyObject *call_directly(PyObject *module, PyObject *type)
-{
-    (void)module;
-    PyTypeObject *given = (PyTypeObject *)type;
-    if (!PyType_Check(type) || given->tp_call != PyVectorcall_Call
-        || given->tp_vectorcall_offset <= 0) {
-        PyErr_SetString(PyExc_TypeError, "only classes whose instances are called by the core");
-        return NULL;
-    }
-    given->tp_flags |= Py_TPFLAGS_HAVE_VECTORCALL;
-    return Py_NewRef(type);
-}
+int is_known_number(PyObject *object) { return weak_kind(object) >= 0 || is_numpy_number(object); }
 
 int operators_ready(PyObject *unset)
 {
@@ -1082,7 +931,6 @@ int operators_ready(PyObject *unset)
 }
 
 PyMethodDef operator_methods[] = {
-    {"call_directly", call_directly, METH_O, "Call instances without a tuple of arguments."},
     {"set_conversions", set_conversions, METH_VARARGS, "float, int and bool of the rest."},
     {"set_operators", set_operators, METH_VARARGS, "The ops of Python's operators."},
     {NULL},
