@@ -145,10 +145,19 @@ static Node *strong_node(PyObject *number)
     return node;
 }
 
+static PyObject *of_one(Op *op, Node *node);
+static Op *square_instead(Op *op, Node *node, PyObject *exponent);
+
 /* The same with a number; NULL likewise.  Takes over the reference to the node: what a record may flush is found
    by counting references. */
 static PyObject *with_number(Op *op, Node *node, PyObject *number, int left_is)
 {
+    Op *square = left_is ? square_instead(op, node, number) : NULL;
+    if (square != NULL) {
+        PyObject *made = of_one(square, node);
+        Py_DECREF(node);
+        return made;
+    }
     int kind = weak_kind(number), result = UNKNOWN;
     Weak *weak = kind < 0 ? NULL : &op->weak[!left_is][node->dtype][kind];
     Node *other = NULL;
@@ -514,6 +523,18 @@ enum {
 static Op *operators[OPERATORS];
 static PyObject *check_writable, *store; /* of an in-place operator: before, and after */
 static PyObject *refused_in_place;       /* (name, array, other, error): what NumPy says to it */
+
+/* Of the power by 2 of single and double numbers, which NumPy's loop takes by a multiplication, too; else NULL. */
+static Op *square_instead(Op *op, Node *node, PyObject *exponent)
+{
+    int overflow;
+    if (op->name != operators[POWER]->name || dtypes[node->dtype].kind != 'f' || dtypes[node->dtype].itemsize < 4)
+        return NULL;
+    int is_two = PyFloat_CheckExact(exponent)  ? PyFloat_AS_DOUBLE(exponent) == 2.0
+                 : PyLong_CheckExact(exponent) ? PyLong_AsLongAndOverflow(exponent, &overflow) == 2
+                                               : 0;
+    return is_two ? operators[SQUARE] : NULL;
+}
 
 static int is_handle(PyObject *object) { return PyObject_TypeCheck(object, &HandleType); }
 

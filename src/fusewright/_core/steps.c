@@ -13,7 +13,7 @@
 /* What a function makes of its arguments: how many elements are known before it is called? */
 enum { NOTHING, SHAPE, RANGE, SPACED, LISTED, SQUARE, PRODUCT };
 
-/* Step(function, general, most=0, product=None, sum=None, limit=SEVERAL, makes=0, converts=0, known=limit): a function of NumPy's on
+/* Step(function, general, most=0, product=None, sum=None, limit=SEVERAL, makes=0, converts=0, known=limit, reads=0): a function of NumPy's on
    what is in memory; else the general one, as for products of more than `most` multiplications.  One that `converts` an
    array to a type tells of no floating-point error, as its recorded form does not. */
 typedef struct {
@@ -23,6 +23,7 @@ typedef struct {
     long long most, limit;   /* elements of an operand, or of what is made of nothing */
     long long known;         /* of an operand that is in memory already */
     int makes, converts;
+    int reads; /* it copies what it may not write, though it writes nothing */
 } Step;
 
 /* ---- operands ----------------------------------------------------------------------------------- */
@@ -64,7 +65,7 @@ static PyObject *operand(PyObject *given, const Step *step, int depth, int *ours
         ++*ours;
         int64_t size = shape != NULL ? elements_of(shape) : INT64_MAX;
         int known = size <= step->limit ? known_spot(given, &spot) > 0 : size <= step->known && spot_of(given, &spot);
-        return known ? array_on(&spot, 0) : NULL;
+        return known ? array_on(&spot, step->reads ? WRITABLE : 0) : NULL;
     }
     if (PyObject_TypeCheck(given, &HandleType))
         return NULL;
@@ -369,12 +370,13 @@ static PyObject *step_call(PyObject *self, PyObject *const *given, size_t flags,
 
 static PyObject *step_make(PyTypeObject *type, PyObject *given, PyObject *names)
 {
-    static char *keywords[] = {"function", "general", "most", "product", "sum", "limit", "makes", "converts", "known", NULL};
+    static char *keywords[] = {"function", "general", "most", "product", "sum", "limit", "makes", "converts", "known",
+                               "reads", NULL};
     PyObject *function, *general, *product = NULL, *sum = NULL;
     long long most = 0, limit = SEVERAL, known = 0;
-    int makes = NOTHING, converts = 0;
-    if (!PyArg_ParseTupleAndKeywords(given, names, "OO|LO!OLipL", keywords, &function, &general, &most, &OpType,
-                                     &product, &sum, &limit, &makes, &converts, &known))
+    int makes = NOTHING, converts = 0, reads = 0;
+    if (!PyArg_ParseTupleAndKeywords(given, names, "OO|LO!OLipLp", keywords, &function, &general, &most, &OpType,
+                                     &product, &sum, &limit, &makes, &converts, &known, &reads))
         return NULL;
     if (makes < NOTHING || makes > PRODUCT) {
         PyErr_SetString(PyExc_ValueError, "a function makes what the core knows");
@@ -387,6 +389,7 @@ static PyObject *step_make(PyTypeObject *type, PyObject *given, PyObject *names)
         step->known = known;
         step->makes = makes;
         step->converts = converts;
+        step->reads = reads;
         step->product = Py_XNewRef(product);
         step->sum = product ? Py_XNewRef(sum) : NULL;
         step->function = Py_NewRef(function);

@@ -44,7 +44,7 @@ def take(a: Any, indices: Any, axis: Any = None, out: Any = None, mode: str = "r
     """Elements at indices along an axis."""
     a = handle_of(a)
     if axis is None:
-        a, axis = a.ravel(), 0
+        a, axis = a if len(a._shape) == 1 else a.ravel(), 0
     at = axis_rules.one_axis(axis, len(a._shape))
     if type(indices) in (list, tuple):
         indices = handle_of(indices)

@@ -14,6 +14,7 @@ from fusewright.frontends.arrays.front import (
     FILLS,
     LOOKED_AT,
     MOVED,
+    SEARCHED,
     arrangement,
     at_once,
     in_place,
@@ -41,7 +42,7 @@ MOVES = (
 WRITERS = ("copyto", "put", "putmask", "place", "put_along_axis", "fill_diagonal")
 """Functions that write into their first operand."""
 KNOWN = frozenset((
-    "append", "argmax", "argmin", "argwhere", "array_equal", "column_stack", "compress",
+    "append", "argwhere", "array_equal", "column_stack", "compress",
     "concatenate", "count_nonzero", "delete", "dstack", "extract", "flatnonzero", "hstack",
     "nonzero", "stack", "vstack",
 ))  # fmt: skip
@@ -58,7 +59,7 @@ def quick(module: str, exports: dict[str, Any]) -> dict[str, Any]:
     for names, limit in ((STEPS[module], LIBRARY), ("" if module else MOVES, MOVED)):
         for name in names.split():
             function = INSTEAD.get(name, getattr(home, name))
-            known = LOOKED_AT if name in KNOWN else 0
+            known = 1 << 62 if name in SEARCHED else LOOKED_AT if name in KNOWN else 0
             made[name] = at_once(function, exports[name], limit=limit, known=known)
     for name in () if module else WRITERS:
         made[name] = in_place(getattr(home, name), exports[name], MOVED)

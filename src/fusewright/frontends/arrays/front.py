@@ -34,6 +34,8 @@ PAIRED: dict[str, Callable[..., Any]] = {
 """Methods of an array with another one, as NumPy's functions."""
 LOOKED_AT = 1 << 15
 """Elements in memory that are moved or looked at once without making more of them."""
+SEARCHED = frozenset(("argmax", "argmin"))
+"""What makes one number of its operand in one pass: of any size, where that is in memory."""
 CONVERTED = 512
 """Elements that are converted at once: more are worth waiting for what uses them."""
 WRITERS = {"fill": 1 << 15, "sort": SEVERAL, "partition": SEVERAL, "put": SEVERAL}
@@ -65,8 +67,9 @@ def at_once(
         return general
     kind = FILLS.get(makes, 0)
     made = native.Step(
-        function, general, most, *vectors, limit=limit, makes=kind, converts=converts, known=known
-    )
+        function, general, most, *vectors, limit=limit, makes=kind, converts=converts, known=known,
+        reads=function in opaque.READERS,
+    )  # fmt: skip
     functools.update_wrapper(made, general)
     return made  # type: ignore[no-any-return]
 
@@ -147,7 +150,7 @@ def quicken(methods: type) -> None:
         "take",
         "tolist",
     ):
-        known = LOOKED_AT if name in ("argmax", "argmin", "nonzero") else 0
+        known = 1 << 62 if name in SEARCHED else LOOKED_AT if name == "nonzero" else 0
         made = at_once(getattr(np.ndarray, name), vars(methods)[name], limit=SMALL, known=known)
         setattr(methods, name, made)
     methods.astype = at_once(  # type: ignore[attr-defined]

@@ -163,8 +163,9 @@ def delegate(
     if keywords.get("overwrite_input") and _pending_in(arguments):  # a window is not NumPy's own
         keywords["overwrite_input"] = False
     start = time.perf_counter()
-    given = tuple(to_numpy(arg) for arg in arguments)
-    named = {key: to_numpy(value) for key, value in keywords.items()}
+    reads = function in READERS
+    given = tuple(to_numpy(arg, reads) for arg in arguments)
+    named = {key: to_numpy(value, reads) for key, value in keywords.items()}
     results = [as_user(function, given, named)]
     del given, named
     seconds = time.perf_counter() - start
@@ -263,22 +264,31 @@ def _pending_in(value: Any) -> list[Node]:
     return []
 
 
-def to_numpy(value: Any) -> Any:
+READERS = frozenset((
+    np.argmax, np.argmin, np.bincount, np.choose, np.convolve, np.correlate, np.repeat, np.take,
+    np.ndarray.argmax, np.ndarray.argmin, np.ndarray.choose, np.ndarray.repeat, np.ndarray.take,
+))  # fmt: skip
+"""Functions of NumPy's that copy operands which they may not write, though they write nothing and
+give new arrays: `bincount` of 100 000 read-only integers takes 570 us, of others 180.
+"""
+
+
+def to_numpy(value: Any, writable: bool = False) -> Any:
     """Arguments as NumPy takes them: read-only windows on our arrays, NumPy scalars for our
-    scalars.
+    scalars.  `writable` windows are for `READERS`.
     """
     if isinstance(value, Handle):
         array = sharing.content(value)
         if isinstance(value, core.scalar_class):
             return array[()]
-        array.flags.writeable = False
+        array.flags.writeable = writable
         return array
     if type(value) is list:
-        return [to_numpy(item) for item in value]
+        return [to_numpy(item, writable) for item in value]
     if type(value) is tuple:
-        return tuple(to_numpy(item) for item in value)
+        return tuple(to_numpy(item, writable) for item in value)
     if type(value) is dict:
-        return {key: to_numpy(item) for key, item in value.items()}
+        return {key: to_numpy(item, writable) for key, item in value.items()}
     return value
 
 

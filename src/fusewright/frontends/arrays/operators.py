@@ -17,7 +17,13 @@ from fusewright.base.errors import UnsupportedError
 from fusewright.frontends.arrays import agreement, core, inplace, opaque, trace
 from fusewright.frontends.arrays.core import Handle, wrap
 from fusewright.frontends.arrays.dtypes import CONVERT, DEFAULT, result_rule
-from fusewright.frontends.arrays.record import kind_of, looks_at_values, map_node, node_of
+from fusewright.frontends.arrays.record import (
+    is_square,
+    kind_of,
+    looks_at_values,
+    map_node,
+    node_of,
+)
 from fusewright.frontends.arrays.strangers import (
     PYTHON,
     STRANGER,
@@ -175,6 +181,9 @@ def _two_general(name: str) -> Method:
 def _learn(op: Any, self: Handle, other: Any, reflected: bool, result: DType) -> None:
     """Remember the types of two operands, but for those whose values have to be looked at."""
     left, right = (other, self) if reflected else (self, other)
+    if op.name == "power" and is_square(left, right):
+        op_of("square").learn(result, result)
+        return
     if looks_at_values(op.name, kind_of(left), kind_of(right)):
         return
     if isinstance(other, Handle) or (type(other) is np.ndarray and other.ndim):

@@ -15,7 +15,7 @@ from fusewright.frontends.arrays import core, sharing, trace
 from fusewright.frontends.arrays import dtypes as rules
 from fusewright.frontends.arrays.core import Handle, cast
 from fusewright.frontends.arrays.dtypes import Kind
-from fusewright.ir.dtypes import BOOL, FLOAT64, INT64, UINT64, DType
+from fusewright.ir.dtypes import BOOL, FLOAT32, FLOAT64, INT64, UINT64, DType
 from fusewright.ir.expr import COMPARISONS
 from fusewright.ir.graph import IOTA, MAP, SCALAR, VIEW, Node, scalar
 from fusewright.ir.ops import MAP as ROWS
@@ -29,6 +29,8 @@ def map_node(name: str, *operands: Any, dtype: DType | None = None) -> Node:
     `dtype` asks for the loop with this result type, as NumPy's `dtype=` does.
     """
     if dtype is None:
+        if name == "power" and is_square(*operands):
+            name, operands = "square", operands[:1]
         quick = _map_known(name, operands)
         if quick is not None:
             return quick
@@ -47,6 +49,15 @@ def map_node(name: str, *operands: Any, dtype: DType | None = None) -> Node:
         nodes = tuple(cast(node, to) for node, to in zip(nodes, wanted, strict=True))
     shape = broadcast_shapes(name, [node.shape for node in nodes])
     return trace.record(Node(MAP, name, nodes, result, shape))
+
+
+def is_square(base: Any, exponent: Any) -> bool:
+    """Whether it is the power by 2 of single or double numbers, which NumPy's loop takes by a
+    multiplication, too.
+    """
+    if type(exponent) not in (int, float) or exponent != 2:
+        return False
+    return kind_of(base) in (FLOAT32, FLOAT64)
 
 
 def looks_at_values(name: str, *kinds: Kind) -> bool:
