@@ -172,6 +172,17 @@ static int steps_of(PyObject *handle, PyObject *shape, Py_ssize_t *steps)
     return 1;
 }
 
+int spot_reshaped(const Spot *whole, PyObject *shape, Spot *spot)
+{
+    if (elements_of(shape) == 0 || (spot->dims = read_shape(shape, spot->extent)) < 0)
+        return 0;
+    spot->memory = whole->memory;
+    spot->at = whole->at;
+    spot->dtype = whole->dtype;
+    return steps_reshaped(whole->dims, whole->extent, whole->stride, spot->dims, spot->extent, spot->stride,
+                          dtypes[whole->dtype].itemsize);
+}
+
 /* The same leaf in another shape; NULL without an error where Python has to look. */
 Node *reshaped_leaf(PyObject *link, Node *source)
 {

@@ -159,6 +159,7 @@ int quick_view_write(PyObject *view, Node *value, PyObject *other);
 PyObject *read_scalar(const char *at, int dtype); /* NumPy's number; NULL likewise */
 int write_number(char *at, int dtype, PyObject *number); /* 0: Python has to look */
 int moves_at_once(void); /* slice.c: whether small work need not be recorded */
+int steps_at_once(void); /* the same of what NumPy runs on memory: the runtime need not be loaded for it */
 int is_strict(void);     /* slice.c: whether what has no compiled form is refused */
 PyObject *number_now(Node *node); /* moves.c: of light work; NULL, without an error: not */
 int is_holding(void); /* whether a function is being recorded for replay */

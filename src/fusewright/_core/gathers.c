@@ -134,7 +134,7 @@ PyObject *gather_now(PyObject *handle, PyObject *key)
 {
     Spot spot;
     PyObject *result = NULL;
-    if (numpy_array == NULL || !is_plain(handle) || !moves_at_once())
+    if (numpy_array == NULL || !is_plain(handle) || !steps_at_once())
         return NULL;
     if (is_short_list(key) && known_spot(key, &spot) > 0 && known_spot(handle, &spot) > 0)
         result = picked(&spot, key);

@@ -18,6 +18,8 @@ typedef void (*Dot)(char *, Py_ssize_t, char *, Py_ssize_t, char *, Py_ssize_t, 
 
 typedef void **(*FunctionsOf)(PyObject *);
 
+#define DEEPEST_VIEW 8
+
 PyTypeObject *numpy_array; /* NULL while there is no table */
 static NewArray new_array;
 static SetBase set_base;
@@ -29,29 +31,26 @@ static PyObject *step_listeners; /* of those who want to hear of library steps *
 
 /* ---- values in memory -------------------------------------------------------------------------- */
 
-/* Where a region of a leaf lies. */
-static int spot_in(Node *base, Region *region, Spot *spot)
+/* Where a region of what lies in memory is. */
+static int spot_in(const Spot *whole, Region *region, Spot *spot)
 {
-    Memory *memory = base->kind == LEAF ? leaf_memory(base) : NULL;
-    if (memory == NULL || region->places != PyTuple_GET_SIZE(base->shape))
+    if (region->places != whole->dims)
         return 0;
-    PyObject *strides = PyTuple_GET_ITEM(base->value, 2);
-    Py_ssize_t offset = as_size(PyTuple_GET_ITEM(base->value, 1));
+    Py_ssize_t offset = 0;
     int empty = 0;
     memset(spot->stride, 0, (size_t)region->dims * sizeof *spot->stride);
     for (int i = 0; i < region->places; i++) {
         Place *place = &region->place[i];
-        Py_ssize_t stride = as_size(PyTuple_GET_ITEM(strides, i));
-        offset += place->start * stride;
+        offset += place->start * whole->stride[i];
         if (place->out >= 0)
-            spot->stride[place->out] += place->step * stride;
+            spot->stride[place->out] += place->step * whole->stride[i];
     }
     for (int d = 0; d < region->dims; d++)
         empty |= (spot->extent[d] = region->extent[d]) == 0;
-    spot->memory = memory;
-    spot->at = memory->at + (empty ? 0 : offset);
+    spot->memory = whole->memory;
+    spot->at = whole->at + (empty ? 0 : offset);
     spot->dims = region->dims;
-    spot->dtype = base->dtype;
+    spot->dtype = whole->dtype;
     return 1;
 }
 
@@ -71,15 +70,26 @@ static int spot_of_leaf(Node *node, Spot *spot)
     return 1;
 }
 
+/* Where a view lies that looks into what is in memory, directly or through other views; 0 where that is not known. */
+static int spot_of_view(PyObject *view, int depth, Spot *spot)
+{
+    Spot whole;
+    Region region;
+    PyObject *link = view_link_of(view), *base = link ? view_base_of(view) : NULL;
+    if (base == NULL || !is_plain(base) || depth == 0)
+        return 0;
+    int known = Py_IS_TYPE(base, array_class) ? ((Handle *)base)->node != NULL && spot_of_leaf(((Handle *)base)->node, &whole)
+                                              : spot_of_view(base, depth - 1, &whole);
+    if (!known)
+        return 0;
+    return is_reshape(link) ? spot_reshaped(&whole, PyTuple_GET_ITEM(link, 0), spot)
+                            : region_of_link(link, &region) && spot_in(&whole, &region, spot);
+}
+
 int spot_of(PyObject *handle, Spot *spot)
 {
-    Region region;
-    PyObject *link = view_link_of(handle);
-    if (link != NULL && Py_IS_TYPE(view_base_of(handle), array_class)) {
-        Node *base = ((Handle *)view_base_of(handle))->node;
-        if (base != NULL && base->kind == LEAF)
-            return region_of_link(link, &region) && spot_in(base, &region, spot);
-    }
+    if (spot_of_view(handle, DEEPEST_VIEW, spot))
+        return 1;
     Node *node = handle_node(handle);
     if (node == NULL) {
         PyErr_Clear();
@@ -204,7 +214,7 @@ PyObject *product_now(PyObject *left, PyObject *right)
         || x.dims != 1 || y.dims != 1 || x.dtype != y.dtype || x.extent[0] != y.extent[0] || x.extent[0] < 1
         || x.stride[0] <= 0 || y.stride[0] <= 0 || x.extent[0] > SEVERAL || !strchr("fc", dtypes[x.dtype].kind)
         || dots[x.dtype] == NULL || dtypes[x.dtype].itemsize < 4 || dtypes[x.dtype].itemsize > 16
-        || !moves_at_once())
+        || !steps_at_once())
         return NULL;
     dots[x.dtype](x.at, x.stride[0], y.at, y.stride[0], word, x.extent[0], NULL);
     return numpy_number(word, x.dtype);

@@ -36,6 +36,7 @@ typedef struct {
 int spot_of(PyObject *handle, Spot *spot); /* of a plain handle; 0 where it is not in memory */
 int spot_of_part(PyObject *handle, Spot *spot); /* the same; what a view is part of is computed for it */
 int known_spot(PyObject *handle, Spot *spot);   /* the same of anything light: 1 known, 0 recorded, -1 an error */
+int spot_reshaped(const Spot *whole, PyObject *shape, Spot *spot); /* arrange.c; 0 where elements have to move */
 PyObject *array_on(Spot *spot, int flags);      /* NumPy's array there */
 PyObject *array_view(Spot *spot, PyObject *base); /* the same on the memory of NumPy's array */
 PyObject *handle_on(PyObject *memory, int dtype, const Py_ssize_t *extent, int dims);

@@ -112,9 +112,9 @@ int64_t small_elements(void)
 #define RECORDED 12 /* small steps of a program that are recorded like all others */
 static int small_steps;
 
-int moves_at_once(void)
+static int is_past_recorded(int allowed)
 {
-    if (!is_native() || is_holding() || usable() <= 0 || !seen_eager)
+    if (allowed <= 0 || is_holding() || !seen_eager)
         return 0;
     if (small_steps == RECORDED)
         return 1;
@@ -122,9 +122,16 @@ int moves_at_once(void)
     return 0;
 }
 
+int moves_at_once(void) { return is_native() && is_past_recorded(usable()); }
+
+/* Whether NumPy's functions may run on memory: also before the runtime is loaded, for they give memory of their own. */
+static int steps_usable(void) { return listeners == NULL ? options_known() > 0 && seen_usable : usable(); }
+
+int steps_at_once(void) { return listeners == NULL ? is_past_recorded(steps_usable()) : moves_at_once(); }
+
 int is_past_first_steps(void) { return usable() > 0 && (!seen_eager || small_steps == RECORDED); }
 
-int is_strict(void) { return usable() <= 0 || seen_strict; }
+int is_strict(void) { return steps_usable() <= 0 || seen_strict; }
 
 int options_allow(PyObject *options, int *threads)
 {

@@ -262,7 +262,7 @@ static PyObject *step_now(Step *step, PyObject *const *given, Py_ssize_t many, P
     for (Py_ssize_t i = many; i < all; i++)
         if (is_named(PyTuple_GET_ITEM(names, i - many), "out") || is_named(PyTuple_GET_ITEM(names, i - many), "like"))
             return NULL;
-    if (is_listened_to() || is_strict() || !moves_at_once())
+    if (is_listened_to() || is_strict() || !steps_at_once())
         return NULL;
     int ours = step->makes != NOTHING, failed = 0;
     for (Py_ssize_t i = 0; i < all && !failed; i++)

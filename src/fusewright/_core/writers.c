@@ -35,7 +35,7 @@ static PyObject *written_now(Writer *writer, PyObject *const *given, Py_ssize_t 
     Py_ssize_t all = many + (names ? PyTuple_GET_SIZE(names) : 0);
     PyObject *made[MOST_OPERANDS] = {NULL}, *result = NULL;
     if (numpy_array == NULL || many < 1 || all > MOST_OPERANDS || !is_plain(given[0]) || !is_within(given[0], writer->limit)
-        || is_listened_to() || is_strict() || !moves_at_once())
+        || is_listened_to() || is_strict() || !steps_at_once())
         return NULL;
     int failed = 0;
     for (Py_ssize_t i = 1; i < all && !failed; i++)

@@ -43,7 +43,11 @@ def test_results_are_new_and_operands_stay(name: str, size: int) -> None:
     np.testing.assert_array_equal(np.asarray(places), i)
 
 
-@pytest.mark.parametrize("function", sorted(opaque.READERS, key=repr), ids=repr)
+def _name(function: Any) -> str:
+    return f"{type(function).__name__} {function.__name__}"
+
+
+@pytest.mark.parametrize("function", sorted(opaque.READERS, key=_name), ids=_name)
 def test_readers_write_nothing(function: Any) -> None:
     """None of them takes an operand to write into but by the name `out`, which is lent a copy."""
     assert "overwrite" not in (function.__doc__ or "")
