@@ -69,3 +69,13 @@ def test_powers_by_two(dtype: str, exponent: Any) -> None:
         if exponent == 2 and type(exponent) in (int, float) and dtype in ("float32", "float64"):
             np.testing.assert_array_equal(got, want)
         np.testing.assert_allclose(got, want, rtol=2e-3 if dtype == "float16" else 2e-6)
+
+
+def test_an_exponent_given_to_a_replayed_function() -> None:
+    """Its value decides which operation it is, recorded or not."""
+    x = fw.asarray(np.random.default_rng(4).random(3000) * 30)
+    power = fw.jit(lambda a, n: fnp.power(a, n))
+    for exponent in (2, 3, 2, 2.0, 2.5, 2):
+        for _ in range(3):
+            got, want = power(x, exponent), fnp.power(x, exponent)
+            np.testing.assert_array_equal(np.asarray(got), np.asarray(want))

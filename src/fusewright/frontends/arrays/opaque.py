@@ -114,7 +114,7 @@ def _run(name: str, function: Callable[..., Any], operands: Sequence[Any]) -> An
         for node in nodes
     ]
     with np.errstate(all="ignore"):
-        return delegate(name, function, given, why=LIBRARY, library=True)
+        return delegate(name, function, given, why=LIBRARY, library=True, written=None)
 
 
 def _as_declared(value: Any, dtype: DType, shape: tuple[int, ...]) -> Any:
@@ -143,21 +143,22 @@ def delegate(
     kwargs: dict[str, Any] | None = None,
     why: str = DELEGATED,
     library: bool = False,
-    written: tuple[int, ...] = (),
+    written: tuple[int, ...] | None = (),
 ) -> Any:
     """Call NumPy now, on computed arguments, and wrap what it returns; a `library` step is
     allowed under `strict=True`.
 
     NumPy gets every argument: what it writes into (`out=`, and the arguments at the places
-    `written`) are copies, which become the content of our arrays afterwards.
+    `written`) are copies, which become the content of our arrays afterwards; None: surely nothing.
     """
     if not library:
         refuse_if_strict(name, why)
     arguments, keywords = list(args), dict(kwargs or {})
     trace.evaluate(*_pending_in((arguments, keywords)))
     loans = Loans()
-    for place in {*written, *_places_of_out(function, len(arguments))}:
-        arguments[place] = loans.lend(arguments[place])
+    if written is not None:
+        for place in {*written, *_places_of_out(function, len(arguments))}:
+            arguments[place] = loans.lend(arguments[place])
     if keywords.get("out") is not None:
         keywords["out"] = loans.lend(keywords["out"])
     if keywords.get("overwrite_input") and _pending_in(arguments):  # a window is not NumPy's own

@@ -55,9 +55,10 @@ def is_square(base: Any, exponent: Any) -> bool:
     """Whether it is the power by 2 of single or double numbers, which NumPy's loop takes by a
     multiplication, too.
     """
-    if type(exponent) not in (int, float) or exponent != 2:
-        return False
-    return kind_of(base) in (FLOAT32, FLOAT64)
+    if hasattr(type(exponent), "_record_as"):
+        exponent = float(exponent)  # which operation it is depends on the value
+    is_two = type(exponent) in (int, float) and exponent == 2
+    return is_two and kind_of(base) in (FLOAT32, FLOAT64)
 
 
 def looks_at_values(name: str, *kinds: Kind) -> bool:
