@@ -200,6 +200,31 @@ static PyObject *set_user(PyObject *module, PyObject *type)
     Py_RETURN_NONE;
 }
 
+static PyTypeObject *numpys_class; /* NumPy's own array */
+
+static PyObject *allocate_numpys(PyTypeObject *type, Py_ssize_t items)
+{
+    (void)type;
+    return numpys_class->tp_alloc(numpys_class, items);
+}
+
+/* make_instances_of(derived, class): where C code makes an object of `derived`, it is one of its base, `class`. */
+static PyObject *make_instances_of(PyObject *module, PyObject *given)
+{
+    (void)module;
+    PyTypeObject *derived, *base;
+    if (!PyArg_ParseTuple(given, "O!O!", &PyType_Type, &derived, &PyType_Type, &base))
+        return NULL;
+    if (derived->tp_base != base || derived->tp_basicsize != base->tp_basicsize
+        || !PyType_HasFeature(derived, Py_TPFLAGS_HEAPTYPE) || PyType_IS_GC(base)) {
+        PyErr_SetString(PyExc_TypeError, "a class derived from the other, with nothing added");
+        return NULL;
+    }
+    Py_XSETREF(numpys_class, (PyTypeObject *)Py_NewRef(base));
+    derived->tp_alloc = allocate_numpys;
+    Py_RETURN_NONE;
+}
+
 int crossing_ready(PyObject *unset)
 {
     lent_for = Py_NewRef(unset);
@@ -213,5 +238,7 @@ int crossing_ready(PyObject *unset)
 PyMethodDef crossing_methods[] = {
     {"set_border", set_border, METH_VARARGS, "What is done about what crosses: (lend, hand_back, meet, translated, known)."},
     {"set_user", set_user, METH_O, "The class of the loaders of a user's modules."},
+    {"make_instances_of", make_instances_of, METH_VARARGS,
+     "What C code makes as a derived class is of its base: (derived, base)."},
     {NULL},
 };

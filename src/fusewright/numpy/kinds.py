@@ -2,14 +2,13 @@
 
 The scalar classes (`float64`, `floating`, ...) are NumPy's own: `dtype.type`, `issubclass` and
 third-party code rely on it, and our lazy scalars answer `isinstance` for them. `ndarray` stands
-for two classes, ours and NumPy's, which is not something a class can do; an object with
-`__instancecheck__` can.
+for two classes, ours and NumPy's: its own class answers for both.
 """
 
 from __future__ import annotations
 
 import math
-import typing
+from abc import ABCMeta
 from typing import Any
 
 import numpy as np
@@ -22,40 +21,30 @@ from fusewright.numpy.filling import meshgrid
 from fusewright.numpy.operands import delegated, holds_array, nested
 
 
-class ArrayType:
-    """What `ndarray` names: both kinds of arrays in checks, our kind when called, NumPy's as a
-    base class.
+class ArrayType(ABCMeta):
+    """The class of what `ndarray` names: both kinds of arrays in checks, our kind when called,
+    NumPy's as a base class and for NumPy itself (`x.view(ndarray)`, `ndarray.__new__(kind, 3)`).
+
+    An `ABCMeta`, so that abstract and generic classes are bases beside it.
     """
 
-    __slots__ = ()
-    __name__ = __qualname__ = "ndarray"
-    __bases__ = (object,)
+    def __new__(cls, name: str, bases: tuple[Any, ...], namespace: Any, **named: Any) -> Any:
+        """A class of the program's derived from it has NumPy's own as its base."""
+        if not any(type(base) is cls for base in bases):
+            return super().__new__(cls, name, bases, namespace, **named)
+        plain = tuple(np.ndarray if type(base) is cls else base for base in bases)
+        return type(name, plain, namespace, **named)
 
-    @property  # type: ignore[misc]
-    def __class__(self) -> type:
-        """Code that asks whether it is a class (`inspect`, `singledispatch`) takes it for one."""
-        return type
-
-    @property
-    def __mro__(self) -> tuple[Any, ...]:
-        return (self, object)
-
-    def __subclasses__(self) -> list[type]:
-        return []
-
-    def __instancecheck__(self, value: Any) -> bool:
+    def __instancecheck__(cls, value: Any) -> bool:
         return isinstance(value, np.ndarray) or (
             isinstance(value, Array) and not isinstance(value, Scalar)
         )
 
-    def __subclasscheck__(self, kind: type) -> bool:
+    def __subclasscheck__(cls, kind: type) -> bool:
         ours = issubclass(kind, Array) and not issubclass(kind, Scalar)
         return ours or issubclass(kind, np.ndarray)
 
-    def __mro_entries__(self, bases: tuple[Any, ...]) -> tuple[type, ...]:
-        return (np.ndarray,)
-
-    def __call__(self, shape: Any, dtype: Any = float, *args: Any, **kwargs: Any) -> Any:
+    def __call__(cls, shape: Any, dtype: Any = float, *args: Any, **kwargs: Any) -> Any:
         """A new array; on a buffer, NumPy's."""
         if dtype is float and not args and not kwargs:
             return _empty(shape)
@@ -63,44 +52,39 @@ class ArrayType:
             return np.ndarray(shape, dtype, *args, **kwargs)
         return _empty(shape, dtype)
 
-    def __eq__(self, other: object) -> bool:
-        return other is self or (isinstance(other, type) and self.__subclasscheck__(other))
+    def __eq__(cls, other: object) -> bool:
+        return other is cls or (isinstance(other, type) and cls.__subclasscheck__(other))
 
-    def __hash__(self) -> int:
+    def __hash__(cls) -> int:
         return hash(np.ndarray)
 
-    def __getitem__(self, parameters: Any) -> Any:
+    def __getitem__(cls, parameters: Any) -> Any:
         return np.ndarray[parameters]
 
-    def __or__(self, other: Any) -> Any:
-        return typing.Union[self, other]  # noqa: UP007
-
-    def __ror__(self, other: Any) -> Any:
-        return typing.Union[other, self]  # noqa: UP007
-
-    def __getattr__(self, name: str) -> Any:
+    def __getattribute__(cls, name: str) -> Any:
         """Methods taken off the class work on both kinds."""
-        found = getattr(Array, name, None)
-        return getattr(np.ndarray, name) if found is None else found
+        if name in _NUMPYS or not hasattr(Array, name):
+            return type.__getattribute__(cls, name)
+        return getattr(Array, name)
 
-    def __repr__(self) -> str:
+    def __repr__(cls) -> str:
         return repr(np.ndarray)
 
-    def __reduce__(self) -> str:
-        return "ndarray"
 
-    def __copy__(self) -> Any:
-        return self
+_NUMPYS = frozenset((*dir(type), "__array_finalize__"))
+"""What a class is asked for itself."""
 
-    def __deepcopy__(self, memo: Any) -> Any:
-        return self
 
-    def __reduce_ex__(self, protocol: Any) -> str:
-        return "ndarray"
+class ndarray(np.ndarray, metaclass=ArrayType):  # type: ignore[misc, type-arg]
+    """An array of numbers; see NumPy's `ndarray`."""
 
+    __slots__ = ()
+
+
+if native is not None:  # else a view of NumPy's own array as this class is of a class derived
+    native.make_instances_of(ndarray, np.ndarray)
 
 _empty = dispatched(np.empty, creation.empty, makes="empty")
-ndarray = ArrayType()
 
 
 def _count(key: Any) -> int:

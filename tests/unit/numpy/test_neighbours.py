@@ -4,16 +4,19 @@ imports.
 
 from __future__ import annotations
 
+import pickle
 import subprocess
 import sys
+from abc import ABC
 from pathlib import Path
-from typing import Any
+from typing import Any, Generic, TypeVar
 
 import numpy
 import pytest
 from tests.evaluators import compiles
 
 import fusewright.numpy as np
+from fusewright._core import native
 from fusewright.frontends.arrays import Array, sharing, trace
 from fusewright.ir.graph import LEAF
 
@@ -133,3 +136,39 @@ print(heavy)
     )  # fmt: skip
     assert done.returncode == 0, done.stderr
     assert done.stdout.strip() == "[]"
+
+
+class Tagged(np.ndarray):
+    def __new__(cls, extent: int) -> Any:
+        return np.ndarray.__new__(cls, extent)
+
+
+class Counted(np.ndarray, Generic[TypeVar("T")]):
+    pass
+
+
+class Closed(np.ndarray, ABC):
+    pass
+
+
+VIEWED = {
+    "small": lambda: numpy.arange(4.0),
+    "subclass": lambda: Tagged(4),
+    "matrix": lambda: numpy.matrix([[1.0, 2.0]]),
+    "masked": lambda: numpy.ma.masked_less(numpy.arange(4.0), 2),
+    "generic": lambda: numpy.arange(4.0).view(Counted),
+    "abstract": lambda: numpy.arange(4.0).view(Closed),
+}
+
+
+@pytest.mark.filterwarnings("ignore:the matrix subclass")
+@pytest.mark.parametrize("case", VIEWED)
+def test_what_ndarray_names_is_a_class_for_numpy(case: str) -> None:
+    """`x.view(np.ndarray)` and `np.ndarray.__new__` are NumPy's own code."""
+    given = VIEWED[case]()
+    for view in (given.view(np.ndarray), given.view(given.dtype, np.ndarray)):
+        assert isinstance(view, np.ndarray) and numpy.shares_memory(view, given)
+        assert native is None or type(view) is numpy.ndarray
+    assert isinstance(np.ndarray.__new__(np.ndarray, (2,)), np.ndarray)
+    assert not any(type(kind) is type(np.ndarray) for kind in type(given).__mro__)
+    assert pickle.loads(pickle.dumps(np.ndarray)) is np.ndarray
