@@ -21,8 +21,15 @@ def compile_rewritten(
     return compile(rewritten, filename, "exec", dont_inherit=True, optimize=optimize)
 
 
+PROTOCOLS = ("__array_function__", "__array_ufunc__")
+"""Methods of a program's classes that NumPy calls with a function of its own."""
+TRANSLATED = '{0} = __import__("fusewright.numpy.border", fromlist=("in_front",)).in_front({0})'
+
+
 class _Rewrite(ast.NodeTransformer):
-    """Renames the module in every import statement (and literal `__import__`) that names it."""
+    """Renames the module in every import statement (and literal `__import__`) that names it; the
+    methods of NumPy's protocols begin with the drop-in's function for NumPy's.
+    """
 
     def __init__(self, redirection: Redirection) -> None:
         self.redirection = redirection
@@ -52,6 +59,17 @@ class _Rewrite(ast.NodeTransformer):
                 names = ast.Tuple(elts=[ast.Constant("__name__")], ctx=ast.Load())
                 node.keywords = [ast.keyword(arg="fromlist", value=names)]
                 ast.fix_missing_locations(node)
+        return node
+
+    def visit_FunctionDef(self, node: ast.FunctionDef) -> ast.stmt:
+        self.generic_visit(node)
+        named = [*node.args.posonlyargs, *node.args.args]
+        if node.name in PROTOCOLS and self.redirection.library == "numpy" and len(named) > 1:
+            (first,) = ast.parse(TRANSLATED.format(named[1].arg)).body
+            for part in ast.walk(first):  # with the position of the method's own line
+                ast.copy_location(part, node)
+            place = 0 if ast.get_docstring(node, clean=False) is None else 1
+            node.body.insert(place, first)
         return node
 
     def _aliases(self, given: ast.alias) -> Iterator[ast.alias]:

@@ -9,6 +9,7 @@ can see it; the very array that was lent comes back as the array it was lent for
 from __future__ import annotations
 
 import importlib
+import sys
 from collections.abc import Callable, Sequence
 from sys import getrefcount
 from types import BuiltinMethodType, ModuleType
@@ -60,6 +61,18 @@ def behind(value: Any) -> Any:
     if isinstance(home, str) and home.startswith(DROP_IN) and isinstance(name, str):
         return getattr(_original(home) or np, name, value)
     return value
+
+
+def in_front(function: Any) -> Any:
+    """The drop-in's object for one of NumPy's, which NumPy hands to a protocol method (as
+    `__array_function__`) of a program's class: there it is compared with the drop-in's.
+    """
+    home = "" if isinstance(function, np.ufunc) else getattr(function, "__module__", None)
+    if home is None or not (home + ".").startswith(("numpy.", ".")):
+        return function
+    name = DROP_IN + home.removeprefix("numpy")
+    found = getattr(sys.modules.get(name), getattr(function, "__name__", ""), function)
+    return found if behind(found) is function or found == function else function
 
 
 def _original(module: str) -> ModuleType | None:

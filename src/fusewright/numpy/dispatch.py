@@ -32,6 +32,8 @@ def in_front(name: str, original: Any, ours: Any) -> Any:
     if isinstance(original, np.ufunc):  # of whole vectors: `matmul`
         fields = (field for field in dir(original) if not field.startswith("_"))
         vars(made).update({field: getattr(original, field) for field in fields})
+    if hasattr(original, "_implementation"):  # NumPy's arrays call it in `__array_function__`
+        made._implementation = original._implementation  # type: ignore[attr-defined]
     return made
 
 

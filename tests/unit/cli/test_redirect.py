@@ -100,6 +100,34 @@ def test_what_is_not_there(run: Run, folder: Path, statement: str, error: str) -
     assert error in err
 
 
+def test_protocol_methods_get_the_drop_ins_functions(run: Run, folder: Path) -> None:
+    """What NumPy calls with a function of its own, a program compares with what it imported."""
+    program = """
+        import numpy as np
+        HANDLED = {np.sum: "sum", np.linalg.norm: "norm", np.concatenate: "joined"}
+        class Duck:
+            def __array_function__(self, func, types, args, kwargs):
+                "Its line numbers stay."
+                return HANDLED.get(func, "other")
+            def __array_ufunc__(self, ufunc, method, /, *inputs, **kwargs):
+                return "plus" if ufunc is np.add else "other"
+        class Kind(np.ndarray):
+            def __array_function__(self, func, types, args, kwargs):
+                return func is np.sum, int(super().__array_function__(func, types, args, kwargs))
+        x = Duck()
+        print(np.sum(x), np.linalg.norm(x), np.concatenate([x, x]), np.mean(x))
+        print(np.add(x, 1), np.sqrt(x), np.ones(5000) + x, np.concatenate([np.ones(5000), x]))
+        print(np.sum(np.arange(3).view(Kind)), Duck.__array_function__.__doc__)
+        print(Duck.__array_function__.__code__.co_firstlineno)
+    """
+    (folder / "p.py").write_text(textwrap.dedent(program))
+    code, out, err = run("p.py")
+    assert (code, err) == (0, "")
+    assert out.splitlines() == [
+        "sum norm joined other", "plus other plus joined", "(True, 3) Its line numbers stay.", "5"
+    ]  # fmt: skip
+
+
 def test_modules_beside_the_script(run: Run, folder: Path) -> None:
     (folder / "near").mkdir()
     (folder / "near" / "__init__.py").write_text("from . import deep\nimport numpy as np\n")

@@ -110,15 +110,18 @@ class Protocols(Handle):
         return ufuncs.call(ufunc, method, inputs, kwargs)
 
     def __array_function__(
-        self, function: Callable[..., Any], types: Any, args: Any, kwargs: Any
+        self, func: Callable[..., Any], types: Any, args: Any, kwargs: Any
     ) -> Any:
-        del types
-        module = function.__module__.removeprefix("numpy").removeprefix(".")
-        name = f"{module}.{function.__name__}" if module else function.__name__
+        if not all(issubclass(kind, Handle | np.ndarray) for kind in types):
+            return NotImplemented
+        home, _, rest = func.__module__.partition(".")
+        if home != "numpy":
+            return getattr(func, "_implementation", func)(*args, **kwargs)
+        name = f"{rest}.{func.__name__}" if rest else func.__name__
         ours = methods.functions.get(name)
         if ours is not None:
             return ours(*args, **kwargs)
-        return opaque.delegate(name, function, args, kwargs)
+        return opaque.delegate(name, func, args, kwargs)
 
     def __array_namespace__(self, *, api_version: str | None = None) -> Any:
         if api_version is not None and api_version > "2025.12":
