@@ -262,12 +262,25 @@ static int has_extra(Dispatch *dispatch, PyObject *names)
     return dispatch->extra != NULL && names != NULL && PySequence_Contains(names, dispatch->extra) != 0;
 }
 
+/* Whether the class of what is named `like` decides what is made: neither an array of ours nor NumPy's own. */
+static int is_like_another(PyObject *const *given, Py_ssize_t many, PyObject *names)
+{
+    for (Py_ssize_t i = 0; names != NULL && i < PyTuple_GET_SIZE(names); i++)
+        if (PyTuple_GET_ITEM(names, i) == name_like) {
+            PyObject *like = given[many + i];
+            return like != Py_None && !Py_IS_TYPE(like, numpy_array) && !PyObject_TypeCheck(like, &HandleType);
+        }
+    return 0;
+}
+
 static PyObject *dispatch_call(PyObject *self, PyObject *const *given, size_t flags, PyObject *names)
 {
     Dispatch *dispatch = (Dispatch *)self;
     Py_ssize_t many = PyVectorcall_NARGS(flags);
     if (has_extra(dispatch, names))
         return PyErr_Occurred() ? NULL : front_general(self, given, flags, names);
+    if (is_like_another(given, many, names))
+        return PyObject_Vectorcall(dispatch->plain, given, flags, names);
     if (dispatch->makes == 0 || elements_made(dispatch->makes, given, many, names) <= small_elements()) {
         PyObject *result = plain_call(dispatch->plain, given, flags, names, 0, dispatch->keeps ? KEEPS : 0);
         if (result != NULL || PyErr_Occurred())

@@ -153,7 +153,7 @@ class Guarded:
         return Border(object.__getattribute__(self, "_target"))(*args, **kwargs)
 
 
+Border: Any = None if native is None else native.Border
 if native is not None:
-    Border: Any = native.Border
     translated = (DROP_IN, native.Front, Ufunc, ArrayType, Guarded, ModuleType)
     native.set_border(lend, hand_back, meet, translated, known)

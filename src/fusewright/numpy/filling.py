@@ -167,7 +167,7 @@ def _check_order(order: Any) -> None:
         raise ValueRangeError(f"order must be 'C' or 'F', not {order!r}")
 
 
-def _constant(fill: int) -> Function:
+def _constant(fill: int, name: str) -> Function:
     def function(
         shape: Any, dtype: Any = float, order: str = "C", *, device: Any = None, like: Any = None
     ) -> Any:
@@ -183,8 +183,8 @@ def _constant(fill: int) -> Function:
         plain = shape if type(shape) is int else opaque.to_numpy(shape)
         return layouts.new(creation.constant(plain, fill, row)._node, order)
 
-    function.__name__ = "ones" if fill else "zeros"
-    function.__doc__ = f"An array of {function.__name__}."
+    function.__name__ = name
+    function.__doc__ = f"An array of {'ones' if fill else 'zeros'}."
     return function
 
 
@@ -408,7 +408,7 @@ EXPORTS: dict[str, Function] = {
     "array": array, "asarray": asarray, "asanyarray": asanyarray, "copy": copy,
     "ascontiguousarray": ascontiguousarray, "asfortranarray": asfortranarray,
     "asarray_chkfinite": asarray_chkfinite,
-    "zeros": _constant(0), "ones": _constant(1), "empty": _constant(0),
+    "zeros": _constant(0, "zeros"), "ones": _constant(1, "ones"), "empty": _constant(0, "empty"),
     "zeros_like": _like(0, np.zeros_like), "ones_like": _like(1, np.ones_like),
     "empty_like": _like(0, np.empty_like), "full": full, "full_like": full_like,
     "arange": arange, "linspace": linspace,

@@ -172,3 +172,39 @@ def test_what_ndarray_names_is_a_class_for_numpy(case: str) -> None:
     assert isinstance(np.ndarray.__new__(np.ndarray, (2,)), np.ndarray)
     assert not any(type(kind) is type(np.ndarray) for kind in type(given).__mro__)
     assert pickle.loads(pickle.dumps(np.ndarray)) is np.ndarray
+
+
+class Maker:
+    """An array of another library that says how arrays like it are made."""
+
+    def __array_function__(self, func: Any, types: Any, args: Any, kwargs: Any) -> Any:
+        return func.__name__, args
+
+
+MAKERS = {
+    "array": (1,), "asarray": (1,), "asanyarray": (1,), "ascontiguousarray": (1,), "empty": (3,),
+    "asfortranarray": (1,), "zeros": (3,), "ones": (3,), "full": (3, 1), "arange": (3,),
+    "eye": (3,), "identity": (3,), "tri": (3,), "require": (1,),
+    "frombuffer": (b"12345678",), "fromiter": ([1], int),
+}  # fmt: skip
+
+
+@pytest.mark.parametrize("name", MAKERS)
+def test_like_lets_another_class_make_the_array(name: str) -> None:
+    """`like=`: the class decides; what has no such method is an error; arrays make arrays."""
+    function, args = getattr(np, name), MAKERS[name]
+    assert function(*args, like=Maker()) == (name, args)
+    with pytest.raises(TypeError, match="like"):
+        function(*args, like=3)
+    made = function(*args, like=np.ones(5000))
+    assert isinstance(made, np.ndarray)
+    if name != "empty":
+        numpy.testing.assert_array_equal(made, getattr(numpy, name)(*args))
+
+
+def test_an_array_leaves_functions_to_classes_it_does_not_know() -> None:
+    assert np.concatenate([np.ones(5000), Maker()])[0] == "concatenate"
+    assert numpy.concatenate([np.ones(5000), Maker()])[0] == "concatenate"
+    method = np.ones(5000).__array_function__
+    assert method(func=len, types=(Array, Maker), args=([],), kwargs={}) is NotImplemented
+    assert method(func=len, types=(Array,), args=([1],), kwargs={}) == 1

@@ -107,14 +107,27 @@ def dispatched(
 
     `makes` names how the core tells of how many elements the result is: large ones are recorded.
     A function that `keeps` writes into operands or gives views of them.
-    NumPy's function has no keyword `extra`.
+    NumPy's function has no keyword `extra`.  What is made `like=` another library's array is made
+    by that: NumPy calls it.
     """
     if native is None:
-        return general
+        return _unless_like_another(plain, general)
     named = {"extra": extra} if extra else {}
     made = native.Dispatch(plain, general, makes=MADE.get(makes, 0), keeps=keeps, **named)
     functools.update_wrapper(made, general)
     return made  # type: ignore[no-any-return]
+
+
+def _unless_like_another(plain: Callable[..., Any], general: Callable[..., Any]) -> Any:
+    """The Python form of what the core does about `like=`."""
+
+    @functools.wraps(general)
+    def function(*args: Any, **kwargs: Any) -> Any:
+        like = kwargs.get("like")
+        own = like is None or type(like) is np.ndarray or isinstance(like, core.Handle)
+        return (general if own else plain)(*args, **kwargs)
+
+    return function
 
 
 def take_over(array: np.ndarray[Any, Any]) -> Any:
