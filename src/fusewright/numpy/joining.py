@@ -13,6 +13,7 @@ from fusewright.frontends.arrays import core, opaque, record, reductions, scans
 from fusewright.frontends.arrays.core import wrap_array
 from fusewright.frontends.arrays.dtypes import as_dtype, check_cast
 from fusewright.frontends.arrays.views import reshape_node
+from fusewright.ir.dtypes import DType
 from fusewright.ir.graph import Node
 from fusewright.numpy.arranging import widened
 from fusewright.numpy.operands import (
@@ -37,13 +38,30 @@ def _parts(arrays: Any, name: str) -> list[Any]:
     return parts
 
 
-def _finish(nodes: list[Node], axis: int, dtype: Any, casting: str, out: Any) -> Any:
-    wanted = as_dtype(dtype or np.result_type(*(node.dtype.numpy for node in nodes)))
+def _wanted(nodes: list[Node], dtype: Any, casting: str, out: Any) -> DType:
+    """The result's type: `out`'s or the one asked for, which every operand may be converted to."""
+    if dtype is not None and out is not None:
+        raise DTypeError("only one of out= and dtype= says what the result's type is")
+    chosen = dtype if out is None else out.dtype
+    wanted = as_dtype(chosen or np.result_type(*(node.dtype.numpy for node in nodes)))
     for node in nodes:
-        if dtype is not None:
+        if chosen is not None:
             check_cast(node.dtype, wanted, casting)
-    joined = scans.concatenated([core.cast(node, wanted) for node in nodes], axis)
-    return wrap_array(joined) if out is None else reductions.into(out, joined)
+    return wanted
+
+
+def _given(joined: Node, out: Any) -> Any:
+    """The result, or `out` with it."""
+    if out is None:
+        return wrap_array(joined)
+    if tuple(out.shape) != joined.shape:
+        raise ShapeError(f"out= has shape {out.shape}, the result has shape {joined.shape}")
+    return reductions.into(out, joined)
+
+
+def _finish(nodes: list[Node], axis: int, dtype: Any, casting: str, out: Any) -> Any:
+    wanted = _wanted(nodes, dtype, casting, out)
+    return _given(scans.concatenated([core.cast(node, wanted) for node in nodes], axis), out)
 
 
 @recorded(np.concatenate)
@@ -88,12 +106,8 @@ def stack(
             why=f"the shapes are {', '.join(str(node.shape) for node in nodes)}",
         )
     at = axis_rules.one_axis(axis, len(nodes[0].shape) + 1)
-    wanted = as_dtype(dtype or np.result_type(*(node.dtype.numpy for node in nodes)))
-    for node in nodes:
-        if dtype is not None:
-            check_cast(node.dtype, wanted, casting)
-    result = stacked([core.cast(node, wanted) for node in nodes], at)
-    return wrap_array(result) if out is None else reductions.into(out, result)
+    wanted = _wanted(nodes, dtype, casting, out)
+    return _given(stacked([core.cast(node, wanted) for node in nodes], at), out)
 
 
 def _stacking(original: Function, rank: int, axis: int | None) -> Function:

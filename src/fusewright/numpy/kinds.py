@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import math
 from abc import ABCMeta
+from types import GenericAlias
 from typing import Any
 
 import numpy as np
@@ -59,7 +60,7 @@ class ArrayType(ABCMeta):
         return hash(np.ndarray)
 
     def __getitem__(cls, parameters: Any) -> Any:
-        return np.ndarray[parameters]
+        return GenericAlias(cls, parameters)
 
     def __getattribute__(cls, name: str) -> Any:
         """Methods taken off the class work on both kinds."""
@@ -75,7 +76,7 @@ _NUMPYS = frozenset((*dir(type), "__array_finalize__"))
 """What a class is asked for itself."""
 
 
-class ndarray(np.ndarray, metaclass=ArrayType):  # type: ignore[misc, type-arg]
+class ndarray(np.ndarray, metaclass=ArrayType):
     """An array of numbers; see NumPy's `ndarray`."""
 
     __slots__ = ()

@@ -124,6 +124,8 @@ def _spread(name: str, root: bool) -> Function:
                 mean=mean,
                 correction=correction,
             )
+        if correction is not NO_VALUE and ddof != 0:
+            raise NotRecorded("both ddof= and correction=")
         ddof = ddof if correction is NO_VALUE else correction
         keep, axis = keepdims is True, statistics.flat_axis(node, axis)
         present = _selected(record.map_node("isnan", node), where)

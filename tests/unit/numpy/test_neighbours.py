@@ -208,3 +208,47 @@ def test_an_array_leaves_functions_to_classes_it_does_not_know() -> None:
     method = np.ones(5000).__array_function__
     assert method(func=len, types=(Array, Maker), args=([],), kwargs={}) is NotImplemented
     assert method(func=len, types=(Array,), args=([1],), kwargs={}) == 1
+
+
+@pytest.mark.parametrize("function", ["concatenate", "stack"])
+@pytest.mark.parametrize("casting", ["no", "safe", "same_kind", "unsafe"])
+@pytest.mark.parametrize("dtype", ["f8", "f4", "i8", "c16"])
+@pytest.mark.parametrize("extent", [1200, 1199])
+def test_out_is_of_the_type_and_shape_of_the_result(
+    function: str, casting: Any, dtype: str, extent: int
+) -> None:
+    """Joined arrays are converted to `out`'s type as `casting` allows, or it is an error."""
+
+    def joined(module: Any) -> Any:
+        shape = (extent,) if function == "concatenate" else (2, extent // 2)
+        out, parts = module.zeros(shape, dtype), [module.arange(600.0), module.ones(600)]
+        try:
+            assert getattr(module, function)(parts, out=out, casting=casting) is out
+        except (TypeError, ValueError) as error:
+            return TypeError if isinstance(error, TypeError) else ValueError
+        return numpy.asarray(out)
+
+    ours, theirs = joined(np), joined(numpy)
+    assert type(ours) is type(theirs)
+    assert numpy.array_equal(ours, theirs)
+    with pytest.raises(TypeError):
+        getattr(np, function)([np.ones(600)] * 2, out=np.ones(1200), dtype="f8")
+
+
+def test_flags_have_all_names() -> None:
+    for ours, theirs in (
+        (np.ones((60, 60)), numpy.ones((60, 60))),
+        (np.ones((60, 60)).T, numpy.ones((60, 60)).T),
+    ):
+        for name in ("fortran", "contiguous", "forc", "fnc", "carray", "farray", "behaved"):
+            assert getattr(ours.flags, name) == getattr(theirs.flags, name), name
+        for name in ("X", "B", "CA", "FA", "FORTRAN", "WRITEBACKIFCOPY"):
+            assert ours.flags[name] == theirs.flags[name], name
+
+
+@pytest.mark.parametrize("name", ["nanvar", "nanstd"])
+def test_ddof_and_correction_are_one_thing(name: str) -> None:
+    x = np.where(np.arange(3000) % 7 == 0, np.nan, np.arange(3000.0))
+    with pytest.raises(ValueError, match="correction"):
+        getattr(np, name)(x, ddof=1, correction=1)
+    assert getattr(np, name)(x, correction=1) == getattr(np, name)(x, ddof=1)

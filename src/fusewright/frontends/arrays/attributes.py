@@ -49,7 +49,7 @@ class Flags:
     def f_contiguous(self) -> bool:
         return layouts.is_as_asked(self._handle, "F")
 
-    contiguous = c_contiguous
+    contiguous, fortran = c_contiguous, f_contiguous
 
     @property
     def owndata(self) -> bool:
@@ -57,6 +57,24 @@ class Flags:
 
     aligned = True
     writebackifcopy = False
+
+    @property
+    def forc(self) -> bool:
+        return self.c_contiguous or self.f_contiguous
+
+    @property
+    def fnc(self) -> bool:
+        return self.f_contiguous and not self.c_contiguous
+
+    @property
+    def carray(self) -> bool:
+        return self.writeable and self.c_contiguous
+
+    @property
+    def farray(self) -> bool:
+        return self.writeable and self.fnc
+
+    behaved = writeable
 
     def __getitem__(self, name: str) -> bool:
         return bool(getattr(self, _SHORT.get(name, name.lower())))
@@ -71,6 +89,10 @@ _SHORT = {
     "W": "writeable",
     "O": "owndata",
     "A": "aligned",
+    "X": "writebackifcopy",
+    "B": "behaved",
+    "CA": "carray",
+    "FA": "farray",
 }
 
 

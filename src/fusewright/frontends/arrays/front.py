@@ -118,7 +118,9 @@ def dispatched(
     return made  # type: ignore[no-any-return]
 
 
-def _unless_like_another(plain: Callable[..., Any], general: Callable[..., Any]) -> Any:
+def _unless_like_another(
+    plain: Callable[..., Any], general: Callable[..., Any]
+) -> Callable[..., Any]:
     """The Python form of what the core does about `like=`."""
 
     @functools.wraps(general)
