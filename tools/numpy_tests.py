@@ -25,7 +25,7 @@ from typing import Any
 
 SETTINGS = {"plain": None, "default": "512", "small=0": "0"}
 """Columns: plain NumPy, and the drop-in with values of the option `small`."""
-SECONDS = 400
+SECONDS = 1200
 """For one file under one setting."""
 LEFT_OUT = {
     "f2py": "a compiler of Fortran",
@@ -124,6 +124,8 @@ def child(file: str, plain: bool, target: str) -> None:
         "ignore",
         "-m",
         "not slow",
+        "-k",
+        NOT_RUN,
         "--tb=line",
         "-c",
         os.devnull,

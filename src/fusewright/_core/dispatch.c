@@ -322,11 +322,20 @@ static int dispatch_clear(PyObject *self)
     return front_clear(self);
 }
 
+/* As an attribute of a class it is no method where NumPy's function, in C, is none. */
+static PyObject *dispatch_bind(PyObject *self, PyObject *instance, PyObject *owner)
+{
+    if (PyCFunction_Check(((Dispatch *)self)->plain))
+        return Py_NewRef(self);
+    return FrontType.tp_descr_get(self, instance, owner);
+}
+
 PyTypeObject DispatchType = {
     PyVarObject_HEAD_INIT(NULL, 0).tp_name = "fusewright._core.Dispatch",
     .tp_basicsize = sizeof(Dispatch),
     .tp_base = &FrontType,
     .tp_flags = FRONT_FLAGS,
+    .tp_descr_get = dispatch_bind,
     .tp_new = dispatch_make,
     .tp_traverse = dispatch_traverse,
     .tp_clear = dispatch_clear,

@@ -4,7 +4,7 @@ operands.  NumPy runs the call where none is ours; the drop-in's own function el
 
 from __future__ import annotations
 
-from types import ModuleType
+from types import BuiltinFunctionType, FunctionType, ModuleType
 from typing import Any
 
 import numpy as np
@@ -12,6 +12,9 @@ import numpy as np
 from fusewright.frontends.arrays.front import MADE, dispatched
 from fusewright.numpy import standard
 from fusewright.numpy.operands import KEEPS
+
+FUNCTIONS = (FunctionType, BuiltinFunctionType, type(np.sum))
+"""What has nothing but its call; other objects have methods (`reduce`)."""
 
 
 def in_front(name: str, original: Any, ours: Any) -> Any:
@@ -29,7 +32,7 @@ def in_front(name: str, original: Any, ours: Any) -> Any:
         keeps=name in KEEPS,
         extra=standard.EXTRA.get(name, ""),
     )
-    if isinstance(original, np.ufunc):  # of whole vectors: `matmul`
+    if type(original) not in FUNCTIONS:  # ufuncs of whole vectors (`matmul`), `ma.minimum`
         fields = (field for field in dir(original) if not field.startswith("_"))
         vars(made).update({field: getattr(original, field) for field in fields})
     if hasattr(original, "_implementation"):  # NumPy's arrays call it in `__array_function__`

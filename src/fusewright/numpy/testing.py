@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+import sys
+from collections.abc import Callable
+from types import ModuleType
 from typing import Any
 
 import numpy.testing
@@ -18,9 +21,18 @@ CALL = frozenset(
 """Functions that call another one: what they hand to it is what they are given."""
 
 
-def __getattr__(name: str) -> Any:
-    original = getattr(numpy.testing, name)
-    if isinstance(original, type) or not callable(original) or name in CALL:
-        return original
-    made = globals()[name] = dispatched(original, on_host(original), keeps=True)
-    return made
+def computing_first(module: ModuleType, home: str) -> Callable[[str], Any]:
+    """A module's `__getattr__`: NumPy's functions of the same module, with our arrays computed."""
+
+    def find(name: str) -> Any:
+        original = getattr(module, name)
+        if isinstance(original, type) or not callable(original) or name in CALL:
+            return original
+        made = dispatched(original, on_host(original), keeps=True)
+        vars(sys.modules[home])[name] = made
+        return made
+
+    return find
+
+
+__getattr__ = computing_first(numpy.testing, __name__)

@@ -252,3 +252,40 @@ def test_ddof_and_correction_are_one_thing(name: str) -> None:
     with pytest.raises(ValueError, match="correction"):
         getattr(np, name)(x, ddof=1, correction=1)
     assert getattr(np, name)(x, correction=1) == getattr(np, name)(x, ddof=1)
+
+
+class Holder:
+    make, total = np.array, np.sum
+    shape = (2, 3)
+    size, ndim = 6, 2
+
+    def sum(self, *args: Any, **kwargs: Any) -> str:
+        return "its own"
+
+
+def test_functions_as_attributes_of_a_class_bind_as_numpys_do() -> None:
+    """NumPy's C functions are no methods (`np.array`), its others are."""
+    if native is not None:
+        assert list(Holder().make([1, 2])) == [1, 2]
+    assert Holder().total() == "its own"
+
+
+def test_objects_that_are_called_keep_their_methods() -> None:
+    masked = np.ma.array([3.0, 1.0, 2.0], mask=[0, 1, 0])
+    assert np.ma.minimum.reduce(masked) == 2 and np.ma.maximum(masked, 3).sum() == 6
+    assert np.ma.add.outer(masked, masked).shape == (3, 3)
+
+
+def test_divmod_asks_a_class_without_ufuncs() -> None:
+    """`__array_ufunc__ = None`: the other operand's own method answers."""
+    line = np.polynomial.Polynomial([1.0, 2.0])
+    quotient, rest = divmod(np.ones(2000) * 3, line)
+    assert type(quotient) is type(rest) is np.polynomial.Polynomial
+
+
+def test_assertions_on_masked_arrays_take_ours() -> None:
+    from fusewright.numpy.ma import testutils
+
+    testutils.assert_equal(np.arange(3000.0), numpy.arange(3000.0))
+    with pytest.raises(AssertionError):
+        testutils.assert_equal(np.arange(3000.0), numpy.ones(3000))

@@ -77,6 +77,8 @@ def refused_in_place(name: str, self: Handle, other: Any, error: Exception | Non
 
 def divided(left: Any, right: Any) -> Any:
     """`divmod(left, right)`: of what is neither array nor number NumPy says what is wrong."""
+    if defers(left) or defers(right):
+        return NotImplemented
     common = (*DEFAULT, Handle, np.ndarray, np.generic)
     if all(isinstance(each, common) for each in (left, right)):
         return left // right, left % right
