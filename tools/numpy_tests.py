@@ -79,8 +79,25 @@ NOT_CLAIMED = (
         "C internals",
     ),
     (
-        r"DID NOT WARN|FloatingPointError|RuntimeWarning|_fpe|err(state|call)",
-        "floating-point warnings",
+        r"_multiarray_tests|require base class ndarray|TestNeighborhoodIter|TestAsCArray",
+        "C internals",
+    ),
+    (
+        r"TestDevice::test___array_namespace__|test_set_module|test_function_like"
+        r"|TestArrayLike::test_array_like(_fromfile)?\[True|test_nep35_functions"
+        r"|test_squeeze_type|TestNonzero::test_return_type|test_ensure_array|TestDiff::test_n$"
+        r"|handle\.(View|Array|Scalar)'>",
+        "identity of types and modules",
+    ),
+    (
+        r"Regex pattern did not match|\" does not match \"|error_reports_correct_shape",
+        "words of errors",
+    ),
+    (r"[-\[](u?longlong|[qQ])[-\]]", "`long long` as a type beside `int64`"),
+    (
+        r"DID NOT WARN|0 warnings found|ComplexWarning|FloatingPointError|RuntimeWarning|_fpe"
+        r"|err(state|call)",
+        "warnings of floating point and of deprecation",
     ),
 )
 """By what a failing test's name and message contain: what the drop-in does not claim."""
@@ -183,6 +200,25 @@ def files(only: str) -> list[Path]:
     ]  # fmt: skip
 
 
+def same_places(plain: dict[str, Any], found: dict[str, Any]) -> dict[str, Any]:
+    """Outcomes by the names they have in plain NumPy: names contain how functions are written, so
+    that of tests known under another name the place among a function's tests counts.
+    """
+    left: dict[str, list[Any]] = {}
+    for name, outcome in found.items():
+        if name not in plain:
+            left.setdefault(name.partition("[")[0], []).append(outcome)
+    missing: dict[str, list[str]] = {}
+    for name in plain:
+        if name not in found:
+            missing.setdefault(name.partition("[")[0], []).append(name)
+    same = {test: names for test, names in missing.items() if len(left.get(test, ())) == len(names)}
+    return {
+        name: outcome for test, names in same.items()
+        for name, outcome in zip(names, left[test], strict=True)
+    }  # fmt: skip
+
+
 def summary(outcomes: dict[str, dict[str, Any]]) -> dict[str, Any]:
     """Counts for one file: tests that pass in plain NumPy, and what became of them."""
     counted = [name for name, (word, _) in outcomes["plain"].items() if word == "passed"]
@@ -191,10 +227,11 @@ def summary(outcomes: dict[str, dict[str, Any]]) -> dict[str, Any]:
         if setting == "plain":
             continue
         found, failed, reasons = outcomes[setting], [], Counter[str]()
+        found = found | same_places(outcomes["plain"], found)
         broken = found.get("collection") or found.get("process")
         for name in counted:
             word, message = found.get(name, ("failed", broken[1] if broken else "did not run"))
-            reason = why_not(name, message) if word == "failed" else None
+            reason = why_not(name, message) if word == "failed" and not broken else None
             if reason:
                 reasons[reason] += 1
             elif word == "failed":
@@ -210,13 +247,9 @@ def table(results: dict[str, dict[str, Any]]) -> str:
     import numpy
 
     lines = [
-        "# NumPy's own tests under the drop-in", "",
-        f"NumPy {numpy.__version__}; `python tools/numpy_tests.py`. Counted are tests that pass",
-        "here under plain NumPy; *n/a* are failures about what the drop-in does not claim (rules",
-        "in the tool).", "",
         "| file | tests | failed, default | n/a | failed, `small=0` | n/a |",
         "|---|---|---|---|---|---|",
-    ]  # fmt: skip
+    ]
     total: Counter[str] = Counter()
     reasons = {setting: Counter[str]() for setting in SETTINGS}
     for file, result in results.items():
@@ -233,13 +266,20 @@ def table(results: dict[str, dict[str, Any]]) -> str:
     for setting in ("default", "small=0"):
         row += [str(total[setting]), str(total[setting + " n/a"])]
     lines += [f"| {' | '.join(row)} |", ""]
+    first = [
+        "# NumPy's own tests under the drop-in", "",
+        f"NumPy {numpy.__version__}; `python tools/numpy_tests.py`. Counted are the",
+        f"{total['tests']} tests that pass here under plain NumPy; *n/a* are failures about what",
+        "the drop-in does not claim (rules in the tool). Slow tests are left out.", "",
+    ]  # fmt: skip
     for setting in ("default", "small=0"):
         claimed = total["tests"] - total[setting + " n/a"]
         share = 100 * (claimed - total[setting]) / max(claimed, 1)
         apart = ", ".join(f"{reason} {count}" for reason, count in reasons[setting].most_common())
-        lines.append(f"* {setting}: {share:.1f} % of {claimed} pass. Not applicable: {apart}.")
+        passed = f"{claimed - total[setting]} of {claimed} pass, {share:.2f} %"
+        first.append(f"* {setting}: {passed}. Not applicable: {apart}.")
     left = sorted(f"`{name}` ({why})" for name, why in LEFT_OUT.items())
-    return "\n".join([*lines, "", f"Not run: {', '.join(left)}.", ""])
+    return "\n".join([*first, "", *lines, f"Not run: {', '.join(left)}.", ""])
 
 
 def main() -> None:

@@ -11,12 +11,12 @@
 #define MOST_OPERANDS 32
 #define DEEPEST 4 /* lists in lists of operands */
 
-/* Dispatch(plain, general, makes=0, keeps=False, extra=None): `extra` is a keyword that NumPy's function lacks; `makes` says how many elements the function makes of its
+/* Dispatch(plain, general, makes=0, keeps=False, extra=None, is_method=False): `extra` is a keyword that NumPy's function lacks; `makes` says how many elements the function makes of its
    arguments; one that `keeps` writes into its operands or gives views of them, so that no copy will do. */
 typedef struct {
     Front front;
     PyObject *plain, *extra;
-    int makes, keeps;
+    int makes, keeps, is_method;
 } Dispatch;
 
 static PyObject *name_out, *name_like;
@@ -294,10 +294,11 @@ static PyObject *dispatch_call(PyObject *self, PyObject *const *given, size_t fl
 
 static PyObject *dispatch_make(PyTypeObject *type, PyObject *given, PyObject *names)
 {
-    static char *keywords[] = {"plain", "general", "makes", "keeps", "extra", NULL};
+    static char *keywords[] = {"plain", "general", "makes", "keeps", "extra", "is_method", NULL};
     PyObject *plain, *general, *extra = NULL;
-    int makes = 0, keeps = 0;
-    if (!PyArg_ParseTupleAndKeywords(given, names, "OO|ipU", keywords, &plain, &general, &makes, &keeps, &extra))
+    int makes = 0, keeps = 0, is_method = 0;
+    if (!PyArg_ParseTupleAndKeywords(given, names, "OO|ipUp", keywords, &plain, &general, &makes, &keeps, &extra,
+                                     &is_method))
         return NULL;
     Dispatch *dispatch = (Dispatch *)front_new(type, dispatch_call, general);
     if (dispatch != NULL) {
@@ -305,6 +306,7 @@ static PyObject *dispatch_make(PyTypeObject *type, PyObject *given, PyObject *na
         dispatch->extra = Py_XNewRef(extra);
         dispatch->makes = makes;
         dispatch->keeps = keeps;
+        dispatch->is_method = is_method;
     }
     return (PyObject *)dispatch;
 }
@@ -322,10 +324,11 @@ static int dispatch_clear(PyObject *self)
     return front_clear(self);
 }
 
-/* As an attribute of a class it is no method where NumPy's function, in C, is none. */
+/* As an attribute of a class it is no method where NumPy's function (one in C, a ufunc) is none. */
 static PyObject *dispatch_bind(PyObject *self, PyObject *instance, PyObject *owner)
 {
-    if (PyCFunction_Check(((Dispatch *)self)->plain))
+    Dispatch *dispatch = (Dispatch *)self;
+    if (!dispatch->is_method && Py_TYPE(dispatch->plain)->tp_descr_get == NULL)
         return Py_NewRef(self);
     return FrontType.tp_descr_get(self, instance, owner);
 }

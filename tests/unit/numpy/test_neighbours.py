@@ -255,7 +255,7 @@ def test_ddof_and_correction_are_one_thing(name: str) -> None:
 
 
 class Holder:
-    make, total = np.array, np.sum
+    make, multiply, total = np.array, np.matmul, np.sum
     shape = (2, 3)
     size, ndim = 6, 2
 
@@ -267,6 +267,8 @@ def test_functions_as_attributes_of_a_class_bind_as_numpys_do() -> None:
     """NumPy's C functions are no methods (`np.array`), its others are."""
     if native is not None:
         assert list(Holder().make([1, 2])) == [1, 2]
+        assert Holder().multiply(np.eye(2), np.ones(2), np.zeros(2)).sum() == 2
+    assert (np.eye(60) @ np.ones((60, 60))).sum() == 3600
     assert Holder().total() == "its own"
 
 

@@ -102,18 +102,21 @@ def dispatched(
     makes: str = "",
     keeps: bool = False,
     extra: str = "",
+    is_method: bool = False,
 ) -> Callable[..., Any]:
     """NumPy's function where no operand is ours, else the general one (decision 0016).
 
     `makes` names how the core tells of how many elements the result is: large ones are recorded.
     A function that `keeps` writes into operands or gives views of them.
     NumPy's function has no keyword `extra`.  What is made `like=` another library's array is made
-    by that: NumPy calls it.
+    by that: NumPy calls it.  In a class it `is_method`, or where NumPy's function is one.
     """
     if native is None:
         return _unless_like_another(plain, general)
     named = {"extra": extra} if extra else {}
-    made = native.Dispatch(plain, general, makes=MADE.get(makes, 0), keeps=keeps, **named)
+    made = native.Dispatch(
+        plain, general, makes=MADE.get(makes, 0), keeps=keeps, is_method=is_method, **named
+    )
     functools.update_wrapper(made, general)
     return made  # type: ignore[no-any-return]
 
@@ -174,7 +177,7 @@ def quicken(methods: type) -> None:
     for name, limit in WRITERS.items():
         setattr(methods, name, in_place(getattr(np.ndarray, name), vars(methods)[name], limit))
     for name, plain in PAIRED.items():
-        setattr(methods, name, dispatched(plain, vars(methods)[name]))
+        setattr(methods, name, dispatched(plain, vars(methods)[name], is_method=True))
 
 
 def connect(table: Any) -> None:
