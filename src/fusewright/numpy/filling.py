@@ -34,6 +34,10 @@ from fusewright.numpy.operands import (
 )
 
 
+_COPIES = {np._CopyMode.ALWAYS: True, np._CopyMode.IF_NEEDED: None, np._CopyMode.NEVER: False}
+"""The other names of what `copy=` says."""
+
+
 def array(
     object: Any,
     dtype: Any = None,
@@ -49,6 +53,7 @@ def array(
     NumPy's.
     """
     del like
+    copy = _COPIES[copy] if type(copy) is np._CopyMode else copy
     if subok and isinstance(object, np.ndarray) and type(object) is not np.ndarray:
         return np.array(object, dtype, copy=copy, order=order, subok=True, ndmin=ndmin)
     object = _plain(object)

@@ -9,6 +9,7 @@ still held, both sides see each other's writes.
 from __future__ import annotations
 
 import inspect
+from contextlib import suppress
 from functools import wraps
 from typing import Any
 
@@ -70,9 +71,36 @@ def overwriting(original: Function, ours: Function) -> Function:
     return call
 
 
-def nditer(*args: Any, **kwargs: Any) -> Any:
-    """NumPy's iterator; it walks over our memory, and writes there where it is told to."""
-    return np.nditer(*lend(args), **lend(kwargs))
+class Iterators(type):
+    """The class of what `nditer` names: NumPy's iterators walk over our memory, and write there
+    where they are told to.
+    """
+
+    def __call__(cls, *args: Any, **kwargs: Any) -> Any:
+        return np.nditer(*lend(args), **lend(kwargs))
+
+    def __instancecheck__(cls, value: Any) -> bool:
+        return isinstance(value, np.nditer)
+
+    def __subclasscheck__(cls, kind: type) -> bool:
+        return issubclass(kind, np.nditer)
+
+
+def _members() -> dict[str, Any]:
+    """What the class of NumPy's has, and its signature where NumPy knows that."""
+    found = {name: part for name, part in vars(np.nditer).items() if not name.startswith("__")}
+    with suppress(ValueError):
+        found["__signature__"] = inspect.signature(np.nditer)
+    return {**found, "__doc__": np.nditer.__doc__}
+
+
+nditer = Iterators("nditer", (), _members())
+
+
+@wraps(np.nested_iters)
+def nested_iters(*args: Any, **kwargs: Any) -> Any:
+    """Such iterators, one in the other."""
+    return np.nested_iters(*lend(args), **lend(kwargs))
 
 
 def from_dlpack(x: Any, /, *, device: Any = None, copy: bool | None = None) -> Any:
@@ -104,5 +132,6 @@ def in_front_of(exports: dict[str, Any]) -> dict[str, Any]:
     return {
         **{name: overwriting(getattr(np, name), exports[name]) for name in OVERWRITES},
         **{name: writing(getattr(np, name), library=False) for name in CALLS},
-        "nditer": nditer, "from_dlpack": from_dlpack, "frombuffer": frombuffer,
+        "nditer": nditer, "nested_iters": nested_iters,
+        "from_dlpack": from_dlpack, "frombuffer": frombuffer,
     }  # fmt: skip

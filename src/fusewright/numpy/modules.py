@@ -129,7 +129,6 @@ PASSED = [
     "show_config",
     "show_runtime",
     "get_include",
-    "nested_iters",
     "einsum_path",
     "frompyfunc",
     "busday_count",

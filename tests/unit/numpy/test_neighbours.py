@@ -4,6 +4,7 @@ imports.
 
 from __future__ import annotations
 
+import inspect
 import pickle
 import subprocess
 import sys
@@ -291,3 +292,23 @@ def test_assertions_on_masked_arrays_take_ours() -> None:
     testutils.assert_equal(np.arange(3000.0), numpy.arange(3000.0))
     with pytest.raises(AssertionError):
         testutils.assert_equal(np.arange(3000.0), numpy.ones(3000))
+
+
+def test_iterators_write_into_ours_and_are_of_a_class() -> None:
+    x = np.zeros((40, 60))
+    for part in np.nditer(x, op_flags=["readwrite"]):
+        part[...] = 2
+    outer, inner = np.nested_iters(x, [[0], [1]], op_flags=["readwrite"])
+    for _ in outer:
+        for part in inner:
+            part += 1
+    assert x.sum() == 3 * 2400
+    assert isinstance(outer, np.nditer) and not isinstance(x, np.nditer)
+    assert "op_flags" in inspect.signature(np.nditer).parameters
+
+
+def test_copy_has_names() -> None:
+    x = np.ones(2000)
+    assert np.shares_memory(np.array(x, copy=numpy._CopyMode.IF_NEEDED), x)
+    assert np.shares_memory(np.array(x, copy=numpy._CopyMode.NEVER), x)
+    assert not np.shares_memory(np.array(x, copy=numpy._CopyMode.ALWAYS), x)
