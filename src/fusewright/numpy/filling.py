@@ -33,7 +33,6 @@ from fusewright.numpy.operands import (
     recorded,
 )
 
-
 _COPIES = {np._CopyMode.ALWAYS: True, np._CopyMode.IF_NEEDED: None, np._CopyMode.NEVER: False}
 """The other names of what `copy=` says."""
 

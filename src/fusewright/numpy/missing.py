@@ -113,17 +113,8 @@ def _spread(name: str, root: bool) -> Function:
     ) -> Any:
         node = node_of(a)
         if _plain(node):
-            return ordinary(
-                wrap(node),
-                axis,
-                dtype,
-                out,
-                ddof,
-                keepdims,
-                where=where,
-                mean=mean,
-                correction=correction,
-            )
+            named = {"where": where, "mean": mean, "correction": correction}
+            return ordinary(wrap(node), axis, dtype, out, ddof, keepdims, **named)
         if correction is not NO_VALUE and ddof != 0:
             raise NotRecorded("both ddof= and correction=")
         ddof = ddof if correction is NO_VALUE else correction
