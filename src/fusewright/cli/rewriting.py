@@ -65,7 +65,7 @@ class _Rewrite(ast.NodeTransformer):
         self.generic_visit(node)
         named = [*node.args.posonlyargs, *node.args.args]
         if node.name in PROTOCOLS and self.redirection.library == "numpy" and len(named) > 1:
-            (first,) = ast.parse(TRANSLATED.format(named[1].arg)).body
+            (first,) = parse_module(TRANSLATED.format(named[1].arg)).body
             for part in ast.walk(first):  # with the position of the method's own line
                 ast.copy_location(part, node)
             place = 0 if ast.get_docstring(node, clean=False) is None else 1
