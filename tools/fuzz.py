@@ -25,20 +25,21 @@ APART = 1 << 32
 """Programs of a seed."""
 COMPILED_EACH = 12
 """One of so many array programs is compiled at once, too: that takes most of the time."""
-"""
-"""
 
 
 def modes_of(number: int) -> tuple[str, ...]:
     """The settings under which a program runs."""
-    compiled = number % COMPILED_EACH == 0
-    return tuple(MODES) if compiled else ("default", "small=0", ("unfused", "small=0, unfused")[number % 2])
+    if number % COMPILED_EACH == 0:
+        return tuple(MODES)
+    return (("default",), ("small=0",), ("default", "unfused"), ("small=0", "small=0, unfused"))[
+        number % 4
+    ]
 
 
 def arrays(number: int) -> str:
     """A failing program and how it differs; nothing where it does not."""
-    blocks, modes = program(number), modes_of(number)
-    found = difference(blocks, modes)
+    (blocks, oracle), modes = program(number), modes_of(number)
+    found = difference(blocks, modes, oracle)
     if not found:
         return ""
     small = reduced(blocks, modes)

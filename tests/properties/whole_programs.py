@@ -9,13 +9,12 @@ in a `try`; what it raised is compared, too.  `tests.properties.whole_runs` runs
 from __future__ import annotations
 
 import random
-import re
 from typing import Any
 
 import numpy as np
 from tests.properties.array_programs import BINARY, EXACT_UNARY, REDUCTIONS, ROUNDED_UNARY, Maker
-from tests.properties.operands import DTYPES
-from tests.properties.whole_runs import NAME, Block, Oracle
+from tests.properties.operands import DTYPES, attempt
+from tests.properties.whole_runs import Block, Oracle
 
 SIZES = (
     (1, 3, 16, 100, 511, 512, 513, 513, 600, 1000, 1024, 1025, 2049, 4096, 4097, 5000),
@@ -96,6 +95,11 @@ OF_THE_ROUND = (
     "{0} = np.concatenate(({0}[1:], {0}[:1]))", "{0}[:, k % {0}.shape[1]] = {n}",
     "if k % 2: {0} += {n}", "if {0}.max() > 2: {0} -= {n}",
 )  # fmt: skip
+CUTS = (("",),) * 6 + (
+    ("[1:]", "[:-1]"), ("[::-1]", ""), ("[::2]",), ("[2:]", "[1:-1]", "[:-2]"), (".T",), ("", ".copy()"),
+    ("[..., 1:]", "[..., :-1]"), ("[1:, 1:]", "[:-1, 1:]", "[1:, :-1]"), ("[:, None]", "[None]"),
+)  # fmt: skip
+"""What stands behind the names of one expression: neighbours, turned ones, rows beside columns."""
 
 
 class Written(Maker):
@@ -106,6 +110,7 @@ class Written(Maker):
         self.oracle = Oracle()
         self.blocks: list[Block] = []
         self.count = 0
+        self.cuts: tuple[str, ...] = ("",)
         self.budget = self.chance.randrange(2, 12)
         shape = self.shape()
         for number in range(self.chance.choice((2, 2, 3))):
@@ -167,7 +172,9 @@ class Written(Maker):
         """Operators and functions of arrays that fit."""
         chance = self.chance
         if depth <= 0 or chance.random() < 0.15:
-            return self.name(beside) if chance.random() < 0.75 else self.number()
+            if chance.random() < 0.25:
+                return self.number()
+            return self.name(beside) + chance.choice(self.cuts)
         left, right = self.expression(beside, depth - 1), self.expression(beside, depth - 2)
         pick = chance.random()
         if pick < 0.55:
@@ -187,15 +194,18 @@ class Written(Maker):
 
     # ------------------------------------------------------------------------------- what is added
 
-    def keep(self, block: Block) -> bool:
+    def keep(self, block: Block) -> None:
         """Run a block with NumPy and add it to the program; where it fails, inside a `try`."""
-        refused = self.oracle.refuses(block)
-        if refused and self.chance.random() < 0.7:
-            return False  # not too many of these
-        self.blocks.append(block.guarded(len(self.blocks)) if refused else block)
-        self.oracle.run(self.blocks[-1])
+        _, error = attempt(lambda: self.oracle.run(block))
+        if error is not None:
+            self.oracle = Oracle()
+            if self.chance.random() < 0.3:  # not too many of these
+                self.blocks.append(block.guarded(len(self.blocks)))
+            for earlier in self.blocks:
+                self.oracle.run(earlier)
+        else:
+            self.blocks.append(block)
         self.oracle.forget(MOST)
-        return True
 
     def block(self) -> None:
         """One more statement, or a loop."""
@@ -209,6 +219,7 @@ class Written(Maker):
     def line(self) -> str:
         """A statement of the outermost level."""
         chance, first = self.chance, self.name()
+        self.cuts = chance.choice(CUTS)
         pick = chance.random()
         if pick < 0.2:
             return f"{self.new()} = {self.expression(first, chance.randrange(1, 5))}"
@@ -257,20 +268,34 @@ class Written(Maker):
     def loop(self) -> None:
         """A body that is repeated: each line must run, and change no shape."""
         body: list[str] = []
+        self.cuts = ("",)
+        held = self.new()
+        self.keep(Block((f"{held} = []",)))
         shapes = self.oracle.shapes()
-        for _ in range(self.chance.randrange(1, 5)):
-            first = self.name()
-            if self.chance.random() < 0.6:
-                line = self.filled(self.chance.choice(OF_THE_ROUND), first)
-            elif self.chance.random() < 0.75:
-                line = self.write(first)
-            else:
-                line = f"{first} = {self.expression(first, 3)}"
+        for _ in range(self.chance.randrange(1, 6)):
+            line = self.repeated(self.name(), held)
             tried = Block(tuple(body + [line]), 3)
             if not self.oracle.refuses(tried, shapes):
                 body.append(line)
         if body:
             self.keep(Block(tuple(body), self.chance.choice(REPEATS)))
+
+
+    def repeated(self, first: str, held: str) -> str:
+        """A line of a loop; `held` is a list that keeps what a round has made."""
+        chance, pick = self.chance, self.chance.random()
+        other = chance.choice(ARRANGED).format(first, self.name(first))
+        if pick < 0.4:
+            return self.filled(chance.choice(OF_THE_ROUND), first)
+        if pick < 0.55:
+            return self.write(first)
+        if pick < 0.65:
+            return f"{first} = {self.expression(first, 3)}"
+        if pick < 0.8:
+            return f"{first} = {other} {chance.choice('+-*')} {self.name(first)}"
+        if pick < 0.9:
+            return f"{held}.append({other})"
+        return f"{held}.append({self.reduction(first)})"
 
 
 def _spelled(entry: Any) -> str:
@@ -284,11 +309,7 @@ def _spelled(entry: Any) -> str:
     return "..." if entry is Ellipsis else repr(entry)
 
 
-def program(seed: int) -> list[Block]:
-    """The blocks of the program of this number."""
-    return Written(seed).blocks
-
-
-def names_in(text: str) -> list[str]:
-    """The variables a text names."""
-    return re.findall(NAME, text)
+def program(seed: int) -> tuple[list[Block], Oracle]:
+    """The blocks of the program of this number, and NumPy's run of them."""
+    written = Written(seed)
+    return written.blocks, written.oracle

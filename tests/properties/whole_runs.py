@@ -9,6 +9,7 @@ has been used since.  Our own runs must give one another's bits whatever NumPy d
 from __future__ import annotations
 
 import re
+import warnings
 from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass, field, replace
@@ -134,7 +135,7 @@ class Oracle:
         return {name: value for name, value in self.scope.items() if IS_NAME(name)}
 
     def shapes(self) -> dict[str, Any]:
-        return {name: np.shape(value) for name, value in self.values.items()}
+        return {name: np.shape(v) for name, v in self.values.items() if not isinstance(v, list)}
 
     def refuses(self, block: Block, shapes: dict[str, Any] | None = None) -> bool:
         """Whether the block fails here, or ends with other `shapes`; nothing is changed."""
@@ -145,12 +146,13 @@ class Oracle:
         return error is not None or (shapes is not None and other.shapes() != shapes)
 
     def execute(self, block: Block) -> None:
-        with np.errstate(all="ignore"):
+        with np.errstate(all="ignore"), warnings.catch_warnings():
+            warnings.simplefilter("ignore")
             exec(_compiled(block.text()), self.scope)  # noqa: S102
 
     def run(self, block: Block) -> None:
         """One block more, and what it leaves undefined."""
-        before = self.values
+        before, content = self.values, {name: _content(v) for name, v in self.values.items()}
         text = block.text()
         named = [before[name] for name in set(re.findall(NAME, text)) if name in before]
         level = max((self.levels.get(name, 0) for name in re.findall(NAME, text)), default=EXACT)
@@ -158,9 +160,12 @@ class Oracle:
             level = OPEN
         self.execute(block)
         self.ran.append(block)
-        changed = set(re.findall(NAME, text))
-        level = max(level, self.own_level(block, text, [*named, *(self.scope.get(n) for n in changed)]))
-        written = [self.scope[name] for name in changed if name in self.scope]
+        changed = {
+            name for name, value in self.values.items()
+            if value is not before.get(name) or _content(value) != content[name]
+        }  # fmt: skip
+        level = max(level, self.own_level(block, text, [*named, *map(self.scope.get, changed)]))
+        written = [self.scope[name] for name in changed]
         new = [name for name in changed if name not in before]
         if level == EXACT:
             return
@@ -172,7 +177,8 @@ class Oracle:
                 self.levels[name] = max(level, SIGNS) if level < CLOSE else OPEN
 
     def own_level(self, block: Block, text: str, operands: list[Any]) -> int:
-        kinds = {np.asarray(value).dtype.char for value in operands if value is not None}
+        flat = [v for value in operands for v in (value if isinstance(value, list) else [value])]
+        kinds = {np.asarray(value).dtype.char for value in flat if value is not None}
         rounds = bool(ROUNDED.search(text))
         rounds |= bool(ADDED.search(text)) and not kinds <= set("?bBhHiIlLqQ")
         rounds |= bool(kinds & set("FD")) and bool(MULTIPLIED.search(text))
@@ -191,8 +197,17 @@ class Oracle:
     def forget(self, most: int) -> None:
         """Names of what is too large, or is no array."""
         for name, value in self.values.items():
-            if not isinstance(value, np.ndarray | np.generic) or value.size > most:
+            if not isinstance(value, np.ndarray | np.generic | list) or _size(value) > most:
                 self.scope.pop(name)
+
+
+def _size(value: Any) -> int:
+    return sum(map(np.size, value)) if isinstance(value, list) else value.size
+
+
+def _content(value: Any) -> Any:
+    """What tells whether a value has been changed."""
+    return len(value) if isinstance(value, list) else value.tobytes()
 
 
 def _overlap(left: Any, right: Any) -> bool:
@@ -221,7 +236,7 @@ def outcome(blocks: list[Block], mode: str) -> Outcome:
         _, error = attempt(lambda: exec(code, scope))  # noqa: S102
         values, late = attempt(
             lambda: {
-                name: (np.array(np.asarray(value)), isinstance(value, np.generic | fnp.ndarray))
+                name: list(map(_copy, value)) if isinstance(value, list) else _copy(value)
                 for name, value in scope.items()
                 if IS_NAME(name)
             }
@@ -230,8 +245,16 @@ def outcome(blocks: list[Block], mode: str) -> Outcome:
     return values or {}, world.refusals, f"{type(error).__name__}: {error}" if error else ""
 
 
+def _copy(value: Any) -> Any:
+    return np.array(np.asarray(value))
+
+
 def compared(got: Any, want: Any, level: int) -> str:
     """How a value of ours differs from NumPy's."""
+    if isinstance(want, list):
+        pairs = enumerate(zip(got, want, strict=True))
+        found = (f"[{n}] {how}" for n, (g, w) in pairs if (how := compared(g, w, level)))
+        return next(found, "")
     got, want = np.asarray(got), np.asarray(want)
     if (got.dtype, got.shape) != (want.dtype, want.shape):
         return f"{got.dtype}{got.shape} for {want.dtype}{want.shape}"
@@ -265,13 +288,21 @@ def _shown(got: Any, want: Any) -> str:
     return f"{got[at]} for {want[at]} at {tuple(map(int, at))} ({len(places)} of {want.size})"
 
 
-def difference(blocks: list[Block], modes: tuple[str, ...]) -> str:
-    """How the program's runs differ from NumPy's and from one another; nothing where they do not."""
+def numpys(blocks: list[Block]) -> Oracle | None:
+    """NumPy's run; None where the blocks are no program."""
     oracle = Oracle()
     for block in blocks:
         _, error = attempt(lambda block=block: oracle.run(block))
         if error is not None:
-            return ""  # no program
+            return None
+    return oracle
+
+
+def difference(blocks: list[Block], modes: tuple[str, ...], oracle: Oracle | None = None) -> str:
+    """How the program's runs differ from NumPy's and from one another; nothing where they do not."""
+    oracle = oracle or numpys(blocks)
+    if oracle is None:
+        return ""
     ours = {mode: outcome(blocks, mode) for mode in modes}
     for mode, (values, refusals, error) in ours.items():
         if error:
@@ -279,15 +310,15 @@ def difference(blocks: list[Block], modes: tuple[str, ...]) -> str:
         if refusals != oracle.world.refusals:
             return f"{mode}: refused {refusals} for {oracle.world.refusals}"
         for name, want in oracle.values.items():
-            if not isinstance(want, np.ndarray | np.generic):
+            if not isinstance(want, np.ndarray | np.generic | list):
                 continue
-            found = compared(values[name][0], want, oracle.levels.get(name, EXACT))
+            found = compared(values[name], want, oracle.levels.get(name, EXACT))
             if found:
                 return f"{mode}, {name}: {found}"
     for one, other in SAME:
         if one in ours and other in ours:
-            for name, (value, _) in ours[one][0].items():
-                found = compared(value, ours[other][0][name][0], EXACT)
+            for name, value in ours[one][0].items():
+                found = compared(value, ours[other][0][name], EXACT)
                 if found:
                     return f"{one} and {other}, {name}: {found}"
     return ""
