@@ -45,7 +45,7 @@ ROUNDED = re.compile(
 ADDED = re.compile(r"\b(sum|prod|trace|cumsum|cumprod)\b")
 MULTIPLIED = re.compile(r"[*/]|abs|square|multiply|sqrt|sign|prod")
 SIGNED = re.compile(r"/|%|\*\*|sign|arctan|sqrt|cbrt|fmod|reciprocal|1j|c16|window|view|T\b")
-EXTREME = re.compile(r"max|min|clip|sort|unique|ptp|sign\b")
+EXTREME = re.compile(r"(?<!arg)(max|min|sort)|clip|unique|ptp|sign\b")
 JUMPS = re.compile(r"[<>&|^%~]|==|!=|//|where|floor|ceil|rint|trunc|sign|astype|arg|logical|is\w+\(|round")
 TYPES = {"f": 1e-3, "d": 1e-9, "e": 0.1, "F": 1e-3, "D": 1e-9}
 
@@ -186,13 +186,15 @@ class Oracle:
         if rounds and "prod" in text and kinds & set("efdFD"):
             return OPEN  # between overflow and zero the order decides
         if kinds & set("efdFD"):
-            if {"I"} & kinds or "u4" in text:
-                return OPEN  # numbers out of range as uint32
+            if {"I"} & kinds or "u4" in text or "signbit" in text or "copysign" in text:
+                return OPEN  # numbers out of range as uint32, signs of NaNs
             if EXTREME.search(text) and (rounds or SIGNED.search(text)):
                 return OPEN
         if not rounds:
             return SIGNS if kinds & set("efdFD") and EXTREME.search(text) else EXACT
-        return OPEN if block.repeats or JUMPS.search(text) else CLOSE
+        several = len({np.finfo(kind).dtype.char.lower() for kind in kinds & set("efdFD")}) > 1
+        narrow = bool(kinds & set("?bBhH"))  # what is computed from these may be float16
+        return OPEN if block.repeats or several or narrow or JUMPS.search(text) else CLOSE
 
     def forget(self, most: int) -> None:
         """Names of what is too large, or is no array."""
@@ -207,7 +209,7 @@ def _size(value: Any) -> int:
 
 def _content(value: Any) -> Any:
     """What tells whether a value has been changed."""
-    return len(value) if isinstance(value, list) else value.tobytes()
+    return len(value) if isinstance(value, list) else np.asarray(value).tobytes()
 
 
 def _overlap(left: Any, right: Any) -> bool:
