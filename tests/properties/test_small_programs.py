@@ -129,7 +129,12 @@ def test_random_small_programs(
 
 
 READS = ("x.sum()", "x.mean()", "(x * 2).max()", "x[3:9] + 1", "x.T.sum(axis=0)")
-VIEWS_OF_VIEWS = ("x[1:-1].reshape(-1)", "x[1:-1].ravel()[3:]", "x[1:].reshape(2, -1)[0]", "x[1:-1]")
+VIEWS_OF_VIEWS = (
+    "x[1:-1].reshape(-1)",
+    "x[1:-1].ravel()[3:]",
+    "x[1:].reshape(2, -1)[0]",
+    "x[1:-1]",
+)
 
 
 @pytest.mark.parametrize("view", VIEWS_OF_VIEWS)

@@ -62,7 +62,10 @@ def test_what_numpy_defines_is_told() -> None:
     made = "v0 = made('f8', (600,), 7, True)"
     assert levels(made, "v1 = v0 * 2.5 - v0", "v1[1:] += v0[:-1]", "v2 = v1.argsort() // 3") == {}
     assert levels(made, "v1 = v0.max()", "v2 = v1 + 1") == {"v1": SIGNS, "v2": SIGNS}
-    assert levels(made, "v1 = np.exp(v0)", "v2 = v1 + 1", "v3 = v0 + 1") == {"v1": CLOSE, "v2": OPEN}
+    assert levels(made, "v1 = np.exp(v0)", "v2 = v1 + 1", "v3 = v0 + 1") == {
+        "v1": CLOSE,
+        "v2": OPEN,
+    }
     assert levels(made, "v1 = v0[2:]", "v1 += v0.sum()")["v0"] == OPEN
     assert levels("v0 = made('i4', (600,), 7, True)", "v1 = v0.sum()", "v0 *= v1") == {}
 

@@ -129,7 +129,9 @@ class Written(Maker):
 
     def operand(self, shape: tuple[int, ...]) -> None:
         chance = self.chance
-        dtype = chance.choice(("f8", "f4", "i8")) if chance.random() < 0.5 else chance.choice(DTYPES)
+        dtype = (
+            chance.choice(("f8", "f4", "i8")) if chance.random() < 0.5 else chance.choice(DTYPES)
+        )
         maker = "shared" if chance.random() < 0.06 else "made"
         tame = chance.random() < 0.85
         text = f"{maker}({dtype!r}, {shape}, {chance.randrange(1 << 16)}, {tame})"
@@ -234,7 +236,11 @@ class Written(Maker):
         if pick < 0.61:
             return f"{self.new()} = window({first})"
         if pick < 0.63:
-            return f"{first}[{self.mask(first)}].sum()" if chance.random() < 0.5 else f"float({first}.max())"
+            return (
+                f"{first}[{self.mask(first)}].sum()"
+                if chance.random() < 0.5
+                else f"float({first}.max())"
+            )
         return self.write(first)
 
     def write(self, first: str) -> str:
@@ -279,7 +285,6 @@ class Written(Maker):
                 body.append(line)
         if body:
             self.keep(Block(tuple(body), self.chance.choice(REPEATS)))
-
 
     def repeated(self, first: str, held: str) -> str:
         """A line of a loop; `held` is a list that keeps what a round has made."""

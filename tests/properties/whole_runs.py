@@ -46,7 +46,9 @@ ADDED = re.compile(r"\b(sum|prod|trace|cumsum|cumprod)\b")
 MULTIPLIED = re.compile(r"[*/]|abs|square|multiply|sqrt|sign|prod")
 SIGNED = re.compile(r"/|%|\*\*|sign|arctan|sqrt|cbrt|fmod|reciprocal|1j|c16|window|view|T\b")
 EXTREME = re.compile(r"(?<!arg)(max|min|sort)|clip|unique|ptp|sign\b")
-JUMPS = re.compile(r"[<>&|^%~]|==|!=|//|where|floor|ceil|rint|trunc|sign|astype|arg|logical|is\w+\(|round")
+JUMPS = re.compile(
+    r"[<>&|^%~]|==|!=|//|where|floor|ceil|rint|trunc|sign|astype|arg|logical|is\w+\(|round"
+)
 TYPES = {"f": 1e-3, "d": 1e-9, "e": 0.1, "F": 1e-3, "D": 1e-9}
 
 
@@ -148,7 +150,7 @@ class Oracle:
     def execute(self, block: Block) -> None:
         with np.errstate(all="ignore"), warnings.catch_warnings():
             warnings.simplefilter("ignore")
-            exec(_compiled(block.text()), self.scope)  # noqa: S102
+            exec(_compiled(block.text()), self.scope)
 
     def run(self, block: Block) -> None:
         """One block more, and what it leaves undefined."""
@@ -235,7 +237,7 @@ def outcome(blocks: list[Block], mode: str) -> Outcome:
     scope = world.names()
     with settings(mode):
         code = compile(source(blocks), "<program>", "exec")
-        _, error = attempt(lambda: exec(code, scope))  # noqa: S102
+        _, error = attempt(lambda: exec(code, scope))
         values, late = attempt(
             lambda: {
                 name: list(map(_copy, value)) if isinstance(value, list) else _copy(value)

@@ -11,8 +11,8 @@ from typing import Any
 import numpy as np
 
 from fusewright.base.errors import ReadOnlyError, ShapeError
-from fusewright.frontends.arrays import dtypes as rules
 from fusewright.frontends.arrays import core, layouts, record, sharing, trace
+from fusewright.frontends.arrays import dtypes as rules
 from fusewright.frontends.arrays.core import READ_ONLY, Handle, cast
 from fusewright.ir.dtypes import DType
 from fusewright.ir.graph import LEAF, VIEW, Node
