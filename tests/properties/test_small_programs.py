@@ -140,7 +140,7 @@ VIEWS_OF_VIEWS = (
 @pytest.mark.parametrize("view", VIEWS_OF_VIEWS)
 @pytest.mark.parametrize("read", READS)
 def test_what_waits_reads_what_was_there(read: str, view: str) -> None:
-    """A reshaped part is another leaf in the array's memory: who reads the array is nobody's there."""
+    """A reshaped part is another leaf in the array's memory, which what waits reads, too."""
     for size in (4, 600):
         x = np.arange(2.0 * size).reshape(size, 2)
         want = np.array(eval(read, {"x": x}))

@@ -1,3 +1,4 @@
+# ruff: noqa: E501, RUF005
 """Whole array programs as people write them, as Python source: expressions of several operators,
 views with steps and without order, writes through views and masks, `out=` and `where=`, loops that
 repeat a body, windows on NumPy's memory, errors that are caught.

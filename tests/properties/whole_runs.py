@@ -1,3 +1,4 @@
+# ruff: noqa: E501, RUF005
 """Runs whole programs (`whole_programs.py`) with NumPy and with ours, says how they differ, and makes
 those that do smaller.
 
