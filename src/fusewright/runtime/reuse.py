@@ -247,18 +247,11 @@ def _is_owned(node: Node, slots: dict[Node, int], edges: Edges) -> bool:
     # besides: the new version's edge, the dict's key, the caller's and this variable, the call;
     # for the memory the variable and the call
     alone = getrefcount(node.args[0]) <= edges.of(leaf, slots) + 5
-    alone = alone and getrefcount(leaf.value[0]) <= users + 2
-    return alone and (users == 1 or not _is_read_elsewhere(memory, slots))
-
-
-def _is_read_elsewhere(memory: Any, slots: dict[Node, int]) -> bool:
-    """Whether something that waits outside the slice has an operand in a memory: another leaf of
-    the slice may be that.
-    """
-    waiting = (node for nodes in lists for node in nodes() if node not in slots)
-    return any(
-        arg.kind == graph.LEAF and arg.value[0] is memory for node in waiting for arg in node.args
-    )
+    if not alone or getrefcount(leaf.value[0]) > users + 2:
+        return False
+    # another leaf of the slice on the memory may be an operand of what waits outside
+    outside = (n for nodes in lists for n in nodes() if users > 1 and n not in slots)
+    return all(a.kind != graph.LEAF or a.value[0] is not memory for n in outside for a in n.args)
 
 
 def _is_inside(node: Node, holders: int) -> bool:
