@@ -237,7 +237,7 @@ def is_whole(leaf: Node) -> bool:
 
 
 def _is_owned(node: Node, slots: dict[Node, int], edges: Edges) -> bool:
-    """Whether only the slice holds the leaf that a node is a new version of, and reads its memory."""
+    """Whether only the slice holds, and reads, the leaf that a node is a new version of."""
     leaf = node.args[0]
     if not is_whole(leaf):
         return False
