@@ -40,7 +40,7 @@ class Bounds(chance.Writer):
     def tables(self, depth: int) -> None:
         """A new array of a size that follows from the arguments, used and summed up."""
         self.count += 1
-        name, size = f"z{self.count}", self.pick("n + 3", "len(a) * 2", "n * n + 1", "len(a) - n")
+        name, size = f"z{self.count}", self.pick("n + 3", "len(a) * 2", "n * n + 3", "len(a) - n")
         made = self.pick(f"np.zeros({size})", f"np.full({size}, 1.5)", "np.zeros_like(a)",
                          f"np.ones({size}, dtype=np.int64)", "a.copy()", "a[1:] * 2")  # fmt: skip
         self.put(depth, f"{name} = {made}")

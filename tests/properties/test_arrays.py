@@ -288,8 +288,10 @@ def step_where(data: Any, world: World, n: int, m: int) -> None:
 
 def step_export(data: Any, world: World, n: int, _m: int) -> None:
     """A NumPy window on both sides: from now on writes through it must be seen."""
-    if np.ndim(world.theirs[n]):
-        world.add(np.asarray(world.theirs[n]), np.asarray(world.ours[n]), world.exact[n])
+    their, our = world.theirs[n], world.ours[n]
+    if np.ndim(their):  # NumPy's own `asarray(ours)` would be a read-only window
+        window = our.view(np.ndarray) if isinstance(our, fa.Array) else our
+        world.add(np.asarray(their), window, world.exact[n])
 
 
 STEPS = [

@@ -126,3 +126,27 @@ def test_random_small_programs(
             assert mine.dtype == theirs.dtype
             assert mine.shape == theirs.shape
             np.testing.assert_allclose(mine, theirs, rtol=1e-9, atol=1e-9)
+
+
+READS = ("x.sum()", "x.mean()", "(x * 2).max()", "x[3:9] + 1", "x.T.sum(axis=0)")
+VIEWS_OF_VIEWS = (
+    "x[1:-1].reshape(-1)",
+    "x[1:-1].ravel()[3:]",
+    "x[1:].reshape(2, -1)[0]",
+    "x[1:-1]",
+)
+
+
+@pytest.mark.parametrize("view", VIEWS_OF_VIEWS)
+@pytest.mark.parametrize("read", READS)
+def test_what_waits_reads_what_was_there(read: str, view: str) -> None:
+    """A reshaped part is another leaf in the array's memory, which what waits reads, too."""
+    for size in (4, 600):
+        x = np.arange(2.0 * size).reshape(size, 2)
+        want = np.array(eval(read, {"x": x}))
+        names = {"x": fw.asarray(x)}
+        waits = eval(read, names)
+        exec(f"{view}[:2] = 77.0", names)
+        exec(f"{view}[:2] = 77.0", {"x": x})
+        np.testing.assert_array_equal(np.asarray(names["x"]), x)
+        np.testing.assert_allclose(np.asarray(waits), want, rtol=1e-14)

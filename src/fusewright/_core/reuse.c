@@ -23,6 +23,7 @@ static int edges[MOST_STRUCTURE_NODES]; /* how often each is an operand */
 static int listed[MOST_STRUCTURE_NODES]; /* how often each stands on a list of what is pending */
 static int leaves[MOST_STRUCTURE_NODES], leaf_count;
 static uint8_t reusable[MOST_STRUCTURE_NODES];
+static int node_count;
 
 static Py_ssize_t extent(Node *node, Py_ssize_t dim)
 {
@@ -53,7 +54,34 @@ static int is_whole(Node *leaf)
     return !memory->external && memory->writable;
 }
 
-/* Only the slice holds this leaf and its memory: besides, there is the new version's edge. */
+/* Whether a pending node outside the slice, which somebody besides its list holds, has an operand in the memory. */
+static int reads(PyObject *entry, Memory *memory)
+{
+    Node *node = (Node *)entry;
+    int ours = !Py_IS_TYPE(entry, &NodeType) || (node->slot >= 0 && node->slot < node_count && order[node->slot] == node);
+    if (ours || Py_REFCNT(node) <= 1)
+        return 0;
+    for (Py_ssize_t k = 0; k < PyTuple_GET_SIZE(node->args); k++)
+        if (operand(node, k)->kind == LEAF && leaf_memory(operand(node, k)) == memory)
+            return 1;
+    return 0;
+}
+
+static int is_read_elsewhere(Memory *memory)
+{
+    PyObject *all = pending_list(), *left = left_list();
+    int found = 0;
+    for (Py_ssize_t i = 0; i < PyList_GET_SIZE(all) && !found; i++)
+        found = reads(PyList_GET_ITEM(all, i), memory);
+    for (Py_ssize_t i = 0; i < PyList_GET_SIZE(left) && !found; i++) {
+        PyObject *entry = PyList_GET_ITEM(left, i);
+        found = PyTuple_CheckExact(entry) && PyTuple_GET_SIZE(entry) > 0 && reads(PyTuple_GET_ITEM(entry, 0), memory);
+    }
+    return found;
+}
+
+/* Only the slice holds this leaf and its memory: besides, there is the new version's edge.  Other leaves of the slice on
+   the memory may be operands of what waits. */
 static int is_owned(Node *leaf)
 {
     if (!is_whole(leaf) || Py_REFCNT(leaf) > edges[leaf->slot] + 1)
@@ -62,7 +90,7 @@ static int is_owned(Node *leaf)
     int users = 0;
     for (int i = 0; i < leaf_count; i++)
         users += leaf_memory(order[leaves[i]]) == memory;
-    return Py_REFCNT(memory) <= users;
+    return Py_REFCNT(memory) <= users && (users == 1 || !is_read_elsewhere(memory));
 }
 
 /* Only the slice holds this pending value, and does not store it: besides, there are the new
@@ -433,6 +461,7 @@ void reuse_words(Node **nodes, int count)
 {
     int many = 0;
     order = nodes;
+    node_count = count;
     leaf_count = 0;
     count_lists(count);
     memset(edges, 0, (size_t)count * sizeof *edges);

@@ -56,6 +56,15 @@ static int is_element(PyObject *index, const Spot *spot)
     return many == spot->dims;
 }
 
+/* Whether NumPy looks at a number before it goes to elements of a type: NaN, infinities and what is out of range are no
+   integers.  It does not where the same number is an array without dims. */
+static int may_be_refused(PyObject *value, int dtype)
+{
+    int known = handle_dtype(value);
+    return Py_TYPE(value) == scalar_class && known != NO_DTYPE && strchr("iu", dtypes[dtype].kind) != NULL
+           && strchr("fc", dtypes[known].kind) != NULL;
+}
+
 /* What is to be written to elements of a type, as NumPy takes it; NULL, with or without an error, where it is recorded. */
 static PyObject *written(PyObject *value, int dtype)
 {
@@ -63,6 +72,8 @@ static PyObject *written(PyObject *value, int dtype)
     if (Py_IS_TYPE(value, numpy_array))
         return Py_NewRef(value);
     if (is_plain(value)) {
+        if (may_be_refused(value, dtype))
+            return NULL;
         PyObject *shape = handle_shape(value);
         int small = shape != NULL && elements_of(shape) <= WRITTEN;
         return small && known_spot(value, &spot) > 0 && converts(spot.dtype, dtype) ? array_on(&spot, 0) : NULL;

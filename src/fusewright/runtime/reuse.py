@@ -32,7 +32,6 @@ DEAR = frozenset((graph.REDUCE, graph.SCAN, graph.OPAQUE))
 Place = tuple[int, int, int]
 """Positions in a dim: the first, the step, how many."""
 
-
 lists: list[Callable[[], Iterable[Node]]] = []
 """The lists that hold what is pending, for whoever counts its holders."""
 
@@ -238,7 +237,7 @@ def is_whole(leaf: Node) -> bool:
 
 
 def _is_owned(node: Node, slots: dict[Node, int], edges: Edges) -> bool:
-    """Whether only the slice holds the leaf that a node is a new version of, and its memory."""
+    """Whether only the slice holds, and reads, the leaf that a node is a new version of."""
     leaf = node.args[0]
     if not is_whole(leaf):
         return False
@@ -247,7 +246,10 @@ def _is_owned(node: Node, slots: dict[Node, int], edges: Edges) -> bool:
     # besides: the new version's edge, the dict's key, the caller's and this variable, the call;
     # for the memory the variable and the call
     alone = getrefcount(node.args[0]) <= edges.of(leaf, slots) + 5
-    return alone and getrefcount(leaf.value[0]) <= users + 2
+    if not alone or getrefcount(leaf.value[0]) > users + 2:
+        return False
+    outside = (n for nodes in lists for n in nodes() if users > 1 and n not in slots)
+    return all(a.kind != graph.LEAF or a.value[0] is not memory for n in outside for a in n.args)
 
 
 def _is_inside(node: Node, holders: int) -> bool:

@@ -11,8 +11,8 @@ from typing import Any
 import numpy as np
 
 from fusewright.base.errors import ReadOnlyError, ShapeError
+from fusewright.frontends.arrays import core, layouts, record, sharing, trace
 from fusewright.frontends.arrays import dtypes as rules
-from fusewright.frontends.arrays import layouts, record, sharing, trace
 from fusewright.frontends.arrays.core import READ_ONLY, Handle, cast
 from fusewright.ir.dtypes import DType
 from fusewright.ir.graph import LEAF, VIEW, Node
@@ -67,6 +67,8 @@ def value_node(value: Any, dtype: DType) -> Node:
     """What is stored when `value` is assigned to elements of a type: NumPy casts without asking
     here.
     """
+    if _may_be_refused(value, dtype):
+        return rules.stored_scalar(sharing.content(value)[()], dtype)
     if isinstance(value, Handle):
         return cast(value._node, dtype)
     if isinstance(value, Node):
@@ -76,6 +78,14 @@ def value_node(value: Any, dtype: DType) -> Node:
     if type(value) in (list, tuple) and not _holds_handles(value):
         value = np.array(value, dtype.numpy)  # each number is stored as one: some are refused
     return cast(record.node_of(value), dtype)
+
+
+def _may_be_refused(value: Any, dtype: DType) -> bool:
+    """Whether a lazy number has to be known before it is stored: NumPy refuses NaN, infinities and
+    numbers out of range, and drops imaginary parts of no number, where they go to integers.
+    """
+    lazy = type(value) is core.scalar_class and dtype.is_integer
+    return lazy and value._dtype.kind in "fc" and not trace.is_held()
 
 
 def _holds_handles(value: Any) -> bool:

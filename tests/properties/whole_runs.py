@@ -1,0 +1,354 @@
+# ruff: noqa: E501, RUF005
+"""Runs whole programs (`whole_programs.py`) with NumPy and with ours, says how they differ, and makes
+those that do smaller.
+
+NumPy's run also says how far each variable is defined: EXACT to the bit, CLOSE where one statement
+of exact operands rounds in another order, SIGNS but for the signs of zeros, OPEN where such a value
+has been used since.  Our own runs must give one another's bits whatever NumPy defines.
+"""
+
+from __future__ import annotations
+
+import re
+import warnings
+from collections.abc import Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass, field, replace
+from functools import lru_cache
+from typing import Any
+
+import numpy as np
+from tests.properties.operands import Operand, alike, attempt, classes, numbers
+
+import fusewright as fw
+import fusewright.numpy as fnp
+from fusewright.frontends.arrays import Array
+
+NAME = r"\bv\d+\b"
+IS_NAME = re.compile(r"v\d+").fullmatch
+EXACT, SIGNS, CLOSE, OPEN = 0, 1, 2, 3
+MODES: dict[str, dict[str, Any]] = {
+    "default": {},
+    "unfused": {"fuse": False, "threads": 1},
+    "small=0": {"small": 0},
+    "small=0, unfused": {"small": 0, "fuse": False, "threads": 1},
+    "compiled": {"small": 0, "interpret": False},
+    "compiled, default": {"interpret": False},
+}
+"""Settings of a run; `default` is what users have."""
+USERS = {"small": 512, "interpret": True}
+SAME = (("default", "unfused"), ("small=0", "small=0, unfused"), ("small=0", "compiled"),
+        ("default", "compiled, default"))  # fmt: skip
+"""Pairs whose bits must be equal wherever both ran."""
+ROUNDED = re.compile(
+    r"np\.(exp|sin|tanh|log1p|arctan|cbrt|sqrt|round|gradient|linspace)\b|\*\*|mean|\bvar\b"
+)
+ADDED = re.compile(r"\b(sum|prod|trace|cumsum|cumprod)\b")
+MULTIPLIED = re.compile(r"[*/]|abs|square|multiply|sqrt|sign|prod")
+SIGNED = re.compile(r"/|%|\*\*|sign|arctan|sqrt|cbrt|fmod|reciprocal|1j|c16|window|view|T\b")
+EXTREME = re.compile(r"(?<!arg)(max|min|sort)|clip|unique|ptp|sign\b")
+JUMPS = re.compile(
+    r"[<>&|^%~]|==|!=|//|where|floor|ceil|rint|trunc|sign|astype|arg|logical|is\w+\(|round"
+)
+TYPES = {"f": 1e-3, "d": 1e-9, "e": 0.1, "F": 1e-3, "D": 1e-9}
+
+
+@dataclass(frozen=True, slots=True)
+class Block:
+    """Lines that stand together; `repeats` times where that is not 0."""
+
+    lines: tuple[str, ...]
+    repeats: int = 0
+    guard: int = -1
+
+    def guarded(self, number: int) -> Block:
+        return replace(self, guard=number)
+
+    def text(self) -> str:
+        lines = list(self.lines)
+        if self.repeats:
+            lines = [f"for k in range({self.repeats}):", *("    " + line for line in lines)]
+        if self.guard >= 0:
+            lines = ["try:", *("    " + line for line in lines), "except Exception as error:",
+                     f"    refused({self.guard}, error)"]  # fmt: skip
+        return "\n".join(lines)
+
+    def smaller(self) -> Iterator[Block]:
+        """Forms of the block with a line or repetitions less."""
+        if self.repeats:
+            for at in range(len(self.lines)):
+                if len(self.lines) > 1:
+                    yield replace(self, lines=self.lines[:at] + self.lines[at + 1 :])
+            yield replace(self, repeats=0) if "k" not in "".join(self.lines) else self
+            for fewer in (1, 2, self.repeats // 2, self.repeats - 1):
+                if 0 < fewer < self.repeats:
+                    yield replace(self, repeats=fewer)
+
+
+def source(blocks: list[Block]) -> str:
+    return "\n".join(block.text() for block in blocks)
+
+
+@lru_cache(4096)
+def _compiled(text: str) -> Any:
+    return compile(text, "<program>", "exec")
+
+
+@dataclass
+class World:
+    """The names a program begins with."""
+
+    np: Any
+    refusals: list[tuple[int, frozenset[type]]] = field(default_factory=list)
+
+    def made(self, dtype: str, shape: tuple[int, ...], seed: int, tame: bool) -> Any:
+        return self.np.array(numbers(Operand(dtype, shape, seed, tame)))
+
+    def plain(self, dtype: str, shape: tuple[int, ...], seed: int, tame: bool) -> Any:
+        """NumPy's in both worlds."""
+        return np.array(numbers(Operand(dtype, shape, seed, tame)))
+
+    def shared(self, value: Any) -> Any:
+        """An array of the world in the memory of NumPy's."""
+        return value if self.np is np else fw.asarray(value, copy=False)
+
+    def window(self, value: Any) -> Any:
+        """NumPy's array in the memory of one of the world's."""
+        return value.view(np.ndarray) if isinstance(value, Array) else value
+
+    def refused(self, number: int, error: Exception) -> None:
+        self.refusals.append((number, classes(error)))
+
+    def names(self) -> dict[str, Any]:
+        return {"np": self.np, "made": self.made, "plain": self.plain, "shared": self.shared,
+                "window": self.window, "refused": self.refused}  # fmt: skip
+
+
+class Oracle:
+    """NumPy's run, block by block."""
+
+    def __init__(self) -> None:
+        self.world = World(np)
+        self.scope: dict[str, Any] = self.world.names()
+        self.levels: dict[str, int] = {}
+        self.ran: list[Block] = []
+
+    @property
+    def values(self) -> dict[str, Any]:
+        return {name: value for name, value in self.scope.items() if IS_NAME(name)}
+
+    def shapes(self) -> dict[str, Any]:
+        return {name: np.shape(v) for name, v in self.values.items() if not isinstance(v, list)}
+
+    def refuses(self, block: Block, shapes: dict[str, Any] | None = None) -> bool:
+        """Whether the block fails here, or ends with other `shapes`; nothing is changed."""
+        other = Oracle()
+        for earlier in self.ran:
+            other.execute(earlier)
+        _, error = attempt(lambda: other.execute(block))
+        return error is not None or (shapes is not None and other.shapes() != shapes)
+
+    def execute(self, block: Block) -> None:
+        with np.errstate(all="ignore"), warnings.catch_warnings():
+            warnings.simplefilter("ignore")
+            exec(_compiled(block.text()), self.scope)
+
+    def run(self, block: Block) -> None:
+        """One block more, and what it leaves undefined."""
+        before, content = self.values, {name: _content(v) for name, v in self.values.items()}
+        text = block.text()
+        named = [before[name] for name in set(re.findall(NAME, text)) if name in before]
+        level = max((self.levels.get(name, 0) for name in re.findall(NAME, text)), default=EXACT)
+        if level > SIGNS or (level == SIGNS and SIGNED.search(text)):
+            level = OPEN
+        self.execute(block)
+        self.ran.append(block)
+        changed = {
+            name for name, value in self.values.items()
+            if value is not before.get(name) or _content(value) != content[name]
+        }  # fmt: skip
+        level = max(level, self.own_level(block, text, [*named, *map(self.scope.get, changed)]))
+        written = [self.scope[name] for name in changed]
+        new = [name for name in changed if name not in before]
+        if level == EXACT:
+            return
+        if new and "=" in text and not block.repeats and text.startswith(f"{new[0]} = "):
+            self.levels[new[0]] = level
+            return
+        for name, value in self.values.items():  # whatever shares memory with what was written
+            if name in changed or any(_overlap(value, other) for other in written):
+                self.levels[name] = max(level, SIGNS) if level < CLOSE else OPEN
+
+    def own_level(self, block: Block, text: str, operands: list[Any]) -> int:
+        flat = [v for value in operands for v in (value if isinstance(value, list) else [value])]
+        kinds = {np.asarray(value).dtype.char for value in flat if value is not None}
+        rounds = bool(ROUNDED.search(text))
+        rounds |= bool(ADDED.search(text)) and not kinds <= set("?bBhHiIlLqQ")
+        rounds |= bool(kinds & set("FD")) and bool(MULTIPLIED.search(text))
+        rounds |= "/" in text and bool(ADDED.search(text))
+        if rounds and "prod" in text and kinds & set("efdFD"):
+            return OPEN  # between overflow and zero the order decides
+        if kinds & set("efdFD"):
+            if {"I"} & kinds or "u4" in text or "signbit" in text or "copysign" in text:
+                return OPEN  # numbers out of range as uint32, signs of NaNs
+            if EXTREME.search(text) and (rounds or SIGNED.search(text)):
+                return OPEN
+        if not rounds:
+            return SIGNS if kinds & set("efdFD") and EXTREME.search(text) else EXACT
+        several = len({np.finfo(kind).dtype.char.lower() for kind in kinds & set("efdFD")}) > 1
+        narrow = bool(kinds & set("?bBhH"))  # what is computed from these may be float16
+        return OPEN if block.repeats or several or narrow or JUMPS.search(text) else CLOSE
+
+    def forget(self, most: int) -> None:
+        """Names of what is too large, or is no array."""
+        for name, value in self.values.items():
+            if not isinstance(value, np.ndarray | np.generic | list) or _size(value) > most:
+                self.scope.pop(name)
+
+
+def _size(value: Any) -> int:
+    return sum(map(np.size, value)) if isinstance(value, list) else value.size
+
+
+def _content(value: Any) -> Any:
+    """What tells whether a value has been changed."""
+    return len(value) if isinstance(value, list) else np.asarray(value).tobytes()
+
+
+def _overlap(left: Any, right: Any) -> bool:
+    both = isinstance(left, np.ndarray) and isinstance(right, np.ndarray)
+    return both and np.may_share_memory(left, right)
+
+
+# ----------------------------------------------------------------------------------------- our runs
+
+
+@contextmanager
+def settings(mode: str) -> Iterator[None]:
+    with fw.options(**(USERS | MODES[mode])), np.errstate(all="ignore"):
+        yield
+
+
+Outcome = tuple[dict[str, Any], list[tuple[int, frozenset[type]]], str]
+
+
+def outcome(blocks: list[Block], mode: str) -> Outcome:
+    """The variables in the end, what was refused, and an error that nobody caught."""
+    world = World(fnp)
+    scope = world.names()
+    with settings(mode):
+        code = compile(source(blocks), "<program>", "exec")
+        _, error = attempt(lambda: exec(code, scope))
+        values, late = attempt(
+            lambda: {
+                name: list(map(_copy, value)) if isinstance(value, list) else _copy(value)
+                for name, value in scope.items()
+                if IS_NAME(name)
+            }
+        )
+    error = error or late
+    return values or {}, world.refusals, f"{type(error).__name__}: {error}" if error else ""
+
+
+def _copy(value: Any) -> Any:
+    return np.array(np.asarray(value))
+
+
+def compared(got: Any, want: Any, level: int) -> str:
+    """How a value of ours differs from NumPy's."""
+    if isinstance(want, list):
+        pairs = enumerate(zip(got, want, strict=True))
+        found = (f"[{n}] {how}" for n, (g, w) in pairs if (how := compared(g, w, level)))
+        return next(found, "")
+    got, want = np.asarray(got), np.asarray(want)
+    if (got.dtype, got.shape) != (want.dtype, want.shape):
+        return f"{got.dtype}{got.shape} for {want.dtype}{want.shape}"
+    if level == OPEN or (level == EXACT and alike(got, want, 0)):
+        return ""
+    if level == SIGNS and alike(got + 0, want + 0, 0):
+        return ""
+    if level == CLOSE and _close(got, want):
+        return ""
+    return f"{_shown(got, want)}"
+
+
+def _close(got: Any, want: Any) -> bool:
+    room = TYPES.get(want.dtype.char)
+    if room is None:
+        return bool(np.array_equal(got, want))
+    finite = np.isfinite(want) & np.isfinite(got)
+    scale = float(abs(want[finite]).max(initial=1.0)) if finite.any() else 1.0
+    if want.dtype.kind != "c" and scale < 1e4 and not np.array_equal(np.isnan(got), np.isnan(want)):
+        return False
+    with np.errstate(all="ignore"):
+        near = abs(got.astype("c16") - want.astype("c16")) <= room * max(scale, 1e4)
+    return bool((near | ~finite).all())
+
+
+def _shown(got: Any, want: Any) -> str:
+    differs = (got != want) & ~((got != got) & (want != want)) | (np.signbit(got) != np.signbit(want)) if (
+        want.dtype.kind == "f") else (got != want) & ~((got != got) & (want != want))  # fmt: skip
+    places = np.argwhere(differs)
+    at = tuple(places[0]) if len(places) else (0,) * want.ndim
+    return f"{got[at]} for {want[at]} at {tuple(map(int, at))} ({len(places)} of {want.size})"
+
+
+def numpys(blocks: list[Block]) -> Oracle | None:
+    """NumPy's run; None where the blocks are no program."""
+    oracle = Oracle()
+    for block in blocks:
+        _, error = attempt(lambda block=block: oracle.run(block))
+        if error is not None:
+            return None
+    return oracle
+
+
+def difference(blocks: list[Block], modes: tuple[str, ...], oracle: Oracle | None = None) -> str:
+    """How the program's runs differ from NumPy's and from one another; nothing where they do not."""
+    oracle = oracle or numpys(blocks)
+    if oracle is None:
+        return ""
+    ours = {mode: outcome(blocks, mode) for mode in modes}
+    for mode, (values, refusals, error) in ours.items():
+        if error:
+            return f"{mode}: {error}"
+        if refusals != oracle.world.refusals:
+            return f"{mode}: refused {refusals} for {oracle.world.refusals}"
+        for name, want in oracle.values.items():
+            if not isinstance(want, np.ndarray | np.generic | list):
+                continue
+            found = compared(values[name], want, oracle.levels.get(name, EXACT))
+            if found:
+                return f"{mode}, {name}: {found}"
+    for one, other in SAME:
+        if one in ours and other in ours:
+            for name, value in ours[one][0].items():
+                found = compared(value, ours[other][0][name], EXACT)
+                if found:
+                    return f"{one} and {other}, {name}: {found}"
+    return ""
+
+
+def reduced(blocks: list[Block], modes: tuple[str, ...], tries: int = 400) -> list[Block]:
+    """A smaller program that differs in the same mode."""
+    kind = difference(blocks, modes).split(":")[0].split(",")[0]
+    changed = True
+    while changed and tries > 0:
+        changed = False
+        for candidate in _candidates(blocks):
+            tries -= 1
+            if difference(candidate, modes).startswith(kind):
+                blocks, changed = candidate, True
+                break
+            if tries <= 0:
+                break
+    return blocks
+
+
+def _candidates(blocks: list[Block]) -> Iterator[list[Block]]:
+    for at in reversed(range(len(blocks))):
+        yield blocks[:at] + blocks[at + 1 :]
+    for at, block in enumerate(blocks):
+        for smaller in block.smaller():
+            if smaller != block:
+                yield blocks[:at] + [smaller] + blocks[at + 1 :]
