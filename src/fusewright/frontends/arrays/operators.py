@@ -202,15 +202,8 @@ def learn_where(x: Any, y: Any) -> None:
     """Remember the types of `where` of an array and a Python number."""
     for array, number, reflected in ((x, y, False), (y, x, True)):
         if type(array) in core.handle_classes and type(number) in NUMBERS:
-            kinds = (
-                BOOL,
-                *(
-                    (kind_of(number), array._dtype)
-                    if reflected
-                    else (array._dtype, kind_of(number))
-                ),
-            )
-            dtype, wanted = result_rule("where", kinds)
+            pair = kind_of(array), kind_of(number)
+            dtype, wanted = result_rule("where", (BOOL, *(pair[::-1] if reflected else pair)))
             scalar = wanted[1 if reflected else 2]
             convert = _converter(type(number), scalar)
             op_of("where").learn_weak(array._dtype, type(number), reflected, dtype, scalar, convert)
