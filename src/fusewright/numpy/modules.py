@@ -9,7 +9,7 @@ import importlib.util
 import sys
 from collections.abc import Callable, Mapping
 from types import FunctionType, ModuleType
-from typing import Any
+from typing import Any, get_origin
 
 import numpy as np
 
@@ -22,14 +22,15 @@ PACKAGE = "fusewright.numpy"
 
 
 def stand_in(name: str, value: Any) -> Any:
-    """What a name of NumPy's means here: functions are wrapped, everything else is NumPy's own.
+    """What a name of NumPy's means here: functions are wrapped, everything else (annotations,
+    `NDArray`, may be called, too) is NumPy's own.
 
     Functions that never meet an array value (`errstate`, `set_printoptions`, `dtype` tools)
     lose nothing by it.
     """
     if isinstance(value, np.ufunc):
         return Ufunc(value)
-    if isinstance(value, type | ModuleType) or not callable(value):
+    if isinstance(value, type | ModuleType) or not callable(value) or get_origin(value):
         return value
     return dispatch.in_front(name.rpartition(".")[2], value, delegated(value, name))
 

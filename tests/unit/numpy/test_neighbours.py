@@ -13,6 +13,7 @@ from pathlib import Path
 from typing import Any, Generic, TypeVar
 
 import numpy
+import numpy.typing
 import pytest
 from tests.evaluators import compiles
 
@@ -312,3 +313,12 @@ def test_copy_has_names() -> None:
     assert np.shares_memory(np.array(x, copy=numpy._CopyMode.IF_NEEDED), x)
     assert np.shares_memory(np.array(x, copy=numpy._CopyMode.NEVER), x)
     assert not np.shares_memory(np.array(x, copy=numpy._CopyMode.ALWAYS), x)
+
+
+def test_annotations_are_numpys() -> None:
+    """They are used as such when a program runs: in casts, aliases, dataclasses."""
+    for name in numpy.typing.__all__:
+        assert getattr(np.typing, name) is getattr(numpy.typing, name)
+    assert np.typing.NDArray[np.float64] == numpy.typing.NDArray[np.float64]
+    assert np.ndarray[Any, np.dtype[np.float64]] is not None
+    assert type(np.ndarray | None) is type(numpy.ndarray | None)
