@@ -205,7 +205,7 @@ def write(handle: Handle, key: Any, value: Any) -> bool:
         if value is None:
             return False
     if link is not None:
-        forget_value(handle)  # it holds the node
+        sharing.forget_value(handle)  # it holds the node
     if not _is_alone(root):
         return False
     node = root._node
@@ -354,15 +354,8 @@ def gets_alone(handle: Handle, operands: tuple[Node, ...]) -> bool:
     if type(root) is not core.array_class or trace.is_held():
         return False
     trace.evaluate(root._node, *operands)
-    forget_value(handle)
+    sharing.forget_value(handle)
     return _is_alone(root) and handle._node.kind == LEAF
-
-
-def forget_value(handle: Any) -> None:
-    """Let go what views on the way to the root remember of it."""
-    while type(handle) is core.view_class:
-        handle._version = handle._cached = None
-        handle = handle._base
 
 
 def _is_being_filled(node: Node) -> bool:

@@ -172,7 +172,7 @@ def _set_slice(handle: Handle, what: Basic, value: Any) -> None:
         )
     spread = inplace.assigned(node, handle._dtype, what.shape)
     if _strided(handle):
-        immediate.forget_value(handle)  # it would see what its memory held
+        sharing.forget_value(handle)  # it would see what its memory held
         write_through(make_view(handle, link), (node,), strided.write_all)
     else:
         handle._write(link.put(handle._node, spread))
@@ -232,7 +232,7 @@ def write_through(handle: Handle, operands: tuple[Node, ...], write: strided.Wri
     if not trace.is_lazy() and immediate.gets_alone(handle, operands):
         others = [sharing.content_of(node) for node in operands]
         opaque.delegate("setitem", lambda: write(handle._node, *others), why=UNCOMPILED)
-        immediate.forget_value(handle)
+        sharing.forget_value(handle)
         return
     base, link = _strided(handle) or (handle, _whole(handle))
     base._write(link.written(base._node, operands, write))

@@ -333,10 +333,18 @@ alone again.
 """
 
 
+def forget_value(handle: Any) -> None:
+    """Let go what views on the way to the root remember of it."""
+    while type(handle) is core.view_class:
+        handle._version = handle._cached = None
+        handle = handle._base
+
+
 def lend(handle: Handle, root: Handle, writes: bool = True) -> NDArray:
     """A NumPy array on the handle's own memory; writes on either side are seen on the other while
     it lives.  Without `writes`, nobody can make it writable.
     """
+    forget_value(handle)  # it holds the memory, too
     owner = _lent_memory(root)
     if not writes:
         # Not the memoryview itself: NumPy would look through it, at what can be written.
