@@ -153,6 +153,7 @@ PyObject *view_new(PyObject *base, PyObject *link, int flags);
 PyObject *handle_getitem(PyObject *handle, PyObject *key);
 int handle_setitem(PyObject *handle, PyObject *key, PyObject *value);
 int is_slice(PyObject *link); /* a tuple of places and shape, both tuples */
+char *place_of_item(Node *leaf, PyObject *key); /* views.c */
 int quick_setitem(PyObject *handle, PyObject *key, PyObject *value); /* writes.c */
 int quick_choice(PyObject *handle, PyObject *key, PyObject *value); /* writes.c */
 int quick_view_write(PyObject *view, Node *value, PyObject *other);

@@ -313,6 +313,13 @@ int move_number(Handle *root, Region *region, PyObject *number)
     return 1;
 }
 
+/* The same of one element that integers name. */
+int move_item(Handle *root, PyObject *key, PyObject *number)
+{
+    char *at = owned(root->node) ? place_of_item(root->node, key) : NULL;
+    return at != NULL && write_number(at, root->node->dtype, number);
+}
+
 /* What one number is, where little has to be computed for it. */
 PyObject *number_now(Node *node)
 {

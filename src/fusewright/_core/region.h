@@ -26,6 +26,7 @@ PyObject *region_extents(Region *region);
 int move_value(Handle *root, Region *region, Node *value, Node *other); /* moves.c: 0 where it is recorded */
 int move_within(Handle *root, Region *region, PyObject *view);
 int move_number(Handle *root, Region *region, PyObject *number);
+int move_item(Handle *root, PyObject *key, PyObject *number); /* moves.c; 0: not this way */
 PyObject *integer_tuple(const Py_ssize_t *numbers, Py_ssize_t many);
 
 #endif

@@ -262,7 +262,11 @@ int quick_setitem(PyObject *handle, PyObject *key, PyObject *value)
     Handle *root = (Handle *)handle;
     if (Py_TYPE(handle) == view_class)
         return view_setitem(handle, key, value);
-    if (!is_writable_root(handle) || !region_parse(key, root->node->shape, &region))
+    if (!is_writable_root(handle))
+        return 0;
+    if (!is_holding() && move_item(root, key, value))
+        return 1;
+    if (!region_parse(key, root->node->shape, &region))
         return 0;
     int filled = is_holding() ? 0 : move_number(root, &region, value);
     if (filled != 0)
