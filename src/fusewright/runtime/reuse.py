@@ -20,6 +20,7 @@ from typing import Any
 
 from fusewright.ir import graph
 from fusewright.ir.graph import Node, contiguous_strides
+from fusewright.runtime.readers import is_read
 
 CHAIN = 4
 """Versions on top of a pending value before the next one is written in place: fewer are merged into
@@ -248,8 +249,7 @@ def _is_owned(node: Node, slots: dict[Node, int], edges: Edges) -> bool:
     alone = getrefcount(node.args[0]) <= edges.of(leaf, slots) + 5
     if not alone or getrefcount(leaf.value[0]) > users + 2:
         return False
-    outside = (n for nodes in lists for n in nodes() if users > 1 and n not in slots)
-    return all(a.kind != graph.LEAF or a.value[0] is not memory for n in outside for a in n.args)
+    return users == 1 or not any(is_read(list(nodes()), memory, {node, *slots}) for nodes in lists)
 
 
 def _is_inside(node: Node, holders: int) -> bool:
