@@ -1,17 +1,24 @@
-"""Where in the user's code something was written: errors and `explain` point at it.
+"""Where in the user's code something was written: errors and `explain` point at it.  And its syntax
+trees, also where several threads parse at once.
 
 The user's frame is the first one outside this package; CPython 3.11 knows the columns of every
 instruction.
+
+It counts the depth of a tree under construction once per interpreter: where two threads build trees
+in turns, both end with `SystemError: AST constructor recursion depth mismatch`.
 """
 
 from __future__ import annotations
 
+import ast
 import contextlib
 import linecache
 import os
 import sys
+import threading
 from itertools import islice
 from types import CodeType, FrameType
+from typing import Any
 
 Span = tuple[str, int, int, int]
 """File, line, column (from 1), end column (exclusive, from 1; 0 where only the line is known)."""
@@ -112,3 +119,37 @@ def _fitted(text: str, place: int, room: int) -> tuple[str, int]:
     if first + room < len(text):
         shown = shown[: -len(_CUT)] + _CUT
     return shown, first
+
+
+ATTEMPTS = 8
+"""Of one text: threads of the user's parse without the lock."""
+_alone = threading.RLock()
+
+
+def parse_module(source: str | bytes, filename: str = "<unknown>") -> ast.Module:
+    """The tree of a file's text.  Raises SyntaxError."""
+    tree: ast.Module = _parse(source, filename, "exec")
+    return tree
+
+
+def parse_expression(source: str) -> ast.expr:
+    """The tree of one expression.  Raises SyntaxError."""
+    body: ast.expr = _parse(source, "<unknown>", "eval").body
+    return body
+
+
+def _parse(source: str | bytes, filename: str, mode: str) -> Any:
+    with _alone:
+        for _ in range(ATTEMPTS - 1):
+            with contextlib.suppress(SystemError):
+                return compile(source, filename, mode, ast.PyCF_ONLY_AST, dont_inherit=True)
+        return compile(source, filename, mode, ast.PyCF_ONLY_AST, dont_inherit=True)
+
+
+def _anew() -> None:
+    """A forked child has one thread, and nobody there gives back what another one held."""
+    global _alone
+    _alone = threading.RLock()
+
+
+os.register_at_fork(after_in_child=_anew)

@@ -24,7 +24,7 @@ from fusewright.cli.redirect import RedirectingLoader, redirect, user_code
 
 Kind = Literal["file", "module", "stdin"]
 _THIS_FOLDER = os.path.dirname(os.path.realpath(__file__))
-_PARSING = os.path.join(os.path.dirname(_THIS_FOLDER), "base", "parsing.py")
+_PARSING = os.path.join(os.path.dirname(_THIS_FOLDER), "base", "source.py")
 INTERRUPTED = 130
 """What a shell reports for a program that Ctrl-C ended (128 + SIGINT)."""
 FRAME_WORDS = 1 << 15

@@ -8,7 +8,7 @@ import ast
 from collections.abc import Iterator
 from types import CodeType
 
-from fusewright.base.parsing import parse_module
+from fusewright.base.source import parse_module
 from fusewright.cli.libraries import Redirection
 
 

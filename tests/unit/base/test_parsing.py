@@ -11,7 +11,7 @@ from concurrent.futures import ThreadPoolExecutor
 
 import pytest
 
-from fusewright.base.parsing import parse_expression, parse_module
+from fusewright.base.source import parse_expression, parse_module
 
 TEXT = "def kernel(x):\n    for i in range(9):\n        x[i] = " + "(" * 40 + "x[i]" + " + 1)" * 40
 

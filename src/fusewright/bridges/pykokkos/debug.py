@@ -13,7 +13,7 @@ from collections.abc import Callable, Iterator, Mapping
 from types import CodeType, FunctionType, MethodType
 from typing import Any
 
-from fusewright.base.parsing import parse_module
+from fusewright.base.source import parse_module
 from fusewright.bridges.pykokkos.dialect.annotations import last_word
 from fusewright.bridges.pykokkos.policies import (
     MDRangePolicy,

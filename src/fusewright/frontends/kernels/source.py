@@ -12,8 +12,7 @@ from types import CodeType, FunctionType
 from typing import Any
 
 from fusewright.base.errors import UnsupportedError
-from fusewright.base.parsing import parse_module
-from fusewright.base.source import Span
+from fusewright.base.source import Span, parse_module
 
 
 @dataclass(frozen=True, slots=True)

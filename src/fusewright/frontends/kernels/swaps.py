@@ -19,7 +19,7 @@ import copy
 from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
-from fusewright.base.parsing import parse_expression
+from fusewright.base.source import parse_expression
 from fusewright.frontends.kernels import spaces
 from fusewright.frontends.kernels.context import Translation
 from fusewright.frontends.kernels.joins import SlotTree

@@ -14,7 +14,7 @@ from types import CodeType, FunctionType
 from typing import Any
 
 from fusewright.base.errors import UnsupportedError
-from fusewright.base.parsing import parse_module
+from fusewright.base.source import parse_module
 from fusewright.bridges.pykokkos.dialect import trees
 from fusewright.frontends.kernels.source import Source
 

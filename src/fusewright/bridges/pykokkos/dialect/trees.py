@@ -7,7 +7,7 @@ import copy
 from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
 
-from fusewright.base.parsing import parse_module
+from fusewright.base.source import parse_module
 
 
 def name(text: str) -> ast.Name:
