@@ -109,7 +109,7 @@ class Op:
                 return self.general(array, other, reflected)
         else:
             found = self.weak.get((node.dtype, type(other), reflected))
-            if found is None:
+            if found is None or (self.name == "power" and is_square(array, other)):
                 return self.general(array, other, reflected)
             dtype, scalar_dtype, convert = found
             try:
