@@ -6,6 +6,7 @@ from __future__ import annotations
 
 import inspect
 import pickle
+import re
 import subprocess
 import sys
 from abc import ABC
@@ -322,3 +323,25 @@ def test_annotations_are_numpys() -> None:
     assert np.typing.NDArray[np.float64] == numpy.typing.NDArray[np.float64]
     assert np.ndarray[Any, np.dtype[np.float64]] is not None
     assert type(np.ndarray | None) is type(numpy.ndarray | None)
+
+
+@pytest.mark.parametrize(
+    "call",
+    (
+        lambda m, a, b: m.multiply(a, 0.5, out=b, where=a > 0),
+        lambda m, a, b: m.add(a, b, where=b > 0, out=a),
+        lambda m, a, b: m.matmul(a, b),
+        lambda m, a, b: m.concatenate([a, b], axis=1),
+        lambda m, a, b: m.add.reduce(a, axis=0, out=b),
+        lambda m, a, b: m.linalg.solve(b, a),
+    ),
+)
+def test_errors_name_the_shapes_there_are(call: Any) -> None:
+    """Whether NumPy takes a call is asked with small arrays; what it says to a wrong one is not."""
+    a, b = numpy.ones((30, 31)), numpy.ones((29, 31))
+    with pytest.raises(ValueError) as theirs:
+        call(numpy, a, b)
+    with pytest.raises(ValueError) as ours:
+        call(np, np.asarray(a) * 1.0, np.asarray(b) * 1.0)
+    wanted = set(re.findall(r"\d+", str(theirs.value)))
+    assert set(re.findall(r"\d+", str(ours.value).splitlines()[0])) <= wanted | {"30", "31", "29"}

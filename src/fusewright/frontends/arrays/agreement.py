@@ -13,17 +13,24 @@ import inspect
 import warnings
 from collections.abc import Callable
 from types import NoneType
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 from fusewright._core import native
 from fusewright.base import errors
 from fusewright.base.errors import FusewrightError, StrictError
+from fusewright.base.later import later
 from fusewright.base.options import current
-from fusewright.frontends.arrays import core, opaque, trace
+from fusewright.frontends.arrays import opaque, trace
 from fusewright.frontends.arrays.core import Handle
 from fusewright.ir.dtypes import ALL
+
+if TYPE_CHECKING:
+    from fusewright.frontends.arrays import standins
+    from fusewright.frontends.arrays.standins import Standins
+else:
+    standins = later("fusewright.frontends.arrays.standins")
 
 REFUSALS = (
     TypeError, ValueError, IndexError, OverflowError, AttributeError, KeyError, ArithmeticError,
@@ -342,13 +349,25 @@ def check(
     """NumPy's result for stand-ins of the operands; its error where it refuses them, in the words
     of `ours` (a function without effects) where that refuses them alike.
     """
-    standin = Standins()
+    try:
+        return _tried(function, args, kwargs, standins.Standins())
+    except REFUSALS as error:
+        theirs = error
+    try:  # once more, for an error that names the shapes the operands have
+        _tried(function, args, kwargs, standins.Shapes())
+    except REFUSALS as error:
+        theirs = error
+    except standins.TooLarge:
+        pass
+    raise (_refusal(theirs, ours, args, kwargs) or in_our_words(theirs)) from None
+
+
+def _tried(
+    function: Callable[..., Any], args: Any, kwargs: dict[str, Any], standin: Standins
+) -> Any:
     with warnings.catch_warnings(), np.errstate(all="ignore"):
         warnings.simplefilter("ignore")
-        try:
-            return function(*map(standin, args), **{k: standin(v) for k, v in kwargs.items()})
-        except REFUSALS as error:
-            raise (_refusal(error, ours, args, kwargs) or in_our_words(error)) from None
+        return function(*map(standin, args), **{k: standin(v) for k, v in kwargs.items()})
 
 
 def _refusal(
@@ -362,39 +381,3 @@ def _refusal(
     except REFUSALS as found:
         return found.with_traceback(None) if _caught(found) == _caught(theirs) else None
     return None
-
-
-class Standins:
-    """Small arrays in the place of the operands: what broadcasts still does, what does not still
-    does not.
-    """
-
-    __slots__ = ("_extents", "_known")
-
-    def __init__(self) -> None:
-        self._extents: dict[int, int] = {0: 0, 1: 1}
-        self._known: dict[int, Any] = {}
-
-    def __call__(self, value: Any) -> Any:
-        if isinstance(value, core.Handle) or type(value) is np.ndarray:
-            found = self._known.get(id(value))
-            if found is None:
-                found = self._known[id(value)] = self._made(value)
-            return found
-        if type(value) is tuple or type(value) is list:
-            return type(value)(map(self, value))
-        return value
-
-    def _made(self, value: Any) -> Any:
-        shape = value.shape
-        made = np.ones(tuple(map(self._extent, shape)), value.dtype)
-        if isinstance(value, Handle):
-            if type(value) is core.scalar_class:
-                return made[()]
-            made.flags.writeable = not value._flags & core.READ_ONLY
-        else:
-            made.flags.writeable = value.flags.writeable
-        return made
-
-    def _extent(self, extent: int) -> int:
-        return self._extents.setdefault(extent, len(self._extents))
