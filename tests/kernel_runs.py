@@ -5,6 +5,7 @@ from __future__ import annotations
 import copy
 import importlib.util
 import io
+import warnings
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager, redirect_stdout
 from dataclasses import replace
@@ -15,6 +16,7 @@ import numpy as np
 
 import fusewright as fw
 from fusewright._core import native
+from fusewright.base.errors import KernelError
 from fusewright.codegen import lanes
 from fusewright.kernels import run, specialise
 from fusewright.plan.loops import blocks, scans
@@ -155,3 +157,17 @@ def is_known(kernel: Any, *args: Any) -> bool:
     if native is not None:
         return kernel.cache is not None and kernel.cache.run(args, {}) is not NotImplemented
     return run.quickly(kernel, args)[0]
+
+
+def is_refused(kernel: Any, values: tuple[Any, ...]) -> bool:
+    """Whether CPython, or the kernel's types, have no meaning for the program."""
+    try:
+        with warnings.catch_warnings():
+            warnings.simplefilter("error")
+            outcome(kernel.__wrapped__, values)
+        outcome(kernel, values)
+    except KernelError as error:
+        return error.where is not None
+    except (ArithmeticError, ValueError, UnboundLocalError, RuntimeWarning):
+        return True
+    return False

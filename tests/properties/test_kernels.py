@@ -6,7 +6,6 @@
 from __future__ import annotations
 
 import random
-import warnings
 from collections.abc import Iterator
 from typing import Any
 
@@ -14,12 +13,10 @@ import pytest
 from hypothesis import given, note
 from hypothesis import strategies as st
 from tests.evaluators import installed
-from tests.kernel_runs import loaded, outcome, same_as_cpython
+from tests.kernel_runs import is_refused, loaded, same_as_cpython
 from tests.properties import random_complex
 from tests.properties.chance import examples
 from tests.properties.random_kernels import Writer, arguments
-
-from fusewright.base.errors import KernelError
 
 CASES = examples(20)
 
@@ -29,20 +26,6 @@ def evaluator() -> Iterator[None]:
     """Kernels choose their target themselves."""
     with installed("driver"):
         yield
-
-
-def is_refused(kernel: Any, values: tuple[Any, ...]) -> bool:
-    """Whether CPython, or the kernel's types, have no meaning for the program."""
-    try:
-        with warnings.catch_warnings():
-            warnings.simplefilter("error")
-            outcome(kernel.__wrapped__, values)
-        outcome(kernel, values)
-    except KernelError as error:
-        return error.where is not None
-    except (ArithmeticError, ValueError, UnboundLocalError, RuntimeWarning):
-        return True
-    return False
 
 
 ran: list[bool] = []

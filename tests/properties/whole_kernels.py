@@ -4,15 +4,12 @@ from __future__ import annotations
 
 import random
 import tempfile
-import warnings
 from pathlib import Path
 from typing import Any
 
 from tests.evaluators import installed
-from tests.kernel_runs import loaded, outcome, same_as_cpython, short_strips
+from tests.kernel_runs import is_refused, loaded, same_as_cpython, short_strips
 from tests.properties import lazy_kernels, random_complex, random_kernels, random_loops
-
-from fusewright.base.errors import KernelError
 
 MAKERS: tuple[tuple[Any, int], ...] = (
     (random_kernels, 14), (random_complex, 9), (random_loops, 6),
@@ -44,7 +41,7 @@ def _kernel(maker: Any, most: int, chance: random.Random, seed: int) -> str:
     with tempfile.TemporaryDirectory() as folder:
         kernel = loaded(text, Path(folder) / f"random_{seed}.py")
         values = maker.arguments(seed % 2**32)
-        if _has_no_meaning(kernel, values):
+        if is_refused(kernel, values):
             return ""
         try:
             with short_strips():
@@ -52,16 +49,3 @@ def _kernel(maker: Any, most: int, chance: random.Random, seed: int) -> str:
         except Exception as error:  # noqa: BLE001
             return f"{type(error).__name__}: {error}\n{text}"
     return ""
-
-
-def _has_no_meaning(kernel: Any, values: tuple[Any, ...]) -> bool:
-    try:
-        with warnings.catch_warnings():
-            warnings.simplefilter("error")
-            outcome(kernel.__wrapped__, values)
-        outcome(kernel, values)
-    except KernelError as error:
-        return error.where is not None
-    except (ArithmeticError, ValueError, UnboundLocalError, RuntimeWarning):
-        return True
-    return False

@@ -78,6 +78,29 @@ def test_a_program_without_large_arrays_loads_no_compiler(empty: Path, program: 
     assert len(ours(more)) <= 88, len(ours(more))
 
 
+STEPS = """
+import sys
+import numpy as np
+from fusewright.frontends.arrays import opaque
+calls, general = [], opaque.delegate
+opaque.delegate = lambda *args, **named: (calls.append(args[0]), general(*args, **named))[1]
+x = np.array([[float(i * j % 7) for i in range(40)] for j in range(40)])
+v = np.linspace(0.0, 1.0, 1600).reshape(40, 40)
+for turn in range(40):
+    if turn == 20:
+        calls.clear()
+    x @ x; np.dot(x, v); np.sort(v[1:]); np.fft.fft(x); np.argmax(v.reshape(-1))
+print(calls, "fusewright.driver" in sys.modules)
+"""
+
+
+@pytest.mark.skipif(native is None, reason="the core hands memory to NumPy")
+def test_library_steps_need_neither_runtime_nor_python(empty: Path) -> None:
+    """The first dozen are recorded; the core runs the others by itself, on views of views, too."""
+    (empty / "p.py").write_text(STEPS)
+    assert fresh(*RUN, "p.py", cwd=empty).stdout == "[] False\n"
+
+
 def test_importing_the_package_loads_nothing(empty: Path) -> None:
     names = ours(loaded(empty, "import fusewright as fw; fw.__version__"))
     assert names <= {"fusewright", "fusewright._core", "fusewright._core._native"}

@@ -54,19 +54,6 @@ static PyObject *copied(NumpyArray *array, int dtype, Py_ssize_t nbytes)
     return made;
 }
 
-/* A row of elements that lie apart, as one of `nonzero`, side by side. */
-static PyObject *gathered(NumpyArray *row, int dtype)
-{
-    Py_ssize_t item = dtypes[dtype].itemsize, many = row->extent[0];
-    PyObject *memory = allocate(many ? many * item : 1);
-    char *to = memory ? ((Memory *)memory)->at : NULL;
-    for (Py_ssize_t i = 0; to != NULL && i < many; i++)
-        memcpy(to + i * item, row->at + i * row->stride[0], (size_t)item);
-    PyObject *made = memory ? handle_on(memory, dtype, row->extent, 1) : NULL;
-    Py_XDECREF(memory);
-    return made;
-}
-
 /* What NumPy has just made; the caller has one reference to it. */
 PyObject *adopted(PyObject *object)
 {
@@ -75,8 +62,10 @@ PyObject *adopted(PyObject *object)
         return Py_NewRef(object);
     NumpyArray *array = (NumpyArray *)object;
     int dtype = dtype_of_array(object);
-    if (!is_straight(array, dtype, &nbytes))
-        return array->dims == 1 && dtype != NO_DTYPE ? gathered(array, dtype) : PyObject_CallOneArg(slow_adopt, object);
+    if (!is_straight(array, dtype, &nbytes)) {
+        Node *row = array->dims == 1 ? plain_leaf(object) : NULL; /* one of `nonzero`: its elements lie apart */
+        return row != NULL ? handle_new(row) : PyErr_Occurred() ? NULL : PyObject_CallOneArg(slow_adopt, object);
+    }
     int alone = Py_REFCNT(object) == 1 && array->base == NULL && (array->flags & (OWNS_DATA | WRITABLE)) == (OWNS_DATA | WRITABLE);
     return alone && nbytes > COPIED_BYTES ? kept(array, dtype, nbytes) : copied(array, dtype, nbytes);
 }

@@ -198,13 +198,6 @@ static int walk_fixed(Walk *walk, PyObject *value)
     return !overflow && push_object(walk, Py_TYPE(value)) && push(walk, bits);
 }
 
-static int is_number(PyObject *value)
-{
-    PyTypeObject *type = Py_TYPE(value);
-    return type == &PyFloat_Type || type == &PyLong_Type || type == &PyBool_Type || type == &PyComplex_Type
-           || is_numpy_number(value);
-}
-
 /* What is made of other values; 0 for what is not, or what only Python knows. */
 static int walk_inside(Walk *walk, PyObject *value, int is_fixed)
 {
@@ -227,7 +220,7 @@ static int walk_value(Walk *walk, PyObject *value, int is_fixed)
         return !is_fixed && walk_array(walk, (NumpyArray *)value);
     if (is_static(value))
         return push(walk, 3) && push_object(walk, value);
-    if (is_number(value))
+    if (is_known_number(value))
         return is_fixed ? walk_fixed(walk, value) : push_object(walk, Py_TYPE(value)) && add_leaf(walk, value);
     if ((PyLong_Check(value) || PyFloat_Check(value)) && !is_fixed) /* an `IntEnum`'s, say */
         return push_object(walk, Py_TYPE(value)) && add_leaf(walk, value);

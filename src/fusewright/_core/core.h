@@ -157,6 +157,7 @@ char *place_of_item(Node *leaf, PyObject *key); /* views.c */
 int quick_setitem(PyObject *handle, PyObject *key, PyObject *value); /* writes.c */
 int quick_choice(PyObject *handle, PyObject *key, PyObject *value); /* writes.c */
 int quick_view_write(PyObject *view, Node *value, PyObject *other);
+Node *chosen(Node *mask, Node *value, Node *old); /* recorded: where(mask, value, old) */
 PyObject *read_scalar(const char *at, int dtype); /* NumPy's number; NULL likewise */
 int write_number(char *at, int dtype, PyObject *number); /* 0: Python has to look */
 int moves_at_once(void); /* slice.c: whether small work need not be recorded */

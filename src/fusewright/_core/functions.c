@@ -97,13 +97,7 @@ static PyObject *selected(Into *into, PyObject *value)
     Node *mask = handle_node(into->where), *old = mask ? handle_node(into->out) : NULL;
     if (old == NULL || old->layout != NULL || !same_shape(mask->shape, old->shape))
         return NULL;
-    PyObject *args = PyTuple_Pack(3, mask, ((Handle *)value)->node, old);
-    Node *made = args ? node_new(MAP, where_name, args, old->dtype, old->shape) : NULL;
-    if (made == NULL || record_straight(made) < 0) {
-        Py_XDECREF(made);
-        return NULL;
-    }
-    return handle_new(made);
+    return handle_new(chosen(mask, ((Handle *)value)->node, old));
 }
 
 static int is_stored(PyObject *out, PyObject *value)

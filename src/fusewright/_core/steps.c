@@ -97,19 +97,13 @@ static int64_t count_of_shape(PyObject *shape)
     return size;
 }
 
-static int is_number(PyObject *object)
-{
-    return PyFloat_CheckExact(object) || PyLong_CheckExact(object) || PyBool_Check(object)
-           || PyComplex_CheckExact(object) || is_numpy_number(object);
-}
-
 static int64_t count_of_range(PyObject *const *given, Py_ssize_t many)
 {
     double ends[3] = {0, 0, 1};
     if (many < 1 || many > 3)
         return -1;
     for (Py_ssize_t i = 0; i < many; i++) {
-        if (!is_number(given[i]) || PyComplex_CheckExact(given[i]))
+        if (!is_known_number(given[i]) || PyComplex_CheckExact(given[i]))
             return -1;
         ends[many == 1 ? 1 : i] = PyFloat_AsDouble(given[i]);
     }
@@ -125,7 +119,7 @@ static int64_t count_of_list(PyObject *list, int depth)
     int64_t size = 0;
     for (Py_ssize_t i = 0; i < PySequence_Fast_GET_SIZE(list); i++) {
         PyObject *each = PySequence_Fast_GET_ITEM(list, i);
-        int64_t more = is_number(each) || is_plain(each)  ? 1
+        int64_t more = is_known_number(each) || is_plain(each)  ? 1
                        : is_sequence(each) && depth > 0 ? count_of_list(each, depth - 1)
                                                         : -1;
         if (more < 0)
@@ -157,10 +151,10 @@ static int64_t count_of_made(int makes, PyObject *const *given, Py_ssize_t many)
     if (many == 0)
         return -1;
     switch (makes) {
-    case SHAPE: return many == 1 || is_number(given[1]) || PyType_Check(given[1]) ? count_of_shape(given[0]) : -1;
+    case SHAPE: return many == 1 || is_known_number(given[1]) || PyType_Check(given[1]) ? count_of_shape(given[0]) : -1;
     case RANGE: return count_of_range(given, many);
     case SPACED:
-        return many < 2 || !is_number(given[0]) || !is_number(given[1]) ? -1 : many < 3 ? 50 : count_of(given[2]);
+        return many < 2 || !is_known_number(given[0]) || !is_known_number(given[1]) ? -1 : many < 3 ? 50 : count_of(given[2]);
     case PRODUCT: return count_of_product(given, many);
     case LISTED: return is_sequence(given[0]) ? count_of_list(given[0], DEEPEST) : -1;
     case SQUARE: {

@@ -300,27 +300,36 @@ int quick_setitem(PyObject *handle, PyObject *key, PyObject *value)
     return done;
 }
 
+/* What a mask selects of a value, beside what is there: it stays as it lies. */
+Node *chosen(Node *mask, Node *value, Node *old)
+{
+    static PyObject *where;
+    if (where == NULL && (where = PyUnicode_InternFromString("where")) == NULL)
+        return NULL;
+    PyObject *args = PyTuple_Pack(3, mask, value, old);
+    Node *made = args ? node_new(MAP, where, args, old->dtype, old->shape) : NULL;
+    if (made != NULL && record_straight(made) < 0)
+        Py_CLEAR(made);
+    return made;
+}
+
 /* `array[mask] = number` where the mask is recorded: the number or the element, likewise recorded.  1 done, 0 left to
    Python, -1 an error. */
 int quick_choice(PyObject *handle, PyObject *key, PyObject *value)
 {
-    static PyObject *where;
     Handle *root = (Handle *)handle;
     if (!is_plain(key) || Py_TYPE(key) == scalar_class || handle_dtype(key) != dtype_bool || !is_writable_root(handle)
         || root->node->layout != NULL || root->node->kind == ASSEMBLE)
         return 0;
-    if (where == NULL && (where = PyUnicode_InternFromString("where")) == NULL)
-        return -1;
-    Node *mask = handle_node(key), *number = NULL, *made = NULL;
+    Node *mask = handle_node(key), *number = NULL;
     if (mask == NULL)
         return -1;
     if (!same_shape(mask->shape, root->node->shape)
         || (number = stored_number(value, root->node->dtype)) == NULL)
         return PyErr_Occurred() ? -1 : 0;
-    PyObject *args = PyTuple_Pack(3, mask, number, root->node);
+    Node *made = chosen(mask, number, root->node);
     Py_DECREF(number);
-    made = args ? node_new(MAP, where, args, root->node->dtype, root->node->shape) : NULL;
-    int failed = made == NULL || record_straight(made) < 0 || handle_write(root, made) < 0; /* it stays as it lies */
+    int failed = made == NULL || handle_write(root, made) < 0;
     Py_XDECREF(made);
     return failed ? -1 : 1;
 }

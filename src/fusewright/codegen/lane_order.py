@@ -66,12 +66,11 @@ class LaneOrder(Work):
         """Accumulators of every fold."""
         return [self.builder.slot(llvm_type(fold.dtype, lanes)) for fold in self.folds]
 
+    def _identities(self, lanes: int) -> list[str]:
+        return [literal(of_reduction(f.name, f.dtype), f.dtype, lanes) for f in self.folds]
+
     def _reset(self, slots: Sequence[str], lanes: int) -> None:
-        self._put(
-            slots,
-            [literal(of_reduction(f.name, f.dtype), f.dtype, lanes) for f in self.folds],
-            lanes,
-        )
+        self._put(slots, self._identities(lanes), lanes)
 
     def _put(self, slots: Sequence[str], values: Sequence[str], lanes: int) -> None:
         for fold, slot, value in zip(self.folds, slots, values, strict=True):
@@ -217,30 +216,26 @@ class LaneOrder(Work):
         """One chunk: whole vectors, then a masked one whose idle lanes hold the identity."""
         builder = self.builder
         kinds = [llvm_type(fold.dtype, lanes) for fold in self.folds]
-        starts = [literal(of_reduction(f.name, f.dtype), f.dtype, lanes) for f in self.folds]
-        slots = [builder.slot(kind) for kind in kinds]
+        slots = self._slots(lanes)
         begin, end = self.lowering.position(low), self.lowering.position(high)
         count = builder.value(f"sub i64 {end}, {begin}")
         whole = builder.value(f"and i64 {count}, {-lanes}")
         middle = builder.value(f"add i64 {begin}, {whole}")
         with builder.when("true"):
-            carried = list(zip(kinds, starts, strict=True))
+            carried = list(zip(kinds, self._identities(lanes), strict=True))
             with (
                 builder.loop(begin, middle, lanes, carried) as loop,
                 self.lowering.lanes(loop.variable, lanes, loop.register, None),
             ):
                 loop.next.extend(self._step(here, loop.variable, loop.current))
-            for kind, total, slot in zip(kinds, loop.current, slots, strict=True):
-                builder.line(f"store {kind} {total}, ptr {slot}, align 64")
+            self._put(slots, loop.current, lanes)
             with builder.when(builder.value(f"icmp slt i64 {middle}, {end}")):
                 mask = self.lowering.mask(middle, end, lanes)
                 variable = builder.variable(middle)
                 with self.lowering.lanes(variable, lanes, middle, mask):
                     finals = self._step(here, variable, loop.current, mask)
-                for kind, final, slot in zip(kinds, finals, slots, strict=True):
-                    builder.line(f"store {kind} {final}, ptr {slot}, align 64")
-        pairs = zip(kinds, slots, strict=True)
-        return [builder.value(f"load {kind}, ptr {slot}, align 64") for kind, slot in pairs]
+                self._put(slots, finals, lanes)
+        return self._got(slots, lanes)
 
     def _step(
         self, here: dict[int, Expr], variable: Expr, totals: Sequence[str], mask: str = ""

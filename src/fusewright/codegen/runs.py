@@ -17,7 +17,7 @@ from dataclasses import replace
 
 from fusewright.ir import linear
 from fusewright.ir.dtypes import INT64
-from fusewright.ir.expr import Expr, const, index, load, postorder, rebuild
+from fusewright.ir.expr import Expr, const, free_indices, index, load, postorder, rebuild
 from fusewright.ir.nest import Box, Buffer, Nest, Program, Stage
 from fusewright.plan.plan import Kernel, Member
 
@@ -77,7 +77,7 @@ def _may_join(program: Program, stage: Stage, dim: int) -> bool:
     width = stage.extents[dim + 1]
     return all(
         _is_whole(nest.box, stage, dim)
-        and not _uses(nest.body, dim)
+        and not free_indices(nest.body) & {dim, dim + 1}
         and all(
             _is_run(program.buffers[slot], places, dim, width)
             for slot, places in _accesses(stage, nest)
@@ -120,19 +120,6 @@ def _is_run(buffer: Buffer, places: Sequence[Expr], dim: int, width: Expr) -> bo
 
 def _names(root: Expr, dim: int) -> bool:
     return any(e.name == "index" and e.attr in (dim, dim + 1) for e in postorder([root]))
-
-
-def _uses(root: Expr, dim: int) -> bool:
-    """Whether one of the two is a number in the body, not only a place to load from."""
-    stack, seen = [root], set()
-    while stack:
-        node = stack.pop()
-        if node.name == "index" and node.attr in (dim, dim + 1):
-            return True
-        if node not in seen and node.name != "load":
-            seen.add(node)
-            stack.extend(node.args)
-    return False
 
 
 def _joined(stage: Stage, dim: int) -> Stage:

@@ -162,6 +162,19 @@ def postorder(roots: Iterable[Expr], known: Container[Expr] = ()) -> Iterator[Ex
                 yield node
 
 
+def free_indices(root: Expr) -> set[int]:
+    """The dims whose loop index is used as a number, not only to load."""
+    stack, seen, found = [root], set(), set()
+    while stack:
+        node = stack.pop()
+        if node.name == "index":
+            found.add(node.attr)
+        if node not in seen and node.name != "load":
+            seen.add(node)
+            stack.extend(node.args)
+    return found
+
+
 def is_small(root: Expr, most: int) -> bool:
     """Whether an expression has at most so many parts; larger ones are not looked at to the end."""
     seen, stack = {root}, [root]

@@ -12,9 +12,8 @@ import numpy as np
 from fusewright.frontends.arrays.front import (
     ARRANGEMENTS,
     FILLS,
-    LOOKED_AT,
+    KNOWN,
     MOVED,
-    SEARCHED,
     arrangement,
     at_once,
     in_place,
@@ -41,13 +40,6 @@ MOVES = (
 )
 WRITERS = ("copyto", "put", "putmask", "place", "put_along_axis", "fill_diagonal")
 """Functions that write into their first operand."""
-KNOWN = frozenset((
-    "append", "argwhere", "array_equal", "column_stack", "compress",
-    "concatenate", "count_nonzero", "delete", "dstack", "extract", "flatnonzero", "hstack",
-    "nonzero", "stack", "vstack",
-))  # fmt: skip
-"""Those of the moves that make no more elements than they are given: what is in memory already may
-be larger."""
 INSTEAD = {"empty_like": np.zeros_like, "empty": np.zeros}
 """Ours give zeros."""
 
@@ -59,8 +51,7 @@ def quick(module: str, exports: dict[str, Any]) -> dict[str, Any]:
     for names, limit in ((STEPS[module], LIBRARY), ("" if module else MOVES, MOVED)):
         for name in names.split():
             function = INSTEAD.get(name, getattr(home, name))
-            known = 1 << 62 if name in SEARCHED else LOOKED_AT if name in KNOWN else 0
-            made[name] = at_once(function, exports[name], limit=limit, known=known)
+            made[name] = at_once(function, exports[name], limit=limit, known=KNOWN.get(name, 0))
     for name in () if module else WRITERS:
         made[name] = in_place(getattr(home, name), exports[name], MOVED)
     for name in () if module else ARRANGEMENTS[:-1]:  # `copy` keeps the layout

@@ -16,7 +16,7 @@ from dataclasses import replace
 
 from fusewright.ir import linear
 from fusewright.ir.dtypes import INT64
-from fusewright.ir.expr import Expr, const, index, load, postorder, rebuild
+from fusewright.ir.expr import Expr, const, free_indices, index, load, postorder, rebuild
 from fusewright.ir.nest import Box, Nest, Program, Stage, grouped
 from fusewright.plan.plan import Kernel, Member, is_sink, lanes_of
 
@@ -154,20 +154,7 @@ def _is_flat(program: Program, stage: Stage) -> bool:
         plain = buffer.strides is None and node.args == here and buffer.extents == stage.extents
         if not plain and any(linear.constant(arg) != 0 for arg in node.args):
             return False
-    return not _free_indices(stage.nests[0].body)
-
-
-def _free_indices(root: Expr) -> bool:
-    """Whether a loop index is used other than to load."""
-    stack, seen = [root], set()
-    while stack:
-        node = stack.pop()
-        if node.name == "index":
-            return True
-        if node not in seen and node.name != "load":
-            seen.add(node)
-            stack.extend(node.args)
-    return False
+    return not free_indices(stage.nests[0].body)
 
 
 def _flattened(stage: Stage, total: Expr) -> Stage:

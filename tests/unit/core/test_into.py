@@ -11,6 +11,8 @@ import pytest
 
 import fusewright as fw
 import fusewright.numpy as fnp
+from fusewright._core import native
+from fusewright.frontends.arrays import reductions, ufuncs
 
 Base = Callable[[Any], Any]
 """Of a random array: what is written to."""
@@ -96,6 +98,20 @@ def test_memory_of_others_is_written_at_once(locked: bool) -> None:
         else:
             assert fnp.add(a, turn, out=shared) is shared
             np.testing.assert_array_equal(theirs, np.arange(600.0) + turn)
+
+
+@pytest.mark.skipif(native is None, reason="the core writes")
+def test_the_core_writes(monkeypatch: pytest.MonkeyPatch) -> None:
+    a, w = fnp.ones((40, 40)), fnp.zeros((40, 40))
+    fnp.add(a, 1.0, out=w)  # the types are learnt
+    fnp.add(a, a, out=w)
+    monkeypatch.setattr(reductions, "into", None)
+    monkeypatch.setattr(ufuncs, "apply", None)
+    for out in (w, w[3:], w[:, 2]):
+        like = a[tuple(map(slice, out.shape))] if out.ndim == 2 else a[0]
+        assert fnp.add(like, 1.0, out=out) is out
+        assert fnp.add(like, like, out, where=like > 0) is out
+    np.testing.assert_array_equal(np.asarray(w), np.full((40, 40), 2.0))
 
 
 def test_views_see_what_is_written() -> None:

@@ -240,3 +240,12 @@ def test_compiled_callees_that_write_into_their_copy() -> None:
         np.testing.assert_array_equal(mine, theirs)
     for mine, theirs in zip(ours, (off, main, off, right), strict=True):
         np.testing.assert_array_equal(mine.view(np.ndarray), theirs)
+
+
+def test_memory_asked_for_again_stays_where_it_is() -> None:
+    """What the view itself remembers of its value is no other holder: nothing is copied."""
+    x = fa.asarray(np.arange(4.0 * N).reshape(4, N)) + 1.0
+    row = x[2]
+    first = np.asarray(row).ctypes.data
+    for _ in range(3):
+        assert np.asarray(row).ctypes.data == first

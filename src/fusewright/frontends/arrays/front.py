@@ -34,8 +34,18 @@ PAIRED: dict[str, Callable[..., Any]] = {
 """Methods of an array with another one, as NumPy's functions."""
 LOOKED_AT = 1 << 15
 """Elements in memory that are moved or looked at once without making more of them."""
-SEARCHED = frozenset(("argmax", "argmin"))
-"""What makes one number of its operand in one pass: of any size, where that is in memory."""
+KNOWN: dict[str, int] = {
+    **dict.fromkeys(
+        ("append", "argwhere", "array_equal", "column_stack", "compress", "concatenate",
+         "count_nonzero", "delete", "dstack", "extract", "flatnonzero", "hstack", "nonzero",
+         "stack", "vstack"),
+        LOOKED_AT,
+    ),
+    "argmax": 1 << 62, "argmin": 1 << 62,
+}  # fmt: skip
+"""Functions and methods that make no more elements than they are given, and how many may be in
+memory already; those that make one number in one pass, any.
+"""
 CONVERTED = 512
 """Elements that are converted at once: more are worth waiting for what uses them."""
 WRITERS = {"fill": 1 << 15, "sort": SEVERAL, "partition": SEVERAL, "put": SEVERAL}
@@ -168,8 +178,8 @@ def quicken(methods: type) -> None:
         "take",
         "tolist",
     ):
-        known = 1 << 62 if name in SEARCHED else LOOKED_AT if name == "nonzero" else 0
-        made = at_once(getattr(np.ndarray, name), vars(methods)[name], limit=SMALL, known=known)
+        own, known = getattr(np.ndarray, name), KNOWN.get(name, 0)
+        made = at_once(own, vars(methods)[name], limit=SMALL, known=known)
         setattr(methods, name, made)
     methods.astype = at_once(  # type: ignore[attr-defined]
         np.ndarray.astype, vars(methods)["astype"], limit=CONVERTED, converts=True
