@@ -22,6 +22,8 @@ RECOMPUTE = 8
 store and a load from cache)."""
 MOST_INLINED = 200
 """Nodes that computing an element again would inline; more are dear whatever they are."""
+MOST_READ = 256
+"""Values in memory that a loop's body reads: LLVM compares each with all others of the body."""
 MOST_LOOPS = 16
 """Loops that read a value and are told apart: from there on it is stored."""
 _ALWAYS_STORED = {graph.REDUCE, graph.SCAN, graph.RESHAPE, graph.OPAQUE, graph.PART}
@@ -46,7 +48,22 @@ def choose_stored(
         loops[slot] = _loops(readers, slot, stored, loops)
         if slot not in stored and _worth_storing(readers, slot, stored, len(loops[slot])):
             stored.add(slot)
+    if sum(node.kind == graph.LEAF for node in order) > MOST_READ:
+        _break_up(readers, stored)
     return stored
+
+
+def _break_up(readers: _Readers, stored: set[int]) -> None:
+    """Store values along the way where one would be computed from more than `MOST_READ` others."""
+    reads: list[set[int]] = []
+    for slot, node in enumerate(readers.order):
+        found = {slot}
+        if node.kind != graph.LEAF and slot not in stored:
+            found = set().union(*(reads[readers.slots[id(arg)]] for arg in node.args))
+            if len(found) > MOST_READ and node.kind == graph.MAP:
+                stored.add(slot)
+                found = {slot}
+        reads.append(found)
 
 
 class _Readers:
