@@ -54,16 +54,22 @@ def choose_stored(
 
 
 def _break_up(readers: _Readers, stored: set[int]) -> None:
-    """Store values along the way where one would be computed from more than `MOST_READ` others."""
-    reads: list[set[int]] = []
+    """Store operands, most readers first, where a loop would read more than `MOST_READ` values."""
+    inlined: list[set[int]] = []
     for slot, node in enumerate(readers.order):
-        found = {slot}
-        if node.kind != graph.LEAF and slot not in stored:
-            found = set().union(*(reads[readers.slots[id(arg)]] for arg in node.args))
-            if len(found) > MOST_READ and node.kind == graph.MAP:
-                stored.add(slot)
-                found = {slot}
-        reads.append(found)
+        operands = {readers.slots[id(arg)] for arg in node.args}
+        for operand in sorted(operands, key=lambda operand: -len(inlined[operand])):
+            if len(_read(operands, inlined, stored)) <= MOST_READ:
+                break
+            if readers.order[operand].kind == graph.MAP:
+                stored.add(operand)
+        inlined.append(_read(operands, inlined, stored) if operands else {slot})
+
+
+def _read(operands: set[int], inlined: Sequence[set[int]], stored: set[int]) -> set[int]:
+    """The values in memory that a loop reads for these operands."""
+    kept = operands & stored
+    return kept.union(*(inlined[operand] for operand in operands - kept))
 
 
 class _Readers:
