@@ -44,6 +44,7 @@ strides; (b) a Python or NumPy scalar; (c) a callable of ndarrays (its op is a n
 
 from __future__ import annotations
 
+from collections.abc import Iterable, Iterator
 from itertools import pairwise
 from typing import Any
 
@@ -199,3 +200,20 @@ def contiguous_strides(shape: tuple[int, ...], itemsize: int) -> tuple[int, ...]
         strides.append(step)
         step *= max(extent, 1)
     return tuple(reversed(strides))
+
+
+def operands_first(wanted: Iterable[Node], known: Iterable[Node] = ()) -> Iterator[Node]:
+    """What values are computed from, and they themselves: each once, after its operands, in
+    the order of `_core/slice.c`.  Nothing here refers to what is done: references are counted.
+    """
+    met = {id(node) for node in known}
+    stack = list(wanted)
+    while stack:
+        missing = [arg for arg in stack[-1].args if id(arg) not in met]
+        if missing:
+            stack.extend(reversed(missing))
+        elif id(stack[-1]) in met:
+            stack.pop()
+        else:
+            met.add(id(stack[-1]))
+            yield stack.pop()

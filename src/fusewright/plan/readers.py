@@ -59,7 +59,7 @@ def _break_up(readers: _Readers, stored: set[int]) -> None:
     for slot, node in enumerate(readers.order):
         operands = {readers.slots[id(arg)] for arg in node.args}
         for operand in sorted(operands, key=lambda operand: -len(inlined[operand])):
-            if len(_read(operands, inlined, stored)) <= MOST_READ:
+            if node.kind != graph.MAP or len(_read(operands, inlined, stored)) <= MOST_READ:
                 break
             if readers.order[operand].kind == graph.MAP:
                 stored.add(operand)

@@ -110,23 +110,14 @@ class _Walk:
     def number(self, requested: Sequence[Node]) -> None:
         """Number what the request needs, and describe it."""
         slots, parts, again = self.slots, self.parts, self.again
-        stack = list(requested)
-        while stack:
-            node = stack[-1]
-            for arg in node.args:
-                if arg not in slots:
-                    stack.append(arg)
-                    break
-            else:
-                stack.pop()
-                if node not in slots:
-                    _describe(node, slots, parts, again)
-                    shape = node.shape
-                    if len(shape) > 1 and shape[0]:
-                        self.inner = max(self.inner, prod(shape[1:]))
-                    if node.kind == graph.ASSEMBLE:
-                        self._note_version(node)
-                    slots[node] = len(slots)
+        for node in graph.operands_first(requested):
+            _describe(node, slots, parts, again)
+            shape = node.shape
+            if len(shape) > 1 and shape[0]:
+                self.inner = max(self.inner, prod(shape[1:]))
+            if node.kind == graph.ASSEMBLE:
+                self._note_version(node)
+            slots[node] = len(slots)
 
     def _note_version(self, node: Node) -> None:
         how = is_reusable(node, self.slots, self.reusable, self.edges)

@@ -29,6 +29,7 @@ from fusewright.ir.graph import (
     SCAN,
     VIEW,
     Node,
+    operands_first,
 )  # fmt: skip
 
 MOST = 64
@@ -109,7 +110,7 @@ def _recipe(result: Any, operands: list[Node], recorded: set[int]) -> Recipe | N
     if any(id(handle._node) in numbers for handle in handles):
         return None  # an operand itself
     steps: list[Step] = []
-    for node in _operands_first([handle._node for handle in handles], numbers):
+    for node in operands_first([handle._node for handle in handles], operands):
         if node.kind not in KINDS or node.layout is not None or len(steps) == MOST:
             return None
         numbers[id(node)] = len(operands) + len(steps)
@@ -128,20 +129,3 @@ def _is_plain(handle: Any) -> bool:
     if type(handle) not in (core.array_class, core.scalar_class) or handle._flags:
         return False
     return bool(handle._shape) == (type(handle) is core.array_class)
-
-
-def _operands_first(wanted: list[Node], known: dict[int, int]) -> list[Node]:
-    order: list[Node] = []
-    seen = set(known)
-    stack = list(reversed(wanted))
-    while stack:
-        node = stack[-1]
-        missing = [arg for arg in node.args if id(arg) not in seen]
-        stack.extend(reversed(missing))
-        if missing:
-            continue
-        stack.pop()
-        if id(node) not in seen:
-            seen.add(id(node))
-            order.append(node)
-    return order

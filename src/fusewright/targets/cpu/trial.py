@@ -54,7 +54,7 @@ def interpret(
     `compute` is what a library step means, `alone` runs compiled code of one operation and tells
     the seconds it took to compile it.
     """
-    found = operands_first(pending)
+    found = order_and_work(pending)
     if found is None:
         return False
     order, seconds = found
@@ -79,30 +79,18 @@ def interpret(
     return True
 
 
-def operands_first(pending: Sequence[Node]) -> tuple[list[Node], float] | None:
+def order_and_work(pending: Sequence[Node]) -> tuple[list[Node], float] | None:
     """What a request needs, operands first, and about how many seconds it takes; None where that is
     much, or one operation that only compiled code knows.
     """
     order: list[Node] = []
-    seen: set[Node] = set()
-    stack = list(pending)
     work = 0.0
-    while stack:
-        node = stack[-1]
-        for arg in node.args:
-            if arg not in seen:
-                stack.append(arg)
-                break
-        else:
-            stack.pop()
-            if node in seen:
-                continue
-            seen.add(node)
-            order.append(node)
-            elements = prod(node.shape)
-            work += NODE + elements * ELEMENT
-            if node.kind != graph.LEAF and elements > MOST_ELEMENTS:
-                return None
+    for node in graph.operands_first(pending):
+        order.append(node)
+        elements = prod(node.shape)
+        work += NODE + elements * ELEMENT
+        if node.kind != graph.LEAF and elements > MOST_ELEMENTS:
+            return None
     if len(order) > MOST_NODES or work > COMPILING:
         return None
     computed = [node for node in order if node.kind not in (graph.LEAF, graph.SCALAR)]

@@ -4,7 +4,7 @@ own.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Sequence
 from typing import Any
 
 import numpy as np
@@ -20,7 +20,7 @@ def evaluate(nodes: Sequence[Node]) -> None:
     """Turn every node given into a leaf, in place."""
     results: Results = {}
     with np.errstate(**_treatments()):
-        for node in operands_first(nodes):
+        for node in graph.operands_first(nodes):
             results[id(node)] = MEANINGS[node.kind](node, [results[id(arg)] for arg in node.args])
     for node in nodes:
         if node.kind != graph.LEAF:
@@ -31,20 +31,6 @@ def _treatments() -> dict[str, Any]:
     """Floating-point errors raise or call where the program wants that; nothing is warned of."""
     wanted = np.geterr().items()
     return {kind: how if how in ("raise", "call") else "ignore" for kind, how in wanted}
-
-
-def operands_first(roots: Iterable[Node]) -> Iterator[Node]:
-    """Every node the roots need, once, after its operands."""
-    seen: set[int] = set()
-    stack: list[tuple[Node, bool]] = [(root, False) for root in roots]
-    while stack:
-        node, ready = stack.pop()
-        if ready:
-            yield node
-        elif id(node) not in seen:
-            seen.add(id(node))
-            stack.append((node, True))
-            stack.extend((arg, False) for arg in node.args)
 
 
 def store(node: Node, value: Any) -> None:
