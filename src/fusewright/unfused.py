@@ -12,6 +12,7 @@ import numpy as np
 from fusewright._core import native
 from fusewright.base.later import later
 from fusewright.ir import ops
+from fusewright.ir.dtypes import ALL
 from fusewright.ir.graph import Node
 from fusewright.runtime.listening import listeners
 from fusewright.targets.cpu.exact import EXACT, LINEAR
@@ -37,7 +38,10 @@ def _connect() -> None:
         functions["where"] = np.where
         table = np._core._multiarray_umath._ARRAY_API  # type: ignore[attr-defined]
         quiet = _make_extobj(all="ignore")
-        native.set_unfused(functions, frozenset(LINEAR), meaning, _extobj_contextvar, quiet, table)
+        numbers = tuple(row.numpy.num for row in ALL)
+        native.set_unfused(
+            functions, frozenset(LINEAR), meaning, _extobj_contextvar, quiet, table, np.ufunc, numbers
+        )
     native.set_listeners(listeners)
 
 

@@ -4,36 +4,17 @@
    NumPy computes what it computes to the very bits of compiled code, into blocks of the pool; elementary functions and
    float sums are compiled code for that operation alone.  So the answer to "when?" is never visible in a value. */
 
+#include "cells.h"
 #include "dispatch.h"
+#include "loops.h"
 
 #define COPY_INTO 50 /* NumPy's table of functions */
-
-/* Where a region is written: in new memory, in that of a value of this request, or in that of the program's array. */
-enum { NOT, TEMPORARY, LASTING };
-
-/* A node of the request: `leaf` is its value in memory, `array` NumPy's array (or number) of it; `first` is where the
-   slots of its operands begin in the list of all. */
-typedef struct {
-    Node *node, *leaf;
-    PyObject *array;
-    int first, uses;
-    int source; /* of a view: the slot whose memory it is on; else its own */
-    int views;  /* on its memory that are still to be read */
-    char in_place, kept, needed;
-} Cell;
 
 static PyObject *exact;  /* NumPy's function by operation, where it computes the bits of compiled code */
 static PyObject *linear; /* those that are exact for complex numbers */
 static PyObject *meaning; /* (node, operands) -> NumPy's value: of the other kinds */
 static PyObject *quiet_variable, *quiet; /* NumPy's settings of floating-point errors: none is told */
 static PyObject *cast_name, *where_name, *out_names;
-static int (*copy_into)(PyObject *, PyObject *);
-
-static void let_go(Cell *cell)
-{
-    Py_CLEAR(cell->array);
-    Py_CLEAR(cell->leaf);
-}
 
 PyObject *errors_ignored(void) { return quiet_variable ? PyContextVar_Set(quiet_variable, quiet) : NULL; }
 
@@ -125,109 +106,12 @@ static int is_known_kind(Node *node)
     return many > 0;
 }
 
-/* ---- values -------------------------------------------------------------------------------------- */
-
-static int spot_at(Node *leaf, Spot *spot)
-{
-    Memory *memory = leaf_memory(leaf);
-    if (memory == NULL || PyTuple_GET_SIZE(leaf->shape) > MOST_DIMS)
-        return 0;
-    spot->dims = (int)PyTuple_GET_SIZE(leaf->shape);
-    for (int d = 0; d < spot->dims; d++) {
-        spot->extent[d] = as_size(PyTuple_GET_ITEM(leaf->shape, d));
-        spot->stride[d] = as_size(PyTuple_GET_ITEM(PyTuple_GET_ITEM(leaf->value, 2), d));
-    }
-    spot->memory = memory;
-    spot->at = memory->at + as_size(PyTuple_GET_ITEM(leaf->value, 1));
-    spot->dtype = leaf->dtype;
-    return 1;
-}
-
-static PyObject *array_of_leaf(Node *leaf, int flags)
-{
-    Spot spot;
-    return spot_at(leaf, &spot) ? array_on(&spot, flags) : NULL;
-}
-
-/* A new block of the pool for a node's value, and NumPy's array on it. */
-static int give_room(Cell *cell)
-{
-    Node *node = cell->node;
-    Py_ssize_t size = dtypes[node->dtype].itemsize * (Py_ssize_t)elements_of(node->shape);
-    PyObject *memory = allocate(size ? size : 1);
-    cell->leaf = memory ? node_in_memory(memory, NULL, node->dtype, node->shape) : NULL;
-    Py_XDECREF(memory);
-    cell->array = cell->leaf ? array_of_leaf(cell->leaf, WRITABLE) : NULL;
-    return cell->array ? 0 : -1;
-}
-
-/* Move a value that is a view, or NumPy's own, into a block of the pool.  Steals `value`. */
-static int move_in(Cell *cell, PyObject *value)
-{
-    int failed = give_room(cell) < 0;
-    if (!failed && Py_IS_TYPE(value, numpy_array))
-        failed = copy_into(cell->array, value) < 0;
-    else if (!failed) {
-        Spot spot;
-        failed = !spot_at(cell->leaf, &spot) || PyObject_SetItem(cell->array, Py_Ellipsis, value) < 0;
-    }
-    Py_DECREF(value);
-    return failed ? -1 : 0;
-}
-
-static int settle_value(Cell *cell)
-{
-    if (cell->leaf != NULL)
-        return 0;
-    PyObject *value = cell->array;
-    cell->array = NULL;
-    return move_in(cell, value);
-}
-
 /* ---- operations ---------------------------------------------------------------------------------- */
-
-static PyObject *number_of(Node *node)
-{
-    PyObject *maker = dtypes[node->dtype].scalar;
-    return maker ? PyObject_CallOneArg(maker, node->value) : NULL;
-}
-
-/* A view of an operand by its places: (dim of the result or -1, start, step) for each dim of the operand. */
-static PyObject *view_of(Node *node, PyObject *source)
-{
-    Spot spot = {.dims = (int)PyTuple_GET_SIZE(node->shape), .dtype = node->dtype};
-    if (!Py_IS_TYPE(source, numpy_array))
-        return NULL;
-    NumpyArray *array = (NumpyArray *)source;
-    Py_ssize_t offset = 0;
-    int empty = 0;
-    for (int d = 0; d < spot.dims; d++)
-        empty |= (spot.extent[d] = as_size(PyTuple_GET_ITEM(node->shape, d))) == 0;
-    for (int i = 0; i < array->dims; i++) {
-        PyObject *place = PyTuple_GET_ITEM(node->attr, i);
-        Py_ssize_t out = as_size(PyTuple_GET_ITEM(place, 0)), step = as_size(PyTuple_GET_ITEM(place, 2));
-        offset += as_size(PyTuple_GET_ITEM(place, 1)) * array->stride[i];
-        if (out >= 0)
-            spot.stride[out] += step * array->stride[i];
-    }
-    spot.at = array->at + (empty ? 0 : offset);
-    return array_view(&spot, source);
-}
-
-/* A number, repeated: one element with strides of zero. */
-static int spread_number(Cell *cell, PyObject *number)
-{
-    Cell one = {.node = (Node *)PyTuple_GET_ITEM(cell->node->args, 0)};
-    if (give_room(&one) == 0 && PyObject_SetItem(one.array, Py_Ellipsis, number) == 0)
-        cell->array = view_of(cell->node, one.array);
-    let_go(&one);
-    return cell->array ? 0 : -1;
-}
 
 /* Whether a value that was computed for this request is read here for the last time: its memory may be written. */
 static int is_ending(Cell *cells, Cell *cell)
 {
-    return cell->uses == 1 && cell->views == 0 && cell->source == cell - cells && !cell->kept && cell->leaf != NULL
+    return cell->uses == 1 && cell->views == 0 && cell->source == cell - cells && !cell->kept && cell->is_own
            && cell->node->kind != LEAF && cell->node->ahead == NULL;
 }
 
@@ -236,90 +120,78 @@ static int give_room_like(Cell *cells, Cell *cell, const int *slots, Py_ssize_t 
 {
     for (Py_ssize_t i = 0; i < many; i++) {
         Cell *old = &cells[slots[i]];
-        if (old->node->dtype != cell->node->dtype || !is_ending(cells, old)
-            || !same_shape(old->node->shape, cell->node->shape))
-            continue;
-        cell->leaf = (Node *)Py_NewRef(old->leaf);
-        cell->array = array_of_leaf(cell->leaf, WRITABLE);
-        return cell->array ? 0 : -1;
+        if (old->node->dtype == cell->node->dtype && is_ending(cells, old)
+            && same_shape(old->node->shape, cell->node->shape)) {
+            hold_memory_of(cell, old);
+            return 0;
+        }
     }
     return give_room(cell);
 }
 
-static int mapped(Cell *cells, Cell *cell, const int *slots, PyObject **operands, Py_ssize_t many)
+/* What NumPy's function makes of the operands, in the cell's memory. */
+static int called(Cell *cells, Cell *cell, PyObject *function, const int *slots, Py_ssize_t many, PyObject *names)
+{
+    PyObject *given[4], *target = names ? array_on(&cell->spot, WRITABLE) : NULL;
+    if (be_quiet() < 0 || (names != NULL && target == NULL)) {
+        Py_XDECREF(target);
+        return -1;
+    }
+    for (Py_ssize_t i = 0; i < many; i++)
+        if ((given[i] = array_of(&cells[slots[i]])) == NULL) {
+            Py_XDECREF(target);
+            return -1;
+        }
+    given[many] = target;
+    PyObject *value = PyObject_Vectorcall(function, given, (size_t)many, names);
+    Py_XDECREF(target);
+    if (value != NULL && names == NULL)
+        return move_in(cell, value);
+    Py_XDECREF(value);
+    return value ? 0 : -1;
+}
+
+static int mapped(Cell *cells, Cell *cell, const int *slots, Py_ssize_t many)
 {
     Node *node = cell->node;
-    PyObject *function = PyDict_GetItem(exact, node->op);
-    if (node->op == cast_name) {
-        if (give_room(cell) < 0)
-            return -1;
-        return Py_IS_TYPE(operands[0], numpy_array) ? copy_into(cell->array, operands[0])
-                                                    : PyObject_SetItem(cell->array, Py_Ellipsis, operands[0]);
-    }
-    if (node->op == where_name || many > 3) {
-        PyObject *value = PyObject_Vectorcall(function, operands, (size_t)many, NULL);
-        return value == NULL ? -1 : move_in(cell, value);
-    }
-    PyObject *given[4];
+    const Spot *spot[MOST_SPOTS];
+    if (node->op == cast_name)
+        return give_room(cell) < 0 ? -1 : copy_value(&cell->spot, cell->memory, &cells[slots[0]]);
+    if (many >= MOST_SPOTS)
+        return called(cells, cell, PyDict_GetItem(exact, node->op), slots, many, NULL);
     if (give_room_like(cells, cell, slots, many) < 0)
         return -1;
-    memcpy(given, operands, (size_t)many * sizeof *given);
-    given[many] = cell->array;
-    PyObject *done = PyObject_Vectorcall(function, given, (size_t)many, out_names);
-    Py_XDECREF(done);
-    return done ? 0 : -1;
+    for (Py_ssize_t i = 0; i < many; i++)
+        spot[i] = &cells[slots[i]].spot;
+    spot[many] = &cell->spot;
+    PyObject *function = PyDict_GetItem(exact, node->op);
+    int chosen = node->op == where_name;
+    if (chosen ? choose_over(spot) : loop_over(function, spot, (int)many))
+        return 0;
+    return called(cells, cell, function, slots, many, chosen ? NULL : out_names);
 }
 
 /* The pieces of an array, each at its places: (start, step) for each dim. */
-static int assembled(Cell *cell, PyObject **operands, Py_ssize_t many)
+static int assembled(Cell *cells, Cell *cell, const int *slots, Py_ssize_t many)
 {
     Node *node = cell->node;
-    Py_ssize_t first = cell->in_place != NOT;
     if (cell->in_place == NOT && give_room(cell) < 0)
         return -1;
-    NumpyArray *whole = (NumpyArray *)cell->array;
-    for (Py_ssize_t i = first; i < many; i++) {
+    Spot *whole = &cell->spot;
+    for (Py_ssize_t i = cell->in_place != NOT; i < many; i++) {
         PyObject *region = PyTuple_GET_ITEM(node->attr, i);
         Node *piece = (Node *)PyTuple_GET_ITEM(node->args, i);
-        Spot spot = {.dims = whole->dims, .dtype = node->dtype, .at = whole->at};
-        int empty = 0;
+        Spot spot = {.memory = whole->memory, .dims = whole->dims, .dtype = node->dtype, .at = whole->at};
         for (int d = 0; d < whole->dims; d++) {
             PyObject *place = PyTuple_GET_ITEM(region, d);
+            spot.extent[d] = as_size(PyTuple_GET_ITEM(piece->shape, d));
             spot.at += as_size(PyTuple_GET_ITEM(place, 0)) * whole->stride[d];
             spot.stride[d] = as_size(PyTuple_GET_ITEM(place, 1)) * whole->stride[d];
-            empty |= (spot.extent[d] = as_size(PyTuple_GET_ITEM(piece->shape, d))) == 0;
         }
-        if (empty)
-            continue;
-        PyObject *target = array_view(&spot, cell->array);
-        int failed = target == NULL
-                     || (Py_IS_TYPE(operands[i], numpy_array) ? copy_into(target, operands[i])
-                                                              : PyObject_SetItem(target, Py_Ellipsis, operands[i])) < 0;
-        Py_XDECREF(target);
-        if (failed)
+        if (copy_value(&spot, cell->memory, &cells[slots[i]]) < 0)
             return -1;
     }
     return 0;
-}
-
-/* An operand of compiled code: in C order, and for a function of each element in one dim, so that there are few such
-   structures, all of them compiled ahead (targets.cpu.ahead). */
-static Node *plain_leaf_of(Cell *operand, PyObject *shape)
-{
-    if (operand->node->kind == SCALAR)
-        return (Node *)Py_NewRef(operand->node);
-    if (settle_value(operand) < 0)
-        return NULL;
-    NumpyArray *array = Py_IS_TYPE(operand->array, numpy_array) ? (NumpyArray *)operand->array : NULL;
-    Cell copy = {.node = operand->node};
-    if (array != NULL && !(array->flags & CONTIGUOUS)) {
-        if (give_room(&copy) < 0 || copy_into(copy.array, operand->array) < 0)
-            return let_go(&copy), NULL;
-    }
-    Node *leaf = copy.leaf ? copy.leaf : operand->leaf;
-    Node *made = shape ? leaf_as(leaf, shape) : (Node *)Py_NewRef(leaf);
-    let_go(&copy);
-    return made;
 }
 
 /* A function of each element, on operands of its own extents. */
@@ -333,6 +205,15 @@ static int is_flat(Node *node)
     return node->kind == MAP;
 }
 
+/* An operand of compiled code: in C order, and for a function of each element in one dim, so that there are few such
+   structures, all of them compiled ahead (targets.cpu.ahead). */
+static Node *plain_operand_of(Cell *operand, PyObject *shape)
+{
+    if (operand->node->kind == SCALAR)
+        return (Node *)Py_NewRef(operand->node);
+    return leaf_of(operand, shape ? shape : operand->node->shape);
+}
+
 /* Compiled code of the operation alone, on values in memory. */
 static int alone(Cell *cells, Cell *cell, const int *slots, Py_ssize_t many)
 {
@@ -340,7 +221,7 @@ static int alone(Cell *cells, Cell *cell, const int *slots, Py_ssize_t many)
     PyObject *shape = is_flat(node) ? Py_BuildValue("(n)", (Py_ssize_t)elements_of(node->shape)) : NULL;
     PyObject *args = PyErr_Occurred() ? NULL : PyTuple_New(many);
     for (Py_ssize_t i = 0; args != NULL && i < many; i++) {
-        Node *operand = plain_leaf_of(&cells[slots[i]], shape);
+        Node *operand = plain_operand_of(&cells[slots[i]], shape);
         if (operand == NULL)
             Py_CLEAR(args);
         else
@@ -348,81 +229,69 @@ static int alone(Cell *cells, Cell *cell, const int *slots, Py_ssize_t many)
     }
     if (args != NULL)
         PyObject_GC_UnTrack(args);
+    int failed = 1;
     Node *twin = args ? node_new(node->kind, node->op, args, node->dtype, shape ? shape : node->shape) : NULL;
     if (twin != NULL) {
         Py_SETREF(twin->attr, Py_NewRef(node->attr));
-        if (evaluate(&twin, 1) == 0 && twin->kind == LEAF) {
-            cell->leaf = shape ? leaf_as(twin, node->shape) : (Node *)Py_NewRef(twin);
-            cell->array = cell->leaf ? array_of_leaf(cell->leaf, 0) : NULL;
-        }
+        Node *leaf = be_quiet() < 0 || evaluate(&twin, 1) < 0 || twin->kind != LEAF ? NULL
+                     : shape ? leaf_as(twin, node->shape) : (Node *)Py_NewRef(twin);
+        failed = leaf == NULL || hold_leaf(cell, leaf) < 0;
+        Py_XDECREF(leaf);
         Py_DECREF(twin);
     }
     Py_XDECREF(shape);
-    return cell->array ? 0 : -1;
+    return failed ? -1 : 0;
 }
 
-static int by_meaning(Cell *cell, PyObject **operands, Py_ssize_t many)
+static int by_meaning(Cell *cells, Cell *cell, const int *slots, Py_ssize_t many)
 {
     PyObject *list = PyList_New(many);
-    for (Py_ssize_t i = 0; list != NULL && i < many; i++)
-        PyList_SET_ITEM(list, i, Py_NewRef(operands[i]));
-    PyObject *value = list ? PyObject_CallFunctionObjArgs(meaning, cell->node, list, NULL) : NULL;
+    for (Py_ssize_t i = 0; list != NULL && i < many; i++) {
+        PyObject *operand = array_of(&cells[slots[i]]);
+        if (operand == NULL)
+            Py_CLEAR(list);
+        else
+            PyList_SET_ITEM(list, i, Py_NewRef(operand));
+    }
+    PyObject *value = list && be_quiet() == 0 ? PyObject_CallFunctionObjArgs(meaning, cell->node, list, NULL) : NULL;
     Py_XDECREF(list);
     return value == NULL ? -1 : move_in(cell, value);
 }
 
 /* The elements in C order, in other extents. */
-static int moved_in_order(Cell *cell, PyObject *source)
+static int moved_in_order(Cell *cell, Cell *source)
 {
-    NumpyArray *array = (NumpyArray *)source;
-    Spot spot = {.dims = array->dims, .dtype = cell->node->dtype};
-    Py_ssize_t step = dtypes[spot.dtype].itemsize;
     if (give_room(cell) < 0)
         return -1;
-    for (int d = spot.dims - 1; d >= 0; step *= spot.extent[d--]) {
-        spot.extent[d] = array->extent[d];
-        spot.stride[d] = step;
-    }
-    spot.at = ((NumpyArray *)cell->array)->at;
-    PyObject *target = array_view(&spot, cell->array);
-    int failed = target == NULL || copy_into(target, source) < 0;
-    Py_XDECREF(target);
-    return failed ? -1 : 0;
+    Spot target = source->spot; /* the operand's extents, in C order */
+    Py_ssize_t step = dtypes[target.dtype].itemsize;
+    for (int d = target.dims - 1; d >= 0; step *= target.extent[d--])
+        target.stride[d] = step;
+    target.at = cell->spot.at;
+    target.memory = cell->spot.memory;
+    return copy_value(&target, cell->memory, source);
 }
 
 static int computed(Cell *cells, Cell *cell, const int *slots)
 {
     Node *node = cell->node;
     Py_ssize_t many = PyTuple_GET_SIZE(node->args);
-    PyObject *small[8], **operands = many <= 8 ? small : PyMem_Malloc((size_t)many * sizeof *operands);
-    if (operands == NULL)
-        return PyErr_NoMemory(), -1;
-    for (Py_ssize_t i = 0; i < many; i++)
-        operands[i] = cells[slots[i]].array;
-    int failed;
     if (!is_exact(node))
-        failed = alone(cells, cell, slots, many);
-    else if (node->kind == MAP) {
-        failed = mapped(cells, cell, slots, operands, many);
-        if (failed && PyErr_ExceptionMatches(PyExc_TypeError)) { /* no loop of NumPy's for just these types */
-            PyErr_Clear();
-            let_go(cell);
-            failed = by_meaning(cell, operands, many);
-        }
+        return alone(cells, cell, slots, many);
+    switch (node->kind) {
+    case VIEW: return hold_view(cell, &cells[slots[0]]);
+    case ASSEMBLE: return assembled(cells, cell, slots, many);
+    case RESHAPE: return moved_in_order(cell, &cells[slots[0]]);
+    case MAP: break;
+    default: return by_meaning(cells, cell, slots, many);
     }
-    else if (node->kind == VIEW && Py_IS_TYPE(operands[0], numpy_array))
-        failed = (cell->array = view_of(node, operands[0])) == NULL ? -1 : 0;
-    else if (node->kind == VIEW)
-        failed = spread_number(cell, operands[0]);
-    else if (node->kind == ASSEMBLE)
-        failed = assembled(cell, operands, many);
-    else if (node->kind == RESHAPE && Py_IS_TYPE(operands[0], numpy_array))
-        failed = moved_in_order(cell, operands[0]);
-    else
-        failed = by_meaning(cell, operands, many);
-    if (operands != small)
-        PyMem_Free(operands);
-    return failed;
+    if (mapped(cells, cell, slots, many) == 0)
+        return 0;
+    if (!PyErr_ExceptionMatches(PyExc_TypeError)) /* no loop of NumPy's for just these types */
+        return -1;
+    PyErr_Clear();
+    let_go(cell);
+    return by_meaning(cells, cell, slots, many);
 }
 
 /* ---- a request ----------------------------------------------------------------------------------- */
@@ -444,7 +313,7 @@ static int is_last_reader(Cell *cells, Cell *cell, const int *mine, Py_ssize_t m
 static int is_given_up(Cell *cells, Cell *cell, const int *mine, Py_ssize_t many)
 {
     Cell *old = &cells[mine[0]];
-    Memory *memory = old->leaf ? leaf_memory(old->leaf) : NULL;
+    Memory *memory = old->spot.memory;
     return is_in_place((int)(cell - cells)) && old->uses == 1 && !old->kept && old->node->ahead == NULL && memory != NULL
            && !memory->external && memory->writable && is_last_reader(cells, cell, mine, many, mine[0]);
 }
@@ -454,35 +323,8 @@ static void write_in_place(Cell *cells, Cell *cell, const int *mine, Py_ssize_t 
 {
     Cell *old = &cells[mine[0]];
     cell->in_place = is_ending(cells, old) ? TEMPORARY : is_given_up(cells, cell, mine, many) ? LASTING : NOT;
-    if (cell->in_place == NOT)
-        return;
-    cell->leaf = (Node *)Py_NewRef(old->leaf);
-    cell->array = array_of_leaf(old->leaf, WRITABLE);
-    if (cell->array == NULL) {
-        cell->in_place = NOT;
-        Py_CLEAR(cell->leaf);
-    }
-}
-
-static int become(Cell *cell)
-{
-    PyObject *value = cell->leaf->value;
-    return node_become_leaf(cell->node, PyTuple_GET_ITEM(value, 0), PyTuple_GET_ITEM(value, 1),
-                            PyTuple_GET_ITEM(value, 2));
-}
-
-/* Somebody besides the request, which does not have to store the value, may want it: the next request that does finds
-   it with the node.  It stays pending, so that structures do not depend on what ran how. */
-static int keep_ahead(Cell *cell)
-{
-    char kind = cell->node->kind;
-    int is_cheap = kind == VIEW || kind == RESHAPE;
-    if (is_cheap || Py_REFCNT(cell->node) <= cell->uses + 2) /* the list of what is pending, and the cell */
-        return 0;
-    if (settle_value(cell) < 0)
-        return -1;
-    Py_XSETREF(cell->node->ahead, Py_NewRef(cell->leaf));
-    return 0;
+    if (cell->in_place != NOT)
+        hold_memory_of(cell, old);
 }
 
 #define EXCERPT 4 /* as in targets.cpu.portions */
@@ -509,14 +351,10 @@ static int run_cells(Cell *cells, int count, const int *slots)
         cell->source = i;
         if (!cell->needed)
             continue;
-        if (node->kind == LEAF || node->ahead != NULL) {
-            cell->leaf = (Node *)Py_NewRef(node->kind == LEAF ? (PyObject *)node : node->ahead);
-            cell->array = array_of_leaf(cell->leaf, 0);
-        }
-        else if (node->kind == SCALAR)
-            cell->array = number_of(node);
         if (node->kind == LEAF || node->kind == SCALAR || node->ahead != NULL) {
-            if (cell->array == NULL || (cell->kept && node->kind != LEAF && become(cell) < 0))
+            Node *leaf = node->kind == LEAF ? node : (Node *)node->ahead;
+            if ((leaf ? hold_leaf(cell, leaf) : hold_number(cell)) < 0
+                || (cell->kept && node->kind != LEAF && become(cell) < 0))
                 return -1;
             continue;
         }
@@ -555,12 +393,8 @@ static int is_plain_operation(Node *node)
     for (Py_ssize_t i = 0; i < PyTuple_GET_SIZE(node->args); i++) {
         Node *arg = (Node *)PyTuple_GET_ITEM(node->args, i);
         Spot spot;
-        if (arg->kind != LEAF || !spot_at(arg, &spot) || elements_of(arg->shape) == 0)
-            continue;
-        Py_ssize_t step = dtypes[spot.dtype].itemsize;
-        for (int d = spot.dims - 1; d >= 0; step *= spot.extent[d--])
-            if (spot.extent[d] != 1 && spot.stride[d] != step)
-                return 0;
+        if (arg->kind == LEAF && spot_at(arg, &spot) && elements_of(arg->shape) > 0 && !is_dense(&spot))
+            return 0;
     }
     return 1;
 }
@@ -613,7 +447,9 @@ int run_unfused(Node **nodes, int count, Node **wanted, Py_ssize_t many)
     }
     for (int i = 0; i < count; i++) {
         Cell *cell = &cells[i];
-        *cell = (Cell){.node = nodes[i], .first = at, .kept = nodes[i]->demands > 0};
+        cell->node = nodes[i];
+        cell->first = at;
+        cell->kept = nodes[i]->demands > 0;
         for (Py_ssize_t k = 0; k < PyTuple_GET_SIZE(nodes[i]->args); k++)
             slots[at++] = ((Node *)PyTuple_GET_ITEM(nodes[i]->args, k))->slot;
     }
@@ -623,9 +459,9 @@ int run_unfused(Node **nodes, int count, Node **wanted, Py_ssize_t many)
         need_operands(&cells[i], cells, slots);
     for (int i = 0; i < count; i++)
         Py_INCREF(cells[i].node);
-    PyObject *before = errors_ignored();
-    int failed = before == NULL || run_cells(cells, count, slots) < 0;
-    errors_told(before);
+    PyObject *outer = begin_quiet();
+    int failed = run_cells(cells, count, slots) < 0;
+    end_quiet(outer);
     for (int i = count - 1; i >= 0; i--) {
         let_go(&cells[i]);
         Py_DECREF(cells[i].node);
@@ -635,24 +471,25 @@ int run_unfused(Node **nodes, int count, Node **wanted, Py_ssize_t many)
     return failed ? -1 : 1;
 }
 
-/* set_unfused(exact, linear, meaning, variable, quiet, table) */
+/* set_unfused(exact, linear, meaning, variable, quiet, table, class of functions, numbers of types) */
 static PyObject *set_unfused(PyObject *module, PyObject *given)
 {
     (void)module;
-    PyObject *functions, *names, *slow, *variable, *silence, *capsule;
-    if (!PyArg_ParseTuple(given, "O!O!OO!OO", &PyDict_Type, &functions, &PyFrozenSet_Type, &names, &slow,
-                          &PyContextVar_Type, &variable, &silence, &capsule))
+    PyObject *functions, *names, *slow, *variable, *silence, *capsule, *ufunc, *numbers;
+    if (!PyArg_ParseTuple(given, "O!O!OO!OOO!O!", &PyDict_Type, &functions, &PyFrozenSet_Type, &names, &slow,
+                          &PyContextVar_Type, &variable, &silence, &capsule, &PyType_Type, &ufunc, &PyTuple_Type,
+                          &numbers))
         return NULL;
     void **table = PyCapsule_GetPointer(capsule, NULL);
     if (table == NULL)
         return NULL;
-    copy_into = (int (*)(PyObject *, PyObject *))table[COPY_INTO];
+    set_copy_into((int (*)(PyObject *, PyObject *))table[COPY_INTO]);
     cast_name = PyUnicode_InternFromString("cast");
     where_name = PyUnicode_InternFromString("where");
     PyObject *out = PyUnicode_InternFromString("out");
     out_names = out ? PyTuple_Pack(1, out) : NULL;
     Py_XDECREF(out);
-    if (cast_name == NULL || where_name == NULL || out_names == NULL)
+    if (cast_name == NULL || where_name == NULL || out_names == NULL || set_loops(ufunc, numbers) < 0)
         return NULL;
     Py_XSETREF(linear, Py_NewRef(names));
     Py_XSETREF(meaning, Py_NewRef(slow));

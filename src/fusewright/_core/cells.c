@@ -1,0 +1,276 @@
+/* Values of a request that runs operation by operation: where each lies, and who keeps its memory.
+
+   NumPy's arrays of them are made only for NumPy's functions: making one takes longer than adding two rows of 100. */
+
+#include "cells.h"
+
+#include "dispatch.h"
+
+#define FEW (1 << 15) /* elements that are copied here; NumPy thinks about the order of dims */
+
+static int (*copy_into)(PyObject *, PyObject *); /* NumPy's, which knows of types and of what overlaps */
+
+void set_copy_into(int (*copy)(PyObject *, PyObject *)) { copy_into = copy; }
+
+/* ---- NumPy's settings of floating-point errors --------------------------------------------------- */
+
+static _Thread_local PyObject *told; /* what they were before NumPy was first called for this request */
+
+int be_quiet(void) { return told != NULL || (told = errors_ignored()) != NULL ? 0 : -1; }
+
+PyObject *begin_quiet(void)
+{
+    PyObject *outer = told;
+    told = NULL;
+    return outer;
+}
+
+void end_quiet(PyObject *outer)
+{
+    errors_told(told);
+    told = outer;
+}
+
+/* NumPy copies, converts and broadcasts. */
+static int copied(PyObject *target, PyObject *value)
+{
+    if (target == NULL || be_quiet() < 0)
+        return -1;
+    return Py_IS_TYPE(value, numpy_array) ? copy_into(target, value) : PyObject_SetItem(target, Py_Ellipsis, value);
+}
+
+/* ---- a value's memory ---------------------------------------------------------------------------- */
+
+void let_go(Cell *cell)
+{
+    Py_CLEAR(cell->array);
+    Py_CLEAR(cell->memory);
+}
+
+int spot_at(Node *leaf, Spot *spot)
+{
+    Memory *memory = leaf_memory(leaf);
+    if (memory == NULL || PyTuple_GET_SIZE(leaf->shape) > MOST_DIMS)
+        return 0;
+    spot->dims = (int)PyTuple_GET_SIZE(leaf->shape);
+    for (int d = 0; d < spot->dims; d++) {
+        spot->extent[d] = as_size(PyTuple_GET_ITEM(leaf->shape, d));
+        spot->stride[d] = as_size(PyTuple_GET_ITEM(PyTuple_GET_ITEM(leaf->value, 2), d));
+    }
+    spot->memory = memory;
+    spot->at = memory->at + as_size(PyTuple_GET_ITEM(leaf->value, 1));
+    spot->dtype = leaf->dtype;
+    return 1;
+}
+
+/* Whether elements lie in C order, side by side. */
+int is_dense(const Spot *spot)
+{
+    Py_ssize_t step = dtypes[spot->dtype].itemsize;
+    for (int d = spot->dims - 1; d >= 0; step *= spot->extent[d--])
+        if (spot->extent[d] != 1 && spot->stride[d] != step)
+            return 0;
+    return 1;
+}
+
+/* Elements of these extents in C order. */
+static void lay_out(Spot *spot, char *at, PyObject *memory, int dtype, const Py_ssize_t *extent, int dims)
+{
+    Py_ssize_t step = dtypes[dtype].itemsize;
+    spot->memory = (Memory *)memory;
+    spot->at = at;
+    spot->dtype = dtype;
+    spot->dims = dims;
+    for (int d = dims - 1; d >= 0; d--) {
+        spot->extent[d] = extent[d];
+        spot->stride[d] = step;
+        step *= extent[d] > 1 ? extent[d] : 1;
+    }
+}
+
+static int extents_of(PyObject *shape, Py_ssize_t *extent)
+{
+    int dims = (int)PyTuple_GET_SIZE(shape);
+    for (int d = 0; d < dims; d++)
+        extent[d] = as_size(PyTuple_GET_ITEM(shape, d));
+    return dims;
+}
+
+int give_room(Cell *cell)
+{
+    Node *node = cell->node;
+    Py_ssize_t extent[MOST_DIMS];
+    Py_ssize_t size = dtypes[node->dtype].itemsize * (Py_ssize_t)elements_of(node->shape);
+    PyObject *memory = allocate(size ? size : 1);
+    if (memory == NULL)
+        return -1;
+    Py_CLEAR(cell->array);
+    Py_XSETREF(cell->memory, memory);
+    lay_out(&cell->spot, ((Memory *)memory)->at, memory, node->dtype, extent, extents_of(node->shape, extent));
+    cell->is_own = 1;
+    return 0;
+}
+
+int hold_leaf(Cell *cell, Node *leaf)
+{
+    if (!spot_at(leaf, &cell->spot))
+        return -1;
+    cell->memory = Py_NewRef(cell->spot.memory);
+    cell->is_own = 1;
+    return 0;
+}
+
+static PyObject *number_of(Node *node)
+{
+    PyObject *maker = dtypes[node->dtype].scalar;
+    return maker ? PyObject_CallOneArg(maker, node->value) : NULL;
+}
+
+int hold_number(Cell *cell)
+{
+    Node *node = cell->node;
+    lay_out(&cell->spot, cell->word, NULL, node->dtype, NULL, 0);
+    if (write_number(cell->word, node->dtype, node->value))
+        return 0;
+    PyObject *number = number_of(node);
+    return number == NULL ? -1 : move_in(cell, number);
+}
+
+/* A view of an operand by its places: (dim of the result or -1, start, step) for each dim of the operand. */
+int hold_view(Cell *cell, Cell *source)
+{
+    Node *node = cell->node;
+    Spot *spot = &cell->spot;
+    Py_ssize_t offset = 0;
+    int empty = 0;
+    spot->dims = extents_of(node->shape, spot->extent);
+    spot->dtype = node->dtype;
+    spot->memory = source->spot.memory;
+    memset(spot->stride, 0, (size_t)spot->dims * sizeof *spot->stride);
+    for (int d = 0; d < spot->dims; d++)
+        empty |= spot->extent[d] == 0;
+    for (int i = 0; i < source->spot.dims; i++) {
+        PyObject *place = PyTuple_GET_ITEM(node->attr, i);
+        Py_ssize_t out = as_size(PyTuple_GET_ITEM(place, 0)), step = as_size(PyTuple_GET_ITEM(place, 2));
+        offset += as_size(PyTuple_GET_ITEM(place, 1)) * source->spot.stride[i];
+        if (out >= 0)
+            spot->stride[out] += step * source->spot.stride[i];
+    }
+    spot->at = source->spot.at + (empty ? 0 : offset);
+    cell->memory = Py_XNewRef(source->memory);
+    return 0;
+}
+
+void hold_memory_of(Cell *cell, Cell *old)
+{
+    cell->memory = Py_NewRef(old->memory);
+    cell->spot = old->spot;
+    cell->is_own = 1;
+}
+
+int settle_value(Cell *cell)
+{
+    if (cell->is_own)
+        return 0;
+    Cell old = *cell;
+    cell->memory = cell->array = NULL;
+    int failed = give_room(cell) < 0 || copy_value(&cell->spot, cell->memory, &old) < 0;
+    let_go(&old);
+    return failed ? -1 : 0;
+}
+
+/* ---- as NumPy sees it ---------------------------------------------------------------------------- */
+
+PyObject *array_of(Cell *cell)
+{
+    if (cell->array == NULL && cell->memory == NULL && cell->node->kind == SCALAR)
+        cell->array = number_of(cell->node);
+    else if (cell->array == NULL && (cell->memory != NULL || settle_value(cell) == 0))
+        cell->array = array_on(&cell->spot, cell->node->kind == LEAF ? 0 : WRITABLE);
+    return cell->array;
+}
+
+int move_in(Cell *cell, PyObject *value)
+{
+    int failed = cell->memory == NULL && give_room(cell) < 0;
+    PyObject *target = failed ? NULL : array_on(&cell->spot, WRITABLE);
+    failed = copied(target, value) < 0;
+    Py_XDECREF(target);
+    Py_DECREF(value);
+    return failed ? -1 : 0;
+}
+
+int copy_value(Spot *to, PyObject *memory, Cell *from)
+{
+    int64_t elements = 1;
+    for (int d = 0; d < to->dims; d++)
+        elements *= to->extent[d];
+    if (elements == 0)
+        return 0;
+    int is_apart = from->memory == NULL || (from->memory != memory && elements <= FEW);
+    if (to->dtype == from->spot.dtype && is_apart) {
+        copy_elements(to->at, to->stride, from->spot.at, from->spot.stride, to->extent, to->dims,
+                      (size_t)dtypes[to->dtype].itemsize);
+        return 0;
+    }
+    PyObject *source = array_of(from), *target = source ? array_on(to, WRITABLE) : NULL;
+    int failed = copied(target, source) < 0;
+    Py_XDECREF(target);
+    return failed ? -1 : 0;
+}
+
+/* ---- as the program sees it ---------------------------------------------------------------------- */
+
+/* The node's place in memory, as a leaf says it. */
+static int tell_place(Node *node, const Spot *spot, PyObject *memory)
+{
+    PyObject *offset = PyLong_FromSsize_t(spot->at - ((Memory *)memory)->at);
+    PyObject *strides = integer_tuple(spot->stride, spot->dims);
+    int failed = offset == NULL || strides == NULL || node_become_leaf(node, memory, offset, strides) < 0;
+    Py_XDECREF(offset);
+    Py_XDECREF(strides);
+    return failed ? -1 : 0;
+}
+
+int become(Cell *cell)
+{
+    return settle_value(cell) < 0 ? -1 : tell_place(cell->node, &cell->spot, cell->memory);
+}
+
+static Node *leaf_in(Cell *cell, PyObject *shape)
+{
+    Spot spot;
+    Py_ssize_t extent[MOST_DIMS];
+    Node *made = node_new(LEAF, no_name, Py_NewRef(no_args), cell->node->dtype, shape);
+    lay_out(&spot, cell->spot.at, cell->memory, cell->node->dtype, extent, extents_of(shape, extent));
+    if (made != NULL && tell_place(made, &spot, cell->memory) < 0)
+        Py_CLEAR(made);
+    return made;
+}
+
+Node *leaf_of(Cell *cell, PyObject *shape)
+{
+    if (settle_value(cell) < 0)
+        return NULL;
+    if (is_dense(&cell->spot))
+        return leaf_in(cell, shape);
+    Cell copy = {.node = cell->node};
+    Node *made = give_room(&copy) < 0 || copy_value(&copy.spot, copy.memory, cell) < 0 ? NULL : leaf_in(&copy, shape);
+    let_go(&copy);
+    return made;
+}
+
+/* Somebody besides the request, which does not have to store the value, may want it: the next request that does finds
+   it with the node.  It stays pending, so that structures do not depend on what ran how. */
+int keep_ahead(Cell *cell)
+{
+    char kind = cell->node->kind;
+    int is_cheap = kind == VIEW || kind == RESHAPE;
+    if (is_cheap || Py_REFCNT(cell->node) <= cell->uses + 2) /* the list of what is pending, and the cell */
+        return 0;
+    Node *leaf = leaf_of(cell, cell->node->shape);
+    if (leaf == NULL)
+        return -1;
+    Py_XSETREF(cell->node->ahead, (PyObject *)leaf);
+    return 0;
+}
