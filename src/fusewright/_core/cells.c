@@ -47,22 +47,6 @@ void let_go(Cell *cell)
     Py_CLEAR(cell->memory);
 }
 
-int spot_at(Node *leaf, Spot *spot)
-{
-    Memory *memory = leaf_memory(leaf);
-    if (memory == NULL || PyTuple_GET_SIZE(leaf->shape) > MOST_DIMS)
-        return 0;
-    spot->dims = (int)PyTuple_GET_SIZE(leaf->shape);
-    for (int d = 0; d < spot->dims; d++) {
-        spot->extent[d] = as_size(PyTuple_GET_ITEM(leaf->shape, d));
-        spot->stride[d] = as_size(PyTuple_GET_ITEM(PyTuple_GET_ITEM(leaf->value, 2), d));
-    }
-    spot->memory = memory;
-    spot->at = memory->at + as_size(PyTuple_GET_ITEM(leaf->value, 1));
-    spot->dtype = leaf->dtype;
-    return 1;
-}
-
 /* Whether elements lie in C order, side by side. */
 int is_dense(const Spot *spot)
 {
@@ -113,7 +97,7 @@ int give_room(Cell *cell)
 
 int hold_leaf(Cell *cell, Node *leaf)
 {
-    if (!spot_at(leaf, &cell->spot))
+    if (!spot_of_leaf(leaf, &cell->spot))
         return -1;
     cell->memory = Py_NewRef(cell->spot.memory);
     cell->is_own = 1;

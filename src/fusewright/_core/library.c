@@ -54,7 +54,7 @@ static int spot_in(const Spot *whole, Region *region, Spot *spot)
     return 1;
 }
 
-static int spot_of_leaf(Node *node, Spot *spot)
+int spot_of_leaf(Node *node, Spot *spot)
 {
     Memory *memory = node->kind == LEAF ? leaf_memory(node) : NULL;
     if (memory == NULL || PyTuple_GET_SIZE(node->shape) > MOST_DIMS)
@@ -84,6 +84,13 @@ static int spot_of_view(PyObject *view, int depth, Spot *spot)
         return 0;
     return is_reshape(link) ? spot_reshaped(&whole, PyTuple_GET_ITEM(link, 0), spot)
                             : region_of_link(link, &region) && spot_in(&whole, &region, spot);
+}
+
+int spot_in_memory(PyObject *handle, Spot *spot)
+{
+    if (Py_IS_TYPE(handle, array_class))
+        return ((Handle *)handle)->node != NULL && spot_of_leaf(((Handle *)handle)->node, spot);
+    return is_plain(handle) && spot_of_view(handle, DEEPEST_VIEW, spot);
 }
 
 int spot_of(PyObject *handle, Spot *spot)

@@ -33,6 +33,8 @@ typedef struct {
     Py_ssize_t extent[MOST_DIMS], stride[MOST_DIMS];
 } Spot;
 
+int spot_of_leaf(Node *node, Spot *spot); /* 0 of what is none */
+int spot_in_memory(PyObject *handle, Spot *spot); /* of a plain handle, without a node for a view; 0 where it is not */
 int spot_of(PyObject *handle, Spot *spot); /* of a plain handle; 0 where it is not in memory */
 int spot_of_part(PyObject *handle, Spot *spot); /* the same; what a view is part of is computed for it */
 int known_spot(PyObject *handle, Spot *spot);   /* the same of anything light: 1 known, 0 recorded, -1 an error */
@@ -45,6 +47,7 @@ PyObject *bytes_of_array(PyObject *array, Py_ssize_t nbytes); /* NumPy's array o
 PyObject *adopted(PyObject *array);               /* ours, of what NumPy has made and only the caller holds */
 PyObject *taken_over(PyObject *array);            /* the same of a large one; of types without a row the array itself */
 void set_adopt(PyObject *adopt);
+PyObject *exact_function(PyObject *op, int dtype); /* unfused.c: NumPy's, borrowed, if it gives the bits of compiled code */
 PyObject *errors_ignored(void);      /* unfused.c: from now on NumPy tells of no floating-point error; NULL: it will */
 void errors_told(PyObject *before);  /* as before again; steals */
 void drop_refusal(void);                        /* what the general way says better */

@@ -5,6 +5,7 @@
    has read it. */
 
 #include "dispatch.h"
+#include "loops.h"
 
 #define SMALL (1 << 15) /* elements: as many are worth a launch of their own */
 #define TINY (1 << 10) /* elements: copied in less time than a launch takes */
@@ -266,11 +267,92 @@ int move_value(Handle *root, Region *region, Node *value, Node *other)
     return 1;
 }
 
+static char *staging(void) /* for as many elements as are moved at once, of the largest type */
+{
+    static char *room;
+    if (room == NULL && (room = PyMem_Malloc(SMALL * 16)) == NULL)
+        PyErr_NoMemory();
+    return room;
+}
+
+/* Strides of elements in C order. */
+static void pack(Py_ssize_t *packed, const Py_ssize_t *extent, int dims, Py_ssize_t size)
+{
+    for (int d = dims - 1; d >= 0; size *= extent[d--])
+        packed[d] = size;
+}
+
+/* The first byte of a value in memory and the one behind the last. */
+static void ends_of(const Spot *spot, char **first, char **last)
+{
+    *first = spot->at;
+    *last = spot->at + dtypes[spot->dtype].itemsize;
+    for (int d = 0; d < spot->dims; d++) {
+        Py_ssize_t way = spot->stride[d] * (spot->extent[d] - 1);
+        *(way < 0 ? first : last) += way;
+    }
+}
+
+static int overlap(const Spot *one, const Spot *other)
+{
+    char *first[2], *last[2];
+    ends_of(one, &first[0], &last[0]);
+    ends_of(other, &first[1], &last[1]);
+    return first[0] < last[1] && first[1] < last[0];
+}
+
+static int64_t elements_at(const Spot *spot)
+{
+    int64_t count = 1;
+    for (int d = 0; d < spot->dims; d++)
+        count *= spot->extent[d];
+    return count;
+}
+
+static int broadcasts(const Spot *value, const Spot *target)
+{
+    int lead = target->dims - value->dims;
+    for (int d = 0; d < value->dims; d++)
+        if (lead < 0 || (value->extent[d] != 1 && value->extent[d] != target->extent[lead + d]))
+            return 0;
+    return 1;
+}
+
+/* `a[1:] += b` where both are in memory and small: 1 done, 0 not, -1 an error. */
+int move_update(PyObject *view, PyObject *op, PyObject *other)
+{
+    char word[16];
+    Spot target, value = {.at = word};
+    PyObject *base = view_base_of(view), *function = exact_function(op, handle_dtype(view));
+    if (function == NULL || base == NULL || !Py_IS_TYPE(base, array_class) || !spot_in_memory(view, &target)
+        || elements_at(&target) > SMALL || !moves_at_once())
+        return 0;
+    value.dtype = target.dtype;
+    if (!write_number(word, target.dtype, other)
+        && !(is_plain(other) && spot_in_memory(other, &value) && broadcasts(&value, &target)))
+        return 0;
+    view_forget(view); /* it holds the old version */
+    if (Py_TYPE(other) == view_class)
+        view_forget(other);
+    if (owned(((Handle *)base)->node) == NULL)
+        return 0;
+    if (value.memory == target.memory && value.dtype == target.dtype && overlap(&value, &target)) {
+        Spot copy = value;
+        if ((copy.at = staging()) == NULL)
+            return -1;
+        pack(copy.stride, copy.extent, copy.dims, dtypes[copy.dtype].itemsize);
+        copy_elements(copy.at, copy.stride, value.at, value.stride, value.extent, value.dims,
+                      (size_t)dtypes[copy.dtype].itemsize);
+        value = copy;
+    }
+    const Spot *spots[] = {&target, &value, &target};
+    return loop_over(function, spots, 2);
+}
+
 /* The same of another region of the array: `a[0, :] = a[1, :]`.  Nothing is made that would see the
    old content, so that large arrays are written in place too. */
 int move_within(Handle *root, Region *region, PyObject *view)
 {
-    static char *staged; /* as many elements as are moved at once, of the largest type */
     Region other;
     Py_ssize_t steps[MOST_DIMS], paces[MOST_DIMS], packed[MOST_DIMS];
     if (Py_TYPE(view) != view_class || view_base_of(view) != (PyObject *)root
@@ -284,10 +366,10 @@ int move_within(Handle *root, Region *region, PyObject *view)
     Py_ssize_t rank = PyTuple_GET_SIZE(base->shape), size = dtypes[base->dtype].itemsize;
     if (memory == NULL || other.places != rank || region->places != rank)
         return 0;
-    if (staged == NULL && (staged = PyMem_Malloc(SMALL * 16)) == NULL)
-        return PyErr_NoMemory(), -1;
-    for (int d = region->dims - 1, step = (int)size; d >= 0; step *= (int)region->extent[d--])
-        packed[d] = step;
+    char *staged = staging();
+    if (staged == NULL)
+        return -1;
+    pack(packed, region->extent, region->dims, size);
     char *from = region_at(memory, base, &other, paces), *to = region_at(memory, base, region, steps);
     copy_elements(staged, packed, from, paces, region->extent, region->dims, (size_t)size);
     copy_elements(to, steps, staged, packed, region->extent, region->dims, (size_t)size);

@@ -639,6 +639,9 @@ static PyObject *in_place_locked(int which, PyObject *self, PyObject *other)
     result = is_common(other) ? Py_NotImplemented : settle_in_place(which, self, other, Py_None);
     if (result != Py_NotImplemented)
         return result;
+    int updated = Py_TYPE(self) == view_class ? move_update(self, operators[which]->name, other) : 0;
+    if (updated != 0)
+        return updated < 0 ? NULL : Py_NewRef(self);
     result = two(which, self, other);
     if (result == NULL || result == Py_NotImplemented)
         return result;

@@ -24,6 +24,7 @@ int region_within(PyObject *link, Region *region); /* of a view, as one of its b
 PyObject *region_places(Region *region);
 PyObject *region_extents(Region *region);
 int move_value(Handle *root, Region *region, Node *value, Node *other); /* moves.c: 0 where it is recorded */
+int move_update(PyObject *view, PyObject *op, PyObject *other); /* likewise */
 int move_within(Handle *root, Region *region, PyObject *view);
 int move_number(Handle *root, Region *region, PyObject *number);
 int move_item(Handle *root, PyObject *key, PyObject *number); /* moves.c; 0: not this way */

@@ -50,6 +50,14 @@ static int is_exact_map(Node *node)
     return complexes == 0 && PyDict_Contains(exact, node->op) == 1;
 }
 
+PyObject *exact_function(PyObject *op, int dtype)
+{
+    char kind = dtypes[dtype].kind;
+    if (exact == NULL || (kind == 'f' && dtypes[dtype].itemsize == 2) || (kind == 'c' && PySet_Contains(linear, op) != 1))
+        return NULL;
+    return PyDict_GetItem(exact, op);
+}
+
 /* Whether NumPy computes the operation to the bits of compiled code. */
 static int is_exact(Node *node)
 {
@@ -393,7 +401,7 @@ static int is_plain_operation(Node *node)
     for (Py_ssize_t i = 0; i < PyTuple_GET_SIZE(node->args); i++) {
         Node *arg = (Node *)PyTuple_GET_ITEM(node->args, i);
         Spot spot;
-        if (arg->kind == LEAF && spot_at(arg, &spot) && elements_of(arg->shape) > 0 && !is_dense(&spot))
+        if (spot_of_leaf(arg, &spot) && elements_of(arg->shape) > 0 && !is_dense(&spot))
             return 0;
     }
     return 1;
