@@ -161,11 +161,28 @@ def _picked(t: Translation, items: Sequence[Value], index: Number, span: Span) -
     return t.fixed(Number(found.expr, first.origin, span))
 
 
+def _literal_slice(index: SliceValue, span: Span) -> slice:
+    """A slice of a tuple, whose length is known when the kernel is compiled."""
+    ends = [end and end.literal for end in (index.low, index.high)]
+    if any(end is not None and not isinstance(end, int) for end in ends) or (
+        (index.low and ends[0] is None) or (index.high and ends[1] is None)
+    ):
+        raise KernelError(
+            "a tuple is sliced with literals in a kernel",
+            span,
+            why="how many items the slice has is decided when the kernel is compiled",
+            help="write the ends as numbers: a.shape[:2]",
+        )
+    return slice(*ends, index.step)
+
+
 def element_of(t: Translation, value: Value, index: Value, span: Span, node: ast.AST) -> Value:
     """A part of an array or tuple."""
     if isinstance(value, Struct) and hasattr(value.kind, "_fields"):
         value = TupleValue(elements.items_of(t, value, node))
     if isinstance(value, TupleValue):
+        if isinstance(index, SliceValue):
+            return TupleValue(value.items[_literal_slice(index, span)])
         literal = index.literal if isinstance(index, Number) else None
         if not isinstance(literal, int):
             return _picked(t, value.items, elements.whole(index, span), span)
