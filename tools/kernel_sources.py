@@ -1,4 +1,4 @@
-"""Functions of public code that are written for Numba: their modules, loaded with another decorator.
+"""Functions of public code written for Numba: their modules, loaded with another decorator.
 
 A module is loaded without what it imports beside NumPy and the standard library, and without the
 statements that fail for the want of it.  `@njit` and `@jit` are what the caller says.
@@ -85,14 +85,8 @@ def reduced(text: str) -> str:
     Imports of the decorator under a repository's own name (`from .numba import njit`) are Numba's.
     """
     lines = text.splitlines()
-    parts = [
-        "import numpy as np",
-        "import numpy",
-        "import math",
-        "import numba",
-        "from numba import *",
-        "from numba import njit, jit, prange",
-    ]
+    parts = ["import numpy as np", "import numpy", "import math", "import numba"]
+    parts += ["from numba import njit, jit, prange"]
     for node in ast.parse(text).body:
         if not _wanted(node):
             continue
@@ -108,10 +102,8 @@ def reduced(text: str) -> str:
 
 
 def _indented(part: str, node: ast.stmt) -> list[str]:
-    if any(
-        isinstance(n, ast.Constant) and isinstance(n.value, str) and "\n" in n.value
-        for n in ast.walk(node)
-    ):
+    texts = [n.value for n in ast.walk(node) if isinstance(n, ast.Constant)]
+    if any(isinstance(text, str) and "\n" in text for text in texts):
         part = ast.unparse(node)
     return ["    " + line for line in part.splitlines()]
 

@@ -163,17 +163,18 @@ def _picked(t: Translation, items: Sequence[Value], index: Number, span: Span) -
 
 def _literal_slice(index: SliceValue, span: Span) -> slice:
     """A slice of a tuple, whose length is known when the kernel is compiled."""
-    ends = [end and end.literal for end in (index.low, index.high)]
-    if any(end is not None and not isinstance(end, int) for end in ends) or (
-        (index.low and ends[0] is None) or (index.high and ends[1] is None)
-    ):
-        raise KernelError(
-            "a tuple is sliced with literals in a kernel",
-            span,
-            why="how many items the slice has is decided when the kernel is compiled",
-            help="write the ends as numbers: a.shape[:2]",
-        )
-    return slice(*ends, index.step)
+    ends: list[int | None] = []
+    for end in (index.low, index.high):
+        literal = None if end is None else end.literal
+        if end is not None and not isinstance(literal, int):
+            raise KernelError(
+                "a tuple is sliced with literals in a kernel",
+                span,
+                why="how many items the slice has is decided when the kernel is compiled",
+                help="write the ends as numbers: a.shape[:2]",
+            )
+        ends.append(None if literal is None else int(literal.real))
+    return slice(ends[0], ends[1], index.step)
 
 
 def element_of(t: Translation, value: Value, index: Value, span: Span, node: ast.AST) -> Value:
