@@ -161,11 +161,29 @@ def _picked(t: Translation, items: Sequence[Value], index: Number, span: Span) -
     return t.fixed(Number(found.expr, first.origin, span))
 
 
+def _literal_slice(index: SliceValue, span: Span) -> slice:
+    """A slice of a tuple, whose length is known when the kernel is compiled."""
+    ends: list[int | None] = []
+    for end in (index.low, index.high):
+        literal = None if end is None else end.literal
+        if end is not None and not isinstance(literal, int):
+            raise KernelError(
+                "a tuple is sliced with literals in a kernel",
+                span,
+                why="how many items the slice has is decided when the kernel is compiled",
+                help="write the ends as numbers: a.shape[:2]",
+            )
+        ends.append(None if literal is None else int(literal.real))
+    return slice(ends[0], ends[1], index.step)
+
+
 def element_of(t: Translation, value: Value, index: Value, span: Span, node: ast.AST) -> Value:
     """A part of an array or tuple."""
     if isinstance(value, Struct) and hasattr(value.kind, "_fields"):
         value = TupleValue(elements.items_of(t, value, node))
     if isinstance(value, TupleValue):
+        if isinstance(index, SliceValue):
+            return TupleValue(value.items[_literal_slice(index, span)])
         literal = index.literal if isinstance(index, Number) else None
         if not isinstance(literal, int):
             return _picked(t, value.items, elements.whole(index, span), span)

@@ -22,7 +22,7 @@ from fusewright.frontends.kernels.values import (
     described,
 )
 from fusewright.ir import dtypes, linear
-from fusewright.ir.dtypes import INT64, DType
+from fusewright.ir.dtypes import FLOAT64, INT64, DType
 from fusewright.ir.expr import cast, const, op, typed_op
 
 _FUNCTIONS: Any = library_arrays
@@ -127,6 +127,28 @@ def _steps(t: Translation, bounds: tuple[Any, Any, Any], node: ast.Call) -> Elem
     return Elementwise((t.fixed(Number(count, "python", span)).expr,), element, span)
 
 
+def _linspace(t: Translation, node: ast.Call, values: Values) -> Value:
+    """Of real numbers: a new array of float64."""
+    arguments(t, node, values, 2, 3)
+    span = t.span(node)
+    numbers = [as_number(t, value, span) for value in values]
+    ends = [Number(cast(n.expr, FLOAT64), "python", span) for n in numbers[:2]]
+    if any(n.dtype.is_complex for n in numbers[:2]):
+        raise t.refuse(node, "np.linspace of complex numbers", help="take the parts apart")
+    num = numbers[2] if len(numbers) > 2 else Number(const(50, INT64), "python", span)
+    env = dict(zip(("start", "stop", "num"), [*map(t.fixed, ends), num], strict=True))
+    return run_function(t, node, _FUNCTIONS.linspace, env)
+
+
+def _norm(t: Translation, node: ast.Call, values: Values) -> Value:
+    arguments(t, node, values, 1, 1)
+    _one_dim(t, node, values[0])
+    dtype = elementwise.dtype_of(t, values[0], t.span(node))
+    if dtype not in (dtypes.FLOAT32, FLOAT64):
+        raise t.refuse(node, f"np.linalg.norm of {dtype}", help="convert it: a.astype(np.float64)")
+    return run_function(t, node, _FUNCTIONS.norm, {"a": values[0]})
+
+
 def _concatenate(t: Translation, node: ast.Call, values: Values) -> Value:
     arguments(t, node, values, 1, 1)
     span = t.span(node)
@@ -165,6 +187,8 @@ _ROWS: dict[Any, Row] = {
     np.cumsum: _cumsum,
     np.diff: partial(_plain, function=_FUNCTIONS.diff),
     np.flatnonzero: partial(_plain, function=_FUNCTIONS.places_of),
+    np.linalg.norm: _norm,
+    np.linspace: _linspace,
     np.median: partial(_plain, function=_FUNCTIONS.median),
     np.nonzero: _nonzero,
     np.shape: _shape,

@@ -80,3 +80,24 @@ def put(out: Any, first: int, a: Any) -> None:
     """The elements of one array behind one another in another."""
     for i in range(len(a)):
         out[first + i] = a[i]
+
+
+def linspace(start: Any, stop: Any, num: Any) -> Any:
+    """`np.linspace(start, stop, num)`, in NumPy's steps."""
+    out = np.empty(num)
+    steps = num - 1
+    distance = stop - start
+    for i in range(num):
+        moved = i * distance
+        if steps > 0:
+            step = distance / steps
+            moved = i * step if step != 0 else i / steps * distance
+        out[i] = moved + start
+        if i > 0 and i == steps:
+            out[i] = stop
+    return out
+
+
+def norm(a: Any) -> Any:
+    """`np.linalg.norm(a)` of one dim of floats; `np.dot` adds from left to right."""
+    return np.sqrt(np.dot(a, a))
