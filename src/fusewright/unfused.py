@@ -39,9 +39,8 @@ def _connect() -> None:
         table = np._core._multiarray_umath._ARRAY_API  # type: ignore[attr-defined]
         quiet = _make_extobj(all="ignore")
         numbers = tuple(row.numpy.num for row in ALL)
-        native.set_unfused(
-            functions, frozenset(LINEAR), meaning, _extobj_contextvar, quiet, table, np.ufunc, numbers
-        )
+        known = functions, frozenset(LINEAR), meaning
+        native.set_unfused(*known, _extobj_contextvar, quiet, table, np.ufunc, numbers)
     native.set_listeners(listeners)
 
 

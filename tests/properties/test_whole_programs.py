@@ -28,6 +28,7 @@ from tests.properties.whole_runs import (
     source,
 )
 
+import fusewright as fw
 import fusewright.numpy as fnp
 
 PROGRAMS, COMPILED_EACH = 100, 25
@@ -96,3 +97,10 @@ def test_a_difference_is_made_small(monkeypatch: pytest.MonkeyPatch) -> None:
         "v0 = made('f8', (600,), 7, True)\nfor k in range(1):\n    v0 = np.roll(v0, 1)"
     ) or "range" not in source(found)
     assert difference(found, ("default",)).startswith("default, v0")
+
+
+@pytest.mark.parametrize("number", [np.nan, np.inf, 1e30])
+def test_lists_with_lazy_floats_are_refused_by_integers(number: float) -> None:
+    array, lazy = fw.asarray(np.ones(2000, "i4")), (fw.asarray(np.ones(2000)) * number).sum()
+    with pytest.raises((ValueError, OverflowError)):
+        array[:2] = [lazy, 1]

@@ -246,11 +246,12 @@ int move_value(Handle *root, Region *region, Node *value, Node *other)
         if (as_size(PyTuple_GET_ITEM(value->shape, d)) != region->extent[d])
             return 0;
     if (value->kind != LEAF) {
-        if (!is_light(value, &seen))
+        int filled = base->kind != LEAF && is_being_filled(base); /* then the array is computed, too */
+        if (!is_light(value, &seen) && !filled)
             return 0;
         int waits = other != NULL && other->kind != LEAF && other->kind != SCALAR && is_light(other, &seen);
-        Node *both[2] = {value, other};
-        if (evaluate(both, 1 + waits) < 0)
+        Node *all[3] = {value, filled ? base : other, other};
+        if (evaluate(all, 1 + filled + waits) < 0)
             return -1;
     }
     Memory *memory = root->node == base ? own(root) : NULL, *source = leaf_memory(value);

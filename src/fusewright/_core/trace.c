@@ -316,6 +316,19 @@ int is_native(void) { return native; }
 PyObject *pending_list(void) { return pending; }
 PyObject *left_list(void) { return left; }
 
+/* Whether Python has something to decide after an evaluation: within a loop, or as values have been left behind since
+   it was asked last. */
+static int is_to_settle(void)
+{
+    static Py_ssize_t settled;
+    Py_ssize_t length = PyList_GET_SIZE(pending);
+    settled = length < settled ? length : settled;
+    if (!armed && gate >= 0 && length <= settled + FEW)
+        return 0;
+    settled = length;
+    return 1;
+}
+
 /* Turn nodes into leaves now. */
 int evaluate(Node **nodes, Py_ssize_t count)
 {
@@ -339,7 +352,7 @@ int evaluate(Node **nodes, Py_ssize_t count)
         done = left_to_python(nodes, count);
     else if (done > 0) {
         PyObject *noted = count_bytes(fresh_bytes()) < 0 ? NULL : Py_NewRef(Py_None);
-        if (noted != NULL && (armed || gate < 0 || PyList_GET_SIZE(pending) > FEW))
+        if (noted != NULL && is_to_settle())
             Py_SETREF(noted, PyObject_CallNoArgs(settle));
         done = noted == NULL ? -1 : 0;
         Py_XDECREF(noted);

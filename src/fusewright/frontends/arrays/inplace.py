@@ -75,6 +75,8 @@ def value_node(value: Any, dtype: DType) -> Node:
         return cast(value, dtype)
     if type(value) in rules.DEFAULT or (isinstance(value, np.generic) and dtype.is_integer):
         return rules.stored_scalar(value, dtype)
+    if type(value) in (list, tuple) and dtype.is_integer:
+        value = _known(value)
     if type(value) in (list, tuple) and not _holds_handles(value):
         value = np.array(value, dtype.numpy)  # each number is stored as one: some are refused
     return cast(record.node_of(value), dtype)
@@ -86,6 +88,14 @@ def _may_be_refused(value: Any, dtype: DType) -> bool:
     """
     lazy = type(value) is core.scalar_class and dtype.is_integer
     return lazy and value._dtype.kind in "fc" and not trace.is_held()
+
+
+def _known(value: Any) -> Any:
+    """Lists without lazy floats: NumPy looks at each before it goes to integers."""
+    if type(value) in (list, tuple):
+        return [_known(item) for item in value]
+    is_lazy = type(value) is core.scalar_class and value._dtype.kind in "fc"
+    return sharing.content(value)[()] if is_lazy and not trace.is_held() else value
 
 
 def _holds_handles(value: Any) -> bool:

@@ -43,10 +43,9 @@ _VALUES = (LEAF, SCALAR)
 pending: list[Node] = []
 at_once: ContextVar[bool] = ContextVar("fusewright_at_once", default=False)
 """Whether each statement is complete when it returns (its errors are seen there)."""
-gate = LIMIT
+gate = _due = LIMIT
 lock: Any = threading.RLock() if native is None else native.Lock()
 _watched = _noting = _fresh_bytes = _base = _whole = 0
-_due = LIMIT
 _schedule = Schedule()
 _left: list[tuple[Node, Spot]] = []
 _carried: set[Spot] = set()
@@ -270,6 +269,8 @@ def _value_was_asked_for() -> None:
         elif _base > length * (length > FEW) or (length > _base + LIMIT // 2 and _was_consumed()):
             # as much may well be recorded before the program asks again
             _forget_loop(max(LIMIT, 2 * (length - len(pending))))
+        elif length > _base + 4 * FEW:
+            prune()  # the dead keep what they would have read
     elif len(pending) <= FEW and _schedule.is_idle():
         _forget_loop()
     elif _schedule.is_inside(frame := recording_frame()):
