@@ -19,7 +19,7 @@ from fusewright import driver
 from fusewright.frontends.arrays import trace
 from fusewright.runtime import buffers
 from fusewright.runtime.trace import ROWS
-from fusewright.targets.cpu import background, build, compiler, threads
+from fusewright.targets.cpu import background, compiler, threads
 from fusewright.targets.cpu.features import machine_flags
 
 SHAPES = [(40, 30), (41, 29), (64, 64), (1000, 17), (17, 1000), (300, 200), (700, 16)]
@@ -34,14 +34,14 @@ def compilations(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> Any:
     trace.flush()
     trace._forget_loop()
     trace._carried.clear()
-    build._image.cache_clear()
-    real = compiler.compile_ir
+    compiler.forget()
+    real = compiler.job
 
-    def counting(text: str, *rest: Any) -> Any:
+    def counting(text: str, *rest: Any, **named: Any) -> Any:
         texts.append(text)
-        return real(text, *rest)
+        return real(text, *rest, **named)
 
-    monkeypatch.setattr(compiler, "compile_ir", counting)
+    monkeypatch.setattr(compiler, "job", counting)
     with fw.options(cache_dir=str(tmp_path), background=False):
         evaluated(lambda np, a, *_: a + 1.5, arrays())  # the thread pool's own code
         texts.clear()
@@ -104,14 +104,14 @@ def test_the_caches_are_hit(compilations: list[str]) -> None:
 
 def test_background_code_is_compiled_once(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
     levels: list[int] = []
-    build._image.cache_clear()
-    real = compiler.compile_ir
+    compiler.forget()
+    real = compiler.job
 
-    def counting(text: str, features: Any, level: int) -> Any:
+    def counting(text: str, features: Any, level: int, **named: Any) -> Any:
         levels.append(level)
-        return real(text, features, level)
+        return real(text, features, level, **named)
 
-    monkeypatch.setattr(compiler, "compile_ir", counting)
+    monkeypatch.setattr(compiler, "job", counting)
     with fw.options(cache_dir=str(tmp_path), background=True):
         for _ in range(4):
             evaluated(expression, arrays())
@@ -207,13 +207,13 @@ def test_the_pool_is_compiled_once(
     """Better code is no quicker: what the first process makes is what all use."""
     background.wait()
     levels: list[int] = []
-    real = compiler.compile_ir
+    real = compiler.job
 
-    def counting(text: str, features: Any, level: int) -> Any:
+    def counting(text: str, features: Any, level: int, **named: Any) -> Any:
         levels.append(level)
-        return real(text, features, level)
+        return real(text, features, level, **named)
 
-    monkeypatch.setattr(compiler, "compile_ir", counting)
+    monkeypatch.setattr(compiler, "job", counting)
     with fw.options(cache_dir=str(tmp_path), background=quick):
         first = threads._image()
         background.wait()

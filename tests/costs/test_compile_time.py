@@ -16,7 +16,7 @@ from fusewright.base.options import current
 from fusewright.frontends.arrays import trace
 from fusewright.plan.fuse import MOST_MEMBERS, MOST_NESTS
 from fusewright.plan.plan import Kernel
-from fusewright.targets.cpu import build
+from fusewright.targets.cpu import compiler
 
 LENGTH = 1000
 ROW = 40_000
@@ -191,7 +191,7 @@ def _uncached(tmp_path: Any) -> Any:
 def test_time_is_linear(program: Callable[[int], list[Any]]) -> None:
     def compiled(n: int) -> None:
         fw.cache_clear()
-        build._image.cache_clear()
+        compiler.forget()
         _built(program, n)
 
     assert grows_linearly(compiled, LENGTH)

@@ -56,13 +56,12 @@ WATCHED = """
 import atexit, importlib, json, runpy, sys
 from fusewright.cli.main import main
 code = main(["run", *{words!r}])
-llvm = sys.modules.get("fusewright.targets.cpu.llvm")
 made = dict(
     planner=[name for name in sys.modules if name in (
         "fusewright.targets.cpu.build", "fusewright.plan.fuse",
         "fusewright.codegen.lower", "fusewright.plan.loops.decide", "fusewright.codegen.statements",
         "islpy", "llvmlite.binding")],
-    llvm=llvm is not None and llvm._library is not None,
+    llvm="fusewright.targets.cpu.workers" in sys.modules,
     driver="fusewright.driver" in sys.modules or "fusewright.targets.cpu.loops" in sys.modules,
     code=code,
 )

@@ -17,8 +17,9 @@ from fusewright import operations
 from fusewright._core import native
 from fusewright.base.options import current
 from fusewright.ir import graph
+from fusewright.runtime.image import Image
 from fusewright.runtime.trace import Slice, take
-from fusewright.targets.cpu import ahead
+from fusewright.targets.cpu import ahead, threads
 from fusewright.targets.cpu.disk_keys import sources
 
 
@@ -41,6 +42,12 @@ def written(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[tuple[P
         assert ahead.write(slices(), current(), str(path)) == 3
     yield path, keys
     ahead._places.cache_clear()
+
+
+def test_the_threads_code_is_there(written: tuple[Path, list[Any]]) -> None:
+    name = threads.image_name()
+    assert Image.from_bytes(ahead.entry(name) or b"") == threads.compiled_image()
+    assert ahead.entry("of another text") is None
 
 
 def found(keys: list[Any]) -> list[bool]:

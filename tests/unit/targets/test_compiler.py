@@ -93,20 +93,21 @@ def test_compiled_code_runs():
     assert ctypes.CFUNCTYPE(ctypes.c_double, ctypes.c_double)(loaded.address("f"))(0.5) == 10.5
 
 
-def test_llvm_is_not_loaded_before_something_is_compiled_and_its_binding_never():
+def test_llvm_is_never_loaded_here_and_no_process_started_for_what_needs_no_code():
     script = (
-        "import sys, fusewright.numpy as np\n"
-        "from fusewright.targets.cpu import compiled, llvm, threads\n"
-        "print(llvm._library is None)\n"
+        "import os, sys, fusewright.numpy as np\n"
+        "def is_mapped(): return 'llvmlite' in open('/proc/self/maps').read()\n"
+        "from fusewright.targets.cpu import compiled, compiler, threads\n"
+        "print(compiler._idle, 'fusewright.targets.cpu.workers' in sys.modules)\n"
         "total = float(np.exp2(np.zeros(3000)).sum())\n"
-        "print(total, llvm._library is None, 'llvmlite.binding' in sys.modules)"
+        "print(total, len(compiler._idle), is_mapped(), 'llvmlite.binding' in sys.modules)"
     )
     with tempfile.TemporaryDirectory() as folder:
         done = subprocess.run(
             [sys.executable, "-c", script], capture_output=True, text=True, check=True,
             env={**os.environ, "FUSEWRIGHT_CACHE_DIR": folder, "FUSEWRIGHT_INTERPRET": "0"},
         )  # fmt: skip
-    assert done.stdout.split() == ["True", "3000.0", "False", "False"]
+    assert done.stdout.split() == ["[]", "False", "3000.0", "1", "False", "False"]
 
 
 def test_we_call_llvm_as_llvmlite_does(monkeypatch):
@@ -118,12 +119,3 @@ def test_we_call_llvm_as_llvmlite_does(monkeypatch):
     }
     monkeypatch.setattr(llvm, "FUNCTIONS", changed)
     assert llvm.differing() == ["ParseAssembly", "Renamed"]
-
-
-def test_an_unchecked_version_is_asked_first(monkeypatch):
-    asked = []
-    monkeypatch.setattr(llvm.llvmlite, "__version__", "99.0")
-    monkeypatch.setattr(llvm, "differing", lambda: asked.append(1) or ["ContextCreate"])
-    with pytest.raises(InternalError, match=r"llvmlite 99\.0 .*ContextCreate"):
-        llvm._declared(None)
-    assert asked

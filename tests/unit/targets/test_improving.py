@@ -12,14 +12,14 @@ import fusewright as fw
 import fusewright.numpy as np
 from fusewright import driver
 from fusewright.base.options import current
-from fusewright.targets.cpu import background, build
+from fusewright.targets.cpu import background, build, compiler
 from fusewright.targets.cpu.runner import Runner
 
 
 @pytest.fixture(autouse=True)
 def empty_cache(tmp_path: Path) -> Iterator[None]:
     background.wait()
-    build._image.cache_clear()
+    compiler.forget()
     with fw.options(cache_dir=str(tmp_path), background=True, interpret=False):
         driver.cache_clear()
         yield

@@ -13,7 +13,7 @@ import fusewright.numpy as np
 from fusewright import driver
 from fusewright._core import native
 from fusewright.runtime.profile import listen
-from fusewright.targets.cpu import ahead, background, build, obtaining, stored_programs
+from fusewright.targets.cpu import ahead, background, compiler, obtaining, stored_programs
 
 pytestmark = pytest.mark.skipif(native is None, reason="programs are the core's")
 
@@ -23,7 +23,7 @@ def cache(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Path]:
     """A folder that an earlier process has filled; nothing was compiled by the installation."""
     monkeypatch.setattr(ahead, "_places", dict)
     background.wait()
-    build._image.cache_clear()
+    compiler.forget()
     with fw.options(cache_dir=str(tmp_path), background=True, interpret=True):
         yield tmp_path
         background.wait()

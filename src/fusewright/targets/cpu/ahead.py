@@ -3,8 +3,8 @@
 New work runs operation by operation (`tiers`).  What NumPy does not compute to the bits of compiled
 code is compiled code of that operation alone, which must not be compiled in front of the program:
 `fusewright.operations` has had it compiled before, for this processor, all of it in one file beside
-this one.  Where the file is missing, or was made from other sources or for another processor, the
-operation is compiled when it is met, and kept on disk.
+this one; `threads` have their code there, too.  Where the file is missing, or was made from other
+sources or for another processor, the operation is compiled when it is met, and kept on disk.
 """
 
 from __future__ import annotations
@@ -32,17 +32,23 @@ Place = tuple[int, int]
 
 def load(key: Any, options: Options) -> Any:
     """The program of a structure; None where it was not made ahead."""
-    place = _places().get(_name(key, options))
+    data = entry(_name(key, options))
+    found = None if data is None else decoded(data)
+    return None if found is None else program_of(found, lambda use: None)
+
+
+def entry(name: str) -> bytes | None:
+    """What the file has under a name."""
+    place = _places().get(name)
     if place is None:
         return None
     start, length = place
     try:
         with open(FILE, "rb") as file:
             file.seek(start)
-            found = decoded(zlib.decompress(file.read(length)))
+            return zlib.decompress(file.read(length))
     except (OSError, zlib.error):  # replaced since it was looked at
         return None
-    return None if found is None else program_of(found, lambda use: None)
 
 
 @cache
@@ -79,16 +85,17 @@ def _name(key: Any, options: Options) -> str:
 
 
 def write(slices: Iterable[Slice], options: Options, path: str = FILE) -> int:
-    """Compile these for this processor, for a package as installed at the path's; how many there
-    are.
+    """Compile these for this processor, and the code of the threads, for a package as installed at
+    the path's; how many operations there are.
     """
     # Imported here: who reads the file need not compile.
+    from fusewright.targets.cpu import threads
     from fusewright.targets.cpu.build import build
     from fusewright.targets.cpu.native import form
     from fusewright.targets.cpu.obtaining import kernels_of
     from fusewright.targets.cpu.runner import assemble
 
-    entries: dict[str, bytes] = {}
+    entries = {threads.image_name(): zlib.compress(threads.compiled_image().to_bytes())}
     for slice_ in slices:
         name = _name((slice_.key, options.fuse, options.features), options)
         if name not in entries:
@@ -105,4 +112,4 @@ def write(slices: Iterable[Slice], options: Options, path: str = FILE) -> int:
         file.write(_MAGIC + pickle.dumps((_package(), places), protocol=5))
         file.writelines(entries.values())
     os.replace(beside, path)  # another process may be reading it
-    return len(entries)
+    return len(entries) - 1

@@ -6,26 +6,26 @@ from __future__ import annotations
 
 import atexit
 import contextlib
-import ctypes
 import os
-import sys
 import threading
 from _queue import Empty, SimpleQueue  # `queue` has a priority queue too, which loads `heapq`
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from contextvars import copy_context
 from functools import partial
+from typing import TYPE_CHECKING
+
+from fusewright.base.later import later
+
+if TYPE_CHECKING:
+    from fusewright.targets.cpu import workers
+else:
+    workers = later("fusewright.targets.cpu.workers")
 
 Job = Callable[[], object]
 
 NICE = 10
 """The compiling thread gives way to those that compute."""
-TURN = 2e-4
-"""Seconds."""
 
-when_idle: list[Job] = []
-"""What the thread does when nothing is left to compile."""
-
-_turns = threading.RLock()
 _jobs: SimpleQueue[Job] = SimpleQueue()
 _thread: threading.Thread | None = None
 _working = _ended = False
@@ -54,24 +54,7 @@ def _work() -> None:
             return
         job()
         del job  # what it holds must not wait for the next one
-        if _jobs.empty():
-            for each in when_idle:
-                each()
         _working = False
-
-
-@contextlib.contextmanager
-def taking_turns() -> Iterator[None]:
-    """For work of two threads that call LLVM: each return of a call waits for the interpreter's
-    lock, as long as the other thread may keep it (5 ms by default).
-    """
-    with _turns:
-        before = sys.getswitchinterval()
-        try:
-            sys.setswitchinterval(min(before, TURN))
-            yield
-        finally:
-            sys.setswitchinterval(before)
 
 
 def wait() -> None:
@@ -84,38 +67,22 @@ def wait() -> None:
 
 def _end() -> None:
     """The process ends when the program does: what waits is dropped, and so is what is being
-    compiled.  LLVM must not be in the middle of that while the C library calls its destructors: a
-    process that would do so ends before them, when everything of Python's and of the C library's
-    streams is done.
+    compiled, but where that happens in this process: LLVM must not be in the middle of it while the
+    C library calls its destructors.
     """
     global _ended
     _ended = True
     with contextlib.suppress(Empty):
         while True:  # what jobs hold goes now, while its finalisers can run
             _jobs.get_nowait()
-    if _working and not _leave_early() and _thread is not None:
+    if _working and _thread is not None and workers.is_here():
         _thread.join()
-
-
-def _leave_early() -> bool:
-    """Let the C library's `exit` write its streams and end the process, before it comes to what was
-    registered earlier; False where there is no `on_exit`, which alone is told the exit code.
-    """
-    library = ctypes.CDLL(None)
-    try:
-        leave, write, when, before = (
-            getattr(library, name) for name in ("_exit", "fflush", "on_exit", "__cxa_atexit")
-        )
-    except AttributeError:
-        return False
-    # The newest comes first: `fflush(NULL)`, then `_exit(code)`.
-    return bool(when(leave, None) == 0 and before(write, None, None) == 0)
 
 
 def _after_fork() -> None:
     """A child has no thread, and nothing submitted."""
-    global _jobs, _thread, _turns, _working, _ended
-    _jobs, _thread, _turns = SimpleQueue(), None, threading.RLock()
+    global _jobs, _thread, _working, _ended
+    _jobs, _thread = SimpleQueue(), None
     _working = _ended = False
 
 

@@ -2,15 +2,8 @@
 
 from __future__ import annotations
 
-import atexit
-import os
-from collections.abc import Callable, Iterator
-from contextlib import contextmanager
-from contextvars import copy_context
+from collections.abc import Callable
 from dataclasses import replace
-from functools import lru_cache, partial
-from queue import SimpleQueue
-from threading import Thread
 
 from fusewright.base.options import Options
 from fusewright.codegen.canonical import lower_once
@@ -21,7 +14,6 @@ from fusewright.ir.nest import Program
 from fusewright.plan import fuse, serial, stages
 from fusewright.plan import verify as check
 from fusewright.plan.plan import Kernel, Plan
-from fusewright.runtime.image import Image
 from fusewright.runtime.trace import Slice
 from fusewright.targets.cpu import compiler, portions
 from fusewright.targets.cpu.compiled import Compiled, CompiledKernel
@@ -34,8 +26,6 @@ quarter of the time (a reduction 3 ms instead of 11), and its code at most 2.5 t
 caches, 1.3 times from memory."""
 BEST = 2
 """The level of final code: there are no IR passes to gain from a higher one."""
-
-Submit = Callable[[str, int], Callable[[], Image]]
 
 
 def decide(slice_: Slice, options: Options) -> tuple[Program, Plan]:
@@ -72,86 +62,14 @@ def build(slice_: Slice, options: Options) -> Compiled:
         if source.what == "scalar"
     }
     wanted = [step for step in plan.steps if isinstance(step, Kernel)]
-    with _images(len(wanted), features) as submit:
+    with compiler.batch(features) as submit:
         made = [
             _kernel(program, step, features, scalars, options, slice_.is_large, submit)
             for step in wanted
         ]
-    finished = iter([kernel() for kernel in made])
+        finished = iter([kernel() for kernel in made])
     kernels = tuple(next(finished) if isinstance(step, Kernel) else None for step in plan.steps)
     return Compiled(program, plan, kernels, tuple(node.kind for node in order))
-
-
-@contextmanager
-def _images(count: int, features: FeatureSet) -> Iterator[Submit]:
-    """Text and level to a promise of machine code: with several kernels, LLVM works on one while
-    the next is being written.
-    """
-    if count < 2:
-        yield lambda text, level: lambda: _image(text, features, level)
-        return
-    # Not `concurrent.futures`: it brings `logging` with it, and a lock that forks wait for.
-    jobs: SimpleQueue[Callable[[], None] | None] = SimpleQueue()
-    thread = Thread(target=_work, args=(jobs,), name="fusewright-llvm", daemon=True)
-    working[thread] = jobs
-    try:
-        thread.start()
-        yield lambda text, level: _promise(
-            jobs, partial(copy_context().run, _image, text, features, level)
-        )
-    finally:
-        _end(thread)
-
-
-working: dict[Thread, SimpleQueue[Callable[[], None] | None]] = {}
-"""The threads that compile, and what gives them work.  They are daemons, since an interruption may
-come at any place: even where it keeps one of them from being told to end, the exit does so.
-"""
-
-
-def _end(thread: Thread) -> None:
-    working[thread].put(None)
-    if thread.ident is not None:
-        thread.join()
-    working.pop(thread, None)
-
-
-def _end_all() -> None:
-    """At exit LLVM must not be in the middle of a compilation."""
-    for thread in list(working):
-        _end(thread)
-
-
-atexit.register(_end_all)
-os.register_at_fork(after_in_child=working.clear)
-
-
-def _work(jobs: SimpleQueue[Callable[[], None] | None]) -> None:
-    while (job := jobs.get()) is not None:
-        job()
-
-
-def _promise(
-    jobs: SimpleQueue[Callable[[], None] | None], compute: Callable[[], Image]
-) -> Callable[[], Image]:
-    """Have it computed; what is returned waits for it, once."""
-    answer: SimpleQueue[tuple[Image | None, BaseException | None]] = SimpleQueue()
-
-    def job() -> None:
-        try:
-            answer.put((compute(), None))
-        except BaseException as error:  # noqa: BLE001 - it is raised where the result is wanted
-            answer.put((None, error))
-
-    def result() -> Image:
-        image, error = answer.get()
-        if error is not None:
-            raise error
-        assert image is not None
-        return image
-
-    jobs.put(job)
-    return result
 
 
 def _kernel(
@@ -161,7 +79,7 @@ def _kernel(
     scalars: dict[int, DType],
     options: Options,
     large: bool,
-    submit: Submit,
+    submit: compiler.Submit,
 ) -> Callable[[], CompiledKernel]:
     module = lower_once(program, kernel, features.vector_bytes, large)
     quick = options.background and module.text.count("\n") > QUICK
@@ -172,13 +90,7 @@ def _kernel(
     return lambda: CompiledKernel(kernel, module, image(), work, scalars, not quick)
 
 
-@lru_cache(maxsize=256)
-def _image(text: str, features: FeatureSet, level: int) -> Image:
-    """Machine code; kernels of one text (the steps of a loop) are compiled once."""
-    return compiler.compile_ir(text, features, level)
-
-
 def improve(quick: CompiledKernel, features: FeatureSet) -> CompiledKernel:
     """The same kernel with the best code."""
-    image = _image(quick.module.text, features, BEST)
+    image = compiler.compile_ir(quick.module.text, features, BEST)
     return replace(quick, image=image, final=True)

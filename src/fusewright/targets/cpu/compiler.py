@@ -1,5 +1,4 @@
-"""LLVM text to machine code: parse, emit an object, link.  No passes over the IR, no run-time
-linker of LLVM's.
+"""LLVM text to machine code, in a process beside this one (decision 0032).
 
 The text comes with explicit vectors, so the IR passes would gain nothing and cost half the time.
 Code generation knows three levels: 0 at once, 2 or 3 in the background; the bits computed are the
@@ -8,6 +7,11 @@ same.
 
 from __future__ import annotations
 
+import atexit
+import os
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from functools import partial
 from typing import TYPE_CHECKING
 
 from fusewright.base.later import later
@@ -18,18 +22,23 @@ from fusewright.targets.cpu.features import FeatureSet
 if TYPE_CHECKING:
     import llvmlite
 
-    from fusewright.targets.cpu import llvm
+    from fusewright.targets.cpu import workers
 else:
     # A process that finds its code on disk only asks for the version.
-    llvmlite, llvm = later("llvmlite"), later("fusewright.targets.cpu.llvm")
+    llvmlite, workers = later("llvmlite"), later("fusewright.targets.cpu.workers")
 
-TRIPLE = "x86_64-unknown-linux-gnu"
-CPU = "x86-64"
-"""The architecture's baseline: what a kernel may use is named feature by feature."""
+Submit = Callable[[str, int], Callable[[], Image]]
+"""Text and level to a promise of machine code."""
+MOST_IDLE = 2
+"""Workers kept for the next job; each ends by itself when none comes."""
+MOST_IMAGES = 256
 
-
-_idle: dict[tuple[str, int], list[llvm.Machine]] = {}
-"""Code generators that nobody uses now, by features and level."""
+_Key = tuple[str, FeatureSet, int, bool]
+_images: dict[_Key, Image] = {}
+"""Kernels of one text (the steps of a loop) are compiled once; all are forgotten when there are
+more than so many.
+"""
+_idle: list[workers.Worker] = []
 
 
 def compile_ir(text: str, features: FeatureSet, level: int, scalars: bool = False) -> Image:
@@ -38,15 +47,31 @@ def compile_ir(text: str, features: FeatureSet, level: int, scalars: bool = Fals
     `scalars` first moves variables from the stack into registers (the one pass that kernels of
     loops need).
     """
-    # Imported here: a process that finds its code on disk links nothing.
-    from fusewright.runtime.elf import link
+    with batch(features, scalars) as submit:
+        return submit(text, level)()
 
-    return link(_emit(text, features, level, True, scalars))
+
+@contextmanager
+def batch(features: FeatureSet, scalars: bool = False) -> Iterator[Submit]:
+    """For several modules: LLVM works on one while the next is being written.  What is promised is
+    to be asked for when all are submitted, and within the block.
+    """
+    promised: dict[_Key, Callable[[], bytes]] = {}
+    with _worker() as worker:
+
+        def submit(text: str, level: int) -> Callable[[], Image]:
+            key = (text, features, level, scalars)
+            if key not in _images and key not in promised:
+                promised[key] = worker.promise(job(text, features, level, scalars=scalars))
+            return partial(_image, key, promised)
+
+        yield submit
 
 
 def assembly(text: str, features: FeatureSet, level: int, scalars: bool = False) -> str:
     """The same code as a listing."""
-    return _emit(text, features, level, False, scalars).decode()
+    with _worker() as worker:
+        return worker.promise(job(text, features, level, False, scalars))().decode()
 
 
 def version() -> str:
@@ -55,20 +80,59 @@ def version() -> str:
 
 
 def start() -> None:
-    """Make LLVM ready: for a thread that has nothing better to do."""
-    llvm.started()
+    """Have LLVM started meanwhile, by who will soon need it."""
+    if not _idle:
+        _idle.append(workers.worker())
 
 
-def _emit(text: str, features: FeatureSet, level: int, as_object: bool, scalars: bool) -> bytes:
-    with llvm.parsed(text, verify=current().debug) as module:
-        key = (features.llvm_features, level)
-        idle = _idle.setdefault(key, [])
-        try:
-            machine = idle.pop()
-        except IndexError:
-            machine = llvm.Machine(TRIPLE, CPU, *key)
-        if scalars:
-            llvm.to_registers(machine, module)
-        code = machine.emit(module, as_object)
-        idle.append(machine)
-        return code
+def forget() -> None:
+    """Compile anew what this process has compiled."""
+    _images.clear()
+
+
+def job(
+    text: str, features: FeatureSet, level: int, as_object: bool = True, scalars: bool = False
+) -> workers.Job:
+    """What a worker is asked for."""
+    named = features.llvm_features.encode()
+    return workers.Job(text.encode(), named, level, as_object, scalars, current().debug)
+
+
+def _image(key: _Key, promised: dict[_Key, Callable[[], bytes]]) -> Image:
+    image = _images.get(key)
+    if image is None:
+        # Imported here: a process that finds its code on disk links nothing.
+        from fusewright.runtime.elf import link
+
+        image = link(promised[key]())
+        if len(_images) >= MOST_IMAGES:
+            _images.clear()
+        _images[key] = image
+    return image
+
+
+@contextmanager
+def _worker() -> Iterator[workers.Worker]:
+    """One for this thread alone; whoever is interrupted leaves none behind."""
+    try:
+        worker = _idle.pop()
+    except IndexError:
+        worker = workers.worker()
+    try:
+        yield worker
+    except BaseException:
+        worker.close()
+        raise
+    if len(_idle) < MOST_IDLE:
+        _idle.append(worker)
+    else:
+        worker.close()
+
+
+def _close() -> None:
+    while _idle:
+        _idle.pop().close()
+
+
+atexit.register(_close)
+os.register_at_fork(after_in_child=_close)

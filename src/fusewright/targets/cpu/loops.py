@@ -24,7 +24,7 @@ from fusewright.ir.loops.text import kernel_text
 from fusewright.plan.loops.plan import LoopPlan, Settings
 from fusewright.runtime import cache as disk
 from fusewright.runtime.image import Image, LoadedImage, load
-from fusewright.targets.cpu import background, compiler
+from fusewright.targets.cpu import compiler
 from fusewright.targets.cpu.disk_keys import disk_key
 from fusewright.targets.cpu.features import FeatureSet, select
 from fusewright.targets.cpu.launch import word as argument_word
@@ -207,8 +207,7 @@ def _made(
     name = disk_key(("loops", *key))
     stored = _stored(name)
     if stored is None:
-        if options.background:
-            background.submit(code)  # LLVM starts while this thread plans.
+        compiler.start()
         # Imported here: a process that finds its code on disk neither plans nor compiles.
         from fusewright.codegen.statements import lower
         from fusewright.plan.loops.decide import decide

@@ -7,18 +7,15 @@ from time import perf_counter
 from typing import Any, Literal
 
 from fusewright.base.options import Options
-from fusewright.runtime.buffers import statistics
 from fusewright.runtime.image import Image
 from fusewright.runtime.trace import Slice
-from fusewright.targets.cpu import background, native, stored_programs
+from fusewright.targets.cpu import compiler, native, stored_programs
 from fusewright.targets.cpu.compiled import Compiled, fetch, keep
 from fusewright.targets.cpu.disk_keys import name_of
 from fusewright.targets.cpu.features import select
 from fusewright.targets.cpu.launch import Launch
-from fusewright.targets.cpu.portions import total
 from fusewright.targets.cpu.runner import Runner, assemble
-from fusewright.targets.cpu.stored_programs import ROOM, Use
-from fusewright.targets.cpu.threads import code
+from fusewright.targets.cpu.stored_programs import Use
 
 SECONDS_A_LINE = 1e-4
 """What compiling a line of LLVM text for good takes: a structure must have run as long as that in
@@ -42,16 +39,11 @@ def stored(key: Any, options: Options) -> Runner | None:
 
 def _compiled(key: Any, slice_: Slice, options: Options) -> Runner:
     start = perf_counter()
-    with background.taking_turns():
-        if options.background:
-            background.submit(code)  # LLVM starts while this thread plans.
-        # Imported here: a process that finds its code on disk neither plans nor compiles.
-        from fusewright.targets.cpu.build import build
-        from fusewright.targets.cpu.llvm import rest
+    compiler.start()
+    # Imported here: a process that finds its code on disk neither plans nor compiles.
+    from fusewright.targets.cpu.build import build
 
-        compiled = build(slice_, options)
-    if statistics().in_use + total(slice_.order) >= ROOM:
-        rest()
+    compiled = build(slice_, options)
     name = name_of(key, options)
     keep(name, compiled)
     runner = _ready(name, compiled, options, "compiled", start)
