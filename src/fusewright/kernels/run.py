@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import builtins
 import sys
 from collections.abc import Mapping, Sequence
 from contextlib import suppress
@@ -17,12 +16,14 @@ from fusewright.base.errors import (
     DivisionError,
     FusewrightError,
     ShapeError,
+    UnassignedError,
     ValueRangeError,
 )
 from fusewright.base.options import Options, current
 from fusewright.frontends.arrays import core, trace
 from fusewright.frontends.kernels.context import Settings
 from fusewright.frontends.kernels.values import Path, StaticKind
+from fusewright.ir.loops import raised
 from fusewright.ir.loops.statements import Check
 from fusewright.ir.loops.statements import Kernel as Loops
 from fusewright.ir.nest import Source
@@ -45,6 +46,7 @@ _ERRORS: dict[str, type[FusewrightError]] = {
     "power": ValueRangeError,
     "assertion": AssertedError,
     "shape": ShapeError,
+    "unassigned": UnassignedError,
 }
 
 
@@ -271,12 +273,10 @@ def of_kernel(kernel: Kernel[Any, Any], options: Options) -> Options:
 def failed(check: Check, values: tuple[Any, ...], loops: tuple[Any, ...]) -> Exception:
     """The error of a check that does not hold."""
     if check.reason == "raised":
-        name, _, text = check.message.partition(":")
-        raised: Exception = getattr(builtins, name)(*([text] if text else []))
-        return raised
+        return raised.error(check.message, values)
     names = ", ".join(f"{n} = {v}" for (n, _), v in zip(check.loops, loops, strict=True))
     return _ERRORS[check.reason](
-        check.message.format(*values),
+        check.message.format(*(value.item() for value in values)),
         check.span,
         why=f"in the iteration {names}" if names else "",
         help="the statements before it have run; what they wrote is in the arrays",

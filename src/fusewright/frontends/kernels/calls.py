@@ -16,10 +16,12 @@ from fusewright.frontends.kernels import (
     elementwise,
     fresh,
     functions,
+    kinds_of,
     library_rows,
     parts,
     records,
     spaces,
+    texts,
     totals,
     types,
     vectors,
@@ -36,9 +38,7 @@ from fusewright.frontends.kernels.values import (
     Method,
     Number,
     Static,
-    TupleValue,
     Value,
-    describe,
     described,
 )
 from fusewright.ir.dtypes import BOOL, COMPLEX128, FLOAT64, INT64
@@ -79,6 +79,9 @@ def _static_call(t: Translation, node: ast.Call, target: Any) -> Value:
         return space(t, node, operands(t, node.args))
     if target is print:
         return _print(t, node)
+    kind = kinds_of.row(t, node, target) if target in (type, isinstance) else None
+    if kind is not None:
+        return kind
     if t.row(target) is None:
         array = fresh.row(t, node, target)
         if array is not None:
@@ -185,42 +188,7 @@ def _print(t: Translation, node: ast.Call) -> Value:
     pieces: list[str | Shown] = []
     for place, arg in enumerate(node.args):
         pieces += [words["sep"]] if place else []
-        pieces += _pieces(t, arg)
+        pieces += texts.pieces(t, arg)
     pieces.append(words["end"])
     t.write(Print(tuple(pieces), t.span(node)))
     return Static(None)
-
-
-def _pieces(t: Translation, node: ast.expr) -> list[str | Shown]:
-    """What an argument of print shows."""
-    if isinstance(node, ast.JoinedStr):
-        return [piece for part in node.values for piece in _pieces(t, part)]
-    if isinstance(node, ast.FormattedValue):
-        spec = ""
-        if isinstance(node.format_spec, ast.JoinedStr):
-            for part in node.format_spec.values:
-                if not isinstance(part, ast.Constant):
-                    raise t.refuse(node, "a format that is computed")
-                spec += str(part.value)
-        conversion = chr(node.conversion) if node.conversion > 0 else ""
-        return [_shown(t, node.value, conversion, spec)]
-    value = t.expression(node)
-    if isinstance(value, Static) and (isinstance(value.value, str) or value.value is None):
-        return [str(value.value)]
-    return [_shown(t, node, "s", "", value)]
-
-
-def _shown(
-    t: Translation, node: ast.expr, conversion: str, spec: str, value: Value | None = None
-) -> Shown:
-    found = t.expression(node) if value is None else value
-    if isinstance(found, ArrayRef | TupleValue) and not (
-        isinstance(found, ArrayRef) and not found.shape
-    ):
-        raise t.refuse(
-            node,
-            f"printing a whole {describe(found)}",
-            help="print its elements, or print it after the call",
-        )
-    number = t.fixed(elements.as_number(t, found, t.span(node)))
-    return Shown(number.expr, number.origin == "python", conversion, spec)

@@ -94,6 +94,9 @@ def _compared(t: Translation, sign: ast.cmpop, left: Value, right: Value, span: 
     if isinstance(left, TupleValue) and isinstance(right, TupleValue) and name in _TUPLES:
         return _tuples_compared(t, sign, left.items, right.items, span)
     if isinstance(left, TupleValue | Static) or isinstance(right, TupleValue | Static):
+        known = _never_equal(left, right) if name in _TUPLES else False
+        if known:
+            return types.literal(name == "not_equal", span)
         raise KernelError(f"{describe(left)} and {describe(right)} are not compared here", span)
     if elementwise.is_array(left) or elementwise.is_array(right):
         return elementwise.computed(t, (left, right), lambda each: apply(t, name, each, span), span)
@@ -101,6 +104,15 @@ def _compared(t: Translation, sign: ast.cmpop, left: Value, right: Value, span: 
     if a.literal is not None and b.literal is not None:
         return types.literal(bool(function(a.literal, b.literal)), span)
     return apply(t, name, (a, b), span)
+
+
+def _never_equal(left: Value, right: Value) -> bool:
+    """Whether it is a number and a text or None."""
+    pairs = ((left, right), (right, left))
+    return any(
+        isinstance(a, Number) and isinstance(b, Static) and isinstance(b.value, str | None)
+        for a, b in pairs
+    )
 
 
 def _static_compare(t: Translation, node: ast.Compare) -> Value:

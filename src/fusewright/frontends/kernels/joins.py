@@ -23,7 +23,8 @@ from fusewright.frontends.kernels.values import (
     describe,
     described,
 )
-from fusewright.ir.expr import local
+from fusewright.ir.dtypes import BOOL, INT64
+from fusewright.ir.expr import const, local
 from fusewright.ir.loops.statements import Let
 
 if TYPE_CHECKING:
@@ -40,6 +41,17 @@ class Slot:
     key: Any
     number: int | None = None
     held: Held | None = None
+    refused: KernelError | None = None
+
+    @staticmethod
+    def expected(t: Translation, name: str, key: Any, refused: KernelError) -> Slot:
+        """One that is read in a loop before the text gives it a value: some number, of a type found
+        out later; `refused` is the error if it is no number.
+        """
+        known: Held | None = t.guesses.get(key)
+        held = known or Held(INT64, "python", None, ("", 0, 0, 0))
+        number = t.new_local(name, held.dtype, True)
+        return Slot(name, key, number, held, None if known else refused)
 
     def read(self, span: Span) -> Number:
         assert self.number is not None and self.held is not None
@@ -50,7 +62,8 @@ class Slot:
             self.held = t.guesses.get(self.key) or types.held(number)
             self.number = t.new_local(self.name, self.held.dtype, True)
         assert self.number is not None
-        wide = self.held.takes(number)
+        wide = types.held(number) if self.refused else self.held.takes(number)
+        self.refused = None
         if wide is None:
             raise types.conflict(self.name, self.held, number)
         if (wide.dtype, wide.origin) != (self.held.dtype, self.held.origin):
@@ -64,12 +77,24 @@ class Slot:
 
 @dataclass(slots=True)
 class SlotTree:
-    """What a joined name is bound to: a variable, a tuple of trees, or a value no path changes."""
+    """What a joined name is bound to: a variable, a tuple of trees, or a value no path changes.
+
+    The variable `flag`, where there is one, says while the kernel runs whether it has a value;
+    `owner` finds that need again when the kernel is translated anew.
+    """
 
     name: str
     key: Any
     form: Slot | list[SlotTree] | Value | None = None
     assigned: bool = False
+    flag: int | None = None
+    owner: Any = None
+
+    def mark(self, t: Translation, span: Span) -> None:
+        """It has a value from here on."""
+        self.assigned = True
+        if self.flag is not None:
+            t.write(Let(self.flag, const(True, BOOL), span))
 
     def read(self, span: Span) -> Value:
         """The present value."""
@@ -98,7 +123,7 @@ class SlotTree:
             fixed = [t.fixed(v) if isinstance(v, Number) else v for v in value.items]
             value = TupleValue(tuple(fixed))
         self._store(t, value, span)
-        self.assigned = True
+        self.mark(t, span)
 
     def _store(self, t: Translation, value: Value, span: Span) -> None:
         form = self.form
@@ -108,6 +133,8 @@ class SlotTree:
             form = self.form = [
                 SlotTree(f"{self.name}.{n}", (*self.key, n)) for n in range(len(value.items))
             ]
+        if isinstance(form, Slot) and form.refused and not isinstance(value, Number):
+            raise form.refused
         if isinstance(form, Slot) and isinstance(value, Number):
             form.write(t, value)
         elif isinstance(form, list) and isinstance(value, TupleValue):

@@ -14,6 +14,7 @@ from fusewright.frontends.kernels import (
     records,
     storing,
     swaps,
+    unassigned,
     vectors,
 )
 from fusewright.frontends.kernels.choices import test
@@ -125,7 +126,11 @@ def open_slots(t: Translation, names: Sequence[str], node: ast.AST) -> dict[str,
         if is_open(t, name):
             continue
         present = t.frame.env.get(name)
-        tree = SlotTree(name, (*t.frame.instance, name, span))
+        tree = unassigned.reopened(present)
+        if tree is None:
+            tree = SlotTree(name, (*t.frame.instance, name, span))
+            if present is None or isinstance(present, Maybe):
+                unassigned.open_flag(t, t.frame, tree, span)
         if present is not None and not isinstance(present, Maybe):
             value = present.read(span) if isinstance(present, SlotTree) else present
             _start(t, tree, value, span)
@@ -164,7 +169,7 @@ def write_array(t: Translation, tree: SlotTree, value: ArrayRef, span: Span) -> 
             span,
             help="keep the shape and the element type",
         )
-    tree.assigned = True
+    tree.mark(t, span)
 
 
 def _refuse_alias(t: Translation, value: ArrayRef, name: str, span: Span) -> None:
@@ -186,7 +191,7 @@ def close_slots(t: Translation, slots: dict[str, SlotTree], span: Span) -> None:
     closed = set(map(id, slots.values()))
     t.active = [tree for tree in t.active if id(tree) not in closed]
     for name, tree in slots.items():
-        t.frame.env[name] = tree if tree.assigned else Maybe(span)
+        t.frame.env[name] = tree if tree.assigned else Maybe(span, tree)
 
 
 # -- assignment ---------------------------------------------------------------------------------
@@ -375,6 +380,7 @@ def _update_vector(t: Translation, node: ast.AugAssign, before: Value, value: Va
 def expression_statement(t: Translation, node: ast.Expr, after: Names, tail: Tail) -> None:
     """A call for its effect, or a docstring."""
     if not isinstance(node.value, ast.Constant):
+        t.discarded = node.value
         t.expression(node.value)
 
 

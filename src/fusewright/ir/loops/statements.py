@@ -142,7 +142,7 @@ class Print:
     span: Span = NOWHERE
 
 
-Reason = Literal["bounds", "division", "power", "assertion", "shape", "raised"]
+Reason = Literal["bounds", "division", "power", "assertion", "shape", "raised", "unassigned"]
 
 
 @dataclass(frozen=True, slots=True)
