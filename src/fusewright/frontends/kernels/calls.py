@@ -10,6 +10,7 @@ from typing import Any
 import numpy as np
 
 from fusewright.frontends.kernels import (
+    access,
     array_rows,
     comprehensions,
     elements,
@@ -18,6 +19,7 @@ from fusewright.frontends.kernels import (
     functions,
     kinds_of,
     library_rows,
+    lists,
     parts,
     records,
     spaces,
@@ -35,6 +37,7 @@ from fusewright.frontends.kernels.values import (
     ArrayRef,
     Bound,
     Closure,
+    Growing,
     Method,
     Number,
     Static,
@@ -72,6 +75,8 @@ def _row(target: Any) -> Any:
 
 def _static_call(t: Translation, node: ast.Call, target: Any) -> Value:
     """A call of something known when the kernel is compiled."""
+    if target is list and not node.args and not node.keywords:
+        return access.list_(t, ast.copy_location(ast.List([], ast.Load()), node))
     if comprehensions.is_one(node, target):
         return comprehensions.collected(t, node, target)
     space = spaces.row_of(target)
@@ -90,9 +95,10 @@ def _static_call(t: Translation, node: ast.Call, target: Any) -> Value:
     if target is np.where and len(node.args) == 1:
         row = array_rows.row_of(np.nonzero)
     if row is not None:
-        if node.keywords:
-            return row(t, node, _with_keywords(t, node, target))
-        return row(t, node, operands(t, node.args))
+        values = _with_keywords(t, node, target) if node.keywords else operands(t, node.args)
+        if target is not len:
+            values = [lists.arrays(t, value, t.span(node)) for value in values]
+        return row(t, node, values)
     plain = getattr(target, "py_func", None) or getattr(target, "__wrapped__", target)
     same_integers(t, node, target)
     if isinstance(plain, FunctionType) and not str(plain.__module__).startswith("numpy."):
@@ -149,6 +155,8 @@ def _method(t: Translation, node: ast.Call, method: Method) -> Value:
             f"`.{method.name}` with `{node.keywords[0].arg}=` in a kernel",
             help=f"without it; of one row or column: a[i].{method.name}(), a[:, j].{method.name}()",
         )
+    if isinstance(method.array, Growing):
+        return lists.method(t, node, method.array, method.name, values, spaces.walk(t, node))
     if isinstance(method.array, Number):
         if method.name == "conjugate":
             return functions.conjugate(t, node, [method.array, *values])

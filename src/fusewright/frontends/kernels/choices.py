@@ -10,20 +10,22 @@ from typing import Any
 
 from fusewright.base.errors import KernelError
 from fusewright.base.source import Span
-from fusewright.frontends.kernels import elements, elementwise, types
+from fusewright.frontends.kernels import elements, elementwise, lists, types
 from fusewright.frontends.kernels.context import Translation
 from fusewright.frontends.kernels.elements import truth
 from fusewright.frontends.kernels.joins import SlotTree
 from fusewright.frontends.kernels.operators import apply, operands
 from fusewright.frontends.kernels.operators import unary as signed
 from fusewright.frontends.kernels.values import (
+    Growing,
     Number,
     Static,
     TupleValue,
     Value,
     describe,
 )
-from fusewright.ir.expr import Expr, op, postorder
+from fusewright.ir.dtypes import INT64
+from fusewright.ir.expr import Expr, const, op, postorder
 from fusewright.ir.loops.statements import If
 
 COMPARE: dict[type, tuple[str, Callable[[Any, Any], Any]]] = {
@@ -124,6 +126,10 @@ def _static_compare(t: Translation, node: ast.Compare) -> Value:
         if isinstance(left, Static) or isinstance(right, Static):
             return types.literal(same == isinstance(sign, ast.Is), span)
     among = len(node.ops) == 1 and isinstance(sign, ast.In | ast.NotIn)
+    if among and isinstance(right, Growing):
+        value = t.lasting(left)
+        found = lists.contains(t, right, lambda item: _same(t, value, item, span), span)
+        return found if isinstance(sign, ast.In) else _opposite(found, span)
     if among and isinstance(right, TupleValue):
         found = _among(t, left, right, span)
         return found if isinstance(sign, ast.In) else _opposite(found, span)
@@ -132,6 +138,10 @@ def _static_compare(t: Translation, node: ast.Compare) -> Value:
         "this comparison is not part of a kernel's language",
         help="`is` compares with None, `in` looks into a tuple of numbers",
     )
+
+
+def _same(t: Translation, left: Value, right: Value, span: Span) -> Number:
+    return elements.as_number(t, _compared(t, ast.Eq(), left, right, span), span)
 
 
 def _among(t: Translation, value: Value, items: TupleValue, span: Span) -> Number:
@@ -166,6 +176,8 @@ def _operand(t: Translation, node: ast.expr) -> Number:
         return types.literal(bool(value.value), span)
     if isinstance(value, TupleValue):
         return types.literal(bool(value.items), span)
+    if isinstance(value, Growing):
+        return Number(op("less", const(0, INT64), lists.length(value)), "python", span)
     return elements.as_number(t, value, span)
 
 

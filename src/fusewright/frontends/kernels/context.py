@@ -164,6 +164,7 @@ class Translation:
         self.loop_names: list[tuple[str, Expr]] = []
         self.branches: list[Expr] = []
         self.discarded: ast.expr | None = None
+        self.owners: dict[Any, tuple[Frame, str]] = {}
         self.labels = self.indices = self.depth = self.conditional = 0
         self._expressions = expressions
         self._statements = statements

@@ -19,6 +19,7 @@ from fusewright.frontends.kernels import (
     elementwise,
     functions,
     intrinsics,
+    lists,
     parts,
     storing,
     types,
@@ -32,6 +33,7 @@ from fusewright.frontends.kernels.values import (
     ArrayRef,
     Elementwise,
     Free,
+    Growing,
     Number,
     SliceValue,
     Static,
@@ -40,8 +42,9 @@ from fusewright.frontends.kernels.values import (
     describe,
     described,
 )
+from fusewright.ir import dtypes
 from fusewright.ir.dtypes import FLOAT64, INT64, DType
-from fusewright.ir.expr import Expr, cast
+from fusewright.ir.expr import Expr, cast, const
 
 _ORDERS = ("C", "K", "A", None)
 
@@ -73,6 +76,10 @@ def _made(t: Translation, function: Any, given: dict[str, Value], span: Span) ->
     dtype = given.get("dtype")
     given_none = dtype is None or (isinstance(dtype, Static) and dtype.value is None)
     known = None if dtype is None or given_none else intrinsics.dtype_of(t, dtype, span)
+    if isinstance(given.get("a"), Growing):
+        given["a"] = _of_list(t, given["a"], known, span)
+        if function in _COPIES:
+            return given["a"]
     if function is np.asarray and known is None and elementwise.shape_of(given["a"]):
         return given["a"]
     if function in _COPIES and known is None and elementwise.is_array(given["a"]):
@@ -94,6 +101,22 @@ def _made(t: Translation, function: Any, given: dict[str, Value], span: Span) ->
         return _filled(t, shape, known or FLOAT64, types.literal(content, span), span)
     number = as_number(t, content, span)
     return _filled(t, shape, known or number.dtype, number, span)
+
+
+def _of_list(t: Translation, items: Value, dtype: DType | None, span: Span) -> ArrayRef:
+    """A list as an array of its own; of tuples of numbers, a row for each."""
+    assert isinstance(items, Growing)
+    columns = lists.columns(t, items, span)
+    wide = dtype or dtypes.from_numpy(np.result_type(*(each.dtype.numpy for each in columns)))
+    assert wide is not None
+    room, count = t.inputs.room(), t.fixed(Number(lists.length(items), "python", span))
+    is_flat = not isinstance(items.form, tuple)
+    whole = make(t, (room,) if is_flat else (room, const(len(columns), INT64)), wide, span)
+    ends = SliceValue(None, count, 1)
+    for place, column in enumerate(columns):
+        indices = [ends] if is_flat else [ends, types.literal(place, span)]
+        parts.assign(t, elements.indexed(t, whole, indices, span), column, span)
+    return elements.lasting(t, elements.indexed(t, whole, [ends], span), span)
 
 
 def _filled_part(

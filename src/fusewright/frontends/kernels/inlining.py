@@ -122,7 +122,8 @@ def run_frame(t: Translation, frame: Frame, discarded: bool = False) -> Value:
     t.frames.append(frame)
     hidden, t.active = t.active, []
     conditional, t.conditional = t.conditional, 0
-    result = frame.returned = SlotTree(RESULT, (*frame.instance, tree.name, "result"))
+    key = (*frame.instance, tree.name, "result")
+    result = frame.returned = SlotTree(RESULT, key, nesting=t.nesting)
     open_flag(t, frame, result, span)
     t.active.append(result)
     try:

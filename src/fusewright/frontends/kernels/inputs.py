@@ -98,6 +98,10 @@ def outside(function: FunctionType, name: str) -> Any:
     return vars(builtins)[name]
 
 
+ROOM = "#room"
+"""The name under which a call gives the room of lists."""
+
+
 class Inputs:
     """The arguments of one translation.
 
@@ -128,6 +132,23 @@ class Inputs:
         self._capture_kind = capture_kind
         self._values: dict[Path, Value] = {}
         self._buffers = 0
+        self._room: Expr | None = None
+
+    @property
+    def count(self) -> int:
+        """How many buffers there are so far."""
+        return self._buffers
+
+    @property
+    def grows(self) -> bool:
+        """Whether there are lists, whose room a call decides."""
+        return self._room is not None
+
+    def room(self) -> Expr:
+        """How many items each list has room for: a number that the caller gives."""
+        if self._room is None:
+            self._room = self._number((ROOM,), INT64)
+        return self._room
 
     def next_buffer(self) -> int:
         self._buffers += 1

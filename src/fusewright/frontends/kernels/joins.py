@@ -11,11 +11,12 @@ from typing import TYPE_CHECKING, Any
 
 from fusewright.base.errors import KernelError
 from fusewright.base.source import Span
-from fusewright.frontends.kernels import types
+from fusewright.frontends.kernels import storing, types
 from fusewright.frontends.kernels.types import Held
 from fusewright.frontends.kernels.values import (
     ArrayRef,
     Elementwise,
+    Growing,
     ListValue,
     Number,
     TupleValue,
@@ -80,7 +81,8 @@ class SlotTree:
     """What a joined name is bound to: a variable, a tuple of trees, or a value no path changes.
 
     The variable `flag`, where there is one, says while the kernel runs whether it has a value;
-    `owner` finds that need again when the kernel is translated anew.
+    `owner` finds that need again when the kernel is translated anew.  `nesting` is how many loops
+    are around its join.
     """
 
     name: str
@@ -89,6 +91,7 @@ class SlotTree:
     assigned: bool = False
     flag: int | None = None
     owner: Any = None
+    nesting: int = 0
 
     def mark(self, t: Translation, span: Span) -> None:
         """It has a value from here on."""
@@ -113,12 +116,8 @@ class SlotTree:
     def write(self, t: Translation, value: Value, span: Span) -> None:
         """Give it a value."""
         if isinstance(value, ListValue):
-            raise KernelError(
-                f"`{self.name}` is a list where paths meet, or is returned",
-                span,
-                why="a kernel has no lists but those written out, which nothing changes",
-                help="write a tuple",
-            )
+            what = f"`{self.name}` is a list where paths meet, or is returned"
+            raise storing.needs_memory(t, value.span, KernelError(what, span, help="write a tuple"))
         if isinstance(value, TupleValue):
             fixed = [t.fixed(v) if isinstance(v, Number) else v for v in value.items]
             value = TupleValue(tuple(fixed))
@@ -131,8 +130,16 @@ class SlotTree:
             form = self.form = Slot(self.name, self.key)
         if form is None and isinstance(value, TupleValue):
             form = self.form = [
-                SlotTree(f"{self.name}.{n}", (*self.key, n)) for n in range(len(value.items))
+                SlotTree(f"{self.name}.{n}", (*self.key, n), nesting=self.nesting)
+                for n in range(len(value.items))
             ]
+        if isinstance(value, Growing) and value.nesting > self.nesting:
+            raise KernelError(
+                f"`{self.name}` keeps a list beyond the iteration that makes it",
+                span,
+                why="the list that a loop makes is the same memory in each iteration",
+                help="keep a list that is made before the loop: kept.clear(), kept.extend(...)",
+            )
         if isinstance(form, Slot) and form.refused and not isinstance(value, Number):
             raise form.refused
         if isinstance(form, Slot) and isinstance(value, Number):

@@ -10,8 +10,11 @@ from fusewright.base.source import Span
 from fusewright.frontends.kernels import (
     elements,
     elementwise,
+    lists,
+    owned,
     parts,
     records,
+    spaces,
     storing,
     swaps,
     unassigned,
@@ -27,6 +30,8 @@ from fusewright.frontends.kernels.sharing import is_shared
 from fusewright.frontends.kernels.values import (
     ArrayRef,
     Elementwise,
+    Growing,
+    ListValue,
     Number,
     Record,
     TupleValue,
@@ -128,7 +133,7 @@ def open_slots(t: Translation, names: Sequence[str], node: ast.AST) -> dict[str,
         present = t.frame.env.get(name)
         tree = unassigned.reopened(present)
         if tree is None:
-            tree = SlotTree(name, (*t.frame.instance, name, span))
+            tree = SlotTree(name, (*t.frame.instance, name, span), nesting=t.nesting)
             if present is None or isinstance(present, Maybe):
                 unassigned.open_flag(t, t.frame, tree, span)
         if present is not None and not isinstance(present, Maybe):
@@ -199,9 +204,13 @@ def close_slots(t: Translation, slots: dict[str, SlotTree], span: Span) -> None:
 
 def assign(t: Translation, node: ast.Assign, after: Names, tail: Tail) -> None:
     """`target = value`."""
+    since = owned.now(t)
     value = t.expression(node.value)
     if len(node.targets) > 1:
         value = t.lasting(value)
+    elif isinstance(node.targets[0], ast.Name):
+        _assign_name(t, node.targets[0], value, node.value, owned.is_new(value, since))
+        return
     for target in node.targets:
         _assign_to(t, target, value, node.value)
 
@@ -227,7 +236,11 @@ def _assign_to(t: Translation, target: ast.expr, value: Value, origin: ast.AST) 
             _assign_to(t, inner, item, origin)
     elif isinstance(target, ast.Subscript):
         value = _before(t, value, target)
-        part = _place(t, target)
+        array, index = _owner(t, target)
+        if isinstance(array, Growing):
+            lists.set_item(t, array, index, value, span)
+            return
+        part = _place(t, target, array, index)
         if part.shape:
             parts.assign(t, elements.lasting(t, part, span), value, span)
         else:
@@ -251,8 +264,16 @@ def _before(t: Translation, value: Value, target: ast.Subscript) -> Value:
     return t.lasting(value) if acts else value
 
 
-def _assign_name(t: Translation, target: ast.Name, value: Value, origin: ast.AST) -> None:
+def _assign_name(
+    t: Translation, target: ast.Name, value: Value, origin: ast.AST, is_new: bool = False
+) -> None:
     span = t.span(target)
+    if is_new and is_open(t, target.id):
+        value = owned.settled(t, target.id, value)
+        if owned.replaced(t, target.id, value, span):
+            return
+    if is_new:
+        owned.note(t, target.id, value)
     if vectors.is_vector(value):
         assert isinstance(value, ArrayRef)
         if is_open(t, target.id):
@@ -270,9 +291,17 @@ def _assign_name(t: Translation, target: ast.Name, value: Value, origin: ast.AST
     t.bind(target.id, value, span)
 
 
-def _place(t: Translation, target: ast.Subscript) -> ArrayRef:
-    """The element, or the part of an array, that an assignment writes."""
+def _owner(t: Translation, target: ast.Subscript) -> tuple[Value, Value]:
+    """What an assignment writes a part of, and the index."""
     array, index = operands(t, [target.value, target.slice])
+    if isinstance(array, ListValue):
+        what = "an assignment to an item of a list"
+        raise storing.needs_memory(t, array.span, KernelError(what, t.span(target)))
+    return array, index
+
+
+def _place(t: Translation, target: ast.Subscript, array: Value, index: Value) -> ArrayRef:
+    """The element, or the part of an array, that an assignment writes."""
     if isinstance(array, Elementwise):
         storing.store(t, array)
     if not isinstance(array, ArrayRef):
@@ -298,6 +327,9 @@ def augmented(t: Translation, node: ast.AugAssign, after: Names, tail: Tail) -> 
         if isinstance(before, ArrayRef) and before.shape:
             parts.update(t, before, node.op, value, span)
             return
+        if isinstance(before, ListValue | Growing) and isinstance(node.op, ast.Add):
+            _extend(t, before, value, node)
+            return
         result = combine(t, node.op, before, value, span)
         if isinstance(before, Elementwise):
             _keep_in_place(t, node.target, before, result)
@@ -311,7 +343,14 @@ def augmented(t: Translation, node: ast.AugAssign, after: Names, tail: Tail) -> 
             return
         _assign_to(t, node.target, combine(t, node.op, before, value, span), node)
         return
-    part = _place(t, node.target)
+    array, index = _owner(t, node.target)
+    if isinstance(array, Growing):
+        index = t.lasting(index)
+        before = lists.item(t, array, index, span)
+        value = t.expression(node.value)
+        lists.set_item(t, array, index, combine(t, node.op, before, value, span), span)
+        return
+    part = _place(t, node.target, array, index)
     if part.shape:
         parts.update(t, elements.lasting(t, part, span), node.op, t.expression(node.value), span)
         return
@@ -325,6 +364,16 @@ def augmented(t: Translation, node: ast.AugAssign, after: Names, tail: Tail) -> 
     t.out += written
     result = as_number(t, combine(t, node.op, before, value, span), span)
     _update(t, node, part, before, result, span)
+
+
+def _extend(t: Translation, before: Value, value: Value, node: ast.AugAssign) -> None:
+    """`l += [x]` makes the list itself longer."""
+    span = t.span(node)
+    if isinstance(before, ListValue):
+        refused = KernelError("a list that is made longer here", span)
+        raise storing.needs_memory(t, before.span, refused)
+    assert isinstance(before, Growing)
+    lists.extend(t, before, value, spaces.walk(t, node.value), span)
 
 
 def _keep_in_place(t: Translation, target: ast.Name, before: Elementwise, result: Value) -> None:

@@ -104,6 +104,7 @@ class Translated:
     makes: tuple[int, ...] = ()
     fits: tuple[Fit, ...] = ()
     apart: tuple[Apart, ...] = ()
+    grows: bool = False
 
 
 def translate(
@@ -154,6 +155,7 @@ def _once(
         tuple(sorted(inputs.made)),
         tuple(inputs.fits),
         tuple(inputs.apart.values()),
+        inputs.grows,
     )
 
 
@@ -183,6 +185,8 @@ def _buffers(result: Any) -> frozenset[int]:
     """The buffers of what is returned."""
     if isinstance(result, returned.Returned):
         return frozenset((result.buffer,))
+    if isinstance(result, returned.ReturnedList):
+        return _buffers(result.items)
     if isinstance(result, chosen.Chosen):
         return _buffers(result.options)
     return frozenset().union(*map(_buffers, result)) if result is not None else frozenset()
