@@ -229,6 +229,10 @@ def element_of(t: Translation, value: Value, index: Value, span: Span, node: ast
 def _of_items(t: Translation, value: Growing, index: Value, span: Span) -> Value:
     if not isinstance(index, SliceValue):
         return lists.item(t, value, index, span)
+    if index.step == -1 and index.low is None and index.high is None:
+        turned = lists.copied(t, value, span)
+        lists.reverse(t, turned, span)
+        return turned
     if index.step != 1:
         raise KernelError("a slice of a list with a step", span, help="write the loop")
     if lists.is_empty(value):

@@ -19,6 +19,7 @@ from fusewright.frontends.kernels import (
     functions,
     kinds_of,
     library_rows,
+    list_methods,
     lists,
     parts,
     records,
@@ -75,8 +76,10 @@ def _row(target: Any) -> Any:
 
 def _static_call(t: Translation, node: ast.Call, target: Any) -> Value:
     """A call of something known when the kernel is compiled."""
-    if target is list and not node.args and not node.keywords:
-        return access.list_(t, ast.copy_location(ast.List([], ast.Load()), node))
+    if target in (type, isinstance, list):
+        known = _of_python(t, node, target)
+        if known is not None:
+            return known
     if comprehensions.is_one(node, target):
         return comprehensions.collected(t, node, target)
     space = spaces.row_of(target)
@@ -84,9 +87,6 @@ def _static_call(t: Translation, node: ast.Call, target: Any) -> Value:
         return space(t, node, operands(t, node.args))
     if target is print:
         return _print(t, node)
-    kind = kinds_of.row(t, node, target) if target in (type, isinstance) else None
-    if kind is not None:
-        return kind
     if t.row(target) is None:
         array = fresh.row(t, node, target)
         if array is not None:
@@ -116,6 +116,15 @@ def _static_call(t: Translation, node: ast.Call, target: Any) -> Value:
         help="call it before the kernel and pass on what it gives, or write the loop; the page "
         "about kernels lists the functions, and your own may be any `def`",
     )
+
+
+def _of_python(t: Translation, node: ast.Call, target: Any) -> Value | None:
+    """`list()`, and what asks for a type; None of other calls."""
+    if target is not list:
+        return kinds_of.row(t, node, target)
+    if node.args or node.keywords:
+        return None
+    return access.list_(t, ast.copy_location(ast.List([], ast.Load()), node))
 
 
 def same_integers(t: Translation, node: ast.AST, target: Any) -> None:
@@ -155,8 +164,12 @@ def _method(t: Translation, node: ast.Call, method: Method) -> Value:
             f"`.{method.name}` with `{node.keywords[0].arg}=` in a kernel",
             help=f"without it; of one row or column: a[i].{method.name}(), a[:, j].{method.name}()",
         )
+    if isinstance(method.array, Growing) and method.name == "sort" and not values:
+        row = library_rows.method("sort")
+        assert row is not None
+        return row(t, node, [lists.view(t, method.array, span)])
     if isinstance(method.array, Growing):
-        return lists.method(t, node, method.array, method.name, values, spaces.walk(t, node))
+        return list_methods.method(t, node, method.array, method.name, values, spaces.walk(t, node))
     if isinstance(method.array, Number):
         if method.name == "conjugate":
             return functions.conjugate(t, node, [method.array, *values])

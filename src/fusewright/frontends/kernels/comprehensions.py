@@ -94,6 +94,7 @@ def _grown(t: Translation, node: ast.ListComp | ast.GeneratorExp) -> Value:
     frame.is_comprehension = True
     return run_frame(t, frame)
 
+
 def _items(t: Translation, node: ast.ListComp | ast.GeneratorExp) -> tuple[Value, ...]:
     tree = _function(node, "a comprehension", _no_arguments(), [ast.Pass()])
     frame = inside(t, node, tree, t.frame, {})

@@ -146,6 +146,7 @@ class Translation:
         keep: Callable[[Translation, Elementwise], Value],
     ) -> None:
         self.inputs = inputs
+        inputs.nesting = lambda: self.nesting
         self.settings = settings
         self.guesses = guesses
         self.retyping = Retyping()
@@ -164,6 +165,7 @@ class Translation:
         self.loop_names: list[tuple[str, Expr]] = []
         self.branches: list[Expr] = []
         self.discarded: ast.expr | None = None
+        self.inlined = 0
         self.owners: dict[Any, tuple[Frame, str]] = {}
         self.labels = self.indices = self.depth = self.conditional = 0
         self._expressions = expressions

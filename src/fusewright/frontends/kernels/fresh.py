@@ -27,6 +27,7 @@ from fusewright.frontends.kernels import (
 )
 from fusewright.frontends.kernels.context import Translation
 from fusewright.frontends.kernels.elements import as_number
+from fusewright.frontends.kernels.joins import NEW_ARRAY
 from fusewright.frontends.kernels.kept import kept as kept_unstored
 from fusewright.frontends.kernels.operators import operands
 from fusewright.frontends.kernels.values import (
@@ -114,7 +115,7 @@ def _of_list(t: Translation, items: Value, dtype: DType | None, span: Span) -> A
     whole = make(t, (room,) if is_flat else (room, const(len(columns), INT64)), wide, span)
     ends = SliceValue(None, count, 1)
     for place, column in enumerate(columns):
-        indices = [ends] if is_flat else [ends, types.literal(place, span)]
+        indices: list[Value] = [ends] if is_flat else [ends, types.literal(place, span)]
         parts.assign(t, elements.indexed(t, whole, indices, span), column, span)
     return elements.lasting(t, elements.indexed(t, whole, [ends], span), span)
 
@@ -211,7 +212,7 @@ def make(t: Translation, shape: Sequence[Expr], dtype: DType, span: Span) -> Arr
             "be, and return a part of it: return out[:count]",
         )
     number = t.inputs.make(dtype, sizes)
-    return ArrayRef(number, (), sizes, dtype, "a new array")
+    return ArrayRef(number, (), sizes, dtype, NEW_ARRAY)
 
 
 def stored(t: Translation, value: Elementwise, span: Span) -> ArrayRef | None:

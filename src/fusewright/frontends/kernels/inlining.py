@@ -18,6 +18,8 @@ from fusewright.frontends.kernels.unassigned import RESULT, checked, open_flag
 from fusewright.frontends.kernels.values import Closure, Number, Static, TupleValue, Value
 from fusewright.ir.loops.statements import Block
 
+DEEPEST_LOOP = 1 << 30
+"""What is returned ends the loops that it is made in."""
 DEEPEST = 64
 """Calls inside calls."""
 
@@ -117,13 +119,14 @@ def run_frame(t: Translation, frame: Frame, discarded: bool = False) -> Value:
     """Translate a function's body where it is called; the value it returns, None where that is
     `discarded`.
     """
+    t.inlined += not frame.is_comprehension
     tree = frame.source.tree
     span = frame.source.span(tree)
     t.frames.append(frame)
     hidden, t.active = t.active, []
     conditional, t.conditional = t.conditional, 0
     key = (*frame.instance, tree.name, "result")
-    result = frame.returned = SlotTree(RESULT, key, nesting=t.nesting)
+    result = frame.returned = SlotTree(RESULT, key, nesting=DEEPEST_LOOP)
     open_flag(t, frame, result, span)
     t.active.append(result)
     try:

@@ -119,6 +119,8 @@ class Inputs:
         self.buffers: dict[int, Buffer] = {}
         self.buffer_paths: dict[int, Path] = {}
         self.made: set[int] = set()
+        self.made_at: dict[int, int] = {}
+        self.nesting: Callable[[], int] = lambda: 0
         self.buffer_kinds: dict[int, ArrayKind] = {}
         self.scalar_paths: list[Path] = []
         self.sources: list[Source] = []
@@ -159,6 +161,7 @@ class Inputs:
         number = self.next_buffer()
         self.buffers[number] = Buffer(number, dtype, extents)
         self.made.add(number)
+        self.made_at[number] = self.nesting()
         return number
 
     def keep_apart(self, written: int, read: int, same: bool, span: Span) -> None:

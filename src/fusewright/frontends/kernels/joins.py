@@ -32,6 +32,10 @@ if TYPE_CHECKING:
     from fusewright.frontends.kernels.context import Translation
 
 
+NEW_ARRAY = "a new array"
+"""What messages call one."""
+
+
 @dataclass(slots=True)
 class Slot:
     """A mutable variable; `number` is None until something was stored, `key` finds its type again
@@ -133,12 +137,15 @@ class SlotTree:
                 SlotTree(f"{self.name}.{n}", (*self.key, n), nesting=self.nesting)
                 for n in range(len(value.items))
             ]
-        if isinstance(value, Growing) and value.nesting > self.nesting:
+        if self._outlives(t, value):
+            kind, instead = "an array", f"{self.name}[:] = ..."
+            if isinstance(value, Growing):
+                kind, instead = "a list", f"{self.name}.clear(), {self.name}.extend(...)"
             raise KernelError(
-                f"`{self.name}` keeps a list beyond the iteration that makes it",
+                f"`{self.name}` keeps {kind} beyond the iteration that makes it",
                 span,
-                why="the list that a loop makes is the same memory in each iteration",
-                help="keep a list that is made before the loop: kept.clear(), kept.extend(...)",
+                why=f"{kind} that a loop makes is the same memory in each iteration",
+                help=f"keep {kind} that is made before the loop: {instead}",
             )
         if isinstance(form, Slot) and form.refused and not isinstance(value, Number):
             raise form.refused
@@ -154,6 +161,14 @@ class SlotTree:
         elif isinstance(form, Slot | list) or form != value:
             raise self._differs(value, span)
 
+    def _outlives(self, t: Translation, value: Value) -> bool:
+        """Whether the value's memory is another iteration's before the name ends."""
+        if isinstance(value, Growing):
+            return value.nesting > self.nesting
+        if not isinstance(value, ArrayRef) or self.flag is None:
+            return False
+        return t.inputs.made_at.get(value.buffer, 0) > self.nesting
+
     def _differs(self, value: Value, span: Span) -> KernelError:
         before = self.form
         text = "a tuple" if isinstance(before, list) else "a number"
@@ -161,12 +176,15 @@ class SlotTree:
             text = described(before)
         arrays = isinstance(value, ArrayRef | Elementwise)
         both = arrays and isinstance(before, ArrayRef | Elementwise)
+        is_made = isinstance(value, Elementwise) or (
+            isinstance(value, ArrayRef) and value.name == NEW_ARRAY
+        )
         other = f"another {describe(value)}" if both else described(value)
         return KernelError(
             f"`{self.name}` is {text} on one path and {other} on another",
             span,
             why="which array or object a name stands for is decided when the kernel is compiled",
             help=f"keep it in an array that is an argument: {self.name}[:] = ... on both paths"
-            if isinstance(value, Elementwise)
+            if is_made
             else "give the two names of their own, or write the loop body out twice",
         )

@@ -43,8 +43,9 @@ def row(t: Translation, node: ast.Call, target: Any) -> Value | None:
 
 def _types(t: Translation, node: ast.Call, value: Value) -> tuple[type, ...]:
     given: Sequence[Value] = value.items if isinstance(value, TupleValue) else (value,)
-    found = tuple(each.value if isinstance(each, Static) else None for each in given)
-    if not all(isinstance(each, type) for each in found):
+    values = [each.value if isinstance(each, Static) else None for each in given]
+    found = tuple(each for each in values if isinstance(each, type))
+    if len(found) < len(values):
         raise t.refuse(node, "isinstance of what is no type", help="write isinstance(x, float)")
     return found
 

@@ -42,7 +42,8 @@ def assert_(t: Translation, node: ast.Assert, after: Names, tail: Tail) -> None:
 
 def raise_(t: Translation, node: ast.Raise, after: Names, tail: Tail) -> None:
     """`raise ValueError("text")`: the kernel ends with it."""
-    call, text, values = node.exc, "", ()
+    values: tuple[Expr, ...] = ()
+    call, text = node.exc, ""
     if isinstance(call, ast.Call):
         if call.keywords or len(call.args) > 1 or not all(map(texts.is_text, call.args)):
             raise t.refuse(node, "`raise` with something else than a text", help=_RAISE)

@@ -12,7 +12,6 @@ that has too little stops, and is run again with more (`kernels.growing`).
 
 from __future__ import annotations
 
-import ast
 from collections.abc import Callable, Iterator, Sequence
 from typing import TYPE_CHECKING, Any
 
@@ -28,7 +27,6 @@ from fusewright.frontends.kernels.values import (
     Items,
     ListValue,
     Number,
-    Static,
     TupleValue,
     Value,
     described,
@@ -43,7 +41,7 @@ if TYPE_CHECKING:
 
 Form = Items | tuple[Any, ...]
 ZERO, ONE = const(0, INT64), const(1, INT64)
-METHODS = frozenset({"append", "insert", "pop", "reverse", "clear", "extend", "copy"})
+METHODS = frozenset({"append", "insert", "pop", "reverse", "clear", "extend", "copy", "sort"})
 
 
 # -- made -----------------------------------------------------------------------------------------
@@ -106,7 +104,7 @@ def length(value: Growing) -> Expr:
     return local(value.length, INT64)
 
 
-def _form(t: Translation, growing: Growing, item: Value, span: Span) -> Form:
+def form_of(t: Translation, growing: Growing, item: Value, span: Span) -> Form:
     """The memory of the items, which the first one decides."""
     if growing.form is None:
         growing.form = _new(t, growing.key, item, span)
@@ -184,20 +182,22 @@ def columns(t: Translation, growing: Growing, span: Span) -> list[ArrayRef]:
     ]
 
 
-def _read(t: Translation, form: Form, place: Expr, span: Span) -> Value:
+def read_item(t: Translation, form: Form, place: Expr, span: Span) -> Value:
+    """The item at a place, read where it is used."""
     if not isinstance(form, Items):
-        return TupleValue(tuple(_read(t, part, place, span) for part in form))
+        return TupleValue(tuple(read_item(t, part, place, span) for part in form))
     ref = ArrayRef(form.buffer, (place,), (t.inputs.room(),), form.held.dtype, "list")
     return Number(elements.read(t, ref, span).expr, form.held.origin, span)
 
 
-def _write(t: Translation, form: Form, place: Expr, value: Value, span: Span) -> None:
+def write_item(t: Translation, form: Form, place: Expr, value: Value, span: Span) -> None:
+    """Store an item, whose type may turn out to be another one than was thought."""
     if isinstance(value, ArrayRef) and not value.shape:
         value = elements.read(t, value, span)
     if isinstance(form, Items) and isinstance(value, Number):
         wide = form.held.takes(value)
-        if wide is None:
-            raise types.conflict("the list", form.held, value)
+        if wide is None or value.dtype is not form.held.dtype:
+            raise _conflict(form, value, span)
         if (wide.dtype, wide.origin) != (form.held.dtype, form.held.origin):
             t.guesses[form.key] = wide
             raise Restart
@@ -215,7 +215,18 @@ def _write(t: Translation, form: Form, place: Expr, value: Value, span: Span) ->
             help="make two lists",
         )
     for part, item in zip(form, items, strict=True):
-        _write(t, part, place, item, span)
+        write_item(t, part, place, item, span)
+
+
+def _conflict(form: Items, value: Number, span: Span) -> KernelError:
+    before = Number(const(0, form.held.dtype), form.held.origin, form.held.span)
+    literal = value.literal if value.literal is not None else "x"
+    return KernelError(
+        f"{described(value)} in a list of {described(before)} each",
+        span,
+        why="all numbers of a list are of one type, also literals: they may be returned",
+        help=f"write {literal}.0 or float(x)" if form.held.dtype.is_float else "convert it",
+    )
 
 
 def _place(t: Translation, growing: Growing, index_: Value, span: Span) -> Expr:
@@ -227,19 +238,19 @@ def _place(t: Translation, growing: Growing, index_: Value, span: Span) -> Expr:
 def item(t: Translation, growing: Growing, index_: Value, span: Span) -> Value:
     """`l[i]`."""
     place = _place(t, growing, index_, span)
-    return t.lasting(_read(t, known_form(growing, span), place, span))
+    return t.lasting(read_item(t, known_form(growing, span), place, span))
 
 
 def item_at(t: Translation, growing: Growing, place: Expr, span: Span) -> Value:
     """The item at a place that is known to be inside."""
-    return t.lasting(_read(t, known_form(growing, span), place, span))
+    return t.lasting(read_item(t, known_form(growing, span), place, span))
 
 
 def set_item(t: Translation, growing: Growing, index_: Value, value: Value, span: Span) -> None:
     """`l[i] = value`."""
     value = t.lasting(value)
     place = t.fixed(Number(_place(t, growing, index_, span), "python", span)).expr
-    _write(t, known_form(growing, span), place, value, span)
+    write_item(t, known_form(growing, span), place, value, span)
 
 
 # -- its methods ----------------------------------------------------------------------------------
@@ -248,26 +259,26 @@ def set_item(t: Translation, growing: Growing, index_: Value, value: Value, span
 def append(t: Translation, growing: Growing, value: Value, span: Span) -> None:
     """`l.append(value)`."""
     value = t.lasting(value)
-    form = _form(t, growing, value, span)
-    _make_room(t, growing, span)
-    _write(t, form, length(growing), value, span)
-    _resize(t, growing, 1, span)
+    form = form_of(t, growing, value, span)
+    make_room(t, growing, span)
+    write_item(t, form, length(growing), value, span)
+    resize(t, growing, 1, span)
 
 
-def _make_room(t: Translation, growing: Growing, span: Span) -> None:
+def make_room(t: Translation, growing: Growing, span: Span) -> None:
+    """Stop the kernel where there is none for one more item."""
     more = linear.plus(length(growing), 1)
     fits = op("less_equal", more, t.inputs.room())
     t.check(fits, "room", "{}", (more,), span)
 
 
-def _resize(t: Translation, growing: Growing, change: int, span: Span) -> None:
+def resize(t: Translation, growing: Growing, change: int, span: Span) -> None:
+    """Count more or fewer items."""
     t.write(Let(growing.length, linear.plus(length(growing), change), span))
     growing.version += 1
 
 
-def loop(
-    t: Translation, low: Expr, high: Expr, body: Callable[[Expr], None], span: Span
-) -> None:
+def loop(t: Translation, low: Expr, high: Expr, body: Callable[[Expr], None], span: Span) -> None:
     """A loop that the user has not written: `body` writes what is done at a place."""
     low, high = (t.fixed(Number(each, "python", span)).expr for each in (low, high))
     number = t.index()
@@ -279,55 +290,12 @@ def loop(
     t.write(For((Dim(number, low, high, ""),), tuple(written), span))
 
 
-def _insert(t: Translation, growing: Growing, values: Sequence[Value], span: Span) -> None:
-    end = t.let("_", Number(length(growing), "python", span)).expr
-    given = elements.whole(values[0], span)
-    place = types.converted(given, INT64, span)
-    value = t.lasting(values[1])
-    form = _form(t, growing, value, span)
-    if given.literal is None or given.literal < 0:
-        wrapped = op("maximum", op("add", place, end), ZERO)
-        place = op("where", op("less", place, ZERO), wrapped, place)
-    place = t.let("_", Number(op("minimum", place, end), "python", span)).expr
-    _make_room(t, growing, span)
-
-    def shift(step: Expr) -> None:
-        target = linear.minus(end, step)
-        _move(t, form, target, linear.minus(target, 1), span)
-
-    loop(t, ZERO, linear.minus(end, place), shift, span)
-    _write(t, form, place, value, span)
-    _resize(t, growing, 1, span)
-
-
-def _move(t: Translation, form: Form, target: Expr, source: Expr, span: Span) -> None:
+def move(t: Translation, form: Form, target: Expr, source: Expr, span: Span) -> None:
+    """Copy an item to another place."""
     for leaf in _leaves(form):
-        found = _read(t, leaf, source, span)
+        found = read_item(t, leaf, source, span)
         assert isinstance(found, Number)
         t.write(Store(leaf.buffer, (target,), found.expr, "", span))
-
-
-def _pop(t: Translation, growing: Growing, values: Sequence[Value], span: Span) -> Value:
-    end = t.let("_", Number(length(growing), "python", span)).expr
-    form = known_form(growing, span)
-    t.check(op("less", ZERO, end), "raised", "IndexError:pop from empty list", (), span)
-    place = linear.minus(end, 1)
-    given = elements.whole(values[0], span) if values else None
-    if given is not None and given.literal != -1:
-        place = types.converted(given, INT64, span)
-        wrapped = op("where", op("less", place, ZERO), op("add", place, end), place)
-        place = t.let("_", Number(wrapped, "python", span)).expr
-        inside = op("logical_and", op("less_equal", ZERO, place), op("less", place, end))
-        t.check(inside, "raised", "IndexError:pop index out of range", (), span)
-    found = t.lasting(_read(t, form, place, span))
-    if given is not None and given.literal != -1:
-
-        def shift(here: Expr) -> None:
-            _move(t, form, here, linear.plus(here, 1), span)
-
-        loop(t, place, linear.minus(end, 1), shift, span)
-    _resize(t, growing, -1, span)
-    return found
 
 
 def reverse(t: Translation, growing: Growing, span: Span) -> None:
@@ -341,7 +309,7 @@ def reverse(t: Translation, growing: Growing, span: Span) -> None:
     def swap(here: Expr) -> None:
         there = linear.minus(linear.minus(end, 1), here)
         for leaf in _leaves(form):
-            a, b = (t.lasting(_read(t, leaf, place, span)) for place in (here, there))
+            a, b = (t.lasting(read_item(t, leaf, place, span)) for place in (here, there))
             assert isinstance(a, Number)
             assert isinstance(b, Number)
             t.write(Store(leaf.buffer, (here,), b.expr, "", span))
@@ -379,37 +347,6 @@ def extend(t: Translation, growing: Growing, value: Value, walk: Walk, span: Spa
     elif not isinstance(value, Growing) or not is_empty(value):
         count, item_of = walk(t.lasting(value))
         loop(t, ZERO, count, lambda here: append(t, growing, item_of(here), span), span)
-
-
-def method(
-    t: Translation,
-    node: ast.Call,
-    growing: Growing,
-    name: str,
-    values: Sequence[Value],
-    walk: Walk,
-) -> Value:
-    """A call of one of a list's methods."""
-    span = t.span(node)
-    counts = {"append": (1, 1), "insert": (2, 2), "pop": (0, 1), "extend": (1, 1)}
-    least, most = counts.get(name, (0, 0))
-    if node.keywords or not least <= len(values) <= most:
-        raise t.refuse(node, f"these arguments of `{name}` of a list")
-    if name == "pop":
-        return _pop(t, growing, values, span)
-    if name == "copy":
-        return copied(t, growing, span)
-    if name == "append":
-        append(t, growing, values[0], span)
-    elif name == "insert":
-        _insert(t, growing, values, span)
-    elif name == "extend":
-        extend(t, growing, values[0], walk, span)
-    elif name == "clear":
-        clear(t, growing, span)
-    else:
-        reverse(t, growing, span)
-    return Static(None)
 
 
 def contains(
@@ -452,4 +389,3 @@ def refuse_changed(before: list[tuple[Growing, int]], span: Span) -> None:
             why="how often it runs is decided before it begins",
             help="loop over a copy, l.copy(), or write `while i < len(l):`",
         )
-

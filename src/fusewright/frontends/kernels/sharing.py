@@ -28,21 +28,30 @@ _PLAIN = frozenset({"shape", "size", "ndim", "dtype", "itemsize", "nbytes"})
 _MODULES = frozenset({"np", "numpy", "math"})
 
 
-def is_shared(tree: ast.FunctionDef, name: str, of_numbers: bool = False) -> bool:
+def is_shared(
+    tree: ast.FunctionDef, name: str, of_numbers: bool = False, but: ast.AST | None = None
+) -> bool:
     """Whether something but this name may see the object that it stands for; a loop over it does
-    not where its items are numbers.
+    not where its items are numbers, and `but` is a use that does not count.
     """
     arguments = tree.args
     parameters = (*arguments.posonlyargs, *arguments.args, *arguments.kwonlyargs)
     if any(argument.arg == name for argument in parameters):
         return True
     return any(
-        not _ends(chain) and not (of_numbers and _is_walked(chain)) for chain in _uses(tree, name)
+        chain[-1] is not but and (not of_numbers if _is_walked(chain) else not _ends(chain))
+        for chain in _uses(tree, name)
     )
 
 
+_WALKING = frozenset({"enumerate", "zip", "reversed", "iter", "list", "tuple"})
+
+
 def _is_walked(chain: list[ast.AST]) -> bool:
+    """Whether a loop runs over the object: its rows are parts of it."""
     node, around = chain[-1], chain[-2]
+    if isinstance(around, ast.Call) and isinstance(around.func, ast.Name):
+        return around.func.id in _WALKING and around.func is not node
     return isinstance(around, ast.For) and around.iter is node
 
 

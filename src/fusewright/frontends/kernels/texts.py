@@ -87,10 +87,11 @@ def _formatted(t: Translation, node: ast.Call) -> Pieces:
     assert isinstance(node.func, ast.Attribute)
     template = node.func.value
     assert isinstance(template, ast.Constant)
+    text = str(template.value)
     named = {str(keyword.arg): keyword.value for keyword in node.keywords}
     found: Pieces = []
     place = 0
-    for literal, field, spec, conversion in Formatter().parse(template.value):
+    for literal, field, spec, conversion in Formatter().parse(text):
         found.append(literal)
         if field is None:
             continue

@@ -20,7 +20,7 @@ from fusewright.base.errors import UnassignedError
 from fusewright.base.source import Span
 from fusewright.frontends.kernels.joins import Slot, SlotTree
 from fusewright.frontends.kernels.retyping import Restart
-from fusewright.frontends.kernels.values import Value
+from fusewright.frontends.kernels.values import ArrayRef, Growing, Static, Struct, Value
 from fusewright.ir.dtypes import BOOL
 from fusewright.ir.expr import const, local
 from fusewright.ir.loops.statements import Let
@@ -63,6 +63,8 @@ def checked(
     t: Translation, tree: SlotTree, refused: UnassignedError, message: str, span: Span
 ) -> Value:
     """What a variable holds, after a check that it holds something."""
+    if not _lasts(tree.form):
+        raise refused
     if tree.flag is None:
         if tree.owner is None or ("flag", tree.owner) in t.guesses:
             raise refused
@@ -73,6 +75,15 @@ def checked(
         tree.form = slot = Slot.expected(t, tree.name, tree.key, refused)
         _begin(t, tree.flag, slot)
     return tree.read(span)
+
+
+def _lasts(form: Any) -> bool:
+    """Whether what a path has given means the same beyond that path: its numbers may not."""
+    if isinstance(form, list):
+        return all(_lasts(part.form) for part in form)
+    if isinstance(form, ArrayRef):
+        return not form.indices and not form.window
+    return isinstance(form, Slot | Static | Struct | Growing | None)
 
 
 def _begin(t: Translation, flag: int, slot: Slot) -> None:

@@ -48,7 +48,7 @@ def error(message: str, values: Sequence[Any]) -> Exception:
             value = value.item() if whose == "p" else value
             if conversion:
                 value = Formatter().convert_field(value, conversion)
-            text += format(value, spec)
+            text += format(value, spec or "")
     kind = _found(name) or RuntimeError
     raised: Exception = kind(*([text] if template else []))
     return raised
