@@ -103,19 +103,24 @@ def _static_call(t: Translation, node: ast.Call, target: Any) -> Value:
     same_integers(t, node, target)
     if isinstance(plain, FunctionType) and not str(plain.__module__).startswith("numpy."):
         return inline(t, node, plain, None)
+    return _created(t, node, target)
+
+
+def _created(t: Translation, node: ast.Call, target: Any) -> Value:
+    """A record of a class of the user's."""
     constructor = records.constructor(target)
-    if constructor is not None:
-        record = records.create(t, target)
-        inline(t, node, constructor, record)
-        record.depth = -1
-        return record
-    raise t.refuse(
-        node,
-        f"a kernel cannot call {getattr(target, '__name__', target)}",
-        why="it is neither one of the functions of kernels nor written in Python",
-        help="call it before the kernel and pass on what it gives, or write the loop; the page "
-        "about kernels lists the functions, and your own may be any `def`",
-    )
+    if constructor is None:
+        raise t.refuse(
+            node,
+            f"a kernel cannot call {getattr(target, '__name__', target)}",
+            why="it is neither one of the functions of kernels nor written in Python",
+            help="call it before the kernel and pass on what it gives, or write the loop; the page "
+            "about kernels lists the functions, and your own may be any `def`",
+        )
+    record = records.create(t, target)
+    inline(t, node, constructor, record)
+    record.depth = -1
+    return record
 
 
 def _of_python(t: Translation, node: ast.Call, target: Any) -> Value | None:
