@@ -23,21 +23,21 @@ def try_(a):
 
 @fw.kernel
 def list_(a):
-    b = [1, 2]
-    b.append(3)  # <
-    a[0] = b[0]
+    b, c = [1, 2], []
+    c.append(b)  # <
+    a[0] = len(c)
 
 
 @fw.kernel
 def list_returned(a):
-    return [a[0], 1]  # <
+    return [a, 1]  # <
 
 
 @fw.kernel
 def list_that_grows(a):
-    found = []
-    for i in range(a.shape[0]):
-        found.append(a[i])  # <
+    found = [a[0]]
+    for x in found:  # <
+        found.append(x)
     return found
 
 
@@ -84,15 +84,15 @@ def read_too_early(a):
 @fw.kernel
 def maybe_unassigned(a, n):
     for i in range(n):
-        last = a[i]
-    a[0] = last  # <
+        last = a[i:]
+    a[0] = last[0]  # <
 
 
 @fw.kernel
 def maybe_unassigned_branch(a, n):
     if n > 2:
-        x = 1
-    a[0] = x  # <
+        x = a[1:]
+    a[0] = x[0]  # <
 
 
 @fw.kernel
@@ -254,14 +254,14 @@ def local_out_of_bounds(a):
     a[0] = w[3]  # <
 
 
-def sometimes(n):  # noqa: RET503
+def sometimes(a, n):  # noqa: RET503
     if n > 2:  # <
-        return 1
+        return a[n:]
 
 
 @fw.kernel
 def sometimes_returns(a, n):
-    a[0] = sometimes(n)
+    a[0] = sometimes(a, n)[0]
 
 
 @fw.kernel
@@ -308,7 +308,7 @@ E8 = np.arange(4, dtype=np.uint8)
 I8 = np.arange(4)
 CASES: dict[str, tuple[Any, tuple[Any, ...], str]] = {
     "try": (try_, (A,), "a kernel cannot contain try"),
-    "list": (list_, (A,), "`append` of a list"),
+    "list": (list_, (A,), "a list of 2 as an item of a list"),
     "with": (with_, (A,), "cannot contain with"),
     "captured list": (captured_list, (A,), "`LIST` is a list from outside the kernel"),
     "captured dict": (captured_dict, (A,), "`DICT` is a dict from outside"),
@@ -327,8 +327,8 @@ CASES: dict[str, tuple[Any, tuple[Any, ...], str]] = {
     "whole array": (whole_array, (A, A), "a number is needed here, not a computed array"),
     "slices": (slices, (A,), "read at other elements than are written"),
     "part of ints": (part_of_ints, (A.astype(int),), "into elements of int64"),
-    "list returned": (list_returned, (A,), "is a list where paths meet, or is returned"),
-    "list that grows": (list_that_grows, (A,), "return a part of it"),
+    "list returned": (list_returned, (A,), "as an item of a list that is changed"),
+    "list that grows": (list_that_grows, (A,), "that it makes longer or shorter"),
     "zip with a tuple": (zipped_with_a_tuple, (A,), "a tuple beside something whose length"),
     "reversed pairs": (reversed_pairs, (A,), "reversed of a zip"),
     "rounded to digits": (rounded_to_digits, (A,), "round to digits"),

@@ -15,13 +15,13 @@ def recursive_lambda(a):
 
 @fw.kernel
 def comprehension(a):
-    w = [x * 2 for x in a]  # <
+    w = tuple(x * 2 for x in a)  # <
     a[0] = w[0]
 
 
 @fw.kernel
 def filtered_comprehension(a):
-    w = [k for k in range(4) if a[k] > 0]  # <
+    w = tuple(k for k in range(4) if a[k] > 0)  # <
     a[0] = w[0]
 
 

@@ -7,14 +7,14 @@ from typing import Any
 
 import numpy as np
 import pytest
-from tests.errors import refused_made, refused_parts
+from tests.errors import refused_lists, refused_made, refused_parts
 from tests.errors.refused_kernels import CASES as KERNELS
 from tests.errors.refused_kernels import ELSEWHERE
 
 import fusewright as fw
 from fusewright.base import errors
 
-CASES = {**KERNELS, **refused_made.CASES, **refused_parts.CASES}
+CASES = {**KERNELS, **refused_made.CASES, **refused_parts.CASES, **refused_lists.CASES}
 
 
 @pytest.mark.parametrize("name", CASES)

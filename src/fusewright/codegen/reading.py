@@ -5,6 +5,7 @@ statement stands.
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
+from dataclasses import replace
 from functools import reduce
 
 from fusewright.codegen.loop_module import LoopWord
@@ -23,6 +24,7 @@ from fusewright.ir.loops.statements import (
     expressions,
     walk,
 )
+from fusewright.ir.nest import Buffer
 from fusewright.rules.decompose import decompose_all
 
 ON_STACK = 1 << 16
@@ -62,7 +64,7 @@ class Reading(Loops):
             roots += [*buffer.extents, *(buffer.strides or ())]
         self.read_parameters(roots)
         for number in sorted(used):
-            buffer = kernel.buffers[number]
+            buffer = self._settled_extents(kernel.buffers[number])
             if number in kernel.scratch:
                 base = self._scratch(number)
             else:
@@ -74,6 +76,11 @@ class Reading(Loops):
             self.report = self._word(LoopWord("report"), None)
         if any(isinstance(statement, Print) for statement in inside):
             self.show = self._word(LoopWord("print"), None)
+
+    def _settled_extents(self, buffer: Buffer) -> Buffer:
+        """The buffer, its sizes in primitives: those of new arrays are any arithmetic."""
+        extents = decompose_all([spelled(each) for each in buffer.extents], self.primitives)
+        return replace(buffer, extents=tuple(extents))
 
     def read_parameters(self, roots: Sequence[Expr]) -> None:
         """The parameters that expressions name."""

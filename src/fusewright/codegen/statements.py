@@ -16,7 +16,7 @@ from fusewright.codegen.pairs import updated
 from fusewright.codegen.prelude import prelude
 from fusewright.codegen.spell import llvm_type
 from fusewright.codegen.tasks import Tasks
-from fusewright.ir.dtypes import BOOL, INT64
+from fusewright.ir.dtypes import BOOL
 from fusewright.ir.expr import Expr
 from fusewright.ir.loops.statements import (
     Block,
@@ -237,7 +237,7 @@ class _Emission(Tasks):
         builder.line(f"store i64 {len(self.checks)}, ptr {self.report}")
         values = (*statement.values, *(value for _, value in statement.loops))
         for place, value in enumerate(values):
-            assert value.dtype is INT64
+            assert not value.dtype.is_complex
             self._put(self.report, place + 1, value)
         lines = builder.scopes.pop().lines
         leave()

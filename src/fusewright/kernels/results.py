@@ -10,7 +10,7 @@ import numpy as np
 from fusewright.frontends.arrays import sharing
 from fusewright.frontends.arrays.core import wrap
 from fusewright.frontends.kernels.chosen import Chosen
-from fusewright.frontends.kernels.returned import Returned
+from fusewright.frontends.kernels.returned import Returned, ReturnedList
 from fusewright.frontends.kernels.values import Path
 
 NDArray = np.ndarray[Any, Any]
@@ -20,13 +20,15 @@ def is_of_numbers(shape: Any) -> bool:
     """Whether nothing but numbers is returned."""
     if isinstance(shape, Returned):
         return shape.origin is not None
-    if isinstance(shape, Chosen):
+    if isinstance(shape, Chosen | ReturnedList):
         return False
     return shape is None or all(map(is_of_numbers, shape))
 
 
 def paths_of(shape: Any) -> Iterator[Path]:
     """The arguments that are returned, or a part of which is."""
+    if isinstance(shape, ReturnedList):
+        return
     if isinstance(shape, Chosen):
         yield from paths_of(shape.options)
     elif isinstance(shape, Returned):
@@ -51,6 +53,8 @@ def returned(
     if isinstance(shape, Chosen):
         option = shape.options[int(numbers[shape.buffer])]
         return returned(option, numbers, argument, as_lazy)
+    if isinstance(shape, ReturnedList):
+        return _items(shape.items, int(numbers[shape.count.buffer][()]), numbers)
     if not isinstance(shape, Returned):
         return tuple(returned(each, numbers, argument, as_lazy) for each in shape)
     if shape.origin is not None:
@@ -63,6 +67,17 @@ def returned(
         array = numbers[shape.buffer]
         array = wrap(sharing.adopted(array)) if as_lazy else array
     return array[_window(shape, numbers)] if shape.window else array
+
+
+def _items(shape: Any, count: int, numbers: Mapping[int, NDArray]) -> list[Any]:
+    """The items of a list: Python's numbers, NumPy's scalars, or tuples of them."""
+    if not isinstance(shape, Returned):
+        return list(zip(*(_items(each, count, numbers) for each in shape), strict=True))
+    if not count:
+        return []
+    array = numbers[shape.buffer][:count]
+    found: list[Any] = array.tolist() if shape.origin == "python" else list(array)
+    return found
 
 
 def _window(shape: Returned, numbers: Mapping[int, NDArray]) -> tuple[int | slice, ...]:

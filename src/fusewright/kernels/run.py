@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import builtins
 import sys
 from collections.abc import Mapping, Sequence
 from contextlib import suppress
@@ -17,16 +16,18 @@ from fusewright.base.errors import (
     DivisionError,
     FusewrightError,
     ShapeError,
+    UnassignedError,
     ValueRangeError,
 )
 from fusewright.base.options import Options, current
 from fusewright.frontends.arrays import core, trace
 from fusewright.frontends.kernels.context import Settings
 from fusewright.frontends.kernels.values import Path, StaticKind
+from fusewright.ir.loops import raised
 from fusewright.ir.loops.statements import Check
 from fusewright.ir.loops.statements import Kernel as Loops
 from fusewright.ir.nest import Source
-from fusewright.kernels import bound, lazy, requirements, results, specialise
+from fusewright.kernels import bound, growing, lazy, requirements, results, specialise
 from fusewright.kernels.arguments import kind_of, plain_number
 from fusewright.kernels.flat import Attributes, chains_of
 from fusewright.kernels.guards import Unfit
@@ -45,6 +46,7 @@ _ERRORS: dict[str, type[FusewrightError]] = {
     "power": ValueRangeError,
     "assertion": AssertedError,
     "shape": ShapeError,
+    "unassigned": UnassignedError,
 }
 
 
@@ -52,6 +54,14 @@ def run(kernel: Kernel[Any, Any], arguments: Mapping[str, Any]) -> Any:
     """Run a kernel on its arguments, to the end."""
     options = current()
     found = specialised(kernel, arguments, options)
+    if found.translated.grows:
+        return growing.run(found, arguments, lambda given: _once(kernel, found, given, options))
+    return _once(kernel, found, arguments, options)
+
+
+def _once(
+    kernel: Kernel[Any, Any], found: Specialised, arguments: Mapping[str, Any], options: Options
+) -> Any:
     done, result = lazy.record(kernel, found, arguments, options, execute)
     if done:
         return result
@@ -66,6 +76,7 @@ def run(kernel: Kernel[Any, Any], arguments: Mapping[str, Any]) -> Any:
         if (
             compiled is not None
             and not options.verify
+            and not found.translated.grows
             and requirements.is_settled(found, compiled.kernel.disjoint)
         ):
             _remember(kernel, found, compiled, arguments, options)
@@ -271,12 +282,12 @@ def of_kernel(kernel: Kernel[Any, Any], options: Options) -> Options:
 def failed(check: Check, values: tuple[Any, ...], loops: tuple[Any, ...]) -> Exception:
     """The error of a check that does not hold."""
     if check.reason == "raised":
-        name, _, text = check.message.partition(":")
-        raised: Exception = getattr(builtins, name)(*([text] if text else []))
-        return raised
+        return raised.error(check.message, values)
+    if check.reason == "room":
+        return growing.Full(int(values[0]))
     names = ", ".join(f"{n} = {v}" for (n, _), v in zip(check.loops, loops, strict=True))
     return _ERRORS[check.reason](
-        check.message.format(*values),
+        check.message.format(*(value.item() for value in values)),
         check.span,
         why=f"in the iteration {names}" if names else "",
         help="the statements before it have run; what they wrote is in the arrays",

@@ -36,7 +36,8 @@ class Specialised:
     `attributes` are the attributes of objects it uses and their kinds; `compiled` its code by
     which buffers share no memory, target and features; `recipes` what calls record, by the shapes
     of their arrays and the numbers that steer loops; `trials` what is known of the times of fused
-    and unfused code, by the fused code's address and the size of the arrays.
+    and unfused code, by the fused code's address and the size of the arrays; `room` is that of its
+    lists, in items.
     """
 
     translated: Translated
@@ -50,6 +51,7 @@ class Specialised:
     _steering: frozenset[int] | None = None
     _at_once: bool | None = None
     _size: int = 0
+    room: int = 1024
 
     @property
     def size(self) -> int:

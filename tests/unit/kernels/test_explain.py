@@ -199,7 +199,7 @@ def test_a_while_is_explained_in_words() -> None:
     [
         ("try: a[0] = 1\n    except ValueError: pass", "test for what would go wrong"),
         ("with open('x') as f: a[0] = 1", "open and close it around the call"),
-        ("raise ValueError(f'{a[0]}')", "with the text as it is"),
+        ("raise ValueError(a[0])", "or an f-string"),
         ("import math", "at the top of the module"),
         ("global x; x = 1", "return the new value"),
     ],

@@ -7,14 +7,16 @@ from collections.abc import Sequence
 from functools import reduce
 from types import FunctionType
 
-from fusewright.base.errors import KernelError
+from fusewright.base.errors import KernelError, UnsupportedError
 from fusewright.base.source import Span
 from fusewright.frontends.kernels import (
     array_rows,
     complexes,
     elements,
     elementwise,
+    lists,
     records,
+    storing,
     types,
     vectors,
 )
@@ -24,6 +26,7 @@ from fusewright.frontends.kernels.values import (
     ArrayRef,
     Bound,
     Elementwise,
+    Growing,
     ListValue,
     Method,
     Number,
@@ -35,6 +38,7 @@ from fusewright.frontends.kernels.values import (
     Value,
     described,
 )
+from fusewright.ir import linear
 
 METHODS = frozenset(
     {"copy", "item", "fill", "astype", "sum", "mean", "prod", "min", "max", "argmin", "argmax"}
@@ -72,14 +76,8 @@ def attribute(t: Translation, node: ast.Attribute) -> Value:
         return _of_array(t, value, node, span)
     if isinstance(value, Number):
         return _of_number(value, node, span, t)
-    if isinstance(value, ListValue):
-        raise t.refuse(
-            node,
-            f"`{node.attr}` of a list",
-            why="a kernel has no lists but those written out, which nothing changes",
-            help="take an array with room for the most it can be, and return a part of it: "
-            "out = np.empty(n); ...; out[k] = x; k += 1; ...; return out[:k]",
-        )
+    if isinstance(value, ListValue | Growing):
+        return _of_list(t, value, node)
     raise t.refuse(node, f"{described(value)} has no attribute `{node.attr}` in a kernel")
 
 
@@ -91,6 +89,20 @@ def _of_struct(t: Translation, struct: Struct, attr: str, span: Span) -> Value:
             return Static(plain)
         return Bound(plain, struct, found)
     return t.inputs.attribute(struct, attr, span)
+
+
+def _of_list(t: Translation, value: ListValue | Growing, node: ast.Attribute) -> Value:
+    refused = UnsupportedError(
+        f"`{node.attr}` of a list",
+        t.span(node),
+        why="it is none of the methods that lists have in kernels",
+        help="they have " + ", ".join(sorted(lists.METHODS)),
+    )
+    if node.attr not in lists.METHODS:
+        raise refused
+    if isinstance(value, ListValue):
+        raise storing.needs_memory(t, value.span, refused)
+    return Method(value, node.attr)
 
 
 def _of_number(value: Number, node: ast.Attribute, span: Span, t: Translation) -> Value:
@@ -186,10 +198,15 @@ def element_of(t: Translation, value: Value, index: Value, span: Span, node: ast
             return TupleValue(value.items[_literal_slice(index, span)])
         literal = index.literal if isinstance(index, Number) else None
         if not isinstance(literal, int):
+            if isinstance(value, ListValue) and not all(isinstance(x, Number) for x in value.items):
+                what = "an item of a list by an index that is computed"
+                raise storing.needs_memory(t, value.span, KernelError(what, span))
             return _picked(t, value.items, elements.whole(index, span), span)
         if not -len(value.items) <= literal < len(value.items):
             raise KernelError(f"index {literal} in a tuple of {len(value.items)}", span)
         return value.items[literal]
+    if isinstance(value, Growing):
+        return _of_items(t, value, index, span)
     if not isinstance(value, ArrayRef | Elementwise):
         raise t.refuse(node, f"{described(value)} cannot be indexed")
     indices = index.items if isinstance(index, TupleValue) else (index,)
@@ -209,6 +226,21 @@ def element_of(t: Translation, value: Value, index: Value, span: Span, node: ast
     return elements.read(t, part, span)
 
 
+def _of_items(t: Translation, value: Growing, index: Value, span: Span) -> Value:
+    if not isinstance(index, SliceValue):
+        return lists.item(t, value, index, span)
+    if index.step == -1 and index.low is None and index.high is None:
+        turned = lists.copied(t, value, span)
+        lists.reverse(t, turned, span)
+        return turned
+    if index.step != 1:
+        raise KernelError("a slice of a list with a step", span, help="write the loop")
+    if lists.is_empty(value):
+        return lists.make(t, (), span)
+    low, count = elements.cut(t, lists.length(value), index)
+    return lists.part(t, value, low, linear.plus(low, count), span)
+
+
 def _is_table(t: Translation, index: Value, span: Span) -> bool:
     return elementwise.is_array(index) and elementwise.dtype_of(t, index, span).is_integer
 
@@ -226,8 +258,11 @@ def slice_(t: Translation, node: ast.Slice) -> SliceValue:
 
 
 def list_(t: Translation, node: ast.List) -> Value:
-    """`[a, b]`, which nothing changes."""
-    return ListValue(tuple(operands(t, node.elts)))
+    """`[a, b]`; an array and a count, where something changes it."""
+    items, span = operands(t, node.elts), t.span(node)
+    if storing.is_known(t, span):
+        return lists.make(t, items, span)
+    return ListValue(tuple(items), span)
 
 
 def tuple_(t: Translation, node: ast.Tuple) -> Value:

@@ -10,16 +10,21 @@ from typing import Any
 import numpy as np
 
 from fusewright.frontends.kernels import (
+    access,
     array_rows,
     comprehensions,
     elements,
     elementwise,
     fresh,
     functions,
+    kinds_of,
     library_rows,
+    list_methods,
+    lists,
     parts,
     records,
     spaces,
+    texts,
     totals,
     types,
     vectors,
@@ -33,12 +38,11 @@ from fusewright.frontends.kernels.values import (
     ArrayRef,
     Bound,
     Closure,
+    Growing,
     Method,
     Number,
     Static,
-    TupleValue,
     Value,
-    describe,
     described,
 )
 from fusewright.ir.dtypes import BOOL, COMPLEX128, FLOAT64, INT64
@@ -72,6 +76,10 @@ def _row(target: Any) -> Any:
 
 def _static_call(t: Translation, node: ast.Call, target: Any) -> Value:
     """A call of something known when the kernel is compiled."""
+    if target in (type, isinstance, list):
+        known = _of_python(t, node, target)
+        if known is not None:
+            return known
     if comprehensions.is_one(node, target):
         return comprehensions.collected(t, node, target)
     space = spaces.row_of(target)
@@ -87,26 +95,41 @@ def _static_call(t: Translation, node: ast.Call, target: Any) -> Value:
     if target is np.where and len(node.args) == 1:
         row = array_rows.row_of(np.nonzero)
     if row is not None:
-        if node.keywords:
-            return row(t, node, _with_keywords(t, node, target))
-        return row(t, node, operands(t, node.args))
+        values = _with_keywords(t, node, target) if node.keywords else operands(t, node.args)
+        if target is not len:
+            values = [lists.arrays(t, value, t.span(node)) for value in values]
+        return row(t, node, values)
     plain = getattr(target, "py_func", None) or getattr(target, "__wrapped__", target)
     same_integers(t, node, target)
     if isinstance(plain, FunctionType) and not str(plain.__module__).startswith("numpy."):
         return inline(t, node, plain, None)
+    return _created(t, node, target)
+
+
+def _created(t: Translation, node: ast.Call, target: Any) -> Value:
+    """A record of a class of the user's."""
     constructor = records.constructor(target)
-    if constructor is not None:
-        record = records.create(t, target)
-        inline(t, node, constructor, record)
-        record.depth = -1
-        return record
-    raise t.refuse(
-        node,
-        f"a kernel cannot call {getattr(target, '__name__', target)}",
-        why="it is neither one of the functions of kernels nor written in Python",
-        help="call it before the kernel and pass on what it gives, or write the loop; the page "
-        "about kernels lists the functions, and your own may be any `def`",
-    )
+    if constructor is None:
+        raise t.refuse(
+            node,
+            f"a kernel cannot call {getattr(target, '__name__', target)}",
+            why="it is neither one of the functions of kernels nor written in Python",
+            help="call it before the kernel and pass on what it gives, or write the loop; the page "
+            "about kernels lists the functions, and your own may be any `def`",
+        )
+    record = records.create(t, target)
+    inline(t, node, constructor, record)
+    record.depth = -1
+    return record
+
+
+def _of_python(t: Translation, node: ast.Call, target: Any) -> Value | None:
+    """`list()`, and what asks for a type; None of other calls."""
+    if target is not list:
+        return kinds_of.row(t, node, target)
+    if node.args or node.keywords:
+        return None
+    return access.list_(t, ast.copy_location(ast.List([], ast.Load()), node))
 
 
 def same_integers(t: Translation, node: ast.AST, target: Any) -> None:
@@ -146,6 +169,12 @@ def _method(t: Translation, node: ast.Call, method: Method) -> Value:
             f"`.{method.name}` with `{node.keywords[0].arg}=` in a kernel",
             help=f"without it; of one row or column: a[i].{method.name}(), a[:, j].{method.name}()",
         )
+    if isinstance(method.array, Growing) and method.name == "sort" and not values:
+        row = library_rows.method("sort")
+        assert row is not None
+        return row(t, node, [lists.view(t, method.array, span)])
+    if isinstance(method.array, Growing):
+        return list_methods.method(t, node, method.array, method.name, values, spaces.walk(t, node))
     if isinstance(method.array, Number):
         if method.name == "conjugate":
             return functions.conjugate(t, node, [method.array, *values])
@@ -185,42 +214,7 @@ def _print(t: Translation, node: ast.Call) -> Value:
     pieces: list[str | Shown] = []
     for place, arg in enumerate(node.args):
         pieces += [words["sep"]] if place else []
-        pieces += _pieces(t, arg)
+        pieces += texts.pieces(t, arg)
     pieces.append(words["end"])
     t.write(Print(tuple(pieces), t.span(node)))
     return Static(None)
-
-
-def _pieces(t: Translation, node: ast.expr) -> list[str | Shown]:
-    """What an argument of print shows."""
-    if isinstance(node, ast.JoinedStr):
-        return [piece for part in node.values for piece in _pieces(t, part)]
-    if isinstance(node, ast.FormattedValue):
-        spec = ""
-        if isinstance(node.format_spec, ast.JoinedStr):
-            for part in node.format_spec.values:
-                if not isinstance(part, ast.Constant):
-                    raise t.refuse(node, "a format that is computed")
-                spec += str(part.value)
-        conversion = chr(node.conversion) if node.conversion > 0 else ""
-        return [_shown(t, node.value, conversion, spec)]
-    value = t.expression(node)
-    if isinstance(value, Static) and (isinstance(value.value, str) or value.value is None):
-        return [str(value.value)]
-    return [_shown(t, node, "s", "", value)]
-
-
-def _shown(
-    t: Translation, node: ast.expr, conversion: str, spec: str, value: Value | None = None
-) -> Shown:
-    found = t.expression(node) if value is None else value
-    if isinstance(found, ArrayRef | TupleValue) and not (
-        isinstance(found, ArrayRef) and not found.shape
-    ):
-        raise t.refuse(
-            node,
-            f"printing a whole {describe(found)}",
-            help="print its elements, or print it after the call",
-        )
-    number = t.fixed(elements.as_number(t, found, t.span(node)))
-    return Shown(number.expr, number.origin == "python", conversion, spec)

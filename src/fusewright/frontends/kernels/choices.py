@@ -10,20 +10,22 @@ from typing import Any
 
 from fusewright.base.errors import KernelError
 from fusewright.base.source import Span
-from fusewright.frontends.kernels import elements, elementwise, types
+from fusewright.frontends.kernels import elements, elementwise, lists, types
 from fusewright.frontends.kernels.context import Translation
 from fusewright.frontends.kernels.elements import truth
 from fusewright.frontends.kernels.joins import SlotTree
 from fusewright.frontends.kernels.operators import apply, operands
 from fusewright.frontends.kernels.operators import unary as signed
 from fusewright.frontends.kernels.values import (
+    Growing,
     Number,
     Static,
     TupleValue,
     Value,
     describe,
 )
-from fusewright.ir.expr import Expr, op, postorder
+from fusewright.ir.dtypes import INT64
+from fusewright.ir.expr import Expr, const, op, postorder
 from fusewright.ir.loops.statements import If
 
 COMPARE: dict[type, tuple[str, Callable[[Any, Any], Any]]] = {
@@ -94,6 +96,9 @@ def _compared(t: Translation, sign: ast.cmpop, left: Value, right: Value, span: 
     if isinstance(left, TupleValue) and isinstance(right, TupleValue) and name in _TUPLES:
         return _tuples_compared(t, sign, left.items, right.items, span)
     if isinstance(left, TupleValue | Static) or isinstance(right, TupleValue | Static):
+        known = _never_equal(left, right) if name in _TUPLES else False
+        if known:
+            return types.literal(name == "not_equal", span)
         raise KernelError(f"{describe(left)} and {describe(right)} are not compared here", span)
     if elementwise.is_array(left) or elementwise.is_array(right):
         return elementwise.computed(t, (left, right), lambda each: apply(t, name, each, span), span)
@@ -101,6 +106,15 @@ def _compared(t: Translation, sign: ast.cmpop, left: Value, right: Value, span: 
     if a.literal is not None and b.literal is not None:
         return types.literal(bool(function(a.literal, b.literal)), span)
     return apply(t, name, (a, b), span)
+
+
+def _never_equal(left: Value, right: Value) -> bool:
+    """Whether it is a number and a text or None."""
+    pairs = ((left, right), (right, left))
+    return any(
+        isinstance(a, Number) and isinstance(b, Static) and isinstance(b.value, str | None)
+        for a, b in pairs
+    )
 
 
 def _static_compare(t: Translation, node: ast.Compare) -> Value:
@@ -112,6 +126,10 @@ def _static_compare(t: Translation, node: ast.Compare) -> Value:
         if isinstance(left, Static) or isinstance(right, Static):
             return types.literal(same == isinstance(sign, ast.Is), span)
     among = len(node.ops) == 1 and isinstance(sign, ast.In | ast.NotIn)
+    if among and isinstance(right, Growing):
+        value = t.lasting(left)
+        found = lists.contains(t, right, lambda item: _same(t, value, item, span), span)
+        return found if isinstance(sign, ast.In) else _opposite(found, span)
     if among and isinstance(right, TupleValue):
         found = _among(t, left, right, span)
         return found if isinstance(sign, ast.In) else _opposite(found, span)
@@ -120,6 +138,10 @@ def _static_compare(t: Translation, node: ast.Compare) -> Value:
         "this comparison is not part of a kernel's language",
         help="`is` compares with None, `in` looks into a tuple of numbers",
     )
+
+
+def _same(t: Translation, left: Value, right: Value, span: Span) -> Number:
+    return elements.as_number(t, _compared(t, ast.Eq(), left, right, span), span)
 
 
 def _among(t: Translation, value: Value, items: TupleValue, span: Span) -> Number:
@@ -154,6 +176,8 @@ def _operand(t: Translation, node: ast.expr) -> Number:
         return types.literal(bool(value.value), span)
     if isinstance(value, TupleValue):
         return types.literal(bool(value.items), span)
+    if isinstance(value, Growing):
+        return Number(op("less", const(0, INT64), lists.length(value)), "python", span)
     return elements.as_number(t, value, span)
 
 

@@ -10,11 +10,12 @@ from __future__ import annotations
 
 import ast
 import builtins
+import math
 from collections.abc import Callable, Sequence
 from typing import Any
 
 from fusewright.base.errors import KernelError
-from fusewright.frontends.kernels import choices, loops, spaces
+from fusewright.frontends.kernels import choices, lists, loops, spaces, storing
 from fusewright.frontends.kernels.context import Translation
 from fusewright.frontends.kernels.functions import row_of
 from fusewright.frontends.kernels.inlining import inside, run_frame
@@ -23,6 +24,7 @@ from fusewright.frontends.kernels.values import (
     ArrayRef,
     Closure,
     Elementwise,
+    Growing,
     ListValue,
     Space,
     TupleValue,
@@ -30,7 +32,7 @@ from fusewright.frontends.kernels.values import (
     Zipped,
 )
 
-ITEM, TOTAL, FOUND = ".item", ".total", ".found"
+ITEM, TOTAL, FOUND, LIST = ".item", ".total", ".found", ".list"
 """Names that no program has."""
 
 
@@ -69,7 +71,28 @@ def _function(
 
 def list_of(t: Translation, node: ast.ListComp) -> Value:
     """`[x for ...]` over what has a length known when the kernel is compiled."""
-    return ListValue(_items(t, node))
+    return _list_of(t, node)
+
+
+def _list_of(t: Translation, node: ast.ListComp | ast.GeneratorExp) -> Value:
+    if storing.is_known(t, t.span(node)):
+        return _grown(t, node)
+    return ListValue(_items(t, node), t.span(node))
+
+
+def _grown(t: Translation, node: ast.ListComp | ast.GeneratorExp) -> Value:
+    """The list with memory, its items appended one after the other."""
+    call = ast.Call(ast.Attribute(_name(LIST, node), "append", ast.Load()), [node.elt], [])
+    empty = ast.copy_location(ast.List([], ast.Load()), node)
+    body = [
+        _set(LIST, empty),
+        *_nested(node.generators, [ast.copy_location(ast.Expr(call), node.elt)]),
+        ast.copy_location(ast.Return(_name(LIST, node)), node),
+    ]
+    tree = _function(node, "a comprehension", _no_arguments(), body)
+    frame = inside(t, node, tree, t.frame, {})
+    frame.is_comprehension = True
+    return run_frame(t, frame)
 
 
 def _items(t: Translation, node: ast.ListComp | ast.GeneratorExp) -> tuple[Value, ...]:
@@ -82,7 +105,7 @@ def _items(t: Translation, node: ast.ListComp | ast.GeneratorExp) -> tuple[Value
         for inner in ast.walk(each.target)
         if isinstance(inner, ast.Name)
     )
-    first = _iterated(t, node.generators[0])
+    first = _iterated(t, node.generators[0], node)
     found: list[Value] = []
     t.frames.append(frame)
     try:
@@ -92,18 +115,29 @@ def _items(t: Translation, node: ast.ListComp | ast.GeneratorExp) -> tuple[Value
     return tuple(found)
 
 
-def _iterated(t: Translation, generator: ast.comprehension) -> tuple[Value, ...]:
+def _iterated(
+    t: Translation, generator: ast.comprehension, whole: ast.ListComp | ast.GeneratorExp
+) -> tuple[Value, ...]:
     node = generator.iter
     value = t.expression(node)
-    items = spaces.known_items(t, node, value)
+    space = isinstance(value, Space) and _is_long(value)
+    items = None if space else spaces.known_items(t, node, value)
     if items is None:
-        raise KernelError(
+        refused = KernelError(
             "a list whose length is not known when the kernel is compiled",
             t.span(node),
             why="its items become variables; the extents of arrays are not part of the key",
-            help="loop, or collect in fw.local(...); sum, min, max, any, all take any length",
+            help="make a list; sum, min, max, any, all take any length",
         )
+        raise storing.needs_memory(t, t.span(whole), refused)
     return items
+
+
+def _is_long(space: Space) -> bool:
+    """Whether there are too many items to write them out."""
+    counts = [spaces.count(*dim) for dim in space.dims]
+    known = all(count.name == "const" for count in counts)
+    return known and math.prod(max(count.attr, 0) for count in counts) > lists.MOST_ITEMS
 
 
 def _collect(
@@ -120,15 +154,16 @@ def _collect(
         loops.bind_target(t, generator.target, t.lasting(item))
         tests = [choices.test(t, each) for each in generator.ifs]
         if any(each.expr.name != "const" for each in tests):
-            raise t.refuse(
+            refused = t.refuse(
                 generator.ifs[0],
-                "a list whose length depends on a condition",
-                help="loop; or sum, min, max, any, all with the condition",
+                "a tuple whose length depends on a condition",
+                help="make a list; or sum, min, max, any, all with the condition",
             )
+            raise storing.needs_memory(t, t.span(node), refused)
         if not all(each.expr.attr for each in tests):
             continue
         if place + 1 < len(node.generators):
-            _collect(t, node, place + 1, _iterated(t, node.generators[place + 1]), found)
+            _collect(t, node, place + 1, _iterated(t, node.generators[place + 1], node), found)
         else:
             found.append(t.lasting(t.expression(node.elt)))
     t.frame.instance = instance
@@ -155,7 +190,7 @@ def collected(t: Translation, node: ast.Call, target: Any) -> Value:
         raise t.refuse(node, f"these arguments of {target.__name__} in a kernel")
     given = node.args[0]
     if target in (tuple, list):
-        return _listed(t, given, target)
+        return _listed(t, given, node, target)
     if isinstance(given, ast.GeneratorExp | ast.ListComp):
         generators, item = given.generators, given.elt
     else:
@@ -180,24 +215,30 @@ WALKED = ".walked"
 
 def _over(t: Translation, node: ast.expr, value: Value) -> list[ast.comprehension]:
     """`for item in value`, for what has been computed already."""
-    if not isinstance(value, ArrayRef | Elementwise | TupleValue | Space | Zipped):
+    if not isinstance(value, ArrayRef | Elementwise | TupleValue | Space | Zipped | Growing):
         raise t.refuse(node, "something that a loop cannot run over")
     target = _name(ITEM, node)
     target.ctx = ast.Store()
     return [ast.comprehension(target, _name(WALKED, node), [], 0)]
 
 
-def _listed(t: Translation, node: ast.expr, target: Any) -> Value:
+def _listed(t: Translation, node: ast.expr, call: ast.Call, target: Any) -> Value:
+    span = t.span(call)
     if isinstance(node, ast.GeneratorExp | ast.ListComp):
-        items = _items(t, node)
-    else:
-        known = spaces.known_items(t, node, t.expression(node))
-        if known is None:
-            raise t.refuse(
-                node, f"{target.__name__} of what has no length known when the kernel is compiled"
-            )
-        items = tuple(t.lasting(item) for item in known)
-    return TupleValue(items) if target is tuple else ListValue(items)
+        return _list_of(t, node) if target is list else TupleValue(_items(t, node))
+    value = t.expression(node)
+    space = isinstance(value, Space) and _is_long(value)
+    known = None if space else spaces.known_items(t, node, value)
+    if target is list and storing.is_known(t, span):
+        made = lists.make(t, (), span)
+        lists.extend(t, made, value, spaces.walk(t, node), span)
+        return made
+    if known is None:
+        what = f"{target.__name__} of what has no length known when the kernel is compiled"
+        refused = t.refuse(node, what)
+        raise storing.needs_memory(t, span, refused) if target is list else refused
+    items = tuple(t.lasting(item) for item in known)
+    return TupleValue(items) if target is tuple else ListValue(items, span)
 
 
 def _name(text: str, node: ast.AST) -> ast.Name:

@@ -16,7 +16,7 @@ from typing import Any
 from fusewright.base.errors import FusewrightError, UnassignedError, UnsupportedError
 from fusewright.base.source import Span
 from fusewright.frontends.kernels import source as sources
-from fusewright.frontends.kernels import types
+from fusewright.frontends.kernels import types, unassigned
 from fusewright.frontends.kernels.inputs import Inputs
 from fusewright.frontends.kernels.joins import SlotTree
 from fusewright.frontends.kernels.liveness import NONE, Liveness, Names
@@ -42,9 +42,10 @@ SMALL = 12
 
 @dataclass(frozen=True, slots=True)
 class Maybe:
-    """A name that some path leaves without a value."""
+    """A name that some path leaves without a value; the `tree` has what others gave it."""
 
     span: Span
+    tree: SlotTree
 
 
 Binding = Value | SlotTree | Maybe
@@ -145,6 +146,7 @@ class Translation:
         keep: Callable[[Translation, Elementwise], Value],
     ) -> None:
         self.inputs = inputs
+        inputs.nesting = lambda: self.nesting
         self.settings = settings
         self.guesses = guesses
         self.retyping = Retyping()
@@ -162,6 +164,9 @@ class Translation:
         self.ranges: dict[int, tuple[Expr, Expr]] = {}
         self.loop_names: list[tuple[str, Expr]] = []
         self.branches: list[Expr] = []
+        self.discarded: ast.expr | None = None
+        self.inlined = 0
+        self.owners: dict[Any, tuple[Frame, str]] = {}
         self.labels = self.indices = self.depth = self.conditional = 0
         self._expressions = expressions
         self._statements = statements
@@ -356,12 +361,7 @@ class Translation:
         """What a name stands for here."""
         binding = self.frame.binding(node.id)
         if isinstance(binding, Maybe) or (isinstance(binding, SlotTree) and not binding.assigned):
-            raise UnassignedError(
-                f"`{node.id}` may have no value here",
-                self.span(node),
-                why="it is not assigned on every path that leads here (a loop may run zero times)",
-                help=f"give `{node.id}` a value before the branch or loop that assigns it",
-            )
+            return unassigned.read(self, node, binding)
         if binding is None:
             if self.frame.is_local(node.id):
                 raise UnassignedError(

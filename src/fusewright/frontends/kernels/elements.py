@@ -165,6 +165,11 @@ def _cut(t: Translation, part: Free, index: SliceValue) -> Free:
     return Free(offset, room, part.stride * index.step)
 
 
+def cut(t: Translation, extent: Expr, index: SliceValue) -> tuple[Expr, Expr]:
+    """The first position that a slice of step 1 keeps, and how many; below 0 means none."""
+    return _ahead(t, extent, index)
+
+
 def _ahead(t: Translation, extent: Expr, index: SliceValue) -> tuple[Expr, Expr]:
     """The first position, and how many there are to the end: below 0 where it is beyond."""
     low, high = const(0, INT64), extent

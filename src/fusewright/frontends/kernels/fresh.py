@@ -19,6 +19,7 @@ from fusewright.frontends.kernels import (
     elementwise,
     functions,
     intrinsics,
+    lists,
     parts,
     storing,
     types,
@@ -26,12 +27,14 @@ from fusewright.frontends.kernels import (
 )
 from fusewright.frontends.kernels.context import Translation
 from fusewright.frontends.kernels.elements import as_number
+from fusewright.frontends.kernels.joins import NEW_ARRAY
 from fusewright.frontends.kernels.kept import kept as kept_unstored
 from fusewright.frontends.kernels.operators import operands
 from fusewright.frontends.kernels.values import (
     ArrayRef,
     Elementwise,
     Free,
+    Growing,
     Number,
     SliceValue,
     Static,
@@ -40,8 +43,9 @@ from fusewright.frontends.kernels.values import (
     describe,
     described,
 )
+from fusewright.ir import dtypes
 from fusewright.ir.dtypes import FLOAT64, INT64, DType
-from fusewright.ir.expr import Expr, cast
+from fusewright.ir.expr import Expr, cast, const
 
 _ORDERS = ("C", "K", "A", None)
 
@@ -73,6 +77,10 @@ def _made(t: Translation, function: Any, given: dict[str, Value], span: Span) ->
     dtype = given.get("dtype")
     given_none = dtype is None or (isinstance(dtype, Static) and dtype.value is None)
     known = None if dtype is None or given_none else intrinsics.dtype_of(t, dtype, span)
+    if isinstance(given.get("a"), Growing):
+        given["a"] = _of_list(t, given["a"], known, span)
+        if function in _COPIES:
+            return given["a"]
     if function is np.asarray and known is None and elementwise.shape_of(given["a"]):
         return given["a"]
     if function in _COPIES and known is None and elementwise.is_array(given["a"]):
@@ -94,6 +102,22 @@ def _made(t: Translation, function: Any, given: dict[str, Value], span: Span) ->
         return _filled(t, shape, known or FLOAT64, types.literal(content, span), span)
     number = as_number(t, content, span)
     return _filled(t, shape, known or number.dtype, number, span)
+
+
+def _of_list(t: Translation, items: Value, dtype: DType | None, span: Span) -> ArrayRef:
+    """A list as an array of its own; of tuples of numbers, a row for each."""
+    assert isinstance(items, Growing)
+    columns = lists.columns(t, items, span)
+    wide = dtype or dtypes.from_numpy(np.result_type(*(each.dtype.numpy for each in columns)))
+    assert wide is not None
+    room, count = t.inputs.room(), t.fixed(Number(lists.length(items), "python", span))
+    is_flat = not isinstance(items.form, tuple)
+    whole = make(t, (room,) if is_flat else (room, const(len(columns), INT64)), wide, span)
+    ends = SliceValue(None, count, 1)
+    for place, column in enumerate(columns):
+        indices: list[Value] = [ends] if is_flat else [ends, types.literal(place, span)]
+        parts.assign(t, elements.indexed(t, whole, indices, span), column, span)
+    return elements.lasting(t, elements.indexed(t, whole, [ends], span), span)
 
 
 def _filled_part(
@@ -188,7 +212,7 @@ def make(t: Translation, shape: Sequence[Expr], dtype: DType, span: Span) -> Arr
             "be, and return a part of it: return out[:count]",
         )
     number = t.inputs.make(dtype, sizes)
-    return ArrayRef(number, (), sizes, dtype, "a new array")
+    return ArrayRef(number, (), sizes, dtype, NEW_ARRAY)
 
 
 def stored(t: Translation, value: Elementwise, span: Span) -> ArrayRef | None:

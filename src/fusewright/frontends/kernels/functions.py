@@ -20,6 +20,7 @@ from fusewright.frontends.kernels import (
     complexes,
     elements,
     elementwise,
+    lists,
     types,
     vectors,
 )
@@ -29,6 +30,7 @@ from fusewright.frontends.kernels.elements import as_number
 from fusewright.frontends.kernels.intrinsics import ROWS, Row, Values, arguments
 from fusewright.frontends.kernels.operators import apply, combine_numbers, folded, power
 from fusewright.frontends.kernels.values import (
+    Growing,
     Number,
     TupleValue,
     Value,
@@ -299,6 +301,8 @@ def _length(t: Translation, node: ast.Call, values: Values) -> Value:
     value = values[0]
     if isinstance(value, TupleValue):
         return types.literal(len(value.items), t.span(node))
+    if isinstance(value, Growing):
+        return t.fixed(Number(lists.length(value), "python", t.span(node)))
     if elementwise.shape_of(value):
         return Number(elements.size(elementwise.shape_of(value)[0]), "python", t.span(node))
     raise KernelError(f"len of {describe(value)}", t.span(node))

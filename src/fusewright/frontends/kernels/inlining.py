@@ -8,15 +8,18 @@ from dataclasses import replace
 from types import FunctionType
 from typing import Any, get_args
 
-from fusewright.base.errors import KernelError, UnsupportedError
+from fusewright.base.errors import KernelError, UnassignedError, UnsupportedError
 from fusewright.frontends.kernels import chosen, types
 from fusewright.frontends.kernels.context import Frame, Translation
 from fusewright.frontends.kernels.joins import SlotTree
 from fusewright.frontends.kernels.liveness import Liveness, assigned, leaves, nested_reads
 from fusewright.frontends.kernels.operators import operands
+from fusewright.frontends.kernels.unassigned import RESULT, checked, open_flag
 from fusewright.frontends.kernels.values import Closure, Number, Static, TupleValue, Value
 from fusewright.ir.loops.statements import Block
 
+DEEPEST_LOOP = 1 << 30
+"""What is returned ends the loops that it is made in."""
 DEEPEST = 64
 """Calls inside calls."""
 
@@ -42,7 +45,7 @@ def run_function(
     place = (*t.frame.instance, *t.span(node)[1:4])
     frame = Frame(t.read(function), function, place, env, Liveness(), t.label())
     frame.liveness = Liveness(nested_reads(frame.source.tree.body))
-    return run_frame(t, frame)
+    return run_frame(t, frame, node is t.discarded)
 
 
 def inline_closure(t: Translation, node: ast.Call, closure: Closure) -> Value:
@@ -56,7 +59,7 @@ def inline_closure(t: Translation, node: ast.Call, closure: Closure) -> Value:
             help="write it as a loop",
         )
     env = _given(t, node, tree.name, _signature(closure), None)
-    return run_frame(t, inside(t, node, tree, closure.frame, env))
+    return run_frame(t, inside(t, node, tree, closure.frame, env), node is t.discarded)
 
 
 def inside(
@@ -112,14 +115,19 @@ def _signature(closure: Closure) -> inspect.Signature:
     ])  # fmt: skip
 
 
-def run_frame(t: Translation, frame: Frame) -> Value:
-    """Translate a function's body where it is called; the value it returns."""
+def run_frame(t: Translation, frame: Frame, discarded: bool = False) -> Value:
+    """Translate a function's body where it is called; the value it returns, None where that is
+    `discarded`.
+    """
+    t.inlined += not frame.is_comprehension
     tree = frame.source.tree
     span = frame.source.span(tree)
     t.frames.append(frame)
     hidden, t.active = t.active, []
     conditional, t.conditional = t.conditional, 0
-    result = frame.returned = SlotTree("the result", (*frame.instance, tree.name, "result"))
+    key = (*frame.instance, tree.name, "result")
+    result = frame.returned = SlotTree(RESULT, key, nesting=DEEPEST_LOOP)
+    open_flag(t, frame, result, span)
     t.active.append(result)
     try:
         with t.block() as body:
@@ -131,17 +139,20 @@ def run_frame(t: Translation, frame: Frame) -> Value:
         t.write(Block(frame.label, tuple(body), span))
     else:
         t.out += body
-    if result.form is None or result.form == Static(None):
+    if result.form is None or result.form == Static(None) or discarded:
         return Static(None)
     if not leaves(tree.body):
         if not t.frames:
             chosen.choose(t)
-        raise KernelError(
+        last = frame.source.span(tree.body[-1])
+        refused = UnassignedError(
             f"{tree.name} may end without returning a value",
-            frame.source.span(tree.body[-1]),
+            last,
             why="some paths return a value; the one through the last statement returns None",
             help="end it with a return",
         )
+        what = f"{tree.name} has ended without returning a value"
+        return t.lasting(checked(t, result, refused, what, last))
     value = result.read(span)
     return t.fixed(value) if isinstance(value, Number) else value
 

@@ -98,6 +98,10 @@ def outside(function: FunctionType, name: str) -> Any:
     return vars(builtins)[name]
 
 
+ROOM = "#room"
+"""The name under which a call gives the room of lists."""
+
+
 class Inputs:
     """The arguments of one translation.
 
@@ -115,6 +119,8 @@ class Inputs:
         self.buffers: dict[int, Buffer] = {}
         self.buffer_paths: dict[int, Path] = {}
         self.made: set[int] = set()
+        self.made_at: dict[int, int] = {}
+        self.nesting: Callable[[], int] = lambda: 0
         self.buffer_kinds: dict[int, ArrayKind] = {}
         self.scalar_paths: list[Path] = []
         self.sources: list[Source] = []
@@ -128,6 +134,23 @@ class Inputs:
         self._capture_kind = capture_kind
         self._values: dict[Path, Value] = {}
         self._buffers = 0
+        self._room: Expr | None = None
+
+    @property
+    def count(self) -> int:
+        """How many buffers there are so far."""
+        return self._buffers
+
+    @property
+    def grows(self) -> bool:
+        """Whether there are lists, whose room a call decides."""
+        return self._room is not None
+
+    def room(self) -> Expr:
+        """How many items each list has room for: a number that the caller gives."""
+        if self._room is None:
+            self._room = self._number((ROOM,), INT64)
+        return self._room
 
     def next_buffer(self) -> int:
         self._buffers += 1
@@ -138,6 +161,7 @@ class Inputs:
         number = self.next_buffer()
         self.buffers[number] = Buffer(number, dtype, extents)
         self.made.add(number)
+        self.made_at[number] = self.nesting()
         return number
 
     def keep_apart(self, written: int, read: int, same: bool, span: Span) -> None:

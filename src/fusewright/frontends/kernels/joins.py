@@ -11,11 +11,12 @@ from typing import TYPE_CHECKING, Any
 
 from fusewright.base.errors import KernelError
 from fusewright.base.source import Span
-from fusewright.frontends.kernels import types
+from fusewright.frontends.kernels import storing, types
 from fusewright.frontends.kernels.types import Held
 from fusewright.frontends.kernels.values import (
     ArrayRef,
     Elementwise,
+    Growing,
     ListValue,
     Number,
     TupleValue,
@@ -23,11 +24,16 @@ from fusewright.frontends.kernels.values import (
     describe,
     described,
 )
-from fusewright.ir.expr import local
+from fusewright.ir.dtypes import BOOL, INT64
+from fusewright.ir.expr import const, local
 from fusewright.ir.loops.statements import Let
 
 if TYPE_CHECKING:
     from fusewright.frontends.kernels.context import Translation
+
+
+NEW_ARRAY = "a new array"
+"""What messages call one."""
 
 
 @dataclass(slots=True)
@@ -40,6 +46,17 @@ class Slot:
     key: Any
     number: int | None = None
     held: Held | None = None
+    refused: KernelError | None = None
+
+    @staticmethod
+    def expected(t: Translation, name: str, key: Any, refused: KernelError) -> Slot:
+        """One that is read in a loop before the text gives it a value: some number, of a type found
+        out later; `refused` is the error if it is no number.
+        """
+        known: Held | None = t.guesses.get(key)
+        held = known or Held(INT64, "python", None, ("", 0, 0, 0))
+        number = t.new_local(name, held.dtype, True)
+        return Slot(name, key, number, held, None if known else refused)
 
     def read(self, span: Span) -> Number:
         assert self.number is not None and self.held is not None
@@ -50,7 +67,8 @@ class Slot:
             self.held = t.guesses.get(self.key) or types.held(number)
             self.number = t.new_local(self.name, self.held.dtype, True)
         assert self.number is not None
-        wide = self.held.takes(number)
+        wide = types.held(number) if self.refused else self.held.takes(number)
+        self.refused = None
         if wide is None:
             raise types.conflict(self.name, self.held, number)
         if (wide.dtype, wide.origin) != (self.held.dtype, self.held.origin):
@@ -64,12 +82,26 @@ class Slot:
 
 @dataclass(slots=True)
 class SlotTree:
-    """What a joined name is bound to: a variable, a tuple of trees, or a value no path changes."""
+    """What a joined name is bound to: a variable, a tuple of trees, or a value no path changes.
+
+    The variable `flag`, where there is one, says while the kernel runs whether it has a value;
+    `owner` finds that need again when the kernel is translated anew.  `nesting` is how many loops
+    are around its join.
+    """
 
     name: str
     key: Any
     form: Slot | list[SlotTree] | Value | None = None
     assigned: bool = False
+    flag: int | None = None
+    owner: Any = None
+    nesting: int = 0
+
+    def mark(self, t: Translation, span: Span) -> None:
+        """It has a value from here on."""
+        self.assigned = True
+        if self.flag is not None:
+            t.write(Let(self.flag, const(True, BOOL), span))
 
     def read(self, span: Span) -> Value:
         """The present value."""
@@ -88,17 +120,13 @@ class SlotTree:
     def write(self, t: Translation, value: Value, span: Span) -> None:
         """Give it a value."""
         if isinstance(value, ListValue):
-            raise KernelError(
-                f"`{self.name}` is a list where paths meet, or is returned",
-                span,
-                why="a kernel has no lists but those written out, which nothing changes",
-                help="write a tuple",
-            )
+            what = f"`{self.name}` is a list where paths meet, or is returned"
+            raise storing.needs_memory(t, value.span, KernelError(what, span, help="write a tuple"))
         if isinstance(value, TupleValue):
             fixed = [t.fixed(v) if isinstance(v, Number) else v for v in value.items]
             value = TupleValue(tuple(fixed))
         self._store(t, value, span)
-        self.assigned = True
+        self.mark(t, span)
 
     def _store(self, t: Translation, value: Value, span: Span) -> None:
         form = self.form
@@ -106,8 +134,21 @@ class SlotTree:
             form = self.form = Slot(self.name, self.key)
         if form is None and isinstance(value, TupleValue):
             form = self.form = [
-                SlotTree(f"{self.name}.{n}", (*self.key, n)) for n in range(len(value.items))
+                SlotTree(f"{self.name}.{n}", (*self.key, n), nesting=self.nesting)
+                for n in range(len(value.items))
             ]
+        if self._outlives(t, value):
+            kind, instead = "an array", f"{self.name}[:] = ..."
+            if isinstance(value, Growing):
+                kind, instead = "a list", f"{self.name}.clear(), {self.name}.extend(...)"
+            raise KernelError(
+                f"`{self.name}` keeps {kind} beyond the iteration that makes it",
+                span,
+                why=f"{kind} that a loop makes is the same memory in each iteration",
+                help=f"keep {kind} that is made before the loop: {instead}",
+            )
+        if isinstance(form, Slot) and form.refused and not isinstance(value, Number):
+            raise form.refused
         if isinstance(form, Slot) and isinstance(value, Number):
             form.write(t, value)
         elif isinstance(form, list) and isinstance(value, TupleValue):
@@ -120,6 +161,14 @@ class SlotTree:
         elif isinstance(form, Slot | list) or form != value:
             raise self._differs(value, span)
 
+    def _outlives(self, t: Translation, value: Value) -> bool:
+        """Whether the value's memory is another iteration's before the name ends."""
+        if isinstance(value, Growing):
+            return value.nesting > self.nesting
+        if not isinstance(value, ArrayRef) or self.flag is None:
+            return False
+        return t.inputs.made_at.get(value.buffer, 0) > self.nesting
+
     def _differs(self, value: Value, span: Span) -> KernelError:
         before = self.form
         text = "a tuple" if isinstance(before, list) else "a number"
@@ -127,12 +176,15 @@ class SlotTree:
             text = described(before)
         arrays = isinstance(value, ArrayRef | Elementwise)
         both = arrays and isinstance(before, ArrayRef | Elementwise)
+        is_made = isinstance(value, Elementwise) or (
+            isinstance(value, ArrayRef) and value.name == NEW_ARRAY
+        )
         other = f"another {describe(value)}" if both else described(value)
         return KernelError(
             f"`{self.name}` is {text} on one path and {other} on another",
             span,
             why="which array or object a name stands for is decided when the kernel is compiled",
             help=f"keep it in an array that is an argument: {self.name}[:] = ... on both paths"
-            if isinstance(value, Elementwise)
+            if is_made
             else "give the two names of their own, or write the loop body out twice",
         )

@@ -3,19 +3,20 @@
 from __future__ import annotations
 
 import ast
-import builtins
+from collections.abc import Sequence
 
 from fusewright.base.errors import AssertedError, FusewrightError
 from fusewright.base.source import Span
-from fusewright.frontends.kernels import chosen, returned, vectors
+from fusewright.frontends.kernels import chosen, returned, texts, vectors
 from fusewright.frontends.kernels.choices import test
 from fusewright.frontends.kernels.context import Translation
 from fusewright.frontends.kernels.liveness import Names
 from fusewright.frontends.kernels.statements import write_array
 from fusewright.frontends.kernels.values import ArrayRef, ListValue, Static, Value
 from fusewright.ir.dtypes import BOOL
-from fusewright.ir.expr import const
-from fusewright.ir.loops.statements import Leave
+from fusewright.ir.expr import Expr, const
+from fusewright.ir.loops import raised
+from fusewright.ir.loops.statements import Leave, Shown
 
 Tail = frozenset[int]
 
@@ -41,22 +42,38 @@ def assert_(t: Translation, node: ast.Assert, after: Names, tail: Tail) -> None:
 
 def raise_(t: Translation, node: ast.Raise, after: Names, tail: Tail) -> None:
     """`raise ValueError("text")`: the kernel ends with it."""
+    values: tuple[Expr, ...] = ()
     call, text = node.exc, ""
     if isinstance(call, ast.Call):
-        texts = [arg.value if isinstance(arg, ast.Constant) else None for arg in call.args]
-        if call.keywords or len(texts) > 1 or not all(isinstance(each, str) for each in texts):
-            raise t.refuse(node, "`raise` with a text that is computed", help=_RAISE)
-        text, call = "".join(map(str, texts)), call.func
+        if call.keywords or len(call.args) > 1 or not all(map(texts.is_text, call.args)):
+            raise t.refuse(node, "`raise` with something else than a text", help=_RAISE)
+        text, values = _said(t, call.args)
+        call = call.func
     found = t.expression(call) if call is not None else None
     kind = found.value if isinstance(found, Static) else None
-    name = str(getattr(kind, "__name__", ""))
-    known = isinstance(kind, type) and issubclass(kind, Exception)
-    if not known or getattr(builtins, name, None) is not kind or node.cause is not None:
-        raise t.refuse(node, "`raise` of what is no exception of Python's own", help=_RAISE)
-    t.check(const(False, BOOL), "raised", f"{name}:{text}", (), t.span(node))
+    name = raised.name_of(kind)
+    if name is None or node.cause is not None:
+        raise t.refuse(node, "`raise` of what is no exception with a name", help=_RAISE)
+    t.check(const(False, BOOL), "raised", f"{name}:{text}", values, t.span(node))
 
 
-_RAISE = 'write raise ValueError("...") with the text as it is, or return a number that says so'
+def _said(t: Translation, given: Sequence[ast.expr]) -> tuple[str, tuple[Expr, ...]]:
+    """The text of an error, and the numbers in it, which are filled in when it is raised."""
+    text, values = "", []
+    for piece in (piece for each in given for piece in texts.pieces(t, each)):
+        if isinstance(piece, Shown):
+            text += raised.field(piece)
+            values.append(piece.value)
+        else:
+            text += raised.literal(piece)
+    if any(value.dtype.is_complex for value in values) or len(values) > MOST_VALUES:
+        raise t.refuse(given[0], f"a text of complex numbers, or more than {MOST_VALUES} numbers")
+    return text, tuple(values)
+
+
+MOST_VALUES = 8
+"""Numbers in the text of an error."""
+_RAISE = 'write raise ValueError("..."), or an f-string, or return a number that says so'
 
 
 def _returned(t: Translation, value: Value, span: Span) -> None:

@@ -7,12 +7,13 @@ from __future__ import annotations
 import ast
 from collections.abc import Sequence
 
-from fusewright.frontends.kernels import elementwise, spaces, types
+from fusewright.frontends.kernels import elementwise, lists, spaces, types
 from fusewright.frontends.kernels.choices import test
 from fusewright.frontends.kernels.context import LoopFrame, Translation
 from fusewright.frontends.kernels.liveness import NONE, Names, assigned, leaves
 from fusewright.frontends.kernels.statements import close_slots, is_open, open_slots
 from fusewright.frontends.kernels.values import (
+    Growing,
     Number,
     Space,
     TupleValue,
@@ -37,9 +38,14 @@ def for_(t: Translation, node: ast.For, after: Names, tail: Tail) -> None:
     elif isinstance(value, Space):
         _nest(t, node, value, after)
     else:
+        if isinstance(value, Growing) and lists.is_empty(value):
+            t.sequence(node.orelse, after, tail)
+            return
+        before = lists.changes(value)
         zero, one = (types.literal(k, t.span(node.iter)) for k in (0, 1))
         end = Number(spaces.length(t, value, node.iter), "python", t.span(node.iter))
         _nest(t, node, Space(((zero, end, one),), (0,), "range"), after, t.lasting(value))
+        lists.refuse_changed(before, t.span(node.iter))
 
 
 def _carried(t: Translation, node: ast.For | ast.While, names: Sequence[str], after: Names) -> (

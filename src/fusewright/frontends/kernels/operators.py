@@ -15,6 +15,7 @@ from fusewright.frontends.kernels import (
     elements,
     elementwise,
     kept,
+    lists,
     powers,
     types,
     vectors,
@@ -22,6 +23,7 @@ from fusewright.frontends.kernels import (
 from fusewright.frontends.kernels.context import Translation
 from fusewright.frontends.kernels.values import (
     Elementwise,
+    ListValue,
     Number,
     TupleValue,
     Value,
@@ -144,6 +146,10 @@ def combine(t: Translation, sign: ast.operator, left: Value, right: Value, span:
     name, function = BINARY[type(sign)]
     if isinstance(left, TupleValue) and type(left) is type(right) and name == "add":
         return replace(left, items=left.items + right.items)
+    if name == "multiply" and (isinstance(left, ListValue) or isinstance(right, ListValue)):
+        row, times = (left, right) if isinstance(left, ListValue) else (right, left)
+        assert isinstance(row, ListValue)
+        return lists.repeated(t, row.items, elements.as_number(t, times, span), span)
     if elementwise.is_array(left) or elementwise.is_array(right):
         return _whole_arrays(t, sign, left, right, span)
     if vectors.is_vector(left) or vectors.is_vector(right):

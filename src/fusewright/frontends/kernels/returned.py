@@ -9,12 +9,15 @@ from typing import Any
 
 from fusewright.base.errors import KernelError
 from fusewright.base.source import Span
-from fusewright.frontends.kernels import elements, fresh, parts
+from fusewright.frontends.kernels import elements, fresh, lists, parts, storing
 from fusewright.frontends.kernels.context import Translation
 from fusewright.frontends.kernels.values import (
     ArrayRef,
     Elementwise,
     Free,
+    Growing,
+    Items,
+    ListValue,
     Number,
     Origin,
     Path,
@@ -42,8 +45,19 @@ class Returned:
     window: tuple[tuple[int, int | None, int], ...] = ()
 
 
+@dataclass(frozen=True, slots=True)
+class ReturnedList:
+    """A list: how many items there are, and the arrays they come from (of tuples, a tuple)."""
+
+    count: Returned
+    items: Any
+
+
 def value(t: Translation, found: Value, node: ast.Return, is_last: bool) -> Value:
     """What `return` gives back, arrays with memory of their own."""
+    if isinstance(found, ListValue):
+        what = KernelError("a list of this kind is returned", t.span(node.value or node))
+        raise storing.needs_memory(t, found.span, what)
     if isinstance(found, TupleValue):
         items = tuple(value(t, item, node, is_last) for item in found.items)
         return replace(found, items=items)
@@ -107,6 +121,10 @@ def results(t: Translation, found: Value, buffers: dict[int, Buffer], span: Span
         return tuple(results(t, item, buffers, span) for item in found.items)
     if isinstance(found, Number):
         return _number(t, found, buffers)
+    if isinstance(found, Growing):
+        count = Number(lists.length(found), "python", span)
+        items = _items(found.form) if found.form is not None else Returned(-1, "python")
+        return ReturnedList(_number(t, count, buffers), items)
     if isinstance(found, ArrayRef):
         path = t.inputs.buffer_paths.get(found.buffer)
         if found.buffer in t.inputs.made or path is not None:
@@ -118,6 +136,12 @@ def results(t: Translation, found: Value, buffers: dict[int, Buffer], span: Span
         why="it returns numbers, arrays and tuples of them",
         help="write into an array that is an argument",
     )
+
+
+def _items(form: Any) -> Any:
+    if isinstance(form, Items):
+        return Returned(form.buffer, form.held.origin)
+    return tuple(map(_items, form))
 
 
 def _number(t: Translation, found: Number, buffers: dict[int, Buffer]) -> Returned:

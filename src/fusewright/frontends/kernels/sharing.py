@@ -28,13 +28,31 @@ _PLAIN = frozenset({"shape", "size", "ndim", "dtype", "itemsize", "nbytes"})
 _MODULES = frozenset({"np", "numpy", "math"})
 
 
-def is_shared(tree: ast.FunctionDef, name: str) -> bool:
-    """Whether something but this name may see the object that it stands for."""
+def is_shared(
+    tree: ast.FunctionDef, name: str, of_numbers: bool = False, but: ast.AST | None = None
+) -> bool:
+    """Whether something but this name may see the object that it stands for; a loop over it does
+    not where its items are numbers, and `but` is a use that does not count.
+    """
     arguments = tree.args
     parameters = (*arguments.posonlyargs, *arguments.args, *arguments.kwonlyargs)
     if any(argument.arg == name for argument in parameters):
         return True
-    return any(not _ends(chain) for chain in _uses(tree, name))
+    return any(
+        chain[-1] is not but and (not of_numbers if _is_walked(chain) else not _ends(chain))
+        for chain in _uses(tree, name)
+    )
+
+
+_WALKING = frozenset({"enumerate", "zip", "reversed", "iter", "list", "tuple"})
+
+
+def _is_walked(chain: list[ast.AST]) -> bool:
+    """Whether a loop runs over the object: its rows are parts of it."""
+    node, around = chain[-1], chain[-2]
+    if isinstance(around, ast.Call) and isinstance(around.func, ast.Name):
+        return around.func.id in _WALKING and around.func is not node
+    return isinstance(around, ast.For) and around.iter is node
 
 
 def _uses(tree: ast.FunctionDef, name: str) -> Iterator[list[ast.AST]]:
@@ -50,6 +68,8 @@ def _uses(tree: ast.FunctionDef, name: str) -> Iterator[list[ast.AST]]:
 
 def _ends(chain: list[ast.AST]) -> bool:
     """Whether a use hands the object on to nothing that lasts."""
+    if isinstance(chain[-2], ast.Tuple) and isinstance(chain[-3], ast.Return):
+        return True
     if any(isinstance(node, NESTED) for node in chain[1:]):
         return False
     for node, around in zip(chain[:0:-1], chain[-2::-1], strict=True):

@@ -3,18 +3,20 @@
 from __future__ import annotations
 
 import ast
+from collections.abc import Callable
 from dataclasses import replace
 from typing import Any
 
 from fusewright.base.errors import KernelError
 from fusewright.base.source import Span
-from fusewright.frontends.kernels import access, elements, language, types
+from fusewright.frontends.kernels import access, elements, language, lists, types
 from fusewright.frontends.kernels.context import Translation
 from fusewright.frontends.kernels.intrinsics import Row, Values, arguments
 from fusewright.frontends.kernels.values import (
     ArrayRef,
     Elementwise,
     Free,
+    Growing,
     Number,
     Space,
     Static,
@@ -212,6 +214,10 @@ def _reversed(t: Translation, node: ast.Call, values: Values) -> Value:
         turned = Free(linear.plus(part.offset, last), part.extent, -part.stride)
         window = (*kept[:place], turned, *kept[place + 1 :])
         return replace(value, indices=(), window=window)
+    if isinstance(value, Growing):
+        turned_copy = lists.copied(t, value, span)
+        lists.reverse(t, turned_copy, span)
+        return turned_copy
     raise t.refuse(node, f"reversed of {described(value)}", help="loop over a range downwards")
 
 
@@ -244,6 +250,8 @@ def length(t: Translation, value: Value, node: ast.AST) -> Expr:
         return count(*value.dims[0])
     if isinstance(value, ArrayRef | Elementwise) and value.shape:
         return value.shape[0]
+    if isinstance(value, Growing):
+        return t.fixed(Number(lists.length(value), "python", t.span(node))).expr
     if isinstance(value, Zipped):
         shortest, *others = dict.fromkeys(length(t, part, node) for part in value.parts)
         for other in others:
@@ -267,7 +275,19 @@ def item(t: Translation, value: Value, place: Expr, span: Span, node: ast.AST) -
     if isinstance(value, Space):
         low, _, step = value.dims[0]
         return Number(linear.plus(low.expr, scaled(place, step)), "python", span)
+    if isinstance(value, Growing):
+        return lists.item_at(t, value, place, span)
     return access.element_of(t, value, Number(place, "python", span), span, node)
+
+
+def walk(t: Translation, node: ast.AST) -> lists.Walk:
+    """How something is walked through, in the order of its items."""
+    span = t.span(node)
+
+    def walked(value: Value) -> tuple[Expr, Callable[[Expr], Value]]:
+        return length(t, value, node), lambda place: item(t, value, place, span, node)
+
+    return walked
 
 
 def item_of_all(

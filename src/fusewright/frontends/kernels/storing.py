@@ -1,4 +1,4 @@
-"""Computed arrays that need memory: found out while translating, which then starts again."""
+"""Computed arrays and lists that need memory: found out while translating, which starts again."""
 
 from __future__ import annotations
 
@@ -9,6 +9,8 @@ from fusewright.frontends.kernels.values import Elementwise
 from fusewright.ir.expr import Expr, postorder
 
 if TYPE_CHECKING:
+    from fusewright.base.errors import FusewrightError
+    from fusewright.base.source import Span
     from fusewright.frontends.kernels.context import Translation
 
 
@@ -30,3 +32,16 @@ def store(t: Translation, value: Elementwise) -> None:
     if not is_stored(t, value) and None not in known:
         t.guesses["stored", value.span] = True
         raise Restart
+
+
+def is_known(t: Translation, span: Span) -> bool:
+    """Whether the list that is written here is known to need memory."""
+    return ("list", span) in t.guesses
+
+
+def needs_memory(t: Translation, span: Span, refused: FusewrightError) -> FusewrightError:
+    """Translate again, the list that is written here with memory; the error where that was so."""
+    if span[0] and not is_known(t, span):
+        t.guesses["list", span] = True
+        raise Restart
+    return refused

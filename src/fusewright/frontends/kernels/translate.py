@@ -8,10 +8,11 @@ from dataclasses import dataclass, replace
 from types import FunctionType
 from typing import Any
 
-from fusewright.base.errors import InternalError
+from fusewright.base.errors import InternalError, KernelError
 from fusewright.base.source import Span
 from fusewright.frontends.kernels import (
     access,
+    assigning,
     calls,
     choices,
     chosen,
@@ -40,6 +41,7 @@ from fusewright.ir.loops.statements import (
     If,
     Kernel,
     Let,
+    Print,
     Statement,
     While,
     blocks,
@@ -66,9 +68,9 @@ EXPRESSIONS: dict[type, Callable[[Translation, Any], Any]] = {
     ast.NamedExpr: choices.named,
 }
 STATEMENTS: dict[type, Callable[..., None]] = {
-    ast.Assign: statements.assign,
-    ast.AnnAssign: statements.annotated,
-    ast.AugAssign: statements.augmented,
+    ast.Assign: assigning.assign,
+    ast.AnnAssign: assigning.annotated,
+    ast.AugAssign: assigning.augmented,
     ast.Expr: statements.expression_statement,
     ast.If: statements.if_,
     ast.For: loops.for_,
@@ -104,6 +106,7 @@ class Translated:
     makes: tuple[int, ...] = ()
     fits: tuple[Fit, ...] = ()
     apart: tuple[Apart, ...] = ()
+    grows: bool = False
 
 
 def translate(
@@ -141,6 +144,8 @@ def _once(
     place = _returned(source)
     result = chosen.result(t, place) if t.options else returned.results(t, value, t.results, place)
     body = _without_unused(tuple(t.out))
+    if inputs.grows:
+        _refuse_prints(body)
     kernel = _assemble(function.__name__, t, _buffers(result), body)
     given = kernel.given
     return Translated(
@@ -154,6 +159,7 @@ def _once(
         tuple(sorted(inputs.made)),
         tuple(inputs.fits),
         tuple(inputs.apart.values()),
+        inputs.grows,
     )
 
 
@@ -179,10 +185,24 @@ def _assemble(
     )
 
 
+def _refuse_prints(body: tuple[Statement, ...]) -> None:
+    """A kernel with lists may run again from its start."""
+    for statement in walk(body):
+        if isinstance(statement, Print):
+            raise KernelError(
+                "print in a kernel with lists that grow",
+                statement.span,
+                why="where a list has too little room the kernel runs again from its start",
+                help="return what is to be printed, or print it after the call",
+            )
+
+
 def _buffers(result: Any) -> frozenset[int]:
     """The buffers of what is returned."""
     if isinstance(result, returned.Returned):
         return frozenset((result.buffer,))
+    if isinstance(result, returned.ReturnedList):
+        return _buffers(result.items)
     if isinstance(result, chosen.Chosen):
         return _buffers(result.options)
     return frozenset().union(*map(_buffers, result)) if result is not None else frozenset()

@@ -105,7 +105,37 @@ class TupleValue:
 
 @dataclass(frozen=True, slots=True)
 class ListValue(TupleValue):
-    """A list display: to loop over, to index, to make an array of; nothing changes it."""
+    """A list display: to loop over, to index, to make an array of; nothing changes it.  Where
+    something does, it is a `Growing` list: `span` says which.
+    """
+
+    span: Span = ("", 0, 0, 0)
+
+
+@dataclass(slots=True)
+class Items:
+    """The memory of the numbers of a list, and their type."""
+
+    key: tuple[Any, ...]
+    buffer: int
+    held: Any
+
+
+@dataclass(slots=True, eq=False)
+class Growing:
+    """A list that statements change.
+
+    `form` are its `Items`, or of tuples one for each place of theirs; None before the first item.
+    `length` is the variable that counts them; `version` says how often that has been changed.
+    """
+
+    key: tuple[Any, ...]
+    span: Span
+    nesting: int
+    length: int
+    form: Any = None
+    version: int = 0
+    asked: bool = False
 
 
 @dataclass(frozen=True, slots=True)
@@ -161,7 +191,7 @@ class Closure:
 class Method:
     """An attribute of an array, or of a number, that can only be called."""
 
-    array: ArrayRef | Elementwise | Number
+    array: ArrayRef | Elementwise | Number | Growing
     name: str
 
 
@@ -194,8 +224,8 @@ class Zipped:
 
 
 Value = (
-    Number | ArrayRef | Elementwise | TupleValue | Static | Struct | Record | Bound | Closure
-    | Method | Space | Unrolled | SliceValue | Zipped
+    Number | ArrayRef | Elementwise | TupleValue | Growing | Static | Struct | Record | Bound
+    | Closure | Method | Space | Unrolled | SliceValue | Zipped
 )  # fmt: skip
 
 
@@ -262,7 +292,7 @@ def describe(value: Value) -> str:
     if isinstance(value, Struct | Record):
         return f"object of type {value.kind.__name__}"
     names = {
-        Closure: "function", Space: "range", Unrolled: "fw.static sequence",
+        Growing: "list", Closure: "function", Space: "range", Unrolled: "fw.static sequence",
         SliceValue: "slice", Zipped: "zip",
     }  # fmt: skip
     return names.get(type(value), "method")

@@ -213,7 +213,7 @@ def _nothing(machine: _Machine, statement: Fence | Unique) -> None:
 
 def _check(machine: _Machine, statement: Check) -> None:
     if not machine.value(statement.condition):
-        values = tuple(machine.value(value).item() for value in statement.values)
+        values = tuple(map(machine.value, statement.values))
         loops = tuple(machine.value(value).item() for _, value in statement.loops)
         raise machine.failed(statement, values, loops)
 

@@ -142,7 +142,9 @@ class Print:
     span: Span = NOWHERE
 
 
-Reason = Literal["bounds", "division", "power", "assertion", "shape", "raised"]
+Reason = Literal[
+    "bounds", "division", "power", "assertion", "shape", "raised", "unassigned", "room"
+]
 
 
 @dataclass(frozen=True, slots=True)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import ctypes
+import struct
 import sys
 from array import array
 from collections.abc import Callable, Sequence
@@ -99,7 +100,10 @@ class CompiledLoops:
     def failure(self, report: Sequence[int], failed: Failed) -> Exception:
         """The error of the check that a report names."""
         check = self.module.checks[report[0] - 1]
-        values = tuple(report[1 : 1 + len(check.values)])
+        values = tuple(
+            np.frombuffer(struct.pack("<q", word), value.dtype.numpy)[0]
+            for word, value in zip(report[1:], check.values, strict=False)
+        )
         first = 1 + len(values)
         check = replace(check, span=self.spans[check.span[1]])
         return failed(check, values, tuple(report[first : first + len(check.loops)]))

@@ -1,0 +1,141 @@
+"""Arrays and lists that one name alone stands for, and that paths make anew.
+
+if c:                          the second one is copied into the first one's memory: no other
+x = np.zeros(n)            name can see that
+else:
+x = np.ones(n)
+"""
+
+from __future__ import annotations
+
+import ast
+
+from fusewright.base.source import Span
+from fusewright.frontends.kernels import elementwise, fresh, lists, parts, storing
+from fusewright.frontends.kernels.context import Translation
+from fusewright.frontends.kernels.joins import SlotTree
+from fusewright.frontends.kernels.liveness import Names
+from fusewright.frontends.kernels.sharing import is_shared
+from fusewright.frontends.kernels.values import ArrayRef, Elementwise, Growing, TupleValue, Value
+
+Since = tuple[int, int, int]
+
+
+def now(t: Translation) -> Since:
+    """What has been made so far."""
+    return t.inputs.count, len(t.locals), t.inlined
+
+
+def is_new(t: Translation, node: ast.expr, value: Value, since: Since) -> bool:
+    """Whether an expression has made its value after that, so that nothing stands for it yet.
+
+    A function that it calls, or `:=`, might have given it another name.
+    """
+    if t.inlined != since[2] or any(isinstance(n, ast.NamedExpr) for n in ast.walk(node)):
+        return False
+    if isinstance(value, ArrayRef):
+        return value.buffer >= since[0] and not value.local
+    return isinstance(value, Elementwise) or (
+        isinstance(value, Growing) and value.length >= since[1]
+    )
+
+
+def is_last_use(t: Translation, node: ast.expr, value: Value, after: Names) -> bool:
+    """Whether this is the last use of a name that alone stands for an array or a list."""
+    if not isinstance(node, ast.Name) or node.id in after:
+        return False
+    mine = t.owners.get(_memory(value)) == (t.frame, node.id)
+    return mine and not is_shared(t.frame.source.tree, node.id, isinstance(value, Growing), node)
+
+
+def _memory(value: Value) -> tuple[str, int] | None:
+    if isinstance(value, ArrayRef) and not value.indices and not value.window:
+        return "array", value.buffer
+    return ("list", value.length) if isinstance(value, Growing) else None
+
+
+def note_items(t: Translation, node: ast.Assign, value: Value, since: Since) -> None:
+    """`a, b = [], []`: each name gets something new."""
+    target = node.targets[0]
+    if not (isinstance(target, ast.Tuple) and isinstance(node.value, ast.Tuple)):
+        return
+    items = value.items if isinstance(value, TupleValue) else ()
+    for name, expr, item in zip(target.elts, node.value.elts, items, strict=False):
+        named = isinstance(name, ast.Name) and not isinstance(expr, ast.Name)
+        if named and is_new(t, node.value, item, since):
+            note(t, str(getattr(name, "id", "")), item)
+
+
+def note(t: Translation, name: str, value: Value) -> None:
+    """A name gets something new."""
+    memory = _memory(value)
+    if memory is not None:
+        t.owners.setdefault(memory, (t.frame, name))
+
+
+def settled(t: Translation, name: str, value: Value) -> Value:
+    """A computed array that has to be one with memory, as an array."""
+    before = _tree(t, name).form
+    if not isinstance(value, Elementwise):
+        return value
+    if storing.is_stored(t, value):
+        return t.lasting(value)
+    if isinstance(before, Elementwise | ArrayRef) and before is not value:
+        if isinstance(before, Elementwise):
+            storing.store(t, before)
+        storing.store(t, value)
+    return value
+
+
+def _tree(t: Translation, name: str) -> SlotTree:
+    tree = t.frame.env[name]
+    assert isinstance(tree, SlotTree)
+    return tree
+
+
+def replaced(t: Translation, name: str, value: Value, span: Span) -> bool:
+    """Copy something new into what the name stands for on other paths, where only it does."""
+    tree = _tree(t, name)
+    before = tree.form
+    if before is None and (tree.flag is not None or isinstance(value, Growing)):
+        return _own(t, name, value, span)
+    mine = isinstance(before, ArrayRef | Growing) and (
+        t.owners.get(_memory(before)) == (t.frame, name)
+        and before != value
+        and not is_shared(t.frame.source.tree, name, isinstance(before, Growing))
+    )
+    if not mine:
+        return False
+    if isinstance(before, Growing) and isinstance(value, Growing):
+        lists.clear(t, before, span)
+        lists.extend(t, before, value, lists.walked(t, span), span)
+    elif isinstance(before, ArrayRef) and _is_alike(t, before, value):
+        parts.assign(t, before, value, span)
+    else:
+        return False
+    tree.mark(t, span)
+    return True
+
+
+def _own(t: Translation, name: str, value: Value, span: Span) -> bool:
+    """Give a name memory of its own for what a loop makes anew in each iteration."""
+    tree = _tree(t, name)
+    if isinstance(value, Growing) and value.nesting > tree.nesting:
+        kept: Value = lists.copied(t, value, span)
+        assert isinstance(kept, Growing)
+        kept.nesting = tree.nesting
+    elif isinstance(value, ArrayRef) and t.inputs.made_at.get(value.buffer, 0) > tree.nesting:
+        kept = fresh.whole_copy(t, value, span)
+        t.inputs.made_at[kept.buffer] = tree.nesting
+    else:
+        return False
+    note(t, name, kept)
+    tree.write(t, kept, span)
+    return True
+
+
+def _is_alike(t: Translation, before: ArrayRef, value: Value) -> bool:
+    if not isinstance(value, ArrayRef):
+        return False
+    shapes = [tuple(map(t.inputs.alike, elementwise.shape_of(each))) for each in (before, value)]
+    return before.dtype is value.dtype and shapes[0] == shapes[1]
