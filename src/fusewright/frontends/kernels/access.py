@@ -19,6 +19,7 @@ from fusewright.frontends.kernels import (
     storing,
     types,
     vectors,
+    views,
 )
 from fusewright.frontends.kernels.context import Translation
 from fusewright.frontends.kernels.operators import apply, operands
@@ -129,15 +130,19 @@ def _of_array(
             _sizes(ref, span),
             one,
         )
+    if node.attr == "T" and len(ref.shape) < 2:
+        return ref
     if node.attr == "T":
-        return elementwise.transposed(t, ref, span)
+        return elementwise.transposed(t, ref, range(len(ref.shape))[::-1], span)
     if node.attr in ("real", "imag"):
         return elementwise.computed(
             t, [ref], lambda each: complexes.part(each[0], node.attr, span), span
         )
-    if node.attr == "dtype" and isinstance(ref, ArrayRef):
-        return Static(ref.dtype.numpy)
-    if node.attr in METHODS:
+    if node.attr == "dtype":
+        return Static(elementwise.dtype_of(t, ref, span).numpy)
+    if node.attr == "flat":
+        return views.flat(t, ref, span)
+    if node.attr in METHODS or node.attr in views.METHODS or node.attr in views.SPREAD:
         return Method(ref, node.attr)
     raise t.refuse(
         node,
@@ -216,14 +221,9 @@ def element_of(t: Translation, value: Value, index: Value, span: Span, node: ast
         return elementwise.with_new_dims(t, ref, indices, span)
     if len(indices) == 1 and array_rows.is_mask(t, value, indices[0], node):
         return array_rows.selected(t, value, indices[0], node)
-    if isinstance(value, Elementwise):
-        return elementwise.indexed(t, value, indices, span)
-    if len(indices) == 1 and _is_table(t, indices[0], span):
+    if len(indices) == 1 and isinstance(value, ArrayRef) and _is_table(t, indices[0], span):
         return elementwise.gathered(t, value, indices[0], span)
-    part = elements.indexed(t, value, indices, span)
-    if part.shape:
-        return elements.lasting(t, part, span)
-    return elements.read(t, part, span)
+    return elementwise.part(t, value, indices, span)
 
 
 def _of_items(t: Translation, value: Growing, index: Value, span: Span) -> Value:

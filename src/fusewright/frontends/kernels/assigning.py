@@ -33,6 +33,7 @@ from fusewright.frontends.kernels.values import (
     Record,
     TupleValue,
     Value,
+    View,
     described,
 )
 from fusewright.ir.loops.statements import Store
@@ -99,9 +100,15 @@ def _assign_to(t: Translation, target: ast.expr, value: Value, origin: ast.AST) 
             return
         part = _place(t, target, array, index)
         if part.shape:
-            parts.assign(t, elements.lasting(t, part, span), value, span)
+            parts.assign(t, part, value, span)
         else:
+            assert isinstance(part, ArrayRef)
             elements.store(t, part, as_number(t, value, t.span(origin)), span)
+    elif isinstance(target, ast.Attribute) and target.attr == "flat":
+        array = t.expression(target)
+        if not isinstance(array, View):
+            raise t.refuse(target, "an assignment to the elements of what has no memory")
+        parts.assign(t, array, value, span)
     elif isinstance(target, ast.Attribute) and isinstance(
         owner := t.expression(target.value), Record
     ):
@@ -149,8 +156,11 @@ def _owner(t: Translation, target: ast.Subscript) -> tuple[Value, Value]:
     return array, index
 
 
-def _place(t: Translation, target: ast.Subscript, array: Value, index: Value) -> ArrayRef:
+def _place(t: Translation, target: ast.Subscript, array: Value, index: Value) -> ArrayRef | View:
     """The element, or the part of an array, that an assignment writes."""
+    indices = index.items if isinstance(index, TupleValue) else (index,)
+    if isinstance(array, View):
+        return elementwise.place(t, array, indices, t.span(target))
     if isinstance(array, Elementwise):
         storing.store(t, array)
     if not isinstance(array, ArrayRef):
@@ -160,8 +170,8 @@ def _place(t: Translation, target: ast.Subscript, array: Value, index: Value) ->
             why="it has no memory: its elements are computed where they are used",
             help="store it first, in an array that is an argument: w[:] = ...",
         )
-    indices = index.items if isinstance(index, TupleValue) else (index,)
-    return elements.indexed(t, array, indices, t.span(target))
+    part = elements.indexed(t, array, indices, t.span(target))
+    return elements.lasting(t, part, t.span(target)) if part.shape else part
 
 
 def augmented(t: Translation, node: ast.AugAssign, after: Names, tail: Tail) -> None:
@@ -181,7 +191,7 @@ def _augmented_name(t: Translation, node: ast.AugAssign, target: ast.Name) -> No
     if vectors.is_vector(before) and not elementwise.is_array(value):
         _update_vector(t, node, before, value)
         return
-    if isinstance(before, ArrayRef) and before.shape:
+    if isinstance(before, ArrayRef | View) and before.shape:
         parts.update(t, before, node.op, value, span)
         return
     if isinstance(before, ListValue | Growing) and isinstance(node.op, ast.Add):
@@ -197,7 +207,7 @@ def _augmented_attribute(t: Translation, node: ast.AugAssign, target: ast.Attrib
     span = t.span(node)
     load = ast.copy_location(ast.Attribute(target.value, target.attr, ast.Load()), target)
     before, value = operands(t, [load, node.value])
-    if isinstance(before, ArrayRef) and before.shape and not vectors.is_vector(before):
+    if isinstance(before, ArrayRef | View) and before.shape and not vectors.is_vector(before):
         parts.update(t, before, node.op, value, span)
         return
     _assign_to(t, target, combine(t, node.op, before, value, span), node)
@@ -214,8 +224,9 @@ def _augmented_part(t: Translation, node: ast.AugAssign, target: ast.Subscript) 
         return
     part = _place(t, target, array, index)
     if part.shape:
-        parts.update(t, elements.lasting(t, part, span), node.op, t.expression(node.value), span)
+        parts.update(t, part, node.op, t.expression(node.value), span)
         return
+    assert isinstance(part, ArrayRef)
     with t.block() as written:
         value = t.expression(node.value)
     if written:  # what the element held before is read first

@@ -28,7 +28,9 @@ from fusewright.frontends.kernels import (
     totals,
     types,
     vectors,
+    views,
 )
+from fusewright.frontends.kernels import named as named_calls
 from fusewright.frontends.kernels.context import Translation
 from fusewright.frontends.kernels.functions import row_of
 from fusewright.frontends.kernels.inlining import inline, inline_closure
@@ -38,11 +40,13 @@ from fusewright.frontends.kernels.values import (
     ArrayRef,
     Bound,
     Closure,
+    Elementwise,
     Growing,
     Method,
     Number,
     Static,
     Value,
+    View,
     described,
 )
 from fusewright.ir.dtypes import BOOL, COMPLEX128, FLOAT64, INT64
@@ -91,6 +95,9 @@ def _static_call(t: Translation, node: ast.Call, target: Any) -> Value:
         array = fresh.row(t, node, target)
         if array is not None:
             return array
+        found = views.row_of(target)
+        if found is not None:
+            return named_calls.call(t, node, found, f"np.{target.__name__}")
     row = t.row(target) or _row(target)
     if target is np.where and len(node.args) == 1:
         row = array_rows.row_of(np.nonzero)
@@ -161,6 +168,14 @@ def _with_keywords(t: Translation, node: ast.Call, target: Any) -> list[Value]:
 
 
 def _method(t: Translation, node: ast.Call, method: Method) -> Value:
+    if isinstance(method.array, ArrayRef | Elementwise):
+        spread = views.SPREAD.get(method.name)
+        if spread is not None and len(node.args) > 1:
+            many = ast.copy_location(ast.Tuple(node.args, ast.Load()), node)
+            node = ast.copy_location(ast.Call(node.func, [many], node.keywords), node)
+        named = spread or views.method(method.name)
+        if named is not None:
+            return named_calls.call(t, node, named, f"`.{method.name}`", [method.array])
     values = operands(t, node.args)
     span = t.span(node)
     if node.keywords:
@@ -184,6 +199,10 @@ def _method(t: Translation, node: ast.Call, method: Method) -> Value:
     total = library_rows.method(method.name) or totals.method(method.name)
     if total is not None and (method.name != "copy" or elementwise.is_array(method.array)):
         return total(t, node, [method.array, *values])
+    assert isinstance(method.array, ArrayRef | Elementwise)
+    if method.name == "fill" and isinstance(method.array, View) and len(values) == 1:
+        parts.assign(t, method.array, elements.as_number(t, values[0], span), span)
+        return Static(None)
     assert isinstance(method.array, ArrayRef)
     if method.name == "copy" and method.array.local and not values:
         return vectors.copy(t, method.array, span)

@@ -40,6 +40,7 @@ from fusewright.frontends.kernels.values import (
     Static,
     TupleValue,
     Value,
+    View,
     describe,
     described,
 )
@@ -223,7 +224,11 @@ def stored(t: Translation, value: Elementwise, span: Span) -> ArrayRef | None:
 
 
 def kept(t: Translation, value: Elementwise) -> Value:
-    """A computed array under a name: computed again where it is used, or stored."""
+    """A computed array under a name: computed again where it is used, or stored; another form of an
+    array is that array.
+    """
+    if isinstance(value, View) and value.sure:
+        return value
     array = stored(t, value, value.span) if storing.is_stored(t, value) else None
     return kept_unstored(t, value) if array is None else array
 

@@ -27,6 +27,7 @@ from fusewright.frontends.kernels.values import (
     Number,
     TupleValue,
     Value,
+    View,
     Zipped,
 )
 from fusewright.ir import linear
@@ -347,6 +348,8 @@ def _refuse_earlier(t: Translation, found: Sequence[Value], written: Sequence[St
     stored = {s.buffer for s in walk(tuple(written)) if isinstance(s, Store)}
     own = t.scratch.keys() | t.inputs.made
     for value in parts if stored else ():
+        if isinstance(value, View) and value.sure:
+            continue
         if isinstance(value, Elementwise) and stored - (own - kept.reads(t, value)):
             raise KernelError(
                 "a computed array beside a call that writes to arrays",

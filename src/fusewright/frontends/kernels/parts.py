@@ -18,7 +18,14 @@ from fusewright.frontends.kernels import elements, elementwise, overlap, vectors
 from fusewright.frontends.kernels.context import Translation
 from fusewright.frontends.kernels.elements import as_number
 from fusewright.frontends.kernels.operators import elements_combined
-from fusewright.frontends.kernels.values import ArrayRef, Number, TupleValue, Value, described
+from fusewright.frontends.kernels.values import (
+    ArrayRef,
+    Number,
+    TupleValue,
+    Value,
+    View,
+    described,
+)
 from fusewright.ir import linear
 from fusewright.ir.dtypes import INT64
 from fusewright.ir.expr import Expr, const, index
@@ -29,7 +36,7 @@ Stored = Callable[[ArrayRef, Places], Number]
 """What is stored in an element at these places."""
 
 
-def assign(t: Translation, part: ArrayRef, value: Value, span: Span) -> None:
+def assign(t: Translation, part: ArrayRef | View, value: Value, span: Span) -> None:
     """Every element becomes a number, or the element of an array or tuple."""
     if isinstance(value, TupleValue):
         _assign_items(t, part, value.items, span)
@@ -42,7 +49,9 @@ def assign(t: Translation, part: ArrayRef, value: Value, span: Span) -> None:
     _each(t, part, stored, span)
 
 
-def _assign_items(t: Translation, part: ArrayRef, items: Sequence[Value], span: Span) -> None:
+def _assign_items(
+    t: Translation, part: ArrayRef | View, items: Sequence[Value], span: Span
+) -> None:
     """`a[i] = x, y, z`."""
     if len(part.shape) > 1:
         raise KernelError(
@@ -56,7 +65,9 @@ def _assign_items(t: Translation, part: ArrayRef, items: Sequence[Value], span: 
         elements.store(t, elements.at(part, (const(place, INT64),)), number, span)
 
 
-def update(t: Translation, part: ArrayRef, sign: ast.operator, value: Value, span: Span) -> None:
+def update(
+    t: Translation, part: ArrayRef | View, sign: ast.operator, value: Value, span: Span
+) -> None:
     """Every element is combined with a number, or with the element of an array."""
     value = _fitting(t, part, value, span)
 
@@ -76,7 +87,7 @@ def update(t: Translation, part: ArrayRef, sign: ast.operator, value: Value, spa
     _each(t, part, stored, span)
 
 
-def _fitting(t: Translation, part: ArrayRef, value: Value, span: Span) -> Value:
+def _fitting(t: Translation, part: ArrayRef | View, value: Value, span: Span) -> Value:
     """What is written, its extents those of the part or 1."""
     shape = elementwise.shape_of(value)
     if not shape:
@@ -104,7 +115,7 @@ def _dims(t: Translation, shape: Places, span: Span) -> list[Dim]:
     return [Dim(t.index(), const(0, INT64), end, f"_{dim}") for dim, end in enumerate(ends)]
 
 
-def _each(t: Translation, part: ArrayRef, stored: Stored, span: Span) -> None:
+def _each(t: Translation, part: ArrayRef | View, stored: Stored, span: Span) -> None:
     """A nest over the elements of a part; of a small array of the kernel's own all are computed
     before any is stored.
     """
@@ -152,7 +163,7 @@ def _body(
 
 
 def _order(
-    t: Translation, body: list[Statement], part: ArrayRef, dims: list[Dim], span: Span
+    t: Translation, body: list[Statement], part: ArrayRef | View, dims: list[Dim], span: Span
 ) -> list[bool]:
     """Which loops run from the end; notes which other arrays must not share the part's memory."""
     store = next(s for s in body if isinstance(s, Store) and s.buffer == part.buffer)
