@@ -140,15 +140,6 @@ def _linspace(t: Translation, node: ast.Call, values: Values) -> Value:
     return run_function(t, node, _FUNCTIONS.linspace, env)
 
 
-def _norm(t: Translation, node: ast.Call, values: Values) -> Value:
-    arguments(t, node, values, 1, 1)
-    _one_dim(t, node, values[0])
-    dtype = elementwise.dtype_of(t, values[0], t.span(node))
-    if dtype not in (dtypes.FLOAT32, FLOAT64):
-        raise t.refuse(node, f"np.linalg.norm of {dtype}", help="convert it: a.astype(np.float64)")
-    return run_function(t, node, _FUNCTIONS.norm, {"a": values[0]})
-
-
 def _concatenate(t: Translation, node: ast.Call, values: Values) -> Value:
     arguments(t, node, values, 1, 1)
     span = t.span(node)
@@ -187,7 +178,6 @@ _ROWS: dict[Any, Row] = {
     np.cumsum: _cumsum,
     np.diff: partial(_plain, function=_FUNCTIONS.diff),
     np.flatnonzero: partial(_plain, function=_FUNCTIONS.places_of),
-    np.linalg.norm: _norm,
     np.linspace: _linspace,
     np.median: partial(_plain, function=_FUNCTIONS.median),
     np.nonzero: _nonzero,

@@ -23,6 +23,7 @@ from fusewright.frontends.kernels import (
     lists,
     parts,
     records,
+    reductions,
     spaces,
     texts,
     totals,
@@ -95,7 +96,7 @@ def _static_call(t: Translation, node: ast.Call, target: Any) -> Value:
         array = fresh.row(t, node, target)
         if array is not None:
             return array
-        found = views.row_of(target)
+        found = views.row_of(target) or reductions.row_of(target)
         if found is not None:
             return named_calls.call(t, node, found, f"np.{target.__name__}")
     row = t.row(target) or _row(target)
@@ -173,7 +174,7 @@ def _method(t: Translation, node: ast.Call, method: Method) -> Value:
         if spread is not None and len(node.args) > 1:
             many = ast.copy_location(ast.Tuple(node.args, ast.Load()), node)
             node = ast.copy_location(ast.Call(node.func, [many], node.keywords), node)
-        named = spread or views.method(method.name)
+        named = spread or views.method(method.name) or reductions.method(method.name)
         if named is not None:
             return named_calls.call(t, node, named, f"`.{method.name}`", [method.array])
     values = operands(t, node.args)
@@ -182,7 +183,7 @@ def _method(t: Translation, node: ast.Call, method: Method) -> Value:
         raise t.refuse(
             node,
             f"`.{method.name}` with `{node.keywords[0].arg}=` in a kernel",
-            help=f"without it; of one row or column: a[i].{method.name}(), a[:, j].{method.name}()",
+            help="without it",
         )
     if isinstance(method.array, Growing) and method.name == "sort" and not values:
         row = library_rows.method("sort")

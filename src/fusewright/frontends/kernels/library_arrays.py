@@ -96,8 +96,3 @@ def linspace(start: Any, stop: Any, num: Any) -> Any:
         if i > 0 and i == steps:
             out[i] = stop
     return out
-
-
-def norm(a: Any) -> Any:
-    """`np.linalg.norm(a)` of one dim of floats; `np.dot` adds from left to right."""
-    return np.sqrt(np.dot(a, a))

@@ -9,7 +9,6 @@ from typing import Any
 
 import numpy as np
 
-from fusewright.base.errors import KernelError
 from fusewright.frontends.kernels import (
     elements,
     elementwise,
@@ -17,14 +16,12 @@ from fusewright.frontends.kernels import (
     library,
     matrices,
     storing,
-    totals,
 )
 from fusewright.frontends.kernels.context import Translation
 from fusewright.frontends.kernels.elements import as_number
 from fusewright.frontends.kernels.functions import numpy_form
 from fusewright.frontends.kernels.inlining import run_function
 from fusewright.frontends.kernels.intrinsics import Row, Values, arguments
-from fusewright.frontends.kernels.operators import apply, elements_combined
 from fusewright.frontends.kernels.values import (
     ArrayRef,
     Elementwise,
@@ -33,7 +30,7 @@ from fusewright.frontends.kernels.values import (
     Value,
     described,
 )
-from fusewright.ir.dtypes import FLOAT16, INT64
+from fusewright.ir.dtypes import INT64
 
 _FUNCTIONS: Any = library
 
@@ -103,28 +100,6 @@ def _argsort(t: Translation, node: ast.Call, values: Values) -> Value:
     return places
 
 
-def _variance(t: Translation, node: ast.Call, values: Values) -> Number:
-    """`np.var(a)`: NumPy's steps, so its bits."""
-    arguments(t, node, values, 1, 1)
-    array, span = _one_dim(t, node, values[0], "var"), t.span(node)
-    dtype = elementwise.dtype_of(t, array, span)
-    if not dtype.is_float or dtype is FLOAT16:
-        raise KernelError(f"np.var of {dtype}", span, help="convert it: a.astype(np.float64)")
-    mean = t.fixed(as_number(t, totals.ROWS[np.mean](t, node, [array]), span))
-    apart = elementwise.computed(
-        t, [array, mean], lambda p: elements_combined(t, ast.Sub(), p[0], p[1], span), span
-    )
-    squares = elementwise.computed(
-        t, [apart], lambda p: elements_combined(t, ast.Mult(), p[0], p[0], span), span
-    )
-    return as_number(t, totals.ROWS[np.mean](t, node, [squares]), span)
-
-
-def _deviation(t: Translation, node: ast.Call, values: Values) -> Number:
-    found = apply(t, "sqrt", (_variance(t, node, values),), t.span(node))
-    return Number(found.expr, "numpy", t.span(node))
-
-
 def _dot(t: Translation, node: ast.Call, values: Values) -> Value:
     arguments(t, node, values, 2, 2)
     return matrices.product(t, values, t.span(node))
@@ -132,7 +107,6 @@ def _dot(t: Translation, node: ast.Call, values: Values) -> Value:
 
 _METHODS: dict[str, Row] = {
     "dot": _dot, "sort": _sort_in_place, "argsort": _argsort, "searchsorted": _searchsorted,
-    "var": _variance, "std": _deviation,
 }  # fmt: skip
 METHODS = frozenset(_METHODS)
 _ROWS: dict[Any, Row] = {
@@ -141,6 +115,4 @@ _ROWS: dict[Any, Row] = {
     np.searchsorted: _searchsorted,
     np.sort: _sorted,
     np.argsort: _argsort,
-    np.var: _variance,
-    np.std: _deviation,
 }

@@ -19,12 +19,13 @@ Given = Mapping[str, Value]
 @dataclass(frozen=True, slots=True)
 class Named:
     """How a call is translated: the parameters that kernels take, of which the first `least` must
-    be given, and what becomes of them.
+    be given, those that are only given by name, and what becomes of them.
     """
 
     names: tuple[str, ...]
     row: Callable[[Translation, ast.Call, Given], Value]
     least: int = 1
+    only_named: tuple[str, ...] = ()
 
 
 def call(
@@ -34,8 +35,8 @@ def call(
     keywords = [str(keyword.arg) for keyword in node.keywords]
     placed = named.names[: len(first) + len(node.args)]
     for keyword in keywords:
-        if keyword not in named.names or keyword in placed:
-            takes = ", ".join(named.names[len(first) :]) or "none"
+        if keyword not in (*named.names, *named.only_named) or keyword in placed:
+            takes = ", ".join((*named.names[len(first) :], *named.only_named)) or "none"
             raise t.refuse(
                 node,
                 f"argument `{keyword}` of {label} in a kernel",

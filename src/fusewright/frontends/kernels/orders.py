@@ -4,10 +4,12 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
+from fusewright.frontends.kernels import elements
 from fusewright.frontends.kernels.context import Translation
 from fusewright.frontends.kernels.values import ArrayRef, Elementwise, Free, Order, Value
 from fusewright.ir import linear
-from fusewright.ir.expr import Expr
+from fusewright.ir.dtypes import INT64
+from fusewright.ir.expr import Expr, const
 
 
 def order_of(t: Translation, value: Value) -> Order:
@@ -41,3 +43,15 @@ def of_result(t: Translation, values: Sequence[Value]) -> Order:
     """The order of what an operation on arrays makes: that of what goes in."""
     known = all(order_of(t, value) for value in values)
     return Order.CONTIGUOUS if known else Order.UNKNOWN
+
+
+def strides(value: ArrayRef) -> list[Expr]:
+    """How many elements lie between neighbours along each dim of a part, in C order."""
+    found: list[Expr] = []
+    step: Expr = const(1, INT64)
+    dims = zip(reversed(elements.window_of(value)), reversed(value.extents), strict=True)
+    for part, extent in dims:
+        if isinstance(part, Free):
+            found.insert(0, linear.times(step, part.stride))
+        step = linear.times(step, extent)
+    return found

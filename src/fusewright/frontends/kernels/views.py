@@ -172,9 +172,8 @@ def _extents(t: Translation, value: Value, span: Span) -> list[Expr]:
     return [t.fixed(Number(cast(n.expr, INT64), "python", span)).expr for n in numbers]
 
 
-def _array(t: Translation, given: Given, span: Span) -> Value:
+def array(t: Translation, value: Value, span: Span) -> Value:
     """The array, or the number as an array of one element."""
-    value = given["a"]
     if elementwise.shape_of(value):
         return value
     number = t.fixed(as_number(t, value, span))
@@ -191,13 +190,13 @@ def _in_c_order(t: Translation, node: ast.Call, given: Given) -> None:
 def _reshape(t: Translation, node: ast.Call, given: Given) -> Value:
     _in_c_order(t, node, given)
     span = t.span(node)
-    return reshaped(t, _array(t, given, span), _extents(t, given["shape"], span), span)
+    return reshaped(t, array(t, given["a"], span), _extents(t, given["shape"], span), span)
 
 
 def _ravel(t: Translation, node: ast.Call, given: Given) -> Value:
     _in_c_order(t, node, given)
     span = t.span(node)
-    return reshaped(t, _array(t, given, span), [const(-1, INT64)], span)
+    return reshaped(t, array(t, given["a"], span), [const(-1, INT64)], span)
 
 
 def _flatten(t: Translation, node: ast.Call, given: Given) -> Value:
@@ -279,7 +278,7 @@ def _at_least(rank: int) -> Callable[[Translation, ast.Call, Given], Value]:
     """`np.atleast_1d` and its like."""
 
     def row(t: Translation, node: ast.Call, given: Given) -> Value:
-        value, span = _array(t, given, t.span(node)), t.span(node)
+        value, span = array(t, given["a"], t.span(node)), t.span(node)
         own = len(elementwise.shape_of(value))
         if own >= rank:
             return value
