@@ -10,10 +10,10 @@ from types import FunctionType
 from fusewright.base.errors import KernelError, UnsupportedError
 from fusewright.base.source import Span
 from fusewright.frontends.kernels import (
-    array_rows,
     complexes,
     elements,
     elementwise,
+    gathering,
     lists,
     records,
     storing,
@@ -214,15 +214,13 @@ def element_of(t: Translation, value: Value, index: Value, span: Span, node: ast
         return _of_items(t, value, index, span)
     if not isinstance(value, ArrayRef | Elementwise):
         raise t.refuse(node, f"{described(value)} cannot be indexed")
-    indices = index.items if isinstance(index, TupleValue) else (index,)
+    indices = gathering.indices_of(index)
     if any(map(elementwise.is_new, indices)):
         kept = tuple(each for each in indices if not elementwise.is_new(each))
         ref = element_of(t, value, TupleValue(kept), span, node)
         return elementwise.with_new_dims(t, ref, indices, span)
-    if len(indices) == 1 and array_rows.is_mask(t, value, indices[0], node):
-        return array_rows.selected(t, value, indices[0], node)
-    if len(indices) == 1 and isinstance(value, ArrayRef) and _is_table(t, indices[0], span):
-        return elementwise.gathered(t, value, indices[0], span)
+    if any(map(gathering.is_array, indices)):
+        return gathering.read(t, value, indices, node)
     return elementwise.part(t, value, indices, span)
 
 
@@ -239,10 +237,6 @@ def _of_items(t: Translation, value: Growing, index: Value, span: Span) -> Value
         return lists.make(t, (), span)
     low, count = elements.cut(t, lists.length(value), index)
     return lists.part(t, value, low, linear.plus(low, count), span)
-
-
-def _is_table(t: Translation, index: Value, span: Span) -> bool:
-    return elementwise.is_array(index) and elementwise.dtype_of(t, index, span).is_integer
 
 
 def slice_(t: Translation, node: ast.Slice) -> SliceValue:

@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 import ast
+from collections.abc import Sequence
 from functools import partial
 from typing import Any
 
 import numpy as np
 
-from fusewright.frontends.kernels import elementwise, fresh, library_arrays
+from fusewright.base.source import Span
+from fusewright.frontends.kernels import elements, elementwise, fresh, library_arrays, parts, views
 from fusewright.frontends.kernels.context import Translation
 from fusewright.frontends.kernels.elements import as_number
 from fusewright.frontends.kernels.functions import numpy_form
@@ -17,13 +19,14 @@ from fusewright.frontends.kernels.intrinsics import Row, Values, arguments
 from fusewright.frontends.kernels.values import (
     Elementwise,
     Number,
+    SliceValue,
     TupleValue,
     Value,
     described,
 )
 from fusewright.ir import dtypes, linear
 from fusewright.ir.dtypes import FLOAT64, INT64, DType
-from fusewright.ir.expr import cast, const, op, typed_op
+from fusewright.ir.expr import Expr, cast, const, op, typed_op
 
 _FUNCTIONS: Any = library_arrays
 _NARROW_SUM = ("b", "i", "u")
@@ -45,12 +48,32 @@ def selected(t: Translation, array: Value, mask: Value, node: ast.AST) -> Value:
     return run_function(t, node, _FUNCTIONS.selected, {"a": array, "mask": mask})
 
 
-def is_mask(t: Translation, array: Value, index: Value, node: ast.AST) -> bool:
-    """Whether an index selects among the elements of one dim."""
-    if not elementwise.is_array(index) or len(elementwise.shape_of(index)) != 1:
-        return False
-    one = len(elementwise.shape_of(array)) == 1
-    return one and elementwise.dtype_of(t, index, t.span(node)) is dtypes.BOOL
+def places_of(t: Translation, mask: Value, node: ast.AST) -> list[Value]:
+    """Where an array is not 0: for each dim an array of places."""
+    span = t.span(node)
+    shape = tuple(map(elements.size, elementwise.shape_of(mask)))
+    flat = mask if len(shape) == 1 else views.flat(t, mask, span)
+    found = run_function(t, node, _FUNCTIONS.places_of, {"a": flat})
+    return _unravelled(t, found, shape, span)
+
+
+def _unravelled(t: Translation, places: Value, shape: Sequence[Expr], span: Span) -> list[Value]:
+    """For each dim the place of an element that is counted in C order."""
+    if len(shape) == 1:
+        return [places]
+
+    def at(dim: int) -> Value:
+        behind = views.product(shape[dim + 1 :])
+
+        def place(each: list[Number]) -> Number:
+            here = typed_op("floor_divide", INT64, each[0].expr, behind)
+            if dim:
+                here = typed_op("remainder", INT64, here, shape[dim])
+            return Number(here, "numpy", span)
+
+        return elementwise.computed(t, [places], place, span)
+
+    return [at(dim) for dim in range(len(shape))]
 
 
 def _plain(t: Translation, node: ast.Call, values: Values, function: Any) -> Value:
@@ -163,7 +186,28 @@ def _concatenate(t: Translation, node: ast.Call, values: Values) -> Value:
 
 
 def _nonzero(t: Translation, node: ast.Call, values: Values) -> Value:
-    return TupleValue((_plain(t, node, values, _FUNCTIONS.places_of),))
+    arguments(t, node, values, 1, 1)
+    return TupleValue(tuple(places_of(t, values[0], node)))
+
+
+def _argwhere(t: Translation, node: ast.Call, values: Values) -> Value:
+    """A row of places for each element that is not 0."""
+    arguments(t, node, values, 1, 1)
+    span = t.span(node)
+    columns = places_of(t, values[0], node)
+    count = elements.size(elementwise.shape_of(columns[0])[0])
+    out = fresh.make(t, (count, const(len(columns), INT64)), INT64, span)
+    for dim, column in enumerate(columns):
+        whole: Value = SliceValue(None, None, 1)
+        indices = [whole, Number(const(dim, INT64), "python", span)]
+        parts.assign(t, elements.indexed(t, out, indices, span), column, span)
+    return out
+
+
+def _flat_nonzero(t: Translation, node: ast.Call, values: Values) -> Value:
+    arguments(t, node, values, 1, 1)
+    flat = views.flat(t, values[0], t.span(node))
+    return run_function(t, node, _FUNCTIONS.places_of, {"a": flat})
 
 
 def _shape(t: Translation, node: ast.Call, values: Values) -> Value:
@@ -173,11 +217,12 @@ def _shape(t: Translation, node: ast.Call, values: Values) -> Value:
 
 
 _ROWS: dict[Any, Row] = {
+    np.argwhere: _argwhere,
     np.arange: _arange,
     np.concatenate: _concatenate,
     np.cumsum: _cumsum,
     np.diff: partial(_plain, function=_FUNCTIONS.diff),
-    np.flatnonzero: partial(_plain, function=_FUNCTIONS.places_of),
+    np.flatnonzero: _flat_nonzero,
     np.linspace: _linspace,
     np.median: partial(_plain, function=_FUNCTIONS.median),
     np.nonzero: _nonzero,

@@ -9,6 +9,8 @@ from fusewright.base.source import Span
 from fusewright.frontends.kernels import (
     elements,
     elementwise,
+    fresh,
+    gathering,
     lists,
     owned,
     parts,
@@ -98,9 +100,13 @@ def _assign_to(t: Translation, target: ast.expr, value: Value, origin: ast.AST) 
         if isinstance(array, Growing):
             lists.set_item(t, array, index, value, span)
             return
+        indices = gathering.indices_of(index)
+        if any(map(gathering.is_array, indices)):
+            gathering.assign(t, _with_memory(t, array), indices, value, target)
+            return
         part = _place(t, target, array, index)
         if part.shape:
-            parts.assign(t, part, value, span)
+            _assign_part(t, part, value, span)
         else:
             assert isinstance(part, ArrayRef)
             elements.store(t, part, as_number(t, value, t.span(origin)), span)
@@ -120,6 +126,35 @@ def _assign_to(t: Translation, target: ast.expr, value: Value, origin: ast.AST) 
             why="an object's attributes are arguments; only elements of arrays can be written",
             help="use an array without dims, written as self.x[()] = value",
         )
+
+
+def _with_memory(t: Translation, array: Value) -> Value:
+    if isinstance(array, Elementwise) and not isinstance(array, View):
+        storing.store(t, array)
+    return array
+
+
+def _assign_part(t: Translation, part: ArrayRef | View, value: Value, span: Span) -> None:
+    """`a[1:] = value`: what the elements are computed from is copied before, where no order of
+    them would do.
+    """
+    try:
+        parts.assign(t, part, value, span)
+    except parts.Overlap:
+        if not isinstance(value, ArrayRef | Elementwise):
+            raise
+        parts.assign(t, part, fresh.copied(t, value, None, span), span)
+
+
+def _update_part(
+    t: Translation, part: ArrayRef | View, sign: ast.operator, value: Value, span: Span
+) -> None:
+    try:
+        parts.update(t, part, sign, value, span)
+    except parts.Overlap:
+        if not isinstance(value, ArrayRef | Elementwise):
+            raise
+        parts.update(t, part, sign, fresh.copied(t, value, None, span), span)
 
 
 def _before(t: Translation, value: Value, target: ast.Subscript) -> Value:
@@ -158,7 +193,7 @@ def _owner(t: Translation, target: ast.Subscript) -> tuple[Value, Value]:
 
 def _place(t: Translation, target: ast.Subscript, array: Value, index: Value) -> ArrayRef | View:
     """The element, or the part of an array, that an assignment writes."""
-    indices = index.items if isinstance(index, TupleValue) else (index,)
+    indices = gathering.indices_of(index)
     if isinstance(array, View):
         return elementwise.place(t, array, indices, t.span(target))
     if isinstance(array, Elementwise):
@@ -192,7 +227,7 @@ def _augmented_name(t: Translation, node: ast.AugAssign, target: ast.Name) -> No
         _update_vector(t, node, before, value)
         return
     if isinstance(before, ArrayRef | View) and before.shape:
-        parts.update(t, before, node.op, value, span)
+        _update_part(t, before, node.op, value, span)
         return
     if isinstance(before, ListValue | Growing) and isinstance(node.op, ast.Add):
         _extend(t, before, value, node)
@@ -208,7 +243,7 @@ def _augmented_attribute(t: Translation, node: ast.AugAssign, target: ast.Attrib
     load = ast.copy_location(ast.Attribute(target.value, target.attr, ast.Load()), target)
     before, value = operands(t, [load, node.value])
     if isinstance(before, ArrayRef | View) and before.shape and not vectors.is_vector(before):
-        parts.update(t, before, node.op, value, span)
+        _update_part(t, before, node.op, value, span)
         return
     _assign_to(t, target, combine(t, node.op, before, value, span), node)
 
@@ -222,9 +257,15 @@ def _augmented_part(t: Translation, node: ast.AugAssign, target: ast.Subscript) 
         value = t.expression(node.value)
         lists.set_item(t, array, index, combine(t, node.op, item, value, span), span)
         return
+    if any(map(gathering.is_array, gathering.indices_of(index))):
+        array = _with_memory(t, array)
+        gathering.update(
+            t, array, gathering.indices_of(index), node.op, t.expression(node.value), target
+        )
+        return
     part = _place(t, target, array, index)
     if part.shape:
-        parts.update(t, part, node.op, t.expression(node.value), span)
+        _update_part(t, part, node.op, t.expression(node.value), span)
         return
     assert isinstance(part, ArrayRef)
     with t.block() as written:

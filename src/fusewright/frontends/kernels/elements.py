@@ -99,6 +99,16 @@ def indexed(t: Translation, ref: ArrayRef, indices: Sequence[Value], span: Span)
     return replace(ref, indices=ref.indices + places)
 
 
+def position(
+    t: Translation, ref: ArrayRef | View, indices: Sequence[Value], span: Span
+) -> ArrayRef:
+    """The element at an index for each dim."""
+    if isinstance(ref, ArrayRef):
+        return indexed(t, ref, indices, span)
+    whole = ArrayRef(-1, (), ref.shape, INT64, ref.name)
+    return ref.target(indexed(t, whole, indices, span).indices)
+
+
 def _spelled_out(ref: ArrayRef, indices: Sequence[Value]) -> Sequence[Value]:
     """With a slice for each dim that `...` stands for."""
     places = [n for n, k in enumerate(indices) if isinstance(k, Static) and k.value is Ellipsis]

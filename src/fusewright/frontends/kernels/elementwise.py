@@ -52,7 +52,7 @@ def computed(
         value if shape_of(value) else t.fixed(elements.as_number(t, value, span))
         for value in values
     ]
-    shape = _common_shape(t, [shape_of(value) for value in kept], span)
+    shape = common_shape(t, [shape_of(value) for value in kept], span)
 
     def element(places: Places) -> Number:
         return function([element_of(t, value, places, span) for value in kept])
@@ -151,19 +151,6 @@ def formed(
     )
 
 
-def gathered(t: Translation, ref: ArrayRef, table: Value, span: Span) -> Elementwise:
-    """`a[table]`: for each element of a table of integers the element, or the row, of an array."""
-    rank = len(shape_of(table))
-
-    def element(places: Places) -> Number:
-        place = element_of(t, table, places[:rank], span)
-        part = elements.indexed(t, ref, [place], span)
-        return elements.read(t, elements.at(part, places[rank:]), span)
-
-    order = orders.of_result(t, (ref, table))
-    return Elementwise((*shape_of(table), *ref.shape[1:]), element, span, order)
-
-
 def dtype_of(t: Translation, value: Value, span: Span) -> DType:
     """The type of an array's elements."""
     if isinstance(value, ArrayRef | View | Number):
@@ -172,7 +159,8 @@ def dtype_of(t: Translation, value: Value, span: Span) -> DType:
         return element_of(t, value, (_ZERO,) * len(shape_of(value)), span).dtype
 
 
-def _common_shape(t: Translation, shapes: Sequence[Places], span: Span) -> Places:
+def common_shape(t: Translation, shapes: Sequence[Places], span: Span) -> Places:
+    """The shape that arrays of these are broadcast to."""
     rank = max(map(len, shapes))
     common = [_ONE] * rank
     for shape in shapes:

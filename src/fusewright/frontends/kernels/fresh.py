@@ -46,7 +46,7 @@ from fusewright.frontends.kernels.values import (
 )
 from fusewright.ir import dtypes
 from fusewright.ir.dtypes import FLOAT64, INT64, DType
-from fusewright.ir.expr import Expr, cast, const
+from fusewright.ir.expr import Expr, cast, const, op
 
 _ORDERS = ("C", "K", "A", None)
 
@@ -202,23 +202,38 @@ def whole_copy(t: Translation, value: ArrayRef, span: Span) -> ArrayRef:
 
 
 def make(t: Translation, shape: Sequence[Expr], dtype: DType, span: Span) -> ArrayRef:
-    """A new array, its content undefined."""
-    sizes = tuple(each for each in (storing.known_size(t, n) for n in shape) if each is not None)
-    if len(sizes) < len(shape):
+    """A new array, its content undefined; a part of one with room for more, where its size is only
+    found on the way: a call that has too little room runs again.
+    """
+    sizes = [storing.known_size(t, extent) for extent in shape]
+    known = tuple(each for each in sizes if each is not None)
+    if len(known) == len(shape):
+        return ArrayRef(t.inputs.make(dtype, known), (), known, dtype, NEW_ARRAY)
+    if len(known) + 1 < len(shape):
         raise KernelError(
-            "the size of a new array depends on what the kernel computes",
+            "the sizes of two dims of a new array depend on what the kernel computes",
             span,
-            why="new arrays are allocated before the kernel runs",
-            help="take a size that follows from the arguments' sizes and numbers, the most it can "
-            "be, and return a part of it: return out[:count]",
+            why="new arrays are allocated before the kernel runs, with room along one dim",
+            help="take sizes that follow from the arguments' sizes and numbers, the most they can "
+            "be, and return a part: return out[:rows, :columns]",
         )
-    number = t.inputs.make(dtype, sizes)
-    return ArrayRef(number, (), sizes, dtype, NEW_ARRAY)
+    extents = tuple(t.inputs.room() if each is None else each for each in sizes)
+    size = t.fixed(
+        Number(
+            next(n for n, each in zip(shape, sizes, strict=True) if each is None), "python", span
+        )
+    )
+    t.check(op("less_equal", size.expr, t.inputs.room()), "room", "{}", (size.expr,), span)
+    whole = ArrayRef(t.inputs.make(dtype, extents), (), extents, dtype, NEW_ARRAY)
+    slices = [SliceValue(None, size if each is None else None, 1) for each in sizes]
+    return elements.lasting(t, elements.indexed(t, whole, slices, span), span)
 
 
 def stored(t: Translation, value: Elementwise, span: Span) -> ArrayRef | None:
-    """A computed array with memory of its own; None where its size is not known before."""
-    if any(storing.known_size(t, extent) is None for extent in value.shape):
+    """A computed array with memory of its own; None where the sizes of several dims are only found
+    on the way.
+    """
+    if not storing.may_have_memory(t, value):
         return None
     return copied(t, value, None, span)
 

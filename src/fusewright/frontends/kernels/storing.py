@@ -26,10 +26,15 @@ def is_stored(t: Translation, value: Elementwise) -> bool:
     return ("stored", value.span) in t.guesses
 
 
-def store(t: Translation, value: Elementwise) -> None:
-    """Translate again, the array with memory of its own, where its size is known before."""
+def may_have_memory(t: Translation, value: Elementwise) -> bool:
+    """Whether at most one of its dims has a size that is only found on the way."""
     known = [known_size(t, extent) for extent in value.shape]
-    if not is_stored(t, value) and None not in known:
+    return known.count(None) < 2
+
+
+def store(t: Translation, value: Elementwise) -> None:
+    """Translate again, the array with memory of its own."""
+    if not is_stored(t, value) and may_have_memory(t, value):
         t.guesses["stored", value.span] = True
         raise Restart
 
