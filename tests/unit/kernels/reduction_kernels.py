@@ -91,3 +91,11 @@ def twice(a: Any) -> Any:
 @fw.kernel
 def other_argument(a: Any) -> Any:
     return np.sum(a, initial=3.0)
+
+
+@fw.kernel
+def softmax(x: Any, axis: Any = -1, keepdims: Any = True) -> Any:
+    if axis == -1:
+        axis = x.ndim - 1
+    e = np.exp(x - np.max(x, axis=axis, keepdims=True))
+    return e / np.sum(e, axis=axis, keepdims=True), np.sum(x, axis, keepdims=keepdims)

@@ -96,3 +96,13 @@ def test_refused(name: str) -> None:
         kernel(array)
     assert "reduction_kernels.py:" in str(found.value)
     assert "^" in str(found.value)
+
+
+def test_an_axis_that_is_an_argument() -> None:
+    a = reals(4, 5)
+    for axis in (-1, 0, 1, 0):
+        for keepdims in (True, False):
+            found = sums.softmax(a, axis, keepdims)
+            for x, y in zip(found, sums.softmax.__wrapped__(a, axis, keepdims), strict=True):
+                np.testing.assert_allclose(x, y, rtol=1e-14, strict=True)
+    assert sums.softmax(a)[0].shape == (4, 5)
