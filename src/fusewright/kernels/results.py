@@ -72,6 +72,8 @@ def returned(
             found = found[_window(step, numbers)]
         elif name == "transpose":
             found = found.transpose(step)
+        elif name == "diagonal":
+            found = found.diagonal(int(numbers[step[0]]))
         else:
             found = found.reshape(tuple(int(numbers[each]) for each in step))
     return found

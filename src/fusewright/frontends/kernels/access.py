@@ -44,6 +44,8 @@ from fusewright.ir import linear
 METHODS = frozenset(
     {"copy", "item", "fill", "astype", "sum", "mean", "prod", "min", "max", "argmin", "argmax"}
     | {"any", "all", "dot", "sort", "argsort", "searchsorted", "var", "std", "conjugate", "conj"}
+    | {"ravel", "flatten", "swapaxes", "squeeze", "repeat", "take", "ptp", "nonzero", "cumsum"}
+    | {"cumprod", "round", "clip"}
 )
 
 
@@ -142,7 +144,7 @@ def _of_array(
         return Static(elementwise.dtype_of(t, ref, span).numpy)
     if node.attr == "flat":
         return views.flat(t, ref, span)
-    if node.attr in METHODS or node.attr in views.METHODS or node.attr in views.SPREAD:
+    if node.attr in METHODS or node.attr in views.SPREAD:
         return Method(ref, node.attr)
     raise t.refuse(
         node,

@@ -17,13 +17,16 @@ from fusewright.frontends.kernels import (
     elementwise,
     fresh,
     functions,
+    joining,
     kinds_of,
-    library_rows,
+    lines,
     list_methods,
     lists,
+    matrix_rows,
     parts,
     records,
     reductions,
+    rounding,
     spaces,
     texts,
     totals,
@@ -75,8 +78,22 @@ def call(t: Translation, node: ast.Call) -> Value:
 
 def _row(target: Any) -> Any:
     """How a function of NumPy's, Python's or our own is called; None for any other."""
-    tables = (row_of, library_rows.row_of, array_rows.row_of, totals.row_of)
+    tables = (row_of, array_rows.row_of, totals.row_of)
     return next((row for table in tables if (row := table(target)) is not None), None)
+
+
+_TABLES = (views, reductions, joining, matrix_rows, lines, rounding)
+
+
+def _named(target: Any) -> named_calls.Named | None:
+    """How a function whose arguments may have names is called."""
+    tables = _TABLES
+    return next((row for table in tables if (row := table.row_of(target)) is not None), None)
+
+
+def _named_method(name: str) -> named_calls.Named | None:
+    tables = _TABLES
+    return next((row for table in tables if (row := table.method(name)) is not None), None)
 
 
 def _static_call(t: Translation, node: ast.Call, target: Any) -> Value:
@@ -96,7 +113,7 @@ def _static_call(t: Translation, node: ast.Call, target: Any) -> Value:
         array = fresh.row(t, node, target)
         if array is not None:
             return array
-        found = views.row_of(target) or reductions.row_of(target)
+        found = _named(target)
         if found is not None:
             return named_calls.call(t, node, found, f"np.{target.__name__}")
     row = t.row(target) or _row(target)
@@ -174,7 +191,7 @@ def _method(t: Translation, node: ast.Call, method: Method) -> Value:
         if spread is not None and len(node.args) > 1:
             many = ast.copy_location(ast.Tuple(node.args, ast.Load()), node)
             node = ast.copy_location(ast.Call(node.func, [many], node.keywords), node)
-        named = spread or views.method(method.name) or reductions.method(method.name)
+        named = spread or _named_method(method.name)
         if named is not None:
             return named_calls.call(t, node, named, f"`.{method.name}`", [method.array])
     values = operands(t, node.args)
@@ -186,9 +203,8 @@ def _method(t: Translation, node: ast.Call, method: Method) -> Value:
             help="without it",
         )
     if isinstance(method.array, Growing) and method.name == "sort" and not values:
-        row = library_rows.method("sort")
-        assert row is not None
-        return row(t, node, [lists.view(t, method.array, span)])
+        view = lists.view(t, method.array, span)
+        return named_calls.call(t, node, lines.METHODS["sort"], "`.sort`", [view])
     if isinstance(method.array, Growing):
         return list_methods.method(t, node, method.array, method.name, values, spaces.walk(t, node))
     if isinstance(method.array, Number):
@@ -197,7 +213,7 @@ def _method(t: Translation, node: ast.Call, method: Method) -> Value:
         arguments(t, node, values, 0, 0)
         count = apply(t, "bitwise_count", (method.array,), span)
         return Number(_python(count), "python", span)
-    total = library_rows.method(method.name) or totals.method(method.name)
+    total = totals.method(method.name)
     if total is not None and (method.name != "copy" or elementwise.is_array(method.array)):
         return total(t, node, [method.array, *values])
     assert isinstance(method.array, ArrayRef | Elementwise)

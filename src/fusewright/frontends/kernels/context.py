@@ -144,6 +144,7 @@ class Translation:
         statements: Mapping[type, Callable[..., None]],
         sequence: Callable[..., None],
         keep: Callable[[Translation, Elementwise], Value],
+        product: Callable[[Translation, Sequence[Value], Span], Value],
     ) -> None:
         self.inputs = inputs
         inputs.nesting = lambda: self.nesting
@@ -172,6 +173,7 @@ class Translation:
         self._statements = statements
         self._sequence = sequence
         self._keep = keep
+        self.product = product
 
     # -- places ---------------------------------------------------------------------------------
 

@@ -7,7 +7,7 @@ the arguments.  Where one is made in a loop, it is the same memory each time.
 from __future__ import annotations
 
 import ast
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from typing import Any
 
 import numpy as np
@@ -36,6 +36,7 @@ from fusewright.frontends.kernels.values import (
     Free,
     Growing,
     Number,
+    Order,
     SliceValue,
     Static,
     TupleValue,
@@ -227,6 +228,26 @@ def make(t: Translation, shape: Sequence[Expr], dtype: DType, span: Span) -> Arr
     whole = ArrayRef(t.inputs.make(dtype, extents), (), extents, dtype, NEW_ARRAY)
     slices = [SliceValue(None, size if each is None else None, 1) for each in sizes]
     return elements.lasting(t, elements.indexed(t, whole, slices, span), span)
+
+
+def collected(
+    t: Translation, shape: Sequence[Expr], element: Callable[[tuple[Expr, ...]], Number], span: Span
+) -> Value:
+    """A new array of what takes statements to compute: each element once."""
+    if not shape:
+        number = t.fixed(element(()))
+        return Elementwise((), lambda _: number, span, Order.CONTIGUOUS)
+    lazy = Elementwise(tuple(shape), element, span, Order.CONTIGUOUS)
+    if not storing.may_have_memory(t, lazy):
+        return lazy
+    sizes = tuple(map(elements.size, shape))
+    out = make(t, sizes, elementwise.dtype_of(t, lazy, span), span)
+
+    def write(places: tuple[Expr, ...]) -> None:
+        elements.store(t, elements.at(out, places), element(places), span)
+
+    parts.over(t, sizes, write, span)
+    return out
 
 
 def stored(t: Translation, value: Elementwise, span: Span) -> ArrayRef | None:

@@ -290,12 +290,6 @@ def _chosen(numbers: Sequence[Number], span: Span) -> Number:
     return Number(op("where", elements.truth(condition).expr, x, y), "numpy", span)
 
 
-def _clip(t: Translation, node: ast.Call, values: Values) -> Value:
-    arguments(t, node, values, 3, 3)
-    span = t.span(node)
-    return ufunc(t, "minimum", [ufunc(t, "maximum", values[:2], span), values[2]], span)
-
-
 def _length(t: Translation, node: ast.Call, values: Values) -> Value:
     arguments(t, node, values, 1, 1)
     value = values[0]
@@ -359,7 +353,6 @@ _ROWS: dict[Any, Row] = {
     pow: _pow,
     tuple: _tuple,
     np.where: _where,
-    np.clip: _clip,
     np.bool_: lambda t, node, values: numpy_type(t, node, values, np.bool_),
     **ROWS,
     **cmath_rows.ROWS,

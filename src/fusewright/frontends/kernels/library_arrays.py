@@ -10,11 +10,6 @@ from typing import Any
 import numpy as np
 
 
-def diff(a: Any) -> Any:
-    """`np.diff(a)`."""
-    return a[1:] - a[:-1]
-
-
 def cumulative_sum(a: Any, out: Any) -> Any:
     """`np.cumsum(a)`: from left to right, as NumPy adds it, into an array of its type."""
     total = out.dtype.type(0)
@@ -23,6 +18,15 @@ def cumulative_sum(a: Any, out: Any) -> Any:
             total = out.dtype.type(a[i])
         else:
             total += a[i]
+        out[i] = total
+    return out
+
+
+def cumulative_product(a: Any, out: Any) -> Any:
+    """`np.cumprod(a)`: from left to right, into an array of its type."""
+    total = out.dtype.type(1)
+    for i in range(len(a)):
+        total *= a[i]
         out[i] = total
     return out
 
@@ -76,12 +80,6 @@ def median(a: Any) -> Any:
     return found
 
 
-def put(out: Any, first: int, a: Any) -> None:
-    """The elements of one array behind one another in another."""
-    for i in range(len(a)):
-        out[first + i] = a[i]
-
-
 def linspace(start: Any, stop: Any, num: Any) -> Any:
     """`np.linspace(start, stop, num)`, in NumPy's steps."""
     out = np.empty(num)
@@ -96,3 +94,52 @@ def linspace(start: Any, stop: Any, num: Any) -> Any:
         if i > 0 and i == steps:
             out[i] = stop
     return out
+
+
+def interpolated(x: float, xp: Any, fp: Any, left: float, right: float) -> float:
+    """`np.interp` of one number, in NumPy's steps."""
+    n = len(xp)
+    found = x
+    if n == 1:
+        found = left if x < xp[0] else right if x > xp[0] else fp[0]
+    elif x == x:
+        low = 0
+        high = n
+        while low < high:
+            middle = (low + high) // 2
+            if x >= xp[middle]:
+                low = middle + 1
+            else:
+                high = middle
+        j = low - 1
+        if j < 0:
+            found = left
+        elif j == n - 1:
+            found = right if x > xp[j] else fp[j]
+        elif xp[j] == x:
+            found = fp[j]
+        else:
+            slope = (fp[j + 1] - fp[j]) / (xp[j + 1] - xp[j])
+            found = slope * (x - xp[j]) + fp[j]
+            if found != found:
+                found = slope * (x - xp[j + 1]) + fp[j + 1]
+                if found != found and fp[j] == fp[j + 1]:
+                    found = fp[j]
+    return found
+
+
+def occurrences(a: Any, out: Any, weights: Any) -> Any:
+    """`np.bincount(a)` into an array of zeros."""
+    for i in range(len(a)):
+        out[a[i]] += weights[i]
+    return out
+
+
+def greatest(a: Any, least: int) -> int:
+    """One more than the greatest number, or `least` if that is more."""
+    most = least
+    for x in a:
+        if x < 0:
+            raise ValueError("'list' argument must have no negative elements")
+        most = max(most, int(x) + 1)
+    return most

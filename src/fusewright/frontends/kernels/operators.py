@@ -151,6 +151,8 @@ def combine(t: Translation, sign: ast.operator, left: Value, right: Value, span:
         row, times = (left, right) if isinstance(left, ListValue) else (right, left)
         assert isinstance(row, ListValue)
         return lists.repeated(t, row.items, elements.as_number(t, times, span), span)
+    if name == "matmul":
+        return t.product(t, (left, right), span)
     if elementwise.is_array(left) or elementwise.is_array(right):
         return _whole_arrays(t, sign, left, right, span)
     if vectors.is_vector(left) or vectors.is_vector(right):
@@ -167,14 +169,6 @@ def combine(t: Translation, sign: ast.operator, left: Value, right: Value, span:
 def _whole_arrays(
     t: Translation, sign: ast.operator, left: Value, right: Value, span: Span
 ) -> Value:
-    if isinstance(sign, ast.MatMult):
-        raise KernelError(
-            "@ of arrays",
-            span,
-            why="the order in which NumPy adds the products is not defined",
-            help="for each row write the sum: sum(x * y for x, y in zip(a[i], b)), or "
-            "np.sum(a[i] * b) in NumPy's order; np.dot(a[i], b), from left to right",
-        )
     return elementwise.computed(
         t, (left, right), lambda pair: elements_combined(t, sign, pair[0], pair[1], span), span
     )

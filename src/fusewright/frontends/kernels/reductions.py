@@ -20,8 +20,6 @@ from fusewright.frontends.kernels import (
     matrices,
     orders,
     pairwise,
-    parts,
-    storing,
     totals,
     types,
     views,
@@ -105,7 +103,7 @@ def reduced(
         lines = Elementwise(tuple(shape[dim] for dim in gone), along, span, order)
         return cell(t, node, Line(lines, views.product(behind)))
 
-    found = _collected(t, tuple(shape[dim] for dim in kept), element, span)
+    found = fresh.collected(t, tuple(shape[dim] for dim in kept), element, span)
     return views.with_ones(t, found, gone, span) if keepdims else found
 
 
@@ -115,26 +113,6 @@ def _turned(t: Translation, value: Value) -> tuple[Value, Sequence[int]] | None:
         return None
     known = orders.order_of(t, value.base) is not Order.UNKNOWN
     return (value.base, value.steps[0][1]) if known else None
-
-
-def _collected(
-    t: Translation, shape: Places, element: Callable[[Places], Number], span: Span
-) -> Value:
-    """An array of what is collected, with memory where its size is known before."""
-    if not shape:
-        number = t.fixed(element(()))
-        return Elementwise((), lambda _: number, span, Order.CONTIGUOUS)
-    lazy = Elementwise(shape, element, span, Order.CONTIGUOUS)
-    sizes = tuple(map(elements.size, shape))
-    if any(storing.known_size(t, extent) is None for extent in sizes):
-        return lazy
-    out = fresh.make(t, sizes, elementwise.dtype_of(t, lazy, span), span)
-
-    def write(places: Places) -> None:
-        elements.store(t, elements.at(out, places), element(places), span)
-
-    parts.over(t, sizes, write, span)
-    return out
 
 
 # -- rows -----------------------------------------------------------------------------------------

@@ -174,6 +174,8 @@ def _form(
         return step
     if name == "window":
         return tuple(_window(t, step, buffers))
+    if name == "diagonal":
+        return tuple(_kept(t, number, buffers) for number in step)
     return tuple(_kept(t, elements.size(extent), buffers) for extent in step)
 
 

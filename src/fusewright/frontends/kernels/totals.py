@@ -295,15 +295,6 @@ def _conjugate(t: Translation, node: ast.Call, values: Values) -> Value:
     return row(t, node, values)
 
 
-def _rounded(t: Translation, node: ast.Call, values: Values) -> Value:
-    """`np.round` to whole numbers; of integers they are themselves."""
-    arguments(t, node, values, 1, 1)
-    span = t.span(node)
-    if elementwise.dtype_of(t, values[0], span).is_integer:
-        return _copied(t, node, values)
-    return functions.ufunc(t, "rint", values, span)
-
-
 def _folded(
     t: Translation,
     value: Value,
@@ -332,6 +323,4 @@ _METHODS: dict[str, Row] = {
 }
 ROWS: dict[Any, Row] = {
     np.copy: _copied,
-    np.round: _rounded,
-    np.around: _rounded,
 }

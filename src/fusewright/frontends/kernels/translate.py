@@ -20,6 +20,7 @@ from fusewright.frontends.kernels import (
     fresh,
     leaving,
     loops,
+    matrices,
     operators,
     returned,
     statements,
@@ -130,7 +131,14 @@ def _once(
     guesses: dict[Any, Any],
 ) -> Translated:
     t = Translation(
-        inputs, settings, guesses, EXPRESSIONS, STATEMENTS, statements.sequence, fresh.kept
+        inputs,
+        settings,
+        guesses,
+        EXPRESSIONS,
+        STATEMENTS,
+        statements.sequence,
+        fresh.kept,
+        matrices.multiplied,
     )
     liveness = Liveness(nested_reads(source.tree.body))
     frame = Frame(source, function, (), {}, liveness, t.label())

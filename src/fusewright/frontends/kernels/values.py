@@ -106,7 +106,7 @@ class View(Elementwise):
     `target` gives the element of `base` at a place.  Where the memory's layout decides whether
     NumPy gives a view or a copy it is not `sure`: such a view is only read, and only until
     something is written.  `steps` lead from the base to it: `transpose` with axes, `reshape` with
-    extents, `window` with what is kept of each dim.
+    extents, `window` with what is kept of each dim, `diagonal` with its number.
     """
 
     base: ArrayRef = field(kw_only=True)

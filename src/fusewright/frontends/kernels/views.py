@@ -17,7 +17,7 @@ import numpy as np
 
 from fusewright.base.errors import KernelError
 from fusewright.base.source import Span
-from fusewright.frontends.kernels import elements, elementwise, orders
+from fusewright.frontends.kernels import elements, elementwise, orders, vectors
 from fusewright.frontends.kernels.context import Translation
 from fusewright.frontends.kernels.elements import as_number
 from fusewright.frontends.kernels.functions import numpy_form
@@ -173,7 +173,9 @@ def _extents(t: Translation, value: Value, span: Span) -> list[Expr]:
 
 
 def array(t: Translation, value: Value, span: Span) -> Value:
-    """The array, or the number as an array of one element."""
+    """The array, or the number as an array of one element; a tuple of numbers as an array."""
+    if isinstance(value, TupleValue):
+        return vectors.from_items(t, value.items, span)
     if elementwise.shape_of(value):
         return value
     number = t.fixed(as_number(t, value, span))
