@@ -13,6 +13,7 @@ from fusewright.frontends.kernels import (
     access,
     array_rows,
     comprehensions,
+    drawing,
     elements,
     elementwise,
     fresh,
@@ -82,7 +83,7 @@ def _row(target: Any) -> Any:
     return next((row for table in tables if (row := table(target)) is not None), None)
 
 
-_TABLES = (views, reductions, joining, matrix_rows, lines, rounding)
+_TABLES = (views, reductions, joining, matrix_rows, lines, rounding, drawing)
 
 
 def _named(target: Any) -> named_calls.Named | None:
@@ -94,6 +95,14 @@ def _named(target: Any) -> named_calls.Named | None:
 def _named_method(name: str) -> named_calls.Named | None:
     tables = _TABLES
     return next((row for table in tables if (row := table.method(name)) is not None), None)
+
+
+def _as_tuple(node: ast.Call) -> ast.Call:
+    """`f(1, 2)` as `f((1, 2))`."""
+    if len(node.args) < 2:
+        return node
+    many = ast.copy_location(ast.Tuple(node.args, ast.Load()), node)
+    return ast.copy_location(ast.Call(node.func, [many], node.keywords), node)
 
 
 def _static_call(t: Translation, node: ast.Call, target: Any) -> Value:
@@ -115,6 +124,8 @@ def _static_call(t: Translation, node: ast.Call, target: Any) -> Value:
             return array
         found = _named(target)
         if found is not None:
+            if target in drawing.SPREAD:
+                node = _as_tuple(node)
             return named_calls.call(t, node, found, f"np.{target.__name__}")
     row = t.row(target) or _row(target)
     if target is np.where and len(node.args) == 1:
@@ -188,9 +199,8 @@ def _with_keywords(t: Translation, node: ast.Call, target: Any) -> list[Value]:
 def _method(t: Translation, node: ast.Call, method: Method) -> Value:
     if isinstance(method.array, ArrayRef | Elementwise):
         spread = views.SPREAD.get(method.name)
-        if spread is not None and len(node.args) > 1:
-            many = ast.copy_location(ast.Tuple(node.args, ast.Load()), node)
-            node = ast.copy_location(ast.Call(node.func, [many], node.keywords), node)
+        if spread is not None:
+            node = _as_tuple(node)
         named = spread or _named_method(method.name)
         if named is not None:
             return named_calls.call(t, node, named, f"`.{method.name}`", [method.array])

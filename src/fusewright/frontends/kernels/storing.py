@@ -32,10 +32,15 @@ def may_have_memory(t: Translation, value: Elementwise) -> bool:
     return known.count(None) < 2
 
 
+def note(t: Translation, value: Elementwise) -> None:
+    """From here on the computed array needs memory."""
+    t.guesses["stored", value.span] = True
+
+
 def store(t: Translation, value: Elementwise) -> None:
     """Translate again, the array with memory of its own."""
     if not is_stored(t, value) and may_have_memory(t, value):
-        t.guesses["stored", value.span] = True
+        note(t, value)
         raise Restart
 
 

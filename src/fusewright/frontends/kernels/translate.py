@@ -108,6 +108,7 @@ class Translated:
     fits: tuple[Fit, ...] = ()
     apart: tuple[Apart, ...] = ()
     grows: bool = False
+    draws: bool = False
 
 
 def translate(
@@ -168,6 +169,7 @@ def _once(
         tuple(inputs.fits),
         tuple(inputs.apart.values()),
         inputs.grows,
+        inputs.draws,
     )
 
 

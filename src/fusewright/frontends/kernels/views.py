@@ -160,7 +160,7 @@ def copied(t: Translation, value: Value, span: Span) -> Elementwise:
 # -- rows -----------------------------------------------------------------------------------------
 
 
-def _extents(t: Translation, value: Value, span: Span) -> list[Expr]:
+def extents(t: Translation, value: Value, span: Span) -> list[Expr]:
     """A shape that is given as a number or a tuple."""
     items = value.items if isinstance(value, TupleValue) else (value,)
     numbers = [as_number(t, item, span) for item in items]
@@ -192,7 +192,7 @@ def _in_c_order(t: Translation, node: ast.Call, given: Given) -> None:
 def _reshape(t: Translation, node: ast.Call, given: Given) -> Value:
     _in_c_order(t, node, given)
     span = t.span(node)
-    return reshaped(t, array(t, given["a"], span), _extents(t, given["shape"], span), span)
+    return reshaped(t, array(t, given["a"], span), extents(t, given["shape"], span), span)
 
 
 def _ravel(t: Translation, node: ast.Call, given: Given) -> Value:
