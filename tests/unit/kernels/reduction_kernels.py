@@ -33,7 +33,8 @@ def middle(a: Any) -> Any:
 
 @fw.kernel
 def places(a: Any) -> Any:
-    return np.argmin(a), a.argmax(), np.argmax(a, axis=0), a.argmin(axis=1)
+    first = np.argmin(a), a.argmax(), np.argmax(a, axis=0), a.argmin(axis=1)
+    return first, a.T.argmin(), np.argmax(a.T, axis=0)
 
 
 @fw.kernel

@@ -26,6 +26,11 @@ def test_forms(shape: tuple[int, int]) -> None:
     same_as_cpython(views.pairs, reals(*shape))
 
 
+def test_forms_of_computed_arrays() -> None:
+    same_as_cpython(views.of_computed, reals(3, 4))
+    same_as_cpython(views.parts_of_complex, reals(5) + 1j * reals(5))
+
+
 def test_other_layouts() -> None:
     for a in (reals(4, 3).T, reals(3, 8)[:, ::2], reals(3, 4)[::-1]):
         same_as_cpython(views.rounds, a)
@@ -86,6 +91,8 @@ REFUSED = {
     "unsure later": (views.unsure_later, (reals(3, 4).T,), fw.FusewrightError, "is written before"),
     "axis": (views.unknown_axis, (reals(3), 0), fw.FusewrightError, "an axis that is a Python int"),
     "squeezed": (views.squeezed, (reals(3, 1),), fw.FusewrightError, "without an axis"),
+    "part": (views.into_a_part, (reals(3) * 1j,), fw.FusewrightError, "real or imaginary part"),
+    "named part": (views.into_a_named_part, (reals(3) * 1j,), fw.FusewrightError, "imaginary part"),
     "two open": (views.two_open, (reals(3),), fw.FusewrightError, "more than one -1"),
 }
 

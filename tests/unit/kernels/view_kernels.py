@@ -110,3 +110,38 @@ def squeezed(a: Any) -> Any:
 @fw.kernel
 def two_open(a: Any) -> Any:
     return a.reshape(-1, -1)
+
+
+@fw.kernel
+def of_computed(a: Any) -> Any:
+    """Forms of a computed array share its memory."""
+    c = a * 2
+    d = c.T
+    d[0] = 5
+    e = c[1:]
+    e += 1
+    f = c.reshape(-1)[::2]
+    f[1] = -3
+    g = (a + 1)[1:]
+    g[0, 0] = 100
+    return c, d, e, f, g, a
+
+
+@fw.kernel
+def parts_of_complex(z: Any) -> Any:
+    """They show what is written later."""
+    x, y = z.real, np.imag(z)[1:]
+    z[0] = 5 + 2j
+    z[1:] *= 2
+    return x, y, x.T + 1
+
+
+@fw.kernel
+def into_a_part(z: Any) -> None:
+    z.real[0] = 1
+
+
+@fw.kernel
+def into_a_named_part(z: Any) -> None:
+    x = z.imag
+    x += 1

@@ -137,9 +137,7 @@ def _of_array(
     if node.attr == "T":
         return elementwise.transposed(t, ref, range(len(ref.shape))[::-1], span)
     if node.attr in ("real", "imag"):
-        return elementwise.computed(
-            t, [ref], lambda each: complexes.part(each[0], node.attr, span), span
-        )
+        return elementwise.component(t, ref, node.attr, span)
     if node.attr == "dtype":
         return Static(elementwise.dtype_of(t, ref, span).numpy)
     if node.attr == "flat":

@@ -95,21 +95,7 @@ def _assign_to(t: Translation, target: ast.expr, value: Value, origin: ast.AST) 
         for inner, item in zip(target.elts, fixed, strict=True):
             _assign_to(t, inner, item, origin)
     elif isinstance(target, ast.Subscript):
-        value = _before(t, value, target)
-        array, index = _owner(t, target)
-        if isinstance(array, Growing):
-            lists.set_item(t, array, index, value, span)
-            return
-        indices = gathering.indices_of(index)
-        if any(map(gathering.is_array, indices)):
-            gathering.assign(t, _with_memory(t, array), indices, value, target)
-            return
-        part = _place(t, target, array, index)
-        if part.shape:
-            _assign_part(t, part, value, span)
-        else:
-            assert isinstance(part, ArrayRef)
-            elements.store(t, part, as_number(t, value, t.span(origin)), span)
+        _assign_subscript(t, target, value, t.span(origin))
     elif isinstance(target, ast.Attribute) and target.attr == "flat":
         array = t.expression(target)
         if not isinstance(array, View):
@@ -128,10 +114,41 @@ def _assign_to(t: Translation, target: ast.expr, value: Value, origin: ast.AST) 
         )
 
 
-def _with_memory(t: Translation, array: Value) -> Value:
+def _assign_subscript(t: Translation, target: ast.Subscript, value: Value, origin: Span) -> None:
+    """`a[i] = value`."""
+    value, span = _before(t, value, target), t.span(target)
+    array, index = _owner(t, target)
+    if isinstance(array, Growing):
+        lists.set_item(t, array, index, value, span)
+        return
+    indices = gathering.indices_of(index)
+    if any(map(gathering.is_array, indices)):
+        gathering.assign(t, _with_memory(t, array, span), indices, value, target)
+        return
+    part = _place(t, target, array, index)
+    if part.shape:
+        _assign_part(t, part, value, span)
+    else:
+        assert isinstance(part, ArrayRef)
+        elements.store(t, part, as_number(t, value, origin), span)
+
+
+def _with_memory(t: Translation, array: Value, span: Span) -> Value:
+    """What is written: a computed array with memory of its own."""
     if isinstance(array, Elementwise) and not isinstance(array, View):
+        _refuse_live(array, span)
         storing.store(t, array)
     return array
+
+
+def _refuse_live(array: Elementwise, span: Span) -> None:
+    if array.live:
+        raise KernelError(
+            "the real or imaginary part of an array is written to",
+            span,
+            why="a complex number is stored as one",
+            help="write the whole: z[i] = complex(x, z[i].imag)",
+        )
 
 
 def _assign_part(t: Translation, part: ArrayRef | View, value: Value, span: Span) -> None:
@@ -196,8 +213,7 @@ def _place(t: Translation, target: ast.Subscript, array: Value, index: Value) ->
     indices = gathering.indices_of(index)
     if isinstance(array, View):
         return elementwise.place(t, array, indices, t.span(target))
-    if isinstance(array, Elementwise):
-        storing.store(t, array)
+    _with_memory(t, array, t.span(target))
     if not isinstance(array, ArrayRef):
         raise t.refuse(
             target,
@@ -234,6 +250,7 @@ def _augmented_name(t: Translation, node: ast.AugAssign, target: ast.Name) -> No
         return
     result = combine(t, node.op, before, value, span)
     if isinstance(before, Elementwise):
+        _refuse_live(before, span)
         _keep_in_place(t, target, before, result)
     t.bind(target.id, result, span)
 
@@ -258,7 +275,7 @@ def _augmented_part(t: Translation, node: ast.AugAssign, target: ast.Subscript) 
         lists.set_item(t, array, index, combine(t, node.op, item, value, span), span)
         return
     if any(map(gathering.is_array, gathering.indices_of(index))):
-        array = _with_memory(t, array)
+        array = _with_memory(t, array, span)
         gathering.update(
             t, array, gathering.indices_of(index), node.op, t.expression(node.value), target
         )
@@ -300,13 +317,17 @@ def _keep_in_place(t: Translation, target: ast.Name, before: Elementwise, result
         elementwise.dtype_of(t, result, span) is elementwise.dtype_of(t, before, span)
         and tuple(map(t.inputs.alike, result.shape)) == tuple(map(t.inputs.alike, before.shape))
     )
-    if shared or not alike:
+    if shared or not alike or before.origin is not None:
         storing.store(t, before)
         raise KernelError(
             f"`{target.id}` is changed in place, and it is a computed array without memory",
             span,
             why="its size depends on what the kernel computes; "
-            + ("another name may stand for it, too" if shared else "the result is of another type"),
+            + (
+                "the result is of another type"
+                if not alike
+                else "another name may stand for it, too"
+            ),
             help=f"give the result a name of its own, or compute it in a work array: "
             f"w[:len({target.id})] = ...",
         )

@@ -223,23 +223,26 @@ def _method(t: Translation, node: ast.Call, method: Method) -> Value:
         arguments(t, node, values, 0, 0)
         count = apply(t, "bitwise_count", (method.array,), span)
         return Number(_python(count), "python", span)
-    total = totals.method(method.name)
-    if total is not None and (method.name != "copy" or elementwise.is_array(method.array)):
-        return total(t, node, [method.array, *values])
-    assert isinstance(method.array, ArrayRef | Elementwise)
-    if method.name == "fill" and isinstance(method.array, View) and len(values) == 1:
-        parts.assign(t, method.array, elements.as_number(t, values[0], span), span)
+    return _method_of_array(t, node, method.array, method.name, values)
+
+
+def _method_of_array(
+    t: Translation, node: ast.Call, array: Value, name: str, values: list[Value]
+) -> Value:
+    span = t.span(node)
+    row = totals.method(name)
+    if row is not None and (name != "copy" or elementwise.is_array(array)):
+        return row(t, node, [array, *values])
+    if name == "fill" and isinstance(array, ArrayRef | View) and len(values) == 1:
+        parts.assign(t, array, elements.as_number(t, values[0], span), span)
         return Static(None)
-    assert isinstance(method.array, ArrayRef)
-    if method.name == "copy" and method.array.local and not values:
-        return vectors.copy(t, method.array, span)
-    if method.name == "fill" and len(values) == 1:
-        parts.assign(t, method.array, elements.as_number(t, values[0], span), span)
-        return Static(None)
-    if method.name == "item" and not values and not method.array.shape:
-        found = elements.read(t, method.array, span)
+    assert isinstance(array, ArrayRef | Elementwise)
+    if isinstance(array, ArrayRef) and name == "copy" and array.local and not values:
+        return vectors.copy(t, array, span)
+    if isinstance(array, ArrayRef) and name == "item" and not values and not array.shape:
+        found = elements.read(t, array, span)
         return Number(_python(found), "python", span)
-    raise t.refuse(node, f"array method `{method.name}` in a kernel", help="write a loop")
+    raise t.refuse(node, f"array method `{name}` in a kernel", help="write a loop")
 
 
 def _python(number: Number) -> Any:

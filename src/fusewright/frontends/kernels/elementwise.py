@@ -7,11 +7,12 @@ that stores or collects it asks for them (`parts`).
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
+from dataclasses import replace
 from typing import Any
 
 from fusewright.base.errors import ShapeError
 from fusewright.base.source import Span
-from fusewright.frontends.kernels import elements, orders, vectors
+from fusewright.frontends.kernels import complexes, elements, orders, vectors
 from fusewright.frontends.kernels.context import Translation
 from fusewright.frontends.kernels.inputs import Fit
 from fusewright.frontends.kernels.values import (
@@ -131,9 +132,13 @@ def formed(
     `step` how NumPy gets there.
     """
     if not isinstance(value, ArrayRef | View) or not value.shape:
-        return Elementwise(
-            shape, lambda places: element_of(t, value, inside(places), span), span, order
-        )
+        origin = value if isinstance(value, Elementwise) else None
+        live = origin is not None and origin.live
+
+        def element(places: Places) -> Number:
+            return element_of(t, value, inside(places), span)
+
+        return Elementwise(shape, element, span, order, origin, live)
 
     def target(places: Places) -> ArrayRef:
         return elements.at(value, inside(places))
@@ -230,6 +235,14 @@ def with_new_dims(t: Translation, ref: Value, indices: Sequence[Value], span: Sp
         return tuple(k for k, own in zip(places, is_kept, strict=True) if own)
 
     return formed(t, ref, shape, inside, ("reshape", shape), span, orders.order_of(t, ref))
+
+
+def component(t: Translation, value: Value, name: str, span: Span) -> Elementwise:
+    """`z.real` and `z.imag`: what the memory holds."""
+    found = computed(t, [value], lambda each: complexes.part(each[0], name, span), span)
+    is_memory = isinstance(value, ArrayRef | View)
+    live = is_memory or (isinstance(value, Elementwise) and value.live)
+    return replace(found, origin=value if isinstance(value, Elementwise) else None, live=live)
 
 
 def unpacked(t: Translation, value: Value, count: int, span: Span) -> list[Value]:

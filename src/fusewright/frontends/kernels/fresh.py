@@ -263,7 +263,7 @@ def kept(t: Translation, value: Elementwise) -> Value:
     """A computed array under a name: computed again where it is used, or stored; another form of an
     array is that array.
     """
-    if isinstance(value, View) and value.sure:
+    if value.live or (isinstance(value, View) and value.sure):
         return value
     array = stored(t, value, value.span) if storing.is_stored(t, value) else None
     return kept_unstored(t, value) if array is None else array

@@ -234,6 +234,20 @@ def _each_of(function: Callable[[Number, Span], Number]) -> Row:
     return row
 
 
+def _component(name: str) -> Row:
+    """`np.real` and `np.imag`: of an array its memory."""
+
+    def row(t: Translation, node: ast.Call, values: Values) -> Value:
+        arguments(t, node, values, 1, 1)
+        span = t.span(node)
+        if elementwise.is_array(values[0]):
+            return elementwise.component(t, values[0], name, span)
+        found = complexes.part(as_number(t, values[0], span), name, span)
+        return Number(found.expr, "numpy", span)
+
+    return row
+
+
 def _extreme(name: str, function: Callable[..., Any]) -> Row:
     """`min` and `max`: the first of the extreme ones, as Python has it."""
 
@@ -343,8 +357,8 @@ _ROWS: dict[Any, Row] = {
     bool: _python_type(BOOL, bool),
     np.angle: _each_of(complexes.numpy_angle),
     np.conjugate: _each_of(complexes.conjugate),
-    np.real: _each_of(lambda z, span: complexes.part(z, "real", span)),
-    np.imag: _each_of(lambda z, span: complexes.part(z, "imag", span)),
+    np.real: _component("real"),
+    np.imag: _component("imag"),
     abs: _absolute,
     min: _extreme("less", min),
     max: _extreme("greater", max),

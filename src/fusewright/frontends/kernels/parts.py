@@ -146,23 +146,8 @@ def _each(
     before any is stored.
     """
     elements.writable(t, part, span)
-    extents = [linear.constant(extent) for extent in part.shape]
-    if (
-        part.local
-        and condition is None
-        and all(n is not None and n <= vectors.WRITTEN_OUT for n in extents)
-    ):
-        everywhere = [
-            tuple(const(k, INT64) for k in place)
-            for place in vectors.places([n or 0 for n in extents])
-        ]
-        if len(everywhere) <= vectors.WRITTEN_OUT:
-            kept = [elements.at(part, places) for places in everywhere]
-            pairs = zip(kept, everywhere, strict=True)
-            numbers = [t.fixed(stored(element, places)) for element, places in pairs]
-            for element, number in zip(kept, numbers, strict=True):
-                elements.store(t, element, number, span)
-            return
+    if condition is None and _written_out(t, part, stored, span):
+        return
     dims = _dims(t, part.shape, span)
 
     def run(places: Places) -> None:
@@ -180,6 +165,24 @@ def _each(
     if any(turned):
         body = _body(t, run, dims, turned)
     t.write(For(tuple(dims), tuple(body), span))
+
+
+def _written_out(t: Translation, part: ArrayRef | View, stored: Stored, span: Span) -> bool:
+    """Whether it is a small array of the kernel's own: its elements are stored one by one."""
+    extents = [linear.constant(extent) for extent in part.shape]
+    if not part.local or any(n is None or n > vectors.WRITTEN_OUT for n in extents):
+        return False
+    everywhere = [
+        tuple(const(k, INT64) for k in place) for place in vectors.places([n or 0 for n in extents])
+    ]
+    if len(everywhere) > vectors.WRITTEN_OUT:
+        return False
+    kept = [elements.at(part, places) for places in everywhere]
+    pairs = zip(kept, everywhere, strict=True)
+    numbers = [t.fixed(stored(element, places)) for element, places in pairs]
+    for element, number in zip(kept, numbers, strict=True):
+        elements.store(t, element, number, span)
+    return True
 
 
 def _body(

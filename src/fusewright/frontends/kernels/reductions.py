@@ -66,28 +66,16 @@ def reduced(
     """What `cell` makes of each line of the dims that are `gone`; `in_order` where it matters in
     which order.
     """
-    turned = _turned(t, value)
-    if turned is not None:
-        base, dims = turned
-        found = reduced(t, node, base, [dims[dim] for dim in gone], keepdims, cell, in_order)
-        left = [dim for dim in dims if keepdims or dim not in {dims[each] for each in gone}]
-        if len(left) < 2:
-            return found
-        places = [sorted(left).index(dim) for dim in left]
-        return elementwise.transposed(t, found, places, t.span(node))
     span, shape = t.span(node), elementwise.shape_of(value)
-    gone = sorted(gone)
     if in_order and len(shape) > 1:
+        turned = _turned(t, value)
+        if turned is not None:
+            return _of_turned(t, node, turned, gone, keepdims, cell)
         totals.in_known_order(t, value, "the sum", span)
+        _refuse_apart(gone, span)
     if len(gone) == len(shape) and not keepdims:
         return cell(t, node, Line(value))
-    if in_order and gone and gone != [*range(gone[0], gone[-1] + 1)]:
-        raise KernelError(
-            "a sum of floats along dims that do not follow one another",
-            span,
-            why="in which order NumPy adds follows from the sizes of all dims",
-            help="add along one after the other: np.sum(np.sum(a, axis=2), axis=0)",
-        )
+    gone = sorted(gone)
     kept = [dim for dim in range(len(shape)) if dim not in gone]
     behind = [elements.size(shape[dim]) for dim in kept if gone and dim > gone[0]]
     order = orders.order_of(t, value)
@@ -105,6 +93,35 @@ def reduced(
 
     found = fresh.collected(t, tuple(shape[dim] for dim in kept), element, span)
     return views.with_ones(t, found, gone, span) if keepdims else found
+
+
+def _refuse_apart(gone: Sequence[int], span: Span) -> None:
+    if gone and max(gone) - min(gone) >= len(gone):
+        raise KernelError(
+            "a sum of floats along dims that do not follow one another",
+            span,
+            why="in which order NumPy adds follows from the sizes of all dims",
+            help="add along one after the other: np.sum(np.sum(a, axis=2), axis=0)",
+        )
+
+
+def _of_turned(
+    t: Translation,
+    node: ast.Call,
+    turned: tuple[Value, Sequence[int]],
+    gone: Sequence[int],
+    keepdims: bool,
+    cell: Cell,
+) -> Value:
+    """Of a transposed array: that of the array itself, transposed."""
+    base, dims = turned
+    own = [dims[dim] for dim in gone]
+    found = reduced(t, node, base, own, keepdims, cell, True)
+    left = [dim for dim in dims if keepdims or dim not in own]
+    if len(left) < 2:
+        return found
+    places = [sorted(left).index(dim) for dim in left]
+    return elementwise.transposed(t, found, places, t.span(node))
 
 
 def _turned(t: Translation, value: Value) -> tuple[Value, Sequence[int]] | None:

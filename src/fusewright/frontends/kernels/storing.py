@@ -38,9 +38,15 @@ def note(t: Translation, value: Elementwise) -> None:
 
 
 def store(t: Translation, value: Elementwise) -> None:
-    """Translate again, the array with memory of its own."""
+    """Translate again, the array with memory of its own; so has one that it is another form of,
+    whose memory it shares then.
+    """
     if not is_stored(t, value) and may_have_memory(t, value):
         note(t, value)
+        origin = value.origin
+        while origin is not None and may_have_memory(t, origin):
+            note(t, origin)
+            origin = origin.origin
         raise Restart
 
 

@@ -156,6 +156,10 @@ def _once(
     if inputs.grows:
         _refuse_prints(body)
     kernel = _assemble(function.__name__, t, _buffers(result), body)
+    return _translated(kernel, inputs, result)
+
+
+def _translated(kernel: Kernel, inputs: Inputs, result: Any) -> Translated:
     given = kernel.given
     return Translated(
         kernel,

@@ -90,13 +90,16 @@ class Order(IntEnum):
 class Elementwise:
     """What an operation on whole arrays gives: each element is computed where it is used.
 
-    An extent below 0 means none, as in a loop's bounds.
+    An extent below 0 means none, as in a loop's bounds.  It may be another form of a computed
+    array, the `origin`.  One that is `live` shows what memory holds when it is used (`z.real`).
     """
 
     shape: tuple[Expr, ...]
     element: Callable[[tuple[Expr, ...]], Number]
     span: Span
     order: Order = Order.UNKNOWN
+    origin: Elementwise | None = None
+    live: bool = False
 
 
 @dataclass(frozen=True, slots=True, eq=False)
