@@ -63,8 +63,18 @@ def along(a: Any) -> Any:
 @fw.kernel
 def searched(a: Any, v: Any) -> Any:
     left, right = np.searchsorted(a, v), np.searchsorted(a, v, side="right")
-    bins = np.digitize(v, a), np.digitize(v, a, right=True)
-    return left, right, bins, a.searchsorted(v[:3]), np.searchsorted(a, 0.3), left - 1
+    return left, right, a.searchsorted(v[:3]), np.searchsorted(a, 0.3), left - 1
+
+
+@fw.kernel
+def binned(a: Any, v: Any) -> Any:
+    return np.digitize(v, a), np.digitize(v, a, right=True), np.digitize(v, a[::-1])
+
+
+@fw.kernel
+def shares(a: Any, q: Any) -> Any:
+    some = np.percentile(a, 50), np.percentile(a, [0, 2.5, 97.5, 100]), np.quantile(a, 0.3)
+    return some, np.quantile(a, q), np.percentile(a, q * 100)
 
 
 @fw.kernel
@@ -125,3 +135,8 @@ def digits(a: Any, n: Any) -> Any:
 @fw.kernel
 def negative_counts(k: Any) -> Any:
     return np.bincount(k)
+
+
+@fw.kernel
+def share(a: Any, q: Any) -> Any:
+    return np.percentile(a, q)

@@ -29,6 +29,10 @@ def test_along_a_dim(n: int) -> None:
     v = np.concatenate((reals(20), a, [np.nan, np.inf, -np.inf]))
     same_as_cpython(kernels.searched, a, v)
     same_as_cpython(kernels.interpolated, v, a, reals(n))
+    same_as_cpython(
+        kernels.searched, reals(n), v
+    )  # not sorted: searches differ by where they begin
+    same_as_cpython(kernels.interpolated, v, reals(n), reals(n))
     same_as_cpython(kernels.counted, np.arange(n) * 7 % 5, reals(n))
 
 
@@ -78,6 +82,16 @@ def test_refused(name: str) -> None:
         kernel(*arguments)
     assert "library_kernels.py:" in str(found.value)
     assert "^" in str(found.value)
+
+
+def test_a_share_beyond_all() -> None:
+    with pytest.raises(ValueError, match="range"):
+        kernels.share(reals(3), 101)
+
+
+def test_bins_in_no_order() -> None:
+    with pytest.raises(ValueError, match="monotonically"):
+        kernels.binned(np.array([1.0, 3, 2]), reals(3))
 
 
 def test_negative_counts() -> None:

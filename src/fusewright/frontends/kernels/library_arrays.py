@@ -96,36 +96,102 @@ def linspace(start: Any, stop: Any, num: Any) -> Any:
     return out
 
 
-def interpolated(x: float, xp: Any, fp: Any, left: float, right: float) -> float:
-    """`np.interp` of one number, in NumPy's steps."""
+def interpolated(x: Any, xp: Any, fp: Any, left: float, right: float, out: Any) -> Any:
+    """`np.interp`, in NumPy's steps: each search begins near the one before it."""
     n = len(xp)
-    found = x
-    if n == 1:
-        found = left if x < xp[0] else right if x > xp[0] else fp[0]
-    elif x == x:
-        low = 0
-        high = n
-        while low < high:
-            middle = (low + high) // 2
-            if x >= xp[middle]:
-                low = middle + 1
+    j = 0
+    for k in range(len(x)):
+        number = float(x[k])
+        found = number
+        if n == 1:
+            found = left if number < xp[0] else right if number > xp[0] else fp[0]
+        elif number == number:
+            j = place_from(xp, number, j)
+            if j == -1:
+                found = left
+            elif j == n:
+                found = right
+            elif j == n - 1 or xp[j] == number:
+                found = fp[j]
             else:
-                high = middle
-        j = low - 1
-        if j < 0:
-            found = left
-        elif j == n - 1:
-            found = right if x > xp[j] else fp[j]
-        elif xp[j] == x:
-            found = fp[j]
+                slope = (fp[j + 1] - fp[j]) / (xp[j + 1] - xp[j])
+                found = slope * (number - xp[j]) + fp[j]
+                if found != found:
+                    found = slope * (number - xp[j + 1]) + fp[j + 1]
+                    if found != found and fp[j] == fp[j + 1]:
+                        found = fp[j]
+        out[k] = found
+    return out
+
+
+NEAR = 8
+"""How far from a guess NumPy looks first."""
+
+
+def place_from(a: Any, key: float, guess: int) -> int:
+    """The last place whose number is at most `key`: -1 before all, `len(a)` behind the last."""
+    n = len(a)
+    low, high = 0, n
+    if key > a[n - 1]:
+        low = n + 1
+        high = n + 1
+    elif key < a[0]:
+        high = 0
+    elif n <= 4:
+        low = 1
+        while low < n and key >= a[low]:
+            low += 1
+        high = low
+    else:
+        guess = max(min(guess, n - 3), 1)
+        if key < a[guess]:
+            if key < a[guess - 1]:
+                high = guess - 1
+                if guess > NEAR and key >= a[guess - NEAR]:
+                    low = guess - NEAR
+            else:
+                low = guess
+                high = guess
+        elif key < a[guess + 1]:
+            low = guess + 1
+            high = guess + 1
+        elif key < a[guess + 2]:
+            low = guess + 2
+            high = guess + 2
         else:
-            slope = (fp[j + 1] - fp[j]) / (xp[j + 1] - xp[j])
-            found = slope * (x - xp[j]) + fp[j]
-            if found != found:
-                found = slope * (x - xp[j + 1]) + fp[j + 1]
-                if found != found and fp[j] == fp[j + 1]:
-                    found = fp[j]
-    return found
+            low = guess + 2
+            if guess < n - NEAR - 1 and key < a[guess + NEAR]:
+                high = guess + NEAR
+    while low < high:
+        middle = low + ((high - low) >> 1)
+        if key >= a[middle]:
+            low = middle + 1
+        else:
+            high = middle
+    return low - 1
+
+
+def shares(a: Any, q: Any, whole: float, out: Any) -> Any:
+    """`np.percentile` and `np.quantile` of sorted numbers: between neighbours on a line, in NumPy's
+    steps; `q` counts up to `whole`.
+    """
+    last = len(a) - 1
+    for k in range(len(q)):
+        share = q[k] / whole
+        if not 0 <= share <= 1:
+            raise ValueError("Percentiles must be in the range [0, 100], quantiles in [0, 1]")
+        place = last * share
+        here = min(int(place), last)
+        after = min(here + 1, last)
+        rest = place - here
+        apart = a[after] - a[here]
+        found = a[here] + apart * rest
+        if rest >= 0.5:
+            found = a[after] - apart * (1 - rest)
+        if a[last] != a[last]:
+            found = a[last]
+        out[k] = found
+    return out
 
 
 def occurrences(a: Any, out: Any, weights: Any) -> Any:

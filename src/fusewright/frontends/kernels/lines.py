@@ -27,12 +27,13 @@ from fusewright.frontends.kernels.context import Translation
 from fusewright.frontends.kernels.elements import as_number
 from fusewright.frontends.kernels.functions import numpy_form
 from fusewright.frontends.kernels.inlining import run_function
-from fusewright.frontends.kernels.named import Given, Named, axis, is_absent
+from fusewright.frontends.kernels.named import Given, Named, axis, flag, is_absent
 from fusewright.frontends.kernels.values import (
     ArrayRef,
     Elementwise,
     Number,
     Static,
+    TupleValue,
     Value,
     View,
     described,
@@ -203,44 +204,46 @@ def _searchsorted(t: Translation, node: ast.Call, given: Given) -> Value:
     name = side.value if isinstance(side, Static) else "left" if side is None else None
     if name not in ("left", "right"):
         raise t.refuse(node, "a side that is neither 'left' nor 'right'")
-    function = {"left": _FUNCTIONS.search_left, "right": _FUNCTIONS.search_right}[name]
-    return _looked_up(t, node, given["a"], given["v"], function)
+    return _looked_up(t, node, given["a"], given["v"], name == "right", _FUNCTIONS.search_each)
 
 
-def _looked_up(t: Translation, node: ast.Call, array: Value, wanted: Value, function: Any) -> Value:
+def _looked_up(
+    t: Translation, node: ast.Call, array: Value, wanted: Value, right: bool, function: Any
+) -> Value:
     """For each number the place that a search gives."""
     span = t.span(node)
     if len(elementwise.shape_of(array)) != 1:
         raise t.refuse(
             node, f"a search in {described(array)}", why="it goes through one dim that is sorted"
         )
+    side = types.literal(right, span)
 
-    def found(number: Number) -> Number:
-        env = {"a": array, "v": t.fixed(number)}
-        place = run_function(t, node, function, env)
-        return Number(as_number(t, place, span).expr, "numpy", span)
+    def search(v: Value, out: Value) -> None:
+        env = {"a": array, "v": v, "out": out, "right": side}
+        run_function(t, node, function, env)
 
-    return _mapped(t, wanted, found, span)
+    return _mapped(t, wanted, INT64, search, span)
 
 
 def _mapped(
-    t: Translation, value: Value, function: Callable[[Number], Number], span: Span
+    t: Translation,
+    value: Value,
+    dtype: DType,
+    function: Callable[[Value, Value], None],
+    span: Span,
 ) -> Value:
-    """A function that takes statements, of a number or of each of an array."""
-    shape = elementwise.shape_of(value)
-    if not shape:
-        return function(as_number(t, value, span))
-    return fresh.collected(
-        t, shape, lambda p: function(elementwise.element_of(t, value, p, span)), span
-    )
+    """A new array, or number, that a function fills from an array of one dim, or one number."""
+    shape = tuple(map(elements.size, elementwise.shape_of(value)))
+    values = views.array(t, value, span)
+    flat = views.flat(t, values, span) if len(shape) > 1 else values
+    out = fresh.make(t, shape or (const(1, INT64),), dtype, span)
+    function(flat, views.flat(t, out, span) if len(shape) > 1 else out)
+    return out if shape else elementwise.part(t, out, [types.literal(0, span)], span)
 
 
 def _digitize(t: Translation, node: ast.Call, given: Given) -> Value:
-    """`np.digitize` of bins that grow."""
-    from_right = "right" in given and isinstance(given["right"], Number)
-    right = given["right"].literal if from_right and isinstance(given["right"], Number) else False
-    function = _FUNCTIONS.search_left if right else _FUNCTIONS.search_right
-    return _looked_up(t, node, given["bins"], given["a"], function)
+    right = flag(given, "right", t.span(node))
+    return _looked_up(t, node, given["bins"], given["a"], not right, _FUNCTIONS.binned)
 
 
 def _interp(t: Translation, node: ast.Call, given: Given) -> Value:
@@ -256,12 +259,11 @@ def _interp(t: Translation, node: ast.Call, given: Given) -> Value:
         end = elementwise.part(t, fp, [place], span) if is_absent(given, name) else given[name]
         ends.append(t.fixed(_float(as_number(t, end, span))))
 
-    def found(number: Number) -> Number:
-        env = {"x": t.fixed(_float(number)), "xp": xp, "fp": fp, "left": ends[0], "right": ends[1]}
-        result = run_function(t, node, _ARRAYS.interpolated, env)
-        return Number(as_number(t, result, span).expr, "numpy", span)
+    def find(x: Value, out: Value) -> None:
+        env = {"x": x, "xp": xp, "fp": fp, "left": ends[0], "right": ends[1], "out": out}
+        run_function(t, node, _ARRAYS.interpolated, env)
 
-    return _mapped(t, given["x"], found, span)
+    return _mapped(t, given["x"], FLOAT64, find, span)
 
 
 def _float(number: Number) -> Number:
@@ -274,6 +276,32 @@ def _floats(t: Translation, value: Value, span: Span) -> Value:
     if elementwise.dtype_of(t, value, span) is FLOAT64:
         return value
     return elementwise.computed(t, [value], lambda x: _float(x[0]), span)
+
+
+def _share(whole: float) -> NamedRow:
+    """`np.percentile` and `np.quantile` of all elements."""
+
+    def row(t: Translation, node: ast.Call, given: Given) -> Value:
+        span = t.span(node)
+        value = _array(t, given, "a percentile", span)
+        dtype = elementwise.dtype_of(t, value, span)
+        if dtype.is_float and dtype is not FLOAT64:
+            raise t.refuse(node, f"a percentile of {dtype}", help="convert it: a.astype(float)")
+        flat = views.flat(t, value, span) if len(elementwise.shape_of(value)) > 1 else value
+        ordered = _sorted(t, node, {"a": _floats(t, flat, span)})
+        wanted = given["q"]
+        if elementwise.shape_of(wanted) or isinstance(wanted, TupleValue):
+            wanted = _floats(t, wanted, span)
+        else:
+            wanted = t.fixed(_float(as_number(t, wanted, span)))
+
+        def find(q: Value, out: Value) -> None:
+            env = {"a": ordered, "q": q, "whole": types.literal(whole, span), "out": out}
+            run_function(t, node, _ARRAYS.shares, env)
+
+        return _mapped(t, wanted, FLOAT64, find, span)
+
+    return row
 
 
 def _bincount(t: Translation, node: ast.Call, given: Given) -> Value:
@@ -310,6 +338,8 @@ ROWS: dict[Any, Named] = {
     np.sort: Named(("a", "axis", "kind"), _sorted),
     np.argsort: _ARGSORT,
     np.median: Named(("a",), _flat_row(_ARRAYS.median)),
+    np.percentile: Named(("a", "q"), _share(100.0), 2),
+    np.quantile: Named(("a", "q"), _share(1.0), 2),
     np.unique: Named(("a",), _flat_row(_ARRAYS.unique)),
     np.searchsorted: _SEARCH,
     np.digitize: Named(("a", "bins", "right"), _digitize, 2),
