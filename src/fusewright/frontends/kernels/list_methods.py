@@ -37,7 +37,7 @@ def _insert(t: Translation, growing: Growing, values: Sequence[Value], span: Spa
 
 def _pop(t: Translation, growing: Growing, values: Sequence[Value], span: Span) -> Value:
     end = t.let("_", Number(lists.length(growing), "python", span)).expr
-    form = lists.known_form(growing, span)
+    form = lists.known_form(t, growing, span)
     t.check(op("less", lists.ZERO, end), "raised", "IndexError:pop from empty list", (), span)
     place = linear.minus(end, 1)
     given = elements.whole(values[0], span) if values else None

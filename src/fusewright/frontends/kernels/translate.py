@@ -8,7 +8,7 @@ from dataclasses import dataclass, replace
 from types import FunctionType
 from typing import Any
 
-from fusewright.base.errors import InternalError, KernelError
+from fusewright.base.errors import FusewrightError, InternalError, KernelError
 from fusewright.base.source import Span
 from fusewright.frontends.kernels import (
     access,
@@ -19,6 +19,7 @@ from fusewright.frontends.kernels import (
     comprehensions,
     fresh,
     leaving,
+    lists,
     loops,
     operators,
     returned,
@@ -139,8 +140,10 @@ def _once(
         frame.env[name] = inputs.argument((name,), kind, span)
     try:
         value = run_frame(t, frame)
-    finally:  # an error may be one of types that are not the right ones yet
-        t.retyping.end()
+    except FusewrightError:  # it may be one of types that are not the right ones yet
+        _end(t)
+        raise
+    _end(t)
     place = _returned(source)
     result = chosen.result(t, place) if t.options else returned.results(t, value, t.results, place)
     body = _without_unused(tuple(t.out))
@@ -161,6 +164,12 @@ def _once(
         tuple(inputs.apart.values()),
         inputs.grows,
     )
+
+
+def _end(t: Translation) -> None:
+    """Whether everything is of the type it was taken for."""
+    t.retyping.end()
+    lists.refuse_unfilled(t)
 
 
 def _assemble(
