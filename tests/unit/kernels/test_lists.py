@@ -23,7 +23,7 @@ CASES: dict[str, tuple[Any, ...]] = {
     "no squares": (lists.squares, A * 0),
     "tree": (lists.tree, A),
     "methods": (lists.methods, 5),
-    "methods of many": (lists.methods, 3000),
+    "methods of many": (lists.methods, 150),
     "asked": (lists.asked, A[::-1].copy()),
     "as arrays": (lists.as_arrays, A),
     "updates": (lists.updates, 3),
