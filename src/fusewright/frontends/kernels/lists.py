@@ -32,9 +32,9 @@ from fusewright.frontends.kernels.values import (
     described,
 )
 from fusewright.ir import linear
-from fusewright.ir.dtypes import BOOL, INT64
+from fusewright.ir.dtypes import INT64
 from fusewright.ir.expr import Expr, const, index, local, op
-from fusewright.ir.loops.statements import Dim, For, If, Let, Store
+from fusewright.ir.loops.statements import Dim, For, Let, Store
 
 if TYPE_CHECKING:
     from fusewright.frontends.kernels.context import Translation
@@ -362,24 +362,6 @@ def extend(t: Translation, growing: Growing, value: Value, walk: Walk, span: Spa
     elif not isinstance(value, Growing) or not is_empty(value):
         count, item_of = walk(t.lasting(value))
         loop(t, ZERO, count, lambda here: append(t, growing, item_of(here), span), span)
-
-
-def contains(
-    t: Translation, growing: Growing, equal: Callable[[Value], Number], span: Span
-) -> Number:
-    """`x in l`: whether an item is `equal`."""
-    found = t.new_local("_", BOOL, True)
-    t.write(Let(found, const(False, BOOL), span))
-
-    def look(here: Expr) -> None:
-        with t.block() as block:
-            same = elements.truth(equal(item_at(t, growing, here, span)))
-        t.out += block
-        t.write(If(same.expr, (Let(found, const(True, BOOL), span),), (), span))
-
-    if not is_empty(growing):
-        loop(t, ZERO, length(growing), look, span)
-    return t.let("_", Number(local(found, BOOL), "python", span))
 
 
 def arrays(t: Translation, value: Value, span: Span) -> Value:

@@ -34,6 +34,7 @@ from fusewright.frontends.kernels.source import Source
 from fusewright.frontends.kernels.values import (
     ArrayKind,
     Path,
+    Value,
 )
 from fusewright.ir.expr import postorder
 from fusewright.ir.loops.statements import (
@@ -138,12 +139,7 @@ def _once(
     span = source.span(source.tree)
     for name, kind in inputs.kinds.items():
         frame.env[name] = inputs.argument((name,), kind, span)
-    try:
-        value = run_frame(t, frame)
-    except FusewrightError:  # it may be one of types that are not the right ones yet
-        _end(t)
-        raise
-    _end(t)
+    value = _value(t, frame)
     place = _returned(source)
     result = chosen.result(t, place) if t.options else returned.results(t, value, t.results, place)
     body = _without_unused(tuple(t.out))
@@ -166,10 +162,17 @@ def _once(
     )
 
 
-def _end(t: Translation) -> None:
-    """Whether everything is of the type it was taken for."""
+def _value(t: Translation, frame: Frame) -> Value:
+    """Translate the body; an error may be one of types that are not the right ones yet."""
+    try:
+        value = run_frame(t, frame)
+    except FusewrightError:
+        t.retyping.end()
+        lists.refuse_unfilled(t)
+        raise
     t.retyping.end()
     lists.refuse_unfilled(t)
+    return value
 
 
 def _assemble(
