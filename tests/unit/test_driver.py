@@ -52,7 +52,7 @@ def test_an_unexpected_error_is_ours_and_names_stage_and_program(
     [
         ("fusewright.plan.values.Values.at_box", "nests"),
         ("fusewright.plan.fuse._Grouper._place", "plan"),
-        ("fusewright.targets.cpu.compiler._emit", "compile"),
+        ("fusewright.targets.cpu.compiler.job", "compile"),
         ("fusewright.targets.cpu.launch.Launch.run", "run"),
     ],
 )

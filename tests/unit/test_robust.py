@@ -16,24 +16,22 @@ import fusewright.numpy as fnp
 from fusewright.targets.cpu import build, features
 
 INTERRUPTED = """
-import threading
 import fusewright as fw, numpy as np
 from fusewright.base.options import set_defaults
-from fusewright.targets.cpu import build
+from fusewright.targets.cpu import workers
 
-class Interrupted(threading.Thread):
-    def start(self):
-        super().start()
-        raise KeyboardInterrupt
+real = workers._Process._collect
+def interrupted(worker):
+    workers._Process._collect = real
+    raise KeyboardInterrupt
 
-build.Thread = Interrupted
+workers._Process._collect = interrupted
 set_defaults(interpret=False, cache_dir={folder!r})
 x = fw.asarray(np.linspace(0, 1, 1000))
 try:
     fw.evaluate(x * 2.0, (x[:500] * 3.0).sum(), fw.asarray(np.ones(77)) + 1.0)
 except KeyboardInterrupt:
     print("interrupted")
-build.Thread = threading.Thread
 print(float((x * 2.0)[-1]), float((x * 3.0 + 1.0).sum() > 0))
 """
 

@@ -296,3 +296,46 @@ def array_handed_on(n):
         t += x[0]
         x = new
     return t, x
+
+
+@fw.kernel
+def next_greater(a):
+    found = np.zeros(len(a))
+    waiting = []
+    for i in range(len(a)):
+        while waiting and a[waiting[-1]] < a[i]:
+            found[waiting.pop()] = a[i]
+        waiting.append(i)
+    return found
+
+
+@fw.kernel
+def rising(a):
+    kept = []
+    for x in a:
+        while len(kept) > 0 and kept[-1] > x:
+            kept.pop()
+        kept.append(x)
+    return kept
+
+
+@fw.kernel
+def largest_rectangle(heights):
+    best = 0.0
+    left = []
+    for i in range(len(heights) + 1):
+        here = heights[i] if i < len(heights) else 0.0
+        while len(left) > 0 and heights[left[-1]] >= here:
+            top = left.pop()
+            width = i if len(left) == 0 else i - left[-1] - 1
+            best = max(best, heights[top] * width)
+        left.append(i)
+    return best
+
+
+@fw.kernel
+def item_set(a, place):
+    found = [float(x) * 2 for x in a]
+    found.append(0.5)
+    found[place] = 7.0
+    return found

@@ -87,6 +87,20 @@ def test_a_batch_is_answered_in_order_and_a_text_compiled_once(
     assert len(asked) == 3
 
 
+@pytest.mark.parametrize("count", [3, 40])
+def test_what_was_compiled_may_be_forgotten_meanwhile(
+    monkeypatch: pytest.MonkeyPatch, count: int
+) -> None:
+    """Of more texts than are kept, and by another thread."""
+    monkeypatch.setattr(compiler, "MOST_IMAGES", 2)
+    compile_ir(text(0), BASELINE, 0)
+    with compiler.batch(BASELINE) as submit:
+        promises = [submit(text(n), 0) for n in range(count)]
+        compiler.forget()
+        for _ in range(2):
+            assert [names(promise()) for promise in promises] == [[f"f{n}"] for n in range(count)]
+
+
 def test_long_texts_do_not_wait_for_each_other() -> None:
     """More than the socket holds, in both directions."""
     with compiler.batch(BASELINE) as submit:

@@ -10,7 +10,7 @@ from typing import Any
 
 from fusewright.base.errors import KernelError
 from fusewright.base.source import Span
-from fusewright.frontends.kernels import elements, elementwise, lists, types
+from fusewright.frontends.kernels import elements, elementwise, list_methods, lists, types
 from fusewright.frontends.kernels.context import Translation
 from fusewright.frontends.kernels.elements import truth
 from fusewright.frontends.kernels.joins import SlotTree
@@ -128,7 +128,7 @@ def _static_compare(t: Translation, node: ast.Compare) -> Value:
     among = len(node.ops) == 1 and isinstance(sign, ast.In | ast.NotIn)
     if among and isinstance(right, Growing):
         value = t.lasting(left)
-        found = lists.contains(t, right, lambda item: _same(t, value, item, span), span)
+        found = list_methods.contains(t, right, lambda item: _same(t, value, item, span), span)
         return found if isinstance(sign, ast.In) else _opposite(found, span)
     if among and isinstance(right, TupleValue):
         found = _among(t, left, right, span)

@@ -1,17 +1,18 @@
-"""The methods of lists: `insert`, `pop` and the others."""
+"""The methods of lists, `insert`, `pop` and the others; what `in` says of one."""
 
 from __future__ import annotations
 
 import ast
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 
 from fusewright.base.source import Span
 from fusewright.frontends.kernels import elements, lists, types
 from fusewright.frontends.kernels.context import Translation
 from fusewright.frontends.kernels.values import Growing, Number, Static, Value
 from fusewright.ir import linear
-from fusewright.ir.dtypes import INT64
-from fusewright.ir.expr import Expr, op
+from fusewright.ir.dtypes import BOOL, INT64
+from fusewright.ir.expr import Expr, const, local, op
+from fusewright.ir.loops.statements import If, Let
 
 
 def _insert(t: Translation, growing: Growing, values: Sequence[Value], span: Span) -> None:
@@ -37,7 +38,7 @@ def _insert(t: Translation, growing: Growing, values: Sequence[Value], span: Spa
 
 def _pop(t: Translation, growing: Growing, values: Sequence[Value], span: Span) -> Value:
     end = t.let("_", Number(lists.length(growing), "python", span)).expr
-    form = lists.known_form(growing, span)
+    form = lists.known_form(t, growing, span)
     t.check(op("less", lists.ZERO, end), "raised", "IndexError:pop from empty list", (), span)
     place = linear.minus(end, 1)
     given = elements.whole(values[0], span) if values else None
@@ -87,3 +88,21 @@ def method(
     else:
         lists.reverse(t, growing, span)
     return Static(None)
+
+
+def contains(
+    t: Translation, growing: Growing, equal: Callable[[Value], Number], span: Span
+) -> Number:
+    """`x in l`: whether an item is `equal`."""
+    found = t.new_local("_", BOOL, True)
+    t.write(Let(found, const(False, BOOL), span))
+
+    def look(here: Expr) -> None:
+        with t.block() as block:
+            same = elements.truth(equal(lists.item_at(t, growing, here, span)))
+        t.out += block
+        t.write(If(same.expr, (Let(found, const(True, BOOL), span),), (), span))
+
+    if not lists.is_empty(growing):
+        lists.loop(t, lists.ZERO, lists.length(growing), look, span)
+    return t.let("_", Number(local(found, BOOL), "python", span))

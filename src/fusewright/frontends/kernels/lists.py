@@ -32,9 +32,9 @@ from fusewright.frontends.kernels.values import (
     described,
 )
 from fusewright.ir import linear
-from fusewright.ir.dtypes import BOOL, INT64
+from fusewright.ir.dtypes import INT64
 from fusewright.ir.expr import Expr, const, index, local, op
-from fusewright.ir.loops.statements import Dim, For, If, Let, Store
+from fusewright.ir.loops.statements import Dim, For, Let, Store
 
 if TYPE_CHECKING:
     from fusewright.frontends.kernels.context import Translation
@@ -153,22 +153,34 @@ def _leaves(form: Form) -> Iterator[Items]:
             yield from _leaves(part)
 
 
-def known_form(growing: Growing, span: Span) -> Form:
-    """The memory of the items; refused where the text has not given it any yet."""
-    if growing.form is None:
-        raise KernelError(
-            "an item of a list that has been given none yet",
-            span,
-            why="the first item tells what the list holds",
-            help="append before this, as the text is written, or begin the list with an item",
-        )
-    form: Form = growing.form
-    return form
+def known_form(t: Translation, growing: Growing, span: Span) -> Form:
+    """The memory of the items.  Where the text has not given it any yet (a loop comes back to
+    that: `while l and l[-1] > x: l.pop()`, then `l.append(x)`), they are taken for ints until it
+    does, and the translation starts again.
+    """
+    if growing.form is not None:
+        form: Form = growing.form
+        return form
+    growing.asked = True
+    t.unfilled.append((growing, span))
+    return _new(t, growing.key, Number(ZERO, "python", span), span)
+
+
+def refuse_unfilled(t: Translation) -> None:
+    """Refuse items of lists that the text never gives any."""
+    for growing, span in t.unfilled:
+        if growing.form is None:
+            raise KernelError(
+                "an item of a list that has been given none yet",
+                span,
+                why="the first item tells what the list holds",
+                help="append before this, as the text is written, or begin the list with an item",
+            )
 
 
 def view(t: Translation, growing: Growing, span: Span) -> ArrayRef:
     """The items of a list of numbers as an array."""
-    if not isinstance(known_form(growing, span), Items):
+    if not isinstance(known_form(t, growing, span), Items):
         raise KernelError("a list of tuples where an array is needed", span, help="np.array(l)")
     return columns(t, growing, span)[0]
 
@@ -178,7 +190,7 @@ def columns(t: Translation, growing: Growing, span: Span) -> list[ArrayRef]:
     room, window = t.inputs.room(), (Free(ZERO, length(growing)),)
     return [
         ArrayRef(each.buffer, (), (room,), each.held.dtype, "list", False, window)
-        for each in _leaves(known_form(growing, span))
+        for each in _leaves(known_form(t, growing, span))
     ]
 
 
@@ -229,28 +241,31 @@ def _conflict(form: Items, value: Number, span: Span) -> KernelError:
     )
 
 
-def _place(t: Translation, growing: Growing, index_: Value, span: Span) -> Expr:
-    """Where an index points; looked at under `check=True`."""
+def _place(t: Translation, growing: Growing, index_: Value, what: str, span: Span) -> Expr:
+    """Where an index points, which is looked at, always: a list is as long as it has grown."""
     (place,) = elements.indexed(t, columns(t, growing, span)[0], [index_], span).indices
+    place = t.fixed(Number(place, "python", span)).expr
+    inside = op("logical_and", op("less_equal", ZERO, place), op("less", place, length(growing)))
+    t.check(inside, "raised", f"IndexError:{what} index out of range", (), span)
     return place
 
 
 def item(t: Translation, growing: Growing, index_: Value, span: Span) -> Value:
     """`l[i]`."""
-    place = _place(t, growing, index_, span)
-    return t.lasting(read_item(t, known_form(growing, span), place, span))
+    place = _place(t, growing, index_, "list", span)
+    return t.lasting(read_item(t, known_form(t, growing, span), place, span))
 
 
 def item_at(t: Translation, growing: Growing, place: Expr, span: Span) -> Value:
     """The item at a place that is known to be inside."""
-    return t.lasting(read_item(t, known_form(growing, span), place, span))
+    return t.lasting(read_item(t, known_form(t, growing, span), place, span))
 
 
 def set_item(t: Translation, growing: Growing, index_: Value, value: Value, span: Span) -> None:
     """`l[i] = value`."""
     value = t.lasting(value)
-    place = t.fixed(Number(_place(t, growing, index_, span), "python", span)).expr
-    write_item(t, known_form(growing, span), place, value, span)
+    place = _place(t, growing, index_, "list assignment", span)
+    write_item(t, known_form(t, growing, span), place, value, span)
 
 
 # -- its methods ----------------------------------------------------------------------------------
@@ -347,24 +362,6 @@ def extend(t: Translation, growing: Growing, value: Value, walk: Walk, span: Spa
     elif not isinstance(value, Growing) or not is_empty(value):
         count, item_of = walk(t.lasting(value))
         loop(t, ZERO, count, lambda here: append(t, growing, item_of(here), span), span)
-
-
-def contains(
-    t: Translation, growing: Growing, equal: Callable[[Value], Number], span: Span
-) -> Number:
-    """`x in l`: whether an item is `equal`."""
-    found = t.new_local("_", BOOL, True)
-    t.write(Let(found, const(False, BOOL), span))
-
-    def look(here: Expr) -> None:
-        with t.block() as block:
-            same = elements.truth(equal(item_at(t, growing, here, span)))
-        t.out += block
-        t.write(If(same.expr, (Let(found, const(True, BOOL), span),), (), span))
-
-    if not is_empty(growing):
-        loop(t, ZERO, length(growing), look, span)
-    return t.let("_", Number(local(found, BOOL), "python", span))
 
 
 def arrays(t: Translation, value: Value, span: Span) -> Value:

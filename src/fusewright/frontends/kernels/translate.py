@@ -8,7 +8,7 @@ from dataclasses import dataclass, replace
 from types import FunctionType
 from typing import Any
 
-from fusewright.base.errors import InternalError, KernelError
+from fusewright.base.errors import FusewrightError, InternalError, KernelError
 from fusewright.base.source import Span
 from fusewright.frontends.kernels import (
     access,
@@ -19,6 +19,7 @@ from fusewright.frontends.kernels import (
     comprehensions,
     fresh,
     leaving,
+    lists,
     loops,
     matrices,
     operators,
@@ -34,6 +35,7 @@ from fusewright.frontends.kernels.source import Source
 from fusewright.frontends.kernels.values import (
     ArrayKind,
     Path,
+    Value,
 )
 from fusewright.ir.expr import postorder
 from fusewright.ir.loops.statements import (
@@ -146,10 +148,7 @@ def _once(
     span = source.span(source.tree)
     for name, kind in inputs.kinds.items():
         frame.env[name] = inputs.argument((name,), kind, span)
-    try:
-        value = run_frame(t, frame)
-    finally:  # an error may be one of types that are not the right ones yet
-        t.retyping.end()
+    value = _value(t, frame)
     place = _returned(source)
     result = chosen.result(t, place) if t.options else returned.results(t, value, t.results, place)
     body = _without_unused(tuple(t.out))
@@ -175,6 +174,19 @@ def _translated(kernel: Kernel, inputs: Inputs, result: Any) -> Translated:
         inputs.grows,
         inputs.draws,
     )
+
+
+def _value(t: Translation, frame: Frame) -> Value:
+    """Translate the body; an error may be one of types that are not the right ones yet."""
+    try:
+        value = run_frame(t, frame)
+    except FusewrightError:
+        t.retyping.end()
+        lists.refuse_unfilled(t)
+        raise
+    t.retyping.end()
+    lists.refuse_unfilled(t)
+    return value
 
 
 def _assemble(

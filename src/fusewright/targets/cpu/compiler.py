@@ -61,9 +61,12 @@ def batch(features: FeatureSet, scalars: bool = False) -> Iterator[Submit]:
 
         def submit(text: str, level: int) -> Callable[[], Image]:
             key = (text, features, level, scalars)
-            if key not in _images and key not in promised:
+            image = _images.get(key)
+            if image is not None:
+                return lambda: image
+            if key not in promised:
                 promised[key] = worker.promise(job(text, features, level, scalars=scalars))
-            return partial(_image, key, promised)
+            return partial(_linked, key, promised[key])
 
         yield submit
 
@@ -98,13 +101,13 @@ def job(
     return workers.Job(text.encode(), named, level, as_object, scalars, current().debug)
 
 
-def _image(key: _Key, promised: dict[_Key, Callable[[], bytes]]) -> Image:
+def _linked(key: _Key, promise: Callable[[], bytes]) -> Image:
     image = _images.get(key)
     if image is None:
         # Imported here: a process that finds its code on disk links nothing.
         from fusewright.runtime.elf import link
 
-        image = link(promised[key]())
+        image = link(promise())
         if len(_images) >= MOST_IMAGES:
             _images.clear()
         _images[key] = image
