@@ -25,7 +25,6 @@ from fusewright.frontends.kernels.source import Source
 from fusewright.frontends.kernels.spelling import EXPRESSION, INSTEAD, STATEMENT, spelled
 from fusewright.frontends.kernels.values import (
     Elementwise,
-    Growing,
     Number,
     Space,
     TupleValue,
@@ -152,7 +151,6 @@ class Translation:
         self.settings = settings
         self.guesses = guesses
         self.retyping = Retyping()
-        self.unfilled: list[tuple[Growing, Span]] = []
         self.known: dict[int, Expr] = {}
         self.locals: list[Local] = []
         self.scratch: dict[int, Buffer] = {}
