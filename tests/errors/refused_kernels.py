@@ -160,11 +160,6 @@ def whole_array(a, b):
 
 
 @fw.kernel
-def slices(a):
-    a[1:3] = a[:2] + a[2:]  # <
-
-
-@fw.kernel
 def part_of_ints(a):
     a[1:3] *= 1.5  # <
 
@@ -325,7 +320,6 @@ CASES: dict[str, tuple[Any, tuple[Any, ...], str]] = {
     "too many indices": (too_many_indices, (A,), "2 indices into an array of rank 1"),
     "too few indices": (too_few_indices, (M,), "a number is needed here, not an array"),
     "whole array": (whole_array, (A, A), "a number is needed here, not a computed array"),
-    "slices": (slices, (A,), "read at other elements than are written"),
     "part of ints": (part_of_ints, (A.astype(int),), "into elements of int64"),
     "list returned": (list_returned, (A,), "as an item of a list that is changed"),
     "list that grows": (list_that_grows, (A,), "that it makes longer or shorter"),
@@ -354,5 +348,5 @@ CASES: dict[str, tuple[Any, tuple[Any, ...], str]] = {
     "read-only": (read_only, (frozen(),), "`a` is written to"),
     "stepless": (stepless, (A,), "step of 0"),
 }
-ELSEWHERE = {"returned function", "computed result"}
+ELSEWHERE = {"returned function"}
 """Cases whose caret is under the definition."""

@@ -172,14 +172,25 @@ class Kernel(Generic[P, R]):
 
 
 def static_parameters(tree: ast.FunctionDef) -> frozenset[str]:
-    """The parameters that appear in `fw.static(...)`."""
+    """The parameters that appear in `fw.static(...)`, and those that say along which dims a
+    function of NumPy's goes: `axis=axis`.
+    """
     arguments = tree.args
     names = {a.arg for a in (*arguments.posonlyargs, *arguments.args, *arguments.kwonlyargs)}
     found = set()
     for node in ast.walk(tree):
-        if isinstance(node, ast.Call) and _called(node.func) == "static":
+        if not isinstance(node, ast.Call):
+            continue
+        if _called(node.func) == "static":
             found |= {n.id for n in ast.walk(node) if isinstance(n, ast.Name)}
+        given = [k.value for k in node.keywords if k.arg in OF_DIMS]
+        found |= {n.id for n in given if isinstance(n, ast.Name)}
+        found |= {n.id for n in node.args if isinstance(n, ast.Name) and n.id in OF_DIMS}
     return frozenset(found & names)
+
+
+OF_DIMS = frozenset({"axis", "keepdims"})
+"""Arguments of NumPy's functions that decide how many dims a result has."""
 
 
 def _called(function: ast.expr) -> str:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from typing import Any
 
 import numpy as np
@@ -66,7 +66,17 @@ def returned(
     else:
         array = numbers[shape.buffer]
         array = wrap(sharing.adopted(array)) if as_lazy else array
-    return array[_window(shape, numbers)] if shape.window else array
+    found = array[_window(shape.window, numbers)] if shape.window else array
+    for name, step in shape.forms:
+        if name == "window":
+            found = found[_window(step, numbers)]
+        elif name == "transpose":
+            found = found.transpose(step)
+        elif name == "diagonal":
+            found = found.diagonal(int(numbers[step[0]]))
+        else:
+            found = found.reshape(tuple(int(numbers[each]) for each in step))
+    return found
 
 
 def _items(shape: Any, count: int, numbers: Mapping[int, NDArray]) -> list[Any]:
@@ -80,9 +90,11 @@ def _items(shape: Any, count: int, numbers: Mapping[int, NDArray]) -> list[Any]:
     return found
 
 
-def _window(shape: Returned, numbers: Mapping[int, NDArray]) -> tuple[int | slice, ...]:
+def _window(
+    window: Sequence[tuple[int, int | None, int]], numbers: Mapping[int, NDArray]
+) -> tuple[int | slice, ...]:
     found: list[int | slice] = []
-    for offset, extent, stride in shape.window:
+    for offset, extent, stride in window:
         first = int(numbers[offset])
         if extent is None:
             found.append(first)

@@ -27,7 +27,7 @@ from fusewright.ir.loops import raised
 from fusewright.ir.loops.statements import Check
 from fusewright.ir.loops.statements import Kernel as Loops
 from fusewright.ir.nest import Source
-from fusewright.kernels import bound, growing, lazy, requirements, results, specialise
+from fusewright.kernels import bound, drawing, growing, lazy, requirements, results, specialise
 from fusewright.kernels.arguments import kind_of, plain_number
 from fusewright.kernels.flat import Attributes, chains_of
 from fusewright.kernels.guards import Unfit
@@ -54,6 +54,14 @@ def run(kernel: Kernel[Any, Any], arguments: Mapping[str, Any]) -> Any:
     """Run a kernel on its arguments, to the end."""
     options = current()
     found = specialised(kernel, arguments, options)
+    if found.translated.draws:
+        return drawing.run(arguments, lambda given: _with_room(kernel, found, given, options))
+    return _with_room(kernel, found, arguments, options)
+
+
+def _with_room(
+    kernel: Kernel[Any, Any], found: Specialised, arguments: Mapping[str, Any], options: Options
+) -> Any:
     if found.translated.grows:
         return growing.run(found, arguments, lambda given: _once(kernel, found, given, options))
     return _once(kernel, found, arguments, options)
@@ -77,6 +85,7 @@ def _once(
             compiled is not None
             and not options.verify
             and not found.translated.grows
+            and not found.translated.draws
             and requirements.is_settled(found, compiled.kernel.disjoint)
         ):
             _remember(kernel, found, compiled, arguments, options)

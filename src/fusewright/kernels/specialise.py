@@ -82,7 +82,9 @@ class Specialised:
 
     @property
     def gives_numbers(self) -> bool:
-        """Whether it makes no arrays, and returns none."""
+        """Whether it makes no arrays, and returns none, and draws no random numbers."""
+        if self.translated.draws:
+            return False
         return not self.translated.makes and is_of_numbers(self.translated.result)
 
     def holds(self, arguments: Arguments) -> bool:

@@ -10,15 +10,16 @@ from types import FunctionType
 from fusewright.base.errors import KernelError, UnsupportedError
 from fusewright.base.source import Span
 from fusewright.frontends.kernels import (
-    array_rows,
     complexes,
     elements,
     elementwise,
+    gathering,
     lists,
     records,
     storing,
     types,
     vectors,
+    views,
 )
 from fusewright.frontends.kernels.context import Translation
 from fusewright.frontends.kernels.operators import apply, operands
@@ -43,6 +44,8 @@ from fusewright.ir import linear
 METHODS = frozenset(
     {"copy", "item", "fill", "astype", "sum", "mean", "prod", "min", "max", "argmin", "argmax"}
     | {"any", "all", "dot", "sort", "argsort", "searchsorted", "var", "std", "conjugate", "conj"}
+    | {"ravel", "flatten", "swapaxes", "squeeze", "repeat", "take", "ptp", "nonzero", "cumsum"}
+    | {"cumprod", "round", "clip"}
 )
 
 
@@ -129,15 +132,17 @@ def _of_array(
             _sizes(ref, span),
             one,
         )
+    if node.attr == "T" and len(ref.shape) < 2:
+        return ref
     if node.attr == "T":
-        return elementwise.transposed(t, ref, span)
+        return elementwise.transposed(t, ref, range(len(ref.shape))[::-1], span)
     if node.attr in ("real", "imag"):
-        return elementwise.computed(
-            t, [ref], lambda each: complexes.part(each[0], node.attr, span), span
-        )
-    if node.attr == "dtype" and isinstance(ref, ArrayRef):
-        return Static(ref.dtype.numpy)
-    if node.attr in METHODS:
+        return elementwise.component(t, ref, node.attr, span)
+    if node.attr == "dtype":
+        return Static(elementwise.dtype_of(t, ref, span).numpy)
+    if node.attr == "flat":
+        return views.flat(t, ref, span)
+    if node.attr in METHODS or node.attr in views.SPREAD:
         return Method(ref, node.attr)
     raise t.refuse(
         node,
@@ -209,21 +214,14 @@ def element_of(t: Translation, value: Value, index: Value, span: Span, node: ast
         return _of_items(t, value, index, span)
     if not isinstance(value, ArrayRef | Elementwise):
         raise t.refuse(node, f"{described(value)} cannot be indexed")
-    indices = index.items if isinstance(index, TupleValue) else (index,)
+    indices = gathering.indices_of(index)
     if any(map(elementwise.is_new, indices)):
         kept = tuple(each for each in indices if not elementwise.is_new(each))
         ref = element_of(t, value, TupleValue(kept), span, node)
         return elementwise.with_new_dims(t, ref, indices, span)
-    if len(indices) == 1 and array_rows.is_mask(t, value, indices[0], node):
-        return array_rows.selected(t, value, indices[0], node)
-    if isinstance(value, Elementwise):
-        return elementwise.indexed(t, value, indices, span)
-    if len(indices) == 1 and _is_table(t, indices[0], span):
-        return elementwise.gathered(t, value, indices[0], span)
-    part = elements.indexed(t, value, indices, span)
-    if part.shape:
-        return elements.lasting(t, part, span)
-    return elements.read(t, part, span)
+    if any(map(gathering.is_array, indices)):
+        return gathering.read(t, value, indices, node)
+    return elementwise.part(t, value, indices, span)
 
 
 def _of_items(t: Translation, value: Growing, index: Value, span: Span) -> Value:
@@ -239,10 +237,6 @@ def _of_items(t: Translation, value: Growing, index: Value, span: Span) -> Value
         return lists.make(t, (), span)
     low, count = elements.cut(t, lists.length(value), index)
     return lists.part(t, value, low, linear.plus(low, count), span)
-
-
-def _is_table(t: Translation, index: Value, span: Span) -> bool:
-    return elementwise.is_array(index) and elementwise.dtype_of(t, index, span).is_integer
 
 
 def slice_(t: Translation, node: ast.Slice) -> SliceValue:

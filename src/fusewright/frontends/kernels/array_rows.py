@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 import ast
-from functools import partial
+from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
 
-from fusewright.frontends.kernels import elementwise, fresh, library_arrays
+from fusewright.base.source import Span
+from fusewright.frontends.kernels import elements, elementwise, fresh, library_arrays, parts, views
 from fusewright.frontends.kernels.context import Translation
 from fusewright.frontends.kernels.elements import as_number
 from fusewright.frontends.kernels.functions import numpy_form
@@ -17,16 +18,16 @@ from fusewright.frontends.kernels.intrinsics import Row, Values, arguments
 from fusewright.frontends.kernels.values import (
     Elementwise,
     Number,
+    Order,
+    SliceValue,
     TupleValue,
     Value,
-    described,
 )
-from fusewright.ir import dtypes, linear
-from fusewright.ir.dtypes import FLOAT64, INT64, DType
-from fusewright.ir.expr import cast, const, op, typed_op
+from fusewright.ir import linear
+from fusewright.ir.dtypes import FLOAT64, INT64
+from fusewright.ir.expr import Expr, cast, const, op, typed_op
 
 _FUNCTIONS: Any = library_arrays
-_NARROW_SUM = ("b", "i", "u")
 
 
 def row_of(function: Any) -> Row | None:
@@ -45,59 +46,62 @@ def selected(t: Translation, array: Value, mask: Value, node: ast.AST) -> Value:
     return run_function(t, node, _FUNCTIONS.selected, {"a": array, "mask": mask})
 
 
-def is_mask(t: Translation, array: Value, index: Value, node: ast.AST) -> bool:
-    """Whether an index selects among the elements of one dim."""
-    if not elementwise.is_array(index) or len(elementwise.shape_of(index)) != 1:
-        return False
-    one = len(elementwise.shape_of(array)) == 1
-    return one and elementwise.dtype_of(t, index, t.span(node)) is dtypes.BOOL
+def places_of(t: Translation, mask: Value, node: ast.AST) -> list[Value]:
+    """Where an array is not 0: for each dim an array of places."""
+    span = t.span(node)
+    shape = tuple(map(elements.size, elementwise.shape_of(mask)))
+    flat = mask if len(shape) == 1 else views.flat(t, mask, span)
+    found = run_function(t, node, _FUNCTIONS.places_of, {"a": flat})
+    return _unravelled(t, found, shape, span)
 
 
-def _plain(t: Translation, node: ast.Call, values: Values, function: Any) -> Value:
-    """One array of one dim."""
-    arguments(t, node, values, 1, 1)
-    _one_dim(t, node, values[0])
-    return run_function(t, node, function, {"a": values[0]})
+def _unravelled(t: Translation, places: Value, shape: Sequence[Expr], span: Span) -> list[Value]:
+    """For each dim the place of an element that is counted in C order."""
+    if len(shape) == 1:
+        return [places]
 
+    def at(dim: int) -> Value:
+        behind = views.product(shape[dim + 1 :])
 
-def _one_dim(t: Translation, node: ast.Call, value: Value) -> None:
-    if not elementwise.is_array(value) or len(elementwise.shape_of(value)) != 1:
-        raise t.refuse(
-            node,
-            f"{ast.unparse(node.func)} of {described(value)}",
-            why="kernels do that with arrays of one dim",
-        )
+        def place(each: list[Number]) -> Number:
+            here = typed_op("floor_divide", INT64, each[0].expr, behind)
+            if dim:
+                here = typed_op("remainder", INT64, here, shape[dim])
+            return Number(here, "numpy", span)
 
+        return elementwise.computed(t, [places], place, span)
 
-def _cumsum(t: Translation, node: ast.Call, values: Values) -> Value:
-    arguments(t, node, values, 1, 1)
-    _one_dim(t, node, values[0])
-    dtype = _sum_dtype(elementwise.dtype_of(t, values[0], t.span(node)))
-    out = fresh.make(t, elementwise.shape_of(values[0]), dtype, t.span(node))
-    return run_function(t, node, _FUNCTIONS.cumulative_sum, {"a": values[0], "out": out})
-
-
-def _sum_dtype(dtype: DType) -> DType:
-    """NumPy adds narrow integers as wide ones."""
-    kind = dtype.numpy.kind
-    if kind not in _NARROW_SUM:
-        return dtype
-    return dtypes.from_numpy(np.dtype(np.uint64 if kind == "u" else np.int64)) or dtype
+    return [at(dim) for dim in range(len(shape))]
 
 
 def _arange(t: Translation, node: ast.Call, values: Values) -> Value:
-    """Of integers: `start + i * step`."""
+    """`start + i * step`."""
     arguments(t, node, values, 1, 3)
-    numbers = [as_number(t, value, t.span(node)) for value in values]
+    numbers = [t.fixed(as_number(t, value, t.span(node))) for value in values]
+    if any(number.dtype.is_complex for number in numbers):
+        raise t.refuse(node, "np.arange of complex numbers")
     if not all(number.dtype.is_integer for number in numbers):
-        raise t.refuse(
-            node,
-            "np.arange of numbers that are no integers",
-            why="its length would be rounded",
-            help="write start + np.arange(n) * step",
-        )
+        return _real_steps(t, _bounds(numbers, t.span(node)), node)
     first, last, step = (cast(n.expr, INT64) for n in _bounds(numbers, t.span(node)))
     return _steps(t, (first, last, step), node)
+
+
+def _real_steps(t: Translation, numbers: list[Number], node: ast.Call) -> Elementwise:
+    """In NumPy's steps: the second number says how far they are apart."""
+    span = t.span(node)
+    first, last, step = (cast(number.expr, FLOAT64) for number in numbers)
+    count = op("divide", op("subtract", last, first), step)
+    size = typed_op("imax", INT64, cast(typed_op("ceil", FLOAT64, count), INT64), const(0, INT64))
+    second = t.fixed(Number(op("add", first, step), "numpy", span)).expr
+    apart = t.fixed(Number(op("subtract", second, first), "numpy", span)).expr
+
+    def element(places: Any) -> Number:
+        moved = op("add", first, op("multiply", cast(places[0], FLOAT64), apart))
+        here = op("where", op("equal", places[0], const(1, INT64)), second, moved)
+        return Number(here, "numpy", span)
+
+    extent = t.fixed(Number(size, "python", span)).expr
+    return Elementwise((extent,), element, span, Order.CONTIGUOUS)
 
 
 def _bounds(numbers: list[Number], span: Any) -> list[Number]:
@@ -124,7 +128,8 @@ def _steps(t: Translation, bounds: tuple[Any, Any, Any], node: ast.Call) -> Elem
     def element(places: Any) -> Number:
         return Number(op("add", first, op("multiply", places[0], step)), "numpy", span)
 
-    return Elementwise((t.fixed(Number(count, "python", span)).expr,), element, span)
+    extent = t.fixed(Number(count, "python", span)).expr
+    return Elementwise((extent,), element, span, Order.CONTIGUOUS)
 
 
 def _linspace(t: Translation, node: ast.Call, values: Values) -> Value:
@@ -140,39 +145,29 @@ def _linspace(t: Translation, node: ast.Call, values: Values) -> Value:
     return run_function(t, node, _FUNCTIONS.linspace, env)
 
 
-def _norm(t: Translation, node: ast.Call, values: Values) -> Value:
+def _nonzero(t: Translation, node: ast.Call, values: Values) -> Value:
     arguments(t, node, values, 1, 1)
-    _one_dim(t, node, values[0])
-    dtype = elementwise.dtype_of(t, values[0], t.span(node))
-    if dtype not in (dtypes.FLOAT32, FLOAT64):
-        raise t.refuse(node, f"np.linalg.norm of {dtype}", help="convert it: a.astype(np.float64)")
-    return run_function(t, node, _FUNCTIONS.norm, {"a": values[0]})
+    return TupleValue(tuple(places_of(t, values[0], node)))
 
 
-def _concatenate(t: Translation, node: ast.Call, values: Values) -> Value:
+def _argwhere(t: Translation, node: ast.Call, values: Values) -> Value:
+    """A row of places for each element that is not 0."""
     arguments(t, node, values, 1, 1)
     span = t.span(node)
-    if not isinstance(values[0], TupleValue):
-        raise t.refuse(node, "np.concatenate of what is no tuple")
-    parts = values[0].items
-    for part in parts:
-        _one_dim(t, node, part)
-    found = np.result_type(*(elementwise.dtype_of(t, part, span).numpy for part in parts))
-    dtype = dtypes.from_numpy(found)
-    assert dtype is not None
-    lengths = [elementwise.shape_of(part)[0] for part in parts]
-    starts = [const(0, INT64)]
-    for length in lengths:
-        starts.append(linear.plus(starts[-1], length))
-    out = fresh.make(t, (starts[-1],), dtype, span)
-    for start, part in zip(starts, parts, strict=False):
-        first = Number(start, "python", span)
-        run_function(t, node, _FUNCTIONS.put, {"out": out, "first": first, "a": part})
+    columns = places_of(t, values[0], node)
+    count = elements.size(elementwise.shape_of(columns[0])[0])
+    out = fresh.make(t, (count, const(len(columns), INT64)), INT64, span)
+    for dim, column in enumerate(columns):
+        whole: Value = SliceValue(None, None, 1)
+        indices = [whole, Number(const(dim, INT64), "python", span)]
+        parts.assign(t, elements.indexed(t, out, indices, span), column, span)
     return out
 
 
-def _nonzero(t: Translation, node: ast.Call, values: Values) -> Value:
-    return TupleValue((_plain(t, node, values, _FUNCTIONS.places_of),))
+def _flat_nonzero(t: Translation, node: ast.Call, values: Values) -> Value:
+    arguments(t, node, values, 1, 1)
+    flat = views.flat(t, values[0], t.span(node))
+    return run_function(t, node, _FUNCTIONS.places_of, {"a": flat})
 
 
 def _shape(t: Translation, node: ast.Call, values: Values) -> Value:
@@ -182,15 +177,10 @@ def _shape(t: Translation, node: ast.Call, values: Values) -> Value:
 
 
 _ROWS: dict[Any, Row] = {
+    np.argwhere: _argwhere,
     np.arange: _arange,
-    np.concatenate: _concatenate,
-    np.cumsum: _cumsum,
-    np.diff: partial(_plain, function=_FUNCTIONS.diff),
-    np.flatnonzero: partial(_plain, function=_FUNCTIONS.places_of),
-    np.linalg.norm: _norm,
+    np.flatnonzero: _flat_nonzero,
     np.linspace: _linspace,
-    np.median: partial(_plain, function=_FUNCTIONS.median),
     np.nonzero: _nonzero,
     np.shape: _shape,
-    np.unique: partial(_plain, function=_FUNCTIONS.unique),
 }

@@ -9,6 +9,8 @@ from fusewright.base.source import Span
 from fusewright.frontends.kernels import (
     elements,
     elementwise,
+    fresh,
+    gathering,
     lists,
     owned,
     parts,
@@ -33,6 +35,7 @@ from fusewright.frontends.kernels.values import (
     Record,
     TupleValue,
     Value,
+    View,
     described,
 )
 from fusewright.ir.loops.statements import Store
@@ -92,16 +95,12 @@ def _assign_to(t: Translation, target: ast.expr, value: Value, origin: ast.AST) 
         for inner, item in zip(target.elts, fixed, strict=True):
             _assign_to(t, inner, item, origin)
     elif isinstance(target, ast.Subscript):
-        value = _before(t, value, target)
-        array, index = _owner(t, target)
-        if isinstance(array, Growing):
-            lists.set_item(t, array, index, value, span)
-            return
-        part = _place(t, target, array, index)
-        if part.shape:
-            parts.assign(t, elements.lasting(t, part, span), value, span)
-        else:
-            elements.store(t, part, as_number(t, value, t.span(origin)), span)
+        _assign_subscript(t, target, value, t.span(origin))
+    elif isinstance(target, ast.Attribute) and target.attr == "flat":
+        array = t.expression(target)
+        if not isinstance(array, View):
+            raise t.refuse(target, "an assignment to the elements of what has no memory")
+        parts.assign(t, array, value, span)
     elif isinstance(target, ast.Attribute) and isinstance(
         owner := t.expression(target.value), Record
     ):
@@ -113,6 +112,66 @@ def _assign_to(t: Translation, target: ast.expr, value: Value, origin: ast.AST) 
             why="an object's attributes are arguments; only elements of arrays can be written",
             help="use an array without dims, written as self.x[()] = value",
         )
+
+
+def _assign_subscript(t: Translation, target: ast.Subscript, value: Value, origin: Span) -> None:
+    """`a[i] = value`."""
+    value, span = _before(t, value, target), t.span(target)
+    array, index = _owner(t, target)
+    if isinstance(array, Growing):
+        lists.set_item(t, array, index, value, span)
+        return
+    indices = gathering.indices_of(index)
+    if any(map(gathering.is_array, indices)):
+        gathering.assign(t, _with_memory(t, array, span), indices, value, target)
+        return
+    part = _place(t, target, array, index)
+    if part.shape:
+        _assign_part(t, part, value, span)
+    else:
+        assert isinstance(part, ArrayRef)
+        elements.store(t, part, as_number(t, value, origin), span)
+
+
+def _with_memory(t: Translation, array: Value, span: Span) -> Value:
+    """What is written: a computed array with memory of its own."""
+    if isinstance(array, Elementwise) and not isinstance(array, View):
+        _refuse_live(array, span)
+        storing.store(t, array)
+    return array
+
+
+def _refuse_live(array: Elementwise, span: Span) -> None:
+    if array.live:
+        raise KernelError(
+            "the real or imaginary part of an array is written to",
+            span,
+            why="a complex number is stored as one",
+            help="write the whole: z[i] = complex(x, z[i].imag)",
+        )
+
+
+def _assign_part(t: Translation, part: ArrayRef | View, value: Value, span: Span) -> None:
+    """`a[1:] = value`: what the elements are computed from is copied before, where no order of
+    them would do.
+    """
+    try:
+        parts.assign(t, part, value, span)
+    except parts.Overlap:
+        if not isinstance(value, ArrayRef | Elementwise):
+            raise
+        parts.assign(t, part, fresh.copied(t, value, None, span), span)
+
+
+def _update_part(
+    t: Translation, part: ArrayRef | View, sign: ast.operator, value: Value, span: Span
+) -> None:
+    try:
+        parts.update(t, part, sign, value, span)
+    except parts.Overlap:
+        if not isinstance(value, ArrayRef | Elementwise):
+            raise
+        parts.update(t, part, sign, fresh.copied(t, value, None, span), span)
 
 
 def _before(t: Translation, value: Value, target: ast.Subscript) -> Value:
@@ -149,10 +208,12 @@ def _owner(t: Translation, target: ast.Subscript) -> tuple[Value, Value]:
     return array, index
 
 
-def _place(t: Translation, target: ast.Subscript, array: Value, index: Value) -> ArrayRef:
+def _place(t: Translation, target: ast.Subscript, array: Value, index: Value) -> ArrayRef | View:
     """The element, or the part of an array, that an assignment writes."""
-    if isinstance(array, Elementwise):
-        storing.store(t, array)
+    indices = gathering.indices_of(index)
+    if isinstance(array, View):
+        return elementwise.place(t, array, indices, t.span(target))
+    _with_memory(t, array, t.span(target))
     if not isinstance(array, ArrayRef):
         raise t.refuse(
             target,
@@ -160,8 +221,8 @@ def _place(t: Translation, target: ast.Subscript, array: Value, index: Value) ->
             why="it has no memory: its elements are computed where they are used",
             help="store it first, in an array that is an argument: w[:] = ...",
         )
-    indices = index.items if isinstance(index, TupleValue) else (index,)
-    return elements.indexed(t, array, indices, t.span(target))
+    part = elements.indexed(t, array, indices, t.span(target))
+    return elements.lasting(t, part, t.span(target)) if part.shape else part
 
 
 def augmented(t: Translation, node: ast.AugAssign, after: Names, tail: Tail) -> None:
@@ -181,14 +242,15 @@ def _augmented_name(t: Translation, node: ast.AugAssign, target: ast.Name) -> No
     if vectors.is_vector(before) and not elementwise.is_array(value):
         _update_vector(t, node, before, value)
         return
-    if isinstance(before, ArrayRef) and before.shape:
-        parts.update(t, before, node.op, value, span)
+    if isinstance(before, ArrayRef | View) and before.shape:
+        _update_part(t, before, node.op, value, span)
         return
     if isinstance(before, ListValue | Growing) and isinstance(node.op, ast.Add):
         _extend(t, before, value, node)
         return
     result = combine(t, node.op, before, value, span)
     if isinstance(before, Elementwise):
+        _refuse_live(before, span)
         _keep_in_place(t, target, before, result)
     t.bind(target.id, result, span)
 
@@ -197,8 +259,8 @@ def _augmented_attribute(t: Translation, node: ast.AugAssign, target: ast.Attrib
     span = t.span(node)
     load = ast.copy_location(ast.Attribute(target.value, target.attr, ast.Load()), target)
     before, value = operands(t, [load, node.value])
-    if isinstance(before, ArrayRef) and before.shape and not vectors.is_vector(before):
-        parts.update(t, before, node.op, value, span)
+    if isinstance(before, ArrayRef | View) and before.shape and not vectors.is_vector(before):
+        _update_part(t, before, node.op, value, span)
         return
     _assign_to(t, target, combine(t, node.op, before, value, span), node)
 
@@ -212,10 +274,17 @@ def _augmented_part(t: Translation, node: ast.AugAssign, target: ast.Subscript) 
         value = t.expression(node.value)
         lists.set_item(t, array, index, combine(t, node.op, item, value, span), span)
         return
+    if any(map(gathering.is_array, gathering.indices_of(index))):
+        array = _with_memory(t, array, span)
+        gathering.update(
+            t, array, gathering.indices_of(index), node.op, t.expression(node.value), target
+        )
+        return
     part = _place(t, target, array, index)
     if part.shape:
-        parts.update(t, elements.lasting(t, part, span), node.op, t.expression(node.value), span)
+        _update_part(t, part, node.op, t.expression(node.value), span)
         return
+    assert isinstance(part, ArrayRef)
     with t.block() as written:
         value = t.expression(node.value)
     if written:  # what the element held before is read first
@@ -248,13 +317,17 @@ def _keep_in_place(t: Translation, target: ast.Name, before: Elementwise, result
         elementwise.dtype_of(t, result, span) is elementwise.dtype_of(t, before, span)
         and tuple(map(t.inputs.alike, result.shape)) == tuple(map(t.inputs.alike, before.shape))
     )
-    if shared or not alike:
+    if shared or not alike or before.origin is not None:
         storing.store(t, before)
         raise KernelError(
             f"`{target.id}` is changed in place, and it is a computed array without memory",
             span,
             why="its size depends on what the kernel computes; "
-            + ("another name may stand for it, too" if shared else "the result is of another type"),
+            + (
+                "the result is of another type"
+                if not alike
+                else "another name may stand for it, too"
+            ),
             help=f"give the result a name of its own, or compute it in a work array: "
             f"w[:len({target.id})] = ...",
         )

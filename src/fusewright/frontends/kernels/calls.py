@@ -13,22 +13,29 @@ from fusewright.frontends.kernels import (
     access,
     array_rows,
     comprehensions,
+    drawing,
     elements,
     elementwise,
     fresh,
     functions,
+    joining,
     kinds_of,
-    library_rows,
+    lines,
     list_methods,
     lists,
+    matrix_rows,
     parts,
     records,
+    reductions,
+    rounding,
     spaces,
     texts,
     totals,
     types,
     vectors,
+    views,
 )
+from fusewright.frontends.kernels import named as named_calls
 from fusewright.frontends.kernels.context import Translation
 from fusewright.frontends.kernels.functions import row_of
 from fusewright.frontends.kernels.inlining import inline, inline_closure
@@ -38,11 +45,13 @@ from fusewright.frontends.kernels.values import (
     ArrayRef,
     Bound,
     Closure,
+    Elementwise,
     Growing,
     Method,
     Number,
     Static,
     Value,
+    View,
     described,
 )
 from fusewright.ir.dtypes import BOOL, COMPLEX128, FLOAT64, INT64
@@ -70,8 +79,30 @@ def call(t: Translation, node: ast.Call) -> Value:
 
 def _row(target: Any) -> Any:
     """How a function of NumPy's, Python's or our own is called; None for any other."""
-    tables = (row_of, library_rows.row_of, array_rows.row_of, totals.row_of)
+    tables = (row_of, array_rows.row_of, totals.row_of)
     return next((row for table in tables if (row := table(target)) is not None), None)
+
+
+_TABLES = (views, reductions, joining, matrix_rows, lines, rounding, drawing)
+
+
+def _named(target: Any) -> named_calls.Named | None:
+    """How a function whose arguments may have names is called."""
+    tables = _TABLES
+    return next((row for table in tables if (row := table.row_of(target)) is not None), None)
+
+
+def _named_method(name: str) -> named_calls.Named | None:
+    tables = _TABLES
+    return next((row for table in tables if (row := table.method(name)) is not None), None)
+
+
+def _as_tuple(node: ast.Call) -> ast.Call:
+    """`f(1, 2)` as `f((1, 2))`."""
+    if len(node.args) < 2:
+        return node
+    many = ast.copy_location(ast.Tuple(node.args, ast.Load()), node)
+    return ast.copy_location(ast.Call(node.func, [many], node.keywords), node)
 
 
 def _static_call(t: Translation, node: ast.Call, target: Any) -> Value:
@@ -91,6 +122,11 @@ def _static_call(t: Translation, node: ast.Call, target: Any) -> Value:
         array = fresh.row(t, node, target)
         if array is not None:
             return array
+        found = _named(target)
+        if found is not None:
+            if target in drawing.SPREAD:
+                node = _as_tuple(node)
+            return named_calls.call(t, node, found, f"np.{target.__name__}")
     row = t.row(target) or _row(target)
     if target is np.where and len(node.args) == 1:
         row = array_rows.row_of(np.nonzero)
@@ -161,18 +197,24 @@ def _with_keywords(t: Translation, node: ast.Call, target: Any) -> list[Value]:
 
 
 def _method(t: Translation, node: ast.Call, method: Method) -> Value:
+    if isinstance(method.array, ArrayRef | Elementwise):
+        spread = views.SPREAD.get(method.name)
+        if spread is not None:
+            node = _as_tuple(node)
+        named = spread or _named_method(method.name)
+        if named is not None:
+            return named_calls.call(t, node, named, f"`.{method.name}`", [method.array])
     values = operands(t, node.args)
     span = t.span(node)
     if node.keywords:
         raise t.refuse(
             node,
             f"`.{method.name}` with `{node.keywords[0].arg}=` in a kernel",
-            help=f"without it; of one row or column: a[i].{method.name}(), a[:, j].{method.name}()",
+            help="without it",
         )
     if isinstance(method.array, Growing) and method.name == "sort" and not values:
-        row = library_rows.method("sort")
-        assert row is not None
-        return row(t, node, [lists.view(t, method.array, span)])
+        view = lists.view(t, method.array, span)
+        return named_calls.call(t, node, lines.METHODS["sort"], "`.sort`", [view])
     if isinstance(method.array, Growing):
         return list_methods.method(t, node, method.array, method.name, values, spaces.walk(t, node))
     if isinstance(method.array, Number):
@@ -181,19 +223,26 @@ def _method(t: Translation, node: ast.Call, method: Method) -> Value:
         arguments(t, node, values, 0, 0)
         count = apply(t, "bitwise_count", (method.array,), span)
         return Number(_python(count), "python", span)
-    total = library_rows.method(method.name) or totals.method(method.name)
-    if total is not None and (method.name != "copy" or elementwise.is_array(method.array)):
-        return total(t, node, [method.array, *values])
-    assert isinstance(method.array, ArrayRef)
-    if method.name == "copy" and method.array.local and not values:
-        return vectors.copy(t, method.array, span)
-    if method.name == "fill" and len(values) == 1:
-        parts.assign(t, method.array, elements.as_number(t, values[0], span), span)
+    return _method_of_array(t, node, method.array, method.name, values)
+
+
+def _method_of_array(
+    t: Translation, node: ast.Call, array: Value, name: str, values: list[Value]
+) -> Value:
+    span = t.span(node)
+    row = totals.method(name)
+    if row is not None and (name != "copy" or elementwise.is_array(array)):
+        return row(t, node, [array, *values])
+    if name == "fill" and isinstance(array, ArrayRef | View) and len(values) == 1:
+        parts.assign(t, array, elements.as_number(t, values[0], span), span)
         return Static(None)
-    if method.name == "item" and not values and not method.array.shape:
-        found = elements.read(t, method.array, span)
+    assert isinstance(array, ArrayRef | Elementwise)
+    if isinstance(array, ArrayRef) and name == "copy" and array.local and not values:
+        return vectors.copy(t, array, span)
+    if isinstance(array, ArrayRef) and name == "item" and not values and not array.shape:
+        found = elements.read(t, array, span)
         return Number(_python(found), "python", span)
-    raise t.refuse(node, f"array method `{method.name}` in a kernel", help="write a loop")
+    raise t.refuse(node, f"array method `{name}` in a kernel", help="write a loop")
 
 
 def _python(number: Number) -> Any:

@@ -25,7 +25,6 @@ from fusewright.frontends.kernels.source import Source
 from fusewright.frontends.kernels.spelling import EXPRESSION, INSTEAD, STATEMENT, spelled
 from fusewright.frontends.kernels.values import (
     Elementwise,
-    Growing,
     Number,
     Space,
     TupleValue,
@@ -145,13 +144,13 @@ class Translation:
         statements: Mapping[type, Callable[..., None]],
         sequence: Callable[..., None],
         keep: Callable[[Translation, Elementwise], Value],
+        product: Callable[[Translation, Sequence[Value], Span], Value],
     ) -> None:
         self.inputs = inputs
         inputs.nesting = lambda: self.nesting
         self.settings = settings
         self.guesses = guesses
         self.retyping = Retyping()
-        self.unfilled: list[tuple[Growing, Span]] = []
         self.known: dict[int, Expr] = {}
         self.locals: list[Local] = []
         self.scratch: dict[int, Buffer] = {}
@@ -174,6 +173,7 @@ class Translation:
         self._statements = statements
         self._sequence = sequence
         self._keep = keep
+        self.product = product
 
     # -- places ---------------------------------------------------------------------------------
 

@@ -21,6 +21,7 @@ from fusewright.frontends.kernels.values import (
     Struct,
     TupleValue,
     Value,
+    View,
     described,
 )
 from fusewright.ir import linear
@@ -63,8 +64,15 @@ def store(t: Translation, ref: ArrayRef, value: Number, span: Span, combine: str
     t.write(Store(ref.buffer, ref.indices, stored, combine, span))
 
 
-def writable(t: Translation, ref: ArrayRef, span: Span) -> None:
+def writable(t: Translation, ref: ArrayRef | View, span: Span) -> None:
     """Refuse to write to memory that must not be written."""
+    if isinstance(ref, View) and not ref.sure:
+        raise KernelError(
+            f"another form of `{ref.name}` is written to",
+            span,
+            why="whether NumPy has it share the memory depends on how that is laid out",
+            help=f"write into `{ref.name}` itself, or change the form of a copy of it",
+        )
     kind = t.inputs.buffer_kinds.get(ref.buffer)
     if kind is not None and not kind.writable:
         from_where = "the array passed is read-only, or several elements share one place"
@@ -91,6 +99,16 @@ def indexed(t: Translation, ref: ArrayRef, indices: Sequence[Value], span: Span)
     return replace(ref, indices=ref.indices + places)
 
 
+def position(
+    t: Translation, ref: ArrayRef | View, indices: Sequence[Value], span: Span
+) -> ArrayRef:
+    """The element at an index for each dim."""
+    if isinstance(ref, ArrayRef):
+        return indexed(t, ref, indices, span)
+    whole = ArrayRef(-1, (), ref.shape, INT64, ref.name)
+    return ref.target(indexed(t, whole, indices, span).indices)
+
+
 def _spelled_out(ref: ArrayRef, indices: Sequence[Value]) -> Sequence[Value]:
     """With a slice for each dim that `...` stands for."""
     places = [n for n, k in enumerate(indices) if isinstance(k, Static) and k.value is Ellipsis]
@@ -106,8 +124,10 @@ def window_of(ref: ArrayRef) -> tuple[Expr | Free, ...]:
     return ref.window or (*ref.indices, *kept)
 
 
-def at(ref: ArrayRef, places: Sequence[Expr]) -> ArrayRef:
+def at(ref: ArrayRef | View, places: Sequence[Expr]) -> ArrayRef:
     """An element of a part, at a place that is known to be inside."""
+    if isinstance(ref, View):
+        return ref.target(tuple(places))
     given = iter(places)
     return replace(
         ref,

@@ -7,18 +7,22 @@ that stores or collects it asks for them (`parts`).
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
+from dataclasses import replace
+from typing import Any
 
 from fusewright.base.errors import ShapeError
 from fusewright.base.source import Span
-from fusewright.frontends.kernels import elements, vectors
+from fusewright.frontends.kernels import complexes, elements, orders, vectors
 from fusewright.frontends.kernels.context import Translation
 from fusewright.frontends.kernels.inputs import Fit
 from fusewright.frontends.kernels.values import (
     ArrayRef,
     Elementwise,
     Number,
+    Order,
     Static,
     Value,
+    View,
 )
 from fusewright.ir import linear
 from fusewright.ir.dtypes import INT64, DType
@@ -49,12 +53,12 @@ def computed(
         value if shape_of(value) else t.fixed(elements.as_number(t, value, span))
         for value in values
     ]
-    shape = _common_shape(t, [shape_of(value) for value in kept], span)
+    shape = common_shape(t, [shape_of(value) for value in kept], span)
 
     def element(places: Places) -> Number:
         return function([element_of(t, value, places, span) for value in kept])
 
-    return Elementwise(shape, element, span)
+    return Elementwise(shape, element, span, orders.of_result(t, kept))
 
 
 def element_of(t: Translation, value: Value, places: Places, span: Span) -> Number:
@@ -73,36 +77,95 @@ def indexed(
     t: Translation, value: Elementwise, indices: Sequence[Value], span: Span
 ) -> Elementwise | Number:
     """An element of what is computed, or a part of it."""
-    whole = ArrayRef(-1, (), value.shape, INT64, "the computed array")
-    part = elements.lasting(t, elements.indexed(t, whole, indices, span), span)
+    part = _part(t, value, indices, span)
     if not part.shape:
         return value.element(part.indices)
-    return Elementwise(
-        part.shape, lambda places: value.element(elements.at(part, places).indices), span
+    order = min(orders.of_window(elements.window_of(part), part.extents), value.order)
+    return formed(
+        t,
+        value,
+        part.shape,
+        lambda places: elements.at(part, places).indices,
+        ("window", elements.window_of(part)),
+        span,
+        order,
     )
 
 
-def gathered(t: Translation, ref: ArrayRef, table: Value, span: Span) -> Elementwise:
-    """`a[table]`: for each element of a table of integers the element, or the row, of an array."""
-    rank = len(shape_of(table))
+def part(t: Translation, value: Value, indices: Sequence[Value], span: Span) -> Value:
+    """An element of an array, or a part of it."""
+    if isinstance(value, Elementwise):
+        return indexed(t, value, indices, span)
+    assert isinstance(value, ArrayRef)
+    found = elements.indexed(t, value, indices, span)
+    return elements.lasting(t, found, span) if found.shape else elements.read(t, found, span)
 
-    def element(places: Places) -> Number:
-        place = element_of(t, table, places[:rank], span)
-        part = elements.indexed(t, ref, [place], span)
-        return elements.read(t, elements.at(part, places[rank:]), span)
 
-    return Elementwise((*shape_of(table), *ref.shape[1:]), element, span)
+def _part(t: Translation, value: Elementwise, indices: Sequence[Value], span: Span) -> ArrayRef:
+    name = value.name if isinstance(value, View) else "the computed array"
+    whole = ArrayRef(-1, (), value.shape, INT64, name)
+    return elements.lasting(t, elements.indexed(t, whole, indices, span), span)
+
+
+def place(t: Translation, value: View, indices: Sequence[Value], span: Span) -> ArrayRef | View:
+    """The element of a view, or the part of it, that an assignment writes."""
+    elements.writable(t, value, span)
+    part = _part(t, value, indices, span)
+    if not part.shape:
+        return value.target(part.indices)
+    found = indexed(t, value, indices, span)
+    assert isinstance(found, View)
+    return found
+
+
+def formed(
+    t: Translation,
+    value: Value,
+    shape: Places,
+    inside: Callable[[Places], Places],
+    step: tuple[str, tuple[Any, ...]],
+    span: Span,
+    order: Order = Order.UNKNOWN,
+    sure: bool = True,
+) -> Elementwise:
+    """The elements of an array in another form: `inside` says where the one at a place is, and
+    `step` how NumPy gets there.
+    """
+    if not isinstance(value, ArrayRef | View) or not value.shape:
+        origin = value if isinstance(value, Elementwise) else None
+        live = origin is not None and origin.live
+
+        def element(places: Places) -> Number:
+            return element_of(t, value, inside(places), span)
+
+        return Elementwise(shape, element, span, order, origin, live)
+
+    def target(places: Places) -> ArrayRef:
+        return elements.at(value, inside(places))
+
+    before = value.steps if isinstance(value, View) else ()
+    return View(
+        shape,
+        lambda places: elements.read(t, target(places), span),
+        span,
+        order,
+        base=value.base if isinstance(value, View) else value,
+        target=target,
+        steps=(*before, step),
+        sure=sure and (not isinstance(value, View) or value.sure),
+    )
 
 
 def dtype_of(t: Translation, value: Value, span: Span) -> DType:
     """The type of an array's elements."""
-    if isinstance(value, ArrayRef):
+    if isinstance(value, ArrayRef | View | Number):
         return value.dtype
     with t.block():  # what it takes to compute one is not kept
         return element_of(t, value, (_ZERO,) * len(shape_of(value)), span).dtype
 
 
-def _common_shape(t: Translation, shapes: Sequence[Places], span: Span) -> Places:
+def common_shape(t: Translation, shapes: Sequence[Places], span: Span) -> Places:
+    """The shape that arrays of these are broadcast to."""
     rank = max(map(len, shapes))
     common = [_ONE] * rank
     for shape in shapes:
@@ -168,11 +231,18 @@ def with_new_dims(t: Translation, ref: Value, indices: Sequence[Value], span: Sp
     is_kept = [not is_new(k) for k in indices if not isinstance(k, Number)]
     shape = tuple(next(kept) if own else _ONE for own in is_kept)
 
-    def element(places: Places) -> Number:
-        own = tuple(k for k, own in zip(places, is_kept, strict=True) if own)
-        return element_of(t, ref, own, span)
+    def inside(places: Places) -> Places:
+        return tuple(k for k, own in zip(places, is_kept, strict=True) if own)
 
-    return Elementwise(shape, element, span)
+    return formed(t, ref, shape, inside, ("reshape", shape), span, orders.order_of(t, ref))
+
+
+def component(t: Translation, value: Value, name: str, span: Span) -> Elementwise:
+    """`z.real` and `z.imag`: what the memory holds."""
+    found = computed(t, [value], lambda each: complexes.part(each[0], name, span), span)
+    is_memory = isinstance(value, ArrayRef | View)
+    live = is_memory or (isinstance(value, Elementwise) and value.live)
+    return replace(found, origin=value if isinstance(value, Elementwise) else None, live=live)
 
 
 def unpacked(t: Translation, value: Value, count: int, span: Span) -> list[Value]:
@@ -192,8 +262,17 @@ def is_new(index: Value) -> bool:
     return isinstance(index, Static) and index.value is None
 
 
-def transposed(t: Translation, value: ArrayRef | Elementwise, span: Span) -> Elementwise:
-    """`a.T`."""
-    return Elementwise(
-        value.shape[::-1], lambda places: element_of(t, value, places[::-1], span), span
+def transposed(t: Translation, value: Value, axes: Sequence[int], span: Span) -> Elementwise:
+    """`a.transpose(axes)`: the dim at each place is that of the array's."""
+    own = shape_of(value)
+    back = [axes.index(dim) for dim in range(len(own))]
+    order = orders.order_of(t, value) if list(axes) == sorted(axes) else Order.UNKNOWN
+    return formed(
+        t,
+        value,
+        tuple(own[axis] for axis in axes),
+        lambda places: tuple(places[place] for place in back),
+        ("transpose", tuple(axes)),
+        span,
+        order,
     )

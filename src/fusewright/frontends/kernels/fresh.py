@@ -7,7 +7,7 @@ the arguments.  Where one is made in a loop, it is the same memory each time.
 from __future__ import annotations
 
 import ast
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from typing import Any
 
 import numpy as np
@@ -36,16 +36,18 @@ from fusewright.frontends.kernels.values import (
     Free,
     Growing,
     Number,
+    Order,
     SliceValue,
     Static,
     TupleValue,
     Value,
+    View,
     describe,
     described,
 )
 from fusewright.ir import dtypes
 from fusewright.ir.dtypes import FLOAT64, INT64, DType
-from fusewright.ir.expr import Expr, cast, const
+from fusewright.ir.expr import Expr, cast, const, op
 
 _ORDERS = ("C", "K", "A", None)
 
@@ -201,29 +203,68 @@ def whole_copy(t: Translation, value: ArrayRef, span: Span) -> ArrayRef:
 
 
 def make(t: Translation, shape: Sequence[Expr], dtype: DType, span: Span) -> ArrayRef:
-    """A new array, its content undefined."""
-    sizes = tuple(each for each in (storing.known_size(t, n) for n in shape) if each is not None)
-    if len(sizes) < len(shape):
+    """A new array, its content undefined; a part of one with room for more, where its size is only
+    found on the way: a call that has too little room runs again.
+    """
+    sizes = [storing.known_size(t, extent) for extent in shape]
+    known = tuple(each for each in sizes if each is not None)
+    if len(known) == len(shape):
+        return ArrayRef(t.inputs.make(dtype, known), (), known, dtype, NEW_ARRAY)
+    if len(known) + 1 < len(shape):
         raise KernelError(
-            "the size of a new array depends on what the kernel computes",
+            "the sizes of two dims of a new array depend on what the kernel computes",
             span,
-            why="new arrays are allocated before the kernel runs",
-            help="take a size that follows from the arguments' sizes and numbers, the most it can "
-            "be, and return a part of it: return out[:count]",
+            why="new arrays are allocated before the kernel runs, with room along one dim",
+            help="take sizes that follow from the arguments' sizes and numbers, the most they can "
+            "be, and return a part: return out[:rows, :columns]",
         )
-    number = t.inputs.make(dtype, sizes)
-    return ArrayRef(number, (), sizes, dtype, NEW_ARRAY)
+    extents = tuple(t.inputs.room() if each is None else each for each in sizes)
+    size = t.fixed(
+        Number(
+            next(n for n, each in zip(shape, sizes, strict=True) if each is None), "python", span
+        )
+    )
+    t.check(op("less_equal", size.expr, t.inputs.room()), "room", "{}", (size.expr,), span)
+    whole = ArrayRef(t.inputs.make(dtype, extents), (), extents, dtype, NEW_ARRAY)
+    slices = [SliceValue(None, size if each is None else None, 1) for each in sizes]
+    return elements.lasting(t, elements.indexed(t, whole, slices, span), span)
+
+
+def collected(
+    t: Translation, shape: Sequence[Expr], element: Callable[[tuple[Expr, ...]], Number], span: Span
+) -> Value:
+    """A new array of what takes statements to compute: each element once."""
+    if not shape:
+        number = t.fixed(element(()))
+        return Elementwise((), lambda _: number, span, Order.CONTIGUOUS)
+    lazy = Elementwise(tuple(shape), element, span, Order.CONTIGUOUS)
+    if not storing.may_have_memory(t, lazy):
+        return lazy
+    sizes = tuple(map(elements.size, shape))
+    out = make(t, sizes, elementwise.dtype_of(t, lazy, span), span)
+
+    def write(places: tuple[Expr, ...]) -> None:
+        elements.store(t, elements.at(out, places), element(places), span)
+
+    parts.over(t, sizes, write, span)
+    return out
 
 
 def stored(t: Translation, value: Elementwise, span: Span) -> ArrayRef | None:
-    """A computed array with memory of its own; None where its size is not known before."""
-    if any(storing.known_size(t, extent) is None for extent in value.shape):
+    """A computed array with memory of its own; None where the sizes of several dims are only found
+    on the way.
+    """
+    if not storing.may_have_memory(t, value):
         return None
     return copied(t, value, None, span)
 
 
 def kept(t: Translation, value: Elementwise) -> Value:
-    """A computed array under a name: computed again where it is used, or stored."""
+    """A computed array under a name: computed again where it is used, or stored; another form of an
+    array is that array.
+    """
+    if value.live or (isinstance(value, View) and value.sure):
+        return value
     array = stored(t, value, value.span) if storing.is_stored(t, value) else None
     return kept_unstored(t, value) if array is None else array
 

@@ -234,6 +234,20 @@ def _each_of(function: Callable[[Number, Span], Number]) -> Row:
     return row
 
 
+def _component(name: str) -> Row:
+    """`np.real` and `np.imag`: of an array its memory."""
+
+    def row(t: Translation, node: ast.Call, values: Values) -> Value:
+        arguments(t, node, values, 1, 1)
+        span = t.span(node)
+        if elementwise.is_array(values[0]):
+            return elementwise.component(t, values[0], name, span)
+        found = complexes.part(as_number(t, values[0], span), name, span)
+        return Number(found.expr, "numpy", span)
+
+    return row
+
+
 def _extreme(name: str, function: Callable[..., Any]) -> Row:
     """`min` and `max`: the first of the extreme ones, as Python has it."""
 
@@ -290,12 +304,6 @@ def _chosen(numbers: Sequence[Number], span: Span) -> Number:
     return Number(op("where", elements.truth(condition).expr, x, y), "numpy", span)
 
 
-def _clip(t: Translation, node: ast.Call, values: Values) -> Value:
-    arguments(t, node, values, 3, 3)
-    span = t.span(node)
-    return ufunc(t, "minimum", [ufunc(t, "maximum", values[:2], span), values[2]], span)
-
-
 def _length(t: Translation, node: ast.Call, values: Values) -> Value:
     arguments(t, node, values, 1, 1)
     value = values[0]
@@ -349,8 +357,8 @@ _ROWS: dict[Any, Row] = {
     bool: _python_type(BOOL, bool),
     np.angle: _each_of(complexes.numpy_angle),
     np.conjugate: _each_of(complexes.conjugate),
-    np.real: _each_of(lambda z, span: complexes.part(z, "real", span)),
-    np.imag: _each_of(lambda z, span: complexes.part(z, "imag", span)),
+    np.real: _component("real"),
+    np.imag: _component("imag"),
     abs: _absolute,
     min: _extreme("less", min),
     max: _extreme("greater", max),
@@ -359,7 +367,6 @@ _ROWS: dict[Any, Row] = {
     pow: _pow,
     tuple: _tuple,
     np.where: _where,
-    np.clip: _clip,
     np.bool_: lambda t, node, values: numpy_type(t, node, values, np.bool_),
     **ROWS,
     **cmath_rows.ROWS,

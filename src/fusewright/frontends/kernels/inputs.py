@@ -33,7 +33,7 @@ from fusewright.frontends.kernels.values import (
     Value,
 )
 from fusewright.ir import dtypes
-from fusewright.ir.dtypes import INT64, DType
+from fusewright.ir.dtypes import FLOAT64, INT64, DType
 from fusewright.ir.expr import Expr, const, param, rewrite
 from fusewright.ir.nest import Buffer, Source
 
@@ -100,6 +100,8 @@ def outside(function: FunctionType, name: str) -> Any:
 
 ROOM = "#room"
 """The name under which a call gives the room of lists."""
+WORDS, GAUSS = "#words", "#gauss"
+"""The names under which a call gives the state of NumPy's global random numbers (`twister`)."""
 
 
 class Inputs:
@@ -151,6 +153,20 @@ class Inputs:
         if self._room is None:
             self._room = self._number((ROOM,), INT64)
         return self._room
+
+    @property
+    def draws(self) -> bool:
+        """Whether random numbers are drawn."""
+        return (WORDS,) in self._values
+
+    def random(self) -> tuple[Value, Value]:
+        """The state of NumPy's global random numbers."""
+        nowhere = ("", 0, 0, 0)
+        pairs = ((WORDS, INT64), (GAUSS, FLOAT64))
+        words, gauss = (
+            self.argument((name,), ArrayKind(dtype, 1, "c", True), nowhere) for name, dtype in pairs
+        )
+        return words, gauss
 
     def next_buffer(self) -> int:
         self._buffers += 1

@@ -5,12 +5,12 @@ as nothing it reads has been written since.
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from fusewright.base.errors import KernelError
 from fusewright.frontends.kernels import overlap, storing
 from fusewright.frontends.kernels.context import Translation
-from fusewright.frontends.kernels.values import Elementwise, Number
+from fusewright.frontends.kernels.values import ArrayRef, Elementwise, Number, View
 from fusewright.ir.dtypes import INT64
 from fusewright.ir.expr import Expr, const
 from fusewright.ir.loops.statements import Statement, Store, blocks, walk
@@ -24,7 +24,14 @@ def kept(t: Translation, value: Elementwise) -> Elementwise:
         since.look()
         return value.element(places)
 
-    return Elementwise(value.shape, element, value.span)
+    if not isinstance(value, View):
+        return replace(value, element=element)
+
+    def target(places: tuple[Expr, ...]) -> ArrayRef:
+        since.look()
+        return value.target(places)
+
+    return replace(value, element=element, target=target)
 
 
 def reads(t: Translation, value: Elementwise) -> frozenset[int]:
@@ -75,7 +82,8 @@ class _Since:
                         self.t.inputs.keep_apart(statement.buffer, read, False, self.value.span)
 
     def _refused(self, end: str, start: str) -> KernelError:
-        storing.store(self.t, self.value)
+        if not isinstance(self.value, View):
+            storing.store(self.t, self.value)
         return KernelError(
             "a computed array that is used later, and not stored",
             self.value.span,

@@ -15,30 +15,53 @@ def before(x: Any, y: Any) -> bool:
     return bool(x < y or (y != y and x == x))
 
 
-def search_left(a: Any, v: Any) -> int:
-    """The first place where `v` keeps the order."""
+def search_each(a: Any, v: Any, out: Any, right: bool) -> Any:
+    """`np.searchsorted` of several numbers: each search begins where the one before it ended, as in
+    NumPy, which shows where `a` is not sorted.
+    """
     low = 0
     high = len(a)
-    while low < high:
-        middle = (low + high) // 2
-        if before(a[middle], v):
-            low = middle + 1
+    for k in range(len(v)):
+        key = v[k]
+        last = v[max(k - 1, 0)]
+        ahead = before(last, key)
+        if right:
+            ahead = not before(key, last)
+        if ahead:
+            high = len(a)
         else:
-            high = middle
-    return low
+            low = 0
+            high = min(high + 1, len(a))
+        while low < high:
+            middle = (low + high) // 2
+            passed = before(a[middle], key)
+            if right:
+                passed = not before(key, a[middle])
+            if passed:
+                low = middle + 1
+            else:
+                high = middle
+        out[k] = low
+    return out
 
 
-def search_right(a: Any, v: Any) -> int:
-    """The last place where `v` keeps the order."""
-    low = 0
-    high = len(a)
-    while low < high:
-        middle = (low + high) // 2
-        if before(v, a[middle]):
-            high = middle
-        else:
-            low = middle + 1
-    return low
+def binned(a: Any, v: Any, out: Any, right: bool) -> Any:
+    """`np.digitize` of bins that grow, or shrink."""
+    n = len(a)
+    way = 0
+    for i in range(n - 1):
+        if a[i + 1] < a[i] or a[i + 1] > a[i]:
+            here = 1 if a[i + 1] > a[i] else -1
+            if way != 0 and way != here:
+                raise ValueError("bins must be monotonically increasing or decreasing")
+            way = here
+    if way == -1:
+        search_each(a[::-1], v, out, right)
+        for k in range(len(v)):
+            out[k] = n - out[k]
+    else:
+        search_each(a, v, out, right)
+    return out
 
 
 def sort(a: Any) -> None:

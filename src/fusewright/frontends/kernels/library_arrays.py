@@ -10,11 +10,6 @@ from typing import Any
 import numpy as np
 
 
-def diff(a: Any) -> Any:
-    """`np.diff(a)`."""
-    return a[1:] - a[:-1]
-
-
 def cumulative_sum(a: Any, out: Any) -> Any:
     """`np.cumsum(a)`: from left to right, as NumPy adds it, into an array of its type."""
     total = out.dtype.type(0)
@@ -23,6 +18,15 @@ def cumulative_sum(a: Any, out: Any) -> Any:
             total = out.dtype.type(a[i])
         else:
             total += a[i]
+        out[i] = total
+    return out
+
+
+def cumulative_product(a: Any, out: Any) -> Any:
+    """`np.cumprod(a)`: from left to right, into an array of its type."""
+    total = out.dtype.type(1)
+    for i in range(len(a)):
+        total *= a[i]
         out[i] = total
     return out
 
@@ -76,12 +80,6 @@ def median(a: Any) -> Any:
     return found
 
 
-def put(out: Any, first: int, a: Any) -> None:
-    """The elements of one array behind one another in another."""
-    for i in range(len(a)):
-        out[first + i] = a[i]
-
-
 def linspace(start: Any, stop: Any, num: Any) -> Any:
     """`np.linspace(start, stop, num)`, in NumPy's steps."""
     out = np.empty(num)
@@ -98,6 +96,116 @@ def linspace(start: Any, stop: Any, num: Any) -> Any:
     return out
 
 
-def norm(a: Any) -> Any:
-    """`np.linalg.norm(a)` of one dim of floats; `np.dot` adds from left to right."""
-    return np.sqrt(np.dot(a, a))
+def interpolated(x: Any, xp: Any, fp: Any, left: float, right: float, out: Any) -> Any:
+    """`np.interp`, in NumPy's steps: each search begins near the one before it."""
+    n = len(xp)
+    j = 0
+    for k in range(len(x)):
+        number = float(x[k])
+        found = number
+        if n == 1:
+            found = left if number < xp[0] else right if number > xp[0] else fp[0]
+        elif number == number:
+            j = place_from(xp, number, j)
+            if j == -1:
+                found = left
+            elif j == n:
+                found = right
+            elif j == n - 1 or xp[j] == number:
+                found = fp[j]
+            else:
+                slope = (fp[j + 1] - fp[j]) / (xp[j + 1] - xp[j])
+                found = slope * (number - xp[j]) + fp[j]
+                if found != found:
+                    found = slope * (number - xp[j + 1]) + fp[j + 1]
+                    if found != found and fp[j] == fp[j + 1]:
+                        found = fp[j]
+        out[k] = found
+    return out
+
+
+NEAR = 8
+"""How far from a guess NumPy looks first."""
+
+
+def place_from(a: Any, key: float, guess: int) -> int:
+    """The last place whose number is at most `key`: -1 before all, `len(a)` behind the last."""
+    n = len(a)
+    low, high = 0, n
+    if key > a[n - 1]:
+        low = n + 1
+        high = n + 1
+    elif key < a[0]:
+        high = 0
+    elif n <= 4:
+        low = 1
+        while low < n and key >= a[low]:
+            low += 1
+        high = low
+    else:
+        guess = max(min(guess, n - 3), 1)
+        if key < a[guess]:
+            if key < a[guess - 1]:
+                high = guess - 1
+                if guess > NEAR and key >= a[guess - NEAR]:
+                    low = guess - NEAR
+            else:
+                low = guess
+                high = guess
+        elif key < a[guess + 1]:
+            low = guess + 1
+            high = guess + 1
+        elif key < a[guess + 2]:
+            low = guess + 2
+            high = guess + 2
+        else:
+            low = guess + 2
+            if guess < n - NEAR - 1 and key < a[guess + NEAR]:
+                high = guess + NEAR
+    while low < high:
+        middle = low + ((high - low) >> 1)
+        if key >= a[middle]:
+            low = middle + 1
+        else:
+            high = middle
+    return low - 1
+
+
+def shares(a: Any, q: Any, whole: float, out: Any) -> Any:
+    """`np.percentile` and `np.quantile` of sorted numbers: between neighbours on a line, in NumPy's
+    steps; `q` counts up to `whole`.
+    """
+    last = len(a) - 1
+    for k in range(len(q)):
+        share = q[k] / whole
+        if not 0 <= share <= 1:
+            raise ValueError("Percentiles must be in the range [0, 100], quantiles in [0, 1]")
+        place = last * share
+        here = min(int(place), last)
+        after = min(here + 1, last)
+        rest = place - here
+        apart = a[after] - a[here]
+        found = a[here] + apart * rest
+        if rest >= 0.5:
+            found = a[after] - apart * (1 - rest)
+        if a[last] != a[last]:
+            found = a[last]
+        out[k] = found
+    return out
+
+
+def occurrences(a: Any, out: Any, weights: Any) -> Any:
+    """`np.bincount(a)` into an array of zeros."""
+    for i in range(len(a)):
+        out[a[i]] += weights[i]
+    return out
+
+
+def greatest(a: Any, least: int) -> int:
+    """One more than the greatest number, or `least` if that is more."""
+    most = least
+    for x in a:
+        if x < 0:
+            raise ValueError("'list' argument must have no negative elements")
+        most = max(most, int(x) + 1)
+    return most

@@ -162,13 +162,13 @@ def known_form(t: Translation, growing: Growing, span: Span) -> Form:
         form: Form = growing.form
         return form
     growing.asked = True
-    t.unfilled.append((growing, span))
+    t.retyping.unfilled.append((growing, span))
     return _new(t, growing.key, Number(ZERO, "python", span), span)
 
 
 def refuse_unfilled(t: Translation) -> None:
     """Refuse items of lists that the text never gives any."""
-    for growing, span in t.unfilled:
+    for growing, span in t.retyping.unfilled:
         if growing.form is None:
             raise KernelError(
                 "an item of a list that has been given none yet",

@@ -1,4 +1,4 @@
-"""Products of arrays of one and two dims: each sum from left to right.
+"""Products of arrays, `np.dot(a, b)` and `a @ b`: each sum from left to right.
 
 NumPy's library adds the products of floats in an order of its own, so the last bits differ.
 """
@@ -12,10 +12,10 @@ import numpy as np
 
 from fusewright.base.errors import KernelError
 from fusewright.base.source import Span
-from fusewright.frontends.kernels import elements, elementwise, fresh, parts, types
+from fusewright.frontends.kernels import elementwise, fresh, parts, types
 from fusewright.frontends.kernels.context import Translation
 from fusewright.frontends.kernels.intrinsics import Values
-from fusewright.frontends.kernels.operators import elements_combined
+from fusewright.frontends.kernels.operators import combine, elements_combined
 from fusewright.frontends.kernels.values import Number, Value, describe
 from fusewright.ir import dtypes
 from fusewright.ir.dtypes import DType
@@ -34,7 +34,7 @@ class _Product:
     count: Expr
     span: Span
 
-    def cell(self, left: Places, right: Places) -> Number:
+    def cell(self, left: Places, batch: Places, right: Places) -> Number:
         """A row of the one times a column of the other."""
         t, span = self.t, self.span
         total = t.new_local("total", self.dtype, True)
@@ -42,39 +42,52 @@ class _Product:
 
         def add(places: Places) -> None:
             x = elementwise.element_of(t, self.a, (*left, *places), span)
-            y = elementwise.element_of(t, self.b, (*places, *right), span)
+            y = elementwise.element_of(t, self.b, (*batch, *places, *right), span)
             one = elements_combined(t, ast.Mult(), x, y, span)
             term = types.converted(one, self.dtype, span)
             t.write(Let(total, op("add", local(total, self.dtype), term), span))
 
         parts.over(t, (self.count,), add, span)
-        return Number(local(total, self.dtype), "numpy", span)
+        return t.fixed(Number(local(total, self.dtype), "numpy", span))
 
 
 def product(t: Translation, values: Values, span: Span) -> Value:
     """`np.dot(a, b)`."""
-    shapes = [elementwise.shape_of(value) for value in values]
-    if not all(1 <= len(shape) <= 2 for shape in shapes):
+    if not all(elementwise.shape_of(value) for value in values):
+        return combine(t, ast.Mult(), values[0], values[1], span)
+    if any(len(elementwise.shape_of(value)) > 2 for value in values):
         raise KernelError(
             f"a product of {describe(values[0])} and {describe(values[1])}",
             span,
-            why="a kernel multiplies arrays of one and two dims",
+            why="np.dot in a kernel multiplies numbers and arrays of one and two dims",
+            help="a @ b multiplies the matrices of the last two dims",
         )
-    elementwise.fit(t, shapes[0][-1], shapes[1][0], span)
+    return multiplied(t, values, span)
+
+
+def multiplied(t: Translation, values: Values, span: Span) -> Value:
+    """`a @ b`."""
+    shapes = [elementwise.shape_of(value) for value in values]
+    if not all(shapes):
+        raise KernelError(
+            f"a product @ of {describe(values[0])} and {describe(values[1])}",
+            span,
+            why="NumPy multiplies arrays by @, not numbers",
+            help="write a * b",
+        )
+    inner = shapes[1][-2] if len(shapes[1]) > 1 else shapes[1][0]
+    elementwise.fit(t, shapes[0][-1], inner, span)
     kinds = [elementwise.dtype_of(t, value, span).numpy for value in values]
     dtype = dtypes.from_numpy(np.result_type(*kinds))
     if dtype is None or dtype.name == "bool":
         raise KernelError("a product of truth values", span, help="use np.any of a & b")
+    many = elementwise.common_shape(t, [shape[:-2] for shape in shapes], span)
+    rows, columns = shapes[0][:-1][-1:], shapes[1][-1:] if len(shapes[1]) > 1 else ()
     made = _Product(t, values[0], values[1], dtype, shapes[0][-1], span)
-    rows = len(shapes[0]) - 1
-    shape = (*shapes[0][:-1], *shapes[1][1:])
-    if not shape:
-        return t.fixed(made.cell((), ()))
-    result = fresh.make(t, shape, dtype, span)
 
-    def write(places: Places) -> None:
-        found = made.cell(places[:rows], places[rows:])
-        elements.store(t, elements.at(result, places), found, span)
+    def element(places: Places) -> Number:
+        batch, own = places[: len(many)], places[len(many) :]
+        return made.cell((*batch, *own[: len(rows)]), batch, own[len(rows) :])
 
-    parts.over(t, shape, write, span)
-    return result
+    shape = (*many, *rows, *columns)
+    return fresh.collected(t, shape, element, span) if shape else t.fixed(element(()))

@@ -17,6 +17,7 @@ from fusewright.frontends.kernels import (
     kept,
     lists,
     powers,
+    storing,
     types,
     vectors,
 )
@@ -27,6 +28,7 @@ from fusewright.frontends.kernels.values import (
     Number,
     TupleValue,
     Value,
+    View,
     Zipped,
 )
 from fusewright.ir import linear
@@ -150,6 +152,8 @@ def combine(t: Translation, sign: ast.operator, left: Value, right: Value, span:
         row, times = (left, right) if isinstance(left, ListValue) else (right, left)
         assert isinstance(row, ListValue)
         return lists.repeated(t, row.items, elements.as_number(t, times, span), span)
+    if name == "matmul":
+        return t.product(t, (left, right), span)
     if elementwise.is_array(left) or elementwise.is_array(right):
         return _whole_arrays(t, sign, left, right, span)
     if vectors.is_vector(left) or vectors.is_vector(right):
@@ -166,14 +170,6 @@ def combine(t: Translation, sign: ast.operator, left: Value, right: Value, span:
 def _whole_arrays(
     t: Translation, sign: ast.operator, left: Value, right: Value, span: Span
 ) -> Value:
-    if isinstance(sign, ast.MatMult):
-        raise KernelError(
-            "@ of arrays",
-            span,
-            why="the order in which NumPy adds the products is not defined",
-            help="for each row write the sum: sum(x * y for x, y in zip(a[i], b)), or "
-            "np.sum(a[i] * b) in NumPy's order; np.dot(a[i], b), from left to right",
-        )
     return elementwise.computed(
         t, (left, right), lambda pair: elements_combined(t, sign, pair[0], pair[1], span), span
     )
@@ -335,25 +331,34 @@ def _following(t: Translation, found: list[Value], node: ast.expr) -> list[Value
     with t.block() as written:
         value = t.expression(node)
     if any(_acts(statement) for statement in written):
-        _refuse_earlier(t, found, written)
-        found = [t.fixed(v) if isinstance(v, Number) else v for v in found]
+        stored = {s.buffer for s in walk(tuple(written)) if isinstance(s, Store)}
+        found = [_before(t, v, stored) for v in found]
     t.out += written
     return [*found, value]
 
 
-def _refuse_earlier(t: Translation, found: Sequence[Value], written: Sequence[Statement]) -> None:
-    """An array computed before a call that writes what it reads would be computed after it."""
-    parts = [part for v in found for part in (v.parts if isinstance(v, Zipped) else (v,))]
-    stored = {s.buffer for s in walk(tuple(written)) if isinstance(s, Store)}
+def _before(t: Translation, value: Value, stored: set[int]) -> Value:
+    """A value as it is before a call that writes into arrays: a computed one of what is written is
+    stored.
+    """
+    if isinstance(value, Number):
+        return t.fixed(value)
+    if isinstance(value, Zipped):
+        return replace(value, parts=tuple(_before(t, part, stored) for part in value.parts))
+    if not isinstance(value, Elementwise) or (isinstance(value, View) and value.sure):
+        return value
     own = t.scratch.keys() | t.inputs.made
-    for value in parts if stored else ():
-        if isinstance(value, Elementwise) and stored - (own - kept.reads(t, value)):
-            raise KernelError(
-                "a computed array beside a call that writes to arrays",
-                value.span,
-                why="its elements are computed where they are stored, after the call",
-                help="call the function in a statement of its own",
-            )
+    if not stored or not stored - (own - kept.reads(t, value)):
+        return value
+    if isinstance(value, View) or not storing.may_have_memory(t, value):
+        raise KernelError(
+            "a computed array beside a call that writes to arrays",
+            value.span,
+            why="its elements are computed where they are stored, after the call",
+            help="call the function in a statement of its own",
+        )
+    storing.note(t, value)
+    return t.lasting(value)
 
 
 def _acts(statement: Statement) -> bool:

@@ -62,8 +62,13 @@ def distance(
     if len(read) != len(written):
         raise Unordered
     steps = dict.fromkeys(loops, 0)
+    pairs = [*zip(read, written, strict=True)]
+    if all(linear.distance(here, there) == 0 for here, there in pairs):
+        return tuple(steps.values())
+    if any(_hides(each, loops) for each in (*read, *written)):
+        raise Unordered
     is_known = True
-    for here, there in zip(read, written, strict=True):
+    for here, there in pairs:
         gap = linear.distance(here, there)
         moving = {t.attr: c for t, c in linear.terms(there).items() if _is_loop(t, loops)}
         if not moving:
@@ -81,6 +86,12 @@ def distance(
     if not is_known:
         raise Unordered
     return tuple(steps.values())
+
+
+def _hides(expr: Expr, loops: Sequence[int]) -> bool:
+    """Whether a loop moves a position by more than steps: in a quotient, or through a table."""
+    hidden = (term for term in linear.terms(expr) if term.name != "index")
+    return any(_is_loop(node, loops) for node in postorder(hidden))
 
 
 def _is_loop(term: Expr, loops: Sequence[int]) -> bool:

@@ -16,7 +16,14 @@ from fusewright.frontends.kernels.context import Translation
 from fusewright.frontends.kernels.joins import SlotTree
 from fusewright.frontends.kernels.liveness import Names
 from fusewright.frontends.kernels.sharing import is_shared
-from fusewright.frontends.kernels.values import ArrayRef, Elementwise, Growing, TupleValue, Value
+from fusewright.frontends.kernels.values import (
+    ArrayRef,
+    Elementwise,
+    Growing,
+    TupleValue,
+    Value,
+    View,
+)
 
 Since = tuple[int, int, int]
 
@@ -35,6 +42,8 @@ def is_new(t: Translation, node: ast.expr, value: Value, since: Since) -> bool:
         return False
     if isinstance(value, ArrayRef):
         return value.buffer >= since[0] and not value.local
+    if isinstance(value, View):
+        return False
     return isinstance(value, Elementwise) or (
         isinstance(value, Growing) and value.length >= since[1]
     )
@@ -76,12 +85,12 @@ def note(t: Translation, name: str, value: Value) -> None:
 def settled(t: Translation, name: str, value: Value) -> Value:
     """A computed array that has to be one with memory, as an array."""
     before = _tree(t, name).form
-    if not isinstance(value, Elementwise):
+    if not isinstance(value, Elementwise) or isinstance(value, View):
         return value
     if storing.is_stored(t, value):
         return t.lasting(value)
     if isinstance(before, Elementwise | ArrayRef) and before is not value:
-        if isinstance(before, Elementwise):
+        if isinstance(before, Elementwise) and not isinstance(before, View):
             storing.store(t, before)
         storing.store(t, value)
     return value

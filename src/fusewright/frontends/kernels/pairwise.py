@@ -12,6 +12,8 @@ import numpy as np
 
 DEEPEST = 65
 """Halvings: more than there can be, and so many that a loop clears the arrays."""
+BUFFER = 8192
+"""Elements of NumPy's buffers (`np.getbufsize()`), as they are filled since NumPy 2.3."""
 
 
 def pairwise_sum(a: Any, count: int, kind: Any, left: Any, rest: Any) -> Any:
@@ -40,6 +42,37 @@ def pairwise_sum(a: Any, count: int, kind: Any, left: Any, rest: Any) -> Any:
             depth -= 1
             total = left[depth] + total
     return kind(0) + total
+
+
+def side_by_side(a: Any, count: int, kind: Any, left: Any, rest: Any, inner: int, own: Any) -> Any:
+    """The sum of `count` numbers, `inner` such sums side by side: one after the other, but where
+    there is only one.
+    """
+    total = own(0)
+    if inner == 1:
+        total = own(pairwise_sum(a, count, kind, left, rest))
+    else:
+        for i in range(count):
+            total += a[i]
+    return total
+
+
+def sum_of_rows(
+    flat: Any, rows: int, count: int, together: bool, kind: Any, left: Any, rest: Any
+) -> Any:
+    """The sum of `rows` of `count` numbers each.  Rows that lie apart are copied into a buffer, as
+    many whole ones as it holds, and those are one row.
+    """
+    total = kind(0)
+    if together:
+        total = pairwise_sum(flat, rows * count, kind, left, rest)
+    elif count > 0:
+        several = max(1, BUFFER // count)
+        for first in range(0, rows, several):
+            end = min(first + several, rows)
+            part = flat[first * count : end * count]
+            total += pairwise_sum(part, (end - first) * count, kind, left, rest)
+    return total
 
 
 def eight_sums(a: Any, start: int, count: int, kind: Any) -> Any:

@@ -18,19 +18,40 @@ from fusewright.frontends.kernels import elements, elementwise, overlap, vectors
 from fusewright.frontends.kernels.context import Translation
 from fusewright.frontends.kernels.elements import as_number
 from fusewright.frontends.kernels.operators import elements_combined
-from fusewright.frontends.kernels.values import ArrayRef, Number, TupleValue, Value, described
+from fusewright.frontends.kernels.values import (
+    ArrayRef,
+    Number,
+    TupleValue,
+    Value,
+    View,
+    described,
+)
 from fusewright.ir import linear
-from fusewright.ir.dtypes import INT64
+from fusewright.ir.dtypes import INT64, DType
 from fusewright.ir.expr import Expr, const, index
-from fusewright.ir.loops.statements import Dim, For, Statement, Store
+from fusewright.ir.loops.statements import Dim, For, If, Statement, Store, walk
 
 Places = tuple[Expr, ...]
 Stored = Callable[[ArrayRef, Places], Number]
 """What is stored in an element at these places."""
+Condition = Callable[[Places], Number]
+"""Whether an element at these places is written."""
 
 
-def assign(t: Translation, part: ArrayRef, value: Value, span: Span) -> None:
-    """Every element becomes a number, or the element of an array or tuple."""
+class Overlap(KernelError):
+    """What is read is written before, in any order of the elements."""
+
+
+def assign(
+    t: Translation,
+    part: ArrayRef | View,
+    value: Value,
+    span: Span,
+    condition: Condition | None = None,
+) -> None:
+    """Every element, where the condition holds, becomes a number, or the element of an array or
+    tuple.
+    """
     if isinstance(value, TupleValue):
         _assign_items(t, part, value.items, span)
         return
@@ -39,10 +60,12 @@ def assign(t: Translation, part: ArrayRef, value: Value, span: Span) -> None:
     def stored(element: ArrayRef, places: Places) -> Number:
         return elementwise.element_of(t, value, places, span)
 
-    _each(t, part, stored, span)
+    _each(t, part, stored, span, condition)
 
 
-def _assign_items(t: Translation, part: ArrayRef, items: Sequence[Value], span: Span) -> None:
+def _assign_items(
+    t: Translation, part: ArrayRef | View, items: Sequence[Value], span: Span
+) -> None:
     """`a[i] = x, y, z`."""
     if len(part.shape) > 1:
         raise KernelError(
@@ -56,7 +79,9 @@ def _assign_items(t: Translation, part: ArrayRef, items: Sequence[Value], span: 
         elements.store(t, elements.at(part, (const(place, INT64),)), number, span)
 
 
-def update(t: Translation, part: ArrayRef, sign: ast.operator, value: Value, span: Span) -> None:
+def update(
+    t: Translation, part: ArrayRef | View, sign: ast.operator, value: Value, span: Span
+) -> None:
     """Every element is combined with a number, or with the element of an array."""
     value = _fitting(t, part, value, span)
 
@@ -64,19 +89,25 @@ def update(t: Translation, part: ArrayRef, sign: ast.operator, value: Value, spa
         before = elements.read(t, element, span)
         other = elementwise.element_of(t, value, places, span)
         result = elements_combined(t, sign, before, other, span)
-        if not np.can_cast(result.dtype.numpy, part.dtype.numpy, "same_kind"):
-            raise KernelError(
-                f"{described(result)} into elements of {part.dtype}",
-                span,
-                why="NumPy refuses to cast it back into the array",
-                help="convert the number first",
-            )
+        refuse_cast(t, result.dtype, part.dtype, span)
         return result
 
     _each(t, part, stored, span)
 
 
-def _fitting(t: Translation, part: ArrayRef, value: Value, span: Span) -> Value:
+def refuse_cast(t: Translation, found: DType, own: DType, span: Span) -> None:
+    """What an update gives must fit the array's type."""
+    if not np.can_cast(found.numpy, own.numpy, "same_kind"):
+        number = Number(const(0, found), "numpy", span)
+        raise KernelError(
+            f"{described(number)} into elements of {own}",
+            span,
+            why="NumPy refuses to cast it back into the array",
+            help="convert the number first",
+        )
+
+
+def _fitting(t: Translation, part: ArrayRef | View, value: Value, span: Span) -> Value:
     """What is written, its extents those of the part or 1."""
     shape = elementwise.shape_of(value)
     if not shape:
@@ -104,35 +135,54 @@ def _dims(t: Translation, shape: Places, span: Span) -> list[Dim]:
     return [Dim(t.index(), const(0, INT64), end, f"_{dim}") for dim, end in enumerate(ends)]
 
 
-def _each(t: Translation, part: ArrayRef, stored: Stored, span: Span) -> None:
+def _each(
+    t: Translation,
+    part: ArrayRef | View,
+    stored: Stored,
+    span: Span,
+    condition: Condition | None = None,
+) -> None:
     """A nest over the elements of a part; of a small array of the kernel's own all are computed
     before any is stored.
     """
     elements.writable(t, part, span)
-    extents = [linear.constant(extent) for extent in part.shape]
-    if part.local and all(n is not None and n <= vectors.WRITTEN_OUT for n in extents):
-        everywhere = [
-            tuple(const(k, INT64) for k in place)
-            for place in vectors.places([n or 0 for n in extents])
-        ]
-        if len(everywhere) <= vectors.WRITTEN_OUT:
-            kept = [elements.at(part, places) for places in everywhere]
-            pairs = zip(kept, everywhere, strict=True)
-            numbers = [t.fixed(stored(element, places)) for element, places in pairs]
-            for element, number in zip(kept, numbers, strict=True):
-                elements.store(t, element, number, span)
-            return
+    if condition is None and _written_out(t, part, stored, span):
+        return
     dims = _dims(t, part.shape, span)
 
     def run(places: Places) -> None:
         element = elements.at(part, places)
-        elements.store(t, element, stored(element, places), span)
+        if condition is None:
+            elements.store(t, element, stored(element, places), span)
+            return
+        holds = condition(places)
+        with t.block() as block:
+            elements.store(t, element, stored(element, places), span)
+        t.write(If(holds.expr, tuple(block), (), span))
 
     body = _body(t, run, dims, [False] * len(dims))
     turned = _order(t, body, part, dims, span)
     if any(turned):
         body = _body(t, run, dims, turned)
     t.write(For(tuple(dims), tuple(body), span))
+
+
+def _written_out(t: Translation, part: ArrayRef | View, stored: Stored, span: Span) -> bool:
+    """Whether it is a small array of the kernel's own: its elements are stored one by one."""
+    extents = [linear.constant(extent) for extent in part.shape]
+    if not part.local or any(n is None or n > vectors.WRITTEN_OUT for n in extents):
+        return False
+    everywhere = [
+        tuple(const(k, INT64) for k in place) for place in vectors.places([n or 0 for n in extents])
+    ]
+    if len(everywhere) > vectors.WRITTEN_OUT:
+        return False
+    kept = [elements.at(part, places) for places in everywhere]
+    pairs = zip(kept, everywhere, strict=True)
+    numbers = [t.fixed(stored(element, places)) for element, places in pairs]
+    for element, number in zip(kept, numbers, strict=True):
+        elements.store(t, element, number, span)
+    return True
 
 
 def _body(
@@ -152,10 +202,10 @@ def _body(
 
 
 def _order(
-    t: Translation, body: list[Statement], part: ArrayRef, dims: list[Dim], span: Span
+    t: Translation, body: list[Statement], part: ArrayRef | View, dims: list[Dim], span: Span
 ) -> list[bool]:
     """Which loops run from the end; notes which other arrays must not share the part's memory."""
-    store = next(s for s in body if isinstance(s, Store) and s.buffer == part.buffer)
+    store = next(s for s in walk(tuple(body)) if isinstance(s, Store) and s.buffer == part.buffer)
     loads, loops = overlap.loads_of(body), [dim.index for dim in dims]
     ranges = {**t.ranges, **{dim.index: (dim.low, dim.high) for dim in dims}}
     natural = partial(elements.is_position, t, ranges)
@@ -166,7 +216,7 @@ def _order(
     try:
         return overlap.backwards([x for x in loads if x.attr == part.buffer], store, loops, natural)
     except overlap.Unordered:
-        raise KernelError(
+        raise Overlap(
             f"`{part.name}` is read at other elements than are written",
             span,
             why="NumPy computes all of it before it stores any, and no order of a loop does the "

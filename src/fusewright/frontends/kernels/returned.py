@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 import ast
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 from typing import Any
 
 from fusewright.base.errors import KernelError
 from fusewright.base.source import Span
-from fusewright.frontends.kernels import elements, fresh, lists, parts, storing
+from fusewright.frontends.kernels import elements, fresh, kept, lists, parts, storing
 from fusewright.frontends.kernels.context import Translation
 from fusewright.frontends.kernels.values import (
     ArrayRef,
@@ -24,6 +24,7 @@ from fusewright.frontends.kernels.values import (
     Static,
     TupleValue,
     Value,
+    View,
     described,
 )
 from fusewright.ir.expr import Expr
@@ -43,6 +44,7 @@ class Returned:
     origin: Origin | None = None
     path: Path | None = None
     window: tuple[tuple[int, int | None, int], ...] = ()
+    forms: tuple[tuple[str, tuple[Any, ...]], ...] = ()
 
 
 @dataclass(frozen=True, slots=True)
@@ -62,6 +64,12 @@ def value(t: Translation, found: Value, node: ast.Return, is_last: bool) -> Valu
         items = tuple(value(t, item, node, is_last) for item in found.items)
         return replace(found, items=items)
     span = t.span(node.value or node)
+    if isinstance(found, View) and not found.local:
+        if is_last:
+            kept.reads(t, found)  # refused, if what it may have copied has been written since
+            return found
+        if found.buffer not in t.inputs.made:
+            raise _in_the_midst("another form", found, span)
     if isinstance(found, Elementwise):
         array = fresh.stored(t, found, span)
         if array is None:
@@ -78,13 +86,17 @@ def value(t: Translation, found: Value, node: ast.Return, is_last: bool) -> Valu
     if is_last and not found.local:
         return elements.lasting(t, found, span)
     if not mine and not found.local:
-        raise KernelError(
-            f"a part of `{found.name}` is returned in the midst of the kernel",
-            span,
-            why="it is a view, and where it lies would be decided by which return is reached",
-            help="return a copy of it, or return it in the last statement",
-        )
+        raise _in_the_midst("a part", found, span)
     return _same(t, fresh.whole_copy(t, found, span), span)
+
+
+def _in_the_midst(what: str, found: ArrayRef | View, span: Span) -> KernelError:
+    return KernelError(
+        f"{what} of `{found.name}` is returned in the midst of the kernel",
+        span,
+        why="it is a view, and where it lies would be decided by which return is reached",
+        help="return a copy of it, or return it in the last statement",
+    )
 
 
 def _same(t: Translation, array: ArrayRef, span: Span) -> ArrayRef:
@@ -125,11 +137,15 @@ def results(t: Translation, found: Value, buffers: dict[int, Buffer], span: Span
         count = Number(lists.length(found), "python", span)
         items = _items(found.form) if found.form is not None else Returned(-1, "python")
         return ReturnedList(_number(t, count, buffers), items)
-    if isinstance(found, ArrayRef):
+    if isinstance(found, ArrayRef | View):
         path = t.inputs.buffer_paths.get(found.buffer)
         if found.buffer in t.inputs.made or path is not None:
-            window = tuple(_window(t, found, buffers)) if found.indices or found.window else ()
-            return Returned(found.buffer, None, path, window)
+            base, steps = (found.base, found.steps) if isinstance(found, View) else (found, ())
+            window: tuple[tuple[int, int | None, int], ...] = ()
+            if base.indices or base.window:
+                window = tuple(_window(t, elements.window_of(base), buffers))
+            forms = tuple((name, _form(t, name, step, buffers)) for name, step in steps)
+            return Returned(found.buffer, None, path, window, forms)
     raise KernelError(
         f"a kernel cannot return {described(found)}",
         span,
@@ -151,14 +167,27 @@ def _number(t: Translation, found: Number, buffers: dict[int, Buffer]) -> Return
     return Returned(number, found.origin)
 
 
-def _window(
-    t: Translation, found: ArrayRef, buffers: dict[int, Buffer]
-) -> Iterator[tuple[int, int | None, int]]:
-    def kept(expr: Expr) -> int:
-        return _number(t, Number(expr, "python", ("", 0, 0, 0)), buffers).buffer
+def _form(
+    t: Translation, name: str, step: tuple[Any, ...], buffers: dict[int, Buffer]
+) -> tuple[Any, ...]:
+    if name == "transpose":
+        return step
+    if name == "window":
+        return tuple(_window(t, step, buffers))
+    if name == "diagonal":
+        return tuple(_kept(t, number, buffers) for number in step)
+    return tuple(_kept(t, elements.size(extent), buffers) for extent in step)
 
-    for each in elements.window_of(found):
+
+def _kept(t: Translation, expr: Expr, buffers: dict[int, Buffer]) -> int:
+    return _number(t, Number(expr, "python", ("", 0, 0, 0)), buffers).buffer
+
+
+def _window(
+    t: Translation, window: Sequence[Expr | Free], buffers: dict[int, Buffer]
+) -> Iterator[tuple[int, int | None, int]]:
+    for each in window:
         if isinstance(each, Free):
-            yield kept(each.offset), kept(each.extent), each.stride
+            yield _kept(t, each.offset, buffers), _kept(t, each.extent, buffers), each.stride
         else:
-            yield kept(each), None, 1
+            yield _kept(t, each, buffers), None, 1

@@ -11,6 +11,8 @@ from __future__ import annotations
 from collections import defaultdict
 from dataclasses import dataclass, field
 
+from fusewright.base.source import Span
+from fusewright.frontends.kernels.values import Growing
 from fusewright.ir.expr import Expr, postorder
 
 
@@ -21,11 +23,12 @@ class Restart(Exception):
 @dataclass(slots=True)
 class Retyping:
     """`outdated` are the variables whose values have such types; `users` say which variables were
-    computed from one.
+    computed from one.  `unfilled` are lists whose items were read before the text gave them any.
     """
 
     outdated: set[int] = field(default_factory=set)
     users: defaultdict[int, set[int]] = field(default_factory=lambda: defaultdict(set))
+    unfilled: list[tuple[Growing, Span]] = field(default_factory=list)
 
     def note(self, number: int, value: Expr) -> None:
         """A variable is given a value."""

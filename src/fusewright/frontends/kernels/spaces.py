@@ -7,6 +7,8 @@ from collections.abc import Callable
 from dataclasses import replace
 from typing import Any
 
+import numpy as np
+
 from fusewright.base.errors import KernelError
 from fusewright.base.source import Span
 from fusewright.frontends.kernels import access, elements, language, lists, types
@@ -81,6 +83,16 @@ def _grouped(t: Translation, node: ast.Call, values: Values) -> Value:
     if isinstance(values[0], Space) and values[0].form == "ndrange":
         return Space(values[0].dims, values[0].order, "grouped")
     raise t.refuse(node, "fw.grouped of something that is no fw.ndrange")
+
+
+def _ndindex(t: Translation, node: ast.Call, values: Values) -> Value:
+    """`np.ndindex(shape)`: tuples."""
+    if len(values) == 1 and isinstance(values[0], TupleValue):
+        values = values[0].items
+    if not values:
+        raise t.refuse(node, "np.ndindex of no dims")
+    dims = tuple(_range(t, node, [value]) for value in values)
+    return Space(dims, tuple(range(len(dims))), "grouped")
 
 
 def _axes(t: Translation, node: ast.Call, rank: int) -> tuple[int, ...]:
@@ -337,6 +349,7 @@ _ROWS: dict[Any, Row] = {
     range: _plain(_a_range),
     language.ndrange: _ndrange,
     language.grouped: _plain(_grouped),
+    np.ndindex: _plain(_ndindex),
     language.static: _plain(_static),
     zip: _zip,
     enumerate: _enumerate,

@@ -26,11 +26,27 @@ def is_stored(t: Translation, value: Elementwise) -> bool:
     return ("stored", value.span) in t.guesses
 
 
-def store(t: Translation, value: Elementwise) -> None:
-    """Translate again, the array with memory of its own, where its size is known before."""
+def may_have_memory(t: Translation, value: Elementwise) -> bool:
+    """Whether at most one of its dims has a size that is only found on the way."""
     known = [known_size(t, extent) for extent in value.shape]
-    if not is_stored(t, value) and None not in known:
-        t.guesses["stored", value.span] = True
+    return known.count(None) < 2
+
+
+def note(t: Translation, value: Elementwise) -> None:
+    """From here on the computed array needs memory."""
+    t.guesses["stored", value.span] = True
+
+
+def store(t: Translation, value: Elementwise) -> None:
+    """Translate again, the array with memory of its own; so has one that it is another form of,
+    whose memory it shares then.
+    """
+    if not is_stored(t, value) and may_have_memory(t, value):
+        note(t, value)
+        origin = value.origin
+        while origin is not None and may_have_memory(t, origin):
+            note(t, origin)
+            origin = origin.origin
         raise Restart
 
 

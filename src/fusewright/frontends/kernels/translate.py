@@ -21,6 +21,7 @@ from fusewright.frontends.kernels import (
     leaving,
     lists,
     loops,
+    matrices,
     operators,
     returned,
     statements,
@@ -109,6 +110,7 @@ class Translated:
     fits: tuple[Fit, ...] = ()
     apart: tuple[Apart, ...] = ()
     grows: bool = False
+    draws: bool = False
 
 
 def translate(
@@ -132,7 +134,14 @@ def _once(
     guesses: dict[Any, Any],
 ) -> Translated:
     t = Translation(
-        inputs, settings, guesses, EXPRESSIONS, STATEMENTS, statements.sequence, fresh.kept
+        inputs,
+        settings,
+        guesses,
+        EXPRESSIONS,
+        STATEMENTS,
+        statements.sequence,
+        fresh.kept,
+        matrices.multiplied,
     )
     liveness = Liveness(nested_reads(source.tree.body))
     frame = Frame(source, function, (), {}, liveness, t.label())
@@ -146,6 +155,10 @@ def _once(
     if inputs.grows:
         _refuse_prints(body)
     kernel = _assemble(function.__name__, t, _buffers(result), body)
+    return _translated(kernel, inputs, result)
+
+
+def _translated(kernel: Kernel, inputs: Inputs, result: Any) -> Translated:
     given = kernel.given
     return Translated(
         kernel,
@@ -159,6 +172,7 @@ def _once(
         tuple(inputs.fits),
         tuple(inputs.apart.values()),
         inputs.grows,
+        inputs.draws,
     )
 
 

@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import ast
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, field
+from enum import IntEnum
 from types import FunctionType
 from typing import Any, Literal
 
@@ -75,16 +76,62 @@ class ArrayRef:
         return self.extents[len(self.indices) :]
 
 
+class Order(IntEnum):
+    """What is known of how NumPy would lay an array out: nothing, that the last dim is the one
+    whose elements are closest, or that all elements follow one another so.
+    """
+
+    UNKNOWN = 0
+    ROWS = 1
+    CONTIGUOUS = 2
+
+
 @dataclass(frozen=True, slots=True, eq=False)
 class Elementwise:
     """What an operation on whole arrays gives: each element is computed where it is used.
 
-    An extent below 0 means none, as in a loop's bounds.
+    An extent below 0 means none, as in a loop's bounds.  It may be another form of a computed
+    array, the `origin`.  One that is `live` shows what memory holds when it is used (`z.real`).
     """
 
     shape: tuple[Expr, ...]
     element: Callable[[tuple[Expr, ...]], Number]
     span: Span
+    order: Order = Order.UNKNOWN
+    origin: Elementwise | None = None
+    live: bool = False
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class View(Elementwise):
+    """The memory of an array in another form: `a.T`, `a[:, None]`, `a.reshape(n, -1)`, `a.flat`.
+
+    `target` gives the element of `base` at a place.  Where the memory's layout decides whether
+    NumPy gives a view or a copy it is not `sure`: such a view is only read, and only until
+    something is written.  `steps` lead from the base to it: `transpose` with axes, `reshape` with
+    extents, `window` with what is kept of each dim, `diagonal` with its number.
+    """
+
+    base: ArrayRef = field(kw_only=True)
+    target: Callable[[tuple[Expr, ...]], ArrayRef] = field(kw_only=True)
+    steps: tuple[tuple[str, tuple[Any, ...]], ...] = field(kw_only=True)
+    sure: bool = field(default=True, kw_only=True)
+
+    @property
+    def buffer(self) -> int:
+        return self.base.buffer
+
+    @property
+    def dtype(self) -> DType:
+        return self.base.dtype
+
+    @property
+    def name(self) -> str:
+        return self.base.name
+
+    @property
+    def local(self) -> bool:
+        return self.base.local
 
 
 @dataclass(frozen=True, slots=True)
@@ -279,7 +326,7 @@ def describe(value: Value) -> str:
         python = {"int64": "int", "float64": "float", "complex128": "complex"}
         plain = python.get(value.dtype.name, value.dtype.name)
         return f"{where} {plain if value.origin == 'python' else value.dtype.name}"
-    if isinstance(value, ArrayRef):
+    if isinstance(value, ArrayRef | View):
         return f"array of {value.dtype}, rank {len(value.shape)}"
     if isinstance(value, Elementwise):
         return f"computed array of rank {len(value.shape)}"

@@ -156,13 +156,6 @@ def binary(
     t: Translation, name: str, left: Value, right: Value, span: Span, combine: Combine
 ) -> ArrayRef:
     """An operator on local arrays, element by element."""
-    if name == "matmul":
-        raise KernelError(
-            "@ of local arrays",
-            span,
-            why="the order in which NumPy adds the products is not defined",
-            help="write the sum as a loop",
-        )
     for value in (left, right):
         if isinstance(value, ArrayRef) and value.shape and not value.local:
             raise KernelError(f"{name} of a whole {describe(value)}", span, help="use a loop")
