@@ -168,7 +168,7 @@ int is_holding(void); /* whether a function is being recorded for replay */
 int is_numpy_integer(PyObject *object);
 int is_numpy_number(PyObject *object);
 int scalar_dtype(PyObject *number); /* of NumPy's; NO_DTYPE of any other object */
-PyObject *operator_result(PyObject *op, PyObject *left, PyObject *right); /* as of Python's operators; NULL likewise */
+PyObject *operator_result(PyObject *op, PyObject *left, PyObject *right); /* as of Python's operators */
 PyObject *read_number(const char *at, int dtype); /* operators.c; NULL without an error: not known */
 PyObject *quick_product(PyObject *op, PyObject *left, PyObject *right); /* operators.c; NULL likewise */
 PyObject *quick_of(PyObject *op, PyObject *const *given, Py_ssize_t count); /* one, two, or `where`; NULL likewise */

@@ -145,6 +145,18 @@ static Node *strong_node(PyObject *number)
     return node;
 }
 
+/* An array of NumPy's without dims counts as a number of its type. */
+static int is_single(PyObject *object)
+{
+    return numpy_array != NULL && Py_IS_TYPE(object, numpy_array) && ((NumpyArray *)object)->dims == 0;
+}
+
+static PyObject *single_number(PyObject *array)
+{
+    int dtype = dtype_of_array(array);
+    return dtype == NO_DTYPE ? NULL : numpy_number(((NumpyArray *)array)->at, dtype);
+}
+
 static PyObject *of_one(Op *op, Node *node);
 static Op *square_instead(Op *op, Node *node, PyObject *exponent);
 
@@ -314,6 +326,13 @@ static PyObject *quick_two(Op *op, PyObject *left, PyObject *right)
     if (!left_is && !right_is)
         return NULL;
     PyObject *other = left_is ? right : left;
+    if (is_single(other)) { /* `np.float64(2) > x` gives one */
+        PyObject *number = single_number(other);
+        Node *node = number ? (Node *)Py_XNewRef(handle_node(left_is ? left : right)) : NULL;
+        PyObject *result = node ? with_number(op, node, number, left_is) : NULL;
+        Py_XDECREF(number);
+        return result;
+    }
     if (numpy_array != NULL && (Py_IS_TYPE(other, numpy_array) || PyList_CheckExact(other) || PyTuple_CheckExact(other)))
         return with_plain(op, left, right, left_is);
     Node *node = (Node *)Py_XNewRef(handle_node(left_is ? left : right));
@@ -340,43 +359,56 @@ static PyObject *quick_one(Op *op, PyObject *operand)
     return result;
 }
 
-/* where(condition, x, y) of arrays of one shape; x or y may be a Python number, and is made a node */
-static PyObject *where_of(Op *op, Node **nodes, PyObject *const *given, int arrays)
+/* A value of any kind but a Python number's: a new reference; NULL likewise. */
+static Node *value_of(PyObject *operand)
 {
-    int dtype = UNKNOWN;
-    if (nodes[0]->dtype != dtype_bool || arrays == 0 || PyTuple_GET_SIZE(nodes[0]->shape) == 0)
+    if (is_plain(operand))
+        return (Node *)Py_XNewRef(handle_node(operand));
+    if (!is_single(operand))
+        return numpy_array != NULL && Py_IS_TYPE(operand, numpy_array) ? plain_leaf(operand) : strong_node(operand);
+    PyObject *number = single_number(operand);
+    Node *node = number ? strong_node(number) : NULL;
+    Py_XDECREF(number);
+    return node;
+}
+
+/* where(condition, x, y), one of x and y a Python number or none; takes values in, or makes them */
+static PyObject *where_of(Op *op, Node **nodes, PyObject *const *given)
+{
+    int dtype = UNKNOWN, weak_at = 0;
+    if (nodes[0]->dtype != dtype_bool || PyTuple_GET_SIZE(nodes[0]->shape) == 0)
         return NULL;
-    if (arrays == 3)
-        dtype = nodes[1]->dtype == nodes[2]->dtype ? nodes[1]->dtype : UNKNOWN;
-    else {
-        int other = 3 - arrays, kind = weak_kind(given[other]);
-        Weak *weak = kind < 0 ? NULL : &op->weak[other == 1][nodes[arrays]->dtype][kind];
-        if (weak == NULL || weak->result == UNKNOWN)
+    for (int i = 1; i < 3; i++) {
+        int kind = weak_kind(given[i]);
+        if (kind >= 0 && (kind != WEAK_FLOAT64 || weak_kind(given[3 - i]) < 0))
+            weak_at += i;
+        else if ((nodes[i] = value_of(given[i])) == NULL)
             return NULL;
-        dtype = weak->result;
-        nodes[other] = weak_node(weak, given[other], kind);
     }
-    int fits = dtype != UNKNOWN && nodes[1] != NULL && nodes[2] != NULL;
-    for (int i = 1; i < 3 && fits; i++)
-        fits = (arrays != 3 && i != arrays) || same_shape(nodes[0]->shape, nodes[i]->shape);
-    PyObject *args = fits ? PyTuple_Pack(3, nodes[0], nodes[1], nodes[2]) : NULL;
-    if (args == NULL)
-        return NULL;
-    PyObject_GC_UnTrack(args);
-    return recorded(op->name, args, dtype, nodes[0]->shape);
+    if (weak_at == 0)
+        dtype = nodes[1]->dtype == nodes[2]->dtype ? nodes[1]->dtype : UNKNOWN;
+    else if (weak_at < 3) {
+        int kind = weak_kind(given[weak_at]);
+        Weak *weak = &op->weak[weak_at == 1][nodes[3 - weak_at]->dtype][kind];
+        dtype = weak->result;
+        if (dtype == UNKNOWN || (nodes[weak_at] = weak_node(weak, given[weak_at], kind)) == NULL)
+            return NULL;
+    }
+    PyObject *two = dtype == UNKNOWN ? NULL : common_shape(nodes[0]->shape, nodes[1]->shape);
+    PyObject *shape = two ? common_shape(two, nodes[2]->shape) : NULL;
+    PyObject *args = shape ? PyTuple_Pack(3, nodes[0], nodes[1], nodes[2]) : NULL;
+    if (args != NULL)
+        PyObject_GC_UnTrack(args);
+    PyObject *result = args ? recorded(op->name, args, dtype, shape) : NULL;
+    Py_XDECREF(two);
+    Py_XDECREF(shape);
+    return result;
 }
 
 static PyObject *quick_where(Op *op, PyObject *const *given)
 {
-    Node *nodes[3] = {NULL};
-    int arrays = 0, failed = !is_plain(given[0]);
-    for (int i = 0; i < 3 && !failed; i++)
-        if (is_plain(given[i])) {
-            nodes[i] = (Node *)Py_XNewRef(handle_node(given[i]));
-            failed = nodes[i] == NULL;
-            arrays += i;
-        }
-    PyObject *result = failed ? NULL : where_of(op, nodes, given, arrays);
+    Node *nodes[3] = {value_of(given[0]), NULL, NULL};
+    PyObject *result = nodes[0] ? where_of(op, nodes, given) : NULL;
     for (int i = 0; i < 3; i++)
         Py_XDECREF(nodes[i]);
     return result;
@@ -558,20 +590,18 @@ static PyObject *numbered(PyObject *result)
     return result;
 }
 
+/* As Python's operators do it, the general way included. */
 PyObject *operator_result(PyObject *op, PyObject *left, PyObject *right)
 {
     PyObject *result = quick_two((Op *)op, left, right);
-    return result ? numbered(result) : NULL;
+    if (result != NULL)
+        return numbered(result);
+    return PyErr_Occurred() ? NULL : general_two((Op *)op, left, right);
 }
 
 static PyObject *two(int which, PyObject *left, PyObject *right)
 {
-    PyObject *result = quick_two(operators[which], left, right);
-    if (result != NULL)
-        return numbered(result);
-    if (PyErr_Occurred())
-        return NULL;
-    return general_two(operators[which], left, right);
+    return operator_result((PyObject *)operators[which], left, right);
 }
 
 static PyObject *one(int which, PyObject *operand)

@@ -6,7 +6,7 @@
 
 typedef struct {
     Front front;   /* its general form: (self, ufunc, method, *inputs, **kwargs) */
-    PyObject *ops; /* by NumPy's ufunc: the Op to be recorded */
+    PyObject *ops; /* by NumPy's ufunc: what takes its two operands, an Op or another callable */
 } Override;
 
 #define MOST_INPUTS 32 /* targets come by name */
@@ -29,9 +29,11 @@ static PyObject *override_call(PyObject *self, PyObject *const *given, size_t fl
         && (is_numpy_number(given[3]) || Py_IS_TYPE(given[3], numpy_array))
         && PyUnicode_Check(given[2]) && PyUnicode_Compare(given[2], call_name) == 0) {
         PyObject *op = PyDict_GetItemWithError(override->ops, given[1]);
-        PyObject *result = op ? operator_result(op, given[3], given[4]) : NULL;
-        if (result != NULL || PyErr_Occurred())
-            return result;
+        if (op != NULL)
+            return Py_IS_TYPE(op, &OpType) ? operator_result(op, given[3], given[4])
+                                           : PyObject_Vectorcall(op, given + 3, 2, NULL);
+        if (PyErr_Occurred())
+            return NULL;
     }
     return front_general(self, given, flags, names);
 }
@@ -42,12 +44,6 @@ static PyObject *override_make(PyTypeObject *type, PyObject *given, PyObject *na
     PyObject *ops, *general;
     if (!PyArg_ParseTupleAndKeywords(given, names, "O!O", keywords, &PyDict_Type, &ops, &general))
         return NULL;
-    PyObject *key, *op;
-    for (Py_ssize_t i = 0; PyDict_Next(ops, &i, &key, &op);)
-        if (!Py_IS_TYPE(op, &OpType)) {
-            PyErr_SetString(PyExc_TypeError, "an operation is an Op");
-            return NULL;
-        }
     if (call_name == NULL && (call_name = PyUnicode_InternFromString("__call__")) == NULL)
         return NULL;
     PyObject *override = front_new(type, override_call, general);

@@ -41,9 +41,6 @@ from fusewright.ir.ops import MAP as ROWS
 # NumPy's == and != answer also where its ufuncs refuse (arrays and strings).
 PYTHON_COMPARISONS: dict[str, Callable[..., Any]] = {"equal": eq, "not_equal": ne}
 Method = Callable[..., Any]
-_new = Handle.__new__
-_pending = trace.pending
-_append = trace.pending.append
 
 
 class Op:
@@ -186,7 +183,9 @@ def _learn(op: Any, self: Handle, other: Any, reflected: bool, result: DType) ->
         return
     if looks_at_values(op.name, kind_of(left), kind_of(right)):
         return
-    if isinstance(other, Handle) or (type(other) is np.ndarray and other.ndim):
+    if type(other) is np.ndarray and not other.ndim:
+        other = other[()]
+    if isinstance(other, Handle | np.ndarray):
         op.learn(kind_of(left), kind_of(right), result)
     elif type(other) in DEFAULT or isinstance(other, np.generic):
         kinds = (kind_of(left), kind_of(right))
@@ -199,14 +198,15 @@ def _learn(op: Any, self: Handle, other: Any, reflected: bool, result: DType) ->
 
 
 def learn_where(x: Any, y: Any) -> None:
-    """Remember the types of `where` of an array and a Python number."""
-    for array, number, reflected in ((x, y, False), (y, x, True)):
-        if type(array) in core.handle_classes and type(number) in NUMBERS:
-            pair = kind_of(array), kind_of(number)
+    """Remember the types of `where` of values that have a type and a Python number."""
+    for value, number, reflected in ((x, y, False), (y, x, True)):
+        kind = kind_of(value)
+        if isinstance(kind, DType) and type(number) in NUMBERS:
+            pair = kind, kind_of(number)
             dtype, wanted = result_rule("where", (BOOL, *(pair[::-1] if reflected else pair)))
             scalar = wanted[1 if reflected else 2]
             convert = _converter(type(number), scalar)
-            op_of("where").learn_weak(array._dtype, type(number), reflected, dtype, scalar, convert)
+            op_of("where").learn_weak(kind, type(number), reflected, dtype, scalar, convert)
 
 
 def _converter(kind: type, dtype: DType) -> Callable[[Any], Any] | None:

@@ -4,7 +4,6 @@ printing.
 
 from __future__ import annotations
 
-import operator
 import sys
 from collections.abc import Callable
 from typing import Any
@@ -26,6 +25,7 @@ from fusewright.frontends.arrays import (
 from fusewright.frontends.arrays.core import Handle, wrap, wrap_array
 from fusewright.frontends.arrays.operators import op_of
 from fusewright.frontends.arrays.strangers import STRANGER, is_stranger, overrides
+from fusewright.ir.ops import MAP as ROWS
 
 _WRITABLE = 1
 """The bit of a request for a buffer that is to be written (`inspect.BufferFlags`)."""
@@ -36,30 +36,23 @@ namespace: list[Any] = []
 """The module `__array_namespace__` answers with: `fusewright.numpy` puts itself here."""
 
 
-REFLECTED: dict[np.ufunc, Callable[[Any, Any], Any]] = {
-    np.add: lambda x, number: x.__radd__(number),
-    np.subtract: lambda x, number: x.__rsub__(number),
-    np.multiply: lambda x, number: x.__rmul__(number),
-    np.true_divide: lambda x, number: x.__rtruediv__(number),
-    np.less: operator.gt,
-    np.less_equal: operator.ge,
-    np.greater: operator.lt,
-    np.greater_equal: operator.le,
-}
-"""What a number of NumPy's to the left of an array leaves to us, as the array's operator."""
+OPERATORS: dict[Callable[..., Any], Callable[[Any, Any], Any]] = {
+    ROWS[name].meaning: op_of(name)
+    for name in (
+        "add", "subtract", "multiply", "divide", "floor_divide", "remainder", "power", "less",
+        "less_equal", "equal", "not_equal", "greater", "greater_equal", "bitwise_and", "bitwise_or",
+        "bitwise_xor", "left_shift", "right_shift",
+    )
+}  # fmt: skip
+OPERATORS[np.matmul] = methods.Methods.__matmul__
+"""What a number or an array of NumPy's to the left of ours leaves to us, as NumPy's ufuncs, and who
+takes the two operands.
+"""
 
 
 def _quick(general: Callable[..., Any]) -> Callable[..., Any]:
     """The same method with the native core in front of it, where there is one."""
-    if native is None:
-        return general
-    names = {
-        np.add: "add", np.subtract: "subtract", np.multiply: "multiply",
-        np.true_divide: "divide", np.less: "less", np.less_equal: "less_equal",
-        np.greater: "greater", np.greater_equal: "greater_equal",
-    }  # fmt: skip
-    ops = {ufunc: op_of(name) for ufunc, name in names.items()}
-    return native.Override(ops, general)  # type: ignore[no-any-return]
+    return general if native is None else native.Override(OPERATORS, general)
 
 
 class Protocols(Handle):
@@ -96,11 +89,12 @@ class Protocols(Handle):
 
     @_quick
     def __array_ufunc__(self, ufunc: np.ufunc, method: str, *inputs: Any, **kwargs: Any) -> Any:
-        reflected = REFLECTED.get(ufunc)
-        if reflected is not None and method == "__call__" and not kwargs:
-            number, array = inputs  # `np.float64(2) * x`
-            if isinstance(number, np.generic) and type(array) in core.handle_classes:
-                return reflected(array, number)
+        if method == "__call__" and not kwargs and len(inputs) == 2 and ufunc in OPERATORS:
+            left, array = inputs  # `np.float64(2) * x`
+            if (isinstance(left, np.generic) or type(left) is np.ndarray) and type(
+                array
+            ) in core.handle_classes:
+                return OPERATORS[ufunc](left, array)
         if any(map(overrides, inputs)):
             return NotImplemented
         if any(map(is_stranger, inputs)):

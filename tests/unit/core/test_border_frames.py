@@ -1,0 +1,111 @@
+"""What has been met once is recorded without a line of Python: operators of arrays with numbers and
+arrays of NumPy's, on either side.
+"""
+
+import operator
+import sys
+
+import numpy as np
+import pytest
+
+import fusewright as fw
+import fusewright.numpy as fnp
+from fusewright._core import native
+
+pytestmark = pytest.mark.skipif(native is None, reason="without the core everything is Python's")
+OPERATORS = [
+    "add",
+    "sub",
+    "mul",
+    "truediv",
+    "floordiv",
+    "mod",
+    "pow",
+    "lt",
+    "le",
+    "eq",
+    "ne",
+    "gt",
+    "ge",
+    "and_",
+    "or_",
+    "xor",
+    "lshift",
+    "rshift",
+]
+FLOATS = {"number": np.float64(2.5), "no dims": np.array(2.5), "row": np.full(20, 1.5),
+          "column": np.full((40, 1), 1.5), "python": 2.5}  # fmt: skip
+INTEGERS = {"number": np.int64(3), "no dims": np.array(3), "row": np.full(20, 2),
+            "column": np.full((40, 1), 2), "python": 3}  # fmt: skip
+BITS = ("and_", "or_", "xor", "lshift", "rshift")
+
+
+def frames(function):
+    """How many functions of Python's a call enters, and what it gives."""
+    entered = []
+    here = function.__code__
+    sys.setprofile(
+        lambda frame, event, _: (
+            event == "call" and frame.f_code is not here and entered.append(frame.f_code)
+        )
+    )
+    try:
+        result = function()
+    finally:
+        sys.setprofile(None)
+    return entered, result
+
+
+@pytest.mark.parametrize("other", FLOATS)
+@pytest.mark.parametrize("name", OPERATORS)
+@pytest.mark.parametrize("side", ["left", "right"])
+def test_operators_met_before(name: str, other: str, side: str) -> None:
+    whole = name in BITS
+    partner = (INTEGERS if whole else FLOATS)[other]
+    plain = np.arange(800).reshape(40, 20) if whole else np.linspace(1.0, 8.0, 800).reshape(40, 20)
+    ours = fw.asarray(plain) + (0 if whole else 0.0)
+    float(ours[0, 0])  # what is not pending is asked for at once
+    function = getattr(operator, name)
+    pair = (partner, ours) if side == "left" else (ours, partner)
+    expected = function(*((partner, plain) if side == "left" else (plain, partner)))
+    for _ in range(3):
+        function(*pair)
+        fw.sync()
+    entered, result = frames(lambda: function(*pair))
+    np.testing.assert_array_max_ulp(
+        np.asarray(result) * 1.0, expected * 1.0, 0 if name != "pow" else 1
+    )
+    looks = 4 if name == "pow" else 0  # the exponent decides what it is
+    assert len(entered) <= looks, entered
+
+
+@pytest.mark.parametrize("side", ["left", "right"])
+def test_products_met_before(side: str) -> None:
+    plain = np.arange(1.0, 801.0).reshape(40, 20)
+    ours, row = fw.asarray(plain), np.ones(40 if side == "left" else 20)
+    pair = (row, ours) if side == "left" else (ours, row)
+    with fw.options(small=512, interpret=True):
+        for _ in range(20):  # the first twelve are recorded like all else
+            operator.matmul(*pair)
+        entered, result = frames(lambda: operator.matmul(*pair))
+    np.testing.assert_array_equal(result, row @ plain if side == "left" else plain @ row)
+    assert entered == [], entered
+
+
+@pytest.mark.parametrize("x", ["row", "column", "number", "python"])
+@pytest.mark.parametrize("y", ["ours", "row", "python"])
+def test_choices_met_before(x: str, y: str) -> None:
+    plain = np.arange(1.0, 801.0).reshape(40, 20)
+    ours = fw.asarray(plain) * 1.0
+    condition = ours > 7
+    first, second = FLOATS[x], ours if y == "ours" else FLOATS[y]
+    if x == y == "python":
+        pytest.skip("two Python numbers have the type of neither array")
+    for _ in range(3):
+        fnp.where(condition, first, second)
+        fw.sync()
+    entered, result = frames(lambda: fnp.where(condition, first, second))
+    np.testing.assert_array_equal(
+        np.asarray(result), np.where(plain > 7, first, np.asarray(second))
+    )
+    assert entered == [], entered
