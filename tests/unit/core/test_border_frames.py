@@ -14,25 +14,9 @@ from fusewright._core import native
 
 pytestmark = pytest.mark.skipif(native is None, reason="without the core everything is Python's")
 OPERATORS = [
-    "add",
-    "sub",
-    "mul",
-    "truediv",
-    "floordiv",
-    "mod",
-    "pow",
-    "lt",
-    "le",
-    "eq",
-    "ne",
-    "gt",
-    "ge",
-    "and_",
-    "or_",
-    "xor",
-    "lshift",
-    "rshift",
-]
+    "add", "sub", "mul", "truediv", "floordiv", "mod", "pow", "lt", "le", "eq", "ne", "gt", "ge",
+    "and_", "or_", "xor", "lshift", "rshift",
+]  # fmt: skip
 FLOATS = {"number": np.float64(2.5), "no dims": np.array(2.5), "row": np.full(20, 1.5),
           "column": np.full((40, 1), 1.5), "python": 2.5}  # fmt: skip
 INTEGERS = {"number": np.int64(3), "no dims": np.array(3), "row": np.full(20, 2),
