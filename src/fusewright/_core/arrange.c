@@ -3,8 +3,11 @@
    Whatever is not plain (named arguments, parts of arrays reshaped, errors) is the general function's
    (frontends.arrays.shaping, methods). */
 
+#include "dispatch.h"
 #include "front.h"
 #include "library.h"
+
+#define PARTS (1 << 16) /* elements of a part of memory that are copied at once */
 
 static PyObject *cast_name;
 static PyTypeObject *reshape_class; /* views.Reshape, a tuple of (shape, base shape) */
@@ -347,11 +350,18 @@ static int is_part(Node *node)
            && (memory == NULL || memory->external || memory->nbytes > elements_of(node->shape) * (int64_t)dtypes[node->dtype].itemsize);
 }
 
-/* The same values as a new array in C order: shared until one side is written, unless they lie in another. */
+/* The same values as a new array in C order: shared until one side is written, unless they lie in another or are a
+   part of what is in memory. */
 static PyObject *copied(PyObject *handle, PyObject *const *given, Py_ssize_t many)
 {
     (void)given;
+    Spot spot;
     Node *node = many == 0 && Py_TYPE(handle) != scalar_class ? (Node *)Py_XNewRef(handle_node(handle)) : NULL;
+    if (node != NULL && is_part(node) && elements_of(node->shape) <= PARTS && moves_at_once() && spot_of(handle, &spot)
+        && spot.dims > 0) {
+        Py_DECREF(node);
+        return copy_of(spot.at, spot.dtype, spot.extent, spot.stride, spot.dims);
+    }
     if (node == NULL || is_part(node) || PyTuple_GET_SIZE(node->shape) == 0 || is_spread(node)) {
         Py_XDECREF(node);
         return NULL;
@@ -364,7 +374,17 @@ static PyObject *copied(PyObject *handle, PyObject *const *given, Py_ssize_t man
     return array_new(node);
 }
 
-static Arrange *const arrangements[] = {reshaped, flattened, transposed, swapped, copied};
+/* ---- one after the other ------------------------------------------------------------------------- */
+
+/* An iterator over what is in memory. */
+static PyObject *iterated(PyObject *handle, PyObject *const *given, Py_ssize_t many)
+{
+    (void)given;
+    Spot spot;
+    return many == 0 && spot_of(handle, &spot) && spot.dims > 0 ? rows_new(handle, spot.extent[0]) : NULL;
+}
+
+static Arrange *const arrangements[] = {reshaped, flattened, transposed, swapped, copied, iterated};
 enum { ARRANGEMENTS = sizeof arrangements / sizeof *arrangements };
 
 /* Arrangement(which, general): a view of the first argument; NULL without an error leaves it to `general`. */
@@ -410,7 +430,7 @@ PyTypeObject ArrangementType = {
     .tp_new = arrangement_make,
     .tp_traverse = front_traverse,
     .tp_clear = front_clear,
-    .tp_doc = "A function or method that gives a view of its first argument; Arrangement(which, general).",
+    .tp_doc = "A function or method that shows or copies its first argument; Arrangement(which, general).",
 };
 
 /* ---- attributes ---------------------------------------------------------------------------------- */

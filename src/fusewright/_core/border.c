@@ -5,6 +5,27 @@
 
 #include "dispatch.h"
 
+/* A copy of elements as a new array in C order, and counted; its handle. */
+PyObject *copy_of(const char *at, int dtype, const Py_ssize_t *extent, const Py_ssize_t *stride, int dims)
+{
+    Py_ssize_t pace[MOST_DIMS], size = dtypes[dtype].itemsize;
+    int straight = 1;
+    for (int d = dims - 1; d >= 0; size *= extent[d--]) {
+        pace[d] = size;
+        straight = straight && (extent[d] == 1 || stride[d] == size);
+    }
+    PyObject *memory = size > 0 ? allocate(size) : NULL;
+    PyObject *handle = memory ? handle_on(memory, dtype, extent, dims) : NULL;
+    if (handle != NULL && straight)
+        memcpy(((Memory *)memory)->at, at, (size_t)size);
+    else if (handle != NULL)
+        copy_elements(((Memory *)memory)->at, pace, at, stride, extent, dims, (size_t)dtypes[dtype].itemsize);
+    Py_XDECREF(memory);
+    if (handle != NULL && count_bytes(size) < 0)
+        Py_CLEAR(handle);
+    return handle;
+}
+
 /* A copy of NumPy's array in memory of our own; NULL, without an error, where Python has to look. */
 Node *plain_leaf(PyObject *object)
 {
@@ -14,21 +35,9 @@ Node *plain_leaf(PyObject *object)
         return NULL;
     if (!(array->flags & CONTIGUOUS) && array->dims > 1)
         return NULL; /* a copy in an order of its own */
-    Py_ssize_t pace[MOST_DIMS], size = dtypes[dtype].itemsize;
-    for (int d = array->dims - 1; d >= 0; size *= array->extent[d--])
-        pace[d] = size;
-    PyObject *memory = size > 0 ? allocate(size) : NULL;
-    PyObject *handle = memory ? handle_on(memory, dtype, array->extent, array->dims) : NULL;
+    PyObject *handle = copy_of(array->at, dtype, array->extent, array->stride, array->dims);
     Node *leaf = handle ? (Node *)Py_NewRef(handle_node(handle)) : NULL;
-    if (leaf != NULL && (array->flags & CONTIGUOUS))
-        memcpy(((Memory *)memory)->at, array->at, (size_t)size);
-    else if (leaf != NULL)
-        copy_elements(((Memory *)memory)->at, pace, array->at, array->stride, array->extent, array->dims,
-                      (size_t)dtypes[dtype].itemsize);
     Py_XDECREF(handle);
-    Py_XDECREF(memory);
-    if (leaf != NULL && count_bytes(size) < 0)
-        Py_CLEAR(leaf);
     return leaf;
 }
 

@@ -64,7 +64,9 @@ typedef struct {
     Py_ssize_t size; /* of a large block: its size class */
     PyObject *owner;
     PyObject *home;
-    char external, writable;
+    char external, writable; /* `external`: shared with others for good, or lent to `readers` */
+    char is_shared;
+    int readers;
     PyObject *weak;
 } Memory;
 
@@ -137,7 +139,8 @@ int64_t fresh_bytes(void);
 
 /* handle.c */
 extern PyTypeObject *array_class, *scalar_class, *view_class;
-int handles_ready(PyObject *unset);
+extern PyBufferProcs handle_buffer; /* buffers.c */
+int buffers_ready(PyObject *unset);
 int crossing_ready(PyObject *unset);
 int is_plain(PyObject *object);    /* exactly one of the three classes */
 Node *handle_node(PyObject *handle); /* borrowed; of a plain handle */
@@ -283,7 +286,7 @@ int slice_ready(void);
 int program_ready(PyObject *unset);
 
 /* each part's functions */
-extern PyMethodDef view_methods[], operator_methods[], function_methods[], handle_methods[], trace_methods[], slice_methods[], memory_methods[],
+extern PyMethodDef view_methods[], operator_methods[], function_methods[], handle_methods[], buffer_methods[], trace_methods[], slice_methods[], memory_methods[],
     node_methods[], program_methods[], call_methods[], library_methods[], arrange_methods[], group_methods[], dispatch_methods[], unfused_methods[], adopt_methods[], row_methods[],
     joins_methods[], group_run_methods[], place_methods[],
     lent_methods[], crossing_methods[];

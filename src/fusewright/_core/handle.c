@@ -249,38 +249,6 @@ static PyMemberDef handle_members[] = {
     {NULL},
 };
 
-static PyObject *export; /* (handle, writes) -> what has the buffer: frontends.arrays.exports */
-
-/* Who asks for memory to write gets it; who asks for memory to read gets some that cannot be written. */
-static int handle_getbuffer(PyObject *self, Py_buffer *view, int flags)
-{
-    PyObject *writes = flags & PyBUF_WRITABLE ? Py_True : Py_False;
-    PyObject *given[] = {self, writes};
-    PyObject *array = PyObject_Vectorcall(export, given, 2, NULL);
-    view->obj = NULL;
-    if (array == NULL)
-        return -1;
-    int failed = PyObject_GetBuffer(array, view, flags);
-    Py_DECREF(array);
-    return failed;
-}
-
-static PyBufferProcs handle_buffer = {.bf_getbuffer = handle_getbuffer};
-
-/* set_export(function): what answers requests for buffers */
-static PyObject *set_export(PyObject *module, PyObject *function)
-{
-    (void)module;
-    Py_SETREF(export, Py_NewRef(function));
-    Py_RETURN_NONE;
-}
-
-int handles_ready(PyObject *unset)
-{
-    export = Py_NewRef(unset);
-    return 0;
-}
-
 PyTypeObject HandleType = {
     PyVarObject_HEAD_INIT(NULL, 0).tp_name = "fusewright._core.Handle",
     .tp_basicsize = sizeof(Handle),
@@ -351,7 +319,6 @@ static PyObject *wrap(PyObject *module, PyObject *node)
 
 PyMethodDef handle_methods[] = {
     {"set_classes", set_classes, METH_VARARGS, "The public classes: arrays, scalars, views."},
-    {"set_export", set_export, METH_O, "What answers requests for buffers."},
     {"wrap", wrap, METH_O, "A new array on a value, or a lazy scalar where it has no dims."},
     {NULL},
 };

@@ -55,7 +55,8 @@ static Memory *memory_bare(PyObject *address, Py_ssize_t nbytes)
     memory->nbytes = nbytes;
     memory->size = 0;
     memory->owner = memory->home = memory->weak = NULL;
-    memory->external = 0;
+    memory->external = memory->is_shared = 0;
+    memory->readers = 0;
     memory->writable = 1;
     if (memory->at == NULL && PyErr_Occurred())
         Py_CLEAR(memory);
@@ -76,7 +77,7 @@ static PyObject *memory_make(PyTypeObject *type, PyObject *given, PyObject *name
     Memory *memory = memory_bare(address, nbytes);
     if (memory != NULL) {
         memory->owner = Py_NewRef(owner);
-        memory->external = (char)external;
+        memory->external = memory->is_shared = (char)external;
         memory->writable = (char)writable;
     }
     return (PyObject *)memory;
@@ -314,7 +315,26 @@ static PyObject *get_owner(PyObject *self, void *closure)
     return PyObject_CallOneArg(make_owner, self);
 }
 
+static PyObject *get_external(PyObject *self, void *closure)
+{
+    (void)closure;
+    return PyBool_FromLong(((Memory *)self)->external);
+}
+
+static int set_external(PyObject *self, PyObject *value, void *closure)
+{
+    Memory *memory = (Memory *)self;
+    int is_shared = value ? PyObject_IsTrue(value) : -1;
+    (void)closure;
+    if (is_shared < 0)
+        return -1;
+    memory->is_shared = (char)is_shared;
+    memory->external = memory->is_shared || memory->readers > 0;
+    return 0;
+}
+
 static PyGetSetDef memory_fields[] = {
+    {"external", get_external, set_external, "Whether others see these bytes, too.", NULL},
     {"owner", get_owner, NULL, "A buffer over exactly these bytes; it keeps the memory.", NULL},
     {NULL},
 };
@@ -322,7 +342,7 @@ static PyGetSetDef memory_fields[] = {
 static PyMemberDef memory_members[] = {
     {"address", T_OBJECT, offsetof(Memory, address), READONLY, NULL},
     {"nbytes", T_PYSSIZET, offsetof(Memory, nbytes), READONLY, NULL},
-    {"external", T_BOOL, offsetof(Memory, external), 0, NULL},
+    {"readers", T_INT, offsetof(Memory, readers), READONLY, NULL},
     {"writable", T_BOOL, offsetof(Memory, writable), 0, NULL},
     {NULL},
 };

@@ -23,7 +23,7 @@ static int parts_ready(void)
 {
     PyObject *unset = PyCFunction_New(&unset_definition, NULL);
     int failed = unset == NULL || memory_ready(unset) < 0 || operators_ready(unset) < 0 || functions_ready() < 0
-                 || handles_ready(unset) < 0 || crossing_ready(unset) < 0
+                 || buffers_ready(unset) < 0 || crossing_ready(unset) < 0
                  || views_ready(unset) < 0 || trace_ready(unset) < 0 || slice_ready() < 0
                  || program_ready(unset) < 0 || groups_ready() < 0
                  || group_run_ready(unset) < 0 || dispatch_ready(unset) < 0 || adopt_ready(unset) < 0 || reductions_ready() < 0;
@@ -33,7 +33,7 @@ static int parts_ready(void)
 
 PyMODINIT_FUNC PyInit__native(void)
 {
-    static PyMethodDef *parts[] = {view_methods,  node_methods,  memory_methods, handle_methods, operator_methods, function_methods,
+    static PyMethodDef *parts[] = {view_methods,  node_methods,  memory_methods, handle_methods, buffer_methods, operator_methods, function_methods,
                                    trace_methods, slice_methods,  program_methods, call_methods,
                                    library_methods, arrange_methods, dispatch_methods, unfused_methods, adopt_methods, row_methods,
                                    group_methods, joins_methods, group_run_methods, place_methods, lent_methods, crossing_methods};

@@ -62,14 +62,8 @@ PyTypeObject RowsType = {
     .tp_doc = "The rows of an array, one after the other.",
 };
 
-/* rows(handle, count): an iterator over the first `count` rows */
-static PyObject *rows_of(PyObject *module, PyObject *given)
+PyObject *rows_new(PyObject *handle, Py_ssize_t count)
 {
-    (void)module;
-    PyObject *handle;
-    Py_ssize_t count;
-    if (!PyArg_ParseTuple(given, "O!n", &HandleType, &handle, &count))
-        return NULL;
     Rows *rows = PyObject_GC_New(Rows, &RowsType);
     if (rows == NULL)
         return NULL;
@@ -78,6 +72,15 @@ static PyObject *rows_of(PyObject *module, PyObject *given)
     rows->count = count;
     PyObject_GC_Track(rows);
     return (PyObject *)rows;
+}
+
+/* rows(handle, count): an iterator over the first `count` rows */
+static PyObject *rows_of(PyObject *module, PyObject *given)
+{
+    (void)module;
+    PyObject *handle;
+    Py_ssize_t count;
+    return PyArg_ParseTuple(given, "O!n", &HandleType, &handle, &count) ? rows_new(handle, count) : NULL;
 }
 
 PyMethodDef row_methods[] = {

@@ -50,7 +50,7 @@ CONVERTED = 512
 """Elements that are converted at once: more are worth waiting for what uses them."""
 WRITERS = {"fill": 1 << 15, "sort": SEVERAL, "partition": SEVERAL, "put": SEVERAL}
 """Methods that write into their array, and of up to how many elements at once."""
-ARRANGEMENTS = ("reshape", "ravel", "transpose", "swapaxes", "copy")
+ARRANGEMENTS = ("reshape", "ravel", "transpose", "swapaxes", "copy", "__iter__")
 ATTRIBUTES = ("shape", "ndim", "size", "dtype", "T")
 """In the order the core knows them in."""
 

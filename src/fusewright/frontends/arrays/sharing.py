@@ -366,7 +366,10 @@ def _lent_memory(root: Handle) -> Any:
     memory = root._node.value[0]
     if memory.external:
         loan = _loans.get(id(memory))
-        return (loan and loan()) or memory.owner
+        found = loan and loan()
+        if found is None and native is not None and memory.readers:
+            return _open_loan(memory)  # it is being read, by nobody who says so here
+        return found or memory.owner
     if not _is_exclusive(root):
         memory = copied(window(root._node), "C").value[0]
     node = root._node
