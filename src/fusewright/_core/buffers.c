@@ -47,12 +47,13 @@ static int change_readers(Memory *memory, int change)
 /* Where the handle's elements lie, in memory that is its array's alone or is being read; 0 where Python has to look. */
 static int readable_spot(PyObject *handle, Spot *spot)
 {
-    PyObject *link = is_plain(handle) ? view_link_of(handle) : NULL;
-    PyObject *root = link ? view_base_of(handle) : handle;
-    if (!moves_at_once() || !Py_IS_TYPE(root, array_class) || ((Handle *)root)->node == NULL || (link != NULL && !is_slice(link)))
+    PyObject *root = handle;
+    if (!moves_at_once())
         return 0;
-    if (link != NULL)
-        view_forget(handle); /* it holds the memory, too */
+    for (; is_plain(root) && view_link_of(root) != NULL; root = view_base_of(root))
+        view_forget(root); /* it holds the memory, too */
+    if (!Py_IS_TYPE(root, array_class) || ((Handle *)root)->node == NULL)
+        return 0;
     Node *node = ((Handle *)root)->node;
     Memory *memory = node->kind == LEAF ? leaf_memory(node) : NULL;
     int is_read = memory != NULL && memory->readers > 0 && !memory->is_shared;

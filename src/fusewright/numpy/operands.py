@@ -91,11 +91,15 @@ def node_of(value: Any) -> Node:
 
 
 def nested(value: Any) -> Any:
-    """An array of nested lists; where they hold arrays of ours, these are assembled and not
-    computed.
+    """An array of nested lists; where they hold arrays of ours that are not in memory, these are
+    assembled and not computed.
     """
     if type(value) not in (list, tuple) or not holds_array(value):
         return creation.asarray(value)
+    return _joined(value)
+
+
+def _assembled(value: Any) -> Any:
     parts = [nested(item) for item in value]
     nodes = [part._node for part in parts]
     shape = nodes[0].shape
@@ -103,6 +107,9 @@ def nested(value: Any) -> Any:
         return creation.asarray(value)  # NumPy says what is wrong
     dtype = as_dtype(np.result_type(*(node.dtype.numpy for node in nodes)))
     return core.wrap_array(stacked([core.cast(node, dtype) for node in nodes], 0))
+
+
+_joined = at_once(np.array, _assembled, makes="array")
 
 
 def stacked(nodes: Sequence[Node], axis: int) -> Node:

@@ -41,6 +41,17 @@ def test_elements(code: str, part: str) -> None:
     assert target.tobytes() == expected.tobytes()
 
 
+def test_parts_in_other_shapes() -> None:
+    plain = np.arange(800.0).reshape(40, 20)
+    ours = made(plain)
+    for _ in range(3):
+        assert bytes(ours[5].reshape(4, 5)) == bytes(plain[5].reshape(4, 5))
+        assert bytes(ours[5:7].reshape(5, 8)[1:3, 2]) == plain[5:7].reshape(5, 8)[1:3, 2].tobytes()
+        assert bytes(ours.T[3:5]) == plain.T[3:5].tobytes()
+        ours[5] += 1.0
+        plain[5] += 1.0
+
+
 def test_who_holds_a_buffer_sees_our_writes() -> None:
     ours = made(np.arange(800.0).reshape(40, 20))
     first, second = memoryview(ours), np.asarray(memoryview(ours[5]))
