@@ -34,24 +34,62 @@ static int is_straight(NumpyArray *array, int dtype, Py_ssize_t *nbytes)
 }
 
 /* An array of ours on the memory of NumPy's. */
-static PyObject *kept(NumpyArray *array, int dtype, Py_ssize_t nbytes)
+static PyObject *kept(NumpyArray *array, int dtype, Py_ssize_t nbytes, const Py_ssize_t *extent)
 {
     PyObject *owner = count_bytes(nbytes) < 0 ? NULL : bytes_of_array((PyObject *)array, nbytes);
     PyObject *memory = owner ? memory_on(array->at, nbytes, owner, (array->flags & WRITABLE) != 0) : NULL;
-    PyObject *made = memory ? handle_on(memory, dtype, array->extent, array->dims) : NULL;
+    PyObject *made = memory ? handle_on(memory, dtype, extent, array->dims) : NULL;
     Py_XDECREF(memory);
     Py_XDECREF(owner);
     return made;
 }
 
-static PyObject *copied(NumpyArray *array, int dtype, Py_ssize_t nbytes)
+static PyObject *copied(NumpyArray *array, int dtype, Py_ssize_t nbytes, const Py_ssize_t *extent)
 {
     PyObject *memory = allocate(nbytes ? nbytes : 1);
     if (memory != NULL)
         memcpy(((Memory *)memory)->at, array->at, (size_t)nbytes);
-    PyObject *made = memory ? handle_on(memory, dtype, array->extent, array->dims) : NULL;
+    PyObject *made = memory ? handle_on(memory, dtype, extent, array->dims) : NULL;
     Py_XDECREF(memory);
     return made;
+}
+
+/* Whether nobody else can reach an array's elements: its own, or those of an array that only it shows. */
+static int is_alone(NumpyArray *array)
+{
+    PyObject *base = array->base;
+    if (Py_REFCNT(array) != 1 || !(array->flags & WRITABLE))
+        return 0;
+    if (base == NULL)
+        return (array->flags & OWNS_DATA) != 0;
+    return Py_IS_TYPE(base, numpy_array) && is_alone((NumpyArray *)base);
+}
+
+/* The same of an array whose elements lie side by side in another order of its dims (`x[:, [2, 0]]`): a turned view of a
+   new one; NULL, without an error, where they lie apart. */
+static PyObject *turned(NumpyArray *array, int dtype)
+{
+    int order[MOST_DIMS], place[MOST_DIMS], dims = array->dims;
+    Py_ssize_t extent[MOST_DIMS], nbytes = dtypes[dtype].itemsize;
+    for (int d = 0; d < dims; d++) {
+        int at = d;
+        for (; at > 0 && array->stride[order[at - 1]] < array->stride[d]; at--)
+            order[at] = order[at - 1];
+        order[at] = d;
+    }
+    for (int at = dims - 1; at >= 0; nbytes *= extent[at--]) {
+        extent[at] = array->extent[order[at]];
+        place[order[at]] = at;
+        if (array->stride[order[at]] != nbytes || extent[at] < 2)
+            return NULL;
+    }
+    PyObject *made = nbytes > COPIED_BYTES && is_alone(array) ? kept(array, dtype, nbytes, extent)
+                                                             : copied(array, dtype, nbytes, extent);
+    PyObject *shape = made ? handle_shape(made) : NULL, *view = shape ? turned_view(made, shape, place) : NULL;
+    if (view != NULL)
+        ((Handle *)view)->flags |= OWNS | TURNED;
+    Py_XDECREF(made);
+    return view;
 }
 
 /* What NumPy has just made; the caller has one reference to it. */
@@ -63,11 +101,13 @@ PyObject *adopted(PyObject *object)
     NumpyArray *array = (NumpyArray *)object;
     int dtype = dtype_of_array(object);
     if (!is_straight(array, dtype, &nbytes)) {
+        int known = dtype != NO_DTYPE && array->dims > 1 && array->dims <= MOST_DIMS / 2 && (array->flags & ALIGNED);
         Node *row = array->dims == 1 ? plain_leaf(object) : NULL; /* one of `nonzero`: its elements lie apart */
-        return row != NULL ? handle_new(row) : PyErr_Occurred() ? NULL : PyObject_CallOneArg(slow_adopt, object);
+        PyObject *made = row ? handle_new(row) : known && !PyErr_Occurred() ? turned(array, dtype) : NULL;
+        return made || PyErr_Occurred() ? made : PyObject_CallOneArg(slow_adopt, object);
     }
-    int alone = Py_REFCNT(object) == 1 && array->base == NULL && (array->flags & (OWNS_DATA | WRITABLE)) == (OWNS_DATA | WRITABLE);
-    return alone && nbytes > COPIED_BYTES ? kept(array, dtype, nbytes) : copied(array, dtype, nbytes);
+    return nbytes > COPIED_BYTES && array->base == NULL && is_alone(array) ? kept(array, dtype, nbytes, array->extent)
+                                                    : copied(array, dtype, nbytes, array->extent);
 }
 
 /* A large array that nobody else holds. */
@@ -75,7 +115,7 @@ PyObject *taken_over(PyObject *object)
 {
     Py_ssize_t nbytes;
     int dtype = dtype_of_array(object);
-    return is_straight((NumpyArray *)object, dtype, &nbytes) ? kept((NumpyArray *)object, dtype, nbytes)
+    return is_straight((NumpyArray *)object, dtype, &nbytes) ? kept((NumpyArray *)object, dtype, nbytes, ((NumpyArray *)object)->extent)
                                                               : PyObject_CallOneArg(slow_take, object);
 }
 
@@ -88,7 +128,7 @@ static PyObject *leaf_on(PyObject *module, PyObject *object)
     if (numpy_array == NULL || !Py_IS_TYPE(object, numpy_array)
         || !is_straight((NumpyArray *)object, dtype_of_array(object), &nbytes))
         Py_RETURN_NONE;
-    PyObject *made = kept((NumpyArray *)object, dtype_of_array(object), nbytes);
+    PyObject *made = kept((NumpyArray *)object, dtype_of_array(object), nbytes, ((NumpyArray *)object)->extent);
     PyObject *leaf = made ? Py_XNewRef(handle_node(made)) : NULL;
     Py_XDECREF(made);
     return leaf;

@@ -281,7 +281,7 @@ static PyObject *flattened(PyObject *handle, PyObject *const *given, Py_ssize_t 
 /* ---- transposed ---------------------------------------------------------------------------------- */
 
 /* Dim `order[k]` of an array as dim `k` of a view. */
-static PyObject *in_order(PyObject *handle, PyObject *shape, const int *order)
+PyObject *turned_view(PyObject *handle, PyObject *shape, const int *order)
 {
     Region region = {.places = (int)PyTuple_GET_SIZE(shape), .dims = (int)PyTuple_GET_SIZE(shape)};
     for (int k = 0; k < region.dims; k++) {
@@ -321,7 +321,7 @@ static PyObject *transposed(PyObject *handle, PyObject *const *given, Py_ssize_t
         if (order[k] < 0 || met[order[k]]++)
             return NULL;
     }
-    return in_order(handle, shape, order);
+    return turned_view(handle, shape, order);
 }
 
 static PyObject *swapped(PyObject *handle, PyObject *const *given, Py_ssize_t many)
@@ -334,7 +334,7 @@ static PyObject *swapped(PyObject *handle, PyObject *const *given, Py_ssize_t ma
         return NULL;
     for (int k = 0; k < rank; k++)
         order[k] = k == first ? second : k == second ? first : k;
-    return in_order(handle, shape, order);
+    return turned_view(handle, shape, order);
 }
 
 /* ---- the class of functions ---------------------------------------------------------------------- */
