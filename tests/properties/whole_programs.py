@@ -9,13 +9,16 @@ in a `try`; what it raised is compared, too.  `tests.properties.whole_runs` runs
 
 from __future__ import annotations
 
+import itertools
+import math
 import random
+import re
 from typing import Any
 
 import numpy as np
 from tests.properties.array_programs import BINARY, EXACT_UNARY, REDUCTIONS, ROUNDED_UNARY, Maker
 from tests.properties.operands import DTYPES, attempt
-from tests.properties.whole_runs import Block, Oracle
+from tests.properties.whole_runs import NAME, Block, Oracle
 
 SIZES = (
     (1, 3, 16, 100, 511, 512, 513, 513, 600, 1000, 1024, 1025, 2049, 4096, 4097, 5000),
@@ -30,11 +33,17 @@ MATRICES = (
     ((100, 100), (101, 100), (130, 260), (200, 201), (21, 22, 23), (363, 363)),
 )  # fmt: skip
 REPEATS = (3, 4, 5, 7, 10, 20, 60)
-MOST = 300_000
-"""Elements of a value that a program goes on with."""
+MOST, LARGEST = 300_000, 1 << 20
+"""Elements of a value that a program goes on with, and of what one statement or loop goes over."""
+NAMED = re.compile(r"(v\d+)((?:\[[^\[\]{}]*None[^\[\]{}]*\]|\.T)*)")
+"""Names with what makes them broadcast otherwise."""
+PAIRS = re.compile(r"(?:outer|meshgrid)\((v\d+\[[^\]]*\]), (v\d+\[[^\]]*\])\)")
+"""What is combined, each element with each."""
+SQUARES = re.compile(r"tril\((v\d+)\)")
+"""What may give a square of each row."""
 NUMBERS = (
     "0", "1", "2", "3", "-1", "0.5", "0.25", "-2.5", "True", "1j", "300", "-0.0", "np.nan",
-    "np.inf", "np.float32(1.5)", "np.int8(3)", "np.uint64(7)", "np.float64(-0.25)", "2**40",
+    "np.inf", "np.float32(1.5)", "np.int8(3)", "np.uint64(7)", "np.float64(-0.25)", f"{2**40}",
 )  # fmt: skip
 OPERATORS = ("+", "-", "*", "+", "-", "*", "/", "//", "%", "<", "<=", "==", "!=", ">", "&", "|",
              "^", "**")  # fmt: skip
@@ -181,7 +190,10 @@ class Written(Maker):
         left, right = self.expression(beside, depth - 1), self.expression(beside, depth - 2)
         pick = chance.random()
         if pick < 0.55:
-            return f"({left} {chance.choice(OPERATORS)} {right})"
+            sign = chance.choice(OPERATORS)
+            if sign == "**" and not re.search(NAME, left + right):
+                sign = "*"  # a power of Python's own integers has no end
+            return f"({left} {sign} {right})"
         if pick < 0.7:
             return f"np.{chance.choice(EXACT_UNARY)}({left})"
         if pick < 0.75:
@@ -199,16 +211,37 @@ class Written(Maker):
 
     def keep(self, block: Block) -> None:
         """Run a block with NumPy and add it to the program; where it fails, inside a `try`."""
+        if not self.fits(block):
+            return
+        before = self.oracle.state()
         _, error = attempt(lambda: self.oracle.run(block))
         if error is not None:
-            self.oracle = Oracle()
-            if self.chance.random() < 0.3:  # not too many of these
-                self.blocks.append(block.guarded(len(self.blocks)))
-            for earlier in self.blocks:
-                self.oracle.run(earlier)
-        else:
-            self.blocks.append(block)
+            self.oracle.restore(before)
+            if self.chance.random() >= 0.3:  # not too many of these
+                return
+            block = block.guarded(len(self.blocks))
+            self.oracle.run(block)
+        self.blocks.append(block)
         self.oracle.forget(MOST)
+
+    def fits(self, block: Block) -> bool:
+        """Whether no value on the way, and no loop, can be too large: as if all that is named were
+        broadcast together, and a loop kept what each round makes.
+        """
+        text = block.text()
+        shapes = [self.part(name + cut).shape for name, cut in set(NAMED.findall(text))]
+        pairs = [self.part(one).size * self.part(other).size for one, other in PAIRS.findall(text)]
+        pairs += [
+            self.part(one).size * max((1, *self.part(one).shape)) for one in SQUARES.findall(text)
+        ]
+        together = itertools.zip_longest(*(shape[::-1] for shape in shapes), fillvalue=1)
+        size = max([math.prod(map(max, together)), *pairs])
+        return size * (1 + block.repeats * len(block.lines) / 4) <= LARGEST
+
+    def part(self, text: str) -> Any:
+        """A view of a variable; nothing where it has none."""
+        view, _ = attempt(lambda: eval(text, dict(self.oracle.values)))
+        return np.asarray(() if isinstance(view, list) else view)
 
     def block(self) -> None:
         """One more statement, or a loop."""
@@ -282,10 +315,13 @@ class Written(Maker):
         for _ in range(self.chance.randrange(1, 6)):
             line = self.repeated(self.name(), held)
             tried = Block(tuple(body + [line]), 3)
-            if not self.oracle.refuses(tried, shapes):
+            if self.fits(tried) and not self.oracle.refuses(tried, shapes):
                 body.append(line)
+        repeats = self.chance.choice(REPEATS)
+        while body and repeats > 1 and not self.fits(Block(tuple(body), repeats)):
+            repeats //= 2
         if body:
-            self.keep(Block(tuple(body), self.chance.choice(REPEATS)))
+            self.keep(Block(tuple(body), repeats))
 
     def repeated(self, first: str, held: str) -> str:
         """A line of a loop; `held` is a list that keeps what a round has made."""

@@ -25,7 +25,6 @@ import fusewright.numpy as fnp
 from fusewright.frontends.arrays import Array
 
 NAME = r"\bv\d+\b"
-IS_NAME = re.compile(r"v\d+").fullmatch
 EXACT, SIGNS, CLOSE, OPEN = 0, 1, 2, 3
 MODES: dict[str, dict[str, Any]] = {
     "default": {},
@@ -94,6 +93,9 @@ def _compiled(text: str) -> Any:
     return compile(text, "<program>", "exec")
 
 
+_numbers = lru_cache(64)(numbers)  # every run of a program begins with the same
+
+
 @dataclass
 class World:
     """The names a program begins with."""
@@ -102,11 +104,11 @@ class World:
     refusals: list[tuple[int, frozenset[type]]] = field(default_factory=list)
 
     def made(self, dtype: str, shape: tuple[int, ...], seed: int, tame: bool) -> Any:
-        return self.np.array(numbers(Operand(dtype, shape, seed, tame)))
+        return self.np.array(_numbers(Operand(dtype, shape, seed, tame)))
 
     def plain(self, dtype: str, shape: tuple[int, ...], seed: int, tame: bool) -> Any:
         """NumPy's in both worlds."""
-        return np.array(numbers(Operand(dtype, shape, seed, tame)))
+        return np.array(_numbers(Operand(dtype, shape, seed, tame)))
 
     def shared(self, value: Any) -> Any:
         """An array of the world in the memory of NumPy's."""
@@ -131,51 +133,75 @@ class Oracle:
         self.world = World(np)
         self.scope: dict[str, Any] = self.world.names()
         self.levels: dict[str, int] = {}
-        self.ran: list[Block] = []
+        self._contents: dict[str, Any] = {}
+        self._values: dict[str, Any] | None = {}
 
     @property
     def values(self) -> dict[str, Any]:
-        return {name: value for name, value in self.scope.items() if IS_NAME(name)}
+        if self._values is None:
+            self._values = {n: value for n, value in self.scope.items() if n[1:].isdigit()}
+        return self._values
 
     def shapes(self) -> dict[str, Any]:
         return {name: np.shape(v) for name, v in self.values.items() if not isinstance(v, list)}
 
-    def refuses(self, block: Block, shapes: dict[str, Any] | None = None) -> bool:
+    def refuses(self, block: Block, shapes: dict[str, Any]) -> bool:
         """Whether the block fails here, or ends with other `shapes`; nothing is changed."""
-        other = Oracle()
-        for earlier in self.ran:
-            other.execute(earlier)
-        _, error = attempt(lambda: other.execute(block))
-        return error is not None or (shapes is not None and other.shapes() != shapes)
+        before = self.state()
+        _, error = attempt(lambda: self.execute(block))
+        refused = error is not None or self.shapes() != shapes
+        self.restore(before)
+        return refused
+
+    def state(self) -> tuple[Any, ...]:
+        """What `restore` goes back to: names, the bytes under all arrays, lists, refusals."""
+        memory = {id(root): root for value in self.values.values() for root in _roots(value)}
+        lists = [(value, list(value)) for value in self.values.values() if isinstance(value, list)]
+        kept = [(root, root.copy("K")) for root in memory.values()]
+        return dict(self.scope), kept, lists, len(self.world.refusals)
+
+    def restore(self, state: tuple[Any, ...]) -> None:
+        scope, kept, lists, refusals = state
+        self._values = None
+        self.scope.clear()
+        self.scope.update(scope)
+        for root, content in kept:
+            root[...] = content
+        for value, items in lists:
+            value[:] = items
+        del self.world.refusals[refusals:]
 
     def execute(self, block: Block) -> None:
+        self._values = None
         with np.errstate(all="ignore"), warnings.catch_warnings():
             warnings.simplefilter("ignore")
             exec(_compiled(block.text()), self.scope)
 
     def run(self, block: Block) -> None:
         """One block more, and what it leaves undefined."""
-        before, content = self.values, {name: _content(v) for name, v in self.values.items()}
+        before, content = self.values, self._contents
         text = block.text()
-        named = [before[name] for name in set(re.findall(NAME, text)) if name in before]
+        names = [name for name in set(re.findall(NAME, text)) if name in before]
         level = max((self.levels.get(name, 0) for name in re.findall(NAME, text)), default=EXACT)
         if level > SIGNS or (level == SIGNS and SIGNED.search(text)):
             level = OPEN
         self.execute(block)
-        self.ran.append(block)
+        after = self.values
+        self._contents = {name: _content(value) for name, value in after.items()}
         changed = {
-            name for name, value in self.values.items()
-            if value is not before.get(name) or _content(value) != content[name]
+            name for name, value in after.items()
+            if value is not before.get(name) or self._contents[name] != content.get(name)
         }  # fmt: skip
-        level = max(level, self.own_level(block, text, [*named, *map(self.scope.get, changed)]))
-        written = [self.scope[name] for name in changed]
+        operands = [before[name] for name in names] + [after[name] for name in changed]
+        level = max(level, self.own_level(block, text, operands))
+        written = [after[name] for name in changed]
         new = [name for name in changed if name not in before]
         if level == EXACT:
             return
         if new and "=" in text and not block.repeats and text.startswith(f"{new[0]} = "):
             self.levels[new[0]] = level
             return
-        for name, value in self.values.items():  # whatever shares memory with what was written
+        for name, value in after.items():  # whatever shares memory with what was written
             if name in changed or any(_overlap(value, other) for other in written):
                 self.levels[name] = max(level, SIGNS) if level < CLOSE else OPEN
 
@@ -204,6 +230,8 @@ class Oracle:
         for name, value in self.values.items():
             if not isinstance(value, np.ndarray | np.generic | list) or _size(value) > most:
                 self.scope.pop(name)
+                self._values = None
+                self._contents.pop(name, None)
 
 
 def _size(value: Any) -> int:
@@ -213,6 +241,15 @@ def _size(value: Any) -> int:
 def _content(value: Any) -> Any:
     """What tells whether a value has been changed."""
     return len(value) if isinstance(value, list) else np.asarray(value).tobytes()
+
+
+def _roots(value: Any) -> Iterator[Any]:
+    """The arrays that own the memory under a value."""
+    for item in value if isinstance(value, list) else (value,):
+        while getattr(item, "base", None) is not None:
+            item = item.base
+        if isinstance(item, np.ndarray) and item.flags.writeable:
+            yield item
 
 
 def _overlap(left: Any, right: Any) -> bool:
@@ -237,13 +274,13 @@ def outcome(blocks: list[Block], mode: str) -> Outcome:
     world = World(fnp)
     scope = world.names()
     with settings(mode):
-        code = compile(source(blocks), "<program>", "exec")
+        code = _compiled(source(blocks))
         _, error = attempt(lambda: exec(code, scope))
         values, late = attempt(
             lambda: {
                 name: list(map(_copy, value)) if isinstance(value, list) else _copy(value)
                 for name, value in scope.items()
-                if IS_NAME(name)
+                if name[1:].isdigit()
             }
         )
     error = error or late
@@ -265,11 +302,17 @@ def compared(got: Any, want: Any, level: int) -> str:
         return f"{got.dtype}{got.shape} for {want.dtype}{want.shape}"
     if level == OPEN or (level == EXACT and alike(got, want, 0)):
         return ""
-    if level == SIGNS and alike(got + 0, want + 0, 0):
+    if level == SIGNS and alike(_unsigned(got), _unsigned(want), 0):
         return ""
     if level == CLOSE and _close(got, want):
         return ""
     return f"{_shown(got, want)}"
+
+
+def _unsigned(value: Any) -> Any:
+    """Without the signs of zeros."""
+    with np.errstate(all="ignore"):
+        return value + 0
 
 
 def _close(got: Any, want: Any) -> bool:
