@@ -302,6 +302,22 @@ static PyObject *set_classes(PyObject *module, PyObject *given)
     Py_RETURN_NONE;
 }
 
+static PyObject *private_of;
+
+/* set_private(function): what copies a value out of memory that others see */
+static PyObject *set_private(PyObject *module, PyObject *function)
+{
+    (void)module;
+    Py_XSETREF(private_of, Py_NewRef(function));
+    Py_RETURN_NONE;
+}
+
+/* Whether a value lies in memory that others see, as the operand of a function that gave it back may. */
+static int is_others(Node *node)
+{
+    return node->kind == LEAF && leaf_memory(node) != NULL && leaf_memory(node)->external && private_of != NULL;
+}
+
 /* wrap(node): a new array, or a lazy scalar */
 static PyObject *wrap(PyObject *module, PyObject *node)
 {
@@ -314,11 +330,14 @@ static PyObject *wrap(PyObject *module, PyObject *node)
         PyErr_SetString(PyExc_RuntimeError, "there are no classes of arrays yet");
         return NULL;
     }
+    if (is_others((Node *)node))
+        return handle_new((Node *)PyObject_CallOneArg(private_of, node));
     return handle_new((Node *)Py_NewRef(node));
 }
 
 PyMethodDef handle_methods[] = {
     {"set_classes", set_classes, METH_VARARGS, "The public classes: arrays, scalars, views."},
+    {"set_private", set_private, METH_O, "What copies a value out of memory that others see."},
     {"wrap", wrap, METH_O, "A new array on a value, or a lazy scalar where it has no dims."},
     {NULL},
 };

@@ -24,6 +24,11 @@ OWNS, TURNED = 2, 4
 dims in another order.
 """
 
+private: Callable[[Node], Node] = None  # type: ignore[assignment]
+"""What a function that gives its operand back makes a new value of: `sharing.private`.  The extreme
+of one element is the element, and its memory may be somebody else's.
+"""
+
 
 class Handle:
     """A name for a value.  A root owns its value; a `View` finds it in another handle's (see
@@ -73,14 +78,14 @@ def wrap(node: Node) -> Array:
     if node.layout is not None:
         return lay_out(node)
     handle = _new(array_class if node.shape else scalar_class)
-    handle._node = node
+    handle._node = private(node)
     handle._flags = 0
     return handle
 
 
 def wrap_array(node: Node) -> Array:
     """A new array, also where it has no dimensions."""
-    return array_on(node) if node.layout is None else lay_out(node)
+    return array_on(private(node)) if node.layout is None else lay_out(node)
 
 
 def array_on(node: Node) -> Array:

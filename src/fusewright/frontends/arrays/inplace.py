@@ -76,7 +76,7 @@ def value_node(value: Any, dtype: DType) -> Node:
     if type(value) in rules.DEFAULT or (isinstance(value, np.generic) and dtype.is_integer):
         return rules.stored_scalar(value, dtype)
     if type(value) in (list, tuple) and dtype.is_integer:
-        value = _known(value)
+        value = _known(value, dtype)
     if type(value) in (list, tuple) and not _holds_handles(value):
         value = np.array(value, dtype.numpy)  # each number is stored as one: some are refused
     return cast(record.node_of(value), dtype)
@@ -84,18 +84,20 @@ def value_node(value: Any, dtype: DType) -> Node:
 
 def _may_be_refused(value: Any, dtype: DType) -> bool:
     """Whether a lazy number has to be known before it is stored: NumPy refuses NaN, infinities and
-    numbers out of range, and drops imaginary parts of no number, where they go to integers.
+    numbers out of range, and drops imaginary parts of no number, where they go to integers.  Of
+    integers it refuses those that signed ones do not hold.
     """
-    lazy = type(value) is core.scalar_class and dtype.is_integer
-    return lazy and value._dtype.kind in "fc" and not trace.is_held()
+    if type(value) is not core.scalar_class or not dtype.is_integer or trace.is_held():
+        return False
+    source = value._dtype
+    return source.kind in "fc" or (dtype.kind == "i" and not np.can_cast(source.numpy, dtype.numpy))
 
 
-def _known(value: Any) -> Any:
-    """Lists without lazy floats: NumPy looks at each before it goes to integers."""
+def _known(value: Any, dtype: DType) -> Any:
+    """Lists without lazy numbers that may be refused: NumPy looks at each."""
     if type(value) in (list, tuple):
-        return [_known(item) for item in value]
-    is_lazy = type(value) is core.scalar_class and value._dtype.kind in "fc"
-    return sharing.content(value)[()] if is_lazy and not trace.is_held() else value
+        return [_known(item, dtype) for item in value]
+    return sharing.content(value)[()] if _may_be_refused(value, dtype) else value
 
 
 def _holds_handles(value: Any) -> bool:

@@ -162,6 +162,11 @@ def private(node: Node) -> Node:
     return copied(window(node)) if survivors.is_shared(node) else node
 
 
+core.private = private
+if native is not None:
+    native.set_private(private)
+
+
 def duplicate(node: Node) -> Node:
     """The value for another holder: it is shared, but a part of what lies in memory is copied, or a
     write to the rest would have to copy all of it.
