@@ -110,10 +110,12 @@ PyObject *adopted(PyObject *object)
                                                     : copied(array, dtype, nbytes, array->extent);
 }
 
-/* A large array that nobody else holds. */
+/* A large array that nobody else holds; one that nobody may write (the zeros of `imag`) stays NumPy's. */
 PyObject *taken_over(PyObject *object)
 {
     Py_ssize_t nbytes;
+    if (!(((NumpyArray *)object)->flags & WRITABLE))
+        return Py_NewRef(object);
     int dtype = dtype_of_array(object);
     return is_straight((NumpyArray *)object, dtype, &nbytes) ? kept((NumpyArray *)object, dtype, nbytes, ((NumpyArray *)object)->extent)
                                                               : PyObject_CallOneArg(slow_take, object);

@@ -22,7 +22,7 @@ from fusewright.frontends.arrays import (
 from fusewright.frontends.arrays.core import Handle, wrap_array
 from fusewright.frontends.arrays.views import identity, reshape_node, transposed, view_node
 from fusewright.ir.graph import ASSEMBLE, VIEW, Node
-from fusewright.numpy.operands import Function, NotRecorded, handle_of, node_of, recorded
+from fusewright.numpy.operands import Function, NotRecorded, handle_of, node_of, recorded, viewed
 
 Run = tuple[int, int, int]
 """Start, step and count of consecutive indices with one distance."""
@@ -33,25 +33,25 @@ MAX_PIECES = 8
 @recorded(np.reshape)
 def reshape(a: Any, /, shape: Any, order: str = "C", *, copy: Any = None) -> Any:
     """The elements in another shape."""
-    return shaping.reshape(handle_of(a), opaque.to_numpy(shape), order, copy)
+    return shaping.reshape(viewed(a), opaque.to_numpy(shape), order, copy)
 
 
 @recorded(np.ravel)
 def ravel(a: Any, order: str = "C") -> Any:
     """The elements in one dimension."""
-    return shaping.ravel(handle_of(a), order)
+    return shaping.ravel(viewed(a), order)
 
 
 @recorded(np.transpose)
 def transpose(a: Any, axes: Any = None) -> Any:
     """The axes in another order."""
-    return shaping.transpose(handle_of(a), axes)
+    return shaping.transpose(viewed(a), axes)
 
 
 @recorded(np.matrix_transpose)
 def matrix_transpose(x: Any, /) -> Any:
     """The last two axes exchanged."""
-    x = handle_of(x)
+    x = viewed(x)
     if len(x._shape) < 2:
         raise ShapeError(f"Input array must be at least 2-dimensional, but it is {len(x._shape)}")
     return shaping.swapaxes(x, -1, -2)
@@ -60,13 +60,13 @@ def matrix_transpose(x: Any, /) -> Any:
 @recorded(np.swapaxes)
 def swapaxes(a: Any, axis1: int, axis2: int) -> Any:
     """Two axes exchanged."""
-    return shaping.swapaxes(handle_of(a), axis1, axis2)
+    return shaping.swapaxes(viewed(a), axis1, axis2)
 
 
 @recorded(np.moveaxis)
 def moveaxis(a: Any, source: Any, destination: Any) -> Any:
     """Axes moved to other places, the others in their order."""
-    a = handle_of(a)
+    a = viewed(a)
     rank = len(a._shape)
     old, new = (
         [axis_rules.one_axis(axis, rank) for axis in _as_list(axes)]
@@ -91,7 +91,7 @@ def _as_list(axes: Any) -> list[Any]:
 @recorded(np.rollaxis)
 def rollaxis(a: Any, axis: int, start: int = 0) -> Any:
     """One axis moved before another."""
-    a = handle_of(a)
+    a = viewed(a)
     rank = len(a._shape)
     axis = axis_rules.one_axis(axis, rank)
     start = start + rank if start < 0 else start
@@ -105,26 +105,26 @@ def rollaxis(a: Any, axis: int, start: int = 0) -> Any:
 @recorded(np.expand_dims)
 def expand_dims(a: Any, axis: Any) -> Any:
     """New axes of extent 1."""
-    return shaping.expand_dims(handle_of(a), axis)
+    return shaping.expand_dims(viewed(a), axis)
 
 
 @recorded(np.squeeze)
 def squeeze(a: Any, axis: Any = None) -> Any:
     """Axes of extent 1 dropped."""
-    return shaping.squeeze(handle_of(a), axis)
+    return shaping.squeeze(viewed(a), axis)
 
 
 @recorded(np.broadcast_to)
 def broadcast_to(array: Any, shape: Any, subok: bool = False) -> Any:
     """A read-only view repeated to a shape."""
-    array = handle_of(array)
+    array = viewed(array)
     return shaping.broadcast_to(array, opaque.to_numpy(shape))
 
 
 @recorded(np.broadcast_arrays)
 def broadcast_arrays(*args: Any, subok: bool = False) -> Any:
     """All arrays as views of one shape."""
-    handles = [handle_of(arg) for arg in args]
+    handles = [viewed(arg) for arg in args]
     if not handles:
         return ()
     shape = record.broadcast_shapes("broadcast_arrays", [handle._shape for handle in handles])
@@ -134,7 +134,7 @@ def broadcast_arrays(*args: Any, subok: bool = False) -> Any:
 def _at_least(rank: int, original: Function) -> Function:
     @recorded(original)
     def function(*arys: Any) -> Any:
-        made = tuple(widened(handle_of(a), rank) for a in arys)
+        made = tuple(widened(viewed(a), rank) for a in arys)
         return made[0] if len(made) == 1 else made
 
     return function
@@ -155,14 +155,14 @@ def widened(a: Any, rank: int) -> Any:
 @recorded(np.flip)
 def flip(m: Any, axis: Any = None) -> Any:
     """Elements in reverse order along axes; a number of an array without any, as in NumPy."""
-    flipped = shaping.flip(handle_of(m), axis)
+    flipped = shaping.flip(viewed(m), axis)
     return flipped if flipped._shape else flipped[()]
 
 
 def _flipped(original: Function, axis: int) -> Function:
     @recorded(original)
     def function(m: Any) -> Any:
-        m = handle_of(m)
+        m = viewed(m)
         if len(m._shape) <= axis:
             raise ShapeError(f"Input must be >= {axis + 1}-d.")
         return shaping.flip(m, axis)
@@ -173,7 +173,7 @@ def _flipped(original: Function, axis: int) -> Function:
 @recorded(np.rot90)
 def rot90(m: Any, k: int = 1, axes: Any = (0, 1)) -> Any:
     """Turned by quarter turns in the plane of two axes."""
-    m = handle_of(m)
+    m = viewed(m)
     rank = len(m._shape)
     if len(axes) != 2:
         raise ValueRangeError("len(axes) must be 2.")
@@ -309,7 +309,7 @@ def repeat(a: Any, repeats: Any, axis: Any = None) -> Any:
 @recorded(np.diagonal)
 def diagonal(a: Any, offset: int = 0, axis1: int = 0, axis2: int = 1) -> Any:
     """A read-only view of a diagonal."""
-    return shaping.diagonal(handle_of(a), offset, axis1, axis2)
+    return shaping.diagonal(viewed(a), offset, axis1, axis2)
 
 
 @recorded(np.trace)
@@ -350,7 +350,7 @@ def _nested(a: Any) -> bool:
 @recorded(np.diag)
 def diag(v: Any, k: int = 0) -> Any:
     """A matrix with a given diagonal, or the diagonal of a matrix (a view)."""
-    v = handle_of(v)
+    v = viewed(v)
     if len(v._shape) == 2:
         return shaping.diagonal(v, k)
     if len(v._shape) != 1:

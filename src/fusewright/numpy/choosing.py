@@ -123,6 +123,10 @@ def put(a: Any, ind: Any, v: Any, mode: str = "raise") -> None:
 
 def copyto(dst: Any, src: Any, casting: str = "same_kind", where: Any = True) -> None:
     """Copy values into an array, where a mask says so."""
+    if dst is src and isinstance(dst, Handle):  # NumPy does not ask whether it may be written
+        if where is not True:
+            record.broadcast_node(cast(node_of(where), BOOL), dst._shape, "copyto")
+        return
     if not isinstance(dst, Handle):
         np.copyto(dst, opaque.to_numpy(src), casting=casting, where=opaque.to_numpy(where))  # type: ignore[arg-type]
         return
@@ -187,6 +191,8 @@ def choose(a: Any, choices: Any, out: Any = None, mode: str = "raise") -> Any:
         index = u.minimum(u.maximum(index, 0), count - 1)
     elif index.size and (int(index.min()) < 0 or int(index.max()) >= count):
         raise ValueRangeError("invalid entry in choice array")
+    if count == 1:
+        raise NotRecorded("one choice")
     result = select([u.equal(index, number) for number in range(count)], list(choices))
     if out is not None:
         return reductions.into(out, result._node)

@@ -24,6 +24,7 @@ from fusewright.numpy.operands import (
     is_scalar,
     node_of,
     recorded,
+    viewed,
 )
 from fusewright.numpy.ufuncs import Recorder, u
 
@@ -218,13 +219,13 @@ def angle(z: Any, deg: bool = False) -> Any:
 @recorded(np.real, host=True)
 def real(val: Any) -> Any:
     """The real part: a view of a complex array."""
-    return shaping.part(handle_of(val) if type(val) in (list, tuple) else val, "real")
+    return shaping.part(val if isinstance(val, Handle) else viewed(val), "real")
 
 
 @recorded(np.imag, host=True)
 def imag(val: Any) -> Any:
     """The imaginary part: a view of a complex array."""
-    return shaping.part(handle_of(val) if type(val) in (list, tuple) else val, "imag")
+    return shaping.part(val if isinstance(val, Handle) else viewed(val), "imag")
 
 
 @recorded(np.iscomplex, host=True)

@@ -91,7 +91,7 @@ def _converted(object: Any, dtype: Any, copy: Any) -> Any:
         made = nested(object)
         return made if dtype is None else made.astype(dtype, copy=False)
     if isinstance(object, np.ndarray) and copy is not False:
-        copy = None  # the snapshot is a copy already
+        copy = None  # a snapshot is a copy already
     return creation.array(object, dtype, copy=copy)
 
 
@@ -113,6 +113,8 @@ def asarray(
     if not _is_numeric(a, dtype):
         return np.asarray(a, dtype, order)
     try:
+        if isinstance(a, np.ndarray) and copy is None and dtype in (None, a.dtype):
+            return _asked(creation.asarray(a, copy=False), order, copy)
         return _asked(_converted(a, dtype, copy), order, copy)
     except UnsupportedError:
         return np.asarray(opaque.to_numpy(a), dtype, order)

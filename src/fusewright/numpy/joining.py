@@ -25,6 +25,7 @@ from fusewright.numpy.operands import (
     node_of,
     recorded,
     stacked,
+    viewed,
 )
 
 
@@ -169,7 +170,7 @@ def _blocks(arrays: Any, depth: int, rank: int) -> Any:
 @recorded(np.array_split)
 def array_split(ary: Any, indices_or_sections: Any, axis: int = 0) -> Any:
     """Views of consecutive parts, as equal as possible."""
-    ary = handle_of(ary)
+    ary = viewed(ary)
     at = axis_rules.one_axis(axis, len(ary._shape))
     extent = ary._shape[at]
     cuts = opaque.to_numpy(indices_or_sections)
@@ -189,7 +190,7 @@ def array_split(ary: Any, indices_or_sections: Any, axis: int = 0) -> Any:
 @recorded(np.split)
 def split(ary: Any, indices_or_sections: Any, axis: int = 0) -> Any:
     """Views of consecutive parts of equal size, or between cuts."""
-    ary = handle_of(ary)
+    ary = viewed(ary)
     sections = opaque.to_numpy(indices_or_sections)
     extent = ary._shape[axis_rules.one_axis(axis, len(ary._shape))]
     if ndim_of(sections) == 0 and extent % int(sections):
@@ -204,7 +205,7 @@ def split(ary: Any, indices_or_sections: Any, axis: int = 0) -> Any:
 def _splitting(original: Function, axis: int) -> Function:
     @recorded(original)
     def function(ary: Any, indices_or_sections: Any) -> Any:
-        ary = handle_of(ary)
+        ary = viewed(ary)
         rank = len(ary._shape)
         need = max(axis + 1, 1 + (original is np.vsplit))
         if original is np.hsplit:
@@ -223,7 +224,7 @@ def _splitting(original: Function, axis: int) -> Function:
 @recorded(np.unstack)
 def unstack(x: Any, /, *, axis: int = 0) -> Any:
     """The parts along an axis, without it: views."""
-    x = handle_of(x)
+    x = viewed(x)
     if not x._shape:
         raise ValueRangeError("Input array must be at least 1-d.")
     at = axis_rules.one_axis(axis, len(x._shape))

@@ -83,6 +83,13 @@ def handle_of(value: Any) -> Any:
     return nested(value)
 
 
+def viewed(value: Any) -> Any:
+    """The array itself, or one on the memory of NumPy's: what a function makes views of."""
+    if isinstance(value, np.ndarray):
+        return creation.asarray(value, copy=False)
+    return handle_of(value)
+
+
 def node_of(value: Any) -> Node:
     """The recorded value of any operand."""
     if type(value) in (list, tuple):

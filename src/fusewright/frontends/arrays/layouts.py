@@ -264,6 +264,7 @@ def _renewed(node: Node) -> Node:
 
 def arranged(node: Node, order: Order) -> Any:
     """A new array of a value whose dims lie in memory in an order."""
+    node = core.private(node)
     if is_in_order(tuple(dim for dim in order if node.shape[dim] != 1)):
         return array_on(plain(node))
     places = [(0, 0, 1)] * len(order)
@@ -302,7 +303,8 @@ def copied(handle: Handle, node: Node, order: str | None) -> Any:
     """A value as a copy of a handle, in the order that one of NumPy's letters asks for."""
     shape = node.shape
     if len(shape) < 2:
-        return core.wrap(node) if isinstance(handle, core.scalar_class) else array_on(plain(node))
+        is_number = isinstance(handle, core.scalar_class)
+        return core.wrap(node) if is_number else core.wrap_array(plain(node))
     strides = views.strides_of(handle)
     if 0 in strides:  # what is repeated there lies side by side in the copy
         node = _renewed(node)

@@ -17,7 +17,7 @@ from fusewright.ir.graph import contiguous_strides
 from fusewright.numpy.arranging import broadcast_arrays, broadcast_to
 from fusewright.numpy.dispatch import in_front_of
 from fusewright.numpy.modules import lookup
-from fusewright.numpy.operands import NotRecorded, handle_of, recorded
+from fusewright.numpy.operands import NotRecorded, recorded, viewed
 
 __all__ = [
     "as_strided",
@@ -35,7 +35,7 @@ def sliding_window_view(
     x: Any, window_shape: Any, axis: Any = None, *, subok: bool = False, writeable: bool = False
 ) -> Any:
     """Windows that slide over the elements, as a view: those along each given axis in a new dim."""
-    x = handle_of(x)
+    x = viewed(x)
     sizes = tuple(n.__index__() for n in _listed(window_shape))
     rank = len(x._shape)
     given = range(rank) if axis is None else _listed(axis)
@@ -56,7 +56,7 @@ def as_strided(
     x: Any, shape: Any = None, strides: Any = None, subok: bool = False, writeable: bool = True
 ) -> Any:
     """A view of any shape and steps within the memory of the array that `x` is a view of."""
-    x = handle_of(x)
+    x = viewed(x)
     shape = x._shape if shape is None else tuple(n.__index__() for n in _listed(shape))
     if strides is None:
         strides = views.strides_of(x)
