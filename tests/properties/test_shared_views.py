@@ -32,7 +32,6 @@ FUNCTIONS: dict[str, Callable[[Any, Any], Any]] = {
     "copy": lambda np, x: np.copy(x),
     "diag": lambda np, x: np.diag(x),
     "diagonal": lambda np, x: np.diagonal(x),
-    "diff of none": lambda np, x: np.diff(x, n=0),
     "dsplit": lambda np, x: np.dsplit(x[None], 2),
     "expand_dims": lambda np, x: np.expand_dims(x, 1),
     "flip": lambda np, x: np.flip(x),

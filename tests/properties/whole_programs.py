@@ -142,7 +142,7 @@ class Written(Maker):
         dtype = (
             chance.choice(("f8", "f4", "i8")) if chance.random() < 0.5 else chance.choice(DTYPES)
         )
-        maker = "shared" if chance.random() < 0.06 else "made"
+        maker = "shared" if chance.random() < 0.06 and 0 not in shape else "made"
         tame = chance.random() < 0.85
         text = f"{maker}({dtype!r}, {shape}, {chance.randrange(1 << 16)}, {tame})"
         if maker == "shared":  # NumPy's memory, and our array of it

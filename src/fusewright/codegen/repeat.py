@@ -69,9 +69,7 @@ class Repeat(NamedTuple):
     def lanes(self, vector_bytes: int) -> int:
         """Lanes of one machine vector."""
         nodes = [n for n in postorder(self.step) if n.name not in ("const", "index")]
-        return vector_bytes // max(
-            [self.step.dtype.itemsize, *(node.dtype.itemsize for node in nodes)]
-        )
+        return vector_bytes // max((node.dtype.itemsize for node in nodes), default=8)
 
     def vectors(self, vector_bytes: int) -> int:
         """How many vectors take turns together: as many as the registers hold."""

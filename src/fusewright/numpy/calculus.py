@@ -20,7 +20,6 @@ from fusewright.numpy.operands import (
     ndim_of,
     node_of,
     recorded,
-    viewed,
 )
 from fusewright.numpy.ufuncs import u
 
@@ -40,8 +39,6 @@ def diff(
     a: Any, n: int = 1, axis: int = -1, prepend: Any = NO_VALUE, append: Any = NO_VALUE
 ) -> Any:
     """Differences of neighbours."""
-    if n == 0:  # NumPy gives the operand itself
-        return viewed(a)
     a = handle_of(a)
     prepend, append = (v if v is NO_VALUE else handle_of(v) for v in (prepend, append))
     return scans.diff(a, n, axis, prepend, append)

@@ -102,9 +102,10 @@ def in_place(name: str, original: Function, target: Any, *args: Any, **kwargs: A
     inplace.check_writable(target)
     work = np.array(sharing.content(target), order="C")
     plain = [opaque.to_numpy(arg) for arg in args]
-    hand_over(name, lambda: original(work, *plain, **kwargs), (), {}, LIBRARY, True)
-    inplace.store(target, sharing.adopted(work))
-    return None
+    try:
+        hand_over(name, lambda: original(work, *plain, **kwargs), (), {}, LIBRARY, True)
+    finally:  # NumPy keeps what it has written before an error, too
+        inplace.store(target, sharing.adopted(work))
 
 
 def _writer(original: Function) -> Function:
