@@ -15,18 +15,14 @@ from tests.evaluators import installed
 from tests.properties.chance import EXAMPLES
 from tests.properties.whole_programs import program
 from tests.properties.whole_runs import (
-    CLOSE,
-    EXACT,
     MODES,
-    OPEN,
-    SIGNS,
     Block,
     Oracle,
-    compared,
     difference,
     reduced,
     source,
 )
+from tests.properties.whole_values import CLOSE, EXACT, OPEN, SIGNS, compared
 
 import fusewright as fw
 import fusewright.numpy as fnp

@@ -1,0 +1,57 @@
+"""How far a value is defined by NumPy, and how one of ours differs from it."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+from tests.properties.operands import alike
+
+EXACT, SIGNS, CLOSE, OPEN = 0, 1, 2, 3
+TYPES = {"f": 1e-3, "d": 1e-9, "e": 0.1, "F": 1e-3, "D": 1e-9}
+
+
+def compared(got: Any, want: Any, level: int) -> str:
+    """How a value of ours differs from NumPy's."""
+    if isinstance(want, list):
+        pairs = enumerate(zip(got, want, strict=True))
+        found = (f"[{n}] {how}" for n, (g, w) in pairs if (how := compared(g, w, level)))
+        return next(found, "")
+    got, want = np.asarray(got), np.asarray(want)
+    if (got.dtype, got.shape) != (want.dtype, want.shape):
+        return f"{got.dtype}{got.shape} for {want.dtype}{want.shape}"
+    if level == OPEN or (level == EXACT and alike(got, want, 0)):
+        return ""
+    if level == SIGNS and alike(_unsigned(got), _unsigned(want), 0):
+        return ""
+    if level == CLOSE and _close(got, want):
+        return ""
+    return f"{_shown(got, want)}"
+
+
+def _unsigned(value: Any) -> Any:
+    """Without the signs of zeros."""
+    with np.errstate(all="ignore"):
+        return value + 0
+
+
+def _close(got: Any, want: Any) -> bool:
+    room = TYPES.get(want.dtype.char)
+    if room is None:
+        return bool(np.array_equal(got, want))
+    finite = np.isfinite(want) & np.isfinite(got)
+    scale = float(abs(want[finite]).max(initial=1.0)) if finite.any() else 1.0
+    if want.dtype.kind != "c" and scale < 1e4 and not np.array_equal(np.isnan(got), np.isnan(want)):
+        return False
+    with np.errstate(all="ignore"):
+        near = abs(got.astype("c16") - want.astype("c16")) <= room * max(scale, 1e4)
+    return bool((near | ~finite).all())
+
+
+def _shown(got: Any, want: Any) -> str:
+    differs = (got != want) & ~((got != got) & (want != want))
+    if want.dtype.kind == "f":
+        differs |= (np.signbit(got) != np.signbit(want)) & (want == want)
+    places = np.argwhere(differs)
+    at = tuple(places[0]) if len(places) else (0,) * want.ndim
+    return f"{got[at]} for {want[at]} at {tuple(map(int, at))} ({len(places)} of {want.size})"
