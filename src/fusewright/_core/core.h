@@ -133,6 +133,7 @@ int dtype_index(PyObject *object);
 
 /* memory.c */
 PyObject *allocate(Py_ssize_t nbytes);
+PyObject *load_module(const char *name);
 PyObject *memory_on(char *at, Py_ssize_t nbytes, PyObject *owner, int writable); /* what `owner` keeps */
 int64_t allocations(void);
 int64_t fresh_bytes(void);

@@ -14,7 +14,7 @@ static PyObject *learn; /* of frontends.arrays.recipes, loaded when it is wanted
 static PyObject *learnt(PyObject *function, PyObject *const *given, Py_ssize_t many, PyObject *names)
 {
     if (learn == NULL) {
-        PyObject *module = PyImport_ImportModule("fusewright.frontends.arrays.recipes");
+        PyObject *module = load_module("fusewright.frontends.arrays.recipes");
         learn = module ? PyObject_GetAttrString(module, "learn") : NULL;
         Py_XDECREF(module);
         if (learn == NULL)
