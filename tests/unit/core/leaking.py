@@ -1,6 +1,6 @@
 """What every entry of the core keeps when it is called again and again with the same arguments.
 
-Run as a script: `python leaking.py PART [NAME]`, where PART is "core" or "public"; it takes minutes.
+Run as a script: `python leaking.py PART [NAME]`, PART "core" or "public"; it takes minutes.
 The entries are found by looking (as in `wrong_arguments`): each function, class, method, slot and
 field of the native module, and each public name of the drop-in, its linear algebra, its transforms
 and its arrays.  Each runs in
