@@ -29,6 +29,7 @@ import fusewright as fw
 import fusewright.numpy as fnp
 from fusewright._core import native
 from fusewright.frontends.arrays import trace
+from fusewright.targets.cpu import background
 
 ROUNDS, CALLS, WARM = 60, 12, 12
 """Rounds that are measured, of so many calls each; those before, in which tables are filled."""
@@ -104,6 +105,7 @@ def rounds(target: Callable[..., Any], arguments: list[tuple[Any, ...]], times: 
                 target(*given)
     with suppress(BaseException):
         trace.flush()
+        background.wait()  # what is compiled meanwhile is no call's
     gc.collect()
     return sys.getallocatedblocks()
 
