@@ -94,6 +94,7 @@ def main() -> int:
                 [sys.executable, *command], cwd=folder, env=os.environ | settings, check=False
             )
             failed += done.returncode != 0
+            print(f"{command[0]} ended with {done.returncode}", flush=True)
     return failed
 
 
