@@ -1,13 +1,19 @@
 """The native core under the address and undefined-behaviour sanitizers: `python tools/sanitize.py`.
 
-Builds the core with `-fsanitize=address,undefined` in a folder of its own and runs tests with it:
-those given, else `tests/unit/core`, the properties and the calls of kernels.  Leaks of memory are
-not looked for, since CPython keeps some for good; `tests/unit/core/test_leaks.py` counts references
-instead.  Needs gcc with its sanitizers (Debian: `libasan8`, `libubsan1`), and takes some minutes.
+Builds the core with `-fsanitize=address,undefined` in a folder of its own and runs with it: tests
+(those given, else `tests/unit/core`, the properties and the calls of kernels), then random programs
+of `tools/fuzz.py`.  Leaks of memory are not looked for, since CPython keeps some for good;
+`tests/unit/core/test_leaks.py` counts references instead.  Needs gcc with its sanitizers (Debian:
+`libasan8`, `libubsan1`), and takes about half an hour.
+
+    python tools/sanitize.py                          # everything
+    python tools/sanitize.py --programs 0 tests/unit/core/test_leaks.py
+    python tools/sanitize.py --programs 5000 --seed 7 --no-tests
 """
 
 from __future__ import annotations
 
+import argparse
 import os
 import shutil
 import subprocess
@@ -52,21 +58,44 @@ def build(folder: Path) -> Path:
     return source
 
 
+def arguments() -> tuple[argparse.Namespace, list[str]]:
+    """What the command takes; what it does not know is for pytest."""
+    parser = argparse.ArgumentParser(description=__doc__.partition("\n")[0])
+    parser.add_argument("tests", nargs="*", help="what pytest is given")
+    parser.add_argument("--no-tests", action="store_true", help="random programs alone")
+    parser.add_argument("--programs", type=int, default=2000, help="random programs of each kind")
+    parser.add_argument("--seed", type=int, default=0, help="of the random programs")
+    return parser.parse_known_args()
+
+
+def commands(chosen: argparse.Namespace, passed: list[str]) -> list[list[str]]:
+    """What is run, in order."""
+    tests = chosen.tests or [*TESTS, *(f"--deselect={path}" for path in LEFT_OUT)]
+    checked = ["-m", "pytest", "-q", "-p", "no:cacheprovider", *tests, *passed]
+    amount = ["--seed", f"{chosen.seed}", "--count", f"{chosen.programs}"]
+    fuzzed = [["tools/fuzz.py", "--kind", kind, *amount] for kind in ("arrays", "kernels")]
+    return [checked] * (not chosen.no_tests) + fuzzed * (chosen.programs > 0)
+
+
 def main() -> int:
-    """Build it, run the tests."""
-    chosen = sys.argv[1:] or [*TESTS, *(f"--deselect={path}" for path in LEFT_OUT)]
+    """Build it, run everything, say how much went wrong."""
+    chosen, passed = arguments()
     with tempfile.TemporaryDirectory() as name:
         folder = Path(name)
-        source = build(folder)
         settings = {
+            "PYTHONPATH": str(build(folder)),
             "LD_PRELOAD": f"{library('libasan.so')} {library('libubsan.so')}",
-            "PYTHONPATH": str(source),
             "FUSEWRIGHT_CACHE_DIR": str(folder / "cache"),
             **OPTIONS,
         }
-        command = [sys.executable, "-m", "pytest", "-q", "-x", "-p", "no:cacheprovider", *chosen]
-        done = subprocess.run(command, cwd=folder, env=os.environ | settings, check=False)
-        return done.returncode
+        failed = 0
+        for command in commands(chosen, passed):
+            done = subprocess.run(
+                [sys.executable, *command], cwd=folder, env=os.environ | settings, check=False
+            )
+            failed += done.returncode != 0
+            print(f"{command[0]} ended with {done.returncode}", flush=True)
+    return failed
 
 
 if __name__ == "__main__":

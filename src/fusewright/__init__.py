@@ -1,7 +1,6 @@
 """Fusewright: many small steps in, a few large, fast kernels out."""
 
 # ruff: noqa: F403, F405 (the names of `public` are all there are)
-from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
 import fusewright._core  # noqa: F401  (it refuses an interpreter without the GIL: here, at once)
@@ -53,11 +52,13 @@ __all__ = [
 
 def __getattr__(name: str) -> Any:
     """The drop-in, or all that a program calls: both are loaded when they are first used."""
+    from fusewright.base.loading import load  # not before a name is wanted
+
     if name == "numpy":
-        return import_module("fusewright.numpy")
+        return load("fusewright.numpy")
     if name not in __all__:
         raise AttributeError(f"module 'fusewright' has no attribute {name!r}")
-    public = import_module("fusewright.public")
+    public = load("fusewright.public")
     found = {each: vars(public)[each] for each in __all__ if each in vars(public)}
     globals().update(found)
     if name not in found:

@@ -3,9 +3,11 @@
 from __future__ import annotations
 
 import errno
+import os
 import subprocess
 import sys
 from collections.abc import Callable
+from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -71,6 +73,17 @@ def test_a_program_at_the_end_of_its_stack() -> None:
     with pytest.raises(RecursionError):
         deeper(0)
     assert float((x + 1.0)[0]) == 1.0
+
+
+@pytest.mark.parametrize("kind", ["interruption", "handler", "no memory", "stack"])
+def test_the_first_import_disturbed(kind: str, tmp_path: Path) -> None:
+    """Whatever happens in it, the program that goes on has the whole package."""
+    done = subprocess.run(
+        [sys.executable, str(Path(__file__).with_name("first_imports.py")), kind, "12"],
+        env=os.environ | {"FUSEWRIGHT_CACHE_DIR": str(tmp_path)},
+        capture_output=True, text=True, timeout=300,
+    )  # fmt: skip
+    assert done.stdout == "fine\n", done.stdout + done.stderr[-3000:]
 
 
 def test_flags_are_asked_for_again(monkeypatch: pytest.MonkeyPatch) -> None:

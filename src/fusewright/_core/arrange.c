@@ -49,15 +49,8 @@ static void spread(PyObject *const **given, Py_ssize_t *many)
 
 static int lies_straight(Node *leaf)
 {
-    PyObject *strides = PyTuple_GET_ITEM(leaf->value, 2);
-    int64_t step = dtypes[leaf->dtype].itemsize;
-    for (Py_ssize_t d = PyTuple_GET_SIZE(leaf->shape) - 1; d >= 0; d--) {
-        int64_t extent = as_size(PyTuple_GET_ITEM(leaf->shape, d));
-        if (extent != 1 && as_size(PyTuple_GET_ITEM(strides, d)) != step)
-            return 0;
-        step *= extent;
-    }
-    return step > 0;
+    Spot spot;
+    return spot_of_leaf(leaf, &spot) && is_dense(&spot) && elements_of(leaf->shape) > 0;
 }
 
 /* What a view in another shape is a view of; the handle itself where it is none. */
@@ -73,7 +66,7 @@ static int is_straight(PyObject *handle)
 {
     handle = under_reshape(handle);
     Node *node = Py_IS_TYPE(handle, array_class) ? ((Handle *)handle)->node : NULL;
-    return node != NULL && (node->kind != LEAF || (leaf_memory(node) != NULL && lies_straight(node)));
+    return node != NULL && (node->kind != LEAF || lies_straight(node));
 }
 
 /* The extents asked for, at most one of them to be computed; 0 where they are none. */
@@ -139,7 +132,7 @@ static int steps_reshaped(int dims, const Py_ssize_t *extents, const Py_ssize_t 
     return 1;
 }
 
-static int read_shape(PyObject *shape, Py_ssize_t *extents)
+int read_shape(PyObject *shape, Py_ssize_t *extents)
 {
     int rank = PyTuple_GET_SIZE(shape) <= MOST_DIMS ? (int)PyTuple_GET_SIZE(shape) : -1;
     for (int d = 0; d < rank; d++)
@@ -257,23 +250,15 @@ static PyObject *reshaped(PyObject *handle, PyObject *const *given, Py_ssize_t m
     return view;
 }
 
-static int has_gaps(PyObject *shape, const Py_ssize_t *steps)
-{
-    Py_ssize_t step = 1;
-    for (Py_ssize_t d = PyTuple_GET_SIZE(shape) - 1; d >= 0; step *= as_size(PyTuple_GET_ITEM(shape, d--)))
-        if (as_size(PyTuple_GET_ITEM(shape, d)) != 1 && steps[d] != step)
-            return 1;
-    return 0;
-}
-
 static PyObject *flattened(PyObject *handle, PyObject *const *given, Py_ssize_t many)
 {
     (void)given;
-    Py_ssize_t steps[MOST_DIMS];
+    Py_ssize_t steps[MOST_DIMS], extents[MOST_DIMS];
     PyObject *all = PyLong_FromLong(-1), *shape = handle_shape(handle), *made = NULL;
     Region region = {.dims = 1, .extent = {shape ? (Py_ssize_t)elements_of(shape) : 0}};
     if (all != NULL && many == 0 && region.extent[0] > 0 && steps_of(handle, shape, steps)) /* what has gaps is copied */
-        made = has_gaps(shape, steps) ? moved(handle, &region) : reshaped(handle, &all, 1);
+        made = lies_packed(read_shape(shape, extents), extents, steps, 1) ? reshaped(handle, &all, 1)
+                                                                          : moved(handle, &region);
     Py_XDECREF(all);
     return made;
 }

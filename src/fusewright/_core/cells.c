@@ -48,13 +48,17 @@ void let_go(Cell *cell)
 }
 
 /* Whether elements lie in C order, side by side. */
-int is_dense(const Spot *spot)
+int lies_packed(int dims, const Py_ssize_t *extent, const Py_ssize_t *stride, Py_ssize_t step)
 {
-    Py_ssize_t step = dtypes[spot->dtype].itemsize;
-    for (int d = spot->dims - 1; d >= 0; step *= spot->extent[d--])
-        if (spot->extent[d] != 1 && spot->stride[d] != step)
+    for (int d = dims - 1; d >= 0; step *= extent[d--])
+        if (extent[d] != 1 && stride[d] != step)
             return 0;
     return 1;
+}
+
+int is_dense(const Spot *spot)
+{
+    return lies_packed(spot->dims, spot->extent, spot->stride, dtypes[spot->dtype].itemsize);
 }
 
 /* Elements of these extents in C order. */
@@ -72,14 +76,6 @@ static void lay_out(Spot *spot, char *at, PyObject *memory, int dtype, const Py_
     }
 }
 
-static int extents_of(PyObject *shape, Py_ssize_t *extent)
-{
-    int dims = (int)PyTuple_GET_SIZE(shape);
-    for (int d = 0; d < dims; d++)
-        extent[d] = as_size(PyTuple_GET_ITEM(shape, d));
-    return dims;
-}
-
 int give_room(Cell *cell)
 {
     Node *node = cell->node;
@@ -90,7 +86,7 @@ int give_room(Cell *cell)
         return -1;
     Py_CLEAR(cell->array);
     Py_XSETREF(cell->memory, memory);
-    lay_out(&cell->spot, ((Memory *)memory)->at, memory, node->dtype, extent, extents_of(node->shape, extent));
+    lay_out(&cell->spot, ((Memory *)memory)->at, memory, node->dtype, extent, read_shape(node->shape, extent));
     cell->is_own = 1;
     return 0;
 }
@@ -123,24 +119,16 @@ int hold_number(Cell *cell)
 /* A view of an operand by its places: (dim of the result or -1, start, step) for each dim of the operand. */
 int hold_view(Cell *cell, Cell *source)
 {
-    Node *node = cell->node;
-    Spot *spot = &cell->spot;
-    Py_ssize_t offset = 0;
-    int empty = 0;
-    spot->dims = extents_of(node->shape, spot->extent);
-    spot->dtype = node->dtype;
-    spot->memory = source->spot.memory;
-    memset(spot->stride, 0, (size_t)spot->dims * sizeof *spot->stride);
-    for (int d = 0; d < spot->dims; d++)
-        empty |= spot->extent[d] == 0;
-    for (int i = 0; i < source->spot.dims; i++) {
-        PyObject *place = PyTuple_GET_ITEM(node->attr, i);
-        Py_ssize_t out = as_size(PyTuple_GET_ITEM(place, 0)), step = as_size(PyTuple_GET_ITEM(place, 2));
-        offset += as_size(PyTuple_GET_ITEM(place, 1)) * source->spot.stride[i];
-        if (out >= 0)
-            spot->stride[out] += step * source->spot.stride[i];
+    PyObject *places = cell->node->attr;
+    Region region = {.places = source->spot.dims};
+    region.dims = read_shape(cell->node->shape, region.extent);
+    for (int i = 0; i < region.places; i++) {
+        PyObject *place = PyTuple_GET_ITEM(places, i);
+        region.place[i] = (Place){as_size(PyTuple_GET_ITEM(place, 0)), as_size(PyTuple_GET_ITEM(place, 1)),
+                                  as_size(PyTuple_GET_ITEM(place, 2))};
     }
-    spot->at = source->spot.at + (empty ? 0 : offset);
+    spot_in(&source->spot, &region, &cell->spot);
+    cell->spot.dtype = cell->node->dtype;
     cell->memory = Py_XNewRef(source->memory);
     return 0;
 }
@@ -226,7 +214,7 @@ static Node *leaf_in(Cell *cell, PyObject *shape)
     Spot spot;
     Py_ssize_t extent[MOST_DIMS];
     Node *made = node_new(LEAF, no_name, Py_NewRef(no_args), cell->node->dtype, shape);
-    lay_out(&spot, cell->spot.at, cell->memory, cell->node->dtype, extent, extents_of(shape, extent));
+    lay_out(&spot, cell->spot.at, cell->memory, cell->node->dtype, extent, read_shape(shape, extent));
     if (made != NULL && tell_place(made, &spot, cell->memory) < 0)
         Py_CLEAR(made);
     return made;

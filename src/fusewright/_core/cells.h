@@ -38,7 +38,6 @@ PyObject *array_of(Cell *cell);         /* borrowed */
 Node *leaf_of(Cell *cell, PyObject *shape); /* in C order, with other extents if a shape is given */
 int become(Cell *cell);                 /* the node is a leaf from now on */
 int keep_ahead(Cell *cell);
-int is_dense(const Spot *spot);
 void set_copy_into(int (*copy)(PyObject *, PyObject *));
 
 #endif

@@ -133,6 +133,7 @@ int dtype_index(PyObject *object);
 
 /* memory.c */
 PyObject *allocate(Py_ssize_t nbytes);
+PyObject *load_module(const char *name);
 PyObject *memory_on(char *at, Py_ssize_t nbytes, PyObject *owner, int writable); /* what `owner` keeps */
 int64_t allocations(void);
 int64_t fresh_bytes(void);
@@ -145,6 +146,7 @@ int crossing_ready(PyObject *unset);
 int is_plain(PyObject *object);    /* exactly one of the three classes */
 Node *handle_node(PyObject *handle); /* borrowed; of a plain handle */
 PyObject *handle_new(Node *node);  /* steals the node */
+PyObject *handles_of(Node *const *nodes, Py_ssize_t many, char form); /* a tuple ('t') or list of new ones; else the first */
 PyObject *array_new(Node *node);   /* likewise; an array in any case */
 
 PyObject *view_link_of(PyObject *handle); /* borrowed; NULL for what is no view */

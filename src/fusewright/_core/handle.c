@@ -335,6 +335,23 @@ static PyObject *wrap(PyObject *module, PyObject *node)
     return handle_new((Node *)Py_NewRef(node));
 }
 
+PyObject *handles_of(Node *const *nodes, Py_ssize_t many, char form)
+{
+    if (form == 0)
+        return handle_new((Node *)Py_NewRef(nodes[0]));
+    PyObject *list = PyList_New(many);
+    for (Py_ssize_t i = 0; list != NULL && i < many; i++) {
+        PyObject *handle = handle_new((Node *)Py_NewRef(nodes[i]));
+        if (handle == NULL)
+            Py_CLEAR(list);
+        else
+            PyList_SET_ITEM(list, i, handle);
+    }
+    if (list != NULL && form == 't')
+        Py_SETREF(list, PyList_AsTuple(list));
+    return list;
+}
+
 PyMethodDef handle_methods[] = {
     {"set_classes", set_classes, METH_VARARGS, "The public classes: arrays, scalars, views."},
     {"set_private", set_private, METH_O, "What copies a value out of memory that others see."},

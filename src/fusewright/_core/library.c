@@ -32,7 +32,7 @@ static PyObject *step_listeners; /* of those who want to hear of library steps *
 /* ---- values in memory -------------------------------------------------------------------------- */
 
 /* Where a region of what lies in memory is. */
-static int spot_in(const Spot *whole, Region *region, Spot *spot)
+int spot_in(const Spot *whole, const Region *region, Spot *spot)
 {
     if (region->places != whole->dims)
         return 0;
@@ -40,7 +40,7 @@ static int spot_in(const Spot *whole, Region *region, Spot *spot)
     int empty = 0;
     memset(spot->stride, 0, (size_t)region->dims * sizeof *spot->stride);
     for (int i = 0; i < region->places; i++) {
-        Place *place = &region->place[i];
+        const Place *place = &region->place[i];
         offset += place->start * whole->stride[i];
         if (place->out >= 0)
             spot->stride[place->out] += place->step * whole->stride[i];
@@ -105,16 +105,18 @@ int spot_of(PyObject *handle, Spot *spot)
     return spot_of_leaf(node, spot);
 }
 
-/* Whether a value is computed from few and small ones. */
-static int is_light(Node *node, int *seen)
+int is_light(Node *node, const Light *limits, int *seen)
 {
-    if (++*seen > LIGHT || (node->kind != LEAF && elements_of(node->shape) > SEVERAL))
+    int64_t most = node->kind == LEAF ? limits->in_memory : is_held(node) ? limits->held : limits->computed;
+    if (++*seen > LIGHT || (node->kind == OPAQUE && !limits->steps) || elements_of(node->shape) > most)
         return 0;
     for (Py_ssize_t i = 0; i < PyTuple_GET_SIZE(node->args); i++)
-        if (!is_light((Node *)PyTuple_GET_ITEM(node->args, i), seen))
+        if (!is_light((Node *)PyTuple_GET_ITEM(node->args, i), limits, seen))
             return 0;
     return 1;
 }
+
+static const Light used_at_once = {.in_memory = INT64_MAX, .held = SEVERAL, .computed = SEVERAL, .steps = 1};
 
 /* Where a handle's value is, if need be after computing it: 1 known, 0 recorded, -1 an error.  Of a view the array
    it looks into is computed: there will be other views of it. */
@@ -129,7 +131,7 @@ int known_spot(PyObject *handle, Spot *spot)
     Node *node = is_plain(base) ? (Node *)Py_XNewRef(handle_node(base)) : NULL;
     if (node == NULL)
         return PyErr_Occurred() ? -1 : 0;
-    int failed = node->kind != LEAF && is_light(node, &seen) && evaluate(&node, 1) < 0;
+    int failed = node->kind != LEAF && is_light(node, &used_at_once, &seen) && evaluate(&node, 1) < 0;
     Py_DECREF(node);
     return failed ? -1 : spot_of(handle, spot);
 }

@@ -33,6 +33,10 @@ typedef struct {
     Py_ssize_t extent[MOST_DIMS], stride[MOST_DIMS];
 } Spot;
 
+int lies_packed(int dims, const Py_ssize_t *extent, const Py_ssize_t *stride, Py_ssize_t step); /* in C order, without gaps */
+int is_dense(const Spot *spot); /* the same of what lies there */
+int read_shape(PyObject *shape, Py_ssize_t *extents); /* arrange.c: how many dims; -1 where there are too many */
+int spot_in(const Spot *whole, const Region *region, Spot *spot); /* where a region of it is; 0 where it is none of it */
 int spot_of_leaf(Node *node, Spot *spot); /* 0 of what is none */
 int spot_in_memory(PyObject *handle, Spot *spot); /* of a plain handle, without a node for a view; 0 where it is not */
 int spot_of(PyObject *handle, Spot *spot); /* of a plain handle; 0 where it is not in memory */
@@ -59,6 +63,16 @@ int is_reshape(PyObject *link);
 Node *reshaped_leaf(PyObject *link, Node *source); /* NULL where Python has to look */
 PyObject *under_reshape(PyObject *handle); /* of a plain handle: what a view in another shape is a view of, or itself */
 PyObject *view_of_region(PyObject *handle, Region *region); /* views.c: NULL without an error likewise */
+/* Elements of values in memory, of those that are about to be (or are one number), and of others; whether library
+   steps may be among them. */
+typedef struct {
+    int64_t in_memory, held, computed;
+    int steps;
+} Light;
+
+int is_light(Node *node, const Light *limits, int *seen); /* whether it is computed from few and small ones; `seen`: 0 */
+int is_held(Node *node); /* moves.c: it is in memory, or will be, or is one number everywhere */
+int were_small_writes(Node *node, int versions, int64_t most); /* moves.c: the last ones, of at most so many elements */
 int is_listened_to(void); /* whether somebody wants to hear of library steps */
 PyObject *product_now(PyObject *left, PyObject *right); /* of two vectors in memory; NULL: recorded */
 PyObject *gather_now(PyObject *handle, PyObject *key);

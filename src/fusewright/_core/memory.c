@@ -229,10 +229,19 @@ static PyObject *waiting_blocks(PyObject *module, PyObject *none)
     return found;
 }
 
+/* The package's module of this name; where it is new, nothing disturbs its import. */
+PyObject *load_module(const char *name)
+{
+    PyObject *loading = PyImport_ImportModule("fusewright.base.loading");
+    PyObject *module = loading ? PyObject_CallMethod(loading, "load", "s", name) : NULL;
+    Py_XDECREF(loading);
+    return module;
+}
+
 /* The pool says here what it is when it is loaded, which is when the first block is wanted. */
 static int load_pool(void)
 {
-    PyObject *pool = PyImport_ImportModule("fusewright.runtime.buffers");
+    PyObject *pool = load_module("fusewright.runtime.buffers");
     Py_XDECREF(pool);
     return pool == NULL ? -1 : 0;
 }

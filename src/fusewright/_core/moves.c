@@ -20,14 +20,16 @@ static int is_constant(Node *node)
     return node->kind == VIEW && ((Node *)PyTuple_GET_ITEM(node->args, 0))->kind == SCALAR;
 }
 
-/* Whether a value is computed from few and small ones, so that nothing is gained by waiting. */
-static int is_light(Node *node, int *seen)
+int is_held(Node *node) { return node->kind == LEAF || node->kind == ASSEMBLE || is_constant(node); }
+
+/* What is computed from these is moved at once: nothing is gained by waiting. */
+static const Light moved_at_once = {.in_memory = COPIED, .held = COPIED, .computed = SMALL};
+
+int were_small_writes(Node *node, int versions, int64_t most)
 {
-    int held = node->kind == LEAF || node->kind == ASSEMBLE || is_constant(node); /* or to be */
-    if (++*seen > LIGHT || node->kind == OPAQUE || size_of(node) > (held ? COPIED : SMALL))
-        return 0;
-    for (Py_ssize_t i = 0; i < PyTuple_GET_SIZE(node->args); i++)
-        if (!is_light((Node *)PyTuple_GET_ITEM(node->args, i), seen))
+    for (; versions > 0; versions--, node = (Node *)PyTuple_GET_ITEM(node->args, 0))
+        if (node->kind != ASSEMBLE || PyTuple_GET_SIZE(node->args) != 2
+            || size_of((Node *)PyTuple_GET_ITEM(node->args, 1)) > most)
             return 0;
     return 1;
 }
@@ -35,16 +37,8 @@ static int is_light(Node *node, int *seen)
 /* Whether the last versions were each made by a small write: the next ones will be, too. */
 static int is_being_filled(Node *node)
 {
-    int64_t size = size_of(node);
-    for (int i = 0; i < FILLED; i++) {
-        if (node->kind != ASSEMBLE || PyTuple_GET_SIZE(node->args) != 2)
-            return 0;
-        int64_t piece = size_of((Node *)PyTuple_GET_ITEM(node->args, 1));
-        if (piece > SMALL || piece * FILLED > size)
-            return 0;
-        node = (Node *)PyTuple_GET_ITEM(node->args, 0);
-    }
-    return 1;
+    int64_t most = size_of(node) / FILLED;
+    return were_small_writes(node, FILLED, most < SMALL ? most : SMALL);
 }
 
 /* The memory of a version that only its handle holds; NULL for any other. */
@@ -182,7 +176,7 @@ static int let_read(Handle *root)
 {
     Node *newest;
     for (int seen = 0; owned(root->node) == NULL && (newest = newest_pending()) != NULL;)
-        if (!is_light(newest, &seen))
+        if (!is_light(newest, &moved_at_once, &seen))
             return 0;
         else if (evaluate(&newest, 1) < 0)
             return -1;
@@ -198,7 +192,7 @@ static Memory *own(Handle *root)
     int seen = 0;
     if (memory != NULL || !moves_at_once() || size_of(base) > COPIED || size_of(base) == 0)
         return memory;
-    if (base->kind != LEAF && !is_light(base, &seen) && !is_being_filled(base))
+    if (base->kind != LEAF && !is_light(base, &moved_at_once, &seen) && !is_being_filled(base))
         return NULL;
     if (base->kind != LEAF && evaluate(&base, 1) < 0)
         return NULL;
@@ -247,9 +241,9 @@ int move_value(Handle *root, Region *region, Node *value, Node *other)
             return 0;
     if (value->kind != LEAF) {
         int filled = base->kind != LEAF && is_being_filled(base); /* then the array is computed, too */
-        if (!is_light(value, &seen) && !filled)
+        if (!is_light(value, &moved_at_once, &seen) && !filled)
             return 0;
-        int waits = other != NULL && other->kind != LEAF && other->kind != SCALAR && is_light(other, &seen);
+        int waits = other != NULL && other->kind != LEAF && other->kind != SCALAR && is_light(other, &moved_at_once, &seen);
         Node *all[3] = {value, filled ? base : other, other};
         if (evaluate(all, 1 + filled + waits) < 0)
             return -1;
@@ -407,7 +401,7 @@ int move_item(Handle *root, PyObject *key, PyObject *number)
 PyObject *number_now(Node *node)
 {
     int seen = 0;
-    if (!moves_at_once() || !is_light(node, &seen) || dtypes[node->dtype].scalar == NULL
+    if (!moves_at_once() || !is_light(node, &moved_at_once, &seen) || dtypes[node->dtype].scalar == NULL
         || evaluate(&node, 1) < 0)
         return NULL;
     Memory *memory = node->kind == LEAF ? leaf_memory(node) : NULL;

@@ -14,7 +14,7 @@ static PyObject *learn; /* of frontends.arrays.recipes, loaded when it is wanted
 static PyObject *learnt(PyObject *function, PyObject *const *given, Py_ssize_t many, PyObject *names)
 {
     if (learn == NULL) {
-        PyObject *module = PyImport_ImportModule("fusewright.frontends.arrays.recipes");
+        PyObject *module = load_module("fusewright.frontends.arrays.recipes");
         learn = module ? PyObject_GetAttrString(module, "learn") : NULL;
         Py_XDECREF(module);
         if (learn == NULL)
@@ -53,19 +53,12 @@ static PyObject *results(PyObject *recipe, Node **made)
 {
     PyObject *places = item(recipe, 1), *form = item(recipe, 2);
     Py_ssize_t many = PyTuple_GET_SIZE(places);
-    if (PyUnicode_GET_LENGTH(form) == 0)
-        return handle_new((Node *)Py_NewRef(made[as_size(item(places, 0))]));
-    PyObject *list = PyList_New(many);
-    for (Py_ssize_t i = 0; list != NULL && i < many; i++) {
-        PyObject *handle = handle_new((Node *)Py_NewRef(made[as_size(item(places, i))]));
-        if (handle == NULL)
-            Py_CLEAR(list);
-        else
-            PyList_SET_ITEM(list, i, handle);
-    }
-    if (list != NULL && PyUnicode_READ_CHAR(form, 0) == 't')
-        Py_SETREF(list, PyList_AsTuple(list));
-    return list;
+    Node *chosen[MOST_NODES];
+    if (many > MOST_NODES)
+        return NULL;
+    for (Py_ssize_t i = 0; i < many; i++)
+        chosen[i] = made[as_size(item(places, i))];
+    return handles_of(chosen, many, PyUnicode_GET_LENGTH(form) ? (char)PyUnicode_READ_CHAR(form, 0) : 0);
 }
 
 static PyObject *followed(PyObject *recipe, Node **made, int count)

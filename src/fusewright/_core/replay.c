@@ -86,22 +86,6 @@ static int bind_scalars(Replay *replay, PyObject *const *given)
     return floats == NULL ? -1 : 0;
 }
 
-static PyObject *results(Replay *replay, Node **fresh)
-{
-    Py_ssize_t count = PyTuple_GET_SIZE(replay->outputs);
-    if (!replay->as_tuple)
-        return handle_new((Node *)Py_NewRef(fresh[0]));
-    PyObject *made = PyTuple_New(count);
-    for (Py_ssize_t i = 0; made != NULL && i < count; i++) {
-        PyObject *handle = handle_new((Node *)Py_NewRef(fresh[i]));
-        if (handle == NULL)
-            Py_CLEAR(made);
-        else
-            PyTuple_SET_ITEM(made, i, handle);
-    }
-    return made;
-}
-
 /* The call's results; NULL without an error where the call is another. */
 static PyObject *replay_locked(Replay *replay, PyObject *const *given, Py_ssize_t count)
 {
@@ -133,7 +117,7 @@ static PyObject *replay_locked(Replay *replay, PyObject *const *given, Py_ssize_
     PyObject *result = NULL;
     if (!failed) {
         if (bind_scalars(replay, given) == 0 && program_run(replay->program, order, threads) > 0)
-            result = results(replay, fresh);
+            result = handles_of(fresh, many, replay->as_tuple ? 't' : 0);
         for (Py_ssize_t i = 0; i < nodes; i++)
             Py_DECREF(order[i]);
     }

@@ -284,7 +284,7 @@ static int are_vectors(PyObject *left, PyObject *right)
 }
 
 /* The extents of an operand of a product, ours or NumPy's; -1 of any other. */
-static int extents_of(PyObject *operand, Py_ssize_t *extent)
+static int operand_extents(PyObject *operand, Py_ssize_t *extent)
 {
     if (numpy_array != NULL && Py_IS_TYPE(operand, numpy_array)) {
         NumpyArray *array = (NumpyArray *)operand;
@@ -294,24 +294,20 @@ static int extents_of(PyObject *operand, Py_ssize_t *extent)
         return array->dims;
     }
     PyObject *shape = handle_shape(operand);
-    if (shape == NULL || PyTuple_GET_SIZE(shape) > MOST_DIMS)
-        return -1;
-    for (Py_ssize_t d = 0; d < PyTuple_GET_SIZE(shape); d++)
-        extent[d] = as_size(PyTuple_GET_ITEM(shape, d));
-    return (int)PyTuple_GET_SIZE(shape);
+    return shape == NULL ? -1 : read_shape(shape, extent);
 }
 
 static int is_vector(PyObject *operand)
 {
     Py_ssize_t extent[MOST_DIMS];
-    return extents_of(operand, extent) < 2;
+    return operand_extents(operand, extent) < 2;
 }
 
 /* Whether a product of two is worth waiting for others. */
 static int is_large(PyObject *left, PyObject *right, int64_t most)
 {
     Py_ssize_t extent[2][MOST_DIMS];
-    int dims[2] = {extents_of(left, extent[0]), extents_of(right, extent[1])};
+    int dims[2] = {operand_extents(left, extent[0]), operand_extents(right, extent[1])};
     if (dims[0] < 0 || dims[1] < 0)
         return 1;
     int64_t size = 1;

@@ -7,21 +7,6 @@
 
 #define FILLING 4 /* as in frontends.arrays.immediate */
 
-/* Whether the last few writes were of single elements: Python gives such an array memory. */
-static int is_being_filled(Node *node)
-{
-    for (int i = 0; i < FILLING; i++) {
-        if (node->kind != ASSEMBLE || PyTuple_GET_SIZE(node->args) != 2)
-            return 0;
-        PyObject *shape = ((Node *)PyTuple_GET_ITEM(node->args, 1))->shape;
-        for (Py_ssize_t d = 0; d < PyTuple_GET_SIZE(shape); d++)
-            if (as_size(PyTuple_GET_ITEM(shape, d)) > 1)
-                return 0;
-        node = (Node *)PyTuple_GET_ITEM(node->args, 0);
-    }
-    return 1;
-}
-
 /* Whether a write of this value to what has this version is recorded: known values are written at
    once where the array is in memory. */
 static int is_recorded(Node *version, Node *value)
@@ -32,7 +17,7 @@ static int is_recorded(Node *version, Node *value)
         return !seen && value != NULL && value->kind != LEAF && value->kind != SCALAR
                && PyTuple_GET_SIZE(value->shape) > 0;
     }
-    return !is_being_filled(version);
+    return !were_small_writes(version, FILLING, 1); /* Python gives such an array memory */
 }
 
 /* How a value's dims lie in the base, which places it goes to, and the extents there. */

@@ -9,10 +9,10 @@ program without arrays of ours, or with few, needs no compiler.
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from importlib import import_module
 from typing import Any
 
 from fusewright._core import native
+from fusewright.base.loading import load
 
 DRIVER, UNFUSED = "fusewright.driver", "fusewright.unfused"
 
@@ -20,8 +20,9 @@ DRIVER, UNFUSED = "fusewright.driver", "fusewright.unfused"
 def _first(nodes: Sequence[Any]) -> None:
     """The first request: from here on the core runs by itself what it can."""
     if native is not None:
-        import_module(UNFUSED)
-        set_evaluate(_left, driver=True)
+        load(UNFUSED)
+        if evaluate is _first:  # else another thread, or a signal's handler, has come further
+            set_evaluate(_left, driver=True)
         if native.compute(*nodes):
             return
     _left(nodes)
@@ -29,7 +30,7 @@ def _first(nodes: Sequence[Any]) -> None:
 
 def _left(nodes: Sequence[Any]) -> None:
     """The first request that the core leaves: from here on the driver itself is in the slot."""
-    import_module(DRIVER)
+    load(DRIVER)
     evaluate(nodes)
 
 

@@ -14,8 +14,9 @@ name.
 from __future__ import annotations
 
 import sys
-from importlib import import_module
 from typing import Any
+
+from fusewright.base.loading import load
 
 
 class Later:
@@ -27,7 +28,7 @@ class Later:
         self._module, self._namespace = module, namespace
 
     def __getattr__(self, name: str) -> Any:
-        module = import_module(self._module)
+        module = load(self._module)
         bound = self._module.rpartition(".")[2]
         if self._namespace.get(bound) is self:
             self._namespace[bound] = module

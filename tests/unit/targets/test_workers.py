@@ -142,6 +142,51 @@ def test_what_kills_it_twice_is_an_error(monkeypatch: pytest.MonkeyPatch) -> Non
     worker.close()
 
 
+@pytest.mark.parametrize("length", [1, 20_000])
+def test_one_that_is_stopped_is_left(monkeypatch: pytest.MonkeyPatch, length: int) -> None:
+    """While it has nothing to do; a long text fills the socket."""
+    monkeypatch.setattr(workers, "LOOK", 0.2)
+    compile_ir(text(1), BASELINE, 0)
+    first = idle().pid
+    os.kill(first, signal.SIGSTOP)
+    assert names(compile_ir(text(2, length), BASELINE, 0)) == ["f2"]
+    assert idle().pid != first and ends(first)
+
+
+def test_one_that_is_stopped_in_the_midst_of_its_work(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(workers, "LOOK", 0.2)
+    compile_ir(text(1), BASELINE, 0)
+    first = idle().pid
+    threading.Timer(0.3, os.kill, (first, signal.SIGSTOP)).start()
+    assert names(compile_ir(text(2, 9_000), BASELINE, 2)) == ["f2"]
+    assert ends(first)
+
+
+def test_one_that_is_stopped_before_it_greets(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Each that is started: then this process compiles, and leaves no child."""
+    monkeypatch.setattr(workers._Process, "is_possible", True)
+    monkeypatch.setattr(workers, "START", 0.3)
+    real = workers._Process._start
+
+    def start(worker: workers._Process) -> None:
+        real(worker)
+        os.kill(worker.child, signal.SIGSTOP)
+
+    monkeypatch.setattr(workers._Process, "_start", start)
+    assert names(compile_ir(text(2), BASELINE, 0)) == ["f2"]
+    assert not workers._Process.is_possible
+    with pytest.raises(ChildProcessError):
+        os.waitpid(idle().child, 0)
+
+
+def test_long_work_is_waited_for(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(workers, "LOOK", 0.05)
+    compile_ir(text(1), BASELINE, 0)
+    first = idle().pid
+    assert names(compile_ir(text(2, 9_000), BASELINE, 2)) == ["f2"]
+    assert idle().pid == first
+
+
 def test_where_no_process_starts_this_one_compiles(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(workers._Process, "is_possible", True)
     monkeypatch.setattr(workers, "_program", lambda: ["/there/is/no/such/program.py"])

@@ -163,7 +163,9 @@ def quicken(methods: type) -> None:
     if native is None:
         return
     for number, name in enumerate(ATTRIBUTES):
-        setattr(methods, name, native.Attribute(number, vars(methods)[name]))
+        general = vars(methods)[name]
+        if isinstance(general, property):  # else the import before this one was interrupted
+            setattr(methods, name, native.Attribute(number, general))
     for name in ARRANGEMENTS:
         setattr(methods, name, arrangement(name, vars(methods)[name]))
     for name in (

@@ -82,7 +82,7 @@ def code() -> Code:
 
 
 _code: Code | None = None
-_loading = threading.Lock()
+_loading = threading.RLock()
 
 
 def _load_code() -> Code:
@@ -97,7 +97,9 @@ def _load_code() -> Code:
                 ctypes.c_int64, ctypes.c_void_p, ctypes.c_int64, ctypes.c_int64
             )(image.address("start"))
             definitions = (call_definition, loops_definition, launch_definition)
-            _code = Code(image, call, loops, launch, start, definitions)
+            made = Code(image, call, loops, launch, start, definitions)
+            if _code is None:  # else a signal's handler has come between
+                _code = made
         return _code
 
 
@@ -187,7 +189,7 @@ def _after_fork() -> None:
     """The child has this thread only: its pool is new, and so are the locks."""
     global _pool, _loading
     _pool = _Pool()
-    _loading = threading.Lock()
+    _loading = threading.RLock()
     _fork_join.cache_clear()
 
 

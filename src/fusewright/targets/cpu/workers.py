@@ -10,7 +10,7 @@ import threading
 from collections.abc import Callable
 from contextlib import suppress
 from functools import cache, partial
-from typing import Protocol
+from typing import Any, Protocol
 
 import llvmlite
 
@@ -24,6 +24,10 @@ CHECKED = ("0.46", "0.47", "0.48", "0.49", "0.50")
 """Versions of llvmlite whose functions are those that `llvm` declares; others are asked."""
 
 
+START, LOOK = 10.0, 3.0
+"""Seconds until a process that starts must have greeted, and between two looks at whether one that
+was given work does any.
+"""
 SIGNALS = [number for number in range(1, 32) if number not in (9, 19)]
 """Those that may be ignored: not SIGKILL and SIGSTOP."""
 
@@ -82,6 +86,20 @@ def _above(number: int) -> int:
         os.close(number)
 
 
+class _Frozen(Exception):
+    """The process lives and does nothing: it was stopped."""
+
+
+def _worked(pid: int) -> tuple[int, bool]:
+    """Ticks for which a process has had a processor; whether it wants one, or the disk, now."""
+    try:
+        with open(f"/proc/{pid}/stat", "rb") as file:
+            state, *fields = file.read().rpartition(b")")[2].split()
+    except OSError:
+        return 0, False  # nothing to be seen: two looks are all it gets
+    return int(fields[10]) + int(fields[11]), state in (b"R", b"D")
+
+
 class _Process:
     """A process of its own; when it has ended (it does after a while), another one."""
 
@@ -104,6 +122,7 @@ class _Process:
             # Not at the places of standard files, which programs give to others.
             self.files = [_Held(_above(ours.detach())), _Held(_above(life))]
             self.socket = _socket.socket(fileno=self.files[0].number)
+            self.socket.settimeout(START)
             self.child = os.posix_spawn(
                 sys.executable,
                 [sys.executable, "-I", "-S", *_program()],
@@ -124,6 +143,7 @@ class _Process:
             theirs.close()
             os.close(end)
         self.pid = 0  # until it greets
+        self.ticks = -1  # at the last look
 
     def promise(self, job: Job) -> Callable[[], bytes]:
         """Send a job."""
@@ -131,7 +151,7 @@ class _Process:
             self.jobs.clear()
             self.answers.clear()
         self.jobs.append(job)
-        with suppress(OSError, EOFError):  # it has ended: `_collect` finds out
+        with suppress(OSError, EOFError, _Frozen):  # `_collect` finds out
             self._send(job)
         return partial(self._answer, len(self.jobs) - 1)
 
@@ -153,9 +173,12 @@ class _Process:
         """The answers to all jobs; by another process where this one has ended meanwhile, by none
         where that does not start.
         """
-        with suppress(OSError, EOFError):
+        try:
             return self._asked()
-        self.close()
+        except _Frozen:
+            self._kill()
+        except (OSError, EOFError):
+            self._leave()
         try:
             self._start()
             for job in self.jobs:
@@ -164,30 +187,67 @@ class _Process:
         except (OSError, EOFError):
             if self.pid:
                 raise InternalError("LLVM ended in the midst of its work") from None
-            _Process.is_possible = False
-            return [_compiled_here(job) for job in self.jobs]
+        except _Frozen:
+            self._kill()
+        _Process.is_possible = False
+        return [_compiled_here(job) for job in self.jobs]
+
+    def _kill(self) -> None:
+        """End a process that lives and does not answer."""
+        with suppress(OSError):
+            os.kill(self.pid or self.child, 9)  # SIGKILL
+        self._leave()
+
+    def _leave(self) -> None:
+        """It is gone; its number may be another's by now."""
+        if not self.pid:
+            self._reap()
+        self.close()
+
+    def _reap(self) -> None:
+        with suppress(ChildProcessError):
+            os.waitpid(self.child, 0)  # it has left its work to a process of nobody
 
     def _send(self, job: Job) -> None:
         if not all(file.is_ours() for file in self.files):
             raise EOFError
-        # Not SIGPIPE, which a program may have set to what ends it.
-        self.socket.sendall(job.to_bytes(), _socket.MSG_NOSIGNAL)
+        left = memoryview(job.to_bytes())
+        while left:
+            # Not SIGPIPE, which a program may have set to what ends it.
+            left = left[self._patiently(self.socket.send, left, _socket.MSG_NOSIGNAL) :]
+
+    def _patiently(self, do: Callable[..., Any], *arguments: Any) -> Any:
+        """A call that waits for the process, for as long as that works.  A text may keep it busy
+        for minutes; one that is stopped (SIGSTOP, a debugger, a frozen group) gets no time at all.
+        """
+        while True:
+            try:
+                return do(*arguments)
+            except TimeoutError:
+                ticks, wants = _worked(self.pid) if self.pid else (-1, False)
+                if ticks <= self.ticks and not wants:
+                    raise _Frozen from None
+                self.ticks = ticks
 
     def _asked(self) -> list[bytes | Refused]:
         self._send(Job())
         if not self.pid:
             greeting = self._received()
-            with suppress(ChildProcessError):
-                os.waitpid(self.child, 0)  # it has left its work to a process of nobody
+            self._reap()
             if isinstance(greeting, Refused):
                 raise InternalError(str(greeting))
             self.pid = int(greeting)
+            self.socket.settimeout(LOOK)
         return [self._received() for _ in self.jobs]
 
     def _received(self) -> bytes | Refused:
-        said, length = ANSWER.unpack(exactly(self.socket.recv, ANSWER.size))
-        data = exactly(self.socket.recv, length)
+        said, length = ANSWER.unpack(exactly(self._receive, ANSWER.size))
+        data = exactly(self._receive, length)
         return data if said == DONE else Refused(data.decode())
+
+    def _receive(self, most: int) -> bytes:
+        received: bytes = self._patiently(self.socket.recv, most)
+        return received
 
 
 class _Here:

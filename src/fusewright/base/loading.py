@@ -1,0 +1,100 @@
+"""Modules that are loaded in the midst of a program, at a place that the program does not know of.
+
+Whatever happens there must not be seen: an interruption (Ctrl-C) would leave half of our modules
+behind, a signal's handler that computes with arrays would need what is being loaded, and a program
+near the end of its stack would have a `RecursionError` in the place of a module.  So Python's
+handlers wait until the modules are there, and imports have room of their own on the stack.
+"""
+
+from __future__ import annotations
+
+import _signal  # type: ignore[import-not-found]  # `signal` makes enumerations of all it has
+import sys
+from _thread import RLock  # `threading` is more than a lock
+from collections.abc import Iterator
+from contextlib import contextmanager, suppress
+from importlib import import_module
+from typing import Any
+
+ROOM = 1000
+"""Frames; our deepest chain of imports takes 300."""
+
+
+class _Room:
+    """The limit of the stack, higher while any thread loads modules."""
+
+    def __init__(self) -> None:
+        self.lock, self.users, self.before, self.raised = RLock(), 0, 0, 0
+
+    def __enter__(self) -> None:
+        with self.lock:
+            if not self.users:
+                self.before = sys.getrecursionlimit()
+                self.raised = self.before + ROOM
+                sys.setrecursionlimit(self.raised)
+            self.users += 1
+
+    def __exit__(self, *_: object) -> None:
+        with self.lock:
+            self.users -= 1
+            if not self.users and sys.getrecursionlimit() == self.raised:
+                sys.setrecursionlimit(self.before)
+
+
+class _Signals:
+    """The main thread's handlers, kept back.  Masks of signals would not do: a thread of another
+    library (NumPy has some) would take the signal, and Python call the handler in this one.
+    """
+
+    def __init__(self) -> None:
+        self.handlers: dict[int, Any] = {}
+        self.waiting: list[int] = []
+
+    def enter(self) -> None:
+        """They wait from here on: not in other threads, where no handler ever runs."""
+        found = {number: _signal.getsignal(number) for number in _signal.valid_signals()}
+        handlers = {number: handler for number, handler in found.items() if callable(handler)}
+        with suppress(ValueError):
+            for number, handler in handlers.items():
+                _signal.signal(number, handler)  # in another thread the first one is an error
+                self.handlers[number] = handler
+                _signal.signal(number, self._note)
+
+    def _note(self, number: int, _: Any) -> None:
+        self.waiting.append(number)
+
+    def leave(self) -> None:
+        """As before; the first handler that runs may raise, and all are back even so."""
+        try:
+            while self.handlers:
+                number = next(iter(self.handlers))
+                _signal.signal(number, self.handlers[number])
+                del self.handlers[number]
+            while self.waiting:
+                _signal.raise_signal(self.waiting.pop(0))
+        finally:
+            if self.handlers or self.waiting:
+                self.leave()
+
+
+_room, _signals = _Room(), _Signals()
+
+
+@contextmanager
+def undisturbed() -> Iterator[None]:
+    """Signals wait meanwhile, and the stack has room.  At the end handlers run, which may raise."""
+    is_outermost = not _signals.handlers
+    try:
+        if is_outermost:
+            _signals.enter()
+        with _room:
+            yield
+    finally:
+        if is_outermost:
+            _signals.leave()
+
+
+def load(name: str) -> Any:
+    """The module; where it is new, it and all it needs are there as a whole."""
+    with undisturbed():
+        return import_module(name)
