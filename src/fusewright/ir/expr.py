@@ -18,7 +18,7 @@ from collections.abc import Callable, Container, Iterable, Iterator
 from typing import Any
 from weakref import WeakValueDictionary
 
-from fusewright.ir.dtypes import BOOL, INT64, DType
+from fusewright.ir.dtypes import BOOL, INT64, UINT64, DType
 
 MOST_TEXT = 10_000
 """Characters of an operand that are shown: shared operands are written out once for each use."""
@@ -132,6 +132,20 @@ def op(name: str, *args: Expr) -> Expr:
     """An op whose result has its last operand's dtype, or bool for a comparison and a test."""
     dtype = BOOL if name in COMPARISONS else args[-1].dtype
     return _make(name, args, dtype)
+
+
+def compared(name: str, a: Expr, b: Expr) -> Expr:
+    """A comparison, by value as NumPy's: of uint64 with a signed integer, what is below 0 is below
+    every other.
+    """
+    if a.dtype is b.dtype:
+        return op(name, a, b)
+    signed, is_left = (a, True) if b.dtype is UINT64 else (b, False)
+    below = op("less", cast(signed, INT64), const(0, INT64))
+    answers = {"less": is_left, "less_equal": is_left,
+               "greater": not is_left, "greater_equal": not is_left}  # fmt: skip
+    known = const(answers.get(name, name == "not_equal"), BOOL)
+    return op("where", below, known, op(name, cast(a, UINT64), cast(b, UINT64)))
 
 
 def typed_op(name: str, dtype: DType, *args: Expr) -> Expr:

@@ -16,7 +16,7 @@ from functools import lru_cache
 
 from fusewright.ir import graph, linear, ops
 from fusewright.ir.dtypes import BOOL, BY_NAME, INT64, DType, component
-from fusewright.ir.expr import Expr, cast, const, load, op, param, typed_op
+from fusewright.ir.expr import COMPARISONS, Expr, cast, compared, const, load, op, param, typed_op
 from fusewright.ir.graph import Node
 from fusewright.ir.nest import Box, Buffer, Source
 from fusewright.plan.extents import Extents, anchor
@@ -24,7 +24,6 @@ from fusewright.plan.extents import Extents, anchor
 _TESTS = frozenset({"isnan", "isinf", "isfinite", "signbit", "logical_and", "logical_or",
                     "logical_xor", "logical_not"})  # fmt: skip
 _OWN_DTYPE = frozenset({"cast", "positive", "real", "imag", "conjugate"})
-_COMPARE = frozenset({"equal", "not_equal", "less", "less_equal", "greater", "greater_equal"})
 
 
 Index = tuple[Expr, ...]
@@ -210,6 +209,8 @@ class Values:
             operands.append(cast(value, dtype))
         if node.op in ("cast", "positive"):
             return cast(operands[0], node.dtype)
+        if node.op in COMPARISONS and not dtypes[0].is_complex:
+            return compared(node.op, *operands)
         return typed_op(node.op, _loop_result(node, dtypes), *operands)
 
     def _view(self, slot: int, node: Node, index: Index) -> Answer:
@@ -396,4 +397,4 @@ def operand_dtypes(node: Node) -> tuple[DType, ...]:
 
 
 def _loop_result(node: Node, dtypes: tuple[DType, ...]) -> DType:
-    return BOOL if node.op in _COMPARE or node.op in _TESTS else node.dtype
+    return BOOL if node.op in COMPARISONS or node.op in _TESTS else node.dtype

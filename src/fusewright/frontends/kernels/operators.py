@@ -32,8 +32,8 @@ from fusewright.frontends.kernels.values import (
     Zipped,
 )
 from fusewright.ir import linear
-from fusewright.ir.dtypes import BOOL, FLOAT64, INT64, UINT64
-from fusewright.ir.expr import COMPARISONS, Expr, cast, const, op, typed_op
+from fusewright.ir.dtypes import BOOL, FLOAT64, INT64
+from fusewright.ir.expr import COMPARISONS, Expr, compared, const, op, typed_op
 from fusewright.ir.loops.statements import Statement, Store, walk
 
 BINARY: dict[type, tuple[str, Callable[[Any, Any], Any]]] = {
@@ -61,8 +61,8 @@ def apply(t: Translation, name: str, operands: Sequence[Number], span: Span) -> 
     if any(dtype.is_complex for dtype in rule.loop):
         return _complex(name, rule, operands, span)
     args = [types.converted(o, d, o.span) for o, d in zip(operands, rule.loop, strict=True)]
-    if name in COMPARISONS and args[0].dtype is not args[1].dtype:
-        return Number(_compare_signs(name, args), rule.origin, span)
+    if name in COMPARISONS:
+        return Number(compared(name, *args), rule.origin, span)
     if name in _LINEAR and rule.result is INT64:
         return Number(_LINEAR[name](*args), rule.origin, span)
     return Number(typed_op(name, rule.result, *args), rule.origin, span)
@@ -118,17 +118,6 @@ _LINEAR: dict[str, Callable[[Expr, Expr], Expr]] = {
     "subtract": linear.minus,
     "multiply": _product,
 }
-
-
-def _compare_signs(name: str, args: list[Expr]) -> Expr:
-    """uint64 with a signed integer, by value: below 0 is below every uint64."""
-    signed = next(arg for arg in args if arg.dtype is not UINT64)
-    wide = [cast(arg, UINT64) for arg in args]
-    below = op("less", cast(signed, INT64), const(0, INT64))
-    first = signed is args[0]
-    answer = {"less": first, "less_equal": first, "greater": not first, "greater_equal": not first}
-    known = const(answer.get(name, name == "not_equal"), BOOL)
-    return op("where", below, known, op(name, *wide))
 
 
 def binary(t: Translation, node: ast.BinOp) -> Value:
