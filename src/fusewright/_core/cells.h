@@ -19,6 +19,7 @@ typedef struct {
     int source; /* of a view: the slot whose memory it is on; else its own */
     int views;  /* on its memory that are still to be read */
     char in_place, kept, needed, is_own; /* memory of its own: no view, no number */
+    char may_replace; /* its base, for all that others hold (reuse.c) */
 } Cell;
 
 int be_quiet(void); /* before NumPy is called: it tells of no floating-point error until the request ends */

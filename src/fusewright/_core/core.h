@@ -230,6 +230,7 @@ int is_patch(Node *node);
 /* reuse.c: which regions are written in place */
 void reuse_words(Node **order, int count);
 int is_in_place(int slot); /* as answered last */
+int is_endangered(int slot); /* likewise: held by others, and computed from what is overwritten */
 
 /* groups.c, group_run.c: calls of kernels that are no array statements */
 int run_groups(Node **wanted, Py_ssize_t count); /* as run_slice, of the groups a request needs */

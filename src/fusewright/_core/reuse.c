@@ -22,7 +22,7 @@ static Node **order;
 static int edges[MOST_STRUCTURE_NODES]; /* how often each is an operand */
 static int listed[MOST_STRUCTURE_NODES]; /* how often each stands on a list of what is pending */
 static int leaves[MOST_STRUCTURE_NODES], leaf_count;
-static uint8_t reusable[MOST_STRUCTURE_NODES];
+static uint8_t reusable[MOST_STRUCTURE_NODES], endangered[MOST_STRUCTURE_NODES];
 static int node_count;
 
 static Py_ssize_t extent(Node *node, Py_ssize_t dim)
@@ -452,7 +452,8 @@ static void endangered_words(int count)
         if (!needs || rooted[i])
             continue;
         lost[i] = 1;
-        if (Py_REFCNT(order[i]) > edges[i] + listed[i])
+        endangered[i] = Py_REFCNT(order[i]) > edges[i] + listed[i];
+        if (endangered[i])
             structure_word((uint64_t)i << 32 | UINT32_MAX);
     }
 }
@@ -466,6 +467,7 @@ void reuse_words(Node **nodes, int count)
     count_lists(count);
     memset(edges, 0, (size_t)count * sizeof *edges);
     memset(reusable, 0, (size_t)count);
+    memset(endangered, 0, (size_t)count);
     for (int i = 0; i < count; i++) {
         Node *node = order[i];
         if (node->kind == LEAF)
@@ -488,3 +490,5 @@ void reuse_words(Node **nodes, int count)
 }
 
 int is_in_place(int slot) { return reusable[slot]; }
+
+int is_endangered(int slot) { return endangered[slot]; }

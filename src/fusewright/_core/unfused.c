@@ -317,20 +317,62 @@ static int is_last_reader(Cell *cells, Cell *cell, const int *mine, Py_ssize_t m
     return 1;
 }
 
-/* Whether the memory of an array of the program may be written: nobody else reads it, and the request alone holds it. */
-static int is_given_up(Cell *cells, Cell *cell, const int *mine, Py_ssize_t many)
+/* Whether a new version of `whole` takes in just the elements of `part`, which lie in its memory. */
+static int takes_in(Node *patch, Node *whole, Node *piece, const Spot *part)
 {
+    Spot base;
+    if (patch->kind != ASSEMBLE || !is_patch(patch) || (Node *)PyTuple_GET_ITEM(patch->args, 0) != whole
+        || (Node *)PyTuple_GET_ITEM(patch->args, 1) != piece || !spot_of_leaf(whole, &base) || base.dims != part->dims)
+        return 0;
+    PyObject *region = PyTuple_GET_ITEM(patch->attr, 1);
+    for (int d = 0; d < base.dims; d++) {
+        PyObject *entry = PyTuple_GET_ITEM(region, d);
+        base.at += as_size(PyTuple_GET_ITEM(entry, 0)) * base.stride[d];
+        if (part->extent[d] != 1 && as_size(PyTuple_GET_ITEM(entry, 1)) * base.stride[d] != part->stride[d])
+            return 0;
+    }
+    return base.at == part->at;
+}
+
+/* Whether another array on the memory that `old` has is still to be read, but for the new version of it that takes in
+   what is written (`part = a[1:]; part[::2] = 0`). */
+static int is_read_later(Cell *cells, int count, Cell *cell, const int *slots, Cell *old)
+{
+    for (int i = 0; i < count; i++) {
+        Node *other = cells[i].node;
+        if (&cells[i] == old || other->kind != LEAF || leaf_memory(other) != old->spot.memory || !cells[i].needed)
+            continue;
+        int uses = cells[i].uses;
+        for (int j = (int)(cell - cells); j < count && uses > 0; j++) {
+            Py_ssize_t many = cells[j].needed ? PyTuple_GET_SIZE(cells[j].node->args) : 0;
+            for (Py_ssize_t k = 0; k < many; k++)
+                uses -= slots[cells[j].first + k] == i
+                        && (&cells[j] == cell || takes_in(cells[j].node, other, cell->node, &old->spot));
+        }
+        if (uses > 0 || cells[i].kept || !is_last_reader(cells, cell, slots + cell->first, PyTuple_GET_SIZE(cell->node->args), i))
+            return 1;
+    }
+    return 0;
+}
+
+/* Whether the memory of an array of the program may be written: nobody else reads it, and the request alone holds it.
+   A part of a value lies in the memory of the whole here, whose readers are others. */
+static int is_given_up(Cell *cells, int count, Cell *cell, const int *slots)
+{
+    const int *mine = slots + cell->first;
     Cell *old = &cells[mine[0]];
     Memory *memory = old->spot.memory;
-    return is_in_place((int)(cell - cells)) && old->uses == 1 && !old->kept && old->node->ahead == NULL && memory != NULL
-           && !memory->external && memory->writable && is_last_reader(cells, cell, mine, many, mine[0]);
+    return cell->may_replace && old->source == mine[0] && old->uses == 1 && !old->kept && old->node->ahead == NULL
+           && memory != NULL && !memory->external && memory->writable
+           && is_last_reader(cells, cell, mine, PyTuple_GET_SIZE(cell->node->args), mine[0])
+           && !is_read_later(cells, count, cell, slots, old);
 }
 
 /* A region is written where the array is, if nobody else reads that. */
-static void write_in_place(Cell *cells, Cell *cell, const int *mine, Py_ssize_t many)
+static void write_in_place(Cell *cells, int count, Cell *cell, const int *slots)
 {
-    Cell *old = &cells[mine[0]];
-    cell->in_place = is_ending(cells, old) ? TEMPORARY : is_given_up(cells, cell, mine, many) ? LASTING : NOT;
+    Cell *old = &cells[slots[cell->first]];
+    cell->in_place = is_ending(cells, old) ? TEMPORARY : is_given_up(cells, count, cell, slots) ? LASTING : NOT;
     if (cell->in_place != NOT)
         hold_memory_of(cell, old);
 }
@@ -369,7 +411,7 @@ static int run_cells(Cell *cells, int count, const int *slots)
         const int *mine = slots + cell->first;
         cell->source = node->kind == VIEW ? cells[mine[0]].source : i;
         if (node->kind == ASSEMBLE && is_patch(node))
-            write_in_place(cells, cell, mine, many);
+            write_in_place(cells, count, cell, slots);
         if (computed(cells, cell, mine) < 0 || copy_excerpt(cells, cell) < 0 || (cell->kept && settle_value(cell) < 0))
             return -1;
         if (cell->kept || cell->in_place == LASTING) { /* should a later operation fail, it is not written again */
@@ -457,7 +499,8 @@ int run_unfused(Node **nodes, int count, Node **wanted, Py_ssize_t many)
         Cell *cell = &cells[i];
         cell->node = nodes[i];
         cell->first = at;
-        cell->kept = nodes[i]->demands > 0;
+        cell->kept = nodes[i]->demands > 0 || is_endangered(i); /* what it is made of may be overwritten */
+        cell->may_replace = is_in_place(i);
         for (Py_ssize_t k = 0; k < PyTuple_GET_SIZE(nodes[i]->args); k++)
             slots[at++] = ((Node *)PyTuple_GET_ITEM(nodes[i]->args, k))->slot;
     }
