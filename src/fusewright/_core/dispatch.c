@@ -10,13 +10,15 @@
 
 #define MOST_OPERANDS 32
 #define DEEPEST 4 /* lists in lists of operands */
+#define MOST_OUTER (1 << 15) /* elements of a product of small arrays that NumPy makes; it becomes ours */
 
-/* Dispatch(plain, general, makes=0, keeps=False, extra=None, is_method=False): `extra` is a keyword that NumPy's function lacks; `makes` says how many elements the function makes of its
-   arguments; one that `keeps` writes into its operands or gives views of them, so that no copy will do. */
+/* Dispatch(plain, general, makes=0, keeps=False, extra=None, is_method=False, gives_same=False): `extra` is a keyword that NumPy's function lacks; `makes` says how many elements the function makes of its
+   arguments; one that `keeps` writes into its operands or gives views of them, so that no copy will do; one that `gives_same` of a lone array gives
+   that array. */
 typedef struct {
     Front front;
     PyObject *plain, *extra;
-    int makes, keeps, is_method;
+    int makes, keeps, is_method, gives_same;
 } Dispatch;
 
 static PyObject *name_out, *name_like;
@@ -277,11 +279,14 @@ static PyObject *dispatch_call(PyObject *self, PyObject *const *given, size_t fl
 {
     Dispatch *dispatch = (Dispatch *)self;
     Py_ssize_t many = PyVectorcall_NARGS(flags);
+    if (dispatch->gives_same && many == 1 && names == NULL && is_plain(given[0]) && !Py_IS_TYPE(given[0], scalar_class))
+        return Py_NewRef(given[0]);
     if (has_extra(dispatch, names))
         return PyErr_Occurred() ? NULL : front_general(self, given, flags, names);
     if (is_like_another(given, many, names))
         return PyObject_Vectorcall(dispatch->plain, given, flags, names);
-    if (dispatch->makes == 0 || elements_made(dispatch->makes, given, many, names) <= small_elements()) {
+    int64_t most = dispatch->makes == MAKES_PRODUCT ? MOST_OUTER : small_elements();
+    if (dispatch->makes == 0 || elements_made(dispatch->makes, given, many, names) <= most) {
         PyObject *result = plain_call(dispatch->plain, given, flags, names, 0, dispatch->keeps ? KEEPS : 0);
         if (result != NULL || PyErr_Occurred())
             return result;
@@ -294,11 +299,11 @@ static PyObject *dispatch_call(PyObject *self, PyObject *const *given, size_t fl
 
 static PyObject *dispatch_make(PyTypeObject *type, PyObject *given, PyObject *names)
 {
-    static char *keywords[] = {"plain", "general", "makes", "keeps", "extra", "is_method", NULL};
+    static char *keywords[] = {"plain", "general", "makes", "keeps", "extra", "is_method", "gives_same", NULL};
     PyObject *plain, *general, *extra = NULL;
-    int makes = 0, keeps = 0, is_method = 0;
-    if (!PyArg_ParseTupleAndKeywords(given, names, "OO|ipUp", keywords, &plain, &general, &makes, &keeps, &extra,
-                                     &is_method))
+    int makes = 0, keeps = 0, is_method = 0, gives_same = 0;
+    if (!PyArg_ParseTupleAndKeywords(given, names, "OO|ipUpp", keywords, &plain, &general, &makes, &keeps, &extra,
+                                     &is_method, &gives_same))
         return NULL;
     Dispatch *dispatch = (Dispatch *)front_new(type, dispatch_call, general);
     if (dispatch != NULL) {
@@ -307,6 +312,7 @@ static PyObject *dispatch_make(PyTypeObject *type, PyObject *given, PyObject *na
         dispatch->makes = makes;
         dispatch->keeps = keeps;
         dispatch->is_method = is_method;
+        dispatch->gives_same = gives_same;
     }
     return (PyObject *)dispatch;
 }

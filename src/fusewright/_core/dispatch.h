@@ -23,12 +23,15 @@ PyObject *handed(PyObject *result, int64_t small);     /* what NumPy has made, a
 enum { KEEPS = 1, IS_OPERATOR = 2 };
 PyObject *plain_call(PyObject *plain, PyObject *const *given, size_t flags, PyObject *names, int operands,
                      int how);
+/* What a function makes of its arguments: how many elements are known before it is called? */
+enum { MAKES_NOTHING, MAKES_SHAPE, MAKES_RANGE, MAKES_SPACED, MAKES_LIST, MAKES_SQUARE, MAKES_PRODUCT };
 int64_t elements_made(int makes, PyObject *const *given, Py_ssize_t many, PyObject *names); /* steps.c; -1: unknown */
 
 /* border.c: NULL, without an error, where it is recorded */
 Node *plain_leaf(PyObject *array); /* a copy of NumPy's array as a value */
 PyObject *copy_of(const char *at, int dtype, const Py_ssize_t *extent, const Py_ssize_t *stride, int dims); /* a new array */
 PyObject *writable_array(PyObject *handle);
+int write_shared(PyObject *handle, PyObject *key, PyObject *value); /* 1 done, 0 not, -1 an error */
 PyObject *border_in_place(PyObject *function, PyObject *self, PyObject *other);
 
 /* moves.c */

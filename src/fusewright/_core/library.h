@@ -84,5 +84,6 @@ PyObject *numpy_number(const char *at, int dtype); /* NULL without an error wher
 PyObject *turned_view(PyObject *handle, PyObject *shape, const int *order); /* arrange.c: a transposed view */
 PyObject *rows_new(PyObject *handle, Py_ssize_t count); /* rows.c: an iterator */
 Memory *own_memory(Handle *root); /* moves.c: that it may be written in at once; NULL where it may not */
+Memory *shared_memory(Handle *root); /* the same of memory that others see, too */
 
 #endif

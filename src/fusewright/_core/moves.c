@@ -410,3 +410,17 @@ PyObject *number_now(Node *node)
 }
 
 Memory *own_memory(Handle *root) { return own(root); }
+
+/* Memory that others see, too, which a statement writes into at once; NULL, with or without an error, where it may not.
+   What reads it is complete when its statement returns, but for what was recorded before others saw it. */
+Memory *shared_memory(Handle *root)
+{
+    Node *base = root->node;
+    Memory *memory = base != NULL && base->kind == LEAF ? leaf_memory(base) : NULL;
+    if (memory == NULL || !memory->external || !memory->writable || is_in_lazy_block() || !moves_at_once()
+        || (Py_REFCNT(base) > 1 && let_read(root) < 0))
+        return NULL;
+    base = root->node;
+    memory = base->kind == LEAF && Py_REFCNT(base) == 1 ? leaf_memory(base) : NULL;
+    return memory != NULL && memory->external && memory->writable ? memory : NULL;
+}

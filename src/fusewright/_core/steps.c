@@ -10,8 +10,6 @@
 #define MOST_OPERANDS 8
 #define DEEPEST 3 /* lists in lists of operands */
 
-/* What a function makes of its arguments: how many elements are known before it is called? */
-enum { NOTHING, SHAPE, RANGE, SPACED, LISTED, SQUARE, PRODUCT };
 
 /* Step(function, general, most=0, product=None, sum=None, limit=SEVERAL, makes=0, converts=0, known=limit, reads=0): a function of NumPy's on
    what is in memory; else the general one, as for products of more than `most` multiplications.  One that `converts` an
@@ -151,13 +149,13 @@ static int64_t count_of_made(int makes, PyObject *const *given, Py_ssize_t many)
     if (many == 0)
         return -1;
     switch (makes) {
-    case SHAPE: return many == 1 || is_known_number(given[1]) || PyType_Check(given[1]) ? count_of_shape(given[0]) : -1;
-    case RANGE: return count_of_range(given, many);
-    case SPACED:
+    case MAKES_SHAPE: return many == 1 || is_known_number(given[1]) || PyType_Check(given[1]) ? count_of_shape(given[0]) : -1;
+    case MAKES_RANGE: return count_of_range(given, many);
+    case MAKES_SPACED:
         return many < 2 || !is_known_number(given[0]) || !is_known_number(given[1]) ? -1 : many < 3 ? 50 : count_of(given[2]);
-    case PRODUCT: return count_of_product(given, many);
-    case LISTED: return is_sequence(given[0]) ? count_of_list(given[0], DEEPEST) : -1;
-    case SQUARE: {
+    case MAKES_PRODUCT: return count_of_product(given, many);
+    case MAKES_LIST: return is_sequence(given[0]) ? count_of_list(given[0], DEEPEST) : -1;
+    case MAKES_SQUARE: {
         int64_t rows = count_of(given[0]), columns = many > 1 && given[1] != Py_None ? count_of(given[1]) : rows;
         return rows < 0 || columns < 0 ? -1 : rows * columns;
     }
@@ -168,12 +166,12 @@ static int64_t count_of_made(int makes, PyObject *const *given, Py_ssize_t many)
 int64_t elements_made(int makes, PyObject *const *given, Py_ssize_t many, PyObject *names)
 {
     static const char *const meanings[][3] = {
-        [SHAPE] = {"shape"}, [RANGE] = {"start", "stop", "step"}, [SPACED] = {"start", "stop", "num"}, [SQUARE] = {"N", "M"}};
+        [MAKES_SHAPE] = {"shape"}, [MAKES_RANGE] = {"start", "stop", "step"}, [MAKES_SPACED] = {"start", "stop", "num"}, [MAKES_SQUARE] = {"N", "M"}};
     PyObject *all[3] = {NULL, NULL, NULL};
     Py_ssize_t found = many < 3 ? many : 3;
-    if (makes == PRODUCT)
+    if (makes == MAKES_PRODUCT)
         return count_of_product(given, many);
-    if (makes < SHAPE || makes > SQUARE || makes == LISTED)
+    if (makes < MAKES_SHAPE || makes > MAKES_SQUARE || makes == MAKES_LIST)
         return -1;
     for (Py_ssize_t i = 0; i < found; i++)
         all[i] = given[i];
@@ -181,11 +179,11 @@ int64_t elements_made(int makes, PyObject *const *given, Py_ssize_t many, PyObje
         for (Py_ssize_t k = found; k < 3 && meanings[makes][k] != NULL; k++)
             if (is_named(PyTuple_GET_ITEM(names, i), meanings[makes][k]))
                 all[k] = given[many + i];
-    if (makes == SPACED)
+    if (makes == MAKES_SPACED)
         return all[2] == NULL ? 50 : count_of(all[2]);
     while (found < 3 && all[found] != NULL)
         found++;
-    return makes == SHAPE ? (all[0] ? count_of_shape(all[0]) : -1) : count_of_made(makes, all, found);
+    return makes == MAKES_SHAPE ? (all[0] ? count_of_shape(all[0]) : -1) : count_of_made(makes, all, found);
 }
 
 /* Names that leave a new array as it is described above: its type, the order of a grid. */
@@ -248,7 +246,7 @@ static PyObject *step_now(Step *step, PyObject *const *given, Py_ssize_t many, P
     PyObject *made[MOST_OPERANDS] = {NULL}, *result = NULL;
     if (numpy_array == NULL || all > MOST_OPERANDS)
         return NULL;
-    if (step->makes != NOTHING) {
+    if (step->makes != MAKES_NOTHING) {
         int64_t count = are_plain_names(names) ? count_of_made(step->makes, given, many) : -1;
         if (count < 0 || count > step->limit)
             return NULL;
@@ -258,7 +256,7 @@ static PyObject *step_now(Step *step, PyObject *const *given, Py_ssize_t many, P
             return NULL;
     if (is_listened_to() || is_strict() || !steps_at_once())
         return NULL;
-    int ours = step->makes != NOTHING, failed = 0;
+    int ours = step->makes != MAKES_NOTHING, failed = 0;
     for (Py_ssize_t i = 0; i < all && !failed; i++)
         failed = (made[i] = operand(given[i], step, DEEPEST, &ours)) == NULL;
     PyObject *before = step->converts && !failed ? errors_ignored() : NULL;
@@ -364,11 +362,11 @@ static PyObject *step_make(PyTypeObject *type, PyObject *given, PyObject *names)
                                "reads", NULL};
     PyObject *function, *general, *product = NULL, *sum = NULL;
     long long most = 0, limit = SEVERAL, known = 0;
-    int makes = NOTHING, converts = 0, reads = 0;
+    int makes = MAKES_NOTHING, converts = 0, reads = 0;
     if (!PyArg_ParseTupleAndKeywords(given, names, "OO|LO!OLipLp", keywords, &function, &general, &most, &OpType,
                                      &product, &sum, &limit, &makes, &converts, &known, &reads))
         return NULL;
-    if (makes < NOTHING || makes > PRODUCT) {
+    if (makes < MAKES_NOTHING || makes > MAKES_PRODUCT) {
         PyErr_SetString(PyExc_ValueError, "a function makes what the core knows");
         return NULL;
     }

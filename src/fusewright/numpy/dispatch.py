@@ -16,6 +16,9 @@ from fusewright.numpy.operands import KEEPS
 FUNCTIONS = (FunctionType, BuiltinFunctionType, type(np.sum))
 """What has nothing but its call; other objects have methods (`reduce`)."""
 
+SAME = frozenset(("asarray", "asanyarray"))
+"""Functions that give one array of ours alone back."""
+
 
 def in_front(name: str, original: Any, ours: Any) -> Any:
     """One function of a table with NumPy's in front; classes, constants and NumPy's own functions
@@ -30,6 +33,7 @@ def in_front(name: str, original: Any, ours: Any) -> Any:
         ours,
         makes=name if name in MADE else "",
         keeps=name in KEEPS,
+        gives_same=name in SAME,
         extra=standard.EXTRA.get(name, ""),
     )
     if type(original) not in FUNCTIONS:  # ufuncs of whole vectors (`matmul`), `ma.minimum`

@@ -93,3 +93,73 @@ def test_choices_met_before(x: str, y: str) -> None:
         np.asarray(result), np.where(plain > 7, first, np.asarray(second))
     )
     assert entered == [], entered
+
+
+READS = {
+    "asarray": lambda x: fnp.asarray(x),
+    "asanyarray": lambda x: fnp.asanyarray(x),
+    "item": lambda x: x.item(3),
+    "items": lambda x: x.item(1, 2),
+    "tolist": lambda x: x[5].tolist(),
+}
+
+
+@pytest.mark.parametrize("name", READS)
+@pytest.mark.parametrize("pending", [False, True])
+@fw.options(small=512, interpret=True)
+def test_reads_met_before(name: str, pending: bool) -> None:
+    plain = np.arange(1.0, 801.0).reshape(40, 20)
+    ours = fw.asarray(plain)
+    for _ in range(20):
+        READS[name](ours * 2.0 if pending else ours)
+    value = ours * 2.0 if pending else ours
+    entered, result = frames(lambda: READS[name](value))
+    np.testing.assert_array_equal(result, READS[name](plain * 2.0 if pending else plain))
+    names = {code.co_name for code in entered} - {"<lambda>"}
+    assert names == set(), names
+
+
+WRITTEN = {"number": 2.5, "float64": np.float64(2.5), "integer": 3, "row": np.full(20, 1.5)}
+PLACES = {"element": (3, 4), "row": 5, "part": (slice(2, 4),), "column of rows": ([1, 3],)}
+
+
+@pytest.mark.parametrize("value", WRITTEN)
+@pytest.mark.parametrize("place", PLACES)
+@pytest.mark.parametrize("whole", ["array", "view"])
+@fw.options(small=512, interpret=True)
+def test_what_others_see_is_written_at_once(value: str, place: str, whole: str) -> None:
+    if value == "row" and place == "element":
+        pytest.skip("a row is no number")
+    ours = fw.asarray(np.arange(1.0, 801.0).reshape(40, 20)) * 1.0
+    walk = fnp.nditer(ours, op_flags=["readwrite"])
+    target = ours if whole == "array" else ours[:]
+    before = ours * 2.0  # computed of what was there
+    expected = np.array(ours)
+
+    def write() -> None:
+        target[PLACES[place]] = WRITTEN[value]
+
+    write()
+    entered, _ = frames(write)
+    twice = expected * 2.0
+    expected[PLACES[place]] = WRITTEN[value]
+    np.testing.assert_array_equal(np.asarray(ours), expected)
+    np.testing.assert_array_equal(walk.operands[0], expected)
+    np.testing.assert_array_equal(np.asarray(before), twice)
+    names = {code.co_name for code in entered} - {"write"}
+    assert names == set(), names
+
+
+def test_writes_that_others_see_are_refused_as_ever() -> None:
+    ours = fw.asarray(np.arange(800).reshape(40, 20)) * 1
+    walk = fnp.nditer(ours, op_flags=["readwrite"])
+    with pytest.raises(IndexError):
+        ours[40, 0] = 1
+    with pytest.raises((OverflowError, ValueError)):
+        ours[1, 0] = float("nan")
+    with pytest.raises(ValueError, match=r"shape|broadcast"):
+        ours[1] = np.ones(3, dtype=int)
+    np.testing.assert_array_equal(walk.operands[0], np.arange(800).reshape(40, 20))
+    with fw.lazy():
+        ours[1, 1] = 7
+    assert walk.operands[0][1, 1] == 7

@@ -113,6 +113,7 @@ def dispatched(
     keeps: bool = False,
     extra: str = "",
     is_method: bool = False,
+    gives_same: bool = False,
 ) -> Callable[..., Any]:
     """NumPy's function where no operand is ours, else the general one (decision 0016).
 
@@ -120,12 +121,14 @@ def dispatched(
     A function that `keeps` writes into operands or gives views of them.
     NumPy's function has no keyword `extra`.  What is made `like=` another library's array is made
     by that: NumPy calls it.  In a class it `is_method`, or where NumPy's function is one.
+    A function that `gives_same` of one array alone gives that array back (`asarray`).
     """
     if native is None:
         return _unless_like_another(plain, general)
     named = {"extra": extra} if extra else {}
     made = native.Dispatch(
-        plain, general, makes=MADE.get(makes, 0), keeps=keeps, is_method=is_method, **named
+        plain, general, makes=MADE.get(makes, 0), keeps=keeps, is_method=is_method,
+        gives_same=gives_same, **named,
     )
     functools.update_wrapper(made, general)
     return made  # type: ignore[no-any-return]
@@ -173,6 +176,7 @@ def quicken(methods: type) -> None:
         "argmin",
         "argsort",
         "flatten",
+        "item",
         "nonzero",
         "repeat",
         "round",
