@@ -56,40 +56,6 @@ PyObject *writable_array(PyObject *handle)
     return is_written && spot_of(handle, &spot) ? array_on(&spot, WRITABLE) : NULL;
 }
 
-/* Whether NumPy writes the value as compiled code would: numbers and arrays that keep what they are. */
-static int is_written_as_it_is(PyObject *value, int dtype)
-{
-    if (is_plain(value) && !Py_IS_TYPE(value, scalar_class))
-        return handle_dtype(value) == dtype;
-    if (Py_IS_TYPE(value, numpy_array))
-        return dtype_of_array(value) == dtype;
-    return PyLong_CheckExact(value) || (strchr("fc", dtypes[dtype].kind) && (PyFloat_CheckExact(value)
-                                            || (is_numpy_number(value) && dtypes[scalar_dtype(value)].kind != 'c')));
-}
-
-/* handle[key] = value in memory that others see, too, by NumPy: 1 done, 0 not, -1 an error */
-int write_shared(PyObject *handle, PyObject *key, PyObject *value)
-{
-    PyObject *root = handle;
-    while (is_plain(root) && view_link_of(root) != NULL)
-        root = view_base_of(root);
-    Node *node = numpy_array != NULL && Py_IS_TYPE(root, array_class) ? ((Handle *)root)->node : NULL;
-    if (node == NULL || node->kind != LEAF || leaf_memory(node) == NULL || !leaf_memory(node)->external
-        || !is_written_as_it_is(value, node->dtype))
-        return 0;
-    int arrays;
-    PyObject *index = index_of(key, &arrays);
-    PyObject *read = index ? plain_operand(value, 0) : NULL;
-    PyObject *target = read ? writable_array(handle) : NULL; /* last: nothing is computed any more */
-    int done = target == NULL ? 0 : PyObject_SetItem(target, index, read) < 0 ? -1 : 1;
-    Py_XDECREF(index);
-    Py_XDECREF(read);
-    Py_XDECREF(target);
-    if (PyErr_Occurred() && is_refusal())
-        PyErr_Clear(), done = 0; /* Python says it with the user's line */
-    return PyErr_Occurred() ? -1 : done;
-}
-
 /* self += other, of small arrays of both kinds, or with a large one of NumPy's: done, or NULL likewise. */
 PyObject *border_in_place(PyObject *function, PyObject *self, PyObject *other)
 {

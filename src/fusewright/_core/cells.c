@@ -172,6 +172,21 @@ int move_in(Cell *cell, PyObject *value)
     return failed ? -1 : 0;
 }
 
+/* A value as NumPy converts it: an array, also of a number, for numbers out of range are refused and not wrapped. */
+static PyObject *converted_from(Cell *from)
+{
+    if (from->array != NULL || from->memory != NULL || from->node->kind != SCALAR)
+        return Py_XNewRef(array_of(from));
+    Cell held = {.node = from->node};
+    PyObject *array = NULL;
+    if (give_room(&held) == 0) {
+        memcpy(held.spot.at, from->spot.at, (size_t)dtypes[from->spot.dtype].itemsize);
+        array = array_on(&held.spot, 0);
+    }
+    let_go(&held);
+    return array;
+}
+
 int copy_value(Spot *to, PyObject *memory, Cell *from)
 {
     int64_t elements = 1;
@@ -185,8 +200,9 @@ int copy_value(Spot *to, PyObject *memory, Cell *from)
                       (size_t)dtypes[to->dtype].itemsize);
         return 0;
     }
-    PyObject *source = array_of(from), *target = source ? array_on(to, WRITABLE) : NULL;
+    PyObject *source = converted_from(from), *target = source ? array_on(to, WRITABLE) : NULL;
     int failed = copied(target, source) < 0;
+    Py_XDECREF(source);
     Py_XDECREF(target);
     return failed ? -1 : 0;
 }

@@ -31,7 +31,6 @@ int64_t elements_made(int makes, PyObject *const *given, Py_ssize_t many, PyObje
 Node *plain_leaf(PyObject *array); /* a copy of NumPy's array as a value */
 PyObject *copy_of(const char *at, int dtype, const Py_ssize_t *extent, const Py_ssize_t *stride, int dims); /* a new array */
 PyObject *writable_array(PyObject *handle);
-int write_shared(PyObject *handle, PyObject *key, PyObject *value); /* 1 done, 0 not, -1 an error */
 PyObject *border_in_place(PyObject *function, PyObject *self, PyObject *other);
 
 /* moves.c */

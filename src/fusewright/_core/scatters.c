@@ -8,10 +8,13 @@
 #define DEEPEST 3       /* lists in lists of numbers */
 #define WRITTEN (1 << 15) /* elements of a region: as many are worth a kernel (moves.c) */
 
-/* Whether NumPy converts elements of one type to another without a warning. */
+/* Whether NumPy converts elements of one type to another without a warning, and as compiled code does: what uint32 makes of
+   floats out of range depends on the place in NumPy's arrays. */
 static int converts(int from, int to)
 {
-    return from != NO_DTYPE && (dtypes[from].kind != 'c' || dtypes[to].kind == 'c');
+    if (from == NO_DTYPE || (dtypes[from].kind == 'c' && dtypes[to].kind != 'c'))
+        return 0;
+    return !strchr("fc", dtypes[from].kind) || dtypes[to].kind != 'u' || dtypes[to].itemsize != 4;
 }
 
 static int is_listed(PyObject *list, int dtype, int depth);
@@ -69,8 +72,10 @@ static int may_be_refused(PyObject *value, int dtype)
 static PyObject *written(PyObject *value, int dtype)
 {
     Spot spot;
-    if (Py_IS_TYPE(value, numpy_array))
-        return Py_NewRef(value);
+    if (Py_IS_TYPE(value, numpy_array)) {
+        int from = dtype_of_array(value);
+        return from == NO_DTYPE || dtypes[from].kind == 'c' || converts(from, dtype) ? Py_NewRef(value) : NULL;
+    }
     if (is_plain(value)) {
         if (may_be_refused(value, dtype))
             return NULL;

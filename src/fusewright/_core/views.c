@@ -2,7 +2,7 @@
 
    Everything else (index arrays, single elements, errors) is the Python function's. */
 
-#include "dispatch.h"
+#include "library.h"
 
 static int holding; /* whether a function is being recorded for replay */
 static PyTypeObject *slice_class;                 /* views.Slice, a tuple of (places, shape) */
@@ -402,8 +402,6 @@ static int setitem(PyObject *handle, PyObject *key, PyObject *value)
         quick = scatter_now(handle, key, value);
     if (quick == 0 && value != NULL)
         quick = quick_choice(handle, key, value);
-    if (quick == 0 && value != NULL)
-        quick = write_shared(handle, key, value);
     if (quick != 0)
         return quick < 0 ? -1 : 0;
     PyObject *given[3] = {handle, key, value};
