@@ -1,6 +1,6 @@
-"""Conversions between all pairs of element types, in every form a program has for them, give the same
-bits however they run; they are NumPy's but for floats as uint32, where NumPy's own depend on the
-place in the array.
+"""Conversions between all pairs of element types, in every form a program has for them, give the
+same bits however they run; they are NumPy's but for floats as uint32, where NumPy's own depend on
+the place in the array.
 """
 
 import contextlib
@@ -14,7 +14,7 @@ import pytest
 import fusewright as fw
 import fusewright.numpy as fnp
 
-TYPES = "? i1 u1 i2 u2 i4 u4 i8 u8 f2 f4 f8 c8 c16".split()
+TYPES = ("?", "i1", "u1", "i2", "u2", "i4", "u4", "i8", "u8", "f2", "f4", "f8", "c8", "c16")
 EXTREMES = np.array([
     np.nan, np.inf, -np.inf, -1.5, 3e9, -3e9, 5e9, 1e19, -1e19, 1e25, 255.7, -0.0, 2.0**31, 2.0**32,
     2.0**63, 2.0**64, 65536.0, 7e4, 300.0, -129.0, 7.0,

@@ -127,8 +127,13 @@ def dispatched(
         return _unless_like_another(plain, general)
     named = {"extra": extra} if extra else {}
     made = native.Dispatch(
-        plain, general, makes=MADE.get(makes, 0), keeps=keeps, is_method=is_method,
-        gives_same=gives_same, **named,
+        plain,
+        general,
+        makes=MADE.get(makes, 0),
+        keeps=keeps,
+        is_method=is_method,
+        gives_same=gives_same,
+        **named,
     )
     functools.update_wrapper(made, general)
     return made  # type: ignore[no-any-return]
