@@ -122,7 +122,7 @@ def _operations(kernel: KernelGroup) -> Table:
     for heading in ("operation", "dtype", "shape", "lives in", "line"):
         table.add_column(heading)
     for operation in kernel.operations:
-        shape = " x ".join(map(str, operation.shape)) or "scalar"
+        shape = " x ".join(map(str, operation.shape)) or ("scalar" if operation.dtype else "")
         cells = (operation.name, operation.dtype, shape, operation.place, place(operation.line))
         table.add_row(*map(escape, cells))
     return table
