@@ -75,6 +75,10 @@ class Explanation:
         if not self.flushes:
             if not self.notes:
                 yield "Nothing has to be computed."
+                yield (
+                    "fw.explain(function, *args) tells what a function runs, "
+                    "fw.explain(a + b) what a pending value needs."
+                )
             return
         verb = "ran" if self.ran else "would run"
         parts = [_count(len(self.kernels), "kernel")]

@@ -153,6 +153,18 @@ def test_pending_calls(ask: Callable[[fw.Array], object], repeats: int) -> None:
         assert sum(each.seconds for each in flush.steps) <= flush.seconds
 
 
+def test_explain_without_work_says_what_to_do() -> None:
+    assert "fw.explain(function, *args)" in str(fw.explain(lambda: None))
+
+
+def test_the_dearest_steps_come_first(tmp_path: Path) -> None:
+    text, _ = explained(tmp_path, ROOT / "examples" / "11_kernels.py")
+    first = text[text.index("the dearest steps:") : text.index("flush 1:")].splitlines()
+    steps = [line for line in first[1:] if line.startswith("  ")]
+    assert 1 <= len(steps) <= 3
+    assert all(re.match(r"  [KL]\d+ (kernel|library step) .* at .*:\d+", line) for line in steps)
+
+
 def test_what_would_run() -> None:
     x, y = pending()
     chained(x, y)
