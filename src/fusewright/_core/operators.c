@@ -916,22 +916,7 @@ static PyNumberMethods numbers = {
     .nb_absolute = absolute, .nb_invert = invert,
 };
 
-static Py_ssize_t handle_length(PyObject *handle)
-{
-    PyObject *shape = is_plain(handle) ? Py_XNewRef(handle_shape(handle)) : NULL;
-    if (shape == NULL && !PyErr_Occurred())
-        shape = PyObject_GetAttrString(handle, "_shape");
-    if (shape == NULL)
-        return -1;
-    Py_ssize_t length = PyTuple_GET_SIZE(shape) > 0 ? as_size(PyTuple_GET_ITEM(shape, 0)) : -1;
-    if (length < 0)
-        PyErr_SetString(PyExc_TypeError, "len() of unsized object");
-    Py_DECREF(shape);
-    return length;
-}
-
 static PyMappingMethods subscripts = {
-    .mp_length = handle_length,
     .mp_subscript = handle_getitem,
     .mp_ass_subscript = handle_setitem,
 };

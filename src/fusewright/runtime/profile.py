@@ -5,7 +5,6 @@
 
 from __future__ import annotations
 
-import threading
 from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass, field
@@ -22,8 +21,7 @@ class Operation(NamedTuple):
     """One recorded array operation inside a step: what, where written, where its result lives.
 
     `place` is `register` (inlined, never stored), `row` (a tile or row buffer in cache), `memory`
-    (stored in DRAM), or `input`; `why` says why a result has a place of its own.  Of a kernel of
-    loops each loop is one, without a dtype: `place` is how it runs, `why` what keeps it in order.
+    (stored in DRAM), or `input`; `why` says why a result has a place of its own.
     """
 
     name: str
@@ -47,11 +45,7 @@ class Decision(NamedTuple):
 
 @dataclass(frozen=True, slots=True)
 class KernelRecord:
-    """A compiled kernel that ran; `bytes_unfused` is what its operations move one at a time.
-
-    `kind` says whether it computes array operations, or the loops of an `fw.kernel`: then the bytes
-    are the sizes of the arrays that it reads and of those that it writes.
-    """
+    """A compiled kernel that ran; `bytes_unfused` is what its operations move one at a time."""
 
     name: str
     start: float
@@ -66,7 +60,6 @@ class KernelRecord:
     compile_seconds: float
     loops: str
     llvm: str
-    kind: Literal["arrays", "loops"] = "arrays"
 
 
 class OpaqueRecord(NamedTuple):
@@ -110,36 +103,6 @@ class Profile:
     @property
     def opaque(self) -> list[OpaqueRecord]:
         return [s for f in self.flushes for s in f.steps if isinstance(s, OpaqueRecord)]
-
-
-class _Evaluation(threading.local):
-    """The kernels of loops that ran in the evaluation a thread is in; None outside of one."""
-
-    inside: list[KernelRecord] | None = None
-
-
-_evaluation = _Evaluation()
-
-
-@contextmanager
-def collect() -> Iterator[list[KernelRecord]]:
-    """The kernels of loops that run inside the `with` block: parts of one evaluation."""
-    outer = _evaluation.inside
-    found: list[KernelRecord] = []
-    _evaluation.inside = found
-    try:
-        yield found
-    finally:
-        _evaluation.inside = outer
-
-
-def tell(kernel: KernelRecord, trigger: str, line: Line | None) -> None:
-    """A kernel of loops has run: in the evaluation that goes on, or as one of its own."""
-    if _evaluation.inside is not None:
-        _evaluation.inside.append(kernel)
-        return
-    for each in listeners:
-        each.flushes.append(Flush(trigger, line, kernel.start, kernel.seconds, [kernel]))
 
 
 @contextmanager

@@ -174,8 +174,6 @@ def quicken(methods: type) -> None:
         general = vars(methods)[name]
         if isinstance(general, property):  # else the import before this one was interrupted
             setattr(methods, name, native.Attribute(number, general))
-    if "__len__" in vars(methods):
-        del methods.__len__  # type: ignore[attr-defined]
     for name in ARRANGEMENTS:
         setattr(methods, name, arrangement(name, vars(methods)[name]))
     for name in (
