@@ -23,5 +23,5 @@ class Numbers:
         return self.rng.integers(0, high, shape)
 
 
-_numbers = Numbers(7)
-reals, whole = _numbers.reals, _numbers.whole
+shared = Numbers(7)
+reals, whole = shared.reals, shared.whole
