@@ -5,15 +5,16 @@ from typing import Any
 
 import numpy as np
 import pytest
-from tests.unit.kernels import data
+from tests.unit.kernels.data import Numbers
 
-_STATES: dict[int, Any] = {id(data.shared.rng): data.shared.rng.bit_generator.state}
+_AT_IMPORT: dict[int, Any] = {}
 
 
 @pytest.fixture(autouse=True)
 def _same_numbers(request: pytest.FixtureRequest) -> Iterator[None]:
-    for generator in [*vars(request.module).values(), data.shared.rng]:
+    for value in vars(request.module).values():
+        generator = value.rng if isinstance(value, Numbers) else value
         if isinstance(generator, np.random.Generator):
-            state = _STATES.setdefault(id(generator), generator.bit_generator.state)
-            generator.bit_generator.state = state
+            bits = generator.bit_generator
+            bits.state = _AT_IMPORT.setdefault(id(bits), bits.state)
     yield

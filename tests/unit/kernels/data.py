@@ -21,7 +21,3 @@ class Numbers:
 
     def below(self, high: int, *shape: int) -> Any:
         return self.rng.integers(0, high, shape)
-
-
-shared = Numbers(7)
-reals, whole = shared.reals, shared.whole

@@ -9,9 +9,12 @@ import pytest
 from tests.kernel_runs import assert_same, outcome, same_as_cpython
 from tests.unit.kernels import part_kernels as parts
 from tests.unit.kernels import stranger_kernels, stranger_rows, stranger_solvers
-from tests.unit.kernels.data import reals, whole
+from tests.unit.kernels.data import Numbers
 
 import fusewright as fw
+
+numbers = Numbers(7)
+reals, whole = numbers.reals, numbers.whole
 
 STRANGERS = {**stranger_kernels.CASES, **stranger_rows.CASES, **stranger_solvers.CASES}
 

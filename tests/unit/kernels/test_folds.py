@@ -8,9 +8,12 @@ import numpy as np
 import pytest
 from tests.kernel_runs import same_as_cpython, short_strips
 from tests.unit.kernels import fold_kernels as folds
-from tests.unit.kernels.data import reals, whole
+from tests.unit.kernels.data import Numbers
 
 import fusewright as fw
+
+numbers = Numbers(7)
+reals, whole = numbers.reals, numbers.whole
 
 TYPES = (np.int64, np.int8, np.uint8, np.uint16, np.int32, np.uint64)
 OVER_ONE = (

@@ -10,9 +10,12 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from tests.kernel_runs import assert_same, outcome, same_as_cpython
 from tests.unit.kernels import index_kernels as kernels
-from tests.unit.kernels.data import reals
+from tests.unit.kernels.data import Numbers
 
 import fusewright as fw
+
+numbers = Numbers(7)
+reals = numbers.reals
 
 K = np.array([0, -1, 2, 2])
 MASK = np.array([True, False, True, True, False])

@@ -10,9 +10,12 @@ import numpy as np
 import pytest
 from tests.kernel_runs import loaded, same_as_cpython, short_strips
 from tests.unit.kernels import trap_kernels as traps
-from tests.unit.kernels.data import reals, whole
+from tests.unit.kernels.data import Numbers
 
 import fusewright as fw
+
+numbers = Numbers(7)
+reals, whole = numbers.reals, numbers.whole
 
 
 @dataclass

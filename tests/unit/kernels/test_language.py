@@ -10,7 +10,10 @@ from tests.kernel_runs import same_as_cpython
 from tests.unit.kernels import loop_kernels as loops
 from tests.unit.kernels import value_kernels as vals
 from tests.unit.kernels import walk_kernels as walks
-from tests.unit.kernels.data import reals, whole
+from tests.unit.kernels.data import Numbers
+
+numbers = Numbers(7)
+reals, whole = numbers.reals, numbers.whole
 
 
 class Half(float):

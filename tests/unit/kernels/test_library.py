@@ -8,9 +8,12 @@ import numpy as np
 import pytest
 from tests.kernel_runs import same_as_cpython
 from tests.unit.kernels import library_kernels as kernels
-from tests.unit.kernels.data import reals
+from tests.unit.kernels.data import Numbers
 
 import fusewright as fw
+
+numbers = Numbers(7)
+reals = numbers.reals
 
 
 @pytest.mark.parametrize("n", [4, 7, 40])

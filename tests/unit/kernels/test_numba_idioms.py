@@ -7,9 +7,12 @@ from typing import Any
 import numpy as np
 import pytest
 from tests.kernel_runs import same_as_cpython
-from tests.unit.kernels.data import reals
+from tests.unit.kernels.data import Numbers
 
 import fusewright as fw
+
+numbers = Numbers(7)
+reals = numbers.reals
 
 
 @fw.kernel

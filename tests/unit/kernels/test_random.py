@@ -8,9 +8,12 @@ import numpy as np
 import pytest
 from tests.kernel_runs import same_as_cpython, settings
 from tests.unit.kernels import random_kernels as kernels
-from tests.unit.kernels.data import reals
+from tests.unit.kernels.data import Numbers
 
 import fusewright as fw
+
+numbers = Numbers(7)
+reals = numbers.reals
 
 
 @pytest.fixture(autouse=True)

@@ -10,9 +10,12 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from tests.kernel_runs import assert_same, outcome, same_as_cpython
 from tests.unit.kernels import reduction_kernels as sums
-from tests.unit.kernels.data import reals, whole
+from tests.unit.kernels.data import Numbers
 
 import fusewright as fw
+
+numbers = Numbers(7)
+reals, whole = numbers.reals, numbers.whole
 
 KERNELS = [sums.all_of_it, sums.first, sums.last, sums.places, sums.turned]
 

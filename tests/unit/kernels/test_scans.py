@@ -8,13 +8,16 @@ import numpy as np
 import pytest
 from tests.kernel_runs import same_as_cpython, short_strips
 from tests.unit.kernels import scan_kernels as scans
-from tests.unit.kernels.data import whole
+from tests.unit.kernels.data import Numbers
 from tests.unit.kernels.test_fusion import fresh
 
 import fusewright as fw
 from fusewright.analysis.values import value
 from fusewright.ir.expr import postorder
 from fusewright.ir.loops.statements import Let
+
+numbers = Numbers(7)
+whole = numbers.whole
 
 OVER_ONE = (
     scans.sums, scans.before, scans.from_the_end, scans.in_place, scans.extremes, scans.bits,

@@ -10,9 +10,12 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from tests.kernel_runs import same_as_cpython
 from tests.unit.kernels import view_kernels as views
-from tests.unit.kernels.data import reals, whole
+from tests.unit.kernels.data import Numbers
 
 import fusewright as fw
+
+numbers = Numbers(7)
+reals, whole = numbers.reals, numbers.whole
 
 
 @pytest.mark.parametrize("shape", [(3, 4), (6, 2), (1, 12), (2, 6)])
