@@ -200,6 +200,22 @@ Node *reshaped_leaf(PyObject *link, Node *source)
     return leaf;
 }
 
+/* What a Reshape makes of a value that is not in memory; NULL, with or without an error, where Python has to look: one
+   element may be a number that no memory holds. */
+Node *reshaped_value(PyObject *link, Node *source)
+{
+    PyObject *shape = PyTuple_GET_ITEM(link, 0);
+    if (source->kind == LEAF)
+        return reshaped_leaf(link, source);
+    if (same_shape(shape, source->shape))
+        return (Node *)Py_NewRef(source);
+    PyObject *args = elements_of(shape) > 1 ? PyTuple_Pack(1, source) : NULL;
+    Node *node = args ? node_new(RESHAPE, no_name, args, source->dtype, shape) : NULL;
+    if (node != NULL && record(node) < 0)
+        Py_CLEAR(node);
+    return node;
+}
+
 /* What is recorded now, as an array in C order.  Takes over the reference. */
 static PyObject *in_c_order(Node *node)
 {

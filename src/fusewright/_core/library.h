@@ -60,7 +60,8 @@ PyObject *handle_shape(PyObject *handle); /* arrange.c: borrowed; NULL, without 
 int handle_dtype(PyObject *handle);        /* of a plain one */
 int64_t elements_of(PyObject *shape);
 int is_reshape(PyObject *link);
-Node *reshaped_leaf(PyObject *link, Node *source); /* NULL where Python has to look */
+Node *reshaped_leaf(PyObject *link, Node *source);  /* NULL where Python has to look */
+Node *reshaped_value(PyObject *link, Node *source); /* the same of any value, recorded where elements move */
 PyObject *under_reshape(PyObject *handle); /* of a plain handle: what a view in another shape is a view of, or itself */
 PyObject *view_of_region(PyObject *handle, Region *region); /* views.c: NULL without an error likewise */
 /* Elements of values in memory, of those that are about to be (or are one number), and of others; whether library

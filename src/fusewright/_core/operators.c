@@ -916,7 +916,25 @@ static PyNumberMethods numbers = {
     .nb_absolute = absolute, .nb_invert = invert,
 };
 
+/* len(handle); a 0-d array's refusal, which names the user's line, is Python's. */
+static Py_ssize_t handle_length(PyObject *handle)
+{
+    PyObject *shape = is_plain(handle) ? Py_XNewRef(handle_shape(handle)) : NULL;
+    if (shape == NULL && !PyErr_Occurred())
+        shape = PyObject_GetAttrString(handle, "_shape");
+    if (shape == NULL)
+        return -1;
+    Py_ssize_t length = -1;
+    if (PyTuple_GET_SIZE(shape) > 0)
+        length = as_size(PyTuple_GET_ITEM(shape, 0));
+    else
+        Py_XDECREF(PyObject_CallMethod(handle, "_length", NULL));
+    Py_DECREF(shape);
+    return length;
+}
+
 static PyMappingMethods subscripts = {
+    .mp_length = handle_length,
     .mp_subscript = handle_getitem,
     .mp_ass_subscript = handle_setitem,
 };

@@ -149,8 +149,11 @@ int record_straight(Node *node)
     if (!append_in_place(pending, (PyObject *)node) && PyList_Append(pending, (PyObject *)node) < 0)
         return -1;
     if (PyList_GET_SIZE(pending) > gate) {
-        if (gate < 0 && PyList_GET_SIZE(pending) <= due && !reads_shared(node))
+        int is_of_shared = gate < 0 && due >= 0 && reads_shared(node);
+        if (gate < 0 && PyList_GET_SIZE(pending) <= due && !is_of_shared)
             return 0;
+        if (is_of_shared && !is_in_lazy_block()) /* others may write to what it reads */
+            return evaluate(&node, 1);
         int passed = steady_passes(pending, left, gate);
         if (passed != 0) {
             places_forget(); /* this record's was not among them */

@@ -174,6 +174,9 @@ def quicken(methods: type) -> None:
         general = vars(methods)[name]
         if isinstance(general, property):  # else the import before this one was interrupted
             setattr(methods, name, native.Attribute(number, general))
+    if "__len__" in vars(methods):
+        methods._length = vars(methods)["__len__"]  # type: ignore[attr-defined]
+        del methods.__len__  # type: ignore[attr-defined]
     for name in ARRANGEMENTS:
         setattr(methods, name, arrangement(name, vars(methods)[name]))
     for name in (
