@@ -385,7 +385,7 @@ static PyObject *iterated(PyObject *handle, PyObject *const *given, Py_ssize_t m
     return many == 0 && spot_of(handle, &spot) && spot.dims > 0 ? rows_new(handle, spot.extent[0]) : NULL;
 }
 
-static Arrange *const arrangements[] = {reshaped, flattened, transposed, swapped, copied, iterated};
+static Arrange *const arrangements[] = {reshaped, flattened, transposed, swapped, copied, iterated, conjugates};
 enum { ARRANGEMENTS = sizeof arrangements / sizeof *arrangements };
 
 /* Arrangement(which, general): a view of the first argument; NULL without an error leaves it to `general`. */
@@ -436,7 +436,7 @@ PyTypeObject ArrangementType = {
 
 /* ---- attributes ---------------------------------------------------------------------------------- */
 
-enum { SHAPE, RANK, SIZE, TYPE, TRANSPOSED, ATTRIBUTES };
+enum { SHAPE, RANK, SIZE, TYPE, TRANSPOSED, REAL, IMAGINARY, ATTRIBUTES };
 
 /* Attribute(which, general): of plain arrays, in front of a property. */
 typedef struct {
@@ -461,6 +461,8 @@ static PyObject *known_attribute(int which, PyObject *handle)
         return Py_XNewRef(numpy_dtypes[handle_dtype(handle)]);
     if (which == TRANSPOSED)
         return Py_TYPE(handle) != scalar_class ? transposed(handle, NULL, 0) : NULL;
+    if (which == REAL || which == IMAGINARY)
+        return part_view(handle, which == IMAGINARY);
     PyObject *shape = handle_shape(handle);
     if (shape == NULL)
         return NULL;

@@ -54,6 +54,7 @@ static Node *view_node(PyObject *view)
     PyObject *link = Py_NewRef(*field(view, view_link));
     PyObject *found = is_slice(link)     ? (PyObject *)slice_node(link, (Node *)now)
                       : is_reshape(link) ? (PyObject *)reshaped_value(link, (Node *)now)
+                      : is_window(link)  ? (PyObject *)part_node(link, (Node *)now)
                                          : NULL;
     if (found == NULL && !PyErr_Occurred())
         found = PyObject_CallMethodOneArg(link, get_name, now);

@@ -60,6 +60,10 @@ PyObject *handle_shape(PyObject *handle); /* arrange.c: borrowed; NULL, without 
 int handle_dtype(PyObject *handle);        /* of a plain one */
 int64_t elements_of(PyObject *shape);
 int is_reshape(PyObject *link);
+int is_window(PyObject *link);                     /* parts.c */
+Node *part_node(PyObject *link, Node *source);      /* NULL where Python has to look */
+PyObject *part_view(PyObject *handle, int imaginary); /* NULL likewise */
+PyObject *conjugates(PyObject *handle, PyObject *const *given, Py_ssize_t many);
 Node *reshaped_leaf(PyObject *link, Node *source);  /* NULL where Python has to look */
 Node *reshaped_value(PyObject *link, Node *source); /* the same of any value, recorded where elements move */
 PyObject *under_reshape(PyObject *handle); /* of a plain handle: what a view in another shape is a view of, or itself */

@@ -29,7 +29,7 @@ from fusewright.frontends.arrays.methods import Methods
 from fusewright.frontends.arrays.operators import Operators
 from fusewright.frontends.arrays.protocols import Protocols
 from fusewright.frontends.arrays.scalars import ScalarOperations
-from fusewright.frontends.arrays.views import Link, Reshape, Slice, nearest
+from fusewright.frontends.arrays.views import Link, Reshape, Slice, Window, nearest
 from fusewright.ir.dtypes import DType
 from fusewright.ir.graph import LEAF, Node
 
@@ -156,6 +156,7 @@ if native is not None:
     native.set_classes(Array, Scalar, View)
     native.set_subscripts(Slice, items.getitem, items.setitem, items.delitem)
     native.set_reshape(Reshape)
+    native.set_window(Window)
     front.quicken(Methods)
     front.connect(np._core._multiarray_umath._ARRAY_API)  # type: ignore[attr-defined]
     native.set_conversions(Protocols.__float__, Protocols.__int__, Protocols.__bool__)
