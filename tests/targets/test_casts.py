@@ -15,6 +15,7 @@ import fusewright as fw
 import fusewright.numpy as fnp
 
 TYPES = ("?", "i1", "u1", "i2", "u2", "i4", "u4", "i8", "u8", "f2", "f4", "f8", "c8", "c16")
+REFUSALS = (TypeError, OverflowError, ValueError)
 EXTREMES = np.array([
     np.nan, np.inf, -np.inf, -1.5, 3e9, -3e9, 5e9, 1e19, -1e19, 1e25, 255.7, -0.0, 2.0**31, 2.0**32,
     2.0**63, 2.0**64, 65536.0, 7e4, 300.0, -129.0, 7.0,
@@ -49,9 +50,8 @@ def _bits(form: str, module: Any, x: Any, to: str) -> str | bytes:
         warnings.simplefilter("ignore")
         try:
             return np.array(FORMS[form](module, x, to)).tobytes()
-        except (TypeError, ValueError, OverflowError) as error:
-            kinds = (TypeError, OverflowError, ValueError)
-            return next(kind.__name__ for kind in kinds if isinstance(error, kind))
+        except REFUSALS as error:
+            return next(kind.__name__ for kind in REFUSALS if isinstance(error, kind))
 
 
 @pytest.mark.parametrize("source", TYPES)
@@ -73,3 +73,55 @@ def test_conversions_have_one_meaning(source: str, form: str, count: int) -> Non
             continue
         expected = _bits(form, np, plain, target)
         assert found["default"] == expected, target
+
+
+WRITES = (
+    "v[0] = s", "v[0:2] = s", "v[:] = s", "v[[0, 1]] = s", "v[v > 5] = s", "v.fill(s)",
+    "v.T[0] = s", "v.reshape(-1)[0] = s", "v.put([0], s)", "m.put(v, [0], s)",
+    "m.place(v, v > 5, s)",
+    "m.putmask(v, v > 5, s)", "m.copyto(v, s)", "m.copyto(v, s, casting='unsafe')", "v += s",
+    "v = m.full_like(v, s)", "v = m.full(v.size, s, v.dtype)", "v.flat[0] = s", "v.flat = s",
+    "v = m.array([s, 1], v.dtype)", "v = m.asarray(s, v.dtype)", "v = s.astype(v.dtype)",
+    "v = m.insert(v, 0, s)", "v = m.append(v, s)", "v[...] = [s] * v.size", "v[0:1] = [s]",
+    "m.put_along_axis(v, m.array([0]), s, 0)", "v = m.where(v > 5, s, v)",
+)  # fmt: skip
+NUMBERS = {
+    "sum": lambda m, v: v.sum(),
+    "known": lambda m, v: (v.sum(), float(v.sum()))[0],
+    "numpy's": lambda m, v: np.int64(300),
+    "element": lambda m, v: (v.astype("i8") * 3)[1],
+    "float": lambda m, v: v.sum() * 1.0,
+    "nan": lambda m, v: v.mean() * np.nan,
+    "large": lambda m, v: (v * 1e25).max(),
+}
+
+
+def _after(statement: str, module: Any, number: str, count: int, kind: str) -> str | bytes:
+    names = {"m": module, "v": module.array(np.full(count, 100, kind))}
+    names["s"] = NUMBERS[number](module, names["v"])
+    try:
+        exec(statement, names)
+    except (OverflowError, TypeError, ValueError) as error:
+        return next(
+            k.__name__ for k in (OverflowError, TypeError, ValueError) if isinstance(error, k)
+        )
+    return np.asarray(names["v"]).tobytes()
+
+
+@pytest.mark.filterwarnings("ignore")
+@pytest.mark.parametrize("number", NUMBERS)
+@pytest.mark.parametrize("mode", MODES)
+@pytest.mark.parametrize("kind", ["i1", "u1", "i2", "i4", "u4", "u8"])
+def test_numbers_out_of_range_are_refused_or_wrap_as_numpys(
+    number: str, mode: str, kind: str
+) -> None:
+    differing = []
+    for count in (3, 513, 5000):
+        for statement in WRITES:
+            if kind == "u4" and number == "large":
+                continue  # see above
+            with fw.options(**MODES[mode]):
+                found = _after(statement, fnp, number, count, kind)
+            if found != _after(statement, np, number, count, kind):
+                differing.append((statement, count, found if isinstance(found, str) else ""))
+    assert differing == []

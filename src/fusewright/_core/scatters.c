@@ -59,13 +59,21 @@ static int is_element(PyObject *index, const Spot *spot)
     return many == spot->dims;
 }
 
-/* Whether NumPy looks at a number before it goes to elements of a type: NaN, infinities and what is out of range are no
-   integers.  It does not where the same number is an array without dims. */
+/* Whether integers of one type are not all of another, signed one. */
+static int overflows(int from, int to)
+{
+    Py_ssize_t room = dtypes[to].itemsize - (dtypes[from].kind == 'u');
+    return dtypes[to].kind == 'i' && strchr("iu", dtypes[from].kind) != NULL && dtypes[from].itemsize > room;
+}
+
+/* As `inplace._may_be_refused`: whether NumPy looks at a number before it goes to elements of a type: NaN, infinities and
+   what is out of range are no integers.  It does not where the same number is an array without dims. */
 static int may_be_refused(PyObject *value, int dtype)
 {
     int known = handle_dtype(value);
-    return Py_TYPE(value) == scalar_class && known != NO_DTYPE && strchr("iu", dtypes[dtype].kind) != NULL
-           && strchr("fc", dtypes[known].kind) != NULL;
+    if (Py_TYPE(value) != scalar_class || known == NO_DTYPE)
+        return 0;
+    return overflows(known, dtype) || (strchr("iu", dtypes[dtype].kind) != NULL && strchr("fc", dtypes[known].kind) != NULL);
 }
 
 /* What is to be written to elements of a type, as NumPy takes it; NULL, with or without an error, where it is recorded. */

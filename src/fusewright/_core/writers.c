@@ -21,12 +21,16 @@ static int is_within(PyObject *handle, int64_t limit)
     return shape != NULL && elements_of(shape) <= limit;
 }
 
-/* An operand that is read; NULL, with or without an error, where it is not known. */
+/* An operand that is read; NULL, with or without an error, where it is not known.  A number stays one: NumPy looks at
+   those before they become integers. */
 static PyObject *read_operand(PyObject *given, int64_t limit)
 {
     Spot spot;
-    if (is_plain(given))
-        return is_within(given, limit) && known_spot(given, &spot) > 0 ? array_on(&spot, 0) : NULL;
+    if (is_plain(given)) {
+        if (!is_within(given, limit) || known_spot(given, &spot) <= 0)
+            return NULL;
+        return Py_TYPE(given) == scalar_class ? numpy_number(spot.at, spot.dtype) : array_on(&spot, 0);
+    }
     return kind_of_operand(given, 0, 3) & (NUMBER_OF_OURS | SMALL_OURS | LARGE_OURS) ? NULL : Py_NewRef(given);
 }
 

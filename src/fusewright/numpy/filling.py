@@ -16,7 +16,7 @@ from fusewright.base.errors import (
     UnsupportedError,
     ValueRangeError,
 )
-from fusewright.frontends.arrays import core, creation, layouts, opaque, record, sharing
+from fusewright.frontends.arrays import core, creation, inplace, layouts, opaque, record, sharing
 from fusewright.frontends.arrays.core import Handle, wrap_array
 from fusewright.frontends.arrays.dtypes import as_dtype
 from fusewright.frontends.arrays.views import Slice, make_view
@@ -88,8 +88,10 @@ def _is_numeric(object: Any, dtype: Any) -> bool:
 
 def _converted(object: Any, dtype: Any, copy: Any) -> Any:
     if type(object) in (list, tuple) and holds_array(object):
-        made = nested(object)
-        return made if dtype is None else made.astype(dtype, copy=False)
+        if dtype is None:
+            return nested(object)
+        if not inplace.may_hold_refused(object, as_dtype(dtype)):
+            return nested(object).astype(dtype, copy=False)
     if isinstance(object, np.ndarray) and copy is not False:
         copy = None  # a snapshot is a copy already
     return creation.array(object, dtype, copy=copy)

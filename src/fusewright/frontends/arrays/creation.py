@@ -121,6 +121,8 @@ def _collect(obj: Any, into: list[Node]) -> None:
 
 
 def _plain(obj: Any) -> Any:
+    if isinstance(obj, core.scalar_class):
+        return sharing.content(obj)[()]  # NumPy refuses numbers out of range, not arrays of them
     if isinstance(obj, Handle):
         return sharing.content(obj)
     if isinstance(obj, list | tuple):

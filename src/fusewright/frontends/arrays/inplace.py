@@ -93,6 +93,13 @@ def _may_be_refused(value: Any, dtype: DType) -> bool:
     return source.kind in "fc" or (dtype.kind == "i" and not np.can_cast(source.numpy, dtype.numpy))
 
 
+def may_hold_refused(value: Any, dtype: DType) -> bool:
+    """Whether a list holds lazy numbers that have to be known before they are stored."""
+    if type(value) in (list, tuple):
+        return any(may_hold_refused(item, dtype) for item in value)
+    return _may_be_refused(value, dtype)
+
+
 def _known(value: Any, dtype: DType) -> Any:
     """Lists without lazy numbers that may be refused: NumPy looks at each."""
     if type(value) in (list, tuple):

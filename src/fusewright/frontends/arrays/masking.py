@@ -150,8 +150,8 @@ def in_place(binary: Method, general: Method) -> Method:
 
     def operate(self: Any, other: Any) -> Any:
         inplace.check_writable(self)
-        if self._full is None:
-            return general(self, other)
+        if self._full is None or lifted((self, other)) is None:
+            return general(self, other)  # which says what NumPy says first
         result = binary(self, other)
         full = full_size(result, self._mask)
         if full is None:
