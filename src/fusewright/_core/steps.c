@@ -63,6 +63,8 @@ static PyObject *operand(PyObject *given, const Step *step, int depth, int *ours
         ++*ours;
         int64_t size = shape != NULL ? elements_of(shape) : INT64_MAX;
         int known = size <= step->limit ? known_spot(given, &spot) > 0 : size <= step->known && spot_of(given, &spot);
+        if (known && Py_TYPE(given) == scalar_class && depth < DEEPEST)
+            return numpy_number(spot.at, spot.dtype); /* in a list: NumPy refuses numbers out of range, not arrays of them */
         return known ? array_on(&spot, step->reads ? WRITABLE : 0) : NULL;
     }
     if (PyObject_TypeCheck(given, &HandleType))
