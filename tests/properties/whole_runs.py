@@ -9,6 +9,7 @@ has been used since.  Our own runs must give one another's bits whatever NumPy d
 
 from __future__ import annotations
 
+import itertools
 import re
 import warnings
 from collections.abc import Iterator
@@ -49,6 +50,7 @@ EXTREME = re.compile(r"(?<!arg)(max|min|sort)|clip|unique|ptp|sign\b")
 JUMPS = re.compile(
     r"[<>&|^%~]|==|!=|//|where|floor|ceil|rint|trunc|sign|astype|arg|logical|is\w+\(|round"
 )
+SIGN_OF = re.compile(r"signbit|copysign")
 BOOLEAN = re.compile(r"np\.(less|greater|equal|not_equal|logical_|is)")
 
 
@@ -193,8 +195,8 @@ class Oracle:
             if value is not before.get(name) or self._contents[name] != content.get(name)
         }  # fmt: skip
         operands = [before[name] for name in names] + [after[name] for name in changed]
-        level = max(level, self.own_level(block, text, operands))
         written = [after[name] for name in changed]
+        level = max(level, self.own_level(block, text, operands, written))
         new = [name for name in changed if name not in before]
         if level == EXACT:
             return
@@ -205,27 +207,27 @@ class Oracle:
             if name in changed or any(_overlap(value, other) for other in written):
                 self.levels[name] = max(level, SIGNS) if level < CLOSE else OPEN
 
-    def own_level(self, block: Block, text: str, operands: list[Any]) -> int:
-        flat = [v for value in operands for v in (value if isinstance(value, list) else [value])]
+    def own_level(self, block: Block, text: str, operands: list[Any], written: list[Any]) -> int:
+        flat = _flat(operands)
         kinds = {np.asarray(value).dtype.char for value in flat if value is not None}
         rounds = bool(ROUNDED.search(text))
         rounds |= bool(ADDED.search(text)) and not kinds <= set("?bBhHiIlLqQ")
         rounds |= bool(kinds & set("FD")) and bool(MULTIPLIED.search(text))
         rounds |= "/" in text and bool(ADDED.search(text))
-        if "signbit" in text or "copysign" in text:
+        if SIGN_OF.search(text) and (SIGNED.search(text) or rounds or any(map(_holds_nan, flat))):
             return OPEN  # signs of NaNs, which operators make of integers, too
-        if "out=" in text and "where=" in text and BOOLEAN.search(text):
+        if "out=" in text and "where=" in text and BOOLEAN.search(text) and _meet(text, flat):
             return OPEN  # NumPy writes beside the mask where it casts what overlaps
-        if "/" in text and "I" in kinds:
-            return OPEN  # infinities as uint32
+        as_uint32 = "u4" in text or any(np.asarray(v).dtype.char == "I" for v in _flat(written))
+        if as_uint32 and ("/" in text or kinds & set("efdFD")):
+            return OPEN  # numbers out of range
         rounds |= "1j" in text and bool(MULTIPLIED.search(text))
         if rounds and "prod" in text and kinds & set("efdFD"):
             return OPEN  # between overflow and zero the order decides
-        if kinds & set("efdFD"):
-            if {"I"} & kinds or "u4" in text:
-                return OPEN  # numbers out of range as uint32
-            if EXTREME.search(text) and (rounds or SIGNED.search(text)):
-                return OPEN
+        if rounds and any(map(_is_beyond_floats, flat)):
+            return OPEN  # what is left where such numbers cancel
+        if kinds & set("efdFD") and EXTREME.search(text) and (rounds or SIGNED.search(text)):
+            return OPEN
         if not rounds:
             return SIGNS if kinds & set("efdFD") and EXTREME.search(text) else EXACT
         several = len({np.finfo(kind).dtype.char.lower() for kind in kinds & set("efdFD")}) > 1
@@ -239,6 +241,27 @@ class Oracle:
                 self.scope.pop(name)
                 self._values = None
                 self._contents.pop(name, None)
+
+
+def _flat(values: list[Any]) -> list[Any]:
+    return [v for value in values for v in (value if isinstance(value, list) else [value])]
+
+
+def _holds_nan(value: Any) -> bool:
+    return bool((np.asarray(value) != np.asarray(value)).any())
+
+
+def _is_beyond_floats(value: Any) -> bool:
+    """Whether it holds integers that float64 does not."""
+    array = np.asarray(value)
+    return array.dtype.char in "lqLQ" and bool((abs(array.astype(float)) > 2.0**53).any())
+
+
+def _meet(text: str, values: list[Any]) -> bool:
+    """Whether what is written may lie in the memory of something else that the statement reads."""
+    names = re.findall(NAME, text)
+    pairs = itertools.combinations(values, 2)
+    return len(set(names)) < len(names) or any(_overlap(a, b) for a, b in pairs if a is not b)
 
 
 def _size(value: Any) -> int:

@@ -148,7 +148,7 @@ def copyto(dst: Any, src: Any, casting: str = "same_kind", where: Any = True) ->
 
 def putmask(a: Any, mask: Any, values: Any) -> None:
     """Set the elements under a mask, from values of the same shape or repeated."""
-    if isinstance(a, Handle) and ndim_of(values) == 0:
+    if isinstance(a, Handle) and ndim_of(values) == 0 and np.shape(mask) == a._shape:
         a[handle_of(mask).astype(bool)] = values  # type: ignore[index]
     else:
         in_place("putmask", np.putmask, a, mask, values)
