@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import runpy
 import subprocess
 import sys
 import tempfile
@@ -16,6 +17,8 @@ class BuildAhead(build_ext):
 
     def run(self) -> None:
         super().run()
+        if not self.inplace:
+            self._note_generator()
         if not all(os.path.exists(path) for path in self.get_outputs()):
             return  # no compiler: Python does the core's work, and compiles what it needs
         root = "src" if self.inplace else self.build_lib
@@ -30,6 +33,16 @@ class BuildAhead(build_ext):
             done = subprocess.run(command, env=os.environ | settings, check=False)
         if done.returncode:
             self.warn("operations are not compiled ahead, but when a program meets them")
+
+    def _note_generator(self) -> None:
+        """The version of what generates code goes into the package, since it takes long to find."""
+        package = os.path.join("src", "fusewright")
+        name = os.path.join("targets", "cpu", "generator")
+        generator = runpy.run_path(os.path.join(package, f"{name}.py"))
+        path = os.path.join(self.build_lib, "fusewright", f"{name}.digest")
+        os.makedirs(os.path.dirname(path), exist_ok=True)
+        with open(path, "w", encoding="ascii") as file:
+            file.write(generator["contents"](package))
 
 
 setup(cmdclass={"build_ext": BuildAhead})

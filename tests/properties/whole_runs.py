@@ -20,7 +20,17 @@ from typing import Any
 
 import numpy as np
 from tests.properties.operands import Operand, attempt, classes, numbers
-from tests.properties.whole_values import CLOSE, EXACT, OPEN, SIGNS, compared
+from tests.properties.whole_values import (
+    CLOSE,
+    EXACT,
+    OPEN,
+    SIGNS,
+    compared,
+    flat,
+    holds_nan,
+    is_beyond_floats,
+    kind,
+)  # fmt: skip
 
 import fusewright as fw
 import fusewright.numpy as fnp
@@ -208,23 +218,23 @@ class Oracle:
                 self.levels[name] = max(level, SIGNS) if level < CLOSE else OPEN
 
     def own_level(self, block: Block, text: str, operands: list[Any], written: list[Any]) -> int:
-        flat = _flat(operands)
-        kinds = {np.asarray(value).dtype.char for value in flat if value is not None}
+        values = flat(operands)
+        kinds = {kind(value) for value in values if value is not None}
         rounds = bool(ROUNDED.search(text))
         rounds |= bool(ADDED.search(text)) and not kinds <= set("?bBhHiIlLqQ")
         rounds |= bool(kinds & set("FD")) and bool(MULTIPLIED.search(text))
         rounds |= "/" in text and bool(ADDED.search(text))
-        if SIGN_OF.search(text) and (SIGNED.search(text) or rounds or any(map(_holds_nan, flat))):
+        if SIGN_OF.search(text) and (SIGNED.search(text) or rounds or any(map(holds_nan, values))):
             return OPEN  # signs of NaNs, which operators make of integers, too
-        if "out=" in text and "where=" in text and BOOLEAN.search(text) and _meet(text, flat):
+        if "out=" in text and "where=" in text and BOOLEAN.search(text) and _meet(text, values):
             return OPEN  # NumPy writes beside the mask where it casts what overlaps
-        as_uint32 = "u4" in text or any(np.asarray(v).dtype.char == "I" for v in _flat(written))
+        as_uint32 = "u4" in text or "I" in map(kind, flat(written))
         if as_uint32 and ("/" in text or kinds & set("efdFD")):
             return OPEN  # numbers out of range
         rounds |= "1j" in text and bool(MULTIPLIED.search(text))
         if rounds and "prod" in text and kinds & set("efdFD"):
             return OPEN  # between overflow and zero the order decides
-        if rounds and any(map(_is_beyond_floats, flat)):
+        if rounds and any(map(is_beyond_floats, values)):
             return OPEN  # what is left where such numbers cancel
         if kinds & set("efdFD") and EXTREME.search(text) and (rounds or SIGNED.search(text)):
             return OPEN
@@ -243,22 +253,8 @@ class Oracle:
                 self._contents.pop(name, None)
 
 
-def _flat(values: list[Any]) -> list[Any]:
-    return [v for value in values for v in (value if isinstance(value, list) else [value])]
-
-
-def _holds_nan(value: Any) -> bool:
-    return bool((np.asarray(value) != np.asarray(value)).any())
-
-
-def _is_beyond_floats(value: Any) -> bool:
-    """Whether it holds integers that float64 does not."""
-    array = np.asarray(value)
-    return array.dtype.char in "lqLQ" and bool((abs(array.astype(float)) > 2.0**53).any())
-
-
 def _meet(text: str, values: list[Any]) -> bool:
-    """Whether what is written may lie in the memory of something else that the statement reads."""
+    """Whether what is written may lie in memory that the statement reads."""
     names = re.findall(NAME, text)
     pairs = itertools.combinations(values, 2)
     return len(set(names)) < len(names) or any(_overlap(a, b) for a, b in pairs if a is not b)

@@ -55,3 +55,22 @@ def _shown(got: Any, want: Any) -> str:
     places = np.argwhere(differs)
     at = tuple(places[0]) if len(places) else (0,) * want.ndim
     return f"{got[at]} for {want[at]} at {tuple(map(int, at))} ({len(places)} of {want.size})"
+
+
+def flat(values: list[Any]) -> list[Any]:
+    """All of them, those in lists one by one."""
+    return [v for value in values for v in (value if isinstance(value, list) else [value])]
+
+
+def kind(value: Any) -> str:
+    return np.asarray(value).dtype.char
+
+
+def holds_nan(value: Any) -> bool:
+    return bool((np.asarray(value) != np.asarray(value)).any())
+
+
+def is_beyond_floats(value: Any) -> bool:
+    """Whether it holds integers that float64 does not."""
+    large = np.abs(np.asarray(value).astype(float)) > 2.0**53 if kind(value) in "lqLQ" else False
+    return bool(np.any(large))

@@ -21,7 +21,7 @@ from fusewright.base.options import TABLE, defaults, options
 from fusewright.cli.console import count, make_console, seconds, size, version_of
 from fusewright.runtime import cache, limits
 from fusewright.runtime.profile import listen
-from fusewright.targets.cpu import compiler, features, threads
+from fusewright.targets.cpu import ahead, compiler, features, threads
 
 OLDEST_PYTHON = (3, 11)
 OLDEST_NUMPY = (2, 0)
@@ -131,6 +131,17 @@ def _cache() -> str:
     return f"{info.folder} can be written; {count(info.entries, 'file')}, {size(info.nbytes)}"
 
 
+def _ahead() -> str:
+    if ahead.is_stale():
+        raise CheckFailed(
+            "the operations compiled ahead are those of other sources",
+            "install Fusewright again (in a copy of the repository: `python setup.py build_ext "
+            "--inplace`); until then each is compiled when a program meets it",
+        )
+    made = ahead.count()
+    return f"{count(made, 'operation')} compiled ahead" if made else "none, for want of a compiler"
+
+
 def _kernel() -> str:
     import fusewright.numpy as fnp
 
@@ -166,6 +177,7 @@ CHECKS: dict[str, Callable[[], str]] = {
     "processor": _processor,
     "memory": _memory,
     "cache": _cache,
+    "ahead": _ahead,
     "threads": _threads,
     "kernel": _kernel,
 }

@@ -19,8 +19,7 @@ from fusewright.base.options import current
 from fusewright.ir import graph
 from fusewright.runtime.image import Image
 from fusewright.runtime.trace import Slice, take
-from fusewright.targets.cpu import ahead, threads
-from fusewright.targets.cpu.disk_keys import sources
+from fusewright.targets.cpu import ahead, generator, threads
 
 
 @pytest.fixture
@@ -28,7 +27,6 @@ def written(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[tuple[P
     """A file of the first three operations, and their keys."""
     path = tmp_path / "ahead.bin"
     monkeypatch.setattr(ahead, "FILE", str(path))
-    monkeypatch.setattr(ahead, "installed", list)  # as in a copy of the repository
     ahead._places.cache_clear()
     keys: list[Any] = []
 
@@ -40,6 +38,7 @@ def written(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[tuple[P
 
     with fw.options(background=False, small=0):
         assert ahead.write(slices(), current(), str(path)) == 3
+    ahead._places.cache_clear()
     yield path, keys
     ahead._places.cache_clear()
 
@@ -64,15 +63,14 @@ def test_code_of_other_sources_is_not_used(
     written: tuple[Path, list[Any]], monkeypatch: pytest.MonkeyPatch
 ) -> None:
     _, keys = written
-    monkeypatch.setattr(ahead, "_package", lambda: "another")
-    assert not any(found(keys))
+    monkeypatch.setattr(generator, "version", lambda: "another")
+    assert not any(found(keys)) and ahead.is_stale()
 
 
-def test_code_older_than_a_source_is_not_used(written: tuple[Path, list[Any]]) -> None:
+def test_times_of_files_do_not_count(written: tuple[Path, list[Any]]) -> None:
     path, keys = written
-    newest = max(changed for _, changed, _ in sources())
-    os.utime(path, ns=(newest - 1, newest - 1))
-    assert not any(found(keys))
+    os.utime(path, ns=(1, 1))  # as old as the archive that it came in says
+    assert all(found(keys)) and not ahead.is_stale()
 
 
 @pytest.mark.parametrize("content", [b"", b"FWAHEAD1", b"something else", None])
@@ -96,15 +94,6 @@ def test_a_file_replaced_while_the_process_runs_is_no_failure(
     assert ahead.load(keys[-1], current()) is None
     path.write_bytes(path.read_bytes()[::-1])
     assert not any(ahead.load(key, current()) for key in keys)
-
-
-def test_of_an_installed_package_nothing_changes_alone(
-    written: tuple[Path, list[Any]], monkeypatch: pytest.MonkeyPatch
-) -> None:
-    path, keys = written
-    monkeypatch.setattr(ahead, "installed", lambda: [("RECORD", 1, 1)])
-    os.utime(path, ns=(1, 1))  # as old as the archive that it came in says
-    assert all(found(keys))
 
 
 def test_each_is_one_operation_that_numpy_does_not_compute_to_the_bit() -> None:

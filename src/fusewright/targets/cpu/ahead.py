@@ -19,7 +19,7 @@ from typing import Any
 from fusewright.base.options import Options
 from fusewright.runtime.cache import digest
 from fusewright.runtime.trace import Slice
-from fusewright.targets.cpu.disk_keys import ROOT, installed, sources
+from fusewright.targets.cpu import generator
 from fusewright.targets.cpu.features import select
 from fusewright.targets.cpu.stored_programs import decoded, encoded, program_of
 
@@ -35,6 +35,16 @@ def load(key: Any, options: Options) -> Any:
     data = entry(_name(key, options))
     found = None if data is None else decoded(data)
     return None if found is None else program_of(found, lambda use: None)
+
+
+def count() -> int:
+    """Operations in the file; the threads' code is none."""
+    return max(len(_places()) - 1, 0)
+
+
+def is_stale() -> bool:
+    """Whether there is a file, of another generator than this package's."""
+    return os.path.exists(FILE) and not _places()
 
 
 def entry(name: str) -> bytes | None:
@@ -53,7 +63,7 @@ def entry(name: str) -> bytes | None:
 
 @cache
 def _places() -> dict[str, Place]:
-    """Of all entries, where the file is of this very package; what is written here is code of the
+    """Of all entries, where this package's generator made them; what is written here is code of the
     package, as trusted as its modules are.
     """
     try:
@@ -64,20 +74,9 @@ def _places() -> dict[str, Place]:
             start = file.tell()
     except (OSError, pickle.UnpicklingError, EOFError, ValueError):
         return {}
-    if not installed() and (made_from != _package() or not _is_newest()):
+    if made_from != generator.version():
         return {}
     return {name: (start + at, length) for name, (at, length) in places.items()}
-
-
-def _package() -> str:
-    """The package, by the sizes of its files."""
-    return digest(repr(sorted((p.removeprefix(ROOT), size) for p, _, size in sources())).encode())
-
-
-def _is_newest() -> bool:
-    """In a copy of the repository: whether nothing was changed since the file was written."""
-    written = os.stat(FILE).st_mtime_ns
-    return all(changed <= written for _, changed, _ in sources())
 
 
 def _name(key: Any, options: Options) -> str:
@@ -109,7 +108,7 @@ def write(slices: Iterable[Slice], options: Options, path: str = FILE) -> int:
         at += len(data)
     beside = f"{path}.{os.getpid()}"
     with open(beside, "wb") as file:
-        file.write(_MAGIC + pickle.dumps((_package(), places), protocol=5))
+        file.write(_MAGIC + pickle.dumps((generator.version(), places), protocol=5))
         file.writelines(entries.values())
     os.replace(beside, path)  # another process may be reading it
     return len(entries) - 1
