@@ -25,7 +25,7 @@ PRINTS = {
     "12_lazy_kernels": "norm 1.000000",
     "13_loops_fused": "RAW on `a`",
     "14_pykokkos": "name `undefined` is not defined",
-    "15_kernel_between_statements": "0 kernels and 1 library step ran",
+    "15_kernel_between_statements": "1 kernel ran; memory moved",
     "16_functions_for_numba": "raised: width must be positive",
 }
 

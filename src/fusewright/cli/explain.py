@@ -16,6 +16,8 @@ if TYPE_CHECKING:
 
 MOST_FLUSHES = 20
 """Kinds of flush printed; the HTML report has them all."""
+MOST_DEAREST = 3
+"""Steps told first, those that took longest."""
 
 
 def place(line: Line | None) -> str:
@@ -28,13 +30,32 @@ def place(line: Line | None) -> str:
 
 
 def print_summary(summary: Summary, console: Console) -> None:
-    """Everything, one tree for each kind of flush and a total at the end."""
+    """The totals and the dearest steps first, then one tree for each kind of flush."""
+    console.print(*totals(summary), *dearest(summary), sep="\n", markup=False)
     for flush in summary.flushes[:MOST_FLUSHES]:
         console.print(_flush_tree(flush))
     left = len(summary.flushes) - MOST_FLUSHES
     if left > 0:
         console.print(f"... and {left} more kinds of flush: --report shows them all")
-    console.print(*totals(summary), sep="\n", markup=False)
+
+
+def dearest(summary: Summary) -> list[str]:
+    """The steps that took longest, each with its line and what kept it from being faster."""
+    steps: list[KernelGroup | OpaqueGroup] = [*summary.kernels, *summary.opaque]
+    steps.sort(key=lambda step: -step.seconds)
+    return ["the dearest steps:", *map(_dear, steps[:MOST_DEAREST])] if steps else []
+
+
+def _dear(step: KernelGroup | OpaqueGroup) -> str:
+    if isinstance(step, OpaqueGroup):
+        line, why, what = step.line, step.why, "library step"
+    else:
+        lines = [o.line for o in step.operations if o.place != "input" and o.line]
+        whys = [o.why for o in step.operations if o.why and o.place == "in order"]
+        whys += [f"{d.what} not fused: {d.why}" for d in step.decisions if not d.fused]
+        line, why, what = next(iter(lines), None), next(iter(whys), ""), "kernel"
+    told = f"  {step.label} {what} {step.name} at {place(line)}{_times(step.runs)}, "
+    return told + seconds(step.seconds) + (f": {why}" if why else "")
 
 
 def totals(summary: Summary) -> list[str]:
@@ -122,7 +143,7 @@ def _operations(kernel: KernelGroup) -> Table:
     for heading in ("operation", "dtype", "shape", "lives in", "line"):
         table.add_column(heading)
     for operation in kernel.operations:
-        shape = " x ".join(map(str, operation.shape)) or "scalar"
+        shape = " x ".join(map(str, operation.shape)) or ("scalar" if operation.dtype else "")
         cells = (operation.name, operation.dtype, shape, operation.place, place(operation.line))
         table.add_row(*map(escape, cells))
     return table

@@ -131,8 +131,11 @@ class Summary:
 
     @property
     def operations(self) -> int:
-        """Array operations that ran inside kernels (what is read from memory is not one)."""
-        return sum(k.runs * sum(o.place != "input" for o in k.operations) for k in self.kernels)
+        """Array operations that ran inside kernels: not what is read from memory, nor loops."""
+        return sum(
+            k.runs * sum(o.place != "input" and bool(o.dtype) for o in k.operations)
+            for k in self.kernels
+        )
 
 
 def summarise(profile: Profile) -> Summary:

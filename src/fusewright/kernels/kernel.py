@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, Any, Generic, ParamSpec, TypeVar, overload
 from fusewright._core import native
 from fusewright.base.errors import ArgumentError, FusewrightError, KernelError, UnsupportedError
 from fusewright.base.options import FUSE_LEVELS, current
+from fusewright.runtime.listening import listeners
 
 if TYPE_CHECKING:
     from fusewright.frontends.kernels.context import Dialect
@@ -102,7 +103,7 @@ class Kernel(Generic[P, R]):
             recorded = _record_call(self.known, args)
             if recorded is not NotImplemented:
                 return recorded  # type: ignore[no-any-return]
-        if self.cache is not None:
+        if self.cache is not None and not listeners:
             done = self.cache.run(args, kwargs)
             if done is not NotImplemented:
                 return done  # type: ignore[no-any-return]

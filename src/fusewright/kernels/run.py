@@ -33,6 +33,7 @@ from fusewright.kernels.flat import Attributes, chains_of
 from fusewright.kernels.guards import Unfit
 from fusewright.kernels.quick import MOST, key_of, learn
 from fusewright.kernels.specialise import Specialised, apart, large_ones, memories, with_facts
+from fusewright.runtime.listening import listeners
 
 if TYPE_CHECKING:
     from fusewright.kernels.kernel import Kernel
@@ -96,7 +97,7 @@ def _once(
 def quickly(kernel: Kernel[Any, Any], args: tuple[Any, ...]) -> tuple[bool, Any]:
     """Run or record a call like an earlier one; whether that was possible, and what it returned."""
     options = current()
-    if kernel.quick and not trace.is_lazy():
+    if kernel.quick and not listeners and not trace.is_lazy():
         key = key_of(args, options, kernel.chains)
         known = kernel.quick.get(key) if key is not None else None
         if known is not None and known.holds(options):
@@ -239,8 +240,27 @@ def _compiled(
         from fusewright.kernels import diagnostics
 
         diagnostics.check_tables(found, arrays)
-    if options.verify:
-        # Imported here: as above.
+    if not listeners:
+        return _launched(kernel, found, code, arrays, params, wanted)
+    # Imported here: only who listens needs it.
+    from fusewright.kernels import telling
+
+    return telling.told(
+        lambda: _launched(kernel, found, code, arrays, params, wanted), found, code, arrays
+    )
+
+
+def _launched(
+    kernel: Kernel[Any, Any] | None,
+    found: Specialised | Unit,
+    code: CompiledLoops,
+    arrays: list[NDArray],
+    params: list[Any],
+    wanted: Options,
+) -> CompiledLoops | None:
+    """Run code, measured where that decides whether to fuse; the code for calls like this one."""
+    if wanted.verify:
+        # Imported here: as below.
         from fusewright.kernels import diagnostics
 
         diagnostics.verified(code, arrays, params, wanted, failed)

@@ -75,6 +75,10 @@ class Explanation:
         if not self.flushes:
             if not self.notes:
                 yield "Nothing has to be computed."
+                yield (
+                    "fw.explain(function, *args) tells what a function runs, "
+                    "fw.explain(a + b) what a pending value needs."
+                )
             return
         verb = "ran" if self.ran else "would run"
         parts = [_count(len(self.kernels), "kernel")]
@@ -99,19 +103,14 @@ class Explanation:
         yield f"    not compiled: {step.why}"
 
     def _kernel(self, kernel: KernelRecord) -> Iterator[str]:
-        names = [o.name for o in kernel.operations if o.place != "input"]
-        yield f"kernel of {_count(len(names), 'operation')}: {_shortened(names)}"
-        moved = kernel.bytes_read + kernel.bytes_written
-        yield (
-            f"    memory: reads {_size(kernel.bytes_read)}, writes {_size(kernel.bytes_written)}; "
-            f"{_unfused(moved, kernel.bytes_unfused)}"
-        )
+        yield from _heading(kernel)
         if self.ran:
             threads = _count(kernel.threads, "thread")
             yield f"    time: {_seconds(kernel.seconds)} on {threads}; code: {_origin(kernel)}"
-        yield "    loops:"
+        if kernel.loops:
+            yield "    loops:"
         yield from (f"        {line}" for line in kernel.loops.splitlines())
-        yield from _places(kernel.operations)
+        yield from _ways(kernel) if kernel.kind == "loops" else _places(kernel.operations)
         for decision in kernel.decisions:
             word = "fused" if decision.fused else "not fused"
             yield f"    {word}: {decision.what}: {decision.why}{_at(decision.line)}"
@@ -155,12 +154,32 @@ def _places(operations: Sequence[Operation]) -> Iterator[str]:
             yield f"        {text}" + (f" ({runs} times)" if runs > 1 else "")
 
 
+def _heading(kernel: KernelRecord) -> Iterator[str]:
+    """What it is, and what it moves."""
+    sizes = f"reads {_size(kernel.bytes_read)}, writes {_size(kernel.bytes_written)}"
+    if kernel.kind == "loops":
+        yield f"kernel {kernel.name}: loops of fw.kernel"
+        yield f"    arrays: {sizes}"
+        return
+    names = [o.name for o in kernel.operations if o.place != "input"]
+    yield f"kernel of {_count(len(names), 'operation')}: {_shortened(names)}"
+    moved = kernel.bytes_read + kernel.bytes_written
+    yield f"    memory: {sizes}; {_unfused(moved, kernel.bytes_unfused)}"
+
+
+def _ways(kernel: KernelRecord) -> Iterator[str]:
+    """How each loop runs, and what keeps it in order."""
+    for loop in kernel.operations:
+        why = f": {loop.why}" if loop.why else ""
+        yield f"    {loop.name}{_at(loop.line)}: {loop.place}{why}"
+
+
 def _html_step(step: Step) -> str:
     if isinstance(step, OpaqueRecord):
         name = escape(f"{step.name} ({step.library}){_at(step.line)}")
         return f"<p><b>library step {name}</b>: {escape(step.why)}</p>"
     rows = "".join(
-        f"<tr><td>{escape(o.name)}</td><td>{o.dtype}{list(o.shape)}</td><td>{o.place}</td>"
+        f"<tr><td>{escape(o.name)}</td><td>{_value(o)}</td><td>{o.place}</td>"
         f"<td>{escape(o.why)}</td><td>{escape(_at(o.line))}</td></tr>"
         for o in step.operations
     )
@@ -169,12 +188,17 @@ def _html_step(step: Step) -> str:
         for d in step.decisions
     )
     moved = step.bytes_read + step.bytes_written
+    name = f" {escape(step.name)}" if step.kind == "loops" else ""
     return (
-        f"<p><b>kernel</b>: {escape(_bytes_line(moved, step.bytes_unfused))}</p>"
+        f"<p><b>kernel{name}</b>: {escape(_bytes_line(moved, step.bytes_unfused))}</p>"
         "<table><tr><th>operation</th><th>value</th><th>lives in</th><th>why</th><th>line</th></tr>"
         f"{rows}</table><ul>{decisions}</ul>"
         f"<details><summary>loops</summary><pre>{escape(step.loops)}</pre></details>"
     )
+
+
+def _value(operation: Operation) -> str:
+    return f"{operation.dtype}{list(operation.shape)}" if operation.dtype else ""
 
 
 def _count(number: int, noun: str) -> str:

@@ -5,9 +5,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+import threading
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass, field
+from time import perf_counter
 from typing import Literal, NamedTuple
 
 from fusewright.runtime.listening import listeners as listeners
@@ -21,7 +23,8 @@ class Operation(NamedTuple):
     """One recorded array operation inside a step: what, where written, where its result lives.
 
     `place` is `register` (inlined, never stored), `row` (a tile or row buffer in cache), `memory`
-    (stored in DRAM), or `input`; `why` says why a result has a place of its own.
+    (stored in DRAM), or `input`; `why` says why a result has a place of its own.  Of a kernel of
+    loops each loop is one, without a dtype: `place` is how it runs, `why` what keeps it in order.
     """
 
     name: str
@@ -45,7 +48,11 @@ class Decision(NamedTuple):
 
 @dataclass(frozen=True, slots=True)
 class KernelRecord:
-    """A compiled kernel that ran; `bytes_unfused` is what its operations move one at a time."""
+    """A compiled kernel that ran; `bytes_unfused` is what its operations move one at a time.
+
+    `kind` says whether it computes array operations, or the loops of an `fw.kernel`: then the bytes
+    are the sizes of the arrays that it reads and of those that it writes.
+    """
 
     name: str
     start: float
@@ -60,6 +67,7 @@ class KernelRecord:
     compile_seconds: float
     loops: str
     llvm: str
+    kind: Literal["arrays", "loops"] = "arrays"
 
 
 class OpaqueRecord(NamedTuple):
@@ -95,6 +103,7 @@ class Profile:
     """Everything that ran while somebody listened; times are `time.perf_counter()` seconds."""
 
     flushes: list[Flush] = field(default_factory=list)
+    began: float = field(default_factory=perf_counter)
 
     @property
     def kernels(self) -> list[KernelRecord]:
@@ -103,6 +112,39 @@ class Profile:
     @property
     def opaque(self) -> list[OpaqueRecord]:
         return [s for f in self.flushes for s in f.steps if isinstance(s, OpaqueRecord)]
+
+
+class _Evaluation(threading.local):
+    """The kernels of loops that ran in the evaluation a thread is in; None outside of one."""
+
+    inside: list[Callable[[], KernelRecord]] | None = None
+
+
+_evaluation = _Evaluation()
+
+
+@contextmanager
+def collect() -> Iterator[list[Callable[[], KernelRecord]]]:
+    """The kernels of loops that run inside the `with` block, parts of one evaluation: what
+    describes each, for describing takes time that is none of the evaluation's.
+    """
+    outer = _evaluation.inside
+    found: list[Callable[[], KernelRecord]] = []
+    _evaluation.inside = found
+    try:
+        yield found
+    finally:
+        _evaluation.inside = outer
+
+
+def tell(describe: Callable[[], KernelRecord], trigger: str, line: Line | None) -> None:
+    """A kernel of loops has run: in the evaluation that goes on, or as one of its own."""
+    if _evaluation.inside is not None:
+        _evaluation.inside.append(describe)
+        return
+    kernel = describe()
+    for each in listeners:
+        each.flushes.append(Flush(trigger, line, kernel.start, kernel.seconds, [kernel]))
 
 
 @contextmanager

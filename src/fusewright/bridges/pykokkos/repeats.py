@@ -19,6 +19,7 @@ from fusewright.bridges.pykokkos.spaces import ExecutionSpace, Trait, get_defaul
 from fusewright.bridges.pykokkos.views import ViewType
 from fusewright.frontends.arrays import trace
 from fusewright.kernels.quick import Quick, key_of
+from fusewright.runtime.listening import listeners
 
 if TYPE_CHECKING:
     from fusewright.bridges.pykokkos.launches import UnitKernel
@@ -132,7 +133,7 @@ def reduced_again(args: tuple[Any, ...], kwargs: dict[str, Any], reducer: Reduce
     options = current()
     key = None if trace.is_lazy() else (begin, end, key_of(values, options))
     known = plan.known.get(key)
-    value = None if known is None else known.run(values, options)
+    value = None if known is None or listeners else known.run(values, options)
     if value is not None:
         return value
     size, partials = blocks_of(end - begin, plan.parts)

@@ -62,6 +62,7 @@ class CompiledLoops:
     address: int = 0
     counts: Any = None
     places: dict[int, int] = field(default_factory=dict)
+    made: float = field(default_factory=perf_counter)
 
     def __post_init__(self) -> None:
         self.address = self.image.address("kernel")

@@ -8,6 +8,7 @@ from __future__ import annotations
 import hashlib
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
+from math import prod
 from time import perf_counter
 from typing import Any
 
@@ -26,6 +27,7 @@ from fusewright.runtime.profile import (
     OpaqueRecord,
     Operation,
     Step,
+    collect,
     listeners,
 )
 from fusewright.runtime.trigger import asked
@@ -64,13 +66,24 @@ def run(
         ran.append(Ran(start, seconds, threads))
 
     described = steps_of(order, runner, fresh)
-    try:
-        runner.run(order, options, compute, watch)
-    finally:
-        flush.seconds = perf_counter() - flush.start
-        flush.steps += with_times(described, ran)
-        for each in listeners:
-            each.flushes.append(flush)
+    with collect() as loops:
+        try:
+            runner.run(order, options, compute, watch)
+        finally:
+            flush.seconds = perf_counter() - flush.start
+            told = [describe() for describe in loops]
+            for step in with_times(described, ran):
+                flush.steps += _ran_inside(step, told)
+            for each in listeners:
+                each.flushes.append(flush)
+
+
+def _ran_inside(step: Step, loops: Sequence[KernelRecord]) -> list[Step]:
+    """A step as it ran: pending calls of kernels are the kernels that their code told of."""
+    if not isinstance(step, KernelRecord) or step.kind != "loops":
+        return [step]
+    found = [each for each in loops if 0.0 <= each.start - step.start <= step.seconds]
+    return list(found) or [step]  # the reference interpreter tells of none
 
 
 def steps_of(order: Sequence[Node], runner: Runner, fresh: bool) -> tuple[Step | None, ...]:
@@ -145,10 +158,33 @@ class _Describer:
         """Whether a value has been computed, in place, by the step it is a part of."""
         return node.kind == graph.PART and isinstance(node.args[0].value, graph.InPlace)
 
-    def _library(self, step: Library) -> OpaqueRecord:
+    def _library(self, step: Library) -> Step:
         node = self.order[step.slot]
+        if isinstance(node.value, graph.InPlace):
+            return self._calls(node)
         why = explain.why_opaque(node)
         return OpaqueRecord(explain.name_of(node), "numpy", 0.0, 0.0, why, node.line)
+
+    def _calls(self, whole: Node) -> KernelRecord:
+        """Pending calls of kernels, before they run: code is found when the arrays are known."""
+        parts = [n for n in self.order if n.kind == graph.PART and n.args and n.args[0] is whole]
+        read, written = sum(map(_nbytes, whole.args)), sum(map(_nbytes, parts))
+        return KernelRecord(
+            name=explain.name_of(whole).removeprefix("kernel "),
+            start=0.0,
+            seconds=0.0,
+            threads=1,
+            bytes_read=read,
+            bytes_written=written,
+            bytes_unfused=read + written,
+            operations=(),
+            decisions=(),
+            origin="memory",
+            compile_seconds=0.0,
+            loops="",
+            llvm="",
+            kind="loops",
+        )
 
     def _kernel(self, kernel: Kernel) -> KernelRecord:
         placed = explain.operations(self.order, self.plan, kernel)
@@ -193,6 +229,10 @@ class _Describer:
             for decided in explain.decisions_of(self.plan, computed)
         ]
         return list(dict.fromkeys(found))
+
+
+def _nbytes(node: Node) -> int:
+    return prod(node.shape) * node.dtype.itemsize
 
 
 def with_times(records: Sequence[Step | None], ran: Sequence[Ran]) -> list[Step]:

@@ -1,0 +1,154 @@
+"""Tells those who listen which kernel of loops has run: its lines, its time, where its code came
+from, how its loops ran and which of them fused.
+
+Only loaded while somebody listens.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import replace
+from time import perf_counter
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from fusewright.base.source import Span
+from fusewright.ir.expr import postorder
+from fusewright.ir.loops.statements import Kernel as Loops
+from fusewright.ir.loops.statements import expressions, walk
+from fusewright.ir.loops.text import kernel_text
+from fusewright.kernels.explain import reasoned
+from fusewright.kernels.specialise import Specialised
+from fusewright.plan.loops.decide import decide
+from fusewright.plan.loops.plan import LoopPlan, LoopReport, PairReport
+from fusewright.runtime.profile import Decision, KernelRecord, Line, Operation, listeners, tell
+from fusewright.runtime.trigger import asked
+from fusewright.targets.cpu.threads import thread_count
+
+if TYPE_CHECKING:
+    from fusewright.kernels.units import Unit
+    from fusewright.targets.cpu.loops import CompiledLoops
+
+MOST_DESCRIBED = 512
+"""Descriptions kept: a program calls the same kernels again and again."""
+_described: dict[int, tuple[CompiledLoops, KernelRecord]] = {}
+
+
+def told(
+    run: Callable[[], CompiledLoops | None],
+    found: Specialised | Unit,
+    code: CompiledLoops,
+    arrays: Sequence[np.ndarray[Any, Any]],
+) -> CompiledLoops | None:
+    """Run a kernel and tell every listener that it ran, whether it fails or not."""
+    fresh = id(code) not in _described and code.made >= min(each.began for each in listeners)
+    start = perf_counter()
+    try:
+        return run()
+    finally:
+        seconds = perf_counter() - start
+        sizes = [array.nbytes for array in arrays]
+
+        def record() -> KernelRecord:
+            read, written = _bytes(code.kernel, sizes)
+            return replace(
+                _description(found, code),
+                start=start,
+                seconds=seconds,
+                threads=thread_count() if code.is_threaded else 1,
+                bytes_read=read,
+                bytes_written=written,
+                bytes_unfused=read + written,
+                origin=code.origin if fresh else "memory",
+                compile_seconds=code.seconds if fresh else 0.0,
+            )
+
+        tell(record, *_caller())
+
+
+CALLS = frozenset({"__call__()", "explain()"})
+"""What `asked` finds where the user's code, or `fw.explain`, has called a kernel itself."""
+
+
+def _caller() -> tuple[str, Line | None]:
+    trigger, line = asked()
+    return ("a call" if trigger in CALLS else trigger), line
+
+
+def _description(found: Specialised | Unit, code: CompiledLoops) -> KernelRecord:
+    """The record of a kernel that has not run: no time, no bytes."""
+    kept = _described.get(id(code))
+    if kept is not None:
+        return kept[1]
+    if len(_described) >= MOST_DESCRIBED:
+        _described.clear()
+    if isinstance(found, Specialised):
+        plan = reasoned(found, code)
+    else:
+        plan = decide(code.kernel, code.settings, reasons=True)
+    record = KernelRecord(
+        name=code.kernel.name,
+        start=0.0,
+        seconds=0.0,
+        threads=1,
+        bytes_read=0,
+        bytes_written=0,
+        bytes_unfused=0,
+        operations=tuple(map(_loop, plan.loops)),
+        decisions=tuple(dict.fromkeys(_decisions(plan))),
+        origin="memory",
+        compile_seconds=0.0,
+        loops=kernel_text(plan.kernel),
+        llvm=code.module.text,
+        kind="loops",
+    )
+    # the code is kept with its record, so that its id stays its own
+    _described[id(code)] = (code, record)
+    return record
+
+
+def _bytes(kernel: Loops, given: Sequence[int]) -> tuple[int, int]:
+    """The sizes of the arrays that a kernel reads, and of those that it writes."""
+    sizes = dict(zip(kernel.given, given, strict=False))
+    values = postorder(tuple(each for one in walk(kernel.body) for each in expressions(one)))
+    loaded = {node.attr for node in values if node.name == "load"}
+    read = sum(nbytes for number, nbytes in sizes.items() if number in loaded)
+    return read, sum(sizes.get(number, 0) for number in kernel.written)
+
+
+WAYS = {
+    (True, True): "threads, vectors",
+    (True, False): "threads",
+    (False, True): "vectors",
+    (False, False): "in order",
+}
+"""How a loop runs, by whether it may be on threads and in vectors."""
+
+
+def _loop(loop: LoopReport) -> Operation:
+    name = "loop over " + ", ".join(loop.names) if loop.span[1] else "array statement"
+    why = loop.why + (f" (line {loop.because[1]})" if loop.why and loop.because[1] else "")
+    return Operation(name, "", (), WAYS[loop.threads, loop.vectors], _line(loop.span), why)
+
+
+def _decisions(plan: LoopPlan) -> Iterator[Decision]:
+    for pair in plan.pairs:
+        what = f"{_spelled(pair.first)} and {_spelled(pair.second)}"
+        yield Decision(pair.fused, what, _reason(pair), _line(pair.second))
+
+
+def _reason(pair: PairReport) -> str:
+    if not pair.fused:
+        return pair.why
+    when = f", where {pair.when}" if pair.when else ""
+    return f"one loop over {', '.join(pair.on)}{when}" if pair.on else f"one loop{when}"
+
+
+def _spelled(span: Span) -> str:
+    """A loop by its line; those without one were array statements."""
+    return f"the loop of line {span[1]}" if span[1] else "an array statement"
+
+
+def _line(span: Span) -> Line | None:
+    return span if span[0] else None
