@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import sys
 from typing import TYPE_CHECKING, TextIO
 
@@ -9,6 +10,8 @@ import fusewright
 
 if TYPE_CHECKING:
     from rich.console import Console
+
+    from fusewright.runtime.profile import Line
 
 PLAIN_WIDTH = 110
 """Columns where the output is a file or a pipe, which have no width of their own."""
@@ -30,6 +33,15 @@ def make_console(stream: TextIO) -> Console:
     if stream.isatty():
         return Console(file=stream, highlight=False)
     return Console(file=stream, highlight=False, width=PLAIN_WIDTH, color_system=None)
+
+
+def place(line: Line | None) -> str:
+    """`file:line`, the file relative to the current folder where that is shorter."""
+    if line is None:
+        return "-"
+    path = line[0]
+    relative = os.path.relpath(path) if os.path.isabs(path) else path
+    return f"{min(path, relative, key=len)}:{line[1]}"
 
 
 def seconds(value: float) -> str:

@@ -31,6 +31,11 @@ FAILED = 1
 _NATIVE = "FUSEWRIGHT_NATIVE"
 """The one variable that is no setting."""
 STDERR_LINES = 20
+LEGEND = (
+    "identical: the same bits. agrees: no element is further from NumPy's than rtol times its\n"
+    "size, or times the result's root mean square where that is more; what is no float is equal.\n"
+    "ulp: units in the last place."
+)
 
 
 class Request(NamedTuple):
@@ -41,6 +46,7 @@ class Request(NamedTuple):
 
     program: Program
     explain: bool = False
+    full: bool = False
     report: Path | None = None
     compare: bool = False
     results: tuple[str, ...] | None = None
@@ -228,7 +234,8 @@ def show(request: Request, ran: Ran, stream: TextIO) -> None:
 
         summary = summarise(ran.profile)
         if request.explain:
-            print_summary(summary, console.make_console(stream))
+            screen = console.make_console(stream)
+            print_summary(summary, screen, ran.outcome.seconds, request.full)
         if request.report is not None:
             _write_report(request, ran)
             print(f"report: {request.report}", file=stream)
@@ -272,6 +279,7 @@ def print_comparison(compared: Compared, stream: TextIO) -> None:
     ratio = compared.theirs / compared.ours if compared.ours else float("inf")
     theirs, ours = console.seconds(compared.theirs), console.seconds(compared.ours)
     screen.print(f"NumPy {theirs}, Fusewright {ours}: {ratio:.2f}x")
+    screen.print(LEGEND, markup=False)
     if compared.agrees:
         screen.print("[green]All results agree.[/]")
         return

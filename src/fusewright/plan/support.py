@@ -12,13 +12,16 @@ from fusewright.rules.decompose import OPAQUE_OPS
 
 _MOVES = frozenset({graph.LEAF, graph.SCALAR, graph.VIEW})
 
+ON_PURPOSE = "a library step"
+"""Why a step is not compiled that is the library's by design."""
+
 
 def why_library(node: Node) -> str:
     """Why a node is not compiled; empty where it is."""
     if isinstance(node.value, graph.InPlace):
         return "a kernel of loops that are no array statements, compiled by itself"
     if node.kind in (graph.OPAQUE, graph.PART):
-        return "a library step"
+        return ON_PURPOSE
     if node.kind in _MOVES or node.kind == graph.RESHAPE:
         return ""
     if node.dtype.is_complex or any(arg.dtype.is_complex for arg in node.args):

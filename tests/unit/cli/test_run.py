@@ -34,7 +34,7 @@ def program(folder: Path) -> str:
 
 
 def test_explain(run: Run, program: str) -> None:
-    code, out, err = run("--explain", program)
+    code, out, err = run("--full", program)
     assert (code, out) == (0, PRINTED)
     assert re.search(r"K1 kernel", err)
     for number in (5, 6):
@@ -45,7 +45,7 @@ def test_explain(run: Run, program: str) -> None:
 
 
 def test_explain_command_gives_standard_output_to_the_explanation(run: Run, program: str) -> None:
-    code, out, err = run(program, command="explain")
+    code, out, err = run("--full", program, command="explain")
     assert (code, err) == (0, PRINTED)
     assert "K1 kernel" in out
 

@@ -12,7 +12,7 @@ import tempfile
 from pathlib import Path
 
 from fusewright.cli.console import say
-from fusewright.cli.explain import totals
+from fusewright.cli.overview import totals
 from fusewright.cli.program import Program
 from fusewright.cli.run import Request, perform, show
 from fusewright.cli.summary import summarise

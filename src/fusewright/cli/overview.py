@@ -1,0 +1,144 @@
+"""The first screen of an explanation: where the time went, the dearest steps, what to try."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import NamedTuple
+
+from fusewright.cli.console import count, place, seconds, size
+from fusewright.cli.summary import KernelGroup, OpaqueGroup, Summary
+from fusewright.plan.support import ON_PURPOSE
+
+MOST_DEAREST = 3
+"""Steps told first, those that took longest."""
+MOST_ADVICE = 3
+LARGE = 0.3
+"""A share of the time that is worth advice."""
+NOTICED = 0.5
+"""Seconds from which a program's own time is."""
+
+
+class Part(NamedTuple):
+    """A part of a program's time."""
+
+    name: str
+    seconds: float
+
+
+def parts_of(summary: Summary, whole: float) -> list[Part]:
+    """Where the time went; the parts add up to the whole."""
+    inside = min(summary.flush_seconds, whole)
+    kernels = min(summary.kernel_seconds, inside)
+    library = min(summary.opaque_seconds, inside - kernels)
+    return [
+        Part("kernels", kernels),
+        Part("library steps", library),
+        Part("planning, compiling and starting them", inside - kernels - library),
+        Part("the program's own Python, NumPy, and recording", whole - inside),
+    ]
+
+
+def lines_of(summary: Summary, whole: float | None) -> Iterator[str]:
+    """What the first screen says; `whole` is the program's time, where it is known."""
+    if not summary.flushes:
+        yield "Nothing was evaluated: no array value was asked for."
+        return
+    parts = [] if whole is None else parts_of(summary, whole)
+    if whole is not None:
+        yield f"where the time went, of {seconds(whole)}:"
+        for part in parts:
+            share = part.seconds / whole if whole else 0.0
+            yield f"  {share:4.0%} {part.name}, {seconds(part.seconds)}"
+    yield from totals(summary)
+    yield from _dearest(summary)
+    advice = list(_advice(summary, parts))[:MOST_ADVICE]
+    if advice:
+        yield "what to try:"
+        yield from (f"  {each}" for each in advice)
+
+
+def totals(summary: Summary) -> Iterator[str]:
+    """What ran, and how much memory it moved."""
+    flushes = sum(f.runs for f in summary.flushes)
+    yield (
+        f"{count(flushes, 'flush') if flushes == 1 else f'{flushes:,} flushes'}: "
+        f"{count(summary.operations, 'array operation')} ran as "
+        f"{count(summary.kernel_runs, 'kernel run')} of {count(len(summary.kernels), 'kernel')} "
+        f"in {seconds(summary.kernel_seconds)}"
+    )
+    yield (
+        f"memory moved {size(summary.bytes_moved)}; one operation at a time "
+        f"{size(summary.bytes_unfused)}{ratio(summary.bytes_unfused, summary.bytes_moved)}"
+    )
+    yield f"compiling {seconds(summary.compile_seconds)}"
+    if summary.opaque:
+        yield (
+            f"{count(summary.opaque_runs, 'library step')} ran as they are "
+            f"in {seconds(summary.opaque_seconds)}"
+        )
+
+
+def ratio(unfused: int, moved: int) -> str:
+    """How many times as much is moved one operation at a time: ` (3.0x)`."""
+    return f" ({unfused / moved:.1f}x)" if moved else ""
+
+
+def times(runs: int) -> str:
+    """`, 30 times`, but nothing for once."""
+    return f", {runs:,} times" if runs > 1 else ""
+
+
+# -- the dearest steps ----------------------------------------------------------------------------
+
+
+def _dearest(summary: Summary) -> Iterator[str]:
+    """The steps that took longest, each with its line and what kept it from being faster."""
+    steps: list[KernelGroup | OpaqueGroup] = [*summary.kernels, *summary.opaque]
+    steps.sort(key=lambda step: -step.seconds)
+    if steps:
+        yield "the dearest steps:"
+    for step in steps[:MOST_DEAREST]:
+        yield _dear(step)
+
+
+def _dear(step: KernelGroup | OpaqueGroup) -> str:
+    if isinstance(step, OpaqueGroup):
+        line, why, what = step.line, "" if step.why == ON_PURPOSE else step.why, "library step"
+    else:
+        lines = [o.line for o in step.operations if o.place != "input" and o.line]
+        whys = [o.why for o in step.operations if o.why and o.place == "in order"]
+        whys += [f"{d.what} not fused: {d.why}" for d in step.decisions if not d.fused]
+        line, why, what = next(iter(lines), None), next(iter(whys), ""), "kernel"
+    told = f"  {step.label} {what} {step.name} at {place(line)}{times(step.runs)}, "
+    return told + seconds(step.seconds) + (f": {why}" if why else "")
+
+
+# -- what to try ----------------------------------------------------------------------------------
+
+
+def _advice(summary: Summary, parts: list[Part]) -> Iterator[str]:
+    """What follows from the figures, the most useful first."""
+    whole = sum(part.seconds for part in parts)
+    shares = [part.seconds / whole for part in parts] if whole else [0.0] * 4
+    kernels, library, planning, own = shares
+    if planning > LARGE and summary.compile_seconds:
+        yield "run it again: its code is on disk now, the next process compiles nothing"
+    if own > 2 * LARGE and whole > NOTICED:
+        yield (
+            "most of the time is the program's own Python: loops over elements belong into "
+            "functions under @fw.kernel"
+        )
+    if library > LARGE and summary.opaque:
+        step = max(summary.opaque, key=lambda each: each.seconds)
+        where = f"{step.library}'s {step.name} at {place(step.line)}"
+        if step.why == ON_PURPOSE:
+            yield f"{where} is left to the library: call it less often, or on less"
+        else:
+            yield f"{where} is not compiled: {step.why}"
+    if kernels > LARGE and summary.bytes_unfused < 1.2 * summary.bytes_moved:
+        yield (
+            "little was fused: a value that is asked for (float(), print(), if, an index) ends an "
+            "expression; ask once, after the last step"
+        )
+    for each in summary.blocked:
+        yield f"not fused{times(each.runs)}: {each.what}: {each.why} ({place(each.line)})"

@@ -1,0 +1,97 @@
+"""What `explain` prints first: where the time went, the dearest steps, what to try."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable
+from pathlib import Path
+
+import pytest
+
+from fusewright.cli import overview
+from fusewright.cli.explain import SCREEN
+from fusewright.cli.summary import Summary, summarise
+from fusewright.runtime.profile import Flush, KernelRecord, OpaqueRecord, Operation, Profile
+
+Run = Callable[..., tuple[int, str, str]]
+PLAIN = "a library step"
+LONG = """
+import numpy as np
+x = np.linspace(0, 1, 200_000)
+for k in range(30):
+    y = np.sin(x * k) + np.cos(x) ** 2 - k
+    z = np.where(y > 0, y, -y) * np.exp(-x)
+    print(float(z.sum()), float(np.fft.rfft(y).real.max()), float(np.sort(z)[3]))
+a = np.outer(x[:600], x[:600])
+b = a - a.mean(axis=0)
+c = (b * b).sum(axis=1) / (1 + np.abs(a).max(axis=0))
+d = np.cumsum(c) @ c
+print(float(d), float(np.median(x)), float(np.percentile(c, 30)))
+"""
+
+
+def kernel(seconds: float, compiled: float = 0.0, moved: int = 10) -> KernelRecord:
+    place = ("p.py", 3, 4, 3, 9)
+    return KernelRecord(
+        name="k", start=0.0, seconds=seconds, threads=1, bytes_read=moved, bytes_written=0,
+        bytes_unfused=moved, operations=(Operation("add", "float64", (3,), "memory", place, ""),),
+        decisions=(), origin="compiled", compile_seconds=compiled, loops="", llvm="",
+    )  # fmt: skip
+
+
+def summary(flush_seconds: float, *steps: KernelRecord | OpaqueRecord) -> Summary:
+    return summarise(Profile([Flush("float()", None, 0.0, flush_seconds, list(steps))]))
+
+
+@pytest.mark.parametrize("whole", [0.0, 0.5, 1.0, 7.0])
+@pytest.mark.parametrize("flush", [0.0, 0.4, 2.0])
+@pytest.mark.parametrize("steps", [0.0, 0.3, 3.0])
+def test_the_parts_add_up(whole: float, flush: float, steps: float) -> None:
+    library = OpaqueRecord("sort", "numpy", 0.0, steps / 2, "it sorts", None)
+    parts = overview.parts_of(summary(flush, kernel(steps), library), whole)
+    assert sum(part.seconds for part in parts) == pytest.approx(whole)
+    assert all(part.seconds >= 0 for part in parts)
+
+
+@pytest.mark.parametrize(
+    ("found", "whole", "wanted"),
+    [
+        (summary(0.9, kernel(0.1, 0.7)), 1.0, "run it again"),
+        (summary(0.1, kernel(0.1)), 1.0, "@fw.kernel"),
+        (summary(0.9, kernel(0.9)), 1.0, "little was fused"),
+        (summary(1.0, OpaqueRecord("sort", "numpy", 0.0, 0.9, "it sorts", None)), 1.0, "it sorts"),
+        (summary(1.0, OpaqueRecord("sort", "numpy", 0.0, 0.9, PLAIN, None)), 1.0, "less often"),
+    ],
+)
+def test_advice_follows_from_the_figures(found: Summary, whole: float, wanted: str) -> None:
+    lines = list(overview.lines_of(found, whole))
+    advice = lines[lines.index("what to try:") + 1 :]
+    assert len(advice) <= overview.MOST_ADVICE
+    assert any(wanted in line for line in advice)
+
+
+def test_a_program_that_is_fine_gets_no_advice() -> None:
+    found = summary(0.5, kernel(0.2))
+    assert "what to try:" not in list(overview.lines_of(found, 1.0))
+
+
+def test_one_screen(run: Run, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.chdir(tmp_path)
+    Path("p.py").write_text(LONG)
+    code, _, err = run("--explain", "p.py")
+    assert code == 0
+    lines = err.splitlines()
+    assert len(lines) <= SCREEN
+    assert lines[0].startswith("where the time went, of ")
+    shares = [int(share) for share in re.findall(r"^ +(\d+)% ", err, re.MULTILINE)]
+    assert len(shares) == 4 and 98 <= sum(shares) <= 102
+    assert re.search(r"^  [KL]\d+ (kernel|library step) .* at p.py:\d+", err, re.MULTILINE)
+    assert re.fullmatch(r"[\d,]+ more lines say what ran, .*: --full prints them", lines[-1])
+
+
+def test_all_of_it(run: Run, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.chdir(tmp_path)
+    Path("p.py").write_text(LONG)
+    _, _, err = run("--full", "p.py")
+    assert len(err.splitlines()) > 2 * SCREEN
+    assert "flush 1:" in err and "lives in" in err and "more lines" not in err
