@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
+from html import escape
 from time import perf_counter
 from typing import Any
 
@@ -30,6 +31,9 @@ class Text(str):
 
     def __repr__(self) -> str:
         return str(self)
+
+    def _repr_html_(self) -> str:
+        return f"<pre>{escape(self)}</pre>"
 
 
 def explain_call(function: Callable[..., Any], args: Any, kwargs: Any) -> Explanation:

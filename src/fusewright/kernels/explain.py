@@ -124,7 +124,7 @@ class KernelExplanation:
             )
             for a, b in code.sharing:
                 yield f"  where `{a}` and `{b}` share memory (looked at in each call)"
-            for loop in _written(code.loops):
+            for loop in written_loops(code.loops):
                 yield from _loop_lines(loop)
             for pair in code.pairs:
                 yield from pair_lines(pair)
@@ -133,6 +133,12 @@ class KernelExplanation:
 
     def _repr_pretty_(self, printer: Any, cycle: bool) -> None:
         printer.text(str(self))
+
+    def _repr_html_(self) -> str:
+        # Imported here: only notebooks ask.
+        from fusewright.kernels.pages import page
+
+        return page(self)
 
 
 def _lazy_lines(call: LazyRecord) -> Iterator[str]:
@@ -189,7 +195,7 @@ def pair_lines(pair: PairReport) -> Iterator[str]:
     yield f"    saves a barrier and {pair.nbytes} bytes of memory traffic an iteration"
 
 
-def _written(loops: Iterable[LoopRecord]) -> Iterator[LoopRecord]:
+def written_loops(loops: Iterable[LoopRecord]) -> Iterator[LoopRecord]:
     """The loops that the user wrote; one that runs in blocks or strips was taken apart."""
     parts: dict[object, list[LoopRecord]] = {}
     for loop in loops:
@@ -206,8 +212,8 @@ def _written(loops: Iterable[LoopRecord]) -> Iterator[LoopRecord]:
         yield replace(kept, threads=threads, vectors=vectors, folds=folds, scans=scans)
 
 
-def _loop_lines(loop: LoopRecord) -> Iterator[str]:
-    text = linecache.getline(loop.line[0], loop.line[1]).strip()
+def how_it_runs(loop: LoopRecord) -> str:
+    """In order, or how else, and why."""
     found = (("on threads", loop.threads), ("in vectors", loop.vectors))
     ways = [way for way, runs in found if runs]
     collected = ", ".join(f"`{name}`" for name in loop.folds)
@@ -218,9 +224,14 @@ def _loop_lines(loop: LoopRecord) -> Iterator[str]:
         else "its iterations are independent"
     )  # fmt: skip
     how = f"{' and '.join(ways)}: {free}" if ways else "in order"
+    return how + (f": {loop.why}" if loop.why else "")
+
+
+def _loop_lines(loop: LoopRecord) -> Iterator[str]:
+    text = linecache.getline(loop.line[0], loop.line[1]).strip()
     over = f", loop over {', '.join(loop.names)}" if loop.names else ""
     yield f"  line {loop.line[1]}{over}: {text}"
-    yield f"    runs {how}" + (f": {loop.why}" if loop.why else "")
+    yield f"    runs {how_it_runs(loop)}"
     if loop.because[1] and not loop.parallel and loop.because != loop.line:
         reason = linecache.getline(loop.because[0], loop.because[1]).strip()
         yield f"    line {loop.because[1]}: {reason}"

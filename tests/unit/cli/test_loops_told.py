@@ -58,8 +58,8 @@ def explained(folder: Path, program: Path, *settings: str) -> tuple[str, str]:
     """What `fusewright explain` prints of a program, and its HTML report."""
     report = folder / "report.html"
     done = subprocess.run(
-        [sys.executable, "-m", "fusewright", "explain", "--full", *settings, "--report", str(report),
-         str(program)],
+        [sys.executable, "-m", "fusewright", "explain", "--full", *settings,
+         "--report", str(report), str(program)],
         capture_output=True, text=True, cwd=ROOT, timeout=300,
         env={**os.environ, "COLUMNS": "200"},
     )  # fmt: skip
@@ -232,3 +232,21 @@ def test_kernels_made_before_anybody_listened() -> None:
         early(a)
     (record,) = profile.kernels
     assert (record.origin, record.compile_seconds) == ("memory", 0.0)
+
+
+def test_notebooks_show_tables() -> None:
+    @fw.kernel
+    def two(a, b):
+        for i in range(1, a.shape[0]):
+            b[i] = a[i] if a[i] < b[i - 1] else b[i - 1]
+        for i in range(a.shape[0]):
+            a[i] = a[i] * 2
+
+    assert "not called yet" in two.explain()._repr_html_()
+    two(*plain())
+    html = two.explain()._repr_html_()
+    assert html.count("<table>") == html.count("</table>") == 1
+    assert "b[i - 1] else" not in html.split("<details>")[0]
+    assert "for i in range(1, a.shape[0]):" in html
+    shown = fw.show(fw.asarray(np.ones(600)) < 0.5, "loops")
+    assert shown._repr_html_().startswith("<pre>") and "<" not in shown._repr_html_()[5:-6]

@@ -1,0 +1,50 @@
+"""What is known of a kernel as HTML, for notebooks."""
+
+from __future__ import annotations
+
+import linecache
+from collections.abc import Iterator
+from html import escape
+
+from fusewright.kernels.explain import (
+    CodeRecord,
+    KernelExplanation,
+    LoopRecord,
+    how_it_runs,
+    pair_lines,
+    written_loops,
+)
+
+HEADINGS = ("line", "loop over", "", "runs")
+
+
+def page(explanation: KernelExplanation) -> str:
+    """A table of loops for each kind of arguments; all that is printed beneath it."""
+    return "".join(_parts(explanation))
+
+
+def _parts(explanation: KernelExplanation) -> Iterator[str]:
+    yield f"<p><b>kernel {escape(explanation.name)}</b></p>"
+    for code in explanation.codes:
+        yield from _code(code)
+    yield f"<details><summary>as text</summary><pre>{escape(str(explanation))}</pre></details>"
+
+
+def _code(code: CodeRecord) -> Iterator[str]:
+    where = f"{code.origin}, {code.seconds * 1e3:.1f} ms, {code.features}; calls: {code.calls}"
+    yield f"<p>for ({escape(', '.join(code.arguments))}): {escape(where)}</p>"
+    yield f"<table>{_row(HEADINGS, 'th')}"
+    yield from (_row(_cells(loop)) for loop in written_loops(code.loops))
+    yield "</table>"
+    pairs = ["<br>".join(map(escape, pair_lines(pair))) for pair in code.pairs]
+    if pairs:
+        yield "<ul>" + "".join(f"<li>{each}</li>" for each in pairs) + "</ul>"
+
+
+def _cells(loop: LoopRecord) -> tuple[str, ...]:
+    text = linecache.getline(loop.line[0], loop.line[1]).strip()
+    return str(loop.line[1]), ", ".join(loop.names), text, how_it_runs(loop)
+
+
+def _row(cells: tuple[str, ...], tag: str = "td") -> str:
+    return "<tr>" + "".join(f"<{tag}>{escape(cell)}</{tag}>" for cell in cells) + "</tr>"
