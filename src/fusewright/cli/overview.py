@@ -18,23 +18,23 @@ NOTICED = 0.5
 """Seconds from which a program's own time is."""
 
 
-class Part(NamedTuple):
+class TimeShare(NamedTuple):
     """A part of a program's time."""
 
     name: str
     seconds: float
 
 
-def parts_of(summary: Summary, whole: float) -> list[Part]:
+def shares_of(summary: Summary, whole: float) -> list[TimeShare]:
     """Where the time went; the parts add up to the whole."""
     inside = min(summary.flush_seconds, whole)
     kernels = min(summary.kernel_seconds, inside)
     library = min(summary.opaque_seconds, inside - kernels)
     return [
-        Part("kernels", kernels),
-        Part("library steps", library),
-        Part("planning, compiling and starting them", inside - kernels - library),
-        Part("the program's own Python, NumPy, and recording", whole - inside),
+        TimeShare("kernels", kernels),
+        TimeShare("library steps", library),
+        TimeShare("planning, compiling and starting them", inside - kernels - library),
+        TimeShare("the program's own Python, NumPy, and recording", whole - inside),
     ]
 
 
@@ -43,7 +43,7 @@ def lines_of(summary: Summary, whole: float | None) -> Iterator[str]:
     if not summary.flushes:
         yield "Nothing was evaluated: no array value was asked for."
         return
-    parts = [] if whole is None else parts_of(summary, whole)
+    parts = [] if whole is None else shares_of(summary, whole)
     if whole is not None:
         yield f"where the time went, of {seconds(whole)}:"
         for part in parts:
@@ -116,7 +116,7 @@ def _dear(step: KernelGroup | OpaqueGroup) -> str:
 # -- what to try ----------------------------------------------------------------------------------
 
 
-def _advice(summary: Summary, parts: list[Part]) -> Iterator[str]:
+def _advice(summary: Summary, parts: list[TimeShare]) -> Iterator[str]:
     """What follows from the figures, the most useful first."""
     whole = sum(part.seconds for part in parts)
     shares = [part.seconds / whole for part in parts] if whole else [0.0] * 4

@@ -48,7 +48,7 @@ def summary(flush_seconds: float, *steps: KernelRecord | OpaqueRecord) -> Summar
 @pytest.mark.parametrize("steps", [0.0, 0.3, 3.0])
 def test_the_parts_add_up(whole: float, flush: float, steps: float) -> None:
     library = OpaqueRecord("sort", "numpy", 0.0, steps / 2, "it sorts", None)
-    parts = overview.parts_of(summary(flush, kernel(steps), library), whole)
+    parts = overview.shares_of(summary(flush, kernel(steps), library), whole)
     assert sum(part.seconds for part in parts) == pytest.approx(whole)
     assert all(part.seconds >= 0 for part in parts)
 

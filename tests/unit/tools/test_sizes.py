@@ -40,3 +40,48 @@ def test_caps(sizes: dict[str, Any], tmp_path: Path, text: str, name: str, code:
     (tmp_path / "docs" / "decisions").mkdir(parents=True)
     (tmp_path / "docs" / "decisions" / "0009-sizes.md").write_text(f"{name} is a table.")
     assert sizes["main"](tmp_path) == code
+
+
+def _c_function(lines: int) -> str:
+    return "static int\nlong_name(int a)\n{\n" + "    a++;\n" * (lines - 2) + "}\n"
+
+
+@pytest.mark.parametrize(
+    ("text", "owed", "code"),
+    [
+        (_c_function(40), "", 0),
+        (_c_function(41), "", 1),
+        (_c_function(41), "src/a.c::long_name 41", 0),
+        (_c_function(42), "src/a.c::long_name 41", 1),
+        (_c_function(41), "src/a.c::long_name 43", 1),
+        (_c_function(12), "src/a.c::long_name 41", 1),
+        ("int a;\n", "src/a.c::long_name 41", 1),
+        ("int a;\n" * 400, "", 0),
+        ("int a;\n" * 401, "", 1),
+        ("int a;\n" * 900, "src/a.c 900", 0),
+        ("int a;\n" * 901, "src/a.c 900", 1),
+    ],
+)
+def test_c_and_debts(
+    sizes: dict[str, Any], tmp_path: Path, text: str, owed: str, code: int
+) -> None:
+    for folder in ("src", "tools", "docs/decisions"):
+        (tmp_path / folder).mkdir(parents=True)
+    (tmp_path / "src" / "a.c").write_text(text)
+    (tmp_path / "tools" / "debts.txt").write_text(owed)
+    assert sizes["main"](tmp_path) == code
+
+
+@pytest.mark.parametrize(
+    ("second", "known", "code"),
+    [("class A: ...", "", 1), ("class A: ...", "A", 0), ("class B: ...", "", 0),
+     ("class B: ...", "A", 1), ("def f():\n    class A: ...", "", 1)],
+)  # fmt: skip
+def test_class_names(tmp_path: Path, second: str, known: str, code: int) -> None:
+    tool = runpy.run_path(str(TOOL.parent / "class_names.py"))
+    (tmp_path / "src" / "inner").mkdir(parents=True)
+    (tmp_path / "tools").mkdir()
+    (tmp_path / "src" / "a.py").write_text("class A: ...")
+    (tmp_path / "src" / "inner" / "a.py").write_text(second)
+    (tmp_path / "tools" / "same_names.txt").write_text(known)
+    assert tool["main"](tmp_path) == code
