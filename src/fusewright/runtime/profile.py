@@ -103,7 +103,7 @@ class Profile:
     """Everything that ran while somebody listened; times are `time.perf_counter()` seconds."""
 
     flushes: list[Flush] = field(default_factory=list)
-    began: float = field(default_factory=perf_counter)
+    began: float = field(default_factory=perf_counter, compare=False)
 
     @property
     def kernels(self) -> list[KernelRecord]:
