@@ -302,9 +302,10 @@ def _compile(key: Key, slice_: Slice, options: Options) -> Runner:
     _keep(key, runner)
     if options.debug:
         # Imported here: only debugging prints programs.
+        from fusewright.base import logs
         from fusewright.ir.text import program_text
 
-        print(program_text(runner.program), file=sys.stderr)
+        logs.tell("fusewright.programs", program_text(runner.program))
     return runner
 
 

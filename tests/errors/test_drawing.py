@@ -68,7 +68,7 @@ def test_the_drawing() -> None:
         x * y
     drawn = str(caught.value).splitlines()
     assert drawn[0] == (
-        "operands could not be broadcast together with shapes (3, 4) and (3,) in multiply"
+        "operands could not be broadcast together with shapes (3, 4) and (3,) in multiply [FW101]"
     )
     assert drawn[1].startswith(f"  --> {__file__}:")
     assert drawn[2] == "   |         x * y"

@@ -8,13 +8,14 @@ the process.
 from __future__ import annotations
 
 import os
+import warnings
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
 from contextvars import ContextVar
 from typing import Any, NamedTuple
 
 from fusewright._core import native
-from fusewright.base.errors import FusewrightError
+from fusewright.base.errors import FusewrightError, FusewrightWarning
 
 TARGETS = ("cpu", "reference")
 FEATURES = ("auto", "avx2", "avx512")
@@ -31,6 +32,19 @@ _TRUTH = {
 
 class OptionError(FusewrightError, ValueError, TypeError):
     """A setting that does not exist, or a value it cannot have."""
+
+    code = "FW113"
+
+
+class VariableError(OptionError):
+    """A variable of the environment that is wrong: by its name (`is_name`), or by its value."""
+
+    code = "FW116"
+
+    def __init__(self, name: str, what: str, is_name: bool) -> None:
+        super().__init__(what, where=())
+        self.name = name
+        self.is_name = is_name
 
 
 class Options(NamedTuple):
@@ -94,7 +108,7 @@ class Row(NamedTuple):
 
     @property
     def variable(self) -> str:
-        return f"FUSEWRIGHT_{self.name.upper()}"
+        return f"{PREFIX}{self.name.upper()}"
 
 
 def _flag(name: str, meaning: str) -> Row:
@@ -156,20 +170,62 @@ TABLE: dict[str, Row] = {
 }
 
 
+PREFIX = "FUSEWRIGHT_"
+_NATIVE = f"{PREFIX}NATIVE"
+"""The one variable of ours that is no setting: the core reads it before there are any."""
+_OTHERS = (f"{PREFIX}TEST_", "_PYTHON")
+"""How variables of our tests begin, and those of our benchmarks end."""
+
+
 def from_environment(environment: Mapping[str, str]) -> Options:
-    """The defaults with the environment's changes; a wrong value is an `OptionError`."""
-    values: dict[str, Any] = {}
-    for row in TABLE.values():
-        text = environment.get(row.variable)
-        if text is None:
-            continue
-        try:
-            values[row.name] = row.parse(text)
-        except (KeyError, ValueError) as error:
-            raise _refused(row, text, row.variable) from error
-        if not row.valid(values[row.name]):
-            raise _refused(row, text, row.variable)
-    return Options(**values)
+    """The defaults with the environment's changes; a wrong value is an `OptionError`, a name that
+    is no setting a warning.
+    """
+    for problem in problems(environment):
+        if problem.is_name:
+            warnings.warn(str(problem), FusewrightWarning, stacklevel=2)
+        else:
+            raise problem
+    return Options(
+        **{
+            row.name: row.parse(environment[row.variable])
+            for row in TABLE.values()
+            if row.variable in environment
+        }
+    )
+
+
+def problems(environment: Mapping[str, str]) -> list[VariableError]:
+    """What is wrong with our variables in the environment, a line for each."""
+    ours = sorted(name for name in environment if name.startswith(PREFIX))
+    found = [_problem(name, environment[name]) for name in ours]
+    return [problem for problem in found if problem is not None]
+
+
+def _problem(name: str, text: str) -> VariableError | None:
+    row = TABLE.get(name.removeprefix(PREFIX).lower())
+    if row is None or row.variable != name:
+        if name == _NATIVE or name.startswith(_OTHERS[0]) or name.endswith(_OTHERS[1]):
+            return None
+        return VariableError(name, f"there is no variable {name}{_meant(name)}", True)
+    try:
+        if row.valid(row.parse(text)):
+            return None
+    except (KeyError, ValueError):
+        pass
+    return VariableError(
+        name, f"{name} cannot be {text!r}: use {row.allowed} ({row.meaning})", False
+    )
+
+
+def _meant(name: str) -> str:
+    # Imported here: only a mistake needs it.
+    from difflib import get_close_matches
+
+    close = get_close_matches(name.removeprefix(PREFIX).lower(), TABLE, 1)
+    if close:
+        return f": did you mean {TABLE[close[0]].variable}?"
+    return f"; there are {', '.join(row.variable for row in TABLE.values())}"
 
 
 def _refused(row: Row, value: Any, name: str) -> OptionError:

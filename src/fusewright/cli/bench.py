@@ -12,6 +12,7 @@ import sys
 import time
 from collections.abc import Callable
 from dataclasses import dataclass
+from itertools import product
 from types import ModuleType
 from typing import Any
 
@@ -19,7 +20,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from fusewright.cli.compare import compare
-from fusewright.cli.console import make_console, seconds, size
+from fusewright.cli.console import make_console, progress, seconds, size
 
 SIZES = (10_000, 1_000_000, 10_000_000)
 DTYPES = ("float64", "float32")
@@ -56,12 +57,12 @@ def summed(np: ModuleType, a: Any, b: Any, c: Any, d: Any) -> Any:
 def command(chosen: argparse.Namespace) -> int:
     """Measure and print; exit code 1 when a result is wrong."""
     sizes = (chosen.size,) if chosen.size else SIZES
-    figures = [
-        measure(name, function, elements, dtype)
-        for name, function in (("E", expression), ("sum(E)", summed))
-        for elements in sizes
-        for dtype in DTYPES
-    ]
+    wanted = list(product((("E", expression), ("sum(E)", summed)), sizes, DTYPES))
+    figures = []
+    with progress("measuring", len(wanted)) as done:
+        for (name, function), elements, dtype in wanted:
+            figures.append(measure(name, function, elements, dtype))
+            done()
     _print(figures)
     return 1 if any(figure.problem for figure in figures) else 0
 

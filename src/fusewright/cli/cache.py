@@ -12,6 +12,8 @@ from fusewright.runtime import cache
 class CacheNotCleared(FusewrightError, OSError):
     """The folder of compiled code cannot be emptied."""
 
+    code = "FW115"
+
 
 def command(chosen: argparse.Namespace) -> int:
     """Carry out `cache info`, `cache clear` or `cache path`."""

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import os
 import sys
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 from typing import TYPE_CHECKING, TextIO
 
 import fusewright
@@ -15,6 +17,9 @@ if TYPE_CHECKING:
 
 PLAIN_WIDTH = 110
 """Columns where the output is a file or a pipe, which have no width of their own."""
+
+PATIENCE = 2.0
+"""Seconds without a word before a bar shows that something is going on."""
 
 _TIMES = ((1.0, 1.0, "s"), (1e-3, 1e3, "ms"), (0.0, 1e6, "us"))
 _BYTES = ((1e12, "TB"), (1e9, "GB"), (1e6, "MB"), (1e3, "kB"))
@@ -33,6 +38,33 @@ def make_console(stream: TextIO) -> Console:
     if stream.isatty():
         return Console(file=stream, highlight=False)
     return Console(file=stream, highlight=False, width=PLAIN_WIDTH, color_system=None)
+
+
+@contextmanager
+def progress(what: str, total: int | None = None) -> Iterator[Callable[[], None]]:
+    """A bar on standard error while something takes long: after two seconds, on a terminal only.
+
+    Gives the function that says that one of `total` parts is done; without a total it only moves.
+    """
+    if not sys.stderr.isatty():
+        yield lambda: None
+        return
+    # Imported here: as above.
+    from threading import Timer
+
+    from rich.progress import Progress
+
+    bar = Progress(console=make_console(sys.stderr), transient=True)
+    task = bar.add_task(what, total=total)
+    later = Timer(PATIENCE, bar.start)
+    later.daemon = True
+    later.start()
+    try:
+        yield lambda: bar.advance(task)
+    finally:
+        later.cancel()
+        later.join()
+        bar.stop()
 
 
 def place(line: Line | None) -> str:

@@ -7,29 +7,13 @@ from __future__ import annotations
 
 import argparse
 import os
-import platform
 import sys
-import warnings
 from collections.abc import Callable
 from dataclasses import dataclass
-from pathlib import Path
-
-import numpy as np
 
 from fusewright.base.errors import FusewrightError
-from fusewright.base.options import TABLE, defaults, options
-from fusewright.cli.console import count, make_console, seconds, size, version_of
-from fusewright.runtime import cache, limits
-from fusewright.runtime.profile import listen
-from fusewright.targets.cpu import ahead, compiler, features, threads
-
-OLDEST_PYTHON = (3, 11)
-OLDEST_NUMPY = (2, 0)
-PROBE = "d0c70"
-"""The key of a cache entry written, read and removed again."""
-
-LEAST_MEMORY = 256 << 20
-SLOW_FORK = 1e-3
+from fusewright.base.options import problems
+from fusewright.cli.console import make_console
 
 
 class CheckFailed(Exception):
@@ -52,8 +36,12 @@ class Finding:
 
 def command(chosen: argparse.Namespace) -> int:
     """Run every check and print a line for each; exit code 1 when one failed."""
+    # Imported here: the settings are read while it is, and wrong ones would end it.
+    settings = environment()
+    from fusewright.cli.checks import CHECKS
+
+    findings = [*settings, *(examine(name, check) for name, check in CHECKS.items())]
     console = make_console(sys.stdout)
-    findings = [examine(name, check) for name, check in CHECKS.items()]
     for finding in findings:
         word = "[green]OK  [/]" if finding.ok else "[red]FAIL[/]"
         console.print(word, end=" ")
@@ -76,109 +64,10 @@ def examine(name: str, check: Callable[[], str]) -> Finding:
         return Finding(name, False, f"{type(error).__name__}: {error}", help)
 
 
-def _python() -> str:
-    if sys.version_info < OLDEST_PYTHON:
-        wanted = ".".join(map(str, OLDEST_PYTHON))
-        raise CheckFailed(f"Python {platform.python_version()}", f"use Python {wanted} or newer")
-    return f"{platform.python_version()} at {sys.executable}"
-
-
-def _numpy() -> str:
-    if tuple(int(part) for part in np.__version__.split(".")[:2]) < OLDEST_NUMPY:
-        raise CheckFailed(f"NumPy {np.__version__}", "pip install 'numpy>=2.0'")
-    return np.__version__
-
-
-def _llvm() -> str:
-    return f"{compiler.version()} in llvmlite {version_of('llvmlite')}"
-
-
-def _settings() -> str:
-    values = defaults()
-    changed = [row for row in TABLE.values() if row.variable in os.environ]
-    return ", ".join(f"{row.name}={getattr(values, row.name)}" for row in changed) or "all default"
-
-
-def _processor() -> str:
-    chosen = features.select(defaults().features)
-    return f"{chosen.name}, vectors of {8 * chosen.vector_bytes} bits"
-
-
-def _memory() -> str:
-    free = limits.available_memory()
-    if free < LEAST_MEMORY:
-        raise CheckFailed(f"only {size(free)} free", "end other programs or raise the limit")
-    return f"{size(free)} free of {size(limits.total_memory())}"
-
-
-def _cache() -> str:
-    info = cache.info()
-    help = (
-        "mend the folder, or name another with FUSEWRIGHT_CACHE_DIR; "
-        "until then every process compiles anew"
-    )
-    if info.unusable:
-        raise CheckFailed(f"{info.folder}: {info.unusable}", help)
-    with warnings.catch_warnings(record=True) as caught:
-        warnings.simplefilter("always")
-        cache.put(PROBE, b"probe")
-        found = cache.get(PROBE)
-    if caught or found != b"probe":
-        reason = str(caught[0].message) if caught else "what was written cannot be read back"
-        raise CheckFailed(f"{info.folder}: {reason}", help)
-    for left in Path(info.folder).glob(f"{PROBE}*"):
-        left.unlink(missing_ok=True)
-    return f"{info.folder} can be written; {count(info.entries, 'file')}, {size(info.nbytes)}"
-
-
-def _ahead() -> str:
-    if ahead.is_stale():
-        raise CheckFailed(
-            "the operations compiled ahead are those of other sources",
-            "install Fusewright again (in a copy of the repository: `python setup.py build_ext "
-            "--inplace`); until then each is compiled when a program meets it",
-        )
-    made = ahead.count()
-    return f"{count(made, 'operation')} compiled ahead" if made else "none, for want of a compiler"
-
-
-def _kernel() -> str:
-    import fusewright.numpy as fnp
-
-    values = np.linspace(0.0, 1.0, 1 << 16)
-    with options(target="cpu", background=False), listen() as profile:
-        x = fnp.asarray(values)
-        total = np.asarray(fnp.sqrt(x * x + 1.0) - 0.5)
-    if not profile.kernels:
-        raise CheckFailed("nothing was compiled", "see `fusewright explain` on a small program")
-    if not np.array_equal(total, np.sqrt(values * values + 1.0) - 0.5):
-        raise CheckFailed("a kernel gave wrong values", "please report this")
-    ran = profile.kernels[0]
-    return f"right values; {ran.origin}, {seconds(ran.compile_seconds)} compiling"
-
-
-def _threads() -> str:
-    number = threads.thread_count()
-    cost = threads.fork_join_seconds()
-    if cost > SLOW_FORK:
-        raise CheckFailed(
-            f"starting work on {count(number, 'thread')} takes {seconds(cost)}",
-            "another program keeps the processors busy, or fewer are free than "
-            "FUSEWRIGHT_THREADS says",
-        )
-    return f"{count(number, 'thread')}, {seconds(cost)} to start and join work"
-
-
-CHECKS: dict[str, Callable[[], str]] = {
-    "python": _python,
-    "numpy": _numpy,
-    "llvm": _llvm,
-    "settings": _settings,
-    "processor": _processor,
-    "memory": _memory,
-    "cache": _cache,
-    "ahead": _ahead,
-    "threads": _threads,
-    "kernel": _kernel,
-}
-"""In an order in which the first failure explains the later ones."""
+def environment() -> list[Finding]:
+    """A finding for each variable that is wrong; the other checks run as if there were none."""
+    found = problems(os.environ)
+    for problem in found:
+        del os.environ[problem.name]
+    help = "`fusewright help options` lists the variables and their values"
+    return [Finding("settings", False, problem.what, help) for problem in found]

@@ -14,13 +14,15 @@ from fusewright.cli.program import INTERRUPTED, ProgramNotFound, program_of_file
 from fusewright.cli.run import Request, run
 
 if TYPE_CHECKING:
-    from fusewright.base import errors
+    from fusewright.base import errors, options
     from fusewright.cli import console, parsing
 else:
     errors, parsing = later("fusewright.base.errors"), later("fusewright.cli.parsing")
-    console = later("fusewright.cli.console")
+    console, options = later("fusewright.cli.console"), later("fusewright.base.options")
 
 USAGE_ERROR = 2
+_ALWAYS = ("doctor", "help", "--help", "-h", "--version")
+"""What answers whatever the environment says."""
 
 
 def main(arguments: Sequence[str] | None = None) -> int:
@@ -54,9 +56,14 @@ def main(arguments: Sequence[str] | None = None) -> int:
 
 def _dispatch(words: list[str]) -> int:
     command = words[0] if words else ""
+    if command not in _ALWAYS and any(name.startswith("FUSEWRIGHT_") for name in os.environ):
+        for problem in options.problems(os.environ):
+            raise problem
     if command in ("run", "explain"):
         return _run(command, words[1:])
     gc.enable()
+    if command:
+        parsing.check_command(command)
     parser = parsing.commands_parser()
     chosen = parser.parse_args(words)
     if chosen.version:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import argparse
 import os
+from difflib import get_close_matches
 from pathlib import Path
 from typing import NoReturn
 
@@ -19,9 +20,58 @@ class UsageError(Exception):
     """The command line asks for something that cannot be."""
 
 
+COMMANDS = {
+    "run": "run a program with the drop-in for NumPy",
+    "explain": "run a program and print what fused, what not, and why",
+    "demo": "run the packaged program with NumPy and Fusewright",
+    "info": "print the machine, the versions and the settings",
+    "cache": "look at or empty the folder of compiled code",
+    "doctor": "check that everything Fusewright needs works here",
+    "bench": "a short benchmark against NumPy",
+    "help": "explain a command, the code of an error (FW101), or the options",
+}
+
+
 class _Parser(argparse.ArgumentParser):
     def error(self, message: str) -> NoReturn:
-        raise UsageError(f"{message}\n{self.format_usage().strip()}")
+        meant = _meant(message, self._known_options())
+        raise UsageError(f"{message}{meant}\n{self.format_usage().strip()}")
+
+    def _known_options(self) -> list[str]:
+        """Those of this parser and of the commands below it."""
+        found = list(self._option_string_actions)
+        for action in self._actions:
+            if isinstance(action, argparse._SubParsersAction):
+                for parser in action.choices.values():
+                    found += parser._option_string_actions
+        return found
+
+
+_UNKNOWN = "unrecognized arguments: "
+
+
+def _meant(message: str, known: list[str]) -> str:
+    """`; did you mean --threads?` for an option that does not exist."""
+    if not message.startswith(_UNKNOWN):
+        return ""
+    wrong = message.removeprefix(_UNKNOWN).split()[0].partition("=")[0]
+    close = get_close_matches(wrong, known, 1) if wrong.startswith("-") else []
+    return f"; did you mean {close[0]}?" if close else ""
+
+
+def check_command(word: str) -> None:
+    """A `UsageError` for a command that does not exist, with the one that was meant."""
+    if word in COMMANDS or word.startswith("-"):
+        return
+    close = get_close_matches(word, COMMANDS, 1)
+    meant = ""
+    if os.path.exists(word):
+        meant = f": to run it, write `fusewright run {word}`"
+    elif close:
+        meant = f": did you mean `{close[0]}`?"
+    raise UsageError(
+        f"there is no command {word!r}{meant}\n{commands_parser().format_usage()}".strip()
+    )
 
 
 def commands_parser() -> argparse.ArgumentParser:
@@ -31,18 +81,38 @@ def commands_parser() -> argparse.ArgumentParser:
     )
     parser.add_argument("--version", action="store_true", help="print the version")
     commands = parser.add_subparsers(dest="command", metavar="command", parser_class=_Parser)
-    commands.add_parser("run", help="run a program with the drop-in for NumPy")
-    commands.add_parser("explain", help="run a program and print what fused, what not, and why")
-    demo = commands.add_parser("demo", help="run the packaged program with NumPy and Fusewright")
-    demo.add_argument("--report", metavar="FILE", default="fusewright-demo.html", type=_output)
+    made = {
+        name: commands.add_parser(name, help=words, description=f"{words[0].upper()}{words[1:]}.")
+        for name, words in COMMANDS.items()
+    }
+    demo, cache = made["demo"], made["cache"]
+    demo.add_argument(
+        "--report", metavar="FILE", default="fusewright-demo.html", type=_output,
+        help="where the HTML report goes (default: %(default)s)",
+    )  # fmt: skip
     demo.add_argument("--steps", metavar="N", type=_positive, help="time steps (default: 300)")
-    commands.add_parser("info", help="print the machine, the versions and the settings")
-    cache = commands.add_parser("cache", help="look at or empty the folder of compiled code")
-    cache.add_argument("action", nargs="?", choices=("info", "clear", "path"), default="info")
-    commands.add_parser("doctor", help="check that everything Fusewright needs works here")
-    bench = commands.add_parser("bench", help="a short benchmark against NumPy")
-    bench.add_argument("--size", metavar="N", type=_positive, help="elements (default: several)")
+    cache.add_argument(
+        "action", nargs="?", choices=("info", "clear", "path"), default="info",
+        help="say what is there (default), remove it, or print where it is",
+    )  # fmt: skip
+    made["bench"].add_argument(
+        "--size", metavar="N", type=_positive, help="elements (default: several)"
+    )
+    made["help"].add_argument("topic", nargs="?", help="a command, a code, `options`, or an option")
     return parser
+
+
+def parser_of(command: str) -> argparse.ArgumentParser:
+    """The parser of one command."""
+    if command in ("run", "explain"):
+        return _run_parser(command)
+    (commands,) = (
+        action
+        for action in commands_parser()._actions
+        if isinstance(action, argparse._SubParsersAction)
+    )
+    found: argparse.ArgumentParser = commands.choices[command]
+    return found
 
 
 def _run_parser(command: str) -> argparse.ArgumentParser:

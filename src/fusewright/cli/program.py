@@ -15,7 +15,6 @@ import sys
 import time
 from collections.abc import Callable
 from importlib.machinery import ModuleSpec, SourceFileLoader
-from itertools import pairwise
 from types import CodeType, ModuleType, TracebackType
 from typing import Any, Literal, NamedTuple
 
@@ -183,6 +182,10 @@ def _report(error: BaseException | None) -> int:
         return _exit_code(error.code)
     sys.stdout.flush()
     error = error.with_traceback(_users_part(error.__traceback__))
+    # Imported here: most programs end without an error.
+    from fusewright.base.traces import shorten
+
+    shorten(error)
     sys.excepthook(type(error), error, error.__traceback__)
     return INTERRUPTED if isinstance(error, KeyboardInterrupt) else 1
 
@@ -199,16 +202,15 @@ def _exit_code(code: object) -> int:
 
 def _users_part(traceback: TracebackType | None) -> TracebackType | None:
     """The traceback without our frames and those of the import system around them."""
+    from fusewright.base.traces import linked
+
     shown = []
     while traceback is not None:
         filename = traceback.tb_frame.f_code.co_filename
         if not filename.startswith((_THIS_FOLDER, _PARSING, "<frozen importlib")):
             shown.append(traceback)
         traceback = traceback.tb_next
-    for step, following in pairwise([*shown, None]):
-        assert step is not None
-        step.tb_next = following
-    return shown[0] if shown else None
+    return linked(shown)
 
 
 def _load_file(program: Program, plain: bool) -> _Loaded:

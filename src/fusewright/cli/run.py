@@ -205,7 +205,8 @@ def _run_apart(
         command += ["--results", ",".join(request.results)]
     command += request.program.command()
     # Without a program on it, standard input is empty: reading it here would take it from the run.
-    done = subprocess.run(command, capture_output=True, check=False, input=text or b"")
+    with console.progress(f"running {_title(request.program)} {' '.join(options)}"):
+        done = subprocess.run(command, capture_output=True, check=False, input=text or b"")
     if (folder / "results.json").exists():
         return None
     lines = done.stderr.decode(errors="replace").splitlines()[-STDERR_LINES:]

@@ -7,7 +7,7 @@ from typing import Any
 
 import numpy as np
 
-from fusewright.base.errors import DTypeError, KernelError, OverflowIntError, UnsupportedError
+from fusewright.base.errors import DTypeError, KernelCallError, OverflowIntError, UnsupportedError
 from fusewright.frontends.arrays import Array, Scalar, core
 from fusewright.frontends.arrays.core import READ_ONLY
 from fusewright.frontends.arrays.views import strides_of
@@ -139,7 +139,7 @@ def memory_of(value: Any) -> NDArray:
     try:
         return np.from_dlpack(value)
     except (RuntimeError, BufferError, ValueError, TypeError) as error:
-        raise KernelError(
+        raise KernelCallError(
             f"an argument of type {type(value).__name__} gives no memory to work on",
             why=str(error),
             help="pass what NumPy can share: on the CPU, detached from gradients",

@@ -6,7 +6,6 @@ from __future__ import annotations
 
 import io
 import json
-import sys
 from contextlib import redirect_stdout
 from dataclasses import asdict
 from typing import TYPE_CHECKING, Any
@@ -14,6 +13,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from fusewright.base.errors import InternalError, ValueRangeError
+from fusewright.base.logs import tell
 from fusewright.base.options import Options
 from fusewright.ir.loops.interpret import Failed
 from fusewright.ir.loops.statements import Unique, walk
@@ -27,7 +27,7 @@ NDArray = np.ndarray[Any, Any]
 
 
 def report(kernel: Kernel[Any, Any], found: Specialised, code: CompiledLoops, form: str) -> None:
-    """Say on standard error what became of each pair of loops."""
+    """Log what became of each pair of loops."""
     # Imported here: few programs ask.
     from fusewright.kernels.explain import pair_lines, reasoned
 
@@ -39,7 +39,7 @@ def report(kernel: Kernel[Any, Any], found: Specialised, code: CompiledLoops, fo
     else:
         lines = [line for pair in plan.pairs for line in pair_lines(pair)]
         text = "\n".join([f"kernel {name}", *lines])
-    sys.stderr.write(text + "\n")
+    tell("fusewright.fusion", text)
 
 
 def check_tables(found: Specialised, arrays: list[NDArray]) -> None:

@@ -10,7 +10,7 @@ from types import FunctionType, MethodType
 from typing import TYPE_CHECKING, Any, Generic, ParamSpec, TypeVar, overload
 
 from fusewright._core import native
-from fusewright.base.errors import ArgumentError, FusewrightError, KernelError, UnsupportedError
+from fusewright.base.errors import ArgumentError, FusewrightError, KernelCallError, UnsupportedError
 from fusewright.base.options import FUSE_LEVELS, current
 from fusewright.runtime.listening import listeners
 
@@ -83,7 +83,7 @@ class Kernel(Generic[P, R]):
             found = read(self.function)
             for argument in (found.tree.args.vararg, found.tree.args.kwarg):
                 if argument is not None:
-                    raise KernelError(
+                    raise KernelCallError(
                         f"a kernel cannot take *{argument.arg}",
                         found.span(argument),
                         help="name each argument; a tuple is an argument too",

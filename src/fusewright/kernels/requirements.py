@@ -11,7 +11,7 @@ from typing import Any
 
 import numpy as np
 
-from fusewright.base.errors import KernelError, ShapeError
+from fusewright.base.errors import KernelAliasError, ShapeError
 from fusewright.frontends.kernels.inputs import Apart, Fit
 from fusewright.ir.expr import postorder
 from fusewright.kernels.binding import Binding
@@ -89,14 +89,14 @@ def _is_same(a: NDArray, b: NDArray) -> bool:
     return address and (a.dtype, a.shape, a.strides) == (b.dtype, b.shape, b.strides)
 
 
-def _shared(found: Specialised, pair: Apart) -> KernelError:
+def _shared(found: Specialised, pair: Apart) -> KernelAliasError:
     translated = found.translated
     paths = dict(zip(translated.kernel.given, translated.paths, strict=True))
     names = [
         ".".join(map(str, paths[number] or ())).removeprefix("@")
         for number in (pair.written, pair.read)
     ]
-    return KernelError(
+    return KernelAliasError(
         f"`{names[0]}` is written where `{names[1]}` is read, and they share memory",
         pair.span,
         why="NumPy copies before it stores; a kernel has no memory for that.  Nothing has run",

@@ -9,7 +9,7 @@ from typing import Any
 
 import numpy as np
 
-from fusewright.base.errors import KernelError
+from fusewright.base.errors import KernelCallError
 from fusewright.base.options import Options
 from fusewright.base.source import Span
 from fusewright.frontends.kernels.context import Settings
@@ -124,7 +124,7 @@ def specialise(
         try:
             value = reach(path, arguments, found[-1].captured_objects)
         except AttributeError as error:
-            raise KernelError(str(error), span) from None
+            raise KernelCallError(str(error), span) from None
         kind = kind_of(value, ".".join(map(str, path)))
         attributes[path] = kind
         return kind

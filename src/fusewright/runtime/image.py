@@ -16,7 +16,7 @@ import sys
 from typing import TYPE_CHECKING, NamedTuple
 from weakref import WeakValueDictionary
 
-from fusewright.base.errors import FusewrightError, InternalError
+from fusewright.base.errors import ExecutableMemoryError, InternalError
 from fusewright.base.later import later
 from fusewright.runtime import externals, pages
 
@@ -141,8 +141,8 @@ def load_shared(image: Image) -> LoadedImage:
     return found
 
 
-def _refused(what: str, error: OSError) -> FusewrightError:
-    return FusewrightError(
+def _refused(what: str, error: OSError) -> ExecutableMemoryError:
+    return ExecutableMemoryError(
         what,
         why=f"the kernel answered: {error.strerror}",
         help='fw.options(target="reference") runs without compiled code',

@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 from fusewright.base import options
-from fusewright.cli import bench, doctor
+from fusewright.cli import bench, checks, doctor
 from fusewright.cli.main import main
 from fusewright.runtime import cache
 
@@ -49,8 +49,8 @@ def test_a_cache_that_cannot_be_used(folder: Path, capsys: pytest.CaptureFixture
 def test_a_healthy_machine(folder: Path, capsys: pytest.CaptureFixture[str]) -> None:
     code, text = _call(capsys, "doctor")
     assert code == 0, text
-    assert text.count("OK ") == len(doctor.CHECKS)
-    assert not list((folder / "cache").glob(f"{doctor.PROBE}*")), "the probe is removed"
+    assert text.count("OK ") == len(checks.CHECKS)
+    assert not list((folder / "cache").glob(f"{checks.PROBE}*")), "the probe is removed"
 
 
 def test_an_ill_cache_folder(folder: Path, capsys: pytest.CaptureFixture[str]) -> None:
@@ -82,8 +82,8 @@ def test_a_check_that_breaks_is_a_finding() -> None:
 
 
 def test_a_wrong_kernel_is_found(folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(doctor.np, "array_equal", lambda a, b: False)
-    assert "wrong values" in doctor.examine("kernel", doctor.CHECKS["kernel"]).detail
+    monkeypatch.setattr(checks.np, "array_equal", lambda a, b: False)
+    assert "wrong values" in doctor.examine("kernel", checks.CHECKS["kernel"]).detail
 
 
 def test_bench(

@@ -17,7 +17,7 @@ Run = Callable[..., tuple[int, str, str]]
     ("words", "said"),
     [
         ([], "usage"),
-        (["fly"], "invalid choice"),
+        (["fly"], "there is no command 'fly'"),
         (["run"], "which program?"),
         (["run", "missing.py"], "there is no file missing.py"),
         (["run", "-m", "missing_module"], "no module named missing_module"),

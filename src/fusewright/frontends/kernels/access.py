@@ -7,7 +7,7 @@ from collections.abc import Sequence
 from functools import reduce
 from types import FunctionType
 
-from fusewright.base.errors import KernelError, UnsupportedError
+from fusewright.base.errors import KernelIndexError, UnsupportedError
 from fusewright.base.source import Span
 from fusewright.frontends.kernels import (
     complexes,
@@ -165,7 +165,7 @@ def _picked(t: Translation, items: Sequence[Value], index: Number, span: Span) -
     """An item of a tuple of numbers by an index that is computed."""
     kinds = {(x.dtype, x.origin) if isinstance(x, Number) else None for x in items}
     if len(kinds) != 1 or None in kinds:
-        raise KernelError(
+        raise KernelIndexError(
             "a tuple is indexed with a literal in a kernel",
             span,
             why="its items are of different types, or arrays",
@@ -184,7 +184,7 @@ def _literal_slice(index: SliceValue, span: Span) -> slice:
     for end in (index.low, index.high):
         literal = None if end is None else end.literal
         if end is not None and not isinstance(literal, int):
-            raise KernelError(
+            raise KernelIndexError(
                 "a tuple is sliced with literals in a kernel",
                 span,
                 why="how many items the slice has is decided when the kernel is compiled",
@@ -205,10 +205,10 @@ def element_of(t: Translation, value: Value, index: Value, span: Span, node: ast
         if not isinstance(literal, int):
             if isinstance(value, ListValue) and not all(isinstance(x, Number) for x in value.items):
                 what = "an item of a list by an index that is computed"
-                raise storing.needs_memory(t, value.span, KernelError(what, span))
+                raise storing.needs_memory(t, value.span, KernelIndexError(what, span))
             return _picked(t, value.items, elements.whole(index, span), span)
         if not -len(value.items) <= literal < len(value.items):
-            raise KernelError(f"index {literal} in a tuple of {len(value.items)}", span)
+            raise KernelIndexError(f"index {literal} in a tuple of {len(value.items)}", span)
         return value.items[literal]
     if isinstance(value, Growing):
         return _of_items(t, value, index, span)
@@ -232,7 +232,7 @@ def _of_items(t: Translation, value: Growing, index: Value, span: Span) -> Value
         lists.reverse(t, turned, span)
         return turned
     if index.step != 1:
-        raise KernelError("a slice of a list with a step", span, help="write the loop")
+        raise KernelIndexError("a slice of a list with a step", span, help="write the loop")
     if lists.is_empty(value):
         return lists.make(t, (), span)
     low, count = elements.cut(t, lists.length(value), index)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import ast
 
-from fusewright.base.errors import KernelError
+from fusewright.base.errors import KernelArrayError
 from fusewright.base.source import Span
 from fusewright.frontends.kernels import (
     elements,
@@ -90,7 +90,7 @@ def _assign_to(t: Translation, target: ast.expr, value: Value, origin: ast.AST) 
             value = TupleValue(tuple(elementwise.unpacked(t, value, len(target.elts), span)))
         items = elements.items_of(t, value, origin)
         if len(items) != len(target.elts):
-            raise KernelError(f"{len(items)} values for {len(target.elts)} names", span)
+            raise KernelArrayError(f"{len(items)} values for {len(target.elts)} names", span)
         fixed = [t.lasting(item) for item in items]
         for inner, item in zip(target.elts, fixed, strict=True):
             _assign_to(t, inner, item, origin)
@@ -143,7 +143,7 @@ def _with_memory(t: Translation, array: Value, span: Span) -> Value:
 
 def _refuse_live(array: Elementwise, span: Span) -> None:
     if array.live:
-        raise KernelError(
+        raise KernelArrayError(
             "the real or imaginary part of an array is written to",
             span,
             why="a complex number is stored as one",
@@ -190,7 +190,7 @@ def _assign_name(t: Translation, target: ast.Name, value: Value, origin: ast.AST
             write_array(t, tree, value, span)
             return
         if isinstance(origin, ast.Name) and is_open(t, origin.id):
-            raise KernelError(
+            raise KernelArrayError(
                 f"`{target.id}` and `{origin.id}` would be one local array",
                 span,
                 why=f"`{origin.id}` is replaced on a path, and such arrays are kept by value",
@@ -204,7 +204,7 @@ def _owner(t: Translation, target: ast.Subscript) -> tuple[Value, Value]:
     array, index = operands(t, [target.value, target.slice])
     if isinstance(array, ListValue):
         what = "an assignment to an item of a list"
-        raise storing.needs_memory(t, array.span, KernelError(what, t.span(target)))
+        raise storing.needs_memory(t, array.span, KernelArrayError(what, t.span(target)))
     return array, index
 
 
@@ -301,7 +301,7 @@ def _extend(t: Translation, before: Value, value: Value, node: ast.AugAssign) ->
     """`l += [x]` makes the list itself longer."""
     span = t.span(node)
     if isinstance(before, ListValue):
-        refused = KernelError("a list that is made longer here", span)
+        refused = KernelArrayError("a list that is made longer here", span)
         raise storing.needs_memory(t, before.span, refused)
     assert isinstance(before, Growing)
     lists.extend(t, before, value, spaces.walk(t, node.value), span)
@@ -319,7 +319,7 @@ def _keep_in_place(t: Translation, target: ast.Name, before: Elementwise, result
     )
     if shared or not alike or before.origin is not None:
         storing.store(t, before)
-        raise KernelError(
+        raise KernelArrayError(
             f"`{target.id}` is changed in place, and it is a computed array without memory",
             span,
             why="its size depends on what the kernel computes; "
@@ -354,5 +354,5 @@ def _update_vector(t: Translation, node: ast.AugAssign, before: Value, value: Va
     result = combine(t, node.op, before, value, span)
     assert isinstance(result, ArrayRef)
     if vectors.shape_of(result) != vectors.shape_of(before):
-        raise KernelError("the result has another shape than the local array", span)
+        raise KernelArrayError("the result has another shape than the local array", span)
     vectors.copy(t, result, span, before)

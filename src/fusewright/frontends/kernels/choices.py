@@ -8,7 +8,7 @@ from collections.abc import Callable, Sequence
 from functools import reduce
 from typing import Any
 
-from fusewright.base.errors import KernelError
+from fusewright.base.errors import KernelPathError
 from fusewright.base.source import Span
 from fusewright.frontends.kernels import elements, elementwise, list_methods, lists, types
 from fusewright.frontends.kernels.context import Translation
@@ -99,7 +99,7 @@ def _compared(t: Translation, sign: ast.cmpop, left: Value, right: Value, span: 
         known = _never_equal(left, right) if name in _TUPLES else False
         if known:
             return types.literal(name == "not_equal", span)
-        raise KernelError(f"{describe(left)} and {describe(right)} are not compared here", span)
+        raise KernelPathError(f"{describe(left)} and {describe(right)} are not compared here", span)
     if elementwise.is_array(left) or elementwise.is_array(right):
         return elementwise.computed(t, (left, right), lambda each: apply(t, name, each, span), span)
     a, b = elements.as_number(t, left, span), elements.as_number(t, right, span)
@@ -288,7 +288,7 @@ def _same_array(node: ast.IfExp, a: Value, b: Value, span: Span) -> None:
     if a == b:
         return
     yes, test, no = (ast.unparse(part) for part in (node.body, node.test, node.orelse))
-    raise KernelError(
+    raise KernelPathError(
         f"an array chosen by a condition: `{yes}` ({describe(a)}) or `{no}` ({describe(b)})",
         span,
         why="which array a name stands for is decided when the kernel is compiled",

@@ -9,7 +9,7 @@ from __future__ import annotations
 import math
 from collections.abc import Callable
 
-from fusewright.base.errors import KernelError
+from fusewright.base.errors import KernelTypeError
 from fusewright.base.source import Span
 from fusewright.frontends.kernels.values import Number
 from fusewright.ir.dtypes import BOOL, COMPLEX128, FLOAT64, DType, component
@@ -45,7 +45,7 @@ def part(number: Number, name: str, span: Span) -> Number:
     if expr.dtype.is_complex:
         return Number(parts(expr)[name == "imag"], number.origin, span)
     if expr.dtype is BOOL:
-        raise KernelError(f"`.{name}` of a bool", span, help="convert it with int(...)")
+        raise KernelTypeError(f"`.{name}` of a bool", span, help="convert it with int(...)")
     return number if name == "real" else Number(const(0, expr.dtype), number.origin, span)
 
 
@@ -104,7 +104,7 @@ def python_quotient(a: Expr, b: Expr) -> Expr:
 def quotient(origin: str, span: Span) -> Callable[[Expr, Expr], Expr]:
     """How numbers of an origin divide."""
     if origin == "either":
-        raise KernelError(
+        raise KernelTypeError(
             "a complex quotient of what is Python's number on one path and NumPy's on another",
             span,
             why="they round it differently",
@@ -126,15 +126,15 @@ def power(base: Expr, exponent: object, origin: str, span: Span) -> Expr:
     return _python_power(base, n) if origin == "python" else _numpy_power(base, n)
 
 
-def _no_power(exponent: object, origin: str, span: Span) -> KernelError:
+def _no_power(exponent: object, origin: str, span: Span) -> KernelTypeError:
     if origin == "either":
-        return KernelError(
+        return KernelTypeError(
             "a power of what is Python's complex number on one path and NumPy's on another",
             span,
             why="they multiply in another order",
             help="make it one: complex(z), or np.complex128(z)",
         )
-    return KernelError(
+    return KernelTypeError(
         f"a complex number to a power other than a whole literal up to {MOST[origin]}",
         span,
         why="Python and NumPy compute it by functions of the C library, to its last bits",

@@ -14,7 +14,7 @@ import math
 from collections.abc import Callable, Sequence
 from typing import Any
 
-from fusewright.base.errors import KernelError
+from fusewright.base.errors import KernelListError
 from fusewright.frontends.kernels import choices, lists, loops, spaces, storing
 from fusewright.frontends.kernels.context import Translation
 from fusewright.frontends.kernels.functions import row_of
@@ -123,7 +123,7 @@ def _iterated(
     space = isinstance(value, Space) and _is_long(value)
     items = None if space else spaces.known_items(t, node, value)
     if items is None:
-        refused = KernelError(
+        refused = KernelListError(
             "a list whose length is not known when the kernel is compiled",
             t.span(node),
             why="its items become variables; the extents of arrays are not part of the key",

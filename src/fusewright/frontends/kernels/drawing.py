@@ -11,7 +11,7 @@ from typing import Any
 
 import numpy as np
 
-from fusewright.base.errors import KernelError
+from fusewright.base.errors import KernelArrayError
 from fusewright.base.source import Span
 from fusewright.frontends.kernels import (
     elements,
@@ -83,7 +83,9 @@ def _drawn(
         return Number(draw().expr, "numpy", span)
 
     if not storing.may_have_memory(t, Elementwise(tuple(extents), element, span)):
-        raise KernelError(f"{kind} in an array of this size", span, help="fill an array in a loop")
+        raise KernelArrayError(
+            f"{kind} in an array of this size", span, help="fill an array in a loop"
+        )
     return fresh.collected(t, extents, element, span)
 
 
@@ -91,7 +93,9 @@ def _real(t: Translation, value: Value | None, usual: float, span: Span) -> Numb
     if value is None:
         return types.literal(usual, span)
     if elementwise.shape_of(value):
-        raise KernelError("random numbers with an array of parameters", span, help="write the loop")
+        raise KernelArrayError(
+            "random numbers with an array of parameters", span, help="write the loop"
+        )
     number = as_number(t, value, span)
     return t.fixed(Number(types.converted(number, FLOAT64, span), "python", span))
 

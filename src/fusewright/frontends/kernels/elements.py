@@ -6,7 +6,7 @@ import ast
 from collections.abc import Sequence
 from dataclasses import replace
 
-from fusewright.base.errors import BoundsError, KernelError
+from fusewright.base.errors import BoundsError, KernelIndexError
 from fusewright.base.source import Span
 from fusewright.frontends.kernels import types
 from fusewright.frontends.kernels.context import Translation
@@ -42,7 +42,7 @@ def as_number(t: Translation, value: Value, span: Span) -> Number:
     if isinstance(value, ArrayRef) and not value.shape:
         return read(t, value, span)
     is_array = isinstance(value, ArrayRef | Elementwise)
-    raise KernelError(
+    raise KernelIndexError(
         f"a number is needed here, not {described(value)}",
         span,
         why="an array is no number" if is_array else "kernels compute with numbers",
@@ -67,7 +67,7 @@ def store(t: Translation, ref: ArrayRef, value: Number, span: Span, combine: str
 def writable(t: Translation, ref: ArrayRef | View, span: Span) -> None:
     """Refuse to write to memory that must not be written."""
     if isinstance(ref, View) and not ref.sure:
-        raise KernelError(
+        raise KernelIndexError(
             f"another form of `{ref.name}` is written to",
             span,
             why="whether NumPy has it share the memory depends on how that is laid out",
@@ -76,14 +76,16 @@ def writable(t: Translation, ref: ArrayRef | View, span: Span) -> None:
     kind = t.inputs.buffer_kinds.get(ref.buffer)
     if kind is not None and not kind.writable:
         from_where = "the array passed is read-only, or several elements share one place"
-        raise KernelError(f"`{ref.name}` is written to", span, why=from_where, help="pass a copy")
+        raise KernelIndexError(
+            f"`{ref.name}` is written to", span, why=from_where, help="pass a copy"
+        )
 
 
 def indexed(t: Translation, ref: ArrayRef, indices: Sequence[Value], span: Span) -> ArrayRef:
     """An array with more of its dims fixed."""
     indices = _spelled_out(ref, indices)
     if len(indices) > len(ref.shape):
-        raise KernelError(
+        raise KernelIndexError(
             f"{len(indices)} indices into an array of rank {len(ref.shape)}",
             span,
             why=f"`{ref.name}` has {len(ref.extents)} dims"
@@ -264,7 +266,7 @@ def whole(index: Value, span: Span) -> Number:
     """An index that must be an integer."""
     if isinstance(index, Number) and index.dtype.is_integer:
         return index
-    raise KernelError(
+    raise KernelIndexError(
         f"an index must be an integer, not {described(index)}",
         span,
         help="loop over it: for k in range(len(i)): a[i[k]] = ...; for a condition, "

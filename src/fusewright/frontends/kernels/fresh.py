@@ -12,7 +12,7 @@ from typing import Any
 
 import numpy as np
 
-from fusewright.base.errors import KernelError
+from fusewright.base.errors import KernelArrayError
 from fusewright.base.source import Span
 from fusewright.frontends.kernels import (
     elements,
@@ -137,7 +137,7 @@ def _shape(t: Translation, value: Value, span: Span) -> tuple[Expr, ...]:
     numbers = [as_number(t, item, span) for item in items]
     for number in numbers:
         if not number.dtype.is_integer:
-            raise KernelError(
+            raise KernelArrayError(
                 f"{described(number)} as the size of an array", span, help="convert it with int()"
             )
     return tuple(cast(number.expr, INT64) for number in numbers)
@@ -164,7 +164,7 @@ def copied(t: Translation, value: Value, dtype: DType | None, span: Span) -> Arr
         return vectors.copy(t, value, span)
     shape = elementwise.shape_of(value)
     if not shape:
-        raise KernelError(f"an array of {describe(value)}", span, help="use np.full")
+        raise KernelArrayError(f"an array of {describe(value)}", span, help="use np.full")
     ref = as_large(t, value, dtype or elementwise.dtype_of(t, value, span), span)
     parts.assign(t, ref, value, span)
     return ref
@@ -211,7 +211,7 @@ def make(t: Translation, shape: Sequence[Expr], dtype: DType, span: Span) -> Arr
     if len(known) == len(shape):
         return ArrayRef(t.inputs.make(dtype, known), (), known, dtype, NEW_ARRAY)
     if len(known) + 1 < len(shape):
-        raise KernelError(
+        raise KernelArrayError(
             "the sizes of two dims of a new array depend on what the kernel computes",
             span,
             why="new arrays are allocated before the kernel runs, with room along one dim",

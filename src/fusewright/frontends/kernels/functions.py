@@ -13,7 +13,7 @@ from typing import Any
 
 import numpy as np
 
-from fusewright.base.errors import KernelError
+from fusewright.base.errors import KernelTypeError
 from fusewright.base.source import Span
 from fusewright.frontends.kernels import (
     cmath_rows,
@@ -91,7 +91,7 @@ def numpy_form(function: Any) -> Any:
 def ufunc(t: Translation, name: str, values: Values, span: Span) -> Value:
     """A NumPy function: the result is a NumPy scalar whatever comes in."""
     if len(values) != ops.MAP[name].arity:
-        raise KernelError(f"np.{name} takes {ops.MAP[name].arity} arguments", span)
+        raise KernelTypeError(f"np.{name} takes {ops.MAP[name].arity} arguments", span)
     if any(map(elementwise.is_array, values)):
         return elementwise.computed(t, values, lambda each: _ufunc(t, name, each, span, True), span)
     if len(values) == 1 and vectors.is_vector(values[0]):
@@ -104,7 +104,7 @@ def _ufunc(
 ) -> Number:
     is_complex = any(number.dtype.is_complex for number in numbers)
     if name in ("multiply", "divide", "square", "power") and is_complex and not of_arrays:
-        raise KernelError(
+        raise KernelTypeError(
             f"np.{name} of complex numbers",
             span,
             why="NumPy's arrays round it in another way than its scalars do",
@@ -191,7 +191,7 @@ def numpy_type(t: Translation, node: ast.Call, values: Values, kind: type) -> Nu
     arguments(t, node, values, 1, 1)
     row = dtypes.from_numpy(kind)
     if row is None:
-        raise KernelError(f"a number of type {kind.__name__} in a kernel", span)
+        raise KernelTypeError(f"a number of type {kind.__name__} in a kernel", span)
     x = as_number(t, values[0], span)
     if row is BOOL:
         return Number(elements.truth(x).expr, "numpy", span)
@@ -256,7 +256,7 @@ def _extreme(name: str, function: Callable[..., Any]) -> Row:
         if len(values) == 1:
             values = elements.items_of(t, values[0], node)
         if not values:
-            raise KernelError("min and max need a number", span)
+            raise KernelTypeError("min and max need a number", span)
         best = as_number(t, values[0], span)
         for place, value in enumerate(values[1:]):
             best = _better(t, node, best, as_number(t, value, span), name, function, place)
@@ -313,7 +313,7 @@ def _length(t: Translation, node: ast.Call, values: Values) -> Value:
         return t.fixed(Number(lists.length(value), "python", t.span(node)))
     if elementwise.shape_of(value):
         return Number(elements.size(elementwise.shape_of(value)[0]), "python", t.span(node))
-    raise KernelError(f"len of {describe(value)}", t.span(node))
+    raise KernelTypeError(f"len of {describe(value)}", t.span(node))
 
 
 def _divmod(t: Translation, node: ast.Call, values: Values) -> Value:

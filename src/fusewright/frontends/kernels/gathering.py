@@ -10,7 +10,7 @@ import ast
 from collections.abc import Sequence
 from typing import Any
 
-from fusewright.base.errors import KernelError
+from fusewright.base.errors import KernelIndexError
 from fusewright.base.source import Span
 from fusewright.frontends.kernels import (
     array_rows,
@@ -102,7 +102,7 @@ def _tables(t: Translation, value: Value, indices: Sequence[Value], node: ast.AS
                 elementwise.fit(t, shape[place], extent, span)
         found += array_rows.places_of(t, index, node)
     if len(found) > len(shape):
-        raise KernelError(f"{len(found)} indices into an array of rank {len(shape)}", span)
+        raise KernelIndexError(f"{len(found)} indices into an array of rank {len(shape)}", span)
     return [*found, *[_WHOLE] * (len(shape) - len(found))]
 
 
@@ -130,7 +130,7 @@ def _checked(t: Translation, index: Value, span: Span) -> Value:
         return t.fixed(elements.whole(index, span))
     dtype = elementwise.dtype_of(t, index, span)
     if not dtype.is_integer:
-        raise KernelError(
+        raise KernelIndexError(
             f"an array of {dtype} as an index", span, help="convert it: k.astype(np.int64)"
         )
     return index
@@ -190,7 +190,7 @@ def assign(
     """`array[indices] = value`."""
     span = t.span(node)
     if not isinstance(array, ArrayRef | View):
-        raise KernelError(f"{described(array)} is written by an array of indices", span)
+        raise KernelIndexError(f"{described(array)} is written by an array of indices", span)
     elements.writable(t, array, span)
     if isinstance(value, TupleValue):
         value = vectors.from_items(t, value.items, span)
@@ -271,7 +271,7 @@ def _fitting(t: Translation, shape: Places, value: Value, span: Span) -> Value:
     if not own:
         return t.fixed(elements.as_number(t, value, span))
     if len(own) > len(shape):
-        raise KernelError(f"{described(value)} where {len(shape)} dims are written", span)
+        raise KernelIndexError(f"{described(value)} where {len(shape)} dims are written", span)
     for wanted, found in zip(shape[len(shape) - len(own) :], own, strict=True):
         if linear.constant(found) != 1:
             elementwise.fit(t, wanted, found, span, _COUNTS)
@@ -296,7 +296,7 @@ def update(
     before = read(t, array, indices, node)
     result = combine(t, sign, before, value, span)
     if not isinstance(result, Elementwise):
-        raise KernelError(f"an update of {described(array)} by an array of indices", span)
+        raise KernelIndexError(f"an update of {described(array)} by an array of indices", span)
     dtype = elementwise.dtype_of(t, array, span)
     parts.refuse_cast(t, elementwise.dtype_of(t, result, span), dtype, span)
     assign(t, array, indices, fresh.copied(t, result, None, span), node)

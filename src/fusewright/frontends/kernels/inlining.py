@@ -8,7 +8,7 @@ from dataclasses import replace
 from types import FunctionType
 from typing import Any, get_args
 
-from fusewright.base.errors import KernelError, UnassignedError, UnsupportedError
+from fusewright.base.errors import KernelCallError, UnassignedError, UnsupportedError
 from fusewright.frontends.kernels import chosen, types
 from fusewright.frontends.kernels.context import Frame, Translation
 from fusewright.frontends.kernels.joins import SlotTree
@@ -170,7 +170,7 @@ def _parameters(
     try:
         bound = signature.bind(*values, **named)
     except TypeError as error:
-        raise KernelError(f"{label}: {error}", span) from None
+        raise KernelCallError(f"{label}: {error}", span) from None
     env: dict[str, Any] = {}
     for name, parameter in signature.parameters.items():
         if parameter.kind in (parameter.VAR_POSITIONAL, parameter.VAR_KEYWORD):
@@ -189,7 +189,9 @@ def default(label: str, name: str, found: Any, span: Any) -> Value:
         return computed
     from_constant = inputs_constant(found, span)
     if from_constant is None:
-        raise KernelError(f"the default of `{name}` in {label} is no number", span, help="pass it")
+        raise KernelCallError(
+            f"the default of `{name}` in {label} is no number", span, help="pass it"
+        )
     return from_constant
 
 

@@ -14,7 +14,7 @@ from typing import Any
 
 import numpy as np
 
-from fusewright.base.errors import KernelError, UnsupportedError
+from fusewright.base.errors import KernelNameError, UnsupportedError
 from fusewright.base.source import Span
 from fusewright.frontends.kernels import complexes, types
 from fusewright.frontends.kernels.values import (
@@ -269,7 +269,7 @@ class Inputs:
         try:
             found = outside(function, name)
         except LookupError:
-            raise KernelError(
+            raise KernelNameError(
                 f"name `{name}` is not defined",
                 span,
                 why="no assignment, argument, global or built-in has this name",
@@ -286,7 +286,7 @@ class Inputs:
             found = getattr(owner, name)
         except AttributeError:
             label = getattr(owner, "__name__", owner)
-            raise KernelError(f"`{label}` has no attribute `{name}`", span) from None
+            raise KernelNameError(f"`{label}` has no attribute `{name}`", span) from None
         if isinstance(owner, ModuleType) and owner.__name__.split(".")[0] in OURS:
             return constant(found, span) or Static(found)
         owners = (c for c in self.captures.values() if c.value is owner)

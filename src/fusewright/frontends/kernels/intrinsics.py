@@ -8,7 +8,7 @@ from typing import Any
 
 import numpy as np
 
-from fusewright.base.errors import KernelError
+from fusewright.base.errors import KernelCallError
 from fusewright.base.source import Span
 from fusewright.frontends.kernels import elements, language, types, vectors
 from fusewright.frontends.kernels.context import Translation
@@ -35,7 +35,7 @@ def arguments(t: Translation, node: ast.AST, values: Values, low: int, high: int
     """Refuse a wrong number of arguments."""
     if not low <= len(values) <= high:
         wanted = str(low) if low == high else f"{low} to {high}"
-        raise KernelError(f"{len(values)} arguments where {wanted} are taken", t.span(node))
+        raise KernelCallError(f"{len(values)} arguments where {wanted} are taken", t.span(node))
 
 
 def _local(t: Translation, node: ast.Call, values: Values) -> Value:
@@ -64,7 +64,7 @@ def _array(t: Translation, node: ast.Call, values: Values) -> Value:
     if isinstance(values[0], ArrayRef) and values[0].local and len(values) == 1:
         return vectors.copy(t, values[0], span)
     if not isinstance(values[0], TupleValue):
-        raise KernelError(f"np.array of {describe(values[0])} in a kernel", span)
+        raise KernelCallError(f"np.array of {describe(values[0])} in a kernel", span)
     dtype = None if len(values) == 1 else dtype_of(t, values[1], span)
     return vectors.from_items(t, values[0].items, span, dtype)
 
@@ -74,7 +74,7 @@ def _shape_of(value: Value, span: Span) -> tuple[int, ...]:
     shape = value.items if isinstance(value, TupleValue) else (value,)
     extents = [item.literal if isinstance(item, Number) else None for item in shape]
     if not all(isinstance(extent, int) for extent in extents):
-        raise KernelError(
+        raise KernelCallError(
             "the shape of a local array must be known when the kernel is compiled",
             span,
             why="local arrays live on the stack",
@@ -91,7 +91,7 @@ def dtype_of(t: Translation, value: Value, span: Span) -> DType:
     except TypeError:
         row = None
     if row is None:
-        raise KernelError(f"{describe(value)} is not an element type of kernels", span)
+        raise KernelCallError(f"{describe(value)} is not an element type of kernels", span)
     return row
 
 
@@ -105,7 +105,7 @@ def _atomic(combine: str) -> Row:
         span = t.span(node)
         ref, index, value = values
         if not isinstance(ref, ArrayRef):
-            raise KernelError(
+            raise KernelCallError(
                 f"an atomic update of {describe(ref)}",
                 span,
                 help="pass the array, the index, and the value: fw.atomic_add(a, i, x)",
@@ -113,11 +113,11 @@ def _atomic(combine: str) -> Row:
         indices = index.items if isinstance(index, TupleValue) else (index,)
         part = elements.indexed(t, ref, indices, span)
         if part.shape:
-            raise KernelError("an atomic update needs an index for each dim", span)
+            raise KernelCallError("an atomic update needs an index for each dim", span)
         if combine.startswith("bitwise") and ref.dtype.is_float:
-            raise KernelError(f"{combine} of {ref.dtype}", span, why="it is for integers")
+            raise KernelCallError(f"{combine} of {ref.dtype}", span, why="it is for integers")
         if ref.dtype.is_complex and combine not in ("add", "subtract"):
-            raise KernelError(f"{combine} of {ref.dtype}", span, why="it is for real numbers")
+            raise KernelCallError(f"{combine} of {ref.dtype}", span, why="it is for real numbers")
         number = as_number(t, value, span)
         amount = Number(types.converted(number, ref.dtype, span), "numpy", number.span)
         amount = t.fixed(amount)
@@ -131,13 +131,15 @@ def _atomic(combine: str) -> Row:
 def _random(t: Translation, node: ast.Call, values: Values) -> Value:
     """The same steps as `language.random`, in uint64."""
     if not values:
-        raise KernelError("fw.random needs a seed", t.span(node))
+        raise KernelCallError("fw.random needs a seed", t.span(node))
     span = t.span(node)
     word = const(0, UINT64)
     for place, value in enumerate(values):
         number = as_number(t, value, span)
         if not number.dtype.is_integer:
-            raise KernelError(f"fw.random keyed by {described(number)}", span, help="use int(x)")
+            raise KernelCallError(
+                f"fw.random keyed by {described(number)}", span, help="use int(x)"
+            )
         counter = cast(types.converted(number, INT64, span), UINT64)
         if number.dtype is UINT64:
             counter = number.expr
@@ -165,7 +167,7 @@ def _assume_unique(t: Translation, node: ast.Call, values: Values) -> Value:
     arguments(t, node, values, 1, 1)
     table, span = values[0], t.span(node)
     if not isinstance(table, ArrayRef) or not table.dtype.is_integer:
-        raise KernelError(
+        raise KernelCallError(
             f"fw.assume_unique of {describe(table)}", span, help="pass an array of integers"
         )
     t.write(Unique(table.buffer, span))

@@ -9,7 +9,7 @@ from typing import Any
 
 import numpy as np
 
-from fusewright.base.errors import KernelError
+from fusewright.base.errors import KernelArrayError
 from fusewright.base.source import Span
 from fusewright.frontends.kernels import (
     elements,
@@ -82,7 +82,7 @@ def joined(t: Translation, arrays: Sequence[Value], dim: int, span: Span) -> Arr
     shapes = [elementwise.shape_of(each) for each in arrays]
     if not arrays or {len(shape) for shape in shapes} != {len(shapes[0])} or not shapes[0]:
         ranks = " and ".join(str(len(shape)) for shape in shapes)
-        raise KernelError(f"arrays of {ranks or 'no'} dims side by side", span)
+        raise KernelArrayError(f"arrays of {ranks or 'no'} dims side by side", span)
     for shape in shapes[1:]:
         for n, (wanted, found) in enumerate(zip(shapes[0], shape, strict=True)):
             if n != dim:
@@ -90,7 +90,7 @@ def joined(t: Translation, arrays: Sequence[Value], dim: int, span: Span) -> Arr
     kind = np.result_type(*(elementwise.dtype_of(t, each, span).numpy for each in arrays))
     dtype = dtypes.from_numpy(kind)
     if dtype is None:
-        raise KernelError(f"an array of {kind}", span)
+        raise KernelArrayError(f"an array of {kind}", span)
     starts: list[Expr] = [ZERO]
     for shape in shapes:
         starts.append(linear.plus(starts[-1], elements.size(shape[dim])))
@@ -186,7 +186,9 @@ def whole_number(t: Translation, value: Value, what: str, span: Span) -> Expr:
     """A number that must be an integer."""
     number = as_number(t, value, span)
     if not number.dtype.is_integer:
-        raise KernelError(f"{what} that is {described(number)}", span, help="convert it with int()")
+        raise KernelArrayError(
+            f"{what} that is {described(number)}", span, help="convert it with int()"
+        )
     return t.fixed(Number(cast(number.expr, INT64), "python", span)).expr
 
 
@@ -263,7 +265,7 @@ def _diff(t: Translation, node: ast.Call, given: Given) -> Value:
     value, span = given["a"], t.span(node)
     rank = len(elementwise.shape_of(value))
     if not rank:
-        raise KernelError(f"np.diff of {described(value)}", span)
+        raise KernelArrayError(f"np.diff of {described(value)}", span)
     times = given["n"].literal if "n" in given and isinstance(given["n"], Number) else 1
     if not isinstance(times, int) or times < 0:
         raise t.refuse(node, "np.diff so many times", help="write a literal")
@@ -282,7 +284,9 @@ def _apart(t: Translation, value: Value, dim: int, span: Span) -> Value:
     later, before = (elementwise.part(t, value, index, span) for index in indices)
     is_truth = elementwise.dtype_of(t, value, span) is dtypes.BOOL
     if is_truth:
-        raise KernelError("np.diff of truth values", span, help="compare them: a[1:] != a[:-1]")
+        raise KernelArrayError(
+            "np.diff of truth values", span, help="compare them: a[1:] != a[:-1]"
+        )
     return elementwise.computed(
         t, [later, before], lambda x: elements_combined(t, ast.Sub(), x[0], x[1], span), span
     )

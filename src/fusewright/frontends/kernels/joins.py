@@ -9,7 +9,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
-from fusewright.base.errors import KernelError
+from fusewright.base.errors import KernelError, KernelPathError
 from fusewright.base.source import Span
 from fusewright.frontends.kernels import storing, types
 from fusewright.frontends.kernels.types import Held
@@ -121,7 +121,9 @@ class SlotTree:
         """Give it a value."""
         if isinstance(value, ListValue):
             what = f"`{self.name}` is a list where paths meet, or is returned"
-            raise storing.needs_memory(t, value.span, KernelError(what, span, help="write a tuple"))
+            raise storing.needs_memory(
+                t, value.span, KernelPathError(what, span, help="write a tuple")
+            )
         if isinstance(value, TupleValue):
             fixed = [t.fixed(v) if isinstance(v, Number) else v for v in value.items]
             value = TupleValue(tuple(fixed))
@@ -141,7 +143,7 @@ class SlotTree:
             kind, instead = "an array", f"{self.name}[:] = ..."
             if isinstance(value, Growing):
                 kind, instead = "a list", f"{self.name}.clear(), {self.name}.extend(...)"
-            raise KernelError(
+            raise KernelPathError(
                 f"`{self.name}` keeps {kind} beyond the iteration that makes it",
                 span,
                 why=f"{kind} that a loop makes is the same memory in each iteration",
@@ -169,7 +171,7 @@ class SlotTree:
             return False
         return t.inputs.made_at.get(value.buffer, 0) > self.nesting
 
-    def _differs(self, value: Value, span: Span) -> KernelError:
+    def _differs(self, value: Value, span: Span) -> KernelPathError:
         before = self.form
         text = "a tuple" if isinstance(before, list) else "a number"
         if not isinstance(before, list | Slot) and before is not None:
@@ -180,7 +182,7 @@ class SlotTree:
             isinstance(value, ArrayRef) and value.name == NEW_ARRAY
         )
         other = f"another {describe(value)}" if both else described(value)
-        return KernelError(
+        return KernelPathError(
             f"`{self.name}` is {text} on one path and {other} on another",
             span,
             why="which array or object a name stands for is decided when the kernel is compiled",

@@ -7,7 +7,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 
-from fusewright.base.errors import KernelError
+from fusewright.base.errors import KernelArrayError
 from fusewright.frontends.kernels import overlap, storing
 from fusewright.frontends.kernels.context import Translation
 from fusewright.frontends.kernels.values import ArrayRef, Elementwise, Number, View
@@ -81,10 +81,10 @@ class _Since:
                     for read in self.reads - self.t.scratch.keys():
                         self.t.inputs.keep_apart(statement.buffer, read, False, self.value.span)
 
-    def _refused(self, end: str, start: str) -> KernelError:
+    def _refused(self, end: str, start: str) -> KernelArrayError:
         if not isinstance(self.value, View):
             storing.store(self.t, self.value)
-        return KernelError(
+        return KernelArrayError(
             "a computed array that is used later, and not stored",
             self.value.span,
             why=f"{start} {end}; a kernel has no memory for an array of any length",

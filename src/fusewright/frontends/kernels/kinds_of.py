@@ -8,7 +8,7 @@ from typing import Any
 
 import numpy as np
 
-from fusewright.base.errors import KernelError
+from fusewright.base.errors import KernelPathError
 from fusewright.frontends.kernels import types
 from fusewright.frontends.kernels.context import Translation
 from fusewright.frontends.kernels.values import (
@@ -51,7 +51,7 @@ def _types(t: Translation, node: ast.Call, value: Value) -> tuple[type, ...]:
 
 
 def _type_of(t: Translation, node: ast.Call, value: Value) -> type:
-    """What CPython has as the type of a value; a `KernelError` where a path decides."""
+    """What CPython has as the type of a value; a `KernelPathError` where a path decides."""
     if isinstance(value, Number):
         return _type_of_number(t, node, value)
     if isinstance(value, ArrayRef | Elementwise) and value.shape:
@@ -73,7 +73,7 @@ def _type_of_number(t: Translation, node: ast.Call, value: Number) -> type:
         for each in postorder([t.written_out(value.expr)])
     )
     if value.origin == "either" or (joined and value.origin == "python"):
-        raise KernelError(
+        raise KernelPathError(
             "the type of a number that depends on the path taken",
             t.span(node),
             why="it is decided when the kernel is compiled, and paths that meet have given the "

@@ -10,7 +10,7 @@ from typing import Any
 
 import numpy as np
 
-from fusewright.base.errors import KernelError
+from fusewright.base.errors import KernelReductionError
 from fusewright.base.source import Span
 from fusewright.frontends.kernels import (
     elements,
@@ -87,7 +87,7 @@ def each_line(
 def _array(t: Translation, given: Given, what: str, span: Span) -> Value:
     value = views.array(t, given["a"], span)
     if elementwise.dtype_of(t, value, span).is_complex:
-        raise KernelError(f"{what} of complex numbers", span)
+        raise KernelReductionError(f"{what} of complex numbers", span)
     return value
 
 

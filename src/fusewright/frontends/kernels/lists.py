@@ -15,7 +15,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator, Sequence
 from typing import TYPE_CHECKING, Any
 
-from fusewright.base.errors import KernelError
+from fusewright.base.errors import KernelListError
 from fusewright.base.source import Span
 from fusewright.frontends.kernels import elements, types
 from fusewright.frontends.kernels.retyping import Restart
@@ -66,7 +66,7 @@ def repeated(t: Translation, items: Sequence[Value], count: Number, span: Span) 
     if isinstance(literal, int) and not is_known(t, span) and len(items) * literal <= MOST_ITEMS:
         return ListValue(tuple(items) * literal, span)
     if not is_known(t, span):
-        raise needs_memory(t, span, KernelError("a list of this length", span))
+        raise needs_memory(t, span, KernelListError("a list of this length", span))
     made = make(t, (), span)
     fixed = [t.lasting(item) for item in items]
     end = t.fixed(Number(types.converted(elements.whole(count, span), INT64, span), "python", span))
@@ -134,7 +134,7 @@ def _new(t: Translation, key: tuple[Any, ...], item: Value, span: Span) -> Form:
     if type(item) is TupleValue and item.items:
         return tuple(_new(t, (*key, n), part, span) for n, part in enumerate(item.items))
     if not isinstance(item, Number) or item.dtype.is_complex:
-        raise KernelError(
+        raise KernelListError(
             f"{described(item)} as an item of a list that is changed",
             span,
             why="a list is kept as arrays of numbers, one for each place of its tuples",
@@ -170,7 +170,7 @@ def refuse_unfilled(t: Translation) -> None:
     """Refuse items of lists that the text never gives any."""
     for growing, span in t.retyping.unfilled:
         if growing.form is None:
-            raise KernelError(
+            raise KernelListError(
                 "an item of a list that has been given none yet",
                 span,
                 why="the first item tells what the list holds",
@@ -181,7 +181,7 @@ def refuse_unfilled(t: Translation) -> None:
 def view(t: Translation, growing: Growing, span: Span) -> ArrayRef:
     """The items of a list of numbers as an array."""
     if not isinstance(known_form(t, growing, span), Items):
-        raise KernelError("a list of tuples where an array is needed", span, help="np.array(l)")
+        raise KernelListError("a list of tuples where an array is needed", span, help="np.array(l)")
     return columns(t, growing, span)[0]
 
 
@@ -220,7 +220,7 @@ def write_item(t: Translation, form: Form, place: Expr, value: Value, span: Span
     items = value.items if type(value) is TupleValue else ()
     if isinstance(form, Items) or len(items) != len(form):
         what = "numbers" if isinstance(form, Items) else f"tuples of {len(form)}"
-        raise KernelError(
+        raise KernelListError(
             f"{described(value)} in a list of {what}",
             span,
             why="all items of a list are of one kind",
@@ -230,10 +230,10 @@ def write_item(t: Translation, form: Form, place: Expr, value: Value, span: Span
         write_item(t, part, place, item, span)
 
 
-def _conflict(form: Items, value: Number, span: Span) -> KernelError:
+def _conflict(form: Items, value: Number, span: Span) -> KernelListError:
     before = Number(const(0, form.held.dtype), form.held.origin, form.held.span)
     literal = value.literal if value.literal is not None else "x"
-    return KernelError(
+    return KernelListError(
         f"{described(value)} in a list of {described(before)} each",
         span,
         why="all numbers of a list are of one type, also literals: they may be returned",
@@ -380,7 +380,7 @@ def changes(value: Value) -> list[tuple[Growing, int]]:
 def refuse_changed(before: list[tuple[Growing, int]], span: Span) -> None:
     """Refuse a loop over a list that its body changes."""
     if any(growing.version != version for growing, version in before):
-        raise KernelError(
+        raise KernelListError(
             "a loop over a list that it makes longer or shorter",
             span,
             why="how often it runs is decided before it begins",

@@ -10,7 +10,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from fusewright.base.errors import KernelError
+from fusewright.base.errors import KernelTypeError
 from fusewright.base.source import Span
 from fusewright.frontends.kernels import elementwise, fresh, parts, types
 from fusewright.frontends.kernels.context import Translation
@@ -56,7 +56,7 @@ def product(t: Translation, values: Values, span: Span) -> Value:
     if not all(elementwise.shape_of(value) for value in values):
         return combine(t, ast.Mult(), values[0], values[1], span)
     if any(len(elementwise.shape_of(value)) > 2 for value in values):
-        raise KernelError(
+        raise KernelTypeError(
             f"a product of {describe(values[0])} and {describe(values[1])}",
             span,
             why="np.dot in a kernel multiplies numbers and arrays of one and two dims",
@@ -69,7 +69,7 @@ def multiplied(t: Translation, values: Values, span: Span) -> Value:
     """`a @ b`."""
     shapes = [elementwise.shape_of(value) for value in values]
     if not all(shapes):
-        raise KernelError(
+        raise KernelTypeError(
             f"a product @ of {describe(values[0])} and {describe(values[1])}",
             span,
             why="NumPy multiplies arrays by @, not numbers",
@@ -80,7 +80,7 @@ def multiplied(t: Translation, values: Values, span: Span) -> Value:
     kinds = [elementwise.dtype_of(t, value, span).numpy for value in values]
     dtype = dtypes.from_numpy(np.result_type(*kinds))
     if dtype is None or dtype.name == "bool":
-        raise KernelError("a product of truth values", span, help="use np.any of a & b")
+        raise KernelTypeError("a product of truth values", span, help="use np.any of a & b")
     many = elementwise.common_shape(t, [shape[:-2] for shape in shapes], span)
     rows, columns = shapes[0][:-1][-1:], shapes[1][-1:] if len(shapes[1]) > 1 else ()
     made = _Product(t, values[0], values[1], dtype, shapes[0][-1], span)

@@ -8,7 +8,7 @@ from typing import Any
 
 import numpy as np
 
-from fusewright.base.errors import KernelError
+from fusewright.base.errors import KernelTypeError
 from fusewright.frontends.kernels import (
     elements,
     elementwise,
@@ -83,7 +83,7 @@ def _triangle(keeps: str) -> Callable[[Translation, ast.Call, Given], Value]:
         value, span = given["a"], t.span(node)
         shape = elementwise.shape_of(value)
         if len(shape) < 2:
-            raise KernelError(f"a triangle of {described(value)}", span)
+            raise KernelTypeError(f"a triangle of {described(value)}", span)
         above = _above(t, node, given)
 
         def element(places: Places) -> Number:
@@ -115,7 +115,7 @@ def _diagonal(t: Translation, node: ast.Call, given: Given) -> Value:
 
         return Elementwise((length, length), element, span, Order.CONTIGUOUS)
     if len(shape) != 2:
-        raise KernelError(f"np.diag of {described(value)}", span)
+        raise KernelTypeError(f"np.diag of {described(value)}", span)
     rows, columns = linear.minus(shape[0], under), linear.minus(shape[1], over)
     length = t.fixed(Number(elements.size(op("minimum", rows, columns)), "python", span)).expr
 

@@ -6,7 +6,7 @@ import ast
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 
-from fusewright.base.errors import KernelError
+from fusewright.base.errors import KernelCallError
 from fusewright.base.source import Span
 from fusewright.frontends.kernels import lists
 from fusewright.frontends.kernels.context import Translation
@@ -44,7 +44,7 @@ def call(
             )
     if len(first) + len(node.args) > len(named.names) or len(placed) + len(keywords) < named.least:
         count = len(node.args) + len(keywords)
-        raise KernelError(
+        raise KernelCallError(
             f"{count} arguments of {label}",
             t.span(node),
             why=f"in kernels it takes {', '.join(named.names[len(first) :])}",
@@ -67,7 +67,7 @@ def flag(given: Given, name: str, span: Span) -> bool:
         return False
     literal = value.literal if isinstance(value, Number) else None
     if not isinstance(literal, bool | int):
-        raise KernelError(
+        raise KernelCallError(
             f"`{name}` is not known when the kernel is compiled",
             span,
             help=f"write {name}=True or {name}=False, or fw.static(...) of an argument",
@@ -79,14 +79,14 @@ def axis(value: Value, rank: int, span: Span) -> int:
     """A dim that is known when the kernel is compiled, counted from 0."""
     literal = value.literal if isinstance(value, Number) else None
     if not isinstance(literal, int):
-        raise KernelError(
+        raise KernelCallError(
             f"an axis that is {described(value)}",
             span,
             why="the dims of a result are decided when the kernel is compiled",
             help="write a literal, or fw.static(axis) of an argument",
         )
     if not -rank <= literal < rank:
-        raise KernelError(f"axis {literal} is out of bounds for an array of {rank} dims", span)
+        raise KernelCallError(f"axis {literal} is out of bounds for an array of {rank} dims", span)
     return int(literal) % rank
 
 
@@ -98,5 +98,5 @@ def axes(given: Given, name: str, rank: int, span: Span) -> tuple[int, ...]:
     items = value.items if isinstance(value, TupleValue) else (value,)
     found = tuple(axis(item, rank, span) for item in items)
     if len(set(found)) < len(found):
-        raise KernelError("a dim that is named twice", span)
+        raise KernelCallError("a dim that is named twice", span)
     return found

@@ -8,7 +8,7 @@ from collections.abc import Callable, Sequence
 from dataclasses import replace
 from typing import Any
 
-from fusewright.base.errors import KernelError
+from fusewright.base.errors import KernelTypeError
 from fusewright.base.source import Span
 from fusewright.frontends.kernels import (
     complexes,
@@ -71,7 +71,7 @@ def apply(t: Translation, name: str, operands: Sequence[Number], span: Span) -> 
 def _complex(name: str, rule: types.Rule, operands: Sequence[Number], span: Span) -> Number:
     """An operation on complex numbers."""
     if name not in complexes.OPERATIONS:
-        raise KernelError(
+        raise KernelTypeError(
             f"{name} of complex numbers",
             span,
             why="kernels do + - * /, == and !=, abs, parts, conjugates, exp, log and sqrt of them",
@@ -94,7 +94,9 @@ def _elements(t: Translation, name: str, a: Number, b: Number, span: Span) -> Nu
     if not (a.dtype.is_complex or b.dtype.is_complex) or name not in ("multiply", "power"):
         return combine_numbers(t, name, a, b, span)
     if name == "power":
-        raise KernelError("power of whole arrays of complex numbers", span, help="write products")
+        raise KernelTypeError(
+            "power of whole arrays of complex numbers", span, help="write products"
+        )
     rule = t.rule(name, (a, b), span)
     args = [types.converted(o, d, o.span) for o, d in zip((a, b), rule.loop, strict=True)]
     return Number(typed_op(name, rule.result, *args), rule.origin, span)
@@ -177,11 +179,11 @@ def elements_combined(
 def folded(function: Callable[..., Any], a: Any, b: Any, span: Span) -> Number:
     """Two literals: Python itself computes."""
     if isinstance(b, int) and function in (operator.lshift, operator.pow) and abs(b) > MOST_BITS:
-        raise KernelError(f"the constant {a} and {b} give a number that is too large", span)
+        raise KernelTypeError(f"the constant {a} and {b} give a number that is too large", span)
     try:
         value = function(a, b)
     except (ArithmeticError, ValueError, TypeError) as error:
-        raise KernelError(str(error), span, why=f"{type(error).__name__} in Python") from None
+        raise KernelTypeError(str(error), span, why=f"{type(error).__name__} in Python") from None
     return types.literal(value, span)
 
 
@@ -200,7 +202,9 @@ def _check_divisor(t: Translation, name: str, a: Number, b: Number, span: Span) 
     python = a.origin != "numpy" and b.origin != "numpy"
     if b.expr.name == "const":
         if b.expr.attr == 0 and python:
-            raise KernelError("division by zero", span, why="Python raises ZeroDivisionError here")
+            raise KernelTypeError(
+                "division by zero", span, why="Python raises ZeroDivisionError here"
+            )
     elif t.settings.check and python:
         condition = op("not_equal", b.expr, const(0, b.dtype))
         t.check(condition, "division", "division by zero", (), span)
@@ -236,7 +240,7 @@ def power(t: Translation, a: Number, b: Number, span: Span) -> Number:
         return Number(typed_op("power", INT64, *both), a.origin, span)  # an int in Python, too
     if integers and (b.dtype.is_integer or b.dtype is BOOL):
         if a.origin != "numpy" or b.origin == "python":
-            raise KernelError(
+            raise KernelTypeError(
                 "an integer to the power of an integer that is not a literal",
                 span,
                 why="Python gives an int or a float, as the exponent's sign says",
@@ -340,7 +344,7 @@ def _before(t: Translation, value: Value, stored: set[int]) -> Value:
     if not stored or not stored - (own - kept.reads(t, value)):
         return value
     if isinstance(value, View) or not storing.may_have_memory(t, value):
-        raise KernelError(
+        raise KernelTypeError(
             "a computed array beside a call that writes to arrays",
             value.span,
             why="its elements are computed where they are stored, after the call",

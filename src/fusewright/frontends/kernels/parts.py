@@ -12,7 +12,7 @@ from functools import partial
 
 import numpy as np
 
-from fusewright.base.errors import KernelError
+from fusewright.base.errors import KernelAliasError, KernelIndexError
 from fusewright.base.source import Span
 from fusewright.frontends.kernels import elements, elementwise, overlap, vectors
 from fusewright.frontends.kernels.context import Translation
@@ -38,7 +38,7 @@ Condition = Callable[[Places], Number]
 """Whether an element at these places is written."""
 
 
-class Overlap(KernelError):
+class Overlap(KernelAliasError):
     """What is read is written before, in any order of the elements."""
 
 
@@ -68,7 +68,7 @@ def _assign_items(
 ) -> None:
     """`a[i] = x, y, z`."""
     if len(part.shape) > 1:
-        raise KernelError(
+        raise KernelIndexError(
             "a tuple where an array of more than one dim is written",
             span,
             help="write it row by row, or np.array(...) of tuples",
@@ -99,7 +99,7 @@ def refuse_cast(t: Translation, found: DType, own: DType, span: Span) -> None:
     """What an update gives must fit the array's type."""
     if not np.can_cast(found.numpy, own.numpy, "same_kind"):
         number = Number(const(0, found), "numpy", span)
-        raise KernelError(
+        raise KernelIndexError(
             f"{described(number)} into elements of {own}",
             span,
             why="NumPy refuses to cast it back into the array",
@@ -113,7 +113,7 @@ def _fitting(t: Translation, part: ArrayRef | View, value: Value, span: Span) ->
     if not shape:
         return t.fixed(as_number(t, value, span))
     if len(shape) > len(part.shape):
-        raise KernelError(
+        raise KernelIndexError(
             f"{described(value)} where an array of rank {len(part.shape)} is written",
             span,
             help="index its first dims",

@@ -8,7 +8,7 @@ import ast
 from types import FunctionType
 from typing import Any
 
-from fusewright.base.errors import KernelError
+from fusewright.base.errors import KernelTypeError
 from fusewright.frontends.kernels import types
 from fusewright.frontends.kernels.context import Translation
 from fusewright.frontends.kernels.joins import Slot
@@ -50,7 +50,7 @@ def attribute(t: Translation, record: Record, node: ast.Attribute) -> Value:
         if isinstance(vars(record.kind).get(node.attr), staticmethod):
             return Static(plain)
         return Bound(plain, record, found)
-    raise KernelError(f"a {record.kind.__name__} has no attribute `{node.attr}` here", span)
+    raise KernelTypeError(f"a {record.kind.__name__} has no attribute `{node.attr}` here", span)
 
 
 def assign(t: Translation, record: Record, target: ast.Attribute, value: Value) -> None:
@@ -64,7 +64,7 @@ def assign(t: Translation, record: Record, target: ast.Attribute, value: Value) 
             value = Number(expr, held.held.origin, span)
         held.write(t, value)
     elif held is not value:
-        raise KernelError(
+        raise KernelTypeError(
             f"`{target.attr}` is given {described(value)} here",
             span,
             why="an attribute that is no number stays what the constructor made it",
@@ -74,7 +74,7 @@ def assign(t: Translation, record: Record, target: ast.Attribute, value: Value) 
 def _add(t: Translation, record: Record, target: ast.Attribute, value: Value) -> None:
     span = t.span(target)
     if t.depth > record.depth:
-        raise KernelError(
+        raise KernelTypeError(
             f"`{target.attr}` is a new attribute here",
             span,
             why="an object has its attributes when it has been made, on every path",

@@ -11,7 +11,7 @@ from typing import Any
 
 import numpy as np
 
-from fusewright.base.errors import KernelError
+from fusewright.base.errors import KernelReductionError
 from fusewright.base.source import Span
 from fusewright.frontends.kernels import (
     elements,
@@ -97,7 +97,7 @@ def reduced(
 
 def _refuse_apart(gone: Sequence[int], span: Span) -> None:
     if gone and max(gone) - min(gone) >= len(gone):
-        raise KernelError(
+        raise KernelReductionError(
             "a sum of floats along dims that do not follow one another",
             span,
             why="in which order NumPy adds follows from the sizes of all dims",
@@ -164,7 +164,9 @@ def _variance(t: Translation, node: ast.Call, given: Given) -> Value:
     value = views.array(t, given["a"], span)
     dtype = elementwise.dtype_of(t, value, span)
     if dtype.is_complex or dtype is FLOAT16:
-        raise KernelError(f"np.var of {dtype}", span, help="convert it: a.astype(np.float64)")
+        raise KernelReductionError(
+            f"np.var of {dtype}", span, help="convert it: a.astype(np.float64)"
+        )
     gone = axes(given, "axis", len(elementwise.shape_of(value)), span)
     value = totals.as_floats(t, value, span)
     is_all = len(gone) == len(elementwise.shape_of(value))
@@ -195,7 +197,9 @@ def _freedom(t: Translation, value: Value, gone: Sequence[int], given: Given, sp
         return Number(count, "python", span)
     number = as_number(t, ddof, span)
     if not number.dtype.is_integer:
-        raise KernelError(f"`ddof` is {describe(number)}", span, help="convert it with int()")
+        raise KernelReductionError(
+            f"`ddof` is {describe(number)}", span, help="convert it with int()"
+        )
     left = linear.minus(count, types.converted(number, INT64, span))
     return t.fixed(Number(typed_op("imax", INT64, left, ZERO), "python", span))
 
@@ -265,7 +269,9 @@ def _norm(t: Translation, node: ast.Call, given: Given) -> Value:
     if not is_absent(given, "ord"):
         raise t.refuse(node, "np.linalg.norm of another order", help="write it: np.sum(np.abs(a))")
     if elementwise.dtype_of(t, value, span).is_complex:
-        raise KernelError("np.linalg.norm of complex numbers", span, help="take np.abs first")
+        raise KernelReductionError(
+            "np.linalg.norm of complex numbers", span, help="take np.abs first"
+        )
     value = totals.as_floats(t, value, span)
     gone = axes(given, "axis", len(elementwise.shape_of(value)), span)
     if is_absent(given, "axis"):
@@ -274,7 +280,7 @@ def _norm(t: Translation, node: ast.Call, given: Given) -> Value:
         if flag(given, "keepdims", span):
             found = views.with_ones(t, views.array(t, found, span), gone[1:], span)
     elif len(gone) > 1:
-        raise KernelError("the norm along two dims", span, help="reshape them to one")
+        raise KernelReductionError("the norm along two dims", span, help="reshape them to one")
     else:
         squares = _combined(t, ast.Mult(), value, value, span)
         found = reduced(t, node, squares, gone, flag(given, "keepdims", span), totals.total, True)

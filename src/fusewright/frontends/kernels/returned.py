@@ -7,7 +7,7 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 from typing import Any
 
-from fusewright.base.errors import KernelError
+from fusewright.base.errors import KernelReturnError
 from fusewright.base.source import Span
 from fusewright.frontends.kernels import elements, fresh, kept, lists, parts, storing
 from fusewright.frontends.kernels.context import Translation
@@ -58,7 +58,7 @@ class ReturnedList:
 def value(t: Translation, found: Value, node: ast.Return, is_last: bool) -> Value:
     """What `return` gives back, arrays with memory of their own."""
     if isinstance(found, ListValue):
-        what = KernelError("a list of this kind is returned", t.span(node.value or node))
+        what = KernelReturnError("a list of this kind is returned", t.span(node.value or node))
         raise storing.needs_memory(t, found.span, what)
     if isinstance(found, TupleValue):
         items = tuple(value(t, item, node, is_last) for item in found.items)
@@ -90,8 +90,8 @@ def value(t: Translation, found: Value, node: ast.Return, is_last: bool) -> Valu
     return _same(t, fresh.whole_copy(t, found, span), span)
 
 
-def _in_the_midst(what: str, found: ArrayRef | View, span: Span) -> KernelError:
-    return KernelError(
+def _in_the_midst(what: str, found: ArrayRef | View, span: Span) -> KernelReturnError:
+    return KernelReturnError(
         f"{what} of `{found.name}` is returned in the midst of the kernel",
         span,
         why="it is a view, and where it lies would be decided by which return is reached",
@@ -116,8 +116,8 @@ def _same(t: Translation, array: ArrayRef, span: Span) -> ArrayRef:
     return before
 
 
-def _unknown(found: Value, span: Span) -> KernelError:
-    return KernelError(
+def _unknown(found: Value, span: Span) -> KernelReturnError:
+    return KernelReturnError(
         f"a kernel cannot return {described(found)} of this size",
         span,
         why="what it returns is allocated before it runs",
@@ -146,7 +146,7 @@ def results(t: Translation, found: Value, buffers: dict[int, Buffer], span: Span
                 window = tuple(_window(t, elements.window_of(base), buffers))
             forms = tuple((name, _form(t, name, step, buffers)) for name, step in steps)
             return Returned(found.buffer, None, path, window, forms)
-    raise KernelError(
+    raise KernelReturnError(
         f"a kernel cannot return {described(found)}",
         span,
         why="it returns numbers, arrays and tuples of them",

@@ -10,7 +10,7 @@ from typing import Any
 
 import numpy as np
 
-from fusewright.base.errors import KernelError
+from fusewright.base.errors import KernelTypeError
 from fusewright.base.source import Span
 from fusewright.frontends.kernels import elements, elementwise, functions, reductions, types
 from fusewright.frontends.kernels.context import Translation
@@ -61,7 +61,7 @@ def _round(t: Translation, node: ast.Call, given: Given) -> Value:
     decimals = given.get("decimals")
     digits = 0 if decimals is None else getattr(decimals, "literal", None)
     if not isinstance(digits, int):
-        raise KernelError(
+        raise KernelTypeError(
             "np.round to a number of digits that is computed", span, help="write it as a literal"
         )
     dtype = elementwise.dtype_of(t, value, span) if elementwise.shape_of(value) else (
@@ -69,12 +69,12 @@ def _round(t: Translation, node: ast.Call, given: Given) -> Value:
     )  # fmt: skip
     if dtype.is_integer:
         if digits < 0:
-            raise KernelError(
+            raise KernelTypeError(
                 "np.round of integers to tens", span, help="divide them: a // 10 * 10"
             )
         return mapped(t, [value], lambda x: x[0], span)
     if dtype.is_complex:
-        raise KernelError("np.round of complex numbers", span, help="round the parts")
+        raise KernelTypeError("np.round of complex numbers", span, help="round the parts")
 
     def rounded(each: list[Number]) -> Number:
         number = Number(each[0].expr, "numpy", span)
@@ -109,7 +109,7 @@ def _tolerance(given: Given, name: str, usual: float, span: Span) -> Number:
     if value is None:
         return types.literal(usual, span)
     if not isinstance(value, Number):
-        raise KernelError(f"`{name}` that is no number", span)
+        raise KernelTypeError(f"`{name}` that is no number", span)
     return value
 
 

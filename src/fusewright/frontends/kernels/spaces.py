@@ -9,7 +9,7 @@ from typing import Any
 
 import numpy as np
 
-from fusewright.base.errors import KernelError
+from fusewright.base.errors import KernelCallError
 from fusewright.base.source import Span
 from fusewright.frontends.kernels import access, elements, language, lists, types
 from fusewright.frontends.kernels.context import Translation
@@ -104,7 +104,7 @@ def _axes(t: Translation, node: ast.Call, rank: int) -> tuple[int, ...]:
     items = value.items if isinstance(value, TupleValue) else ()
     axes = tuple(item.literal if isinstance(item, Number) else None for item in items)
     if sorted(axis for axis in axes if axis is not None) != list(range(rank)):
-        raise KernelError(f"axes must name each of the {rank} dims once", t.span(node))
+        raise KernelCallError(f"axes must name each of the {rank} dims once", t.span(node))
     return tuple(int(axis or 0) for axis in axes)
 
 
@@ -113,14 +113,14 @@ def _range(t: Translation, node: ast.Call, values: Values) -> tuple[Number, Numb
     numbers = [elements.as_number(t, value, span) for value in values]
     for number in numbers:
         if not number.dtype.is_integer:
-            raise KernelError(f"a range over {described(number)}", span, help="use int(x)")
+            raise KernelCallError(f"a range over {described(number)}", span, help="use int(x)")
     numbers = [Number(types.converted(n, INT64, span), n.origin, n.span) for n in numbers]
     zero, one = types.literal(0, span), types.literal(1, span)
     if len(numbers) == 1:
         return zero, numbers[0], one
     step = numbers[2] if len(numbers) > 2 else one
     if step.literal == 0:
-        raise KernelError("range() with a step of 0", span)
+        raise KernelCallError("range() with a step of 0", span)
     return numbers[0], numbers[1], step
 
 
@@ -137,7 +137,7 @@ def _static(t: Translation, node: ast.Call, values: Values) -> Value:
     known = known_items(t, node, value)
     if known is not None:
         return Unrolled(known)
-    raise KernelError(
+    raise KernelCallError(
         f"fw.static of {described(value)} that is not known when the kernel is compiled",
         t.span(node),
         why="the extents and elements of arrays are not part of the key",
@@ -166,7 +166,7 @@ def _positions(t: Translation, node: ast.AST, space: Space, bounds: list[list[An
         pairs = [(low, high) for low, high, _ in bounds]
         positions = list(language.ndrange(*pairs, axes=space.order))
     if len(positions) > MOST_UNROLLED:
-        raise KernelError(f"a static loop of more than {MOST_UNROLLED} iterations", span)
+        raise KernelCallError(f"a static loop of more than {MOST_UNROLLED} iterations", span)
     return [
         TupleValue(tuple(types.literal(k, span) for k in place))
         if isinstance(place, tuple)

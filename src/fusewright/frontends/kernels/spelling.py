@@ -33,16 +33,26 @@ INSTEAD = {
 
 def spelled(node: ast.AST) -> str:
     """What to call a piece of syntax."""
-    name = _NAMES.get(type(node).__name__)
-    return name or f"`{type(node).__name__}`"
+    return _NAMES.get(type(node).__name__, _OTHER)
 
 
+_OTHER = "this piece of syntax"
 _NAMES = {
     "Dict": "a dict", "Set": "a set", "DictComp": "a dict comprehension",
-    "SetComp": "a set comprehension", "GeneratorExp": "a generator expression", "Try": "try",
+    "SetComp": "a set comprehension", "GeneratorExp": "a generator expression",
+    "ListComp": "a list comprehension", "List": "a list", "Tuple": "a tuple", "Slice": "a slice",
+    "Lambda": "a lambda", "IfExp": "a conditional expression", "NamedExpr": "`:=`",
+    "BinOp": "this operator", "UnaryOp": "this operator", "BoolOp": "and, or",
+    "Compare": "a comparison", "Call": "a call", "Attribute": "an attribute",
+    "Subscript": "an index", "Name": "a name", "Constant": "a literal", "Try": "try",
     "TryStar": "try", "With": "with", "Raise": "raise", "Import": "import", "ImportFrom": "import",
-    "AsyncFunctionDef": "async def", "ClassDef": "a class", "Global": "global",
-    "Nonlocal": "nonlocal", "Delete": "del", "Match": "match", "Await": "await", "Yield": "yield",
-    "YieldFrom": "yield", "Starred": "a starred expression", "AsyncFor": "async for",
-    "AsyncWith": "async with", "JoinedStr": "a formatted text",
+    "FunctionDef": "def", "AsyncFunctionDef": "async def", "ClassDef": "a class",
+    "Global": "global", "Nonlocal": "nonlocal", "Delete": "del", "Match": "match",
+    "Await": "await", "Yield": "yield", "YieldFrom": "yield", "Starred": "a starred expression",
+    "AsyncFor": "async for", "AsyncWith": "async with", "JoinedStr": "a formatted text",
+    "FormattedValue": "a formatted text", "TemplateStr": "a template text",
+    "Interpolation": "a template text", "TypeAlias": "a type alias", "Assert": "assert",
+    "Assign": "an assignment", "AugAssign": "an assignment", "AnnAssign": "an assignment",
+    "Expr": "a statement without effect", "For": "for", "While": "while", "If": "if",
+    "Return": "return", "Pass": "pass", "Break": "break", "Continue": "continue",
 }  # fmt: skip

@@ -5,7 +5,7 @@ from __future__ import annotations
 import ast
 from collections.abc import Sequence
 
-from fusewright.base.errors import KernelError
+from fusewright.base.errors import KernelPathError
 from fusewright.base.source import Span
 from fusewright.frontends.kernels import (
     swaps,
@@ -151,7 +151,7 @@ def write_array(t: Translation, tree: SlotTree, value: ArrayRef, span: Span) -> 
     ):
         vectors.copy(t, value, span, place)
     else:
-        raise KernelError(
+        raise KernelPathError(
             f"`{tree.name}` is {describe(value)} here and something else on another path",
             span,
             help="keep the shape and the element type",
@@ -163,7 +163,7 @@ def _refuse_alias(t: Translation, value: ArrayRef, name: str, span: Span) -> Non
     for other, binding in t.frame.env.items():
         held = binding.form if isinstance(binding, SlotTree) else binding
         if other != name and isinstance(held, ArrayRef) and held.buffer == value.buffer:
-            raise KernelError(
+            raise KernelPathError(
                 f"`{other}` and `{name}` are one local array, and `{name}` is replaced on a path",
                 span,
                 why="local arrays that paths join at are kept by value",

@@ -10,7 +10,7 @@ from typing import Any
 
 import numpy as np
 
-from fusewright.base.errors import KernelError
+from fusewright.base.errors import KernelReductionError
 from fusewright.base.source import Span
 from fusewright.frontends.kernels import (
     elements,
@@ -86,7 +86,7 @@ def total(t: Translation, node: ast.Call, line: Line) -> Number:
         start = const(0, wide)
         return _folded(t, value, start, lambda a, x: op("add", a, cast(x.expr, wide)), span)
     if dtype.is_complex:
-        raise KernelError(
+        raise KernelReductionError(
             f"np.sum of {described(value)}",
             span,
             why="kernels have NumPy's order of adding for real numbers only",
@@ -101,7 +101,7 @@ def total(t: Translation, node: ast.Call, line: Line) -> Number:
 def in_known_order(t: Translation, value: Value, what: str, span: Span) -> None:
     """Refuse sums of floats whose order NumPy takes from a layout that is not known."""
     if orders.order_of(t, value) is Order.UNKNOWN:
-        raise KernelError(
+        raise KernelReductionError(
             f"{what} of {described(value)} that may not lie in C order",
             span,
             why="NumPy's order of adding floats follows the memory's layout",
@@ -140,7 +140,7 @@ def _together(t: Translation, value: Value, span: Span) -> Number | None:
     if len(value_shape(value)) < 2 or orders.order_of(t, value) is Order.CONTIGUOUS:
         return None
     if not isinstance(value, ArrayRef) or len(value.shape) > 2:
-        raise KernelError(
+        raise KernelReductionError(
             f"the sum of {described(value)} whose rows lie apart",
             span,
             why="NumPy's order of adding floats follows the memory's layout",
@@ -159,7 +159,7 @@ def product(t: Translation, node: ast.Call, line: Line) -> Number:
     value, span = line.value, t.span(node)
     dtype = elementwise.dtype_of(t, value, span)
     if dtype.is_complex or dtype is FLOAT16:
-        raise KernelError(f"np.prod of {dtype}", span, help="multiply in a loop")
+        raise KernelReductionError(f"np.prod of {dtype}", span, help="multiply in a loop")
     if dtype.is_float:
         in_known_order(t, value, "the product", span)
     wide = dtype
@@ -189,7 +189,7 @@ def mean(t: Translation, node: ast.Call, line: Line) -> Number:
     value, span = line.value, t.span(node)
     dtype = elementwise.dtype_of(t, value, span)
     if dtype.is_complex or dtype is FLOAT16:
-        raise KernelError(
+        raise KernelReductionError(
             f"np.mean of {dtype}",
             span,
             why="NumPy adds converted numbers, in blocks of its own",
@@ -222,7 +222,9 @@ def extreme(name: str) -> Cell:
         value, span = line.value, t.span(node)
         dtype = elementwise.dtype_of(t, value, span)
         if dtype.is_complex:
-            raise KernelError(f"the {name} of complex numbers", span, help="compare abs(z)")
+            raise KernelReductionError(
+                f"the {name} of complex numbers", span, help="compare abs(z)"
+            )
         if t.settings.check:
             for extent in value_shape(value):
                 some = op("less", const(0, INT64), elements.size(extent))
@@ -279,7 +281,9 @@ def _converted(t: Translation, node: ast.Call, values: Values) -> Value:
     array, kind = values
     row = dtypes.from_numpy(kind.value) if isinstance(kind, Static) else None
     if row is None:
-        raise KernelError(f"{describe(kind)} is not an element type of kernels", t.span(node))
+        raise KernelReductionError(
+            f"{describe(kind)} is not an element type of kernels", t.span(node)
+        )
     return elementwise.computed(
         t,
         [array],

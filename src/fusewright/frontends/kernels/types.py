@@ -12,7 +12,7 @@ from typing import Any
 
 import numpy as np
 
-from fusewright.base.errors import KernelError
+from fusewright.base.errors import KernelTypeError
 from fusewright.base.source import Span
 from fusewright.frontends.kernels.values import Number, Origin, describe, described
 from fusewright.ir import dtypes, ops
@@ -51,12 +51,12 @@ def kinds_of(number: Number) -> list[Kind]:
 
 
 def rule_of(name: str, operands: tuple[Number, ...], span: Span) -> Rule:
-    """The rule of an operation, the same on every path; a `KernelError` where there is none."""
+    """The rule of an operation, the same on every path; a `KernelTypeError` where there is none."""
     found: list[Rule] = []
     for kinds in _combinations([kinds_of(operand) for operand in operands]):
         rule = _rule(name, kinds)
         if rule is None:
-            raise KernelError(
+            raise KernelTypeError(
                 f"{name} is not defined for {' and '.join(map(describe, operands))}",
                 span,
                 why="neither Python nor NumPy computes it for these types",
@@ -66,7 +66,7 @@ def rule_of(name: str, operands: tuple[Number, ...], span: Span) -> Rule:
     first = found[0]
     if any((rule.loop, rule.result) != (first.loop, first.result) for rule in found):
         mixed = next(operand for operand in operands if operand.origin == "either")
-        raise KernelError(
+        raise KernelTypeError(
             f"the type of {name} depends on the path taken",
             span,
             why=f"an operand is a Python {_plain(mixed.dtype)} on one path and a NumPy "
@@ -153,7 +153,7 @@ def literal(value: Any, span: Span) -> Number:
     if isinstance(value, int):
         value = int(value)  # a range looks through all its items for an `IntEnum`'s
         if value not in INT_RANGE:
-            raise KernelError(
+            raise KernelTypeError(
                 f"the integer {value} does not fit 64 bits",
                 span,
                 why="Python's integers are int64 in a kernel",
@@ -171,7 +171,7 @@ def converted(number: Number, dtype: DType, span: Span) -> Expr:
     if expr.dtype is dtype:
         return expr
     if expr.dtype.is_complex and not dtype.is_complex:
-        raise KernelError(
+        raise KernelTypeError(
             f"{described(number)} where {_article(_plain(dtype))} is needed",
             span,
             why="Python refuses to drop the imaginary part (NumPy warns)",
@@ -180,7 +180,7 @@ def converted(number: Number, dtype: DType, span: Span) -> Expr:
     if expr.name == "const":
         value = expr.attr
         if dtype.is_integer and isinstance(value, int) and int(value) not in RANGES[dtype]:
-            raise KernelError(
+            raise KernelTypeError(
                 f"Python integer {value} out of bounds for {dtype}",
                 span,
                 why=f"a Python integer takes the type of what it meets, and {dtype} ends at "
@@ -264,11 +264,11 @@ def _fits(value: Any, dtype: DType) -> bool:
     return bool(value != value or float(dtype.numpy.type(value)) == value)
 
 
-def conflict(name: str, first: Held, second: Number) -> KernelError:
+def conflict(name: str, first: Held, second: Number) -> KernelTypeError:
     """Two types for one variable: both places."""
     before = Number(const(0, first.dtype), first.origin, first.span)
     file, line = first.span[0], first.span[1]
-    return KernelError(
+    return KernelTypeError(
         f"`{name}` is {described(before)} and {described(second)}",
         second.span,
         why=f"a variable has one type where paths meet: at {file}:{line} it is given a "

@@ -10,7 +10,7 @@ from collections.abc import Callable, Iterator, Sequence
 
 import numpy as np
 
-from fusewright.base.errors import KernelError
+from fusewright.base.errors import KernelArrayError
 from fusewright.base.source import Span
 from fusewright.frontends.kernels import elements, types
 from fusewright.frontends.kernels.context import Translation
@@ -43,9 +43,9 @@ def make(t: Translation, shape: tuple[int, ...], dtype: DType, name: str, span: 
     """A new local array, its content undefined."""
     extents = tuple(const(extent, INT64) for extent in shape)
     if any(extent < 0 for extent in shape):
-        raise KernelError("a local array has a negative extent", span)
+        raise KernelArrayError("a local array has a negative extent", span)
     if not fits(t, shape, dtype):
-        raise KernelError(
+        raise KernelArrayError(
             f"local arrays of more than {MOST_BYTES >> 10} KiB",
             span,
             why="they live in the cache next to the processor, on the stack of a thread",
@@ -93,14 +93,14 @@ def from_items(
     if any(row is not None for row in rows):
         width = {None if row is None else len(row) for row in rows}
         if len(width) != 1 or None in width:
-            raise KernelError("the rows of a matrix differ in length", span)
+            raise KernelArrayError("the rows of a matrix differ in length", span)
         flat: list[Value] = [item for row in rows for item in row or ()]
         shape: tuple[int, ...] = (len(items), len(rows[0] or ()))
     else:
         flat, shape = list(items), (len(items),)
     numbers = [t.fixed(elements.as_number(t, item, span)) for item in flat]
     if not numbers:
-        raise KernelError("a vector without elements", span)
+        raise KernelArrayError("a vector without elements", span)
     dtype = dtype or dtypes.from_numpy(np.result_type(*(n.dtype.numpy for n in numbers)))
     assert dtype is not None
     ref = make(t, shape, dtype, "vector", span)
@@ -139,11 +139,11 @@ def _common_shape(values: Sequence[Value], span: Span) -> tuple[int, ...]:
     try:
         shape: tuple[int, ...] = np.broadcast_shapes(*shapes)
     except ValueError:
-        raise KernelError(
+        raise KernelArrayError(
             f"local arrays of shapes {' and '.join(map(str, shapes))} do not fit together", span
         ) from None
     if int(np.prod(shape)) > WRITTEN_OUT:
-        raise KernelError(
+        raise KernelArrayError(
             f"arithmetic on a whole local array of {int(np.prod(shape))} elements",
             span,
             why=f"it is written out, up to {WRITTEN_OUT} elements",
@@ -158,7 +158,7 @@ def binary(
     """An operator on local arrays, element by element."""
     for value in (left, right):
         if isinstance(value, ArrayRef) and value.shape and not value.local:
-            raise KernelError(f"{name} of a whole {describe(value)}", span, help="use a loop")
+            raise KernelArrayError(f"{name} of a whole {describe(value)}", span, help="use a loop")
     shape = _common_shape((left, right), span)
     return elementwise(
         t,

@@ -15,7 +15,7 @@ from typing import Any
 
 import numpy as np
 
-from fusewright.base.errors import KernelError
+from fusewright.base.errors import KernelIndexError
 from fusewright.base.source import Span
 from fusewright.frontends.kernels import elements, elementwise, orders, vectors
 from fusewright.frontends.kernels.context import Translation
@@ -93,7 +93,7 @@ def _completed(
     """With the extent that -1 stands for."""
     open_ = [place for place, extent in enumerate(shape) if linear.constant(extent) == -1]
     if len(open_) > 1:
-        raise KernelError("a shape with more than one -1", span)
+        raise KernelIndexError("a shape with more than one -1", span)
     if not open_:
         return tuple(elements.size(extent) for extent in shape)
     left, others = list(own), []
@@ -166,7 +166,7 @@ def extents(t: Translation, value: Value, span: Span) -> list[Expr]:
     numbers = [as_number(t, item, span) for item in items]
     for number in numbers:
         if not number.dtype.is_integer:
-            raise KernelError(
+            raise KernelIndexError(
                 f"{describe(number)} as the size of a dim", span, help="convert it with int()"
             )
     return [t.fixed(Number(cast(n.expr, INT64), "python", span)).expr for n in numbers]
@@ -212,7 +212,7 @@ def _transpose(t: Translation, node: ast.Call, given: Given) -> Value:
     if not is_absent(given, "axes"):
         turned = axes(given, "axes", rank, span)
     if len(turned) != rank:
-        raise KernelError(f"{len(turned)} axes for an array of {rank} dims", span)
+        raise KernelIndexError(f"{len(turned)} axes for an array of {rank} dims", span)
     return elementwise.transposed(t, value, turned, span) if rank > 1 else value
 
 
@@ -298,7 +298,7 @@ def _turned(*dims: int) -> Callable[[Translation, ast.Call, Given], Value]:
         value, span = given["a"], t.span(node)
         rank = len(elementwise.shape_of(value))
         if any(dim >= rank for dim in dims):
-            raise KernelError(f"an array of {rank} dims where more are needed", span)
+            raise KernelIndexError(f"an array of {rank} dims where more are needed", span)
         turned = dims or axes(given, "axis", rank, span)
         indices = [SliceValue(None, None, -1 if n in turned else 1) for n in range(rank)]
         return elementwise.part(t, value, indices, span)

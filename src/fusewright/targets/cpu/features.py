@@ -20,6 +20,8 @@ _REFERENCE = 'fw.options(target="reference") runs everything with NumPy instead'
 class UnsupportedCPU(FusewrightError, RuntimeError):
     """A machine that cannot run the code of the `cpu` target."""
 
+    code = "FW114"
+
 
 class FeatureSet(NamedTuple):
     """`llvm_features` is LLVM's spelling; `vector_bytes` the width of the widest register."""

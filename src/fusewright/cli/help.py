@@ -1,0 +1,57 @@
+"""`fusewright help`: a command, the code of an error, or the settings."""
+
+from __future__ import annotations
+
+import argparse
+import textwrap
+from difflib import get_close_matches
+
+from fusewright.base.options import TABLE, Options, Row
+from fusewright.cli import parsing
+from fusewright.cli.error_pages import PAGES
+
+WIDTH = 100
+
+
+def command(chosen: argparse.Namespace) -> int:
+    """Print what is known about the topic, or about all commands."""
+    print(about(chosen.topic).rstrip())
+    return 0
+
+
+def about(topic: str | None) -> str:
+    """The text on a topic; one that does not exist is a `UsageError`."""
+    if topic is None:
+        return parsing.commands_parser().format_help()
+    if topic in parsing.COMMANDS:
+        return parsing.parser_of(topic).format_help()
+    if topic.upper() in PAGES:
+        return page(topic.upper())
+    if topic == "options":
+        return "\n".join(map(_setting, TABLE.values()))
+    for row in TABLE.values():
+        if topic in (row.name, row.variable):
+            return _setting(row)
+    known = [*parsing.COMMANDS, *PAGES, "options", *TABLE]
+    close = get_close_matches(topic, known, 1)
+    meant = f"did you mean {close[0]}?" if close else f"there are {', '.join(parsing.COMMANDS)}"
+    raise parsing.UsageError(f"there is no help on {topic!r}: {meant}")
+
+
+def page(code: str) -> str:
+    """The page of an error's code, as text."""
+    found = PAGES[code]
+    parts = [f"{code}: {found.title}", _filled(found.cause), _filled(f"What to do: {found.mend}")]
+    if found.program:
+        parts += ["A program that meets it:", textwrap.indent(found.program, "    ")]
+    return "\n\n".join(parts)
+
+
+def _setting(row: Row) -> str:
+    default = Options._field_defaults[row.name]
+    lines = [f"{row.name} = {default!r}", f"{row.meaning}; {row.allowed}; {row.variable}"]
+    return lines[0] + "\n" + textwrap.indent(_filled(lines[1]), "    ")
+
+
+def _filled(text: str) -> str:
+    return textwrap.fill(text, WIDTH, break_long_words=False, break_on_hyphens=False)

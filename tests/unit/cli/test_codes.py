@@ -1,0 +1,91 @@
+"""Codes of errors: each class has one of its own, a page, and a program that meets it."""
+
+from __future__ import annotations
+
+import ast
+import importlib
+import os
+import pkgutil
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+import fusewright
+from fusewright.base.errors import FusewrightError, InternalError
+from fusewright.base.options import TABLE
+from fusewright.cli import help, parsing
+from fusewright.cli.error_pages import PAGES
+from fusewright.frontends.kernels import spelling
+
+ROOT = Path(__file__).resolve().parents[3]
+sys.path.insert(0, str(ROOT / "tools"))
+error_pages = importlib.import_module("error_pages")
+
+
+def classes() -> list[type]:
+    """All of ours, wherever they are defined."""
+    for module in pkgutil.walk_packages(fusewright.__path__, "fusewright."):
+        if ".cli." in module.name or ".targets." in module.name or ".base." in module.name:
+            importlib.import_module(module.name)
+    found: list[type] = [FusewrightError]
+    for kind in found:
+        found += kind.__subclasses__()
+    return [k for k in found if k.__module__.startswith("fusewright.")] + [InternalError]
+
+
+def test_each_class_has_a_code_of_its_own_or_its_parents() -> None:
+    own = [kind.__dict__["code"] for kind in classes() if "code" in kind.__dict__]
+    assert len(own) == len(set(own))
+    assert set(own) == set(PAGES)
+    without = {kind.__name__ for kind in classes() if "code" not in kind.__dict__}
+    assert without == {"Overlap"}  # a form of `KernelAliasError`
+
+
+@pytest.mark.parametrize("code", [code for code, page in PAGES.items() if page.program])
+def test_the_program_of_a_page_meets_its_error(code: str) -> None:
+    assert error_pages.printed(PAGES[code].program)[0] == code
+
+
+def test_the_pages_in_docs_are_these() -> None:
+    """`python tools/error_pages.py --write` rewrites them."""
+    folder = ROOT / "docs" / "errors"
+    assert {path.name: path.read_text() for path in folder.iterdir()} == error_pages.pages()
+
+
+def test_help_knows_every_topic() -> None:
+    for topic in [*parsing.COMMANDS, *PAGES, *TABLE, "options", "fw101", "FUSEWRIGHT_FUSE", None]:
+        assert len(help.about(topic)) > 40
+    with pytest.raises(parsing.UsageError, match="did you mean FW"):
+        help.about("FW1O1")
+
+
+PROGRAM = """
+import fusewright.numpy as np
+def deep():
+    return np.ones((3000, 4)) + np.ones((2000, 4))
+deep()
+"""
+
+
+@pytest.mark.parametrize("words", [[], ["-m", "fusewright", "run"]])
+@pytest.mark.parametrize("debug", ["0", "1"])
+def test_tracebacks_end_at_the_users_line(tmp_path: Path, words: list[str], debug: str) -> None:
+    (tmp_path / "p.py").write_text(PROGRAM)
+    environment = {**os.environ, "FUSEWRIGHT_DEBUG": debug}
+    done = subprocess.run(
+        [sys.executable, *words, "p.py"], cwd=tmp_path, env=environment, capture_output=True,
+        text=True, check=False,
+    )  # fmt: skip
+    files = [line for line in done.stderr.splitlines() if line.startswith("  File ")]
+    ours = [line for line in files if "p.py" not in line]
+    assert done.returncode == 1 and "ShapeError" in done.stderr
+    assert len(files) - len(ours) == 2 and bool(ours) == (debug == "1")
+
+
+def test_every_piece_of_syntax_has_a_name() -> None:
+    """No error speaks of `JoinedStr`."""
+    for kind in [*ast.stmt.__subclasses__(), *ast.expr.__subclasses__()]:
+        if kind.__module__ in ("ast", "_ast") and kind.__name__ not in ("Num", "Str", "Bytes"):
+            assert kind.__name__ in spelling._NAMES, kind

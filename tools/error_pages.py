@@ -1,0 +1,83 @@
+"""The pages under `docs/errors/`: `fusewright help FW101` and what the program there prints.
+
+`python -m tools.error_pages --write` rewrites them; without it, what is out of date is listed.
+"""
+
+from __future__ import annotations
+
+import os
+import re
+import runpy
+import sys
+import tempfile
+from pathlib import Path
+
+import fusewright as fw
+from fusewright.base import traces
+from fusewright.cli.error_pages import PAGES, Page
+
+FOLDER = Path(__file__).resolve().parent.parent / "docs" / "errors"
+NAME = "program.py"
+
+
+def printed(program: str) -> tuple[str, str]:
+    """The code of the error that a program ends with, and its message."""
+    before = os.getcwd()
+    with tempfile.TemporaryDirectory() as folder:
+        path = Path(folder) / NAME
+        path.write_text(program)
+        os.chdir(folder)
+        environment = dict(os.environ)
+        try:
+            runpy.run_path(os.fspath(path))
+        except fw.FusewrightError as error:
+            traces.shorten(error)
+            # A kernel met before is known by its text, and has the folder it had then.
+            return error.code, re.sub(rf"\S+{os.sep}{NAME}", NAME, str(error))
+        finally:
+            os.chdir(before)
+            os.environ.clear()
+            os.environ.update(environment)
+    return "", ""
+
+
+def page_text(code: str, page: Page) -> str:
+    """One page in Markdown."""
+    parts = [f"# {code}: {page.title}", page.cause, f"**What to do.** {page.mend}"]
+    if page.program:
+        parts += [f"```python\n{page.program}```", f"```text\n{printed(page.program)[1]}\n```"]
+    else:
+        parts.append("No program meets this error on every machine.")
+    return "\n\n".join(parts) + "\n"
+
+
+def index_text() -> str:
+    """The list of all codes."""
+    rows = [f"| [{code}]({code}.md) | {page.title} |" for code, page in PAGES.items()]
+    head = "# Errors\n\n`fusewright help FW101` prints the page of a code.\n\n| code | meaning |"
+    return "\n".join([head, "|---|---|", *rows]) + "\n"
+
+
+def pages() -> dict[str, str]:
+    """The text of each file."""
+    os.environ["COLUMNS"] = "100"
+    texts = {f"{code}.md": page_text(code, page) for code, page in PAGES.items()}
+    return {"index.md": index_text(), **texts}
+
+
+def main(words: list[str]) -> int:
+    """Write the pages, or say which are out of date."""
+    stale = []
+    for name, text in pages().items():
+        path = FOLDER / name
+        if words == ["--write"]:
+            path.parent.mkdir(parents=True, exist_ok=True)
+            path.write_text(text)
+        elif not path.exists() or path.read_text() != text:
+            stale.append(name)
+    print("\n".join(stale) or f"{len(PAGES)} pages")
+    return 1 if stale else 0
+
+
+if __name__ == "__main__":
+    raise SystemExit(main(sys.argv[1:]))
