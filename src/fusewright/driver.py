@@ -302,10 +302,9 @@ def _compile(key: Key, slice_: Slice, options: Options) -> Runner:
     _keep(key, runner)
     if options.debug:
         # Imported here: only debugging prints programs.
-        from fusewright.base import logs
         from fusewright.ir.text import program_text
 
-        logs.tell("fusewright.programs", program_text(runner.program))
+        print(program_text(runner.program), file=sys.stderr)
     return runner
 
 

@@ -221,6 +221,20 @@ int structure_reuse(Node **nodes, int count, uint64_t **words); /* how many; -1:
 PyObject *program_of(Node **wanted, Py_ssize_t count, Structure *found); /* borrowed, or NULL */
 void note_computed(Node *node);
 
+/* Whether what was computed without being stored counts (runtime.trace.WORTH_KEEPING). */
+static inline int is_worth_keeping(const Node *node)
+{
+    return node->kind == MAP || node->kind == REDUCE || node->kind == SCAN || node->kind == ASSEMBLE
+           || node->kind == GATHER || node->kind == OPAQUE;
+}
+
+/* Whether an operand was computed before, and this reader is the first to ask for it again: then it is stored.  What
+   the operand itself was made of is not asked for again. */
+static inline int is_asked_again(const Node *reader, const Node *operand)
+{
+    return !reader->demands && operand->demands && is_worth_keeping(operand);
+}
+
 /* patches.c: words of views and of written regions */
 #define SMALL_ELEMENTS (1 << 14) /* runtime.trace.SMALL */
 int view_words(Node *node);

@@ -71,13 +71,6 @@ static int is_inner(Node *node)
     return 0;
 }
 
-/* Whether what was computed without being stored counts (runtime.trace.WORTH_KEEPING). */
-static int is_worth_keeping(Node *node)
-{
-    return node->kind == MAP || node->kind == GATHER || node->kind == ASSEMBLE
-           || node->kind == REDUCE || node->kind == SCAN;
-}
-
 /* What the versions of an array start from. */
 static Node *bottom_of(Node *node)
 {

@@ -184,9 +184,6 @@ static uint64_t broadcast(PyObject *shape, PyObject *result)
     return equal << 8 | (uint64_t)(rank + 1);
 }
 
-static const char worth_keeping[] = {[MAP] = 1, [REDUCE] = 1, [SCAN] = 1, [ASSEMBLE] = 1,
-                                     [GATHER] = 1, [OPAQUE] = 1, [PART] = 0};
-
 /* Describe a node whose operands are numbered; 0 where Python has to look at it. */
 static int folds;            /* reductions and scans of the slice */
 static int uses[MOST_NODES]; /* how often each node is an operand */
@@ -248,8 +245,7 @@ static int describe(Node *node, int64_t *inner)
     for (Py_ssize_t i = 0; i < operands; i++) {
         Node *arg = (Node *)PyTuple_GET_ITEM(node->args, i);
         uint64_t how = node->kind == MAP ? broadcast(arg->shape, node->shape) : 0;
-        /* what is computed a second time is stored */
-        uint64_t again = !node->demands && arg->demands && worth_keeping[arg->kind];
+        uint64_t again = (uint64_t)is_asked_again(node, arg);
         words[length++] = (uint64_t)arg->slot | how << 16 | again << 62;
         uses[arg->slot]++;
     }
@@ -452,7 +448,7 @@ static void forget_all(void)
 
 void note_computed(Node *node)
 {
-    if (worth_keeping[node->kind])
+    if (is_worth_keeping(node))
         node->demands++; /* contract 5: the next request that needs it stores it */
 }
 

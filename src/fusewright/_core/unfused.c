@@ -480,6 +480,7 @@ static void need_operands(Cell *cell, Cell *cells, const int *slots)
         Cell *operand = &cells[slots[cell->first + k]];
         operand->needed = 1;
         operand->uses++;
+        operand->kept |= (char)is_asked_again(cell->node, operand->node);
     }
 }
 
@@ -499,7 +500,7 @@ int run_unfused(Node **nodes, int count, Node **wanted, Py_ssize_t many)
         Cell *cell = &cells[i];
         cell->node = nodes[i];
         cell->first = at;
-        cell->kept = nodes[i]->demands > 0 || is_endangered(i); /* what it is made of may be overwritten */
+        cell->kept = (char)is_endangered(i); /* what it is made of may be overwritten */
         cell->may_replace = is_in_place(i);
         for (Py_ssize_t k = 0; k < PyTuple_GET_SIZE(nodes[i]->args); k++)
             slots[at++] = ((Node *)PyTuple_GET_ITEM(nodes[i]->args, k))->slot;

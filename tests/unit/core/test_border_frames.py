@@ -198,8 +198,11 @@ def test_parts_met_before(name: str, pending: bool, kind: str) -> None:
     for _ in range(20):
         PARTS[name](ours * 2 if pending else ours)
     value = ours * 2 if pending else ours
-    entered, result = frames(lambda: PARTS[name](value))
-    names = {code.co_name for code in entered} - {"<lambda>"} - SETTLING
+    for _ in range(3):  # by the clock one of them may be when the disk is looked at
+        entered, result = frames(lambda: PARTS[name](value))
+        names = {code.co_name for code in entered} - {"<lambda>"} - SETTLING
+        if not names:
+            break
     wanted = PARTS[name](plain * 2 if pending else plain)
     assert result.dtype == wanted.dtype
     np.testing.assert_array_equal(np.asarray(result), wanted)

@@ -344,4 +344,5 @@ def test_errors_name_the_shapes_there_are(call: Any) -> None:
     with pytest.raises(ValueError) as ours:
         call(np, np.asarray(a) * 1.0, np.asarray(b) * 1.0)
     wanted = set(re.findall(r"\d+", str(theirs.value)))
-    assert set(re.findall(r"\d+", str(ours.value).splitlines()[0])) <= wanted | {"30", "31", "29"}
+    said = str(ours.value).splitlines()[0].partition(" [FW")[0]
+    assert set(re.findall(r"\d+", said)) <= wanted | {"30", "31", "29"}
