@@ -59,8 +59,9 @@ def test_threads_record_ask_and_replay_at_once() -> None:
 
 
 def test_threads_share_one_array() -> None:
-    """Statements of several threads on one array: any order, but no crash and nothing halved.  Between
-    reading and writing another thread may have written, more than once: its additions are lost.
+    """Statements of several threads on one array: any order, but no crash and nothing halved.
+
+    Between reading and writing another thread may have written: its additions are lost.
     """
     shared = fw.asarray(np.zeros(64))
 
