@@ -46,6 +46,9 @@ class VariableError(OptionError):
         self.name = name
         self.is_name = is_name
 
+    def __reduce__(self) -> tuple[object, ...]:
+        return (VariableError, (self.name, self.what, self.is_name))
+
 
 class Options(NamedTuple):
     """One consistent set of settings; `TABLE` says what each means."""
@@ -220,12 +223,12 @@ def _problem(name: str, text: str) -> VariableError | None:
 
 def _meant(name: str) -> str:
     # Imported here: only a mistake needs it.
-    from difflib import get_close_matches
+    from fusewright.base.meant import did_you_mean
 
-    close = get_close_matches(name.removeprefix(PREFIX).lower(), TABLE, 1)
-    if close:
-        return f": did you mean {TABLE[close[0]].variable}?"
-    return f"; there are {', '.join(row.variable for row in TABLE.values())}"
+    meant = did_you_mean(
+        name.removeprefix(PREFIX).lower(), TABLE, lambda known: TABLE[known].variable
+    )
+    return f": {meant}" if meant else f"; there are {', '.join(r.variable for r in TABLE.values())}"
 
 
 def _refused(row: Row, value: Any, name: str) -> OptionError:

@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from itertools import pairwise
-from types import TracebackType
+from types import CodeType, TracebackType
 
 
 def shorten(error: BaseException) -> None:
@@ -19,28 +20,29 @@ def shorten(error: BaseException) -> None:
             return
     except FusewrightError:  # the settings are what is wrong
         pass
-    error.__traceback__ = users_part(error.__traceback__)
+    error.__traceback__ = without(error.__traceback__, _is_ours)
     before = error.__cause__ or error.__context__
-    if before is not None and users_part(before.__traceback__) is None:
+    if before is not None and without(before.__traceback__, _is_ours) is None:
         error.__cause__, error.__suppress_context__ = None, True
 
 
-def users_part(traceback: TracebackType | None) -> TracebackType | None:
-    """The traceback without our frames and those of the import system."""
-    from fusewright.base.source import is_inside
-
+def without(
+    traceback: TracebackType | None, is_hidden: Callable[[CodeType], bool]
+) -> TracebackType | None:
+    """The traceback without the frames of code that is hidden, and without the import system's."""
     shown = []
     while traceback is not None:
         code = traceback.tb_frame.f_code
-        if not (is_inside(code) or code.co_filename.startswith("<frozen importlib")):
+        if not (code.co_filename.startswith("<frozen importlib") or is_hidden(code)):
             shown.append(traceback)
         traceback = traceback.tb_next
-    return linked(shown)
-
-
-def linked(shown: list[TracebackType]) -> TracebackType | None:
-    """One traceback of these steps alone."""
     for step, following in pairwise([*shown, None]):
         assert step is not None
         step.tb_next = following
     return shown[0] if shown else None
+
+
+def _is_ours(code: CodeType) -> bool:
+    from fusewright.base.source import is_inside
+
+    return is_inside(code)

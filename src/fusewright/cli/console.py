@@ -49,7 +49,7 @@ def progress(what: str, total: int | None = None) -> Iterator[Callable[[], None]
     if not sys.stderr.isatty():
         yield lambda: None
         return
-    # Imported here: as above.
+    # Imported here: most commands are done sooner.
     from threading import Timer
 
     from rich.progress import Progress

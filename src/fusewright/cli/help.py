@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import argparse
 import textwrap
-from difflib import get_close_matches
 
+from fusewright.base.meant import did_you_mean
 from fusewright.base.options import TABLE, Options, Row
 from fusewright.cli import parsing
 from fusewright.cli.error_pages import PAGES
@@ -33,8 +33,7 @@ def about(topic: str | None) -> str:
         if topic in (row.name, row.variable):
             return _setting(row)
     known = [*parsing.COMMANDS, *PAGES, "options", *TABLE]
-    close = get_close_matches(topic, known, 1)
-    meant = f"did you mean {close[0]}?" if close else f"there are {', '.join(parsing.COMMANDS)}"
+    meant = did_you_mean(topic, known) or f"there are {', '.join(parsing.COMMANDS)}"
     raise parsing.UsageError(f"there is no help on {topic!r}: {meant}")
 
 

@@ -4,10 +4,10 @@ from __future__ import annotations
 
 import argparse
 import os
-from difflib import get_close_matches
 from pathlib import Path
 from typing import NoReturn
 
+from fusewright.base.meant import did_you_mean
 from fusewright.cli.libraries import LIBRARIES
 from fusewright.cli.program import Program, program_of_file
 from fusewright.cli.run import Request
@@ -40,11 +40,14 @@ class _Parser(argparse.ArgumentParser):
     def _known_options(self) -> list[str]:
         """Those of this parser and of the commands below it."""
         found = list(self._option_string_actions)
-        for action in self._actions:
-            if isinstance(action, argparse._SubParsersAction):
-                for parser in action.choices.values():
-                    found += parser._option_string_actions
+        for parser in self.below().values():
+            found += parser._option_string_actions
         return found
+
+    def below(self) -> dict[str, argparse.ArgumentParser]:
+        """The parsers of the commands."""
+        kinds = (a for a in self._actions if isinstance(a, argparse._SubParsersAction))
+        return {name: parser for kind in kinds for name, parser in kind.choices.items()}
 
 
 _UNKNOWN = "unrecognized arguments: "
@@ -55,26 +58,24 @@ def _meant(message: str, known: list[str]) -> str:
     if not message.startswith(_UNKNOWN):
         return ""
     wrong = message.removeprefix(_UNKNOWN).split()[0].partition("=")[0]
-    close = get_close_matches(wrong, known, 1) if wrong.startswith("-") else []
-    return f"; did you mean {close[0]}?" if close else ""
+    meant = did_you_mean(wrong, known) if wrong.startswith("-") else ""
+    return f"; {meant}" if meant else ""
 
 
 def check_command(word: str) -> None:
     """A `UsageError` for a command that does not exist, with the one that was meant."""
     if word in COMMANDS or word.startswith("-"):
         return
-    close = get_close_matches(word, COMMANDS, 1)
-    meant = ""
+    meant = did_you_mean(word, COMMANDS, "`{}`".format)
     if os.path.exists(word):
-        meant = f": to run it, write `fusewright run {word}`"
-    elif close:
-        meant = f": did you mean `{close[0]}`?"
+        meant = f"to run it, write `fusewright run {word}`"
     raise UsageError(
-        f"there is no command {word!r}{meant}\n{commands_parser().format_usage()}".strip()
+        f"there is no command {word!r}{': ' if meant else ''}{meant}\n"
+        f"{commands_parser().format_usage().strip()}"
     )
 
 
-def commands_parser() -> argparse.ArgumentParser:
+def commands_parser() -> _Parser:
     """Of all commands; `run` and `explain` take their words apart themselves."""
     parser = _Parser(
         prog="fusewright", description="Runs NumPy programs faster by fusing their steps."
@@ -106,13 +107,7 @@ def parser_of(command: str) -> argparse.ArgumentParser:
     """The parser of one command."""
     if command in ("run", "explain"):
         return _run_parser(command)
-    (commands,) = (
-        action
-        for action in commands_parser()._actions
-        if isinstance(action, argparse._SubParsersAction)
-    )
-    found: argparse.ArgumentParser = commands.choices[command]
-    return found
+    return commands_parser().below()[command]
 
 
 def _run_parser(command: str) -> argparse.ArgumentParser:

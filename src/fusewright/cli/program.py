@@ -15,7 +15,7 @@ import sys
 import time
 from collections.abc import Callable
 from importlib.machinery import ModuleSpec, SourceFileLoader
-from types import CodeType, ModuleType, TracebackType
+from types import CodeType, ModuleType
 from typing import Any, Literal, NamedTuple
 
 from fusewright.cli import border
@@ -181,11 +181,10 @@ def _report(error: BaseException | None) -> int:
     if isinstance(error, SystemExit):
         return _exit_code(error.code)
     sys.stdout.flush()
-    error = error.with_traceback(_users_part(error.__traceback__))
     # Imported here: most programs end without an error.
-    from fusewright.base.traces import shorten
+    from fusewright.base.traces import without
 
-    shorten(error)
+    error = error.with_traceback(without(error.__traceback__, _runs_programs))
     sys.excepthook(type(error), error, error.__traceback__)
     return INTERRUPTED if isinstance(error, KeyboardInterrupt) else 1
 
@@ -200,17 +199,9 @@ def _exit_code(code: object) -> int:
     return 1
 
 
-def _users_part(traceback: TracebackType | None) -> TracebackType | None:
-    """The traceback without our frames and those of the import system around them."""
-    from fusewright.base.traces import linked
-
-    shown = []
-    while traceback is not None:
-        filename = traceback.tb_frame.f_code.co_filename
-        if not filename.startswith((_THIS_FOLDER, _PARSING, "<frozen importlib")):
-            shown.append(traceback)
-        traceback = traceback.tb_next
-    return linked(shown)
+def _runs_programs(code: CodeType) -> bool:
+    """Whether a frame stands between Python and the user's program."""
+    return code.co_filename.startswith((_THIS_FOLDER, _PARSING))
 
 
 def _load_file(program: Program, plain: bool) -> _Loaded:

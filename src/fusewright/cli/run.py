@@ -28,8 +28,6 @@ else:
     subprocess, tempfile = later("subprocess"), later("tempfile")
 
 FAILED = 1
-_NATIVE = "FUSEWRIGHT_NATIVE"
-"""The one variable that is no setting."""
 STDERR_LINES = 20
 LEGEND = (
     "identical: the same bits. agrees: no element is further from NumPy's than rtol times its\n"
@@ -126,8 +124,8 @@ def perform(request: Request) -> Ran:
     changes: dict[str, Any] = {name: s for name, s in settings.items() if s is not None}
     if request.listens:
         changes["spans"] = True
-    if changes or any(name.startswith("FUSEWRIGHT_") for name in {*os.environ} - {_NATIVE}):
-        options.set_defaults(**changes)  # also a wrong value in the environment is refused here
+    if changes:
+        options.set_defaults(**changes)
     if not request.compare:
         return _run_once(request, None)
     # Imported here: a program that is only run has no results to compare.

@@ -6,6 +6,7 @@ from __future__ import annotations
 
 import io
 import json
+import sys
 from contextlib import redirect_stdout
 from dataclasses import asdict
 from typing import TYPE_CHECKING, Any
@@ -13,7 +14,6 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from fusewright.base.errors import InternalError, ValueRangeError
-from fusewright.base.logs import tell
 from fusewright.base.options import Options
 from fusewright.ir.loops.interpret import Failed
 from fusewright.ir.loops.statements import Unique, walk
@@ -39,7 +39,22 @@ def report(kernel: Kernel[Any, Any], found: Specialised, code: CompiledLoops, fo
     else:
         lines = [line for pair in plan.pairs for line in pair_lines(pair)]
         text = "\n".join([f"kernel {name}", *lines])
-    tell("fusewright.fusion", text)
+    _log(text)
+
+
+def _log(text: str) -> None:
+    """As a record of level INFO; on standard error where the program has set up no logging."""
+    # Imported here: few programs ask.
+    import logging
+
+    ours = logging.getLogger("fusewright")
+    if ours.level == logging.NOTSET:
+        ours.setLevel(logging.INFO)
+    logger = ours.getChild("fusion")
+    if logger.hasHandlers():
+        logger.info("%s", text)
+    elif logger.isEnabledFor(logging.INFO):
+        print(text, file=sys.stderr)
 
 
 def check_tables(found: Specialised, arrays: list[NDArray]) -> None:

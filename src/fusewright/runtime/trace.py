@@ -9,7 +9,7 @@ scalars beyond that.
 from __future__ import annotations
 
 from bisect import bisect
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from math import prod
 from typing import Any
@@ -175,10 +175,17 @@ def _describe(node: Node, slots: dict[Node, int], parts: list[Any], again: set[N
         for arg in node.args:
             parts.append(slots[arg])
         parts.append(_STRUCTURE[node.kind](node))
-    if not node.demands:
-        for arg in node.args:
+    again.update(asked_again(node))
+
+
+def asked_again(reader: Node) -> Iterator[Node]:
+    """The operands that an earlier evaluation computed and this node is the first to ask for
+    again: they are stored, and not what they were made of (`is_asked_again` in core.h).
+    """
+    if not reader.demands:
+        for arg in reader.args:
             if arg.demands and arg.kind in WORTH_KEEPING:
-                again.add(arg)
+                yield arg
 
 
 def _broadcast(shape: tuple[int, ...], result: tuple[int, ...]) -> Any:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import pickle
 import subprocess
 import sys
 from pathlib import Path
@@ -66,5 +67,7 @@ def test_what_is_wrong_with_an_environment() -> None:
     assert [problem.name for problem in problems(both)] == ["FUSEWRIGHT_THREADS", "FUSEWRIGHT_fuse"]
     with pytest.warns(FusewrightWarning, match="FUSEWRIGHT_FUSE"):
         assert from_environment({"FUSEWRIGHT_FUSES": "0"}).fuse
-    with pytest.raises(OptionError):
+    with pytest.raises(OptionError) as caught:
         from_environment(both)
+    again = pickle.loads(pickle.dumps(caught.value))  # it may come from another process
+    assert (str(again), again.name) == (str(caught.value), "FUSEWRIGHT_THREADS")

@@ -31,11 +31,11 @@ def frames(function):
     """
     entered = []
     own = function.__code__
-    others = weakref.WeakSet.__init__.__code__.co_filename
+    others = {weakref.__file__, weakref.WeakSet.__init__.__code__.co_filename}
 
     def look(frame, event, _):
         code = frame.f_code
-        if event == "call" and code is not own and code.co_filename != others:
+        if event == "call" and code is not own and code.co_filename not in others:
             entered.append(code)
 
     sys.setprofile(look)
@@ -198,11 +198,8 @@ def test_parts_met_before(name: str, pending: bool, kind: str) -> None:
     for _ in range(20):
         PARTS[name](ours * 2 if pending else ours)
     value = ours * 2 if pending else ours
-    for _ in range(3):  # by the clock one of them may be when the disk is looked at
-        entered, result = frames(lambda: PARTS[name](value))
-        names = {code.co_name for code in entered} - {"<lambda>"} - SETTLING
-        if not names:
-            break
+    entered, result = frames(lambda: PARTS[name](value))
+    names = {code.co_name for code in entered} - {"<lambda>"} - SETTLING
     wanted = PARTS[name](plain * 2 if pending else plain)
     assert result.dtype == wanted.dtype
     np.testing.assert_array_equal(np.asarray(result), wanted)

@@ -22,7 +22,7 @@ from fusewright.ir import graph, ops
 from fusewright.ir.graph import InPlace, Memory, Node, contiguous_strides
 from fusewright.ir.order import LANES, SHORT, sum_last
 from fusewright.runtime.reuse import DEAR
-from fusewright.runtime.trace import WORTH_KEEPING, Known
+from fusewright.runtime.trace import WORTH_KEEPING, Known, asked_again
 from fusewright.targets.cpu.direct import viewed
 from fusewright.targets.cpu.exact import EXACT, LINEAR
 
@@ -65,9 +65,9 @@ def interpret(
     with np.errstate(all="ignore"):
         for node in order:
             run.values[node] = run.value(node, [run.values[arg] for arg in node.args])
-    wanted = set(pending)
+    kept = {*pending, *(arg for node in order for arg in asked_again(node))}
     for node in order:
-        if node in wanted or node.demands or node.kind in DEAR:  # computed twice, or dear: kept
+        if node in kept or node.kind in DEAR:
             run.keep(node)
         elif node.kind in WORTH_KEEPING and type(node.value) is not Known:
             node.demands += 1
