@@ -8,7 +8,7 @@ the graph, the effort and the seed, and not on the machine.
 from __future__ import annotations
 
 import random
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Collection, Sequence
 from dataclasses import dataclass
 
 from fusewright.ir.recurrences.graph import AndOrGraph, Relation, Vertex
@@ -18,6 +18,8 @@ from fusewright.plan.recurrences.live import pressure
 from fusewright.plan.recurrences.order import Order, depth_first, labels, ranked
 
 IsLeaf = Callable[[int], bool]
+ORDERS = 4
+"""Orders that each candidate is tried in."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -86,14 +88,15 @@ def _by_exponent(last_side: bool, last_tie: bool) -> Callable[[Sequence[tuple[in
 
 
 _RULES: dict[str, Callable[[Sequence[tuple[int, int]]], int]] = {
-    "first alternative": lambda found: 0,
-    "last alternative": lambda found: len(found) - 1,
-    "lowest exponent": lambda found: min(range(len(found)), key=lambda n: found[n][1]),
-    "lowest exponent, first side": _by_exponent(False, False),
     "lowest exponent, first side, last of equals": _by_exponent(False, True),
-    "lowest exponent, last side": _by_exponent(True, False),
+    "lowest exponent, first side": _by_exponent(False, False),
+    "lowest exponent": lambda found: min(range(len(found)), key=lambda n: found[n][1]),
+    "first alternative": lambda found: 0,
     "lowest exponent, last side, last of equals": _by_exponent(True, True),
+    "lowest exponent, last side": _by_exponent(True, False),
+    "last alternative": lambda found: len(found) - 1,
 }
+"""From (component, exponent) of each relation to the number of one; in the order of being tried."""
 
 
 def rules(graph: AndOrGraph, targets: Sequence[int], is_leaf: IsLeaf) -> dict[str, list[int]]:
@@ -126,15 +129,20 @@ def fewest_new(graph: AndOrGraph, targets: Sequence[int], is_leaf: IsLeaf) -> li
 
 
 def search(
-    start: Candidate, targets: Sequence[int], is_leaf: IsLeaf, steps: int, seed: int
+    start: Candidate,
+    targets: Sequence[int],
+    is_leaf: IsLeaf,
+    steps: int,
+    seed: int,
+    fixed: Collection[int] = (),
 ) -> Candidate:
     """Change a few choices, or the place of a target, while that lowers or keeps the cost; `steps`
-    statements are looked at in all.
+    statements are looked at in all.  The relations of the vertices in `fixed` stay.
     """
     chance = random.Random(seed)
     best, graph = start, start.closure.graph
     sequence = _sequence(best)
-    free = _free(best)
+    free = _free(best, fixed)
     while free and (steps := steps - len(best.closure.terms) - 1) > 0:
         choice, moved = list(best.choice), list(sequence)
         for _ in range(chance.choice((1, 1, 2, 4, 8))):
@@ -152,7 +160,7 @@ def search(
         if (peak, flops) <= best.cost:
             best = Candidate(choice, closure, order, "searched", "searched", peak, flops)
             sequence = moved
-            free = _free(best)
+            free = _free(best, fixed)
     return best
 
 
@@ -170,6 +178,7 @@ def _present(sequence: Sequence[int], closure: Closure) -> list[int]:
     return [*(t for t in sequence if t in targets), *(t for t in targets if t not in {*sequence})]
 
 
-def _free(found: Candidate) -> list[int]:
+def _free(found: Candidate, fixed: Collection[int]) -> list[int]:
     vertices = found.closure.graph.vertices
-    return [vertex for vertex in found.closure.terms if len(vertices[vertex].relations) > 1]
+    several = (vertex for vertex in found.closure.terms if len(vertices[vertex].relations) > 1)
+    return [vertex for vertex in several if vertex not in fixed]

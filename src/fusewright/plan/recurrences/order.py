@@ -70,15 +70,25 @@ def starts(operands: Operands, targets: Sequence[int]) -> dict[str, Order]:
     }
 
 
-def search(operands: Operands, targets: Sequence[int], steps: int, seed: int) -> tuple[str, Order]:
-    """The order of least peak (then least mean) among the starts and what a local search finds:
-    targets are moved, and operands change places; `steps` statements are looked at in all.
+def by_level(operands: Operands) -> Order:
+    """The textbook's order: all values of one distance from the leaves before those of the next."""
+    level: dict[int, int] = {}
+    for statement, reads in operands.items():
+        level[statement] = 1 + max((level.get(value, 0) for value in reads), default=0)
+    return tuple(sorted(operands, key=lambda statement: (level[statement], statement)))
+
+
+def search(
+    start: Order, operands: Operands, targets: Sequence[int], steps: int, seed: int
+) -> tuple[str, Order]:
+    """An order of lower peak, or of the same and a lower mean, and `searched`; or the start and "".
+
+    Targets are moved, and operands change places; `steps` statements are looked at in all.
     """
-    found = starts(operands, targets)
-    name = min(found, key=lambda each: _cost(found[each], operands))
-    best, cost = found[name], _cost(found[name], operands)
+    name, best, cost = "", start, _cost(start, operands)
     chance = random.Random(seed)
-    sequence = [target for target in best if target in set(targets)]
+    wanted = set(targets)
+    sequence = [target for target in best if target in wanted]
     ranking = ranked(operands, labels(operands))
     least = lower_bound(operands)
     while (steps := steps - len(operands) - 1) > 0 and cost[0] > least:
