@@ -1,0 +1,126 @@
+"""Recurrences on the CPU: lists of statements over columns, compiled, kept on disk, called."""
+
+from __future__ import annotations
+
+from array import array
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from fusewright.base.errors import ArgumentError, ShapeError
+from fusewright.base.options import Options, current
+from fusewright.codegen.recurrences.columns import block_sizes, columns, rows_of
+from fusewright.ir.fused import Array
+from fusewright.ir.recurrences.phases import Phases
+from fusewright.ir.recurrences.text import straight_text
+from fusewright.runtime import cache as disk
+from fusewright.runtime.image import Image, LoadedImage, load
+from fusewright.targets.cpu import compiler
+from fusewright.targets.cpu.disk_keys import disk_key
+from fusewright.targets.cpu.features import FeatureSet, select
+from fusewright.targets.cpu.threads import launch, thread_count
+
+LEVEL = 2
+_loaded: dict[tuple[Any, FeatureSet], LoadedImage] = {}
+"""By what they were made from; a process keeps what it has used."""
+
+
+def obtain(key: Any, write: Callable[[int], str], options: Options) -> LoadedImage:
+    """The code that `write` writes for so many lanes: from memory, from the disk, or made now.
+
+    `key` has all that the text depends on, but for the lanes.
+    """
+    features = select(options.features)
+    found = _loaded.get((key, features))
+    if found is None:
+        found = _loaded[key, features] = load(_image(key, write, features))
+    return found
+
+
+def lanes(options: Options) -> int:
+    """Doubles in the widest register."""
+    return select(options.features).vector_bytes // 8
+
+
+def _image(key: Any, write: Callable[[int], str], features: FeatureSet) -> Image:
+    name = disk_key(("recurrences", key, features))
+    data = disk.get(name)
+    if data is not None:
+        try:
+            return Image.from_bytes(data)
+        except ValueError:
+            pass  # damaged: made again below
+    image = compiler.compile_ir(write(features.vector_bytes // 8), features, LEVEL)
+    disk.put(name, image.to_bytes())
+    return image
+
+
+@dataclass(frozen=True, slots=True)
+class ColumnKernel:
+    """The code of a plan; called with rows, it returns the results, one row each."""
+
+    phases: Phases
+    image: LoadedImage
+    lanes: int
+
+    def __call__(self, scalars: Mapping[str, Any], leaves: Mapping[str, Any]) -> Array:
+        """The same bits as `ir.recurrences.phases.run_phases` of the same rows.
+
+        A row is a number or a float64 array (columns,); what a list below a sum reads may also be
+        (places, columns).
+        """
+        each, once = rows_of(self.phases)
+        known = {**scalars, **leaves}
+        missing = [name for name in (*each, *once) if name not in known]
+        if missing:
+            raise ArgumentError(f"no row is given for `{missing[0]}`")
+        rows = {n: np.asarray(known[n], np.float64) for n in dict.fromkeys((*each, *once))}
+        places, shape = self._shape(rows, each, once)
+        total = int(np.prod(shape))
+        kept = [_row(rows[n], (places, *shape), total) for n in each]
+        kept += [_row(rows[n], shape, total) for n in once]
+        results = np.empty((len(self.phases.outer.results), total))
+        words = [total, places]
+        for row in kept:
+            words += [row.ctypes.data, row.strides[0] if row.shape[0] > 1 else 0]
+        words += [results[place].ctypes.data for place in range(len(results))]
+        self._launch(array("q", words), total)
+        return results.reshape(len(results), *shape)
+
+    def _launch(self, words: array[int], total: int) -> None:
+        units = -(-total // self.lanes)
+        scratch = sum(block_sizes(self.phases)) * self.lanes * 8
+        address = self.image.address("kernel")
+        launch(address, words.buffer_info()[0], units, 64, scratch, thread_count())
+
+    def _shape(
+        self, rows: Mapping[str, Array], each: tuple[str, ...], once: tuple[str, ...]
+    ) -> tuple[int, tuple[int, ...]]:
+        """Places of the axis, and the shape of a row."""
+        try:
+            shape = np.broadcast_shapes(*(rows[n].shape for n in once))
+            if not each:
+                return 0, shape
+            whole = np.broadcast_shapes((1, *shape), *(rows[n].shape for n in each))
+        except ValueError as error:
+            raise ShapeError(f"the rows do not fit together: {error}") from None
+        return whole[0], whole[1:]
+
+
+def _row(row: Array, shape: tuple[int, ...], total: int) -> Array:
+    """(places, columns), contiguous along columns; one place where all are the same."""
+    if row.ndim < len(shape) or row.shape[0] == 1:
+        shape = (1, *shape[1:]) if row.ndim == len(shape) else shape
+    whole = np.broadcast_to(row, shape)
+    return np.ascontiguousarray(whole.reshape(-1, total))
+
+
+def compile_phases(phases: Phases) -> ColumnKernel:
+    """The plan's code for this machine."""
+    options = current()
+    parts = (phases.outer, phases.inner)
+    key = tuple(straight_text(part) if part is not None else "" for part in parts)
+    image = obtain(("columns", key), lambda width: columns(phases, width), options)
+    return ColumnKernel(phases, image, lanes(options))
