@@ -118,7 +118,8 @@ def _horizontal_bra(name: str, end: str) -> Family:
         for axis in (axis for axis in range(3) if b[axis]):
             low = _moved(b, axis, -1)
             found.append([
-                (1, name, (_moved(a, axis, 1), low, c, d)), (f"AB{AXES[axis]}", name, (a, low, c, d)),
+                (1, name, (_moved(a, axis, 1), low, c, d)),
+                (f"AB{AXES[axis]}", name, (a, low, c, d)),
             ])  # fmt: skip
         return found
 

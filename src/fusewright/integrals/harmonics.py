@@ -60,7 +60,7 @@ def _angular(m: int, imaginary: bool) -> dict[tuple[int, int], int]:
 
 
 def _axial(l: int, m: int) -> _Polynomial:  # noqa: E741
-    """Sum over k of (-1)^k 2^-l C(l, k) C(2l - 2k, l) (l - 2k)!/(l - 2k - m)! r^2k z^(l - 2k - m)."""
+    """The sum over k of (-1)^k 2^-l C(l, k) C(2l-2k, l) (l-2k)!/(l-2k-m)! r^2k z^(l-2k-m)."""
     found: _Polynomial = {}
     for k in range((l - m) // 2 + 1):
         number = (-1) ** k * math.comb(l, k) * math.comb(2 * l - 2 * k, l)

@@ -137,6 +137,12 @@ class _Demand:
 
     def add_leaf(self, key: Key, leaf: str | float, family: Family) -> None:
         if isinstance(leaf, str):
+            if leaf in self.coefficients.scalars:
+                raise RecurrenceError(
+                    f"the leaf `{spelled(key)}` is named `{leaf}`, and so is a scalar",
+                    line_of(family.leaf),
+                    help="rows of input have different names",
+                )
             if not leaf or any(c.isspace() for c in leaf):
                 raise RecurrenceError(
                     f"the leaf `{spelled(key)}` has the name {leaf!r}: names have no spaces",

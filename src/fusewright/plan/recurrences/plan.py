@@ -18,11 +18,9 @@ from fusewright.ir.recurrences.straight import Straight
 from fusewright.ir.recurrences.verify import check_straight
 from fusewright.plan.recurrences import choose, maps, order
 from fusewright.plan.recurrences.choose import Candidate, IsLeaf
+from fusewright.plan.recurrences.close import close
 from fusewright.plan.recurrences.live import Pressure, pressure
 from fusewright.plan.recurrences.write import written
-
-EFFORT = 50_000
-"""Statements that planning looks at in all, but at least one choice: about half a second."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -54,8 +52,11 @@ class RecurrencePlan:
         return (self.outer,) if self.inner is None else (self.inner, self.outer)
 
 
-def plan(graph: AndOrGraph, effort: int = EFFORT, seed: int = 0) -> RecurrencePlan:
-    """Plan a graph; equal graphs, efforts and seeds give equal plans."""
+def plan(graph: AndOrGraph, effort: int, seed: int = 0) -> RecurrencePlan:
+    """Plan a graph; equal graphs, efforts and seeds give equal plans.
+
+    `effort` is the number of statements that planning of a list looks at, beyond one choice.
+    """
     leaves = {n for n, vertex in enumerate(graph.vertices) if vertex.leaf is not None}
     sums = {n for n, vertex in enumerate(graph.vertices) if vertex.summed}
     ends = leaves | sums
@@ -125,6 +126,6 @@ def _listed(
     check_straight(straight)
     found = pressure(best.order, best.closure.operands())
     graph = best.closure.graph
-    textbook = choose.close(graph, [0] * len(graph.vertices), targets, is_leaf).operands()
+    textbook = close(graph, [0] * len(graph.vertices), targets, is_leaf).operands()
     before = pressure(order.by_level(textbook), textbook)
     return Listed(straight, best, found, before, placement, tried)

@@ -13,10 +13,12 @@ from fusewright.plan.recurrences.close import Closure
 
 
 def written(closure: Closure, order: Sequence[int], rows: Mapping[int, str]) -> Straight:
-    """The list; `rows` names the row of input that each leaf is."""
+    """The list, with the scalars that it reads; `rows` names the row of input that each leaf is."""
     leaves = tuple(dict.fromkeys(rows[leaf] for leaf in closure.leaves))
-    place = {name: n for n, name in enumerate(leaves, len(closure.graph.scalars))}
-    writer = _Writer(len(closure.graph.scalars) + len(leaves))
+    read = {scalar for terms in closure.terms.values() for term in terms for scalar in term.scalars}
+    scalars = sorted(read)
+    writer = _Writer(scalars, len(leaves))
+    place = {name: n for n, name in enumerate(leaves, len(scalars))}
     writer.values = {leaf: place[rows[leaf]] for leaf in closure.leaves}
     for vertex in order:
         for term in closure.terms[vertex]:
@@ -25,7 +27,8 @@ def written(closure: Closure, order: Sequence[int], rows: Mapping[int, str]) -> 
         terms = tuple(writer.summand(term) for term in closure.terms[vertex])
         writer.values[vertex] = writer.add(terms)
     results = tuple(writer.values[target] for target in closure.targets)
-    return Straight(closure.graph.scalars, leaves, tuple(writer.statements), results)
+    names = tuple(closure.graph.scalars[scalar] for scalar in scalars)
+    return Straight(names, leaves, tuple(writer.statements), results)
 
 
 def _coefficient(term: Weighted) -> tuple[int, ...]:
@@ -34,8 +37,9 @@ def _coefficient(term: Weighted) -> tuple[int, ...]:
 
 
 class _Writer:
-    def __init__(self, first: int) -> None:
-        self.first = first
+    def __init__(self, scalars: Sequence[int], leaves: int) -> None:
+        self.first = len(scalars) + leaves
+        self.scalars = {scalar: place for place, scalar in enumerate(scalars)}
         self.statements: list[Statement] = []
         self.products: dict[tuple[int, ...], int] = {}
         self.values: dict[int, int] = {}
@@ -47,14 +51,14 @@ class _Writer:
     def product(self, scalars: tuple[int, ...]) -> int | None:
         """The value that is the product of scalars; None for the product of none."""
         if len(scalars) < 2:
-            return scalars[0] if scalars else None
+            return self.scalars[scalars[0]] if scalars else None
         if scalars not in self.products:
-            before = self.product(scalars[:-1])
-            self.products[scalars] = self.add((Summand(1.0, before, scalars[-1]),))
+            term = Summand(1.0, self.product(scalars[:-1]), self.scalars[scalars[-1]])
+            self.products[scalars] = self.add((term,))
         return self.products[scalars]
 
     def summand(self, term: Weighted) -> Summand:
         value = self.values[term.vertex] if term.vertex is not None else None
         if value is None and term.scalars:
-            value = term.scalars[-1]
+            value = self.scalars[term.scalars[-1]]
         return Summand(term.factor, self.product(_coefficient(term)), value)
