@@ -58,7 +58,8 @@ class QuartetCode:
         """Bytes of scratch for shells of so many contractions."""
         sums = len(self.vertical.results)
         blocks = sums * (1 + (ket + bra * ket if self.general else 0))
-        return 8 * lanes * (blocks + len(self.vertical.scalars) + self.highest + 1 + 8)
+        scalars = len(self.vertical.scalars) + len(self.horizontal.scalars)
+        return 8 * lanes * (blocks + scalars + self.highest + 1)
 
 
 def quartet_code(
@@ -124,7 +125,7 @@ class _Quartets(Vectors):
         self.scalars = "%scratch"
         self.leaves = self.at("%scratch", len(self.code.vertical.scalars), self.bytes)
         self.distances = self.at(self.leaves, self.code.highest + 1, self.bytes)
-        self.block = self.at(self.distances, 8, self.bytes)
+        self.block = self.at(self.distances, len(self.code.horizontal.scalars), self.bytes)
         if self.code.general:
             self.middle = self.at(self.block, self.sums, self.bytes)
             size = self.line(f"mul i64 %ket_contractions, {self.sums * self.bytes}")
@@ -242,13 +243,11 @@ class _Quartets(Vectors):
         ab, cd = self.at("%ab", bra, 24), self.at("%cd", ket, 3 * self.bytes)
         known = {f"AB{axis}": (ab, k) for k, axis in enumerate(_AXES)}
         known |= {f"CD{axis}": (cd, k) for k, axis in enumerate(_AXES)}
-        place = 0
-        for name in self.code.horizontal.scalars:
+        for place, name in enumerate(self.code.horizontal.scalars):
             if name in known:
                 base, k = known[name]
                 value = self.broadcast(base, k) if name.startswith("AB") else self.load(base, k)
                 self.store(value, self.distances, place)
-            place += 1
 
     def leave(self, unit: str) -> None:
         """The horizontal list, for each pair of contractions."""
