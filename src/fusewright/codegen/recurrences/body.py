@@ -116,7 +116,9 @@ class _Body(Vectors):
 
     def anchor(self, value: str) -> str:
         register = "v" if self.lanes == 8 else "x"
-        return self.line(f'call {self.kind} asm sideeffect "", "={register},0"({self.kind} {value})')
+        return self.line(
+            f'call {self.kind} asm sideeffect "", "={register},0"({self.kind} {value})'
+        )
 
     def cut(self, place: int) -> None:
         self.do(f"br i1 %never, label %quit, label %b{place}")

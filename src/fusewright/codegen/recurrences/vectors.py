@@ -11,9 +11,7 @@ from fusewright.ir.dtypes import FLOAT64
 from fusewright.ir.expr import Expr, param, postorder
 from fusewright.rules.decompose.terms import Term
 
-ATTRIBUTES = (
-    'attributes #0 = { nounwind alignstack=64 "prefer-vector-width"="512" }\n'
-)
+ATTRIBUTES = 'attributes #0 = { nounwind alignstack=64 "prefer-vector-width"="512" }\n'
 """Spilled vectors need an aligned stack: without `alignstack` three of four straddle two cache
 lines, which costs a fifth to a third of the time (measured).
 """

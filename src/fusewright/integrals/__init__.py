@@ -1,0 +1,1 @@
+"""Integrals over Gaussian functions, compiled from their recurrence relations."""
