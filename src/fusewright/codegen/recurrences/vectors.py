@@ -78,6 +78,12 @@ class Vectors:
     def compare(self, predicate: str, a: str, b: str) -> str:
         return self.line(f"fcmp {predicate} {self.kind} {a}, {b}")
 
+    def minimum(self, a: str, bound: float) -> str:
+        return self.select(self.compare("olt", a, self.number(bound)), a, self.number(bound))
+
+    def maximum(self, a: str, bound: float) -> str:
+        return self.select(self.compare("ogt", a, self.number(bound)), a, self.number(bound))
+
     def any(self, mask: str) -> str:
         """Whether any lane's bit is set, as an i1."""
         whole = self.line(f"bitcast <{self.lanes} x i1> {mask} to i{self.lanes}")
@@ -120,6 +126,15 @@ class Vectors:
     def store(self, value: str, base: str, index: int = 0) -> None:
         place = self.at(base, index, self.bytes)
         self.do(f"store {self.kind} {value}, ptr {place}, align {self.bytes}")
+
+    def gather(self, base: str, index: str) -> str:
+        """The doubles at these places (a vector of i32) of an array."""
+        places = self.line(f"getelementptr double, ptr {base}, <{self.lanes} x i32> {index}")
+        return self.line(
+            f"call {self.kind} @llvm.masked.gather.v{self.lanes}f64.v{self.lanes}p0("
+            f"<{self.lanes} x ptr> {places}, i32 8, <{self.lanes} x i1> splat (i1 true), "
+            f"{self.kind} poison)"
+        )
 
     def broadcast(self, base: str, index: int) -> str:
         """The double number `index` of a block, in every lane."""

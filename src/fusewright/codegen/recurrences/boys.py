@@ -1,0 +1,109 @@
+"""Boys functions F_0(T) ... F_L(T), F_m(T) = integral of t^2m exp(-T t^2) over [0, 1], as LLVM text.
+
+Up to T = 36, F_L by a Taylor polynomial around the nearest point of a table and the others by
+F_m = (2T F_{m+1} + exp(-T)) / (2m+1), which is stable downwards for all T.  Beyond,
+F_0 = sqrt(pi/T)/2 (erfc(6) is 2e-17) and upwards F_{m+1} = ((2m+1) F_m - exp(-T)) / 2T, which is
+stable there for the m that are needed.
+
+The second method has no table: F_L by a rational function in each of a few regions.
+"""
+
+from __future__ import annotations
+
+from functools import cache
+
+import numpy as np
+
+from fusewright.codegen.recurrences.vectors import Vectors
+from fusewright.ir.fused import Array
+from fusewright.rules.decompose.exponential import exp_of_negative
+
+LARGE = 36.0
+"""From here up the asymptotic formula holds to 2e-17."""
+STEPS = 16
+"""Points of the table in a unit of T: the remainder of the Taylor polynomial is below 1e-16."""
+TERMS = 8
+MOST = 24
+"""The highest m of any class: four g shells and their derivatives need 20."""
+_FLAT = 700.0
+"""exp(-T) of a larger T is not seen beside F_m(T), m <= 24."""
+
+
+@cache
+def table(highest: int) -> Array:
+    """Rows of `TERMS` Taylor coefficients of F_highest in (point - T), one for each point."""
+    points = np.arange(int(LARGE * STEPS) + 2, dtype=np.longdouble) / STEPS
+    values = _series(highest + TERMS - 1, points)
+    rows = [values]
+    for m in range(highest + TERMS - 2, highest - 1, -1):
+        rows.append((2 * points * rows[-1] + np.exp(-points)) / (2 * m + 1))
+    scale = np.longdouble(1)
+    for k, row in enumerate(reversed(rows)):
+        scale = scale / max(k, 1)
+        rows[len(rows) - 1 - k] = row * scale
+    found = np.array(rows[::-1]).T.astype(np.float64)
+    found.flags.writeable = False
+    return np.ascontiguousarray(found)
+
+
+def _series(m: int, points: Array) -> Array:
+    """F_m = exp(-T) sum of (2T)^k / ((2m+1)(2m+3)...(2m+2k+1)), all terms positive."""
+    term = np.ones_like(points) / (2 * m + 1)
+    total, k = term.copy(), 0
+    while np.any(term > total * np.finfo(np.longdouble).eps):
+        k += 1
+        term = term * (2 * points) / (2 * m + 2 * k + 1)
+        total += term
+    return np.exp(-points) * total
+
+
+def by_table(text: Vectors, t: str, highest: int, rows: str) -> list[str]:
+    """The registers of F_0 ... F_highest of a vector `t`; `rows` points at `table(highest)`."""
+    near = text.minimum(t, LARGE)
+    top = _taylor(text, near, rows)
+    if highest == 0:
+        small, decay = [top], ""
+    else:
+        decay = text.applied(exp_of_negative, text.neg(text.minimum(t, _FLAT)))
+        small = _downward(text, near, top, decay, highest)
+    is_large = text.compare("oge", t, text.number(LARGE))
+    with text.when(text.any(is_large)) as (before, last):
+        large = _upward(text, text.maximum(t, LARGE), decay, highest)
+        mixed = [text.select(is_large, a, b) for a, b in zip(large, small, strict=True)]
+    return [
+        text.line(f"phi {text.kind} [ {old}, %{before} ], [ {new}, %{last} ]")
+        for old, new in zip(small, mixed, strict=True)
+    ]
+
+
+def _taylor(text: Vectors, t: str, rows: str) -> str:
+    point = text.intrinsic("roundeven", text.mul(t, text.number(STEPS)))
+    step = text.sub(text.mul(point, text.number(1 / STEPS)), t)
+    index = text.line(f"fptosi {text.kind} {point} to <{text.lanes} x i32>")
+    shift = f"splat (i32 {TERMS.bit_length() - 1})"
+    first = text.line(f"shl <{text.lanes} x i32> {index}, {shift}")
+    total = ""
+    for k in reversed(range(TERMS)):
+        place = text.line(f"add <{text.lanes} x i32> {first}, splat (i32 {k})")
+        value = text.gather(rows, place)
+        total = text.fma(total, step, value) if total else value
+    return total
+
+
+def _downward(text: Vectors, t: str, top: str, decay: str, highest: int) -> list[str]:
+    twice, values = text.add(t, t), [top]
+    for m in reversed(range(highest)):
+        inner = text.fma(twice, values[-1], decay)
+        values.append(text.mul(inner, text.number(1 / (2 * m + 1))) if m else inner)
+    return values[::-1]
+
+
+def _upward(text: Vectors, t: str, decay: str, highest: int) -> list[str]:
+    inverse = text.div(text.number(1.0), t)
+    half = text.mul(inverse, text.number(0.5))
+    root = text.sqrt(text.mul(inverse, text.number(np.pi / 4)))
+    values, minus = [root], text.neg(decay) if highest else ""
+    for m in range(highest):
+        inner = text.fma(values[-1], text.number(2 * m + 1), minus)
+        values.append(text.mul(inner, half))
+    return values

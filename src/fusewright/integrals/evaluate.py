@@ -1,0 +1,100 @@
+"""Runs the code of a class on pairs of two groups."""
+
+from __future__ import annotations
+
+import struct
+from array import array
+from dataclasses import dataclass
+from functools import cached_property
+
+import numpy as np
+
+from fusewright.base.options import current
+from fusewright.codegen.recurrences.boys import table
+from fusewright.integrals.classes import QuartetClass, code_of, compiled
+from fusewright.integrals.operators import Operator
+from fusewright.integrals.pairs import PairGroup
+from fusewright.ir.fused import Array
+from fusewright.targets.cpu.recurrences import lanes
+from fusewright.targets.cpu.threads import launch, thread_count
+
+CHUNK_BYTES = 32 << 20
+"""Results evaluated at a time."""
+GRAIN = 8
+"""Units that a thread takes at a time."""
+
+
+class Side:
+    """A group as bra and as ket, for vectors of so many lanes."""
+
+    def __init__(self, group: PairGroup, width: int) -> None:
+        self.group, self.width = group, width
+
+    @cached_property
+    def bra(self) -> tuple[Array, Array, Array]:
+        """Starts, primitives and A-B, contiguous."""
+        group = self.group
+        parts = (group.starts, group.data, group.apart)
+        starts, data, apart = map(np.ascontiguousarray, parts)
+        return starts, data, apart
+
+    @cached_property
+    def ket(self) -> tuple[Array, Array, Array]:
+        """The same in vectors, on cache lines."""
+        starts, data, apart = self.group.vectors(self.width)
+        return starts, aligned(data), aligned(apart)
+
+    @property
+    def vectors(self) -> int:
+        """How many there are."""
+        return -(-len(self.group) // self.width)
+
+
+@dataclass(frozen=True, slots=True)
+class Evaluator:
+    """One class, its bra and its ket."""
+
+    kind: QuartetClass
+    operator: Operator
+    bra: Side
+    ket: Side
+
+    def run(self, units: Array, results: Array) -> None:
+        """Evaluate units (n, 2), each a pair of the bra and a vector of the ket, into `results`
+        (n, contractions, integrals, lanes), which is aligned.
+        """
+        code, options = code_of(self.kind), current()
+        image = compiled(self.kind)
+        width = lanes(options)
+        left, right = self.bra.group.contractions, self.ket.group.contractions
+        tables = table(code.highest)
+        units = np.ascontiguousarray(units, np.int64)
+        data = (units, *self.bra.bra, *self.ket.ket, results, tables)
+        weights = (*self.operator.weights, 0.0)[:2]
+        numbers = struct.unpack("<3q", struct.pack("<3d", self.operator.w**2, *weights))
+        words = array("q", [*(each.ctypes.data for each in data), *numbers, left, right])
+        scratch = code.scratch(width, left, right)
+        address = image.address("kernel")
+        start = words.buffer_info()[0]
+        launch(address, start, len(units), GRAIN, scratch, thread_count())
+
+    @property
+    def shape(self) -> tuple[int, int, int]:
+        """(contractions, integrals, lanes) of the results of a unit."""
+        many = self.bra.group.contractions * self.ket.group.contractions
+        return many, len(code_of(self.kind).horizontal.results), self.ket.width
+
+
+def aligned(values: Array) -> Array:
+    """A copy that begins on a cache line."""
+    copy = empty(values.shape)
+    copy[...] = values
+    return copy
+
+
+def empty(shape: tuple[int, ...]) -> Array:
+    """An array of doubles that begins on a cache line."""
+    size = int(np.prod(shape))
+    memory = np.empty(size + 8)
+    first = -memory.ctypes.data // 8 % 8
+    return memory[first : first + size].reshape(shape)
