@@ -13,7 +13,7 @@ from dataclasses import dataclass
 
 from fusewright.ir.recurrences.graph import AndOrGraph, Relation, Vertex
 from fusewright.plan.recurrences import order as orders
-from fusewright.plan.recurrences.close import Choice, Closure, close
+from fusewright.plan.recurrences.close import Choice, Selection, close
 from fusewright.plan.recurrences.live import pressure
 from fusewright.plan.recurrences.order import Order, depth_first, labels, ranked
 
@@ -29,7 +29,7 @@ class Candidate:
     """
 
     choice: Choice
-    closure: Closure
+    closure: Selection
     order: Order
     rule: str
     ordering: str
@@ -170,7 +170,7 @@ def _sequence(found: Candidate) -> list[int]:
     return [vertex for vertex in found.order if vertex in targets]
 
 
-def _present(sequence: Sequence[int], closure: Closure) -> list[int]:
+def _present(sequence: Sequence[int], closure: Selection) -> list[int]:
     """The targets of a closure, those of a sequence first: which of two equal vertices stands for
     both depends on the choice.
     """

@@ -133,10 +133,10 @@ def least_peak(operands: Operands, most_states: int = 200_000) -> Order | None:
     statement that it passes, since the operands it is the last to read are live there until it
     runs.
     """
-    return _Exact(operands, most_states).run()
+    return _BranchAndBound(operands, most_states).run()
 
 
-class _Exact:
+class _BranchAndBound:
     def __init__(self, operands: Operands, most_states: int) -> None:
         self.operands, self.left = operands, most_states
         self.readers: dict[int, list[int]] = {}
