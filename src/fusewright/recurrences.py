@@ -46,7 +46,7 @@ REGISTERS = {4: 16, 8: 32}
 
 def recurrence(
     targets: Iterable[tuple[Any, Any]],
-    families: Iterable[AnyFamily],
+    families: AnyFamily | Iterable[AnyFamily],
     scalars: Iterable[str] | Mapping[str, float | None] = (),
 ) -> RecurrenceGraph:
     """All that the targets need, as a graph that compiles to straight-line code.

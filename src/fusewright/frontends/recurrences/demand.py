@@ -25,6 +25,7 @@ from fusewright.frontends.recurrences.families import (
 )
 from fusewright.frontends.recurrences.refusals import Key, cycle, line_of, spelled, too_large
 from fusewright.ir.recurrences.graph import AndOrGraph, Relation, Vertex, Weighted
+from fusewright.ir.recurrences.phases import SUM
 
 MOST_VALUES = 10**6
 """Values of one graph; more than a million statements are no straight-line code."""
@@ -35,7 +36,7 @@ Drafted = list[tuple[float, tuple[int, ...], Key]]
 
 def demanded(
     targets: Iterable[tuple[Any, Any]],
-    families: Iterable[AnyFamily],
+    families: AnyFamily | Iterable[AnyFamily],
     scalars: Iterable[str] | Mapping[str, float | None],
 ) -> AndOrGraph:
     """The graph of the targets, each a pair of a family and an index.
@@ -48,9 +49,9 @@ def demanded(
     return demand.graph(tuple(found))
 
 
-def _by_name(families: Iterable[AnyFamily]) -> dict[str, AnyFamily]:
+def _by_name(families: AnyFamily | Iterable[AnyFamily]) -> dict[str, AnyFamily]:
     found: dict[str, AnyFamily] = {}
-    for family in families:
+    for family in (families,) if isinstance(families, FAMILIES) else families:
         if not isinstance(family, FAMILIES):
             raise RecurrenceError(
                 f"{family!r} is no family", help="pass Family, LinearMap and Accumulate objects"
@@ -143,10 +144,11 @@ class _Demand:
                     line_of(family.leaf),
                     help="rows of input have different names",
                 )
-            if not leaf or any(c.isspace() for c in leaf):
+            if not leaf or any(c.isspace() for c in leaf) or leaf.startswith(SUM):
                 raise RecurrenceError(
-                    f"the leaf `{spelled(key)}` has the name {leaf!r}: names have no spaces",
+                    f"the leaf `{spelled(key)}` has the name {leaf!r}",
                     line_of(family.leaf),
+                    why=f"a name has no spaces, and `{SUM}` is how sums are named",
                 )
             number = self.leaves.setdefault(leaf, len(self.leaves))
             self.add(key, Vertex(key[0], key[1], leaf=number))

@@ -141,6 +141,7 @@ def search(
     """
     chance = random.Random(seed)
     best, graph = start, start.closure.graph
+    rule = f"{start.rule}, then searched"
     sequence = _sequence(best)
     free = _free(best, fixed)
     while free and (steps := steps - len(best.closure.terms) - 1) > 0:
@@ -158,7 +159,7 @@ def search(
         peak = pressure(order, operands).peak
         flops = closure.flops()
         if (peak, flops) <= best.cost:
-            best = Candidate(choice, closure, order, "searched", "searched", peak, flops)
+            best = Candidate(choice, closure, order, rule, "searched", peak, flops)
             sequence = moved
             free = _free(best, fixed)
     return best if best.cost < start.cost else start

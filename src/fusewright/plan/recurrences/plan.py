@@ -15,7 +15,7 @@ from dataclasses import dataclass, replace
 from fusewright.ir.recurrences.graph import AndOrGraph
 from fusewright.ir.recurrences.phases import SUM, Phases
 from fusewright.ir.recurrences.straight import Straight
-from fusewright.ir.recurrences.verify import check_straight
+from fusewright.ir.recurrences.verify import check_phases
 from fusewright.plan.recurrences import choose, maps, order
 from fusewright.plan.recurrences.choose import Candidate, IsLeaf
 from fusewright.plan.recurrences.close import close
@@ -66,11 +66,17 @@ def plan(graph: AndOrGraph, effort: int, seed: int = 0) -> RecurrencePlan:
     rows |= {n: f"{SUM}{place}" for place, n in enumerate(summed)}
     outer = _listed(best, rows, placement, tried, graph.targets, ends.__contains__)
     if not summed:
-        return RecurrencePlan(Phases(outer.straight), outer)
+        return _checked(RecurrencePlan(Phases(outer.straight), outer))
     targets = [_summed_vertex(graph, n) for n in summed]
     best, placement, tried = _best(graph, targets, leaves.__contains__, effort, seed)
     inner = _listed(best, rows, placement, tried, targets, leaves.__contains__)
-    return RecurrencePlan(Phases(outer.straight, inner.straight, graph.axis), outer, inner)
+    phases = Phases(outer.straight, inner.straight, graph.axis)
+    return _checked(RecurrencePlan(phases, outer, inner))
+
+
+def _checked(found: RecurrencePlan) -> RecurrencePlan:
+    check_phases(found.phases)
+    return found
 
 
 def _summed_vertex(graph: AndOrGraph, number: int) -> int:
@@ -123,7 +129,6 @@ def _listed(
     is_leaf: IsLeaf,
 ) -> Listed:
     straight = written(best.closure, best.order, rows)
-    check_straight(straight)
     found = pressure(best.order, best.closure.operands())
     graph = best.closure.graph
     textbook = close(graph, [0] * len(graph.vertices), targets, is_leaf).operands()

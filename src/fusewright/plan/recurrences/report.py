@@ -65,9 +65,9 @@ class ListReport:
         """The best peak of each rule that was tried at the chosen place."""
         peaks = [
             f"{rule} {peak}" for (rule, place), peak in self.tried.items()
-            if place == self.placement and rule != self.rule
+            if place == self.placement and rule != self.rule.removesuffix(", then searched")
         ]  # fmt: skip
-        return f" (peaks of others: {'; '.join(peaks)})" if peaks else ""
+        return f" (others: at most {'; '.join(peaks)})" if peaks else ""
 
     def _places(self) -> str:
         best: dict[str, int] = {}

@@ -13,9 +13,10 @@ from tests.unit.ir.recurrences.lists import straights
 
 from fusewright.base.errors import InternalError
 from fusewright.ir.recurrences.interpret import exact, run
+from fusewright.ir.recurrences.phases import Phases
 from fusewright.ir.recurrences.straight import Straight, Summand, flops
 from fusewright.ir.recurrences.text import parse_straight, straight_text
-from fusewright.ir.recurrences.verify import check_straight
+from fusewright.ir.recurrences.verify import check_phases, check_straight
 
 TEXT = """scalars PA WP
 leaves F0 F1
@@ -104,6 +105,17 @@ def test_what_text_cannot_say() -> None:
         check_straight(Straight(("a",), (), ((),), (1,)))
     with pytest.raises(InternalError, match="the name 'a b'"):
         check_straight(Straight(("a b",), (), (), (0,)))
+
+
+def test_two_lists_fit() -> None:
+    inner = parse_straight("scalars\nleaves F0\nresults x0\n")
+    outer = parse_straight("scalars\nleaves sum:0\nresults x0\n")
+    check_phases(Phases(outer, inner, "pairs"))
+    check_phases(Phases(inner))
+    with pytest.raises(InternalError, match="what the first list does not give"):
+        check_phases(Phases(outer))
+    with pytest.raises(InternalError, match="an axis without a sum"):
+        check_phases(Phases(outer, inner))
 
 
 @pytest.mark.parametrize(
