@@ -14,10 +14,11 @@ from math import pi, sqrt
 import numpy as np
 
 from fusewright.integrals.basis import Basis, Shell
+from fusewright.integrals.classes import ABSENT
 from fusewright.ir.fused import Array
 
-NONE = -1
-"""Instead of a shell's number: the function 1, an s function of exponent 0."""
+NONE = ABSENT
+"""Instead of a shell's number, too."""
 UNSEEN = 1e-16
 """Pairs of primitives whose prefactor is less than this part of the pair's largest are left out."""
 _SCALE = sqrt(2 * pi**2.5)
