@@ -128,7 +128,8 @@ class CompiledRecurrence:
     run: Callable[[Mapping[str, Any], Mapping[str, Any]], Array]
 
     def __call__(self, scalars: Rows = (), leaves: Rows = ()) -> Array:
-        """The values of the targets: float64 of shape (targets, columns).
+        """The values of the targets: float64 of shape (targets, columns), or (targets,) where all
+        rows are numbers.
 
         `scalars` and `leaves` have one row for each name, in the graph's order, or are mappings by
         name.  A row is a number or has the shape (columns,); what is summed over, too, has the
@@ -139,33 +140,45 @@ class CompiledRecurrence:
         """
         given = _rows("scalars", self.graph.scalars, scalars)
         known = _rows("leaves", self.graph.leaves, leaves)
-        self._check({**given, **known})
-        return self.run(given, known)
+        columns = self._columns({**given, **known})
+        count = len(self.graph.targets)
+        if not count or 0 in columns:
+            return np.empty((count, *columns))
+        found = self.run(_wide(given, columns), _wide(known, columns))
+        whole = np.broadcast_to(found.reshape(count, -1), (count, *(columns or (1,))))
+        return np.ascontiguousarray(whole).reshape(count, *columns)
 
     def explain(self) -> RecurrenceReport:
         """What was chosen."""
         return _report(self.graph, self.plan)
 
-    def _check(self, rows: Mapping[str, Array]) -> None:
-        """Rows broadcast, and have an axis to sum along only where they are read before the sum."""
+    def _columns(self, rows: Mapping[str, Array]) -> tuple[int, ...]:
+        """The shape of a row without the axis of the sum: rows broadcast, and have that axis only
+        where they are read before the sum.
+        """
         inner, outer = self.plan.phases.inner, self.plan.phases.outer
         once = rows.keys() & {*outer.scalars, *outer.leaves}
-        each = {*inner.scalars, *inner.leaves} if inner is not None else set()
-        read = {name: row for name, row in rows.items() if name in once | each}
-        for name, row in read.items():
-            if row.ndim > (1 if name in once else 2):
-                why = "it is read after the sum" if each else "a row has the columns only"
+        for name, row in rows.items():
+            if row.ndim > (1 if inner is None or name in once else 2):
+                why = "a row has the columns only" if inner is None else "it is read after the sum"
                 raise ShapeError(f"the row `{name}` has the shape {row.shape}", why=why)
-        if each and not any(row.ndim == 2 for row in read.values()):
+        if inner is not None and all(rows[n].ndim < 2 for n in (*inner.scalars, *inner.leaves)):
             raise ShapeError(
                 f"no row has an axis of {self.graph.axis}",
                 help="give what differs along it the shape (places, columns) or (places, 1)",
             )
         try:
-            np.broadcast_shapes(*(row.shape for row in read.values()))
+            np.broadcast_shapes(*(row.shape for row in rows.values()))
+            return np.broadcast_shapes(*(row.shape[-1:] for row in rows.values()))
         except ValueError:
-            shapes = ", ".join(f"`{name}` {row.shape}" for name, row in read.items() if row.ndim)
+            shapes = ", ".join(f"`{name}` {row.shape}" for name, row in rows.items() if row.ndim)
             raise ShapeError(f"rows do not fit together: {shapes}") from None
+
+
+def _wide(rows: Mapping[str, Array], columns: tuple[int, ...]) -> dict[str, Array]:
+    """Rows that all have the columns, one if none has any."""
+    width = columns or (1,)
+    return {n: np.broadcast_to(row, (*row.shape[:-1], *width)) for n, row in rows.items()}
 
 
 def _rows(kind: str, names: Sequence[str], given: Rows) -> dict[str, Array]:

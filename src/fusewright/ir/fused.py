@@ -83,7 +83,7 @@ def _halves(x: Array) -> tuple[Array, Array]:
 def _odd_sum(a: Array, b: Array) -> Array:
     """`a + b`, rounded to the neighbour with an odd last bit where it is not exact."""
     total, error = _two_sum(a, b)
-    even = (np.ascontiguousarray(total).view(np.uint64) & np.uint64(1)) == 0
+    even = (np.asarray(total).view(np.uint64) & np.uint64(1)) == 0
     inexact = np.isfinite(total) & (error != 0) & even
     towards = np.nextafter(total, np.where(error > 0, np.inf, -np.inf))
     return np.where(inexact, towards, total)

@@ -62,3 +62,4 @@ def test_the_c_librarys_bits(kinds: str, kind: Any) -> None:
 def test_operands_broadcast_and_nothing_warns() -> None:
     np.testing.assert_array_equal(fma(np.arange(3.0), 2.0, np.ones((2, 1))), [[1.0, 3.0, 5.0]] * 2)
     assert fma(1e308, 10.0, -np.inf) == -np.inf
+    assert fma(0.1, 10.0, -1.0).shape == () and fma(0.1, 10.0, -1.0) == 2.0**-54

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
@@ -15,8 +15,8 @@ Index = tuple[Any, ...]
 """One component for each name in `index`; a component is an integer, a string, or a tuple."""
 Coefficient = Any
 """A number, the name of a scalar, or a tuple of such: their product."""
-Term = Any
-"""A tuple of a coefficient, a family (itself, or its name) and an index."""
+Term = tuple[Coefficient, Any, Any]
+"""A coefficient, a family (itself, or its name) and an index."""
 Leaf = str | float | None
 
 
@@ -24,15 +24,23 @@ def _no_leaf(*_index: Any) -> Leaf:
     return None
 
 
+def _fill(family: object, **fields: Any) -> None:
+    """Set the fields of a frozen object.  An `__init__` of its own, unlike a generated one, has
+    the user's line as its caller.
+    """
+    for name, value in fields.items():
+        object.__setattr__(family, name, value)
+
+
 def _named(name: str) -> None:
     if not isinstance(name, str) or not name or any(c.isspace() for c in name):
         raise RecurrenceError(
-            f"a family's name is text without spaces, not {name!r}",
+            f"the name of a family or an axis is text without spaces, not {name!r}",
             help="give it a short name: messages and `explain()` speak of it",
         )
 
 
-@dataclass(frozen=True, eq=False)
+@dataclass(frozen=True, eq=False, init=False)
 class Family:
     """Values by index, each a leaf or, by any one of several alternatives, a linear combination.
 
@@ -50,17 +58,23 @@ class Family:
     """
 
     name: str
-    index: Sequence[str]
+    index: tuple[str, ...]
     alternatives: Callable[..., Iterable[Iterable[Term]]]
-    leaf: Callable[..., Leaf] = field(default=_no_leaf)
+    leaf: Callable[..., Leaf]
 
-    def __post_init__(self) -> None:
-        _named(self.name)
-        names = (self.index,) if isinstance(self.index, str) else tuple(self.index)
-        object.__setattr__(self, "index", names)
+    def __init__(
+        self,
+        name: str,
+        index: str | Sequence[str],
+        alternatives: Callable[..., Iterable[Iterable[Term]]],
+        leaf: Callable[..., Leaf] = _no_leaf,
+    ) -> None:
+        _named(name)
+        names = (index,) if isinstance(index, str) else tuple(index)
+        _fill(self, name=name, index=names, alternatives=alternatives, leaf=leaf)
 
 
-@dataclass(frozen=True, eq=False)
+@dataclass(frozen=True, eq=False, init=False)
 class LinearMap:
     """`value[..., r, ...] = sum over c of matrix[r, c] * of[..., columns[c], ...]`, the component
     number `axis` of the index being mapped.
@@ -72,29 +86,30 @@ class LinearMap:
     """
 
     name: str
-    of: Any
-    matrix: Any
+    of: AnyFamily | str
+    matrix: Array
     axis: int
-    columns: Sequence[Any] = ()
+    columns: tuple[Any, ...]
 
-    def __post_init__(self) -> None:
-        _named(self.name)
-        matrix: Array = np.array(self.matrix, np.float64)
-        columns = tuple(self.columns) or tuple(range(matrix.shape[-1] if matrix.ndim else 0))
-        if matrix.ndim != 2 or matrix.shape[1] != len(columns):
+    def __init__(
+        self, name: str, of: AnyFamily | str, matrix: Any, axis: int, columns: Sequence[Any] = ()
+    ) -> None:
+        _named(name)
+        table: Array = np.array(matrix, np.float64)
+        names = tuple(columns) or tuple(range(table.shape[-1] if table.ndim else 0))
+        if table.ndim != 2 or table.shape[1] != len(names):
             raise RecurrenceMapError(
-                f"the matrix of `{self.name}` has the shape {matrix.shape}, "
-                f"and {len(columns)} columns are named",
+                f"the matrix of `{name}` has the shape {table.shape}, "
+                f"and {len(names)} columns are named",
                 why="a map has one row for each of its values and one column for each it reads",
             )
-        if not np.isfinite(matrix).all():
-            raise RecurrenceMapError(f"the matrix of `{self.name}` has entries that are not finite")
-        matrix.flags.writeable = False
-        object.__setattr__(self, "matrix", matrix)
-        object.__setattr__(self, "columns", columns)
+        if not np.isfinite(table).all():
+            raise RecurrenceMapError(f"the matrix of `{name}` has entries that are not finite")
+        table.flags.writeable = False
+        _fill(self, name=name, of=of, matrix=table, axis=axis, columns=names)
 
 
-@dataclass(frozen=True, eq=False)
+@dataclass(frozen=True, eq=False, init=False)
 class Accumulate:
     """The values of family `of`, summed along an axis of the input: `over` names it.
 
@@ -103,12 +118,13 @@ class Accumulate:
     """
 
     name: str
-    of: Any
+    of: AnyFamily | str
     over: str
 
-    def __post_init__(self) -> None:
-        _named(self.name)
-        _named(self.over)
+    def __init__(self, name: str, of: AnyFamily | str, over: str) -> None:
+        _named(name)
+        _named(over)
+        _fill(self, name=name, of=of, over=over)
 
 
 AnyFamily = Family | LinearMap | Accumulate

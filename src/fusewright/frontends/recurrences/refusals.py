@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import linecache
 from collections.abc import Sequence
 from typing import Any
 
@@ -25,7 +26,8 @@ def line_of(function: Any) -> Span | None:
     code = getattr(function, "__code__", None)
     if code is None or is_inside(code):
         return None
-    return (code.co_filename, code.co_firstlineno, 1, 0)
+    text = linecache.getline(code.co_filename, code.co_firstlineno)
+    return (code.co_filename, code.co_firstlineno, len(text) - len(text.lstrip()) + 1, 0)
 
 
 def cycle(keys: Sequence[Key], where: Span | None) -> RecurrenceCycleError:
