@@ -16,18 +16,23 @@ from fusewright.targets.cpu.recurrences import compiled, kept, loaded, width_of
 if TYPE_CHECKING:
     from fusewright.codegen.recurrences import quartets
     from fusewright.frontends.recurrences import demand
-    from fusewright.integrals import families
+    from fusewright.integrals import families, narrow
     from fusewright.plan.recurrences import plan as planner
 else:  # a process that finds its code on disk makes no plans
     quartets = later("fusewright.codegen.recurrences.quartets")
     demand = later("fusewright.frontends.recurrences.demand")
     families = later("fusewright.integrals.families")
+    narrow = later("fusewright.integrals.narrow")
     planner = later("fusewright.plan.recurrences.plan")
 
 ABSENT = -1
 """Instead of an angular momentum: the function 1, an s function of exponent 0."""
 EFFORT = 0
 """Statements that the planner looks at beyond the first choice: that is what first use pays for."""
+NARROW = 6
+"""Total angular momentum from which on relations are fixed beforehand: at (dp|dp) planning begins
+to take longer than compiling.
+"""
 
 Momenta = tuple[int, int, int, int]
 
@@ -73,6 +78,8 @@ def listed(
     """The planned lists of a class."""
     la, lb, lc, ld = (max(l, 0) for l in momenta)  # noqa: E741
     family = families.repulsion(la, lb, lc, ld, harmonics)
+    if la + lb + lc + ld >= NARROW:
+        family = narrow.narrowed(family)
     zeros = _zeros(momenta)
     scalars = {name: zeros.get(name) for name in families.SCALARS}
     graph = demand.demanded(family.targets, family.families, scalars)

@@ -33,12 +33,12 @@ _Value = Callable[["_Line", "_Line", "_Line", Exponents, Exponents], Array]
 
 def overlap(basis: Basis) -> Array:
     """<i|j>, an array (functions, functions)."""
-    return _matrices(basis, [_moment((0, 0, 0))], np.zeros(3), 0)[0]
+    return np.asarray(_matrices(basis, [_moment((0, 0, 0))], np.zeros(3))[0])
 
 
 def kinetic(basis: Basis) -> Array:
     """<i| -1/2 nabla^2 |j> in hartree, an array (functions, functions)."""
-    return _matrices(basis, [_kinetic], np.zeros(3), 0)[0]
+    return np.asarray(_matrices(basis, [_kinetic], np.zeros(3))[0])
 
 
 def multipoles(basis: Basis, order: int, origin: Sequence[float] = (0.0, 0.0, 0.0)) -> Array:
@@ -50,7 +50,7 @@ def multipoles(basis: Basis, order: int, origin: Sequence[float] = (0.0, 0.0, 0.
     if not 0 <= order <= MOST_ORDER:
         raise ValueRangeError(f"multipoles of order {order}", help=f"from 0 to {MOST_ORDER}")
     values = [_moment(powers) for powers in cartesian(order)]
-    return _matrices(basis, values, np.array(origin, np.float64), order)
+    return _matrices(basis, values, np.array(origin, np.float64))
 
 
 def dipole(basis: Basis, origin: Sequence[float] = (0.0, 0.0, 0.0)) -> Array:
@@ -113,7 +113,9 @@ class _Line:
     def kinetic(self, i: int, j: int) -> Array:
         """T(i, j)."""
         value = self.b * ((2 * j + 1) * self.moment(i, j) - 2 * self.b * self.moment(i, j + 2))
-        return value - 0.5 * j * (j - 1) * self.moment(i, j - 2) if j > 1 else value
+        if j > 1:
+            value = value - 0.5 * j * (j - 1) * self.moment(i, j - 2)
+        return np.asarray(value)
 
 
 def _moment(powers: Exponents) -> _Value:
@@ -135,14 +137,14 @@ def _kinetic(x: _Line, y: _Line, z: _Line, a: Exponents, b: Exponents) -> Array:
     return total
 
 
-def _matrices(basis: Basis, values: Sequence[_Value], origin: Array, order: int) -> Array:
+def _matrices(basis: Basis, values: Sequence[_Value], origin: Array) -> Array:
     """A symmetric matrix of each value."""
     offsets = basis.offsets
     found = np.zeros((len(values), offsets[-1], offsets[-1]))
     whole = (0, len(basis.shells))
     for group in grouped(basis, pairs_of(whole, whole)):
         lines = [_Line(group, axis, origin[axis]) for axis in range(3)]
-        blocks = _Blocks(basis, group)
+        blocks = _FunctionBlocks(basis, group)
         for number, value in enumerate(values):
             for rows, columns, block in blocks.of(value, lines):
                 found[number, rows, columns] = block
@@ -150,7 +152,7 @@ def _matrices(basis: Basis, values: Sequence[_Value], origin: Array, order: int)
     return found
 
 
-class _Blocks:
+class _FunctionBlocks:
     """From primitives to functions of the basis."""
 
     def __init__(self, basis: Basis, group: PairGroup) -> None:

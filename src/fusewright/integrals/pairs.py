@@ -95,9 +95,7 @@ def point_charges(charges: Array, places: Array) -> PairGroup:
     data[:, 8] = charges * (2 * pi * sqrt(q) / SCALE)
     none, starts = np.array([NONE]), np.array([0, len(charges)])
     exponents = np.stack([data[:, 0], np.zeros(len(charges))], axis=1)
-    return PairGroup(
-        (0, NONE, 1, 1), none, none, np.zeros((1, 3)), starts, data, exponents
-    )
+    return PairGroup((0, NONE, 1, 1), none, none, np.zeros((1, 3)), starts, data, exponents)
 
 
 def grouped(basis: Basis, pairs: Iterable[tuple[int, int]]) -> list[PairGroup]:

@@ -64,7 +64,10 @@ def two_centre(
     return Tensor(auxiliary, (first, second), operator).filled(bra, ket)
 
 
-def shell_ranges(basis: Basis, shells: Sequence[Range | slice | None] | None, many: int) -> list[Range]:
+def shell_ranges(
+    basis: Basis, shells: Sequence[Range | slice | None] | None, many: int
+) -> list[Range]:
+    """So many ranges, all shells where none is given."""
     given = [None] * many if shells is None else list(shells)
     if len(given) != many:
         raise ValueRangeError(f"{many} ranges of shells are needed, not {len(given)}")
@@ -144,9 +147,9 @@ class Tensor:
 
     def groups(self, bra: Side, ket: Side, swapped: bool, same: bool) -> None:
         """All pairs of one group with all of another."""
-        kind = _kind(bra.group, ket.group, self.basis, self.operator)
+        kind = kind_of(bra.group, ket.group, self.basis, self.operator)
         evaluator = Evaluator(kind, self.operator, bra, ket)
-        units = _units(bra, ket, triangle=bra is ket)
+        units = units_of(bra, ket, triangle=bra is ket)
         size = 8 * int(np.prod(evaluator.shape))
         step = max(1, CHUNK_BYTES // size)
         results = empty((min(step, len(units)), *evaluator.shape))
@@ -204,13 +207,14 @@ class Tensor:
         self.values[tuple(index)] = blocks
 
 
-def _kind(bra: PairGroup, ket: PairGroup, basis: Basis, operator: Operator) -> QuartetClass:
+def kind_of(bra: PairGroup, ket: PairGroup, basis: Basis, operator: Operator) -> QuartetClass:
+    """The class of two groups."""
     momenta = (*bra.pattern[:2], *ket.pattern[:2])
     general = bra.contractions * ket.contractions > 1
     return QuartetClass(momenta, not basis.is_cartesian, operator.parts, general)
 
 
-def _units(bra: Side, ket: Side, triangle: bool) -> Array:
+def units_of(bra: Side, ket: Side, triangle: bool) -> Array:
     """(n, 2): each pair of the bra with each vector of the ket, up to its own where both are one
     group.
     """

@@ -206,9 +206,7 @@ class _Quartets(Vectors):
             scale = self.mul(scale, self.broadcast(weights, 0))
             scale = self.mul(scale, self.load(data, FIELDS))
         self.make_leaves(self.mul(rho, square), rho, scale)
-        self.do(
-            f"call void @vertical(ptr {self.scalars}, ptr {self.leaves}, ptr {self.block})"
-        )
+        self.do(f"call void @vertical(ptr {self.scalars}, ptr {self.leaves}, ptr {self.block})")
         if self.code.general:
             self.contract_ket(self.at(data, FIELDS, self.bytes))
 
