@@ -161,7 +161,7 @@ def search(
             best = Candidate(choice, closure, order, "searched", "searched", peak, flops)
             sequence = moved
             free = _free(best, fixed)
-    return best
+    return best if best.cost < start.cost else start
 
 
 def _sequence(found: Candidate) -> list[int]:

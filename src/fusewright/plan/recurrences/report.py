@@ -53,7 +53,7 @@ class ListReport:
         )
         where = self.tier
         yield f"  kept in {where.place}" + (
-            f": {where.slots} vectors on the stack, {where.bytes} bytes; "
+            f": {where.slots} values beyond the registers, {where.bytes} bytes; "
             f"about {self.stores} stores and {self.loads} loads"
             if where.slots
             else ""

@@ -16,7 +16,9 @@ L1_BYTES = 32 * 1024
 
 @dataclass(frozen=True, slots=True)
 class Tier:
-    """`place` is `registers`, `L1` or `L2`; `slots` are the vectors on the stack at the peak."""
+    """`place` is `registers`, `L1` or `L2`; `slots` are the values beyond the registers at the
+    peak, and `bytes` their size as vectors.
+    """
 
     place: str
     slots: int
