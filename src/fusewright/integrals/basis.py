@@ -9,6 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field
+from itertools import pairwise
 from math import gamma
 from typing import Any
 
@@ -141,7 +142,7 @@ def _check_atoms(charges: Array, places: Array, real: Array, shells: Sequence[Sh
         if not np.all(np.isfinite(place)):
             raise ValueRangeError(f"atom {number} is at {place.tolist()}")
     order = np.lexsort(places.T)
-    for one, two in zip(order, order[1:], strict=False):
+    for one, two in pairwise(order):
         if np.array_equal(places[one], places[two]) and real[one] and real[two]:
             one, two = sorted((int(one), int(two)))
             its = [number for number, shell in enumerate(shells) if shell.atom == two]
@@ -173,5 +174,3 @@ def _check_shell(number: int, shell: Shell) -> None:
         raise ValueRangeError(f"{name} has the exponent {wrong}", help="exponents are positive")
     if not np.all(np.isfinite(shell.coefficients)):
         raise ValueRangeError(f"{name} has a coefficient that is not finite")
-
-

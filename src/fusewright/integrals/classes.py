@@ -4,86 +4,92 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from functools import cache
+from typing import TYPE_CHECKING
 
+from fusewright.base.later import later
 from fusewright.base.options import current
-from fusewright.codegen.recurrences.quartets import QuartetCode, quartet_code, quartets
-from fusewright.frontends.recurrences.demand import demanded
-from fusewright.integrals.families import AXES, SCALARS, repulsion
-from fusewright.integrals.pairs import NONE
-from fusewright.ir.recurrences.phases import Phases
-from fusewright.ir.recurrences.text import straight_text
-from fusewright.runtime.image import LoadedImage
-from fusewright.targets.cpu.recurrences import obtain
+from fusewright.codegen.recurrences.quartets import QuartetSizes
+from fusewright.runtime.image import Image, LoadedImage
+from fusewright.targets.cpu.features import FeatureSet
+from fusewright.targets.cpu.recurrences import compiled, kept, loaded, width_of
+
+if TYPE_CHECKING:
+    from fusewright.codegen.recurrences import quartets
+    from fusewright.frontends.recurrences import demand
+    from fusewright.integrals import families, narrow
+    from fusewright.plan.recurrences import plan as planner
+else:  # a process that finds its code on disk makes no plans
+    quartets = later("fusewright.codegen.recurrences.quartets")
+    demand = later("fusewright.frontends.recurrences.demand")
+    families = later("fusewright.integrals.families")
+    narrow = later("fusewright.integrals.narrow")
+    planner = later("fusewright.plan.recurrences.plan")
+
+ABSENT = -1
+"""Instead of an angular momentum: the function 1, an s function of exponent 0."""
+EFFORT = 0
+"""Statements that the planner looks at beyond the first choice: that is what first use pays for."""
+NARROW = 6
+"""Total angular momentum from which on relations are fixed beforehand: at (dp|dp) planning begins
+to take longer than compiling.
+"""
+
+Momenta = tuple[int, int, int, int]
 
 
 @dataclass(frozen=True, slots=True)
 class QuartetClass:
-    """(ab|cd) for these angular momenta; `NONE` for a function that is not there.
+    """(ab|cd) for these angular momenta; `ABSENT` for a function that is not there.
 
-    `parts` says of each part of the operator whether it is attenuated.
+    `harmonics`: spherical components.  `parts` says of each part of the operator whether it is
+    attenuated; `general` whether shells have several contractions.
     """
 
-    momenta: tuple[int, int, int, int]
+    momenta: Momenta
     harmonics: bool
     parts: tuple[bool, ...]
     general: bool
 
-    @property
-    def highest(self) -> int:
-        """The highest order of Boys functions that it needs."""
-        return sum(max(l, 0) for l in self.momenta)  # noqa: E741
+
+@dataclass(frozen=True, slots=True)
+class ClassCode:
+    """A class's code in memory, and what a caller must know of it."""
+
+    sizes: QuartetSizes
+    image: LoadedImage
 
 
-@cache
-def planned(momenta: tuple[int, int, int, int], harmonics: bool) -> Phases:
-    """The lists of a class."""
-    from fusewright.ir.recurrences.phases import SUM
-    from fusewright.plan.recurrences.choose import rules
-    from fusewright.plan.recurrences.close import close
-    from fusewright.plan.recurrences.order import depth_first, labels, ranked
-    from fusewright.plan.recurrences.write import written
+def code_of(kind: QuartetClass) -> ClassCode:
+    """The code of a class for this machine."""
+    has_harmonics = kind.harmonics and max(kind.momenta) > 1
 
+    def make(features: FeatureSet) -> tuple[QuartetSizes, Image]:
+        code = listed(kind.momenta, has_harmonics, kind.parts, kind.general)
+        return code.sizes, compiled(quartets.quartets(code, width_of(features)), features)
+
+    key = (kind.momenta, has_harmonics, kind.parts, kind.general)
+    sizes, image = kept(("quartets", *key), make, current())
+    return ClassCode(sizes, loaded(image))
+
+
+def listed(
+    momenta: Momenta, harmonics: bool, parts: tuple[bool, ...] = (False,), general: bool = False
+) -> quartets.QuartetCode:
+    """The planned lists of a class."""
     la, lb, lc, ld = (max(l, 0) for l in momenta)  # noqa: E741
-    zeros = {f"{name}{axis}" for axis in AXES for name in _absent(momenta)}
-    family = repulsion(la, lb, lc, ld, harmonics and max(momenta) > 1)
-    graph = demanded(
-        family.targets, family.families, {s: 0.0 if s in zeros else None for s in SCALARS}
+    family = families.repulsion(la, lb, lc, ld, harmonics)
+    if la + lb + lc + ld >= NARROW:
+        family = narrow.narrowed(family)
+    zeros = _zeros(momenta)
+    scalars = {name: zeros.get(name) for name in families.SCALARS}
+    graph = demand.demanded(family.targets, family.families, scalars)
+    phases = planner.plan(graph, EFFORT).phases
+    return quartets.quartet_code(phases, la + lb + lc + ld, parts, general)
+
+
+def _zeros(momenta: Sequence[int]) -> dict[str, float]:
+    """The scalars that are 0 where functions are absent."""
+    names = (("PA", "AB") if momenta[1] == ABSENT else ()) + (
+        ("QC", "CD") if momenta[3] == ABSENT else ()
     )
-    def summed(v): return graph.vertices[v].summed
-    rule = "lowest exponent, first side"
-    choice = rules(graph, graph.targets, summed)[rule]
-    outer = close(graph, choice, graph.targets, summed)
-    sums = sorted(outer.leaves, key=lambda v: graph.vertices[v].index)
-    inner_targets = [graph.vertices[v].relations[0][0].vertex for v in sums]
-    leaf = lambda v: graph.vertices[v].leaf is not None
-    inner = close(graph, choice, inner_targets, leaf)
-    def order(c): o = c.operands(); return depth_first(ranked(o, None), c.targets)
-    rows = {v: f"{SUM}{k}" for k, v in enumerate(sums)}
-    return Phases(
-        written(outer, order(outer), rows),
-        written(inner, order(inner), {v: graph.leaves[graph.vertices[v].leaf] for v in inner.leaves}),
-        "primitives",
-    )
-
-
-def _absent(momenta: Sequence[int]) -> tuple[str, ...]:
-    bra = ("PA", "AB") if momenta[1] == NONE else ()
-    ket = ("QC", "CD") if momenta[3] == NONE else ()
-    return (*bra, *ket)
-
-
-@cache
-def code_of(kind: QuartetClass) -> QuartetCode:
-    """What its code is made from."""
-    harmonics = kind.harmonics and max(kind.momenta) > 1
-    phases = planned(kind.momenta, harmonics)
-    return quartet_code(phases, kind.highest, kind.parts, kind.general)
-
-
-def compiled(kind: QuartetClass) -> LoadedImage:
-    """Its code for this machine."""
-    code = code_of(kind)
-    lists = (straight_text(code.vertical), straight_text(code.horizontal))
-    key = ("quartets", code.highest, code.parts, code.general, *lists)
-    return obtain(key, lambda lanes: quartets(code, lanes), current())
+    return {f"{name}{axis}": 0.0 for name in names for axis in families.AXES}

@@ -9,13 +9,11 @@ from functools import cached_property
 
 import numpy as np
 
-from fusewright.base.options import current
 from fusewright.codegen.recurrences.boys import table
-from fusewright.integrals.classes import QuartetClass, code_of, compiled
+from fusewright.integrals.classes import QuartetClass, code_of
 from fusewright.integrals.operators import Operator
 from fusewright.integrals.pairs import PairGroup
 from fusewright.ir.fused import Array
-from fusewright.targets.cpu.recurrences import lanes
 from fusewright.targets.cpu.threads import launch, thread_count
 
 CHUNK_BYTES = 32 << 20
@@ -63,18 +61,16 @@ class Evaluator:
         """Evaluate units (n, 2), each a pair of the bra and a vector of the ket, into `results`
         (n, contractions, integrals, lanes), which is aligned.
         """
-        code, options = code_of(self.kind), current()
-        image = compiled(self.kind)
-        width = lanes(options)
+        code = code_of(self.kind)
         left, right = self.bra.group.contractions, self.ket.group.contractions
-        tables = table(code.highest)
+        tables = table(code.sizes.highest)
         units = np.ascontiguousarray(units, np.int64)
         data = (units, *self.bra.bra, *self.ket.ket, results, tables)
         weights = (*self.operator.weights, 0.0)[:2]
         numbers = struct.unpack("<3q", struct.pack("<3d", self.operator.w**2, *weights))
         words = array("q", [*(each.ctypes.data for each in data), *numbers, left, right])
-        scratch = code.scratch(width, left, right)
-        address = image.address("kernel")
+        scratch = code.sizes.scratch(self.ket.width, left, right)
+        address = code.image.address("kernel")
         start = words.buffer_info()[0]
         launch(address, start, len(units), GRAIN, scratch, thread_count())
 
@@ -82,7 +78,7 @@ class Evaluator:
     def shape(self) -> tuple[int, int, int]:
         """(contractions, integrals, lanes) of the results of a unit."""
         many = self.bra.group.contractions * self.ket.group.contractions
-        return many, len(code_of(self.kind).horizontal.results), self.ket.width
+        return many, code_of(self.kind).sizes.results, self.ket.width
 
 
 def aligned(values: Array) -> Array:

@@ -14,13 +14,14 @@ from math import pi, sqrt
 import numpy as np
 
 from fusewright.integrals.basis import Basis, Shell
+from fusewright.integrals.classes import ABSENT
 from fusewright.ir.fused import Array
 
-NONE = -1
-"""Instead of a shell's number: the function 1, an s function of exponent 0."""
+NONE = ABSENT
+"""Instead of a shell's number, too."""
 UNSEEN = 1e-16
 """Pairs of primitives whose prefactor is less than this part of the pair's largest are left out."""
-_SCALE = sqrt(2 * pi**2.5)
+SCALE = sqrt(2 * pi**2.5)
 """The leaf's 2 pi^(5/2), half of it for each side."""
 ANGULAR = {0: sqrt(1 / (4 * pi)), 1: sqrt(3 / (4 * pi))}
 """The factor of s and p functions in libcint; that of higher ones is in the solid harmonics."""
@@ -35,7 +36,8 @@ class PairGroup:
 
     `first` and `second` (pairs,) are shell numbers, l of the first is not the smaller one; `apart`
     (pairs, 3) is A-B.  `starts` (pairs + 1,) delimits the pairs of primitives, whose rows `data`
-    (primitives, 8 + contractions) are p, P-A, P, 1/p and the weights.
+    (primitives, 8 + contractions) are p, P-A, P, 1/p and the weights; `exponents` (primitives, 2)
+    are a and b.
     """
 
     pattern: Pattern
@@ -44,6 +46,7 @@ class PairGroup:
     apart: Array
     starts: Array
     data: Array
+    exponents: Array
 
     def __len__(self) -> int:
         return len(self.first)
@@ -60,7 +63,7 @@ class PairGroup:
         rows = np.repeat(self.starts[:-1][order] - starts[:-1], counts) + np.arange(starts[-1])
         return PairGroup(
             self.pattern, self.first[order], self.second[order], self.apart[order], starts,
-            self.data[rows],
+            self.data[rows], self.exponents[rows],
         )  # fmt: skip
 
     def vectors(self, lanes: int) -> tuple[Array, Array, Array]:
@@ -80,6 +83,19 @@ class PairGroup:
         apart = np.zeros((many * lanes, 3))
         apart[: len(self)] = self.apart
         return starts, data, np.ascontiguousarray(apart.reshape(many, lanes, 3).swapaxes(1, 2))
+
+
+def point_charges(charges: Array, places: Array) -> PairGroup:
+    """Charges as one pair of functions: very tight ones, whose integrals with others are those of
+    points since p + q = q in double precision for p up to 10^14.
+    """
+    q = 2.0**100
+    data = np.zeros((len(charges), 9))
+    data[:, 0], data[:, 4:7], data[:, 7] = q, places, 1 / q
+    data[:, 8] = charges * (2 * pi * sqrt(q) / SCALE)
+    none, starts = np.array([NONE]), np.array([0, len(charges)])
+    exponents = np.stack([data[:, 0], np.zeros(len(charges))], axis=1)
+    return PairGroup((0, NONE, 1, 1), none, none, np.zeros((1, 3)), starts, data, exponents)
 
 
 def grouped(basis: Basis, pairs: Iterable[tuple[int, int]]) -> list[PairGroup]:
@@ -110,6 +126,7 @@ def _group(basis: Basis, pattern: Pattern, pairs: Sequence[tuple[int, int]]) -> 
         np.concatenate([group.apart for group in made]),
         np.concatenate([[0], np.cumsum(counts)]),
         np.concatenate([group.data for group in made]),
+        np.concatenate([group.exponents for group in made]),
     )
     return whole.taken(np.argsort(-counts, kind="stable"))
 
@@ -129,7 +146,7 @@ def _made(basis: Basis, pattern: Pattern, pairs: Sequence[tuple[int, int]]) -> P
     decay = np.exp(-a[:, :, None] * share * np.sum(apart**2, axis=1)[:, None, None])
     from_a = -share[..., None] * apart[:, None, None, :]
     weights = np.einsum("nia,njb->nijab", ca, cb).reshape(*p.shape, -1)
-    weights *= (_SCALE * ANGULAR.get(la, 1.0) * ANGULAR.get(lb, 1.0) * decay / p)[..., None]
+    weights *= (SCALE * ANGULAR.get(la, 1.0) * ANGULAR.get(lb, 1.0) * decay / p)[..., None]
     fields = [
         p[..., None], from_a, from_a + at[:, None, None, :], 1 / p[..., None], weights,
     ]  # fmt: skip
@@ -137,7 +154,9 @@ def _made(basis: Basis, pattern: Pattern, pairs: Sequence[tuple[int, int]]) -> P
     size = np.abs(data[..., 8:]).max(axis=-1)
     seen = size >= UNSEEN * size.max(axis=1, keepdims=True)
     starts = np.concatenate([[0], np.cumsum(seen.sum(axis=1))])
-    return PairGroup(pattern, first, second, apart, starts, data[seen])
+    exponents = np.stack(np.broadcast_arrays(a[:, :, None], b[:, None, :]), axis=-1)
+    exponents = exponents.reshape(*seen.shape, 2)[seen]
+    return PairGroup(pattern, first, second, apart, starts, data[seen], exponents)
 
 
 def _stacked(shells: Sequence[Shell]) -> tuple[Array, Array, Array]:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
 
 import numpy as np
@@ -32,9 +32,9 @@ def electron_repulsion(
     has the functions of each in order, as `int2e_sph` of libcint, in hartree.  Integrals have an
     error that is small against the Schwarz bound of their class, not against each tiny one.
     """
-    ranges = _ranges(basis, shells, 4)
-    bra, ket = (_pairs(*ranges[:2]), _pairs(*ranges[2:]))
-    return _Tensor(basis, ranges, operator).filled(bra, ket)
+    ranges = shell_ranges(basis, shells, 4)
+    bra, ket = (pairs_of(*ranges[:2]), pairs_of(*ranges[2:]))
+    return Tensor(basis, ranges, operator).filled(bra, ket)
 
 
 def three_centre(
@@ -50,7 +50,7 @@ def three_centre(
     """
     whole, (i, j, k) = _joined(basis, auxiliary, shells, 3)
     ranges = (i, j, k)
-    return _Tensor(whole, ranges, operator).filled(_pairs(i, j), [(p, NONE) for p in range(*k)])
+    return Tensor(whole, ranges, operator).filled(pairs_of(i, j), [(p, NONE) for p in range(*k)])
 
 
 def two_centre(
@@ -59,12 +59,15 @@ def two_centre(
     operator: Operator = COULOMB,
 ) -> Array:
     """(P|Q), an array (functions, functions)."""
-    first, second = _ranges(auxiliary, shells, 2)
+    first, second = shell_ranges(auxiliary, shells, 2)
     bra, ket = ([(p, NONE) for p in range(*each)] for each in (first, second))
-    return _Tensor(auxiliary, (first, second), operator).filled(bra, ket)
+    return Tensor(auxiliary, (first, second), operator).filled(bra, ket)
 
 
-def _ranges(basis: Basis, shells: Sequence[Range | slice | None] | None, many: int) -> list[Range]:
+def shell_ranges(
+    basis: Basis, shells: Sequence[Range | slice | None] | None, many: int
+) -> list[Range]:
+    """So many ranges, all shells where none is given."""
     given = [None] * many if shells is None else list(shells)
     if len(given) != many:
         raise ValueRangeError(f"{many} ranges of shells are needed, not {len(given)}")
@@ -101,14 +104,14 @@ def _joined(
     return whole, [*own, (shift + first, shift + last)]
 
 
-def _pairs(one: Range, two: Range) -> list[tuple[int, int]]:
+def pairs_of(one: Range, two: Range) -> list[tuple[int, int]]:
     """The pairs i >= j that the products of two ranges need."""
     found = {(max(i, j), min(i, j)) for i in range(*one) for j in range(*two)}
     return sorted(found)
 
 
 @dataclass(slots=True)
-class _Tensor:
+class Tensor:
     """The array being filled; an axis for each function that is there."""
 
     basis: Basis
@@ -129,16 +132,24 @@ class _Tensor:
         right = left if same else [Side(group, width) for group in grouped(self.basis, ket)]
         for m, one in enumerate(left):
             for two in right[m:] if same else right:
-                self.groups(one, two, same)
+                swapped = one.group.pattern < two.group.pattern
+                higher, lower = (two, one) if swapped else (one, two)
+                self.groups(higher, lower, swapped, same)
         return self.values
 
-    def groups(self, one: Side, two: Side, same: bool) -> None:
-        """All pairs of one group with all of another; the higher pattern is the bra."""
-        swapped = one.group.pattern < two.group.pattern
-        bra, ket = (two, one) if swapped else (one, two)
-        kind = _kind(bra.group, ket.group, self.basis, self.operator)
+    def attracted(self, charges: PairGroup, pairs: Sequence[tuple[int, int]]) -> Array:
+        """All pairs with charges instead of a bra."""
+        width = lanes(current())
+        bra = Side(charges, width)
+        for group in grouped(self.basis, pairs) if len(charges.data) else ():
+            self.groups(bra, Side(group, width), False, False)
+        return self.values
+
+    def groups(self, bra: Side, ket: Side, swapped: bool, same: bool) -> None:
+        """All pairs of one group with all of another."""
+        kind = kind_of(bra.group, ket.group, self.basis, self.operator)
         evaluator = Evaluator(kind, self.operator, bra, ket)
-        units = _units(bra, ket, triangle=one is two)
+        units = units_of(bra, ket, triangle=bra is ket)
         size = 8 * int(np.prod(evaluator.shape))
         step = max(1, CHUNK_BYTES // size)
         results = empty((min(step, len(units)), *evaluator.shape))
@@ -152,7 +163,7 @@ class _Tensor:
     ) -> None:
         """Put integrals at all places that symmetry gives them."""
         bra, ket = evaluator.bra.group, evaluator.ket.group
-        pair = units[:, :1] * 1
+        pair = units[:, :1]
         other = units[:, 1:] * evaluator.ket.width + np.arange(evaluator.ket.width)
         valid = other < len(ket)
         if bra is ket:
@@ -178,9 +189,9 @@ class _Tensor:
     def put(self, whole: Array, quartet: Sequence[Array], order: Sequence[int]) -> None:
         """Add blocks with their axes in an order, where they belong to the ranges."""
         shells = [quartet[k] for k in order]
-        present = [k for k in range(4) if shells[k][0] != NONE] if len(whole) else []
-        if len(present) != len(self.ranges) or not _is_placed(present, order, quartet):
-            return
+        present = [k for k in range(4) if shells[k][0] != NONE]
+        if any(k % 2 and k - 1 not in present for k in present):
+            return  # a function that is not there stands last in its pair
         inside = np.ones(len(whole), bool)
         for k, (first, last) in zip(present, self.ranges, strict=True):
             inside &= (shells[k] >= first) & (shells[k] < last)
@@ -196,18 +207,14 @@ class _Tensor:
         self.values[tuple(index)] = blocks
 
 
-def _is_placed(present: Sequence[int], order: Sequence[int], quartet: Sequence[Array]) -> bool:
-    """Whether a missing function stands behind its pair's other one."""
-    return all(k + 1 in present or k - 1 in present or k % 2 == 0 for k in present)
-
-
-def _kind(bra: PairGroup, ket: PairGroup, basis: Basis, operator: Operator) -> QuartetClass:
+def kind_of(bra: PairGroup, ket: PairGroup, basis: Basis, operator: Operator) -> QuartetClass:
+    """The class of two groups."""
     momenta = (*bra.pattern[:2], *ket.pattern[:2])
     general = bra.contractions * ket.contractions > 1
     return QuartetClass(momenta, not basis.is_cartesian, operator.parts, general)
 
 
-def _units(bra: Side, ket: Side, triangle: bool) -> Array:
+def units_of(bra: Side, ket: Side, triangle: bool) -> Array:
     """(n, 2): each pair of the bra with each vector of the ket, up to its own where both are one
     group.
     """
@@ -223,6 +230,3 @@ def _orders(swapped: bool, same: bool) -> Iterator[tuple[int, int, int, int]]:
         for a, b in (one, one[::-1]):
             for c, d in (two, two[::-1]):
                 yield a, b, c, d
-
-
-_Scatter = Callable[[Array], None]

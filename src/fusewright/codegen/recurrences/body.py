@@ -18,11 +18,10 @@ from __future__ import annotations
 
 from fusewright.codegen.recurrences.vectors import Vectors
 from fusewright.ir.recurrences.straight import Statement, Straight, Summand
+from fusewright.plan.recurrences.cut import CUT_FROM, PIECE
 
 ANCHORED = 4
 """Every so many statements one is an anchor; 2 to 16 are equally good (measured)."""
-LONG, BLOCK = 3000, 100
-"""From so many statements on a list is cut into blocks of so many (measured: 8 to 32 are slower)."""
 SIGNATURE = "ptr noalias %scalars, ptr noalias %leaves, ptr noalias %out"
 
 
@@ -44,11 +43,11 @@ class _Body(Vectors):
 
     def text(self, name: str) -> str:
         straight = self.straight
-        is_cut = len(straight.statements) >= LONG
+        is_cut = len(straight.statements) >= CUT_FROM
         if is_cut:
             self.do("%never = icmp eq ptr %out, null")
         for place, statement in enumerate(straight.statements):
-            if is_cut and place and place % BLOCK == 0:
+            if is_cut and place and place % PIECE == 0:
                 self.cut(place)
             value = self.sum(statement)
             if not is_cut and place % ANCHORED == ANCHORED - 1:

@@ -1,4 +1,4 @@
-"""Boys functions F_0(T) ... F_L(T), F_m(T) = integral of t^2m exp(-T t^2) over [0, 1], as LLVM text.
+"""Boys functions F_0(T) ... F_L(T) as LLVM text; F_m(T) = integral of t^2m exp(-T t^2) over [0, 1].
 
 Up to T = 36, F_L by a Taylor polynomial around the nearest point of a table and the others by
 F_m = (2T F_{m+1} + exp(-T)) / (2m+1), which is stable downwards for all T.  Beyond,

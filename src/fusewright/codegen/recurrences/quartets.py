@@ -54,12 +54,30 @@ class QuartetCode:
     parts: tuple[bool, ...] = (False,)
     general: bool = False
 
-    def scratch(self, lanes: int, bra: int = 1, ket: int = 1) -> int:
-        """Bytes of scratch for shells of so many contractions."""
-        sums = len(self.vertical.results)
-        blocks = sums * (1 + (ket + bra * ket if self.general else 0))
+    @property
+    def sizes(self) -> QuartetSizes:
+        """What a caller must know."""
         scalars = len(self.vertical.scalars) + len(self.horizontal.scalars)
-        return 8 * lanes * (blocks + scalars + self.highest + 1)
+        sums, results = len(self.vertical.results), len(self.horizontal.results)
+        return QuartetSizes(scalars + self.highest + 1, sums, results, self.highest, self.general)
+
+
+@dataclass(frozen=True, slots=True)
+class QuartetSizes:
+    """Of a class's code: vectors of input to its lists, sums, integrals, the highest order of Boys
+    functions; whether shells may have several contractions.
+    """
+
+    inputs: int
+    sums: int
+    results: int
+    highest: int
+    general: bool
+
+    def scratch(self, lanes: int, bra: int, ket: int) -> int:
+        """Bytes for shells of so many contractions."""
+        blocks = 1 + (ket + bra * ket if self.general else 0)
+        return 8 * lanes * (self.sums * blocks + self.inputs)
 
 
 def quartet_code(
@@ -188,9 +206,7 @@ class _Quartets(Vectors):
             scale = self.mul(scale, self.broadcast(weights, 0))
             scale = self.mul(scale, self.load(data, FIELDS))
         self.make_leaves(self.mul(rho, square), rho, scale)
-        self.do(
-            f"call void @vertical(ptr {self.scalars}, ptr {self.leaves}, ptr {self.block})"
-        )
+        self.do(f"call void @vertical(ptr {self.scalars}, ptr {self.leaves}, ptr {self.block})")
         if self.code.general:
             self.contract_ket(self.at(data, FIELDS, self.bytes))
 

@@ -5,13 +5,14 @@ from __future__ import annotations
 from array import array
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, TypeVar
 
 import numpy as np
 
 from fusewright.base.errors import ArgumentError, ShapeError
 from fusewright.base.options import Options, current
 from fusewright.codegen.recurrences.columns import block_sizes, columns, rows_of
+from fusewright.ir import store
 from fusewright.ir.fused import Array
 from fusewright.ir.recurrences.phases import Phases
 from fusewright.ir.recurrences.text import straight_text
@@ -23,38 +24,61 @@ from fusewright.targets.cpu.features import FeatureSet, select
 from fusewright.targets.cpu.threads import launch, thread_count
 
 LEVEL = 2
-_loaded: dict[tuple[Any, FeatureSet], LoadedImage] = {}
-"""By what they were made from; a process keeps what it has used."""
+T = TypeVar("T")
+_known: dict[tuple[Any, FeatureSet], Any] = {}
+_images: dict[Image, LoadedImage] = {}
+"""A process keeps what it has used."""
 
 
-def obtain(key: Any, write: Callable[[int], str], options: Options) -> LoadedImage:
-    """The code that `write` writes for so many lanes: from memory, from the disk, or made now.
+def kept(key: Any, make: Callable[[FeatureSet], T], options: Options) -> T:
+    """What `make` makes for a machine: from memory, from the disk, or made now.
 
-    `key` has all that the text depends on, but for the lanes.
+    `key` has all that it depends on, but for this package's code and the machine.
     """
     features = select(options.features)
-    found = _loaded.get((key, features))
+    found = _known.get((key, features))
     if found is None:
-        found = _loaded[key, features] = load(_image(key, write, features))
+        name = disk_key(("recurrences", key, features))
+        found = _stored(name)
+        if found is None:
+            found = make(features)
+            disk.put(name, store.dumps(found))
+        _known[key, features] = found
+    made: T = found
+    return made
+
+
+def _stored(name: str) -> Any:
+    data = disk.get(name)
+    if data is None:
+        return None
+    try:
+        return store.loads(data)
+    except Exception:  # noqa: BLE001 - whatever a damaged file raises when read
+        return None
+
+
+def compiled(text: str, features: FeatureSet) -> Image:
+    """A module's machine code."""
+    return compiler.compile_ir(text, features, LEVEL)
+
+
+def loaded(image: Image) -> LoadedImage:
+    """Code in memory, once for each image."""
+    found = _images.get(image)
+    if found is None:
+        found = _images[image] = load(image)
     return found
 
 
 def lanes(options: Options) -> int:
     """Doubles in the widest register."""
-    return select(options.features).vector_bytes // 8
+    return width_of(select(options.features))
 
 
-def _image(key: Any, write: Callable[[int], str], features: FeatureSet) -> Image:
-    name = disk_key(("recurrences", key, features))
-    data = disk.get(name)
-    if data is not None:
-        try:
-            return Image.from_bytes(data)
-        except ValueError:
-            pass  # damaged: made again below
-    image = compiler.compile_ir(write(features.vector_bytes // 8), features, LEVEL)
-    disk.put(name, image.to_bytes())
-    return image
+def width_of(features: FeatureSet) -> int:
+    """Doubles in the widest register of a machine."""
+    return features.vector_bytes // 8
 
 
 @dataclass(frozen=True, slots=True)
@@ -122,5 +146,9 @@ def compile_phases(phases: Phases) -> ColumnKernel:
     options = current()
     parts = (phases.outer, phases.inner)
     key = tuple(straight_text(part) if part is not None else "" for part in parts)
-    image = obtain(("columns", key), lambda width: columns(phases, width), options)
-    return ColumnKernel(phases, image, lanes(options))
+
+    def make(features: FeatureSet) -> Image:
+        return compiled(columns(phases, width_of(features)), features)
+
+    image = kept(("columns", key), make, options)
+    return ColumnKernel(phases, loaded(image), lanes(options))
