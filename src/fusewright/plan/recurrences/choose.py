@@ -10,6 +10,7 @@ from __future__ import annotations
 import random
 from collections.abc import Callable, Collection, Sequence
 from dataclasses import dataclass
+from typing import Any
 
 from fusewright.ir.recurrences.graph import AndOrGraph, Relation, Vertex
 from fusewright.plan.recurrences import order as orders
@@ -19,7 +20,7 @@ from fusewright.plan.recurrences.order import Order, depth_first, labels, ranked
 
 IsLeaf = Callable[[int], bool]
 ORDERS = 4
-"""Orders that each candidate is tried in."""
+"""Orders that each candidate is tried in: two sequences of targets, forwards and backwards."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -48,10 +49,25 @@ def candidate(
     """A choice with the best of the depth-first orders."""
     closure = close(graph, choice, targets, is_leaf)
     operands = closure.operands()
-    found = orders.starts(operands, closure.targets)
+    sequences = {
+        "targets as given": tuple(dict.fromkeys(closure.targets)),
+        "targets by index": sorted(set(closure.targets), key=lambda v: _key(graph.vertices[v])),
+    }
+    found = orders.starts(operands, sequences)
     peaks = {name: pressure(each, operands).peak for name, each in found.items()}
     name = min(peaks, key=peaks.__getitem__)
     return Candidate(choice, closure, found[name], rule, name, peaks[name], closure.flops())
+
+
+def _key(vertex: Vertex) -> tuple[Any, ...]:
+    """Sorts vertices by family and index, whatever the components are."""
+
+    def key(component: Any) -> tuple[Any, ...]:
+        if isinstance(component, tuple):
+            return "tuple", tuple(map(key, component))
+        return type(component).__name__, component
+
+    return vertex.family, key(vertex.index)
 
 
 def _components(index: tuple[object, ...]) -> list[tuple[int, int]]:

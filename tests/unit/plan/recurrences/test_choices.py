@@ -36,7 +36,7 @@ def test_any_choice_in_any_depth_first_order(name: str, size: int, seed: int) ->
     choice = [int(rng.integers(max(len(v.relations), 1))) for v in graph.vertices]
     closure = close(graph, choice, graph.targets, lambda v: graph.vertices[v].leaf is not None)
     operands = closure.operands()
-    orders = [*order.starts(operands, closure.targets).values(), order.by_level(operands)]
+    orders = [*order.starts(operands, {"": closure.targets}).values(), order.by_level(operands)]
     rows = {n: graph.leaves[v.leaf] for n, v in enumerate(graph.vertices) if v.leaf is not None}
     with mpmath.workdps(DIGITS):
         inputs = precise(case)
