@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from fractions import Fraction
 
 import mpmath
@@ -105,6 +106,25 @@ def test_what_text_cannot_say() -> None:
         check_straight(Straight(("a",), (), ((),), (1,)))
     with pytest.raises(InternalError, match="the name 'a b'"):
         check_straight(Straight(("a b",), (), (), (0,)))
+
+
+@settings(max_examples=60, deadline=None)
+@given(straights(), st.data())
+def test_a_statement_before_what_it_reads_is_refused(
+    straight: Straight, data: st.DataObject
+) -> None:
+    pairs = [
+        (read - straight.first, place)
+        for place in range(len(straight.statements))
+        for read in straight.operands(place)
+        if read >= straight.first
+    ]
+    if pairs:
+        one, two = data.draw(st.sampled_from(pairs))
+        statements = list(straight.statements)
+        statements[one], statements[two] = statements[two], statements[one]
+        with pytest.raises(InternalError, match=r"comes later|depends on leaves"):
+            check_straight(replace(straight, statements=tuple(statements)))
 
 
 def test_two_lists_fit() -> None:
