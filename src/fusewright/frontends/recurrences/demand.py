@@ -96,7 +96,7 @@ class _Demand:
         """The number of a target, when all that it needs is there."""
         if not isinstance(target, Sequence) or isinstance(target, str) or len(target) != 2:
             raise RecurrenceError(f"a target is (family, index), not {target!r}")
-        key = self.key(target[0], target[1], "a target")
+        key = self.key(target[0], target[1])
         if key not in self.numbers:
             self.close(key)
         return self.numbers[key]
@@ -189,14 +189,14 @@ class _Demand:
         """The terms of one alternative whose coefficients are not zero."""
         if not isinstance(alternative, Iterable):
             raise self.no_term(key, alternative)
-        line = self.line(key)
+        relation = getattr(self.families[key[0]], "alternatives", None)
         for term in alternative:
             if not isinstance(term, Sequence) or isinstance(term, str) or len(term) != 3:
                 raise self.no_term(key, term)
             coefficient, family, index = term
-            factor, scalars = self.coefficients.factor(coefficient, spelled(key), line)
+            factor, scalars = self.coefficients.factor(coefficient, key, relation)
             if factor != 0.0:
-                yield factor, scalars, self.key(family, index, f"`{spelled(key)}`")
+                yield factor, scalars, self.key(family, index, key)
 
     def no_term(self, key: Key, term: Any) -> RecurrenceError:
         return RecurrenceError(
@@ -208,14 +208,14 @@ class _Demand:
     def line(self, key: Key) -> Span | None:
         return line_of(getattr(self.families.get(key[0]), "alternatives", None))
 
-    def key(self, family: Any, index: Any, reader: str) -> Key:
-        """What a term or a target names."""
+    def key(self, family: Any, index: Any, reader: Key | None = None) -> Key:
+        """What a term of a reader, or a target, names."""
         name: Any = family if isinstance(family, str) else getattr(family, "name", None)
         known = self.families.get(name) if isinstance(name, str) else None
         if known is None or (known is not family and known.name != family):
             what = repr(family) if name is None else f"`{name}`"
             raise RecurrenceError(
-                f"{reader} names the family {what}, which is not among those given",
+                f"{_reader(reader)} names the family {what}, which is not among those given",
                 help=did_you_mean(str(name), self.families) or "add it to `families`",
             )
         index = index if isinstance(index, tuple) else (index,)
@@ -223,7 +223,7 @@ class _Demand:
             hash(index)
         except TypeError:
             raise RecurrenceError(
-                f"{reader} reads `{name}` at {index!r}",
+                f"{_reader(reader)} reads `{name}` at {index!r}",
                 why="the components of an index are integers, strings and tuples of them",
             ) from None
         return name, index
@@ -280,6 +280,10 @@ def _mapped(key: Key, family: LinearMap) -> list[tuple[float, Any, Index]]:
         (entry, family.of, (*before, column, *after))
         for entry, column in zip(family.matrix[row].tolist(), family.columns, strict=True)
     ]
+
+
+def _reader(key: Key | None) -> str:
+    return "a target" if key is None else f"`{spelled(key)}`"
 
 
 def _count(parts: Sequence[Any]) -> str:

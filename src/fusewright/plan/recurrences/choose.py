@@ -8,7 +8,7 @@ the graph, the effort and the seed, and not on the machine.
 from __future__ import annotations
 
 import random
-from collections.abc import Callable, Collection, Sequence
+from collections.abc import Callable, Collection, Iterator, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -115,14 +115,19 @@ _RULES: dict[str, Callable[[Sequence[tuple[int, int]]], int]] = {
 """From (component, exponent) of each relation to the number of one; in the order of being tried."""
 
 
-def rules(graph: AndOrGraph, targets: Sequence[int], is_leaf: IsLeaf) -> dict[str, list[int]]:
-    """Choices by the rule that makes them."""
+def rules(
+    graph: AndOrGraph, targets: Sequence[int], is_leaf: IsLeaf
+) -> Iterator[tuple[str, list[int]]]:
+    """Choices with the names of the rules that make them, the most promising first."""
     found = [
-        [lowered(vertex, relation, graph.vertices) for relation in vertex.relations] or [(0, 0)]
+        [lowered(vertex, relation, graph.vertices) for relation in vertex.relations]
+        if len(vertex.relations) > 1
+        else []
         for vertex in graph.vertices
     ]
-    choices = {name: [rule(each) for each in found] for name, rule in _RULES.items()}
-    return {**choices, "fewest new values": fewest_new(graph, targets, is_leaf)}
+    for name, rule in _RULES.items():
+        yield name, [rule(each) if each else 0 for each in found]
+    yield "fewest new values", fewest_new(graph, targets, is_leaf)
 
 
 def fewest_new(graph: AndOrGraph, targets: Sequence[int], is_leaf: IsLeaf) -> list[int]:

@@ -93,12 +93,10 @@ def _best(
     place = ""
     fixed: dict[int, int] = {}
     tried: dict[tuple[str, str], int] = {}
-    rules = choose.rules(graph, targets, is_leaf)
     left = effort
-    for rule, choice in rules.items():
-        for placement in maps.placements(graph):
-            if best is not None and left <= 0:
-                break
+    places = maps.placements(graph)
+    for rule, choice in choose.rules(graph, targets, is_leaf):
+        for placement in places:
             there = list(choice)
             for vertex, n in placement.fixed.items():
                 there[vertex] = n
@@ -107,6 +105,8 @@ def _best(
             tried[rule, placement.name] = found.peak
             if best is None or found.cost < best.cost:
                 best, place, fixed = found, placement.name, placement.fixed
+        if left <= 0:
+            break
     assert best is not None  # there is a rule and a placement
     best = choose.search(best, targets, is_leaf, left // 2, seed, fixed.keys())
     return _ordered(best, left // 2, seed), place, tried

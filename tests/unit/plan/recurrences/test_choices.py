@@ -103,7 +103,7 @@ def test_fewest_new_values_needs_no_more_than_the_first_alternatives() -> None:
 
     sizes = {
         name: len(close(graph, choice, graph.targets, is_leaf).terms)
-        for name, choice in choose.rules(graph, graph.targets, is_leaf).items()
+        for name, choice in choose.rules(graph, graph.targets, is_leaf)
     }
     assert sizes["fewest new values"] <= sizes["first alternative"]
     assert len(set(sizes.values())) > 1
