@@ -94,7 +94,7 @@ class _Demand:
 
     def target(self, target: Any) -> int:
         """The number of a target, when all that it needs is there."""
-        if not isinstance(target, Sequence) or isinstance(target, str) or len(target) != 2:
+        if not isinstance(target, tuple | list) or len(target) != 2:
             raise RecurrenceError(f"a target is (family, index), not {target!r}")
         key = self.key(target[0], target[1])
         if key not in self.numbers:
@@ -191,7 +191,7 @@ class _Demand:
             raise self.no_term(key, alternative)
         relation = getattr(self.families[key[0]], "alternatives", None)
         for term in alternative:
-            if not isinstance(term, Sequence) or isinstance(term, str) or len(term) != 3:
+            if not isinstance(term, tuple | list) or len(term) != 3:
                 raise self.no_term(key, term)
             coefficient, family, index = term
             factor, scalars = self.coefficients.factor(coefficient, key, relation)

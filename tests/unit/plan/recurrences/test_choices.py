@@ -2,6 +2,11 @@
 
 from __future__ import annotations
 
+import os
+import subprocess
+import sys
+from pathlib import Path
+
 import mpmath
 import numpy as np
 import pytest
@@ -20,6 +25,7 @@ from fusewright.plan.recurrences.live import pressure
 from fusewright.plan.recurrences.plan import plan
 from fusewright.plan.recurrences.write import written
 
+ROOT = Path(__file__).parents[4]
 DIGITS = 60
 NAMES = st.sampled_from(sorted(CASES))
 SIZES = st.integers(1, 5)
@@ -123,3 +129,26 @@ def test_the_order_against_the_best_there_is(name: str, size: int) -> None:
     assert best is not None
     least = pressure(best, operands).peak
     assert least <= found.pressure.peak <= 1.2 * least
+
+
+PROGRAM = """
+import numpy as np
+from tests.unit.recurrence_cases import CASES
+from fusewright.ir.recurrences.text import straight_text
+from fusewright.plan.recurrences.plan import plan
+graph = CASES["multipoles"](3, np.random.default_rng(1)).graph()
+print(straight_text(plan(graph, 5000, 1).outer.straight))
+"""
+
+
+def test_the_same_plan_in_every_process() -> None:
+    """No choice depends on the order of a set of texts."""
+    texts = set()
+    for seed in ("1", "2"):
+        environment = {**os.environ, "PYTHONHASHSEED": seed}
+        done = subprocess.run(
+            [sys.executable, "-c", PROGRAM], cwd=ROOT, env=environment, capture_output=True,
+            text=True, check=True,
+        )  # fmt: skip
+        texts.add(done.stdout)
+    assert len(texts) == 1 and "results" in texts.pop()
