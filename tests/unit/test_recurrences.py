@@ -169,7 +169,7 @@ def test_what_explain_says() -> None:
         "live at once: at most",
         "relations: ",
         "order: ",
-        "(others: at most ",
+        "rules were tried, with peaks of ",
         "kept in ",
     ):
         assert words in text, text

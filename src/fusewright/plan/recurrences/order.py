@@ -59,12 +59,12 @@ def depth_first(ranking: dict[int, list[int]], targets: Sequence[int]) -> Order:
 
 
 def starts(operands: Operands, sequences: Mapping[str, Sequence[int]]) -> dict[str, Order]:
-    """Depth-first orders, operands by label, of each sequence of targets and of it reversed."""
+    """Depth-first orders, operands by label: each sequence of targets, forwards and backwards."""
     ranking = ranked(operands, labels(operands))
     found = {}
     for name, sequence in sequences.items():
         found[f"depth first, {name}"] = depth_first(ranking, sequence)
-        found[f"depth first, {name} reversed"] = depth_first(ranking, sequence[::-1])
+        found[f"depth first, {name}, backwards"] = depth_first(ranking, sequence[::-1])
     return found
 
 

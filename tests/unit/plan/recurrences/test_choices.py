@@ -14,6 +14,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from tests.unit.recurrence_cases import CASES, plain, precise
 
+from fusewright.frontends.recurrences.demand import demanded
 from fusewright.ir.recurrences.graph import check_graph
 from fusewright.ir.recurrences.interpret import exact, run
 from fusewright.ir.recurrences.straight import flops
@@ -74,6 +75,26 @@ def test_a_plan_in_float64(name: str, size: int, seed: int) -> None:
         expected = [float(plain(case, target, inputs, lambda n: 0)) for target in case.targets]
     bound = 1e-13 * 4**size * max(1.0, *map(abs, rows.values())) ** (size + 1)
     np.testing.assert_allclose(got, expected, rtol=0, atol=bound)
+
+
+@settings(max_examples=40, deadline=None)
+@given(st.sampled_from(["clenshaw", "hermite", "taylor", "multipoles", "mapped"]), SIZES, SEEDS)
+def test_scalars_that_are_known_beforehand(name: str, size: int, seed: int) -> None:
+    """Some are numbers, and what is multiplied by those that are 0 is left out."""
+    rng = np.random.default_rng(seed)
+    case = CASES[name](size, rng)
+    fixed = {s: float(rng.choice([0.0, 0.0, 1.0, -0.5])) for s in case.scalars if rng.integers(2)}
+    scalars = {**dict.fromkeys(case.scalars), **fixed}
+    straight = plan(demanded(case.targets, case.families, scalars), 500, seed).outer.straight
+    assert not set(straight.scalars) & set(fixed)
+    with mpmath.workdps(DIGITS):
+        inputs = {**precise(case), **{s: mpmath.mpf(x) for s, x in fixed.items()}}
+        expected = case.value(**inputs)
+        rows = ([inputs[n] for n in names] for names in (straight.scalars, straight.leaves))
+        got = exact(straight, *rows, DIGITS)
+        scale = max(1, *map(abs, expected))
+        for a, b in zip(got, expected, strict=True):
+            assert abs(a - b) <= 1e-14 * scale
 
 
 def test_the_same_plan_for_the_same_seed_and_other_ones_for_others() -> None:
