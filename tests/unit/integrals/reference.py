@@ -24,10 +24,7 @@ class Gaussian(NamedTuple):
 def boys(highest: int, t: Any) -> list[Any]:
     half = mpmath.mpf(1) / 2
     if t > 200:
-        found = [
-            mpmath.gammainc(m + half, 0, t) / (2 * t ** (m + half)) for m in range(highest + 1)
-        ]
-        return found
+        return [mpmath.gammainc(m + half, 0, t) / (2 * t ** (m + half)) for m in range(highest + 1)]
     top = mpmath.exp(-t) * mpmath.hyp1f1(1, highest + 3 * half, t) / (2 * highest + 1)
     values = [top]
     for m in reversed(range(highest)):

@@ -58,8 +58,8 @@ def _series(m: int, points: Array) -> Array:
 
 
 def boys(highest: int, t: Array) -> Array:
-    """F_0 ... F_highest of an array by NumPy, (highest + 1, ...): what the code below computes, to a
-    few units in the last place.
+    """F_0 ... F_highest of an array by NumPy, (highest + 1, ...): what the code below computes, but
+    for the last places.
     """
     t = np.asarray(t, np.float64)
     near = np.minimum(t, LARGE)

@@ -28,7 +28,8 @@ def arguments() -> np.ndarray:
     rng = np.random.default_rng(0)
     edge = boys.LARGE
     points = [
-        [0.0, 5e-324, 1e-310, 2.2e-308, 1e-300, 1e-17, 1e-8, 1e-3, edge, np.nextafter(edge, 0), 1e4],
+        [0.0, 5e-324, 1e-310, 2.2e-308, 1e-300, 1e-17, 1e-8, 1e-3, 1e4],
+        [edge, np.nextafter(edge, 0)],
         rng.uniform(0, edge, 60), rng.uniform(edge - 0.1, edge + 0.1, 15),
         np.arange(4) / boys.STEPS, (np.arange(4) + 0.5) / boys.STEPS,
         10 ** rng.uniform(1.5, 4, 26),
