@@ -92,7 +92,8 @@ class Basis:
             if not 0 <= atom < len(places):
                 raise ValueRangeError(f"shell {number} is at atom {atom} of {len(places)}")
             e = np.array(exponents, np.float64).reshape(-1)
-            c = np.array(coefficients, np.float64).reshape(len(e), -1)
+            c = np.array(coefficients, np.float64)
+            c = c[:, None] if c.ndim == 1 else c
             bare = Shell(int(l), places[atom], e, c, atom)
             _check_shell(number, bare)
             made.append(Shell(bare.l, places[atom], e, _normalised(bare), atom))

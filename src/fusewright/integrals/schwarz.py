@@ -42,7 +42,7 @@ def bounds(basis: Basis, group: PairGroup, operator: Operator = COULOMB) -> Arra
         evaluator.run(chunk, results)
         own = results[np.arange(len(chunk)), :, :, pairs[start : start + step] % side.width]
         found[start : start + step] = np.abs(_diagonal(own, group)).max(axis=1)
-    return np.sqrt(found)
+    return np.asarray(np.sqrt(found))
 
 
 def _diagonal(blocks: Array, group: PairGroup) -> Array:

@@ -57,6 +57,28 @@ def _series(m: int, points: Array) -> Array:
     return np.exp(-points) * total
 
 
+def boys(highest: int, t: Array) -> Array:
+    """F_0 ... F_highest of an array by NumPy, (highest + 1, ...): what the code below computes, but
+    for the last places.
+    """
+    t = np.asarray(t, np.float64)
+    near = np.minimum(t, LARGE)
+    point = np.rint(near * STEPS)
+    step = point / STEPS - near
+    rows = table(highest)[point.astype(np.int64)]
+    top = np.zeros_like(near)
+    for k in reversed(range(TERMS)):
+        top = top * step + rows[..., k]
+    small, decay = [top], np.exp(-np.minimum(t, _FLAT))
+    for m in reversed(range(highest)):
+        small.append((2 * near * small[-1] + decay) / (2 * m + 1))
+    far = np.maximum(t, LARGE)
+    large = [np.sqrt(np.pi / far) / 2]
+    for m in range(highest):
+        large.append(((2 * m + 1) * large[-1] - decay) / (2 * far))
+    return np.where(t >= LARGE, np.array(large), np.array(small[::-1]))
+
+
 def by_table(text: Vectors, t: str, highest: int, rows: str) -> list[str]:
     """The registers of F_0 ... F_highest of a vector `t`; `rows` points at `table(highest)`."""
     near = text.minimum(t, LARGE)
