@@ -1,10 +1,12 @@
 """How many values are live at once, and which of them move between registers and the stack.
 
-A value is live from the statement that computes it to the last one that reads it; a leaf is live
-from the beginning.  A statement's result may take the place of an operand that it is the last to
-read.  A result of the graph is stored when it is computed, and then live only as long as a later
-statement reads it; at its own statement it counts.  Scalars and their products are not counted:
-they are read from memory where they are used.
+A value is live from the statement that computes it to the last one that reads it, a leaf, which is
+in memory before, from the first statement that reads it to the last.  A statement's result may take
+the place of an operand that it is the last to read: live at a statement are the values there are
+when it begins, with its operands, or those when it ends, with its result, whichever are more.  A
+result of the graph is stored when it is computed, and then live only as long as a later statement
+reads it.  Scalars and their products are not counted: they are read from memory where they are
+used.
 """
 
 from __future__ import annotations
@@ -28,18 +30,25 @@ class Pressure:
 def pressure(order: Sequence[int], operands: Operands) -> Pressure:
     """The pressure of statements in this order."""
     uses = _uses(order, operands)
-    live = peak = sum(1 for value in uses if value not in operands)
-    total = 0
+    waiting = {value for value in uses if value not in operands}
+    live = peak = total = 0
     for statement in order:
-        for value in operands[statement]:
+        reads = operands[statement]
+        for value in reads:
+            if value in waiting:
+                waiting.discard(value)
+                live += 1
+        before = live
+        for value in reads:
             uses[value] -= 1
             if not uses[value]:
                 live -= 1
         kept = statement in uses
         live += kept
-        now = live if kept else live + 1
+        now = max(before, live if kept else live + 1)
         total += now
-        peak = max(peak, now)
+        if now > peak:
+            peak = now
     return Pressure(peak, total / max(len(order), 1))
 
 
@@ -120,9 +129,5 @@ class _Spiller:
 
 
 def lower_bound(operands: Operands) -> int:
-    """No order has a lower peak: all leaves are live at the start, and all operands of a statement
-    are when it begins.
-    """
-    leaves = {value for reads in operands.values() for value in reads if value not in operands}
-    widest = max((len(reads) for reads in operands.values()), default=0)
-    return max(len(leaves), widest, min(len(operands), 1))
+    """No order has a lower peak: all operands of a statement are live when it begins."""
+    return max((max(len(reads), 1) for reads in operands.values()), default=0)

@@ -126,10 +126,10 @@ def least_peak(operands: Operands, most_states: int = 200_000) -> Order | None:
 
     Branch and bound, for graphs of up to about 60 statements: for each bound from the lower one
     up, a depth-first search over sets of computed statements, none visited twice.  A statement
-    that leaves no more values live than before, and stays within the bound, is computed at once:
-    moved to the front of any order within the bound, it lowers or keeps what is live at every
-    statement that it passes, since the operands it is the last to read are live there until it
-    runs.
+    that leaves no more values live than before, and stays within the bound, is computed at once.
+    Moved to the front of any order within the bound, it adds its result and the leaves that it is
+    the first to read to what is live at the statements that it passes, and takes away the operands
+    that it is the last to read, which are live there until it runs: no more in all.
     """
     return _BranchAndBound(operands, most_states).run()
 
@@ -145,7 +145,6 @@ class _BranchAndBound:
         self.all = (1 << len(operands)) - 1
         self.needs = {s: self.mask(v for v in r if v in self.bit) for s, r in operands.items()}
         self.read_by = {value: self.mask(readers) for value, readers in self.readers.items()}
-        self.leaves = sum(1 for value in self.readers if value not in self.bit)
 
     def mask(self, statements: Iterable[int]) -> int:
         found = 0
@@ -165,7 +164,7 @@ class _BranchAndBound:
     def within(self, bound: int) -> Order | None:
         """An order whose peak is at most this, by an explicit stack of (done, live, order)."""
         seen: set[int] = set()
-        stack: list[tuple[int, int, Order]] = [(0, self.leaves, ())]
+        stack: list[tuple[int, int, Order]] = [(0, 0, ())]
         while stack and self.left > 0:
             done, live, order = stack.pop()
             if done == self.all:
@@ -185,12 +184,12 @@ class _BranchAndBound:
             if done & bit or self.needs[statement] & ~done:
                 continue
             after = done | bit
-            ending = sum(1 for v in self.operands[statement] if not self.read_by[v] & ~after)
-            kept = statement in self.readers
-            now = live - ending + 1
-            if now > bound:
+            reads = self.operands[statement]
+            begun = live + sum(v not in self.bit and not self.read_by[v] & done for v in reads)
+            ended = begun - sum(not self.read_by[v] & ~after for v in reads)
+            if max(begun, ended + 1) > bound:
                 continue
-            state = (after, now if kept else now - 1, (*order, statement))
+            state = (after, ended + (statement in self.readers), (*order, statement))
             if state[1] <= live:
                 return [state]
             found.append(state)
