@@ -135,11 +135,11 @@ def test_numbers_fold_and_equal_values_are_computed_once() -> None:
     assert straight_text(compiled.plan.phases.outer) == (
         "scalars x\nleaves f\n"
         "t0 = 3.0 + s0*x0\n"
-        "t1 = 2.0*s0*t0 + 2.0*t0\n"
-        "t2 = 2.0*t0\n"
-        "t3 = 0.0\n"
-        "t4 = 3.0\n"
-        "results t1 t2 t3 t4\n"
+        "t1 = 2.0*t0\n"
+        "t2 = 2.0*s0*t0 + 2.0*t0\n"
+        "t3 = 3.0\n"
+        "t4 = 0.0\n"
+        "results t2 t1 t4 t3\n"
     )
     np.testing.assert_array_equal(compiled([2.0], [5.0]), [26 + 52, 26, 0, 3])
 

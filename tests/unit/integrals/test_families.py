@@ -204,6 +204,14 @@ def test_values_live_at_once(letters: str) -> None:
     )
 
 
+def test_values_live_at_once_after_a_sum() -> None:
+    """Sums are in memory: the second list takes them when it needs them."""
+    both = plan(graph("pppp", contracted=True), 0)
+    assert both.inner is not None
+    assert (both.inner.pressure.peak, both.outer.pressure.peak) <= (22, 21)
+    assert both.inner.by_level.peak > 50 and both.outer.by_level.peak > 80
+
+
 def test_a_search_lowers_the_peak_further() -> None:
     assert listed("dsds", False, 150_000).pressure.peak <= 20
     assert listed("fsfs", False, 60_000).pressure.peak <= 60

@@ -14,11 +14,10 @@ from typing import Any
 
 from fusewright.ir.recurrences.graph import AndOrGraph, Relation, Vertex
 from fusewright.plan.recurrences import order as orders
-from fusewright.plan.recurrences.close import Choice, Selection, close
+from fusewright.plan.recurrences.close import Choice, IsLeaf, Selection, close
 from fusewright.plan.recurrences.live import pressure
 from fusewright.plan.recurrences.order import Order, depth_first, labels, ranked
 
-IsLeaf = Callable[[int], bool]
 ORDERS = 4
 """Orders that each candidate is tried in: two sequences of targets, forwards and backwards."""
 
@@ -164,15 +163,15 @@ def search(
     best, graph = start, start.closure.graph
     rule = f"{start.rule}, then searched"
     sequence = _sequence(best)
-    free = _free(best, fixed)
-    while free and (steps := steps - len(best.closure.terms) - 1) > 0:
+    vertices = free(best, fixed)
+    while vertices and (steps := steps - len(best.closure.terms) - 1) > 0:
         choice, moved = list(best.choice), list(sequence)
         for _ in range(chance.choice((1, 1, 2, 4, 8))):
             if chance.random() < 0.3:
                 target = moved.pop(chance.randrange(len(moved)))
                 moved.insert(chance.randrange(len(moved) + 1), target)
             else:
-                vertex = chance.choice(free)
+                vertex = chance.choice(vertices)
                 choice[vertex] = chance.randrange(len(graph.vertices[vertex].relations))
         closure = close(graph, choice, targets, is_leaf)
         operands = closure.operands()
@@ -182,7 +181,7 @@ def search(
         if (peak, flops) <= best.cost:
             best = Candidate(choice, closure, order, rule, "searched", peak, flops)
             sequence = moved
-            free = _free(best, fixed)
+            vertices = free(best, fixed)
     return best if best.cost < start.cost else start
 
 
@@ -200,7 +199,8 @@ def _present(sequence: Sequence[int], closure: Selection) -> list[int]:
     return [*(t for t in sequence if t in targets), *(t for t in targets if t not in {*sequence})]
 
 
-def _free(found: Candidate, fixed: Collection[int]) -> list[int]:
+def free(found: Candidate, fixed: Collection[int]) -> list[int]:
+    """The statements whose vertices have several relations, but for those in `fixed`."""
     vertices = found.closure.graph.vertices
     several = (vertex for vertex in found.closure.terms if len(vertices[vertex].relations) > 1)
     return [vertex for vertex in several if vertex not in fixed]

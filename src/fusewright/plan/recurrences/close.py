@@ -17,6 +17,8 @@ from fusewright.ir.recurrences.graph import AndOrGraph, Relation, Weighted
 
 Choice = Sequence[int]
 """The number of a relation for each vertex."""
+IsLeaf = Callable[[int], bool]
+"""Whether a vertex is a row of input, or a sum that another list gives."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -54,7 +56,7 @@ def close(
     graph: AndOrGraph,
     choice: Choice,
     targets: Sequence[int],
-    is_leaf: Callable[[int], bool],
+    is_leaf: IsLeaf,
 ) -> Selection:
     """The closure of these vertices; `is_leaf` says where it ends."""
     chosen: dict[int, Relation] = {}

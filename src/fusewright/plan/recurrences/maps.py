@@ -7,10 +7,12 @@ mapped early and late have nothing in common, so a mixture computes both.
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 from itertools import islice, product
 
 from fusewright.ir.recurrences.graph import AndOrGraph, Vertex
+from fusewright.plan.recurrences.close import IsLeaf
 
 _MOST = 8
 """Combinations of places that are tried."""
@@ -24,10 +26,13 @@ class Placement:
     fixed: dict[int, int]
 
 
-def placements(graph: AndOrGraph) -> list[Placement]:
-    """Every place there is for linear maps; one without a name where none is offered."""
+def placements(graph: AndOrGraph, targets: Sequence[int], is_leaf: IsLeaf) -> list[Placement]:
+    """Every place there is for linear maps in what targets need; one without a name where none is
+    offered.
+    """
     offered: dict[str, dict[str, dict[int, int]]] = {}
-    for number, vertex in enumerate(graph.vertices):
+    for number in sorted(_needed(graph, targets, is_leaf)):
+        vertex = graph.vertices[number]
         maps = [_first_map(graph, vertex, n) for n in range(len(vertex.relations))]
         if len(maps) > 1 and all(maps):
             for n, name in enumerate(maps):
@@ -37,6 +42,20 @@ def placements(graph: AndOrGraph) -> list[Placement]:
         name = ", ".join(name for name, _ in combination)
         fixed = {vertex: n for _, each in combination for vertex, n in each.items()}
         found.append(Placement(name, fixed))
+    return found
+
+
+def _needed(graph: AndOrGraph, targets: Sequence[int], is_leaf: IsLeaf) -> set[int]:
+    """What any choice may need."""
+    found: set[int] = set()
+    stack = list(targets)
+    while stack:
+        number = stack.pop()
+        if number in found or is_leaf(number):
+            continue
+        found.add(number)
+        for relation in graph.vertices[number].relations:
+            stack.extend(term.vertex for term in relation if term.vertex is not None)
     return found
 
 

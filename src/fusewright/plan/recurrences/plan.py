@@ -17,8 +17,8 @@ from fusewright.ir.recurrences.phases import SUM, Phases
 from fusewright.ir.recurrences.straight import Straight
 from fusewright.ir.recurrences.verify import check_phases
 from fusewright.plan.recurrences import choose, maps, order
-from fusewright.plan.recurrences.choose import Candidate, IsLeaf
-from fusewright.plan.recurrences.close import close
+from fusewright.plan.recurrences.choose import Candidate
+from fusewright.plan.recurrences.close import IsLeaf, close
 from fusewright.plan.recurrences.live import Pressure, pressure
 from fusewright.plan.recurrences.write import written
 
@@ -94,7 +94,7 @@ def _best(
     fixed: dict[int, int] = {}
     tried: dict[tuple[str, str], int] = {}
     left = effort
-    places = maps.placements(graph)
+    places = maps.placements(graph, targets, is_leaf)
     for rule, choice in choose.rules(graph, targets, is_leaf):
         for placement in places:
             there = list(choice)
@@ -105,7 +105,7 @@ def _best(
             tried[rule, placement.name] = found.peak
             if best is None or found.cost < best.cost:
                 best, place, fixed = found, placement.name, placement.fixed
-        if left <= 0:
+        if left <= 0 or (best is not None and not choose.free(best, fixed)):
             break
     assert best is not None  # there is a rule and a placement
     best = choose.search(best, targets, is_leaf, left // 2, seed, fixed.keys())
