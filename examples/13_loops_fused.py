@@ -60,7 +60,7 @@ mirrored(a, b)
 assert mirrored.stats.fused == 0
 (pair,) = mirrored.explain().codes[0].pairs
 print(pair.why)
-assert "RAW on `a`" in pair.why
+assert "read after write of `a`" in pair.why
 
 
 # One loop where `behind` allows it, looked at in each call.

@@ -23,7 +23,7 @@ PRINTS = {
     "10_library_steps": "library step matmul",
     "11_kernels": "is out of bounds for dim 0 of `b`, which has 5 elements",
     "12_lazy_kernels": "norm 1.000000",
-    "13_loops_fused": "RAW on `a`",
+    "13_loops_fused": "read after write of `a`",
     "14_pykokkos": "name `undefined` is not defined",
     "15_kernel_between_statements": "1 kernel ran; memory moved",
     "16_functions_for_numba": "raised: width must be positive",

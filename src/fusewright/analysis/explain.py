@@ -17,6 +17,7 @@ from fusewright.ir.expr import Expr, postorder
 VERBS = {"read": "reads", "write": "writes", "update": "updates"}
 DEEDS = {"print": "prints", "rng": "draws from the random stream"}
 TINY = 3
+KINDS = {"RAW": "read after write", "WAR": "write after read", "WAW": "write after write"}
 HUGE = 1 << 40
 """A distance only the size of memory bounds."""
 Iteration = tuple[tuple[Dim, int], ...]
@@ -56,7 +57,7 @@ def _apart(verdict: Verdict, a: Unit, b: Unit, facts: Facts) -> list[str]:
 def _cause(blocker: Blocker, a: Unit, b: Unit, facts: Facts) -> str:
     if not blocker.proved:
         return f"`{blocker.array}`: nothing proved within the budget of {facts.budget} operations"
-    text = f"{blocker.kind} on `{blocker.array}`"
+    text = f"{KINDS[blocker.kind]} of `{blocker.array}`"
     if isinstance(blocker.source.root, Token):
         text = f"order of {blocker.source.root}"
     elif len(blocker.distance) == 1:
@@ -174,7 +175,7 @@ def conflict_in_words(carry: Carry, facts: Facts) -> str:
         return f"`{carry.array}`: nothing proved within the budget of {facts.budget} operations"
     if isinstance(carry.source.root, Scalar):
         return f"`{carry.array}` keeps its value from one iteration to the next"
-    text = f"{carry.kind} on `{carry.array}`, distance {_distance(carry.distance)}"
+    text = f"{KINDS[carry.kind]} of `{carry.array}`, distance {_distance(carry.distance)}"
     if isinstance(carry.source.root, Token):
         text = f"order of {carry.source.root}"
     if carry.witness is None:

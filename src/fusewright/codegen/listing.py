@@ -316,9 +316,9 @@ class _Writer:
         operands = [self.known[arg] for arg in node.args]
         sign = INFIX.get(node.name)
         if sign is not None and len(operands) == 2:
-            return _infix(sign, *operands)
+            return infix(sign, *operands)
         if node.name == "negative":
-            return f"-{_held(operands[0], 3)}", 2
+            return f"-{held(operands[0], 3)}", 2
         inner = ", ".join(text for text, _ in operands)
         name = node.dtype.name if node.name == "cast" else node.name
         return f"{name}({inner})", 9
@@ -330,13 +330,15 @@ def _is_negative(term: tuple[Expr, int]) -> bool:
     return factor * (expr.attr if expr.name == "const" else 1) < 0
 
 
-def _infix(sign: str, left: tuple[str, int], right: tuple[str, int]) -> tuple[str, int]:
+def infix(sign: str, left: tuple[str, int], right: tuple[str, int]) -> tuple[str, int]:
+    """Two operands, each with how tightly it binds, and their operator."""
     tightness = LOOSE.get(sign, 0)
     need = tightness or 9
-    return f"{_held(left, need)} {sign} {_held(right, need + 1)}", tightness
+    return f"{held(left, need)} {sign} {held(right, need + 1)}", tightness
 
 
-def _held(operand: tuple[str, int], need: int) -> str:
+def held(operand: tuple[str, int], need: int) -> str:
+    """An operand in parentheses, where it binds less tightly than needed."""
     text, tightness = operand
     return text if tightness >= min(need, 9) else f"({text})"
 

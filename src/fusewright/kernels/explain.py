@@ -21,8 +21,10 @@ from fusewright.frontends.kernels.values import (
     TupleKind,
 )
 from fusewright.ir.loops.statements import NOWHERE, For
+from fusewright.ir.loops.statements import Kernel as Loops
 from fusewright.ir.loops.text import kernel_text
 from fusewright.kernels.iteration import NotRaised
+from fusewright.kernels.listing import kernel_listing
 from fusewright.kernels.recipe import Recipe
 from fusewright.kernels.specialise import Specialised
 from fusewright.plan.loops.decide import decide
@@ -58,10 +60,12 @@ class LoopRecord:
 class CodeRecord:
     """A kernel's code for one set of argument types.
 
-    `arguments` spells the types; `statements` is the program as written, `planned` as it runs;
-    `pairs` say which neighbouring loops were fused; `seconds` is what getting the code took,
-    `origin` where it came from.  Where that is right for some parameters only, `guard` says for
-    which, `otherwise` is the program as it runs for others, and `taken` counts the calls of either.
+    `arguments` spells the types; `statements` is the program as written, `planned` as it runs, both
+    in the exact form, `listing` as it runs in the user's names; `pairs` say which neighbouring
+    loops were fused; `seconds` is what getting the code took, `origin` where it came from.
+
+    Where that is right for some parameters only, `guard` says for which, `otherwise` is the listing
+    of what runs for others, and `taken` counts the calls of either.
     `measured` are the times of calls fused and apart, by the least size of their arrays in bytes.
     `sharing` are pairs of arrays, one of them written, that share memory in these calls.
     """
@@ -71,6 +75,7 @@ class CodeRecord:
     loops: tuple[LoopRecord, ...]
     pairs: tuple[PairReport, ...]
     planned: str
+    listing: str
     origin: str
     features: str
     seconds: float
@@ -165,17 +170,11 @@ def _measured_lines(code: CodeRecord) -> Iterator[str]:
 
 
 def _planned_lines(code: CodeRecord) -> Iterator[str]:
-    if code.guard:
-        yield f"  when {code.guard}: {_calls(code.taken[0])}"
-    yield from ("  " + line for line in code.planned.rstrip().splitlines()[1:])
+    yield f"  when {code.guard}: {_calls(code.taken[0])}" if code.guard else "  as it runs:"
+    yield from ("    " + line for line in code.listing.splitlines())
     if code.guard:
         yield f"  otherwise: {_calls(code.taken[1])}"
-        lines = code.otherwise.rstrip().splitlines()[1:]
-        yield from ("  " + line for line in lines if not line.startswith(_DECLARATIONS))
-
-
-_DECLARATIONS = ("  param ", "  buffer ", "  disjoint ")
-"""Lines that both forms have."""
+        yield from ("    " + line for line in code.otherwise.splitlines())
 
 
 def _calls(count: int) -> str:
@@ -318,13 +317,14 @@ def _record(kinds: tuple[Kind, ...], found: Specialised, code: CompiledLoops) ->
         loops,
         plan.pairs,
         kernel_text(code.plan.kernel),
+        listed(found, code, code.plan.kernel),
         code.origin,
         code.features.name,
         code.seconds,
         found.calls,
         code.module.text,
         plan.guard.text if plan.guard is not None else "",
-        kernel_text(plan.otherwise.kernel) if plan.otherwise is not None else "",
+        listed(found, code, plan.otherwise.kernel) if plan.otherwise is not None else "",
         (code.counts[0], code.counts[1]),
         _sharing(found, code),
         tuple(
@@ -352,15 +352,23 @@ def _names(found: Specialised) -> dict[int, str]:
 
 def reasoned(found: Specialised, code: CompiledLoops) -> LoopPlan:
     """The plan once more, in the user's names and with the reason for each decision."""
-    names = _names(found)
-    scalars = found.translated.scalars
-    parameters = {
+    return decide(code.kernel, code.settings, _names(found), _numbers(found, code), reasons=True)
+
+
+def listed(found: Specialised, code: CompiledLoops, kernel: Loops) -> str:
+    """A planned form of the kernel in the user's names."""
+    return kernel_listing(kernel, _names(found), _numbers(found, code))
+
+
+def _numbers(found: Specialised, code: CompiledLoops) -> dict[int, str]:
+    """What the user calls the parameters."""
+    names, scalars = _names(found), found.translated.scalars
+    return {
         number: _path(scalars[source.slot])
         if source.what == "scalar"
         else f"{names.get(source.slot, 'result')}.{_FIELDS[source.what]}[{source.dim}]"
         for number, source in enumerate(code.kernel.arguments)
     }
-    return decide(code.kernel, code.settings, names, parameters, reasons=True)
 
 
 _FIELDS = {"extent": "shape", "stride": "strides"}

@@ -17,8 +17,8 @@ from fusewright.base.source import Span
 from fusewright.ir.expr import postorder
 from fusewright.ir.loops.statements import Kernel as Loops
 from fusewright.ir.loops.statements import expressions, walk
-from fusewright.ir.loops.text import kernel_text
-from fusewright.kernels.explain import reasoned
+from fusewright.kernels.explain import listed, reasoned
+from fusewright.kernels.listing import kernel_listing
 from fusewright.kernels.specialise import Specialised
 from fusewright.plan.loops.decide import decide
 from fusewright.plan.loops.plan import LoopPlan, LoopReport, PairReport
@@ -85,8 +85,10 @@ def _description(found: Specialised | Unit, code: CompiledLoops) -> KernelRecord
         _described.clear()
     if isinstance(found, Specialised):
         plan = reasoned(found, code)
+        loops = listed(found, code, plan.kernel)
     else:
         plan = decide(code.kernel, code.settings, reasons=True)
+        loops = kernel_listing(plan.kernel, {}, {})
     record = KernelRecord(
         name=code.kernel.name,
         start=0.0,
@@ -99,7 +101,7 @@ def _description(found: Specialised | Unit, code: CompiledLoops) -> KernelRecord
         decisions=tuple(dict.fromkeys(_decisions(plan))),
         origin="memory",
         compile_seconds=0.0,
-        loops=kernel_text(plan.kernel),
+        loops=loops,
         llvm=code.module.text,
         kind="loops",
     )

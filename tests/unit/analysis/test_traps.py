@@ -228,12 +228,12 @@ def test_flat_loops_are_taken_apart():
 
 
 NOT_FUSED = """\
-NOT FUSED: RAW on `a`, distance +1: e.g. n=2: loop 1 (line 12) writes a[0] at i=0, \
+NOT FUSED: read after write of `a`, distance +1: e.g. n=2: loop 1 (line 12) writes a[0] at i=0, \
 loop 2 (line 14) reads it at i=1; legal with level=shift"""
 
 
 CARRIED = """\
-loop `i` runs in order: RAW on `x`, distance +1: \
+loop `i` runs in order: read after write of `x`, distance +1: \
 e.g. n=2: an iteration writes x[0] at i=0, a later one reads it at i=1"""
 
 

@@ -110,7 +110,7 @@ ORDERED = {
     "carried": (carried, "`s`"),
     "recurrence": (
         recurrence,
-        "RAW on `a`, distance +1: e.g. a.shape[0]=3: an iteration",
+        "read after write of `a`, distance +1: e.g. a.shape[0]=3: an iteration",
     ),
     "one place": (one_place, "it reduces `a`, element after element"),
     "stops": (stops, "may be left early"),
@@ -167,7 +167,7 @@ def test_the_text() -> None:
     lines = str(fresh.explain()).splitlines()
     assert lines[:2] == ["kernel elementwise", "for (float64[:], float64[:])"]
     assert "    runs on threads and in vectors: its iterations are independent" in lines
-    assert "      b1[i0] = ((b0[i0] * 2.0) + 1.0)" in lines
+    assert "        b[i] = a[i] * 2.0 + 1.0" in lines
     assert fresh.stats.calls == 1
 
 

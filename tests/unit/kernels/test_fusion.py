@@ -244,7 +244,7 @@ def test_diagnostics(caplog: pytest.LogCaptureFixture) -> None:
     case = (
         "e.g. a.shape[0]=5: loop 1 (line 28) writes b[1] at i=1, loop 2 (line 30) reads it at i=2"
     )
-    assert f"RAW on `b`, distance +1: {case}; legal with level=shift" in text
+    assert f"read after write of `b`, distance +1: {case}; legal with level=shift" in text
 
 
 def test_verify_runs_both() -> None:

@@ -25,7 +25,7 @@ def test_legal(number: str, tmp_path: Path) -> None:
         assert "FUSED on (i), strips, dims" in text
     else:
         assert kernel.stats.fused == 0
-        assert "RAW on" not in text.partition("NOT FUSED")[2].partition("\n")[0] or (
+        assert "read after write of" not in text.partition("NOT FUSED")[2].partition("\n")[0] or (
             pair.fused == "cost"
         )
     same_as_cpython(kernel, *arguments())

@@ -189,6 +189,12 @@ class Protocols(Handle):
     def __repr__(self) -> str:
         return repr(sharing.content(self))
 
+    def _repr_mimebundle_(self, include: Any = None, exclude: Any = None) -> Any:
+        # Imported here: only notebooks ask.
+        from fusewright.frontends.arrays.pages import bundle
+
+        return bundle(self)
+
     def __str__(self) -> str:
         return str(sharing.content(self))
 
