@@ -20,7 +20,7 @@ assert total == 999_000.0
 
 # An error is raised at the line that made it, not when the value is asked for.
 try:
-    a + np.arange(999.0)
+    sums = a + np.arange(999.0)
 except ValueError as error:
     print("refused at once:", str(error).splitlines()[0])
 

@@ -22,7 +22,7 @@ assert {o.name: o.place for o in kernel.operations}["exp"] == "row"  # kept in c
 
 
 # A function is run, and everything it ran is told.
-def normalise(values):
+def normalise(values: fw.Array) -> float:
     return float((values / values.max()).sum())
 
 

@@ -7,7 +7,7 @@ import fusewright as fw
 import fusewright.numpy as np
 
 
-def wave(t):
+def wave(t: fw.Array) -> fw.Array:
     return np.sin(t) * np.exp(-t / 3) + np.where(t > 5, t * t, 1 / (t + 1))
 
 

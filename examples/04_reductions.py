@@ -10,7 +10,7 @@ import fusewright as fw
 import fusewright.numpy as np
 
 
-def layer_norm(x):
+def layer_norm(x: fw.Array) -> fw.Array:
     centred = x - x.mean(axis=1, keepdims=True)
     variance = (centred * centred).mean(axis=1, keepdims=True)
     return centred / np.sqrt(variance + 1e-5)

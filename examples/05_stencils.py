@@ -10,7 +10,7 @@ import fusewright as fw
 import fusewright.numpy as np
 
 
-def step(u):
+def step(u: fw.Array) -> fw.Array:
     new = u.copy()
     new[1:-1, 1:-1] = 0.25 * (u[2:, 1:-1] + u[:-2, 1:-1] + u[1:-1, 2:] + u[1:-1, :-2])
     return new

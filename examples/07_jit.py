@@ -13,13 +13,14 @@ import fusewright.numpy as np
 
 
 @fw.jit
-def advance(position, velocity, dt):
+def advance(position: fw.Array, velocity: fw.Array, dt: float) -> float:
     velocity -= dt * position  # arguments may be updated in place
     position += dt * velocity
     return (position * position + velocity * velocity).sum()
 
 
 position, velocity = np.ones(10), np.zeros(10)
+energy = 0.0
 for _ in range(1000):
     energy = advance(position, velocity, 0.01)  # 0.01 is a run-time parameter
 print("energy", energy)
@@ -33,7 +34,7 @@ print(f"{(time.perf_counter() - start) * 1000:.1f} µs a call")
 
 # NumPy arrays are fine too: they are read for the time of the call.
 @fw.jit
-def distance(a, b):
+def distance(a: fw.Array, b: fw.Array) -> fw.Array:
     return np.sqrt(((a - b) ** 2).sum())
 
 
@@ -43,7 +44,7 @@ for shift in (3.0, 4.0):
 
 # What cannot be replayed is run anew each time, and said so.
 @fw.jit
-def clipped(x):
+def clipped(x: fw.Array) -> fw.Array:
     return x / x.max() if x.max() > 1 else x
 
 

@@ -26,7 +26,7 @@ with fw.options(target="reference"):
     assert abs(float(np.sin(x).sum()) - narrow) < 1e-9
 
 try:
-    with fw.options(thread=1):
+    with fw.options(thread=1):  # type: ignore[call-arg]  # pyright: ignore[reportCallIssue]
         pass
 except fw.FusewrightError as error:
     print(error.what, "-", error.help)

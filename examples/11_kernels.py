@@ -12,7 +12,7 @@ import fusewright as fw
 
 
 @fw.kernel
-def smooth(a, b):
+def smooth(a: fw.Array, b: fw.Array) -> None:
     for i in range(1, a.shape[0] - 1):
         b[i] = 0.25 * a[i - 1] + 0.5 * a[i] + 0.25 * a[i + 1]
 
@@ -29,12 +29,12 @@ assert (b == expected).all()
 
 # Branches, while, functions of your own, tuples, small local arrays: as in Python.
 @fw.func
-def step(x, y, cx, cy):
+def step(x: float, y: float, cx: float, cy: float) -> tuple[float, float]:
     return x * x - y * y + cx, 2 * x * y + cy
 
 
 @fw.kernel
-def mandelbrot(counts, limit):
+def mandelbrot(counts: fw.Array, limit: int) -> None:
     rows, columns = counts.shape
     for i, j in fw.ndrange(rows, columns):
         cx, cy = -2 + 3 * j / columns, -1.5 + 3 * i / rows
@@ -54,7 +54,7 @@ for row in counts:
 
 # Results come back as Python's or NumPy's numbers.
 @fw.kernel
-def largest(x):
+def largest(x: fw.Array) -> tuple[float, int]:
     best, place = x[0], 0
     for i in range(1, len(x)):
         if x[i] > best:
@@ -67,7 +67,7 @@ print("largest", largest(counts.reshape(-1)))
 
 # Loops walk arrays and their rows; one number fills a part.
 @fw.kernel
-def weighted(rows, weights, totals):
+def weighted(rows: fw.Array, weights: fw.Array, totals: fw.Array) -> None:
     totals[:] = 0
     for i, row in enumerate(rows):
         for x, w in zip(row, weights, strict=True):
@@ -81,7 +81,7 @@ print("weighted", totals[:3].tolist())
 
 # Statements on rows and whole arrays are loops over their elements, as NumPy means them.
 @fw.kernel
-def standardised(rows, result):
+def standardised(rows: fw.Array, result: fw.Array) -> None:
     for i in range(rows.shape[0]):
         centred = rows[i] - rows[i].mean()
         result[i, :] = centred / math.sqrt((centred * centred).mean() + 1e-9)
@@ -98,7 +98,7 @@ print("standardised", result[5].round(2)[18:22].tolist())
 
 # A counter that numbers places: blocks on threads, once the first place of each is known.
 @fw.kernel
-def positive(x, kept):
+def positive(x: fw.Array, kept: fw.Array) -> int:
     k = 0
     for i in range(x.shape[0]):
         if x[i] > 0.2:
@@ -114,7 +114,7 @@ print(positive.explain())
 
 # Complex numbers, with the bits of CPython.
 @fw.kernel
-def julia(points, c, steps):
+def julia(points: fw.Array, c: complex, steps: int) -> None:
     for i in range(points.shape[0]):
         z = points[i]
         for _ in range(steps):

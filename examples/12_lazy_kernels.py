@@ -11,13 +11,13 @@ import fusewright.numpy as np
 
 
 @fw.kernel
-def add(a, b, out):
+def add(a: fw.Array, b: fw.Array, out: fw.Array) -> None:
     for i in range(a.shape[0]):
         out[i] = a[i] + b[i]
 
 
 @fw.kernel
-def smooth(a, out):
+def smooth(a: fw.Array, out: fw.Array) -> None:
     for i in range(1, a.shape[0] - 1):
         out[i] = 0.25 * a[i - 1] + 0.5 * a[i] + 0.25 * a[i + 1]
 
@@ -27,7 +27,7 @@ x, y = np.arange(n) * 0.5, np.ones(n)
 t, out = np.empty(n), np.zeros(n)
 
 
-def program():
+def program() -> None:
     add(x, y, t)  # a temporary: it is overwritten in the next round
     u = t * t - 1  # an array statement in between
     smooth(u, out)
@@ -45,7 +45,7 @@ assert t[10] == 6.0
 
 # A loop that carries a value runs in order, as a kernel of its own: later, and only if needed.
 @fw.kernel
-def energy(a, b):
+def energy(a: fw.Array, b: fw.Array) -> float:
     s = 0.0
     for i in range(a.shape[0]):
         s += a[i] * b[i]
@@ -53,7 +53,7 @@ def energy(a, b):
 
 
 @fw.kernel
-def scale(a, factor):
+def scale(a: fw.Array, factor: float) -> None:
     for i in range(a.shape[0]):
         a[i] = a[i] * factor
 

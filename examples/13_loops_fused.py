@@ -8,7 +8,7 @@ import fusewright as fw
 
 
 @fw.kernel
-def smooth_twice(a, b, c):
+def smooth_twice(a: fw.Array, b: fw.Array, c: fw.Array) -> None:
     n = a.shape[0]
     for i in range(1, n - 1):
         b[i] = 0.25 * a[i - 1] + 0.5 * a[i] + 0.25 * a[i + 1]
@@ -17,7 +17,7 @@ def smooth_twice(a, b, c):
 
 
 @fw.kernel
-def forces(force, jac, total):
+def forces(force: fw.Array, jac: fw.Array, total: fw.Array) -> None:
     for c, b in fw.ndrange(force.shape[0], force.shape[1]):
         force[c, b] = force[c, b] * 0.5
     for b in range(force.shape[1]):
@@ -28,7 +28,7 @@ def forces(force, jac, total):
 
 
 @fw.kernel
-def mirrored(a, o):
+def mirrored(a: fw.Array, o: fw.Array) -> None:
     for i in range(a.shape[0]):
         a[i] = a[i] * 2
     for i in range(a.shape[0]):
@@ -65,7 +65,7 @@ assert "RAW on `a`" in pair.why
 
 # One loop where `behind` allows it, looked at in each call.
 @fw.kernel
-def delayed(a, o, behind):
+def delayed(a: fw.Array, o: fw.Array, behind: int) -> None:
     for i in range(100, a.shape[0]):
         a[i] = a[i] * 2
     for i in range(100, a.shape[0]):

@@ -11,7 +11,7 @@ import fusewright.numpy as np
 
 
 @fw.kernel
-def halvings(a, out):
+def halvings(a: fw.Array, out: fw.Array) -> None:
     for i in range(a.shape[0]):
         v = a[i]
         while v > 1.0:  # no operation of arrays
@@ -23,7 +23,7 @@ n = 1 << 18
 x, y = np.arange(n) * 0.5, np.ones(n)
 
 
-def program():
+def program() -> None:
     u = np.empty(n)
     halvings(2.0 * x + y, u)
     u[1:-1] = 0.5 * (u[2:] + u[:-2])  # a region of what the kernel wrote

@@ -12,7 +12,7 @@ import fusewright as fw
 
 
 @fw.kernel
-def peaks(signal, width, least):
+def peaks(signal: fw.Array, width: int, least: float) -> tuple[fw.Array, fw.Array]:
     """The places that rise above all others within `width`, and a smoothed signal."""
     if width < 1:
         raise ValueError("width must be positive")

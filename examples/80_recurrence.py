@@ -4,21 +4,25 @@ Multipole moments of point charges about one centre are moved to another one.  E
 moved along x, y or z first: all ways give the same value, and a program has to choose for each.
 """
 
+from typing import Any
+
 import numpy as np
 
 import fusewright as fw
 
 AXES = "xyz"
+Exponents = tuple[int, int, int]
 
 
-def shifted(exponents, axis, by):
-    return tuple(n + by * (i == axis) for i, n in enumerate(exponents))
+def shifted(exponents: Exponents, axis: int, by: int) -> Exponents:
+    x, y, z = (n + by * (i == axis) for i, n in enumerate(exponents))
+    return x, y, z
 
 
 # A value is M[a, b]: the sum over charges of (r - A)^a (r - B)^b.  Where b is 0 it is a leaf: a row
 # of input.  Everything else follows from (x - B) = (x - A) + (A - B).
-def moved(a, b):
-    alternatives = []
+def moved(a: Exponents, b: Exponents) -> list[Any]:
+    alternatives: list[Any] = []
     for axis in range(3):
         if b[axis]:
             low = shifted(b, axis, -1)
@@ -31,11 +35,11 @@ def moved(a, b):
     return alternatives
 
 
-def given(a, b):
+def given(a: Exponents, b: Exponents) -> str | None:
     return f"m{a[0]}{a[1]}{a[2]}" if b == (0, 0, 0) else None
 
 
-def exponents(degree):
+def exponents(degree: int) -> list[Exponents]:
     return [(x, y, degree - x - y) for x in range(degree + 1) for y in range(degree + 1 - x)]
 
 
@@ -63,7 +67,7 @@ print(f"{len(wanted)} moments about {columns} centres")
 
 
 # Wrong relations are refused where they are written.
-def circular(n):
+def circular(n: int) -> list[Any]:
     return [[("x", "T", n - 1)], [("x", "T", n + 1)]]
 
 

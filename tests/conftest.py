@@ -7,6 +7,7 @@ tests with small arrays that are NumPy's own, as users have them.
 """
 
 import os
+import signal
 from collections.abc import Iterator
 
 import pytest
@@ -22,3 +23,8 @@ def _compiling() -> Iterator[None]:
 
 
 set_defaults(interpret=False, small=int(os.environ.get("FUSEWRIGHT_TEST_SMALL", "0")))
+
+# A shell starts what runs in the background with interruptions ignored, and so would every
+# program that a test starts; tests that interrupt programs need them delivered.
+if signal.getsignal(signal.SIGINT) is signal.SIG_IGN:
+    signal.signal(signal.SIGINT, signal.default_int_handler)

@@ -54,25 +54,27 @@ __all__ = [
 ]
 
 
-def __getattr__(name: str) -> Any:
-    """The drop-in, or all that a program calls: both are loaded when they are first used."""
-    from fusewright.base.loading import load  # not before a name is wanted
+if not TYPE_CHECKING:  # to type checkers all names are there, and others are mistakes
 
-    if name == "numpy":
-        return load("fusewright.numpy")
-    if name not in __all__:
-        raise AttributeError(f"module 'fusewright' has no attribute {name!r}")
-    public = load("fusewright.public")
-    found = {each: vars(public)[each] for each in __all__ if each in vars(public)}
-    globals().update(found)
-    if name not in found:
-        raise AttributeError(f"{name!r} is not there yet: fusewright is being imported")
-    settle()
-    return found[name]
+    def __getattr__(name: str) -> Any:
+        """The drop-in, or all that a program calls: both are loaded when they are first used."""
+        from fusewright.base.loading import load  # not before a name is wanted
+
+        if name == "numpy":
+            return load("fusewright.numpy")
+        if name not in __all__:
+            raise AttributeError(f"module 'fusewright' has no attribute {name!r}")
+        public = load("fusewright.public")
+        found = {each: vars(public)[each] for each in __all__ if each in vars(public)}
+        globals().update(found)
+        if name not in found:
+            raise AttributeError(f"{name!r} is not there yet: fusewright is being imported")
+        settle()
+        return found[name]
 
 
 def __dir__() -> list[str]:
-    return sorted({*globals(), *__all__})
+    return __all__
 
 
 def settle(drop_in: bool = False) -> None:

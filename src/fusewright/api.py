@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from functools import update_wrapper
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple, ParamSpec, TypeVar, overload
 
 from fusewright._core import native
 from fusewright.base.later import later
@@ -16,6 +16,8 @@ from fusewright.frontends.arrays import Array, sharing, trace
 from fusewright.frontends.arrays.core import Handle
 
 if TYPE_CHECKING:
+    from typing import TypeVarTuple
+
     from fusewright import driver, inspection
     from fusewright.inspection import Text
     from fusewright.replay.function import Jitted
@@ -26,8 +28,22 @@ else:
     driver, inspection = later("fusewright.driver"), later("fusewright.inspection")
     cache = later("fusewright.runtime.cache")
 
+T = TypeVar("T")
+P = ParamSpec("P")
+R = TypeVar("R")
+if TYPE_CHECKING:
+    Ts = TypeVarTuple("Ts")
 
-def evaluate(*arrays: Any) -> Any:
+
+@overload
+def evaluate(array: T, /) -> T: ...
+
+
+@overload
+def evaluate(*arrays: *Ts) -> tuple[*Ts]: ...
+
+
+def evaluate(*arrays: Any) -> Any:  # type: ignore[misc]  # mypy 2.4: *Any accepts *Ts
     """Compute all the arrays given, as few kernels as possible; returns them.
 
     Anything that is not a lazy array passes through unchanged.  One argument is returned as it is,
@@ -43,7 +59,7 @@ def evaluate(*arrays: Any) -> Any:
 
 
 if native is not None:
-    evaluate = update_wrapper(native.Evaluator(evaluate), evaluate)
+    evaluate = update_wrapper(native.Evaluator(evaluate), evaluate)  # type: ignore[assignment]
 
 
 def sync() -> None:
@@ -76,7 +92,7 @@ def show(values: Any, what: str = "loops") -> Text:
     return inspection.show(values, what)
 
 
-def jit(function: Callable[..., Any]) -> Jitted:
+def jit(function: Callable[P, R]) -> Jitted[P, R]:
     """Record the function once for each structure of its arguments, and replay it without running
     its Python code.
 

@@ -2,6 +2,8 @@
 used.
 """
 
+from typing import TYPE_CHECKING
+
 from fusewright.api import (
     cache_clear as cache_clear,
 )
@@ -29,8 +31,6 @@ from fusewright.api import (
 from fusewright.base.errors import FusewrightError as FusewrightError
 from fusewright.base.errors import InternalError as InternalError
 from fusewright.base.options import options as options
-from fusewright.frontends.arrays import Array as Array
-from fusewright.frontends.arrays import asarray as asarray
 from fusewright.frontends.arrays import lazy as lazy
 from fusewright.frontends.kernels.language import (
     assume_unique as assume_unique,
@@ -89,3 +89,20 @@ from fusewright.frontends.recurrences.families import LinearMap as LinearMap
 from fusewright.kernels.kernel import func as func
 from fusewright.kernels.kernel import kernel as kernel
 from fusewright.recurrences import recurrence as recurrence
+
+if TYPE_CHECKING:
+    from typing import Any, TypeAlias
+
+    from numpy.typing import ArrayLike, DTypeLike, NDArray
+
+    Array: TypeAlias = NDArray[Any]
+    """To type checkers an array of ours is NumPy's: it has its methods, and a program that has
+    arrays has both kinds (small ones are NumPy's own).
+    """
+
+    def asarray(  # noqa: D103
+        obj: ArrayLike, dtype: DTypeLike | None = None, *, copy: bool | None = None
+    ) -> Array: ...
+else:
+    from fusewright.frontends.arrays import Array as Array
+    from fusewright.frontends.arrays import asarray as asarray

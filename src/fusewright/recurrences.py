@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from contextlib import AbstractContextManager
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Literal
 
 import numpy as np
 
@@ -38,7 +38,9 @@ Rows = Any
 """A row for each name, in order, or a mapping from names to rows."""
 EFFORT = 50_000
 """Statements that planning looks at, if the caller does not say: about half a second."""
-FEATURES = {"auto": "auto", 4: "avx2", 8: "avx512"}
+FEATURES: dict[int | str, Literal["auto", "avx2", "avx512"]] = {
+    "auto": "auto", 4: "avx2", 8: "avx512"
+}  # fmt: skip
 """By lanes: the setting of `fw.options(features=...)` that has them."""
 REGISTERS = {4: 16, 8: 32}
 """Vector registers by float64 lanes: those of AVX2 and of AVX-512."""
@@ -46,7 +48,7 @@ REGISTERS = {4: 16, 8: 32}
 
 def recurrence(
     targets: Iterable[tuple[Any, Any]],
-    families: Iterable[AnyFamily],
+    families: AnyFamily | Iterable[AnyFamily],
     scalars: Iterable[str] | Mapping[str, float | None] = (),
 ) -> RecurrenceGraph:
     """All that the targets need, as a graph that compiles to straight-line code.

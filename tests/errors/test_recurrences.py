@@ -153,6 +153,10 @@ PROGRAMS: dict[str, tuple[type[Exception], Callable[[], Any], tuple[str, ...]]] 
         errors.RecurrenceError, lambda: asked(family(down, leaf=lambda n: "a b")),
         ("the leaf `T[3]` has the name 'a b'",),
     ),
+    "a leaf named as a sum": (
+        errors.RecurrenceError, lambda: asked(family(down, leaf=lambda n: "sum:0")),
+        ("the leaf `T[3]` has the name 'sum:0'",),
+    ),
     "a leaf named as a scalar": (
         errors.RecurrenceError, lambda: asked(family(down, leaf=lambda n: "x")),
         ("the leaf `T[3]` is named `x`, and so is a scalar",),

@@ -12,7 +12,7 @@ import warnings
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
 from contextvars import ContextVar
-from typing import Any, NamedTuple
+from typing import Any, Literal, NamedTuple, TypedDict, Unpack
 
 from fusewright._core import native
 from fusewright.base.errors import FusewrightError, FusewrightWarning
@@ -73,6 +73,31 @@ class Options(NamedTuple):
     small: int = 512
     memory_limit: int | None = None
     cache_dir: str | None = None
+
+
+class Settings(TypedDict, total=False):
+    """The same settings as keywords: what type checkers know of `options(...)`."""
+
+    fuse: bool
+    threads: int | None
+    strict: bool
+    target: Literal["cpu", "reference"]
+    features: Literal["auto", "avx2", "avx512"]
+    reassociate: bool
+    contract: bool
+    spans: bool
+    debug: bool
+    check: bool
+    fuse_level: Literal["disjoint", "same", "dims", "shift", "overlap"]
+    graph: bool
+    diagnostics: Literal["off", "text", "json"]
+    verify: bool
+    measure: bool
+    background: bool
+    interpret: bool
+    small: int
+    memory_limit: int | None
+    cache_dir: str | os.PathLike[str] | None
 
 
 def _boolean(text: str) -> bool:
@@ -310,12 +335,24 @@ def set_defaults(**changes: Any) -> None:
 
 
 @contextmanager
-def options(**changes: Any) -> Iterator[Options]:
-    """Change settings inside a `with` block.
+def options(**changes: Unpack[Settings]) -> Iterator[Options]:
+    """Change settings inside a `with` block, for this thread and the tasks started in it.
+
+    The settings are those of `Options`; `fusewright help options` lists them with their meaning,
+    and `with options(...) as chosen` gives all that hold inside.  Settings that are not named keep
+    what holds outside; at the end of the block everything is as it was, also after an error.
 
     >>> with options(threads=1, fuse=False) as chosen:
-    ...     current() is chosen
-    True
+    ...     print(chosen.threads, chosen.fuse, chosen.strict)
+    1 False False
+
+    A setting that does not exist, or a value it cannot have, is an `OptionError`, and nothing
+    changes:
+
+    >>> with options(threads=0):
+    ...     pass
+    Traceback (most recent call last):
+    fusewright.base.options.OptionError: option 'threads' cannot be 0 [FW113]
     """
     old = current()
     new = _same(old._replace(**_checked(changes)))

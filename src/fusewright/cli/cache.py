@@ -3,10 +3,16 @@
 from __future__ import annotations
 
 import argparse
+from typing import TYPE_CHECKING
 
+from fusewright.base import options
 from fusewright.base.errors import FusewrightError
-from fusewright.cli.console import count, size
+from fusewright.cli.console import count, progress, say, size
+from fusewright.cli.program import Settings, execute
 from fusewright.runtime import cache
+
+if TYPE_CHECKING:
+    from fusewright.cli.run import Request
 
 
 class CacheNotCleared(FusewrightError, OSError):
@@ -42,3 +48,20 @@ def _clear() -> int:
             why=error.strerror or str(error),
             help="FUSEWRIGHT_CACHE_DIR names another folder",
         ) from error
+
+
+def warm(request: Request) -> int:
+    """Run a program once, everything compiled at once and for good, so that what it needs is on
+    disk: the next process compiles nothing.
+    """
+    before = cache.info()
+    if before.unusable:
+        say(f"compiled code cannot be kept in {before.folder}: {before.unusable}")
+        return 1
+    options.set_defaults(interpret=False, background=False, **request.changes())
+    with progress(f"compiling what {request.program.name} needs"):
+        outcome = execute(request.program, Settings(library=request.library))
+    after = cache.info()
+    new = count(after.entries - before.entries, "new file")
+    say(f"{new} in {after.folder}, {size(after.nbytes)} in all")
+    return outcome.code

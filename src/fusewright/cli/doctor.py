@@ -13,7 +13,9 @@ from dataclasses import dataclass
 
 from fusewright.base.errors import FusewrightError
 from fusewright.base.options import problems
-from fusewright.cli.console import make_console
+
+GREEN, RED = 32, 31
+"""Colours of terminals (ECMA-48, "select graphic rendition")."""
 
 
 class CheckFailed(Exception):
@@ -41,14 +43,17 @@ def command(chosen: argparse.Namespace) -> int:
     from fusewright.cli.checks import CHECKS
 
     findings = [*settings, *(examine(name, check) for name, check in CHECKS.items())]
-    console = make_console(sys.stdout)
     for finding in findings:
-        word = "[green]OK  [/]" if finding.ok else "[red]FAIL[/]"
-        console.print(word, end=" ")
-        console.print(f"{finding.name:<9} {finding.detail}", markup=False, soft_wrap=True)
+        print(f"{_word(finding.ok)} {finding.name:<9} {finding.detail}")
         if finding.help:
-            console.print(f"               -> {finding.help}", markup=False, soft_wrap=True)
+            print(f"               -> {finding.help}")
     return 0 if all(finding.ok for finding in findings) else 1
+
+
+def _word(ok: bool) -> str:
+    """`OK` or `FAIL`, in colour on a terminal: a doctor needs no package to speak."""
+    word, colour = ("OK  ", GREEN) if ok else ("FAIL", RED)
+    return f"\x1b[{colour}m{word}\x1b[0m" if sys.stdout.isatty() else word
 
 
 def examine(name: str, check: Callable[[], str]) -> Finding:

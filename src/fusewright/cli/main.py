@@ -21,6 +21,8 @@ else:
     console, options = later("fusewright.cli.console"), later("fusewright.base.options")
 
 USAGE_ERROR = 2
+_PRINTS = ("bench", "demo")
+"""What prints tables and nothing else."""
 _ALWAYS = ("doctor", "help", "--help", "-h", "--version")
 """What answers whatever the environment says."""
 
@@ -61,9 +63,14 @@ def _dispatch(words: list[str]) -> int:
             raise problem
     if command in ("run", "explain"):
         return _run(command, words[1:])
+    if words[:2] == ["cache", "warm"]:
+        warm: Callable[[Request], int] = import_module("fusewright.cli.cache").warm
+        return warm(parsing.request(parsing.WARM, words[2:]))
     gc.enable()
     if command:
         parsing.check_command(command)
+    if command in _PRINTS and not {"-h", "--help"} & {*words}:
+        parsing.require_extra(f"`fusewright {command}`")
     parser = parsing.commands_parser()
     chosen = parser.parse_args(words)
     if chosen.version:

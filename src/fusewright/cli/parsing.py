@@ -13,12 +13,16 @@ from fusewright.cli.program import Program, program_of_file
 from fusewright.cli.run import Request
 
 RUN_USAGE = "fusewright %s [options] (program.py | folder | -m module | -) [arguments]"
+WARM = "cache warm"
 _VALUE_OPTIONS = {"--as", "--report", "--threads", "--rtol", "--results", "--save", "-m"}
 
 
 class UsageError(Exception):
     """The command line asks for something that cannot be."""
 
+
+EXTRA = ("rich", "jinja2", "pygments")
+"""What the extra `cli` installs: tables, the page and the colours of its source."""
 
 COMMANDS = {
     "run": "run a program with the drop-in for NumPy",
@@ -75,6 +79,26 @@ def check_command(word: str) -> None:
     )
 
 
+def require_extra(what: str) -> None:
+    """A `UsageError`, before anything runs, where what it prints with is not installed."""
+    missing = [name for name in EXTRA if not _is_installed(name)]
+    if missing:
+        raise UsageError(
+            f"{what} prints with {', '.join(missing)}, which this installation lacks: "
+            "pip install 'fusewright[cli]'"
+        )
+
+
+def _is_installed(name: str) -> bool:
+    # Imported here: `fusewright run program.py` prints nothing.
+    from importlib.util import find_spec
+
+    try:
+        return find_spec(name) is not None
+    except ValueError:  # it is there and was loaded by hand
+        return True
+
+
 def commands_parser() -> _Parser:
     """Of all commands; `run` and `explain` take their words apart themselves."""
     parser = _Parser(
@@ -93,8 +117,9 @@ def commands_parser() -> _Parser:
     )  # fmt: skip
     demo.add_argument("--steps", metavar="N", type=_positive, help="time steps (default: 300)")
     cache.add_argument(
-        "action", nargs="?", choices=("info", "clear", "path"), default="info",
-        help="say what is there (default), remove it, or print where it is",
+        "action", nargs="?", choices=("info", "clear", "path", "warm"), default="info",
+        help="say what is there (default), remove it, print where it is, or run a program so that "
+        "all it needs is there: `cache warm program.py arguments`",
     )  # fmt: skip
     made["bench"].add_argument(
         "--size", metavar="N", type=_positive, help="elements (default: several)"
@@ -150,6 +175,10 @@ def request(command: str, words: list[str]) -> Request:
         parser.error("--plain runs without Fusewright: it has nothing to compare or explain")
     if (made.results or made.rtol is not None) and not (made.compare or made.save):
         parser.error("--results and --rtol belong to --compare")
+    if command == WARM and (made.plain or made.compare or made.listens):
+        parser.error("it only compiles: nothing is explained or compared")
+    if made.listens or made.compare or command == "explain":
+        require_extra(f"`fusewright {' '.join([command, *options])}`")
     return made
 
 

@@ -60,6 +60,11 @@ class Request(NamedTuple):
     def listens(self) -> bool:
         return self.explain or self.report is not None
 
+    def changes(self) -> dict[str, Any]:
+        """What the user has set, as options."""
+        settings = {"strict": self.strict, "threads": self.threads, "fuse": self.fuse}
+        return {name: setting for name, setting in settings.items() if setting is not None}
+
     def settings(self) -> list[str]:
         """What the user has set, as words of a command line."""
         words = ["--as", self.library]
@@ -120,8 +125,7 @@ def run(request: Request, stream: TextIO | None = None) -> int:
 
 def perform(request: Request) -> Ran:
     """Run the program once, or with plain NumPy first where a comparison is asked for."""
-    settings = {"strict": request.strict, "threads": request.threads, "fuse": request.fuse}
-    changes: dict[str, Any] = {name: s for name, s in settings.items() if s is not None}
+    changes = request.changes()
     if request.listens:
         changes["spans"] = True
     if changes:

@@ -61,6 +61,7 @@ class Kernel(Generic[P, R]):
         """The recorders and the deferrals."""
         self.replayed = self.redeferred = 0
         functools.update_wrapper(self, function)
+        self.__wrapped__ = function
         self._source: Source | None = None
         self.dialect: Dialect | None = None
         self.static: frozenset[str] = frozenset()
@@ -230,7 +231,38 @@ def kernel(
 
 
 def kernel(function: Any = None, *, integers: str = "python", fuse: Fuse = None) -> Any:
-    """Compile a function of loops; see `Kernel`."""
+    """Compile a function of loops: `@fw.kernel`, or `@fw.kernel(fuse=...)` with settings.
+
+    The function is plain Python over arrays and numbers: loops over ranges, `while`, `if`,
+    arithmetic, `math` and NumPy functions, statements on rows, functions marked with `fw.func`.
+    It means what CPython makes of it: loops run in the order written.  Loops that are proved
+    independent run in vectors and on threads, neighbours fuse where that is proved and pays, and
+    the bits stay the same.  Arguments are NumPy arrays (read and written in place), arrays of
+    `fusewright.numpy` (the call is recorded, and fuses with what stands before and after it),
+    and numbers; the types of the arguments decide what is compiled, extents never do.
+
+    >>> import numpy, fusewright as fw
+    >>> @fw.kernel
+    ... def running(x, out):
+    ...     total = 0.0
+    ...     for i in range(len(x)):
+    ...         total += x[i]
+    ...         out[i] = total
+    >>> x, out = numpy.arange(5.0), numpy.zeros(5)
+    >>> running(x, out)
+    >>> out.tolist()
+    [0.0, 1.0, 3.0, 6.0, 10.0]
+
+    Args:
+        function: the function; it is read when the kernel is first called.
+        integers: `"python"`: `//` and `%` of integers round as Python's do; `"c"`: they may round
+            towards zero.
+        fuse: whether its loops may fuse with others: None follows `fw.options(fuse=...)`.
+
+    `running.__wrapped__` is the undecorated function, `running.explain()` says how each loop
+    runs and why, `fw.options(check=True)` checks every index.  Errors: `fw.FusewrightError` for
+    what cannot be compiled, with the line, the reason and what to write instead.
+    """
     if function is None:
         return lambda decorated: Kernel(decorated, integers, fuse)
     return Kernel(function, integers, fuse)

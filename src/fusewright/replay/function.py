@@ -6,7 +6,7 @@ import functools
 import types
 from collections.abc import Callable, Iterable, Iterator
 from operator import is_
-from typing import Any
+from typing import TYPE_CHECKING, Any, Generic, ParamSpec, TypeVar
 
 import numpy as np
 
@@ -41,6 +41,10 @@ MOST_VARIANTS = 8
 """Recordings for one structure of arguments, which differ in used-up floats and captured values."""
 
 
+P = ParamSpec("P")
+R = TypeVar("R")
+
+
 class _Replayer:
     """A callable that `_general_form` answers; the native one tries `_replays` first."""
 
@@ -53,7 +57,7 @@ class _Replayer:
 _Base: Any = _Replayer if native is None else native.Replayer
 
 
-class Jitted(_Base):  # type: ignore[misc]
+class Jitted(_Base, Generic[P, R]):  # type: ignore[misc]
     """A function that is recorded once for each structure of its arguments and replayed from then
     on.
     """
@@ -61,7 +65,11 @@ class Jitted(_Base):  # type: ignore[misc]
     __wrapped_by_jit__ = True
     _replays: tuple[Any, ...]
 
-    def __init__(self, function: Callable[..., Any]) -> None:
+    if TYPE_CHECKING:  # the core answers
+
+        def __call__(self, *args: P.args, **kwargs: P.kwargs) -> R: ...
+
+    def __init__(self, function: Callable[P, R]) -> None:
         functools.update_wrapper(self, function)
         self.__wrapped__ = function
         self._recordings: dict[Any, list[Recording]] = {}

@@ -9,7 +9,7 @@ from typing import Any
 
 from fusewright.base.errors import RecurrenceScalarError
 from fusewright.base.meant import did_you_mean
-from fusewright.base.source import Span
+from fusewright.frontends.recurrences.refusals import Key, line_of, spelled
 
 Factor = tuple[float, tuple[int, ...]]
 """A number, and the numbers of the scalars that it is multiplied by, in rising order."""
@@ -32,26 +32,28 @@ class Coefficients:
         self.scalars = {name: number for number, name in enumerate(given)}
         self._factors: dict[Any, Factor] = {}
 
-    def factor(self, coefficient: Any, reader: str, where: Span | None) -> Factor:
-        """A coefficient in a term of `reader`; 0.0 without scalars where it is identically zero."""
+    def factor(self, coefficient: Any, reader: Key, relation: Any) -> Factor:
+        """A coefficient in a term of `reader`, which the function `relation` has given; 0.0 without
+        scalars where it is identically zero.
+        """
         try:
             found = self._factors.get(coefficient)
         except TypeError:  # what cannot be hashed is no coefficient: said below
             found = None
         if found is None:
-            found = self._product(coefficient, reader, where)
+            found = self._product(coefficient, reader, relation)
             self._factors[coefficient] = found
         return found
 
-    def _product(self, coefficient: Any, reader: str, where: Span | None) -> Factor:
+    def _product(self, coefficient: Any, reader: Key, relation: Any) -> Factor:
         number, scalars = 1.0, []
         for part in coefficient if isinstance(coefficient, tuple) else (coefficient,):
             if is_finite(part):
                 number *= float(part)
             elif not isinstance(part, str):
                 raise RecurrenceScalarError(
-                    f"`{reader}` is multiplied by {part!r}",
-                    where,
+                    f"`{spelled(reader)}` is multiplied by {part!r}",
+                    line_of(relation),
                     why="a coefficient is a finite number, a scalar's name, or a tuple of such",
                 )
             elif part in self.scalars:
@@ -60,8 +62,8 @@ class Coefficients:
                 number *= self.fixed[part]
             else:
                 raise RecurrenceScalarError(
-                    f"`{reader}` is multiplied by `{part}`, which is no scalar",
-                    where,
+                    f"`{spelled(reader)}` is multiplied by `{part}`, which is no scalar",
+                    line_of(relation),
                     help=did_you_mean(part, [*self.scalars, *self.fixed]) or "add it to `scalars`",
                 )
         return (number, tuple(sorted(scalars))) if number else (0.0, ())

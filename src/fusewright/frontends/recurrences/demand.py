@@ -25,6 +25,7 @@ from fusewright.frontends.recurrences.families import (
 )
 from fusewright.frontends.recurrences.refusals import Key, cycle, line_of, spelled, too_large
 from fusewright.ir.recurrences.graph import AndOrGraph, Relation, Vertex, Weighted
+from fusewright.ir.recurrences.phases import SUM
 
 MOST_VALUES = 10**6
 """Values of one graph; more than a million statements are no straight-line code."""
@@ -35,7 +36,7 @@ Drafted = list[tuple[float, tuple[int, ...], Key]]
 
 def demanded(
     targets: Iterable[tuple[Any, Any]],
-    families: Iterable[AnyFamily],
+    families: AnyFamily | Iterable[AnyFamily],
     scalars: Iterable[str] | Mapping[str, float | None],
 ) -> AndOrGraph:
     """The graph of the targets, each a pair of a family and an index.
@@ -48,9 +49,9 @@ def demanded(
     return demand.graph(tuple(found))
 
 
-def _by_name(families: Iterable[AnyFamily]) -> dict[str, AnyFamily]:
+def _by_name(families: AnyFamily | Iterable[AnyFamily]) -> dict[str, AnyFamily]:
     found: dict[str, AnyFamily] = {}
-    for family in families:
+    for family in (families,) if isinstance(families, FAMILIES) else families:
         if not isinstance(family, FAMILIES):
             raise RecurrenceError(
                 f"{family!r} is no family", help="pass Family, LinearMap and Accumulate objects"
@@ -93,9 +94,9 @@ class _Demand:
 
     def target(self, target: Any) -> int:
         """The number of a target, when all that it needs is there."""
-        if not isinstance(target, Sequence) or isinstance(target, str) or len(target) != 2:
+        if not isinstance(target, tuple | list) or len(target) != 2:
             raise RecurrenceError(f"a target is (family, index), not {target!r}")
-        key = self.key(target[0], target[1], "a target")
+        key = self.key(target[0], target[1])
         if key not in self.numbers:
             self.close(key)
         return self.numbers[key]
@@ -143,10 +144,11 @@ class _Demand:
                     line_of(family.leaf),
                     help="rows of input have different names",
                 )
-            if not leaf or any(c.isspace() for c in leaf):
+            if not leaf or any(c.isspace() for c in leaf) or leaf.startswith(SUM):
                 raise RecurrenceError(
-                    f"the leaf `{spelled(key)}` has the name {leaf!r}: names have no spaces",
+                    f"the leaf `{spelled(key)}` has the name {leaf!r}",
                     line_of(family.leaf),
+                    why=f"a name has no spaces, and `{SUM}` is how sums are named",
                 )
             number = self.leaves.setdefault(leaf, len(self.leaves))
             self.add(key, Vertex(key[0], key[1], leaf=number))
@@ -187,14 +189,14 @@ class _Demand:
         """The terms of one alternative whose coefficients are not zero."""
         if not isinstance(alternative, Iterable):
             raise self.no_term(key, alternative)
-        line = self.line(key)
+        relation = getattr(self.families[key[0]], "alternatives", None)
         for term in alternative:
-            if not isinstance(term, Sequence) or isinstance(term, str) or len(term) != 3:
+            if not isinstance(term, tuple | list) or len(term) != 3:
                 raise self.no_term(key, term)
             coefficient, family, index = term
-            factor, scalars = self.coefficients.factor(coefficient, spelled(key), line)
+            factor, scalars = self.coefficients.factor(coefficient, key, relation)
             if factor != 0.0:
-                yield factor, scalars, self.key(family, index, f"`{spelled(key)}`")
+                yield factor, scalars, self.key(family, index, key)
 
     def no_term(self, key: Key, term: Any) -> RecurrenceError:
         return RecurrenceError(
@@ -206,14 +208,14 @@ class _Demand:
     def line(self, key: Key) -> Span | None:
         return line_of(getattr(self.families.get(key[0]), "alternatives", None))
 
-    def key(self, family: Any, index: Any, reader: str) -> Key:
-        """What a term or a target names."""
+    def key(self, family: Any, index: Any, reader: Key | None = None) -> Key:
+        """What a term of a reader, or a target, names."""
         name: Any = family if isinstance(family, str) else getattr(family, "name", None)
         known = self.families.get(name) if isinstance(name, str) else None
         if known is None or (known is not family and known.name != family):
             what = repr(family) if name is None else f"`{name}`"
             raise RecurrenceError(
-                f"{reader} names the family {what}, which is not among those given",
+                f"{_reader(reader)} names the family {what}, which is not among those given",
                 help=did_you_mean(str(name), self.families) or "add it to `families`",
             )
         index = index if isinstance(index, tuple) else (index,)
@@ -221,7 +223,7 @@ class _Demand:
             hash(index)
         except TypeError:
             raise RecurrenceError(
-                f"{reader} reads `{name}` at {index!r}",
+                f"{_reader(reader)} reads `{name}` at {index!r}",
                 why="the components of an index are integers, strings and tuples of them",
             ) from None
         return name, index
@@ -278,6 +280,10 @@ def _mapped(key: Key, family: LinearMap) -> list[tuple[float, Any, Index]]:
         (entry, family.of, (*before, column, *after))
         for entry, column in zip(family.matrix[row].tolist(), family.columns, strict=True)
     ]
+
+
+def _reader(key: Key | None) -> str:
+    return "a target" if key is None else f"`{spelled(key)}`"
 
 
 def _count(parts: Sequence[Any]) -> str:

@@ -10,6 +10,7 @@ from __future__ import annotations
 import math
 
 from fusewright.base.errors import InternalError
+from fusewright.ir.recurrences.phases import SUM, Phases
 from fusewright.ir.recurrences.straight import Straight, Summand
 
 
@@ -35,6 +36,18 @@ def check_straight(straight: Straight) -> None:
         _require(0 <= number < len(made), f"no value has the number {number}")
     for place in range(len(straight.statements)):
         _require(straight.first + place in used, f"t{place} is not used")
+
+
+def check_phases(phases: Phases) -> None:
+    """Refuse two lists that do not fit: the second reads sums of results of the first only."""
+    sums = [name for name in phases.outer.leaves if name.startswith(SUM)]
+    results = len(phases.inner.results) if phases.inner is not None else 0
+    known = {f"{SUM}{number}" for number in range(results)}
+    _require(set(sums) <= known, "a sum is read of what the first list does not give")
+    _require((phases.inner is None) == (not phases.axis), "an axis without a sum, or a sum without")
+    for straight in (phases.outer, phases.inner):
+        if straight is not None:
+            check_straight(straight)
 
 
 def _check_term(term: Summand, where: str, made: list[bool], alone: bool) -> None:

@@ -8,18 +8,19 @@ the graph, the effort and the seed, and not on the machine.
 from __future__ import annotations
 
 import random
-from collections.abc import Callable, Collection, Sequence
+from collections.abc import Callable, Collection, Iterator, Sequence
 from dataclasses import dataclass
+from typing import Any
 
 from fusewright.ir.recurrences.graph import AndOrGraph, Relation, Vertex
 from fusewright.plan.recurrences import order as orders
-from fusewright.plan.recurrences.close import Choice, Closure, close
+from fusewright.plan.recurrences.close import Choice, Selection, close
 from fusewright.plan.recurrences.live import pressure
 from fusewright.plan.recurrences.order import Order, depth_first, labels, ranked
 
 IsLeaf = Callable[[int], bool]
 ORDERS = 4
-"""Orders that each candidate is tried in."""
+"""Orders that each candidate is tried in: two sequences of targets, forwards and backwards."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -29,7 +30,7 @@ class Candidate:
     """
 
     choice: Choice
-    closure: Closure
+    closure: Selection
     order: Order
     rule: str
     ordering: str
@@ -48,10 +49,25 @@ def candidate(
     """A choice with the best of the depth-first orders."""
     closure = close(graph, choice, targets, is_leaf)
     operands = closure.operands()
-    found = orders.starts(operands, closure.targets)
+    sequences = {
+        "targets as given": tuple(dict.fromkeys(closure.targets)),
+        "targets by index": sorted(set(closure.targets), key=lambda v: _key(graph.vertices[v])),
+    }
+    found = orders.starts(operands, sequences)
     peaks = {name: pressure(each, operands).peak for name, each in found.items()}
     name = min(peaks, key=peaks.__getitem__)
     return Candidate(choice, closure, found[name], rule, name, peaks[name], closure.flops())
+
+
+def _key(vertex: Vertex) -> tuple[Any, ...]:
+    """Sorts vertices by family and index, whatever the components are."""
+
+    def key(component: Any) -> tuple[Any, ...]:
+        if isinstance(component, tuple):
+            return "tuple", tuple(map(key, component))
+        return type(component).__name__, component
+
+    return vertex.family, key(vertex.index)
 
 
 def _components(index: tuple[object, ...]) -> list[tuple[int, int]]:
@@ -99,14 +115,19 @@ _RULES: dict[str, Callable[[Sequence[tuple[int, int]]], int]] = {
 """From (component, exponent) of each relation to the number of one; in the order of being tried."""
 
 
-def rules(graph: AndOrGraph, targets: Sequence[int], is_leaf: IsLeaf) -> dict[str, list[int]]:
-    """Choices by the rule that makes them."""
+def rules(
+    graph: AndOrGraph, targets: Sequence[int], is_leaf: IsLeaf
+) -> Iterator[tuple[str, list[int]]]:
+    """Choices with the names of the rules that make them, the most promising first."""
     found = [
-        [lowered(vertex, relation, graph.vertices) for relation in vertex.relations] or [(0, 0)]
+        [lowered(vertex, relation, graph.vertices) for relation in vertex.relations]
+        if len(vertex.relations) > 1
+        else []
         for vertex in graph.vertices
     ]
-    choices = {name: [rule(each) for each in found] for name, rule in _RULES.items()}
-    return {**choices, "fewest new values": fewest_new(graph, targets, is_leaf)}
+    for name, rule in _RULES.items():
+        yield name, [rule(each) if each else 0 for each in found]
+    yield "fewest new values", fewest_new(graph, targets, is_leaf)
 
 
 def fewest_new(graph: AndOrGraph, targets: Sequence[int], is_leaf: IsLeaf) -> list[int]:
@@ -141,6 +162,7 @@ def search(
     """
     chance = random.Random(seed)
     best, graph = start, start.closure.graph
+    rule = f"{start.rule}, then searched"
     sequence = _sequence(best)
     free = _free(best, fixed)
     while free and (steps := steps - len(best.closure.terms) - 1) > 0:
@@ -158,7 +180,7 @@ def search(
         peak = pressure(order, operands).peak
         flops = closure.flops()
         if (peak, flops) <= best.cost:
-            best = Candidate(choice, closure, order, "searched", "searched", peak, flops)
+            best = Candidate(choice, closure, order, rule, "searched", peak, flops)
             sequence = moved
             free = _free(best, fixed)
     return best if best.cost < start.cost else start
@@ -170,7 +192,7 @@ def _sequence(found: Candidate) -> list[int]:
     return [vertex for vertex in found.order if vertex in targets]
 
 
-def _present(sequence: Sequence[int], closure: Closure) -> list[int]:
+def _present(sequence: Sequence[int], closure: Selection) -> list[int]:
     """The targets of a closure, those of a sequence first: which of two equal vertices stands for
     both depends on the choice.
     """

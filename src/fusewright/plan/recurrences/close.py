@@ -20,7 +20,7 @@ Choice = Sequence[int]
 
 
 @dataclass(frozen=True, slots=True)
-class Closure:
+class Selection:
     """`terms` are the statements by vertex, in rising, that is in topological, order.
 
     `leaves` are the vertices that are rows of input.  A target that only scales another vertex is
@@ -55,7 +55,7 @@ def close(
     choice: Choice,
     targets: Sequence[int],
     is_leaf: Callable[[int], bool],
-) -> Closure:
+) -> Selection:
     """The closure of these vertices; `is_leaf` says where it ends."""
     chosen: dict[int, Relation] = {}
     stack = list(targets)
@@ -74,7 +74,7 @@ def close(
 
 def _folded(
     graph: AndOrGraph, chosen: dict[int, Relation], leaves: set[int], targets: Sequence[int]
-) -> Closure:
+) -> Selection:
     instead: dict[int, Relation] = {}
     """What readers see of a vertex that disappears: nothing, or one term without scalars."""
     same: dict[Relation, int] = {}
@@ -101,14 +101,14 @@ def _folded(
 
 def _needed(
     graph: AndOrGraph, terms: dict[int, Relation], leaves: set[int], targets: tuple[int, ...]
-) -> Closure:
+) -> Selection:
     """Without what only merged vertices read."""
     needed = set(targets)
     for vertex in reversed(terms):
         if vertex in needed:
             needed.update(t.vertex for t in terms[vertex] if t.vertex is not None)
     kept = {vertex: each for vertex, each in terms.items() if vertex in needed}
-    return Closure(graph, kept, tuple(sorted(leaves & needed)), targets)
+    return Selection(graph, kept, tuple(sorted(leaves & needed)), targets)
 
 
 def _sum(relation: Relation, instead: dict[int, Relation]) -> Relation:

@@ -10,7 +10,7 @@ is NP-complete.
 from __future__ import annotations
 
 import random
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 
 from fusewright.plan.recurrences.live import Operands, lower_bound, pressure
 
@@ -29,10 +29,10 @@ def labels(operands: Operands) -> dict[int, int]:
     return found
 
 
-def ranked(operands: Operands, need: dict[int, int] | None = None) -> dict[int, list[int]]:
-    """The operands of each statement that are statements, last those to compute first."""
-    if need is None:
-        return {s: [v for v in reversed(reads) if v in operands] for s, reads in operands.items()}
+def ranked(operands: Operands, need: Mapping[int, int]) -> dict[int, list[int]]:
+    """The operands of each statement that are statements, last those to compute first: those with
+    the largest labels, of equal ones the first.
+    """
     return {
         statement: sorted((v for v in reversed(reads) if v in operands), key=need.__getitem__)
         for statement, reads in operands.items()
@@ -58,16 +58,14 @@ def depth_first(ranking: dict[int, list[int]], targets: Sequence[int]) -> Order:
     return tuple(done)
 
 
-def starts(operands: Operands, targets: Sequence[int]) -> dict[str, Order]:
-    """Depth-first orders by name: targets as given and reversed, operands by label and as given."""
-    by_label, as_given = ranked(operands, labels(operands)), ranked(operands)
-    forward = tuple(dict.fromkeys(targets))
-    return {
-        "depth first, by label": depth_first(by_label, forward),
-        "depth first": depth_first(as_given, forward),
-        "depth first, by label, targets reversed": depth_first(by_label, forward[::-1]),
-        "depth first, targets reversed": depth_first(as_given, forward[::-1]),
-    }
+def starts(operands: Operands, sequences: Mapping[str, Sequence[int]]) -> dict[str, Order]:
+    """Depth-first orders, operands by label: each sequence of targets, forwards and backwards."""
+    ranking = ranked(operands, labels(operands))
+    found = {}
+    for name, sequence in sequences.items():
+        found[f"depth first, {name}"] = depth_first(ranking, sequence)
+        found[f"depth first, {name}, backwards"] = depth_first(ranking, sequence[::-1])
+    return found
 
 
 def by_level(operands: Operands) -> Order:
@@ -133,10 +131,10 @@ def least_peak(operands: Operands, most_states: int = 200_000) -> Order | None:
     statement that it passes, since the operands it is the last to read are live there until it
     runs.
     """
-    return _Exact(operands, most_states).run()
+    return _BranchAndBound(operands, most_states).run()
 
 
-class _Exact:
+class _BranchAndBound:
     def __init__(self, operands: Operands, most_states: int) -> None:
         self.operands, self.left = operands, most_states
         self.readers: dict[int, list[int]] = {}

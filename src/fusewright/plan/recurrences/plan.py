@@ -15,7 +15,7 @@ from dataclasses import dataclass, replace
 from fusewright.ir.recurrences.graph import AndOrGraph
 from fusewright.ir.recurrences.phases import SUM, Phases
 from fusewright.ir.recurrences.straight import Straight
-from fusewright.ir.recurrences.verify import check_straight
+from fusewright.ir.recurrences.verify import check_phases
 from fusewright.plan.recurrences import choose, maps, order
 from fusewright.plan.recurrences.choose import Candidate, IsLeaf
 from fusewright.plan.recurrences.close import close
@@ -66,11 +66,17 @@ def plan(graph: AndOrGraph, effort: int, seed: int = 0) -> RecurrencePlan:
     rows |= {n: f"{SUM}{place}" for place, n in enumerate(summed)}
     outer = _listed(best, rows, placement, tried, graph.targets, ends.__contains__)
     if not summed:
-        return RecurrencePlan(Phases(outer.straight), outer)
+        return _checked(RecurrencePlan(Phases(outer.straight), outer))
     targets = [_summed_vertex(graph, n) for n in summed]
     best, placement, tried = _best(graph, targets, leaves.__contains__, effort, seed)
     inner = _listed(best, rows, placement, tried, targets, leaves.__contains__)
-    return RecurrencePlan(Phases(outer.straight, inner.straight, graph.axis), outer, inner)
+    phases = Phases(outer.straight, inner.straight, graph.axis)
+    return _checked(RecurrencePlan(phases, outer, inner))
+
+
+def _checked(found: RecurrencePlan) -> RecurrencePlan:
+    check_phases(found.phases)
+    return found
 
 
 def _summed_vertex(graph: AndOrGraph, number: int) -> int:
@@ -87,12 +93,10 @@ def _best(
     place = ""
     fixed: dict[int, int] = {}
     tried: dict[tuple[str, str], int] = {}
-    rules = choose.rules(graph, targets, is_leaf)
     left = effort
-    for rule, choice in rules.items():
-        for placement in maps.placements(graph):
-            if best is not None and left <= 0:
-                break
+    places = maps.placements(graph)
+    for rule, choice in choose.rules(graph, targets, is_leaf):
+        for placement in places:
             there = list(choice)
             for vertex, n in placement.fixed.items():
                 there[vertex] = n
@@ -101,6 +105,8 @@ def _best(
             tried[rule, placement.name] = found.peak
             if best is None or found.cost < best.cost:
                 best, place, fixed = found, placement.name, placement.fixed
+        if left <= 0:
+            break
     assert best is not None  # there is a rule and a placement
     best = choose.search(best, targets, is_leaf, left // 2, seed, fixed.keys())
     return _ordered(best, left // 2, seed), place, tried
@@ -123,7 +129,6 @@ def _listed(
     is_leaf: IsLeaf,
 ) -> Listed:
     straight = written(best.closure, best.order, rows)
-    check_straight(straight)
     found = pressure(best.order, best.closure.operands())
     graph = best.closure.graph
     textbook = close(graph, [0] * len(graph.vertices), targets, is_leaf).operands()

@@ -62,12 +62,11 @@ class ListReport:
             yield f"  cut into {self.pieces} pieces"
 
     def _others(self) -> str:
-        """The best peak of each rule that was tried at the chosen place."""
-        peaks = [
-            f"{rule} {peak}" for (rule, place), peak in self.tried.items()
-            if place == self.placement and rule != self.rule
-        ]  # fmt: skip
-        return f" (peaks of others: {'; '.join(peaks)})" if peaks else ""
+        """How many rules were tried at the chosen place, and the peaks that they gave."""
+        peaks = [peak for (_, place), peak in self.tried.items() if place == self.placement]
+        if len(peaks) < 2:
+            return ""
+        return f" ({len(peaks)} rules were tried, with peaks of {min(peaks)} to {max(peaks)})"
 
     def _places(self) -> str:
         best: dict[str, int] = {}

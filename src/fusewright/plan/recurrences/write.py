@@ -9,10 +9,10 @@ from collections.abc import Mapping, Sequence
 
 from fusewright.ir.recurrences.graph import Weighted
 from fusewright.ir.recurrences.straight import Statement, Straight, Summand
-from fusewright.plan.recurrences.close import Closure
+from fusewright.plan.recurrences.close import Selection
 
 
-def written(closure: Closure, order: Sequence[int], rows: Mapping[int, str]) -> Straight:
+def written(closure: Selection, order: Sequence[int], rows: Mapping[int, str]) -> Straight:
     """The list, with the scalars that it reads; `rows` names the row of input that each leaf is."""
     leaves = tuple(dict.fromkeys(rows[leaf] for leaf in closure.leaves))
     read = {scalar for terms in closure.terms.values() for term in terms for scalar in term.scalars}

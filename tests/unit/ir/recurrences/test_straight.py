@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from fractions import Fraction
 
 import mpmath
@@ -13,9 +14,10 @@ from tests.unit.ir.recurrences.lists import straights
 
 from fusewright.base.errors import InternalError
 from fusewright.ir.recurrences.interpret import exact, run
+from fusewright.ir.recurrences.phases import Phases
 from fusewright.ir.recurrences.straight import Straight, Summand, flops
 from fusewright.ir.recurrences.text import parse_straight, straight_text
-from fusewright.ir.recurrences.verify import check_straight
+from fusewright.ir.recurrences.verify import check_phases, check_straight
 
 TEXT = """scalars PA WP
 leaves F0 F1
@@ -104,6 +106,36 @@ def test_what_text_cannot_say() -> None:
         check_straight(Straight(("a",), (), ((),), (1,)))
     with pytest.raises(InternalError, match="the name 'a b'"):
         check_straight(Straight(("a b",), (), (), (0,)))
+
+
+@settings(max_examples=60, deadline=None)
+@given(straights(), st.data())
+def test_a_statement_before_what_it_reads_is_refused(
+    straight: Straight, data: st.DataObject
+) -> None:
+    pairs = [
+        (read - straight.first, place)
+        for place in range(len(straight.statements))
+        for read in straight.operands(place)
+        if read >= straight.first
+    ]
+    if pairs:
+        one, two = data.draw(st.sampled_from(pairs))
+        statements = list(straight.statements)
+        statements[one], statements[two] = statements[two], statements[one]
+        with pytest.raises(InternalError, match=r"comes later|depends on leaves"):
+            check_straight(replace(straight, statements=tuple(statements)))
+
+
+def test_two_lists_fit() -> None:
+    inner = parse_straight("scalars\nleaves F0\nresults x0\n")
+    outer = parse_straight("scalars\nleaves sum:0\nresults x0\n")
+    check_phases(Phases(outer, inner, "pairs"))
+    check_phases(Phases(inner))
+    with pytest.raises(InternalError, match="what the first list does not give"):
+        check_phases(Phases(outer))
+    with pytest.raises(InternalError, match="an axis without a sum"):
+        check_phases(Phases(outer, inner))
 
 
 @pytest.mark.parametrize(

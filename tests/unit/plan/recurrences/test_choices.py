@@ -2,6 +2,11 @@
 
 from __future__ import annotations
 
+import os
+import subprocess
+import sys
+from pathlib import Path
+
 import mpmath
 import numpy as np
 import pytest
@@ -9,6 +14,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from tests.unit.recurrence_cases import CASES, plain, precise
 
+from fusewright.frontends.recurrences.demand import demanded
 from fusewright.ir.recurrences.graph import check_graph
 from fusewright.ir.recurrences.interpret import exact, run
 from fusewright.ir.recurrences.straight import flops
@@ -20,6 +26,7 @@ from fusewright.plan.recurrences.live import pressure
 from fusewright.plan.recurrences.plan import plan
 from fusewright.plan.recurrences.write import written
 
+ROOT = Path(__file__).parents[4]
 DIGITS = 60
 NAMES = st.sampled_from(sorted(CASES))
 SIZES = st.integers(1, 5)
@@ -36,7 +43,7 @@ def test_any_choice_in_any_depth_first_order(name: str, size: int, seed: int) ->
     choice = [int(rng.integers(max(len(v.relations), 1))) for v in graph.vertices]
     closure = close(graph, choice, graph.targets, lambda v: graph.vertices[v].leaf is not None)
     operands = closure.operands()
-    orders = [*order.starts(operands, closure.targets).values(), order.by_level(operands)]
+    orders = [*order.starts(operands, {"": closure.targets}).values(), order.by_level(operands)]
     rows = {n: graph.leaves[v.leaf] for n, v in enumerate(graph.vertices) if v.leaf is not None}
     with mpmath.workdps(DIGITS):
         inputs = precise(case)
@@ -68,6 +75,26 @@ def test_a_plan_in_float64(name: str, size: int, seed: int) -> None:
         expected = [float(plain(case, target, inputs, lambda n: 0)) for target in case.targets]
     bound = 1e-13 * 4**size * max(1.0, *map(abs, rows.values())) ** (size + 1)
     np.testing.assert_allclose(got, expected, rtol=0, atol=bound)
+
+
+@settings(max_examples=40, deadline=None)
+@given(st.sampled_from(["clenshaw", "hermite", "taylor", "multipoles", "mapped"]), SIZES, SEEDS)
+def test_scalars_that_are_known_beforehand(name: str, size: int, seed: int) -> None:
+    """Some are numbers, and what is multiplied by those that are 0 is left out."""
+    rng = np.random.default_rng(seed)
+    case = CASES[name](size, rng)
+    fixed = {s: float(rng.choice([0.0, 0.0, 1.0, -0.5])) for s in case.scalars if rng.integers(2)}
+    scalars = {**dict.fromkeys(case.scalars), **fixed}
+    straight = plan(demanded(case.targets, case.families, scalars), 500, seed).outer.straight
+    assert not set(straight.scalars) & set(fixed)
+    with mpmath.workdps(DIGITS):
+        inputs = {**precise(case), **{s: mpmath.mpf(x) for s, x in fixed.items()}}
+        expected = case.value(**inputs)
+        rows = ([inputs[n] for n in names] for names in (straight.scalars, straight.leaves))
+        got = exact(straight, *rows, DIGITS)
+        scale = max(1, *map(abs, expected))
+        for a, b in zip(got, expected, strict=True):
+            assert abs(a - b) <= 1e-14 * scale
 
 
 def test_the_same_plan_for_the_same_seed_and_other_ones_for_others() -> None:
@@ -103,7 +130,7 @@ def test_fewest_new_values_needs_no_more_than_the_first_alternatives() -> None:
 
     sizes = {
         name: len(close(graph, choice, graph.targets, is_leaf).terms)
-        for name, choice in choose.rules(graph, graph.targets, is_leaf).items()
+        for name, choice in choose.rules(graph, graph.targets, is_leaf)
     }
     assert sizes["fewest new values"] <= sizes["first alternative"]
     assert len(set(sizes.values())) > 1
@@ -123,3 +150,26 @@ def test_the_order_against_the_best_there_is(name: str, size: int) -> None:
     assert best is not None
     least = pressure(best, operands).peak
     assert least <= found.pressure.peak <= 1.2 * least
+
+
+PROGRAM = """
+import numpy as np
+from tests.unit.recurrence_cases import CASES
+from fusewright.ir.recurrences.text import straight_text
+from fusewright.plan.recurrences.plan import plan
+graph = CASES["multipoles"](3, np.random.default_rng(1)).graph()
+print(straight_text(plan(graph, 5000, 1).outer.straight))
+"""
+
+
+def test_the_same_plan_in_every_process() -> None:
+    """No choice depends on the order of a set of texts."""
+    texts = set()
+    for seed in ("1", "2"):
+        environment = {**os.environ, "PYTHONHASHSEED": seed}
+        done = subprocess.run(
+            [sys.executable, "-c", PROGRAM], cwd=ROOT, env=environment, capture_output=True,
+            text=True, check=True,
+        )  # fmt: skip
+        texts.add(done.stdout)
+    assert len(texts) == 1 and "results" in texts.pop()
