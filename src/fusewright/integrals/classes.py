@@ -112,8 +112,10 @@ def raised(momenta: Momenta) -> list[tuple[Exponents, Exponents]]:
 
 
 def raised_side(la: int, lb: int) -> list[Exponents]:
-    """The Cartesian functions of degree la to la + lb."""
-    return [e for degree in range(la, la + lb + 1) for e in cartesian(degree)]
+    """The Cartesian functions about one point that those of two shells are combinations of: of all
+    degrees up to la + lb, or of degree la where the point is A.
+    """
+    return [e for degree in range(0 if lb else la, la + lb + 1) for e in cartesian(degree)]
 
 
 def _zeros(momenta: Sequence[int]) -> dict[str, float]:

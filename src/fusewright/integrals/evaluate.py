@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import struct
 from array import array
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cached_property
 
 import numpy as np
@@ -44,6 +44,11 @@ class Side:
         starts, data, apart = self.group.vectors(self.width)
         return starts, aligned(data), aligned(apart)
 
+    @cached_property
+    def centred(self) -> Side:
+        """Its pairs with functions about a point between both shells."""
+        return Side(self.group.centred(), self.width)
+
     def transfers(self, harmonics: bool) -> Array:
         """The matrices of its pairs, made once."""
         if harmonics not in self.matrices:
@@ -73,9 +78,10 @@ class Evaluator:
             self.run_code(units, results)
             return
         sums = empty((len(units), results.shape[1], code_of(self.kind).sizes.sums, self.ket.width))
-        self.run_code(units, sums)
-        bra, ket = (each.transfers(self.kind.harmonics) for each in (self.bra, self.ket))
-        results[...] = transferred(sums, units, bra, ket, self.ket.width)
+        bra, ket = self.bra.centred, self.ket.centred
+        replace(self, bra=bra, ket=ket).run_code(units, sums)
+        left, right = (each.transfers(self.kind.harmonics) for each in (self.bra, self.ket))
+        results[...] = transferred(sums, units, left, right, self.ket.width)
 
     def run_code(self, units: Array, results: Array) -> None:
         """The class's code alone."""
