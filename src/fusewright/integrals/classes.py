@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
+from itertools import product
 from typing import TYPE_CHECKING
 
 from fusewright.base.later import later
 from fusewright.base.options import current
 from fusewright.codegen.recurrences.quartets import QuartetSizes
+from fusewright.integrals.harmonics import Exponents, cartesian
 from fusewright.runtime.image import Image, LoadedImage
 from fusewright.targets.cpu.features import FeatureSet
 from fusewright.targets.cpu.recurrences import compiled, kept, loaded, width_of
@@ -29,6 +31,10 @@ ABSENT = -1
 """Instead of an angular momentum: the function 1, an s function of exponent 0."""
 EFFORT = 0
 """Statements that the planner looks at beyond the first choice: that is what first use pays for."""
+LARGE = 9
+"""Total angular momentum from which on a class's horizontal steps are matrix products: the list of
+(ff|ff) has 50,000 statements, takes minutes to compile, and is longer than instruction caches.
+"""
 NARROW = 6
 """Total angular momentum from which on relations are fixed beforehand: at (dp|dp) planning begins
 to take longer than compiling.
@@ -50,6 +56,11 @@ class QuartetClass:
     parts: tuple[bool, ...]
     general: bool
 
+    @property
+    def is_large(self) -> bool:
+        """Whether its code ends with [e0|f0]: the other steps are matrix products (`transfer`)."""
+        return sum(max(l, 0) for l in self.momenta) >= LARGE  # noqa: E741
+
 
 @dataclass(frozen=True, slots=True)
 class ClassCode:
@@ -61,30 +72,50 @@ class ClassCode:
 
 def code_of(kind: QuartetClass) -> ClassCode:
     """The code of a class for this machine."""
-    has_harmonics = kind.harmonics and max(kind.momenta) > 1
+    large = kind.is_large
+    has_harmonics = kind.harmonics and max(kind.momenta) > 1 and not large
 
     def make(features: FeatureSet) -> tuple[QuartetSizes, Image]:
-        code = listed(kind.momenta, has_harmonics, kind.parts, kind.general)
+        code = listed(kind.momenta, has_harmonics, kind.parts, kind.general, large)
         return code.sizes, compiled(quartets.quartets(code, width_of(features)), features)
 
-    key = (kind.momenta, has_harmonics, kind.parts, kind.general)
+    key = (kind.momenta, has_harmonics, kind.parts, kind.general, large)
     sizes, image = kept(("quartets", *key), make, current())
     return ClassCode(sizes, loaded(image))
 
 
 def listed(
-    momenta: Momenta, harmonics: bool, parts: tuple[bool, ...] = (False,), general: bool = False
+    momenta: Momenta,
+    harmonics: bool,
+    parts: tuple[bool, ...] = (False,),
+    general: bool = False,
+    large: bool = False,
 ) -> quartets.QuartetCode:
-    """The planned lists of a class."""
+    """The planned lists of a class; of a `large` one up to [e0|f0]."""
     la, lb, lc, ld = (max(l, 0) for l in momenta)  # noqa: E741
     family = families.repulsion(la, lb, lc, ld, harmonics)
     if la + lb + lc + ld >= NARROW:
         family = narrow.narrowed(family)
+    if large:
+        family = replace(family, targets=[("E", (*e_f, 0)) for e_f in raised(momenta)])
     zeros = _zeros(momenta)
     scalars = {name: zeros.get(name) for name in families.SCALARS}
     graph = demand.demanded(family.targets, family.families, scalars)
     phases = planner.plan(graph, EFFORT).phases
     return quartets.quartet_code(phases, la + lb + lc + ld, parts, general)
+
+
+def raised(momenta: Momenta) -> list[tuple[Exponents, Exponents]]:
+    """The pairs (e, f) of [e0|f0], in order."""
+    la, lb, lc, ld = (max(l, 0) for l in momenta)  # noqa: E741
+    return list(product(raised_side(la, lb), raised_side(lc, ld)))
+
+
+def raised_side(la: int, lb: int) -> list[Exponents]:
+    """The Cartesian functions about one point that those of two shells are combinations of: of all
+    degrees up to la + lb, or of degree la where the point is A.
+    """
+    return [e for degree in range(0 if lb else la, la + lb + 1) for e in cartesian(degree)]
 
 
 def _zeros(momenta: Sequence[int]) -> dict[str, float]:

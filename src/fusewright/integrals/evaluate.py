@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import struct
 from array import array
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cached_property
 
 import numpy as np
@@ -13,6 +13,7 @@ from fusewright.codegen.recurrences.boys import table
 from fusewright.integrals.classes import QuartetClass, code_of
 from fusewright.integrals.operators import Operator
 from fusewright.integrals.pairs import PairGroup
+from fusewright.integrals.transfer import transferred, transfers
 from fusewright.ir.fused import Array
 from fusewright.targets.cpu.threads import launch, thread_count
 
@@ -27,6 +28,7 @@ class Side:
 
     def __init__(self, group: PairGroup, width: int) -> None:
         self.group, self.width = group, width
+        self.matrices: dict[bool, Array] = {}
 
     @cached_property
     def bra(self) -> tuple[Array, Array, Array]:
@@ -41,6 +43,17 @@ class Side:
         """The same in vectors, on cache lines."""
         starts, data, apart = self.group.vectors(self.width)
         return starts, aligned(data), aligned(apart)
+
+    @cached_property
+    def centred(self) -> Side:
+        """Its pairs with functions about a point between both shells."""
+        return Side(self.group.centred(), self.width)
+
+    def transfers(self, harmonics: bool) -> Array:
+        """The matrices of its pairs, made once."""
+        if harmonics not in self.matrices:
+            self.matrices[harmonics] = transfers(self.group, harmonics)
+        return self.matrices[harmonics]
 
     @property
     def vectors(self) -> int:
@@ -61,6 +74,17 @@ class Evaluator:
         """Evaluate units (n, 2), each a pair of the bra and a vector of the ket, into `results`
         (n, contractions, integrals, lanes), which is aligned.
         """
+        if not self.kind.is_large:
+            self.run_code(units, results)
+            return
+        sums = empty((len(units), results.shape[1], code_of(self.kind).sizes.sums, self.ket.width))
+        bra, ket = self.bra.centred, self.ket.centred
+        replace(self, bra=bra, ket=ket).run_code(units, sums)
+        left, right = (each.transfers(self.kind.harmonics) for each in (self.bra, self.ket))
+        results[...] = transferred(sums, units, left, right, self.ket.width)
+
+    def run_code(self, units: Array, results: Array) -> None:
+        """The class's code alone."""
         code = code_of(self.kind)
         left, right = self.bra.group.contractions, self.ket.group.contractions
         tables = table(code.sizes.highest)
@@ -78,7 +102,11 @@ class Evaluator:
     def shape(self) -> tuple[int, int, int]:
         """(contractions, integrals, lanes) of the results of a unit."""
         many = self.bra.group.contractions * self.ket.group.contractions
-        return many, code_of(self.kind).sizes.results, self.ket.width
+        if not self.kind.is_large:
+            return many, code_of(self.kind).sizes.results, self.ket.width
+        matrices = (each.transfers(self.kind.harmonics) for each in (self.bra, self.ket))
+        bra, ket = (matrix.shape[1] for matrix in matrices)
+        return many, bra * ket, self.ket.width
 
 
 def aligned(values: Array) -> Array:

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from collections import defaultdict
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from math import pi, sqrt
 
 import numpy as np
@@ -65,6 +65,20 @@ class PairGroup:
             self.pattern, self.first[order], self.second[order], self.apart[order], starts,
             self.data[rows], self.exponents[rows],
         )  # fmt: skip
+
+    def centres(self) -> Array:
+        """(pairs, 3), relative to A: the mean of the P of each pair, by weight; 0 for la alone."""
+        if self.pattern[1] <= 0:
+            return np.zeros((len(self), 3))
+        weight = np.abs(self.data[:, 8:]).max(axis=1, keepdims=True) + 1e-300
+        sums = np.add.reduceat(np.hstack([weight * self.data[:, 1:4], weight]), self.starts[:-1])
+        return np.asarray(sums[:, :3] / sums[:, 3:])
+
+    def centred(self) -> PairGroup:
+        """The group with P - M instead of P - A, for functions about M = A + `centres()`."""
+        data = self.data.copy()
+        data[:, 1:4] -= np.repeat(self.centres(), np.diff(self.starts), axis=0)
+        return replace(self, data=data)
 
     def vectors(self, lanes: int) -> tuple[Array, Array, Array]:
         """As kets: `starts` (vectors + 1,) of blocks of primitives, their data (blocks, fields,

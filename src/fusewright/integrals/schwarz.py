@@ -50,7 +50,7 @@ def _diagonal(blocks: Array, group: PairGroup) -> Array:
     many = group.contractions
     size = int(np.sqrt(blocks.shape[2] + 0.5))
     square = blocks.reshape(len(blocks), many, many, size, size)
-    return np.einsum("nccaa->nca", square).reshape(len(blocks), -1)
+    return np.asarray(np.einsum("nccaa->nca", square).reshape(len(blocks), -1))
 
 
 def by_bound(group: PairGroup, found: Array) -> tuple[PairGroup, Array]:

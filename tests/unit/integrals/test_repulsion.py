@@ -14,6 +14,7 @@ from tests.unit.integrals.reference import Gaussian, repulsion
 
 import fusewright as fw
 from fusewright import integrals
+from fusewright.integrals import classes
 from fusewright.integrals.basis import Basis, radial_norm
 from fusewright.integrals.harmonics import cartesian
 from fusewright.integrals.operators import COULOMB, Operator, long_range, short_range
@@ -69,6 +70,18 @@ def test_classes(letters: str, name: str) -> None:
 @pytest.mark.parametrize("letters", ["fsps", "gsss"])
 def test_high_momenta(letters: str) -> None:
     compare(quartet(letters, 5, 1.0, 0.5), "coulomb")
+
+
+def test_large_classes_by_matrix_products(monkeypatch: pytest.MonkeyPatch) -> None:
+    """The same integrals, with harmonics and several contractions, by both ways."""
+    exponents, coefficients = [1.2, 0.5], [[0.4, 1.0], [0.7, 0.0]]
+    shells = [(0, 2, exponents, coefficients), (1, 1, [0.9], [1.0]), (1, 0, exponents, [0.5, 0.6])]
+    basis = Basis.from_arrays(PLACES, shells)
+    ranges = [(0, 1), (1, 3), (1, 2), (2, 3)]
+    lists = integrals.electron_repulsion(basis, ranges)
+    monkeypatch.setattr(classes, "LARGE", 1)
+    products = integrals.electron_repulsion(basis, ranges)
+    np.testing.assert_allclose(products, lists, atol=1e-15, rtol=1e-13)
 
 
 def water(basis: str = "6-31g*", **more: Any) -> Any:

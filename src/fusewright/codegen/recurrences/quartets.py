@@ -55,6 +55,13 @@ class QuartetCode:
     general: bool = False
 
     @property
+    def copies(self) -> bool:
+        """Whether the results are the sums as they are."""
+        first = len(self.horizontal.scalars)
+        count = range(first, first + len(self.vertical.results))
+        return not self.horizontal.statements and self.horizontal.results == tuple(count)
+
+    @property
     def sizes(self) -> QuartetSizes:
         """What a caller must know."""
         scalars = len(self.vertical.scalars) + len(self.horizontal.scalars)
@@ -92,14 +99,10 @@ def quartet_code(
 
 def quartets(code: QuartetCode, lanes: int) -> str:
     """The module: `kernel` over units [lo, hi)."""
-    return "".join(
-        (
-            body(code.vertical, "vertical", lanes, adds=not code.general),
-            body(code.horizontal, "horizontal", lanes),
-            _Quartets(code, lanes).text(),
-            ATTRIBUTES,
-        )
-    )
+    parts = [body(code.vertical, "vertical", lanes, adds=not code.general)]
+    if not code.copies:
+        parts.append(body(code.horizontal, "horizontal", lanes))
+    return "".join((*parts, _Quartets(code, lanes).text(), ATTRIBUTES))
 
 
 class _Quartets(Vectors):
@@ -278,4 +281,9 @@ class _Quartets(Vectors):
             self.horizontal(sums, self.at("%results", place, size))
 
     def horizontal(self, sums: str, out: str) -> None:
+        if self.code.copies:
+            with self.loop("0", str(self.sums)) as place:
+                value = self.load(self.at(sums, place, self.bytes))
+                self.store(value, self.at(out, place, self.bytes))
+            return
         self.do(f"call void @horizontal(ptr {self.distances}, ptr {sums}, ptr {out})")
