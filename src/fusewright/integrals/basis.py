@@ -75,7 +75,7 @@ class Basis:
 
     @staticmethod
     def from_arrays(
-        atoms: Sequence[Any],
+        atoms: Any,
         shells: Iterable[tuple[int, int, Any, Any]],
         charges: Any = None,
         cartesian: bool = False,

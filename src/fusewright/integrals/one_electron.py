@@ -13,6 +13,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Sequence
 from functools import cached_property
+from typing import Any
 
 import numpy as np
 
@@ -65,8 +66,8 @@ def quadrupole(basis: Basis, origin: Sequence[float] = (0.0, 0.0, 0.0)) -> Array
 
 def nuclear_attraction(
     basis: Basis,
-    charges: Array | None = None,
-    places: Array | None = None,
+    charges: Any = None,
+    places: Any = None,
     operator: Operator = COULOMB,
 ) -> Array:
     """<i| - sum over C of Z_C op(|r - C|) |j> in hartree, an array (functions, functions).
