@@ -5,11 +5,12 @@ F_m = (2T F_{m+1} + exp(-T)) / (2m+1), which is stable downwards for all T.  Bey
 F_0 = sqrt(pi/T)/2 (erfc(6) is 2e-17) and upwards F_{m+1} = ((2m+1) F_m - exp(-T)) / 2T, which is
 stable there for the m that are needed.
 
-The second method has no table: F_L by a rational function in each of a few regions.
+The second method has no table: F_L by a polynomial in each of a few regions.
 """
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from functools import cache
 
 import numpy as np
@@ -25,6 +26,8 @@ STEPS = 16
 TERMS = 8
 MOST = 24
 """The highest m of any class: four g shells and their derivatives need 20."""
+REGIONS, DEGREE = 4, 22
+"""Of the polynomials: their error is below 4e-15 of F_L for every L."""
 _FLAT = 700.0
 """exp(-T) of a larger T is not seen beside F_m(T), m <= 24."""
 
@@ -83,11 +86,15 @@ def by_table(text: Vectors, t: str, highest: int, rows: str) -> list[str]:
     """The registers of F_0 ... F_highest of a vector `t`; `rows` points at `table(highest)`."""
     near = text.minimum(t, LARGE)
     top = _taylor(text, near, rows)
-    if highest == 0:
-        small, decay = [top], ""
-    else:
+    decay = ""
+    if highest:  # F_0 alone needs no exponential function
         decay = text.applied(exp_of_negative, text.neg(text.minimum(t, _FLAT)))
-        small = _downward(text, near, top, decay, highest)
+    return _completed(text, t, near, top, decay, highest)
+
+
+def _completed(text: Vectors, t: str, near: str, top: str, decay: str, highest: int) -> list[str]:
+    """All orders from the highest one's value below `LARGE`."""
+    small = _downward(text, near, top, decay, highest)
     is_large = text.compare("oge", t, text.number(LARGE))
     with text.when(text.any(is_large)) as (before, last):
         large = _upward(text, text.maximum(t, LARGE), decay, highest)
@@ -96,6 +103,76 @@ def by_table(text: Vectors, t: str, highest: int, rows: str) -> list[str]:
         text.line(f"phi {text.kind} [ {old}, %{before} ], [ {new}, %{last} ]")
         for old, new in zip(small, mixed, strict=True)
     ]
+
+
+def by_polynomials(text: Vectors, t: str, highest: int, rows: str = "") -> list[str]:
+    """The same without a table in memory, and so without gathers: F_L, or exp(T) F_L where that
+    varies less, is one polynomial in each of a few regions, whose coefficients are selected.
+    """
+    near = text.minimum(t, LARGE)
+    decay = text.applied(exp_of_negative, text.neg(text.minimum(t, _FLAT)))
+    width = LARGE / REGIONS
+    masks = [text.compare("oge", near, text.number(k * width)) for k in range(1, REGIONS)]
+    numbers, scaled = polynomials(highest)
+
+    def chosen(values: Sequence[float]) -> str:
+        found = text.number(values[0])
+        for mask, value in zip(masks, values[1:], strict=True):
+            found = text.select(mask, text.number(value), found)
+        return found
+
+    middle = chosen([(k + 0.5) * width for k in range(REGIONS)])
+    u = text.mul(text.sub(near, middle), text.number(2 / width))
+    square = text.mul(u, u)
+    halves = []
+    for parity in (0, 1):  # two chains: half the latency of Horner's rule
+        places = range(parity, DEGREE + 1, 2)
+        total = ""
+        for place in reversed(places):
+            value = chosen(numbers[:, place].tolist())
+            total = text.fma(total, square, value) if total else value
+        halves.append(total)
+    top = text.fma(halves[1], u, halves[0])
+    one = text.number(1.0)
+    factors = [decay if each else one for each in scaled]
+    factor = factors[0]
+    for mask, value in zip(masks, factors[1:], strict=True):
+        factor = text.select(mask, value, factor)
+    return _completed(text, t, near, text.mul(top, factor), decay, highest)
+
+
+@cache
+def polynomials(highest: int) -> tuple[Array, tuple[bool, ...]]:
+    """Coefficients (regions, degree + 1) by powers of u in [-1, 1], which interpolate at the zeros
+    of a Chebyshev polynomial; whether each region's are those of exp(T) F_highest.
+    """
+    many = DEGREE + 1
+    places = np.arange(many, dtype=np.longdouble)
+    nodes = np.cos((2 * places + 1) * (np.arccos(np.longdouble(-1)) / (2 * many)))
+    found, scaled = [], []
+    for region in range(REGIONS):
+        width = np.longdouble(LARGE) / REGIONS
+        points = (region + (nodes + 1) / 2) * width
+        plain = _series(highest, points)
+        grown = plain * np.exp(points)
+        scaled.append(bool(grown.max() / grown.min() < plain.max() / plain.min()))
+        found.append(_interpolated(nodes, grown if scaled[-1] else plain))
+    return np.array(found, np.float64), tuple(scaled)
+
+
+def _interpolated(nodes: Array, values: Array) -> Array:
+    """A polynomial's coefficients by rising power, from Newton's divided differences."""
+    differences = values.copy()
+    for order in range(1, len(nodes)):
+        step = differences[order:] - differences[order - 1 : -1]
+        differences[order:] = step / (nodes[order:] - nodes[:-order])
+    found = np.zeros_like(values)
+    for place in reversed(range(len(nodes))):
+        scaled = nodes[place] * found
+        found[1:] = found[:-1].copy()
+        found[0] = differences[place]
+        found -= scaled
+    return found
 
 
 def _taylor(text: Vectors, t: str, rows: str) -> str:

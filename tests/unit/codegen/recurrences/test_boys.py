@@ -76,9 +76,10 @@ def evaluate(method: Any, highest: int, t: np.ndarray) -> np.ndarray:
     return out.transpose(1, 0, 2).reshape(highest + 1, -1)[:, : len(t)]
 
 
-@pytest.mark.parametrize("highest", [0, 1, 4, 9, 16, boys.MOST])
-def test_machine_code(highest: int) -> None:
-    found = evaluate(boys.by_table, highest, arguments())
+@pytest.mark.parametrize("method", [boys.by_table, boys.by_polynomials])
+@pytest.mark.parametrize("highest", [0, 1, 2, 4, 9, 16, boys.MOST])
+def test_machine_code(highest: int, method: Any) -> None:
+    found = evaluate(method, highest, arguments())
     expected = meant()[: highest + 1]
     error = np.abs((found - expected) / expected).astype(float)
     assert error.max() <= BOUND
