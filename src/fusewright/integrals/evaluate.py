@@ -9,7 +9,7 @@ from functools import cached_property
 
 import numpy as np
 
-from fusewright.codegen.recurrences.boys import table
+from fusewright.codegen.recurrences.boys import by_table, fastest, table
 from fusewright.integrals.classes import QuartetClass, code_of
 from fusewright.integrals.operators import Operator
 from fusewright.integrals.pairs import PairGroup
@@ -19,6 +19,7 @@ from fusewright.targets.cpu.threads import launch, thread_count
 
 CHUNK_BYTES = 32 << 20
 """Results evaluated at a time."""
+_NO_TABLE = np.zeros(0)
 GRAIN = 8
 """Units that a thread takes at a time."""
 
@@ -87,7 +88,8 @@ class Evaluator:
         """The class's code alone."""
         code = code_of(self.kind)
         left, right = self.bra.group.contractions, self.ket.group.contractions
-        tables = table(code.sizes.highest)
+        highest = code.sizes.highest
+        tables = table(highest) if fastest(highest) is by_table else _NO_TABLE
         units = np.ascontiguousarray(units, np.int64)
         data = (units, *self.bra.bra, *self.ket.ket, results, tables)
         weights = (*self.operator.weights, 0.0)[:2]

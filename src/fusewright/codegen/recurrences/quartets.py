@@ -25,7 +25,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass, replace
 
 from fusewright.codegen.recurrences.body import body
-from fusewright.codegen.recurrences.boys import by_table
+from fusewright.codegen.recurrences.boys import fastest
 from fusewright.codegen.recurrences.columns import KERNEL
 from fusewright.codegen.recurrences.vectors import ATTRIBUTES, Vectors
 from fusewright.ir.recurrences.phases import SUM, Phases
@@ -215,6 +215,7 @@ class _Quartets(Vectors):
 
     def make_leaves(self, t: str, rho: str, scale: str) -> None:
         highest = self.code.highest
+        values = fastest(highest)
         totals: list[str] = []
         for number, attenuated in enumerate(self.code.parts):
             factor = self.mul(scale, self.splat(f"%weight{number}"))
@@ -223,7 +224,7 @@ class _Quartets(Vectors):
                 w2 = self.splat("%w2")
                 ratio = self.div(w2, self.add(w2, rho))
                 argument, factor = self.mul(t, ratio), self.mul(factor, self.sqrt(ratio))
-            for m, value in enumerate(by_table(self, argument, highest, "%table")):
+            for m, value in enumerate(values(self, argument, highest, "%table")):
                 if m and attenuated:
                     factor = self.mul(factor, ratio)
                 if number:
