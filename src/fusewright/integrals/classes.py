@@ -31,9 +31,10 @@ ABSENT = -1
 """Instead of an angular momentum: the function 1, an s function of exponent 0."""
 EFFORT = 0
 """Statements that the planner looks at beyond the first choice: that is what first use pays for."""
-LARGE = 9
-"""Total angular momentum from which on a class's horizontal steps are matrix products: the list of
-(ff|ff) has 50,000 statements, takes minutes to compile, and is longer than instruction caches.
+LARGE = 13
+"""Total angular momentum from which on a class's horizontal steps are matrix products.  Up to
+(ff|ff), whose list has 50,000 statements, lists are faster (8 against 58 us a quartet, K = 1); that
+of (gg|gg) would take minutes to plan, and its horizontal relation loses three digits.
 """
 NARROW = 6
 """Total angular momentum from which on relations are fixed beforehand: at (dp|dp) planning begins
