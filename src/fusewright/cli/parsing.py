@@ -159,6 +159,9 @@ def _run_parser(command: str) -> argparse.ArgumentParser:
         "--as", dest="library", choices=tuple(LIBRARIES), default="numpy",
         help="the library whose import is redirected (default: numpy)",
     )  # fmt: skip
+    parser.add_argument(
+        "--pyscf", action="store_true", help="PySCF's mean-field objects get our integrals"
+    )
     parser.add_argument("--save", type=Path, help=argparse.SUPPRESS)
     parser.add_argument("-m", dest="module", help=argparse.SUPPRESS)
     parser.add_argument("program", nargs="?", help=argparse.SUPPRESS)
@@ -173,6 +176,10 @@ def request(command: str, words: list[str]) -> Request:
     made = _request(chosen, _program(chosen, tuple(arguments), parser))
     if made.plain and (made.compare or made.explain or made.report):
         parser.error("--plain runs without Fusewright: it has nothing to compare or explain")
+    if made.pyscf and made.plain:
+        parser.error("--plain runs without Fusewright: leave out --pyscf")
+    if made.pyscf and not _is_installed("pyscf"):
+        parser.error("PySCF is not installed: pip install 'fusewright[pyscf]'")
     if (made.results or made.rtol is not None) and not (made.compare or made.save):
         parser.error("--results and --rtol belong to --compare")
     if command == WARM and (made.plain or made.compare or made.listens):
@@ -222,6 +229,7 @@ def _request(chosen: argparse.Namespace, program: Program) -> Request:
         plain=chosen.plain,
         save=chosen.save,
         library=chosen.library,
+        pyscf=chosen.pyscf,
     )
 
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import importlib
 import os
 import sys
 from collections.abc import Iterator
@@ -55,6 +56,7 @@ class Request(NamedTuple):
     plain: bool = False
     save: Path | None = None
     library: str = "numpy"
+    pyscf: bool = False
 
     @property
     def listens(self) -> bool:
@@ -67,7 +69,7 @@ class Request(NamedTuple):
 
     def settings(self) -> list[str]:
         """What the user has set, as words of a command line."""
-        words = ["--as", self.library]
+        words = ["--as", self.library, *(["--pyscf"] if self.pyscf else [])]
         if self.threads is not None:
             words += ["--threads", str(self.threads)]
         for name, flag in (("strict", self.strict), ("fuse", self.fuse)):
@@ -168,6 +170,8 @@ def _run_once(request: Request, plain: Path | None, timed: Path | None = None) -
                 refused.append(error)
 
     at_end = finish if wanted or request.listens else None
+    if request.pyscf:
+        importlib.import_module("fusewright.bridges.pyscf").install()
     with _listening(request.listens) as profile:
         outcome = execute(request.program, Settings(request.plain, request.library, at_end))
     if refused:

@@ -13,7 +13,7 @@ from fusewright.codegen.recurrences.quartets import QuartetSizes
 from fusewright.integrals.harmonics import Exponents, cartesian
 from fusewright.runtime.image import Image, LoadedImage
 from fusewright.targets.cpu.features import FeatureSet
-from fusewright.targets.cpu.recurrences import compiled, kept, loaded, width_of
+from fusewright.targets.cpu.recurrences import compiled, is_kept, kept, loaded, width_of
 
 if TYPE_CHECKING:
     from fusewright.codegen.recurrences import quartets
@@ -73,16 +73,25 @@ class ClassCode:
 
 def code_of(kind: QuartetClass) -> ClassCode:
     """The code of a class for this machine."""
-    large = kind.is_large
-    has_harmonics = kind.harmonics and max(kind.momenta) > 1 and not large
 
     def make(features: FeatureSet) -> tuple[QuartetSizes, Image]:
-        code = listed(kind.momenta, has_harmonics, kind.parts, kind.general, large)
+        code = listed(*_key(kind))
         return code.sizes, compiled(quartets.quartets(code, width_of(features)), features)
 
-    key = (kind.momenta, has_harmonics, kind.parts, kind.general, large)
-    sizes, image = kept(("quartets", *key), make, current())
+    sizes, image = kept(("quartets", *_key(kind)), make, current())
     return ClassCode(sizes, loaded(image))
+
+
+def is_compiled(kind: QuartetClass) -> bool:
+    """Whether its code is in memory or on disk."""
+    return is_kept(("quartets", *_key(kind)), current())
+
+
+def _key(kind: QuartetClass) -> tuple[Momenta, bool, tuple[bool, ...], bool, bool]:
+    """What its code depends on: the arguments of `listed`."""
+    large = kind.is_large
+    has_harmonics = kind.harmonics and max(kind.momenta) > 1 and not large
+    return kind.momenta, has_harmonics, kind.parts, kind.general, large
 
 
 def listed(

@@ -48,6 +48,14 @@ def kept(key: Any, make: Callable[[FeatureSet], T], options: Options) -> T:
     return made
 
 
+def is_kept(key: Any, options: Options) -> bool:
+    """Whether `kept` need not make it."""
+    features = select(options.features)
+    if (key, features) in _known:
+        return True
+    return disk.is_there(disk_key(("recurrences", key, features)))
+
+
 def _stored(name: str) -> Any:
     data = disk.get(name)
     if data is None:

@@ -1,0 +1,109 @@
+"""A mean-field object whose class has ours in front of it."""
+
+from __future__ import annotations
+
+import time
+from typing import Any
+
+from pyscf import gto, lib
+from pyscf.scf import hf, uhf
+
+from fusewright.base.errors import ArgumentError, StrictError
+from fusewright.base.options import current
+from fusewright.bridges.pyscf import in_core
+from fusewright.bridges.pyscf.names import check_names
+from fusewright.bridges.pyscf.record import JK, THEIRS, Evaluated, IntegralRecord
+
+SERVED = (hf.RHF.get_jk, uhf.UHF.get_jk)
+"""The methods that keep the integrals in `_eri`: those of RHF, ROHF, UHF and of Kohn-Sham."""
+
+
+class OurIntegrals:
+    """In front of a class of PySCF: fills `_eri` before PySCF's `get_jk` would."""
+
+    __name_mixin__ = ""
+    mol: Any
+    _eri: Any
+
+    def get_jk(
+        self, mol: Any = None, dm: Any = None, hermi: int = 1, with_j: bool = True,
+        with_k: bool = True, omega: Any = None,
+    ) -> Any:  # fmt: skip
+        """J and K as PySCF defines them; see its documentation of this method."""
+        mol = self.mol if mol is None else mol
+        following: Any = super()
+        if self._eri is not None and not omega:
+            return following.get_jk(mol, dm, hermi, with_j, with_k, omega)
+        why = reason(self, mol, omega)
+        if not why:
+            self._eri = in_core.integrals(mol, record_of(self))
+            return following.get_jk(mol, dm, hermi, with_j, with_k, omega)
+        if current().strict:
+            raise StrictError(f"PySCF would compute J and K of this {type(self).__name__}", why=why)
+        start = time.perf_counter()
+        result = following.get_jk(mol, dm, hermi, with_j, with_k, omega)
+        record_of(self).add(Evaluated(JK, THEIRS, why), 1, time.perf_counter() - start)
+        return result
+
+    def to_gpu(self, *arguments: Any, **keywords: Any) -> Any:
+        """PySCF's object on the GPU; our integrals stay behind."""
+        return undo(self).to_gpu(*arguments, **keywords)
+
+    def __reduce__(self) -> Any:
+        # A class made at run time cannot be found by name: PySCF's is, and ours comes again.
+        return apply, (undo(self),)
+
+
+def reason(mf: Any, mol: Any, omega: Any) -> str:
+    """Why PySCF's `get_jk` does not use an array of integrals that we could make; empty if it does.
+
+    Direct J and K, range-separated ones too, would begin here.
+    """
+    if following_jk(type(mf)) not in SERVED:
+        return f"{type(mf).__name__} has a get_jk of its own"
+    if omega:
+        return f"range-separated, omega = {omega}"
+    if getattr(mol, "omega", None):
+        return f"the molecule is set to omega = {mol.omega}"
+    if type(mol).intor is not gto.Mole.intor:
+        return f"{type(mol).__name__} has integrals of its own"
+    if not (mol.incore_anyway or mf._is_mem_enough()):
+        return "direct: all integrals do not fit max_memory"
+    return ""
+
+
+def following_jk(kind: type) -> Any:
+    """The `get_jk` that comes after ours."""
+    order = list(kind.__mro__)
+    behind = order[order.index(OurIntegrals) + 1 :] if OurIntegrals in order else order
+    return next((c.__dict__["get_jk"] for c in behind if "get_jk" in c.__dict__), None)
+
+
+def record_of(mf: Any) -> IntegralRecord:
+    """What was evaluated for this object and its copies."""
+    record: IntegralRecord = mf.__dict__.setdefault("_fusewright", IntegralRecord())
+    return record
+
+
+def apply(mf: Any) -> Any:
+    """The same object, with our integrals where PySCF keeps all of them in memory.
+
+    `mf` is a mean-field object of PySCF; one that has our integrals stays as it is.  Raises
+    `ArgumentError` for other objects.
+    """
+    if isinstance(mf, OurIntegrals):
+        return mf
+    check_names()
+    if not isinstance(mf, hf.SCF):
+        raise ArgumentError(f"{type(mf).__name__} is not a mean-field object of PySCF")
+    record_of(mf)
+    return lib.set_class(mf, (OurIntegrals, type(mf)), type(mf).__name__)
+
+
+def undo(mf: Any) -> Any:
+    """A view of the object as PySCF has it, with all its attributes but the record."""
+    if not isinstance(mf, OurIntegrals):
+        return mf
+    plain = lib.view(mf, lib.drop_class(type(mf), OurIntegrals))
+    plain.__dict__.pop("_fusewright", None)
+    return plain

@@ -1,0 +1,50 @@
+"""What was evaluated for one object, by whom, and why not by us."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+
+from fusewright.integrals.basis import LETTERS
+from fusewright.integrals.classes import Momenta
+
+OURS = "fusewright"
+THEIRS = "PySCF"
+IN_CORE = "integrals in memory"
+JK = "J and K"
+
+
+@dataclass(frozen=True, slots=True)
+class Evaluated:
+    """A class of integrals or a whole step; `why` is empty for what was ours."""
+
+    what: str
+    by: str
+    why: str = ""
+
+
+@dataclass(slots=True)
+class IntegralRecord:
+    """Counts (quartets of a class, calls of a step) and seconds of each item.
+
+    The seconds of one class are known where it was ours.
+    """
+
+    counts: dict[Evaluated, int] = field(default_factory=dict)
+    seconds: dict[Evaluated, float] = field(default_factory=dict)
+
+    def add(self, item: Evaluated, count: int, seconds: float | None = None) -> None:
+        """Add to an item."""
+        self.counts[item] = self.counts.get(item, 0) + count
+        if seconds is not None:
+            self.seconds[item] = self.seconds.get(item, 0.0) + seconds
+
+    def add_classes(self, classes: dict[Momenta, int], by: str, why: str) -> None:
+        """Add classes whose times are not known apart."""
+        for momenta, many in classes.items():
+            self.add(Evaluated(class_name(momenta), by, why), many)
+
+
+def class_name(momenta: Momenta) -> str:
+    """`(dp|ss)`."""
+    a, b, c, d = (LETTERS[momentum] for momentum in momenta)
+    return f"({a}{b}|{c}{d})"

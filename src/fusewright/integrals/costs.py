@@ -1,0 +1,90 @@
+"""What all integrals of a basis are predicted to cost, here and in libcint.
+
+Times are linear in four counts of each pair of groups; the factors were fitted to measured times
+(`benchmarks/recurrences/incore.py --fit`) on one core.
+"""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Iterator
+from dataclasses import dataclass
+
+import numpy as np
+
+from fusewright.integrals.basis import Basis
+from fusewright.integrals.classes import Momenta, QuartetClass, is_compiled, raised_side
+from fusewright.integrals.operators import COULOMB
+from fusewright.integrals.packed import quartets
+from fusewright.integrals.pairs import PairGroup, grouped
+from fusewright.integrals.repulsion import kind_of, pairs_of
+from fusewright.ir.fused import Array
+
+Counts = tuple[int, float, float, float]
+"""Group pairs; primitive quartets; the same times values of [e0|f0]; integrals."""
+
+OURS = (1.4e-4, 3.7e-9, 0.0, 5.6e-9)
+LIBCINT = (2.8e-5, 1.4e-8, 2.9e-9, 0.0)
+"""Seconds for each of the counts, AVX-512 and the build for SSE2 in PySCF's wheel."""
+COMPILING = (0.05, 5e-4)
+"""Seconds to plan and compile a class, and for each value of its [e0|f0]."""
+
+
+@dataclass(frozen=True, slots=True)
+class Prediction:
+    """Seconds of one core: `serial` cannot be spread over threads, `parallel` can.
+
+    `compiling` is what classes that are not compiled yet cost before; `classes` counts quartets of
+    shells by angular momenta, `missing` has those of these classes.
+    """
+
+    serial: float
+    parallel: float
+    libcint: float
+    compiling: float
+    classes: dict[Momenta, int]
+    missing: tuple[Momenta, ...]
+
+    def ours(self, threads: int) -> float:
+        """Seconds on so many threads, once compiled."""
+        return self.serial + self.parallel / threads
+
+
+def predicted(basis: Basis) -> Prediction:
+    """The cost of `packed_repulsion`."""
+    sums, classes, missing = np.zeros(4), Counter[Momenta](), dict[QuartetClass, float]()
+    for bra, ket in group_pairs(basis):
+        sums += counts(basis, bra, ket)
+        kind = kind_of(bra, ket, basis, COULOMB)
+        classes[kind.momenta] += quartets(bra, ket)
+        if kind not in missing and not is_compiled(kind):
+            missing[kind] = COMPILING[0] + COMPILING[1] * _values(bra) * _values(ket)
+    ours = sums * OURS
+    return Prediction(
+        float(ours[0] + ours[3]), float(ours[1] + ours[2]), float(sums @ LIBCINT),
+        sum(missing.values()), dict(classes), tuple(kind.momenta for kind in missing),
+    )  # fmt: skip
+
+
+def group_pairs(basis: Basis) -> Iterator[tuple[PairGroup, PairGroup]]:
+    """In the order in which they are evaluated."""
+    shells = (0, len(basis.shells))
+    groups = grouped(basis, pairs_of(shells, shells))
+    for m, bra in enumerate(groups):
+        for ket in groups[m:]:
+            yield bra, ket
+
+
+def counts(basis: Basis, bra: PairGroup, ket: PairGroup) -> Array:
+    """The `Counts` of two groups."""
+    many = quartets(bra, ket)
+    share = many / (len(bra) * len(ket))
+    primitives = float(bra.starts[-1]) * float(ket.starts[-1]) * share
+    functions = [basis.components(l) for l in (*bra.pattern[:2], *ket.pattern[:2])]  # noqa: E741
+    integrals = float(many) * bra.contractions * ket.contractions * float(np.prod(functions))
+    values = _values(bra) * _values(ket)
+    return np.array([1.0, primitives, primitives * values, integrals])
+
+
+def _values(group: PairGroup) -> int:
+    return len(raised_side(*group.pattern[:2]))

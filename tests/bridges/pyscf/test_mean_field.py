@@ -1,0 +1,186 @@
+"""Mean-field objects of PySCF with our integrals: same energies, and objects that stay PySCF's."""
+
+from __future__ import annotations
+
+import copy
+import pickle
+from typing import Any
+
+import numpy as np
+import pytest
+
+pytest.importorskip("pyscf")
+
+from pyscf import dft, gto, lib, scf
+
+import fusewright as fw
+import fusewright.bridges.pyscf as fp
+from fusewright.bridges.pyscf import names
+from fusewright.bridges.pyscf.record import IN_CORE, JK, OURS, THEIRS
+
+WATER = "O 0 0 0; H 0 0.76 0.59; H 0 -0.76 0.59"
+RADICAL = "O 0 0 0; H 0 0 0.97"
+PEROXIDE = "H 0.9 0.8 0.4; O 0 0.7 0; O 0 -0.7 0; H -0.9 -0.8 0.4"
+
+
+@pytest.fixture(scope="module")
+def water() -> Any:
+    return gto.M(atom=WATER, basis="6-31g", verbose=0)
+
+
+def ours(mf: Any) -> bool:
+    return any(item.what == IN_CORE and item.by == OURS for item, _, _ in fp.explain(mf).rows)
+
+
+def reasons(mf: Any) -> set[tuple[str, str]]:
+    return {(item.what, item.why) for item, _, _ in fp.explain(mf).rows if item.by == THEIRS}
+
+
+def rks(mol: Any) -> Any:
+    return dft.RKS(mol, xc="b3lyp").set(grids=dft.Grids(mol).set(level=0))
+
+
+CASES: dict[str, tuple[Any, dict[str, Any]]] = {
+    "sto-3g": (scf.RHF, {"atom": PEROXIDE, "basis": "sto-3g"}),
+    "6-31g*": (scf.RHF, {"atom": WATER, "basis": "6-31g*"}),
+    "cc-pvdz": (scf.RHF, {"atom": WATER, "basis": "cc-pvdz"}),  # general contraction
+    "def2-svp": (scf.RHF, {"atom": PEROXIDE, "basis": "def2-svp"}),
+    "cartesian": (scf.RHF, {"atom": WATER, "basis": "6-31g*", "cart": True}),
+    "ghost": (scf.RHF, {"atom": WATER + "; ghost-O 0 0 3", "basis": "6-31g"}),
+    "radical": (scf.UHF, {"atom": RADICAL, "basis": "6-31g*", "spin": 1}),
+    "open shell": (scf.ROHF, {"atom": RADICAL, "basis": "6-31g*", "spin": 1}),
+    "symmetry": (scf.RHF, {"atom": WATER, "basis": "6-31g", "symmetry": True}),
+    "B3LYP": (rks, {"atom": WATER, "basis": "6-31g"}),
+    "UKS": (lambda m: dft.UKS(m).set(grids=dft.Grids(m).set(level=0)),
+            {"atom": RADICAL, "basis": "6-31g", "spin": 1}),
+    "ROKS": (lambda m: dft.ROKS(m).set(grids=dft.Grids(m).set(level=0)),
+             {"atom": RADICAL, "basis": "6-31g", "spin": 1}),
+}  # fmt: skip
+
+
+@pytest.mark.parametrize("case", CASES)
+def test_energy_cycles_and_matrices(case: str) -> None:
+    make, molecule = CASES[case]
+    mol = gto.M(**molecule, verbose=0)
+    theirs, mf = make(mol), fp.apply(make(mol))
+    expected = theirs.kernel()
+    with fw.options(strict=True):
+        found = mf.kernel()
+    assert abs(found - expected) < 1e-9
+    assert mf.cycles == theirs.cycles
+    assert ours(mf)
+    dm = np.random.default_rng(1).standard_normal((2, mol.nao, mol.nao))
+    for hermi, matrices in ((0, dm), (1, dm + dm.swapaxes(1, 2))):
+        for mine, their in zip(
+            mf.get_jk(mol, matrices, hermi), theirs.get_jk(mol, matrices, hermi), strict=True
+        ):
+            assert np.abs(mine - their).max() < 1e-10
+
+
+def test_the_class_keeps_its_name_and_is_applied_once(water: Any) -> None:
+    mf = scf.RHF(water)
+    once = fp.apply(mf)
+    assert once is mf and fp.apply(mf) is mf
+    assert type(mf).__name__ == "RHF" and isinstance(mf, scf.hf.RHF)
+    assert type(fp.undo(mf)) is scf.hf.RHF
+    assert fp.undo(scf.hf.RHF(water)).__class__ is scf.hf.RHF
+    with pytest.raises(fw.FusewrightError, match="is not a mean-field object"):
+        fp.apply(water)
+
+
+@pytest.mark.parametrize("change", [
+    lambda mf: mf.copy(), copy.copy, copy.deepcopy, lambda mf: mf.newton(), lambda mf: mf.x2c(),
+    lambda mf: pickle.loads(pickle.dumps(mf)), lambda mf: mf.reset(),
+    lambda mf: fp.apply(fp.undo(mf)),
+])  # fmt: skip
+def test_survives(change: Any, water: Any) -> None:
+    with fw.options(strict=True):
+        mf = change(fp.apply(scf.RHF(water)))
+        energy = mf.kernel()
+    assert ours(mf)
+    assert abs(energy - change(scf.RHF(water)).kernel()) < 1e-9
+
+
+def test_scanner(water: Any) -> None:
+    scan = fp.apply(scf.RHF(water)).as_scanner()
+    moved = WATER.replace("0.76", "0.8")
+    with fw.options(strict=True):
+        found = [scan(WATER), scan(moved)]
+    plain = scf.RHF(water).as_scanner()
+    assert np.abs(np.subtract(found, [plain(WATER), plain(moved)])).max() < 1e-9
+    rows = fp.explain(scan).rows
+    assert [many for item, many, _ in rows if item.what == IN_CORE] == [2]
+
+
+def test_density_fitting_is_passed_on(water: Any) -> None:
+    fitted = fp.apply(scf.RHF(water)).density_fit()
+    assert abs(fitted.kernel() - scf.RHF(water).density_fit().kernel()) < 1e-9
+    assert "stands in front of ours" in str(fp.explain(fitted))
+
+
+def test_what_is_pyscfs(water: Any) -> None:
+    hybrid = fp.apply(dft.RKS(water, xc="wb97x").set(grids=dft.Grids(water).set(level=0)))
+    hybrid.kernel()
+    assert (JK, "range-separated, omega = 0.3") in reasons(hybrid)
+    direct = fp.apply(scf.RHF(water).set(max_memory=0))
+    direct.kernel()
+    assert (JK, "direct: all integrals do not fit max_memory") in reasons(direct)
+    general = fp.apply(scf.GHF(water))
+    assert abs(general.kernel() - scf.GHF(water).kernel()) < 1e-9
+    assert (JK, "GHF has a get_jk of its own") in reasons(general)
+    fitted = fp.apply(scf.RHF(water).density_fit())
+    with fw.options(strict=True), pytest.raises(fw.StrictError, match="DFRHF has a get_jk"):
+        fitted.kernel()
+    with fw.options(strict=True), pytest.raises(fw.StrictError, match="max_memory"):
+        direct.reset().kernel()
+
+
+def test_shells_above_g() -> None:
+    basis = {"H": gto.basis.parse("H S\n 1.0 1.0\nH H\n 1.0 1.0")}
+    mol = gto.M(atom="H 0 0 0; H 0 0 1.4", basis=basis, verbose=0)
+    mf = fp.apply(scf.RHF(mol))
+    assert abs(mf.kernel() - scf.RHF(mol).kernel()) < 1e-9
+    assert any("functions above g" in why for _, why in reasons(mf))
+    with fw.options(strict=True), pytest.raises(fw.StrictError, match="functions above g"):
+        mf.reset().kernel()
+
+
+def test_effective_core_potentials_stay_pyscfs() -> None:
+    mol = gto.M(atom="Na 0 0 0; H 0 0 1.9", basis="lanl2dz", ecp={"Na": "lanl2dz"}, verbose=0)
+    mf = fp.apply(scf.RHF(mol))
+    with fw.options(strict=True):
+        assert abs(mf.kernel() - scf.RHF(mol).kernel()) < 1e-9
+
+
+def test_no_slower_one_is_taken(water: Any) -> None:
+    mf = fp.apply(scf.RHF(water))
+    with fw.options(threads=1):
+        threads = lib.num_threads()
+        try:
+            lib.num_threads(1)
+            mf.kernel()
+        finally:
+            lib.num_threads(threads)
+    ((_, why),) = {pair for pair in reasons(mf) if pair[0] == IN_CORE}
+    assert why.startswith("predicted ")
+    classes = {item.what: many for item, many, _ in fp.explain(mf).rows}
+    assert classes["(ss|ss)"] == 406
+
+
+def test_installed(water: Any) -> None:
+    before = scf.hf.SCF.__init__
+    fp.install()
+    fp.install()
+    try:
+        assert "call fp.apply" not in str(fp.explain(dft.UKS(water)))
+        assert "call fp.apply" in str(fp.explain(scf.GHF(water)))
+    finally:
+        fp.uninstall()
+    assert scf.hf.SCF.__init__ is before
+    assert "call fp.apply" in str(fp.explain(scf.RHF(water)))
+
+
+def test_missing_names_are_told(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.delattr(scf.hf, "dot_eri_dm")
+    with pytest.raises(NotImplementedError, match=r"PySCF \d.*has no `pyscf.scf.hf.dot_eri_dm`"):
+        names.check_names()
