@@ -1,6 +1,7 @@
 """What all integrals of a basis are predicted to cost, here and in libcint.
 
-Times are linear in four counts of each pair of groups; the factors were fitted to measured times
+Times are linear in five counts: shells squared; pairs of groups; primitive quartets; the same times
+values of [e0|f0]; integrals. The factors were fitted to measured times
 (`benchmarks/recurrences/incore.py --fit`) on one core.
 """
 
@@ -20,12 +21,9 @@ from fusewright.integrals.pairs import PairGroup, grouped
 from fusewright.integrals.repulsion import kind_of, pairs_of
 from fusewright.ir.fused import Array
 
-Counts = tuple[int, float, float, float]
-"""Group pairs; primitive quartets; the same times values of [e0|f0]; integrals."""
-
-OURS = (1.4e-4, 3.7e-9, 0.0, 5.6e-9)
-LIBCINT = (2.8e-5, 1.4e-8, 2.9e-9, 0.0)
-"""Seconds for each of the counts, AVX-512 and the build for SSE2 in PySCF's wheel."""
+OURS = (1.5e-5, 1.9e-4, 0.0, 1.6e-10, 4.9e-9)
+LIBCINT = (0.0, 3.3e-5, 1.5e-8, 2.9e-9, 0.0)
+"""Seconds for each of the five counts, AVX-512 and the build for SSE2 in PySCF's wheel."""
 COMPILING = (0.05, 5e-4)
 """Seconds to plan and compile a class, and for each value of its [e0|f0]."""
 
@@ -52,16 +50,17 @@ class Prediction:
 
 def predicted(basis: Basis) -> Prediction:
     """The cost of `packed_repulsion`."""
-    sums, classes, missing = np.zeros(4), Counter[Momenta](), dict[QuartetClass, float]()
+    sums, classes, missing = np.zeros(5), Counter[Momenta](), dict[QuartetClass, float]()
     for bra, ket in group_pairs(basis):
         sums += counts(basis, bra, ket)
         kind = kind_of(bra, ket, basis, COULOMB)
         classes[kind.momenta] += quartets(bra, ket)
         if kind not in missing and not is_compiled(kind):
             missing[kind] = COMPILING[0] + COMPILING[1] * _values(bra) * _values(ket)
+    sums[0] = len(basis.shells) ** 2
     ours = sums * OURS
     return Prediction(
-        float(ours[0] + ours[3]), float(ours[1] + ours[2]), float(sums @ LIBCINT),
+        float(ours[0] + ours[1] + ours[4]), float(ours[2] + ours[3]), float(sums @ LIBCINT),
         sum(missing.values()), dict(classes), tuple(kind.momenta for kind in missing),
     )  # fmt: skip
 
@@ -76,14 +75,14 @@ def group_pairs(basis: Basis) -> Iterator[tuple[PairGroup, PairGroup]]:
 
 
 def counts(basis: Basis, bra: PairGroup, ket: PairGroup) -> Array:
-    """The `Counts` of two groups."""
+    """The counts of two groups; the first belongs to the basis and is 0 here."""
     many = quartets(bra, ket)
     share = many / (len(bra) * len(ket))
     primitives = float(bra.starts[-1]) * float(ket.starts[-1]) * share
     functions = [basis.components(l) for l in (*bra.pattern[:2], *ket.pattern[:2])]  # noqa: E741
     integrals = float(many) * bra.contractions * ket.contractions * float(np.prod(functions))
     values = _values(bra) * _values(ket)
-    return np.array([1.0, primitives, primitives * values, integrals])
+    return np.array([0.0, 1.0, primitives, primitives * values, integrals])
 
 
 def _values(group: PairGroup) -> int:

@@ -37,9 +37,7 @@ class IntegralExplanation:
 def explain(mf: Any) -> IntegralExplanation:
     """Which classes of integrals and which steps were whose, for this object and its copies."""
     if not isinstance(mf, OurIntegrals):
-        return IntegralExplanation(
-            (), f"{type(mf).__name__} is PySCF's alone: fp.apply has not been called"
-        )
+        return IntegralExplanation((), f"{type(mf).__name__} is PySCF's alone: call fp.apply")
     record = record_of(mf)
     rows = [(item, many, record.seconds.get(item)) for item, many in record.counts.items()]
     rows.sort(key=lambda row: (row[0].what not in (IN_CORE, JK), -(row[2] or 0.0), row[0].what))

@@ -25,6 +25,8 @@ from fusewright.integrals.packed import packed_repulsion
 from fusewright.ir.fused import Array
 from fusewright.targets.cpu.threads import thread_count
 
+MARGIN = 1.25
+"""Ours are taken where they are predicted to be faster by this: what predictions may be wrong by."""
 _forgone: dict[tuple[Momenta, ...], float] = defaultdict(float)
 """Seconds that would have been gained in this process, had these classes been compiled.  They are
 compiled once that is as much as compiling takes: at most twice the least time is spent.
@@ -52,7 +54,7 @@ def integrals(mol: Any, record: IntegralRecord) -> Array:
 def slower(prediction: Prediction, threads: int, their_threads: int) -> str:
     """Why PySCF's integrals are taken; empty for ours."""
     ours, theirs = prediction.ours(threads), prediction.libcint / their_threads
-    if ours > theirs:
+    if ours * MARGIN > theirs:
         return f"predicted {_seconds(ours)}, PySCF {_seconds(theirs)}"
     gained = _forgone[prediction.missing] + theirs - ours
     if gained < prediction.compiling:
