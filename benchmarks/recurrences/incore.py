@@ -77,8 +77,9 @@ def main() -> None:
         basis = Basis.from_pyscf(mol)
         ours, theirs, difference = measured(mol)
         guess = predicted(basis)
-        sums = sum(counts(basis, bra, ket) for bra, ket in group_pairs(basis))
-        features.append(np.array(sums) + [len(basis.shells) ** 2, 0, 0, 0, 0])
+        sums = np.sum([counts(basis, bra, ket) for bra, ket in group_pairs(basis)], axis=0)
+        sums[0] = len(basis.shells) ** 2
+        features.append(sums)
         times.append((ours, theirs))
         print(
             f"| {row} | {mol.nao} | {ours:.4f} | {guess.ours(1):.4f} | {theirs:.4f} "

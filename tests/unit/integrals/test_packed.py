@@ -64,7 +64,7 @@ def test_predictions_count_quartets_and_grow(basis: Basis) -> None:
     assert not one.missing and one.compiling == 0
     assert sum(one.classes.values()) == 55
     twice = Basis(tuple(basis.shells) * 2)
-    assert predicted(twice).libcint > 8 * one.libcint / 2
+    assert predicted(twice).parallel > 8 * one.parallel
     assert one.ours(4) < one.ours(1)
     unknown = Basis.from_arrays(PLACES, [(0, 4, [0.77], [1.0])], cartesian=True)
     assert predicted(unknown).ours(1) > 0

@@ -26,7 +26,7 @@ from fusewright.ir.fused import Array
 from fusewright.targets.cpu.threads import thread_count
 
 MARGIN = 1.25
-"""Ours are taken where they are predicted to be faster by this: what predictions may be wrong by."""
+"""By how much ours are predicted to be faster where they are taken: predictions are that exact."""
 _forgone: dict[tuple[Momenta, ...], float] = defaultdict(float)
 """Seconds that would have been gained in this process, had these classes been compiled.  They are
 compiled once that is as much as compiling takes: at most twice the least time is spent.
