@@ -10,7 +10,7 @@ from tests.unit.kernels import special_kernels
 
 from fusewright.kernels.kernel import Kernel
 
-X = np.linspace(0.1, 9.0, 101)
+X = np.linspace(1.1, 9.0, 101)
 KERNELS = [name for name, found in vars(special_kernels).items() if isinstance(found, Kernel)]
 
 
