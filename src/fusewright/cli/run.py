@@ -130,6 +130,8 @@ def perform(request: Request) -> Ran:
         changes["spans"] = True
     if changes:
         options.set_defaults(**changes)
+    if sys.stderr.isatty() and not request.plain:
+        _show_compiling()
     if not request.compare:
         return _run_once(request, None)
     # Imported here: a program that is only run has no results to compare.
@@ -150,6 +152,21 @@ def perform(request: Request) -> Ran:
             if not request.listens or _run_apart(request, timed, request.settings(), text):
                 return _run_once(request, plain)
             return _run_once(request, plain, timed)
+
+
+def _show_compiling() -> None:
+    """A bar while the program waits for many kernels; not where a thread of ours compiles beside
+    it, for then the terminal is the program's.
+    """
+    # Imported here: on a terminal only.
+    from _thread import get_ident
+
+    from fusewright.base import progress
+
+    waiting, unseen = get_ident(), progress.show
+    progress.set_show(
+        lambda what, total: (console.progress if get_ident() == waiting else unseen)(what, total)
+    )
 
 
 def _run_once(request: Request, plain: Path | None, timed: Path | None = None) -> Ran:

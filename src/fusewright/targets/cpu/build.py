@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from dataclasses import replace
 
+from fusewright.base import progress
 from fusewright.base.options import Options
 from fusewright.codegen.canonical import lower_once
 from fusewright.ir import graph, verify
@@ -62,12 +63,13 @@ def build(slice_: Slice, options: Options) -> Compiled:
         if source.what == "scalar"
     }
     wanted = [step for step in plan.steps if isinstance(step, Kernel)]
-    with compiler.batch(features) as submit:
+    shown = progress.show("compiling", len(wanted))
+    with shown as done, compiler.batch(features) as submit:
         made = [
             _kernel(program, step, features, scalars, options, slice_.is_large, submit)
             for step in wanted
         ]
-        finished = iter([kernel() for kernel in made])
+        finished = iter([_finished(kernel, done) for kernel in made])
     kernels = tuple(next(finished) if isinstance(step, Kernel) else None for step in plan.steps)
     return Compiled(program, plan, kernels, tuple(node.kind for node in order))
 
@@ -88,6 +90,13 @@ def _kernel(
         len(list(postorder([nest.body]))) for m in kernel.members for nest in m.stage.nests
     )
     return lambda: CompiledKernel(kernel, module, image(), work, scalars, not quick)
+
+
+def _finished(kernel: Callable[[], CompiledKernel], done: progress.Done) -> CompiledKernel:
+    """Wait for a kernel, and say so."""
+    compiled = kernel()
+    done()
+    return compiled
 
 
 def improve(quick: CompiledKernel, features: FeatureSet) -> CompiledKernel:
