@@ -21,6 +21,15 @@ from fusewright.runtime.profile import (
 MOST_FLUSHES = 12
 """Evaluations told one by one; equal ones that follow each other count as one."""
 MOST_NAMES = 12
+WHAT_TO_EXPLAIN = (
+    "fw.explain(function, *args) tells what a function runs, "
+    "fw.explain(a + b) what a pending value needs."
+)
+NOTHING_RAN = (
+    "Nothing of ours ran: the function asked for no value of a lazy array, and called no kernel.",
+    "NumPy's arrays (those of np.array, and small ones) stay NumPy's: begin with fw.asarray(x), "
+    "or run the program with `fusewright run`.",
+)
 PLACES = (
     ("row", "kept in cache"),
     ("memory", "stored in memory"),
@@ -74,11 +83,8 @@ class Explanation:
     def _total(self) -> Iterator[str]:
         if not self.flushes:
             if not self.notes:
-                yield "Nothing has to be computed."
-                yield (
-                    "fw.explain(function, *args) tells what a function runs, "
-                    "fw.explain(a + b) what a pending value needs."
-                )
+                yield from NOTHING_RAN if self.ran else ("Nothing has to be computed.",)
+            yield WHAT_TO_EXPLAIN
             return
         verb = "ran" if self.ran else "would run"
         parts = [_count(len(self.kernels), "kernel")]
