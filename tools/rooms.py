@@ -25,6 +25,8 @@ ROOMS = {
     "inspection": "what ran or would run, as text",
     "replay": "fw.jit: functions recorded once",
     "kernels": "fw.kernel: loops",
+    "recurrences": "families of recurrences",
+    "integrals": "integrals over Gaussians",
     "driver": "the whole flow, on one page",
     "stages": "the flow's stages, their errors",
     "unfused": "requests without a compiler",
@@ -35,18 +37,20 @@ ROOMS = {
     "runtime": "memory, cache, what ran",
     "plan": "which nests become one kernel, where each value lives",
     "analysis": "facts about code",
+    "machine": "facts about hardware",
     "rules": "rewrites that keep the value",
     "ir": "dtypes, operations, expressions, graphs, nests",
     "base": "errors, options, spans",
     "_core": "the native core, in C",
 }
-"""What each room does, in as few words as fit into its box."""
+"""What each room does, in as few words as fit into its box; a foreseen one is drawn once it
+exists."""
 BANDS = (
     ("doors", "#dbeafe", ("bridges", "cli", "numpy", "public", "api", "inspection")),
-    ("programs", "#dcfce7", ("replay", "kernels")),
+    ("programs", "#dcfce7", ("integrals", "replay", "kernels", "recurrences")),
     ("flow", "#fef9c3", ("driver", "stages", "unfused", "verification")),
     ("record and run", "#ffedd5", ("frontends", "targets", "codegen", "runtime")),
-    ("decide", "#fce7f3", ("plan", "analysis", "rules")),
+    ("decide", "#fce7f3", ("plan", "analysis", "machine", "rules")),
     ("ground", "#e5e7eb", ("ir", "base", "_core")),
 )
 """The colour of each room's box, and what those of one colour are."""

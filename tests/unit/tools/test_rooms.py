@@ -15,16 +15,15 @@ def test_the_layers_hold_every_room() -> None:
     found = {path.parent.name for path in rooms.PACKAGE.glob("*/__init__.py")}
     found |= {path.stem for path in rooms.PACKAGE.glob("*.py")} - {"__init__"} - APART
     assert {room for layer in rooms.layers() for room in layer} == found
-    assert found == set(rooms.ROOMS)
+    assert found <= set(rooms.ROOMS)
 
 
 def test_the_text_has_the_layers_in_order() -> None:
     (block,) = [b for b in re.findall(r"```\n(.*?)```", PAGE, re.DOTALL) if "bridges" in b]
-    told = [re.findall(r"\w+", line[:28]) for line in block.splitlines()]
-    expected: list[list[str]] = []
-    for layer in rooms.layers():
-        expected += [layer[at : at + 2] for at in range(0, len(layer), 2)]
-    assert told == expected
+    told = [room for line in block.splitlines() for room in re.findall(r"\w+", line[:28])]
+    existing = [room for layer in rooms.layers() for room in layer]
+    assert [room for room in told if rooms.exists(room)] == existing
+    assert set(told) <= set(rooms.ROOMS)  # the others are foreseen
 
 
 def test_the_picture_is_current() -> None:
