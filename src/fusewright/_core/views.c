@@ -152,30 +152,6 @@ int region_through(PyObject *outer, Region *inner)
 
 int region_within(PyObject *link, Region *inner) { return region_through(PyTuple_GET_ITEM(link, 0), inner); }
 
-/* Where the element of a leaf is that integers name, one for each dim; NULL where the key is another or out of bounds. */
-char *place_of_item(Node *leaf, PyObject *key)
-{
-    Py_ssize_t rank = PyTuple_GET_SIZE(leaf->shape);
-    int several = PyTuple_CheckExact(key);
-    Memory *memory = leaf->kind == LEAF && rank == (several ? PyTuple_GET_SIZE(key) : 1) && rank > 0 ? leaf_memory(leaf) : NULL;
-    if (memory == NULL)
-        return NULL;
-    char *at = memory->at + as_size(PyTuple_GET_ITEM(leaf->value, 1));
-    PyObject *strides = PyTuple_GET_ITEM(leaf->value, 2);
-    for (Py_ssize_t d = 0; d < rank; d++) {
-        PyObject *index = several ? PyTuple_GET_ITEM(key, d) : key;
-        if (!PyLong_CheckExact(index))
-            return NULL;
-        int beyond;
-        Py_ssize_t extent = as_size(PyTuple_GET_ITEM(leaf->shape, d)), place = PyLong_AsLongAndOverflow(index, &beyond);
-        place += place < 0 ? extent : 0;
-        if (beyond || place < 0 || place >= extent)
-            return NULL;
-        at += place * as_size(PyTuple_GET_ITEM(strides, d));
-    }
-    return at;
-}
-
 /* The links of late, by what they say: loops name the same regions again and again. */
 #define LINKS 1024
 #define MOST_WORDS 12
@@ -345,14 +321,9 @@ int is_slice(PyObject *link)
 
 PyObject *handle_getitem(PyObject *handle, PyObject *key)
 {
-    Node *node = Py_IS_TYPE(handle, array_class) && !holding ? ((Handle *)handle)->node : NULL;
-    char *at = node ? place_of_item(node, key) : NULL;
-    if (at != NULL) {
-        Py_INCREF(node);
-        PyObject *number = read_scalar(at, node->dtype);
-        Py_DECREF(node);
+    PyObject *number = item_in_memory(handle, key);
+    if (number != NULL || PyErr_Occurred())
         return number;
-    }
     PyObject *view = quick_getitem(handle, key);
     if (view == NULL && !PyErr_Occurred())
         view = gather_now(handle, key);

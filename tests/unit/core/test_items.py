@@ -11,6 +11,7 @@ from typing import Any
 import numpy as np
 import pytest
 
+import fusewright as fw
 import fusewright.numpy as fnp
 from fusewright._core import native
 
@@ -81,3 +82,34 @@ def test_numbers_read_in_a_loop_enter_no_python(made: str) -> None:
         sys.setprofile(None)
     assert found == wanted[:50].tolist()
     assert entered == []
+
+
+AT_HAND: dict[str, Callable[[Any, Any], Any]] = {
+    "difference": lambda np, a: a[3] - a[5],
+    "of a product": lambda np, a: 2.0 * a[3] + a[5] * a[7],
+    "function": lambda np, a: np.sqrt(abs(a[4])),
+    "of columns": lambda np, a: a[:3, 1] / a[2],
+    "comparison": lambda np, a: a[4] > 0.5,
+    "outer": lambda np, a: a[3][:, None] * a[4],
+}
+
+
+@pytest.mark.parametrize("name", AT_HAND)
+def test_small_values_at_hand_are_computed_whole(name: str) -> None:
+    """Their elements are NumPy's numbers; with `small=0` everything is recorded as ever."""
+    stored = np.random.default_rng(1).random((900, 3))
+    ours = fw.asarray(stored)
+    for small, kind in ((512, np.generic), (0, fw.Array)):
+        with fw.options(small=small):
+            value, wanted = AT_HAND[name](fnp, ours), AT_HAND[name](np, stored)
+            first = value[(1,) * wanted.ndim]
+            assert isinstance(first, kind)
+            assert _bits(first) == _bits(wanted[(1,) * wanted.ndim])
+            assert _bits(value) == _bits(wanted)
+
+
+def test_what_is_far_is_not_computed_for_one_element() -> None:
+    ours = fw.asarray(np.random.default_rng(1).random((900, 900)))
+    far = (ours * 2.0 + 1.0)[5, :100] - 1.0  # of a large pending value
+    assert isinstance(far[3], fw.Array)
+    assert far[3] == (np.asarray(ours)[5, 3] * 2.0 + 1.0) - 1.0
