@@ -146,6 +146,7 @@ class Oracle:
         self.scope: dict[str, Any] = self.world.names()
         self.levels: dict[str, int] = {}
         self._contents: dict[str, Any] = {}
+        self._made_nan = False
         self._values: dict[str, Any] | None = {}
 
     @property
@@ -185,9 +186,11 @@ class Oracle:
 
     def execute(self, block: Block) -> None:
         self._values = None
-        with np.errstate(all="ignore"), warnings.catch_warnings():
-            warnings.simplefilter("ignore")
-            exec(_compiled(block.text()), self.scope)
+        with np.errstate(all="ignore", invalid="warn"):
+            with warnings.catch_warnings(record=True) as told:
+                warnings.simplefilter("always")
+                exec(_compiled(block.text()), self.scope)
+        self._made_nan = any("invalid value" in str(each.message) for each in told)
 
     def run(self, block: Block) -> None:
         """One block more, and what it leaves undefined."""
@@ -224,9 +227,10 @@ class Oracle:
         rounds |= bool(ADDED.search(text)) and not kinds <= set("?bBhHiIlLqQ")
         rounds |= bool(kinds & set("FD")) and bool(MULTIPLIED.search(text))
         rounds |= "/" in text and bool(ADDED.search(text))
-        if SIGN_OF.search(text) and (SIGNED.search(text) or rounds or any(map(holds_nan, values))):
-            return OPEN  # signs of NaNs, which operators make of integers, too
-        if "out=" in text and "where=" in text and BOOLEAN.search(text) and _meet(text, values):
+        extreme = bool(kinds & set("efdFD")) and bool(EXTREME.search(text))
+        if SIGN_OF.search(text) and (self._made_nan or extreme or any(map(holds_nan, values))):
+            return OPEN  # signs of NaNs, and of zeros of which either is the largest
+        if self._is_cast_beside_mask(text) and _meet(text, values):
             return OPEN  # NumPy writes beside the mask where it casts what overlaps
         as_uint32 = "u4" in text or "I" in map(kind, flat(written))
         if as_uint32 and ("/" in text or kinds & set("efdFD")):
@@ -236,13 +240,19 @@ class Oracle:
             return OPEN  # between overflow and zero the order decides
         if rounds and any(map(is_beyond_floats, values)):
             return OPEN  # what is left where such numbers cancel
-        if kinds & set("efdFD") and EXTREME.search(text) and (rounds or SIGNED.search(text)):
+        if extreme and (rounds or SIGNED.search(text)):
             return OPEN
         if not rounds:
-            return SIGNS if kinds & set("efdFD") and EXTREME.search(text) else EXACT
+            return SIGNS if extreme else EXACT
         several = len({np.finfo(kind).dtype.char.lower() for kind in kinds & set("efdFD")}) > 1
         narrow = bool(kinds & set("?bBhH"))  # what is computed from these may be float16
         return OPEN if block.repeats or several or narrow or JUMPS.search(text) else CLOSE
+
+    def _is_cast_beside_mask(self, text: str) -> bool:
+        """Whether truth is written as another type into what a mask selects."""
+        outs = map(self.values.get, re.findall(r"out=(v\d+)", text))
+        kinds = {getattr(out, "dtype", None) for out in outs}
+        return "where=" in text and bool(BOOLEAN.search(text)) and bool(kinds - {np.dtype(bool)})
 
     def forget(self, most: int) -> None:
         """Names of what is too large, or is no array."""
