@@ -26,10 +26,14 @@ from tests.properties.whole_values import (
     OPEN,
     SIGNS,
     compared,
+    content_of,
     flat,
     holds_nan,
     is_beyond_floats,
     kind,
+    overlap,
+    roots,
+    size,
 )  # fmt: skip
 
 import fusewright as fw
@@ -168,7 +172,7 @@ class Oracle:
 
     def state(self) -> tuple[Any, ...]:
         """What `restore` goes back to: names, the bytes under all arrays, lists, refusals."""
-        memory = {id(root): root for value in self.values.values() for root in _roots(value)}
+        memory = {id(root): root for value in self.values.values() for root in roots(value)}
         lists = [(value, list(value)) for value in self.values.values() if isinstance(value, list)]
         kept = [(root, root.copy("K")) for root in memory.values()]
         return dict(self.scope), kept, lists, len(self.world.refusals)
@@ -186,10 +190,10 @@ class Oracle:
 
     def execute(self, block: Block) -> None:
         self._values = None
-        with np.errstate(all="ignore", invalid="warn"):
-            with warnings.catch_warnings(record=True) as told:
-                warnings.simplefilter("always")
-                exec(_compiled(block.text()), self.scope)
+        quiet = np.errstate(all="ignore", invalid="warn")
+        with quiet, warnings.catch_warnings(record=True) as told:
+            warnings.simplefilter("always")
+            exec(_compiled(block.text()), self.scope)
         self._made_nan = any("invalid value" in str(each.message) for each in told)
 
     def run(self, block: Block) -> None:
@@ -202,7 +206,7 @@ class Oracle:
             level = OPEN
         self.execute(block)
         after = self.values
-        self._contents = {name: _content(value) for name, value in after.items()}
+        self._contents = {name: content_of(value) for name, value in after.items()}
         changed = {
             name for name, value in after.items()
             if value is not before.get(name) or self._contents[name] != content.get(name)
@@ -217,7 +221,7 @@ class Oracle:
             self.levels[new[0]] = level
             return
         for name, value in after.items():  # whatever shares memory with what was written
-            if name in changed or any(_overlap(value, other) for other in written):
+            if name in changed or any(overlap(value, other) for other in written):
                 self.levels[name] = max(level, SIGNS) if level < CLOSE else OPEN
 
     def own_level(self, block: Block, text: str, operands: list[Any], written: list[Any]) -> int:
@@ -257,7 +261,7 @@ class Oracle:
     def forget(self, most: int) -> None:
         """Names of what is too large, or is no array."""
         for name, value in self.values.items():
-            if not isinstance(value, np.ndarray | np.generic | list) or _size(value) > most:
+            if not isinstance(value, np.ndarray | np.generic | list) or size(value) > most:
                 self.scope.pop(name)
                 self._values = None
                 self._contents.pop(name, None)
@@ -267,30 +271,7 @@ def _meet(text: str, values: list[Any]) -> bool:
     """Whether what is written may lie in memory that the statement reads."""
     names = re.findall(NAME, text)
     pairs = itertools.combinations(values, 2)
-    return len(set(names)) < len(names) or any(_overlap(a, b) for a, b in pairs if a is not b)
-
-
-def _size(value: Any) -> int:
-    return sum(map(np.size, value)) if isinstance(value, list) else value.size
-
-
-def _content(value: Any) -> Any:
-    """What tells whether a value has been changed."""
-    return len(value) if isinstance(value, list) else np.asarray(value).tobytes()
-
-
-def _roots(value: Any) -> Iterator[Any]:
-    """The arrays that own the memory under a value."""
-    for item in value if isinstance(value, list) else (value,):
-        while getattr(item, "base", None) is not None:
-            item = item.base
-        if isinstance(item, np.ndarray) and item.flags.writeable:
-            yield item
-
-
-def _overlap(left: Any, right: Any) -> bool:
-    both = isinstance(left, np.ndarray) and isinstance(right, np.ndarray)
-    return both and np.may_share_memory(left, right)
+    return len(set(names)) < len(names) or any(overlap(a, b) for a, b in pairs if a is not b)
 
 
 # ----------------------------------------------------------------------------------------- our runs

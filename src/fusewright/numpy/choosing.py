@@ -7,7 +7,7 @@ from typing import Any
 
 import numpy as np
 
-from fusewright.base.errors import BoundsError, ShapeError, ValueRangeError
+from fusewright.base.errors import BoundsError, ShapeError, UnsupportedError, ValueRangeError
 from fusewright.frontends.arrays import axes as axis_rules
 from fusewright.frontends.arrays import (
     inplace,
@@ -46,8 +46,10 @@ def take(a: Any, indices: Any, axis: Any = None, out: Any = None, mode: str = "r
     if axis is None:
         a, axis = a if len(a._shape) == 1 else a.ravel(), 0
     at = axis_rules.one_axis(axis, len(a._shape))
-    if type(indices) in (list, tuple):
+    if type(indices) is not int:
         indices = handle_of(indices)
+        if not indices._dtype.is_integer:
+            raise NotRecorded("indices that are no integers")
     if mode != "raise":
         extent = a._shape[at]
         if mode not in ("wrap", "clip") or extent == 0:
@@ -134,7 +136,11 @@ def copyto(dst: Any, src: Any, casting: str = "same_kind", where: Any = True) ->
     is_number = type(src) in (int, float, complex, bool)
     if is_number:  # NumPy says whether it may be cast
         np.copyto(np.empty(0, dst.dtype), src, casting=casting)  # type: ignore[attr-defined,arg-type]
-    node = inplace.value_node(src, dst._dtype) if is_number else node_of(src)
+    try:
+        node = inplace.value_node(src, dst._dtype) if is_number else node_of(src)
+    except UnsupportedError:
+        in_place("copyto", np.copyto, dst, src, casting=casting, where=opaque.to_numpy(where))
+        return
     check_cast(node.dtype, dst._dtype, casting)
     node = record.broadcast_node(cast(node, dst._dtype), dst._shape, "copyto")
     if where is not True:
