@@ -12,9 +12,12 @@ if TYPE_CHECKING:
 __version__ = "0.1.0"
 
 __all__ = [
+    "Accumulate",
     "Array",
+    "Family",
     "FusewrightError",
     "InternalError",
+    "LinearMap",
     "__version__",
     "asarray",
     "assume_unique",
@@ -43,6 +46,7 @@ __all__ = [
     "numpy",
     "options",
     "random",
+    "recurrence",
     "show",
     "static",
     "sync",

@@ -83,8 +83,12 @@ from fusewright.frontends.kernels.language import (
 from fusewright.frontends.kernels.language import (
     vector as vector,
 )
+from fusewright.frontends.recurrences.families import Accumulate as Accumulate
+from fusewright.frontends.recurrences.families import Family as Family
+from fusewright.frontends.recurrences.families import LinearMap as LinearMap
 from fusewright.kernels.kernel import func as func
 from fusewright.kernels.kernel import kernel as kernel
+from fusewright.recurrences import recurrence as recurrence
 
 if TYPE_CHECKING:
     from typing import Any, TypeAlias

@@ -27,6 +27,8 @@ PRINTS = {
     "14_pykokkos": "name `undefined` is not defined",
     "15_kernel_between_statements": "1 kernel ran; memory moved",
     "16_functions_for_numba": "raised: width must be positive",
+    "80_recurrence": "`T[2]` needs itself: T[2] -> T[1] -> T[2]",
+    "81_integrals": "shell 0 (l = 2, atom 0) has the exponent -0.1",
 }
 
 

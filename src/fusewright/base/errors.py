@@ -206,6 +206,42 @@ class AssertedError(FusewrightError, AssertionError):
     code = "FW203"
 
 
+class RecurrenceError(FusewrightError, ValueError):
+    """A family of recurrence relations, or what is asked of it, that makes no sense."""
+
+    code = "FW300"
+
+
+class RecurrenceCycleError(RecurrenceError):
+    """A recurrence relation that leads back to the value it computes."""
+
+    code = "FW301"
+
+
+class RecurrenceEndError(RecurrenceError):
+    """A value that is no leaf and has no relation."""
+
+    code = "FW302"
+
+
+class RecurrenceScalarError(RecurrenceError):
+    """A coefficient of a recurrence relation that is neither a finite number nor a scalar."""
+
+    code = "FW303"
+
+
+class RecurrenceMapError(RecurrenceError):
+    """A linear map whose matrix does not fit what it maps."""
+
+    code = "FW304"
+
+
+class RecurrenceSizeError(RecurrenceError):
+    """Recurrence relations that need too many values."""
+
+    code = "FW305"
+
+
 class AxisError(FusewrightError, np.exceptions.AxisError):
     """An axis the array does not have."""
 

@@ -19,6 +19,7 @@ class Page(NamedTuple):
 
 
 _NUMPY = "import fusewright.numpy as np\n\n"
+_FAMILY = "import fusewright as fw\n\n\n"
 _KERNEL = "import numpy as np\n\nimport fusewright as fw\n\n\n@fw.kernel\n"
 
 PAGES: dict[str, Page] = {
@@ -232,6 +233,71 @@ PAGES: dict[str, Page] = {
         "would have copied first.",
         "Pass a copy of the one that is read.",
         _KERNEL + "def shift(a, b):\n    a[1:] = b[:-1]\n\n\nx = np.arange(5.0)\nshift(x, x[:])\n",
+    ),
+    "FW300": Page(
+        "A family of recurrence relations that makes no sense",
+        "The general error of `fw.recurrence`, where none of the other codes fits: an index of the "
+        "wrong length, a term that is none, a family that is not among those given.",
+        "The message names the family and the index.",
+        _FAMILY + """def relation(n):
+    return [[("x", "T", n - 1, 2)]]
+
+
+T = fw.Family("T", "n", relation, leaf=lambda n: 1.0 if n == 0 else None)
+fw.recurrence([(T, 3)], [T], ["x"])
+""",
+    ),
+    "FW301": Page(
+        "A recurrence relation that leads back to where it began",
+        "Every alternative must come closer to a leaf, also those that are not chosen in the end.",
+        "The message shows the way round. Leave the alternative out where it raises an index that "
+        "another one lowers.",
+        _FAMILY + """def relation(n):
+    return [[("x", "T", n - 1)], [("y", "T", n + 1)]]
+
+
+T = fw.Family("T", "n", relation, leaf=lambda n: 1.0 if n == 0 else None)
+fw.recurrence([(T, 3)], [T], ["x", "y"])
+""",
+    ),
+    "FW302": Page(
+        "A value that is no leaf and has no alternative",
+        "The relations lead to an index that the family says nothing about, such as one below 0.",
+        "Let `leaf` give it a name or a number (0 where a term has no part), or leave out the term "
+        "that reads it.",
+        _FAMILY + """def relation(n):
+    return [[("x", "T", n - 1), (-1, "T", n - 2)]] if n > 0 else []
+
+
+T = fw.Family("T", "n", relation, leaf=lambda n: 1.0 if n == 0 else None)
+fw.recurrence([(T, 3)], [T], ["x"])
+""",
+    ),
+    "FW303": Page(
+        "A coefficient that is neither a finite number nor a scalar",
+        "Coefficients are numbers, names of scalars, and tuples of such, which are products.",
+        "Add the name to `scalars`, or write the number.",
+        _FAMILY + """def relation(n):
+    return [[((2, "X"), "T", n - 1)]]
+
+
+T = fw.Family("T", "n", relation, leaf=lambda n: 1.0 if n == 0 else None)
+fw.recurrence([(T, 3)], [T], ["x"])
+""",
+    ),
+    "FW304": Page(
+        "A linear map whose matrix does not fit",
+        "The matrix of a `LinearMap` has a row for each value of its own and a column for each "
+        "component that it reads.",
+        "Compare the matrix's shape with `columns`, and the index with its rows.",
+        "import fusewright as fw\n\nfw.LinearMap("
+        '"S", "T", [[1.0, 0.0], [0.0, 1.0]], axis=0, columns=["x", "y", "z"])\n',
+    ),
+    "FW305": Page(
+        "Recurrence relations that need too many values",
+        "Code without loops has at most a million statements. Mostly an index grows without end.",
+        "The message says which target grows, and how. Look whether its relations come closer to a "
+        "leaf, or ask for smaller indices.",
     ),
     "FW900": Page(
         "A bug in Fusewright",

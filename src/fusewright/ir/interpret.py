@@ -1,8 +1,7 @@
 """What every primitive means: expressions evaluated with NumPy, bit for bit what compiled code
 gives.
 
-It is the definition that code generators are tested against, not a fast path: `fma` calls the C
-library once an element.
+It is the definition that code generators are tested against, not a fast path.
 
 >>> from fusewright.ir.dtypes import FLOAT64
 >>> from fusewright.ir.expr import const, op, param
@@ -13,16 +12,15 @@ array([ 5., 10.])
 
 from __future__ import annotations
 
-import ctypes
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
-from functools import cache
 from typing import Any
 
 import numpy as np
 
 from fusewright.ir.dtypes import FLOAT16, INT32, INT64, UINT64, DType
 from fusewright.ir.expr import Expr, postorder
+from fusewright.ir.fused import fma
 
 Array = np.ndarray[Any, Any]
 
@@ -92,25 +90,6 @@ def _to_signed(value: Array, target: DType) -> Array:
     return np.where(fits, np.where(fits, value, value.dtype.type(0)).astype(target.numpy), least)
 
 
-@cache
-def _c_function(name: str, kind: Any, arity: int) -> Callable[..., Any]:
-    from ctypes.util import find_library  # slow to import, and only the interpreter needs it
-
-    function = getattr(ctypes.CDLL(find_library("m")), name)
-    function.restype, function.argtypes = kind, [kind] * arity
-    called: Callable[..., Any] = function
-    return called
-
-
-def _fma(a: Array, b: Array, c: Array) -> Array:
-    single = a.dtype == np.float32
-    kind = ctypes.c_float if single else ctypes.c_double
-    function = _c_function("fmaf" if single else "fma", kind, 3)
-    a, b, c = np.broadcast_arrays(a, b, c)
-    results = [function(*row) for row in zip(a.flat, b.flat, c.flat, strict=True)]
-    return np.array(results, a.dtype).reshape(a.shape)
-
-
 def _magnitude(a: Array) -> Array:
     return a if a.dtype.kind == "u" else np.abs(a)
 
@@ -152,7 +131,7 @@ MEANING: dict[str, Callable[..., Any]] = {
     "trem": np.fmod,
     "negative": np.negative,
     "absolute": _magnitude,
-    "fma": _fma,
+    "fma": fma,
     "ldexp": _ldexp,
     "exponent": _exponent,
     "fraction": _fraction,

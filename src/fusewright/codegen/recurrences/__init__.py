@@ -1,0 +1,1 @@
+"""Machine code for ordered lists of statements, and the loops around them, as LLVM text."""

@@ -1,0 +1,177 @@
+"""Basis sets: shells of contracted Gaussian functions at the atoms of one geometry.
+
+A shell has the functions sum over k of c_k N_l(e_k) (polynomial of degree l) exp(-e_k |r - R|^2),
+N_l such that r^l exp(-e r^2) has the norm 1 in the radial measure r^2 dr.  Lengths are in bohr,
+exponents in bohr^-2.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass, field
+from itertools import pairwise
+from math import gamma
+from typing import Any
+
+import numpy as np
+
+from fusewright.base.errors import UnsupportedError, ValueRangeError
+from fusewright.integrals.harmonics import cartesian
+from fusewright.ir.fused import Array
+
+MOST_L = 4
+"""g shells."""
+LETTERS = "spdfghiklm"
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Shell:
+    """Functions of one angular momentum and the same primitives at one place.
+
+    `exponents` (primitives,); `coefficients` (primitives, contractions) multiply functions without
+    normalisation: N_l is within them.  `atom` is the number of its atom.
+    """
+
+    l: int  # noqa: E741 - the quantum number's name
+    centre: Array
+    exponents: Array
+    coefficients: Array
+    atom: int = 0
+
+    @property
+    def contractions(self) -> int:
+        """Functions for each component."""
+        return int(self.coefficients.shape[1])
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Basis:
+    """Shells in order; atoms with their charges (for nuclear attraction) and places (atoms, 3).
+
+    `is_cartesian`: all components of degree l instead of the 2l+1 solid harmonics.  Raises
+    `ValueRangeError` for numbers that make no sense and `UnsupportedError` for an l that does not
+    exist, both naming the shell.
+    """
+
+    shells: tuple[Shell, ...]
+    charges: Array = field(default_factory=lambda: np.zeros(0))
+    places: Array = field(default_factory=lambda: np.zeros((0, 3)))
+    is_cartesian: bool = False
+
+    def __post_init__(self) -> None:
+        _check_atoms(self.charges, self.places, self.charges, self.shells)
+        for number, shell in enumerate(self.shells):
+            _check_shell(number, shell)
+
+    @property
+    def offsets(self) -> Array:
+        """(shells + 1,): where each shell's functions begin; the last is their number."""
+        sizes = [self.components(s.l) * s.contractions for s in self.shells]
+        return np.concatenate([[0], np.cumsum(sizes, dtype=np.int64)]).astype(np.int64)
+
+    def components(self, l: int) -> int:  # noqa: E741
+        """Functions of one contraction."""
+        return len(cartesian(l)) if self.is_cartesian else 2 * l + 1
+
+    @staticmethod
+    def from_arrays(
+        atoms: Any,
+        shells: Iterable[tuple[int, int, Any, Any]],
+        charges: Any = None,
+        cartesian: bool = False,
+    ) -> Basis:
+        """From places (atoms, 3) and shells (atom, l, exponents, coefficients).
+
+        The coefficients, (primitives,) or (primitives, contractions), are those of basis-set
+        tables: they multiply normalised primitives, and each contraction is normalised here.
+        """
+        places = np.array(atoms, np.float64).reshape(-1, 3)
+        known = np.zeros(len(places)) if charges is None else np.array(charges, np.float64)
+        made: list[Shell] = []
+        for number, (atom, l, exponents, coefficients) in enumerate(shells):  # noqa: E741
+            if not 0 <= atom < len(places):
+                raise ValueRangeError(f"shell {number} is at atom {atom} of {len(places)}")
+            e = np.array(exponents, np.float64).reshape(-1)
+            c = np.array(coefficients, np.float64)
+            c = c[:, None] if c.ndim == 1 else c
+            bare = Shell(int(l), places[atom], e, c, atom)
+            _check_shell(number, bare)
+            made.append(Shell(bare.l, places[atom], e, _normalised(bare), atom))
+        _check_atoms(known, places, np.ones(len(places)) if charges is None else known, made)
+        return Basis(tuple(made), known, places, cartesian)
+
+    @staticmethod
+    def from_pyscf(mol: Any) -> Basis:
+        """From a `pyscf.gto.Mole` that is built, with its order and normalisation."""
+        places = np.array(mol.atom_coords(), np.float64).reshape(-1, 3)
+        charges = np.array(mol.atom_charges(), np.float64)
+        env = np.asarray(mol._env)
+        shells = []
+        for row in np.asarray(mol._bas).tolist():
+            atom, l, primitives, contractions, _, e, c, _ = row  # noqa: E741
+            exponents = np.array(env[e : e + primitives])
+            coefficients = env[c : c + primitives * contractions].reshape(contractions, -1)
+            shells.append(Shell(l, places[atom], exponents, coefficients.T.copy(), atom))
+        return Basis(tuple(shells), charges, places, bool(mol.cart))
+
+
+def radial_norm(l: int, exponents: Array) -> Array:  # noqa: E741
+    """N_l: 1/sqrt of the integral of r^(2l+2) exp(-2 e r^2) over r > 0."""
+    power = l + 1.5
+    return np.sqrt(2 * (2 * exponents) ** power / gamma(power))
+
+
+def _normalised(shell: Shell) -> Array:
+    """Coefficients of bare functions, each contraction of norm 1."""
+    e, power = shell.exponents, shell.l + 1.5
+    inner = shell.coefficients * radial_norm(shell.l, e)[:, None]
+    overlap = gamma(power) / (2 * (e[:, None] + e) ** power)
+    norms = np.einsum("ic,ij,jc->c", inner, overlap, inner)
+    if not np.all(norms > 0):
+        raise ValueRangeError(f"a contraction of a {LETTERS[shell.l]} shell is zero")
+    scaled: Array = inner / np.sqrt(norms)
+    return scaled
+
+
+def _check_atoms(charges: Array, places: Array, real: Array, shells: Sequence[Shell]) -> None:
+    """`real` is not zero for atoms that no other one may meet; a ghost has the charge 0."""
+    if len(charges) != len(places):
+        raise ValueRangeError(f"{len(charges)} charges are given for {len(places)} atoms")
+    if not np.all(np.isfinite(charges)):
+        raise ValueRangeError("a charge is not finite")
+    for number, place in enumerate(places):
+        if not np.all(np.isfinite(place)):
+            raise ValueRangeError(f"atom {number} is at {place.tolist()}")
+    order = np.lexsort(places.T)
+    for one, two in pairwise(order):
+        if np.array_equal(places[one], places[two]) and real[one] and real[two]:
+            one, two = sorted((int(one), int(two)))
+            its = [number for number, shell in enumerate(shells) if shell.atom == two]
+            where = f" (shells {its[0]} to {its[-1]})" if its else ""
+            raise ValueRangeError(f"atom {two}{where} is where atom {one} is")
+
+
+def _check_shell(number: int, shell: Shell) -> None:
+    name = f"shell {number} (l = {shell.l}, atom {shell.atom})"
+    if shell.l < 0:
+        raise ValueRangeError(f"{name} has a negative angular momentum")
+    if shell.l > MOST_L:
+        raise UnsupportedError(
+            f"{name} has functions above {LETTERS[MOST_L]}",
+            why=f"there are integrals up to l = {MOST_L}",
+            help="leave these functions out, or have another program evaluate this basis",
+        )
+    if not len(shell.exponents):
+        raise ValueRangeError(f"{name} has no primitives")
+    if shell.coefficients.shape[:1] != shell.exponents.shape or shell.coefficients.ndim != 2:
+        raise ValueRangeError(
+            f"{name} has {len(shell.exponents)} exponents and coefficients of the shape "
+            f"{shell.coefficients.shape}"
+        )
+    if not np.all(np.isfinite(shell.centre)) or shell.centre.shape != (3,):
+        raise ValueRangeError(f"{name} is at {np.asarray(shell.centre).tolist()}")
+    if not np.all(shell.exponents > 0) or not np.all(np.isfinite(shell.exponents)):
+        wrong = shell.exponents[~((shell.exponents > 0) & np.isfinite(shell.exponents))][0]
+        raise ValueRangeError(f"{name} has the exponent {wrong}", help="exponents are positive")
+    if not np.all(np.isfinite(shell.coefficients)):
+        raise ValueRangeError(f"{name} has a coefficient that is not finite")

@@ -1,0 +1,126 @@
+"""Runs the code of a class on pairs of two groups."""
+
+from __future__ import annotations
+
+import struct
+from array import array
+from dataclasses import dataclass, replace
+from functools import cached_property
+
+import numpy as np
+
+from fusewright.codegen.recurrences.boys import by_table, fastest, table
+from fusewright.integrals.classes import QuartetClass, code_of
+from fusewright.integrals.operators import Operator
+from fusewright.integrals.pairs import PairGroup
+from fusewright.integrals.transfer import transferred, transfers
+from fusewright.ir.fused import Array
+from fusewright.targets.cpu.threads import launch, thread_count
+
+CHUNK_BYTES = 32 << 20
+"""Results evaluated at a time."""
+_NO_TABLE = np.zeros(0)
+GRAIN = 8
+"""Units that a thread takes at a time."""
+
+
+class Side:
+    """A group as bra and as ket, for vectors of so many lanes."""
+
+    def __init__(self, group: PairGroup, width: int) -> None:
+        self.group, self.width = group, width
+        self.matrices: dict[bool, Array] = {}
+
+    @cached_property
+    def bra(self) -> tuple[Array, Array, Array]:
+        """Starts, primitives and A-B, contiguous."""
+        group = self.group
+        parts = (group.starts, group.data, group.apart)
+        starts, data, apart = map(np.ascontiguousarray, parts)
+        return starts, data, apart
+
+    @cached_property
+    def ket(self) -> tuple[Array, Array, Array]:
+        """The same in vectors, on cache lines."""
+        starts, data, apart = self.group.vectors(self.width)
+        return starts, aligned(data), aligned(apart)
+
+    @cached_property
+    def centred(self) -> Side:
+        """Its pairs with functions about a point between both shells."""
+        return Side(self.group.centred(), self.width)
+
+    def transfers(self, harmonics: bool) -> Array:
+        """The matrices of its pairs, made once."""
+        if harmonics not in self.matrices:
+            self.matrices[harmonics] = transfers(self.group, harmonics)
+        return self.matrices[harmonics]
+
+    @property
+    def vectors(self) -> int:
+        """How many there are."""
+        return -(-len(self.group) // self.width)
+
+
+@dataclass(frozen=True, slots=True)
+class Evaluator:
+    """One class, its bra and its ket."""
+
+    kind: QuartetClass
+    operator: Operator
+    bra: Side
+    ket: Side
+
+    def run(self, units: Array, results: Array) -> None:
+        """Evaluate units (n, 2), each a pair of the bra and a vector of the ket, into `results`
+        (n, contractions, integrals, lanes), which is aligned.
+        """
+        if not self.kind.is_large:
+            self.run_code(units, results)
+            return
+        sums = empty((len(units), results.shape[1], code_of(self.kind).sizes.sums, self.ket.width))
+        bra, ket = self.bra.centred, self.ket.centred
+        replace(self, bra=bra, ket=ket).run_code(units, sums)
+        left, right = (each.transfers(self.kind.harmonics) for each in (self.bra, self.ket))
+        results[...] = transferred(sums, units, left, right, self.ket.width)
+
+    def run_code(self, units: Array, results: Array) -> None:
+        """The class's code alone."""
+        code = code_of(self.kind)
+        left, right = self.bra.group.contractions, self.ket.group.contractions
+        highest = code.sizes.highest
+        tables = table(highest) if fastest(highest) is by_table else _NO_TABLE
+        units = np.ascontiguousarray(units, np.int64)
+        data = (units, *self.bra.bra, *self.ket.ket, results, tables)
+        weights = (*self.operator.weights, 0.0)[:2]
+        numbers = struct.unpack("<3q", struct.pack("<3d", self.operator.w**2, *weights))
+        words = array("q", [*(each.ctypes.data for each in data), *numbers, left, right])
+        scratch = code.sizes.scratch(self.ket.width, left, right)
+        address = code.image.address("kernel")
+        start = words.buffer_info()[0]
+        launch(address, start, len(units), GRAIN, scratch, thread_count())
+
+    @property
+    def shape(self) -> tuple[int, int, int]:
+        """(contractions, integrals, lanes) of the results of a unit."""
+        many = self.bra.group.contractions * self.ket.group.contractions
+        if not self.kind.is_large:
+            return many, code_of(self.kind).sizes.results, self.ket.width
+        matrices = (each.transfers(self.kind.harmonics) for each in (self.bra, self.ket))
+        bra, ket = (matrix.shape[1] for matrix in matrices)
+        return many, bra * ket, self.ket.width
+
+
+def aligned(values: Array) -> Array:
+    """A copy that begins on a cache line."""
+    copy = empty(values.shape)
+    copy[...] = values
+    return copy
+
+
+def empty(shape: tuple[int, ...]) -> Array:
+    """An array of doubles that begins on a cache line."""
+    size = int(np.prod(shape))
+    memory = np.empty(size + 8)
+    first = -memory.ctypes.data // 8 % 8
+    return memory[first : first + size].reshape(shape)

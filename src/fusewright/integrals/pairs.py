@@ -1,0 +1,182 @@
+"""Pairs of shells: what integrals need of two shells, once for each geometry.
+
+A group has the pairs of one pattern: angular momenta la >= lb and numbers of contractions.  Pairs
+of primitives that cannot be seen are left out; the data are flat arrays over the others.
+"""
+
+from __future__ import annotations
+
+from collections import defaultdict
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass, replace
+from math import pi, sqrt
+
+import numpy as np
+
+from fusewright.integrals.basis import Basis, Shell
+from fusewright.integrals.classes import ABSENT
+from fusewright.ir.fused import Array
+
+NONE = ABSENT
+"""Instead of a shell's number, too."""
+UNSEEN = 1e-16
+"""Pairs of primitives whose prefactor is less than this part of the pair's largest are left out."""
+SCALE = sqrt(2 * pi**2.5)
+"""The leaf's 2 pi^(5/2), half of it for each side."""
+ANGULAR = {0: sqrt(1 / (4 * pi)), 1: sqrt(3 / (4 * pi))}
+"""The factor of s and p functions in libcint; that of higher ones is in the solid harmonics."""
+
+Pattern = tuple[int, int, int, int]
+"""la, lb and the contractions of both; lb is `NONE` where there is no second shell."""
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class PairGroup:
+    """Pairs of one pattern.
+
+    `first` and `second` (pairs,) are shell numbers, l of the first is not the smaller one; `apart`
+    (pairs, 3) is A-B.  `starts` (pairs + 1,) delimits the pairs of primitives, whose rows `data`
+    (primitives, 8 + contractions) are p, P-A, P, 1/p and the weights; `exponents` (primitives, 2)
+    are a and b.
+    """
+
+    pattern: Pattern
+    first: Array
+    second: Array
+    apart: Array
+    starts: Array
+    data: Array
+    exponents: Array
+
+    def __len__(self) -> int:
+        return len(self.first)
+
+    @property
+    def contractions(self) -> int:
+        """Products of a contraction of each shell."""
+        return self.pattern[2] * self.pattern[3]
+
+    def taken(self, order: Array) -> PairGroup:
+        """These pairs, in this order."""
+        counts = np.diff(self.starts)[order]
+        starts = np.concatenate([[0], np.cumsum(counts)])
+        rows = np.repeat(self.starts[:-1][order] - starts[:-1], counts) + np.arange(starts[-1])
+        return PairGroup(
+            self.pattern, self.first[order], self.second[order], self.apart[order], starts,
+            self.data[rows], self.exponents[rows],
+        )  # fmt: skip
+
+    def centres(self) -> Array:
+        """(pairs, 3), relative to A: the mean of the P of each pair, by weight; 0 for la alone."""
+        if self.pattern[1] <= 0:
+            return np.zeros((len(self), 3))
+        weight = np.abs(self.data[:, 8:]).max(axis=1, keepdims=True) + 1e-300
+        sums = np.add.reduceat(np.hstack([weight * self.data[:, 1:4], weight]), self.starts[:-1])
+        return np.asarray(sums[:, :3] / sums[:, 3:])
+
+    def centred(self) -> PairGroup:
+        """The group with P - M instead of P - A, for functions about M = A + `centres()`."""
+        data = self.data.copy()
+        data[:, 1:4] -= np.repeat(self.centres(), np.diff(self.starts), axis=0)
+        return replace(self, data=data)
+
+    def vectors(self, lanes: int) -> tuple[Array, Array, Array]:
+        """As kets: `starts` (vectors + 1,) of blocks of primitives, their data (blocks, fields,
+        lanes) and A-B (vectors, 3, lanes).  Lanes without a pair, or without a further pair of
+        primitives, have the weight 0.
+        """
+        many = -(-len(self) // lanes)
+        counts = np.zeros(many * lanes, np.int64)
+        counts[: len(self)] = np.diff(self.starts)
+        starts = np.concatenate([[0], np.cumsum(counts.reshape(many, lanes).max(axis=1))])
+        data = np.zeros((starts[-1], self.data.shape[1], lanes))
+        data[:, (0, 7), :] = 1.0
+        pair = np.repeat(np.arange(len(self)), np.diff(self.starts))
+        within = np.arange(len(pair)) - self.starts[:-1][pair]
+        data[starts[pair // lanes] + within, :, pair % lanes] = self.data
+        apart = np.zeros((many * lanes, 3))
+        apart[: len(self)] = self.apart
+        return starts, data, np.ascontiguousarray(apart.reshape(many, lanes, 3).swapaxes(1, 2))
+
+
+def point_charges(charges: Array, places: Array) -> PairGroup:
+    """Charges as one pair of functions: very tight ones, whose integrals with others are those of
+    points since p + q = q in double precision for p up to 10^14.
+    """
+    q = 2.0**100
+    data = np.zeros((len(charges), 9))
+    data[:, 0], data[:, 4:7], data[:, 7] = q, places, 1 / q
+    data[:, 8] = charges * (2 * pi * sqrt(q) / SCALE)
+    none, starts = np.array([NONE]), np.array([0, len(charges)])
+    exponents = np.stack([data[:, 0], np.zeros(len(charges))], axis=1)
+    return PairGroup((0, NONE, 1, 1), none, none, np.zeros((1, 3)), starts, data, exponents)
+
+
+def grouped(basis: Basis, pairs: Iterable[tuple[int, int]]) -> list[PairGroup]:
+    """The groups of these pairs of shells; the second may be `NONE`."""
+    patterns: dict[Pattern, list[tuple[int, int]]] = defaultdict(list)
+    for i, j in pairs:
+        if j != NONE and basis.shells[j].l > basis.shells[i].l:
+            i, j = j, i
+        one, two = basis.shells[i], basis.shells[j] if j != NONE else None
+        lb, many = (two.l, two.contractions) if two is not None else (NONE, 1)
+        patterns[one.l, lb, one.contractions, many].append((i, j))
+    return [_group(basis, pattern, patterns[pattern]) for pattern in sorted(patterns, reverse=True)]
+
+
+def _group(basis: Basis, pattern: Pattern, pairs: Sequence[tuple[int, int]]) -> PairGroup:
+    """Pairs with equally many primitives are made together."""
+    depths: dict[tuple[int, int], list[tuple[int, int]]] = defaultdict(list)
+    for i, j in pairs:
+        depth = len(basis.shells[j].exponents) if j != NONE else 1
+        depths[len(basis.shells[i].exponents), depth].append((i, j))
+    made = [_made(basis, pattern, same) for same in depths.values()]
+    first = np.concatenate([group.first for group in made])
+    counts = np.concatenate([np.diff(group.starts) for group in made])
+    whole = PairGroup(
+        pattern,
+        first,
+        np.concatenate([group.second for group in made]),
+        np.concatenate([group.apart for group in made]),
+        np.concatenate([[0], np.cumsum(counts)]),
+        np.concatenate([group.data for group in made]),
+        np.concatenate([group.exponents for group in made]),
+    )
+    return whole.taken(np.argsort(-counts, kind="stable"))
+
+
+def _made(basis: Basis, pattern: Pattern, pairs: Sequence[tuple[int, int]]) -> PairGroup:
+    la, lb = pattern[:2]
+    first, second = np.array(pairs, np.int64).T
+    ones = [basis.shells[i] for i in first]
+    a, ca, at = _stacked(ones)
+    if lb == NONE:
+        b, cb, other = np.zeros((len(ones), 1)), np.ones((len(ones), 1, 1)), at
+    else:
+        b, cb, other = _stacked([basis.shells[j] for j in second])
+    apart = at - other
+    p = a[:, :, None] + b[:, None, :]
+    share = b[:, None, :] / p  # P - A = -b/p (A - B)
+    decay = np.exp(-a[:, :, None] * share * np.sum(apart**2, axis=1)[:, None, None])
+    from_a = -share[..., None] * apart[:, None, None, :]
+    weights = np.einsum("nia,njb->nijab", ca, cb).reshape(*p.shape, -1)
+    weights *= (SCALE * ANGULAR.get(la, 1.0) * ANGULAR.get(lb, 1.0) * decay / p)[..., None]
+    fields = [
+        p[..., None], from_a, from_a + at[:, None, None, :], 1 / p[..., None], weights,
+    ]  # fmt: skip
+    data = np.concatenate(fields, axis=-1).reshape(len(ones), -1, 8 + weights.shape[-1])
+    size = np.abs(data[..., 8:]).max(axis=-1)
+    seen = size >= UNSEEN * size.max(axis=1, keepdims=True)
+    starts = np.concatenate([[0], np.cumsum(seen.sum(axis=1))])
+    exponents = np.stack(np.broadcast_arrays(a[:, :, None], b[:, None, :]), axis=-1)
+    exponents = exponents.reshape(*seen.shape, 2)[seen]
+    return PairGroup(pattern, first, second, apart, starts, data[seen], exponents)
+
+
+def _stacked(shells: Sequence[Shell]) -> tuple[Array, Array, Array]:
+    """Exponents (shells, primitives), coefficients (..., contractions), places (shells, 3)."""
+    return (
+        np.array([shell.exponents for shell in shells]),
+        np.array([shell.coefficients for shell in shells]),
+        np.array([shell.centre for shell in shells]),
+    )

@@ -1,0 +1,3 @@
+"""Recurrence relations: graphs of equivalent formulas, and the ordered lists of statements that
+compute them.
+"""

@@ -1,0 +1,1 @@
+"""From a graph of recurrence relations to ordered statements: which relation, in which order."""

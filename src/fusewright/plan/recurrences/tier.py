@@ -1,0 +1,33 @@
+"""In which level of memory the values of a list stay while it runs.
+
+A vector of `lanes` float64 columns is one register or one slot of the stack.  Loops over whole
+families (arrays in place of statements), which should win where code outgrows the instruction
+cache, are not decided here: that takes times measured for each kind of machine, and there is no
+table of such yet.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+L1_BYTES = 32 * 1024
+"""The smallest first-level data cache of x86-64 processors with AVX2."""
+
+
+@dataclass(frozen=True, slots=True)
+class Tier:
+    """`place` is `registers`, `L1` or `L2`; `slots` are the values beyond the registers at the
+    peak, and `bytes` their size as vectors.
+    """
+
+    place: str
+    slots: int
+    bytes: int
+
+
+def tier(peak: int, registers: int, lanes: int) -> Tier:
+    """Where the values of a list with this peak stay."""
+    slots = max(peak - registers, 0)
+    size = slots * lanes * 8
+    place = "registers" if not slots else "L1" if size <= L1_BYTES else "L2"
+    return Tier(place, slots, size)

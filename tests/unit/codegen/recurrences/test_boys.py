@@ -1,0 +1,104 @@
+"""Boys functions against mpmath: relative 1e-14 for all T in [0, 1e4], m up to 24."""
+
+from __future__ import annotations
+
+from array import array
+from functools import cache
+from typing import Any
+
+import mpmath
+import numpy as np
+import pytest
+
+import fusewright as fw
+from fusewright.base.options import current
+from fusewright.codegen.recurrences import boys
+from fusewright.codegen.recurrences.columns import KERNEL
+from fusewright.codegen.recurrences.vectors import ATTRIBUTES, Vectors
+from fusewright.integrals.evaluate import aligned, empty
+from fusewright.targets.cpu.features import FeatureSet, UnsupportedCPU, select
+from fusewright.targets.cpu.recurrences import compiled, kept, loaded, width_of
+from fusewright.targets.cpu.threads import launch
+
+BOUND = 1e-14
+
+
+@cache
+def arguments() -> np.ndarray:
+    rng = np.random.default_rng(0)
+    edge = boys.LARGE
+    points = [
+        [0.0, 5e-324, 1e-310, 2.2e-308, 1e-300, 1e-17, 1e-8, 1e-3, 1e4],
+        [edge, np.nextafter(edge, 0)],
+        rng.uniform(0, edge, 60), rng.uniform(edge - 0.1, edge + 0.1, 15),
+        np.arange(4) / boys.STEPS, (np.arange(4) + 0.5) / boys.STEPS,
+        10 ** rng.uniform(1.5, 4, 26),
+    ]  # fmt: skip
+    return np.concatenate(points)
+
+
+def value(m: int, t: float) -> Any:
+    """F_m(T) = M(m + 1/2, m + 3/2, -T) / (2m + 1)."""
+    x, half = mpmath.mpf(t), mpmath.mpf(1) / 2
+    if x < 60:
+        return mpmath.exp(-x) * mpmath.hyp1f1(1, m + 3 * half, x) / (2 * m + 1)
+    return mpmath.gammainc(m + half, 0, x) / (2 * x ** (m + half))
+
+
+@cache
+def meant() -> np.ndarray:
+    with mpmath.workdps(40):
+        return np.array([[value(m, t) for t in arguments()] for m in range(boys.MOST + 1)])
+
+
+def evaluate(method: Any, highest: int, t: np.ndarray) -> np.ndarray:
+    def write(lanes: int) -> str:
+        text = Vectors(lanes)
+        words = [text.word("%args", place, "ptr") for place in range(3)]
+        with text.loop("%lo", "%hi") as unit:
+            argument = text.load(text.at(words[0], unit, text.bytes))
+            out = text.at(words[1], unit, text.bytes * (highest + 1))
+            for m, found in enumerate(method(text, argument, highest, words[2])):
+                text.store(found, out, m)
+        return text.function("kernel", KERNEL, private=False) + ATTRIBUTES
+
+    def make(features: FeatureSet) -> Any:
+        return compiled(write(width_of(features)), features)
+
+    image = loaded(kept(("test of boys", method.__name__, highest), make, current()))
+    lanes = width_of(select(current().features))
+    units = -(-len(t) // lanes)
+    padded, out = np.ones(units * lanes), empty((units, highest + 1, lanes))
+    padded[: len(t)] = t
+    table, given = boys.table(highest), aligned(padded)
+    words = array("q", [given.ctypes.data, out.ctypes.data, table.ctypes.data])
+    launch(image.address("kernel"), words.buffer_info()[0], units, units, 0, 1)
+    return out.transpose(1, 0, 2).reshape(highest + 1, -1)[:, : len(t)]
+
+
+@pytest.mark.parametrize("method", [boys.by_table, boys.by_polynomials])
+@pytest.mark.parametrize("highest", [0, 1, 2, 4, 9, 16, boys.MOST])
+def test_machine_code(highest: int, method: Any) -> None:
+    found = evaluate(method, highest, arguments())
+    expected = meant()[: highest + 1]
+    error = np.abs((found - expected) / expected).astype(float)
+    assert error.max() <= BOUND
+
+
+def test_bits_depend_on_no_width() -> None:
+    try:
+        select("avx512")
+    except UnsupportedCPU:
+        pytest.skip("this processor has no avx512")
+    found = []
+    for features in ("avx2", "avx512"):
+        with fw.options(features=features):
+            found.append(evaluate(boys.by_table, 6, arguments()).tobytes())
+    assert found[0] == found[1]
+
+
+@pytest.mark.parametrize("highest", [0, 7, boys.MOST])
+def test_numpy(highest: int) -> None:
+    found = boys.boys(highest, arguments())
+    expected = meant()[: highest + 1]
+    assert np.abs((found - expected) / expected).astype(float).max() <= BOUND
