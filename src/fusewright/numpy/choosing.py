@@ -103,7 +103,7 @@ def in_place(name: str, original: Function, target: Any, *args: Any, **kwargs: A
     work = np.array(sharing.content(target), order="C")
     plain = [opaque.to_numpy(arg) for arg in args]
     try:
-        hand_over(name, lambda: original(work, *plain, **kwargs), (), {}, LIBRARY, True)
+        hand_over(name, lambda: original(work, *plain, **kwargs), (), {}, LIBRARY)
     finally:  # NumPy keeps what it has written before an error, too
         inplace.store(target, sharing.adopted(work))
 
@@ -220,8 +220,9 @@ def _found(original: Function) -> Function:
     """`nonzero`, `flatnonzero`, `argwhere`: how many there are depends on the data, so they
     compute.
     """
+    name = original.__name__
     return recorded(original)(
-        lambda a: opaque.from_numpy_result(original(sharing.content_of(node_of(a))))
+        lambda a: opaque.delegate(name, original, (handle_of(a),), why=LIBRARY, written=None)
     )
 
 

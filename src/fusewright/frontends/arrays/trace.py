@@ -17,10 +17,12 @@ from collections import Counter
 from collections.abc import Sequence
 from contextvars import ContextVar
 from sys import getrefcount
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from fusewright._core import native
 from fusewright.base import forks, hooks, source
+from fusewright.base.errors import FusewrightError
+from fusewright.base.later import later
 from fusewright.base.options import Options, current, watchers
 from fusewright.frontends.arrays import survivors
 from fusewright.frontends.arrays.iterations import WORK, Loop, Schedule, recording_frame
@@ -28,6 +30,11 @@ from fusewright.frontends.arrays.laziness import enter_lazy as enter_lazy
 from fusewright.frontends.arrays.laziness import is_lazy as is_lazy
 from fusewright.frontends.arrays.survivors import TOMBSTONE, Known, Spot, is_worth_storing
 from fusewright.ir.graph import LEAF, SCALAR, Node
+
+if TYPE_CHECKING:
+    from fusewright.frontends.arrays import library_steps
+else:
+    library_steps = later("fusewright.frontends.arrays.library_steps")
 
 LIMIT = WORK
 """Recorded nodes after which the program's loop is looked for."""
@@ -75,20 +82,32 @@ def watch(change: int, lines: bool = False) -> None:
             native.set_places()
 
 
+def _looks_at_all(options: Options) -> bool:
+    """Whether each record is looked at."""
+    return options.spans or bool(options.strict)
+
+
 def _options_changed(old: Options, new: Options) -> None:
-    if old.spans != new.spans:
-        watch(1 if new.spans else -1, lines=True)
+    if _looks_at_all(old) != _looks_at_all(new):
+        watch(1 if _looks_at_all(new) else -1, lines=True)
 
 
 watchers.append(_options_changed)
-if current().spans:
+if _looks_at_all(current()):
     watch(1, lines=True)
 
 
 def passed_gate(node: Node) -> None:
     """What a record costs when it is not the common case: spans, shared memory, a long list."""
-    if current().spans:
+    options = current()
+    if options.spans:
         node.line = source.user_span()
+    if options.strict:
+        try:
+            library_steps.refuse_node(node)
+        except FusewrightError:
+            pending.remove(node)
+            raise
     if at_once.get():
         pending.remove(node)  # a statement that raises leaves nothing behind
         evaluate(node)
