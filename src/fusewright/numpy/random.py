@@ -56,9 +56,9 @@ def _shuffling(draw: Callable[..., Any], first: int) -> Function:
             return draw(*args, **kwargs)
         inplace.check_writable(target)
         work = np.array(sharing.content(target), order="C")
-        draw(
-            *args[:first], work, *args[first + 1 :], **{k: v for k, v in kwargs.items() if k != "x"}
-        )
+        given = (*args[:first], work, *args[first + 1 :])
+        named = {key: value for key, value in kwargs.items() if key != "x"}
+        opaque.library("random.shuffle", partial(draw, **named), *given)
         inplace.store(target, sharing.adopted(work))
         return None
 

@@ -42,7 +42,9 @@ FAMILIES = (
         "NumPy sorts with the vector instructions of the processor",
     ),
     _family(
-        "selecting", "nonzero flatnonzero argwhere", "how large the result is depends on the values"
+        "selecting",
+        "nonzero flatnonzero argwhere a[mask]",
+        "how large the result is depends on the values",
     ),
     _family("random numbers", "random.*", "the streams are NumPy's, number for number"),
 )

@@ -136,7 +136,7 @@ def refuse_if_strict(name: str, why: str = DELEGATED) -> None:
     steps; under `strict="all"` in any case.
     """
     if current().strict:
-        library_steps.refuse(name, why)
+        library_steps.refuse(name, library_steps.reason(name, why, LIBRARY))
 
 
 def delegate(
@@ -169,13 +169,29 @@ def delegate(
     named = {key: to_numpy(value, reads) for key, value in keywords.items()}
     results = [as_user(function, given, named)]
     del given, named
+    _tell(name, why, start)
+    return from_numpy_result(results.pop()) if loans.none else loans.taken_back(results.pop())
+
+
+def _tell(name: str, why: str, start: float) -> None:
+    """Listeners hear of a step that has just ended."""
     seconds = time.perf_counter() - start
     if listeners:
         why = library_steps.reason(name, why, LIBRARY)
         note = Note(name, why, source.user_span(), start, seconds)
         for listener in listeners:
             listener(note)
-    return from_numpy_result(results.pop()) if loans.none else loans.taken_back(results.pop())
+
+
+def library(name: str, function: Callable[..., Any], *args: Any) -> Any:
+    """A library step on NumPy's own values, inside an operation of ours: refused and told of as
+    any other.
+    """
+    refuse_if_strict(name, LIBRARY)
+    start = time.perf_counter()
+    result = function(*args)
+    _tell(name, LIBRARY, start)
+    return result
 
 
 class Loans:
