@@ -13,9 +13,11 @@ from typing import Any
 
 from fusewright._core import native
 from fusewright.base.loading import load
+from fusewright.base.options import current
 
 DRIVER, UNFUSED = "fusewright.driver", "fusewright.unfused"
 SUPPORT = "fusewright.plan.support"
+STEPS = "fusewright.frontends.arrays.library_steps"
 
 
 def _first(nodes: Sequence[Any]) -> None:
@@ -49,6 +51,14 @@ def set_evaluate(function: Callable[[Sequence[Any]], None], driver: bool = False
     evaluate, is_driver = function, driver
     if native is not None:
         native.set_native(driver)
+
+
+def look_at(node: Any, pending: list[Any]) -> None:
+    """Under `strict`, an error where a value that has just been recorded is not compiled; it is
+    then not `pending`.
+    """
+    if current().strict:
+        load(STEPS).refuse_node(node, pending)
 
 
 def why_uncompiled(node: Any) -> str:

@@ -154,7 +154,9 @@ def _run_parser(command: str) -> argparse.ArgumentParser:
     parser.add_argument("--results", type=_names, metavar="A,B", help="global names to compare")
     parser.add_argument("--rtol", type=_tolerance, help="tolerance of floats (see the reference)")
     parser.add_argument(
-        "--strict", action=flag, help="what is not compiled is an error (--strict=all: also "
+        "--strict",
+        action=flag,
+        help="what is not compiled is an error (--strict=all: also "
         "linear algebra, FFT, sorting and the other documented library steps)",
     )
     parser.add_argument(

@@ -318,9 +318,10 @@ def _as(name: str) -> Function:
     return lambda x: wrap(record.map_node(name, x))
 
 
-_COMPOSED: dict[str, Function] = {"divmod": _divmod, "modf": _modf, "conjugate": _conjugate} | {
-    name: _as(same) for name, same in _SAME.items()
-}
+_COMPOSED: dict[str, Function] = {
+    "divmod": _divmod, "modf": _modf, "conjugate": _conjugate,
+    **{name: _as(same) for name, same in _SAME.items()},
+}  # fmt: skip
 """Ufuncs recorded otherwise than as one operation."""
 UFUNCS: dict[str, Ufunc] = {}
 """By NumPy's own name of the ufunc."""

@@ -81,10 +81,16 @@ def refuse(name: str, why: str) -> None:
     )
 
 
-def refuse_node(node: Node) -> None:
-    """The same of a value that has just been recorded, by what the code generators compile."""
+def refuse_node(node: Node, pending: list[Node]) -> None:
+    """The same of a value that has just been recorded, by what the code generators compile; one
+    that is refused is not `pending`.
+    """
     if node.kind == PART or isinstance(node.value, InPlace):
         return
     why = hooks.why_uncompiled(node)
     if why:
-        refuse(node.op, UNCOMPILED if node.kind == OPAQUE else why)
+        try:
+            refuse(node.op, UNCOMPILED if node.kind == OPAQUE else why)
+        except StrictError:
+            pending.remove(node)
+            raise

@@ -17,12 +17,10 @@ from collections import Counter
 from collections.abc import Sequence
 from contextvars import ContextVar
 from sys import getrefcount
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from fusewright._core import native
 from fusewright.base import forks, hooks, source
-from fusewright.base.errors import FusewrightError
-from fusewright.base.later import later
 from fusewright.base.options import Options, current, watchers
 from fusewright.frontends.arrays import survivors
 from fusewright.frontends.arrays.iterations import WORK, Loop, Schedule, recording_frame
@@ -30,11 +28,6 @@ from fusewright.frontends.arrays.laziness import enter_lazy as enter_lazy
 from fusewright.frontends.arrays.laziness import is_lazy as is_lazy
 from fusewright.frontends.arrays.survivors import TOMBSTONE, Known, Spot, is_worth_storing
 from fusewright.ir.graph import LEAF, SCALAR, Node
-
-if TYPE_CHECKING:
-    from fusewright.frontends.arrays import library_steps
-else:
-    library_steps = later("fusewright.frontends.arrays.library_steps")
 
 LIMIT = WORK
 """Recorded nodes after which the program's loop is looked for."""
@@ -82,32 +75,21 @@ def watch(change: int, lines: bool = False) -> None:
             native.set_places()
 
 
-def _looks_at_all(options: Options) -> bool:
-    """Whether each record is looked at."""
-    return options.spans or bool(options.strict)
-
-
-def _options_changed(old: Options, new: Options) -> None:
-    if _looks_at_all(old) != _looks_at_all(new):
-        watch(1 if _looks_at_all(new) else -1, lines=True)
+def _options_changed(old: Options | None, new: Options) -> None:
+    before, after = (bool(each and (each.spans or each.strict)) for each in (old, new))
+    if before != after:
+        watch(after - before, lines=True)
 
 
 watchers.append(_options_changed)
-if _looks_at_all(current()):
-    watch(1, lines=True)
+_options_changed(None, current())
 
 
 def passed_gate(node: Node) -> None:
     """What a record costs when it is not the common case: spans, shared memory, a long list."""
-    options = current()
-    if options.spans:
+    if current().spans:
         node.line = source.user_span()
-    if options.strict:
-        try:
-            library_steps.refuse_node(node)
-        except FusewrightError:
-            pending.remove(node)
-            raise
+    hooks.look_at(node, pending)
     if at_once.get():
         pending.remove(node)  # a statement that raises leaves nothing behind
         evaluate(node)
@@ -194,9 +176,7 @@ def note_bytes(nbytes: int) -> None:
 
 
 def release() -> None:
-    """Let go what dead nodes keep; the list stays as long as it is, since its length says where the
-    loop turns.
-    """
+    """Let go what dead nodes keep; the list keeps its length, which says where the loop turns."""
     with lock:
         for index in range(len(pending) - 1, -1, -1):
             # 2: the list's reference and the call's
