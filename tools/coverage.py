@@ -1,15 +1,17 @@
 """What becomes of a call of each public name of the drop-in: measured, not read off the sources.
 
 A row is a name and a call of it on large arrays of ours.  The call is run while a profile listens,
-and what the profile holds is the row's class (`CLASSES`).  Under `strict="all"` and `strict=True` it
-must then end with an error or not, as the class says.  `tools/coverage_page.py` writes the rows to
-`docs/reference/numpy.md`; `tests/unit/tools/test_coverage.py` measures every row of that page anew.
+and what the profile holds is the row's class (`CLASSES`).  Under `strict="all"` and `strict=True`
+it must then end with an error or not, as the class says.  `tools/coverage_page.py` writes the rows
+to `docs/reference/numpy.md`; `tests/unit/tools/test_coverage.py` measures every row of that page.
 """
 
 from __future__ import annotations
 
+import tempfile
 import warnings
 from collections.abc import Iterator
+from contextlib import contextmanager
 from dataclasses import dataclass
 from functools import cache
 from typing import Any
@@ -22,10 +24,11 @@ import fusewright.numpy as fnp
 from fusewright.frontends.arrays import library_steps
 from fusewright.runtime import profile
 from fusewright.runtime.profile import KernelRecord, OpaqueRecord, Profile
+from fusewright.targets.cpu import compiler
 
-COMPILED, VIEW, SHARED, LIBRARY, MIXED, FALLBACK, MADE, NOTHING, ABSENT = (
+COMPILED, VIEW, SHARED, LIBRARY, MIXED, FALLBACK, MADE, NUMPYS, NOTHING, ABSENT = (
     "compiled", "view", "shared", "library step", "compiled, library step", "fallback",
-    "made by NumPy", "no array", "absent",
+    "made by NumPy", "NumPy's", "no array", "absent",
 )  # fmt: skip
 CLASSES = {
     COMPILED: "kernels run, and nothing else",
@@ -35,6 +38,7 @@ CLASSES = {
     MIXED: "kernels and such steps",
     FALLBACK: "NumPy's code runs, as Fusewright has no form of its own",
     MADE: "no operand is an array of ours: NumPy makes the result, which is then ours",
+    NUMPYS: "the same, and the result stays NumPy's: it is small, or not NumPy's to give away",
     NOTHING: "no array is computed: types, shapes, text, settings",
     ABSENT: "arrays of ours lack it",
 }
@@ -84,7 +88,7 @@ class Row:
 
 @dataclass(frozen=True, slots=True)
 class Measured:
-    """What became of a call: its class, and where it differs for other element types."""
+    """What became of a call: its class, and where that differs for other element types."""
 
     kind: str
     exceptions: tuple[tuple[str, tuple[str, ...]], ...] = ()
@@ -124,7 +128,9 @@ def is_object(module: str, name: str) -> bool:
     """Whether a name is a class, a constant or a module: nothing that is called on arrays."""
     home = getattr(fnp, module) if module else fnp
     value = getattr(home, name)
-    theirs = getattr(getattr(np, module) if module else np, name, None) if module != "special" else 0
+    theirs = (
+        getattr(getattr(np, module) if module else np, name, None) if module != "special" else 0
+    )
     return isinstance(theirs, type) or not callable(value)
 
 
@@ -176,12 +182,15 @@ def _converted(value: Any, dtype: str) -> Any:
     return (value * (100 if dtype in ("uint8", "int64") else 1)).astype(dtype)
 
 
+USERS = {"interpret": True, "small": 512, "background": False}
+"""Settings that programs have and that decide what is ours and what runs when."""
+
+
 @cache
 def _prototypes(size: int, dtype: str) -> dict[str, Any]:
     """Operands of ours, computed; a call gets copies of those that are written to."""
     made = _operands(size, dtype)
     fw.evaluate(*(value for value in made.values() if isinstance(value, fw.Array)))
-    made["g"] = fnp.random.Generator(np.random.PCG64(1))
     return made | {"np": fnp}
 
 
@@ -216,7 +225,7 @@ def measure(row: Row, exceptions: bool = True) -> Measured:
     before = dict(names)
     if row.group == "ndarray" and not hasattr(fw.Array, row.name):
         return Measured(ABSENT)
-    with profile.listen() as heard:
+    with fw.options(**USERS), profile.listen() as heard:
         result = _run(row, names)
     kind = _kind(heard, result, before, row)
     return Measured(kind, _exceptions(row, kind) if exceptions else ())
@@ -237,18 +246,16 @@ def _kind(heard: Profile, result: Any, names: dict[str, Any], row: Row) -> str:
 def _quiet_kind(result: Any, names: dict[str, Any], row: Row) -> str:
     """The class of a call that ran no step."""
     used = [v for k, v in names.items() if isinstance(v, fw.Array) and k in _words(row.call)]
-    parts = [p for p in (result if isinstance(result, tuple | list) else (result,))]
+    parts = list(result) if isinstance(result, tuple | list) else [result]
     ours = [part for part in parts if isinstance(part, fw.Array)]
     if not ours:
-        writes = result is None and used
-        return SHARED if writes else NOTHING if used or not _is_large(parts) else MADE
+        if any(isinstance(part, np.ndarray) for part in parts):
+            return NUMPYS
+        written = result is None and _words(row.call) & {"w", "ws", "wi"}
+        return SHARED if written else NOTHING
     if any(fnp.shares_memory(part, each) for part in ours for each in used):
         return VIEW
     return SHARED if used and row.group != "random" else MADE
-
-
-def _is_large(parts: list[Any]) -> bool:
-    return any(isinstance(part, np.ndarray) and part.size > 512 for part in parts)
 
 
 def _words(call: str) -> set[str]:
@@ -258,7 +265,7 @@ def _words(call: str) -> set[str]:
 def under_strict(row: Row, strict: bool | str, dtype: str = "float64") -> str:
     """The same as `strict` sees it: `""` where it passes, else the class of what it refuses."""
     names = _names(row, dtype)
-    with fw.options(strict=strict):
+    with fw.options(**USERS, strict=strict):
         try:
             _run(row, names)
         except fw.FusewrightError as error:
@@ -283,3 +290,40 @@ def _exceptions(row: Row, kind: str) -> tuple[tuple[str, tuple[str, ...]], ...]:
         if seen != own:
             found.setdefault(seen or COMPILED, []).append(dtype)
     return tuple((kind, tuple(dtypes)) for kind, dtypes in found.items())
+
+
+@contextmanager
+def counted_compilations() -> Iterator[list[str]]:
+    """The texts that are compiled in the block, with nothing in memory and an empty disk cache."""
+    texts: list[str] = []
+    real = compiler.job
+
+    def counting(text: str, *rest: Any, **named: Any) -> Any:
+        texts.append(text)
+        return real(text, *rest, **named)
+
+    with tempfile.TemporaryDirectory() as folder, fw.options(**USERS, cache_dir=folder):
+        compiler.job = counting
+        try:
+            yield texts
+        finally:
+            compiler.job = real
+
+
+AHEAD, WHEN_MET = "ahead", "when met"
+TIERS = {
+    AHEAD: "the first call waits for no compiler: NumPy's functions give the same bits, or the "
+    "operation was compiled when the package was installed",
+    WHEN_MET: "the operation is compiled at its first call, and kept on disk",
+}
+
+
+def tier(row: Row, texts: list[str]) -> str:
+    """Whether the first call of a row compiles anything; `texts` count it."""
+    fw.cache_clear(disk=True)
+    compiler.forget()
+    names = _names(row)
+    fw.evaluate(names["w"], names["ws"], names["wi"])
+    texts.clear()
+    _run(row, names)
+    return WHEN_MET if texts else AHEAD

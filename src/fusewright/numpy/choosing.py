@@ -167,7 +167,7 @@ def compress(condition: Any, a: Any, axis: Any = None, out: Any = None) -> Any:
         raise NotRecorded("unusual conditions")
     if axis is None:
         a, axis = a.ravel(), 0
-    chosen = opaque.library("flatnonzero", np.flatnonzero, sharing.content_of(mask))
+    chosen = opaque.in_numpy("flatnonzero", np.flatnonzero, sharing.content_of(mask))
     found = a[along(axis_rules.one_axis(axis, len(a._shape)), len(a._shape), chosen)]
     return layouts.new(found._node, "C")
 
@@ -277,7 +277,7 @@ def trim_zeros(filt: Any, trim: Any = "fb", *args: Any, **kwargs: Any) -> Any:
         raise NotRecorded
     content = sharing.content(filt)
     left = np.trim_zeros(content, trim, *args, **kwargs).shape
-    found = opaque.library("nonzero", np.nonzero, content)
+    found = opaque.in_numpy("nonzero", np.nonzero, content)
     first = [int(at.min()) if len(at) else 0 for at in found]
     cut = "f" in trim.lower()
     starts = (

@@ -58,7 +58,7 @@ def _shuffling(draw: Callable[..., Any], first: int) -> Function:
         work = np.array(sharing.content(target), order="C")
         given = (*args[:first], work, *args[first + 1 :])
         named = {key: value for key, value in kwargs.items() if key != "x"}
-        opaque.library("random.shuffle", partial(draw, **named), *given)
+        opaque.in_numpy("random.shuffle", partial(draw, **named), *given)
         inplace.store(target, sharing.adopted(work))
         return None
 

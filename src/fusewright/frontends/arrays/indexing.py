@@ -272,7 +272,7 @@ def _expand_masks(entries: tuple[Entry, ...], shape: Shape) -> tuple[Entry, ...]
             mask = sharing.content_of(fitting_mask(entry, extents, dim))
             if not mask.ndim:
                 raise BoundsError("a boolean scalar cannot be mixed with other subscripts")
-            found = opaque.library("nonzero", np.nonzero, mask)
+            found = opaque.in_numpy("nonzero", np.nonzero, mask)
             out.extend(sharing.owned(part) for part in found)
             dim += len(entry.shape)
         else:

@@ -49,7 +49,7 @@ def picked(node: Node, mask: Node) -> Node:
     """The elements under a mask: their number depends on the data, so NumPy picks them now."""
     trace.evaluate(node, mask)
     values, chosen = sharing.content_of(node), sharing.content_of(mask)
-    chosen = opaque.library("a[mask]", getitem, values, chosen)
+    chosen = opaque.in_numpy("a[mask]", getitem, values, chosen)
     return sharing.owned(chosen)
 
 

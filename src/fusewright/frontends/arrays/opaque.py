@@ -183,10 +183,8 @@ def _tell(name: str, why: str, start: float) -> None:
             listener(note)
 
 
-def library(name: str, function: Callable[..., Any], *args: Any) -> Any:
-    """A library step on NumPy's own values, inside an operation of ours: refused and told of as
-    any other.
-    """
+def in_numpy(name: str, function: Callable[..., Any], *args: Any) -> Any:
+    """A step on NumPy's own values inside an operation of ours, refused and told of like others."""
     refuse_if_strict(name, LIBRARY)
     start = time.perf_counter()
     result = function(*args)
