@@ -21,7 +21,7 @@ from tools import name_calls
 
 import fusewright as fw
 import fusewright.numpy as fnp
-from fusewright.frontends.arrays import library_steps
+from fusewright.ir import library_steps
 from fusewright.runtime import profile
 from fusewright.runtime.profile import KernelRecord, OpaqueRecord, Profile
 from fusewright.targets.cpu import compiler

@@ -16,7 +16,7 @@ import numpy as np
 from tools import coverage, name_calls
 from tools.coverage import COMPILED, MIXED, Row
 
-from fusewright.frontends.arrays import library_steps
+from fusewright.ir import library_steps
 from fusewright.targets.cpu import ahead
 
 PAGE = Path(__file__).resolve().parent.parent / "docs" / "reference" / "numpy.md"

@@ -17,7 +17,7 @@ from fusewright.base.options import current
 
 DRIVER, UNFUSED = "fusewright.driver", "fusewright.unfused"
 SUPPORT = "fusewright.plan.support"
-STEPS = "fusewright.frontends.arrays.library_steps"
+STRICTNESS = "fusewright.frontends.arrays.strictness"
 
 
 def _first(nodes: Sequence[Any]) -> None:
@@ -58,7 +58,7 @@ def look_at(node: Any, pending: list[Any]) -> None:
     then not `pending`.
     """
     if current().strict:
-        load(STEPS).refuse_node(node, pending)
+        load(STRICTNESS).refuse_node(node, pending)
 
 
 def why_uncompiled(node: Any) -> str:

@@ -2,7 +2,7 @@
 once.
 
 Nothing falls back in silence: listeners hear of every step that ran here, and `strict=True`
-refuses all but those of the table in `library_steps`.
+refuses all but those of the table in `ir.library_steps`.
 """
 
 from __future__ import annotations
@@ -26,9 +26,9 @@ from fusewright.ir.dtypes import DType, from_numpy
 from fusewright.ir.graph import OPAQUE, PART, SCALAR, Node
 
 if TYPE_CHECKING:
-    from fusewright.frontends.arrays import library_steps
+    from fusewright.frontends.arrays import strictness
 else:
-    library_steps = later("fusewright.frontends.arrays.library_steps")
+    strictness = later("fusewright.frontends.arrays.strictness")
 
 
 class Note(NamedTuple):
@@ -136,7 +136,7 @@ def refuse_if_strict(name: str, why: str = DELEGATED) -> None:
     steps; under `strict="all"` in any case.
     """
     if current().strict:
-        library_steps.refuse(name, library_steps.reason(name, why, LIBRARY))
+        strictness.refuse(name, strictness.reason(name, why, LIBRARY))
 
 
 def delegate(
@@ -177,7 +177,7 @@ def _tell(name: str, why: str, start: float) -> None:
     """Listeners hear of a step that has just ended."""
     seconds = time.perf_counter() - start
     if listeners:
-        why = library_steps.reason(name, why, LIBRARY)
+        why = strictness.reason(name, why, LIBRARY)
         note = Note(name, why, source.user_span(), start, seconds)
         for listener in listeners:
             listener(note)

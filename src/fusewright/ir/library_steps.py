@@ -9,11 +9,6 @@ from __future__ import annotations
 
 from typing import NamedTuple
 
-from fusewright.base import hooks
-from fusewright.base.errors import StrictError
-from fusewright.base.options import current
-from fusewright.ir.graph import OPAQUE, PART, InPlace, Node
-
 
 class Family(NamedTuple):
     """Library steps of one kind: names with their module (`fft.*`: all of it), and why."""
@@ -58,39 +53,4 @@ def family_of(name: str) -> Family | None:
 
 
 UNCOMPILED = "it has no compiled form: NumPy's own code runs it"
-
-
-def reason(name: str, why: str, library: str) -> str:
-    """Why a step is not compiled: `library` is said of the steps of the table alone."""
-    return UNCOMPILED if why == library and family_of(name) is None else why
-
-
-def refuse(name: str, why: str) -> None:
-    """Under `strict=True`, an error unless the step is in the table; under `"all"` in any case."""
-    strict, family = current().strict, family_of(name)
-    if family is None:
-        kind, allowing, what = "uncompiled", False, why
-    elif strict == "all":
-        kind, allowing, what = "library", True, family.why
-    else:
-        return
-    raise StrictError(
-        f"{name} would run as an uncompiled step in NumPy",
-        why=f"{what}, and strict={strict!r} forbids {kind} steps",
-        help=f"write it with supported functions, or use fw.options(strict={allowing})",
-    )
-
-
-def refuse_node(node: Node, pending: list[Node]) -> None:
-    """The same of a value that has just been recorded, by what the code generators compile; one
-    that is refused is not `pending`.
-    """
-    if node.kind == PART or isinstance(node.value, InPlace):
-        return
-    why = hooks.why_uncompiled(node)
-    if why:
-        try:
-            refuse(node.op, UNCOMPILED if node.kind == OPAQUE else why)
-        except StrictError:
-            pending.remove(node)
-            raise
+"""Why any other step of NumPy's is not compiled."""
