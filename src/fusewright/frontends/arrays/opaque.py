@@ -128,7 +128,7 @@ def _as_declared(value: Any, dtype: DType, shape: tuple[int, ...]) -> Any:
     return wrap(node if node.dtype is dtype else core.cast(node, dtype))
 
 
-LIBRARY = "a library step: NumPy's own code runs it"
+LIBRARY = "a library step"
 
 
 def refuse_if_strict(name: str, why: str = DELEGATED) -> None:
