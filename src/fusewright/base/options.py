@@ -82,7 +82,7 @@ class Settings(TypedDict, total=False):
 
     fuse: bool
     threads: int | None
-    strict: bool
+    strict: bool | Literal["all"]
     target: Literal["cpu", "reference"]
     features: Literal["auto", "avx2", "avx512"]
     reassociate: bool
