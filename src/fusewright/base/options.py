@@ -311,7 +311,8 @@ if native is not None:
 def defaults() -> Options:
     """What holds outside every `with options(...)`; the environment is read at first use."""
     if _process is None:
-        _set_process(_same(from_environment(os.environ)))
+        _set_process(chosen := _same(from_environment(os.environ)))
+        _changed(Options(), chosen)
     assert _process is not None
     return _process
 

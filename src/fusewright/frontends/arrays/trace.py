@@ -81,8 +81,8 @@ def _options_changed(old: Options | None, new: Options) -> None:
         watch(after - before, lines=True)
 
 
-watchers.append(_options_changed)
 _options_changed(None, current())
+watchers.append(_options_changed)
 
 
 def passed_gate(node: Node) -> None:
