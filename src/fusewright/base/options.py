@@ -20,6 +20,8 @@ from fusewright.base.errors import FusewrightError, FusewrightWarning
 TARGETS = ("cpu", "reference")
 FEATURES = ("auto", "avx2", "avx512")
 FUSE_LEVELS = ("disjoint", "same", "dims", "shift", "overlap")
+ALL = "all"
+"""The `strict` that refuses library steps, too."""
 DIAGNOSTICS = ("off", "text", "json")
 MAX_THREADS = 256
 MAX_SMALL = 1 << 20
@@ -55,7 +57,7 @@ class Options(NamedTuple):
 
     fuse: bool = True
     threads: int | None = None
-    strict: bool = False
+    strict: bool | str = False
     target: str = "cpu"
     features: str = "auto"
     reassociate: bool = False
@@ -80,7 +82,7 @@ class Settings(TypedDict, total=False):
 
     fuse: bool
     threads: int | None
-    strict: bool
+    strict: bool | Literal["all"]
     target: Literal["cpu", "reference"]
     features: Literal["auto", "avx2", "avx512"]
     reassociate: bool
@@ -106,6 +108,10 @@ def _boolean(text: str) -> bool:
 
 def _is_boolean(value: Any) -> bool:
     return isinstance(value, bool)
+
+
+def _strictness(text: str) -> bool | str:
+    return ALL if text.strip().lower() == ALL else _boolean(text)
 
 
 def _integer(text: str) -> int | None:
@@ -158,7 +164,14 @@ TABLE: dict[str, Row] = {
             f"None or 1 to {MAX_THREADS}",
             "threads of a kernel; None: OMP_NUM_THREADS, else the CPUs this process may use",
         ),
-        _flag("strict", "what would run as an opaque step is an error"),
+        Row(
+            "strict",
+            _strictness,
+            lambda value: _is_boolean(value) or value == ALL,
+            f"True, False or {ALL!r} (1, 0 or {ALL} in the environment)",
+            "a step that is not compiled is an error; True leaves the documented library steps to "
+            f"NumPy, {ALL!r} refuses those too",
+        ),
         _choice("target", TARGETS, "where kernels run"),
         _choice("features", FEATURES, "the vector instructions of the cpu target"),
         _flag("reassociate", "floating-point sums and products may be reordered"),
@@ -298,7 +311,8 @@ if native is not None:
 def defaults() -> Options:
     """What holds outside every `with options(...)`; the environment is read at first use."""
     if _process is None:
-        _set_process(_same(from_environment(os.environ)))
+        _set_process(chosen := _same(from_environment(os.environ)))
+        _changed(Options(), chosen)
     assert _process is not None
     return _process
 

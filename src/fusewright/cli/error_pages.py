@@ -98,9 +98,11 @@ PAGES: dict[str, Page] = {
     ),
     "FW111": Page(
         "Under `strict`: a step that would not be compiled",
-        "`fw.options(strict=True)` (`--strict`) makes an error of what would be left to NumPy.",
-        "Write it with operations that are compiled (the page on coverage lists them), or leave "
-        "out `strict`: the step then runs as NumPy's own.",
+        "`fw.options(strict=True)` (`--strict`) makes an error of what would be left to NumPy but "
+        "the library steps that the page on NumPy's names lists (products, linear algebra, FFT, "
+        "sorting, selecting, random numbers); `strict=\"all\"` (`--strict=all`) of those, too.",
+        "Write it with operations that are compiled (the same page lists them), or leave out "
+        "`strict`: the step then runs as NumPy's own.",
         "import fusewright as fw\nimport fusewright.numpy as np\n\na = np.ones(100_000)\n"
         "with fw.options(strict=True):\n    print(np.apply_along_axis(sum, 0, a))\n",
     ),

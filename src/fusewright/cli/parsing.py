@@ -14,6 +14,8 @@ from fusewright.cli.run import Request
 
 RUN_USAGE = "fusewright %s [options] (program.py | folder | -m module | -) [arguments]"
 WARM = "cache warm"
+_STRICT_ALL = "--strict-all"
+"""How `--strict=all` is read: a flag that may stand alone has no value to argparse."""
 _VALUE_OPTIONS = {"--as", "--report", "--threads", "--rtol", "--results", "--save", "-m"}
 
 
@@ -151,7 +153,15 @@ def _run_parser(command: str) -> argparse.ArgumentParser:
     )
     parser.add_argument("--results", type=_names, metavar="A,B", help="global names to compare")
     parser.add_argument("--rtol", type=_tolerance, help="tolerance of floats (see the reference)")
-    parser.add_argument("--strict", action=flag, help="a step that falls back to NumPy is an error")
+    parser.add_argument(
+        "--strict",
+        action=flag,
+        help="what is not compiled is an error (--strict=all: also "
+        "linear algebra, FFT, sorting and the other documented library steps)",
+    )
+    parser.add_argument(
+        _STRICT_ALL, dest="strict", action="store_const", const="all", help=argparse.SUPPRESS
+    )
     parser.add_argument("--threads", type=_positive, metavar="N", help="threads of a kernel")
     parser.add_argument("--fuse", action=flag, help="run several steps as one")
     parser.add_argument("--plain", action="store_true", help="run it with plain NumPy only")
@@ -169,7 +179,10 @@ def request(command: str, words: list[str]) -> Request:
     """What `run` or `explain` is asked for."""
     options, arguments = _split(words)
     parser = _run_parser(command)
-    chosen = parser.parse_args(options)
+    words = [_STRICT_ALL if word == "--strict=all" else word for word in options]
+    if wrong := next((word for word in words if word.startswith("--strict=")), None):
+        parser.error(f"there is no {wrong}: use --strict or --strict=all")
+    chosen = parser.parse_args(words)
     made = _request(chosen, _program(chosen, tuple(arguments), parser))
     if made.plain and (made.compare or made.explain or made.report):
         parser.error("--plain runs without Fusewright: it has nothing to compare or explain")

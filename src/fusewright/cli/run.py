@@ -49,7 +49,7 @@ class Request(NamedTuple):
     compare: bool = False
     results: tuple[str, ...] | None = None
     rtol: float | None = None
-    strict: bool | None = None
+    strict: bool | str | None = None
     threads: int | None = None
     fuse: bool | None = None
     plain: bool = False
@@ -72,7 +72,8 @@ class Request(NamedTuple):
             words += ["--threads", str(self.threads)]
         for name, flag in (("strict", self.strict), ("fuse", self.fuse)):
             if flag is not None:
-                words.append(f"--{name}" if flag else f"--no-{name}")
+                value = f"={flag}" if isinstance(flag, str) else ""
+                words.append(f"--{name}{value}" if flag else f"--no-{name}")
         return words
 
 

@@ -105,7 +105,7 @@ def in_place(name: str, original: Function, target: Any, *args: Any, **kwargs: A
     work = np.array(sharing.content(target), order="C")
     plain = [opaque.to_numpy(arg) for arg in args]
     try:
-        hand_over(name, lambda: original(work, *plain, **kwargs), (), {}, LIBRARY, True)
+        hand_over(name, lambda: original(work, *plain, **kwargs), (), {}, LIBRARY)
     finally:  # NumPy keeps what it has written before an error, too
         inplace.store(target, sharing.adopted(work))
 
@@ -173,7 +173,7 @@ def compress(condition: Any, a: Any, axis: Any = None, out: Any = None) -> Any:
         raise NotRecorded("unusual conditions")
     if axis is None:
         a, axis = a.ravel(), 0
-    chosen = np.flatnonzero(sharing.content_of(mask))
+    chosen = opaque.in_numpy("flatnonzero", np.flatnonzero, sharing.content_of(mask))
     found = a[along(axis_rules.one_axis(axis, len(a._shape)), len(a._shape), chosen)]
     return layouts.new(found._node, "C")
 
@@ -226,8 +226,9 @@ def _found(original: Function) -> Function:
     """`nonzero`, `flatnonzero`, `argwhere`: how many there are depends on the data, so they
     compute.
     """
+    name = original.__name__
     return recorded(original)(
-        lambda a: opaque.from_numpy_result(original(sharing.content_of(node_of(a))))
+        lambda a: opaque.delegate(name, original, (handle_of(a),), why=LIBRARY, written=None)
     )
 
 
@@ -282,7 +283,8 @@ def trim_zeros(filt: Any, trim: Any = "fb", *args: Any, **kwargs: Any) -> Any:
         raise NotRecorded
     content = sharing.content(filt)
     left = np.trim_zeros(content, trim, *args, **kwargs).shape
-    first = [int(at.min()) if len(at) else 0 for at in np.nonzero(content)]
+    found = opaque.in_numpy("nonzero", np.nonzero, content)
+    first = [int(at.min()) if len(at) else 0 for at in found]
     cut = "f" in trim.lower()
     starts = (
         at if cut and n != m else 0 for at, n, m in zip(first, left, filt._shape, strict=True)
