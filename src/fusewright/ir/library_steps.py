@@ -10,7 +10,7 @@ from __future__ import annotations
 from typing import NamedTuple
 
 
-class Family(NamedTuple):
+class StepFamily(NamedTuple):
     """Library steps of one kind: names with their module (`fft.*`: all of it), and why."""
 
     title: str
@@ -18,8 +18,8 @@ class Family(NamedTuple):
     why: str
 
 
-def _family(title: str, names: str, why: str) -> Family:
-    return Family(title, frozenset(names.split()), why)
+def _family(title: str, names: str, why: str) -> StepFamily:
+    return StepFamily(title, frozenset(names.split()), why)
 
 
 FAMILIES = (
@@ -46,7 +46,7 @@ FAMILIES = (
 _BY_NAME = {name: family for family in FAMILIES for name in family.names}
 
 
-def family_of(name: str) -> Family | None:
+def family_of(name: str) -> StepFamily | None:
     """The family of a step by its name (`sort`, `fft.rfft`); None where it is none on purpose."""
     module, dot, _ = name.rpartition(".")
     return _BY_NAME.get(name) or (_BY_NAME.get(f"{module}.*") if dot else None)
