@@ -117,8 +117,8 @@ KINDS: dict[str, DecisionClass] = {
         "    double(numpy.ones(1000), numpy.ones(1000))\n    print(double.explain())\n",
     ),
     UNNAMED: DecisionClass(
-        "Nothing to gain",
-        "The two share no data, or no other class describes why they stay apart.",
+        "Another reason",
+        "Nothing is gained by one loop, or no other class describes why the two stay apart.",
         "The sentence beside the code says what is known.",
         "",
         "",

@@ -193,7 +193,7 @@ def test_explanation() -> None:
         "flush 1: float() at p.py:3",
         "K1 kernel k_3fa2",
         "fused multiply into add: saves 9.4 MB",
-        "not fused sum after <add>: a reduction over both dims (p.py:3)",
+        "not fused sum after <add>: a reduction over both dims [FW309] (p.py:3)",
         "numpy: linalg.solve at p.py:2",
         "not compiled: LAPACK has it",
         "saved 40.5 MB (4.0x)",
