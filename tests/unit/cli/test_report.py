@@ -99,6 +99,7 @@ def test_every_link_has_a_target_and_every_id_is_one(source: str) -> None:
         assert len(page.ids) == len(set(page.ids))
         assert {link.removeprefix("#") for link in page.links} <= set(page.ids)
         assert page.links
+    assert "#FW309" in Page(render(profiles.small(source), Story("p", 6.0))).links
 
 
 def test_source_is_marked(source: str) -> None:
