@@ -1,7 +1,7 @@
 """Codes of the planner's decisions: why two steps, or two loops, became one or stayed apart.
 
 The planner says why in a sentence with the numbers of the case; `code_of` finds the class that the
-sentence belongs to.  `fusewright help FW304` prints the page of a code; all are in `docs/errors/`.
+sentence belongs to.  `fusewright help FW404` prints the page of a code; all are in `docs/errors/`.
 """
 
 from __future__ import annotations
@@ -29,8 +29,8 @@ _ARRAYS = "import numpy\n\nimport fusewright as fw\nimport fusewright.numpy as n
 _LOOPS = "import numpy\n\nimport fusewright as fw\n\n\n@fw.kernel\n"
 _SQUARE = "x = fw.asarray(numpy.ones((1000, 1000)))\n"
 
-FUSED = "FW300"
-UNNAMED = "FW309"
+FUSED = "FW400"
+UNNAMED = "FW409"
 KINDS: dict[str, DecisionClass] = {
     FUSED: DecisionClass(
         "Fused",
@@ -39,7 +39,7 @@ KINDS: dict[str, DecisionClass] = {
         "",
         _ARRAYS + _SQUARE + "print(fw.explain(x / x.sum(axis=1, keepdims=True)))\n",
     ),
-    "FW301": DecisionClass(
+    "FW401": DecisionClass(
         "The second loop needs what the first has not computed yet",
         "In one loop an element would be read before it is written, or overwritten before it is "
         "read: the result would be another. The message gives the smallest such case.",
@@ -51,7 +51,7 @@ KINDS: dict[str, DecisionClass] = {
         "        a[i] = 2.0 * a[i]\n    for i in range(n):\n        b[i] = a[n - 1 - i]\n\n\n"
         "last_first(numpy.ones(1000), numpy.ones(1000))\nprint(last_first.explain())\n",
     ),
-    "FW302": DecisionClass(
+    "FW402": DecisionClass(
         "Nothing could be proved within the time allowed",
         "The question whether the loops may fuse has an answer, but finding it would take longer "
         "than compiling may take.",
@@ -59,7 +59,7 @@ KINDS: dict[str, DecisionClass] = {
         r"`[^`]*`: nothing proved",
         "",
     ),
-    "FW303": DecisionClass(
+    "FW403": DecisionClass(
         "The steps run over different index ranges",
         "One loop computes both only where they walk through the same leading dims in step.",
         "Give both the same first extent, or compute the smaller one beforehand.",
@@ -68,7 +68,7 @@ KINDS: dict[str, DecisionClass] = {
         _ARRAYS + _SQUARE + "sums = np.cumsum(x, axis=1)\n"
         "print(fw.explain(np.cumsum(sums[5:], axis=1)))\n",
     ),
-    "FW304": DecisionClass(
+    "FW404": DecisionClass(
         "A reduction or a scan must be complete first",
         "Every later element depends on all of the earlier loop, as `x / x.sum()` does: the sum is "
         "known at the end of its loop, not before.",
@@ -78,7 +78,7 @@ KINDS: dict[str, DecisionClass] = {
         r"|`[^`]*` goes from one",
         _ARRAYS + "x = fw.asarray(numpy.ones(1_000_000))\nprint(fw.explain(x / x.sum()))\n",
     ),
-    "FW305": DecisionClass(
+    "FW405": DecisionClass(
         "It would cost more than it saves",
         "One loop would lose its threads or its vectors, write to too many arrays at once, or have "
         "a body that no longer fits the registers.",
@@ -88,7 +88,7 @@ KINDS: dict[str, DecisionClass] = {
         "    for i in range(1, len(a)):\n        b[i] = b[i - 1] * a[i]\n\n\n"
         "double(numpy.ones(1000), numpy.ones(1000))\nprint(double.explain())\n",
     ),
-    "FW306": DecisionClass(
+    "FW406": DecisionClass(
         "The kernel is as large as one may be",
         "The time that compiling takes grows with a kernel: from a size on, two are better.",
         "Nothing; the next statements fuse in a kernel of their own.",
@@ -96,7 +96,7 @@ KINDS: dict[str, DecisionClass] = {
         _ARRAYS + _SQUARE + "for _ in range(40):\n    x = np.cumsum(x, axis=1)\n"
         "print(fw.explain(x))\n",
     ),
-    "FW307": DecisionClass(
+    "FW407": DecisionClass(
         "What passes between the steps would not stay in the cache",
         "Fusing saves memory traffic while rows stay in the cache and the number of arrays that "
         "are read or written at once is small; beyond that it costs.",
@@ -106,7 +106,7 @@ KINDS: dict[str, DecisionClass] = {
         "sums = np.cumsum(sum(arrays[:30]), axis=1)\n"
         "print(fw.explain(np.cumsum(sum(arrays[30:], sums), axis=1)))\n",
     ),
-    "FW308": DecisionClass(
+    "FW408": DecisionClass(
         "A setting does not allow it",
         "`fuse_level` says how far fusing may go: `disjoint`, `same`, `dims`, `shift`, `overlap`.",
         "Choose a higher level for the block: `with fw.options(fuse_level=...)`.",

@@ -48,7 +48,7 @@ class Decision(NamedTuple):
 
     @property
     def code(self) -> str:
-        """`FW301`: the class of the reason, which has a page (`fusewright help FW301`)."""
+        """`FW401`: the class of the reason, which has a page (`fusewright help FW401`)."""
         return code_of(self.fused, self.why)
 
 

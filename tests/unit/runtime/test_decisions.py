@@ -58,12 +58,12 @@ def test_classes_do_not_overlap() -> None:
 @pytest.mark.parametrize(
     ("why", "code"),
     [
-        ("read after write of `a`, distance +1: e.g. n=2: ...", "FW301"),
-        ("order of printing: e.g. n=2", "FW301"),
-        ("legal with level=shift", "FW301"),
-        ("`a`: nothing proved within the budget of 20 operations", "FW302"),
-        ("`total` goes from one to the other", "FW304"),
-        ("the setting level=dims does not allow it", "FW308"),
+        ("read after write of `a`, distance +1: e.g. n=2: ...", "FW401"),
+        ("order of printing: e.g. n=2", "FW401"),
+        ("legal with level=shift", "FW401"),
+        ("`a`: nothing proved within the budget of 20 operations", "FW402"),
+        ("`total` goes from one to the other", "FW404"),
+        ("the setting level=dims does not allow it", "FW408"),
         ("", UNNAMED),
     ],
 )
