@@ -55,7 +55,7 @@ def test_the_program_of_a_page_meets_its_error(code: str) -> None:
 def test_the_program_of_a_page_meets_its_decision(code: str) -> None:
     program = DECISIONS[code].program
     if code == FUSED:
-        program += "assert 'FW3' not in str(fw.explain(x / x.sum(axis=1, keepdims=True)))\n"
+        program += "assert 'FW4' not in str(fw.explain(x / x.sum(axis=1, keepdims=True)))\n"
         assert error_pages.printed(program) == ("", "")
         return
     assert error_pages.decided(code, program) != []
