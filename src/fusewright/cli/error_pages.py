@@ -8,6 +8,8 @@ from __future__ import annotations
 
 from typing import NamedTuple
 
+from fusewright.runtime.decisions import KINDS
+
 
 class Page(NamedTuple):
     """One code; `program` is empty where no program meets the error on every machine."""
@@ -308,3 +310,8 @@ fw.recurrence([(T, 3)], [T], ["x"])
         '`fw.options(target="reference")`, may get round it.',
     ),
 }  # fmt: skip
+
+DECISIONS = {
+    code: Page(kind.title, kind.cause, kind.mend, kind.program) for code, kind in KINDS.items()
+}
+"""Codes of what the planner decided: no errors, but with pages beside theirs."""

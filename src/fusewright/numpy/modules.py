@@ -94,6 +94,17 @@ def lookup(module: str, exports: Mapping[str, Any] | None = None) -> Callable[[s
     return find
 
 
+def listing(module: str) -> Callable[[], list[str]]:
+    """A module's `__dir__`: its public names, and those that every module has."""
+
+    def names() -> list[str]:
+        attributes = vars(sys.modules[f"{PACKAGE}.{module}" if module else PACKAGE])
+        dunder = (n for n in attributes if n.startswith("__") and n.endswith("__"))
+        return sorted({*attributes["__all__"], *dunder})
+
+    return names
+
+
 OWN_MODULES = frozenset(("special",))
 """Modules NumPy does not have."""
 ELSEWHERE = {"gamma": "gamma", "gammaln": "gammaln", "lgamma": "gammaln", "j0": "j0", "j1": "j1"}

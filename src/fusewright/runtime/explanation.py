@@ -9,6 +9,7 @@ from dataclasses import dataclass
 from html import escape
 from typing import Any
 
+from fusewright.runtime.decisions import page_link
 from fusewright.runtime.profile import (
     Flush,
     KernelRecord,
@@ -119,7 +120,8 @@ class Explanation:
         yield from _ways(kernel) if kernel.kind == "loops" else _places(kernel.operations)
         for decision in kernel.decisions:
             word = "fused" if decision.fused else "not fused"
-            yield f"    {word}: {decision.what}: {decision.why}{_at(decision.line)}"
+            code = "" if decision.fused else f" [{decision.code}]"
+            yield f"    {word}: {decision.what}: {decision.why}{code}{_at(decision.line)}"
 
     def _repr_html_(self) -> str:
         """For notebooks: a heading and a table for each step, the loops folded away."""
@@ -190,7 +192,8 @@ def _html_step(step: Step) -> str:
         for o in step.operations
     )
     decisions = "".join(
-        f"<li>{'' if d.fused else 'not '}fused: {escape(f'{d.what}: {d.why}{_at(d.line)}')}</li>"
+        f"<li>{'' if d.fused else 'not '}fused: {escape(f'{d.what}: {d.why}{_at(d.line)}')} "
+        f"{page_link(d.code)}</li>"
         for d in step.decisions
     )
     moved = step.bytes_read + step.bytes_written
