@@ -65,9 +65,7 @@ def _table(rows: list[gallery.Measured]) -> str:
         entry = found.entry
         picture = f"![{entry.title}](pictures/{entry.name}.png)"
         link = f"[{entry.name}](../../src/fusewright/cli/gallery/programs/{entry.file})"
-        lines.append(
-            f"| {picture} | **{link}** {entry.title} | {_times(found)} | {entry.moral} |"
-        )
+        lines.append(f"| {picture} | **{link}** {entry.title} | {_times(found)} | {entry.moral} |")
     return "\n".join(lines) + "\n"
 
 

@@ -70,7 +70,9 @@ class Printed:
 
 def shape_of(text: str) -> str:
     """The text with every number as `#` and each run of blanks or rules as one."""
-    lines = (_RULE.sub("-", _NUMBER.sub("#", _NAME.sub("kernel", line))) for line in text.splitlines())
+    lines = (
+        _RULE.sub("-", _NUMBER.sub("#", _NAME.sub("kernel", line))) for line in text.splitlines()
+    )
     return "\n".join(" ".join(_UNIT.sub("# t", line).split()) for line in lines)
 
 

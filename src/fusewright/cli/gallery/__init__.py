@@ -1,7 +1,7 @@
 """`fusewright gallery`: packaged programs of many fields, run with NumPy and with Fusewright.
 
-Each file of `programs/` is a user's program: plain NumPy, or a kernel of loops.  It takes its size as
-the first argument, and what it leaves in `image` is its picture.
+Each file of `programs/` is a user's program: plain NumPy, or a kernel of loops.  It takes its size
+as the first argument, and what it leaves in `image` is its picture.
 """
 
 from __future__ import annotations
@@ -108,7 +108,16 @@ def _run(
     saved = folder / side
     saved.mkdir()
     results = ",".join(dict.fromkeys((*entry.results, "image")))
-    command = [sys.executable, "-m", "fusewright", "run", "--save", str(saved), "--results", results]
+    command = [
+        sys.executable,
+        "-m",
+        "fusewright",
+        "run",
+        "--save",
+        str(saved),
+        "--results",
+        results,
+    ]
     if side == "plain":
         command.append("--plain")
     command += [str(folder / entry.file), str(size or entry.size)]

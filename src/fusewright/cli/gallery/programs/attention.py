@@ -12,7 +12,7 @@ queries = np.concatenate([np.sin(place * rate), np.cos(place * rate)], axis=1)
 keys = queries + rng.normal(size=queries.shape).astype(np.float32) * np.float32(0.2)
 for _ in range(4):
     scores = queries @ keys.T * np.float32(0.35)
-    masked = np.where(place.T > place, np.float32(-1e9), scores)
+    masked = np.where(place < place.T, np.float32(-1e9), scores)
     weights = np.exp(masked - masked.max(axis=1, keepdims=True))
     weights = weights / weights.sum(axis=1, keepdims=True)
     queries = weights @ queries

@@ -9,7 +9,7 @@ rng = np.random.default_rng(6)
 spins = np.where(rng.random((n, n)) < 0.5, -1.0, 1.0)
 row, column = np.mgrid[0:n, 0:n]
 black = (row + column) % 2 == 0
-for sweep in range(60):
+for _ in range(60):
     for colour in (black, ~black):
         around = np.roll(spins, 1, 0) + np.roll(spins, -1, 0)
         around = around + np.roll(spins, 1, 1) + np.roll(spins, -1, 1)

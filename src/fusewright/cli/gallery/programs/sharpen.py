@@ -18,7 +18,7 @@ def blurred(a):
 
 soft = blurred(photo)
 detail = photo[2:-2, 2:-2] - soft
-sharp = photo[2:-2, 2:-2] + 40 * detail * (1 + photo[2:-2, 2:-2])
+sharp = photo[2:-2, 2:-2] + 12 * detail * (1 + photo[2:-2, 2:-2])
 toned = np.clip(sharp, 0, 1)
 image = toned * toned * (3 - 2 * toned)
 __results__ = ["image"]
