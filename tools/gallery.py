@@ -19,7 +19,7 @@ from fusewright.cli import console, gallery
 from fusewright.cli.gallery.catalogue import ENTRIES, Entry
 from fusewright.cli.gallery.picture import save_png
 
-RUNS = 4
+RUNS = 3
 PAGE = Path(__file__).parents[1] / "docs" / "guide" / "13-gallery.md"
 PICTURES = PAGE.parent / "pictures"
 MARK = "<!-- made by tools/gallery.py -->"
