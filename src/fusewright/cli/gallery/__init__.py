@@ -95,16 +95,20 @@ def measure(entry: Entry, size: int | None = None) -> Measured:
         folder = Path(name)
         # A copy outside the package: its lines are the user's, which a line in here never is.
         shutil.copy(FOLDER / entry.file, folder)
-        theirs, theirs_seconds = _run(entry, folder, "plain", size)
-        ours, ours_seconds = _run(entry, folder, "ours", size)
+        theirs, theirs_seconds = run(entry, folder, "plain", size)
+        ours, ours_seconds = run(entry, folder, "ours", size)
         image = np.array(ours["image"])
         rows = tuple(compare.compare_all(ours, theirs, None))
     return Measured(entry, theirs_seconds, ours_seconds, rows, image)
 
 
-def _run(
+def run(
     entry: Entry, folder: Path, side: str, size: int | None
 ) -> tuple[dict[str, NDArray[Any]], float]:
+    """Run the copy of a program in `folder`: its results, and the seconds inside it.
+
+    The side `plain` is NumPy's, and of loops Python's; any other is ours.
+    """
     saved = folder / side
     saved.mkdir()
     results = ",".join(dict.fromkeys((*entry.results, "image")))

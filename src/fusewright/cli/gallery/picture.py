@@ -30,7 +30,8 @@ def save_png(path: Path, image: NDArray[Any]) -> None:
 
 def levels(image: NDArray[Any]) -> NDArray[np.uint8]:
     """The values as numbers of colours, from 0 (the least) to `_LEVELS` - 1 (the greatest)."""
-    values = np.nan_to_num(np.asarray(image, dtype=np.float64), nan=-np.inf)
+    values = np.asarray(image, dtype=np.float64)
+    values = np.where(np.isnan(values), -np.inf, values)
     finite = values[np.isfinite(values)]
     low, high = (finite.min(), finite.max()) if finite.size else (0.0, 0.0)
     scaled = (np.clip(values, low, high) - low) / (high - low if high > low else 1.0)
