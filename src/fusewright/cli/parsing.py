@@ -30,6 +30,7 @@ COMMANDS = {
     "run": "run a program with the drop-in for NumPy",
     "explain": "run a program and print what fused, what not, and why",
     "demo": "run the packaged program with NumPy and Fusewright",
+    "gallery": "list the packaged programs, or run one with NumPy and Fusewright",
     "info": "print the machine, the versions and the settings",
     "cache": "look at or empty the folder of compiled code",
     "doctor": "check that everything Fusewright needs works here",
@@ -118,6 +119,7 @@ def commands_parser() -> _Parser:
         help="where the HTML report goes (default: %(default)s)",
     )  # fmt: skip
     demo.add_argument("--steps", metavar="N", type=_positive, help="time steps (default: 300)")
+    _add_gallery(made["gallery"])
     cache.add_argument(
         "action", nargs="?", choices=("info", "clear", "path", "warm"), default="info",
         help="say what is there (default), remove it, print where it is, or run a program so that "
@@ -128,6 +130,13 @@ def commands_parser() -> _Parser:
     )
     made["help"].add_argument("topic", nargs="?", help="a command, a code, `options`, or an option")
     return parser
+
+
+def _add_gallery(parser: argparse.ArgumentParser) -> None:
+    parser.add_argument("name", nargs="?", help="which program (default: list them)")
+    parser.add_argument("--size", metavar="N", type=_positive, help="its size (default: its own)")
+    parser.add_argument("--picture", metavar="FILE", type=_output, help="write a PNG of the result")
+    parser.add_argument("--source", action="store_true", help="print the program instead")
 
 
 def parser_of(command: str) -> argparse.ArgumentParser:
