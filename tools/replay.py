@@ -5,6 +5,7 @@ two recordings part by part.
     python -m tools.replay record .           under the working tree itself
     python -m tools.replay diff main .        what changed; records what is missing
     python -m tools.replay diff main . --show ir --only snippets/where
+    python -m tools.replay repeat .           whether recording twice gives the same
 
 Recorded of each program: the text of statements, plans and LLVM modules, the bits of its results,
 kernels and their bytes, allocations, compilations (`replay_worker` says how).  Recordings lie in
@@ -35,7 +36,7 @@ from pathlib import Path
 from typing import Any
 
 import platformdirs
-from tools.replay_diff import PARTS, TEXTS, VERDICTS, Change, compared, difference, table
+from tools.replay_diff import EQUAL, TEXTS, VERDICTS, Change, compared, difference, table
 from tools.replay_programs import ROOT, Recorded, catalogue
 from tools.replay_worker import SETTINGS
 
@@ -50,11 +51,29 @@ def main(words: Sequence[str] | None = None) -> int:
     """1 where a recording failed, or where two differ in more than names."""
     asked = _parser().parse_args(words)
     if asked.command == "record":
-        return int(bool(record(asked.commit, asked, again=True)))
-    for commit in (asked.old, asked.new):
-        if record(commit, asked, again=False):
+        folder = _folder(asked.commit, asked.store)
+        return int(bool(record(asked.commit, folder, asked, again=True)))
+    if asked.command == "repeat":
+        return _repeat(asked)
+    folders = [_folder(commit, asked.store) for commit in (asked.old, asked.new)]
+    for commit, folder in zip((asked.old, asked.new), folders, strict=True):
+        if record(commit, folder, asked, again=False):
             return 1
-    changes = list(_changes(asked))
+    return _told(asked, *folders)
+
+
+def _repeat(asked: argparse.Namespace) -> int:
+    first = _folder(asked.commit, asked.store)
+    if record(asked.commit, first, asked, again=False):
+        return 1
+    with tempfile.TemporaryDirectory() as second:
+        if record(asked.commit, Path(second), asked, again=True):
+            return 1
+        return _told(asked, first, Path(second))
+
+
+def _told(asked: argparse.Namespace, old: Path, new: Path) -> int:
+    changes = list(_changes(asked, old, new))
     print("\n".join(table(changes)))
     return int(any(change.verdict in VERDICTS[2:] for change in changes))
 
@@ -68,12 +87,15 @@ def _parser() -> argparse.ArgumentParser:
     commands = parser.add_subparsers(dest="command", required=True)
     recording = commands.add_parser("record", help="record programs under a commit")
     recording.add_argument("commit", help="a commit, or . for the working tree")
+    repeating = commands.add_parser("repeat", help="record a second time, and compare")
+    repeating.add_argument("commit")
     comparing = commands.add_parser("diff", help="compare two recordings")
     comparing.add_argument("old")
     comparing.add_argument("new")
-    comparing.add_argument("--show", choices=TEXTS, help="print the lines that changed")
     store = Path(platformdirs.user_cache_dir("fusewright-replay", appauthor=False))
-    for command in (recording, comparing):
+    for command in (comparing, repeating):
+        command.add_argument("--show", choices=TEXTS, help="print the lines that changed")
+    for command in (recording, comparing, repeating):
         command.add_argument("--store", type=Path, default=store, help="where recordings lie")
         command.add_argument("--only", nargs="+", default=[], metavar="NAME", help="or beginnings")
         command.add_argument("--jobs", type=int, default=2, help="programs at a time")
@@ -83,9 +105,8 @@ def _parser() -> argparse.ArgumentParser:
 # -- recording -----------------------------------------------------------------------------------
 
 
-def record(commit: str, asked: argparse.Namespace, again: bool) -> list[str]:
+def record(commit: str, folder: Path, asked: argparse.Namespace, again: bool) -> list[str]:
     """Record what was asked for, or what is missing of it; the programs that failed."""
-    folder = _folder(commit, asked.store)
     programs = [p for p in _chosen(asked.only) if again or not _file(folder, p).exists()]
     if not programs:
         return []
@@ -238,12 +259,11 @@ def _compile(folder: Path, built: Path) -> None:
 # -- comparing -----------------------------------------------------------------------------------
 
 
-def _changes(asked: argparse.Namespace) -> Iterator[Change]:
-    old, new = _folder(asked.old, asked.store), _folder(asked.new, asked.store)
+def _changes(asked: argparse.Namespace, old: Path, new: Path) -> Iterator[Change]:
     for program in _chosen(asked.only):
         before, after = load(old, program), load(new, program)
         change = compared(program.name, before, after)
-        if asked.show and change.parts[asked.show] != PARTS[0]:
+        if asked.show and change.parts[asked.show] != EQUAL:
             print("\n".join(difference(before, after, asked.show)))
         yield change
 

@@ -51,6 +51,8 @@ def _dims(dims: list[int] | tuple[int, ...]) -> str:
 
 def _combined(word: str, letter: str, table: Mapping[int, Mapping[int, str]]) -> Iterator[str]:
     for dim, combined in sorted(table.items()):
+        if not combined:
+            continue
         inner = ", ".join(f"{letter}{number} by {by}" for number, by in sorted(combined.items()))
         yield f"{word} i{dim}: {inner}"
 
