@@ -27,9 +27,11 @@ from pathlib import Path
 ROOT = Path(__file__).resolve().parent.parent
 LIST = "tools/constants.txt"
 KINDS = ("hardware", "bits", "bound", "form")
-FREE = ("machine/", "cli/", "rules/decompose/")
-"""Where no constant is asked for: the record itself, what only prints, coefficients."""
-MOST_DEBTS = 117
+FREE = ("machine/", "_core/machine.c", "cli/", "rules/decompose/")
+"""Where no constant is asked for: the record itself and its copy in the core, what only prints or
+measures, coefficients.
+"""
+MOST_DEBTS = 102
 """Lines of kind `hardware`: may only become fewer."""
 LARGE = 1024
 HARDWARE = re.compile(

@@ -11,6 +11,8 @@ from pathlib import Path
 from fusewright.base.errors import FusewrightError
 from fusewright.base.options import TABLE, defaults
 from fusewright.cli.console import count, size, version_of
+from fusewright.machine import stored
+from fusewright.machine.record import UNITS, Machine
 from fusewright.runtime import cache, limits
 from fusewright.targets.cpu import features, threads
 
@@ -19,7 +21,7 @@ PACKAGES = ("fusewright", "numpy", "llvmlite")
 
 def command(chosen: argparse.Namespace) -> int:
     """Print everything as aligned lines of `name  value`."""
-    rows = [*_versions(), *_machine(), *_cache(), *_settings()]
+    rows = [*_versions(), *_machine(), *record_rows(), *_cache(), *_settings()]
     width = max(len(name) for name, _ in rows)
     for name, value in rows:
         print(f"{name:<{width}}  {value}")
@@ -43,6 +45,15 @@ def _machine() -> Iterator[tuple[str, str]]:
     yield "processors", f"{limits.cpu_count()} usable of {os.cpu_count()}"
     yield "threads", str(threads.thread_count())
     yield "memory", f"{size(limits.available_memory())} free of {size(limits.total_memory())}"
+
+
+def record_rows() -> Iterator[tuple[str, str]]:
+    """Each field of the machine's record, with its unit and origin."""
+    found = stored.found()
+    for name, origin in zip(Machine._fields, found.words, strict=True):
+        value = getattr(found.record, name)
+        shown = size(value) if UNITS[name] == "bytes" else f"{value:.4g} {UNITS[name]}"
+        yield f"machine {name.replace('_', ' ')}", f"{shown}  ({origin})"
 
 
 def processor() -> str:

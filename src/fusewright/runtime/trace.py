@@ -16,6 +16,7 @@ from typing import Any
 
 from fusewright.ir import graph
 from fusewright.ir.graph import Node
+from fusewright.machine import record as machine
 from fusewright.runtime.reuse import (
     ONCE_STORED,
     Edges,
@@ -28,9 +29,6 @@ from fusewright.runtime.reuse import (
 
 ROWS = (4096, 32768, 131072)
 """Elements of a row at which plans may differ: rows of float64 that fit L1, a share of L2, L2."""
-LARGE = 1 << 26
-"""Bytes of a result from which it is written past the caches (measured: pays above about 64
-MiB)."""
 SMALL = 1 << 14
 """Elements up to which computing a value takes about as long as starting to."""
 PATCHES = 2
@@ -88,7 +86,8 @@ def take(requested: Sequence[Node]) -> Slice:
     # Facts about sizes: whether launches dominate, rows stay in cache, and results leave it.
     parts.append(len(reusable) >= PATCHES and all(prod(n.shape) <= SMALL for n in slots if n.args))
     parts.append(bisect(ROWS, walk.inner))
-    parts.append(any(prod(n.shape) * n.dtype.itemsize >= LARGE for n in requested))
+    past = machine.current().past
+    parts.append(any(prod(n.shape) * n.dtype.itemsize >= past for n in requested))
     staged = frozenset(walk.staged)
     return Slice(list(slots), slots, tuple(outputs), tuple(parts), reusable, staged)
 

@@ -19,6 +19,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 from fusewright.base.later import later
 from fusewright.base.options import MAX_THREADS, current
 from fusewright.ir.graph import Memory
+from fusewright.machine import record as machine
 from fusewright.runtime import cache as disk
 from fusewright.runtime import pages
 from fusewright.runtime.buffers import allocate
@@ -36,12 +37,6 @@ else:
 SPIN_CYCLES = 100_000
 """How long a waiting thread spins: 25-50 us of the time-stamp counter.  Longer spinning slows other
 libraries' threads.
-"""
-
-LEAST_PICOSECONDS = 12_000_000
-"""Work of a loop below which it stays on the calling thread: a fork and join costs 1 to 20 us,
-depending on how long the pool has slept.  Measured on 2 threads, steady loops of plain kernels:
-even at 6 to 11 us of work in the median, a fifth to a quarter less time at twice that.
 """
 
 _METH_FASTCALL = 0x80
@@ -247,13 +242,14 @@ def take_team(threads: int) -> int:
     if threads < 2 or not here.turn.acquire(blocking=False):
         return 0
     address, counted, least = here.team_says
-    if counted != threads or least != LEAST_PICOSECONDS or threads > here.size:
+    worth = machine.current().parallel_loop
+    if counted != threads or least != worth or threads > here.size:
         if threads > here.size:
             here.grow(threads)
         launch_address, many = code().image.address("launch"), min(threads, here.size)
-        here.team = (ctypes.c_int64 * 4)(launch_address, here.state, many, LEAST_PICOSECONDS)
+        here.team = (ctypes.c_int64 * 4)(launch_address, here.state, many, worth)
         address = ctypes.addressof(here.team)
-        here.team_says = address, threads, LEAST_PICOSECONDS
+        here.team_says = address, threads, worth
     here.set_spin(min(threads, here.size))
     return address
 

@@ -1,0 +1,89 @@
+"""Measured figures on disk, one small text for each kind of machine: `name value` lines.
+
+They lie beside the cache of compiled code, and outlive it.  A line that is no figure of ours, or
+far from every machine's, is not used.
+"""
+
+from __future__ import annotations
+
+import os
+import sys
+from collections.abc import Mapping
+
+from fusewright.base.options import current
+from fusewright.machine import detect
+from fusewright.machine.record import DEFAULT, Machine, Origin, with_caches
+
+MEASURED = (
+    "first_bandwidth", "second_bandwidth", "third_bandwidth", "memory_bandwidth", "multiply_add",
+    "divide", "exp", "fork", "launch", "page", "compile_start", "compile_structure",
+    "compile_node", "compile_line",
+)  # fmt: skip
+"""The fields that calibrating measures."""
+FAR = 50.0
+"""By how much a figure may differ from its default to be believed."""
+
+
+def found() -> Origin:
+    """The record of the machine at hand, and where each field comes from."""
+    sizes = detect.caches()
+    figures = read(path(detect.kind(sizes)))
+    record = Machine(**{**with_caches(sizes)._asdict(), **figures})
+    words = {**dict.fromkeys(sizes, "detected"), **dict.fromkeys(figures, "measured")}
+    return Origin(record, tuple(words.get(name, "default") for name in Machine._fields))
+
+
+def path(kind: str) -> str:
+    """The file of a kind of machine; empty where no folder can be named."""
+    here = folder()
+    return os.path.join(here, f"machine-{kind}.txt") if here else ""
+
+
+def folder() -> str:
+    """As `runtime.cache` names it, a layer above: `options.cache_dir`, or the platform's."""
+    chosen = current().cache_dir
+    if chosen is None and sys.platform == "linux":
+        base = os.environ.get("XDG_CACHE_HOME", "").strip()
+        chosen = os.path.join(base or "~/.cache", "fusewright")
+    if chosen is None:
+        from platformdirs import user_cache_dir  # Only other systems need its rules.
+
+        chosen = user_cache_dir("fusewright")
+    named = os.path.expanduser(chosen)
+    return "" if named.startswith("~") else named
+
+
+def read(name: str) -> dict[str, float]:
+    """The figures of a file: none where it is not there, only those that can be."""
+    try:
+        with open(name, encoding="ascii") as file:
+            lines = file.read(1 << 12).splitlines()
+    except (OSError, ValueError):
+        return {}
+    pairs = [line.split() for line in lines]
+    return believed({pair[0]: pair[1] for pair in pairs if len(pair) == 2})
+
+
+def believed(figures: Mapping[str, str | float]) -> dict[str, float]:
+    """Those that are numbers of a field that is measured, and not far from every machine's."""
+    known: dict[str, float] = {}
+    for name, text in figures.items():
+        if name in MEASURED:
+            try:
+                value = float(text)
+            except ValueError:
+                continue
+            if 1 / FAR <= value / getattr(DEFAULT, name) <= FAR:
+                known[name] = value
+    return known
+
+
+def keep(figures: Mapping[str, float]) -> str:
+    """Write this machine's figures, all or nothing; the file's name."""
+    name = path(detect.kind(detect.caches()))
+    os.makedirs(os.path.dirname(name), mode=0o700, exist_ok=True)
+    beside = f"{name}.{os.getpid()}"
+    with open(beside, "w", encoding="ascii") as file:
+        file.writelines(f"{field} {value!r}\n" for field, value in figures.items())
+    os.replace(beside, name)
+    return name
