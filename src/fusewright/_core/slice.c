@@ -810,8 +810,8 @@ static PyObject *is_due(PyObject *module, PyObject *none)
 static PyObject *set_compiling(PyObject *module, PyObject *given)
 {
     (void)module;
-    double any, each;
-    if (!PyArg_ParseTuple(given, "dd", &any, &each))
+    double any = compiling[0], each = compiling[1];
+    if (!PyArg_ParseTuple(given, "|dd", &any, &each))
         return NULL;
     compiling[0] = any;
     compiling[1] = each;

@@ -5,9 +5,8 @@ The environment sets defaults only; `with options(threads=1): ...` sets a value 
 the process.
 """
 
-from __future__ import annotations
-
 import os
+import sys
 import warnings
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
@@ -377,3 +376,32 @@ def options(**changes: Unpack[Settings]) -> Iterator[Options]:
     finally:
         context.reset(token)
         _changed(new, old)
+
+
+def cache_folder() -> str:
+    """Where `cache_dir` leads, else the platform's cache folder; empty where it cannot be named."""
+    chosen = current().cache_dir
+    named = _platform_folder() if chosen is None else os.path.expanduser(chosen)
+    if named.startswith("~"):  # whose home that is nobody knows
+        return ""
+    try:
+        return os.path.abspath(named)
+    except OSError:  # the current folder is gone
+        return ""
+
+
+def _platform_folder() -> str:
+    if sys.platform == "linux":
+        # What platformdirs computes, without its import.
+        base = os.environ.get("XDG_CACHE_HOME", "").strip()
+        return os.path.join(base or os.path.expanduser("~/.cache"), "fusewright")
+    from platformdirs import user_cache_dir  # Only other systems need its rules.
+
+    return user_cache_dir("fusewright")
+
+
+def calibration() -> str:
+    """The file of figures measured on machines like this one; empty where it cannot be named."""
+    here = cache_folder()
+    name = f"machine-{os.uname().machine}-{os.cpu_count()}.txt"
+    return os.path.join(here, name) if here else ""

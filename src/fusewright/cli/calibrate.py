@@ -19,7 +19,7 @@ import numpy as np
 import fusewright as fw
 from fusewright.cli.console import progress
 from fusewright.machine import detect, record, stored
-from fusewright.machine.record import DEFAULT, UNITS, Machine, with_caches
+from fusewright.machine.record import DEFAULT, Machine, with_caches
 from fusewright.runtime import profile
 from fusewright.runtime.limits import cpu_count
 from fusewright.targets.cpu import compiler
@@ -101,7 +101,7 @@ def command() -> int:
             done()
     figures = stored.believed(figures)
     for name, value in figures.items():
-        print(f"{name.replace('_', ' '):<18} {value:.4g} {UNITS[name]}")
+        print(f"{name.replace('_', ' '):<18} {value:.4g} {stored.UNITS[name]}")
     try:
         name = stored.keep(figures)
     except OSError as error:

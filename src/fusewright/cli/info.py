@@ -12,7 +12,6 @@ from fusewright.base.errors import FusewrightError
 from fusewright.base.options import TABLE, defaults
 from fusewright.cli.console import count, size, version_of
 from fusewright.machine import stored
-from fusewright.machine.record import UNITS, Machine
 from fusewright.runtime import cache, limits
 from fusewright.targets.cpu import features, threads
 
@@ -49,11 +48,11 @@ def _machine() -> Iterator[tuple[str, str]]:
 
 def record_rows() -> Iterator[tuple[str, str]]:
     """Each field of the machine's record, with its unit and origin."""
-    found = stored.found()
-    for name, origin in zip(Machine._fields, found.words, strict=True):
-        value = getattr(found.record, name)
-        shown = size(value) if UNITS[name] == "bytes" else f"{value:.4g} {UNITS[name]}"
-        yield f"machine {name.replace('_', ' ')}", f"{shown}  ({origin})"
+    record, origins = stored.found()
+    for name, value in record._asdict().items():
+        unit = stored.UNITS[name]
+        shown = size(value) if unit == "bytes" else f"{value:.4g} {unit}"
+        yield f"machine {name.replace('_', ' ')}", f"{shown}  ({origins.get(name, 'default')})"
 
 
 def processor() -> str:

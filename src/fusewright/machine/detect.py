@@ -7,7 +7,7 @@ down.
 from __future__ import annotations
 
 import os
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 
 LEVELS = ("first", "second", "third")
 FOLDER = "/sys/devices/system/cpu/cpu0/cache"
@@ -62,9 +62,3 @@ def of_kernel(folder: str, wanted: Sequence[str] = LEVELS) -> dict[str, int]:
 def _word(path: str) -> str:
     with open(path, encoding="ascii") as file:
         return file.read().strip()
-
-
-def kind(found: Mapping[str, int]) -> str:
-    """A name for machines like this one, under which measured figures are kept."""
-    sizes = "-".join(str(found.get(name, 0) >> 10) for name in LEVELS)
-    return f"{os.uname().machine}-{os.cpu_count()}-{sizes}"

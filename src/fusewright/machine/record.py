@@ -5,35 +5,37 @@ The defaults are what thresholds were tuned on: two processors of a server with 
 `fusewright bench --calibrate`, or where a threshold's own comment says so.
 """
 
-from __future__ import annotations
-
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from typing import NamedTuple
 
 from fusewright._core import native
+from fusewright.base import caches
 from fusewright.base.later import later
 
 MIB = 1 << 20
 
 
 class Machine(NamedTuple):
-    """Capacities, rates of one thread (of operations on float64), and costs; `UNITS` says in what.
+    """Capacities, rates of one thread (of operations on float64), and costs, in the units of
+    `stored.UNITS`.
 
     `first` is the cache for data; results with `past` bytes are written past all of them (array
-    statements, measured: pays above about 64 MiB).  A `fork` is sharing work among threads and
-    joining them, 1 to 20 us depending on how long the pool has slept; a `page` the first touch of
-    4 KiB.  Compiling takes `compile_start` once in a process, then `compile_structure` and
-    `compile_node` for each node (measured: expressions of 10 to 200 operators 0.4 ms, time steps of
-    200 to 900 0.7 to 1.5, up to 6 where shifted values are computed several times); for good, a
-    `compile_line` for each line of LLVM text.  Hardware prefetchers follow about `read_streams`
-    arrays; the processor combines writes to about `write_streams` lines.
+    statements, measured: pays above about 64 MiB); a kernel may keep `rows` bytes of row buffers,
+    half of a 2 MiB L2: the other half is for what streams through.  A `fork` is sharing work among
+    threads and joining them, 1 to 20 us depending on how long the pool has slept; a `page` the
+    first touch of 4 KiB.  Compiling takes `compile_start` once in a process, `compile_structure`
+    and `compile_node` for each node (measured: expressions of 10 to 200 operators 0.4 ms, time
+    steps of 200 to 900 0.7 to 1.5, up to 6 where shifted values are computed several times); for
+    good, a `compile_line` for each line of LLVM text.  Hardware prefetchers follow about
+    `read_streams` arrays; the processor combines writes to about `write_streams` lines.
     """
 
     first: int = 48 << 10
     second: int = MIB
     third: int = 32 * MIB
     past: int = 64 * MIB
+    rows: int = MIB
     first_bandwidth: float = 320.0
     second_bandwidth: float = 300.0
     third_bandwidth: float = 130.0
@@ -60,13 +62,6 @@ class Machine(NamedTuple):
         return self.past // 2
 
     @property
-    def rows(self) -> int:
-        """Bytes of row buffers a kernel may keep: L2, and 1 MiB of it at most; where it has 2, the
-        other half is for what streams through.
-        """
-        return min(max(self.second, MIB // 4), MIB)
-
-    @property
     def written_alone(self) -> int:
         """Arrays written in a loop made of two that share no array, where only a launch is saved:
         half of what the processor combines writes to.
@@ -88,25 +83,12 @@ class Machine(NamedTuple):
         """
         return int(3000.0 * self.fork)
 
-    @property
-    def planned_by(self) -> tuple[int, ...]:
-        """All that plans and code depend on: a part of the name of code on disk.  What is written
-        past the caches is a fact in the structure, how long compiling takes no fact of the code.
-        """
-        return (self.rows, self.read_streams, self.write_streams)
-
 
 DEFAULT = Machine()
-UNITS = {
-    **dict.fromkeys(("first", "second", "third", "past"), "bytes"),
-    **dict.fromkeys(
-        ("first_bandwidth", "second_bandwidth", "third_bandwidth", "memory_bandwidth"), "GB/s"
-    ),
-    **dict.fromkeys(("multiply_add", "divide", "exp"), "/ns"),
-    **dict.fromkeys(("fork", "launch", "page"), "ns"),
-    **dict.fromkeys(("compile_start", "compile_structure", "compile_node", "compile_line"), "s"),
-    **dict.fromkeys(("read_streams", "write_streams"), "streams"),
-}
+OF_ALL = ("rows", "read_streams", "write_streams")
+"""Fields that plans read.  They are the same on all machines, neither detected nor measured, so
+that code on disk is found without this record.
+"""
 
 
 def with_caches(nbytes: Mapping[str, int]) -> Machine:
@@ -117,15 +99,6 @@ def with_caches(nbytes: Mapping[str, int]) -> Machine:
     return DEFAULT._replace(past=past, **nbytes)
 
 
-class Origin(NamedTuple):
-    """A record, and for each of its fields whether its value is a `default`, `detected`, or
-    `measured`.
-    """
-
-    record: Machine
-    words: tuple[str, ...]
-
-
 _current: Machine | None = None
 stored = later("fusewright.machine.stored")
 
@@ -134,13 +107,14 @@ def current() -> Machine:
     """The record of the machine at hand; the same for the whole process."""
     if _current is not None:
         return _current
-    return use(stored.found().record)
+    return use(stored.found()[0])
 
 
 def use(machine: Machine) -> Machine:
     """Make it the record of this process, in the native core, too."""
     global _current
     _current = machine
+    caches.least_past = machine.past
     if native is not None:
         if machine.past != DEFAULT.past:
             native.take_missed()  # a request that was described before this was known

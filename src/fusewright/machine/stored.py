@@ -7,13 +7,22 @@ far from every machine's, is not used.
 from __future__ import annotations
 
 import os
-import sys
 from collections.abc import Mapping
 
-from fusewright.base.options import current
+from fusewright.base.options import calibration
 from fusewright.machine import detect
-from fusewright.machine.record import DEFAULT, Machine, Origin, with_caches
+from fusewright.machine.record import DEFAULT, Machine, with_caches
 
+UNITS = {
+    **dict.fromkeys(("first", "second", "third", "past", "rows"), "bytes"),
+    **dict.fromkeys(
+        ("first_bandwidth", "second_bandwidth", "third_bandwidth", "memory_bandwidth"), "GB/s"
+    ),
+    **dict.fromkeys(("multiply_add", "divide", "exp"), "/ns"),
+    **dict.fromkeys(("fork", "launch", "page"), "ns"),
+    **dict.fromkeys(("compile_start", "compile_structure", "compile_node", "compile_line"), "s"),
+    **dict.fromkeys(("read_streams", "write_streams"), "streams"),
+}
 MEASURED = (
     "first_bandwidth", "second_bandwidth", "third_bandwidth", "memory_bandwidth", "multiply_add",
     "divide", "exp", "fork", "launch", "page", "compile_start", "compile_structure",
@@ -24,33 +33,12 @@ FAR = 50.0
 """By how much a figure may differ from its default to be believed."""
 
 
-def found() -> Origin:
-    """The record of the machine at hand, and where each field comes from."""
+def found() -> tuple[Machine, dict[str, str]]:
+    """The record of the machine at hand, and which fields of it are `detected` or `measured`."""
     sizes = detect.caches()
-    figures = read(path(detect.kind(sizes)))
-    record = Machine(**{**with_caches(sizes)._asdict(), **figures})
-    words = {**dict.fromkeys(sizes, "detected"), **dict.fromkeys(figures, "measured")}
-    return Origin(record, tuple(words.get(name, "default") for name in Machine._fields))
-
-
-def path(kind: str) -> str:
-    """The file of a kind of machine; empty where no folder can be named."""
-    here = folder()
-    return os.path.join(here, f"machine-{kind}.txt") if here else ""
-
-
-def folder() -> str:
-    """As `runtime.cache` names it, a layer above: `options.cache_dir`, or the platform's."""
-    chosen = current().cache_dir
-    if chosen is None and sys.platform == "linux":
-        base = os.environ.get("XDG_CACHE_HOME", "").strip()
-        chosen = os.path.join(base or "~/.cache", "fusewright")
-    if chosen is None:
-        from platformdirs import user_cache_dir  # Only other systems need its rules.
-
-        chosen = user_cache_dir("fusewright")
-    named = os.path.expanduser(chosen)
-    return "" if named.startswith("~") else named
+    figures = read(calibration())
+    origins = {**dict.fromkeys(sizes, "detected"), **dict.fromkeys(figures, "measured")}
+    return Machine(**{**with_caches(sizes)._asdict(), **figures}), origins
 
 
 def read(name: str) -> dict[str, float]:
@@ -80,7 +68,7 @@ def believed(figures: Mapping[str, str | float]) -> dict[str, float]:
 
 def keep(figures: Mapping[str, float]) -> str:
     """Write this machine's figures, all or nothing; the file's name."""
-    name = path(detect.kind(detect.caches()))
+    name = calibration()
     os.makedirs(os.path.dirname(name), mode=0o700, exist_ok=True)
     beside = f"{name}.{os.getpid()}"
     with open(beside, "w", encoding="ascii") as file:

@@ -53,8 +53,3 @@ def test_a_library_that_does_not_answer(monkeypatch: pytest.MonkeyPatch) -> None
     assert detect.of_library() == {}
     monkeypatch.setattr(detect, "FOLDER", "/nowhere")
     assert detect.caches() == {}
-
-
-def test_machines_of_one_kind_share_a_name() -> None:
-    name = detect.kind({"first": 48 << 10, "second": 1 << 20})
-    assert name.endswith("-48-1024-0") and str(os.cpu_count()) in name

@@ -7,27 +7,24 @@ from pathlib import Path
 import pytest
 
 import fusewright as fw
+from fusewright.base.options import calibration
 from fusewright.cli import calibrate
 from fusewright.cli.main import main
-from fusewright.machine import detect, record, stored
+from fusewright.machine import detect, stored
 from fusewright.machine.record import DEFAULT, Machine
-
-
-def _words(found: record.Origin) -> dict[str, str]:
-    return dict(zip(Machine._fields, found.words, strict=True))
 
 
 def test_what_is_kept_is_found_again(tmp_path: Path) -> None:
     with fw.options(cache_dir=str(tmp_path / "cache")):
-        assert "measured" not in stored.found().words
+        assert "measured" not in stored.found()[1].values()
         name = stored.keep({"fork": 2345.5, "exp": 3.25})
-        found = stored.found()
+        found, origins = stored.found()
+        assert name == calibration()
     assert Path(name).parent == tmp_path / "cache"
-    assert (found.record.fork, found.record.exp) == (2345.5, 3.25)
-    assert found.record.divide == DEFAULT.divide
-    words = _words(found)
-    assert words["fork"] == words["exp"] == "measured" and words["divide"] == "default"
-    assert {name for name, word in words.items() if word == "detected"} == set(detect.caches())
+    assert (found.fork, found.exp) == (2345.5, 3.25)
+    assert found.divide == DEFAULT.divide
+    measured = dict.fromkeys(("fork", "exp"), "measured")
+    assert origins == dict.fromkeys(detect.caches(), "detected") | measured
 
 
 @pytest.mark.parametrize(
@@ -55,8 +52,8 @@ def test_an_error_is_no_lasting_fact(tmp_path: Path, monkeypatch: pytest.MonkeyP
     with fw.options(cache_dir=str(tmp_path)):
         with monkeypatch.context() as once:
             once.setattr(detect, "caches", dict)
-            assert stored.found().record == DEFAULT
-        assert set(_words(stored.found()).values()) >= {"default"}
+            assert stored.found() == (DEFAULT, {})
+        assert set(stored.found()[1]) == set(detect.caches())
     assert list(tmp_path.iterdir()) == []
 
 
@@ -68,12 +65,12 @@ def test_calibrating(
         monkeypatch.setattr(calibrate, name, few)
     with fw.options(cache_dir=str(tmp_path)):
         assert main(["bench", "--calibrate"]) == 0
-        found = stored.found()
+        origins = stored.found()[1]
         printed = capsys.readouterr().out
         assert main(["info"]) == 0
-    measured = {name for name, word in _words(found).items() if word == "measured"}
+    measured = {name for name, word in origins.items() if word == "measured"}
     assert len(measured) >= 8 and measured <= set(stored.MEASURED)
     assert "kept in" in printed
     rows = [line.split() for line in capsys.readouterr().out.splitlines() if "machine" in line]
     shown = {"_".join(words[1:-3]): words[-1] for words in rows}
-    assert shown == {name: f"({word})" for name, word in _words(found).items()}
+    assert shown == {name: f"({origins.get(name, 'default')})" for name in Machine._fields}

@@ -11,7 +11,6 @@ from typing import Any
 import numpy as np
 
 from fusewright.base.options import Options
-from fusewright.machine import record as machine
 from fusewright.runtime import cache as disk
 from fusewright.targets.cpu import compiler, generator
 from fusewright.targets.cpu.features import select
@@ -29,8 +28,7 @@ def _name_of(key: Any, features: str) -> str:
 
 def disk_key(key: Any) -> str:
     """The name on disk of everything that can change the code."""
-    planned_by = machine.current().planned_by
-    return disk.digest(f"{_versions()}\n{planned_by}\n{key!r}".encode())
+    return disk.digest(f"{_versions()}\n{key!r}".encode())
 
 
 @cache

@@ -19,7 +19,6 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 from fusewright.base.later import later
 from fusewright.base.options import MAX_THREADS, current
 from fusewright.ir.graph import Memory
-from fusewright.machine import record as machine
 from fusewright.runtime import cache as disk
 from fusewright.runtime import pages
 from fusewright.runtime.buffers import allocate
@@ -28,8 +27,10 @@ from fusewright.runtime.limits import cpu_count
 from fusewright.targets.cpu.features import BASELINE
 
 if TYPE_CHECKING:
+    from fusewright.machine import record
     from fusewright.targets.cpu import ahead, compiler, entry, pool
 else:
+    record = later("fusewright.machine.record")
     ahead = later("fusewright.targets.cpu.ahead")
     compiler = later("fusewright.targets.cpu.compiler")
     entry, pool = later("fusewright.targets.cpu.entry"), later("fusewright.targets.cpu.pool")
@@ -242,7 +243,7 @@ def take_team(threads: int) -> int:
     if threads < 2 or not here.turn.acquire(blocking=False):
         return 0
     address, counted, least = here.team_says
-    worth = machine.current().parallel_loop
+    worth = record.current().parallel_loop
     if counted != threads or least != worth or threads > here.size:
         if threads > here.size:
             here.grow(threads)

@@ -7,23 +7,25 @@ meanwhile; in front of it only where a single run takes longer than compiling.
 
 from __future__ import annotations
 
+import os
 from collections.abc import Callable, Sequence
 from math import prod
 from typing import TYPE_CHECKING
 
 from fusewright._core import native
 from fusewright.base.later import later
-from fusewright.base.options import Options
+from fusewright.base.options import Options, calibration
 from fusewright.ir import graph
 from fusewright.ir.graph import Memory, Node
-from fusewright.machine import record as machine
 from fusewright.runtime.trace import Key, Slice
 from fusewright.targets.cpu import due, portions
 
 if TYPE_CHECKING:
+    from fusewright.machine import record
     from fusewright.targets.cpu import background, obtaining
     from fusewright.targets.cpu.runner import Runner
 else:
+    record = later("fusewright.machine.record")
     background = later("fusewright.targets.cpu.background")
     obtaining = later("fusewright.targets.cpu.obtaining")
 
@@ -43,16 +45,18 @@ _spent: dict[Key, float] = {}
 
 def _compiling() -> float:
     """Seconds that compiling a structure takes at least."""
-    costs = machine.current()
+    costs = record.current()
     return costs.compile_structure + (0.0 if _built else costs.compile_start)
 
 
 def _tell_core() -> None:
-    if native is not None:
-        native.set_compiling(_compiling(), machine.current().compile_node)
+    native.set_compiling(_compiling(), record.current().compile_node)
 
 
-_tell_core()
+if native is not None:
+    native.set_compiling()  # what the core has begun with, until somebody compiles
+    if os.path.exists(calibration()):
+        _tell_core()
 
 
 def seconds_alone() -> float:
@@ -77,7 +81,7 @@ def found(
     runner = obtaining.stored(key, options) if due.is_kept(key, options) else None
     if runner is not None or not due.is_due(key, options, wanted):
         return runner
-    cost = _compiling() + machine.current().compile_node * len(slice_.order)
+    cost = _compiling() + record.current().compile_node * len(slice_.order)
     if seconds * GAIN > cost:
         return obtaining.obtain(key, slice_, options)
     _building.add(key)
@@ -94,7 +98,7 @@ def _counted(key: Key, slice_: Slice) -> tuple[float, int]:
     if len(_spent) >= MOST_COUNTED:
         _spent.clear()
     _spent[key] = _spent.get(key, 0.0) + seconds
-    costs = machine.current()
+    costs = record.current()
     is_due = _spent[key] > costs.compile_structure + costs.compile_node * len(slice_.order)
     return seconds, due.NOW if is_due else 0
 
