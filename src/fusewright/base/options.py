@@ -380,19 +380,15 @@ def options(**changes: Unpack[Settings]) -> Iterator[Options]:
 
 def cache_folder() -> str:
     """Where `cache_dir` leads, else the platform's cache folder; empty where it cannot be named."""
-    chosen = current().cache_dir
-    named = _platform_folder() if chosen is None else os.path.expanduser(chosen)
-    if named.startswith("~"):  # whose home that is nobody knows
-        return ""
-    try:
-        return os.path.abspath(named)
-    except OSError:  # the current folder is gone
+    named = os.path.expanduser(current().cache_dir or _platform_folder())
+    try:  # whose home `~` is nobody may know, and the current folder may be gone
+        return "" if named.startswith("~") else os.path.abspath(named)
+    except OSError:
         return ""
 
 
 def _platform_folder() -> str:
-    if sys.platform == "linux":
-        # What platformdirs computes, without its import.
+    if sys.platform == "linux":  # what platformdirs computes, without its import
         base = os.environ.get("XDG_CACHE_HOME", "").strip()
         return os.path.join(base or os.path.expanduser("~/.cache"), "fusewright")
     from platformdirs import user_cache_dir  # Only other systems need its rules.
@@ -402,6 +398,5 @@ def _platform_folder() -> str:
 
 def calibration() -> str:
     """The file of figures measured on machines like this one; empty where it cannot be named."""
-    here = cache_folder()
-    name = f"machine-{os.uname().machine}-{os.cpu_count()}.txt"
+    here, name = cache_folder(), f"machine-{os.uname().machine}-{os.cpu_count()}.txt"
     return os.path.join(here, name) if here else ""
