@@ -211,8 +211,7 @@ TABLE: dict[str, Row] = {
 
 
 PREFIX = "FUSEWRIGHT_"
-_NATIVE = f"{PREFIX}NATIVE"
-"""The one variable of ours that is no setting: the core reads it before there are any."""
+_NATIVE = f"{PREFIX}NATIVE"  # no setting: the core reads it before there are any
 _OTHERS = (f"{PREFIX}TEST_", "_PYTHON")
 """How variables of our tests begin, and those of our benchmarks end."""
 
@@ -389,9 +388,9 @@ def cache_folder() -> str:
 
 def _platform_folder() -> str:
     if sys.platform == "linux":  # what platformdirs computes, without its import
-        base = os.environ.get("XDG_CACHE_HOME", "").strip()
-        return os.path.join(base or os.path.expanduser("~/.cache"), "fusewright")
-    from platformdirs import user_cache_dir  # Only other systems need its rules.
+        base = os.environ.get("XDG_CACHE_HOME", "").strip() or os.path.expanduser("~/.cache")
+        return os.path.join(base, "fusewright")
+    from platformdirs import user_cache_dir  # only other systems need its rules
 
     return user_cache_dir("fusewright")
 
