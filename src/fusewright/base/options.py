@@ -315,11 +315,12 @@ def defaults() -> Options:
     return _process
 
 
-def _set_process(chosen: Options) -> None:
+def _set_process(chosen: Options) -> Options:
     global _process
     _process = chosen
     if native is not None:
         native.set_process_options(chosen)
+    return chosen
 
 
 def current() -> Options:
@@ -380,9 +381,9 @@ def options(**changes: Unpack[Settings]) -> Iterator[Options]:
 def cache_folder() -> str:
     """Where `cache_dir` leads, else the platform's cache folder; empty where it cannot be named."""
     named = os.path.expanduser(current().cache_dir or _platform_folder())
-    try:  # whose home `~` is nobody may know, and the current folder may be gone
+    try:
         return "" if named.startswith("~") else os.path.abspath(named)
-    except OSError:
+    except OSError:  # the current folder is gone
         return ""
 
 
@@ -397,5 +398,5 @@ def _platform_folder() -> str:
 
 def calibration() -> str:
     """The file of figures measured on machines like this one; empty where it cannot be named."""
-    here, name = cache_folder(), f"machine-{os.uname().machine}-{os.cpu_count()}.txt"
-    return os.path.join(here, name) if here else ""
+    here = cache_folder()
+    return here and os.path.join(here, f"machine-{os.uname().machine}-{os.cpu_count()}.txt")
