@@ -9,7 +9,7 @@ import os
 import sys
 import warnings
 from collections.abc import Callable, Iterator, Mapping
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from contextvars import ContextVar
 from typing import Any, Literal, NamedTuple, TypedDict, Unpack
 
@@ -22,8 +22,7 @@ FUSE_LEVELS = ("disjoint", "same", "dims", "shift", "overlap")
 ALL = "all"
 """The `strict` that refuses library steps, too."""
 DIAGNOSTICS = ("off", "text", "json")
-MAX_THREADS = 256
-MAX_SMALL = 1 << 20
+MAX_THREADS, MAX_SMALL = 256, 1 << 20
 _SUFFIXES = {"": 1, "k": 1 << 10, "m": 1 << 20, "g": 1 << 30, "t": 1 << 40}
 _TRUTH = {
     **dict.fromkeys(("1", "true", "yes", "on"), True),
@@ -379,21 +378,20 @@ def options(**changes: Unpack[Settings]) -> Iterator[Options]:
 
 
 def cache_folder() -> str:
-    """Where `cache_dir` leads, else the platform's cache folder; empty where it cannot be named."""
+    """Where compiled code is kept; empty where the folder cannot be named."""
     named = os.path.expanduser(current().cache_dir or _platform_folder())
-    try:
+    with suppress(OSError):  # the current folder is gone
         return "" if named.startswith("~") else os.path.abspath(named)
-    except OSError:  # the current folder is gone
-        return ""
+    return ""
 
 
 def _platform_folder() -> str:
     if sys.platform == "linux":  # what platformdirs computes, without its import
         base = os.environ.get("XDG_CACHE_HOME", "").strip() or os.path.expanduser("~/.cache")
         return os.path.join(base, "fusewright")
-    from platformdirs import user_cache_dir  # only other systems need its rules
+    import platformdirs as rules  # only other systems need them
 
-    return user_cache_dir("fusewright")
+    return rules.user_cache_dir("fusewright")
 
 
 def calibration() -> str:
