@@ -5,12 +5,11 @@ The environment sets defaults only; `with options(threads=1): ...` sets a value 
 the process.
 """
 
-from __future__ import annotations
-
 import os
+import sys
 import warnings
 from collections.abc import Callable, Iterator, Mapping
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from contextvars import ContextVar
 from typing import Any, Literal, NamedTuple, TypedDict, Unpack
 
@@ -23,8 +22,7 @@ FUSE_LEVELS = ("disjoint", "same", "dims", "shift", "overlap")
 ALL = "all"
 """The `strict` that refuses library steps, too."""
 DIAGNOSTICS = ("off", "text", "json")
-MAX_THREADS = 256
-MAX_SMALL = 1 << 20
+MAX_THREADS, MAX_SMALL = 256, 1 << 20
 _SUFFIXES = {"": 1, "k": 1 << 10, "m": 1 << 20, "g": 1 << 30, "t": 1 << 40}
 _TRUTH = {
     **dict.fromkeys(("1", "true", "yes", "on"), True),
@@ -212,8 +210,7 @@ TABLE: dict[str, Row] = {
 
 
 PREFIX = "FUSEWRIGHT_"
-_NATIVE = f"{PREFIX}NATIVE"
-"""The one variable of ours that is no setting: the core reads it before there are any."""
+_NATIVE = f"{PREFIX}NATIVE"  # no setting: the core reads it before there are any
 _OTHERS = (f"{PREFIX}TEST_", "_PYTHON")
 """How variables of our tests begin, and those of our benchmarks end."""
 
@@ -317,11 +314,12 @@ def defaults() -> Options:
     return _process
 
 
-def _set_process(chosen: Options) -> None:
+def _set_process(chosen: Options) -> Options:
     global _process
     _process = chosen
     if native is not None:
         native.set_process_options(chosen)
+    return chosen
 
 
 def current() -> Options:
@@ -377,3 +375,26 @@ def options(**changes: Unpack[Settings]) -> Iterator[Options]:
     finally:
         context.reset(token)
         _changed(new, old)
+
+
+def cache_folder() -> str:
+    """Where compiled code is kept; empty where the folder cannot be named."""
+    named = os.path.expanduser(current().cache_dir or _platform_folder())
+    with suppress(OSError):  # the current folder is gone
+        return "" if named.startswith("~") else os.path.abspath(named)
+    return ""
+
+
+def _platform_folder() -> str:
+    if sys.platform == "linux":  # what platformdirs computes, without its import
+        base = os.environ.get("XDG_CACHE_HOME", "").strip() or os.path.expanduser("~/.cache")
+        return os.path.join(base, "fusewright")
+    import platformdirs as rules  # only other systems need them
+
+    return rules.user_cache_dir("fusewright")
+
+
+def calibration() -> str:
+    """The file of figures measured on machines like this one; empty where it cannot be named."""
+    here = cache_folder()
+    return here and os.path.join(here, f"machine-{os.uname().machine}-{os.cpu_count()}.txt")

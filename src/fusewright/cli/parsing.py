@@ -128,6 +128,10 @@ def commands_parser() -> _Parser:
     made["bench"].add_argument(
         "--size", metavar="N", type=_positive, help="elements (default: several)"
     )
+    made["bench"].add_argument(
+        "--calibrate", action="store_true",
+        help="measure this machine instead (10 s at most), and keep the figures for all programs",
+    )  # fmt: skip
     made["help"].add_argument("topic", nargs="?", help="a command, a code, `options`, or an option")
     return parser
 

@@ -15,6 +15,7 @@ from fusewright.ir.nest import Program
 from fusewright.plan import fuse, serial, stages
 from fusewright.plan import verify as check
 from fusewright.plan.plan import Kernel, Plan
+from fusewright.runtime.listening import CompiledTexts, compilations
 from fusewright.runtime.trace import Slice
 from fusewright.targets.cpu import compiler, portions
 from fusewright.targets.cpu.compiled import Compiled, CompiledKernel
@@ -71,7 +72,19 @@ def build(slice_: Slice, options: Options) -> Compiled:
         ]
         finished = iter([_finished(kernel, done) for kernel in made])
     kernels = tuple(next(finished) if isinstance(step, Kernel) else None for step in plan.steps)
+    if compilations:
+        _tell(program, plan, tuple(each.module.text for each in kernels if each is not None))
     return Compiled(program, plan, kernels, tuple(node.kind for node in order))
+
+
+def _tell(program: Program, plan: Plan, llvm: tuple[str, ...]) -> None:
+    # Imported here: only a recorder of compilations asks for texts.
+    from fusewright.ir.text import program_text
+    from fusewright.plan.text import plan_text
+
+    texts = CompiledTexts("arrays", program_text(program), plan_text(program, plan), llvm)
+    for tell in compilations:
+        tell(texts)
 
 
 def _kernel(
