@@ -219,6 +219,7 @@ EXPORTS: dict[str, Function] = {
 }
 RECORDED = EXPORTS | instant.quick("linalg", EXPORTS)
 EXPORTS = dispatch.in_front_of(np.linalg, RECORDED)
+dispatch.annotate("linalg", EXPORTS)
 globals().update(EXPORTS)
 __getattr__ = lookup("linalg", EXPORTS)
 __dir__ = listing("linalg")
