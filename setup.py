@@ -1,12 +1,16 @@
-"""What `pyproject.toml` cannot say: operations are compiled ahead, beside the native core."""
+"""What `pyproject.toml` cannot say: operations are compiled ahead, beside the native core; README's
+links are made for a page that stands outside of the repository.
+"""
 
 from __future__ import annotations
 
 import os
+import re
 import runpy
 import subprocess
 import sys
 import tempfile
+import tomllib
 
 from setuptools import setup
 from setuptools.command.build_ext import build_ext
@@ -45,4 +49,30 @@ class BuildAhead(build_ext):
             file.write(generator["contents"](package))
 
 
-setup(cmdclass={"build_ext": BuildAhead})
+LINK = re.compile(r"\[([^][]*)\]\((?!https?:|#)([^)\s]+)\)")
+"""A link to a file of the repository: its text, and where it leads."""
+
+
+def description(readme: str, project: dict[str, object]) -> str:
+    """README for a package index, where links to files of the repository would lead nowhere: they
+    lead into the `Repository` that `[project.urls]` names, and are plain text where it names none.
+    """
+    urls = project.get("urls")
+    home = urls.get("Repository") if isinstance(urls, dict) else None
+    link = rf"[\1]({home.rstrip('/')}/blob/HEAD/\2)" if isinstance(home, str) else r"\1"
+    return LINK.sub(link, readme)
+
+
+def _description() -> str:
+    with open("pyproject.toml", "rb") as file:
+        project = tomllib.load(file)["project"]
+    with open("README.md", encoding="utf-8") as file:
+        return description(file.read(), project)
+
+
+if __name__ == "__main__":
+    setup(
+        cmdclass={"build_ext": BuildAhead},
+        long_description=_description(),
+        long_description_content_type="text/markdown",
+    )

@@ -18,5 +18,5 @@ theirs[1:] += theirs[:-1]
 assert b.tolist() == theirs.tolist()
 
 # Rearranging costs nothing: it becomes the index of the loop that reads it.
-image = fw.evaluate(np.arange(12.0).reshape(3, 4))
+image = fw.evaluate(np.arange(1200.0).reshape(30, 40))
 print(fw.show(np.flip(image.T, axis=0) * 2 + 1))

@@ -13,8 +13,13 @@ rng = numpy.random.default_rng(0)
 a = fw.asarray(rng.random((200, 200)))
 b = fw.asarray(rng.random((200, 200)))
 
-result = np.tanh((a + 1) @ (b - 1) / 200).sum(axis=1)
-explanation = fw.explain(result)
+
+def row_sums(a, b):
+    return fw.evaluate(np.tanh((a + 1) @ (b - 1) / 200).sum(axis=1))
+
+
+explanation = fw.explain(row_sums, a, b)  # calls it, and tells what ran
+result = explanation.result
 print(explanation)
 assert [step.name for step in explanation.library_steps] == ["matmul"]
 

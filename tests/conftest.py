@@ -16,6 +16,10 @@ from tests import evaluators
 from fusewright.base.options import set_defaults
 
 
+def pytest_addoption(parser: pytest.Parser) -> None:
+    parser.addoption("--update-golden", action="store_true", help="write tests/golden/texts anew")
+
+
 @pytest.fixture(autouse=True)
 def _compiling() -> Iterator[None]:
     set_defaults(interpret=evaluators.current == "interpreted")

@@ -18,9 +18,10 @@ import fusewright as fw
 from fusewright._core import native
 from fusewright.base.errors import KernelError
 from fusewright.codegen import lanes
-from fusewright.kernels import run, specialise
+from fusewright.kernels import run
+from fusewright.machine import record as machine
 from fusewright.plan.loops import blocks, scans
-from fusewright.targets.cpu import loops, threads
+from fusewright.targets.cpu import loops
 from fusewright.targets.cpu.features import LEVELS, machine_flags, select
 
 Outcome = tuple[Any, tuple[Any, ...], str]
@@ -42,11 +43,8 @@ def settings() -> Iterator[dict[str, Any]]:
 @contextmanager
 def small_work_on_threads() -> Iterator[None]:
     """Loops are divided among threads however little they do."""
-    usual, threads.LEAST_PICOSECONDS = threads.LEAST_PICOSECONDS, 0
-    try:
+    with machine.using(machine.current()._replace(fork=0.0)):
         yield
-    finally:
-        threads.LEAST_PICOSECONDS = usual
 
 
 @contextmanager
@@ -55,16 +53,17 @@ def short_strips() -> Iterator[None]:
     with a part of a vector however short they are, and all arrays are written as large ones are.
     """
     usual = loops.settings_of
-    limits = blocks.WORTH, scans.WORTH, lanes.ALIGNED, specialise.LARGE
-    blocks.WORTH, scans.WORTH, lanes.ALIGNED, specialise.LARGE = 0, 0, 1, 0
+    limits = blocks.WORTH, scans.WORTH, lanes.ALIGNED
+    blocks.WORTH, scans.WORTH, lanes.ALIGNED = 0, 0, 1
     loops.settings_of = lambda chosen: replace(
         usual(chosen), elements=8, columns=8, rows=(2, 3), row_bytes=1
     )
     try:
-        yield
+        with machine.using(machine.current()._replace(past=0)):
+            yield
     finally:
         loops.settings_of = usual
-        blocks.WORTH, scans.WORTH, lanes.ALIGNED, specialise.LARGE = limits
+        blocks.WORTH, scans.WORTH, lanes.ALIGNED = limits
 
 
 def copied(value: Any) -> Any:

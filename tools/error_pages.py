@@ -5,16 +5,18 @@
 
 from __future__ import annotations
 
+import io
 import os
 import re
 import runpy
 import sys
 import tempfile
+from contextlib import redirect_stdout
 from pathlib import Path
 
 import fusewright as fw
 from fusewright.base import traces
-from fusewright.cli.error_pages import PAGES, Page
+from fusewright.cli.error_pages import DECISIONS, PAGES, Page
 
 FOLDER = Path(__file__).resolve().parent.parent / "docs" / "errors"
 NAME = "program.py"
@@ -41,6 +43,24 @@ def printed(program: str) -> tuple[str, str]:
     return "", ""
 
 
+def decided(code: str, program: str) -> list[str]:
+    """What a program prints of decisions with this code, each once."""
+    with redirect_stdout(io.StringIO()) as text:
+        printed(program)
+    lines = (line.strip() for line in text.getvalue().splitlines())
+    return [line for line in dict.fromkeys(lines) if f"[{code}]" in line]
+
+
+def decision_text(code: str, page: Page) -> str:
+    """The page of a decision in Markdown."""
+    parts = [f"# {code}: {page.title}", page.cause, f"**What to do.** {page.mend}"]
+    if page.program:
+        parts.append(f"```python\n{page.program}```")
+        lines = decided(code, page.program)
+        parts += [f"```text\n{lines[0]}\n```"] if lines else []
+    return "\n\n".join(parts) + "\n"
+
+
 def page_text(code: str, page: Page) -> str:
     """One page in Markdown."""
     parts = [f"# {code}: {page.title}", page.cause, f"**What to do.** {page.mend}"]
@@ -54,15 +74,19 @@ def page_text(code: str, page: Page) -> str:
 def index_text() -> str:
     """The list of all codes."""
     rows = [f"| [{code}]({code}.md) | {page.title} |" for code, page in PAGES.items()]
+    others = [f"| [{code}]({code}.md) | {page.title} |" for code, page in DECISIONS.items()]
+    told = "\n## Decisions\n\nWhy steps and loops fused or not, as reports and `explain` say.\n"
+    table = "| code | meaning |\n|---|---|"
     head = "# Errors\n\n`fusewright help FW101` prints the page of a code.\n\n| code | meaning |"
-    return "\n".join([head, "|---|---|", *rows]) + "\n"
+    return "\n".join([head, "|---|---|", *rows, told, table, *others]) + "\n"
 
 
 def pages() -> dict[str, str]:
     """The text of each file."""
     os.environ["COLUMNS"] = "100"
     texts = {f"{code}.md": page_text(code, page) for code, page in PAGES.items()}
-    return {"index.md": index_text(), **texts}
+    whys = {f"{code}.md": decision_text(code, page) for code, page in DECISIONS.items()}
+    return {"index.md": index_text(), **texts, **whys}
 
 
 def main(words: list[str]) -> int:
@@ -75,7 +99,7 @@ def main(words: list[str]) -> int:
             path.write_text(text)
         elif not path.exists() or path.read_text() != text:
             stale.append(name)
-    print("\n".join(stale) or f"{len(PAGES)} pages")
+    print("\n".join(stale) or f"{len(PAGES) + len(DECISIONS)} pages")
     return 1 if stale else 0
 
 

@@ -33,7 +33,8 @@ WATERS = "; ".join(
 )
 MOLECULES = {"H2": "H 0 0 0; H 0 0 0.74", "H2O": WATER, "(H2O)4": WATERS, "C6H6": BENZENE}
 ROWS = [
-    "H2/sto-3g", "H2/cc-pvdz", "H2O/sto-3g", "H2O/6-31g", "H2O/6-31g*", "H2O/cc-pvdz", "H2O/def2-svp",
+    "H2/sto-3g", "H2/cc-pvdz", "H2O/sto-3g", "H2O/6-31g", "H2O/6-31g*",
+    "H2O/cc-pvdz", "H2O/def2-svp",
     "(H2O)4/sto-3g", "(H2O)4/6-31g*", "(H2O)4/cc-pvdz", "(H2O)4/def2-svp",
     "C6H6/sto-3g", "C6H6/6-31g*", "C6H6/cc-pvdz", "C6H6/def2-svp",
 ]  # fmt: skip

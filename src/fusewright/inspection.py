@@ -49,7 +49,8 @@ def explain_call(function: Callable[..., Any], args: Any, kwargs: Any) -> Explan
     if pending:
         notes.append(
             f"{len(pending)} of the results {'is' if len(pending) == 1 else 'are'} still pending: "
-            "nobody has asked for a value yet"
+            "nobody has asked for a value yet; fw.explain of what the function returned tells what "
+            "they need"
         )
     return Explanation(tuple(profile.flushes), True, tuple(notes), result)
 

@@ -26,10 +26,14 @@ from tests.properties.whole_values import (
     OPEN,
     SIGNS,
     compared,
+    content_of,
     flat,
     holds_nan,
     is_beyond_floats,
     kind,
+    overlap,
+    roots,
+    size,
 )  # fmt: skip
 
 import fusewright as fw
@@ -146,6 +150,7 @@ class Oracle:
         self.scope: dict[str, Any] = self.world.names()
         self.levels: dict[str, int] = {}
         self._contents: dict[str, Any] = {}
+        self._made_nan = False
         self._values: dict[str, Any] | None = {}
 
     @property
@@ -167,7 +172,7 @@ class Oracle:
 
     def state(self) -> tuple[Any, ...]:
         """What `restore` goes back to: names, the bytes under all arrays, lists, refusals."""
-        memory = {id(root): root for value in self.values.values() for root in _roots(value)}
+        memory = {id(root): root for value in self.values.values() for root in roots(value)}
         lists = [(value, list(value)) for value in self.values.values() if isinstance(value, list)]
         kept = [(root, root.copy("K")) for root in memory.values()]
         return dict(self.scope), kept, lists, len(self.world.refusals)
@@ -185,9 +190,11 @@ class Oracle:
 
     def execute(self, block: Block) -> None:
         self._values = None
-        with np.errstate(all="ignore"), warnings.catch_warnings():
-            warnings.simplefilter("ignore")
+        quiet = np.errstate(all="ignore", invalid="warn")
+        with quiet, warnings.catch_warnings(record=True) as told:
+            warnings.simplefilter("always")
             exec(_compiled(block.text()), self.scope)
+        self._made_nan = any("invalid value" in str(each.message) for each in told)
 
     def run(self, block: Block) -> None:
         """One block more, and what it leaves undefined."""
@@ -199,7 +206,7 @@ class Oracle:
             level = OPEN
         self.execute(block)
         after = self.values
-        self._contents = {name: _content(value) for name, value in after.items()}
+        self._contents = {name: content_of(value) for name, value in after.items()}
         changed = {
             name for name, value in after.items()
             if value is not before.get(name) or self._contents[name] != content.get(name)
@@ -214,7 +221,7 @@ class Oracle:
             self.levels[new[0]] = level
             return
         for name, value in after.items():  # whatever shares memory with what was written
-            if name in changed or any(_overlap(value, other) for other in written):
+            if name in changed or any(overlap(value, other) for other in written):
                 self.levels[name] = max(level, SIGNS) if level < CLOSE else OPEN
 
     def own_level(self, block: Block, text: str, operands: list[Any], written: list[Any]) -> int:
@@ -224,9 +231,10 @@ class Oracle:
         rounds |= bool(ADDED.search(text)) and not kinds <= set("?bBhHiIlLqQ")
         rounds |= bool(kinds & set("FD")) and bool(MULTIPLIED.search(text))
         rounds |= "/" in text and bool(ADDED.search(text))
-        if SIGN_OF.search(text) and (SIGNED.search(text) or rounds or any(map(holds_nan, values))):
-            return OPEN  # signs of NaNs, which operators make of integers, too
-        if "out=" in text and "where=" in text and BOOLEAN.search(text) and _meet(text, values):
+        extreme = bool(kinds & set("efdFD")) and bool(EXTREME.search(text))
+        if SIGN_OF.search(text) and (self._made_nan or extreme or any(map(holds_nan, values))):
+            return OPEN  # signs of NaNs, and of zeros of which either is the largest
+        if self._is_cast_beside_mask(text) and _meet(text, values):
             return OPEN  # NumPy writes beside the mask where it casts what overlaps
         as_uint32 = "u4" in text or "I" in map(kind, flat(written))
         if as_uint32 and ("/" in text or kinds & set("efdFD")):
@@ -236,18 +244,24 @@ class Oracle:
             return OPEN  # between overflow and zero the order decides
         if rounds and any(map(is_beyond_floats, values)):
             return OPEN  # what is left where such numbers cancel
-        if kinds & set("efdFD") and EXTREME.search(text) and (rounds or SIGNED.search(text)):
+        if extreme and (rounds or SIGNED.search(text)):
             return OPEN
         if not rounds:
-            return SIGNS if kinds & set("efdFD") and EXTREME.search(text) else EXACT
+            return SIGNS if extreme else EXACT
         several = len({np.finfo(kind).dtype.char.lower() for kind in kinds & set("efdFD")}) > 1
         narrow = bool(kinds & set("?bBhH"))  # what is computed from these may be float16
         return OPEN if block.repeats or several or narrow or JUMPS.search(text) else CLOSE
 
+    def _is_cast_beside_mask(self, text: str) -> bool:
+        """Whether truth is written as another type into what a mask selects."""
+        outs = map(self.values.get, re.findall(r"out=(v\d+)", text))
+        kinds = {getattr(out, "dtype", None) for out in outs}
+        return "where=" in text and bool(BOOLEAN.search(text)) and bool(kinds - {np.dtype(bool)})
+
     def forget(self, most: int) -> None:
         """Names of what is too large, or is no array."""
         for name, value in self.values.items():
-            if not isinstance(value, np.ndarray | np.generic | list) or _size(value) > most:
+            if not isinstance(value, np.ndarray | np.generic | list) or size(value) > most:
                 self.scope.pop(name)
                 self._values = None
                 self._contents.pop(name, None)
@@ -257,30 +271,7 @@ def _meet(text: str, values: list[Any]) -> bool:
     """Whether what is written may lie in memory that the statement reads."""
     names = re.findall(NAME, text)
     pairs = itertools.combinations(values, 2)
-    return len(set(names)) < len(names) or any(_overlap(a, b) for a, b in pairs if a is not b)
-
-
-def _size(value: Any) -> int:
-    return sum(map(np.size, value)) if isinstance(value, list) else value.size
-
-
-def _content(value: Any) -> Any:
-    """What tells whether a value has been changed."""
-    return len(value) if isinstance(value, list) else np.asarray(value).tobytes()
-
-
-def _roots(value: Any) -> Iterator[Any]:
-    """The arrays that own the memory under a value."""
-    for item in value if isinstance(value, list) else (value,):
-        while getattr(item, "base", None) is not None:
-            item = item.base
-        if isinstance(item, np.ndarray) and item.flags.writeable:
-            yield item
-
-
-def _overlap(left: Any, right: Any) -> bool:
-    both = isinstance(left, np.ndarray) and isinstance(right, np.ndarray)
-    return both and np.may_share_memory(left, right)
+    return len(set(names)) < len(names) or any(overlap(a, b) for a, b in pairs if a is not b)
 
 
 # ----------------------------------------------------------------------------------------- our runs

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from typing import Any
 
 import numpy as np
@@ -74,3 +75,26 @@ def is_beyond_floats(value: Any) -> bool:
     """Whether it holds integers that float64 does not."""
     large = np.abs(np.asarray(value).astype(float)) > 2.0**53 if kind(value) in "lqLQ" else False
     return bool(np.any(large))
+
+
+def size(value: Any) -> int:
+    return sum(map(np.size, value)) if isinstance(value, list) else value.size
+
+
+def content_of(value: Any) -> Any:
+    """What tells whether a value has been changed."""
+    return len(value) if isinstance(value, list) else np.asarray(value).tobytes()
+
+
+def roots(value: Any) -> Iterator[Any]:
+    """The arrays that own the memory under a value."""
+    for item in value if isinstance(value, list) else (value,):
+        while getattr(item, "base", None) is not None:
+            item = item.base
+        if isinstance(item, np.ndarray) and item.flags.writeable:
+            yield item
+
+
+def overlap(left: Any, right: Any) -> bool:
+    both = isinstance(left, np.ndarray) and isinstance(right, np.ndarray)
+    return both and np.may_share_memory(left, right)

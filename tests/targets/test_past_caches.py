@@ -9,8 +9,9 @@ import pytest
 
 import fusewright as fw
 import fusewright.numpy as ours
-from fusewright.runtime import trace
-from fusewright.targets.cpu import asking
+from fusewright.machine import record as machine
+
+ALL_LARGE = machine.DEFAULT._replace(past=1)
 
 
 def _program(np: Any, x: Any) -> tuple[Any, ...]:
@@ -24,16 +25,12 @@ def _program(np: Any, x: Any) -> tuple[Any, ...]:
 @pytest.mark.parametrize("features", ["avx2", "avx512"])
 @pytest.mark.parametrize("kind", ["f4", "f8", "c8", "c16", "i2"])
 @pytest.mark.parametrize("shape", [(100, 37), (64, 64), (33, 1001), (5, 7, 131), (200, 3)])
-def test_rows_of_any_width(
-    shape: tuple[int, ...], kind: str, features: str, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_rows_of_any_width(shape: tuple[int, ...], kind: str, features: str) -> None:
     data = (numpy.random.default_rng(0).random(shape) * 10).astype(kind)
     x = fw.asarray(data)
     plain = _program(ours, x)
     fw.evaluate(*plain)
-    monkeypatch.setattr(trace, "LARGE", 1)
-    monkeypatch.setattr(asking, "structure", lambda: None)  # the core has its own idea of large
-    with fw.options(features=features):
+    with machine.using(ALL_LARGE), fw.options(features=features):
         past = _program(ours, x)
         fw.evaluate(*past)
     for one, other, want in zip(past, plain, _program(numpy, data), strict=True):
@@ -41,8 +38,8 @@ def test_rows_of_any_width(
         numpy.testing.assert_allclose(numpy.asarray(one), want, rtol=1e-5)
 
 
-def test_only_large_results_are(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_only_large_results_are() -> None:
     x = fw.asarray(numpy.ones((64, 64)))
     assert "!nontemporal" not in str(fw.show(x + x[:1], "llvm"))
-    monkeypatch.setattr(trace, "LARGE", 1)
-    assert "!nontemporal" in str(fw.show(x + x[:1], "llvm"))
+    with machine.using(ALL_LARGE):
+        assert "!nontemporal" in str(fw.show(x + x[:1], "llvm"))

@@ -83,6 +83,16 @@ def test_computed_values_say_so() -> None:
     mixed = fw.explain(done, array(3) * 2)
     assert mixed.notes[0].startswith("value 1 ") and len(mixed.kernels) == 1
     assert str(fw.explain()).startswith("Nothing has to be computed.\nfw.explain(function")
+    assert str(fw.explain(done)).endswith("fw.explain(a + b) what a pending value needs.")
+
+
+def test_a_function_that_runs_nothing_says_what_to_do() -> None:
+    told = str(fw.explain(lambda a: a + 1, numpy.arange(5.0)))
+    assert told.startswith("Nothing of ours ran")
+    assert "begin with fw.asarray(x)" in told and "fw.explain(function, *args)" in told
+    told = str(fw.explain(lambda a: a + 1, array(9)))
+    assert told.startswith("1 of the results is still pending: nobody has asked for a value yet; ")
+    assert "Nothing of ours" not in told
 
 
 def test_code_in_memory_is_mentioned() -> None:

@@ -41,6 +41,15 @@ def test_dir_lists_what_is_public() -> None:
     assert [name for name in fw.__all__ if not hasattr(fw, name)] == []
 
 
+@pytest.mark.parametrize("name", ["", *make_stubs.OWN_MODULES])
+def test_dir_of_the_drop_in_lists_what_is_public(name: str) -> None:
+    module = importlib.import_module(f"fusewright.numpy{'.' if name else ''}{name}")
+    listed = dir(module)
+    assert set(module.__all__) <= set(listed)
+    others = set(listed) - set(module.__all__)
+    assert [each for each in others if not re.fullmatch(r"__\w+__", each)] == []
+
+
 def test_settings_as_keywords_are_the_settings() -> None:
     kinds = get_type_hints(options.Settings)
     assert list(kinds) == list(options.Options._fields) == list(options.TABLE)

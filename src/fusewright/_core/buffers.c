@@ -48,7 +48,7 @@ static int change_readers(Memory *memory, int change)
 static int readable_spot(PyObject *handle, Spot *spot)
 {
     PyObject *root = handle;
-    if (!moves_at_once())
+    if (!steps_at_once())
         return 0;
     for (; is_plain(root) && view_link_of(root) != NULL; root = view_base_of(root))
         view_forget(root); /* it holds the memory, too */

@@ -52,6 +52,8 @@ typedef struct {
 } DType;
 
 extern DType dtypes[DTYPES];
+extern int64_t past_bytes, past_bytes_in_loops; /* machine.c */
+extern double parallel_nanoseconds;
 extern int dtype_float64, dtype_float32, dtype_int64, dtype_bool;
 
 /* A root allocation; see ir.graph.Memory.  A pooled block has no owner until somebody asks, and goes
@@ -303,7 +305,7 @@ int slice_ready(void);
 int program_ready(PyObject *unset);
 
 /* each part's functions */
-extern PyMethodDef view_methods[], operator_methods[], function_methods[], handle_methods[], buffer_methods[], trace_methods[], slice_methods[], memory_methods[],
+extern PyMethodDef view_methods[], operator_methods[], function_methods[], handle_methods[], buffer_methods[], trace_methods[], slice_methods[], machine_methods[], memory_methods[],
     node_methods[], program_methods[], call_methods[], library_methods[], arrange_methods[], part_methods[], group_methods[], dispatch_methods[], unfused_methods[], adopt_methods[], row_methods[],
     joins_methods[], group_run_methods[], place_methods[],
     lent_methods[], crossing_methods[];

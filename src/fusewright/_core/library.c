@@ -223,7 +223,7 @@ PyObject *product_now(PyObject *left, PyObject *right)
         || x.dims != 1 || y.dims != 1 || x.dtype != y.dtype || x.extent[0] != y.extent[0] || x.extent[0] < 1
         || x.stride[0] <= 0 || y.stride[0] <= 0 || x.extent[0] > SEVERAL || !strchr("fc", dtypes[x.dtype].kind)
         || dots[x.dtype] == NULL || dtypes[x.dtype].itemsize < 4 || dtypes[x.dtype].itemsize > 16
-        || !steps_at_once())
+        || is_strict() || !steps_at_once())
         return NULL;
     dots[x.dtype](x.at, x.stride[0], y.at, y.stride[0], word, x.extent[0], NULL);
     return numpy_number(word, x.dtype);

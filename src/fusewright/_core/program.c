@@ -75,7 +75,6 @@ typedef void Kernel(int64_t *words, int64_t low, int64_t high, void *scratch);
 
 #define MOST_ARGUMENTS 1024 /* of a kernel, as in targets.cpu.native */
 #define MOST_PARTIALS 16    /* reductions of a kernel, as there */
-#define PARALLEL_NANOSECONDS 8000 /* as in targets.cpu.launch */
 
 static PyObject *launch, *own_scratch, *default_threads; /* targets.cpu.threads */
 static PyObject *dropped; /* (name): code that is slower than its operations one by one; targets.cpu.due */
@@ -203,7 +202,7 @@ static int call_kernel(Program *program, Step *step, int64_t *words, const int64
         scratch += (integer(program, step->room[i], values) + 63) / 64 * 64;
     int64_t inner = integer(program, step->inner, values);
     if (units > 1 && !step->ordered
-        && step->work * (double)units * (double)inner >= PARALLEL_NANOSECONDS) {
+        && step->work * (double)units * (double)inner >= parallel_nanoseconds) {
         int threads = count_threads(chosen);
         if (threads < 0)
             return -1;

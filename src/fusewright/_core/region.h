@@ -20,8 +20,11 @@ typedef struct {
 
 int region_parse(PyObject *key, PyObject *shape, Region *region); /* 0: Python has to look */
 int region_of_link(PyObject *link, Region *region);
+int region_through(PyObject *places, Region *region);
 int region_within(PyObject *link, Region *region); /* of a view, as one of its base; 0: too many dims */
 PyObject *region_places(Region *region);
+PyObject *item_in_memory(PyObject *handle, PyObject *key); /* items.c; likewise */
+PyObject *element_of(Node *node, const Region *region); /* items.c; NULL without an error: Python has to look */
 PyObject *region_extents(Region *region);
 int move_value(Handle *root, Region *region, Node *value, Node *other); /* moves.c: 0 where it is recorded */
 int move_update(PyObject *view, PyObject *op, PyObject *other); /* likewise */

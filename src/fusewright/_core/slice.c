@@ -10,7 +10,6 @@
 #define MOST_NODES MOST_STRUCTURE_NODES
 #define MOST_WORDS (1 << 15)
 #define MOST_OBJECTS (1 << 15)
-#define LARGE ((int64_t)1 << 26) /* as in runtime.trace */
 static const int64_t rows[] = {4096, 32768, 131072}; /* as in runtime.trace */
 
 static PyObject *options_variable, *process_options; /* base.options */
@@ -382,7 +381,7 @@ static int take(Node **wanted, Py_ssize_t many)
         int64_t nbytes = dtypes[wanted[i]->dtype].itemsize;
         for (Py_ssize_t d = 0; d < PyTuple_GET_SIZE(wanted[i]->shape); d++)
             nbytes *= as_size(PyTuple_GET_ITEM(wanted[i]->shape, d));
-        large |= nbytes >= LARGE;
+        large |= nbytes >= past_bytes;
         words[length++] = (uint64_t)wanted[i]->slot;
     }
     describe_rest(inner, large);
@@ -811,8 +810,8 @@ static PyObject *is_due(PyObject *module, PyObject *none)
 static PyObject *set_compiling(PyObject *module, PyObject *given)
 {
     (void)module;
-    double any, each;
-    if (!PyArg_ParseTuple(given, "dd", &any, &each))
+    double any = compiling[0], each = compiling[1];
+    if (!PyArg_ParseTuple(given, "|dd", &any, &each))
         return NULL;
     compiling[0] = any;
     compiling[1] = each;

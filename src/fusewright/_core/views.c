@@ -127,10 +127,9 @@ int region_of_link(PyObject *link, Region *region)
     return 1;
 }
 
-/* A region of a view as one of what the view is part of; 0 where it has too many dims. */
-int region_within(PyObject *link, Region *inner)
+/* A region of a view as one of what the view is part of, by the places of a VIEW; 0 where it has too many dims. */
+int region_through(PyObject *outer, Region *inner)
 {
-    PyObject *outer = PyTuple_GET_ITEM(link, 0);
     Region result = *inner;
     result.places = (int)PyTuple_GET_SIZE(outer);
     if (result.places > MOST_DIMS)
@@ -151,63 +150,7 @@ int region_within(PyObject *link, Region *inner)
     return 1;
 }
 
-/* A single element: of a pending value one more operation, of one in memory a number of NumPy's, read now, except
-   where a function is being recorded for replay.  NULL without an error where Python has to look. */
-static PyObject *element(Node *node, Region *region)
-{
-    if (node == NULL || (node->kind == LEAF && holding))
-        return NULL;
-    Node *made = NULL;
-    if (node->kind == LEAF) {
-        Memory *memory = leaf_memory(node);
-        if (memory == NULL)
-            return NULL;
-        Py_ssize_t offset = as_size(PyTuple_GET_ITEM(node->value, 1));
-        for (int i = 0; i < region->places; i++)
-            offset += region->place[i].start
-                      * as_size(PyTuple_GET_ITEM(PyTuple_GET_ITEM(node->value, 2), i));
-        return read_scalar(memory->at + offset, node->dtype);
-    }
-    Node *source = PyTuple_GET_SIZE(node->args) ? (Node *)PyTuple_GET_ITEM(node->args, 0) : NULL;
-    if (node->kind == VIEW && source->kind == SCALAR && PyTuple_GET_SIZE(source->shape) == 0 && !holding
-        && dtypes[node->dtype].scalar != NULL)
-        return PyObject_CallOneArg(dtypes[node->dtype].scalar, source->value); /* as `zeros` */
-    if ((made = node_new(VIEW, no_name, PyTuple_Pack(1, node), node->dtype, no_args)) != NULL) {
-        PyObject *places = region_places(region);
-        if (places == NULL)
-            Py_CLEAR(made);
-        else {
-            Py_SETREF(made->attr, places);
-            if (record(made) < 0)
-                Py_CLEAR(made);
-        }
-    }
-    return handle_new(made);
-}
-
-/* Where the element of a leaf is that integers name, one for each dim; NULL where the key is another or out of bounds. */
-char *place_of_item(Node *leaf, PyObject *key)
-{
-    Py_ssize_t rank = PyTuple_GET_SIZE(leaf->shape);
-    int several = PyTuple_CheckExact(key);
-    Memory *memory = leaf->kind == LEAF && rank == (several ? PyTuple_GET_SIZE(key) : 1) && rank > 0 ? leaf_memory(leaf) : NULL;
-    if (memory == NULL)
-        return NULL;
-    char *at = memory->at + as_size(PyTuple_GET_ITEM(leaf->value, 1));
-    PyObject *strides = PyTuple_GET_ITEM(leaf->value, 2);
-    for (Py_ssize_t d = 0; d < rank; d++) {
-        PyObject *index = several ? PyTuple_GET_ITEM(key, d) : key;
-        if (!PyLong_CheckExact(index))
-            return NULL;
-        int beyond;
-        Py_ssize_t extent = as_size(PyTuple_GET_ITEM(leaf->shape, d)), place = PyLong_AsLongAndOverflow(index, &beyond);
-        place += place < 0 ? extent : 0;
-        if (beyond || place < 0 || place >= extent)
-            return NULL;
-        at += place * as_size(PyTuple_GET_ITEM(strides, d));
-    }
-    return at;
-}
+int region_within(PyObject *link, Region *inner) { return region_through(PyTuple_GET_ITEM(link, 0), inner); }
 
 /* The links of late, by what they say: loops name the same regions again and again. */
 #define LINKS 1024
@@ -287,7 +230,7 @@ static PyObject *quick_getitem(PyObject *handle, PyObject *key)
             return NULL;
         int known = region_parse(key, node->shape, &region);
         int single = known && region.dims == 0; /* with an ellipsis a view without dims */
-        PyObject *found = single && region.ellipses == 0 ? element(node, &region) : NULL;
+        PyObject *found = single && region.ellipses == 0 ? element_of(node, &region) : NULL;
         Py_DECREF(node);
         if (!known || single)
             return found;
@@ -298,7 +241,7 @@ static PyObject *quick_getitem(PyObject *handle, PyObject *key)
         if (region.dims == 0) {
             PyObject *base = view_base_of(handle);
             Node *node = is_plain(base) && region.ellipses == 0 ? (Node *)Py_XNewRef(handle_node(base)) : NULL;
-            PyObject *found = node && region_within(link, &region) ? element(node, &region) : NULL;
+            PyObject *found = node && region_within(link, &region) ? element_of(node, &region) : NULL;
             Py_XDECREF(node);
             return found;
         }
@@ -311,7 +254,7 @@ static PyObject *quick_getitem(PyObject *handle, PyObject *key)
             return NULL;
         if (region.dims == 0) {
             Node *node = region.ellipses == 0 ? (Node *)Py_XNewRef(handle_node(handle)) : NULL;
-            PyObject *found = node ? element(node, &region) : NULL;
+            PyObject *found = node ? element_of(node, &region) : NULL;
             Py_XDECREF(node);
             return found;
         }
@@ -378,14 +321,9 @@ int is_slice(PyObject *link)
 
 PyObject *handle_getitem(PyObject *handle, PyObject *key)
 {
-    Node *node = Py_IS_TYPE(handle, array_class) && !holding ? ((Handle *)handle)->node : NULL;
-    char *at = node ? place_of_item(node, key) : NULL;
-    if (at != NULL) {
-        Py_INCREF(node);
-        PyObject *number = read_scalar(at, node->dtype);
-        Py_DECREF(node);
+    PyObject *number = item_in_memory(handle, key);
+    if (number != NULL || PyErr_Occurred())
         return number;
-    }
     PyObject *view = quick_getitem(handle, key);
     if (view == NULL && !PyErr_Occurred())
         view = gather_now(handle, key);

@@ -1,5 +1,5 @@
-"""The one upward call: front ends ask for values, and the driver (a layer they do not know)
-computes them.
+"""The upward calls: front ends ask for values, and the driver (a layer they do not know) computes
+them; under `strict` they ask what is not compiled.
 
 `evaluate` is a slot, not a registry.  The driver fills it when it is loaded, and is loaded for the
 first request that the native core does not run operation by operation (`fusewright.unfused`): a
@@ -13,8 +13,11 @@ from typing import Any
 
 from fusewright._core import native
 from fusewright.base.loading import load
+from fusewright.base.options import current
 
 DRIVER, UNFUSED = "fusewright.driver", "fusewright.unfused"
+SUPPORT = "fusewright.plan.support"
+STRICTNESS = "fusewright.frontends.arrays.strictness"
 
 
 def _first(nodes: Sequence[Any]) -> None:
@@ -48,3 +51,16 @@ def set_evaluate(function: Callable[[Sequence[Any]], None], driver: bool = False
     evaluate, is_driver = function, driver
     if native is not None:
         native.set_native(driver)
+
+
+def look_at(node: Any, pending: list[Any]) -> None:
+    """Under `strict`, an error where a value that has just been recorded is not compiled; it is
+    then not `pending`.
+    """
+    if current().strict:
+        load(STRICTNESS).refuse_node(node, pending)
+
+
+def why_uncompiled(node: Any) -> str:
+    """Why a node is not compiled; empty where it is."""
+    return str(load(SUPPORT).why_library(node))

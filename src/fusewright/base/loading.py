@@ -12,7 +12,7 @@ import _signal  # type: ignore[import-not-found]  # `signal` makes enumerations 
 import sys
 from _thread import RLock  # `threading` is more than a lock
 from collections.abc import Iterator
-from contextlib import contextmanager, suppress
+from contextlib import contextmanager
 from importlib import import_module
 from typing import Any
 
@@ -50,15 +50,27 @@ class _Signals:
         self.handlers: dict[int, Any] = {}
         self.waiting: list[int] = []
 
-    def enter(self) -> None:
-        """They wait from here on: not in other threads, where no handler ever runs."""
+    def enter(self) -> bool:
+        """They wait from here on, until the caller leaves; False where they wait already, and in
+        other threads, where no handler ever runs and none can be set.
+        """
+        if self.handlers:
+            return False
         found = {number: _signal.getsignal(number) for number in _signal.valid_signals()}
         handlers = {number: handler for number, handler in found.items() if callable(handler)}
-        with suppress(ValueError):
+        is_main = False
+        try:
             for number, handler in handlers.items():
                 _signal.signal(number, handler)  # in another thread the first one is an error
+                is_main = True
                 self.handlers[number] = handler
                 _signal.signal(number, self._note)
+        except BaseException as error:
+            if isinstance(error, ValueError) and not is_main:
+                return False
+            self.leave()  # a handler ran before its turn to wait came
+            raise
+        return True
 
     def _note(self, number: int, _: Any) -> None:
         self.waiting.append(number)
@@ -83,14 +95,12 @@ _room, _signals = _Room(), _Signals()
 @contextmanager
 def undisturbed() -> Iterator[None]:
     """Signals wait meanwhile, and the stack has room.  At the end handlers run, which may raise."""
-    is_outermost = not _signals.handlers
+    holds = _signals.enter()
     try:
-        if is_outermost:
-            _signals.enter()
         with _room:
             yield
     finally:
-        if is_outermost:
+        if holds:
             _signals.leave()
 
 

@@ -5,12 +5,11 @@ The environment sets defaults only; `with options(threads=1): ...` sets a value 
 the process.
 """
 
-from __future__ import annotations
-
 import os
+import sys
 import warnings
 from collections.abc import Callable, Iterator, Mapping
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from contextvars import ContextVar
 from typing import Any, Literal, NamedTuple, TypedDict, Unpack
 
@@ -20,9 +19,10 @@ from fusewright.base.errors import FusewrightError, FusewrightWarning
 TARGETS = ("cpu", "reference")
 FEATURES = ("auto", "avx2", "avx512")
 FUSE_LEVELS = ("disjoint", "same", "dims", "shift", "overlap")
+ALL = "all"
+"""The `strict` that refuses library steps, too."""
 DIAGNOSTICS = ("off", "text", "json")
-MAX_THREADS = 256
-MAX_SMALL = 1 << 20
+MAX_THREADS, MAX_SMALL = 256, 1 << 20
 _SUFFIXES = {"": 1, "k": 1 << 10, "m": 1 << 20, "g": 1 << 30, "t": 1 << 40}
 _TRUTH = {
     **dict.fromkeys(("1", "true", "yes", "on"), True),
@@ -55,7 +55,7 @@ class Options(NamedTuple):
 
     fuse: bool = True
     threads: int | None = None
-    strict: bool = False
+    strict: bool | str = False
     target: str = "cpu"
     features: str = "auto"
     reassociate: bool = False
@@ -80,7 +80,7 @@ class Settings(TypedDict, total=False):
 
     fuse: bool
     threads: int | None
-    strict: bool
+    strict: bool | Literal["all"]
     target: Literal["cpu", "reference"]
     features: Literal["auto", "avx2", "avx512"]
     reassociate: bool
@@ -106,6 +106,10 @@ def _boolean(text: str) -> bool:
 
 def _is_boolean(value: Any) -> bool:
     return isinstance(value, bool)
+
+
+def _strictness(text: str) -> bool | str:
+    return ALL if text.strip().lower() == ALL else _boolean(text)
 
 
 def _integer(text: str) -> int | None:
@@ -158,7 +162,14 @@ TABLE: dict[str, Row] = {
             f"None or 1 to {MAX_THREADS}",
             "threads of a kernel; None: OMP_NUM_THREADS, else the CPUs this process may use",
         ),
-        _flag("strict", "what would run as an opaque step is an error"),
+        Row(
+            "strict",
+            _strictness,
+            lambda value: _is_boolean(value) or value == ALL,
+            f"True, False or {ALL!r} (1, 0 or {ALL} in the environment)",
+            "a step that is not compiled is an error; True leaves the documented library steps to "
+            f"NumPy, {ALL!r} refuses those too",
+        ),
         _choice("target", TARGETS, "where kernels run"),
         _choice("features", FEATURES, "the vector instructions of the cpu target"),
         _flag("reassociate", "floating-point sums and products may be reordered"),
@@ -199,8 +210,7 @@ TABLE: dict[str, Row] = {
 
 
 PREFIX = "FUSEWRIGHT_"
-_NATIVE = f"{PREFIX}NATIVE"
-"""The one variable of ours that is no setting: the core reads it before there are any."""
+_NATIVE = f"{PREFIX}NATIVE"  # no setting: the core reads it before there are any
 _OTHERS = (f"{PREFIX}TEST_", "_PYTHON")
 """How variables of our tests begin, and those of our benchmarks end."""
 
@@ -298,16 +308,18 @@ if native is not None:
 def defaults() -> Options:
     """What holds outside every `with options(...)`; the environment is read at first use."""
     if _process is None:
-        _set_process(_same(from_environment(os.environ)))
+        _set_process(chosen := _same(from_environment(os.environ)))
+        _changed(Options(), chosen)
     assert _process is not None
     return _process
 
 
-def _set_process(chosen: Options) -> None:
+def _set_process(chosen: Options) -> Options:
     global _process
     _process = chosen
     if native is not None:
         native.set_process_options(chosen)
+    return chosen
 
 
 def current() -> Options:
@@ -363,3 +375,26 @@ def options(**changes: Unpack[Settings]) -> Iterator[Options]:
     finally:
         context.reset(token)
         _changed(new, old)
+
+
+def cache_folder() -> str:
+    """Where compiled code is kept; empty where the folder cannot be named."""
+    named = os.path.expanduser(current().cache_dir or _platform_folder())
+    with suppress(OSError):  # the current folder is gone
+        return "" if named.startswith("~") else os.path.abspath(named)
+    return ""
+
+
+def _platform_folder() -> str:
+    if sys.platform == "linux":  # what platformdirs computes, without its import
+        base = os.environ.get("XDG_CACHE_HOME", "").strip() or os.path.expanduser("~/.cache")
+        return os.path.join(base, "fusewright")
+    import platformdirs as rules  # only other systems need them
+
+    return rules.user_cache_dir("fusewright")
+
+
+def calibration() -> str:
+    """The file of figures measured on machines like this one; empty where it cannot be named."""
+    here = cache_folder()
+    return here and os.path.join(here, f"machine-{os.uname().machine}-{os.cpu_count()}.txt")

@@ -56,6 +56,11 @@ def summed(np: ModuleType, a: Any, b: Any, c: Any, d: Any) -> Any:
 
 def command(chosen: argparse.Namespace) -> int:
     """Measure and print; exit code 1 when a result is wrong."""
+    if chosen.calibrate:
+        # Imported here: only who asks measures the machine.
+        from fusewright.cli import calibrate
+
+        return calibrate.command()
     sizes = (chosen.size,) if chosen.size else SIZES
     wanted = list(product((("E", expression), ("sum(E)", summed)), sizes, DTYPES))
     figures = []

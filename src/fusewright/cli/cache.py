@@ -24,10 +24,10 @@ class CacheNotCleared(FusewrightError, OSError):
 def command(chosen: argparse.Namespace) -> int:
     """Carry out `cache info`, `cache clear` or `cache path`."""
     if chosen.action == "path":
-        print(cache.folder())
+        print(options.cache_folder())
         return 0
     if chosen.action == "clear":
-        print(f"removed {count(_clear(), 'file')} from {cache.folder()}")
+        print(f"removed {count(_clear(), 'file')} from {options.cache_folder()}")
         return 0
     info = cache.info()
     print(f"folder  {info.folder}")
@@ -44,7 +44,7 @@ def _clear() -> int:
         return cache.clear()
     except OSError as error:
         raise CacheNotCleared(
-            f"cannot empty {cache.folder()}",
+            f"cannot empty {options.cache_folder()}",
             why=error.strerror or str(error),
             help="FUSEWRIGHT_CACHE_DIR names another folder",
         ) from error

@@ -86,8 +86,8 @@ def _ahead() -> str:
     if ahead.is_stale():
         raise CheckFailed(
             "the operations compiled ahead are those of other sources",
-            "install Fusewright again (in a copy of the repository: `python setup.py build_ext "
-            "--inplace`); until then each is compiled when a program meets it",
+            "install Fusewright again (in a copy of the repository: `python -m "
+            "fusewright.operations`); until then each is compiled when a program meets it",
         )
     made = ahead.count()
     return f"{count(made, 'operation')} compiled ahead" if made else "none, for want of a compiler"

@@ -12,6 +12,7 @@ import fusewright
 
 if TYPE_CHECKING:
     from rich.console import Console
+    from rich.progress import Progress
 
     from fusewright.runtime.profile import Line
 
@@ -49,22 +50,54 @@ def progress(what: str, total: int | None = None) -> Iterator[Callable[[], None]
     if not sys.stderr.isatty():
         yield lambda: None
         return
-    # Imported here: most commands are done sooner.
+    # Imported here: on a terminal only.
     from threading import Timer
 
-    from rich.progress import Progress
-
-    bar = Progress(console=make_console(sys.stderr), transient=True)
-    task = bar.add_task(what, total=total)
+    bar = _Bar(what, total)
     later = Timer(PATIENCE, bar.start)
     later.daemon = True
     later.start()
     try:
-        yield lambda: bar.advance(task)
+        yield bar.advance
     finally:
         later.cancel()
         later.join()
         bar.stop()
+
+
+class _Bar:
+    """A bar that another thread may start; what is done before counts."""
+
+    def __init__(self, what: str, total: int | None) -> None:
+        self.what, self.total, self.done = what, total, 0
+        self.bar: Progress | None = None
+
+    def start(self) -> None:
+        """Draw it; without rich the work goes on unseen."""
+        # Imported here: most work is done before it is needed.
+        try:
+            from rich.progress import Progress
+        except ModuleNotFoundError:
+            return
+        shared = sys.stdout.isatty()  # what a program prints meanwhile stands above the bar
+        console = make_console(sys.stderr)
+        bar = Progress(
+            console=console, transient=True, redirect_stdout=shared, redirect_stderr=shared
+        )
+        bar.add_task(self.what, total=self.total, completed=self.done)
+        bar.start()
+        self.bar = bar
+
+    def advance(self) -> None:
+        """One part is done."""
+        self.done += 1
+        if self.bar is not None:
+            self.bar.update(self.bar.task_ids[0], completed=self.done)
+
+    def stop(self) -> None:
+        """Take it away."""
+        if self.bar is not None:
+            self.bar.stop()
 
 
 def place(line: Line | None) -> str:

@@ -8,6 +8,8 @@ from __future__ import annotations
 
 from typing import NamedTuple
 
+from fusewright.runtime.decisions import KINDS
+
 
 class Page(NamedTuple):
     """One code; `program` is empty where no program meets the error on every machine."""
@@ -98,9 +100,11 @@ PAGES: dict[str, Page] = {
     ),
     "FW111": Page(
         "Under `strict`: a step that would not be compiled",
-        "`fw.options(strict=True)` (`--strict`) makes an error of what would be left to NumPy.",
-        "Write it with operations that are compiled (the page on coverage lists them), or leave "
-        "out `strict`: the step then runs as NumPy's own.",
+        "`fw.options(strict=True)` (`--strict`) makes an error of what would be left to NumPy but "
+        "the library steps that the page on NumPy's names lists (products, linear algebra, FFT, "
+        "sorting, selecting, random numbers); `strict=\"all\"` (`--strict=all`) of those, too.",
+        "Write it with operations that are compiled (the same page lists them), or leave out "
+        "`strict`: the step then runs as NumPy's own.",
         "import fusewright as fw\nimport fusewright.numpy as np\n\na = np.ones(100_000)\n"
         "with fw.options(strict=True):\n    print(np.apply_along_axis(sum, 0, a))\n",
     ),
@@ -306,3 +310,8 @@ fw.recurrence([(T, 3)], [T], ["x"])
         '`fw.options(target="reference")`, may get round it.',
     ),
 }  # fmt: skip
+
+DECISIONS = {
+    code: Page(kind.title, kind.cause, kind.mend, kind.program) for code, kind in KINDS.items()
+}
+"""Codes of what the planner decided: no errors, but with pages beside theirs."""

@@ -85,7 +85,8 @@ def _add_kernel(tree: Tree, kernel: KernelGroup) -> None:
     for decision in kernel.decisions:
         word = "[green]fused[/]" if decision.fused else "[red]not fused[/]"
         at = f" ({place(decision.line)})" if decision.line else ""
-        branch.add(f"{word} {escape(f'{decision.what}: {decision.why}{at}')}")
+        code = "" if decision.fused else f" [{decision.code}]"
+        branch.add(f"{word} {escape(f'{decision.what}: {decision.why}{code}{at}')}")
 
 
 def _operations(kernel: KernelGroup) -> Table:

@@ -8,7 +8,7 @@ import textwrap
 from fusewright.base.meant import did_you_mean
 from fusewright.base.options import TABLE, Options, Row
 from fusewright.cli import parsing
-from fusewright.cli.error_pages import PAGES
+from fusewright.cli.error_pages import DECISIONS, PAGES
 
 WIDTH = 100
 
@@ -25,21 +25,21 @@ def about(topic: str | None) -> str:
         return parsing.commands_parser().format_help()
     if topic in parsing.COMMANDS:
         return parsing.parser_of(topic).format_help()
-    if topic.upper() in PAGES:
+    if topic.upper() in PAGES or topic.upper() in DECISIONS:
         return page(topic.upper())
     if topic == "options":
         return "\n".join(map(_setting, TABLE.values()))
     for row in TABLE.values():
         if topic in (row.name, row.variable):
             return _setting(row)
-    known = [*parsing.COMMANDS, *PAGES, "options", *TABLE]
+    known = [*parsing.COMMANDS, *PAGES, *DECISIONS, "options", *TABLE]
     meant = did_you_mean(topic, known) or f"there are {', '.join(parsing.COMMANDS)}"
     raise parsing.UsageError(f"there is no help on {topic!r}: {meant}")
 
 
 def page(code: str) -> str:
-    """The page of an error's code, as text."""
-    found = PAGES[code]
+    """The page of an error's code, or a decision's, as text."""
+    found = PAGES.get(code) or DECISIONS[code]
     parts = [f"{code}: {found.title}", _filled(found.cause), _filled(f"What to do: {found.mend}")]
     if found.program:
         parts += ["A program that meets it:", textwrap.indent(found.program, "    ")]

@@ -11,6 +11,7 @@ from pathlib import Path
 from fusewright.base.errors import FusewrightError
 from fusewright.base.options import TABLE, defaults
 from fusewright.cli.console import count, size, version_of
+from fusewright.machine import stored
 from fusewright.runtime import cache, limits
 from fusewright.targets.cpu import features, threads
 
@@ -19,7 +20,7 @@ PACKAGES = ("fusewright", "numpy", "llvmlite")
 
 def command(chosen: argparse.Namespace) -> int:
     """Print everything as aligned lines of `name  value`."""
-    rows = [*_versions(), *_machine(), *_cache(), *_settings()]
+    rows = [*_versions(), *_machine(), *record_rows(), *_cache(), *_settings()]
     width = max(len(name) for name, _ in rows)
     for name, value in rows:
         print(f"{name:<{width}}  {value}")
@@ -43,6 +44,15 @@ def _machine() -> Iterator[tuple[str, str]]:
     yield "processors", f"{limits.cpu_count()} usable of {os.cpu_count()}"
     yield "threads", str(threads.thread_count())
     yield "memory", f"{size(limits.available_memory())} free of {size(limits.total_memory())}"
+
+
+def record_rows() -> Iterator[tuple[str, str]]:
+    """Each field of the machine's record, with its unit and origin."""
+    record, origins = stored.found()
+    for name, value in record._asdict().items():
+        unit = stored.UNITS[name]
+        shown = size(value) if unit == "bytes" else f"{value:.4g} {unit}"
+        yield f"machine {name.replace('_', ' ')}", f"{shown}  ({origins.get(name, 'default')})"
 
 
 def processor() -> str:

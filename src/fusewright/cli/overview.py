@@ -141,4 +141,5 @@ def _advice(summary: Summary, parts: list[TimeShare]) -> Iterator[str]:
             "expression; ask once, after the last step"
         )
     for each in summary.blocked:
-        yield f"not fused{times(each.runs)}: {each.what}: {each.why} ({place(each.line)})"
+        why = f"{each.why} [{each.code}] ({place(each.line)})"
+        yield f"not fused{times(each.runs)}: {each.what}: {why}"

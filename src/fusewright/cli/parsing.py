@@ -14,6 +14,8 @@ from fusewright.cli.run import Request
 
 RUN_USAGE = "fusewright %s [options] (program.py | folder | -m module | -) [arguments]"
 WARM = "cache warm"
+_STRICT_ALL = "--strict-all"
+"""How `--strict=all` is read: a flag that may stand alone has no value to argparse."""
 _VALUE_OPTIONS = {"--as", "--report", "--threads", "--rtol", "--results", "--save", "-m"}
 
 
@@ -28,6 +30,7 @@ COMMANDS = {
     "run": "run a program with the drop-in for NumPy",
     "explain": "run a program and print what fused, what not, and why",
     "demo": "run the packaged program with NumPy and Fusewright",
+    "gallery": "list the packaged programs, or run one with NumPy and Fusewright",
     "info": "print the machine, the versions and the settings",
     "cache": "look at or empty the folder of compiled code",
     "doctor": "check that everything Fusewright needs works here",
@@ -116,6 +119,7 @@ def commands_parser() -> _Parser:
         help="where the HTML report goes (default: %(default)s)",
     )  # fmt: skip
     demo.add_argument("--steps", metavar="N", type=_positive, help="time steps (default: 300)")
+    _add_gallery(made["gallery"])
     cache.add_argument(
         "action", nargs="?", choices=("info", "clear", "path", "warm"), default="info",
         help="say what is there (default), remove it, print where it is, or run a program so that "
@@ -124,8 +128,19 @@ def commands_parser() -> _Parser:
     made["bench"].add_argument(
         "--size", metavar="N", type=_positive, help="elements (default: several)"
     )
+    made["bench"].add_argument(
+        "--calibrate", action="store_true",
+        help="measure this machine instead (10 s at most), and keep the figures for all programs",
+    )  # fmt: skip
     made["help"].add_argument("topic", nargs="?", help="a command, a code, `options`, or an option")
     return parser
+
+
+def _add_gallery(parser: argparse.ArgumentParser) -> None:
+    parser.add_argument("name", nargs="?", help="which program (default: list them)")
+    parser.add_argument("--size", metavar="N", type=_positive, help="its size (default: its own)")
+    parser.add_argument("--picture", metavar="FILE", type=_output, help="write a PNG of the result")
+    parser.add_argument("--source", action="store_true", help="print the program instead")
 
 
 def parser_of(command: str) -> argparse.ArgumentParser:
@@ -151,7 +166,15 @@ def _run_parser(command: str) -> argparse.ArgumentParser:
     )
     parser.add_argument("--results", type=_names, metavar="A,B", help="global names to compare")
     parser.add_argument("--rtol", type=_tolerance, help="tolerance of floats (see the reference)")
-    parser.add_argument("--strict", action=flag, help="a step that falls back to NumPy is an error")
+    parser.add_argument(
+        "--strict",
+        action=flag,
+        help="what is not compiled is an error (--strict=all: also "
+        "linear algebra, FFT, sorting and the other documented library steps)",
+    )
+    parser.add_argument(
+        _STRICT_ALL, dest="strict", action="store_const", const="all", help=argparse.SUPPRESS
+    )
     parser.add_argument("--threads", type=_positive, metavar="N", help="threads of a kernel")
     parser.add_argument("--fuse", action=flag, help="run several steps as one")
     parser.add_argument("--plain", action="store_true", help="run it with plain NumPy only")
@@ -172,7 +195,10 @@ def request(command: str, words: list[str]) -> Request:
     """What `run` or `explain` is asked for."""
     options, arguments = _split(words)
     parser = _run_parser(command)
-    chosen = parser.parse_args(options)
+    words = [_STRICT_ALL if word == "--strict=all" else word for word in options]
+    if wrong := next((word for word in words if word.startswith("--strict=")), None):
+        parser.error(f"there is no {wrong}: use --strict or --strict=all")
+    chosen = parser.parse_args(words)
     made = _request(chosen, _program(chosen, tuple(arguments), parser))
     if made.plain and (made.compare or made.explain or made.report):
         parser.error("--plain runs without Fusewright: it has nothing to compare or explain")

@@ -140,7 +140,7 @@ class _UserModules:
     ) -> ModuleSpec | None:
         for finder in sys.meta_path:
             find = getattr(finder, "find_spec", None)
-            if finder is self or find is None:
+            if isinstance(finder, _UserModules) or find is None:  # one of an earlier run asks us
                 continue
             spec: ModuleSpec | None = find(fullname, path, target)
             if spec is not None:

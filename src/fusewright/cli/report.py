@@ -14,6 +14,7 @@ from fusewright.cli.console import count, seconds, size, version_of
 from fusewright.cli.listing import listings
 from fusewright.cli.summary import KernelGroup, Summary, summarise
 from fusewright.cli.timeline import busiest_kernels, draw
+from fusewright.runtime.decisions import KINDS, DecisionClass
 from fusewright.runtime.profile import Line, Profile
 
 HUES = 8
@@ -100,11 +101,18 @@ def _view(profile: Profile, story: Story) -> dict[str, Any]:
         "with_llvm": {kernel.label for kernel in kernels[:LLVM_KERNELS]},
         "llvm_characters": LLVM_CHARACTERS,
         "open_kernels": OPEN_KERNELS,
+        "reasons": _reasons(summary),
         "flushes": sorted(summary.flushes, key=lambda flush: -flush.seconds)[:FLUSH_ROWS],
         "flush_runs": sum(flush.runs for flush in summary.flushes),
         "files": listings(summary),
         "versions": [(name, version_of(name)) for name in ("fusewright", "numpy", "llvmlite")],
     }
+
+
+def _reasons(summary: Summary) -> dict[str, DecisionClass]:
+    """What the codes of declined fusions mean, for those that the page shows."""
+    shown = {item.code for item in summary.blocked}
+    return {code: kind for code, kind in KINDS.items() if code in shown}
 
 
 def shares(summary: Summary, total: float) -> list[Share]:

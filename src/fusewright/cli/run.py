@@ -50,7 +50,7 @@ class Request(NamedTuple):
     compare: bool = False
     results: tuple[str, ...] | None = None
     rtol: float | None = None
-    strict: bool | None = None
+    strict: bool | str | None = None
     threads: int | None = None
     fuse: bool | None = None
     plain: bool = False
@@ -74,7 +74,8 @@ class Request(NamedTuple):
             words += ["--threads", str(self.threads)]
         for name, flag in (("strict", self.strict), ("fuse", self.fuse)):
             if flag is not None:
-                words.append(f"--{name}" if flag else f"--no-{name}")
+                value = f"={flag}" if isinstance(flag, str) else ""
+                words.append(f"--{name}{value}" if flag else f"--no-{name}")
         return words
 
 
@@ -132,6 +133,8 @@ def perform(request: Request) -> Ran:
         changes["spans"] = True
     if changes:
         options.set_defaults(**changes)
+    if sys.stderr.isatty() and not request.plain:
+        _show_compiling()
     if not request.compare:
         return _run_once(request, None)
     # Imported here: a program that is only run has no results to compare.
@@ -152,6 +155,21 @@ def perform(request: Request) -> Ran:
             if not request.listens or _run_apart(request, timed, request.settings(), text):
                 return _run_once(request, plain)
             return _run_once(request, plain, timed)
+
+
+def _show_compiling() -> None:
+    """A bar while the program waits for many kernels; not where a thread of ours compiles beside
+    it, for then the terminal is the program's.
+    """
+    # Imported here: on a terminal only.
+    from _thread import get_ident
+
+    from fusewright.base import progress
+
+    waiting, unseen = get_ident(), progress.show
+    progress.set_show(
+        lambda what, total: (console.progress if get_ident() == waiting else unseen)(what, total)
+    )
 
 
 def _run_once(request: Request, plain: Path | None, timed: Path | None = None) -> Ran:

@@ -9,6 +9,7 @@ from collections import Counter
 from collections.abc import Hashable, Sequence
 from dataclasses import dataclass
 
+from fusewright.runtime.decisions import code_of
 from fusewright.runtime.profile import (
     Decision,
     Flush,
@@ -88,6 +89,7 @@ class Blocked:
     why: str
     line: Line | None
     runs: int
+    code: str
 
 
 @dataclass(frozen=True, slots=True)
@@ -222,4 +224,7 @@ def _blocked(kernels: Sequence[KernelGroup]) -> tuple[Blocked, ...]:
         for decision in kernel.decisions:
             if not decision.fused:
                 counts[decision.what, decision.why, decision.line] += kernel.runs
-    return tuple(Blocked(what, why, line, runs) for (what, why, line), runs in counts.most_common())
+    return tuple(
+        Blocked(what, why, line, runs, code_of(False, why))
+        for (what, why, line), runs in counts.most_common()
+    )

@@ -65,6 +65,11 @@ def program_text(program: Program) -> str:
     return "\n".join(_program_lines(program))
 
 
+def row_text(program: Program, exprs: Sequence[Expr]) -> str:
+    """Expressions of a program in brackets, spelled as in its text."""
+    return _Writer(program).row(exprs)
+
+
 def _program_lines(program: Program) -> Iterator[str]:
     for number, source in enumerate(program.arguments):
         yield f"argument p{number} {source.what} {source.slot} {source.dim} {source.piece}"

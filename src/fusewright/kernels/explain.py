@@ -29,6 +29,7 @@ from fusewright.kernels.recipe import Recipe
 from fusewright.kernels.specialise import Specialised
 from fusewright.plan.loops.decide import decide
 from fusewright.plan.loops.plan import LoopPlan, PairReport
+from fusewright.runtime.decisions import code_of
 from fusewright.targets.cpu.loops import CompiledLoops
 
 if TYPE_CHECKING:
@@ -186,7 +187,7 @@ def pair_lines(pair: PairReport) -> Iterator[str]:
     head = f"  lines {pair.first[1]} and {pair.second[1]}"
     if not pair.fused:
         first, *more = pair.why.splitlines() or ["nothing to gain"]
-        yield f"{head}: NOT FUSED: {first}"
+        yield f"{head}: NOT FUSED: {first} [{code_of(False, pair.why)}]"
         yield from (f"    {line.strip()}" for line in more)
         return
     when = f", when {pair.when}" if pair.when else ""

@@ -24,6 +24,7 @@ from fusewright.ir.nest import Source as Origin
 from fusewright.kernels.arguments import kind_of, memory_of
 from fusewright.kernels.results import is_of_numbers
 from fusewright.kernels.steering import steering
+from fusewright.machine import record as machine
 
 NDArray = np.ndarray[Any, Any]
 Arguments = Mapping[str, Any]
@@ -225,16 +226,11 @@ def reach_of(
     return paths[source.slot]
 
 
-LARGE = 1 << 25
-"""Bytes of an array from which on it is written past the caches, where that is right: with 2^22
-float64 that took 0.8 of the time, with 2^20 1.3 of it.
-"""
-
-
 def large_ones(kernel: Kernel, arrays: list[NDArray]) -> frozenset[int]:
     """The buffers too large for a cache."""
+    past = machine.current().past_in_loops
     pairs = zip(kernel.given, arrays, strict=True)
-    return frozenset(number for number, array in pairs if array.nbytes >= LARGE)
+    return frozenset(number for number, array in pairs if array.nbytes >= past)
 
 
 def with_facts(

@@ -58,13 +58,10 @@ RECORDED = instant.quick("", MADE)
 RECORDED |= lending.in_front_of(RECORDED)
 RECORDED |= standard.extended(RECORDED)
 EXPORTS = dispatch.in_front_of(_numpy, RECORDED)
+dispatch.annotate("", EXPORTS)
 __all__ = [*_numpy.__all__, "erf", "erfc"]
 __getattr__ = modules.lookup("", EXPORTS)
-
-
-def __dir__() -> list[str]:
-    return sorted({*dir(_numpy), *EXPORTS})
-
+__dir__ = modules.listing("")
 
 # Plain module attributes, because a call of `np.sin` must not pay for a look-up function.
 globals().update(EXPORTS)

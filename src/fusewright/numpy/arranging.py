@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+import operator
 from typing import Any
 
 import numpy as np
@@ -254,7 +255,7 @@ def runs_of(indices: Any) -> list[Run]:
 def tile(A: Any, reps: Any) -> Any:
     """The array repeated along its axes."""
     a = handle_of(A)
-    reps = tuple(int(n) for n in _as_list(opaque.to_numpy(reps)))
+    reps = tuple(map(operator.index, _as_list(opaque.to_numpy(reps))))
     rank = max(len(reps), len(a._shape))
     reps = (1,) * (rank - len(reps)) + reps
     node = reshape_node(a._node, (1,) * (rank - len(a._shape)) + a._shape)

@@ -244,6 +244,7 @@ def interp(
     """Linear interpolation: a library step of known shape."""
     nodes = [node_of(value) for value in (x, xp, fp)]
     simple = not isinstance(left, Handle) and not isinstance(right, Handle)
+    simple = simple and not any(node.dtype.is_complex for node in nodes[:2])
     points, values = nodes[1].shape, nodes[2].shape
     if not simple or period is not None or len(points) != 1 or points != values or points == (0,):
         raise NotRecorded("periodic interpolation, or operands NumPy refuses")

@@ -7,7 +7,7 @@ from typing import Any
 
 import numpy as np
 
-from fusewright.base.errors import BoundsError, ShapeError, ValueRangeError
+from fusewright.base.errors import BoundsError, ShapeError, UnsupportedError, ValueRangeError
 from fusewright.frontends.arrays import axes as axis_rules
 from fusewright.frontends.arrays import (
     inplace,
@@ -46,8 +46,10 @@ def take(a: Any, indices: Any, axis: Any = None, out: Any = None, mode: str = "r
     if axis is None:
         a, axis = a if len(a._shape) == 1 else a.ravel(), 0
     at = axis_rules.one_axis(axis, len(a._shape))
-    if type(indices) in (list, tuple):
+    if type(indices) is not int:
         indices = handle_of(indices)
+        if not indices._dtype.is_integer:
+            raise NotRecorded("indices that are no integers")
     if mode != "raise":
         extent = a._shape[at]
         if mode not in ("wrap", "clip") or extent == 0:
@@ -103,7 +105,7 @@ def in_place(name: str, original: Function, target: Any, *args: Any, **kwargs: A
     work = np.array(sharing.content(target), order="C")
     plain = [opaque.to_numpy(arg) for arg in args]
     try:
-        hand_over(name, lambda: original(work, *plain, **kwargs), (), {}, LIBRARY, True)
+        hand_over(name, lambda: original(work, *plain, **kwargs), (), {}, LIBRARY)
     finally:  # NumPy keeps what it has written before an error, too
         inplace.store(target, sharing.adopted(work))
 
@@ -134,7 +136,11 @@ def copyto(dst: Any, src: Any, casting: str = "same_kind", where: Any = True) ->
     is_number = type(src) in (int, float, complex, bool)
     if is_number:  # NumPy says whether it may be cast
         np.copyto(np.empty(0, dst.dtype), src, casting=casting)  # type: ignore[attr-defined,arg-type]
-    node = inplace.value_node(src, dst._dtype) if is_number else node_of(src)
+    try:
+        node = inplace.value_node(src, dst._dtype) if is_number else node_of(src)
+    except UnsupportedError:
+        in_place("copyto", np.copyto, dst, src, casting=casting, where=opaque.to_numpy(where))
+        return
     check_cast(node.dtype, dst._dtype, casting)
     node = record.broadcast_node(cast(node, dst._dtype), dst._shape, "copyto")
     if where is not True:
@@ -167,7 +173,7 @@ def compress(condition: Any, a: Any, axis: Any = None, out: Any = None) -> Any:
         raise NotRecorded("unusual conditions")
     if axis is None:
         a, axis = a.ravel(), 0
-    chosen = np.flatnonzero(sharing.content_of(mask))
+    chosen = opaque.in_numpy("flatnonzero", np.flatnonzero, sharing.content_of(mask))
     found = a[along(axis_rules.one_axis(axis, len(a._shape)), len(a._shape), chosen)]
     return layouts.new(found._node, "C")
 
@@ -220,8 +226,9 @@ def _found(original: Function) -> Function:
     """`nonzero`, `flatnonzero`, `argwhere`: how many there are depends on the data, so they
     compute.
     """
+    name = original.__name__
     return recorded(original)(
-        lambda a: opaque.from_numpy_result(original(sharing.content_of(node_of(a))))
+        lambda a: opaque.delegate(name, original, (handle_of(a),), why=LIBRARY, written=None)
     )
 
 
@@ -276,7 +283,8 @@ def trim_zeros(filt: Any, trim: Any = "fb", *args: Any, **kwargs: Any) -> Any:
         raise NotRecorded
     content = sharing.content(filt)
     left = np.trim_zeros(content, trim, *args, **kwargs).shape
-    first = [int(at.min()) if len(at) else 0 for at in np.nonzero(content)]
+    found = opaque.in_numpy("nonzero", np.nonzero, content)
+    first = [int(at.min()) if len(at) else 0 for at in found]
     cut = "f" in trim.lower()
     starts = (
         at if cut and n != m else 0 for at, n, m in zip(first, left, filt._shape, strict=True)

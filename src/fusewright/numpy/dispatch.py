@@ -16,6 +16,34 @@ from fusewright.numpy.operands import KEEPS
 FUNCTIONS = (FunctionType, BuiltinFunctionType, type(np.sum))
 """What has nothing but its call; other objects have methods (`reduce`)."""
 
+HEADING = "Note of Fusewright"
+_ROUNDED = """\
+Large arrays are computed by Fusewright's own formulas, within a few units in the last place of the
+exact value: the last digit may differ from NumPy's, and no floating-point warning is raised."""
+_ADDED = """\
+Large arrays of floats are added in blocks of a fixed size, in an order that depends on neither
+threads nor vectors and is not NumPy's: the last digits may differ."""
+NOTES: dict[str, str] = {
+    **dict.fromkeys(
+        (
+            "acos", "acosh", "angle", "arccos", "arccosh", "arcsin", "arcsinh", "arctan", "arctan2",
+            "arctanh", "asin", "asinh", "atan", "atan2", "atanh", "cbrt", "cos", "cosh", "exp",
+            "exp2", "expm1", "float_power", "hypot", "log", "log10", "log1p", "log2", "logaddexp",
+            "logaddexp2", "pow", "power", "sin", "sinc", "sinh", "tan", "tanh",
+        ),
+        _ROUNDED,
+    ),
+    **dict.fromkeys(
+        (
+            "average", "linalg.norm", "linalg.trace", "linalg.vector_norm", "mean", "nanmean",
+            "nansum", "nanstd", "nanvar", "std", "sum", "trace", "trapezoid", "var",
+        ),
+        _ADDED,
+    ),
+    **dict.fromkeys(("empty", "empty_like"), "The elements are zero."),
+}  # fmt: skip
+"""Where the results of a name differ from NumPy's: told at the end of its docstring."""
+
 SAME = frozenset(("asarray", "asanyarray"))
 """Functions that give one array of ours alone back."""
 
@@ -50,3 +78,14 @@ def in_front_of(module: Any, exports: dict[str, Any]) -> dict[str, Any]:
         name: in_front(name, getattr(module, name), ours) if hasattr(module, name) else ours
         for name, ours in exports.items()
     }
+
+
+def annotate(prefix: str, exports: dict[str, Any]) -> None:
+    """Add to docstrings where results differ from NumPy's."""
+    for name, note in NOTES.items():
+        module, _, own = name.rpartition(".")
+        if module == prefix:
+            function = exports[own]
+            function.__doc__ = (
+                f"{function.__doc__}\n\nNote of Fusewright\n------------------\n{note}"
+            )

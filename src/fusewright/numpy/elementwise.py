@@ -42,7 +42,7 @@ def _where(condition: Any, x: Any = NO_VALUE, y: Any = NO_VALUE, /) -> Any:
     if x is NO_VALUE and y is NO_VALUE:
         if isinstance(condition, Handle) and condition._shape:
             return condition.nonzero()  # type: ignore[attr-defined]
-        found = np.nonzero(sharing.content_of(node_of(condition)))
+        found = opaque.in_numpy("nonzero", np.nonzero, sharing.content_of(node_of(condition)))
         return tuple(core.wrap_array(sharing.owned(n)) for n in found)
     if x is NO_VALUE or y is NO_VALUE:
         raise DTypeError("either both or neither of x and y should be given")

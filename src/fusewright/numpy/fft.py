@@ -15,7 +15,7 @@ from fusewright.numpy import dispatch, instant, laying, standard
 from fusewright.numpy.arranging import roll
 from fusewright.numpy.elementwise import finished
 from fusewright.numpy.files import on_host
-from fusewright.numpy.modules import lookup
+from fusewright.numpy.modules import listing, lookup
 from fusewright.numpy.operands import LIBRARY, Function, hand_over, handle_of, recorded
 
 __all__ = list(np.fft.__all__)
@@ -57,7 +57,7 @@ def _one(name: str) -> Function:
         else:
             length = LENGTHS[rule](extent)
         if extent < 1 or length < 1 or norm not in (None, "backward", "ortho", "forward"):
-            return hand_over(f"fft.{name}", original, (a, n, axis, norm, out), {}, LIBRARY, True)
+            return hand_over(f"fft.{name}", original, (a, n, axis, norm, out), {}, LIBRARY)
         shape = (*a._shape[:at], length, *a._shape[at + 1 :])
         dtype = _result(name, a.dtype)
 
@@ -85,7 +85,7 @@ def _many(name: str, suffix: str) -> Function:
         odd = norm not in (None, "backward", "ortho", "forward") or 0 in a._shape
         if s is not None or odd or not places or (rule == "double" and a._shape[places[-1]] < 2):
             keywords = {"s": s, "axes": axes, "norm": norm, "out": out}
-            return hand_over(f"fft.{label}", original, (a,), keywords, LIBRARY, True)
+            return hand_over(f"fft.{label}", original, (a,), keywords, LIBRARY)
         shape = list(a._shape)
         shape[places[-1]] = LENGTHS[rule](shape[places[-1]])
         dtype = _result(name, a.dtype)
@@ -106,7 +106,7 @@ def _shift(name: str, sign: int) -> Function:
         chosen = tuple(range(rank)) if axes is None else axes
         chosen = chosen if isinstance(chosen, tuple | list) else (chosen,)
         amounts = [sign * (x._shape[axis_rules.one_axis(a, rank)] // 2) for a in chosen]
-        return roll(x, amounts, list(chosen)) if chosen else x.copy()
+        return roll(x, tuple(amounts), tuple(chosen)) if chosen else x.copy()
 
     return function
 
@@ -127,4 +127,5 @@ RECORDED |= standard.extended(RECORDED)
 EXPORTS = dispatch.in_front_of(np.fft, RECORDED)
 globals().update(EXPORTS)
 __getattr__ = lookup("fft", EXPORTS)
+__dir__ = listing("fft")
 methods.functions.update({f"fft.{name}": value for name, value in RECORDED.items()})

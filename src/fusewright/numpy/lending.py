@@ -41,7 +41,7 @@ def _lent(value: Any, loans: list[tuple[Handle, Any]]) -> Any:
     return value
 
 
-def writing(original: Function, library: bool) -> Function:
+def writing(original: Function) -> Function:
     """NumPy's function with our arrays lent to it: where it returns what it was lent, that is ours
     again.
     """
@@ -52,7 +52,7 @@ def writing(original: Function, library: bool) -> Function:
         given, named = _lent(args, loans), _lent(kwargs, loans)
         if not loans:
             return opaque.from_numpy_result(original(*args, **kwargs))
-        result = opaque.delegate(original.__name__, original, given, named, WHY, library=library)
+        result = opaque.delegate(original.__name__, original, given, named, WHY)
         return next((ours for ours, array in loans if array is result), result)
 
     return call
@@ -61,7 +61,7 @@ def writing(original: Function, library: bool) -> Function:
 def overwriting(original: Function, ours: Function) -> Function:
     """Our function; NumPy's, with our arrays lent to it, where the argument is given away."""
     place = [*inspect.signature(original).parameters].index("overwrite_input")
-    lending = writing(original, library=True)
+    lending = writing(original)
 
     @wraps(original)
     def call(*args: Any, **kwargs: Any) -> Any:
@@ -131,7 +131,7 @@ def in_front_of(exports: dict[str, Any]) -> dict[str, Any]:
     """The functions of a table that write."""
     return {
         **{name: overwriting(getattr(np, name), exports[name]) for name in OVERWRITES},
-        **{name: writing(getattr(np, name), library=False) for name in CALLS},
+        **{name: writing(getattr(np, name)) for name in CALLS},
         "nditer": nditer, "nested_iters": nested_iters,
         "from_dlpack": from_dlpack, "frombuffer": frombuffer,
     }  # fmt: skip

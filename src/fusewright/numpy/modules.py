@@ -76,6 +76,13 @@ def lookup(module: str, exports: Mapping[str, Any] | None = None) -> Callable[[s
             return exports[name]
         if not module and name in OWN_MODULES:
             return importlib.import_module(f"{PACKAGE}.{name}")
+        if not module and name in ELSEWHERE:
+            raise AttributeError(
+                f"module {PACKAGE!r} has no attribute {name!r}, as NumPy has none: "
+                f"it is np.special.{ELSEWHERE[name]} ({PACKAGE}.special)",
+                name=name,
+                obj=sys.modules[PACKAGE],
+            )
         original = getattr(importlib.import_module(full), name)
         if isinstance(original, ModuleType):
             return importlib.import_module(_ours(original))
@@ -87,8 +94,21 @@ def lookup(module: str, exports: Mapping[str, Any] | None = None) -> Callable[[s
     return find
 
 
+def listing(module: str) -> Callable[[], list[str]]:
+    """A module's `__dir__`: its public names, and those that every module has."""
+
+    def names() -> list[str]:
+        attributes = vars(sys.modules[f"{PACKAGE}.{module}" if module else PACKAGE])
+        dunder = (n for n in attributes if n.startswith("__") and n.endswith("__"))
+        return sorted({*attributes["__all__"], *dunder})
+
+    return names
+
+
 OWN_MODULES = frozenset(("special",))
 """Modules NumPy does not have."""
+ELSEWHERE = {"gamma": "gamma", "gammaln": "gammaln", "lgamma": "gammaln", "j0": "j0", "j1": "j1"}
+"""Names that are looked for in the main namespace, and stand in `special`."""
 
 
 def _ours(original: ModuleType) -> str:

@@ -140,16 +140,12 @@ def hand_over(
     args: Sequence[Any],
     kwargs: dict[str, Any] | None = None,
     why: str = opaque.DELEGATED,
-    library: bool = False,
 ) -> Any:
-    """NumPy runs the call now, as a named step.
-
-    A `library` step is one Fusewright means to leave to NumPy, so `strict=True` lets it pass.
-    """
+    """NumPy runs the call now, as a named step."""
     kwargs = dict(kwargs or {})
-    if not library and not holds_array((args, kwargs)):
+    if why is not LIBRARY and not holds_array((args, kwargs)):
         return opaque.from_numpy_result(original(*args, **kwargs))  # none of our business
-    return opaque.delegate(name, original, args, kwargs, why, library)
+    return opaque.delegate(name, original, args, kwargs, why)
 
 
 def recorded(
@@ -237,7 +233,7 @@ def library(original: Function, name: str = "") -> Function:
     def call(*args: Any, **kwargs: Any) -> Any:
         if not holds_array((args, kwargs)):
             return opaque.from_numpy_result(original(*args, **kwargs))
-        return hand_over(label, original, args, kwargs, LIBRARY, True)
+        return hand_over(label, original, args, kwargs, LIBRARY)
 
     return by_numpy(original, call)
 

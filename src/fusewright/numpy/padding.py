@@ -9,7 +9,9 @@ from typing import Any
 import numpy as np
 
 from fusewright.frontends.arrays import core, opaque, record, scans
+from fusewright.frontends.arrays import dtypes as rules
 from fusewright.frontends.arrays.core import wrap_array
+from fusewright.ir.dtypes import DType
 from fusewright.ir.graph import Node
 from fusewright.numpy.arranging import by_runs, runs_of
 from fusewright.numpy.operands import Function, NotRecorded, handle_of, recorded
@@ -61,6 +63,13 @@ FOLDED: dict[str, Function] = {
 """Which element stands at a place outside, by the mode of padding."""
 
 
+def _stored(value: Any, dtype: DType) -> Node:
+    """A constant as a Python number is stored: an integer has none for NaN."""
+    if value.dtype.kind in "biuf":
+        return rules.stored_scalar(value.item(), dtype)
+    return core.cast(record.node_of(value), dtype)
+
+
 def _framed(node: Node, widths: Any, values: Any) -> Node:
     """Constants before and after along each axis."""
     constants = np.broadcast_to(np.asarray(opaque.to_numpy(values)), (len(node.shape), 2))
@@ -69,7 +78,7 @@ def _framed(node: Node, widths: Any, values: Any) -> Node:
         for count, value, at in ((left, pair[0], 0), (right, pair[1], len(parts) + 1)):
             if count:
                 shape = (*node.shape[:axis], int(count), *node.shape[axis + 1 :])
-                filler = core.cast(record.node_of(value), node.dtype)
+                filler = _stored(value, node.dtype)
                 parts.insert(at, record.broadcast_node(filler, shape))
         node = scans.concatenated(parts, axis)
     return node

@@ -16,7 +16,7 @@ import numpy.random as original
 from fusewright.frontends.arrays import inplace, opaque, sharing
 from fusewright.frontends.arrays.core import Handle
 from fusewright.numpy import dispatch
-from fusewright.numpy.modules import lookup
+from fusewright.numpy.modules import listing, lookup
 from fusewright.numpy.operands import LIBRARY, Function, by_numpy, hand_over, holds_array
 
 __all__ = list(original.__all__)
@@ -31,7 +31,7 @@ def _drawing(draw: Callable[..., Any]) -> Function:
             return _filled(draw, args, kwargs)
         if not opaque.listeners and not kwargs and not any(map(holds_array, args)):
             return opaque.from_numpy_result(draw(*args))
-        return hand_over(f"random.{draw.__name__}", draw, args, kwargs, LIBRARY, True)
+        return hand_over(f"random.{draw.__name__}", draw, args, kwargs, LIBRARY)
 
     return by_numpy(draw, method)
 
@@ -41,7 +41,7 @@ def _filled(draw: Callable[..., Any], args: tuple[Any, ...], kwargs: dict[str, A
     target = kwargs.pop("out")
     inplace.check_writable(target)
     work = np.array(sharing.content(target), order="C")
-    hand_over(f"random.{draw.__name__}", partial(draw, out=work), args, kwargs, LIBRARY, True)
+    hand_over(f"random.{draw.__name__}", partial(draw, out=work), args, kwargs, LIBRARY)
     inplace.store(target, sharing.adopted(work))
     return target
 
@@ -56,9 +56,9 @@ def _shuffling(draw: Callable[..., Any], first: int) -> Function:
             return draw(*args, **kwargs)
         inplace.check_writable(target)
         work = np.array(sharing.content(target), order="C")
-        draw(
-            *args[:first], work, *args[first + 1 :], **{k: v for k, v in kwargs.items() if k != "x"}
-        )
+        given = (*args[:first], work, *args[first + 1 :])
+        named = {key: value for key, value in kwargs.items() if key != "x"}
+        opaque.in_numpy("random.shuffle", partial(draw, **named), *given)
         inplace.store(target, sharing.adopted(work))
         return None
 
@@ -114,3 +114,4 @@ EXPORTS: dict[str, Any] = {
     "seed": original.seed, "get_state": original.get_state, "set_state": original.set_state,
 }  # fmt: skip
 __getattr__ = lookup("random", EXPORTS)
+__dir__ = listing("random")

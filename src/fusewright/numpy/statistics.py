@@ -283,7 +283,7 @@ def _order_statistic(original: Function) -> Function:
         axis = kwargs.get("axis")
         simple = not args and kwargs.keys() <= {"axis"} and original is np.median
         if not simple or 0 in node.shape or node.dtype.is_complex:
-            return hand_over(original.__name__, original, (a, *args), kwargs, LIBRARY, True)
+            return hand_over(original.__name__, original, (a, *args), kwargs, LIBRARY)
         axes = axis_rules.many_axes(axis, len(node.shape))
         shape = axis_rules.reduced_shape(node.shape, axes, False)
         dtype = original(np.ones((1,), node.dtype.numpy)).dtype

@@ -310,7 +310,18 @@ def _conjugate(x: Any) -> Any:
     return wrap(record.map_node("conjugate", core.cast(node, INT8) if node.dtype is BOOL else node))
 
 
-_COMPOSED: dict[str, Function] = {"divmod": _divmod, "modf": _modf, "conjugate": _conjugate}
+_SAME = {"degrees": "rad2deg", "radians": "deg2rad"}
+"""Ufuncs of NumPy's that are another one under a second name."""
+
+
+def _as(name: str) -> Function:
+    return lambda x: wrap(record.map_node(name, x))
+
+
+_COMPOSED: dict[str, Function] = {
+    "divmod": _divmod, "modf": _modf, "conjugate": _conjugate,
+    **{name: _as(same) for name, same in _SAME.items()},
+}  # fmt: skip
 """Ufuncs recorded otherwise than as one operation."""
 UFUNCS: dict[str, Ufunc] = {}
 """By NumPy's own name of the ufunc."""

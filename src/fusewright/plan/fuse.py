@@ -17,17 +17,13 @@ from fusewright.ir import linear
 from fusewright.ir.dtypes import INT64
 from fusewright.ir.expr import Expr, const, index
 from fusewright.ir.nest import Alias, Library, Program, Stage, Step
+from fusewright.machine import record as machine
 from fusewright.plan.merge import collapse, merge
 from fusewright.plan.plan import Decided, Form, Kernel, Member, Plan, is_sink
 from fusewright.plan.reads import expressions_of, loads_of, reads_of
 
 Size = Callable[[Expr], int]
 
-CACHE = 1 << 20
-"""Bytes of row buffers a kernel may keep: half of a 2 MiB L2, the other half is for what streams
-through."""
-MOST_STREAMS = 24
-"""Arrays read and written by one kernel: hardware prefetchers follow about this many."""
 MOST_STAGES = 16
 """Stages of one kernel that stream rows: each adds two halo rows for every thread to compute
 again."""
@@ -145,8 +141,9 @@ class _Grouper:
         if fit[1] and len(stages) > MOST_STAGES:
             return f"more than {MOST_STAGES} stages in one pass would recompute too many halo rows"
         streams = entry.read.union(entry.written, reads_of(stage), (stage.slot,))
-        if len(streams) > MOST_STREAMS + 2 * len(stages):
-            return f"more than {MOST_STREAMS} arrays would be streamed at once"
+        most = machine.current().read_streams
+        if len(streams) > most + 2 * len(stages):
+            return f"more than {most} arrays would be streamed at once"
         if _tiled(stages):
             return ""
         inner = sum(
@@ -156,7 +153,7 @@ class _Grouper:
             for s in stages
             if s.slot not in self.program.outputs
         )
-        if inner > CACHE and not (fit[0] == 1 and _tileable(stages)):
+        if inner > machine.current().rows and not (fit[0] == 1 and _tileable(stages)):
             return f"its rows ({inner >> 10} KiB) would not stay in cache"
         return ""
 

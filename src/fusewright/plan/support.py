@@ -7,6 +7,7 @@ from __future__ import annotations
 from fusewright.ir import graph
 from fusewright.ir.dtypes import FLOAT16
 from fusewright.ir.graph import Node
+from fusewright.ir.library_steps import UNCOMPILED, family_of
 from fusewright.rules.complex import OPAQUE_COMPLEX
 from fusewright.rules.decompose import OPAQUE_OPS
 
@@ -21,7 +22,8 @@ def why_library(node: Node) -> str:
     if isinstance(node.value, graph.InPlace):
         return "a kernel of loops that are no array statements, compiled by itself"
     if node.kind in (graph.OPAQUE, graph.PART):
-        return ON_PURPOSE
+        step = node.args[0] if node.kind == graph.PART and node.args else node
+        return ON_PURPOSE if family_of(step.op) else UNCOMPILED
     if node.kind in _MOVES or node.kind == graph.RESHAPE:
         return ""
     if node.dtype.is_complex or any(arg.dtype.is_complex for arg in node.args):

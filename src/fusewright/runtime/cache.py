@@ -10,7 +10,6 @@ from __future__ import annotations
 import errno
 import os
 import stat
-import sys
 import threading
 import time
 import warnings
@@ -24,7 +23,7 @@ except ImportError:
     from hashlib import blake2b
 
 from fusewright.base.errors import CacheWarning
-from fusewright.base.options import current
+from fusewright.base.options import cache_folder
 
 MAX_BYTES = 256 << 20
 """The folder's bound; the least recently used files go first, down to three quarters of it."""
@@ -64,28 +63,6 @@ _written: dict[str, int] = {}
 """Bytes put into each folder by this process since its bound was last enforced."""
 
 
-def folder() -> str:
-    """`options.cache_dir`, else the platform's cache folder; empty where it cannot be named."""
-    chosen = current().cache_dir
-    named = _platform_folder() if chosen is None else os.path.expanduser(chosen)
-    if named.startswith("~"):  # whose home that is nobody knows
-        return ""
-    try:
-        return os.path.abspath(named)
-    except OSError:  # the current folder is gone
-        return ""
-
-
-def _platform_folder() -> str:
-    if sys.platform == "linux":
-        # What platformdirs computes, without its import.
-        base = os.environ.get("XDG_CACHE_HOME", "").strip()
-        return os.path.join(base or os.path.expanduser("~/.cache"), "fusewright")
-    from platformdirs import user_cache_dir  # Only other systems need its rules.
-
-    return user_cache_dir("fusewright")
-
-
 def digest(data: bytes) -> str:
     """The key of what these bytes describe."""
     return blake2b(data, digest_size=32).hexdigest()
@@ -93,7 +70,7 @@ def digest(data: bytes) -> str:
 
 def get(key: str) -> bytes | None:
     """What was stored under the key, whole and ours; None otherwise."""
-    here = folder()
+    here = cache_folder()
     path = _path(here, key)
     if here in _unusable:
         return None
@@ -117,13 +94,13 @@ def get(key: str) -> bytes | None:
 
 def is_there(key: str) -> bool:
     """Whether something is stored under the key, which nobody has looked at."""
-    here = folder()
+    here = cache_folder()
     return here not in _unusable and os.path.exists(_path(here, key))
 
 
 def put(key: str, data: bytes) -> None:
     """Store for later processes; where that is impossible, warn once."""
-    here = folder()
+    here = cache_folder()
     path = _path(here, key)
     if here in _unusable:
         return
@@ -146,7 +123,7 @@ def clear() -> int:
     """Remove every entry and return how many there were; raises `OSError` where that is not
     allowed.
     """
-    here = folder()
+    here = cache_folder()
     entries = _entries(here) if os.path.isdir(here) else []
     for path, _ in entries:
         _remove(path)
@@ -155,7 +132,7 @@ def clear() -> int:
 
 def info() -> Info:
     """For people: nothing is created or changed."""
-    here = folder()
+    here = cache_folder()
     try:
         _check_folder(here)
         entries = _entries(here)

@@ -9,6 +9,7 @@ from dataclasses import dataclass
 from html import escape
 from typing import Any
 
+from fusewright.runtime.decisions import page_link
 from fusewright.runtime.profile import (
     Flush,
     KernelRecord,
@@ -21,6 +22,15 @@ from fusewright.runtime.profile import (
 MOST_FLUSHES = 12
 """Evaluations told one by one; equal ones that follow each other count as one."""
 MOST_NAMES = 12
+WHAT_TO_EXPLAIN = (
+    "fw.explain(function, *args) tells what a function runs, "
+    "fw.explain(a + b) what a pending value needs."
+)
+NOTHING_RAN = (
+    "Nothing of ours ran: the function asked for no value of a lazy array, and called no kernel.",
+    "NumPy's arrays (those of np.array, and small ones) stay NumPy's: begin with fw.asarray(x), "
+    "or run the program with `fusewright run`.",
+)
 PLACES = (
     ("row", "kept in cache"),
     ("memory", "stored in memory"),
@@ -74,11 +84,8 @@ class Explanation:
     def _total(self) -> Iterator[str]:
         if not self.flushes:
             if not self.notes:
-                yield "Nothing has to be computed."
-                yield (
-                    "fw.explain(function, *args) tells what a function runs, "
-                    "fw.explain(a + b) what a pending value needs."
-                )
+                yield from NOTHING_RAN if self.ran else ("Nothing has to be computed.",)
+            yield WHAT_TO_EXPLAIN
             return
         verb = "ran" if self.ran else "would run"
         parts = [_count(len(self.kernels), "kernel")]
@@ -113,7 +120,8 @@ class Explanation:
         yield from _ways(kernel) if kernel.kind == "loops" else _places(kernel.operations)
         for decision in kernel.decisions:
             word = "fused" if decision.fused else "not fused"
-            yield f"    {word}: {decision.what}: {decision.why}{_at(decision.line)}"
+            code = "" if decision.fused else f" [{decision.code}]"
+            yield f"    {word}: {decision.what}: {decision.why}{code}{_at(decision.line)}"
 
     def _repr_html_(self) -> str:
         """For notebooks: a heading and a table for each step, the loops folded away."""
@@ -184,7 +192,8 @@ def _html_step(step: Step) -> str:
         for o in step.operations
     )
     decisions = "".join(
-        f"<li>{'' if d.fused else 'not '}fused: {escape(f'{d.what}: {d.why}{_at(d.line)}')}</li>"
+        f"<li>{'' if d.fused else 'not '}fused: {escape(f'{d.what}: {d.why}{_at(d.line)}')} "
+        f"{page_link(d.code)}</li>"
         for d in step.decisions
     )
     moved = step.bytes_read + step.bytes_written

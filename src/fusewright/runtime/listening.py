@@ -5,7 +5,7 @@ process needs where nobody does.
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Literal, NamedTuple
 
 if TYPE_CHECKING:
     from fusewright.runtime.profile import Profile
@@ -14,5 +14,20 @@ listeners: list[Profile] = []
 """The profiles being written; empty when nobody listens."""
 
 
+class CompiledTexts(NamedTuple):
+    """What was compiled for one structure, as text: its program (`ir.text`, `ir.loops.text`), its
+    plan (`plan.text`, `plan.loops.text`), and LLVM text, a module for each kernel.
+    """
+
+    door: Literal["arrays", "loops"]
+    ir: str
+    plan: str
+    llvm: tuple[str, ...]
+
+
+compilations: list[Callable[[CompiledTexts], None]] = []
+"""Called for every structure that this process compiles, arrays and loops alike; found in memory or
+on disk, nothing is compiled.
+"""
 watchers: list[Callable[[bool], None]] = []
 """Called with True when the first listener comes and with False when the last one has gone."""

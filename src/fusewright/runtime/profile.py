@@ -12,6 +12,7 @@ from dataclasses import dataclass, field
 from time import perf_counter
 from typing import Literal, NamedTuple
 
+from fusewright.runtime.decisions import code_of
 from fusewright.runtime.listening import listeners as listeners
 from fusewright.runtime.listening import watchers
 
@@ -44,6 +45,11 @@ class Decision(NamedTuple):
     what: str
     why: str
     line: Line | None = None
+
+    @property
+    def code(self) -> str:
+        """`FW401`: the class of the reason, which has a page (`fusewright help FW401`)."""
+        return code_of(self.fused, self.why)
 
 
 @dataclass(frozen=True, slots=True)

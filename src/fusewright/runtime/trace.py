@@ -12,8 +12,10 @@ from bisect import bisect
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from math import prod
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
+from fusewright.base import caches
+from fusewright.base.later import later as deferred
 from fusewright.ir import graph
 from fusewright.ir.graph import Node
 from fusewright.runtime.reuse import (
@@ -26,11 +28,13 @@ from fusewright.runtime.reuse import (
     sharing,
 )
 
+if TYPE_CHECKING:
+    from fusewright.machine import record
+else:
+    record = deferred("fusewright.machine.record")
+
 ROWS = (4096, 32768, 131072)
 """Elements of a row at which plans may differ: rows of float64 that fit L1, a share of L2, L2."""
-LARGE = 1 << 26
-"""Bytes of a result from which it is written past the caches (measured: pays above about 64
-MiB)."""
 SMALL = 1 << 14
 """Elements up to which computing a value takes about as long as starting to."""
 PATCHES = 2
@@ -88,7 +92,8 @@ def take(requested: Sequence[Node]) -> Slice:
     # Facts about sizes: whether launches dominate, rows stay in cache, and results leave it.
     parts.append(len(reusable) >= PATCHES and all(prod(n.shape) <= SMALL for n in slots if n.args))
     parts.append(bisect(ROWS, walk.inner))
-    parts.append(any(prod(n.shape) * n.dtype.itemsize >= LARGE for n in requested))
+    most = max((prod(n.shape) * n.dtype.itemsize for n in requested), default=0)
+    parts.append(most >= caches.least_past and most >= record.current().past)
     staged = frozenset(walk.staged)
     return Slice(list(slots), slots, tuple(outputs), tuple(parts), reusable, staged)
 

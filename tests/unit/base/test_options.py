@@ -25,6 +25,7 @@ def test_defaults_are_valid():
     [
         ("FUSEWRIGHT_FUSE", "off", "fuse", False),
         ("FUSEWRIGHT_STRICT", "1", "strict", True),
+        ("FUSEWRIGHT_STRICT", "All", "strict", "all"),
         ("FUSEWRIGHT_THREADS", "3", "threads", 3),
         ("FUSEWRIGHT_THREADS", "", "threads", None),
         ("FUSEWRIGHT_FEATURES", "avx2", "features", "avx2"),

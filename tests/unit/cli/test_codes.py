@@ -16,8 +16,9 @@ import fusewright
 from fusewright.base.errors import FusewrightError, InternalError
 from fusewright.base.options import TABLE
 from fusewright.cli import help, parsing
-from fusewright.cli.error_pages import PAGES
+from fusewright.cli.error_pages import DECISIONS, PAGES
 from fusewright.frontends.kernels import spelling
+from fusewright.runtime.decisions import FUSED
 
 ROOT = Path(__file__).resolve().parents[3]
 sys.path.insert(0, str(ROOT / "tools"))
@@ -27,6 +28,8 @@ error_pages = importlib.import_module("error_pages")
 def classes() -> list[type]:
     """All of ours, wherever they are defined."""
     for module in pkgutil.walk_packages(fusewright.__path__, "fusewright."):
+        if ".demo." in module.name:
+            continue  # a program, which reads the arguments of this process
         if ".cli." in module.name or ".targets." in module.name or ".base." in module.name:
             importlib.import_module(module.name)
     found: list[type] = [FusewrightError]
@@ -48,6 +51,16 @@ def test_the_program_of_a_page_meets_its_error(code: str) -> None:
     assert error_pages.printed(PAGES[code].program)[0] == code
 
 
+@pytest.mark.parametrize("code", [code for code, page in DECISIONS.items() if page.program])
+def test_the_program_of_a_page_meets_its_decision(code: str) -> None:
+    program = DECISIONS[code].program
+    if code == FUSED:
+        program += "assert 'FW4' not in str(fw.explain(x / x.sum(axis=1, keepdims=True)))\n"
+        assert error_pages.printed(program) == ("", "")
+        return
+    assert error_pages.decided(code, program) != []
+
+
 def test_the_pages_in_docs_are_these() -> None:
     """`python tools/error_pages.py --write` rewrites them."""
     folder = ROOT / "docs" / "errors"
@@ -55,7 +68,16 @@ def test_the_pages_in_docs_are_these() -> None:
 
 
 def test_help_knows_every_topic() -> None:
-    for topic in [*parsing.COMMANDS, *PAGES, *TABLE, "options", "fw101", "FUSEWRIGHT_FUSE", None]:
+    for topic in [
+        *parsing.COMMANDS,
+        *PAGES,
+        *DECISIONS,
+        *TABLE,
+        "options",
+        "fw101",
+        "FUSEWRIGHT_FUSE",
+        None,
+    ]:
         assert len(help.about(topic)) > 40
     with pytest.raises(parsing.UsageError, match="did you mean FW"):
         help.about("FW1O1")

@@ -20,6 +20,7 @@ Run = Callable[..., tuple[int, str, str]]
         (["fly"], "there is no command 'fly'"),
         (["run"], "which program?"),
         (["run", "missing.py"], "there is no file missing.py"),
+        (["run", "--strict=some", "p.py"], "there is no --strict=some: use --strict or"),
         (["run", "-m", "missing_module"], "no module named missing_module"),
         (["run", "--fast", "p.py"], "--fast"),
         (["run", "--expl", "p.py"], "--expl"),
@@ -69,6 +70,8 @@ def test_settings_reach_the_program(run: Run, folder: Path) -> None:
         "t.start(); t.join()\n"
     )
     assert run("--no-fuse", "--threads", "1", "--strict", "p.py")[1] == "False 1 True\n1\n"
+    assert run("--threads", "1", "--strict=all", "p.py")[1] == "False 1 all\n1\n"
+    assert run("--threads", "1", "--no-strict", "p.py")[1] == "False 1 False\n1\n"
 
 
 def test_the_environment_stays_the_default(

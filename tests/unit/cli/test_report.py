@@ -99,6 +99,7 @@ def test_every_link_has_a_target_and_every_id_is_one(source: str) -> None:
         assert len(page.ids) == len(set(page.ids))
         assert {link.removeprefix("#") for link in page.links} <= set(page.ids)
         assert page.links
+    assert "#FW409" in Page(render(profiles.small(source), Story("p", 6.0))).links
 
 
 def test_source_is_marked(source: str) -> None:
@@ -193,7 +194,7 @@ def test_explanation() -> None:
         "flush 1: float() at p.py:3",
         "K1 kernel k_3fa2",
         "fused multiply into add: saves 9.4 MB",
-        "not fused sum after <add>: a reduction over both dims (p.py:3)",
+        "not fused sum after <add>: a reduction over both dims [FW409] (p.py:3)",
         "numpy: linalg.solve at p.py:2",
         "not compiled: LAPACK has it",
         "saved 40.5 MB (4.0x)",

@@ -96,6 +96,19 @@ def test_strict_names_the_line(run: Run, folder: Path) -> None:
     assert "p.py:3" in err
 
 
+def test_strict_lets_library_steps_pass_unless_it_is_all(run: Run, folder: Path) -> None:
+    (folder / "p.py").write_text(
+        "import numpy as np\na = np.arange(3000.0)\nprint(np.sort(-a)[0])\nprint(np.median(a))\n"
+    )
+    assert run("p.py")[:2] == (0, "-2999.0\n1499.5\n")
+    code, out, err = run("--strict", "p.py")
+    assert (code, out) == (1, "-2999.0\n")
+    assert "median would run" in err and "p.py:4" in err and "[FW111]" in err
+    code, out, err = run("--strict=all", "p.py")
+    assert (code, out) == (1, "")
+    assert "sort would run" in err and "p.py:3" in err and "strict='all'" in err
+
+
 def test_nothing_asked_for(run: Run, folder: Path) -> None:
     (folder / "p.py").write_text("import numpy as np\nx = np.ones(10) + 1\n")
     code, _, err = run("--explain", "p.py")

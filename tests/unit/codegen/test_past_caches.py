@@ -11,7 +11,7 @@ import numpy as np
 import pytest
 
 import fusewright as fw
-from fusewright.kernels import specialise
+from fusewright.machine import record as machine
 
 N = 300
 
@@ -37,9 +37,8 @@ def updated(a: Any, b: Any, c: Any) -> None:
 
 @pytest.fixture
 def all_large() -> Iterator[None]:
-    usual, specialise.LARGE = specialise.LARGE, 0
-    yield
-    specialise.LARGE = usual
+    with machine.using(machine.current()._replace(past=0)):
+        yield
 
 
 def text_of(kernel: Any) -> str:

@@ -1,6 +1,8 @@
 """Buffers of arrays that are only read: the array's own memory, shared while somebody holds it."""
 
 import gc
+import subprocess
+import sys
 
 import numpy as np
 import pytest
@@ -122,3 +124,30 @@ def test_an_array_dies_before_its_reader() -> None:
     junk = [made(np.ones((40, 20))) for _ in range(10)]
     assert view.tolist() == np.arange(100.0, 120.0).tolist()
     assert len(junk) == 10
+
+
+BEFORE_ANY_REQUEST = """
+import sys
+import numpy as np, fusewright as fw
+def note(frame, event, _):
+    if event == "call":
+        entered.add(frame.f_code.co_name)
+x, plain = fw.asarray(np.arange(3000.0).reshape(1000, 3)), np.zeros(3)
+entered = set()
+for i in range(40):
+    row = x[i]
+    if i == 20:  # what small programs record first is behind it
+        sys.setprofile(note)
+    plain[:] = row
+sys.setprofile(None)
+assert plain.tolist() == [117.0, 118.0, 119.0]
+print(sorted(entered - {"watch"}), "fusewright.driver" in sys.modules)
+"""
+
+
+def test_reading_needs_no_runtime() -> None:
+    """A program that only reads and writes elements never loads what plans and compiles."""
+    done = subprocess.run(
+        [sys.executable, "-c", BEFORE_ANY_REQUEST], capture_output=True, text=True, check=False
+    )
+    assert done.stdout == "[] False\n", done.stderr

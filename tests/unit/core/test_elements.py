@@ -61,7 +61,7 @@ def alone() -> Any:
     with fw.options(interpret=True):
         native.set_compiling(1e9, 1.0)
         yield
-        native.set_compiling(tiers.COMPILING, tiers.OPERATION)
+        tiers._tell_core()
 
 
 @pytest.mark.parametrize("name", sorted(EXACT - {"cast", "where"}))

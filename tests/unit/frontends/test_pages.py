@@ -63,6 +63,21 @@ def test_long_histories_are_counted_only_so_far(monkeypatch: pytest.MonkeyPatch)
         assert "pending: more than 3 operations" in x._repr_mimebundle_()["text/plain"]
 
 
+@pytest.mark.usefixtures("notebook")
+@pytest.mark.parametrize("shape", [(4000,), (500, 3), (1000, 1000), (3, 4, 50, 60)])
+def test_a_corner_is_shown_on_request(shape: tuple[int, ...]) -> None:
+    x = fw.asarray(numpy.arange(float(numpy.prod(shape))).reshape(shape)) + 1
+    text = x._repr_mimebundle_()["text/plain"]
+    index = text.partition("; x[")[2].partition("]")[0]
+    assert text.endswith(f"x[{index}] shows a corner and computes what that needs>")
+    corner: Any = eval(f"x[{index}]", {"x": x})
+    assert corner._repr_mimebundle_() is None
+    assert corner.size <= pages.CORNER**2
+    (step,) = fw.explain(corner).kernels
+    assert step.bytes_written == 8 * corner.size
+    assert x._node.kind != LEAF
+
+
 def test_a_terminal_shows_values() -> None:
     assert (fw.asarray(numpy.arange(2000.0)) * 2)._repr_mimebundle_() is None
 

@@ -12,7 +12,7 @@ import warnings
 import pytest
 
 from fusewright.base.errors import CacheWarning
-from fusewright.base.options import options
+from fusewright.base.options import cache_folder, options
 from fusewright.runtime import cache
 
 KEY = "ab12" * 16
@@ -152,7 +152,7 @@ def test_a_folder_that_cannot_be_named(monkeypatch, tmp_path):
     monkeypatch.delenv("XDG_CACHE_HOME", raising=False)
     monkeypatch.setattr(os.path, "expanduser", lambda path: path)
     with options(cache_dir=None):
-        assert cache.folder() == ""
+        assert cache_folder() == ""
         assert "no HOME" in warned(lambda: cache.put(KEY, b"code"))
         assert cache.get(KEY) is None
     cache._unusable.clear()
@@ -255,7 +255,7 @@ def test_default_folder_is_the_platforms(monkeypatch):
                 monkeypatch.delenv("XDG_CACHE_HOME", raising=False)
             else:
                 monkeypatch.setenv("XDG_CACHE_HOME", base)
-            assert cache.folder() == platformdirs.user_cache_dir("fusewright")
+            assert cache_folder() == platformdirs.user_cache_dir("fusewright")
 
 
 def test_many_processes_at_once(folder):

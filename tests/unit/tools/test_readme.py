@@ -3,8 +3,13 @@
 from __future__ import annotations
 
 import re
+import runpy
 import subprocess
+from importlib import metadata
 from pathlib import Path
+from typing import Any
+
+import pytest
 
 ROOT = Path(__file__).resolve().parents[3]
 README = (ROOT / "README.md").read_text(encoding="utf-8")
@@ -39,3 +44,26 @@ def test_links_lead_somewhere() -> None:
     for page in pages:
         for link in re.findall(r"\]\((?!http)([^)#]+)", page.read_text(encoding="utf-8")):
             assert (page.parent / link).exists(), f"{page.relative_to(ROOT)}: {link}"
+
+
+RELATIVE = re.compile(r"\]\((?!https?:|#)")
+description: Any = runpy.run_path(str(ROOT / "setup.py"), run_name="imported")["description"]
+
+
+@pytest.mark.parametrize("urls", [{}, {"Repository": "https://example.org/us/it/"}])
+def test_links_lead_somewhere_from_a_package_index(urls: dict[str, str]) -> None:
+    assert RELATIVE.search(README)
+    made = description(README, {"name": "fusewright", "urls": urls})
+    assert not RELATIVE.search(made)
+    page = "https://example.org/us/it/blob/HEAD/docs/reference/cli.md"
+    words = "The command line in full"
+    assert (f"[{words}]({page})" if urls else f"\n{words}.") in made
+    assert made.count("```") == README.count("```")
+
+
+def test_the_installed_description_has_no_other_links() -> None:
+    made = metadata.metadata("fusewright")
+    assert made["Description-Content-Type"] == "text/markdown"
+    text = made.get_payload() or made["Description"]
+    assert "Write small array steps" in text
+    assert not RELATIVE.search(text)

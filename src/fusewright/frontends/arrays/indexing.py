@@ -12,7 +12,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from fusewright.base.errors import ArgumentError, BoundsError, ValueRangeError
-from fusewright.frontends.arrays import record, sharing, trace
+from fusewright.frontends.arrays import opaque, record, sharing, trace
 from fusewright.frontends.arrays.core import Handle, cast
 from fusewright.frontends.arrays.views import Places, view_node
 from fusewright.ir.dtypes import BOOL, INT64
@@ -270,9 +270,9 @@ def _expand_masks(entries: tuple[Entry, ...], shape: Shape) -> tuple[Entry, ...]
         if isinstance(entry, Node) and entry.dtype is BOOL:
             extents = shape[dim : dim + len(entry.shape)]
             mask = sharing.content_of(fitting_mask(entry, extents, dim))
-            found = np.nonzero(mask) if mask.ndim else (np.zeros(int(mask), np.int64),)
             if not mask.ndim:
                 raise BoundsError("a boolean scalar cannot be mixed with other subscripts")
+            found = opaque.in_numpy("nonzero", np.nonzero, mask)
             out.extend(sharing.owned(part) for part in found)
             dim += len(entry.shape)
         else:

@@ -296,7 +296,8 @@ def update_at(ufunc: np.ufunc, handle: Handle, key: Any, value: Any) -> None:
     inplace.check_writable(handle)
     mask = full_mask(key, handle)
     what = indexing.parse(
-        key if mask is None else np.nonzero(sharing.content_of(mask)), handle._shape
+        key if mask is None else opaque.in_numpy("nonzero", np.nonzero, sharing.content_of(mask)),
+        handle._shape,
     )
     if isinstance(what, Basic):
         what = Fancy(what.places, what.shape, {}, (), 0)

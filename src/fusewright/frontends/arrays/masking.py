@@ -9,11 +9,12 @@ mask; any other use picks the elements out.
 from __future__ import annotations
 
 from collections.abc import Callable
+from operator import getitem
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from fusewright.frontends.arrays import core, inplace, sharing, survivors, trace
+from fusewright.frontends.arrays import core, inplace, opaque, sharing, survivors, trace
 from fusewright.frontends.arrays import dtypes as rules
 from fusewright.frontends.arrays.core import Handle, cast, wrap_array
 from fusewright.frontends.arrays.operators import Operators
@@ -47,7 +48,8 @@ def _is_visible(*nodes: Node) -> bool:
 def picked(node: Node, mask: Node) -> Node:
     """The elements under a mask: their number depends on the data, so NumPy picks them now."""
     trace.evaluate(node, mask)
-    chosen = sharing.content_of(node)[sharing.content_of(mask)]
+    values, chosen = sharing.content_of(node), sharing.content_of(mask)
+    chosen = opaque.in_numpy("a[mask]", getitem, values, chosen)
     return sharing.owned(chosen)
 
 

@@ -364,7 +364,8 @@ class Methods(Handle):
     def put(self, indices: Any, values: Any, mode: Any = "raise") -> None:
         """Set elements by their flat index."""
         flat = sharing.content(self).copy()
-        np.put(flat, opaque.to_numpy(indices), opaque.to_numpy(values), mode)
+        given = opaque.to_numpy(indices), opaque.to_numpy(values), mode
+        opaque.in_numpy("put", np.put, flat, *given)
         inplace.store(self, sharing.copied(flat))
 
     def __len__(self) -> int:

@@ -2,7 +2,7 @@
 once.
 
 Nothing falls back in silence: listeners hear of every step that ran here, and `strict=True`
-refuses what has no recorded form.
+refuses all but those of the table in `ir.library_steps`.
 """
 
 from __future__ import annotations
@@ -10,13 +10,13 @@ from __future__ import annotations
 import inspect
 import time
 from collections.abc import Callable, Sequence
-from typing import Any, NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 
 from fusewright._core import native
 from fusewright.base import source
-from fusewright.base.errors import StrictError
+from fusewright.base.later import later
 from fusewright.base.options import current
 from fusewright.base.source import Span
 from fusewright.frontends.arrays import core, inplace, record, sharing, trace
@@ -24,6 +24,11 @@ from fusewright.frontends.arrays.core import Handle, wrap
 from fusewright.frontends.arrays.dtypes import as_dtype
 from fusewright.ir.dtypes import DType, from_numpy
 from fusewright.ir.graph import OPAQUE, PART, SCALAR, Node
+
+if TYPE_CHECKING:
+    from fusewright.frontends.arrays import strictness
+else:
+    strictness = later("fusewright.frontends.arrays.strictness")
 
 
 class Note(NamedTuple):
@@ -114,7 +119,7 @@ def _run(name: str, function: Callable[..., Any], operands: Sequence[Any]) -> An
         for node in nodes
     ]
     with np.errstate(all="ignore"):
-        return delegate(name, function, given, why=LIBRARY, library=True, written=None)
+        return delegate(name, function, given, why=LIBRARY, written=None)
 
 
 def _as_declared(value: Any, dtype: DType, shape: tuple[int, ...]) -> Any:
@@ -123,17 +128,15 @@ def _as_declared(value: Any, dtype: DType, shape: tuple[int, ...]) -> Any:
     return wrap(node if node.dtype is dtype else core.cast(node, dtype))
 
 
-LIBRARY = "a library step: NumPy's own code runs it"
+LIBRARY = "a library step"
 
 
 def refuse_if_strict(name: str, why: str = DELEGATED) -> None:
-    """Under `strict=True`, an error at the user's line."""
+    """Under `strict=True`, an error at the user's line unless the step is in the table of library
+    steps; under `strict="all"` in any case.
+    """
     if current().strict:
-        raise StrictError(
-            f"{name} would run as an uncompiled step in NumPy",
-            why=f"{why}, and strict=True forbids uncompiled steps",
-            help="write it with supported functions, or use fw.options(strict=False)",
-        )
+        strictness.refuse(name, strictness.reason(name, why, LIBRARY))
 
 
 def delegate(
@@ -142,17 +145,14 @@ def delegate(
     args: Sequence[Any] = (),
     kwargs: dict[str, Any] | None = None,
     why: str = DELEGATED,
-    library: bool = False,
     written: tuple[int, ...] | None = (),
 ) -> Any:
-    """Call NumPy now, on computed arguments, and wrap what it returns; a `library` step is
-    allowed under `strict=True`.
+    """Call NumPy now, on computed arguments, and wrap what it returns.
 
     NumPy gets every argument: what it writes into (`out=`, and the arguments at the places
     `written`) are copies, which become the content of our arrays afterwards; None: surely nothing.
     """
-    if not library:
-        refuse_if_strict(name, why)
+    refuse_if_strict(name, why)
     arguments, keywords = list(args), dict(kwargs or {})
     trace.evaluate(*_pending_in((arguments, keywords)))
     loans = Loans()
@@ -169,12 +169,27 @@ def delegate(
     named = {key: to_numpy(value, reads) for key, value in keywords.items()}
     results = [as_user(function, given, named)]
     del given, named
+    _tell(name, why, start)
+    return from_numpy_result(results.pop()) if loans.none else loans.taken_back(results.pop())
+
+
+def _tell(name: str, why: str, start: float) -> None:
+    """Listeners hear of a step that has just ended."""
     seconds = time.perf_counter() - start
     if listeners:
+        why = strictness.reason(name, why, LIBRARY)
         note = Note(name, why, source.user_span(), start, seconds)
         for listener in listeners:
             listener(note)
-    return from_numpy_result(results.pop()) if loans.none else loans.taken_back(results.pop())
+
+
+def in_numpy(name: str, function: Callable[..., Any], *args: Any) -> Any:
+    """A step on NumPy's own values inside an operation of ours, refused and told of like others."""
+    refuse_if_strict(name, LIBRARY)
+    start = time.perf_counter()
+    result = function(*args)
+    _tell(name, LIBRARY, start)
+    return result
 
 
 class Loans:

@@ -211,7 +211,7 @@ def learn_where(x: Any, y: Any) -> None:
 
 def _converter(kind: type, dtype: DType) -> Callable[[Any], Any] | None:
     """From a scalar operand to a run-time parameter."""
-    if issubclass(kind, np.generic):
+    if issubclass(kind, np.generic) and dtype is not BOOL:  # of that logical loops take the truth
         return methodcaller("item")
     if (kind is float and dtype.kind == "f") or kind is bool:
         return None

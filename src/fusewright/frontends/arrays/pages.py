@@ -22,6 +22,8 @@ MOST_WALKED = 1000
 """Pending operations that are counted: a cell must not wait for a long history."""
 MOST_NAMED = 8
 """Kinds of operations that are named."""
+CORNER = 5
+"""Rows and columns of the part that a notebook recommends to look at."""
 _UNITS = ((1 << 30, "GiB"), (1 << 20, "MiB"), (1 << 10, "KiB"))
 
 
@@ -38,7 +40,10 @@ def bundle(array: Handle) -> dict[str, str] | None:
         html = f"<p>{head}</p>{_details('values', values)}"
         return {"text/plain": values, "text/html": html}
     work = _pending(node)
-    advice = "print(x), fw.evaluate(x) or any use of a value computes it; fw.explain(x) shows how"
+    advice = (
+        "print(x), fw.evaluate(x) or any use of a value computes it; fw.explain(x) shows how; "
+        f"x{_corner(node.shape)} shows a corner and computes what that needs"
+    )
     html = f"<p>{head}; <b>pending</b>: {escape(work)}</p><p><small>{advice}</small></p>"
     return {"text/plain": f"<{head}; pending: {work}; {advice}>", "text/html": html}
 
@@ -49,6 +54,12 @@ def _in_notebook() -> bool:
     session: Any = shell.get_ipython() if shell is not None else None
     formatter = getattr(session, "display_formatter", None)
     return "text/html" in getattr(formatter, "active_types", ())
+
+
+def _corner(shape: tuple[int, ...]) -> str:
+    """`[0, :5, :5]`: the index of a part that is small enough to be printed."""
+    kept = [f":{CORNER}" if extent > CORNER else ":" for extent in shape[-2:]]
+    return f"[{', '.join(['0'] * len(shape[:-2]) + kept)}]"
 
 
 def _size(array: Handle) -> str:

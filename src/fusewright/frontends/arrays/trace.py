@@ -75,20 +75,21 @@ def watch(change: int, lines: bool = False) -> None:
             native.set_places()
 
 
-def _options_changed(old: Options, new: Options) -> None:
-    if old.spans != new.spans:
-        watch(1 if new.spans else -1, lines=True)
+def _options_changed(old: Options | None, new: Options) -> None:
+    before, after = (bool(each and (each.spans or each.strict)) for each in (old, new))
+    if before != after:
+        watch(after - before, lines=True)
 
 
+_options_changed(None, current())
 watchers.append(_options_changed)
-if current().spans:
-    watch(1, lines=True)
 
 
 def passed_gate(node: Node) -> None:
     """What a record costs when it is not the common case: spans, shared memory, a long list."""
     if current().spans:
         node.line = source.user_span()
+    hooks.look_at(node, pending)
     if at_once.get():
         pending.remove(node)  # a statement that raises leaves nothing behind
         evaluate(node)
@@ -175,9 +176,7 @@ def note_bytes(nbytes: int) -> None:
 
 
 def release() -> None:
-    """Let go what dead nodes keep; the list stays as long as it is, since its length says where the
-    loop turns.
-    """
+    """Let go what dead nodes keep; the list keeps its length, which says where the loop turns."""
     with lock:
         for index in range(len(pending) - 1, -1, -1):
             # 2: the list's reference and the call's

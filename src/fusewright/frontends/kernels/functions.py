@@ -32,6 +32,7 @@ from fusewright.frontends.kernels.operators import apply, combine_numbers, folde
 from fusewright.frontends.kernels.values import (
     Growing,
     Number,
+    Origin,
     TupleValue,
     Value,
     describe,
@@ -79,13 +80,20 @@ def row_of(function: Any) -> Row | None:
     name = UFUNCS.get(plain)
     if name is not None:
         return lambda t, node, values: ufunc(t, name, values, t.span(node))
+    special = getattr(function, "__name__", "") if _is_ours(function) else ""
+    if special in ops.SPECIAL:  # those of `fusewright.numpy.special` are named by their ops
+        return lambda t, node, values: math_function(t, node, values, special, "numpy")
     return None
 
 
 def numpy_form(function: Any) -> Any:
     """NumPy's function of the same name, for one of `fusewright.numpy`."""
-    ours = str(getattr(function, "__module__", "")).startswith("fusewright.")
-    return getattr(np, getattr(function, "__name__", ""), None) if ours else function
+    name = getattr(function, "__name__", "")
+    return getattr(np, name, None) if _is_ours(function) else function
+
+
+def _is_ours(function: Any) -> bool:
+    return str(getattr(function, "__module__", "")).startswith("fusewright.")
 
 
 def ufunc(t: Translation, name: str, values: Values, span: Span) -> Value:
@@ -115,15 +123,17 @@ def _ufunc(
     return apply(t, name, numbers, span)
 
 
-def math_function(t: Translation, node: ast.Call, values: Values, name: str) -> Number:
-    """A function of `math`."""
+def math_function(
+    t: Translation, node: ast.Call, values: Values, name: str, origin: Origin = "python"
+) -> Number:
+    """A function of `math`, or a special one (of NumPy's origin): of a float64, and gives one."""
     span = t.span(node)
     arity = ops.MAP[name].arity
     arguments(t, node, values, arity, arity)
     args = [as_number(t, value, span) for value in values]
     exprs = [types.converted(arg, FLOAT64, span) for arg in args]
     dtype = BOOL if name in ("isnan", "isinf", "isfinite") else FLOAT64
-    return Number(typed_op(name, dtype, *exprs), "python", span)
+    return Number(typed_op(name, dtype, *exprs), origin, span)
 
 
 def _log(t: Translation, node: ast.Call, values: Values) -> Number:

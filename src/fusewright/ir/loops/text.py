@@ -39,6 +39,11 @@ def kernel_text(kernel: Kernel) -> str:
     return "\n".join(_Writer(kernel).lines()) + "\n"
 
 
+def expression_text(kernel: Kernel, expr: Expr) -> str:
+    """One expression, spelled as in the kernel's text."""
+    return _Writer(kernel).expression(expr)
+
+
 class _Writer:
     def __init__(self, kernel: Kernel) -> None:
         self.kernel = kernel

@@ -16,7 +16,6 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from functools import partial, reduce
-from typing import TYPE_CHECKING
 
 from fusewright.analysis.verdict import Hull
 from fusewright.ir import linear
@@ -24,12 +23,10 @@ from fusewright.ir.dtypes import INT64
 from fusewright.ir.expr import Expr, const, index, local, op, typed_op
 from fusewright.ir.linear import at_least, at_most
 from fusewright.ir.loops.statements import Dim, For, Let, Local, Statement
+from fusewright.plan.loops.fusing import Fusing
 from fusewright.plan.loops.nests import Item
 from fusewright.plan.loops.rename import copied
 from fusewright.plan.loops.work import iteration
-
-if TYPE_CHECKING:
-    from fusewright.plan.loops.fuse import Fuser
 
 BLOCKS = 64
 """Blocks, at most: some for each thread, so that none waits long for another."""
@@ -57,7 +54,7 @@ class Cut:
 
 
 def blocked(
-    fuser: Fuser,
+    fuser: Fusing,
     members: Sequence[Item],
     hulls: dict[tuple[int, int], Hull],
     cut: Cut,
@@ -94,7 +91,7 @@ def blocked(
 
 
 def _in_order(
-    fuser: Fuser,
+    fuser: Fusing,
     members: Sequence[Item],
     zones: Sequence[tuple[int, int]],
     cut: Cut,
@@ -140,7 +137,7 @@ def _zones(count: int, hulls: dict[tuple[int, int], Hull]) -> list[tuple[int, in
 
 
 def _at_ends(
-    fuser: Fuser, member: Item, zone: tuple[int, int], begin: Expr, length: Expr, count: Expr
+    fuser: Fusing, member: Item, zone: tuple[int, int], begin: Expr, length: Expr, count: Expr
 ) -> For:
     """One loop's iterations around the ends of all blocks."""
     number = fuser.numbers.index()

@@ -6,8 +6,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass, replace
 
-from fusewright.analysis.pairs import compare, independent
-from fusewright.analysis.unit import Facts
+from fusewright.analysis.pairs import independent
 from fusewright.analysis.verdict import Verdict
 from fusewright.ir.loops.statements import (
     Fence,
@@ -19,7 +18,7 @@ from fusewright.ir.loops.statements import (
 )
 from fusewright.plan.loops import profit
 from fusewright.plan.loops.exposed import Locals, exposed, read_from
-from fusewright.plan.loops.guards import Conditions
+from fusewright.plan.loops.fusing import Fusing
 from fusewright.plan.loops.merge import merged, same_bounds
 from fusewright.plan.loops.nests import (
     Item,
@@ -29,11 +28,7 @@ from fusewright.plan.loops.nests import (
     may_swap,
     shared_variables,
 )
-from fusewright.plan.loops.parallel import Ways
-from fusewright.plan.loops.plan import Settings
-from fusewright.plan.loops.rename import Numbers
-from fusewright.plan.loops.report import Pairs
-from fusewright.plan.loops.strips import Strip, formed
+from fusewright.plan.loops.strips import formed
 from fusewright.plan.loops.units import unit_of
 
 BACK = 8
@@ -61,20 +56,10 @@ class Split:
 Piece = Item | Split | Statement
 
 
-@dataclass(slots=True)
-class Fuser:
+class Fuser(Fusing):
     """Fuses the loops of blocks, outer blocks first."""
 
-    ways: Ways
-    settings: Settings
-    numbers: Numbers
-    pairs: Pairs
-    strips: list[Strip]
-    conditions: Conditions
-
-    @property
-    def facts(self) -> Facts:
-        return replace(self.ways.around.facts, witnesses=False)
+    __slots__ = ()
 
     def body(self, body: tuple[Statement, ...], live: Locals) -> tuple[Statement, ...]:
         """The block with its loops fused, and those of its loops' bodies."""
@@ -86,7 +71,7 @@ class Fuser:
             else:
                 done.append(self._inside(statement, after))
         pieces = [part for piece in done for part in _parts(piece)]
-        striped = formed(self, pieces, live) if self.settings.fuse else None
+        striped = formed(self, pieces, live, self.body) if self.settings.fuse else None
         found: list[Statement] = []
         for piece in striped or pieces:
             if isinstance(piece, Item):
@@ -140,10 +125,6 @@ class Fuser:
             and independent(member.unit, fresh.unit, self.facts)
             for member in _members(earlier)
         )
-
-    def verdict(self, a: Item, b: Item) -> Verdict:
-        """The analysis' answer for two loops."""
-        return compare(a.unit, b.unit, self.facts)
 
     def _merge(self, earlier: Piece, b: Item, live: Locals, adjacent: bool) -> Item | Split | None:
         """The two as one, in one or more parts; None where that is not right or does not pay."""
@@ -205,11 +186,6 @@ class Fuser:
         places = {dim.index: place for place, dim in enumerate(loop.dims)}
         vector = places.get(self.ways.vector(loop, numbers), -1)
         return made(self.ways, loop, unit, (parallel, a.separable & b.separable), vector)
-
-    def note_variables(self) -> None:
-        """What the planner knows of variables holds for those made since, too."""
-        around = replace(self.ways.around.kernel, locals=tuple(self.numbers.locals))
-        self.ways.around = replace(self.ways.around, kernel=around)
 
     def _part(self, part: For, live: Locals) -> Item:
         self.note_variables()

@@ -7,12 +7,9 @@ vectors and would no longer; too many streams written at once; a body that no lo
 from __future__ import annotations
 
 from fusewright.ir.loops.statements import Kernel
+from fusewright.machine import record as machine
 from fusewright.plan.loops.nests import Item
 
-STREAMS = 8
-"""Arrays written in one loop, at most: the processor combines writes to about as many lines."""
-ALONE_STREAMS = 4
-"""The same for loops that share no array, where only a launch is saved."""
 OPERATIONS = 1500
 """Operations in a body, at most: above that it leaves the cache of decoded instructions."""
 
@@ -32,8 +29,8 @@ def against_merging(a: Item, b: Item, same: bool) -> str:
     streams = len(a.written | b.written)
     if not shared and not same:
         return "skipped by cost: they share no array and differ in their bounds"
-    if streams > (STREAMS if shared else ALONE_STREAMS):
-        most = STREAMS if shared else ALONE_STREAMS
+    most = machine.current().write_streams if shared else machine.current().written_alone
+    if streams > most:
         return f"skipped by cost: {streams} write streams > {most}"
     return ""
 

@@ -21,7 +21,7 @@ from collections.abc import Callable
 from dataclasses import dataclass, replace
 from functools import reduce
 from itertools import pairwise
-from typing import TYPE_CHECKING, Literal
+from typing import TYPE_CHECKING
 
 from fusewright.analysis.reorder import keeps_order
 from fusewright.analysis.verdict import LEVELS, Hull, Verdict
@@ -33,12 +33,12 @@ from fusewright.ir.loops.statements import Dim, For
 from fusewright.plan.loops import profit
 from fusewright.plan.loops.blocks import Cut, blocked, each, may_block
 from fusewright.plan.loops.exposed import Locals, exposed, read_from
+from fusewright.plan.loops.fusing import Form, Fusing, Inner, Strip
 from fusewright.plan.loops.nests import Item, item, shared_variables
 from fusewright.plan.loops.plan import FAR, Settings
 
 if TYPE_CHECKING:
     from fusewright.ir.loops.statements import Statement
-    from fusewright.plan.loops.fuse import Fuser
 
 SHARES = 16
 """Strips, at least, where that many have `LEAST` iterations: threads share them."""
@@ -46,20 +46,6 @@ WORTH = 10_000_000
 """Picoseconds of a strip that is cut short for that, at least."""
 LEAST = 64
 """Iterations of a strip in vectors, or with some computed twice, at least: below, that shows."""
-Form = Literal["dims", "overlap", "shift", "shift in blocks"]
-
-
-@dataclass(frozen=True, slots=True)
-class Strip:
-    """A loop over strips: `start` is where strip `index` begins, `size` its length; `reach` says
-    for each member's own loop how far beyond the strip's ends it goes.
-    """
-
-    index: int
-    start: Expr
-    size: Expr
-    reach: dict[int, tuple[int, int]]
-    form: Form
 
 
 @dataclass(slots=True)
@@ -74,7 +60,9 @@ class Group:
     form: Form = "dims"
 
 
-def formed(fuser: Fuser, pieces: list[Item | Statement], live: Locals) -> list[Item | Statement]:
+def formed(
+    fuser: Fusing, pieces: list[Item | Statement], live: Locals, inner: Inner
+) -> list[Item | Statement]:
     """The pieces with neighbouring loops in strips where that is right and pays."""
     found: list[Item | Statement] = []
     group: Group | None = None
@@ -83,29 +71,35 @@ def formed(fuser: Fuser, pieces: list[Item | Statement], live: Locals) -> list[I
         if isinstance(piece, Item):
             if group is not None and _joined(fuser, group, piece, after):
                 continue
-            _close(fuser, group, found, here)
+            _close(fuser, group, found, here, inner)
             group = Group([piece], [-1], {})
         else:
-            _close(fuser, group, found, here)
+            _close(fuser, group, found, here, inner)
             group = None
             found.append(piece)
-    _close(fuser, group, found, live)
+    _close(fuser, group, found, live, inner)
     return found
 
 
-def _close(fuser: Fuser, group: Group | None, found: list[Item | Statement], live: Locals) -> None:
+def _close(
+    fuser: Fusing,
+    group: Group | None,
+    found: list[Item | Statement],
+    live: Locals,
+    inner: Inner,
+) -> None:
     if group is None:
         return
     if len(group.members) == 1:
         found.append(group.members[0])
     else:
-        found += _built(fuser, group, live)
+        found += _built(fuser, group, live, inner)
 
 
 # -- joining ------------------------------------------------------------------------------------
 
 
-def _joined(fuser: Fuser, group: Group, fresh: Item, live: Locals) -> bool:
+def _joined(fuser: Fusing, group: Group, fresh: Item, live: Locals) -> bool:
     """Take the loop into the group, as it is or with its inner loops inside its body."""
     if _join(fuser, group, fresh, live):
         return True
@@ -122,7 +116,7 @@ def _joined(fuser: Fuser, group: Group, fresh: Item, live: Locals) -> bool:
     return True
 
 
-def _unfolded(fuser: Fuser, nest: Item, live: Locals) -> Item:
+def _unfolded(fuser: Fusing, nest: Item, live: Locals) -> Item:
     """The outer loop alone, the others in its body."""
     loop = nest.loop
     inner = replace(loop, dims=loop.dims[1:])
@@ -130,7 +124,7 @@ def _unfolded(fuser: Fuser, nest: Item, live: Locals) -> Item:
     return replace(item(fuser.ways, outer, live), part=nest.part, last=nest.last)
 
 
-def _join(fuser: Fuser, group: Group, fresh: Item, live: Locals) -> bool:
+def _join(fuser: Fusing, group: Group, fresh: Item, live: Locals) -> bool:
     last = group.members[-1]
     if last.part or fresh.part or not (last.has_plain_bounds and fresh.has_plain_bounds):
         return False
@@ -182,7 +176,7 @@ def _rank(item: Item) -> Callable[[int], tuple[bool, int]]:
 
 
 def _with(
-    fuser: Fuser, group: Group, fresh: Item, places: tuple[int, ...], verdicts: list[Verdict]
+    fuser: Fusing, group: Group, fresh: Item, places: tuple[int, ...], verdicts: list[Verdict]
 ) -> Group | None:
     """The group with one more loop, if its strips are right."""
     members = [*group.members, fresh]
@@ -211,7 +205,7 @@ def _near(end: int | None) -> int | None:
     return end if end is not None and abs(end) <= FAR else None
 
 
-def _form(fuser: Fuser, trial: Group, bounded: bool) -> Form | None:
+def _form(fuser: Fusing, trial: Group, bounded: bool) -> Form | None:
     """How strips may run, under the settings."""
     free = _is_free(trial)
     allowed = LEVELS.index(fuser.settings.level)
@@ -239,7 +233,7 @@ def _is_free(group: Group) -> bool:
     return all(p in m.separable for m, p in zip(group.members, group.places, strict=True))
 
 
-def _recomputable(fuser: Fuser, trial: Group) -> bool:
+def _recomputable(fuser: Fusing, trial: Group) -> bool:
     """Whether the members that go beyond the strips' ends may do so twice, and on two threads.
 
     They have no effect but their stores, do not read what they write, and nothing that comes later
@@ -266,7 +260,7 @@ def _recomputable(fuser: Fuser, trial: Group) -> bool:
     return True
 
 
-def _outermost(fuser: Fuser, trial: Group, form: Form) -> bool:
+def _outermost(fuser: Fusing, trial: Group, form: Form) -> bool:
     """Whether the shared dim may become the outer loop of each member."""
     for member, place in zip(trial.members, trial.places, strict=True):
         if place and form != "dims":
@@ -297,14 +291,14 @@ def reaches(group: Group) -> list[tuple[int, int]]:
     return [(-a, b) for a, b in zip(left, right, strict=True)]
 
 
-def _built(fuser: Fuser, group: Group, live: Locals) -> list[Statement]:
+def _built(fuser: Fusing, group: Group, live: Locals, fused: Inner) -> list[Statement]:
     """The loop over strips; with blocks, what runs before."""
     reach = reaches(group)
     dims = [m.loop.dims[p] for m, p in zip(group.members, group.places, strict=True)]
     begin = reduce(at_most, (linear.minus(d.low, a) for d, (a, _) in zip(dims, reach, strict=True)))
     end = reduce(at_least, (linear.minus(d.high, b) for d, (_, b) in zip(dims, reach, strict=True)))
     size = _size(fuser, group, linear.minus(end, begin))
-    bodies = [fuser.body(m.loop.body, live | exposed(m.loop.body)) for m in group.members]
+    bodies = [fused(m.loop.body, live | exposed(m.loop.body)) for m in group.members]
     if group.form == "shift in blocks":
         first, last = (d.low for d in dims), (d.high for d in dims)
         behind = [-a for a, _ in reach]
@@ -339,7 +333,7 @@ def _built(fuser: Fuser, group: Group, live: Locals) -> list[Statement]:
     return [For((strip,), tuple(body), group.members[0].loop.span)]
 
 
-def _size(fuser: Fuser, group: Group, room: Expr) -> Expr:
+def _size(fuser: Fusing, group: Group, room: Expr) -> Expr:
     """Iterations in a strip: no more than a cache holds, and enough strips for the threads."""
     settings, kernel = fuser.settings, fuser.ways.around.kernel
     item, place = group.members[0], group.places[0]

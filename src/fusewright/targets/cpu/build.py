@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from dataclasses import replace
 
+from fusewright.base import progress
 from fusewright.base.options import Options
 from fusewright.codegen.canonical import lower_once
 from fusewright.ir import graph, verify
@@ -14,6 +15,7 @@ from fusewright.ir.nest import Program
 from fusewright.plan import fuse, serial, stages
 from fusewright.plan import verify as check
 from fusewright.plan.plan import Kernel, Plan
+from fusewright.runtime.listening import CompiledTexts, compilations
 from fusewright.runtime.trace import Slice
 from fusewright.targets.cpu import compiler, portions
 from fusewright.targets.cpu.compiled import Compiled, CompiledKernel
@@ -62,14 +64,27 @@ def build(slice_: Slice, options: Options) -> Compiled:
         if source.what == "scalar"
     }
     wanted = [step for step in plan.steps if isinstance(step, Kernel)]
-    with compiler.batch(features) as submit:
+    shown = progress.show("compiling", len(wanted))
+    with shown as done, compiler.batch(features) as submit:
         made = [
             _kernel(program, step, features, scalars, options, slice_.is_large, submit)
             for step in wanted
         ]
-        finished = iter([kernel() for kernel in made])
+        finished = iter([_finished(kernel, done) for kernel in made])
     kernels = tuple(next(finished) if isinstance(step, Kernel) else None for step in plan.steps)
+    if compilations:
+        _tell(program, plan, tuple(each.module.text for each in kernels if each is not None))
     return Compiled(program, plan, kernels, tuple(node.kind for node in order))
+
+
+def _tell(program: Program, plan: Plan, llvm: tuple[str, ...]) -> None:
+    # Imported here: only a recorder of compilations asks for texts.
+    from fusewright.ir.text import program_text
+    from fusewright.plan.text import plan_text
+
+    texts = CompiledTexts("arrays", program_text(program), plan_text(program, plan), llvm)
+    for tell in compilations:
+        tell(texts)
 
 
 def _kernel(
@@ -88,6 +103,13 @@ def _kernel(
         len(list(postorder([nest.body]))) for m in kernel.members for nest in m.stage.nests
     )
     return lambda: CompiledKernel(kernel, module, image(), work, scalars, not quick)
+
+
+def _finished(kernel: Callable[[], CompiledKernel], done: progress.Done) -> CompiledKernel:
+    """Wait for a kernel, and say so."""
+    compiled = kernel()
+    done()
+    return compiled
 
 
 def improve(quick: CompiledKernel, features: FeatureSet) -> CompiledKernel:

@@ -16,8 +16,8 @@ ROOT = os.path.dirname(os.path.dirname(os.path.dirname(os.path.abspath(__file__)
 FILE = os.path.join(os.path.dirname(os.path.abspath(__file__)), "generator.digest")
 """What an installed package brings along."""
 PACKAGES = (
-    "_core", "analysis", "base", "codegen", "frontends/recurrences", "integrals", "ir", "plan",
-    "rules", "runtime", "targets",
+    "_core", "analysis", "base", "codegen", "frontends/recurrences", "integrals", "ir", "machine",
+    "plan", "rules", "runtime", "targets",
 )  # fmt: skip
 """All that code depends on, but through the structure that it is the code of.  (Classes of
 integrals are named by their angular momenta, so what their recurrences are belongs here.)

@@ -20,6 +20,7 @@ from fusewright.ir.dtypes import INT64, DType, component
 from fusewright.ir.expr import Expr, const, op, typed_op
 from fusewright.ir.graph import Memory, Node
 from fusewright.ir.nest import Program, Source
+from fusewright.machine import record as machine
 from fusewright.plan.plan import TILE, Kernel, counts_tiles
 from fusewright.runtime.buffers import allocate
 from fusewright.runtime.image import Image, LoadedImage, load_shared
@@ -38,9 +39,6 @@ _PACK = {
     "float16": struct.Struct("<exxxxxx"),
 }
 
-PARALLEL_NANOSECONDS = 8_000
-"""Work below this runs on the calling thread: a fork and join costs 1-20 us depending on how long
-the pool has slept."""
 BLOCK = 16_384
 """Elements that one block of a reduction over rows collects, at least."""
 NEAR = 1 << 19
@@ -182,7 +180,7 @@ class Launch:
         for _, size in self.scratch:
             scratch += -(-size(values) // 64) * 64
         several = units > 1 < limit and not self.kernel.ordered
-        if several and self._nanoseconds(values, units) >= PARALLEL_NANOSECONDS:
+        if several and self._nanoseconds(values, units) >= machine.current().parallel:
             # whole blocks: two threads must not add to the partial result of one
             grain = -(-self._grain(units, limit) // block) * block
             threads.launch(self.address, where, units, grain, scratch, limit)

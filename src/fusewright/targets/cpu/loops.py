@@ -25,6 +25,7 @@ from fusewright.ir.loops.text import kernel_text
 from fusewright.plan.loops.plan import LoopPlan, Settings
 from fusewright.runtime import cache as disk
 from fusewright.runtime.image import Image, LoadedImage, load
+from fusewright.runtime.listening import CompiledTexts, compilations
 from fusewright.targets.cpu import compiler
 from fusewright.targets.cpu.disk_keys import disk_key
 from fusewright.targets.cpu.features import FeatureSet, select
@@ -220,6 +221,8 @@ def _made(
         plan = decide(kernel, settings)
         module = lower(plan, features.vector_bytes)
         image = compiler.compile_ir(module.text, features, LEVEL, scalars=True)
+        if compilations:
+            _tell(text, plan, module.text)
         stored = (plan, module, image)
         disk.put(name, store.dumps(stored))
         origin: Literal["compiled", "disk"] = "compiled"
@@ -229,6 +232,15 @@ def _made(
         _memory.clear()
     _memory[key] = stored
     return stored, origin
+
+
+def _tell(text: str, plan: LoopPlan, llvm: str) -> None:
+    # Imported here: only a recorder of compilations asks for texts.
+    from fusewright.plan.loops.text import plan_text
+
+    texts = CompiledTexts("loops", text, plan_text(plan), (llvm,))
+    for tell in compilations:
+        tell(texts)
 
 
 def _stored(name: str) -> Made | None:

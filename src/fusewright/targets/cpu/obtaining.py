@@ -7,6 +7,7 @@ from time import perf_counter
 from typing import Any, Literal
 
 from fusewright.base.options import Options
+from fusewright.machine import record as machine
 from fusewright.runtime.image import Image
 from fusewright.runtime.trace import Slice
 from fusewright.targets.cpu import compiler, native, stored_programs
@@ -16,12 +17,6 @@ from fusewright.targets.cpu.features import select
 from fusewright.targets.cpu.launch import Launch
 from fusewright.targets.cpu.runner import Runner, assemble
 from fusewright.targets.cpu.stored_programs import Use
-
-SECONDS_A_LINE = 1e-4
-"""What compiling a line of LLVM text for good takes: a structure must have run as long as that in
-one process, or short programs would share the processor with compilations that they gain nothing
-from, each of them anew.
-"""
 
 
 def obtain(key: Any, slice_: Slice, options: Options) -> Runner:
@@ -77,7 +72,11 @@ def _ready(
 
         runner.improve = lambda: _improve(name, compiled, options, use)
         if not compiled.worth_best:
-            runner.trial = SECONDS_A_LINE * sum(k.module.text.count("\n") for k in quick)
+            # What compiling it for good takes: a structure must have run as long as that in one
+            # process, or short programs would share the processor with compilations that they
+            # gain nothing from, each of them anew.
+            lines = sum(k.module.text.count("\n") for k in quick)
+            runner.trial = machine.current().compile_line * lines
     return runner
 
 

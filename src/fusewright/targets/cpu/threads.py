@@ -27,8 +27,10 @@ from fusewright.runtime.limits import cpu_count
 from fusewright.targets.cpu.features import BASELINE
 
 if TYPE_CHECKING:
+    from fusewright.machine import record
     from fusewright.targets.cpu import ahead, compiler, entry, pool
 else:
+    record = later("fusewright.machine.record")
     ahead = later("fusewright.targets.cpu.ahead")
     compiler = later("fusewright.targets.cpu.compiler")
     entry, pool = later("fusewright.targets.cpu.entry"), later("fusewright.targets.cpu.pool")
@@ -36,12 +38,6 @@ else:
 SPIN_CYCLES = 100_000
 """How long a waiting thread spins: 25-50 us of the time-stamp counter.  Longer spinning slows other
 libraries' threads.
-"""
-
-LEAST_PICOSECONDS = 12_000_000
-"""Work of a loop below which it stays on the calling thread: a fork and join costs 1 to 20 us,
-depending on how long the pool has slept.  Measured on 2 threads, steady loops of plain kernels:
-even at 6 to 11 us of work in the median, a fifth to a quarter less time at twice that.
 """
 
 _METH_FASTCALL = 0x80
@@ -247,13 +243,14 @@ def take_team(threads: int) -> int:
     if threads < 2 or not here.turn.acquire(blocking=False):
         return 0
     address, counted, least = here.team_says
-    if counted != threads or least != LEAST_PICOSECONDS or threads > here.size:
+    worth = record.current().parallel_loop
+    if counted != threads or least != worth or threads > here.size:
         if threads > here.size:
             here.grow(threads)
         launch_address, many = code().image.address("launch"), min(threads, here.size)
-        here.team = (ctypes.c_int64 * 4)(launch_address, here.state, many, LEAST_PICOSECONDS)
+        here.team = (ctypes.c_int64 * 4)(launch_address, here.state, many, worth)
         address = ctypes.addressof(here.team)
-        here.team_says = address, threads, LEAST_PICOSECONDS
+        here.team_says = address, threads, worth
     here.set_spin(min(threads, here.size))
     return address
 

@@ -7,32 +7,28 @@ meanwhile; in front of it only where a single run takes longer than compiling.
 
 from __future__ import annotations
 
+import os
 from collections.abc import Callable, Sequence
 from math import prod
 from typing import TYPE_CHECKING
 
 from fusewright._core import native
 from fusewright.base.later import later
-from fusewright.base.options import Options
+from fusewright.base.options import Options, calibration
 from fusewright.ir import graph
 from fusewright.ir.graph import Memory, Node
 from fusewright.runtime.trace import Key, Slice
 from fusewright.targets.cpu import due, portions
 
 if TYPE_CHECKING:
+    from fusewright.machine import record
     from fusewright.targets.cpu import background, obtaining
     from fusewright.targets.cpu.runner import Runner
 else:
+    record = later("fusewright.machine.record")
     background = later("fusewright.targets.cpu.background")
     obtaining = later("fusewright.targets.cpu.obtaining")
 
-STARTING = 25e-3
-"""Seconds that starting LLVM takes, once in a process."""
-COMPILING = 8e-3
-"""Seconds that a structure takes at least."""
-OPERATION = 1e-3
-"""Seconds that each node adds (measured: expressions of 10 to 200 operators 0.4 ms, time steps of
-200 to 900 operators 0.7 to 1.5 ms, up to 6 where shifted values are computed several times)."""
 GAIN = 0.75
 """The share of the time operation by operation that fused code is predicted to save: nothing in
 between is stored, and there are more threads."""
@@ -41,11 +37,26 @@ AT_A_TIME = 32
 """Results of a request that the core is asked for at once."""
 MOST_COUNTED = 4096
 
-if native is not None:
-    native.set_compiling(STARTING + COMPILING, OPERATION)
-
+_built = False
+"""Whether LLVM has been started, and has compiled a structure."""
 _building: set[Key] = set()
 _spent: dict[Key, float] = {}
+
+
+def _compiling() -> float:
+    """Seconds that compiling a structure takes at least."""
+    costs = record.current()
+    return costs.compile_structure + (0.0 if _built else costs.compile_start)
+
+
+def _tell_core() -> None:
+    native.set_compiling(_compiling(), record.current().compile_node)
+
+
+if native is not None:
+    native.set_compiling()  # what the core has begun with, until somebody compiles
+    if os.path.exists(calibration()):
+        _tell_core()
 
 
 def seconds_alone() -> float:
@@ -70,7 +81,7 @@ def found(
     runner = obtaining.stored(key, options) if due.is_kept(key, options) else None
     if runner is not None or not due.is_due(key, options, wanted):
         return runner
-    cost = COMPILING + OPERATION * len(slice_.order) + (0.0 if _built else STARTING)
+    cost = _compiling() + record.current().compile_node * len(slice_.order)
     if seconds * GAIN > cost:
         return obtaining.obtain(key, slice_, options)
     _building.add(key)
@@ -87,7 +98,8 @@ def _counted(key: Key, slice_: Slice) -> tuple[float, int]:
     if len(_spent) >= MOST_COUNTED:
         _spent.clear()
     _spent[key] = _spent.get(key, 0.0) + seconds
-    is_due = _spent[key] > COMPILING + OPERATION * len(slice_.order)
+    costs = record.current()
+    is_due = _spent[key] > costs.compile_structure + costs.compile_node * len(slice_.order)
     return seconds, due.NOW if is_due else 0
 
 
@@ -109,9 +121,6 @@ def in_turns(pending: Sequence[Node], run: Callable[[Sequence[Node]], None]) -> 
     return True
 
 
-_built = False
-
-
 def _build(key: Key, slice_: Slice, options: Options, keep: Callable[[Key, Runner], None]) -> None:
     global _built
     try:
@@ -121,7 +130,7 @@ def _build(key: Key, slice_: Slice, options: Options, keep: Callable[[Key, Runne
         portions.refuse(key, slice_)
     finally:
         _building.discard(key)
-        native.set_compiling(COMPILING + (0.0 if _built else STARTING), OPERATION)
+        _tell_core()
 
 
 def detached(slice_: Slice) -> Slice:

@@ -1,0 +1,133 @@
+"""The machine as one frozen record: capacities, rates and costs, and the thresholds that follow.
+
+The defaults are what thresholds were tuned on: two processors of a server with 1 MiB of L2 each and
+32 MiB of L3.  A rate is that of one thread, in compiled loops; figures were measured by
+`fusewright bench --calibrate`, or where a threshold's own comment says so.
+"""
+
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
+from typing import NamedTuple
+
+from fusewright._core import native
+from fusewright.base import caches
+from fusewright.base.later import later
+
+MIB = 1 << 20
+
+
+class Machine(NamedTuple):
+    """Capacities, rates of one thread (of operations on float64), and costs, in the units of
+    `stored.UNITS`.
+
+    `first` is the cache for data; results with `past` bytes are written past all of them (array
+    statements, measured: pays above about 64 MiB); a kernel may keep `rows` bytes of row buffers,
+    half of a 2 MiB L2: the other half is for what streams through.  A `fork` is sharing work among
+    threads and joining them, 1 to 20 us depending on how long the pool has slept; a `page` the
+    first touch of 4 KiB.  Compiling takes `compile_start` once in a process, `compile_structure`
+    and `compile_node` for each node (measured: expressions of 10 to 200 operators 0.4 ms, time
+    steps of 200 to 900 0.7 to 1.5, up to 6 where shifted values are computed several times); for
+    good, a `compile_line` for each line of LLVM text.  Hardware prefetchers follow about
+    `read_streams` arrays; the processor combines writes to about `write_streams` lines.
+    """
+
+    first: int = 48 << 10
+    second: int = MIB
+    third: int = 32 * MIB
+    past: int = 64 * MIB
+    rows: int = MIB
+    first_bandwidth: float = 320.0
+    second_bandwidth: float = 300.0
+    third_bandwidth: float = 130.0
+    memory_bandwidth: float = 60.0
+    multiply_add: float = 40.0
+    divide: float = 9.0
+    exp: float = 2.6
+    fork: float = 4_000.0
+    launch: float = 180.0
+    page: float = 220.0
+    compile_start: float = 25e-3
+    compile_structure: float = 8e-3
+    compile_node: float = 1e-3
+    compile_line: float = 1e-4
+    read_streams: int = 24
+    write_streams: int = 8
+
+    @property
+    def past_in_loops(self) -> int:
+        """Bytes of an array that a loop writes, where that is right, from which it is written past
+        the caches: half as much (measured with 32 MiB of L3: 2^22 float64 took 0.8 of the time,
+        2^20 1.3 of it).
+        """
+        return self.past // 2
+
+    @property
+    def written_alone(self) -> int:
+        """Arrays written in a loop made of two that share no array, where only a launch is saved:
+        half of what the processor combines writes to.
+        """
+        return self.write_streams // 2
+
+    @property
+    def parallel(self) -> float:
+        """Nanoseconds of a kernel of array statements below which it stays on the calling thread:
+        two threads save half of them, which pays from twice what a fork costs.
+        """
+        return 2.0 * self.fork
+
+    @property
+    def parallel_loop(self) -> int:
+        """Picoseconds of a loop below which it does: half as much again (measured on 2 threads,
+        steady loops of plain kernels: even at 6 to 11 us of work in the median, a fifth to a
+        quarter less time at twice that).
+        """
+        return int(3000.0 * self.fork)
+
+
+DEFAULT = Machine()
+OF_ALL = ("rows", "read_streams", "write_streams")
+"""Fields that plans read.  They are the same on all machines, neither detected nor measured, so
+that code on disk is found without this record.
+"""
+
+
+def with_caches(nbytes: Mapping[str, int]) -> Machine:
+    """The defaults on a machine with these caches, by level; results are written past them from
+    twice the last one on, between 16 and 64 MiB: a larger L3 belongs to many processors.
+    """
+    past = min(max(2 * nbytes.get("third", DEFAULT.third), 16 * MIB), DEFAULT.past)
+    return DEFAULT._replace(past=past, **nbytes)
+
+
+_current: Machine | None = None
+stored = later("fusewright.machine.stored")
+
+
+def current() -> Machine:
+    """The record of the machine at hand; the same for the whole process."""
+    if _current is not None:
+        return _current
+    return use(stored.found()[0])
+
+
+def use(machine: Machine) -> Machine:
+    """Make it the record of this process, in the native core, too."""
+    global _current
+    _current = machine
+    caches.least_past = machine.past
+    if native is not None:
+        if machine.past != DEFAULT.past:
+            native.take_missed()  # a request that was described before this was known
+        native.set_machine(machine.past, machine.past_in_loops, machine.parallel)
+    return machine
+
+
+@contextmanager
+def using(machine: Machine) -> Iterator[None]:
+    """For tests: another record inside the block.  Code found before stays as it is."""
+    outer = current()
+    use(machine)
+    try:
+        yield
+    finally:
+        use(outer)
