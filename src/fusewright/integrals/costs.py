@@ -1,8 +1,6 @@
 """What all integrals of a basis are predicted to cost, here and in libcint.
 
-Times are linear in five counts: shells squared; pairs of groups; primitive quartets; the same times
-values of [e0|f0]; integrals. The factors were fitted to measured times
-(`benchmarks/recurrences/incore.py --fit`) on one core.
+Times are linear in five counts, those of `machine.integrals.IntegralRates`.
 """
 
 from __future__ import annotations
@@ -20,12 +18,7 @@ from fusewright.integrals.packed import quartets
 from fusewright.integrals.pairs import PairGroup, grouped
 from fusewright.integrals.repulsion import kind_of, pairs_of
 from fusewright.ir.fused import Array
-
-OURS = (1.5e-5, 1.9e-4, 0.0, 1.6e-10, 4.9e-9)
-LIBCINT = (0.0, 3.3e-5, 1.5e-8, 2.9e-9, 0.0)
-"""Seconds for each of the five counts, AVX-512 and the build for SSE2 in PySCF's wheel."""
-COMPILING = (0.05, 5e-4)
-"""Seconds to plan and compile a class, and for each value of its [e0|f0]."""
+from fusewright.machine.integrals import COMPILING, LIBCINT, OURS
 
 
 @dataclass(frozen=True, slots=True)

@@ -23,10 +23,9 @@ from fusewright.integrals.classes import Momenta, QuartetClass
 from fusewright.integrals.costs import Prediction, predicted
 from fusewright.integrals.packed import packed_repulsion
 from fusewright.ir.fused import Array
+from fusewright.machine.integrals import MARGIN
 from fusewright.targets.cpu.threads import thread_count
 
-MARGIN = 1.25
-"""By how much ours are predicted to be faster where they are taken: predictions are that exact."""
 _forgone: dict[tuple[Momenta, ...], float] = defaultdict(float)
 """Seconds that would have been gained in this process, had these classes been compiled.  They are
 compiled once that is as much as compiling takes: at most twice the least time is spent.
