@@ -92,6 +92,7 @@ def _unfused(pending: Sequence[Node]) -> None:
 
 def _evaluate(pending: Sequence[Node], structure: bytes | None = None) -> None:
     options = current()
+    began = perf_counter() if listeners else 0.0
     try:
         if _joined(pending) and asking.compute(*pending):
             return
@@ -112,7 +113,7 @@ def _evaluate(pending: Sequence[Node], structure: bytes | None = None) -> None:
         assert runner is not None, "what holds too much memory is more than one operation"
         if listeners:
             is_slow = due.is_slow(name_of(key, options))
-            _tell(slice_.order, runner, fresh, options, by_numpy_once, is_slow)
+            _tell(began, slice_.order, runner, fresh, options, by_numpy_once, is_slow)
         else:
             runner.run(slice_.order, options, by_numpy_once)
             if structure is not None and not options.verify:
@@ -319,7 +320,7 @@ def replay(order: list[Node], runner: Runner, options: Options) -> None:
     """Run compiled code on a slice of its structure."""
     try:
         if listeners:
-            _tell(order, runner, False, options, by_numpy)
+            _tell(perf_counter(), order, runner, False, options, by_numpy)
         else:
             runner.run(order, options, by_numpy)
     except PASSED_ON:
@@ -352,6 +353,7 @@ def cached() -> int:
 
 
 def _tell(
+    began: float,
     order: list[Node],
     runner: Runner,
     fresh: bool,
@@ -359,11 +361,11 @@ def _tell(
     compute: Compute,
     is_slow: bool = False,
 ) -> None:
-    """Run, and tell every listener what ran."""
+    """Run, and tell every listener what ran; planning and compiling began before."""
     # Imported here: a program nobody listens to needs none of it.
     from fusewright.targets.cpu import record
 
-    record.run(order, runner, fresh, options, compute, is_slow)
+    record.run(began, order, runner, fresh, options, compute, is_slow)
 
 
 def _note(note: opaque.Note) -> None:

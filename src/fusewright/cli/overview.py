@@ -30,10 +30,12 @@ def shares_of(summary: Summary, whole: float) -> list[TimeShare]:
     inside = min(summary.flush_seconds, whole)
     kernels = min(summary.kernel_seconds, inside)
     library = min(summary.opaque_seconds, inside - kernels)
+    compiling = min(summary.compile_seconds, inside - kernels - library)
     return [
         TimeShare("kernels", kernels),
         TimeShare("library steps", library),
-        TimeShare("planning, compiling and starting them", inside - kernels - library),
+        TimeShare("compiling", compiling),
+        TimeShare("planning and starting them", inside - kernels - library - compiling),
         TimeShare("the program's own Python, NumPy, and recording", whole - inside),
     ]
 
@@ -119,9 +121,9 @@ def _dear(step: KernelGroup | OpaqueGroup) -> str:
 def _advice(summary: Summary, parts: list[TimeShare]) -> Iterator[str]:
     """What follows from the figures, the most useful first."""
     whole = sum(part.seconds for part in parts)
-    shares = [part.seconds / whole for part in parts] if whole else [0.0] * 4
-    kernels, library, planning, own = shares
-    if planning > LARGE and summary.compile_seconds:
+    shares = [part.seconds / whole for part in parts] if whole else [0.0] * 5
+    kernels, library, compiling, _, own = shares
+    if compiling > LARGE:
         yield "run it again: its code is on disk now, the next process compiles nothing"
     if own > 2 * LARGE and whole > NOTICED:
         yield (

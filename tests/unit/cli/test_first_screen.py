@@ -84,7 +84,7 @@ def test_one_screen(run: Run, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -
     assert len(lines) <= SCREEN
     assert lines[0].startswith("where the time went, of ")
     shares = [int(share) for share in re.findall(r"^ +(\d+)% ", err, re.MULTILINE)]
-    assert len(shares) == 4 and 98 <= sum(shares) <= 102
+    assert len(shares) == 5 and 98 <= sum(shares) <= 102
     assert re.search(r"^  [KL]\d+ (kernel|library step) .* at p.py:\d+", err, re.MULTILINE)
     assert re.fullmatch(r"[\d,]+ more lines say what ran, .*: --full prints them", lines[-1])
 

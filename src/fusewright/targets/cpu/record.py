@@ -51,6 +51,7 @@ _described: dict[Any, tuple[Runner, tuple[Step | None, ...]]] = {}
 
 
 def run(
+    began: float,
     order: list[Node],
     runner: Runner,
     fresh: bool,
@@ -58,8 +59,10 @@ def run(
     compute: Compute,
     is_slow: bool,
 ) -> None:
-    """Run a slice's code, and tell every listener what ran."""
-    flush = Flush(*asked(), perf_counter(), is_slow=is_slow)
+    """Run a slice's code, and tell every listener what ran; the evaluation `began` with planning
+    and compiling.
+    """
+    flush = Flush(*asked(), began, is_slow=is_slow)
     ran: list[Ran] = []
 
     def watch(start: float, seconds: float, threads: int) -> None:
