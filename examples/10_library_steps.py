@@ -14,7 +14,7 @@ a = fw.asarray(rng.random((200, 200)))
 b = fw.asarray(rng.random((200, 200)))
 
 
-def row_sums(a, b):
+def row_sums(a: fw.Array, b: fw.Array) -> fw.Array:
     return fw.evaluate(np.tanh((a + 1) @ (b - 1) / 200).sum(axis=1))
 
 

@@ -130,7 +130,9 @@ PyObject *recipe_call(PyObject *recipes, PyObject *form, PyObject *function, PyO
                       PyObject *names)
 {
     Py_ssize_t all = many + (names ? PyTuple_GET_SIZE(names) : 0);
-    PyObject *found = is_holding() || is_in_lazy_block() ? NULL : Py_XNewRef(PyDict_GetItemWithError(recipes, form));
+    /* Who listens hears of library steps, and `strict` refuses them, where Python records them. */
+    int is_watched = is_listened_to() || is_strict();
+    PyObject *found = is_holding() || is_in_lazy_block() || is_watched ? NULL : Py_XNewRef(PyDict_GetItemWithError(recipes, form));
     if (found == Py_None) {
         Py_SETREF(found, learnt(function, given, many, names));
         if (found != NULL && PyDict_SetItem(recipes, form, found) < 0)

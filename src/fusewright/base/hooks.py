@@ -53,6 +53,11 @@ def set_evaluate(function: Callable[[Sequence[Any]], None], driver: bool = False
         native.set_native(driver)
 
 
+def load_driver() -> None:
+    """Load what computes values, before the first is asked for."""
+    load(DRIVER)
+
+
 def look_at(node: Any, pending: list[Any]) -> None:
     """Under `strict`, an error where a value that has just been recorded is not compiled; it is
     then not `pending`.

@@ -210,8 +210,7 @@ def _run_once(request: Request, plain: Path | None, timed: Path | None = None) -
 def _listening(wanted: bool) -> AbstractContextManager[Profile | None]:
     if not wanted:
         return nullcontext()
-    # Imported here: few runs are recorded.  The driver tells of steps that NumPy runs as well.
-    import fusewright.driver  # noqa: F401
+    # Imported here: few runs are recorded.
     from fusewright.runtime.profile import listen
 
     return listen()

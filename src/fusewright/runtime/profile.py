@@ -12,6 +12,7 @@ from dataclasses import dataclass, field
 from time import perf_counter
 from typing import Literal, NamedTuple
 
+from fusewright.base import hooks
 from fusewright.runtime.decisions import code_of
 from fusewright.runtime.listening import listeners as listeners
 from fusewright.runtime.listening import watchers
@@ -156,6 +157,7 @@ def tell(describe: Callable[[], KernelRecord], trigger: str, line: Line | None) 
 @contextmanager
 def listen() -> Iterator[Profile]:
     """Record what runs inside the `with` block."""
+    hooks.load_driver()  # it tells of steps that NumPy runs at once
     profile = Profile()
     _change(True, profile)
     try:

@@ -56,8 +56,8 @@ def test_links_lead_somewhere_from_a_package_index(urls: dict[str, str]) -> None
     made = description(README, {"name": "fusewright", "urls": urls})
     assert not RELATIVE.search(made)
     page = "https://example.org/us/it/blob/HEAD/docs/reference/cli.md"
-    words = "The command line in full"
-    assert (f"[{words}]({page})" if urls else f"\n{words}.") in made
+    words = "the command line in full"
+    assert (f"[{words}]({page})" if urls else f"; {words}.") in made
     assert made.count("```") == README.count("```")
 
 

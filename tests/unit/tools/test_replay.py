@@ -25,8 +25,6 @@ from tools.replay_diff import (
 )
 from tools.replay_programs import ROOT, Recorded, catalogue
 
-from fusewright._core import native
-
 PROGRAM = Recorded("loops/stencil", "loops", "stencil")
 ARRAYS = Recorded("snippets/where", "script", "tests/programs/snippets/where.py")
 
@@ -137,7 +135,8 @@ def test_recording_loops_twice_gives_the_same(before: dict[str, Any], tmp_path: 
 def test_recording_arrays_twice_gives_the_same(tmp_path: Path) -> None:
     first, second = (_recorded(ARRAYS, ROOT, tmp_path / name) for name in ("one", "two"))
     assert {structure[0] for structure in first["structures"]} == {"arrays"}
-    assert first["allocations"] or native is None
+    has_core = any((ROOT / "src" / "fusewright" / "_core").glob("_native.*"))
+    assert first["allocations"] or not has_core  # the tree that is recorded, not what is installed
     assert first == second
 
 
