@@ -232,6 +232,10 @@ def _is_plain(key: Any) -> bool:
     return type(key) in PLAIN
 
 
+listeners: list[Any] = []
+"""Who wants to hear of library steps (`opaque` tells them): then none is taken here."""
+
+
 def library(function: Callable[..., Any], *operands: Handle) -> Any:
     """A step that NumPy runs anyhow, at once; None where operands are not computed yet or not
     small, and for the first ones of a program: a short one can be looked at as a whole.
@@ -239,7 +243,7 @@ def library(function: Callable[..., Any], *operands: Handle) -> Any:
     for operand in operands:
         if not is_light(operand._node, SEVERAL):
             return None
-    if current().strict or not is_now():
+    if listeners or current().strict or not is_now():
         return None
     trace.evaluate(*[sharing.stored_node(operand) for operand in operands])
     try:

@@ -19,7 +19,7 @@ from fusewright.base import source
 from fusewright.base.later import later
 from fusewright.base.options import current
 from fusewright.base.source import Span
-from fusewright.frontends.arrays import core, inplace, record, sharing, trace
+from fusewright.frontends.arrays import core, immediate, inplace, record, sharing, trace
 from fusewright.frontends.arrays.core import Handle, wrap
 from fusewright.frontends.arrays.dtypes import as_dtype
 from fusewright.ir.dtypes import DType, from_numpy
@@ -41,7 +41,7 @@ class Note(NamedTuple):
     seconds: float
 
 
-listeners: list[Callable[[Note], None]] = []
+listeners: list[Callable[[Note], None]] = immediate.listeners
 """Called with a note of every delegated call."""
 
 as_user: Callable[..., Any] = (
