@@ -47,16 +47,21 @@ def lines_of(summary: Summary, whole: float | None) -> Iterator[str]:
         return
     parts = [] if whole is None else shares_of(summary, whole)
     if whole is not None:
-        yield f"where the time went, of {seconds(whole)}:"
-        for part in parts:
-            share = part.seconds / whole if whole else 0.0
-            yield f"  {share:4.0%} {part.name}, {seconds(part.seconds)}"
+        yield from split(summary, whole)
     yield from totals(summary)
     yield from _dearest(summary)
     advice = list(_advice(summary, parts))[:MOST_ADVICE]
     if advice:
         yield "what to try:"
         yield from (f"  {each}" for each in advice)
+
+
+def split(summary: Summary, whole: float) -> Iterator[str]:
+    """The parts of a program's time, a line for each."""
+    yield f"where the time went, of {seconds(whole)}:"
+    for part in shares_of(summary, whole):
+        share = part.seconds / whole if whole else 0.0
+        yield f"  {share:4.0%} {part.name}, {seconds(part.seconds)}"
 
 
 def totals(summary: Summary) -> Iterator[str]:

@@ -118,7 +118,7 @@ def commands_parser() -> _Parser:
         "--report", metavar="FILE", default="fusewright-demo.html", type=_output,
         help="where the HTML report goes (default: %(default)s)",
     )  # fmt: skip
-    demo.add_argument("--steps", metavar="N", type=_positive, help="time steps (default: 300)")
+    demo.add_argument("--steps", metavar="N", type=_positive, help="time steps (default: 1200)")
     _add_gallery(made["gallery"])
     cache.add_argument(
         "action", nargs="?", choices=("info", "clear", "path", "warm"), default="info",

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import linecache
+from base64 import b64encode
 from collections import Counter
 from collections.abc import Mapping
 from dataclasses import dataclass
@@ -11,6 +12,7 @@ from typing import Any
 
 from fusewright.cli.compare import Comparison
 from fusewright.cli.console import count, seconds, size, version_of
+from fusewright.cli.gallery.picture import levels, palette, png
 from fusewright.cli.listing import listings
 from fusewright.cli.summary import KernelGroup, Summary, summarise
 from fusewright.cli.timeline import busiest_kernels, draw
@@ -39,6 +41,12 @@ class Story:
     plain_seconds: float | None = None
     agrees: bool | None = None
     comparisons: tuple[Comparison, ...] = ()
+    picture: Any = None
+
+    @property
+    def picture_link(self) -> str:
+        """The array as a picture, in the page itself."""
+        return f"data:image/png;base64,{b64encode(png(levels(self.picture), palette())).decode()}"
 
 
 @dataclass(frozen=True, slots=True)

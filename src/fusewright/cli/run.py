@@ -40,7 +40,8 @@ LEGEND = (
 class Request(NamedTuple):
     """What the user asked for; a setting that is None keeps the environment's or the default.
 
-    `save` is the folder where a comparing process wants the results.
+    `save` is the folder where a comparing process wants the results; `picture` names a global
+    array of two dims that the report shows.
     """
 
     program: Program
@@ -57,6 +58,7 @@ class Request(NamedTuple):
     save: Path | None = None
     library: str = "numpy"
     pyscf: bool = False
+    picture: str | None = None
 
     @property
     def listens(self) -> bool:
@@ -97,6 +99,7 @@ class Ran(NamedTuple):
     outcome: Outcome
     profile: Profile | None
     compared: Compared | None
+    picture: Any = None
 
 
 class CannotCompare(Exception):
@@ -180,7 +183,11 @@ def _run_once(request: Request, plain: Path | None, timed: Path | None = None) -
     refused: list[compare.NoResults] = []
     wanted = plain is not None or request.save is not None
 
+    pictures: list[Any] = []
+
     def finish(namespace: dict[str, Any]) -> None:
+        if request.picture is not None:
+            pictures.append(namespace[request.picture])
         if wanted:
             try:
                 results.update(compare.collect(namespace, request.results))
@@ -204,7 +211,19 @@ def _run_once(request: Request, plain: Path | None, timed: Path | None = None) -
     theirs, theirs_seconds = compare.load(plain)
     rows = compare.compare_all(results, theirs, request.rtol)
     seconds = outcome.seconds if timed is None else compare.load(timed)[1]
-    return Ran(outcome, profile, Compared(seconds, theirs_seconds, tuple(rows)))
+    picture = pictures[0] if pictures else None
+    return Ran(outcome, profile, Compared(seconds, theirs_seconds, tuple(rows)), picture)
+
+
+def time_again(request: Request) -> float | None:
+    """What the program takes in a process of its own, seconds; None where it fails there."""
+    from pathlib import Path
+
+    with tempfile.TemporaryDirectory(prefix="fusewright-") as folder:
+        kept = Path(folder) / "again"
+        if _run_apart(request, kept, request.settings(), None):
+            return None
+        return compare.load(kept)[1]
 
 
 def _listening(wanted: bool) -> AbstractContextManager[Profile | None]:
@@ -278,6 +297,7 @@ def _write_report(request: Request, ran: Ran) -> None:
         plain_seconds=ran.compared.theirs if ran.compared else None,
         agrees=ran.compared.agrees if ran.compared else None,
         comparisons=ran.compared.rows if ran.compared else (),
+        picture=ran.picture,
     )
     request.report.write_text(render(ran.profile, story), encoding="utf-8")
 

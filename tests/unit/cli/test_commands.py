@@ -10,6 +10,7 @@ import pytest
 from fusewright.base import options
 from fusewright.cli import bench, checks, doctor
 from fusewright.cli.main import main
+from fusewright.cli.parsing import COMMANDS
 from fusewright.runtime import cache
 
 
@@ -115,3 +116,8 @@ def test_demo(folder: Path, capfd: pytest.CaptureFixture[str]) -> None:
     assert "array operations ran as" in text
     page = (folder / "fusewright-demo.html").read_text(encoding="utf-8")
     assert "tsunami.py" in page and "Speed-up over NumPy" in page
+    assert "data:image/png;base64,iVBORw0KGgo" in page
+    assert re.search(r"the next run, its code on disk: [\d.]+ m?s: [\d.]+x", text)
+    assert "where the time went" in text
+    commands = re.findall(r"^  fusewright (\w+)", text, re.MULTILINE)
+    assert len(commands) == 3 and set(commands) <= set(COMMANDS)

@@ -8,7 +8,7 @@ import sys
 
 import numpy as np
 
-STEPS = int(sys.argv[1]) if len(sys.argv) > 1 else 300
+STEPS = int(sys.argv[1]) if len(sys.argv) > 1 else 1200
 REFINE = 3  # cells of the simulation for each cell of the chart
 GRAVITY = 9.81  # m/s2
 SECONDS = 4.0  # one time step
