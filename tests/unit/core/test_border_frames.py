@@ -2,6 +2,7 @@
 arrays of NumPy's, on either side.
 """
 
+import gc
 import operator
 import sys
 import weakref
@@ -38,11 +39,13 @@ def frames(function):
         if event == "call" and code is not own and code.co_filename not in others:
             entered.append(code)
 
+    gc.disable()  # other tests have left functions that a collection calls
     sys.setprofile(look)
     try:
         result = function()
     finally:
         sys.setprofile(None)
+        gc.enable()
     return entered, result
 
 
