@@ -17,7 +17,7 @@ import numpy as np
 
 from fusewright.cli import console, gallery
 from fusewright.cli.gallery.catalogue import ENTRIES, Entry
-from fusewright.cli.gallery.picture import save_png
+from fusewright.cli.picture import save_png
 
 RUNS = 3
 PAGE = Path(__file__).parents[1] / "docs" / "guide" / "13-gallery.md"

@@ -12,8 +12,8 @@ from typing import Any
 
 from fusewright.cli.compare import Comparison
 from fusewright.cli.console import count, seconds, size, version_of
-from fusewright.cli.gallery.picture import levels, palette, png
 from fusewright.cli.listing import listings
+from fusewright.cli.picture import drawn
 from fusewright.cli.summary import KernelGroup, Summary, summarise
 from fusewright.cli.timeline import busiest_kernels, draw
 from fusewright.runtime.decisions import KINDS, DecisionClass
@@ -46,7 +46,7 @@ class Story:
     @property
     def picture_link(self) -> str:
         """The array as a picture, in the page itself."""
-        return f"data:image/png;base64,{b64encode(png(levels(self.picture), palette())).decode()}"
+        return f"data:image/png;base64,{b64encode(drawn(self.picture)).decode()}"
 
 
 @dataclass(frozen=True, slots=True)

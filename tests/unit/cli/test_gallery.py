@@ -13,8 +13,8 @@ import pytest
 
 from fusewright.cli import compare, gallery
 from fusewright.cli.gallery.catalogue import ENTRIES
-from fusewright.cli.gallery.picture import levels, palette, png, save_png
 from fusewright.cli.main import main
+from fusewright.cli.picture import levels, palette, png, save_png
 
 SMALL = 96
 """The size of each program here: large enough for arrays of ours."""

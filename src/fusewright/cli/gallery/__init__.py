@@ -21,8 +21,8 @@ from numpy.typing import NDArray
 from fusewright.base.meant import did_you_mean
 from fusewright.cli import compare, console
 from fusewright.cli.gallery.catalogue import ENTRIES, Entry
-from fusewright.cli.gallery.picture import save_png
 from fusewright.cli.parsing import UsageError
+from fusewright.cli.picture import save_png
 
 FOLDER = Path(__file__).resolve().parent / "programs"
 PICTURE_SIDE = 192

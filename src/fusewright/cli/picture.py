@@ -25,7 +25,12 @@ _INDEXED = 3
 
 def save_png(path: Path, image: NDArray[Any]) -> None:
     """Write a 2-d array as a picture: the least value is dark, the greatest bright, NaN dark."""
-    path.write_bytes(png(levels(image), palette()))
+    path.write_bytes(drawn(image))
+
+
+def drawn(image: NDArray[Any]) -> bytes:
+    """The same as the bytes of a PNG file."""
+    return png(levels(image), palette())
 
 
 def levels(image: NDArray[Any]) -> NDArray[np.uint8]:
