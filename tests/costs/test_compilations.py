@@ -195,7 +195,8 @@ def test_nothing_grows_with_the_iterations() -> None:
     before = run(400)
     for _ in range(4):
         after = run(400)
-    assert after[:2] == before[:2]
+    assert after[0] == before[0]
+    assert after[1] <= before[1]  # what other tests left to the pool may be given up meanwhile
     assert after[2] - before[2] < 400
     assert len(trace.pending) <= trace.HARD_LIMIT
 
