@@ -18,6 +18,8 @@ from typing import Any
 import numpy as np
 from tests.properties.array_programs import BINARY, EXACT_UNARY, REDUCTIONS, ROUNDED_UNARY, Maker
 from tests.properties.operands import DTYPES, attempt
+from tests.properties.whole_idioms import VALUES
+from tests.properties.whole_idioms import WRITES as IDIOM_WRITES
 from tests.properties.whole_runs import NAME, Block, Oracle
 
 SIZES = (
@@ -269,7 +271,9 @@ class Written(Maker):
             return f"{self.new()} = {self.reduction(first)}"
         if pick < 0.61:
             return f"{self.new()} = window({first})"
-        if pick < 0.63:
+        if pick < 0.68:
+            return f"{self.new()} = {chance.choice(VALUES).format(first, self.name(first))}"
+        if pick < 0.7:
             return (
                 f"{first}[{self.mask(first)}].sum()"
                 if chance.random() < 0.5
@@ -291,7 +295,7 @@ class Written(Maker):
             name = chance.choice(BINARY)
             where = f", where={self.mask(first)}" if chance.random() < 0.6 else ""
             return f"np.{name}({first}, {self.name(first)}, out={self.name(first)}{where})"
-        return self.filled(chance.choice(WRITES), first)
+        return self.filled(chance.choice(WRITES if pick < 0.82 else IDIOM_WRITES), first)
 
     def reduction(self, first: str) -> str:
         chance, rank = self.chance, self.oracle.values[first].ndim
@@ -326,7 +330,8 @@ class Written(Maker):
     def repeated(self, first: str, held: str) -> str:
         """A line of a loop; `held` is a list that keeps what a round has made."""
         chance, pick = self.chance, self.chance.random()
-        other = chance.choice(ARRANGED).format(first, self.name(first))
+        arranged = ARRANGED if chance.random() < 0.75 else VALUES
+        other = chance.choice(arranged).format(first, self.name(first))
         if pick < 0.4:
             return self.filled(chance.choice(OF_THE_ROUND), first)
         if pick < 0.55:

@@ -55,12 +55,18 @@ SAME = (("default", "unfused"), ("small=0", "small=0, unfused"), ("small=0", "co
         ("default", "compiled, default"))  # fmt: skip
 """Pairs whose bits must be equal wherever both ran."""
 ROUNDED = re.compile(
-    r"np\.(exp|sin|tanh|log1p|arctan|cbrt|sqrt|round|gradient|linspace)\b|\*\*|mean|\bvar\b"
+    r"np\.(exp|sin|tanh|log1p|arctan|cbrt|sqrt|round|gradient|linspace)\b|\*\*|mean|\bvar\b|std"
+    r"|fft|median|percentile|quantile|average|interp|cov|corrcoef|trapezoid|histogram"
 )
-ADDED = re.compile(r"\b(sum|prod|trace|cumsum|cumprod)\b")
+ADDED = re.compile(
+    r"\b(sum|prod|trace|cumsum|cumprod|dot|v?dot|inner|einsum|tensordot|kron|cross|nansum)\b"
+    r"|@|add\.(reduce|accumulate)|convolve|correlate|polyval"
+)
 MULTIPLIED = re.compile(r"[*/]|abs|square|multiply|sqrt|sign|prod")
 SIGNED = re.compile(r"/|%|\*\*|sign|arctan|sqrt|cbrt|fmod|reciprocal|1j|c16|window|view|T\b")
-EXTREME = re.compile(r"(?<!arg)(max|min|sort)|clip|unique|ptp|sign\b")
+EXTREME = re.compile(
+    r"(?<!arg)(max|min|sort)|clip|unique|ptp|sign\b|union1d|intersect1d|setdiff1d|partition"
+)
 JUMPS = re.compile(
     r"[<>&|^%~]|==|!=|//|where|floor|ceil|rint|trunc|sign|astype|arg|logical|is\w+\(|round"
 )

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import itertools
+import random
 from typing import Any
 
 import numpy as np
@@ -190,3 +192,33 @@ def test_attributes_match() -> None:
     assert len(ours) == 2
     assert 5.0 in ours
     assert 99.0 not in ours
+
+
+KINDS: tuple[Any, ...] = (
+    0, slice(None), slice(2, None, -1), None, Ellipsis, J, I, [True, False, True], [],
+    True, np.False_, np.array(True), np.eye(3, dtype=bool),
+)  # fmt: skip
+"""One subscript of each kind."""
+
+
+def result(array: Any, key: Any, value: Any) -> Any:
+    """What a subscript reads, or what the array is after it has been written; or the error."""
+    try:
+        if value is None:
+            found = array[key]
+        else:
+            array[key] += value
+            found = array
+    except Exception as error:  # noqa: BLE001
+        return next(kind for kind in type(error).__mro__ if kind.__module__ == "builtins")
+    return np.asarray(found).shape, np.asarray(found).tolist()
+
+
+def test_subscripts_of_all_kinds_together() -> None:
+    """An ellipsis that stands for no dim parts index arrays, a boolean scalar makes a dim."""
+    triples = random.Random(5).sample(list(itertools.product(KINDS, repeat=3)), 300)
+    for key in (*itertools.product(KINDS, repeat=2), *triples):
+        for shape, value in (((3,), None), ((3, 3), None), ((3, 3, 2), None), ((3, 3), 7)):
+            base = np.arange(np.prod(shape)).reshape(shape)
+            want = result(base.copy(), key, value)
+            assert result(fa.asarray(base.copy()), key, value) == want, (shape, key, value)

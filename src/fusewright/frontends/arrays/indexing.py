@@ -30,6 +30,12 @@ class Basic(NamedTuple):
     element: bool
 
 
+class OnNewAxis(NamedTuple):
+    """What a boolean scalar among other subscripts names: element 0 of a new axis, or none."""
+
+    indices: Node
+
+
 class Fancy:
     """A view first (`places`, `shape`), then index arrays on some of its dims, standing at
     `position`.
@@ -221,7 +227,7 @@ def _parse_fancy(entries: tuple[Entry, ...], shape: Shape) -> Fancy:
     come first.
     """
     entries = _expand_masks(_expand_ellipsis(entries, shape), shape)
-    advanced = [at for at, e in enumerate(entries) if not (e is None or isinstance(e, slice))]
+    advanced = [at for at, e in enumerate(entries) if _is_advanced(e)]
     adjacent = advanced[-1] - advanced[0] + 1 == len(advanced)
     places: list[tuple[int, int, int]] = []
     out: list[int] = []
@@ -231,7 +237,11 @@ def _parse_fancy(entries: tuple[Entry, ...], shape: Shape) -> Fancy:
         if at == advanced[0] and adjacent:
             position = len(out)
         dim = len(places)
-        if entry is None:
+        if entry is Ellipsis:
+            continue
+        if entry is None or isinstance(entry, OnNewAxis):
+            if entry is not None:
+                arrays[len(out)] = entry.indices
             out.append(1)
             continue
         if dim >= len(shape):
@@ -254,10 +264,15 @@ def _parse_fancy(entries: tuple[Entry, ...], shape: Shape) -> Fancy:
     return Fancy(tuple(places), tuple(out), spread, common, position)
 
 
+def _is_advanced(entry: Entry) -> bool:
+    return not (entry is None or entry is Ellipsis or isinstance(entry, slice))
+
+
 def _expand_ellipsis(entries: tuple[Entry, ...], shape: Shape) -> tuple[Entry, ...]:
+    """Full slices for an ellipsis; one that stands for no dim stays, as it parts index arrays."""
     for at, entry in enumerate(entries):
         if entry is Ellipsis:
-            filled = (slice(None),) * _ellipsis_length(entries, shape)
+            filled = (slice(None),) * _ellipsis_length(entries, shape) or (Ellipsis,)
             return (*entries[:at], *filled, *entries[at + 1 :])
     return entries
 
@@ -271,13 +286,14 @@ def _expand_masks(entries: tuple[Entry, ...], shape: Shape) -> tuple[Entry, ...]
             extents = shape[dim : dim + len(entry.shape)]
             mask = sharing.content_of(fitting_mask(entry, extents, dim))
             if not mask.ndim:
-                raise BoundsError("a boolean scalar cannot be mixed with other subscripts")
+                out.append(OnNewAxis(sharing.owned(np.zeros(int(mask), np.int64))))
+                continue
             found = opaque.in_numpy("nonzero", np.nonzero, mask)
             out.extend(sharing.owned(part) for part in found)
             dim += len(entry.shape)
         else:
             out.append(entry)
-            dim += entry is not None
+            dim += entry is not None and entry is not Ellipsis
     return tuple(out)
 
 
