@@ -89,7 +89,7 @@ WRITES = (
     "np.matmul({0}, {1}, out={2})", "np.dot({0}, {1}, out={2})", "np.cumsum({0}, axis=0, out={0})",
     "np.take({0}, [1, 0], axis=0, out={0}[:2])", "{0}[:] = [x for x in {0}]", "{0}[:2] = [{n}, {n}]",
     "{0} = {0}[{0} != {0}.max()]", "{0} = np.delete({0}, 0, 0)", "np.random.default_rng(3).shuffle({0})",
-    "np.random.RandomState(3).shuffle({0})", "{0}.shape = (-1,)", "{0}.imag[...] = {n}",
+    "np.random.RandomState(3).shuffle({0})", "{0} = {0}.copy(); {0}.shape = (-1,)", "{0}.imag[...] = {n}",
     "np.nan_to_num({0}, copy=False)", "np.power(abs({0}), 2, out={0})", "np.add({0}, {n}, {0})",
     "np.add({0}, 1, out=({0},))", "np.add.reduce({0}, axis=0, out={1}[0])", "{0}.sum(axis=0, out={1}[0])",
     "{0}.max(axis=0, out={0}[0])", "np.logical_not({0}, out={0})", "{0}[{0}.argmax()] = {n}",

@@ -15,7 +15,6 @@ from fusewright.frontends.arrays import (
     layouts,
     opaque,
     record,
-    reductions,
     sharing,
     trace,
 )
@@ -23,7 +22,7 @@ from fusewright.frontends.arrays.core import Handle, cast, wrap_array
 from fusewright.frontends.arrays.dtypes import check_cast
 from fusewright.ir.dtypes import BOOL, INT64
 from fusewright.numpy.calculus import along, joined
-from fusewright.numpy.elementwise import select
+from fusewright.numpy.elementwise import placed, select
 from fusewright.numpy.operands import (
     LIBRARY,
     Function,
@@ -60,7 +59,7 @@ def take(a: Any, indices: Any, axis: Any = None, out: Any = None, mode: str = "r
             indices = u.minimum(u.maximum(indices, 0), extent - 1)
     found = a[along(at, len(a._shape), indices)]
     if out is not None:
-        return reductions.into(out, found._node, "unsafe")
+        return placed(found, out)
     return found if found.base is None and found.flags.c_contiguous else found.copy()
 
 
@@ -201,8 +200,6 @@ def choose(a: Any, choices: Any, out: Any = None, mode: str = "raise") -> Any:
     if count == 1:
         raise NotRecorded("one choice")
     result = select([u.equal(index, number) for number in range(count)], list(choices))
-    if out is not None:
-        return reductions.into(out, result._node)
     return result if result._shape else result[()]
 
 

@@ -34,6 +34,17 @@ def finished(result: Any, out: Any) -> Any:
     return result if out is None else reductions.into(out, record.node_of(result))
 
 
+def placed(result: Any, out: Any) -> Any:
+    """`finished`, for functions whose `out` must be as the result would be: NumPy casts and
+    broadcasts nothing there, so any other `out` is left to it.
+    """
+    if out is not None:
+        wanted = (getattr(out, "shape", None), getattr(out, "dtype", None))
+        if wanted != (result.shape, result.dtype) or not out.flags.c_contiguous:
+            raise NotRecorded("an output unlike the result")
+    return finished(result, out)
+
+
 @recorded(np.where)
 def _where(condition: Any, x: Any = NO_VALUE, y: Any = NO_VALUE, /) -> Any:
     """Elements of `x` where the condition holds, else of `y`; with one argument the indices of

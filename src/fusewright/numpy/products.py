@@ -25,7 +25,7 @@ from fusewright.frontends.arrays.core import Handle, wrap
 from fusewright.frontends.arrays.views import Slice, make_view
 from fusewright.ir.dtypes import FLOAT64
 from fusewright.numpy.arranging import moveaxis
-from fusewright.numpy.elementwise import finished
+from fusewright.numpy.elementwise import finished, placed
 from fusewright.numpy.joining import stack
 from fusewright.numpy.operands import (
     Function,
@@ -75,8 +75,8 @@ def dot(a: Any, b: Any, out: Any = None) -> Any:
         return dotted(a, b) if len(a._shape) == len(b._shape) == 1 else recording.dot(a, b)
     a, b = (v if ndim_of(v) == 0 else handle_of(v) for v in (a, b))
     if ndim_of(a) == 1 and ndim_of(b) == 1:
-        return finished(dotted(a, b), out)
-    return finished(recording.dot(a, b), out)
+        return placed(dotted(a, b), out)
+    return placed(recording.dot(a, b), out)
 
 
 @recorded(np.vdot)
@@ -217,8 +217,8 @@ def einsum(*operands: Any, out: Any = None, optimize: Any = False, **kwargs: Any
         def step(*arrays: Any) -> Any:
             return np.einsum(spelled, *arrays, optimize=optimize)
 
-        return finished(opaque.opaque("einsum", step, handles, dtype, shape), out)
-    return finished(_sum_of_products(terms, result, handles), out)
+        return placed(opaque.opaque("einsum", step, handles, dtype, shape), out)
+    return placed(_sum_of_products(terms, result, handles), out)
 
 
 def _arrangement(term: str, result: str, handle: Any) -> Any:
