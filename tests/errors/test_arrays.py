@@ -276,8 +276,8 @@ PROGRAMS = [
     Refused(
         "scalar assignment",
         lambda: assign(table().sum(), (), 1),
-        errors.ReadOnlyError,
-        ValueError,
+        errors.DTypeError,
+        TypeError,
         ("does not support item assignment",),
     ),
     Refused(

@@ -4,11 +4,14 @@ from __future__ import annotations
 
 import math
 import numbers
+import operator
 
 import numpy as np
 import pytest
 
+import fusewright as fw
 import fusewright.frontends.arrays as fa
+import fusewright.numpy as fnp
 
 
 def test_a_full_index_and_a_full_reduction_are_numbers() -> None:
@@ -87,3 +90,22 @@ def test_odd_comparisons() -> None:
     assert (x == None).tolist() == [False, False]  # noqa: E711
     assert (x != None).tolist() == [True, True]  # noqa: E711
     assert (x == "text") is False or not np.any(np.asarray(x == "text"))
+
+
+WRITES = {
+    "item": lambda np, x: operator.setitem(x, ..., 1),
+    "out": lambda np, x: np.add(x, 1, out=x),
+    "copyto": lambda np, x: np.copyto(x, 1),
+    "masked copyto": lambda np, x: np.copyto(x, 1, where=True),
+    "at": lambda np, x: np.add.at(x, (), 1),
+    "place": lambda np, x: np.place(x, [True], [1]),
+    "out of a sum": lambda np, x: np.sum([1, 2], out=x),
+}
+
+
+@pytest.mark.parametrize("name", WRITES)
+def test_numbers_are_no_places_to_write_to(name: str) -> None:
+    with fw.options(small=0):
+        for module, x in ((np, np.arange(600.0).sum()), (fnp, (fnp.arange(600.0) * 2).sum())):
+            with pytest.raises(TypeError):
+                WRITES[name](module, x)

@@ -10,7 +10,7 @@ from typing import Any
 
 import numpy as np
 
-from fusewright.base.errors import ReadOnlyError, ShapeError
+from fusewright.base.errors import DTypeError, ReadOnlyError, ShapeError
 from fusewright.frontends.arrays import core, layouts, record, sharing, trace
 from fusewright.frontends.arrays import dtypes as rules
 from fusewright.frontends.arrays.core import READ_ONLY, Handle, cast
@@ -30,7 +30,13 @@ def write_root(handle: Handle, node: Node) -> None:
 
 
 def check_writable(handle: Handle) -> None:
-    """Refuse to write into a read-only array."""
+    """Refuse to write into a read-only array, or into a number, which is no place."""
+    if isinstance(handle, core.scalar_class):
+        raise DTypeError(
+            "a number does not support item assignment, nor is it an output",
+            why="what one subscript for each dim, or a reduction, gives is a number, as in NumPy",
+            help="write to the array: x[i, ...] = value, or x[i:i + 1] as out=",
+        )
     if handle._flags & READ_ONLY:
         raise ReadOnlyError(
             "assignment destination is read-only",

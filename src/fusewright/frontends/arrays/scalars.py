@@ -6,8 +6,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from fusewright.base.errors import ReadOnlyError
-from fusewright.frontends.arrays import operators, sharing
+from fusewright.frontends.arrays import inplace, operators, sharing
 from fusewright.frontends.arrays.core import Handle
 from fusewright.frontends.arrays.operators import Operators
 from fusewright.ir.dtypes import BOOL
@@ -41,11 +40,7 @@ class ScalarOperations(Handle):
         return hash(sharing.content(self).item())
 
     def __setitem__(self, key: Any, value: Any) -> None:
-        raise ReadOnlyError(
-            "a scalar does not support item assignment",
-            why="the result of a reduction or a full index is a value, not a place",
-            help="assign to the array it came from",
-        )
+        inplace.check_writable(self)
 
     def __round__(self, ndigits: int | None = None) -> Any:
         return round(sharing.content(self).item(), ndigits)

@@ -320,6 +320,13 @@ def part(handle: Handle, name: str) -> Any:
     return make_view(handle, Window(half, handle._shape, half.itemsize * (name == "imag"), 0))
 
 
+def _lies_in_elements(handle: Handle, itemsize: int) -> bool:
+    """Whether the last dim holds whole elements of that size side by side."""
+    length, size = handle._shape[-1], handle._dtype.itemsize
+    side_by_side = length == 1 or 0 in handle._shape or strides_of(handle)[-1] == size
+    return side_by_side and length * size % itemsize == 0
+
+
 def reinterpreted(handle: Handle, dtype: DType) -> Any:
     """The same bytes as another element type."""
     old, shape = handle._dtype, handle._shape
@@ -327,7 +334,7 @@ def reinterpreted(handle: Handle, dtype: DType) -> Any:
         return make_view(as_base(handle), Slice(identity(shape), shape))
     if dtype.itemsize == old.itemsize:
         return make_view(as_base(handle), Window(dtype, shape, 0, 0))
-    if not shape or not is_straight(handle) or shape[-1] * old.itemsize % dtype.itemsize:
+    if not shape or not _lies_in_elements(handle, dtype.itemsize):
         raise ValueRangeError(
             "to change to a dtype of a different size, the last axis must be contiguous",
             why=f"the array has shape {shape} of {old}, asked for {dtype}",
