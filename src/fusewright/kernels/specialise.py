@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
+from contextlib import suppress
 from dataclasses import dataclass, field, replace
+from functools import lru_cache
 from types import FunctionType
 from typing import Any
 
@@ -22,6 +24,7 @@ from fusewright.ir.loops.statements import Check, Kernel, Print, expressions, wa
 from fusewright.ir.loops.verify import check_kernel
 from fusewright.ir.nest import Source as Origin
 from fusewright.kernels.arguments import kind_of, memory_of
+from fusewright.kernels.python_functions import REFUSALS, function_of, text_of
 from fusewright.kernels.results import is_of_numbers
 from fusewright.kernels.steering import steering
 from fusewright.machine import record as machine
@@ -174,6 +177,10 @@ def make(specialised: Specialised, arrays: list[NDArray], params: Sequence[Any])
 
 def computed(expr: Expr, params: Mapping[int, Any]) -> Any:
     """An expression over the parameters of a call."""
+    quick = _in_python(expr)
+    if quick is not None:
+        with suppress(*REFUSALS):
+            return quick(params)
     # Imported here: few kernels ask.
     from fusewright.ir.loops.interpret import meaning
 
@@ -185,6 +192,12 @@ def computed(expr: Expr, params: Mapping[int, Any]) -> Any:
         else:
             values[node] = meaning(node, [values[arg] for arg in node.args])
     return values[expr]
+
+
+@lru_cache(1024)
+def _in_python(expr: Expr) -> Callable[[Any], Any] | None:
+    text = text_of(expr, "args[{}]".format)
+    return None if text is None else function_of(text)
 
 
 def apart(kernel: Kernel, arrays: list[NDArray]) -> frozenset[tuple[int, int]]:

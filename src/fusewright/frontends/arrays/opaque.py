@@ -297,7 +297,7 @@ def to_numpy(value: Any, writable: bool = False) -> Any:
         array = sharing.content(value)
         if isinstance(value, core.scalar_class):
             return array[()]
-        array.flags.writeable = writable
+        array.flags.writeable = writable or (array.flags.writeable and not array.size)
         return array
     if type(value) is list:
         return [to_numpy(item, writable) for item in value]
