@@ -18,7 +18,7 @@ REFUSALS = (ArithmeticError, ValueError)
 _INTEGERS = {
     "add": "({} + {})", "subtract": "({} - {})", "multiply": "({} * {})",
     "floor_divide": "({} // {})", "remainder": "({} % {})", "minimum": "min({}, {})",
-    "maximum": "max({}, {})", "negative": "(-{})", "absolute": "abs({})", "cast": "int({})",
+    "maximum": "max({}, {})", "imin": "min({}, {})", "imax": "max({}, {})", "negative": "(-{})", "absolute": "abs({})", "cast": "int({})",
     "where": "({1} if {0} else {2})",
 }  # fmt: skip
 _FLOATS = {
@@ -38,7 +38,7 @@ _NUMBERS = {INT64: "int({})", FLOAT64: "float({})", BOOL: "bool({})"}
 
 def text_of(root: Expr, place: Callable[[int], str]) -> str | None:
     """The expression as Python's, if Python computes what NumPy does; `place` is where a parameter
-    stands.
+    stands.  Integers do not wrap around: what int64 does not hold is no size.
 
     >>> from fusewright.ir.expr import cast, const, op, param
     >>> half = op("divide", cast(param(0, INT64), FLOAT64), const(2.0, FLOAT64))

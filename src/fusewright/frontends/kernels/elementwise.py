@@ -26,7 +26,7 @@ from fusewright.frontends.kernels.values import (
 )
 from fusewright.ir import linear
 from fusewright.ir.dtypes import INT64, DType
-from fusewright.ir.expr import Expr, const, op, postorder
+from fusewright.ir.expr import Expr, const, op, postorder, typed_op
 
 Places = tuple[Expr, ...]
 _ZERO, _ONE = const(0, INT64), const(1, INT64)
@@ -181,7 +181,7 @@ def fit(t: Translation, wanted: Expr, found: Expr, span: Span, message: str = _M
     """Two extents must be one: looked at while translating, when the kernel is called, or where
     neither can tell when the statement runs.
     """
-    wanted, found = t.inputs.alike(wanted), t.inputs.alike(found)
+    wanted, found = (_clamped(t.inputs.alike(each)) for each in (wanted, found))
     if linear.distance(wanted, found) == 0:
         return
     sizes = elements.size(wanted), elements.size(found)
@@ -205,6 +205,16 @@ def fit(t: Translation, wanted: Expr, found: Expr, span: Span, message: str = _M
         t.inputs.fits.append(Fit(condition, message, sizes, span))
     else:
         t.check(op("equal", *sizes), "shape", message, sizes, span)
+
+
+def _clamped(extent: Expr) -> Expr:
+    """An extent that is kept from being negative, once however often that has been done: a view of
+    a new array says it again.
+    """
+    inner = extent
+    while inner.name in ("maximum", "imax") and inner.args[1] is _ZERO:
+        inner = inner.args[0]
+    return extent if inner is extent else typed_op("imax", INT64, inner, _ZERO)
 
 
 def _extents(t: Translation, wanted: Expr, found: Expr) -> tuple[Expr, Expr] | None:
