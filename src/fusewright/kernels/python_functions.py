@@ -18,7 +18,8 @@ REFUSALS = (ArithmeticError, ValueError)
 _INTEGERS = {
     "add": "({} + {})", "subtract": "({} - {})", "multiply": "({} * {})",
     "floor_divide": "({} // {})", "remainder": "({} % {})", "minimum": "min({}, {})",
-    "maximum": "max({}, {})", "imin": "min({}, {})", "imax": "max({}, {})", "negative": "(-{})", "absolute": "abs({})", "cast": "int({})",
+    "maximum": "max({}, {})", "imin": "min({}, {})", "imax": "max({}, {})", "negative": "(-{})",
+    "absolute": "abs({})", "cast": "int({})",
     "where": "({1} if {0} else {2})",
 }  # fmt: skip
 _FLOATS = {
