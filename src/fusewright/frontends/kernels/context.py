@@ -1,7 +1,6 @@
 """The state of one translation: the statements written so far, variables, arguments, and names.
 
-What depends on the syntax is in the modules beside it; they are handed over as tables, so that they
-need not know one another.
+What depends on the syntax is in the modules beside it, handed over as tables.
 """
 
 from __future__ import annotations
@@ -83,9 +82,9 @@ class Settings:
 class Frame:
     """One function being translated: the kernel itself or one it calls.
 
-    `instance` tells apart the places it is called from; `results` is where `return` puts values.
-    A function that stands inside another one has names of its own, and reads those of `outer`;
-    `function` is then that one's.
+    `instance` tells apart the places it is called from; `returned` is where `return` puts values.
+    Its own arrays have numbers from `first_buffer` on.  A function that stands inside another one
+    has names of its own, and reads those of `outer`; `function` is then that one's.
     """
 
     source: Source
@@ -100,6 +99,7 @@ class Frame:
     outer: Frame | None = None
     names: Names = NONE
     is_comprehension: bool = False
+    first_buffer: int = 0
 
     def binding(self, name: str) -> Binding | None:
         """What a name stands for in the function, or in the one it stands in."""

@@ -122,6 +122,7 @@ def run_frame(t: Translation, frame: Frame, discarded: bool = False) -> Value:
     t.inlined += not frame.is_comprehension
     tree = frame.source.tree
     span = frame.source.span(tree)
+    frame.first_buffer = t.inputs.count
     t.frames.append(frame)
     hidden, t.active = t.active, []
     conditional, t.conditional = t.conditional, 0

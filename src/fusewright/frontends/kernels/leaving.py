@@ -91,7 +91,12 @@ def return_(t: Translation, node: ast.Return, after: Names, tail: Tail) -> None:
     value = Static(None) if node.value is None else t.expression(node.value)
     if len(t.frames) == 1:
         value = returned.value(t, value, node, is_last=not t.open[1:])
-    if isinstance(value, ArrayRef) and vectors.is_vector(value) and len(t.frames) > 1:
+    inner = len(t.frames) > 1
+    if inner:
+        value = returned.inner(t, value, t.span(node))
+    if inner and returned.is_joined(t, value, t.span(node)):
+        frame.returned.mark(t, t.span(node))
+    elif isinstance(value, ArrayRef) and vectors.is_vector(value) and inner:
         write_array(t, frame.returned, value, t.span(node))
     elif chosen.is_chosen(t):
         chosen.add(t, value, t.span(node.value or node))

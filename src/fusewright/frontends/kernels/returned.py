@@ -27,7 +27,8 @@ from fusewright.frontends.kernels.values import (
     View,
     described,
 )
-from fusewright.ir.expr import Expr
+from fusewright.ir.dtypes import INT64, DType
+from fusewright.ir.expr import Expr, const
 from fusewright.ir.loops.statements import Store
 from fusewright.ir.nest import Buffer
 
@@ -114,6 +115,49 @@ def _same(t: Translation, array: ArrayRef, span: Span) -> ArrayRef:
         return array
     parts.assign(t, before, array, span)
     return before
+
+
+def inner(t: Translation, found: Value, span: Span) -> Value:
+    """What a called function returns; a computed array with memory, if there are other returns."""
+    if not isinstance(found, Elementwise) or not _is_new(t, found):
+        return found
+    returns = [n for n in ast.walk(t.frame.source.tree) if isinstance(n, ast.Return)]
+    array = fresh.stored(t, found, span) if len(returns) > 1 else None
+    return found if array is None else array
+
+
+def is_joined(t: Translation, found: Value, span: Span) -> bool:
+    """Whether a new array that a called function returns has been copied into the one that another
+    of its statements returns: where sizes are known at the call only, they must be equal there.
+    """
+    before = t.frame.returned.form
+    if not isinstance(before, ArrayRef) or not _is_new(t, before) or found == before:
+        return False
+    if not isinstance(found, ArrayRef | Elementwise) or not _is_new(t, found):
+        return False
+    if len(found.shape) != len(before.shape) or _type(t, found) is not before.dtype:
+        return False
+    pairs = zip(before.shape, found.shape, strict=True)
+    if any(a is not b and a.name == b.name == "const" for a, b in pairs):
+        return False
+    parts.assign(t, before, found, span)
+    return True
+
+
+def _is_new(t: Translation, found: ArrayRef | Elementwise) -> bool:
+    """Whether nothing but the call knows the memory."""
+    if isinstance(found, Elementwise):
+        return not isinstance(found, View) and not found.live
+    whole = not found.indices and not found.window
+    mine = found.buffer in t.inputs.made and found.buffer >= t.frame.first_buffer
+    return whole and (mine or found.local)
+
+
+def _type(t: Translation, found: ArrayRef | Elementwise) -> DType:
+    if isinstance(found, ArrayRef):
+        return found.dtype
+    with t.block():
+        return found.element((const(0, INT64),) * len(found.shape)).dtype
 
 
 def _unknown(found: Value, span: Span) -> KernelReturnError:
