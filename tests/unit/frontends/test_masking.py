@@ -159,3 +159,20 @@ def test_an_in_place_operator_keeps_the_type() -> None:
     same = chosen
     chosen += 2
     assert same.tolist() == [3, 4] and x.tolist() == [0, 1, 2]
+
+
+@pytest.mark.parametrize("use", [
+    lambda chosen: chosen[1], lambda chosen: list(chosen), lambda chosen: chosen[1:].sum(),
+    lambda chosen: chosen.__setitem__(0, 7.0), lambda chosen: np.asarray(chosen),
+])  # fmt: skip
+def test_what_has_been_picked_out_is_an_array(use: Any) -> None:
+    """Each element of a kept selection once took a walk through Python."""
+    x = fa.asarray(np.arange(2000.0)) * 1.0
+    chosen, other = x[x > 3], x[x > 3]
+    view, before = chosen[2:], type(other)  # where the values are known, they are picked at once
+    use(chosen)
+    assert type(chosen) is fa.Array and type(other) is before
+    chosen *= 2.0
+    want = np.arange(4.0, 2000.0)
+    assert chosen.tolist()[1:] == (want * 2).tolist()[1:] and view[0] == 12.0
+    assert other.tolist() == want.tolist() and x[5] == 5.0

@@ -95,49 +95,38 @@ class View(Array):
 
 
 class Masked(MaskedOperators, Array):
-    """The elements of `_full` where `_mask` holds, until something needs them picked out.
-
-    `_full` is None once they were written to: they are then a value of their own.
+    """The elements of a value where a mask holds, until something needs them picked out or writes
+    to them: it is an `Array` then.
     """
 
-    __slots__ = ("_full", "_mask", "_picked")
-
-    _full: Node | None
-    _mask: Node
-    _picked: Node | None
+    __slots__ = ()
 
     @property
     def _node(self) -> Node:
-        if self._picked is None:
-            assert self._full is not None, "what was written to has been picked out"
-            self._picked = masking.picked(self._full, self._mask)
-        return self._picked
+        return masking.node_of(self)
 
     @_node.setter
     def _node(self, node: Node) -> None:
-        self._full, self._picked = None, node
-
-    @property
-    def _dtype(self) -> DType:
-        return (self._full or self._node).dtype
+        masking.become(self, node)
 
     @property
     def _shape(self) -> tuple[int, ...]:
-        if self._picked is None:
-            return (int(np.count_nonzero(sharing.content_of(self._mask))),)
-        return self._picked.shape
+        found = masking.parts(self)
+        if found is None:
+            return self._node.shape
+        return (int(np.count_nonzero(sharing.content_of(found[1]))),)
 
     def copy(self, order: str = "C") -> Array:
         """A new array with the same values."""
-        if self._full is None:
-            return Array.copy(self, order)  # type: ignore[no-any-return]
-        return masking.make(self._full, self._mask)
+        found = masking.parts(self)
+        return Array.copy(self, order) if found is None else masking.make(*found)
 
     def astype(self, dtype: Any, *args: Any, **kwargs: Any) -> Array:
         """The values in another element type."""
-        if self._full is None or args or kwargs:
+        found = masking.parts(self)
+        if found is None or args or kwargs:
             return Array.astype(self, dtype, *args, **kwargs)  # type: ignore[no-any-return]
-        return masking.make(cast(self._full, rules.as_dtype(dtype)), self._mask)
+        return masking.make(cast(found[0], rules.as_dtype(dtype)), found[1])
 
 
 class Scalar(ScalarOperations, Array):  # type: ignore[misc]

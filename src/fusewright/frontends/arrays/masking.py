@@ -18,7 +18,7 @@ from fusewright.frontends.arrays import core, inplace, opaque, sharing, survivor
 from fusewright.frontends.arrays import dtypes as rules
 from fusewright.frontends.arrays.core import Handle, cast, wrap_array
 from fusewright.frontends.arrays.operators import Operators
-from fusewright.ir.graph import MAP, REDUCE, SCALAR, VIEW, Node
+from fusewright.ir.graph import MAP, OPAQUE, REDUCE, SCALAR, VIEW, Node
 
 if TYPE_CHECKING:
     from fusewright.frontends.arrays.handle import Masked
@@ -26,11 +26,44 @@ if TYPE_CHECKING:
 Method = Callable[..., Any]
 
 
+PICK = "a[mask]"
+"""What stands for the value of a `Masked` handle: a value and a mask, and nothing computes it."""
+_VALUE = vars(Handle)["_node"]
+_CLASS = vars(object)["__class__"]
+
+
 def make(full: Node, mask: Node) -> Masked:
     """The elements of a value under a mask of its shape."""
     handle = Handle.__new__(core.masked_class)
-    handle._full, handle._mask, handle._picked, handle._flags = full, mask, None, 0
+    handle._flags = 0
+    _hold(handle, full, mask)
     return handle
+
+
+def _hold(handle: Masked, full: Node, mask: Node) -> None:
+    _VALUE.__set__(handle, Node(OPAQUE, PICK, (full, mask), full.dtype, full.shape))
+
+
+def parts(value: Any) -> tuple[Node, Node] | None:
+    """The full-size value and the mask of what has not been picked out."""
+    if type(value) is not core.masked_class:
+        return None
+    held = _VALUE.__get__(value)
+    return held.args if held.op == PICK else None  # another thread may pick meanwhile
+
+
+def node_of(handle: Masked) -> Node:
+    """The elements picked out: the handle is an array like any other from then on."""
+    found = parts(handle)
+    if found is not None:
+        become(handle, picked(*found))
+    return _VALUE.__get__(handle)  # type: ignore[no-any-return]
+
+
+def become(handle: Masked, node: Node) -> None:
+    """An array of that value, in the place of a `Masked` one."""
+    _VALUE.__set__(handle, node)
+    _CLASS.__set__(handle, core.array_class)
 
 
 def select(node: Node, mask: Node) -> Any:
@@ -87,16 +120,15 @@ REPEATABLE = frozenset((SCALAR, MAP, VIEW, REDUCE))
 
 def full_size(value: Any, mask: Node) -> Node | None:
     """The value whose elements under the mask these are; None where they are not known to be."""
-    if type(value) is core.masked_class and value._full is not None and is_same(value._mask, mask):
-        return value._full
-    return None
+    found = parts(value)
+    return found[0] if found is not None and is_same(found[1], mask) else None
 
 
 def lifted(operands: tuple[Any, ...]) -> tuple[Node, tuple[Any, ...]] | None:
     """Operands under one mask as that mask and their full-size values; None where there is no such
     mask, or an operand is neither under it nor a single number.
     """
-    masks = [x._mask for x in operands if type(x) is core.masked_class and x._full is not None]
+    masks = [found[1] for found in map(parts, operands) if found is not None]
     if not masks:
         return None
     out: list[Any] = []
@@ -152,14 +184,14 @@ def in_place(binary: Method, general: Method) -> Method:
 
     def operate(self: Any, other: Any) -> Any:
         inplace.check_writable(self)
-        if self._full is None or lifted((self, other)) is None:
+        found = parts(self)
+        if found is None or lifted((self, other)) is None:
             return general(self, other)  # which says what NumPy says first
-        result = binary(self, other)
-        full = full_size(result, self._mask)
+        full = full_size(binary(self, other), found[1])
         if full is None:
             return general(self, other)
         rules.check_cast(full.dtype, self._dtype)
-        self._full, self._picked = cast(full, self._dtype), None
+        _hold(self, cast(full, self._dtype), found[1])
         return self
 
     operate.__name__ = operate.__qualname__ = general.__name__
@@ -173,7 +205,7 @@ _and, _or, _xor = map(operator, (_O.__and__, _O.__or__, _O.__xor__))
 _left, _right = map(operator, (_O.__lshift__, _O.__rshift__))
 
 
-class MaskedOperators(Handle):
+class MaskedOperators:
     """Python's operators on elements under a mask."""
 
     __slots__ = ()

@@ -15,7 +15,16 @@ import numpy as np
 from fusewright._core import native
 from fusewright.base.errors import DTypeError, ShapeError
 from fusewright.frontends.arrays import axes as axis_rules
-from fusewright.frontends.arrays import core, immediate, inplace, layouts, record, sharing, trace
+from fusewright.frontends.arrays import (
+    core,
+    immediate,
+    inplace,
+    layouts,
+    masking,
+    record,
+    sharing,
+    trace,
+)
 from fusewright.frontends.arrays.core import Handle, cast, wrap
 from fusewright.frontends.arrays.dtypes import as_dtype
 from fusewright.frontends.arrays.operators import op_of
@@ -96,10 +105,11 @@ def reduction(
 def _selected(x: Any, axis: Any, keepdims: Any, where: Any) -> tuple[Any, Any, Any]:
     """All elements under a mask: the full-size value reduced where the mask holds."""
     whole = axis is None or axis in (0, -1, (0,), (-1,))
-    if type(x) is not core.masked_class or x._full is None or not whole:
+    found = masking.parts(x) if whole else None
+    if found is None:
         return x, axis, where
     if (keepdims is NO_VALUE or not keepdims) and (where is True or where is NO_VALUE):
-        return x._full, None, x._mask
+        return found[0], None, found[1]
     return x, axis, where
 
 
