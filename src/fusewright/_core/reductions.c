@@ -1,7 +1,7 @@
 /* Reductions recorded: `x.sum()`, `np.max(x, axis=0)`, `x.mean(keepdims=True)`.
 
-   Of an array whose type is the result's, over all dims or one of them; everything else is the
-   general function's (frontends.arrays.reductions). */
+   Of an array, over all dims or one of them, its elements in the type they are combined in; everything
+   else is the general function's (frontends.arrays.reductions). */
 
 #include "front.h"
 #include "library.h"
@@ -13,7 +13,7 @@ typedef struct {
     int sums;
     PyObject *op;
     PyObject *divide; /* of a mean: the Op that divides the sum by the count; else None */
-    char knows[DTYPES];
+    uint8_t combines[DTYPES]; /* the type that elements of each type are combined in; NO_DTYPE: Python has to look */
 } Reduction;
 
 typedef struct {
@@ -21,7 +21,7 @@ typedef struct {
 } Over;
 #define ALL MOST_RANK
 
-static PyObject *axis_name, *keepdims_name;
+static PyObject *axis_name, *keepdims_name, *cast_name;
 
 /* What the arguments after the first ask for; 0 where Python has to look. */
 static int read_over(PyObject *const *given, Py_ssize_t count, PyObject *names, Py_ssize_t rank,
@@ -95,13 +95,28 @@ static PyObject *reduced(PyObject *shape, Over *over, Py_ssize_t *count)
     return result;
 }
 
+/* The elements in another type. */
+static Node *converted(Node *node, int dtype)
+{
+    PyObject *args = node->dtype == dtype ? NULL : PyTuple_Pack(1, node);
+    if (args == NULL)
+        return PyErr_Occurred() ? NULL : (Node *)Py_NewRef(node);
+    Node *made = node_new(MAP, cast_name, args, dtype, node->shape);
+    if (made != NULL && record(made) < 0)
+        Py_CLEAR(made);
+    return made;
+}
+
 static PyObject *quick(Reduction *self, Node *node, Over *over)
 {
     Py_ssize_t count;
+    int dtype = self->combines[node->dtype];
     PyObject *shape = reduced(node->shape, over, &count);
     PyObject *attr = shape ? attribute(PyTuple_GET_SIZE(node->shape), over) : NULL;
-    PyObject *args = attr ? PyTuple_Pack(1, node) : NULL;
-    Node *made = args ? node_new(REDUCE, self->op, args, node->dtype, shape) : NULL;
+    Node *elements = attr ? converted(node, dtype) : NULL;
+    PyObject *args = elements ? PyTuple_Pack(1, elements) : NULL;
+    Node *made = args ? node_new(REDUCE, self->op, args, dtype, shape) : NULL;
+    Py_XDECREF(elements);
     Py_XDECREF(shape);
     if (made == NULL) {
         Py_XDECREF(attr);
@@ -134,7 +149,7 @@ static PyObject *reduction_call(PyObject *callable, PyObject *const *given, size
         Node *node = handle_node(given[0]);
         if (node == NULL)
             return NULL;
-        if (self->knows[node->dtype]
+        if (self->combines[node->dtype] != NO_DTYPE
             && read_over(given, count, names, PyTuple_GET_SIZE(node->shape), &over)) {
             Py_INCREF(node); /* recording may run Python */
             PyObject *result = quick(self, node, &over);
@@ -164,19 +179,23 @@ static PyObject *reduction_make(PyTypeObject *type, PyObject *given, PyObject *n
         self->op = op;
         self->divide = Py_NewRef(divide);
         self->sums = PyUnicode_CompareWithASCIIString(op, "sum") == 0;
+        memset(self->combines, NO_DTYPE, sizeof self->combines);
     }
     return (PyObject *)self;
 }
 
-/* learn(dtype): of this type the result is what the elements are */
-static PyObject *reduction_learn(PyObject *self, PyObject *dtype)
+/* learn(dtype, combined): elements of a type are combined in this one */
+static PyObject *reduction_learn(PyObject *self, PyObject *given)
 {
-    int number = dtype_index(dtype);
-    if (number == NO_DTYPE) {
+    PyObject *dtype, *combined;
+    if (!PyArg_ParseTuple(given, "OO", &dtype, &combined))
+        return NULL;
+    int number = dtype_index(dtype), into = dtype_index(combined);
+    if (number == NO_DTYPE || into == NO_DTYPE) {
         PyErr_SetString(PyExc_ValueError, "not an element type");
         return NULL;
     }
-    ((Reduction *)self)->knows[number] = 1;
+    ((Reduction *)self)->combines[number] = (uint8_t)into;
     Py_RETURN_NONE;
 }
 
@@ -194,7 +213,7 @@ static int reduction_clear(PyObject *self)
 }
 
 static PyMethodDef reduction_type_methods[] = {
-    {"learn", reduction_learn, METH_O, "Record this element type here."},
+    {"learn", reduction_learn, METH_VARARGS, "Record this element type here: (type, what it is combined in)."},
     {NULL},
 };
 
@@ -214,5 +233,6 @@ int reductions_ready(void)
 {
     axis_name = PyUnicode_InternFromString("axis");
     keepdims_name = PyUnicode_InternFromString("keepdims");
-    return axis_name == NULL || keepdims_name == NULL ? -1 : 0;
+    cast_name = PyUnicode_InternFromString("cast");
+    return axis_name == NULL || keepdims_name == NULL || cast_name == NULL ? -1 : 0;
 }

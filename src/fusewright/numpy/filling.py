@@ -51,6 +51,8 @@ def array(
     """A new array of ours; of types Fusewright does not know (text, dates, objects) one of
     NumPy's.
     """
+    if copy is True and dtype is None and order == "K" and not ndmin and _is_line(object):
+        return object.copy()
     del like
     copy = _COPIES[copy] if type(copy) is np._CopyMode else copy
     if subok and isinstance(object, np.ndarray) and type(object) is not np.ndarray:
@@ -69,6 +71,11 @@ def array(
         return np.array(opaque.to_numpy(object), dtype, order=order, subok=subok, ndmin=ndmin)
     missing = ndmin - len(result._shape)
     return result[(None,) * missing] if missing > 0 else result
+
+
+def _is_line(object: Any) -> bool:
+    """Whether it is an array of ours in one dim: its copy in any order is the same."""
+    return type(object) in core.handle_classes and len(object._shape) == 1
 
 
 def _plain(object: Any) -> Any:

@@ -46,7 +46,7 @@ TYPE = type
 """The built-in, which a parameter of `view` hides."""
 
 
-RANKED = frozenset(("argsort", "clip", "round", "trace"))
+RANKED = frozenset(("argsort", "round", "trace"))
 """Library methods that are right for the real arrays where they are for stand-ins."""
 UNROLLED = 16
 """Up to this length iterating records views; a longer array is computed first."""
@@ -104,9 +104,14 @@ class Methods(Handle):
     __delitem__ = items.delitem
     argsort, argpartition = _library_method("argsort"), _library_method("argpartition")
     choose = _library_method("choose")
-    clip, take, repeat = _library_method("clip"), _library_method("take"), _library_method("repeat")
+    take, repeat = _library_method("take"), _library_method("repeat")
     round, trace = _library_method("round"), _library_method("trace")
     searchsorted, nonzero = _library_method("searchsorted"), _library_method("nonzero")
+
+    @asked("clip", ranked=True)
+    def clip(self, min: Any = None, max: Any = None, out: Any = None, **kwargs: Any) -> Any:
+        """Limited to an interval: unlike NumPy's function, its method needs but one bound."""
+        return library("clip")(self, min, max, out, **kwargs)
 
     @asked("matmul", function=lambda self, other: other @ self)
     def __rmatmul__(self, other: Any) -> Any:

@@ -114,17 +114,18 @@ def _selected(x: Any, axis: Any, keepdims: Any, where: Any) -> tuple[Any, Any, A
 
 
 def quick(name: str, general: Callable[..., Any]) -> Callable[..., Any]:
-    """The same function with the native core in front of it, where there is one: what is reduced to
-    its own type over all dims or one of them is recorded there.
+    """The same function with the native core in front of it, where there is one: what is reduced
+    over all dims or one of them is recorded there.
     """
     if native is None:
         return _at_once(name, general) if name in ("sum", "mean") else general
     op = "sum" if name == "mean" else name
     made = native.Reduction(op, general, op_of("divide") if name == "mean" else None)
     for dtype in EVERY_TYPE:
-        own = accumulator(op, dtype) is dtype and dtype is not FLOAT16
-        if own and (name != "mean" or dtype.kind == "f"):
-            made.learn(dtype)
+        combined = _mean_type(dtype) if name == "mean" else accumulator(op, dtype)
+        tested = combined is BOOL and dtype is not BOOL  # `any` of numbers compares them with 0
+        if dtype is not FLOAT16 and not tested and (name != "mean" or dtype.kind != "c"):
+            made.learn(dtype, combined)
     functools.update_wrapper(made, general)
     return made  # type: ignore[no-any-return]
 
