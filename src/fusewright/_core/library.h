@@ -85,6 +85,7 @@ int scatter_now(PyObject *handle, PyObject *key, PyObject *value); /* scatters.c
 PyObject *index_of(PyObject *key, int *arrays);   /* gathers.c: as NumPy takes it; NULL for what is no plain one */
 int64_t reach(PyObject *index, const Spot *spot); /* at most so many elements it names */
 PyObject *sum_now(PyObject *left, PyObject *right, int is_mean); /* sums.c: of one or of products; NULL likewise */
+PyObject *dot_now(PyObject *left, PyObject *right); /* sums.c: also of a vector and a number; NULL likewise */
 PyObject *numpy_number(const char *at, int dtype); /* NULL without an error where NumPy's table is not known */
 PyObject *turned_view(PyObject *handle, PyObject *shape, const int *order); /* arrange.c: a transposed view */
 PyObject *rows_new(PyObject *handle, Py_ssize_t count); /* rows.c: an iterator */

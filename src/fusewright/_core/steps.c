@@ -283,13 +283,6 @@ static int are_vectors(PyObject *left, PyObject *right)
            && handle_node(right)->dtype == dtype;
 }
 
-/* A vector times a number, as the product of an array and a number is: of other types NumPy's `dot` makes an array of
-   the number first. */
-static int is_scaled(PyObject *array, PyObject *number)
-{
-    return PyFloat_Check(number) && is_plain(array) && Py_TYPE(array) != scalar_class && handle_dtype(array) == dtype_float64;
-}
-
 /* The extents of an operand of a product, ours or NumPy's; -1 of any other. */
 static int operand_extents(PyObject *operand, Py_ssize_t *extent)
 {
@@ -340,7 +333,7 @@ static PyObject *step_call(PyObject *self, PyObject *const *given, size_t flags,
     if (!is_product)
         now = !step->converts || is_conversion(given, count, names);
     else if (now && step->sum != NULL) {
-        PyObject *number = count == 2 ? sum_now(given[0], given[1], 0) : NULL;
+        PyObject *number = count == 2 ? dot_now(given[0], given[1]) : NULL;
         if (number != NULL || PyErr_Occurred())
             return number;
         if (count == 2 && are_vectors(given[0], given[1])) {
@@ -350,9 +343,6 @@ static PyObject *step_call(PyObject *self, PyObject *const *given, size_t flags,
             if (sum != NULL || PyErr_Occurred())
                 return sum;
         }
-        for (int i = 0; i < 2 && count == 2; i++)
-            if (is_scaled(given[i], given[1 - i]))
-                return PyNumber_Multiply(given[i], given[1 - i]);
         now = count == 2 && !(is_vector(given[0]) && is_vector(given[1]));
     }
     if (now && step->most > 0 && step->sum == NULL && count == 2) {

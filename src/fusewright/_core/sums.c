@@ -82,3 +82,17 @@ PyObject *sum_now(PyObject *left, PyObject *right, int is_mean)
     sum = is_mean ? sum / (float)x.extent[0] : sum;
     return numpy_number((char *)&sum, x.dtype);
 }
+
+/* A vector times a number: of other types NumPy's `dot` makes an array of the number first. */
+static int is_scaled(PyObject *array, PyObject *number)
+{
+    return PyFloat_Check(number) && is_plain(array) && Py_TYPE(array) != scalar_class && handle_dtype(array) == dtype_float64;
+}
+
+/* `dot` of two operands that is no matter of matrices; NULL likewise. */
+PyObject *dot_now(PyObject *left, PyObject *right)
+{
+    if (is_scaled(left, right))
+        return PyNumber_Multiply(left, right);
+    return is_scaled(right, left) ? PyNumber_Multiply(right, left) : sum_now(left, right, 0);
+}
