@@ -199,7 +199,8 @@ def choose(a: Any, choices: Any, out: Any = None, mode: str = "raise") -> Any:
         raise ValueRangeError("invalid entry in choice array")
     if count == 1:
         raise NotRecorded("one choice")
-    result = select([u.equal(index, number) for number in range(count)], list(choices))
+    *others, last = choices  # a number beside them would take part in their common type
+    result = select([u.equal(index, number) for number in range(count - 1)], others, last)
     return result if result._shape else result[()]
 
 

@@ -74,3 +74,15 @@ def test_a_new_array_of_a_line_is_its_own() -> None:
     assert line.tolist() == [-1.0, 10.0, 11.0] and copy.base is None
     assert fnp.array(line, dtype="f4").dtype == np.float32
     assert fnp.array(line, ndmin=2).shape == (1, 3)
+
+
+@pytest.mark.parametrize("second", [*TYPES, 2, 2.5, True])
+def test_choices_have_their_common_type(second: Any) -> None:
+    """Truth chosen among truth was a number."""
+    index = np.arange(600) % 3 % 2
+    for first in TYPES:
+        choices = [np.arange(600).astype(first)]
+        choices += [np.ones(600, second) if isinstance(second, str) else second]
+        want = np.choose(index, choices)
+        got = fnp.choose(fw.asarray(index), [fw.asarray(choices[0]), choices[1]])
+        assert got.dtype == want.dtype and got.tolist() == want.tolist()
