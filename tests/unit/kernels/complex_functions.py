@@ -51,6 +51,17 @@ def angles_of_reals(a: Array, x: Array) -> None:
 
 
 @fw.kernel
+def which_are_complex(a: Array, x: Array) -> int:
+    count = 0
+    for i in range(len(a)):
+        if np.iscomplex(a[i]) and not np.isreal(a[i]):
+            count += 1
+    x[0] = np.iscomplex(a)
+    x[1] = np.isreal(a)
+    return count
+
+
+@fw.kernel
 def turned(r: Array, turn: Array, b: Array) -> None:
     for i in range(len(r)):
         b[i] = cmath.rect(r[i], turn[i])

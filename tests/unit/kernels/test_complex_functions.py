@@ -191,3 +191,13 @@ def test_other_powers_are_refused(kernel: Any, words: str) -> None:
 def test_a_power_that_is_no_literal() -> None:
     with pytest.raises(KernelError, match=r"cmath\.exp\(w \* cmath\.log\(z\)\)"):
         kernels.power_of_a_variable(SPECIAL.copy(), 3)
+
+
+@pytest.mark.parametrize("dtype", ["c16", "c8", "f8", "i4"])
+def test_which_are_complex(dtype: str) -> None:
+    a = np.array([1, 2 + 1j, -0j, complex(1, np.nan), complex(np.inf, -0.0)])
+    values = a.astype(dtype) if dtype[0] == "c" else np.arange(5).astype(dtype)
+    found, wanted = np.zeros((2, 5), bool), np.zeros((2, 5), bool)
+    count = kernels.which_are_complex(values, found)
+    assert count == kernels.which_are_complex.__wrapped__(values, wanted)
+    np.testing.assert_array_equal(found, wanted)

@@ -71,6 +71,19 @@ def numpy_angle(number: Number, span: Span) -> Number:
     return Number(angle(z), "numpy", span)
 
 
+def has_imaginary(wanted: bool) -> Callable[[Number, Span], Number]:
+    """`np.iscomplex(z)`, or `np.isreal(z)`: whether its imaginary part is not 0, or is."""
+    name = "not_equal" if wanted else "equal"
+
+    def test(number: Number, span: Span) -> Number:
+        if not number.dtype.is_complex:
+            return Number(const(not wanted, BOOL), "numpy", span)
+        imaginary = parts(number.expr)[1]
+        return Number(op(name, imaginary, const(0.0, imaginary.dtype)), "numpy", span)
+
+    return test
+
+
 def product(a: Expr, b: Expr) -> Expr:
     """`a * b`."""
     (x, y), (u, v) = parts(a), parts(b)

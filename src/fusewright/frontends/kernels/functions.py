@@ -367,6 +367,8 @@ _ROWS: dict[Any, Row] = {
     bool: _python_type(BOOL, bool),
     np.angle: _each_of(complexes.numpy_angle),
     np.conjugate: _each_of(complexes.conjugate),
+    np.iscomplex: _each_of(complexes.has_imaginary(True)),
+    np.isreal: _each_of(complexes.has_imaginary(False)),
     np.real: _component("real"),
     np.imag: _component("imag"),
     abs: _absolute,
