@@ -110,6 +110,10 @@ class Masked(MaskedOperators, Array):
         masking.become(self, node)
 
     @property
+    def _dtype(self) -> DType:
+        return (masking.parts(self) or (self._node,))[0].dtype
+
+    @property
     def _shape(self) -> tuple[int, ...]:
         found = masking.parts(self)
         if found is None:

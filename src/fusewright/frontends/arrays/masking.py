@@ -190,8 +190,8 @@ def in_place(binary: Method, general: Method) -> Method:
         full = full_size(binary(self, other), found[1])
         if full is None:
             return general(self, other)
-        rules.check_cast(full.dtype, self._dtype)
-        _hold(self, cast(full, self._dtype), found[1])
+        rules.check_cast(full.dtype, found[0].dtype)
+        _hold(self, cast(full, found[0].dtype), found[1])
         return self
 
     operate.__name__ = operate.__qualname__ = general.__name__
