@@ -227,7 +227,8 @@ class Oracle:
             self.levels[new[0]] = level
             return
         for name, value in after.items():  # whatever shares memory with what was written
-            if name in changed or any(overlap(value, other) for other in written):
+            pairs = itertools.product(flat([value]), flat(written))
+            if name in changed or any(overlap(one, other) for one, other in pairs):
                 self.levels[name] = max(level, SIGNS) if level < CLOSE else OPEN
 
     def own_level(self, block: Block, text: str, operands: list[Any], written: list[Any]) -> int:
