@@ -33,7 +33,7 @@ def _written(array: Any, number: Any) -> Any:
         try:
             array[3] = number
             array[1:2] = number
-        except Exception as error:
+        except (TypeError, ValueError, OverflowError) as error:
             return _builtin(type(error)), ()
     return np.asarray(array).tobytes(), tuple(each.category for each in told)
 
