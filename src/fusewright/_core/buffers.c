@@ -8,7 +8,6 @@
 #include "dispatch.h"
 
 static PyObject *export; /* (handle, writes) -> what has the buffer */
-static PyObject *watch;  /* (change): statements are complete when they return while the sum is positive */
 
 typedef struct {
     Memory *memory;
@@ -31,17 +30,11 @@ static char *format_of(int dtype)
     return NULL;
 }
 
-static int change_readers(Memory *memory, int change)
+static void change_readers(Memory *memory, int change)
 {
-    PyObject *step = PyLong_FromLong(change);
-    PyObject *done = step ? PyObject_CallOneArg(watch, step) : NULL;
-    Py_XDECREF(step);
-    if (done == NULL)
-        return -1;
-    Py_DECREF(done);
+    change_readings(change);
     memory->readers += change;
     memory->external = memory->is_shared || memory->readers > 0;
-    return 0;
 }
 
 /* Where the handle's elements lie, in memory that is its array's alone or is being read; 0 where Python has to look. */
@@ -76,11 +69,7 @@ static int quick_buffer(PyObject *self, Py_buffer *view, int flags)
     reading->memory = (Memory *)Py_NewRef(spot.memory);
     memcpy(reading->extent, spot.extent, sizeof spot.extent);
     memcpy(reading->stride, spot.stride, sizeof spot.stride);
-    if (change_readers(spot.memory, 1) < 0) {
-        Py_DECREF(reading->memory);
-        PyMem_Free(reading);
-        return -1;
-    }
+    change_readers(spot.memory, 1);
     Py_ssize_t size = dtypes[spot.dtype].itemsize;
     *view = (Py_buffer){.buf = spot.at, .obj = Py_NewRef(self), .len = count * size, .itemsize = size, .readonly = 1,
                         .ndim = spot.dims, .format = format, .shape = reading->extent, .strides = reading->stride,
@@ -106,38 +95,29 @@ static int handle_getbuffer(PyObject *self, Py_buffer *view, int flags)
 static void handle_releasebuffer(PyObject *self, Py_buffer *view)
 {
     Reading *reading = view->internal;
-    PyObject *kind, *error, *trace;
     (void)self;
-    PyErr_Fetch(&kind, &error, &trace); /* readers also let go while an error is on its way */
-    if (change_readers(reading->memory, -1) < 0)
-        PyErr_WriteUnraisable(self);
-    PyErr_Restore(kind, error, trace);
+    change_readers(reading->memory, -1);
     Py_DECREF(reading->memory);
     PyMem_Free(reading);
 }
 
 PyBufferProcs handle_buffer = {handle_getbuffer, handle_releasebuffer};
 
-/* set_export(export, watch): what answers other requests for buffers, what is told of readers */
-static PyObject *set_export(PyObject *module, PyObject *given)
+/* set_export(export): what answers other requests for buffers */
+static PyObject *set_export(PyObject *module, PyObject *function)
 {
-    PyObject *function, *told;
     (void)module;
-    if (!PyArg_ParseTuple(given, "OO", &function, &told))
-        return NULL;
     Py_SETREF(export, Py_NewRef(function));
-    Py_SETREF(watch, Py_NewRef(told));
     Py_RETURN_NONE;
 }
 
 int buffers_ready(PyObject *unset)
 {
     export = Py_NewRef(unset);
-    watch = Py_NewRef(unset);
     return 0;
 }
 
 PyMethodDef buffer_methods[] = {
-    {"set_export", set_export, METH_VARARGS, "What answers requests for buffers, what is told of readers."},
+    {"set_export", set_export, METH_O, "What answers requests for buffers."},
     {NULL},
 };

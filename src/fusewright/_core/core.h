@@ -176,7 +176,7 @@ int is_numpy_integer(PyObject *object);
 int is_numpy_number(PyObject *object);
 int scalar_dtype(PyObject *number); /* of NumPy's; NO_DTYPE of any other object */
 PyObject *operator_result(PyObject *op, PyObject *left, PyObject *right); /* as of Python's operators */
-PyObject *read_number(const char *at, int dtype); /* operators.c; NULL without an error: not known */
+PyObject *read_number(const char *at, int dtype); /* NULL without an error: not known */
 PyObject *quick_product(PyObject *op, PyObject *left, PyObject *right); /* operators.c; NULL likewise */
 PyObject *quick_of(PyObject *op, PyObject *const *given, Py_ssize_t count); /* one, two, or `where`; NULL likewise */
 int is_known_number(PyObject *object);                     /* Python's or NumPy's */
@@ -191,6 +191,8 @@ Node *newest_pending(void);
 void drop_tail(void); /* what is computed or dead at the list's end is forgotten */
 int count_bytes(int64_t nbytes);
 typedef struct Lock Lock;
+void lock_take(Lock *lock);
+void lock_leave(Lock *lock);
 Lock *evaluation_begins(void); /* a new reference to the lock that is held now */
 void evaluation_ends(Lock *lock);
 PyObject *pending_list(void);
@@ -271,6 +273,7 @@ int places_pass(Py_ssize_t length); /* whether a record needs no look at the loo
 void places_forget(void);
 
 /* steady.c */
+void change_readings(int change); /* so many more buffers of arrays are being read */
 int steady_passes(PyObject *pending, PyObject *left, Py_ssize_t gate);
 void steady_forget(void);
 PyObject *steady_memoise(PyObject *module, PyObject *given);

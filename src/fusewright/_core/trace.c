@@ -1,10 +1,9 @@
-/* The pending list, its gate, the lock of evaluations, and values asked for.
+/* The pending list, its gate, and values asked for.
 
    The policy (what a closed gate means, when pending work is computed unasked) is Python's, in
    frontends.arrays.trace. */
 
 #include "front.h"
-#include <pythread.h>
 #include <stddef.h>
 
 static PyObject *pending;     /* the list of frontends.arrays.trace */
@@ -14,6 +13,7 @@ static PyObject *left; /* what the last flush left alone */
 static Py_ssize_t whole; /* the list's length when its tail was cut last */
 static Py_ssize_t gate;
 static Py_ssize_t due; /* the length up to which records that read no shared memory pass anyway */
+static int readings; /* buffers that functions of C are reading now */
 static int armed; /* whether places in loops are being watched */
 static int native; /* whether requests go to our own driver */
 
@@ -22,113 +22,7 @@ static int native; /* whether requests go to our own driver */
 #define UNCOUNTED (1 << 20) /* bytes of results that may add up before Python counts them */
 static int64_t uncounted;
 
-/* ---- the lock: re-entrant, free of charge where nobody waits --------------------------------- */
-
-/* The GIL guards `owner` and `depth`; `wake` is held but while somebody is being woken. */
-struct Lock {
-    PyObject_HEAD
-    PyThread_type_lock wake;
-    unsigned long owner;
-    int depth, waiting;
-};
-
 static Lock *evaluating;
-
-static PyObject *lock_make(PyTypeObject *type, PyObject *given, PyObject *names)
-{
-    (void)given, (void)names;
-    Lock *lock = PyObject_New(Lock, type);
-    if (lock == NULL)
-        return NULL;
-    lock->owner = 0;
-    lock->depth = lock->waiting = 0;
-    lock->wake = PyThread_allocate_lock();
-    if (lock->wake == NULL || !PyThread_acquire_lock(lock->wake, NOWAIT_LOCK)) {
-        PyErr_NoMemory();
-        Py_CLEAR(lock);
-    }
-    return (PyObject *)lock;
-}
-
-static void lock_dealloc(Lock *lock)
-{
-    if (lock->wake != NULL)
-        PyThread_free_lock(lock->wake);
-    PyObject_Free(lock);
-}
-
-static void lock_take(Lock *lock)
-{
-    unsigned long me = PyThread_get_thread_ident();
-    while (lock->depth > 0 && lock->owner != me) {
-        lock->waiting++;
-        Py_BEGIN_ALLOW_THREADS;
-        PyThread_acquire_lock(lock->wake, WAIT_LOCK);
-        Py_END_ALLOW_THREADS;
-    }
-    lock->owner = me;
-    lock->depth++;
-}
-
-static void lock_leave(Lock *lock)
-{
-    if (--lock->depth == 0 && lock->waiting > 0) {
-        lock->waiting--;
-        PyThread_release_lock(lock->wake);
-    }
-}
-
-static PyObject *lock_enter(PyObject *self, PyObject *none)
-{
-    (void)none;
-    lock_take((Lock *)self);
-    return Py_NewRef(self);
-}
-
-/* acquire(blocking=True): whether it was taken */
-static PyObject *lock_acquire(PyObject *self, PyObject *given, PyObject *names)
-{
-    static char *keywords[] = {"blocking", NULL};
-    Lock *lock = (Lock *)self;
-    int blocking = 1;
-    if (!PyArg_ParseTupleAndKeywords(given, names, "|p", keywords, &blocking))
-        return NULL;
-    if (!blocking && lock->depth > 0 && lock->owner != PyThread_get_thread_ident())
-        Py_RETURN_FALSE;
-    lock_take(lock);
-    Py_RETURN_TRUE;
-}
-
-static PyObject *lock_exit(PyObject *self, PyObject *given)
-{
-    (void)given;
-    Lock *lock = (Lock *)self;
-    if (lock->depth == 0 || lock->owner != PyThread_get_thread_ident()) {
-        PyErr_SetString(PyExc_RuntimeError, "the lock is not this thread's");
-        return NULL;
-    }
-    lock_leave(lock);
-    Py_RETURN_NONE;
-}
-
-static PyMethodDef lock_methods[] = {
-    {"__enter__", lock_enter, METH_NOARGS, "Take the lock; the thread that has it may."},
-    {"__exit__", lock_exit, METH_VARARGS, "Leave it."},
-    {"acquire", (PyCFunction)(void (*)(void))lock_acquire, METH_VARARGS | METH_KEYWORDS,
-     "Take the lock; whether it was taken."},
-    {"release", lock_exit, METH_NOARGS, "Leave it."},
-    {NULL},
-};
-
-PyTypeObject LockType = {
-    PyVarObject_HEAD_INIT(NULL, 0).tp_name = "fusewright._core.Lock",
-    .tp_basicsize = sizeof(Lock),
-    .tp_flags = Py_TPFLAGS_DEFAULT,
-    .tp_new = lock_make,
-    .tp_dealloc = (destructor)lock_dealloc,
-    .tp_methods = lock_methods,
-    .tp_doc = "A re-entrant lock for holders of the GIL.",
-};
 
 /* ---- recording ------------------------------------------------------------------------------ */
 
@@ -148,13 +42,15 @@ int record_straight(Node *node)
 {
     if (!append_in_place(pending, (PyObject *)node) && PyList_Append(pending, (PyObject *)node) < 0)
         return -1;
+    if (readings > 0 && due >= 0 && reads_shared(node) && !is_in_lazy_block())
+        return evaluate(&node, 1); /* its operand counts as shared while it is being read */
     if (PyList_GET_SIZE(pending) > gate) {
         int is_of_shared = gate < 0 && due >= 0 && reads_shared(node);
         if (gate < 0 && PyList_GET_SIZE(pending) <= due && !is_of_shared)
             return 0;
         if (is_of_shared && !is_in_lazy_block()) /* others may write to what it reads */
             return evaluate(&node, 1);
-        int passed = steady_passes(pending, left, gate);
+        int passed = steady_passes(pending, left, readings > 0 ? -1 : gate);
         if (passed != 0) {
             places_forget(); /* this record's was not among them */
             return passed < 0 ? -1 : 0;
@@ -326,7 +222,7 @@ static int is_to_settle(void)
     static Py_ssize_t settled;
     Py_ssize_t length = PyList_GET_SIZE(pending);
     settled = length < settled ? length : settled;
-    if (!armed && gate >= 0 && length <= settled + FEW)
+    if (!armed && gate >= 0 && readings == 0 && length <= settled + FEW)
         return 0;
     settled = length;
     return 1;
@@ -442,6 +338,14 @@ static PyObject *set_gate(PyObject *module, PyObject *given)
     Py_RETURN_NONE;
 }
 
+void change_readings(int change) { readings += change; }
+
+static PyObject *is_read(PyObject *module, PyObject *none)
+{
+    (void)module, (void)none;
+    return PyBool_FromLong(readings > 0);
+}
+
 static PyObject *get_whole(PyObject *module, PyObject *none)
 {
     (void)module, (void)none;
@@ -483,7 +387,7 @@ int trace_ready(PyObject *unset)
     settle = Py_NewRef(unset);
     pending = PyList_New(0);
     left = PyList_New(0);
-    evaluating = (Lock *)lock_make(&LockType, NULL, NULL);
+    evaluating = (Lock *)LockType.tp_new(&LockType, NULL, NULL);
     return pending == NULL || left == NULL || evaluating == NULL ? -1 : 0;
 }
 
@@ -500,6 +404,7 @@ PyMethodDef trace_methods[] = {
     {"evaluate", (PyCFunction)(void (*)(void))evaluate_method, METH_FASTCALL,
      "Turn nodes into leaves now."},
     {"set_trace", set_trace, METH_VARARGS, "The list and the functions of the trace."},
+    {"is_read", is_read, METH_NOARGS, "Whether a function of C is reading a buffer now."},
     {"set_gate", set_gate, METH_VARARGS,
      "The length from which records call passed_gate; and while that is -1, because memory is "
      "shared, the one up to which those that read none of it need not."},

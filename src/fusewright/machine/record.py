@@ -29,6 +29,13 @@ class Machine(NamedTuple):
     steps of 200 to 900 0.7 to 1.5, up to 6 where shifted values are computed several times); for
     good, a `compile_line` for each line of LLVM text.  Hardware prefetchers follow about
     `read_streams` arrays; the processor combines writes to about `write_streams` lines.
+
+    A flush of a program's loop computes `flush_elements` at least, all operations together: in so
+    many launching it takes a tenth of the time, and each further iteration adds code, and computes
+    again what its neighbours read (measured, a step with four rolls of 150 x 150: 45 us in flushes
+    of eight, 18 one by one).  Where an iteration has at most `flush_records` operations, memory is
+    what takes time, and several iterations save passes over it (five points of 800 x 800: 160 us in
+    flushes of twelve, 230 one by one).
     """
 
     first: int = 48 << 10
@@ -52,6 +59,8 @@ class Machine(NamedTuple):
     compile_line: float = 1e-4
     read_streams: int = 24
     write_streams: int = 8
+    flush_elements: int = 200_000
+    flush_records: int = 16
 
     @property
     def past_in_loops(self) -> int:
@@ -85,9 +94,9 @@ class Machine(NamedTuple):
 
 
 DEFAULT = Machine()
-OF_ALL = ("rows", "read_streams", "write_streams")
-"""Fields that plans read.  They are the same on all machines, neither detected nor measured, so
-that code on disk is found without this record.
+OF_ALL = ("rows", "read_streams", "write_streams", "flush_elements", "flush_records")
+"""Fields that plans and flushes read.  They are the same on all machines, neither detected nor
+measured, so that code on disk is found without this record.
 """
 
 

@@ -22,6 +22,8 @@ UNITS = {
     **dict.fromkeys(("fork", "launch", "page"), "ns"),
     **dict.fromkeys(("compile_start", "compile_structure", "compile_node", "compile_line"), "s"),
     **dict.fromkeys(("read_streams", "write_streams"), "streams"),
+    "flush_elements": "elements",
+    "flush_records": "operations",
 }
 MEASURED = (
     "first_bandwidth", "second_bandwidth", "third_bandwidth", "memory_bandwidth", "multiply_add",

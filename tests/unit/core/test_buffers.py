@@ -151,3 +151,22 @@ def test_reading_needs_no_runtime() -> None:
         [sys.executable, "-c", BEFORE_ANY_REQUEST], capture_output=True, text=True, check=False
     )
     assert done.stdout == "[] False\n", done.stderr
+
+
+def test_what_is_recorded_while_a_buffer_is_read_is_computed_before_the_next_write() -> None:
+    """A flush of a loop's iterations, too: the buffer's reader keeps the memory as shared."""
+    x = fw.asarray(np.arange(1000.0))
+    fw.evaluate(x)
+    view = memoryview(x)
+    total = np.zeros(1000)
+    mine = fw.asarray(np.zeros(1000))
+    for step in range(300):
+        y = x * 2.0 + step
+        x[step] = -1.0
+        assert view[step] == -1.0
+        mine = mine + y
+        total = total + (np.where(np.arange(1000) < step, -1.0, np.arange(1000.0)) * 2.0 + step)
+    assert np.array_equal(np.asarray(mine), total)
+    view.release()
+    x[0] = 7.0
+    assert float(x[0]) == 7.0

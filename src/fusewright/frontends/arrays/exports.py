@@ -17,7 +17,7 @@ import weakref
 import numpy as np
 
 from fusewright._core import native
-from fusewright.frontends.arrays import core, sharing, trace, views
+from fusewright.frontends.arrays import core, sharing, views
 from fusewright.frontends.arrays.core import Handle
 from fusewright.frontends.arrays.sharing import NDArray
 
@@ -61,4 +61,4 @@ def pinned(handle: Handle) -> NDArray:
 
 
 if native is not None:
-    native.set_export(buffer, trace.watch)
+    native.set_export(buffer)

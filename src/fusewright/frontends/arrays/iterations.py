@@ -19,9 +19,12 @@ from typing import NamedTuple
 from fusewright._core import native
 from fusewright.base import source
 from fusewright.ir.graph import Node
+from fusewright.machine import record
 
 WORK = 160
-"""Recorded nodes that a flush computes at least; whole iterations are added up to it."""
+"""Recorded nodes that a flush of small values computes at least; whole iterations are added up to
+it.
+"""
 WINDOW = 2 * WORK
 """Records a loop is watched for."""
 ROUND = 12
@@ -121,9 +124,9 @@ class Schedule:
     """
 
     __slots__ = (
-        "_alone", "_arrived", "_asked", "_before", "_frame", "_longer", "_looks", "_met", "_others",
-        "_same", "_stood", "_told", "count", "length", "loop", "patience", "period", "turn",
-        "waits", "watching",
+        "_alone", "_arrived", "_asked", "_before", "_frame", "_least", "_longer", "_looks", "_met",
+        "_others", "_same", "_stood", "_told", "count", "length", "loop", "patience", "period",
+        "turn", "waits", "watching",
     )  # fmt: skip
 
     def __init__(self) -> None:
@@ -132,6 +135,7 @@ class Schedule:
         self.patience = PATIENCE
         self._arrived = self._longer = self._told = self._looks = self._same = 0
         self._alone = False
+        self._least = 0
         self._others = 0
         self._asked = self._stood = self._frame = 0
         self._met: dict[tuple[int, int, int], tuple[int, Loop]] = {}
@@ -202,6 +206,8 @@ class Schedule:
         known = self.loop
         if self.watching and last is not None and (known is None or _is_outer(loop, known)):
             period = self._looks - last
+            if period <= record.DEFAULT.flush_records:
+                work = max(work, WORK)
             # Two iterations in the list tell what the second needs of the first.  Where something
             # is asked for in every iteration the list never holds two as they were recorded.
             waits = whole > self._stood or length <= WINDOW
@@ -211,7 +217,7 @@ class Schedule:
             if period <= WORK or known is None:
                 self.loop, self.period = loop, period
                 self._alone = self._same > 0
-                self.count = -(-work // self.period)
+                self.count, self._least = -(-work // self.period), min(work, WORK) // 2
                 self.length = 0
                 if work > WORK:  # worth waiting for from the first: look again when it is due
                     self._arrived, self.watching, self.waits = self.count - 1, 0, True
@@ -227,7 +233,7 @@ class Schedule:
         if self.length:
             self._notice(length)
             return length >= self.length
-        if self._arrived < self.count or length < WORK // 2:
+        if self._arrived < self.count or length < self._least:
             return False
         self.length, self.watching, self._told = length, 0, length
         self._remember()

@@ -17,6 +17,7 @@ import numpy as np
 
 from fusewright.frontends.arrays.iterations import WORK, Loop
 from fusewright.ir.graph import IOTA, LEAF, MAP, PART, SCALAR, VIEW, Memory, Node
+from fusewright.machine import record
 
 LARGEST = 1 << 40
 """Bytes of a value that no flush computes: it can only be wanted in parts."""
@@ -132,18 +133,20 @@ def _memories_below(nodes: Sequence[Node]) -> set[int]:
 
 
 def work_of(pending: Sequence[Node]) -> int:
-    """How many nodes a flush of a loop with these computes: more where one loop over the elements
-    does all of it.
+    """How many nodes a flush of a loop with these computes at least.
 
-    A loop of such steps becomes a loop within one kernel (`rules.recurrence`), and each flush would
-    be one more pass over memory.
+    More where one loop over the elements does all of it: a loop of such steps becomes a loop within
+    one kernel (`rules.recurrence`), and each flush would be one more pass over memory.  Fewer where
+    they take long enough anyhow (`machine.record`).
     """
     nodes = [node for node in pending if node.shape and node.kind != LEAF]
+    computed = [node for node in nodes if node.kind == MAP or is_worth_storing(node)]
     shapes = {node.shape for node in nodes}
-    if len(shapes) != 1 or math.prod(shapes.pop()) < LONG_SIZE:
-        return WORK
-    alike = all(node.kind == MAP or not is_worth_storing(node) for node in nodes)
-    return LONG_WORK if alike else WORK
+    is_large = len(shapes) == 1 and math.prod(shapes.pop()) >= LONG_SIZE
+    if is_large and all(node.kind == MAP for node in computed):
+        return LONG_WORK
+    elements = sum(math.prod(node.shape) for node in computed if node.kind != VIEW)
+    return max(min(WORK, record.DEFAULT.flush_elements * len(pending) // max(elements, 1)), 1)
 
 
 class Known:

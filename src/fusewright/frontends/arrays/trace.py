@@ -371,7 +371,8 @@ def _flush_iterations(loop: Loop, period: int) -> None:
     known = Known(pending, _base, _whole_from(), loop, period)
     held = [node for node in live() if node is not newest and is_worth_storing(node)]
     wanted, left = known.divide(held, _carried)
-    if _watched > 0:  # what reads others' memory must not be read later
+    # What reads others' memory must not be read later.
+    if _watched > 0 or (native is not None and native.is_read()):
         reading = survivors.readers_of_shared(pending)
         wanted += [node for node, _ in left if id(node) in reading]
         left = [(node, place) for node, place in left if id(node) not in reading]

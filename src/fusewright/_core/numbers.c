@@ -1,0 +1,112 @@
+/* Numbers of Python's and of NumPy's: read from memory, and written there as NumPy converts them. */
+
+#include "library.h"
+#include <math.h>
+
+PyObject *read_number(const char *at, int dtype)
+{
+    double real;
+    float narrow;
+    if (dtype == dtype_float64)
+        return PyFloat_FromDouble(*(double *)memcpy(&real, at, sizeof real));
+    if (dtype == dtype_float32)
+        return PyFloat_FromDouble(*(float *)memcpy(&narrow, at, sizeof narrow));
+    if (dtypes[dtype].kind == 'i' || dtypes[dtype].kind == 'u') {
+        uint64_t bits = 0;
+        int unused = 64 - 8 * (int)dtypes[dtype].itemsize;
+        memcpy(&bits, at, (size_t)dtypes[dtype].itemsize);
+        return dtypes[dtype].kind == 'u' ? PyLong_FromUnsignedLongLong(bits)
+                                         : PyLong_FromLongLong((int64_t)(bits << unused) >> unused);
+    }
+    return dtype == dtype_bool ? PyBool_FromLong(*at) : NULL;
+}
+
+PyObject *read_scalar(const char *at, int dtype)
+{
+    PyObject *number = numpy_number(at, dtype);
+    if (number != NULL || PyErr_Occurred())
+        return number;
+    if ((number = read_number(at, dtype)) != NULL)
+        Py_SETREF(number, PyObject_CallOneArg(dtypes[dtype].scalar, number));
+    return number;
+}
+
+/* What a Python or NumPy number is as a real number of a type with at most `digits` bits of precision, rounded at most
+   once on the way: 0 where it is none. */
+static int real_value(PyObject *number, int digits, double *real)
+{
+    int dtype = scalar_dtype(number);
+    if (PyFloat_CheckExact(number) || dtype == dtype_float64) {
+        *real = PyFloat_AS_DOUBLE(number);
+        return 1;
+    }
+    int is_whole = dtype != NO_DTYPE && strchr("iu", dtypes[dtype].kind) && (digits > 24 || dtypes[dtype].itemsize < 8);
+    if (!PyLong_CheckExact(number) && dtype != dtype_float32 && !is_whole)
+        return 0;
+    *real = PyFloat_AsDouble(number);
+    if (*real != -1.0 || !PyErr_Occurred())
+        return 1;
+    PyErr_Clear();
+    return 0;
+}
+
+static int write_float(char *at, int dtype, PyObject *number)
+{
+    double real;
+    int is_wide = dtype == dtype_float64;
+    if ((!is_wide && dtype != dtype_float32) || !real_value(number, is_wide ? 53 : 24, &real))
+        return 0;
+    float narrow = (float)real;
+    if (!is_wide && isinf(narrow) && !isinf(real))
+        return 0; /* NumPy warns */
+    memcpy(at, is_wide ? (void *)&real : &narrow, is_wide ? sizeof real : sizeof narrow);
+    return 1;
+}
+
+static int write_complex(char *at, int dtype, PyObject *number)
+{
+    Py_complex both = {0.0, 0.0};
+    int is_wide = dtypes[dtype].itemsize == 16;
+    if (PyComplex_CheckExact(number) || Py_IS_TYPE(number, (PyTypeObject *)dtypes[dtype].scalar))
+        both = PyComplex_AsCComplex(number);
+    else if (!real_value(number, is_wide ? 53 : 24, &both.real))
+        return 0;
+    float narrow[2] = {(float)both.real, (float)both.imag};
+    if (!is_wide && ((isinf(narrow[0]) && !isinf(both.real)) || (isinf(narrow[1]) && !isinf(both.imag))))
+        return 0; /* NumPy warns */
+    memcpy(at, is_wide ? (void *)&both : narrow, is_wide ? sizeof both : sizeof narrow);
+    return 1;
+}
+
+static int write_whole(char *at, int dtype, PyObject *number)
+{
+    int made_of = scalar_dtype(number), overflow = 0, bits = (int)dtypes[dtype].itemsize * 8;
+    if (!PyLong_CheckExact(number) && (made_of == NO_DTYPE || strchr("iu", dtypes[made_of].kind) == NULL))
+        return 0;
+    PyObject *index = PyNumber_Index(number);
+    long long whole = index ? PyLong_AsLongLongAndOverflow(index, &overflow) : 0;
+    Py_XDECREF(index);
+    PyErr_Clear();
+    if (index == NULL || overflow)
+        return 0;
+    if (dtypes[dtype].kind == 'i' && bits < 64 && (whole < -(1LL << (bits - 1)) || whole >= 1LL << (bits - 1)))
+        return 0;
+    if (dtypes[dtype].kind == 'u' && (whole < 0 || (bits < 64 && whole >= 1LL << bits)))
+        return 0;
+    memcpy(at, &whole, (size_t)dtypes[dtype].itemsize); /* little-endian */
+    return 1;
+}
+
+int write_number(char *at, int dtype, PyObject *number)
+{
+    switch (dtypes[dtype].kind) {
+    case 'f': return write_float(at, dtype, number);
+    case 'c': return write_complex(at, dtype, number);
+    case 'i':
+    case 'u': return write_whole(at, dtype, number);
+    }
+    if (!PyBool_Check(number) && !Py_IS_TYPE(number, (PyTypeObject *)dtypes[dtype].scalar))
+        return 0;
+    *at = PyObject_IsTrue(number) > 0;
+    return 1;
+}
