@@ -14,12 +14,17 @@ import dis
 import sys
 from functools import lru_cache
 from types import CodeType, FrameType
-from typing import NamedTuple
+from typing import TYPE_CHECKING, NamedTuple
 
 from fusewright._core import native
 from fusewright.base import source
+from fusewright.base.later import later
 from fusewright.ir.graph import Node
-from fusewright.machine import record
+
+if TYPE_CHECKING:
+    from fusewright.machine import record
+else:
+    record = later("fusewright.machine.record")
 
 WORK = 160
 """Recorded nodes that a flush of small values computes at least; whole iterations are added up to

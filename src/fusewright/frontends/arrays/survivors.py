@@ -12,12 +12,18 @@ import math
 from collections import Counter
 from collections.abc import Callable, Sequence
 from sys import getrefcount
+from typing import TYPE_CHECKING
 
 import numpy as np
 
+from fusewright.base.later import later
 from fusewright.frontends.arrays.iterations import WORK, Loop
 from fusewright.ir.graph import IOTA, LEAF, MAP, PART, SCALAR, VIEW, Memory, Node
-from fusewright.machine import record
+
+if TYPE_CHECKING:
+    from fusewright.machine import record
+else:
+    record = later("fusewright.machine.record")
 
 LARGEST = 1 << 40
 """Bytes of a value that no flush computes: it can only be wanted in parts."""
