@@ -11,8 +11,8 @@ from collections.abc import Sequence
 
 from fusewright.codegen.products.packing import PackFunction, packing_name
 from fusewright.codegen.products.registers import RegisterTile
-from fusewright.codegen.products.tile import tile_functions, tile_name
-from fusewright.codegen.recurrences.vectors import ATTRIBUTES, Vectors
+from fusewright.codegen.products.tile import UNROLLED, tile_functions, tile_name
+from fusewright.codegen.recurrences.vectors import ATTRIBUTES, LINE, Vectors
 from fusewright.ir.dtypes import DType
 
 KERNEL = "ptr %args, i64 %lo, i64 %hi, ptr %scratch"
@@ -79,6 +79,7 @@ class _Blocks(Vectors):
         padded = self.line(f"add i64 %k, {self.lanes - 1}")
         padded = self.line(f"and i64 {padded}, {-self.lanes}")
         of_rows = self.line(f"mul i64 {padded}, {rows * size}")
+        lines = self.line(f"mul i64 {self.line(f'sdiv i64 %k, {UNROLLED}')}, {LINE}")
         with self.loop("%lo", "%hi") as unit:
             first = self.line(f"mul i64 {self.line(f'sdiv i64 {unit}, %strips')}, %block")
             left = self.least(self.line(f"sub i64 %rows, {first}"), "%block")
@@ -99,16 +100,20 @@ class _Blocks(Vectors):
                 p = self.moved("%panels", panel, "%panel")
                 column = self.line(f"mul i64 {panel}, {columns}")
                 right = self.line(f"sub i64 %columns, {column}")
+                after = self.at(p, "%panel", 1)
                 with self.loop("0", tiles) as tile:
+                    following = self.moved(after, tile, lines)
                     q = self.moved("%scratch", tile, of_rows)
                     row = self.line(f"mul i64 {tile}, {rows}")
                     down = self.line(f"add i64 {first}, {row}")
                     out = self.at(self.moved("%out", down, "%step"), column, size)
                     count = self.line(f"sub i64 {left}, {row}")
-                    self.multiply(p, q, out, count, right)
+                    self.multiply(p, q, out, count, right, following)
         return self.function("rows_multiplied", KERNEL, private=False)
 
-    def multiply(self, p: str, q: str, out: str, rows: str, columns: str) -> None:
+    def multiply(
+        self, p: str, q: str, out: str, rows: str, columns: str, following: str
+    ) -> None:
         """One tile, of the smallest size that holds what is left."""
         adds = self.line("icmp ne i64 %adds, 0")
         for vectors in range(self.tile.vectors, 0, -1):
@@ -119,7 +124,8 @@ class _Blocks(Vectors):
                     with self.when(self.between(rows, least - 1, size, number == 0)):
                         self.do(
                             f"call void @{tile_name(size, vectors)}(ptr {p}, ptr {q}, i64 %k, "
-                            f"ptr {out}, i64 %step, i64 {rows}, i64 {columns}, i1 {adds})"
+                            f"ptr {out}, i64 %step, i64 {rows}, i64 {columns}, i1 {adds}, "
+                            f"ptr {following})"
                         )
 
     def between(self, value: str, above: int, to: int, unbounded: bool) -> str:

@@ -15,12 +15,14 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from fusewright.codegen.recurrences.vectors import Vectors
+from fusewright.codegen.recurrences.vectors import LINE, Vectors
 from fusewright.ir.dtypes import DType
 
 PARAMETERS = (
     "ptr noalias %from, i64 %along, i64 %across, i64 %k, i64 %count, ptr noalias %to"
 )
+FETCHED = 16
+"""Rows ahead that are fetched: they are too far apart for the hardware's prefetchers."""
 
 
 def packing_name(width: int) -> str:
@@ -62,6 +64,10 @@ class PackFunction(Vectors):
             masks.append(self.mask(self.line(f"sub i64 {most}, {group}")))
         with self.loop("0", "%k") as k:
             source = self.at("%from", self.line(f"mul i64 {k}, %along"), 1)
+            ahead = self.at(source, self.line(f"mul i64 %along, {FETCHED}"), 1)
+            for start in range(0, self.width * self.size, LINE):
+                place = self.at(ahead, start, 1)
+                self.do(f"call void @llvm.prefetch.p0(ptr {place}, i32 0, i32 3, i32 1)")
             for group, mask in zip(self.groups, masks, strict=True):
                 place = self.at(source, group, self.size)
                 self.put(self.load_masked(place, mask, self.number(0.0)), k, group)

@@ -11,15 +11,17 @@ What of it exceeds `rows` and `columns` is computed from padding and not stored.
 from __future__ import annotations
 
 from fusewright.codegen.products.registers import RegisterTile
-from fusewright.codegen.recurrences.vectors import Vectors
+from fusewright.codegen.recurrences.vectors import LINE, Vectors
 from fusewright.ir.dtypes import DType
 
 PARAMETERS = (
     "ptr noalias %p, ptr noalias %q, i64 %k, ptr noalias %out, i64 %step, "
-    "i64 %rows, i64 %columns, i1 %adds"
+    "i64 %rows, i64 %columns, i1 %adds, ptr %next"
 )
 UNROLLED = 4
 """Steps of k in one turn of the loop."""
+FETCHED = 16
+"""Turns before the end at which the result is fetched."""
 
 
 def tile_name(rows: int, vectors: int) -> str:
@@ -47,13 +49,13 @@ class TileFunction(Vectors):
         for row in places:
             for place in row:
                 self.store("zeroinitializer", place)
-        for row in range(self.rows):
-            start = self.at("%out", self.line(f"mul i64 %step, {row}"), 1)
-            self.do(f"call void @llvm.prefetch.p0(ptr {start}, i32 1, i32 3, i32 1)")
         turns = self.line(f"sdiv i64 %k, {UNROLLED}")
+        early = self.line(f"sub i64 {turns}, {FETCHED + self.rows}")
         with self.loop("0", turns) as turn:
             first = self.line(f"mul i64 {turn}, {UNROLLED}")
             self.steps(first, UNROLLED, places)
+            self.fetch(self.line(f"sub i64 {turn}, {early}"))
+            self.prefetch(self.at("%next", turn, LINE), 0, 2)
         done = self.line(f"mul i64 {turns}, {UNROLLED}")
         with self.loop(done, "%k") as k:
             self.steps(k, 1, places)
@@ -67,6 +69,18 @@ class TileFunction(Vectors):
                     with self.when("%part" if masked else whole):
                         self.finish(sums, adds == "%adds", masked)
         return self.function(tile_name(self.rows, self.vectors), PARAMETERS)
+
+    def fetch(self, row: str) -> None:
+        """Have a row of the result in the cache when it is needed."""
+        row = self.line(f"call i64 @llvm.smax.i64(i64 {row}, i64 0)")
+        row = self.line(f"call i64 @llvm.smin.i64(i64 {row}, i64 {self.rows - 1})")
+        start = self.at("%out", self.line(f"mul i64 %step, {row}"), 1)
+        wide = self.vectors * self.bytes
+        for place in (*range(0, wide, LINE), wide - 1):
+            self.prefetch(self.at(start, place, 1), 1, 3)
+
+    def prefetch(self, place: str, writes: int, locality: int) -> None:
+        self.do(f"call void @llvm.prefetch.p0(ptr {place}, i32 {writes}, i32 {locality}, i32 1)")
 
     def steps(self, k: str, count: int, places: list[list[str]]) -> None:
         """Add the products of `count` successive k's."""
