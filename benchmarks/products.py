@@ -1,11 +1,11 @@
 """Products of matrices against NumPy's BLAS, in one process.
 
-    python benchmarks/products.py [--threads 2] [--core SkylakeX] [--avx2] [group ...]
+    python benchmarks/products.py [--avx2] [--seconds S] [group ...]
 
-One thread: CPU seconds; two: wall seconds; the least of turns that alternate.  Both write into
-memory that was touched before (`out=`).  Results are compared first, within the error bound of
-both.  OpenBLAS chooses its kernels by the processor's name; `--core` names others, which may be
-better on this machine.
+On as many threads as OPENBLAS_NUM_THREADS says, otherwise one.  One thread: CPU seconds; more: wall
+seconds; the least of turns that alternate.  Both write into memory that was touched before
+(`out=`).  Results are compared first, within the error bound of both.  OpenBLAS chooses its kernels
+by the processor's name; OPENBLAS_CORETYPE=SkylakeX names others, which may be better here.
 """
 
 from __future__ import annotations
@@ -13,22 +13,12 @@ from __future__ import annotations
 import argparse
 import ctypes
 import os
-import sys
 import time
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
-PARSER = argparse.ArgumentParser(description=__doc__)
-PARSER.add_argument("--threads", type=int, default=1)
-PARSER.add_argument("--core", default="")
-PARSER.add_argument("--avx2", action="store_true")
-PARSER.add_argument("--seconds", type=float, default=1.0, help="for each row")
-PARSER.add_argument("groups", nargs="*")
-CHOSEN = PARSER.parse_args()
-os.environ["OPENBLAS_NUM_THREADS"] = os.environ["OMP_NUM_THREADS"] = str(CHOSEN.threads)
-if CHOSEN.core:
-    os.environ["OPENBLAS_CORETYPE"] = CHOSEN.core
+os.environ["OPENBLAS_NUM_THREADS"] = os.environ.get("OPENBLAS_NUM_THREADS", "1")
 
 import numpy as np
 
@@ -36,6 +26,7 @@ import fusewright as fw
 from fusewright.ir.products import depth
 from fusewright.targets.cpu.products import product
 
+THREADS = os.environ["OPENBLAS_NUM_THREADS"]
 Row = tuple[str, tuple[int, ...], tuple[int, ...]]
 """Layouts, and the shapes of the operands."""
 
@@ -97,7 +88,7 @@ def timed(call: Callable[[], object], clock: Callable[[], float], times: int) ->
     return (clock() - start) / times
 
 
-def raced(row: Row, dtype: Any) -> tuple[float, float]:
+def raced(row: Row, dtype: Any, seconds: float) -> tuple[float, float]:
     """Seconds of ours and of NumPy's."""
     a, b = operands(row, dtype)
     ours, theirs = (np.empty((*a.shape[:-1], b.shape[-1]), dtype) for _ in range(2))
@@ -112,9 +103,9 @@ def raced(row: Row, dtype: Any) -> tuple[float, float]:
     peer()
     bound = (depth(a.shape[-1]) + a.shape[-1]) * np.finfo(dtype).eps * (np.abs(a) @ np.abs(b))
     assert np.all(np.abs(ours - theirs) <= bound), "results differ by more than rounding"
-    clock = time.thread_time if CHOSEN.threads == 1 else time.perf_counter
+    clock = time.thread_time if THREADS == "1" else time.perf_counter
     times = max(int(1e-3 / max(timed(peer, clock, 3), 1e-7)), 1)
-    best, end, turns = [np.inf, np.inf], time.perf_counter() + CHOSEN.seconds, 0
+    best, end, turns = [np.inf, np.inf], time.perf_counter() + seconds, 0
     while turns < 5 or time.perf_counter() < end:
         for place, function in enumerate((call, peer)):
             best[place] = min(best[place], timed(function, clock, times))
@@ -124,24 +115,26 @@ def raced(row: Row, dtype: Any) -> tuple[float, float]:
 
 def main() -> None:
     """Print a table for each dtype."""
-    features = "avx2" if CHOSEN.avx2 else "auto"
-    with fw.options(features=features, threads=CHOSEN.threads):
-        print(f"{CHOSEN.threads} thread(s), ours {features}, OpenBLAS {core()}; GFLOP/s\n")
+    parser = argparse.ArgumentParser(description=__doc__)
+    parser.add_argument("--avx2", action="store_true", help="ours without AVX-512")
+    parser.add_argument("--seconds", type=float, default=1.0, help="for each row and dtype")
+    parser.add_argument("groups", nargs="*", default=list(GROUPS))
+    chosen = parser.parse_args()
+    features = "avx2" if chosen.avx2 else "auto"
+    with fw.options(features=features, threads=int(THREADS)):
+        print(f"{THREADS} thread(s), ours {features}, OpenBLAS {core()}; GFLOP/s\n")
         print("| | shapes | float32 ours | BLAS | ratio | float64 ours | BLAS | ratio |")
         print("|---|---|---|---|---|---|---|---|")
-        for group, rows in GROUPS.items():
-            if CHOSEN.groups and group not in CHOSEN.groups:
-                continue
-            for row in rows:
+        for group in chosen.groups:
+            for row in GROUPS[group]:
                 cells = []
                 for dtype in (np.float32, np.float64):
-                    ours, theirs = raced(row, dtype)
+                    ours, theirs = raced(row, dtype, chosen.seconds)
                     flops = 2e-9 * np.prod(row[1], dtype=float) * row[2][-1]
                     rates = f"{flops / ours:.1f} | {flops / theirs:.1f}"
                     cells.append(f"{rates} | {theirs / ours:.2f}")
                 shapes = " @ ".join("x".join(map(str, shape)) for shape in row[1:])
-                print(f"| {group} {row[0]} | {shapes} | {' | '.join(cells)} |")
-                sys.stdout.flush()
+                print(f"| {group} {row[0]} | {shapes} | {' | '.join(cells)} |", flush=True)
 
 
 if __name__ == "__main__":

@@ -1,7 +1,7 @@
 """The loops around the tiles of one product, and the kernels that the thread pool calls.
 
-    panels: a strip of columns, packed           (third-level cache, shared by threads)
-    block:  rows, packed, times every panel      (second-level cache; the panel at hand in the first)
+    panels: a strip of columns, packed        (third-level cache, shared by threads)
+    block:  rows, packed, times every panel   (second-level cache; the panel at hand in the first)
 
 `columns_packed` packs one panel a unit, `rows_multiplied` computes one block of the result a unit:
 a product on several threads is a launch of each for every chunk of k and strip of columns.
@@ -96,7 +96,10 @@ class PackedPanels(_Loops):
         with self.loop("%lo", "%hi") as panel:
             start = self.times(panel, width)
             left = self.least(self.minus("%count", start), str(width))
-            source, target = self.moved("%from", start, "%across"), self.moved("%to", panel, "%panel")
+            source, target = (
+                self.moved("%from", start, "%across"),
+                self.moved("%to", panel, "%panel"),
+            )
             self.do(
                 f"call void @{packing_name(width)}(ptr {source}, i64 %along, i64 %across, i64 %k, "
                 f"i64 {left}, ptr {target})"
@@ -137,9 +140,7 @@ class MultipliedBlock(_Loops):
                 self.multiply(p, q, place, self.minus("%rows", row), right, following)
         return self.function("block", self.PARAMETERS)
 
-    def multiply(
-        self, p: str, q: str, out: str, rows: str, columns: str, following: str
-    ) -> None:
+    def multiply(self, p: str, q: str, out: str, rows: str, columns: str, following: str) -> None:
         """One tile, of the smallest size that holds what is left."""
         for vectors in range(self.tile.vectors, 0, -1):
             widest = vectors == self.tile.vectors

@@ -18,9 +18,7 @@ from collections.abc import Sequence
 from fusewright.codegen.recurrences.vectors import LINE, Vectors
 from fusewright.ir.dtypes import DType
 
-PARAMETERS = (
-    "ptr noalias %from, i64 %along, i64 %across, i64 %k, i64 %count, ptr noalias %to"
-)
+PARAMETERS = "ptr noalias %from, i64 %along, i64 %across, i64 %k, i64 %count, ptr noalias %to"
 FETCHED = 16
 """Rows ahead that are fetched: they are too far apart for the hardware's prefetchers."""
 

@@ -141,13 +141,13 @@ def _fresh(shape: tuple[int, ...], dtype: DType) -> Array:
 def _compute(a: Array, b: Array, out: Array, kernel: ProductKernel) -> None:
     """Turn the product so that lanes lie end to end in the result and few of them idle."""
     m, k, n = a.shape[-2], a.shape[-1], b.shape[-1]
-    size = kernel.dtype.itemsize
-    plain = _cycles(m, k, n, kernel.tile)
-    turned = _cycles(n, k, m, kernel.tile)
-    plain += 0.0 if out.strides[-1] == size or n == 1 else STORED * m * n
-    turned += 0.0 if out.strides[-2] == size or m == 1 else STORED * m * n
-    if turned < plain:
-        a, b, out = b.swapaxes(-1, -2), a.swapaxes(-1, -2), out.swapaxes(-1, -2)
+    size, tile = kernel.dtype.itemsize, kernel.tile
+    is_plain = out.strides[-1] == size
+    if not is_plain or m < tile.columns or n < tile.columns:
+        plain = _cycles(m, k, n, tile) + (0 if is_plain or n == 1 else STORED * m * n)
+        is_turned = out.strides[-2] == size or m == 1
+        if _cycles(n, k, m, tile) + (0 if is_turned else STORED * m * n) < plain:
+            a, b, out = b.swapaxes(-1, -2), a.swapaxes(-1, -2), out.swapaxes(-1, -2)
     if out.strides[-1] == size or out.shape[-1] == 1:
         _run(a, b, out, kernel)
     else:
@@ -173,10 +173,11 @@ def _run(a: Array, b: Array, out: Array, kernel: ProductKernel) -> None:
         out.strides[-2],
         (m, k, n),
     )
-    threads = _threads(_cycles(m, k, n, kernel.tile) * items)
+    threads = _threads(m * k * n * items / (2 * kernel.tile.lanes))
     offsets = _offsets((a, b, out), tuple(batch)) if batch else _NOWHERE
     if threads == 1 or items >= threads:
-        _whole(task, offsets, items, kernel, threads)
+        where = offsets.ctypes.data if batch else _NOWHERE_ADDRESS
+        _whole(task, where, items, kernel, threads)
         return
     rows, columns = task.rows, task.columns
     for x, y, z in offsets:
@@ -189,6 +190,7 @@ def _run(a: Array, b: Array, out: Array, kernel: ProductKernel) -> None:
 
 
 _NOWHERE = np.zeros((1, 3), np.int64)
+_NOWHERE_ADDRESS = _NOWHERE.ctypes.data
 
 
 def _offsets(arrays: tuple[Array, ...], batch: tuple[int, ...]) -> Array:
@@ -207,7 +209,7 @@ def _threads(cycles: float) -> int:
     return thread_count() if cycles > 3.0 * record.current().parallel else 1
 
 
-class _Blocks(NamedTuple):
+class _Blocking(NamedTuple):
     """Rows in a block, columns in a strip, bytes of a panel, of a strip's panels and a block's."""
 
     rows: int
@@ -217,7 +219,7 @@ class _Blocks(NamedTuple):
     block: int
 
 
-def _blocks(task: _Task, kernel: ProductKernel, threads: int) -> _Blocks:
+def _blocks(task: _Task, kernel: ProductKernel, threads: int) -> _Blocking:
     """A block's rows take half of the second-level cache, a strip of columns a quarter of the
     third; blocks are of equal size.
     """
@@ -232,7 +234,7 @@ def _blocks(task: _Task, kernel: ProductKernel, threads: int) -> _Blocks:
     wide = max(machine.third // 4 // (k * dtype.itemsize), tile.columns)
     columns = rounded_up(-(-n // -(-n // wide)), tile.columns)
     panel = panel_bytes(dtype, tile, k, tile.columns)
-    return _Blocks(
+    return _Blocking(
         rows,
         columns,
         panel,
@@ -241,9 +243,7 @@ def _blocks(task: _Task, kernel: ProductKernel, threads: int) -> _Blocks:
     )
 
 
-def _whole(
-    task: _Task, offsets: Array, items: int, kernel: ProductKernel, threads: int
-) -> None:
+def _whole(task: _Task, offsets: int, items: int, kernel: ProductKernel, threads: int) -> None:
     """Each product on one thread."""
     m, k, n = task.extents
     blocks = _blocks(task, kernel, 1)
@@ -251,7 +251,7 @@ def _whole(
     words = array("q", (
         rows.address, rows.along, rows.across, m, blocks.rows,
         columns.address, columns.along, columns.across, n, blocks.columns,
-        task.out, task.step, k, CHUNK, blocks.panel, blocks.strip, offsets.ctypes.data,
+        task.out, task.step, k, CHUNK, blocks.panel, blocks.strip, offsets,
     ))  # fmt: skip
     scratch = blocks.strip + blocks.block
     launch(kernel.whole, words.buffer_info()[0], items, 1, scratch, threads)
@@ -259,7 +259,7 @@ def _whole(
 
 def _shared(task: _Task, kernel: ProductKernel, threads: int) -> None:
     """One product on several threads."""
-    m, k, n = task.extents
+    _, k, n = task.extents
     blocks = _blocks(task, kernel, threads)
     memory = allocate(blocks.strip)
     for column in range(0, n, blocks.columns):
@@ -269,7 +269,7 @@ def _shared(task: _Task, kernel: ProductKernel, threads: int) -> None:
 
 
 def _chunk(
-    task: _Task, column: int, wide: int, start: int, deep: int, blocks: _Blocks, panels: int,
+    task: _Task, column: int, wide: int, start: int, deep: int, blocks: _Blocking, panels: int,
     kernel: ProductKernel, threads: int,
 ) -> None:  # fmt: skip
     """A strip of columns and a chunk of k: its panels, then all blocks of rows."""

@@ -20,6 +20,7 @@ from fusewright.targets.cpu.features import FeatureSet, select
 from fusewright.targets.cpu.kept import compiled, kept, loaded
 from fusewright.targets.cpu.threads import launch, thread_count
 
+
 def lanes(options: Options) -> int:
     """Doubles in the widest register."""
     return width_of(select(options.features))
