@@ -340,6 +340,7 @@ _AT = {
     graph.RESHAPE: Values._never,
     graph.OPAQUE: Values._never,
     graph.PART: Values._never,
+    graph.PRODUCT: Values._never,
 }
 
 

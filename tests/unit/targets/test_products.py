@@ -18,13 +18,14 @@ import fusewright as fw
 from fusewright.base.errors import DTypeError, ReadOnlyError, ShapeError
 from fusewright.codegen.products.blocks import product_module
 from fusewright.codegen.products.registers import tile_for
-from fusewright.ir import products as meaning
 from fusewright.ir.dtypes import FLOAT32, FLOAT64, DType
 from fusewright.ir.fused import Array
+from fusewright.ir.products import depth as roundings
 from fusewright.machine import record
 from fusewright.targets.cpu import compiler
 from fusewright.targets.cpu.features import UnsupportedCPU, select
 from fusewright.targets.cpu.products import kernel_for, product
+from fusewright.targets.reference import products as meaning
 
 DTYPES = [np.float32, np.float64]
 SIZES = [0, 1, 2, 3, 5, 7, 11, 12, 13, 16, 17, 31, 32, 33, 48, 61, 64, 97, 128, 131, 211, 300]
@@ -213,7 +214,7 @@ def test_errors_are_within_the_bound(dtype: Any, depth: int, cancels: bool) -> N
         a[:, half : 2 * half] = -a[:, :half]
         b[half : 2 * half] = b[:half] * (1 + np.finfo(dtype).eps)
     found, unit = product(a, b), np.finfo(dtype).eps / 2
-    count = meaning.depth(depth)
+    count = roundings(depth)
     for i in range(3):
         for j in range(4):
             exact = _exact_sum(a[i], b[:, j])

@@ -17,9 +17,9 @@ from fusewright.base.errors import DTypeError, ReadOnlyError, ShapeError
 from fusewright.base.options import current
 from fusewright.codegen.products.blocks import panel_bytes, product_module, rounded_up
 from fusewright.codegen.products.registers import RegisterTile, tile_for
-from fusewright.ir.dtypes import FLOAT32, FLOAT64, DType
-from fusewright.ir.fused import Array
-from fusewright.ir.products import CHUNK
+from fusewright.ir.dtypes import DType
+from fusewright.ir.graph import Memory, Node
+from fusewright.ir.products import CHUNK, DTYPES
 from fusewright.machine import record
 from fusewright.runtime.buffers import allocate
 from fusewright.runtime.image import Image, LoadedImage
@@ -27,7 +27,9 @@ from fusewright.targets.cpu.features import FeatureSet, select
 from fusewright.targets.cpu.kept import compiled, kept, loaded
 from fusewright.targets.cpu.threads import launch, thread_count
 
-_DTYPES = {dtype.numpy: dtype for dtype in (FLOAT32, FLOAT64)}
+Array = np.ndarray[Any, Any]
+
+_DTYPES = {dtype.numpy: dtype for dtype in DTYPES}
 STORED = 3.0
 """Vector operations' time that storing one number apart takes (a transposed copy; measured)."""
 
@@ -66,8 +68,10 @@ def product(a: Any, b: Any, out: Array | None = None) -> Array:
     """`a @ b` of arrays (..., m, k) and (..., k, n) of one dtype, float32 or float64, whose leading
     dims broadcast: (..., m, n), in any layout.
 
-    The bits are those of `ir.products.product`.  `out` has the result's shape and dtype; it may
-    share memory with the operands.  Raises `DTypeError`, `ShapeError`, `ReadOnlyError`.
+    The bits are those of `targets.reference.products.product`.  `out` has the result's shape and
+    dtype; it may share memory with the operands.
+
+    Raises `DTypeError`, `ShapeError`, `ReadOnlyError`.
     """
     a, b = np.asarray(a), np.asarray(b)
     dtype = _DTYPES.get(a.dtype)
@@ -87,6 +91,13 @@ def product(a: Any, b: Any, out: Array | None = None) -> Array:
         return target
     out[...] = target
     return out
+
+
+def into_pool(node: Node, operands: list[Array]) -> Memory:
+    """The result of a PRODUCT, in C order."""
+    memory = allocate(prod(node.shape) * node.dtype.itemsize)
+    product(*operands, np.ndarray(node.shape, node.dtype.numpy, memory.owner))
+    return memory
 
 
 def kernel_for(dtype: DType) -> ProductKernel:
