@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from array import array
 from dataclasses import dataclass
+from functools import partial
 from math import prod
 from typing import Any, NamedTuple
 
@@ -21,8 +22,10 @@ from fusewright.ir.dtypes import DType
 from fusewright.ir.graph import Memory, Node
 from fusewright.ir.products import CHUNK, DTYPES
 from fusewright.machine import record
+from fusewright.runtime import cache as disk
 from fusewright.runtime.buffers import allocate
 from fusewright.runtime.image import Image, LoadedImage
+from fusewright.targets.cpu import ahead
 from fusewright.targets.cpu.features import FeatureSet, select
 from fusewright.targets.cpu.kept import compiled, kept, loaded
 from fusewright.targets.cpu.threads import launch, thread_count
@@ -96,7 +99,8 @@ def product(a: Any, b: Any, out: Array | None = None) -> Array:
 def into_pool(node: Node, operands: list[Array]) -> Memory:
     """The result of a PRODUCT, in C order."""
     memory = allocate(prod(node.shape) * node.dtype.itemsize)
-    product(*operands, np.ndarray(node.shape, node.dtype.numpy, memory.owner))
+    left, right = operands
+    product(left, right, np.ndarray(node.shape, node.dtype.numpy, memory.owner))
     return memory
 
 
@@ -106,16 +110,30 @@ def kernel_for(dtype: DType) -> ProductKernel:
     features = select(options.features)
     found = _kernels.get((dtype, features))
     if found is None:
+        image = loaded(_image(dtype, features))
         tile = tile_for(dtype, features.vector_bytes)
-
-        def make(features: FeatureSet) -> Image:
-            return compiled(product_module(dtype, tile), features, scalars=True)
-
-        image = loaded(kept(("products", dtype.name), make, options))
         names = ("whole_products", "columns_packed", "rows_multiplied")
         found = ProductKernel(dtype, tile, image, *(image.address(name) for name in names))
         _kernels[dtype, features] = found
     return found
+
+
+def image_name(dtype: DType, features: FeatureSet) -> str:
+    """That of the code among what was compiled ahead."""
+    return disk.digest(f"products {dtype.name} {features.llvm_features}".encode())
+
+
+def compiled_image(dtype: DType, features: FeatureSet) -> Image:
+    """The code, made anew."""
+    text = product_module(dtype, tile_for(dtype, features.vector_bytes))
+    return compiled(text, features, scalars=True)
+
+
+def _image(dtype: DType, features: FeatureSet) -> Image:
+    stored = ahead.entry(image_name(dtype, features))
+    if stored is not None:
+        return Image.from_bytes(stored)
+    return kept(("products", dtype.name), partial(compiled_image, dtype), current())
 
 
 _kernels: dict[tuple[DType, FeatureSet], ProductKernel] = {}
