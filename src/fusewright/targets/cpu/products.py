@@ -7,6 +7,7 @@ Which blocks there are decides time and memory only: the order of summation is t
 from __future__ import annotations
 
 from array import array
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from functools import partial
 from math import prod
@@ -19,13 +20,22 @@ from fusewright.base.options import current
 from fusewright.codegen.products.blocks import panel_bytes, product_module, rounded_up
 from fusewright.codegen.products.registers import RegisterTile, tile_for
 from fusewright.ir.dtypes import DType
-from fusewright.ir.graph import Memory, Node
+from fusewright.ir.graph import (
+    LEAF,
+    PRODUCT,
+    VIEW,
+    Memory,
+    Node,
+    contiguous_strides,
+    operands_first,
+)
 from fusewright.ir.products import CHUNK, DTYPES
 from fusewright.machine import record
 from fusewright.runtime import cache as disk
 from fusewright.runtime.buffers import allocate
 from fusewright.runtime.image import Image, LoadedImage
 from fusewright.targets.cpu import ahead
+from fusewright.targets.cpu.direct import viewed
 from fusewright.targets.cpu.features import FeatureSet, select
 from fusewright.targets.cpu.kept import compiled, kept, loaded
 from fusewright.targets.cpu.threads import launch, thread_count
@@ -96,11 +106,42 @@ def product(a: Any, b: Any, out: Array | None = None) -> Array:
     return out
 
 
+def run_inside(pending: Sequence[Node], compute: Callable[[list[Node]], None]) -> int:
+    """Compute the products that a request needs, each after what it is made of, for which `compute`
+    is called; how many there were.  Nothing fuses with them, so nothing is lost.
+    """
+    found = [node for node in operands_first(pending) if node.kind == PRODUCT]
+    for node in found:
+        wanted = [base for base in map(_base, node.args) if base.kind != LEAF]
+        if wanted:
+            compute(wanted)
+        memory = into_pool(node, [_window(arg) for arg in node.args])
+        node.become_leaf(memory, 0, contiguous_strides(node.shape, node.dtype.itemsize))
+    return len(found)
+
+
+def _base(node: Node) -> Node:
+    """What a view looks into."""
+    while node.kind == VIEW:
+        node = node.args[0]
+    return node
+
+
+def _window(node: Node) -> Array:
+    """A value in memory, or a view of one, as NumPy sees it."""
+    if node.kind == VIEW:
+        source: Array = viewed(node, _window(node.args[0]))
+        return source
+    memory, offset, strides = node.value
+    return np.ndarray(node.shape, node.dtype.numpy, memory.owner, offset, strides)
+
+
 def into_pool(node: Node, operands: list[Array]) -> Memory:
     """The result of a PRODUCT, in C order."""
     memory = allocate(prod(node.shape) * node.dtype.itemsize)
     left, right = operands
-    product(left, right, np.ndarray(node.shape, node.dtype.numpy, memory.owner))
+    out = np.ndarray(node.shape, node.dtype.numpy, memory.owner)
+    _compute(left, right, out, kernel_for(node.dtype))
     return memory
 
 
