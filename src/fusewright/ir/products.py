@@ -25,6 +25,10 @@ SIDE = 128
 """The least extent of a product that is compiled: NumPy's BLAS is as good at thinner ones."""
 LEAST = 1 << 22
 """Multiplications of a product from which it is: smaller ones are computed at once, by NumPy."""
+LANES = 8
+"""The largest extent of the products in stacks that are compiled, one product in each lane; stacks
+of others, up to the size above, are NumPy's.
+"""
 
 
 def depth(k: int) -> int:
@@ -47,6 +51,8 @@ def is_compiled(left: Node, right: Node) -> bool:
         return False
     m, k = left.shape[-2:]
     n = right.shape[-1]
+    if max(m, k, n) <= LANES:  # LEAST as in `frontends.arrays.linalg`
+        return prod(left.shape) * prod(right.shape[1:]) > LEAST
     return min(m, k, n) >= SIDE and m * k * n > LEAST
 
 

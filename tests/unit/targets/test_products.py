@@ -192,6 +192,57 @@ def test_batches(
         everywhere(a, b, wanted, lambda: np.full_like(wanted, np.nan))
 
 
+@settings(max_examples=30, deadline=None)
+@given(
+    dtype=st.sampled_from(DTYPES),
+    items=st.sampled_from([15, 16, 31, 32, 33, 65]),
+    extents=st.tuples(*(st.integers(1, 16) for _ in range(3))),
+    layouts=st.tuples(*(st.sampled_from(["nn", "turned", "last", "one", "steps"]) for _ in "ab")),
+    result=st.sampled_from(["fresh", "spaced", "turned"]),
+    seed=st.integers(0, 2**32 - 1),
+)
+@example(np.float32, 65, (4, 4, 4), ("nn", "nn"), "fresh", 0)
+@example(np.float64, 33, (3, 5, 7), ("turned", "last"), "spaced", 0)
+def test_stacks_of_small_products(
+    dtype: Any,
+    items: int,
+    extents: tuple[int, int, int],
+    layouts: tuple[str, str],
+    result: str,
+    seed: int,
+) -> None:
+    """One product in each lane, whatever the layouts."""
+    m, k, n = extents
+    rng = np.random.default_rng(seed)
+    a, b = (
+        stacked(layout, numbers(rng, (items, *shape), dtype, True))
+        for layout, shape in zip(layouts, ((m, k), (k, n)), strict=True)
+    )
+
+    def out() -> Array | None:
+        if result == "fresh":
+            return None
+        if result == "spaced":
+            return np.full((items, 2, m, n), np.nan, dtype)[:, 1]
+        return np.full((items, n, m), np.nan, dtype).swapaxes(1, 2)
+
+    with small_machine():
+        everywhere(a, b, meaning.product(a, b), out)
+
+
+def stacked(layout: str, values: Array) -> Array:
+    """A stack with transposed matrices, with the stack as the last dim in memory, of one matrix
+    that is repeated, or of every second matrix, backwards.
+    """
+    if layout == "turned":
+        return np.ascontiguousarray(values.swapaxes(1, 2)).swapaxes(1, 2)
+    if layout == "last":
+        return np.moveaxis(np.ascontiguousarray(np.moveaxis(values, 0, -1)), -1, 0)
+    if layout == "one":
+        return np.broadcast_to(values[:1], values.shape)
+    return np.repeat(values, 2, axis=0)[::-2] if layout == "steps" else values
+
+
 @pytest.mark.parametrize("dtype", DTYPES)
 def test_a_result_over_its_operands(dtype: Any) -> None:
     rng = np.random.default_rng(2)

@@ -24,6 +24,7 @@ def numbers(*shape: int, dtype: Any = np.float32) -> Array:
 
 A, B, V = numbers(200, 300), numbers(300, 210), numbers(210)
 """12.6 million multiplications."""
+SMALL = numbers(30_000, 5, 5)
 STACK = numbers(3, 200, 300)
 
 PROGRAMS: dict[str, tuple[Callable[..., Any], Callable[[], Array]]] = {
@@ -42,6 +43,11 @@ PROGRAMS: dict[str, tuple[Callable[..., Any], Callable[[], Array]]] = {
     ),
     "with itself": (lambda a, b: a @ a.T, lambda: product(A, A.T)),
     "stack": (lambda a, b: fw.asarray(STACK) @ b, lambda: product(STACK, B)),
+    "small ones": (lambda a, b: fw.asarray(SMALL) @ SMALL, lambda: product(SMALL, SMALL)),
+    "small ones, transposed": (
+        lambda a, b: fw.asarray(SMALL) @ fw.asarray(SMALL[::-1]).swapaxes(1, 2) + 1,
+        lambda: product(SMALL, SMALL[::-1].swapaxes(1, 2)) + np.float32(1),
+    ),
     "dot": (lambda a, b: fnp.dot(a, b), lambda: product(A, B)),
     "method dot": (lambda a, b: a.dot(b), lambda: product(A, B)),
     "matmul": (lambda a, b: fnp.matmul(a, b), lambda: product(A, B)),
@@ -84,6 +90,9 @@ def kind_after(left: Array, right: Array) -> int:
         (A, B, True),
         (A.astype(np.float64), B.astype(np.float64), True),
         (STACK, B, True),
+        (numbers(40_000, 4, 4), numbers(40_000, 4, 3), True),
+        (numbers(40_000, 4, 9), numbers(40_000, 9, 3), False),
+        (numbers(1000, 4, 4), numbers(1000, 4, 4), False),
         (A, B.astype(np.float64), False),
         (A.astype(np.int64), B.astype(np.int64), False),
         (A.astype(np.complex64), B.astype(np.complex64), False),

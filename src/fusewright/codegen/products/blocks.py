@@ -14,6 +14,7 @@ from collections.abc import Sequence
 
 from fusewright.codegen.products.packing import PackFunction, packing_name
 from fusewright.codegen.products.registers import RegisterTile
+from fusewright.codegen.products.stacks import stack_functions
 from fusewright.codegen.products.tile import UNROLLED, tile_functions, tile_name
 from fusewright.codegen.recurrences.vectors import ATTRIBUTES, LINE, Vectors
 from fusewright.ir.dtypes import DType
@@ -243,5 +244,6 @@ def product_module(dtype: DType, tile: RegisterTile) -> str:
         tile_functions(dtype, tile),
         *(packing.text() for packing in packings),
         *(made(dtype, tile).text() for made in loops),
+        stack_functions(dtype, tile),
     ]
     return "".join(parts) + ATTRIBUTES

@@ -19,6 +19,7 @@ from fusewright.base.errors import DTypeError, ReadOnlyError, ShapeError
 from fusewright.base.options import current
 from fusewright.codegen.products.blocks import panel_bytes, product_module, rounded_up
 from fusewright.codegen.products.registers import RegisterTile, tile_for
+from fusewright.codegen.products.stacks import stack_bytes
 from fusewright.ir.dtypes import DType
 from fusewright.ir.graph import (
     LEAF,
@@ -43,6 +44,8 @@ from fusewright.targets.cpu.threads import launch, thread_count
 Array = np.ndarray[Any, Any]
 
 _DTYPES = {dtype.numpy: dtype for dtype in DTYPES}
+SMALL = 16
+"""Extents up to which products of a stack lie in lanes."""
 STORED = 3.0
 """Vector operations' time that storing one number apart takes (a transposed copy; measured)."""
 
@@ -57,6 +60,7 @@ class ProductKernel:
     whole: int
     pack: int
     multiply: int
+    stacked: int
 
 
 class _Matrix(NamedTuple):
@@ -153,7 +157,7 @@ def kernel_for(dtype: DType) -> ProductKernel:
     if found is None:
         image = loaded(_image(dtype, features))
         tile = tile_for(dtype, features.vector_bytes)
-        names = ("whole_products", "columns_packed", "rows_multiplied")
+        names = ("whole_products", "columns_packed", "rows_multiplied", "stacked_products")
         found = ProductKernel(dtype, tile, image, *(image.address(name) for name in names))
         _kernels[dtype, features] = found
     return found
@@ -210,6 +214,8 @@ def _fresh(shape: tuple[int, ...], dtype: DType) -> Array:
 
 def _compute(a: Array, b: Array, out: Array, kernel: ProductKernel) -> None:
     """Turn the product so that lanes lie end to end in the result and few of them idle."""
+    if out.ndim > 2 and _stacked(a, b, out, kernel):
+        return
     m, k, n = a.shape[-2], a.shape[-1], b.shape[-1]
     size, tile = kernel.dtype.itemsize, kernel.tile
     is_plain = out.strides[-1] == size
@@ -224,6 +230,40 @@ def _compute(a: Array, b: Array, out: Array, kernel: ProductKernel) -> None:
         target = _fresh(out.shape, kernel.dtype)
         _run(a, b, target, kernel)
         out[...] = target
+
+
+def _stacked(a: Array, b: Array, out: Array, kernel: ProductKernel) -> bool:
+    """Small products with one in each lane; whether they are many, and lie evenly."""
+    *batch, m, n = out.shape
+    k, items, width = a.shape[-1], prod(batch), kernel.tile.columns
+    if max(m, k, n) > SMALL or items < width:
+        return False
+    steps = [_even(each, tuple(batch)) for each in (a, b, out)]
+    if UNEVEN in steps or not out[(0,) * len(batch)].flags.c_contiguous:
+        return False
+    words = array("q")
+    for operand, step in ((a, steps[0]), (b, steps[1])):
+        (rows, columns), (outer, inner) = operand.shape[-2:], operand.strides[-2:]
+        runs, length = (1, rows * columns) if outer == inner * columns else (rows, columns)
+        words.extend((operand.ctypes.data, step, inner, runs, length, outer))
+    words.extend((out.ctypes.data, steps[2], m, k, n, items))
+    scratch = stack_bytes(kernel.dtype, kernel.tile, m, k, n)
+    threads = _threads(items * (m * k + k * n + m * n) / 2)
+    launch(kernel.stacked, words.buffer_info()[0], -(-items // width), 16, scratch, threads)
+    return True
+
+
+UNEVEN = -1
+
+
+def _even(array: Array, batch: tuple[int, ...]) -> int:
+    """Bytes from one product of a batch to the next; `UNEVEN` where they differ."""
+    strides = np.broadcast_to(array, (*batch, *array.shape[-2:])).strides[: len(batch)]
+    step = strides[-1]
+    for dim in range(len(batch) - 1):
+        if batch[dim] > 1 and strides[dim] != step * prod(batch[dim + 1 :]):
+            return UNEVEN
+    return step
 
 
 def _cycles(m: int, k: int, n: int, tile: RegisterTile) -> float:
