@@ -98,10 +98,8 @@ def _evaluate(pending: Sequence[Node], structure: bytes | None = None) -> None:
         if _joined(pending) and asking.compute(*pending):
             return
         if structure is None and not listeners and products.run_inside(pending, _compute):
-            pending = [node for node in pending if node.kind != graph.LEAF]
-            if not pending or asking.compute(*pending):
-                return
-            structure = asking.structure()
+            _compute(pending)
+            return
         pending = pending if listeners else _without_steps(pending)
         if not pending:
             return
@@ -136,8 +134,9 @@ def _evaluate(pending: Sequence[Node], structure: bytes | None = None) -> None:
 
 def _compute(nodes: Sequence[Node]) -> None:
     """Make nodes leaves, by the core if it can."""
-    if not asking.compute(*nodes):
-        evaluate(nodes)
+    pending = [node for node in nodes if node.kind != graph.LEAF]
+    if pending and not asking.compute(*pending):
+        evaluate(pending)
 
 
 def _runs_alone(structure: bytes | None) -> bool:

@@ -25,7 +25,7 @@ SIDE = 128
 """The least extent of a product that is compiled: NumPy's BLAS is as good at thinner ones."""
 LEAST = 1 << 22
 """Multiplications of a product from which it is: smaller ones are computed at once, by NumPy."""
-LANES = 8
+LANES = 6
 """The largest extent of the products in stacks that are compiled, one product in each lane; stacks
 of others, up to the size above, are NumPy's.
 """

@@ -15,12 +15,11 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
+from fusewright.codegen.memory import AHEAD
 from fusewright.codegen.recurrences.vectors import LINE, Vectors
 from fusewright.ir.dtypes import DType
 
 PARAMETERS = "ptr noalias %from, i64 %along, i64 %across, i64 %k, i64 %count, ptr noalias %to"
-FETCHED = 16
-"""Rows ahead that are fetched: they are too far apart for the hardware's prefetchers."""
 
 
 def packing_name(width: int) -> str:
@@ -62,7 +61,9 @@ class PackFunction(Vectors):
             masks.append(self.mask(self.line(f"sub i64 {most}, {group}")))
         with self.loop("0", "%k") as k:
             source = self.at("%from", self.line(f"mul i64 {k}, %along"), 1)
-            ahead = self.at(source, self.line(f"mul i64 %along, {FETCHED}"), 1)
+            # Rows are too far apart for the hardware's prefetchers.
+            rows = AHEAD[-1][0] // (self.width * self.size)
+            ahead = self.at(source, self.line(f"mul i64 %along, {rows}"), 1)
             for start in range(0, self.width * self.size, LINE):
                 place = self.at(ahead, start, 1)
                 self.do(f"call void @llvm.prefetch.p0(ptr {place}, i32 0, i32 3, i32 1)")

@@ -46,8 +46,6 @@ Array = np.ndarray[Any, Any]
 _DTYPES = {dtype.numpy: dtype for dtype in DTYPES}
 SMALL = 16
 """Extents up to which products of a stack lie in lanes."""
-STORED = 3.0
-"""Vector operations' time that storing one number apart takes (a transposed copy; measured)."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -213,16 +211,18 @@ def _fresh(shape: tuple[int, ...], dtype: DType) -> Array:
 
 
 def _compute(a: Array, b: Array, out: Array, kernel: ProductKernel) -> None:
-    """Turn the product so that lanes lie end to end in the result and few of them idle."""
+    """Turn the product so that lanes lie end to end in the result and few of them idle; else the
+    result is copied, a number in each cycle.
+    """
     if out.ndim > 2 and _stacked(a, b, out, kernel):
         return
     m, k, n = a.shape[-2], a.shape[-1], b.shape[-1]
     size, tile = kernel.dtype.itemsize, kernel.tile
     is_plain = out.strides[-1] == size
     if not is_plain or m < tile.columns or n < tile.columns:
-        plain = _cycles(m, k, n, tile) + (0 if is_plain or n == 1 else STORED * m * n)
+        plain = _cycles(m, k, n, tile) + (0 if is_plain or n == 1 else m * n)
         is_turned = out.strides[-2] == size or m == 1
-        if _cycles(n, k, m, tile) + (0 if is_turned else STORED * m * n) < plain:
+        if _cycles(n, k, m, tile) + (0 if is_turned else m * n) < plain:
             a, b, out = b.swapaxes(-1, -2), a.swapaxes(-1, -2), out.swapaxes(-1, -2)
     if out.strides[-1] == size or out.shape[-1] == 1:
         _run(a, b, out, kernel)
