@@ -52,6 +52,12 @@ PROGRAMS: dict[str, tuple[Callable[..., Any], Callable[[], Array]]] = {
     "method dot": (lambda a, b: a.dot(b), lambda: product(A, B)),
     "matmul": (lambda a, b: fnp.matmul(a, b), lambda: product(A, B)),
     "NumPy's on the left": (lambda a, b: A @ b, lambda: product(A, B)),
+    "einsum": (lambda a, b: fnp.einsum("ij,jk->ik", a, b), lambda: product(A, B)),
+    "einsum, turned": (lambda a, b: fnp.einsum("ij,jk->ki", a, b), lambda: product(B.T, A.T)),
+    "einsum of stacks": (
+        lambda a, b: fnp.einsum("bij,bkj->bik", fw.asarray(STACK), fw.asarray(STACK)),
+        lambda: product(STACK, STACK.swapaxes(1, 2)),
+    ),
     "tensordot": (lambda a, b: fnp.tensordot(a, b, 1), lambda: product(A, B)),
 }
 

@@ -60,6 +60,11 @@ def matmul(left: Any, right: Any) -> Any:
     return opaque("matmul", np.matmul, (a, b), dtype, (*batch, *rows, *columns))
 
 
+def is_compiled(left: Any, right: Any) -> bool:
+    """Whether `left @ right` of arrays of ours is a product of our own."""
+    return products.is_compiled(record.node_of(left), record.node_of(right))
+
+
 def _scalar_product() -> ShapeError:
     return ShapeError(
         "matmul: an operand does not have enough dimensions",
