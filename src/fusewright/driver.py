@@ -38,14 +38,14 @@ from fusewright.targets.cpu.disk_keys import name_of
 if TYPE_CHECKING:
     from fusewright import stages
     from fusewright.runtime import profile
-    from fusewright.targets.cpu import native, obtaining, products
+    from fusewright.targets.cpu import native, obtaining, recorded_products
     from fusewright.targets.cpu.runner import Compute, Runner
     from fusewright.targets.reference import interpreter
 else:
     stages, profile = later("fusewright.stages"), later("fusewright.runtime.profile")
     native = later("fusewright.targets.cpu.native")
     obtaining = later("fusewright.targets.cpu.obtaining")
-    products = later("fusewright.targets.cpu.products")
+    recorded_products = later("fusewright.targets.cpu.recorded_products")
     interpreter = later("fusewright.targets.reference.interpreter")
 
 PASSED_ON = (FusewrightError, InternalError, MemoryError, RecursionError, Warning)
@@ -97,7 +97,7 @@ def _evaluate(pending: Sequence[Node], structure: bytes | None = None) -> None:
     try:
         if _joined(pending) and asking.compute(*pending):
             return
-        if structure is None and not listeners and products.run_inside(pending, _compute):
+        if structure is None and not listeners and recorded_products.run_inside(pending, _compute):
             _compute(pending)
             return
         pending = pending if listeners else _without_steps(pending)

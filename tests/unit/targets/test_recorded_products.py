@@ -12,7 +12,7 @@ import fusewright as fw
 import fusewright.numpy as fnp
 from fusewright.frontends.arrays.record import node_of
 from fusewright.ir.graph import PRODUCT
-from fusewright.targets.cpu import compiler, products
+from fusewright.targets.cpu import compiler, recorded_products
 from fusewright.targets.cpu.products import product
 
 Array = np.ndarray[Any, Any]
@@ -125,13 +125,13 @@ def test_operands_are_those_of_the_statement() -> None:
 
 def test_a_product_is_computed_once(monkeypatch: pytest.MonkeyPatch) -> None:
     runs: list[int] = []
-    genuine = products.into_pool
+    genuine = recorded_products.into_pool
 
     def counted(*args: Any) -> Any:
         runs.append(1)
         return genuine(*args)
 
-    monkeypatch.setattr(products, "into_pool", counted)
+    monkeypatch.setattr(recorded_products, "into_pool", counted)
     c = fw.asarray(A) @ fw.asarray(B)
     first = float((c + 1).sum())
     second = float((c * 2).max())

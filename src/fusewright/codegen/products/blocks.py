@@ -40,6 +40,8 @@ WHOLE_WORDS = (
 between them, and how many are packed at a time; the result; all k's, and those of a chunk; bytes of
 a panel, and of the panels of a strip; bytes to add to the three addresses for each unit.
 """
+TOGETHER = 8
+"""Panels that are packed side by side where rows of them lie end to end: memory is read in runs."""
 _POINTERS = ("from", "to", "panels", "out", "source", "offsets")
 
 
@@ -94,18 +96,38 @@ class PackedPanels(_Loops):
 
     def text(self) -> str:
         width = self.tile.columns
-        with self.loop("%lo", "%hi") as panel:
+        is_row = self.line(f"icmp eq i64 %across, {self.dtype.itemsize}")
+        full = self.least("%hi", self.line(f"sdiv i64 %count, {width}"))
+        full = self.line(f"call i64 @llvm.smax.i64(i64 {full}, i64 %lo)")
+        first = self.line(f"select i1 {is_row}, i64 {full}, i64 %lo")
+        with self.loop("0", self.parts(self.minus(first, "%lo"), TOGETHER)) as group:
+            start = self.line(f"add i64 %lo, {self.times(group, TOGETHER)}")
+            end = self.least(self.line(f"add i64 {start}, {TOGETHER}"), first)
+            with self.loop("0", "%k") as k:
+                row = self.moved("%from", k, "%along")
+                with self.loop(start, end) as panel:
+                    self.copied(row, panel, k)
+        with self.loop(first, "%hi") as panel:
             start = self.times(panel, width)
             left = self.least(self.minus("%count", start), str(width))
-            source, target = (
-                self.moved("%from", start, "%across"),
-                self.moved("%to", panel, "%panel"),
-            )
+            source = self.moved("%from", start, "%across")
+            target = self.moved("%to", panel, "%panel")
             self.do(
                 f"call void @{packing_name(width)}(ptr {source}, i64 %along, i64 %across, i64 %k, "
                 f"i64 {left}, ptr {target})"
             )
         return self.function("panels", self.PARAMETERS)
+
+    def copied(self, row: str, panel: str, k: str) -> None:
+        """One k of a full panel, which lies end to end."""
+        size = self.dtype.itemsize
+        wide = self.tile.columns * size
+        source = self.at(row, panel, wide)
+        target = self.at(self.moved("%to", panel, "%panel"), k, wide)
+        for vector in range(self.tile.vectors):
+            place = self.at(source, vector, self.bytes)
+            value = self.line(f"load {self.kind}, ptr {place}, align {size}")
+            self.store(value, target, vector)
 
 
 class MultipliedBlock(_Loops):

@@ -7,7 +7,6 @@ Which blocks there are decides time and memory only: the order of summation is t
 from __future__ import annotations
 
 from array import array
-from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from functools import partial
 from math import prod
@@ -21,22 +20,12 @@ from fusewright.codegen.products.blocks import panel_bytes, product_module, roun
 from fusewright.codegen.products.registers import RegisterTile, tile_for
 from fusewright.codegen.products.stacks import stack_bytes
 from fusewright.ir.dtypes import DType
-from fusewright.ir.graph import (
-    LEAF,
-    PRODUCT,
-    VIEW,
-    Memory,
-    Node,
-    contiguous_strides,
-    operands_first,
-)
 from fusewright.ir.products import CHUNK, DTYPES
 from fusewright.machine import record
 from fusewright.runtime import cache as disk
 from fusewright.runtime.buffers import allocate
 from fusewright.runtime.image import Image, LoadedImage
 from fusewright.targets.cpu import ahead
-from fusewright.targets.cpu.direct import viewed
 from fusewright.targets.cpu.features import FeatureSet, select
 from fusewright.targets.cpu.kept import compiled, kept, loaded
 from fusewright.targets.cpu.threads import launch, thread_count
@@ -99,7 +88,7 @@ def product(a: Any, b: Any, out: Array | None = None) -> Array:
     target = _fresh(shape, dtype) if out is None or overlaps else out
     if target.size:
         if a.shape[-1]:
-            _compute(a, b, target, kernel_for(dtype))
+            compute(a, b, target)
         else:
             target[...] = 0.0
     if out is None or not overlaps:
@@ -108,43 +97,9 @@ def product(a: Any, b: Any, out: Array | None = None) -> Array:
     return out
 
 
-def run_inside(pending: Sequence[Node], compute: Callable[[list[Node]], None]) -> int:
-    """Compute the products that a request needs, each after what it is made of, for which `compute`
-    is called; how many there were.  Nothing fuses with them, so nothing is lost.
-    """
-    found = [node for node in operands_first(pending) if node.kind == PRODUCT]
-    for node in found:
-        wanted = [base for base in map(_base, node.args) if base.kind != LEAF]
-        if wanted:
-            compute(wanted)
-        memory = into_pool(node, [_window(arg) for arg in node.args])
-        node.become_leaf(memory, 0, contiguous_strides(node.shape, node.dtype.itemsize))
-    return len(found)
-
-
-def _base(node: Node) -> Node:
-    """What a view looks into."""
-    while node.kind == VIEW:
-        node = node.args[0]
-    return node
-
-
-def _window(node: Node) -> Array:
-    """A value in memory, or a view of one, as NumPy sees it."""
-    if node.kind == VIEW:
-        source: Array = viewed(node, _window(node.args[0]))
-        return source
-    memory, offset, strides = node.value
-    return np.ndarray(node.shape, node.dtype.numpy, memory.owner, offset, strides)
-
-
-def into_pool(node: Node, operands: list[Array]) -> Memory:
-    """The result of a PRODUCT, in C order."""
-    memory = allocate(prod(node.shape) * node.dtype.itemsize)
-    left, right = operands
-    out = np.ndarray(node.shape, node.dtype.numpy, memory.owner)
-    _compute(left, right, out, kernel_for(node.dtype))
-    return memory
+def compute(a: Array, b: Array, out: Array) -> None:
+    """The same where it is known that the operands fit, are not empty, and no memory of `out`."""
+    _compute(a, b, out, kernel_for(_DTYPES[a.dtype]))
 
 
 def kernel_for(dtype: DType) -> ProductKernel:
@@ -275,28 +230,47 @@ def _cycles(m: int, k: int, n: int, tile: RegisterTile) -> float:
 
 def _run(a: Array, b: Array, out: Array, kernel: ProductKernel) -> None:
     *batch, m, n = out.shape
-    k, items = a.shape[-1], prod(batch)
-    task = _Task(
+    k, items, tile = a.shape[-1], prod(batch), kernel.tile
+    task = _task(a, b, out)
+    threads = _threads(m * k * n * items / (2 * tile.lanes))
+    if not batch and m <= 4 * tile.rows and n > tile.columns:
+        _strips(a, b, out, kernel, threads)
+    elif not batch and threads == 1:
+        _whole(task, _NOWHERE_ADDRESS, 1, kernel, 1)
+    elif items >= threads:
+        _whole(task, _offsets((a, b, out), tuple(batch)).ctypes.data, items, kernel, threads)
+    else:
+        for index in np.ndindex(*batch):
+            left, right = (np.broadcast_to(x, (*batch, *x.shape[-2:]))[index] for x in (a, b))
+            _shared(_task(left, right, out[index]), kernel, threads)
+
+
+def _strips(a: Array, b: Array, out: Array, kernel: ProductKernel, threads: int) -> None:
+    """Few rows, for which packed columns are read so seldom that they should not leave the
+    second-level cache: strips of columns, each packed and multiplied by itself, as a stack.
+    """
+    k, n = b.shape
+    size, tile = out.itemsize, kernel.tile
+    width = record.current().second // 2 // (min(k, CHUNK) * size)
+    width = max(width // tile.columns, 1) * tile.columns
+    many = n // width
+    for start, items, wide in ((0, many, width), (many * width, 1, n - many * width)):
+        if items and wide:
+            task = _task(a, b[:, start : start + wide], out[:, start : start + wide])
+            steps = np.array([0, width * b.strides[1], width * size], np.int64)
+            offsets = np.arange(items)[:, None] * steps
+            _whole(task, offsets.ctypes.data, items, kernel, threads)
+
+
+def _task(a: Array, b: Array, out: Array) -> _Task:
+    """The first product of a stack."""
+    return _Task(
         _Matrix(a.ctypes.data, a.strides[-2], a.strides[-1]),
         _Matrix(b.ctypes.data, b.strides[-1], b.strides[-2]),
         out.ctypes.data,
         out.strides[-2],
-        (m, k, n),
+        (out.shape[-2], a.shape[-1], out.shape[-1]),
     )
-    threads = _threads(m * k * n * items / (2 * kernel.tile.lanes))
-    offsets = _offsets((a, b, out), tuple(batch)) if batch else _NOWHERE
-    if threads == 1 or items >= threads:
-        where = offsets.ctypes.data if batch else _NOWHERE_ADDRESS
-        _whole(task, where, items, kernel, threads)
-        return
-    rows, columns = task.rows, task.columns
-    for x, y, z in offsets:
-        here = task._replace(
-            rows=rows._replace(address=rows.address + int(x)),
-            columns=columns._replace(address=columns.address + int(y)),
-            out=task.out + int(z),
-        )
-        _shared(here, kernel, threads)
 
 
 _NOWHERE = np.zeros((1, 3), np.int64)

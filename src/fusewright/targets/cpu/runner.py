@@ -27,9 +27,9 @@ from fusewright.targets.cpu.stored_programs import HOT, ROOM
 from fusewright.targets.cpu.threads import default_threads
 
 if TYPE_CHECKING:
-    from fusewright.targets.cpu import products
+    from fusewright.targets.cpu import recorded_products
 else:  # most programs have no large product
-    products = later("fusewright.targets.cpu.products")
+    recorded_products = later("fusewright.targets.cpu.recorded_products")
 
 Memories = dict[int, tuple[Memory, int]]
 Results = dict[int, Any]
@@ -124,7 +124,7 @@ class Runner:
         node = order[slot]
         operands = [_array(arg, slots, memories, results) for arg in node.args]
         if node.kind == graph.PRODUCT:
-            memories[slot] = (products.into_pool(node, operands), 0)
+            memories[slot] = (recorded_products.into_pool(node, operands), 0)
             return
         if isinstance(node.value, InPlace):
             last = self.last_use[number]
