@@ -236,9 +236,9 @@ def _run(a: Array, b: Array, out: Array, kernel: ProductKernel) -> None:
     if not batch and m <= 4 * tile.rows and n > tile.columns:
         _strips(a, b, out, kernel, threads)
     elif not batch and threads == 1:
-        _whole(task, _NOWHERE_ADDRESS, 1, kernel, 1)
+        _whole(task, _NOWHERE, kernel, 1)
     elif items >= threads:
-        _whole(task, _offsets((a, b, out), tuple(batch)).ctypes.data, items, kernel, threads)
+        _whole(task, _offsets((a, b, out), tuple(batch)), kernel, threads)
     else:
         for index in np.ndindex(*batch):
             left, right = (np.broadcast_to(x, (*batch, *x.shape[-2:]))[index] for x in (a, b))
@@ -258,8 +258,7 @@ def _strips(a: Array, b: Array, out: Array, kernel: ProductKernel, threads: int)
         if items and wide:
             task = _task(a, b[:, start : start + wide], out[:, start : start + wide])
             steps = np.array([0, width * b.strides[1], width * size], np.int64)
-            offsets = np.arange(items)[:, None] * steps
-            _whole(task, offsets.ctypes.data, items, kernel, threads)
+            _whole(task, np.arange(items)[:, None] * steps, kernel, threads)
 
 
 def _task(a: Array, b: Array, out: Array) -> _Task:
@@ -274,7 +273,6 @@ def _task(a: Array, b: Array, out: Array) -> _Task:
 
 
 _NOWHERE = np.zeros((1, 3), np.int64)
-_NOWHERE_ADDRESS = _NOWHERE.ctypes.data
 
 
 def _offsets(arrays: tuple[Array, ...], batch: tuple[int, ...]) -> Array:
@@ -327,18 +325,18 @@ def _blocks(task: _Task, kernel: ProductKernel, threads: int) -> _Blocking:
     )
 
 
-def _whole(task: _Task, offsets: int, items: int, kernel: ProductKernel, threads: int) -> None:
-    """Each product on one thread."""
+def _whole(task: _Task, offsets: Array, kernel: ProductKernel, threads: int) -> None:
+    """Each product on one thread; `offsets` as from `_offsets`."""
     m, k, n = task.extents
     blocks = _blocks(task, kernel, 1)
     rows, columns = task.rows, task.columns
     words = array("q", (
         rows.address, rows.along, rows.across, m, blocks.rows,
         columns.address, columns.along, columns.across, n, blocks.columns,
-        task.out, task.step, k, CHUNK, blocks.panel, blocks.strip, offsets,
+        task.out, task.step, k, CHUNK, blocks.panel, blocks.strip, offsets.ctypes.data,
     ))  # fmt: skip
     scratch = blocks.strip + blocks.block
-    launch(kernel.whole, words.buffer_info()[0], items, 1, scratch, threads)
+    launch(kernel.whole, words.buffer_info()[0], len(offsets), 1, scratch, threads)
 
 
 def _shared(task: _Task, kernel: ProductKernel, threads: int) -> None:
