@@ -233,7 +233,7 @@ def measure(row: Row, exceptions: bool = True) -> Measured:
 
 def _kind(heard: Profile, result: Any, names: dict[str, Any], row: Row) -> str:
     steps = [step for flush in heard.flushes for step in flush.steps]
-    opaque = [step for step in steps if isinstance(step, OpaqueRecord)]
+    opaque = [s for s in steps if isinstance(s, OpaqueRecord) and s.library != "fusewright"]
     if any(library_steps.family_of(step.name) is None for step in opaque):
         return FALLBACK
     if opaque:

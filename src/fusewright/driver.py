@@ -38,13 +38,14 @@ from fusewright.targets.cpu.disk_keys import name_of
 if TYPE_CHECKING:
     from fusewright import stages
     from fusewright.runtime import profile
-    from fusewright.targets.cpu import native, obtaining
+    from fusewright.targets.cpu import native, obtaining, recorded_products
     from fusewright.targets.cpu.runner import Compute, Runner
     from fusewright.targets.reference import interpreter
 else:
     stages, profile = later("fusewright.stages"), later("fusewright.runtime.profile")
     native = later("fusewright.targets.cpu.native")
     obtaining = later("fusewright.targets.cpu.obtaining")
+    recorded_products = later("fusewright.targets.cpu.recorded_products")
     interpreter = later("fusewright.targets.reference.interpreter")
 
 PASSED_ON = (FusewrightError, InternalError, MemoryError, RecursionError, Warning)
@@ -96,6 +97,9 @@ def _evaluate(pending: Sequence[Node], structure: bytes | None = None) -> None:
     try:
         if _joined(pending) and asking.compute(*pending):
             return
+        if structure is None and not listeners and recorded_products.run_inside(pending, _compute):
+            _compute(pending)
+            return
         pending = pending if listeners else _without_steps(pending)
         if not pending:
             return
@@ -126,6 +130,13 @@ def _evaluate(pending: Sequence[Node], structure: bytes | None = None) -> None:
         if internal is None:
             raise
         raise internal from error
+
+
+def _compute(nodes: Sequence[Node]) -> None:
+    """Make nodes leaves, by the core if it can."""
+    pending = [node for node in nodes if node.kind != graph.LEAF]
+    if pending and not asking.compute(*pending):
+        evaluate(pending)
 
 
 def _runs_alone(structure: bytes | None) -> bool:
@@ -245,8 +256,8 @@ def _without_steps(pending: Sequence[Node]) -> Sequence[Node]:
     steps = direct.in_place_steps(pending) if asking.may_hold_groups() else {}
     for whole, parts in steps.items():
         operands = [arg for arg in whole.args if arg.kind not in (graph.LEAF, graph.SCALAR)]
-        if operands and not asking.compute(*operands):
-            evaluate(operands)
+        if operands:
+            _compute(operands)
         direct.run(whole, [part for part in parts if part.kind == graph.PART], by_numpy_once)
     if steps:
         pending = [node for node in pending if node.kind != graph.LEAF]

@@ -38,7 +38,7 @@ static inline int append_in_place(PyObject *list, PyObject *item)
 }
 
 /* As in ir.graph. */
-enum { LEAF, SCALAR, MAP, VIEW, REDUCE, SCAN, ASSEMBLE, GATHER, IOTA, RESHAPE, OPAQUE, PART };
+enum { LEAF, SCALAR, MAP, VIEW, REDUCE, SCAN, ASSEMBLE, GATHER, IOTA, RESHAPE, OPAQUE, PART, PRODUCT };
 
 #define DTYPES 16
 #define NO_DTYPE (DTYPES - 1)
@@ -229,7 +229,7 @@ void note_computed(Node *node);
 static inline int is_worth_keeping(const Node *node)
 {
     return node->kind == MAP || node->kind == REDUCE || node->kind == SCAN || node->kind == ASSEMBLE
-           || node->kind == GATHER || node->kind == OPAQUE;
+           || node->kind == GATHER || node->kind == OPAQUE || node->kind == PRODUCT;
 }
 
 /* Whether an operand was computed before, and this reader is the first to ask for it again: then it is stored.  What

@@ -108,7 +108,7 @@ int spot_of(PyObject *handle, Spot *spot)
 int is_light(Node *node, const Light *limits, int *seen)
 {
     int64_t most = node->kind == LEAF ? limits->in_memory : is_held(node) ? limits->held : limits->computed;
-    if (++*seen > LIGHT || (node->kind == OPAQUE && !limits->steps) || elements_of(node->shape) > most)
+    if (++*seen > LIGHT || ((node->kind == OPAQUE || node->kind == PRODUCT) && !limits->steps) || elements_of(node->shape) > most)
         return 0;
     for (Py_ssize_t i = 0; i < PyTuple_GET_SIZE(node->args); i++)
         if (!is_light((Node *)PyTuple_GET_ITEM(node->args, i), limits, seen))

@@ -13,7 +13,8 @@ from fusewright.codegen.recurrences.quartets import QuartetSizes
 from fusewright.integrals.harmonics import Exponents, cartesian
 from fusewright.runtime.image import Image, LoadedImage
 from fusewright.targets.cpu.features import FeatureSet
-from fusewright.targets.cpu.recurrences import compiled, is_kept, kept, loaded, width_of
+from fusewright.targets.cpu.kept import compiled, is_kept, kept, loaded
+from fusewright.targets.cpu.recurrences import width_of
 
 if TYPE_CHECKING:
     from fusewright.codegen.recurrences import quartets

@@ -22,6 +22,7 @@ visible in a value.
 | RESHAPE  | source             | ""          | ()                                        |       |
 | OPAQUE   | operands           | a name      | ()                                        | (c)   |
 | PART     | an OPAQUE          | ""          | number of the result                      |       |
+| PRODUCT  | left, right        | a name      | of each operand, a role for each dim      |       |
 
 Ops are names in the tables of `ir.ops`.  Values exist at run time only: (a) `Memory`, offset,
 strides; (b) a Python or NumPy scalar; (c) a callable of ndarrays (its op is a name, as
@@ -40,6 +41,8 @@ strides; (b) a Python or NumPy scalar; (c) a callable of ndarrays (its op is a n
 * REDUCE: the source has been cast to the accumulator's dtype (`node.dtype`) by the front end.
   `min`/`max` need a non-empty extent.
 * IOTA: one dim; `start + step * i` computed in the node's dtype.
+* PRODUCT: a sum of products of two operands of the node's dtype, in the order of `ir.products`,
+  where the roles are explained.
 """
 
 from __future__ import annotations
@@ -52,6 +55,7 @@ from fusewright._core import native
 from fusewright.ir.dtypes import ALL, DType
 
 LEAF, SCALAR, MAP, VIEW, REDUCE, SCAN, ASSEMBLE, GATHER, IOTA, RESHAPE, OPAQUE, PART = range(12)
+PRODUCT = 12
 MOST_DIMS = 64
 """Dims of an array: NumPy's own bound."""
 WIDE = 16
@@ -60,7 +64,7 @@ value is so long is part of its structure."""
 
 KIND_NAMES = (
     "leaf", "scalar", "map", "view", "reduce", "scan",
-    "assemble", "gather", "iota", "reshape", "opaque", "part",
+    "assemble", "gather", "iota", "reshape", "opaque", "part", "product",
 )  # fmt: skip
 
 

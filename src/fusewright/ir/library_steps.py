@@ -26,7 +26,7 @@ FAMILIES = (
     _family(
         "products",
         "dot matmul inner vdot tensordot einsum",
-        "NumPy's BLAS is as fast as the processor",
+        "large ones of floats have kernels of our own, NumPy's BLAS computes the others",
     ),
     _family("linear algebra", "linalg.*", "NumPy calls LAPACK"),
     _family("Fourier transforms", "fft.*", "NumPy calls pocketfft"),

@@ -23,7 +23,11 @@ exact value: the last digit may differ from NumPy's, and no floating-point warni
 _ADDED = """\
 Large arrays of floats are added in blocks of a fixed size, in an order that depends on neither
 threads nor vectors and is not NumPy's: the last digits may differ."""
+_MULTIPLIED = """\
+Large products of float32 or of float64 matrices are added in an order that depends on neither
+threads nor vectors and is not NumPy's: the last digits may differ."""
 NOTES: dict[str, str] = {
+    **dict.fromkeys(("dot", "matmul"), _MULTIPLIED),
     **dict.fromkeys(
         (
             "acos", "acosh", "angle", "arccos", "arccosh", "arcsin", "arcsinh", "arctan", "arctan2",

@@ -197,8 +197,8 @@ def cross(
 
 @recorded(np.einsum)
 def einsum(*operands: Any, out: Any = None, optimize: Any = False, **kwargs: Any) -> Any:
-    """Element-wise products and sums are recorded; a contraction of two matrices is a library
-    step.
+    """Element-wise products and sums are recorded, and a product of two matrices where `matmul` is;
+    other contractions are library steps.
     """
     spelled = operands[0]
     if kwargs or not isinstance(spelled, str) or "." in spelled:
@@ -211,6 +211,9 @@ def einsum(*operands: Any, out: Any = None, optimize: Any = False, **kwargs: Any
     if not set(result) <= sizes.keys() or len(set(result)) != len(result):
         raise ValueRangeError(f"einstein sum subscripts string {spelled!r} names unknown axes")
     if _is_contraction(terms, result):
+        matrices = _matrices(terms, result, handles)
+        if matrices is not None and recording.is_compiled(*matrices):
+            return finished(recording.matmul(*matrices), out)
         dtype = recording.product_type(*handles)
         shape = tuple(sizes[label] for label in result)
 
@@ -274,6 +277,23 @@ def _is_contraction(terms: Sequence[str], result: str) -> bool:
         for n, term in enumerate(terms)
     )
     return private >= 2 or len(terms) > 2
+
+
+def _matrices(terms: Sequence[str], result: str, handles: Sequence[Any]) -> tuple[Any, Any] | None:
+    """The operands turned so that `left @ right` is the result, where one product is."""
+    for first, second in ((0, 1), (1, 0)) if len(terms) == 2 and len(result) > 1 else ():
+        left, right = terms[first], terms[second]
+        batch, row, column = result[:-2], result[-2], result[-1]
+        summed = "".join((set(left) & set(right)) - set(result))
+        wanted = batch + row + summed, batch + summed + column
+        is_one = len(summed) == 1 and set(left) == set(wanted[0]) and set(right) == set(wanted[1])
+        if is_one:
+            a, b = handles[first], handles[second]
+            return (
+                a.transpose([left.index(label) for label in wanted[0]]),
+                b.transpose([right.index(label) for label in wanted[1]]),
+            )
+    return None
 
 
 def _sum_of_products(terms: Sequence[str], result: str, handles: Sequence[Any]) -> Any:

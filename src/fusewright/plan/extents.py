@@ -139,4 +139,5 @@ _RELATE = {
     graph.RESHAPE: Extents._nothing,
     graph.OPAQUE: Extents._nothing,
     graph.PART: Extents._nothing,
+    graph.PRODUCT: Extents._nothing,
 }

@@ -15,6 +15,8 @@ _MOVES = frozenset({graph.LEAF, graph.SCALAR, graph.VIEW})
 
 ON_PURPOSE = "a library step"
 """Why a step is not compiled that is the library's by design."""
+PRODUCT = "a product of matrices, by kernels of its own; nothing fuses with it yet"
+"""Why a product is a step of its own."""
 
 
 def why_library(node: Node) -> str:
@@ -24,6 +26,8 @@ def why_library(node: Node) -> str:
     if node.kind in (graph.OPAQUE, graph.PART):
         step = node.args[0] if node.kind == graph.PART and node.args else node
         return ON_PURPOSE if family_of(step.op) else UNCOMPILED
+    if node.kind == graph.PRODUCT:
+        return PRODUCT
     if node.kind in _MOVES or node.kind == graph.RESHAPE:
         return ""
     if node.dtype.is_complex or any(arg.dtype.is_complex for arg in node.args):

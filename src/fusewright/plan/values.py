@@ -338,8 +338,7 @@ _AT = {
     graph.REDUCE: Values._never,
     graph.SCAN: Values._never,
     graph.RESHAPE: Values._never,
-    graph.OPAQUE: Values._never,
-    graph.PART: Values._never,
+    **dict.fromkeys((graph.OPAQUE, graph.PART, graph.PRODUCT), Values._never),
 }
 
 

@@ -27,7 +27,7 @@ CHAIN = 4
 one pass, if their regions have no gaps."""
 MOST_READS = 200
 
-DEAR = frozenset((graph.REDUCE, graph.SCAN, graph.OPAQUE))
+DEAR = frozenset((graph.REDUCE, graph.SCAN, graph.OPAQUE, graph.PRODUCT))
 """Kinds of values that are not computed again while somebody holds them."""
 
 Place = tuple[int, int, int]

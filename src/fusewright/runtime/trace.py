@@ -159,7 +159,7 @@ class Known:
 
 
 WORTH_KEEPING = frozenset(
-    {graph.MAP, graph.REDUCE, graph.SCAN, graph.ASSEMBLE, graph.GATHER, graph.OPAQUE}
+    {graph.MAP, graph.REDUCE, graph.SCAN, graph.ASSEMBLE, graph.GATHER, graph.OPAQUE, graph.PRODUCT}
 )
 
 
@@ -279,4 +279,5 @@ _STRUCTURE: dict[int, Callable[[Node], Any]] = {
     graph.RESHAPE: _nothing,
     graph.OPAQUE: _attribute,
     graph.PART: _attribute,
+    graph.PRODUCT: _attribute,
 }

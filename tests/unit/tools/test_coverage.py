@@ -111,7 +111,7 @@ REFUSED: dict[str, Callable[..., Any]] = {
     "cumsum": lambda np, h, **_: np.cumsum(h),
 }
 LEFT: dict[str, Callable[..., Any]] = {
-    "matmul": lambda np, s, **_: s @ s,
+    "matmul": lambda np, s, **_: s[:, :100] @ s[:100],
     "linalg.solve": lambda np, s, **_: np.linalg.solve(s, s[0]),
     "fft.rfft": lambda np, a, **_: np.fft.rfft(a),
     "sort": lambda np, a, **_: np.sort(a),

@@ -90,10 +90,7 @@ class _Columns(Vectors):
         for place in range(len(outer.results)):
             target = self.at(self.word("%args", first + place, "ptr"), column, 8)
             value = self.load(results, place)
-            self.do(
-                f"call void @llvm.masked.store.v{self.lanes}f64.p0({self.kind} {value}, "
-                f"ptr {target}, i32 8, <{self.lanes} x i1> {mask})"
-            )
+            self.store_masked(value, target, mask)
 
     def call(self, name: str, straight: Straight, block: str, out: str) -> None:
         leaves = self.at(block, len(straight.scalars), self.bytes)
@@ -105,16 +102,4 @@ class _Columns(Vectors):
         step = self.word("%args", HEAD + 2 * number + 1, "i64")
         offset = self.line(f"mul i64 {place}, {step}")
         source = self.at(self.at(base, offset, 1), column, 8)
-        return self.line(
-            f"call {self.kind} @llvm.masked.load.v{self.lanes}f64.p0(ptr {source}, i32 8, "
-            f"<{self.lanes} x i1> {mask}, {self.kind} {self.number(1.0)})"
-        )
-
-    def mask(self, left: str) -> str:
-        """The lanes below a count."""
-        kind = f"<{self.lanes} x i64>"
-        first = self.line(f"insertelement {kind} poison, i64 {left}, i64 0")
-        zeros = f"<{self.lanes} x i32> zeroinitializer"
-        every = self.line(f"shufflevector {kind} {first}, {kind} poison, {zeros}")
-        lanes = ", ".join(f"i64 {lane}" for lane in range(self.lanes))
-        return self.line(f"icmp slt {kind} <{lanes}>, {every}")
+        return self.load_masked(source, mask, self.number(1.0))

@@ -1,4 +1,4 @@
-"""Lines of LLVM text over vectors of doubles: arithmetic, memory, and loops with a counter."""
+"""Lines of LLVM text over vectors of one dtype: arithmetic, memory, and loops with a counter."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ from contextlib import contextmanager
 
 from fusewright.codegen.spell import spell
 from fusewright.codegen.text import literal
-from fusewright.ir.dtypes import FLOAT64
+from fusewright.ir.dtypes import FLOAT64, DType
 from fusewright.ir.expr import Expr, param, postorder
 from fusewright.rules.decompose.terms import Term
 
@@ -20,12 +20,14 @@ LINE = 64
 
 
 class Vectors:
-    """The body of one function over `lanes` doubles at a time."""
+    """The body of one function over `lanes` floating-point numbers at a time."""
 
-    def __init__(self, lanes: int) -> None:
+    def __init__(self, lanes: int, dtype: DType = FLOAT64) -> None:
         self.lanes = lanes
-        self.kind = f"<{lanes} x double>"
-        self.bytes = 8 * lanes
+        self.dtype = dtype
+        self.kind = f"<{lanes} x {dtype.llvm}>"
+        self.overload = f"v{lanes}f{dtype.bits}"
+        self.bytes = dtype.itemsize * lanes
         self.lines: list[str] = []
         self.count = 0
 
@@ -44,7 +46,7 @@ class Vectors:
     # ---- arithmetic
 
     def number(self, value: float) -> str:
-        return literal(value, FLOAT64, self.lanes)
+        return literal(value, self.dtype, self.lanes)
 
     def add(self, a: str, b: str) -> str:
         return self.line(f"fadd {self.kind} {a}, {b}")
@@ -69,7 +71,7 @@ class Vectors:
 
     def intrinsic(self, name: str, *operands: str) -> str:
         inner = ", ".join(f"{self.kind} {operand}" for operand in operands)
-        return self.line(f"call {self.kind} @llvm.{name}.v{self.lanes}f64({inner})")
+        return self.line(f"call {self.kind} @llvm.{name}.{self.overload}({inner})")
 
     def select(self, mask: str, yes: str, no: str) -> str:
         bits = f"<{self.lanes} x i1>"
@@ -91,7 +93,7 @@ class Vectors:
 
     def applied(self, function: Callable[..., Term], *operands: str) -> str:
         """A function of `rules.decompose` that consists of primitives."""
-        terms = [Term(param(place, FLOAT64)) for place in range(len(operands))]
+        terms = [Term(param(place, self.dtype)) for place in range(len(operands))]
         return self.spelled(function(*terms).expr, operands)
 
     def spelled(self, root: Expr, operands: Sequence[str]) -> str:
@@ -127,21 +129,50 @@ class Vectors:
         place = self.at(base, index, self.bytes)
         self.do(f"store {self.kind} {value}, ptr {place}, align {self.bytes}")
 
-    def gather(self, base: str, index: str) -> str:
-        """The doubles at these places (a vector of i32) of an array."""
-        places = self.line(f"getelementptr double, ptr {base}, <{self.lanes} x i32> {index}")
+    def mask(self, left: str) -> str:
+        """The lanes below a count."""
+        kind = f"<{self.lanes} x i64>"
+        first = self.line(f"insertelement {kind} poison, i64 {left}, i64 0")
+        zeros = f"<{self.lanes} x i32> zeroinitializer"
+        every = self.line(f"shufflevector {kind} {first}, {kind} poison, {zeros}")
+        lanes = ", ".join(f"i64 {lane}" for lane in range(self.lanes))
+        return self.line(f"icmp slt {kind} <{lanes}>, {every}")
+
+    def load_masked(self, place: str, mask: str, other: str) -> str:
+        """A vector anywhere; `other` has the lanes that are not read."""
+        size, bits = self.dtype.itemsize, f"<{self.lanes} x i1>"
         return self.line(
-            f"call {self.kind} @llvm.masked.gather.v{self.lanes}f64.v{self.lanes}p0("
-            f"<{self.lanes} x ptr> {places}, i32 8, <{self.lanes} x i1> splat (i1 true), "
+            f"call {self.kind} @llvm.masked.load.{self.overload}.p0(ptr {place}, i32 {size}, "
+            f"{bits} {mask}, {self.kind} {other})"
+        )
+
+    def store_masked(self, value: str, place: str, mask: str) -> None:
+        """Store some lanes anywhere."""
+        size, bits = self.dtype.itemsize, f"<{self.lanes} x i1>"
+        self.do(
+            f"call void @llvm.masked.store.{self.overload}.p0({self.kind} {value}, "
+            f"ptr {place}, i32 {size}, {bits} {mask})"
+        )
+
+    def gather(self, base: str, index: str) -> str:
+        """The numbers at these places (a vector of i32) of an array."""
+        element = self.dtype.llvm
+        places = self.line(f"getelementptr {element}, ptr {base}, <{self.lanes} x i32> {index}")
+        return self.line(
+            f"call {self.kind} @llvm.masked.gather.{self.overload}.v{self.lanes}p0("
+            f"<{self.lanes} x ptr> {places}, i32 {self.dtype.itemsize}, "
+            f"<{self.lanes} x i1> splat (i1 true), "
             f"{self.kind} poison)"
         )
 
     def broadcast(self, base: str, index: int) -> str:
-        """The double number `index` of a block, in every lane."""
-        return self.splat(self.word(base, index, "double"))
+        """The number at place `index` of a block, in every lane."""
+        size, element = self.dtype.itemsize, self.dtype.llvm
+        place = self.at(base, index, size)
+        return self.splat(self.line(f"load {element}, ptr {place}, align {size}"))
 
     def splat(self, number: str) -> str:
-        first = self.line(f"insertelement {self.kind} poison, double {number}, i64 0")
+        first = self.line(f"insertelement {self.kind} poison, {self.dtype.llvm} {number}, i64 0")
         zeros = f"<{self.lanes} x i32> zeroinitializer"
         return self.line(f"shufflevector {self.kind} {first}, {self.kind} poison, {zeros}")
 

@@ -1,22 +1,28 @@
-"""Matrix products: library steps whose result type and shape are known, so they stay in the
-trace.
+"""Matrix products: recorded where they are compiled (`ir.products`), else library steps whose
+result type and shape are known, so they stay in the trace.
 """
 
 from __future__ import annotations
 
 import math
 import operator
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 from fusewright.base.errors import ShapeError
-from fusewright.frontends.arrays import core, immediate, record
+from fusewright.base.later import later
+from fusewright.frontends.arrays import core, immediate, record, trace
 from fusewright.frontends.arrays import dtypes as rules
 from fusewright.frontends.arrays.core import wrap
 from fusewright.frontends.arrays.opaque import delegate, opaque
 from fusewright.frontends.arrays.strangers import STRANGER, is_stranger
 from fusewright.ir.dtypes import DType
+
+if TYPE_CHECKING:
+    from fusewright.ir import products
+else:  # most programs have no large product
+    products = later("fusewright.ir.products")
 
 Shape = tuple[int, ...]
 SMALL = 1 << 22
@@ -48,8 +54,15 @@ def matmul(left: Any, right: Any) -> Any:
     batch = record.broadcast_shapes("matmul", [a.shape[:-2], b.shape[:-2]])
     rows = a.shape[-2:-1]
     columns = b.shape[-1:] if len(b.shape) > 1 else ()
+    if products.is_compiled(a, b):
+        return wrap(trace.record(products.multiplied("matmul", a, b, batch)))
     dtype = product_type(a, b)
     return opaque("matmul", np.matmul, (a, b), dtype, (*batch, *rows, *columns))
+
+
+def is_compiled(left: Any, right: Any) -> bool:
+    """Whether `left @ right` of arrays of ours is a product of our own."""
+    return products.is_compiled(record.node_of(left), record.node_of(right))
 
 
 def _scalar_product() -> ShapeError:
@@ -76,5 +89,7 @@ def dot(left: Any, right: Any) -> Any:
         return wrap(record.map_node("multiply", a, b))  # a Python number is an array of its own
     if a.shape[-1] != b.shape[max(len(b.shape) - 2, 0)]:
         raise _inner_mismatch("dot", a.shape, b.shape)
+    if len(a.shape) == len(b.shape) == 2 and products.is_compiled(a, b):
+        return wrap(trace.record(products.multiplied("dot", a, b, ())))
     rest = (*b.shape[:-2], b.shape[-1]) if len(b.shape) > 1 else ()
     return opaque("dot", np.dot, (a, b), product_type(a, b), (*a.shape[:-1], *rest))

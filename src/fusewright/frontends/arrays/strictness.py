@@ -7,7 +7,7 @@ from __future__ import annotations
 from fusewright.base import hooks
 from fusewright.base.errors import StrictError
 from fusewright.base.options import current
-from fusewright.ir.graph import PART, InPlace, Node
+from fusewright.ir.graph import PART, PRODUCT, InPlace, Node
 from fusewright.ir.library_steps import UNCOMPILED, family_of
 
 
@@ -36,7 +36,7 @@ def refuse_node(node: Node, pending: list[Node]) -> None:
     """The same of a value that has just been recorded, by what the code generators compile; one
     that is refused is not `pending`.
     """
-    if node.kind == PART or isinstance(node.value, InPlace):
+    if node.kind in (PART, PRODUCT) or isinstance(node.value, InPlace):
         return
     why = hooks.why_uncompiled(node)
     if why:

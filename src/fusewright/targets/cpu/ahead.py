@@ -3,8 +3,9 @@
 New work runs operation by operation (`tiers`).  What NumPy does not compute to the bits of compiled
 code is compiled code of that operation alone, which must not be compiled in front of the program:
 `fusewright.operations` has had it compiled before, for this processor, all of it in one file beside
-this one; `threads` have their code there, too.  Where the file is missing, or was made from other
-sources or for another processor, the operation is compiled when it is met, and kept on disk.
+this one; `threads` and `products` have their code there, too.  Where the file is missing, or was
+made from other sources or for another processor, the operation is compiled when it is met, and kept
+on disk.
 """
 
 from __future__ import annotations
@@ -25,6 +26,8 @@ from fusewright.targets.cpu.stored_programs import decoded, encoded, program_of
 
 FILE = os.path.join(os.path.dirname(__file__), "ahead.bin")
 _MAGIC = b"FWAHEAD1"
+OTHERS = 3
+"""Entries that are no operations: the threads' code, and that of products of each dtype."""
 
 Place = tuple[int, int]
 """Where an entry begins in the file, and its bytes."""
@@ -38,8 +41,8 @@ def load(key: Any, options: Options) -> Any:
 
 
 def count() -> int:
-    """Operations in the file; the threads' code is none."""
-    return max(len(_places()) - 1, 0)
+    """Operations in the file; the code of threads and of products is none."""
+    return max(len(_places()) - OTHERS, 0)
 
 
 def is_stale() -> bool:
@@ -84,17 +87,23 @@ def _name(key: Any, options: Options) -> str:
 
 
 def write(slices: Iterable[Slice], options: Options, path: str = FILE) -> int:
-    """Compile these for this processor, and the code of the threads, for a package as installed at
-    the path's; how many operations there are.
+    """Compile these for this processor, and the code of threads and of products, for a package as
+    installed at the path's; how many operations there are.
     """
     # Imported here: who reads the file need not compile.
-    from fusewright.targets.cpu import threads
+    from fusewright.ir.products import DTYPES
+    from fusewright.targets.cpu import products, threads
     from fusewright.targets.cpu.build import build
     from fusewright.targets.cpu.native import form
     from fusewright.targets.cpu.obtaining import kernels_of
     from fusewright.targets.cpu.runner import assemble
 
-    entries = {threads.image_name(): zlib.compress(threads.compiled_image().to_bytes())}
+    features = select(options.features)
+    images = {threads.image_name(): threads.compiled_image()}
+    for dtype in DTYPES:
+        images[products.image_name(dtype, features)] = products.compiled_image(dtype, features)
+    assert len(images) == OTHERS
+    entries = {name: zlib.compress(image.to_bytes()) for name, image in images.items()}
     for slice_ in slices:
         name = _name((slice_.key, options.fuse, options.features), options)
         if name not in entries:
@@ -111,4 +120,4 @@ def write(slices: Iterable[Slice], options: Options, path: str = FILE) -> int:
         file.write(_MAGIC + pickle.dumps((generator.version(), places), protocol=5))
         file.writelines(entries.values())
     os.replace(beside, path)  # another process may be reading it
-    return len(entries) - 1
+    return len(entries) - OTHERS

@@ -166,7 +166,8 @@ class _Describer:
         if isinstance(node.value, graph.InPlace):
             return self._calls(node)
         why = explain.why_opaque(node)
-        return OpaqueRecord(explain.name_of(node), "numpy", 0.0, 0.0, why, node.line)
+        library = "fusewright" if node.kind == graph.PRODUCT else "numpy"
+        return OpaqueRecord(explain.name_of(node), library, 0.0, 0.0, why, node.line)
 
     def _calls(self, whole: Node) -> KernelRecord:
         """Pending calls of kernels, before they run: code is found when the arrays are known."""

@@ -7,10 +7,11 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 from time import perf_counter
-from typing import Any, Literal, cast
+from typing import TYPE_CHECKING, Any, Literal, cast
 
 import numpy as np
 
+from fusewright.base.later import later
 from fusewright.base.options import Options
 from fusewright.ir import graph
 from fusewright.ir.graph import InPlace, Memory, Node, contiguous_strides
@@ -24,6 +25,11 @@ from fusewright.targets.cpu.direct import memory_of, taken, viewed
 from fusewright.targets.cpu.launch import Launch, fetcher, prepare
 from fusewright.targets.cpu.stored_programs import HOT, ROOM
 from fusewright.targets.cpu.threads import default_threads
+
+if TYPE_CHECKING:
+    from fusewright.targets.cpu import recorded_products
+else:  # most programs have no large product
+    recorded_products = later("fusewright.targets.cpu.recorded_products")
 
 Memories = dict[int, tuple[Memory, int]]
 Results = dict[int, Any]
@@ -117,6 +123,9 @@ class Runner:
         slot = self.steps[number].slot  # type: ignore[union-attr]
         node = order[slot]
         operands = [_array(arg, slots, memories, results) for arg in node.args]
+        if node.kind == graph.PRODUCT:
+            memories[slot] = (recorded_products.into_pool(node, operands), 0)
+            return
         if isinstance(node.value, InPlace):
             last = self.last_use[number]
             node.value.may_overwrite(spare(node, order, [slots[id(a)] in last for a in node.args]))

@@ -100,6 +100,8 @@ def order_and_work(pending: Sequence[Node]) -> tuple[list[Node], float] | None:
 def is_exact(node: Node) -> bool:
     """Whether NumPy computes the operation to the bits of compiled code."""
     kind = node.kind
+    if kind == graph.PRODUCT:
+        return False
     if is_short_sum(node):
         return True
     if kind in (graph.MAP, graph.REDUCE, graph.SCAN):

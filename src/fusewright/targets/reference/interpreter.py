@@ -11,6 +11,8 @@ import numpy as np
 
 from fusewright.ir import graph, ops
 from fusewright.ir.graph import Memory, Node
+from fusewright.ir.products import operations
+from fusewright.targets.reference import products
 
 NDArray = np.ndarray[Any, np.dtype[Any]]
 Results = dict[int, Any]
@@ -137,6 +139,10 @@ def _opaque(node: Node, args: list[Any]) -> Any:
     return node.value(*args)
 
 
+def _product(node: Node, args: list[Any]) -> Any:
+    return products.product(*args) if operations(node) <= products.MOST else np.matmul(*args)
+
+
 def _part(node: Node, args: list[Any]) -> Any:
     return args[0][node.attr]
 
@@ -154,4 +160,5 @@ MEANINGS: tuple[Callable[[Node, list[Any]], Any], ...] = (
     _reshape,
     _opaque,
     _part,
+    _product,
 )

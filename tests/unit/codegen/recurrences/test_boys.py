@@ -17,7 +17,8 @@ from fusewright.codegen.recurrences.columns import KERNEL
 from fusewright.codegen.recurrences.vectors import ATTRIBUTES, Vectors
 from fusewright.integrals.evaluate import aligned, empty
 from fusewright.targets.cpu.features import FeatureSet, UnsupportedCPU, select
-from fusewright.targets.cpu.recurrences import compiled, kept, loaded, width_of
+from fusewright.targets.cpu.kept import compiled, kept, loaded
+from fusewright.targets.cpu.recurrences import width_of
 from fusewright.targets.cpu.threads import launch
 
 BOUND = 1e-14

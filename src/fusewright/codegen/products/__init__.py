@@ -1,0 +1,1 @@
+"""Products of matrices as machine code: register tiles, packing, and the loops around them."""

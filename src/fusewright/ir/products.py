@@ -1,0 +1,70 @@
+"""Products of matrices: which are compiled, and what decides their bits (decision 0043).
+
+    s[c] = 0;  for k of chunk c, ascending:  s[c] = fma(a[i, k], b[k, j], s[c])
+    out[i, j] = ((s[0] + s[1]) + s[2]) + ...
+
+The roles of a PRODUCT node are two words, a letter for each dim of an operand: `b` a stack of
+products (broadcast as in NumPy), `m` rows, `n` columns, `k` what is summed.  The result has the
+dims `b`, `m`, `n`.
+"""
+
+from __future__ import annotations
+
+from math import prod
+
+from fusewright.ir.dtypes import FLOAT32, FLOAT64
+from fusewright.ir.graph import PRODUCT, Node
+
+CHUNK = 512
+"""Successive k's of one accumulator.  It decides bits, so it is the same on all machines: long
+enough to hide that a chunk's sum is added to memory, short enough for a panel of a chunk to stay in
+the second-level cache.
+"""
+DTYPES = (FLOAT32, FLOAT64)
+SIDE = 128
+"""The least extent of a product that is compiled: NumPy's BLAS is as good at thinner ones."""
+LEAST = 1 << 22
+"""Multiplications of a product from which it is: smaller ones are computed at once, by NumPy."""
+LANES = 6
+"""The largest extent of the products in stacks that are compiled, one product in each lane; stacks
+of others, up to the size above, are NumPy's.
+"""
+
+
+def depth(k: int) -> int:
+    """Roundings of one element, at most: those of a chunk, and of the sums of chunks.
+
+    Theorem (Higham, Accuracy and Stability of Numerical Algorithms, 2nd ed., section 3.1, with one
+    rounding for each fused step): |out - exact| <= gamma(depth) * sum |a[i, k]| |b[k, j]|, with
+    gamma(n) = n u / (1 - n u) and u the unit roundoff, where nothing under- or overflows.
+    """
+    return min(k, CHUNK) + max(-(-k // CHUNK) - 1, 0)
+
+
+def is_compiled(left: Node, right: Node) -> bool:
+    """Whether `left @ right` of matrices (or stacks of them) is a PRODUCT: by dtypes and shapes
+    alone, so that bits depend on nothing else.
+    """
+    if left.dtype is not right.dtype or left.dtype not in DTYPES:
+        return False
+    if len(left.shape) < 2 or len(right.shape) < 2:
+        return False
+    m, k = left.shape[-2:]
+    n = right.shape[-1]
+    if max(m, k, n) <= LANES:  # LEAST as in `frontends.arrays.linalg`
+        return prod(left.shape) * prod(right.shape[1:]) > LEAST
+    return min(m, k, n) >= SIDE and m * k * n > LEAST
+
+
+def multiplied(name: str, left: Node, right: Node, batch: tuple[int, ...]) -> Node:
+    """The PRODUCT of (..., m, k) and (..., k, n)."""
+    roles = tuple(
+        "b" * (len(node.shape) - 2) + ends for node, ends in ((left, "mk"), (right, "kn"))
+    )
+    shape = (*batch, left.shape[-2], right.shape[-1])
+    return Node(PRODUCT, name, (left, right), left.dtype, shape, roles)
+
+
+def operations(node: Node) -> int:
+    """Multiplications of a PRODUCT."""
+    return prod(node.shape) * node.args[0].shape[-1]
