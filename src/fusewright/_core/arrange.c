@@ -400,7 +400,7 @@ static PyObject *arrangement_call(PyObject *self, PyObject *const *given, size_t
     Py_ssize_t count = PyVectorcall_NARGS(flags);
     PyObject *view = NULL;
     if (names == NULL && count > 0 && is_plain(given[0]) && Py_TYPE(given[0]) != scalar_class && reshape_class != NULL)
-        view = arrangements[function->which](given[0], given + 1, count - 1);
+        TIME(view = arrangements[function->which](given[0], given + 1, count - 1));
     if (view != NULL || PyErr_Occurred())
         return view;
     return front_general(self, given, flags, names);

@@ -17,6 +17,10 @@ LARGE = 0.3
 NOTICED = 0.5
 """Seconds from which a program's own time is."""
 
+OWN = "the program's own Python and NumPy"
+OWN_AND_RECORDING = f"{OWN}, and recording"
+"""Without the native core nobody knows what recording takes."""
+
 
 class TimeShare(NamedTuple):
     """A part of a program's time."""
@@ -31,12 +35,18 @@ def shares_of(summary: Summary, whole: float) -> list[TimeShare]:
     kernels = min(summary.kernel_seconds, inside)
     library = min(summary.opaque_seconds, inside - kernels)
     compiling = min(summary.compile_seconds, inside - kernels - library)
+    outside = whole - inside
+    telling = min(summary.telling, outside)
+    recording = min(summary.recording or 0.0, outside - telling)
+    unknown = summary.recording is None
     return [
         TimeShare("kernels", kernels),
         TimeShare("library steps", library),
         TimeShare("compiling", compiling),
         TimeShare("planning and starting them", inside - kernels - library - compiling),
-        TimeShare("the program's own Python, NumPy, and recording", whole - inside),
+        TimeShare("recording operations", recording),
+        TimeShare("noting all this", telling),
+        TimeShare(OWN_AND_RECORDING if unknown else OWN, outside - telling - recording),
     ]
 
 
@@ -126,10 +136,15 @@ def _dear(step: KernelGroup | OpaqueGroup) -> str:
 def _advice(summary: Summary, parts: list[TimeShare]) -> Iterator[str]:
     """What follows from the figures, the most useful first."""
     whole = sum(part.seconds for part in parts)
-    shares = [part.seconds / whole for part in parts] if whole else [0.0] * 5
-    kernels, library, compiling, _, own = shares
+    shares = [part.seconds / whole for part in parts] if whole else [0.0] * 7
+    kernels, library, compiling, _, recording, _, own = shares
     if compiling > LARGE:
         yield "run it again: its code is on disk now, the next process compiles nothing"
+    if recording > LARGE and whole > NOTICED:
+        yield (
+            "much of the time goes into recording operations: give each more elements, or put "
+            "what repeats into a function under fw.jit, which records once"
+        )
     if own > 2 * LARGE and whole > NOTICED:
         yield (
             "most of the time is the program's own Python: loops over elements belong into "
