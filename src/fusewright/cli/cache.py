@@ -7,7 +7,8 @@ from typing import TYPE_CHECKING
 
 from fusewright.base import options
 from fusewright.base.errors import FusewrightError
-from fusewright.cli.console import count, progress, say, size
+from fusewright.base.words import count, size
+from fusewright.cli.console import progress, say
 from fusewright.cli.program import Settings, execute
 from fusewright.runtime import cache
 

@@ -1,4 +1,4 @@
-"""How the program speaks: one voice for messages, tables and units."""
+"""How the program speaks: messages, tables, bars."""
 
 from __future__ import annotations
 
@@ -21,9 +21,6 @@ PLAIN_WIDTH = 110
 
 PATIENCE = 2.0
 """Seconds without a word before a bar shows that something is going on."""
-
-_TIMES = ((1.0, 1.0, "s"), (1e-3, 1e3, "ms"), (0.0, 1e6, "us"))
-_BYTES = ((1e12, "TB"), (1e9, "GB"), (1e6, "MB"), (1e3, "kB"))
 
 
 def say(message: str) -> None:
@@ -107,35 +104,6 @@ def place(line: Line | None) -> str:
     path = line[0]
     relative = os.path.relpath(path) if os.path.isabs(path) else path
     return f"{min(path, relative, key=len)}:{line[1]}"
-
-
-def seconds(value: float) -> str:
-    """A duration with three digits: `1.23 s`, `45.6 ms`, `7.8 us`."""
-    if value == 0:
-        return "0 s"
-    for least, scale, unit in _TIMES:
-        if value >= least:
-            return f"{_digits(value * scale)} {unit}"
-    return f"{value} s"
-
-
-def size(value: float) -> str:
-    """A number of bytes in decimal units, as bandwidths are quoted: `24.0 MB`."""
-    for scale, unit in _BYTES:
-        if abs(value) >= scale:
-            return f"{_digits(value / scale)} {unit}"
-    return f"{value:.0f} B"
-
-
-def _digits(value: float) -> str:
-    if abs(value) >= 100:
-        return f"{value:,.0f}"
-    return f"{value:.1f}" if abs(value) >= 10 else f"{value:.2f}"
-
-
-def count(number: int, noun: str) -> str:
-    """`1 kernel`, `2 kernels`."""
-    return f"{number:,} {noun}{'' if number == 1 else 's'}"
 
 
 def version_of(package: str) -> str:

@@ -5,7 +5,8 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import NamedTuple
 
-from fusewright.cli.console import count, place, seconds, size
+from fusewright.base.words import count, seconds, size
+from fusewright.cli.console import place
 from fusewright.cli.summary import KernelGroup, OpaqueGroup, Summary
 from fusewright.plan.support import ON_PURPOSE
 

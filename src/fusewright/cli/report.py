@@ -10,8 +10,9 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
+from fusewright.base.words import count, seconds, size
 from fusewright.cli.compare import Comparison
-from fusewright.cli.console import count, seconds, size, version_of
+from fusewright.cli.console import version_of
 from fusewright.cli.listing import listings
 from fusewright.cli.picture import drawn
 from fusewright.cli.summary import KernelGroup, Summary, summarise

@@ -20,12 +20,12 @@ if TYPE_CHECKING:
 
     from rich.table import Table
 
-    from fusewright.base import options
+    from fusewright.base import options, words
     from fusewright.cli import compare, console
     from fusewright.runtime.profile import Profile
 else:
     options, compare = later("fusewright.base.options"), later("fusewright.cli.compare")
-    console = later("fusewright.cli.console")
+    console, words = later("fusewright.cli.console"), later("fusewright.base.words")
     subprocess, tempfile = later("subprocess"), later("tempfile")
 
 FAILED = 1
@@ -321,7 +321,7 @@ def print_comparison(compared: Compared, stream: TextIO) -> None:
     screen = console.make_console(stream)
     screen.print(_comparison_table(compared))
     ratio = compared.theirs / compared.ours if compared.ours else float("inf")
-    theirs, ours = console.seconds(compared.theirs), console.seconds(compared.ours)
+    theirs, ours = words.seconds(compared.theirs), words.seconds(compared.ours)
     screen.print(f"NumPy {theirs}, Fusewright {ours}: {ratio:.2f}x")
     screen.print(LEGEND, markup=False)
     if compared.agrees:

@@ -6,6 +6,7 @@ import linecache
 from collections.abc import Iterator
 from html import escape
 
+from fusewright.base.words import seconds
 from fusewright.kernels.explain import (
     CodeRecord,
     KernelExplanation,
@@ -31,7 +32,7 @@ def _parts(explanation: KernelExplanation) -> Iterator[str]:
 
 
 def _code(code: CodeRecord) -> Iterator[str]:
-    where = f"{code.origin}, {code.seconds * 1e3:.1f} ms, {code.features}; calls: {code.calls}"
+    where = f"{code.origin}, {seconds(code.seconds)}, {code.features}; calls: {code.calls}"
     yield f"<p>for ({escape(', '.join(code.arguments))}): {escape(where)}</p>"
     yield f"<table>{_row(HEADINGS, 'th')}"
     yield from (_row(_cells(loop)) for loop in written_loops(code.loops))

@@ -11,8 +11,9 @@ import numpy as np
 import pytest
 from tests.unit.cli import profiles
 
+from fusewright.base.words import seconds, size
 from fusewright.cli.compare import compare
-from fusewright.cli.console import make_console, seconds, size
+from fusewright.cli.console import make_console
 from fusewright.cli.explain import print_summary
 from fusewright.cli.report import Story, render, shares
 from fusewright.cli.summary import summarise
