@@ -295,6 +295,7 @@ def _write_report(request: Request, ran: Ran) -> None:
         seconds=ran.outcome.seconds,
         error="" if ran.outcome.code == 0 else _ending(ran.outcome),
         plain_seconds=ran.compared.theirs if ran.compared else None,
+        own_seconds=ran.compared.ours if ran.compared else None,
         agrees=ran.compared.agrees if ran.compared else None,
         comparisons=ran.compared.rows if ran.compared else (),
         picture=ran.picture,

@@ -9,6 +9,7 @@ from dataclasses import dataclass
 from html import escape
 from typing import Any
 
+from fusewright.base.html import code, sentence, table
 from fusewright.base.words import count, seconds, size
 from fusewright.runtime.decisions import page_link
 from fusewright.runtime.profile import (
@@ -187,13 +188,18 @@ def _html_step(step: Step) -> str:
     if isinstance(step, OpaqueRecord):
         name = escape(f"{step.name} ({step.library}){_at(step.line)}")
         return f"<p><b>library step {name}</b>: {escape(step.why)}</p>"
-    rows = "".join(
-        f"<tr><td>{escape(o.name)}</td><td>{_value(o)}</td><td>{o.place}</td>"
-        f"<td>{escape(o.why)}</td><td>{escape(_at(o.line))}</td></tr>"
+    rows = [
+        (
+            escape(o.name),
+            _value(o),
+            o.place,
+            sentence(o.why),
+            code(_at(o.line).removeprefix(" at ")),
+        )
         for o in step.operations
-    )
+    ]
     decisions = "".join(
-        f"<li>{'' if d.fused else 'not '}fused: {escape(f'{d.what}: {d.why}{_at(d.line)}')} "
+        f"<li>{'' if d.fused else 'not '}fused: {sentence(f'{d.what}: {d.why}{_at(d.line)}')} "
         f"{page_link(d.code)}</li>"
         for d in step.decisions
     )
@@ -201,8 +207,7 @@ def _html_step(step: Step) -> str:
     name = f" {escape(step.name)}" if step.kind == "loops" else ""
     return (
         f"<p><b>kernel{name}</b>: {escape(_bytes_line(moved, step.bytes_unfused))}</p>"
-        "<table><tr><th>operation</th><th>value</th><th>lives in</th><th>why</th><th>line</th></tr>"
-        f"{rows}</table><ul>{decisions}</ul>"
+        f"{table(('operation', 'value', 'lives in', 'why', 'line'), rows)}<ul>{decisions}</ul>"
         f"<details><summary>loops</summary><pre>{escape(step.loops)}</pre></details>"
     )
 
