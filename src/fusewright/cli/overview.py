@@ -98,7 +98,7 @@ def totals(summary: Summary) -> Iterator[str]:
 
 def ratio(unfused: int, moved: int) -> str:
     """How many times as much is moved one operation at a time: ` (3.0x)`."""
-    return f" ({unfused / moved:.1f}x)" if moved else ""
+    return f" ({unfused / moved:.1f}x)" if unfused > moved > 0 else ""
 
 
 def times(runs: int) -> str:

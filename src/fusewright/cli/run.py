@@ -185,7 +185,7 @@ def _run_once(request: Request, plain: Path | None, timed: Path | None = None) -
 
     pictures: list[Any] = []
 
-    def finish(namespace: dict[str, Any]) -> None:
+    def ask_at_the_end(namespace: dict[str, Any]) -> None:
         if request.picture is not None:
             pictures.append(namespace[request.picture])
         if wanted:
@@ -194,7 +194,7 @@ def _run_once(request: Request, plain: Path | None, timed: Path | None = None) -
             except compare.NoResults as error:
                 refused.append(error)
 
-    at_end = finish if wanted or request.listens else None
+    at_end = ask_at_the_end if wanted or request.listens else None
     if request.pyscf:
         importlib.import_module("fusewright.bridges.pyscf").install()
     with _listening(request.listens) as profile:

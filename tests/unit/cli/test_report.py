@@ -129,7 +129,7 @@ def test_equal_kernels_are_shown_once(source: str) -> None:
 def test_comparison_and_error(source: str) -> None:
     ones = np.ones(3)
     rows = (compare("good", ones, ones), compare("bad", ones + 1, ones))
-    story = Story("p", 2.0, "ValueError: <b>x</b>", 5.0, False, rows)
+    story = Story("p", 9.0, "ValueError: <b>x</b>", 5.0, 2.0, False, rows)
     page = Page(render(profiles.small(source), story))
     assert "ended early: ValueError: <b>x</b>" in page.text
     assert "3 of 3 elements differ" in page.text and "identical" in page.text
