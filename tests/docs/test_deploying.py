@@ -75,11 +75,11 @@ with fw.options(interpret=False, background=False):
     assert contents(cache)
 
 
-def test_a_relative_folder_stays_where_the_program_began(tmp_path: Path) -> None:
+def test_a_relative_folder_stays_where_the_drop_in_was_imported(tmp_path: Path) -> None:
     """A test that changes the current folder (as many do) scatters no caches."""
     elsewhere = tmp_path / "elsewhere"
     elsewhere.mkdir()
-    program = f"import os; os.chdir({str(elsewhere)!r})\n{PROGRAM}"
+    program = f"import os, fusewright.numpy; os.chdir({str(elsewhere)!r})\n{PROGRAM}"
     run(tmp_path, program, FUSEWRIGHT_CACHE_DIR=".fusewright-cache")
     assert not list(elsewhere.iterdir())
     assert contents(tmp_path / ".fusewright-cache")
