@@ -247,7 +247,8 @@ def _problem(name: str, text: str) -> VariableError | None:
     if row is None or row.variable != name:
         if name == _NATIVE or name.startswith(_OTHERS[0]) or name.endswith(_OTHERS[1]):
             return None
-        return VariableError(name, f"there is no variable {name}{_meant(name)}", True)
+        meant = _meant(name.removeprefix(PREFIX).lower(), _variable)
+        return VariableError(name, f"there is no variable {name}: {meant}", True)
     try:
         if row.valid(row.parse(text)):
             return None
@@ -257,13 +258,15 @@ def _problem(name: str, text: str) -> VariableError | None:
     return VariableError(name, wrong, False)
 
 
-def _meant(name: str) -> str:
+def _meant(word: str, spelled: Callable[[str], str] = str) -> str:
     # Imported here: only a mistake needs it.
     from fusewright.base.meant import did_you_mean
 
-    word = name.removeprefix(PREFIX).lower()
-    meant = did_you_mean(word, TABLE, lambda known: TABLE[known].variable)
-    return f": {meant}" if meant else f"; there are {', '.join(r.variable for r in TABLE.values())}"
+    return did_you_mean(word, TABLE, spelled) or f"there are {', '.join(map(spelled, TABLE))}"
+
+
+def _variable(name: str) -> str:
+    return TABLE[name].variable
 
 
 def _refused(row: Row, value: Any, name: str) -> OptionError:
@@ -278,8 +281,7 @@ def _checked(changes: Mapping[str, Any]) -> dict[str, Any]:
     for name, value in values.items():
         row = TABLE.get(name)
         if row is None:
-            known = ", ".join(TABLE)
-            raise OptionError(f"there is no option {name!r}", help=f"the options are: {known}")
+            raise OptionError(f"there is no option {name!r}", help=_meant(name))
         if name == "cache_dir" and isinstance(value, str | os.PathLike):
             value = values[name] = _folder(os.fspath(value))
         if not row.valid(value):

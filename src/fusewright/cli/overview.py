@@ -91,7 +91,8 @@ def totals(summary: Summary) -> Iterator[str]:
     yield f"compiling {seconds(summary.compile_seconds)}"
     if summary.opaque:
         yield (
-            f"{count(summary.opaque_runs, 'library step')} ran as they are "
+            f"{count(summary.opaque_runs, 'library step')} ran as "
+            f"{'it is' if summary.opaque_runs == 1 else 'they are'} "
             f"in {seconds(summary.opaque_seconds)}"
         )
 

@@ -358,7 +358,11 @@ def reasoned(found: Specialised, code: CompiledLoops) -> LoopPlan:
 
 def listed(found: Specialised, code: CompiledLoops, kernel: Loops) -> str:
     """A planned form of the kernel in the user's names."""
-    return kernel_listing(kernel, _names(found), _numbers(found, code))
+    names = _names(found)
+    results = [number for number in found.kernel.given if number not in names]
+    many = len(results) > 1
+    names |= {number: f"result{place if many else ''}" for place, number in enumerate(results)}
+    return kernel_listing(kernel, names, _numbers(found, code))
 
 
 def _numbers(found: Specialised, code: CompiledLoops) -> dict[int, str]:
