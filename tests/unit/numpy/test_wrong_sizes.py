@@ -85,8 +85,14 @@ def is_huge(n: Any) -> bool:
     return isinstance(n, int) and n > HUGE
 
 
-@pytest.mark.parametrize("n", [2**60, 2**61, 2**62, 2**63, 10**20, (2, 2**61), (2**40, 2**40)])
-@pytest.mark.parametrize("name", ["tile", "repeat"])
+COUNTS = (2**60, 2**61, 2**62, 2**63, 10**20)
+ALONG = ((2, 2**61), (2**40, 2**40))
+
+
+@pytest.mark.parametrize(
+    ("name", "n"),
+    [(name, n) for name in sorted(MULTIPLY) for n in COUNTS] + [("tile", n) for n in ALONG],
+)
 def test_what_no_memory_holds_is_refused_at_once(name: str, n: Any) -> None:
     with fw.options(small=0), pytest.raises((MemoryError, OverflowError, ValueError)):
         CALLS[name](fnp, fw.asarray(X), n)
