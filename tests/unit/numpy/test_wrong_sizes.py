@@ -69,7 +69,8 @@ def outcome(call: Callable[[Any, Any, Any], Any], library: Any, x: Any, n: Any) 
 
 HUGE = 2**59
 NUMPYS_OWN = {
-    ("arange(n, 5)", "None"), ("diag", repr(2**61)), ("resize", repr((2**40, 2**40))),
+    ("arange(n, 5)", "None"), ("arange(n, 5)", repr(np.uint8(200))),
+    ("diag", repr(2**61)), ("resize", repr((2**40, 2**40))),
     *((name, repr(n)) for name in ("tile", "resize", "pad") for n in (np.int8(3), np.uint8(200))),
 }  # fmt: skip
 """Where NumPy's answer is an accident: it computes with the small integer it is given, which
@@ -103,6 +104,8 @@ def test_what_no_memory_holds_is_refused_at_once(name: str, n: Any) -> None:
 def test_refused_alike(name: str) -> None:
     found = []
     for n in (*WRONG, *RIGHT):
+        if name == "diff" and is_huge(n):
+            continue  # NumPy counts so far
         if name in MULTIPLY and (is_huge(n) or isinstance(n, tuple) or n == 1e300):
             continue
         if (name, repr(n)) in NUMPYS_OWN:

@@ -210,9 +210,11 @@ def arange(start: Any, stop: Any = None, step: Any = 1, dtype: Any = None) -> An
         wanted = as_dtype(np.result_type(*(_type_of(v) for v in (start, stop, step))))
     else:
         wanted = as_dtype(dtype)
-    if abs((stop - start) / step) >= 2**63:
+    steps = (stop - start) / step
+    if abs(steps) >= 2**63:
         raise ValueRangeError("Maximum allowed size exceeded", why=f"{start} to {stop} by {step}")
-    count = math.ceil((stop - start) / step)
+    # what is left of a step is one, even where the quotient is too small for a number
+    count = 1 if steps == 0 and stop != start and math.copysign(1, steps) > 0 else math.ceil(steps)
     if all(isinstance(value, int) for value in (start, stop, step)):
         count = len(range(start, stop, step))
     (count,) = as_shape(max(int(count), 0))
@@ -239,6 +241,8 @@ def _number(value: Any) -> Any:
 
 def _type_of(value: Any) -> Any:
     kind = type(value)
+    if kind is int and 2**63 <= value < 2**64:
+        return np.dtype(np.uint64)
     return rules.DEFAULT[kind].numpy if kind in rules.DEFAULT else np.asarray(value).dtype
 
 
