@@ -17,9 +17,18 @@ from pathlib import Path
 import fusewright as fw
 from fusewright.base import traces
 from fusewright.cli.error_pages import DECISIONS, PAGES, Page
+from fusewright.runtime.decisions import FUSED
 
 FOLDER = Path(__file__).resolve().parent.parent / "docs" / "errors"
 NAME = "program.py"
+WITHOUT = {
+    "FW100": "No program meets it: each error is of a class below, which has a code of its own.",
+    "FW112": "No program meets it where code is allowed to run, as it is here.",
+    "FW115": "No program meets it whose user owns the folder.",
+    "FW305": "A program that meets it counts to a million before it does.",
+    "FW900": "A program that meets it is one that we do not know yet.",
+}
+"""Why a page has no program."""
 
 
 def printed(program: str) -> tuple[str, str]:
@@ -35,7 +44,8 @@ def printed(program: str) -> tuple[str, str]:
         except fw.FusewrightError as error:
             traces.shorten(error)
             # A kernel met before is known by its text, and has the folder it had then.
-            return error.code, re.sub(rf"\S+{os.sep}{NAME}", NAME, str(error))
+            text = re.sub(rf"\S+{os.sep}{NAME}", NAME, str(error))
+            return error.code, re.sub(r"why: \S+ \S+ of memory", "why: ... of memory", text)
         finally:
             os.chdir(before)
             os.environ.clear()
@@ -48,7 +58,8 @@ def decided(code: str, program: str) -> list[str]:
     with redirect_stdout(io.StringIO()) as text:
         printed(program)
     lines = (line.strip() for line in text.getvalue().splitlines())
-    return [line for line in dict.fromkeys(lines) if f"[{code}]" in line]
+    mark = "fused: " if code == FUSED else f"[{code}]"
+    return [line for line in dict.fromkeys(lines) if mark in line]
 
 
 def decision_text(code: str, page: Page) -> str:
@@ -67,7 +78,7 @@ def page_text(code: str, page: Page) -> str:
     if page.program:
         parts += [f"```python\n{page.program}```", f"```text\n{printed(page.program)[1]}\n```"]
     else:
-        parts.append("No program meets this error on every machine.")
+        parts.append(WITHOUT[code])
     return "\n\n".join(parts) + "\n"
 
 

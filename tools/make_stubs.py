@@ -18,7 +18,18 @@ FOLDER = Path(__file__).parents[1] / "src" / "fusewright" / "numpy"
 HEAD = '"""Types of `{module}`, from those of NumPy {version}: see tools/make_stubs.py."""\n'
 VERSION = ".".join(numpy.__version__.split(".")[:2])
 ELEMENT_WISE = """\
-def {name}(x: ArrayLike, /, out: NDArray[Any] | None = ..., **kwargs: Any) -> NDArray[Any]:
+def {name}(
+    x: ArrayLike,
+    /,
+    out: NDArray[Any] | tuple[NDArray[Any]] | None = ...,
+    *,
+    where: ArrayLike = ...,
+    casting: str = ...,
+    order: str = ...,
+    dtype: DTypeLike = ...,
+    subok: bool = ...,
+    signature: Any = ...,
+) -> NDArray[Any]:
     \"\"\"{meaning} of each element.\"\"\"
 """
 ADDED = {
@@ -45,7 +56,7 @@ def stub_of(name: str) -> str:
     blocks = [HEAD.format(module=module.__name__, version=VERSION)]
     blocks += ["from typing import Any\n"] if ours else []
     imports = [f"from {source} import {each} as {each}\n" for each in from_numpy]
-    imports += ["from numpy.typing import ArrayLike, NDArray\n"] if ours else []
+    imports += ["from numpy.typing import ArrayLike, DTypeLike, NDArray\n"] if ours else []
     blocks += ["".join(imports)] if imports else []
     if not name:
         blocks.append("".join(f"from fusewright.numpy import {m} as {m}\n" for m in OWN_MODULES))

@@ -376,16 +376,16 @@ def _tell(
     # Imported here: a program nobody listens to needs none of it.
     from fusewright.targets.cpu import record
 
-    record.run(began, order, runner, fresh, options, compute, is_slow)
+    profile.not_recording(perf_counter() - began)
+    profile.as_evaluation(record.run, began, order, runner, fresh, options, compute, is_slow)
 
 
 def _note(note: opaque.Note) -> None:
     """A step NumPy ran at once is an evaluation of its own."""
     step = profile.OpaqueRecord(note.name, "numpy", note.start, note.seconds, note.why, note.line)
-    for each in listeners:
-        each.flushes.append(
-            profile.Flush(f"{note.name} runs in NumPy", note.line, note.start, note.seconds, [step])
-        )
+    flush = profile.Flush(f"{note.name} runs in NumPy", note.line, note.start, note.seconds, [step])
+    profile.told(flush)
+    profile.not_recording(note.seconds)
 
 
 def _listen_to_numpy(comes: bool) -> None:

@@ -105,6 +105,11 @@ def show(values: Any, what: str) -> Text:
             f"fw.show cannot show {what!r}", help=f"use one of {', '.join(TEXTS)}"
         )
     pending = [array._node for array in _arrays_in(values) if array._node.kind != graph.LEAF]
+    if not pending and hasattr(values, "explain"):
+        raise ValueRangeError(
+            "fw.show shows kernels of arrays",
+            help="of an @fw.kernel, kernel.explain() tells what became of its loops once it ran",
+        )
     if not pending:
         raise ValueRangeError(
             "there is no kernel to show",

@@ -307,15 +307,15 @@ static int axis_of(PyObject *given, int rank)
 
 static PyObject *transposed(PyObject *handle, PyObject *const *given, Py_ssize_t many)
 {
-    int order[MOST_DIMS], met[MOST_DIMS] = {0};
+    int order[MOST_DIMS], met[MOST_DIMS] = {0}, is_said = many > 0;
     PyObject *shape = handle_shape(handle);
     int rank = shape && PyTuple_GET_SIZE(shape) <= MOST_DIMS / 2 ? (int)PyTuple_GET_SIZE(shape) : 0;
     if (rank == 0)
         return NULL;
     spread(&given, &many);
     if (many == 1 && given[0] == Py_None)
-        many = 0;
-    if (many != 0 && many != rank)
+        many = is_said = 0;
+    if (many != rank && (many != 0 || is_said))
         return NULL;
     for (int k = 0; k < rank; k++) {
         order[k] = many ? axis_of(given[k], rank) : rank - 1 - k;
@@ -400,7 +400,7 @@ static PyObject *arrangement_call(PyObject *self, PyObject *const *given, size_t
     Py_ssize_t count = PyVectorcall_NARGS(flags);
     PyObject *view = NULL;
     if (names == NULL && count > 0 && is_plain(given[0]) && Py_TYPE(given[0]) != scalar_class && reshape_class != NULL)
-        view = arrangements[function->which](given[0], given + 1, count - 1);
+        TIME(view = arrangements[function->which](given[0], given + 1, count - 1));
     if (view != NULL || PyErr_Occurred())
         return view;
     return front_general(self, given, flags, names);

@@ -202,7 +202,7 @@ static PyObject *record_call_method(PyObject *module, PyObject *const *given, Py
     for (Py_ssize_t i = 0; i < PyTuple_GET_SIZE(recorders) && done == NULL && known; i++) {
         PyObject *each = PyTuple_GET_ITEM(recorders, i);
         if (Py_IS_TYPE(each, &RecorderType))
-            done = record_call((Recorder *)each, arguments, lent, many);
+            TIME(done = record_call((Recorder *)each, arguments, lent, many));
         else
             PyErr_SetString(PyExc_TypeError, "only a Recorder records calls");
         if (PyErr_Occurred())

@@ -15,7 +15,7 @@ PyObject *front_new(PyTypeObject *type, vectorcallfunc call, PyObject *general)
 
 PyObject *front_general(PyObject *self, PyObject *const *given, size_t flags, PyObject *names)
 {
-    return PyObject_Vectorcall(((Front *)self)->general, given, flags, names);
+    TIMED(PyObject *, PyObject_Vectorcall(((Front *)self)->general, given, flags, names));
 }
 
 PyObject *front_told(PyObject *listener, PyObject *first, PyObject *const *given, Py_ssize_t many, PyObject *names)

@@ -143,19 +143,21 @@ static PyObject *function_call(PyObject *self, PyObject *const *given, size_t fl
         return plain;
     Into into;
     if (names == NULL && count == function->arity && function->op != NULL) {
-        PyObject *result = quick_of(function->op, given, count);
+        PyObject *result;
+        TIME(result = quick_of(function->op, given, count));
         if (result != NULL || PyErr_Occurred())
             return result;
         if (function->numbers != NULL && are_numbers(given, count))
             return PyObject_Vectorcall(function->numbers, given, flags, NULL);
     } else if (read_into(function, given, count, names, &into)) {
         Lock *lock = evaluation_begins(); /* one write at a time: see `handle_setitem` */
-        PyObject *result = call_into(function, given, &into);
+        PyObject *result;
+        TIME(result = call_into(function, given, &into));
         evaluation_ends(lock);
         if (result != NULL || PyErr_Occurred())
             return result;
     }
-    return by_general(function, given, flags, names);
+    TIMED(PyObject *, by_general(function, given, flags, names));
 }
 
 /* Function(): `op`, `arity` and `general` are set by the subclass. */

@@ -721,10 +721,10 @@ static PyObject *in_place(int which, PyObject *self, PyObject *other)
 }
 
 #define TWO(name, which) \
-    static PyObject *name(PyObject *a, PyObject *b) { return two(which, a, b); } \
-    static PyObject *i##name(PyObject *a, PyObject *b) { return in_place(which, a, b); }
+    static PyObject *name(PyObject *a, PyObject *b) { TIMED(PyObject *, two(which, a, b)); } \
+    static PyObject *i##name(PyObject *a, PyObject *b) { TIMED(PyObject *, in_place(which, a, b)); }
 #define ONE(name, which) \
-    static PyObject *name(PyObject *a) { return one(which, a); }
+    static PyObject *name(PyObject *a) { TIMED(PyObject *, one(which, a)); }
 
 TWO(add, ADD) TWO(subtract, SUBTRACT) TWO(multiply, MULTIPLY) TWO(divide, DIVIDE)
 TWO(floor_divide, FLOOR_DIVIDE) TWO(modulo, REMAINDER) TWO(and, AND) TWO(or, OR) TWO(xor, XOR)
@@ -735,7 +735,7 @@ static PyObject *compare(PyObject *left, PyObject *right, int which)
 {
     static const int rows[] = {[Py_LT] = LESS, [Py_LE] = LESS_EQUAL, [Py_EQ] = EQUAL,
                                [Py_NE] = NOT_EQUAL, [Py_GT] = GREATER, [Py_GE] = GREATER_EQUAL};
-    return two(rows[which], left, right);
+    TIMED(PyObject *, two(rows[which], left, right));
 }
 
 /* The square has an op of its own, as in NumPy; other exponents are the general function's. */
@@ -744,15 +744,15 @@ static PyObject *power(PyObject *left, PyObject *right, PyObject *modulus)
     if (modulus != Py_None)
         Py_RETURN_NOTIMPLEMENTED;
     int overflow;
-    if (is_plain(left) && PyLong_CheckExact(right)
-        && PyLong_AsLongAndOverflow(right, &overflow) == 2) {
-        PyObject *result = quick_one(operators[SQUARE], left);
+    PyObject *result;
+    if (is_plain(left) && PyLong_CheckExact(right) && PyLong_AsLongAndOverflow(right, &overflow) == 2) {
+        TIME(result = quick_one(operators[SQUARE], left));
         if (result != NULL)
             return result;
     }
     if (PyErr_Occurred())
         return NULL;
-    return general_two(operators[POWER], left, right);
+    TIMED(PyObject *, general_two(operators[POWER], left, right));
 }
 
 /* ---- numbers ---------------------------------------------------------------------------------- */
@@ -793,7 +793,7 @@ static PyObject *to_float(PyObject *self)
 {
     PyObject *number = single(self);
     if (number == NULL)
-        return PyErr_Occurred() ? NULL : PyObject_CallOneArg(slow_float, self);
+        TIMED(PyObject *, PyErr_Occurred() ? NULL : PyObject_CallOneArg(slow_float, self));
     Py_SETREF(number, PyNumber_Float(number));
     return number;
 }
@@ -802,7 +802,7 @@ static PyObject *to_int(PyObject *self)
 {
     PyObject *number = single(self);
     if (number == NULL)
-        return PyErr_Occurred() ? NULL : PyObject_CallOneArg(slow_int, self);
+        TIMED(PyObject *, PyErr_Occurred() ? NULL : PyObject_CallOneArg(slow_int, self));
     Py_SETREF(number, PyNumber_Long(number));
     return number;
 }
@@ -811,7 +811,7 @@ static int to_bool(PyObject *self)
 {
     PyObject *number = single(self);
     if (number == NULL && !PyErr_Occurred())
-        number = PyObject_CallOneArg(slow_bool, self);
+        TIME(number = PyObject_CallOneArg(slow_bool, self));
     int truth = number == NULL ? -1 : PyObject_IsTrue(number);
     Py_XDECREF(number);
     return truth;
@@ -867,8 +867,8 @@ static Py_ssize_t handle_length(PyObject *handle)
 
 static PyMappingMethods subscripts = {
     .mp_length = handle_length,
-    .mp_subscript = handle_getitem,
-    .mp_ass_subscript = handle_setitem,
+    .mp_subscript = timed_getitem,
+    .mp_ass_subscript = timed_setitem,
 };
 
 PyTypeObject OperatorsType = {

@@ -152,7 +152,8 @@ static PyObject *reduction_call(PyObject *callable, PyObject *const *given, size
         if (self->combines[node->dtype] != NO_DTYPE
             && read_over(given, count, names, PyTuple_GET_SIZE(node->shape), &over)) {
             Py_INCREF(node); /* recording may run Python */
-            PyObject *result = quick(self, node, &over);
+            PyObject *result;
+            TIME(result = quick(self, node, &over));
             Py_DECREF(node);
             if (result != NULL || PyErr_Occurred())
                 return result;

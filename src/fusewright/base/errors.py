@@ -110,6 +110,12 @@ class ExecutableMemoryError(FusewrightError):
     code = "FW112"
 
 
+class CacheNotCleared(FusewrightError, OSError):
+    """The folder of compiled code cannot be emptied."""
+
+    code = "FW115"
+
+
 class StrictError(FusewrightError):
     """Under `strict=True`: a step that would run uncompiled."""
 

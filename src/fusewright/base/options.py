@@ -125,6 +125,13 @@ def _size(text: str) -> int | None:
     return int(float(text.removesuffix(suffix)) * _SUFFIXES[suffix])
 
 
+def _folder(name: str) -> str:
+    """A folder named from the current one, which the program may leave later on."""
+    with suppress(OSError):  # the current folder is gone
+        return name if name.startswith("~") else os.path.abspath(name)
+    return name
+
+
 def _is_int(value: Any) -> bool:
     return isinstance(value, int) and not isinstance(value, bool)
 
@@ -200,7 +207,7 @@ TABLE: dict[str, Row] = {
         ),
         Row(
             "cache_dir",
-            lambda text: text or None,
+            lambda text: _folder(text) if text else None,
             lambda value: value is None or isinstance(value, str),
             "None or the path of a folder",
             "where compiled code is kept; None: the platform's cache folder",
@@ -224,13 +231,8 @@ def from_environment(environment: Mapping[str, str]) -> Options:
             warnings.warn(str(problem), FusewrightWarning, stacklevel=2)
         else:
             raise problem
-    return Options(
-        **{
-            row.name: row.parse(environment[row.variable])
-            for row in TABLE.values()
-            if row.variable in environment
-        }
-    )
+    set_there = [row for row in TABLE.values() if row.variable in environment]
+    return Options(**{row.name: row.parse(environment[row.variable]) for row in set_there})
 
 
 def problems(environment: Mapping[str, str]) -> list[VariableError]:
@@ -245,25 +247,26 @@ def _problem(name: str, text: str) -> VariableError | None:
     if row is None or row.variable != name:
         if name == _NATIVE or name.startswith(_OTHERS[0]) or name.endswith(_OTHERS[1]):
             return None
-        return VariableError(name, f"there is no variable {name}{_meant(name)}", True)
+        meant = _meant(name.removeprefix(PREFIX).lower(), _variable)
+        return VariableError(name, f"there is no variable {name}: {meant}", True)
     try:
         if row.valid(row.parse(text)):
             return None
     except (KeyError, ValueError):
         pass
-    return VariableError(
-        name, f"{name} cannot be {text!r}: use {row.allowed} ({row.meaning})", False
-    )
+    wrong = f"{name} cannot be {text!r}: use {row.allowed} ({row.meaning})"
+    return VariableError(name, wrong, False)
 
 
-def _meant(name: str) -> str:
+def _meant(word: str, spelled: Callable[[str], str] = str) -> str:
     # Imported here: only a mistake needs it.
     from fusewright.base.meant import did_you_mean
 
-    meant = did_you_mean(
-        name.removeprefix(PREFIX).lower(), TABLE, lambda known: TABLE[known].variable
-    )
-    return f": {meant}" if meant else f"; there are {', '.join(r.variable for r in TABLE.values())}"
+    return did_you_mean(word, TABLE, spelled) or f"there are {', '.join(map(spelled, TABLE))}"
+
+
+def _variable(name: str) -> str:
+    return TABLE[name].variable
 
 
 def _refused(row: Row, value: Any, name: str) -> OptionError:
@@ -278,10 +281,9 @@ def _checked(changes: Mapping[str, Any]) -> dict[str, Any]:
     for name, value in values.items():
         row = TABLE.get(name)
         if row is None:
-            known = ", ".join(TABLE)
-            raise OptionError(f"there is no option {name!r}", help=f"the options are: {known}")
-        if name == "cache_dir" and isinstance(value, os.PathLike):
-            value = values[name] = os.fspath(value)
+            raise OptionError(f"there is no option {name!r}", help=_meant(name))
+        if name == "cache_dir" and isinstance(value, str | os.PathLike):
+            value = values[name] = _folder(os.fspath(value))
         if not row.valid(value):
             raise _refused(row, value, f"option {name!r}")
     return values
@@ -379,10 +381,8 @@ def options(**changes: Unpack[Settings]) -> Iterator[Options]:
 
 def cache_folder() -> str:
     """Where compiled code is kept; empty where the folder cannot be named."""
-    named = os.path.expanduser(current().cache_dir or _platform_folder())
-    with suppress(OSError):  # the current folder is gone
-        return "" if named.startswith("~") else os.path.abspath(named)
-    return ""
+    named = _folder(os.path.expanduser(current().cache_dir or _platform_folder()))
+    return named if os.path.isabs(named) else ""
 
 
 def _platform_folder() -> str:

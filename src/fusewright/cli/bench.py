@@ -19,8 +19,9 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from fusewright.base.words import seconds, size
 from fusewright.cli.compare import compare
-from fusewright.cli.console import make_console, progress, seconds, size
+from fusewright.cli.console import make_console, progress
 
 SIZES = (10_000, 1_000_000, 10_000_000)
 DTYPES = ("float64", "float32")

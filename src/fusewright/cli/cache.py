@@ -6,19 +6,13 @@ import argparse
 from typing import TYPE_CHECKING
 
 from fusewright.base import options
-from fusewright.base.errors import FusewrightError
-from fusewright.cli.console import count, progress, say, size
+from fusewright.base.words import count, size
+from fusewright.cli.console import progress, say
 from fusewright.cli.program import Settings, execute
 from fusewright.runtime import cache
 
 if TYPE_CHECKING:
     from fusewright.cli.run import Request
-
-
-class CacheNotCleared(FusewrightError, OSError):
-    """The folder of compiled code cannot be emptied."""
-
-    code = "FW115"
 
 
 def command(chosen: argparse.Namespace) -> int:
@@ -27,7 +21,7 @@ def command(chosen: argparse.Namespace) -> int:
         print(options.cache_folder())
         return 0
     if chosen.action == "clear":
-        print(f"removed {count(_clear(), 'file')} from {options.cache_folder()}")
+        print(f"removed {count(cache.clear(), 'file')} from {options.cache_folder()}")
         return 0
     info = cache.info()
     print(f"folder  {info.folder}")
@@ -37,17 +31,6 @@ def command(chosen: argparse.Namespace) -> int:
         print(f"not used: {info.unusable}")
         return 1
     return 0
-
-
-def _clear() -> int:
-    try:
-        return cache.clear()
-    except OSError as error:
-        raise CacheNotCleared(
-            f"cannot empty {options.cache_folder()}",
-            why=error.strerror or str(error),
-            help="FUSEWRIGHT_CACHE_DIR names another folder",
-        ) from error
 
 
 def warm(request: Request) -> int:

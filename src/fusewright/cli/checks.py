@@ -12,7 +12,8 @@ from pathlib import Path
 import numpy as np
 
 from fusewright.base.options import TABLE, defaults, options
-from fusewright.cli.console import count, seconds, size, version_of
+from fusewright.base.words import count, seconds, size
+from fusewright.cli.console import version_of
 from fusewright.cli.doctor import CheckFailed
 from fusewright.runtime import cache, limits
 from fusewright.runtime.profile import listen

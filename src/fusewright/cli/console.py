@@ -1,4 +1,4 @@
-"""How the program speaks: one voice for messages, tables and units."""
+"""How the program speaks: messages, tables, bars."""
 
 from __future__ import annotations
 
@@ -6,7 +6,7 @@ import os
 import sys
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
-from typing import TYPE_CHECKING, TextIO
+from typing import TYPE_CHECKING, NamedTuple, TextIO
 
 import fusewright
 
@@ -22,8 +22,8 @@ PLAIN_WIDTH = 110
 PATIENCE = 2.0
 """Seconds without a word before a bar shows that something is going on."""
 
-_TIMES = ((1.0, 1.0, "s"), (1e-3, 1e3, "ms"), (0.0, 1e6, "us"))
-_BYTES = ((1e12, "TB"), (1e9, "GB"), (1e6, "MB"), (1e3, "kB"))
+GAP = 1.0
+"""Seconds between two waits for the same that make them one."""
 
 
 def say(message: str) -> None:
@@ -46,15 +46,22 @@ def progress(what: str, total: int | None = None) -> Iterator[Callable[[], None]
     """A bar on standard error while something takes long: after two seconds, on a terminal only.
 
     Gives the function that says that one of `total` parts is done; without a total it only moves.
+    What begins again within a second goes on where it was: kernels of loops are compiled one by
+    one, each when it is called first, and what counts is how long all of them take.
     """
     if not sys.stderr.isatty():
         yield lambda: None
         return
     # Imported here: on a terminal only.
     from threading import Timer
+    from time import monotonic
 
-    bar = _Bar(what, total)
-    later = Timer(PATIENCE, bar.start)
+    began = monotonic()
+    before = _waited.get(what, _NEVER)
+    if began - before.ended > GAP:
+        before = _NEVER
+    bar = _Bar(what, None if total is None else before.done + total, before.done)
+    later = Timer(max(PATIENCE - before.seconds, 0.0), bar.start)
     later.daemon = True
     later.start()
     try:
@@ -63,13 +70,27 @@ def progress(what: str, total: int | None = None) -> Iterator[Callable[[], None]
         later.cancel()
         later.join()
         bar.stop()
+        ended = monotonic()
+        _waited[what] = _Waited(ended, before.seconds + ended - began, bar.done)
+
+
+class _Waited(NamedTuple):
+    """When something was waited for last, how long so far, and how much of it is done."""
+
+    ended: float
+    seconds: float
+    done: int
+
+
+_NEVER = _Waited(float("-inf"), 0.0, 0)
+_waited: dict[str, _Waited] = {}
 
 
 class _Bar:
     """A bar that another thread may start; what is done before counts."""
 
-    def __init__(self, what: str, total: int | None) -> None:
-        self.what, self.total, self.done = what, total, 0
+    def __init__(self, what: str, total: int | None, done: int) -> None:
+        self.what, self.total, self.done = what, total, done
         self.bar: Progress | None = None
 
     def start(self) -> None:
@@ -107,35 +128,6 @@ def place(line: Line | None) -> str:
     path = line[0]
     relative = os.path.relpath(path) if os.path.isabs(path) else path
     return f"{min(path, relative, key=len)}:{line[1]}"
-
-
-def seconds(value: float) -> str:
-    """A duration with three digits: `1.23 s`, `45.6 ms`, `7.8 us`."""
-    if value == 0:
-        return "0 s"
-    for least, scale, unit in _TIMES:
-        if value >= least:
-            return f"{_digits(value * scale)} {unit}"
-    return f"{value} s"
-
-
-def size(value: float) -> str:
-    """A number of bytes in decimal units, as bandwidths are quoted: `24.0 MB`."""
-    for scale, unit in _BYTES:
-        if abs(value) >= scale:
-            return f"{_digits(value / scale)} {unit}"
-    return f"{value:.0f} B"
-
-
-def _digits(value: float) -> str:
-    if abs(value) >= 100:
-        return f"{value:,.0f}"
-    return f"{value:.1f}" if abs(value) >= 10 else f"{value:.2f}"
-
-
-def count(number: int, noun: str) -> str:
-    """`1 kernel`, `2 kernels`."""
-    return f"{number:,} {noun}{'' if number == 1 else 's'}"
 
 
 def version_of(package: str) -> str:

@@ -89,6 +89,8 @@ PAGES: dict[str, Page] = {
         "container) stands before it.",
         "Work on smaller parts, or on a smaller element type; `fw.options(memory_limit=0)` keeps "
         "no freed memory.",
+        "import fusewright as fw\n" + _NUMPY + "x = np.ones(10_000_000)\n"
+        "fw.evaluate(x[:, None] - x)\n",
     ),
     "FW110": Page(
         "Something that NumPy or Python can do and Fusewright cannot",
@@ -124,6 +126,8 @@ PAGES: dict[str, Page] = {
         "Vector instructions that this processor does not have",
         '`fw.options(features="avx512")` asks for instructions that are missing here.',
         'Leave it at "auto".',
+        "from fusewright.targets.cpu.features import select\n\n"
+        'select("avx512", flags=["avx2", "fma"])  # what a processor without AVX-512 says it has\n',
     ),
     "FW115": Page(
         "The folder of compiled code cannot be emptied",
@@ -144,6 +148,9 @@ PAGES: dict[str, Page] = {
         "A kernel that makes no sense",
         "The general error of kernels, where none of the other codes fits.",
         "The message says what is wrong and what to write.",
+        "import fusewright as fw\n\n\n@fw.kernel\ndef squares(n):\n    found = []\n"
+        "    for i in range(n):\n        found.append(i * i)\n        print(i)\n    return found\n"
+        "\n\nsquares(3)\n",
     ),
     "FW201": Page(
         "A name that may have no value where it is read",

@@ -4,8 +4,9 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+from fusewright.base.words import count, seconds, size
 from fusewright.cli import overview
-from fusewright.cli.console import count, place, seconds, size
+from fusewright.cli.console import place
 from fusewright.cli.overview import ratio, times
 from fusewright.cli.summary import FlushGroup, KernelGroup, OpaqueGroup, Summary
 

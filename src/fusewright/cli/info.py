@@ -10,7 +10,8 @@ from pathlib import Path
 
 from fusewright.base.errors import FusewrightError
 from fusewright.base.options import TABLE, defaults
-from fusewright.cli.console import count, size, version_of
+from fusewright.base.words import count, size
+from fusewright.cli.console import version_of
 from fusewright.machine import stored
 from fusewright.runtime import cache, limits
 from fusewright.targets.cpu import features, threads

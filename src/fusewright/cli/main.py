@@ -71,13 +71,12 @@ def _dispatch(words: list[str]) -> int:
         parsing.check_command(command)
     if command in _PRINTS and not {"-h", "--help"} & {*words}:
         parsing.require_extra(f"`fusewright {command}`")
-    parser = parsing.commands_parser()
-    chosen = parser.parse_args(words)
+    chosen = parsing.parsed(words)
     if chosen.version:
         print(f"fusewright {console.version_of('fusewright')}")
         return 0
     if chosen.command is None:
-        parser.print_help()
+        parsing.commands_parser().print_help()
         return USAGE_ERROR
     carry_out: Callable[[Any], int] = _function(chosen.command)
     return carry_out(chosen)

@@ -5,7 +5,8 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import NamedTuple
 
-from fusewright.cli.console import count, place, seconds, size
+from fusewright.base.words import count, seconds, size
+from fusewright.cli.console import place
 from fusewright.cli.summary import KernelGroup, OpaqueGroup, Summary
 from fusewright.plan.support import ON_PURPOSE
 
@@ -16,6 +17,10 @@ LARGE = 0.3
 """A share of the time that is worth advice."""
 NOTICED = 0.5
 """Seconds from which a program's own time is."""
+
+OWN = "the program's own Python and NumPy"
+OWN_AND_RECORDING = f"{OWN}, and recording"
+"""Without the native core nobody knows what recording takes."""
 
 
 class TimeShare(NamedTuple):
@@ -31,12 +36,18 @@ def shares_of(summary: Summary, whole: float) -> list[TimeShare]:
     kernels = min(summary.kernel_seconds, inside)
     library = min(summary.opaque_seconds, inside - kernels)
     compiling = min(summary.compile_seconds, inside - kernels - library)
+    outside = whole - inside
+    telling = min(summary.telling, outside)
+    recording = min(summary.recording or 0.0, outside - telling)
+    unknown = summary.recording is None
     return [
         TimeShare("kernels", kernels),
         TimeShare("library steps", library),
         TimeShare("compiling", compiling),
         TimeShare("planning and starting them", inside - kernels - library - compiling),
-        TimeShare("the program's own Python, NumPy, and recording", whole - inside),
+        TimeShare("recording operations", recording),
+        TimeShare("noting all this", telling),
+        TimeShare(OWN_AND_RECORDING if unknown else OWN, outside - telling - recording),
     ]
 
 
@@ -80,14 +91,15 @@ def totals(summary: Summary) -> Iterator[str]:
     yield f"compiling {seconds(summary.compile_seconds)}"
     if summary.opaque:
         yield (
-            f"{count(summary.opaque_runs, 'library step')} ran as they are "
+            f"{count(summary.opaque_runs, 'library step')} ran as "
+            f"{'it is' if summary.opaque_runs == 1 else 'they are'} "
             f"in {seconds(summary.opaque_seconds)}"
         )
 
 
 def ratio(unfused: int, moved: int) -> str:
     """How many times as much is moved one operation at a time: ` (3.0x)`."""
-    return f" ({unfused / moved:.1f}x)" if moved else ""
+    return f" ({unfused / moved:.1f}x)" if unfused > moved > 0 else ""
 
 
 def times(runs: int) -> str:
@@ -126,10 +138,15 @@ def _dear(step: KernelGroup | OpaqueGroup) -> str:
 def _advice(summary: Summary, parts: list[TimeShare]) -> Iterator[str]:
     """What follows from the figures, the most useful first."""
     whole = sum(part.seconds for part in parts)
-    shares = [part.seconds / whole for part in parts] if whole else [0.0] * 5
-    kernels, library, compiling, _, own = shares
+    shares = [part.seconds / whole for part in parts] if whole else [0.0] * 7
+    kernels, library, compiling, _, recording, _, own = shares
     if compiling > LARGE:
         yield "run it again: its code is on disk now, the next process compiles nothing"
+    if recording > LARGE and whole > NOTICED:
+        yield (
+            "much of the time goes into recording operations: give each more elements, or put "
+            "what repeats into a function under fw.jit, which records once"
+        )
     if own > 2 * LARGE and whole > NOTICED:
         yield (
             "most of the time is the program's own Python: loops over elements belong into "

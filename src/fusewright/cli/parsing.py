@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import argparse
 import os
+import re
+from collections.abc import Iterable
 from pathlib import Path
 from typing import NoReturn
 
@@ -41,15 +43,8 @@ COMMANDS = {
 
 class _Parser(argparse.ArgumentParser):
     def error(self, message: str) -> NoReturn:
-        meant = _meant(message, self._known_options())
+        meant = _meant(message, self._option_string_actions)
         raise UsageError(f"{message}{meant}\n{self.format_usage().strip()}")
-
-    def _known_options(self) -> list[str]:
-        """Those of this parser and of the commands below it."""
-        found = list(self._option_string_actions)
-        for parser in self.below().values():
-            found += parser._option_string_actions
-        return found
 
     def below(self) -> dict[str, argparse.ArgumentParser]:
         """The parsers of the commands."""
@@ -58,15 +53,29 @@ class _Parser(argparse.ArgumentParser):
 
 
 _UNKNOWN = "unrecognized arguments: "
+_CHOICE = re.compile(r"argument \S+: invalid choice: '(\S*)' \(choose from (.*)\)")
 
 
-def _meant(message: str, known: list[str]) -> str:
-    """`; did you mean --threads?` for an option that does not exist."""
-    if not message.startswith(_UNKNOWN):
-        return ""
-    wrong = message.removeprefix(_UNKNOWN).split()[0].partition("=")[0]
-    meant = did_you_mean(wrong, known) if wrong.startswith("-") else ""
+def _meant(message: str, options: Iterable[str]) -> str:
+    """`; did you mean --threads?` for an option, or a choice, that does not exist."""
+    choice = _CHOICE.fullmatch(message)
+    meant = ""
+    if choice is not None:
+        meant = did_you_mean(choice[1], re.findall(r"[\w-]+", choice[2]))
+    elif message.startswith(_UNKNOWN):
+        wrong = message.removeprefix(_UNKNOWN).split()[0].partition("=")[0]
+        meant = did_you_mean(wrong, options) if wrong.startswith("-") else ""
     return f"; {meant}" if meant else ""
+
+
+def parsed(words: list[str]) -> argparse.Namespace:
+    """What a command is asked for; what it does not know is its own mistake, not another's."""
+    parser = commands_parser()
+    chosen, unknown = parser.parse_known_args(words)
+    if unknown:
+        below = parser.below().get(chosen.command or "", parser)
+        below.error(f"{_UNKNOWN}{' '.join(unknown)}")
+    return chosen
 
 
 def check_command(word: str) -> None:

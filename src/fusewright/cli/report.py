@@ -5,14 +5,15 @@ from __future__ import annotations
 import linecache
 from base64 import b64encode
 from collections import Counter
-from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
+from fusewright.base.words import count, seconds, size
 from fusewright.cli.compare import Comparison
-from fusewright.cli.console import count, seconds, size, version_of
+from fusewright.cli.console import version_of
 from fusewright.cli.listing import listings
+from fusewright.cli.overview import shares_of
 from fusewright.cli.picture import drawn
 from fusewright.cli.summary import KernelGroup, Summary, summarise
 from fusewright.cli.timeline import busiest_kernels, draw
@@ -27,18 +28,25 @@ LLVM_CHARACTERS = 200_000
 """LLVM text is shown of the longest-running kernels, and cut: a page must open quickly."""
 
 OPEN_KERNELS = 1
+STYLES = ("kernel", "library", "compile", "launch", "record", "tell", "python")
+"""Colours of the parts of the time, in the order of `overview.shares_of`."""
 TITLE_NAMES = 7
 FLUSH_ROWS = 200
 
 
 @dataclass(frozen=True, slots=True)
 class Story:
-    """What the page says around the profile: the program, its end, how it compares with NumPy."""
+    """What the page says around the profile: the program, its end, how it compares with NumPy.
+
+    `seconds` are those of the recorded run, `own_seconds` those that are compared with NumPy's:
+    of a run that nobody recorded.
+    """
 
     title: str
     seconds: float
     error: str = ""
     plain_seconds: float | None = None
+    own_seconds: float | None = None
     agrees: bool | None = None
     comparisons: tuple[Comparison, ...] = ()
     picture: Any = None
@@ -124,20 +132,11 @@ def _reasons(summary: Summary) -> dict[str, DecisionClass]:
 
 
 def shares(summary: Summary, total: float) -> list[Share]:
-    """The run's time in parts: kernels, library steps, compiling, other evaluation, Python."""
-    compiling = summary.compile_seconds
-    steps = summary.kernel_seconds + summary.opaque_seconds
-    parts: Mapping[str, tuple[str, float]] = {
-        "kernels": ("kernel", summary.kernel_seconds),
-        "library steps": ("library", summary.opaque_seconds),
-        "compiling": ("compile", compiling),
-        "planning and launching": ("launch", summary.flush_seconds - steps - compiling),
-        "Python": ("python", total - summary.flush_seconds),
-    }
-    whole = max(total, sum(max(value, 0.0) for _, value in parts.values()), 1e-9)
+    """The run's time in parts, as the first screen of an explanation has them."""
+    parts = shares_of(summary, total)
     return [
-        Share(name, style, max(value, 0.0), 100 * max(value, 0.0) / whole)
-        for name, (style, value) in parts.items()
+        Share(part.name, style, part.seconds, 100 * part.seconds / max(total, 1e-9))
+        for style, part in zip(STYLES, parts, strict=True)
     ]
 
 

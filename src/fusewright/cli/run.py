@@ -20,12 +20,12 @@ if TYPE_CHECKING:
 
     from rich.table import Table
 
-    from fusewright.base import options
+    from fusewright.base import options, words
     from fusewright.cli import compare, console
     from fusewright.runtime.profile import Profile
 else:
     options, compare = later("fusewright.base.options"), later("fusewright.cli.compare")
-    console = later("fusewright.cli.console")
+    console, words = later("fusewright.cli.console"), later("fusewright.base.words")
     subprocess, tempfile = later("subprocess"), later("tempfile")
 
 FAILED = 1
@@ -185,7 +185,7 @@ def _run_once(request: Request, plain: Path | None, timed: Path | None = None) -
 
     pictures: list[Any] = []
 
-    def finish(namespace: dict[str, Any]) -> None:
+    def ask_at_the_end(namespace: dict[str, Any]) -> None:
         if request.picture is not None:
             pictures.append(namespace[request.picture])
         if wanted:
@@ -194,7 +194,7 @@ def _run_once(request: Request, plain: Path | None, timed: Path | None = None) -
             except compare.NoResults as error:
                 refused.append(error)
 
-    at_end = finish if wanted or request.listens else None
+    at_end = ask_at_the_end if wanted or request.listens else None
     if request.pyscf:
         importlib.import_module("fusewright.bridges.pyscf").install()
     with _listening(request.listens) as profile:
@@ -295,6 +295,7 @@ def _write_report(request: Request, ran: Ran) -> None:
         seconds=ran.outcome.seconds,
         error="" if ran.outcome.code == 0 else _ending(ran.outcome),
         plain_seconds=ran.compared.theirs if ran.compared else None,
+        own_seconds=ran.compared.ours if ran.compared else None,
         agrees=ran.compared.agrees if ran.compared else None,
         comparisons=ran.compared.rows if ran.compared else (),
         picture=ran.picture,
@@ -321,7 +322,7 @@ def print_comparison(compared: Compared, stream: TextIO) -> None:
     screen = console.make_console(stream)
     screen.print(_comparison_table(compared))
     ratio = compared.theirs / compared.ours if compared.ours else float("inf")
-    theirs, ours = console.seconds(compared.theirs), console.seconds(compared.ours)
+    theirs, ours = words.seconds(compared.theirs), words.seconds(compared.ours)
     screen.print(f"NumPy {theirs}, Fusewright {ours}: {ratio:.2f}x")
     screen.print(LEGEND, markup=False)
     if compared.agrees:

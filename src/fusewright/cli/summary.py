@@ -102,6 +102,8 @@ class Summary:
     blocked: tuple[Blocked, ...]
     labels: tuple[tuple[str, ...], ...]
     flush_seconds: float
+    recording: float | None
+    telling: float
 
     @property
     def kernel_runs(self) -> int:
@@ -160,6 +162,8 @@ def summarise(profile: Profile) -> Summary:
         blocked=_blocked(kernels),
         labels=tuple(tuple(groups[_key(s)].label for s in f.steps) for f in profile.flushes),
         flush_seconds=sum(f.seconds for f in profile.flushes),
+        recording=profile.recording,
+        telling=profile.telling,
     )
 
 

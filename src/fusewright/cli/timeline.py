@@ -10,7 +10,7 @@ from collections import defaultdict
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
-from fusewright.cli.console import seconds
+from fusewright.base.words import seconds
 from fusewright.runtime.profile import KernelRecord, Profile
 
 WIDTH = 1000.0

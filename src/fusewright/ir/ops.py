@@ -52,10 +52,11 @@ def _libm(name: str) -> Callable[[float], float]:
 
 
 def _special(name: str) -> Meaning:
-    """C's function, for every element: NumPy lacks it."""
+    """C's function, for every element: NumPy lacks it.  Integers give the type `exp` gives."""
 
     def meaning(x: Any) -> Any:
-        return np.vectorize(_libm(name), otypes=[np.asarray(x).dtype])(x)
+        dtype = np.result_type(np.asarray(x).dtype, np.float16)
+        return np.vectorize(_libm(name), otypes=[dtype])(x)
 
     return meaning
 

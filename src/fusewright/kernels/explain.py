@@ -11,6 +11,7 @@ from itertools import combinations
 from typing import TYPE_CHECKING, Any
 
 from fusewright.base.source import Span
+from fusewright.base.words import memory, seconds
 from fusewright.frontends.kernels.values import (
     ArrayKind,
     Kind,
@@ -125,8 +126,7 @@ class KernelExplanation:
         for code in self.codes:
             yield f"for ({', '.join(code.arguments)})"
             yield (
-                f"  {code.origin}, {code.seconds * 1e3:.1f} ms, {code.features}; "
-                f"calls: {code.calls}"
+                f"  {code.origin}, {seconds(code.seconds)}, {code.features}; calls: {code.calls}"
             )
             for a, b in code.sharing:
                 yield f"  where `{a}` and `{b}` share memory (looked at in each call)"
@@ -161,11 +161,11 @@ def _lazy_lines(call: LazyRecord) -> Iterator[str]:
 
 def _measured_lines(code: CodeRecord) -> Iterator[str]:
     for nbytes, times in code.measured:
-        where = f"arrays of {nbytes >> 10} KiB"
+        where = f"arrays of {memory(nbytes)}"
         if times is None:
             yield f"  fused and apart are close; being measured for {where}"
             continue
-        fused, apart = (f"{1e3 * seconds:.3g} ms" for seconds in times)
+        fused, apart = map(seconds, times)
         form = "fused" if times[0] <= times[1] else "apart"
         yield f"  measured for {where}: fused {fused}, apart {apart}: runs {form}"
 
@@ -358,7 +358,11 @@ def reasoned(found: Specialised, code: CompiledLoops) -> LoopPlan:
 
 def listed(found: Specialised, code: CompiledLoops, kernel: Loops) -> str:
     """A planned form of the kernel in the user's names."""
-    return kernel_listing(kernel, _names(found), _numbers(found, code))
+    names = _names(found)
+    results = [number for number in found.kernel.given if number not in names]
+    many = len(results) > 1
+    names |= {number: f"result{place if many else ''}" for place, number in enumerate(results)}
+    return kernel_listing(kernel, names, _numbers(found, code))
 
 
 def _numbers(found: Specialised, code: CompiledLoops) -> dict[int, str]:

@@ -99,7 +99,8 @@ class _KernelListing:
                 yield "nofuse()"
 
     def _store(self, statement: Store) -> str:
-        place = self._element(statement.buffer, map(self.expression, statement.indices))
+        places = map(self.expression, map(_unwrapped, statement.indices))
+        place = self._element(statement.buffer, places)
         value = self.expression(statement.value)
         if not statement.combine:
             return f"{place} = {value}"
@@ -131,7 +132,8 @@ class _KernelListing:
     def expression(self, root: Expr) -> str:
         found: dict[Expr, tuple[str, int]] = {}
         for node in postorder([root]):
-            found[node] = self._spelled(node, [found[arg] for arg in node.args])
+            places = map(_unwrapped, node.args) if node.name == "load" else node.args
+            found[node] = self._spelled(node, [found[arg] for arg in places])
         return found[root][0]
 
     def _spelled(self, node: Expr, inner: list[tuple[str, int]]) -> tuple[str, int]:
@@ -158,7 +160,17 @@ class _KernelListing:
         return f"{name}({', '.join(text for text, _ in inner)})", ATOM
 
     def _element(self, buffer: int, indices: Iterable[str]) -> str:
-        return f"{self.buffers[buffer]}[{', '.join(indices)}]"
+        places = ", ".join(indices)
+        return f"{self.buffers[buffer]}[{places}]" if places else self.buffers[buffer]
+
+
+def _unwrapped(place: Expr) -> Expr:
+    """What the user wrote as an index: `where(i < 0, i + n, i)` is Python's `i`."""
+    if place.name != "where" or place.args[0].name != "less":
+        return place
+    test, below, written = place.args
+    wraps = below.name == "add" and written in below.args and test.args[0] is written
+    return written if wraps and (test.args[1].name, test.args[1].attr) == ("const", 0) else place
 
 
 def _called(name: str) -> str:

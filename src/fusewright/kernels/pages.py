@@ -6,6 +6,9 @@ import linecache
 from collections.abc import Iterator
 from html import escape
 
+from fusewright.base.html import code as code_of
+from fusewright.base.html import sentence, table
+from fusewright.base.words import seconds
 from fusewright.kernels.explain import (
     CodeRecord,
     KernelExplanation,
@@ -31,20 +34,15 @@ def _parts(explanation: KernelExplanation) -> Iterator[str]:
 
 
 def _code(code: CodeRecord) -> Iterator[str]:
-    where = f"{code.origin}, {code.seconds * 1e3:.1f} ms, {code.features}; calls: {code.calls}"
+    where = f"{code.origin}, {seconds(code.seconds)}, {code.features}; calls: {code.calls}"
     yield f"<p>for ({escape(', '.join(code.arguments))}): {escape(where)}</p>"
-    yield f"<table>{_row(HEADINGS, 'th')}"
-    yield from (_row(_cells(loop)) for loop in written_loops(code.loops))
-    yield "</table>"
-    pairs = ["<br>".join(map(escape, pair_lines(pair))) for pair in code.pairs]
+    yield table(HEADINGS, map(_cells, written_loops(code.loops)))
+    pairs = ["<br>".join(map(sentence, pair_lines(pair))) for pair in code.pairs]
     if pairs:
         yield "<ul>" + "".join(f"<li>{each}</li>" for each in pairs) + "</ul>"
 
 
 def _cells(loop: LoopRecord) -> tuple[str, ...]:
     text = linecache.getline(loop.line[0], loop.line[1]).strip()
-    return str(loop.line[1]), ", ".join(loop.names), text, how_it_runs(loop)
-
-
-def _row(cells: tuple[str, ...], tag: str = "td") -> str:
-    return "<tr>" + "".join(f"<{tag}>{escape(cell)}</{tag}>" for cell in cells) + "</tr>"
+    names = code_of(", ".join(loop.names))
+    return str(loop.line[1]), names, code_of(text), sentence(how_it_runs(loop))

@@ -498,17 +498,39 @@ from numpy import vstack as vstack
 from numpy import where as where
 from numpy import zeros as zeros
 from numpy import zeros_like as zeros_like
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import ArrayLike, DTypeLike, NDArray
 
 from fusewright.numpy import fft as fft
 from fusewright.numpy import linalg as linalg
 from fusewright.numpy import random as random
 from fusewright.numpy import special as special
 
-def erf(x: ArrayLike, /, out: NDArray[Any] | None = ..., **kwargs: Any) -> NDArray[Any]:
+def erf(
+    x: ArrayLike,
+    /,
+    out: NDArray[Any] | tuple[NDArray[Any]] | None = ...,
+    *,
+    where: ArrayLike = ...,
+    casting: str = ...,
+    order: str = ...,
+    dtype: DTypeLike = ...,
+    subok: bool = ...,
+    signature: Any = ...,
+) -> NDArray[Any]:
     """The error function of each element."""
 
-def erfc(x: ArrayLike, /, out: NDArray[Any] | None = ..., **kwargs: Any) -> NDArray[Any]:
+def erfc(
+    x: ArrayLike,
+    /,
+    out: NDArray[Any] | tuple[NDArray[Any]] | None = ...,
+    *,
+    where: ArrayLike = ...,
+    casting: str = ...,
+    order: str = ...,
+    dtype: DTypeLike = ...,
+    subok: bool = ...,
+    signature: Any = ...,
+) -> NDArray[Any]:
     """The complementary error function of each element."""
 
 __all__ = [

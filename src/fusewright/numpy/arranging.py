@@ -258,6 +258,9 @@ def tile(A: Any, reps: Any) -> Any:
     reps = tuple(map(operator.index, _as_list(opaque.to_numpy(reps))))
     rank = max(len(reps), len(a._shape))
     reps = (1,) * (rank - len(reps)) + reps
+    if min(reps, default=0) < 0:
+        raise ShapeError("negative dimensions are not allowed", why=f"`reps` is {reps}")
+    creation.within_memory((*reps, *a._shape), a._dtype)
     node = reshape_node(a._node, (1,) * (rank - len(a._shape)) + a._shape)
     for axis, count in enumerate(reps):
         node = _tiled(node, axis, count)
@@ -298,6 +301,7 @@ def repeat(a: Any, repeats: Any, axis: Any = None) -> Any:
         return wrap_array(node)[(*(slice(None),) * at, chosen)]
     count = int(counts.reshape(()))
     shape = (*node.shape[:at], extent * count, *node.shape[at + 1 :])
+    creation.within_memory(shape, node.dtype)
     if not 1 < count <= MAX_PIECES:
         return wrap_array(reshape_node(_inserted(node, at + 1, count), shape))
     attr = tuple(
@@ -351,7 +355,7 @@ def _nested(a: Any) -> bool:
 @recorded(np.diag)
 def diag(v: Any, k: int = 0) -> Any:
     """A matrix with a given diagonal, or the diagonal of a matrix (a view)."""
-    v = viewed(v)
+    v, k = viewed(v), operator.index(k)
     if len(v._shape) == 2:
         return shaping.diagonal(v, k)
     if len(v._shape) != 1:

@@ -9,8 +9,18 @@ from typing import Any
 import numpy as np
 
 from fusewright._core import native
-from fusewright.base.errors import ArgumentError, DTypeError, ShapeError
-from fusewright.frontends.arrays import core, layouts, opaque, record, reductions, shaping, sharing
+from fusewright.base.errors import ArgumentError, DTypeError, FusewrightError, ShapeError
+from fusewright.frontends.arrays import (
+    agreement,
+    core,
+    layouts,
+    opaque,
+    record,
+    reductions,
+    shaping,
+    sharing,
+)
+from fusewright.frontends.arrays import ufuncs as recording
 from fusewright.frontends.arrays.core import Handle, cast, wrap
 from fusewright.frontends.arrays.dtypes import RANGES, as_dtype
 from fusewright.frontends.arrays.operators import learn_where, op_of
@@ -26,7 +36,7 @@ from fusewright.numpy.operands import (
     recorded,
     viewed,
 )
-from fusewright.numpy.ufuncs import Recorder, u
+from fusewright.numpy.ufuncs import Recorder, ordered, u
 
 
 def finished(result: Any, out: Any) -> Any:
@@ -305,16 +315,51 @@ def _weak(value: Any) -> Any:
 
 
 def special_function(name: str) -> Any:
-    """An element-wise function NumPy lacks."""
+    """An element-wise function NumPy lacks, with the keywords of NumPy's."""
 
-    def function(x: Any) -> Any:
+    def function(x: Any, /, out: Any = None, *, where: Any = True, **named: Any) -> Any:
+        if named or out is not None or where is not True:
+            return _special(name, x, {"out": out, "where": where, **named})
         if is_scalar(x) and not isinstance(x, complex):
             return np.float64(ops.MAP[name].meaning(np.float64(x)))
         return wrap(record.map_node(name, x if isinstance(x, Handle) else handle_of(x)))
 
     function.__name__ = function.__qualname__ = name
-    function.__doc__ = f"C's `{name}` of every element."
+    function.__doc__ = (
+        f"C's `{name}` of every element; `out`, `where`, `casting`, `order`, `dtype`, `subok` and "
+        "`signature` mean what they mean to NumPy's ufuncs."
+    )
     return function
+
+
+def _special(name: str, x: Any, named: dict[str, Any]) -> Any:
+    """The call with keywords: NumPy says of `exp`, which gives the same types, what they mean."""
+    operand = x if isinstance(x, Handle) or is_scalar(x) else handle_of(x)
+    out = named.pop("out")
+    is_given = any(each is not None for each in (out if type(out) is tuple else (out,)))
+    into = {"out": out} if is_given else {}
+    try:
+        dtype = as_dtype(agreement.check(np.exp, (operand,), named).dtype)
+        agreement.check(np.exp, (operand,), {**named, **into})
+    except agreement.REFUSALS as error:
+        raise _renamed(error, "'exp'", repr(name)) from None
+    casting = named.get("casting", "same_kind")
+    made = recording.apply(name, (operand,), into.get("out"), named["where"], dtype, casting)
+    if into:
+        return made
+    order = named.get("order", "K")
+    made = ordered(made, (operand,), order) if order else made
+    return made[()] if is_scalar(x) else made
+
+
+def _renamed(error: Exception, old: str, new: str) -> Exception:
+    """An error whose text names another function."""
+    error.args = tuple(
+        each.replace(old, new) if isinstance(each, str) else each for each in error.args
+    )
+    if isinstance(error, FusewrightError):
+        error.what = error.what.replace(old, new)
+    return error.with_traceback(None)
 
 
 SPECIAL = {name: special_function(name) for name in sorted(ops.SPECIAL)}

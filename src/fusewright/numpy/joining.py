@@ -2,14 +2,16 @@
 
 from __future__ import annotations
 
+import math
+import operator
 from itertools import pairwise
 from typing import Any
 
 import numpy as np
 
-from fusewright.base.errors import DTypeError, ShapeError, ValueRangeError
+from fusewright.base.errors import ArgumentError, DTypeError, ShapeError, ValueRangeError
 from fusewright.frontends.arrays import axes as axis_rules
-from fusewright.frontends.arrays import core, opaque, record, reductions, scans
+from fusewright.frontends.arrays import core, creation, opaque, record, reductions, scans
 from fusewright.frontends.arrays.core import wrap_array
 from fusewright.frontends.arrays.dtypes import as_dtype, check_cast
 from fusewright.frontends.arrays.views import reshape_node
@@ -175,10 +177,11 @@ def array_split(ary: Any, indices_or_sections: Any, axis: int = 0) -> Any:
     extent = ary._shape[at]
     cuts = opaque.to_numpy(indices_or_sections)
     if ndim_of(cuts):
-        edges = [0, *map(int, cuts), extent]
+        edges = [0, *map(operator.index, cuts), extent]
     else:
         if cuts <= 0:
             raise ValueRangeError("number sections must be larger than 0.")
+        creation.within_memory((int(cuts),), ary._dtype)  # each part is an array of its own
         size, extra = divmod(extent, int(cuts))
         edges = [0]
         for number in range(int(cuts)):
@@ -246,8 +249,12 @@ def resize(a: Any, new_shape: Any) -> Any:
     """The elements over and over, as many as the new shape holds."""
     a = handle_of(a)
     shape = tuple(new_shape) if isinstance(new_shape, tuple | list) else (new_shape,)
-    count = int(np.prod(shape))
+    if any(type(n) is bool for n in shape):
+        raise ArgumentError("`new_shape` is a tuple of integers")
+    shape = tuple(map(operator.index, shape))
+    count = math.prod(shape)
     size = a.size
+    creation.within_memory(shape, a._dtype)
     if count < 0 or any(n < 0 for n in shape):
         raise ValueRangeError("all elements of `new_shape` must be non-negative")
     if size == 0 or count == 0:

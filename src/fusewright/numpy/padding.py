@@ -8,7 +8,7 @@ from typing import Any
 
 import numpy as np
 
-from fusewright.frontends.arrays import core, opaque, record, scans
+from fusewright.frontends.arrays import core, creation, opaque, record, scans
 from fusewright.frontends.arrays import dtypes as rules
 from fusewright.frontends.arrays.core import wrap_array
 from fusewright.ir.dtypes import DType
@@ -28,6 +28,7 @@ def pad(array: Any, pad_width: Any, mode: Any = "constant", **kwargs: Any) -> An
     widths = np.broadcast_to(np.asarray(opaque.to_numpy(pad_width)), (len(node.shape), 2))
     if widths.dtype.kind not in "iu" or (widths < 0).any():
         raise NotRecorded("NumPy refuses these widths")
+    creation.as_shape([n + sum(map(int, w)) for n, w in zip(node.shape, widths, strict=True)])
     if mode == "constant":
         return wrap_array(_framed(node, widths, kwargs.get("constant_values", 0)))
     if 0 in node.shape:

@@ -195,7 +195,7 @@ class Ufunc(Recorder):  # type: ignore[misc]
         if out is None or (isinstance(out, tuple) and all(one is None for one in out)):
             del kwargs["out"]
         made = recording.call(original, method, args, kwargs)
-        return _ordered(made, args, order) if order and "out" not in kwargs else made
+        return ordered(made, args, order) if order and "out" not in kwargs else made
 
     @_Method
     def reduce(self, *args: Any, **kwargs: Any) -> Any:
@@ -270,10 +270,10 @@ if native is not None:
     native.call_directly(Ufunc)
 
 
-def _ordered(made: Any, operands: tuple[Any, ...], order: str) -> Any:
+def ordered(made: Any, operands: tuple[Any, ...], order: str) -> Any:
     """Results in the order that a letter asks for."""
     if isinstance(made, tuple):
-        return tuple(_ordered(each, operands, order) for each in made)
+        return tuple(ordered(each, operands, order) for each in made)
     letter = order.upper()
     if letter == "K" or not isinstance(made, core.Handle) or not made._shape:
         return made

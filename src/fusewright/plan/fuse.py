@@ -13,6 +13,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, field, replace
 
+from fusewright.base.words import memory
 from fusewright.ir import linear
 from fusewright.ir.dtypes import INT64
 from fusewright.ir.expr import Expr, const, index
@@ -154,7 +155,7 @@ class _Grouper:
             if s.slot not in self.program.outputs
         )
         if inner > machine.current().rows and not (fit[0] == 1 and _tileable(stages)):
-            return f"its rows ({inner >> 10} KiB) would not stay in cache"
+            return f"its rows ({memory(inner)}) would not stay in cache"
         return ""
 
 

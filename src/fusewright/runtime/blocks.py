@@ -369,20 +369,12 @@ def _limit() -> int:
 
 
 def _exhausted(nbytes: int, free: int) -> OutOfMemory:
+    # Imported here: most programs have the memory they ask for.
+    from fusewright.base.words import memory
+
     return OutOfMemory(
-        f"cannot allocate {_readable(nbytes)}",
-        why=f"{_readable(max(free, 0))} of memory can still be used"
+        f"cannot allocate {memory(nbytes)}",
+        why=f"{memory(max(free, 0))} of memory can still be used"
         " (RAM and swap, within the limits set for this process)",
         help="work on parts of the data, use a smaller dtype, or drop arrays that are not needed",
     )
-
-
-def _readable(nbytes: int) -> str:
-    """A number of bytes as people say it.
-
-    >>> _readable(3 << 29)
-    '1.5 GiB'
-    """
-    units = ("bytes", "KiB", "MiB", "GiB", "TiB", "PiB", "EiB")
-    power = min(max(nbytes.bit_length() - 1, 0) // 10, len(units) - 1)
-    return f"{nbytes / 1024**power:.4g} {units[power]}"

@@ -22,7 +22,7 @@ try:
 except ImportError:
     from hashlib import blake2b
 
-from fusewright.base.errors import CacheWarning
+from fusewright.base.errors import CacheNotCleared, CacheWarning
 from fusewright.base.options import cache_folder
 
 MAX_BYTES = 256 << 20
@@ -120,13 +120,20 @@ def put(key: str, data: bytes) -> None:
 
 
 def clear() -> int:
-    """Remove every entry and return how many there were; raises `OSError` where that is not
-    allowed.
+    """Remove every entry and return how many there were; raises `CacheNotCleared` where that is
+    not allowed.
     """
     here = cache_folder()
-    entries = _entries(here) if os.path.isdir(here) else []
-    for path, _ in entries:
-        _remove(path)
+    try:
+        entries = _entries(here) if os.path.isdir(here) else []
+        for path, _ in entries:
+            _remove(path)
+    except OSError as error:
+        raise CacheNotCleared(
+            f"cannot empty {here}",
+            why=error.strerror or str(error),
+            help="FUSEWRIGHT_CACHE_DIR names another folder",
+        ) from error
     return len(entries)
 
 

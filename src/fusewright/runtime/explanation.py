@@ -9,6 +9,8 @@ from dataclasses import dataclass
 from html import escape
 from typing import Any
 
+from fusewright.base.html import code, sentence, table
+from fusewright.base.words import count, seconds, size
 from fusewright.runtime.decisions import page_link
 from fusewright.runtime.profile import (
     Flush,
@@ -88,16 +90,16 @@ class Explanation:
             yield WHAT_TO_EXPLAIN
             return
         verb = "ran" if self.ran else "would run"
-        parts = [_count(len(self.kernels), "kernel")]
+        parts = [count(len(self.kernels), "kernel")]
         if self.library_steps:
-            parts.append(_count(len(self.library_steps), "library step"))
+            parts.append(count(len(self.library_steps), "library step"))
         yield f"{' and '.join(parts)} {verb}; {_bytes_line(self.bytes_moved, self.bytes_unfused)}"
 
     def _flush(self, flush: Flush, runs: int) -> Iterator[str]:
         if self.ran:
             times = f", {runs} times" if runs > 1 else ""
             yield ""
-            yield f"{flush.trigger}{_at(flush.line)}{times}: {_seconds(flush.seconds)}"
+            yield f"{flush.trigger}{_at(flush.line)}{times}: {seconds(flush.seconds)}"
         if flush.is_slow:
             yield "dropped: its operations were faster one by one, and run so when nobody listens"
         for step in flush.steps:
@@ -105,15 +107,15 @@ class Explanation:
             yield from self._kernel(step) if isinstance(step, KernelRecord) else self._library(step)
 
     def _library(self, step: OpaqueRecord) -> Iterator[str]:
-        took = f", {_seconds(step.seconds)}" if self.ran else ""
+        took = f", {seconds(step.seconds)}" if self.ran else ""
         yield f"library step {step.name} ({step.library}){_at(step.line)}{took}"
         yield f"    not compiled: {step.why}"
 
     def _kernel(self, kernel: KernelRecord) -> Iterator[str]:
         yield from _heading(kernel)
         if self.ran:
-            threads = _count(kernel.threads, "thread")
-            yield f"    time: {_seconds(kernel.seconds)} on {threads}; code: {_origin(kernel)}"
+            threads = count(kernel.threads, "thread")
+            yield f"    time: {seconds(kernel.seconds)} on {threads}; code: {_origin(kernel)}"
         if kernel.loops:
             yield "    loops:"
         yield from (f"        {line}" for line in kernel.loops.splitlines())
@@ -164,13 +166,13 @@ def _places(operations: Sequence[Operation]) -> Iterator[str]:
 
 def _heading(kernel: KernelRecord) -> Iterator[str]:
     """What it is, and what it moves."""
-    sizes = f"reads {_size(kernel.bytes_read)}, writes {_size(kernel.bytes_written)}"
+    sizes = f"reads {size(kernel.bytes_read)}, writes {size(kernel.bytes_written)}"
     if kernel.kind == "loops":
         yield f"kernel {kernel.name}: loops of fw.kernel"
         yield f"    arrays: {sizes}"
         return
     names = [o.name for o in kernel.operations if o.place != "input"]
-    yield f"kernel of {_count(len(names), 'operation')}: {_shortened(names)}"
+    yield f"kernel of {count(len(names), 'operation')}: {_shortened(names)}"
     moved = kernel.bytes_read + kernel.bytes_written
     yield f"    memory: {sizes}; {_unfused(moved, kernel.bytes_unfused)}"
 
@@ -186,13 +188,18 @@ def _html_step(step: Step) -> str:
     if isinstance(step, OpaqueRecord):
         name = escape(f"{step.name} ({step.library}){_at(step.line)}")
         return f"<p><b>library step {name}</b>: {escape(step.why)}</p>"
-    rows = "".join(
-        f"<tr><td>{escape(o.name)}</td><td>{_value(o)}</td><td>{o.place}</td>"
-        f"<td>{escape(o.why)}</td><td>{escape(_at(o.line))}</td></tr>"
+    rows = [
+        (
+            escape(o.name),
+            _value(o),
+            o.place,
+            sentence(o.why),
+            code(_at(o.line).removeprefix(" at ")),
+        )
         for o in step.operations
-    )
+    ]
     decisions = "".join(
-        f"<li>{'' if d.fused else 'not '}fused: {escape(f'{d.what}: {d.why}{_at(d.line)}')} "
+        f"<li>{'' if d.fused else 'not '}fused: {sentence(f'{d.what}: {d.why}{_at(d.line)}')} "
         f"{page_link(d.code)}</li>"
         for d in step.decisions
     )
@@ -200,8 +207,7 @@ def _html_step(step: Step) -> str:
     name = f" {escape(step.name)}" if step.kind == "loops" else ""
     return (
         f"<p><b>kernel{name}</b>: {escape(_bytes_line(moved, step.bytes_unfused))}</p>"
-        "<table><tr><th>operation</th><th>value</th><th>lives in</th><th>why</th><th>line</th></tr>"
-        f"{rows}</table><ul>{decisions}</ul>"
+        f"{table(('operation', 'value', 'lives in', 'why', 'line'), rows)}<ul>{decisions}</ul>"
         f"<details><summary>loops</summary><pre>{escape(step.loops)}</pre></details>"
     )
 
@@ -210,47 +216,25 @@ def _value(operation: Operation) -> str:
     return f"{operation.dtype}{list(operation.shape)}" if operation.dtype else ""
 
 
-def _count(number: int, noun: str) -> str:
-    return f"{number:,} {noun}{'' if number == 1 else 's'}"
-
-
 def _shortened(names: Sequence[str]) -> str:
     more = len(names) - MOST_NAMES
     return ", ".join(names[:MOST_NAMES]) + (f" and {more} more" if more > 0 else "")
 
 
 def _bytes_line(moved: int, unfused: int) -> str:
-    return f"memory moved {_size(moved)}; {_unfused(moved, unfused)}"
+    return f"memory moved {size(moved)}; {_unfused(moved, unfused)}"
 
 
 def _unfused(moved: int, unfused: int) -> str:
     ratio = f" ({unfused / moved:.1f}x)" if moved and unfused else ""
-    return f"one operation at a time {_size(unfused)}{ratio}"
-
-
-def _size(nbytes: int) -> str:
-    if nbytes < 1000:
-        return f"{nbytes} B"
-    size = float(nbytes)
-    for unit in ("kB", "MB", "GB"):
-        size /= 1000
-        if size < 999.95 or unit == "GB":
-            break
-    return f"{size:.1f} {unit}"
-
-
-def _seconds(seconds: float) -> str:
-    for limit, factor, unit in ((1e-3, 1e6, "µs"), (1.0, 1e3, "ms")):
-        if seconds < limit:
-            return f"{seconds * factor:.1f} {unit}"
-    return f"{seconds:.2f} s"
+    return f"one operation at a time {size(unfused)}{ratio}"
 
 
 def _origin(kernel: KernelRecord) -> str:
     if kernel.origin == "memory":
         return "in memory"
     verb = "read from disk" if kernel.origin == "disk" else "compiled"
-    return f"{verb} in {_seconds(kernel.compile_seconds)}"
+    return f"{verb} in {seconds(kernel.compile_seconds)}"
 
 
 def _at(line: Line | None) -> str:

@@ -12,6 +12,7 @@ from dataclasses import dataclass, field
 from time import perf_counter
 from typing import Literal, NamedTuple
 
+from fusewright._core import native
 from fusewright.base import hooks
 from fusewright.runtime.decisions import code_of
 from fusewright.runtime.listening import listeners as listeners
@@ -107,10 +108,17 @@ class Flush:
 
 @dataclass(slots=True)
 class Profile:
-    """Everything that ran while somebody listened; times are `time.perf_counter()` seconds."""
+    """Everything that ran while somebody listened; times are `time.perf_counter()` seconds.
+
+    `recording` are the seconds that operators and functions of arrays took to record, known when
+    the listening has ended; None without the native core, which alone counts them.  `telling` are
+    those that went into these records themselves: without a listener nobody spends them.
+    """
 
     flushes: list[Flush] = field(default_factory=list)
     began: float = field(default_factory=perf_counter, compare=False)
+    recording: float | None = field(default=None, compare=False)
+    telling: float = field(default=0.0, compare=False)
 
     @property
     def kernels(self) -> list[KernelRecord]:
@@ -149,9 +157,16 @@ def tell(describe: Callable[[], KernelRecord], trigger: str, line: Line | None) 
     if _evaluation.inside is not None:
         _evaluation.inside.append(describe)
         return
+    began = perf_counter()
     kernel = describe()
+    told(Flush(trigger, line, kernel.start, kernel.seconds, [kernel]), perf_counter() - began)
+
+
+def told(flush: Flush, telling: float = 0.0) -> None:
+    """Every listener gets a record, which took so many seconds to make."""
     for each in listeners:
-        each.flushes.append(Flush(trigger, line, kernel.start, kernel.seconds, [kernel]))
+        each.flushes.append(flush)
+        each.telling += telling
 
 
 @contextmanager
@@ -160,10 +175,32 @@ def listen() -> Iterator[Profile]:
     hooks.load_driver()  # it tells of steps that NumPy runs at once
     profile = Profile()
     _change(True, profile)
+    before = recorded()
     try:
         yield profile
     finally:
+        if before is not None:
+            profile.recording = (recorded() or 0.0) - before
         _change(False, profile)
+
+
+def recorded() -> float | None:
+    """Seconds that this process has spent recording while somebody listened."""
+    return None if native is None else native.recording_seconds()
+
+
+def as_evaluation(function: Callable[..., None], *args: object) -> None:
+    """Call a function whose time is an evaluation's, and no recording, whoever asked for it."""
+    if native is None:
+        function(*args)
+    else:
+        native.as_evaluation(function, args, {})
+
+
+def not_recording(seconds: float) -> None:
+    """What a call of ours has just spent was a step of its own."""
+    if native is not None:
+        native.not_recording(seconds)
 
 
 def _change(comes: bool, profile: Profile) -> None:
@@ -173,5 +210,7 @@ def _change(comes: bool, profile: Profile) -> None:
         # by identity: two profiles of the same events are equal
         listeners[:] = [each for each in listeners if each is not profile]
     if len(listeners) == comes:
+        if native is not None:
+            native.time_recording(comes)
         for watcher in watchers:
             watcher(comes)

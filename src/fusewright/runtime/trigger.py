@@ -50,6 +50,15 @@ def _delegated(frame: FrameType) -> str:
     return f"{frame.f_locals.get('name', 'a function')} runs in NumPy"
 
 
+def _ended(frame: FrameType) -> str:
+    del frame
+    return END
+
+
+END = "the end of the program"
+"""Its last line has run: no line of the user's asks for the results that are compared."""
+
+
 def _compiled_call(frame: FrameType) -> str:
     del frame
     return "fw.jit"
@@ -60,6 +69,7 @@ INNER: dict[str, Callable[[FrameType], str]] = {
     "delegate": _delegated,
     "hand_over": _delegated,
     "call_recorded": _compiled_call,
+    "ask_at_the_end": _ended,
 }
 """By a function anywhere between the user's code and the evaluation."""
 
@@ -73,7 +83,7 @@ def asked() -> tuple[str, Span | None]:
         if not found and entry in INNER:
             found = INNER[entry](frame)
         frame = frame.f_back
-    line = None if frame is None else source.span_of(frame)
+    line = None if frame is None or found == END else source.span_of(frame)
     return found or ENTRIES.get(entry, f"{entry}()"), line
 
 

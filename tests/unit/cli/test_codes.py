@@ -18,7 +18,7 @@ from fusewright.base.options import TABLE
 from fusewright.cli import help, parsing
 from fusewright.cli.error_pages import DECISIONS, PAGES
 from fusewright.frontends.kernels import spelling
-from fusewright.runtime.decisions import FUSED
+from fusewright.runtime.decisions import FUSED, UNNAMED
 
 ROOT = Path(__file__).resolve().parents[3]
 sys.path.insert(0, str(ROOT / "tools"))
@@ -49,6 +49,12 @@ def test_each_class_has_a_code_of_its_own_or_its_parents() -> None:
 @pytest.mark.parametrize("code", [code for code, page in PAGES.items() if page.program])
 def test_the_program_of_a_page_meets_its_error(code: str) -> None:
     assert error_pages.printed(PAGES[code].program)[0] == code
+
+
+def test_pages_without_a_program_say_why() -> None:
+    assert {code for code, page in PAGES.items() if not page.program} == error_pages.WITHOUT.keys()
+    without = {code for code, page in DECISIONS.items() if not page.program}
+    assert without == {"FW402", UNNAMED}
 
 
 @pytest.mark.parametrize("code", [code for code, page in DECISIONS.items() if page.program])

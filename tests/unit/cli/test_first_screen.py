@@ -4,14 +4,27 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable
+from dataclasses import replace
 from pathlib import Path
+from time import perf_counter
 
+import numpy as np
 import pytest
 
+import fusewright as fw
+import fusewright.numpy as fnp
+from fusewright._core import native
 from fusewright.cli import overview
 from fusewright.cli.explain import SCREEN
 from fusewright.cli.summary import Summary, summarise
-from fusewright.runtime.profile import Flush, KernelRecord, OpaqueRecord, Operation, Profile
+from fusewright.runtime.profile import (
+    Flush,
+    KernelRecord,
+    OpaqueRecord,
+    Operation,
+    Profile,
+    listen,
+)
 
 Run = Callable[..., tuple[int, str, str]]
 PLAIN = "a library step"
@@ -27,6 +40,26 @@ b = a - a.mean(axis=0)
 c = (b * b).sum(axis=1) / (1 + np.abs(a).max(axis=0))
 d = np.cumsum(c) @ c
 print(float(d), float(np.median(x)), float(np.percentile(c, 30)))
+"""
+
+
+RECORDS = """
+import numpy as np
+a = b = np.ones(2_000)
+for k in range(1_500):
+    a = np.minimum(a + b * 0.5, 3.0) - b[::1]
+print(a.sum())
+"""
+COUNTS = """
+import numpy as np
+print(np.ones(20_000).sum(), sum(k % 7 for k in range(2_000_000)))
+"""
+SORTS = """
+import numpy as np
+x = np.linspace(0, 1, 3_000_000)
+for k in range(3):
+    x = np.sort(1.0 - x)
+print(x[3])
 """
 
 
@@ -46,11 +79,61 @@ def summary(flush_seconds: float, *steps: KernelRecord | OpaqueRecord) -> Summar
 @pytest.mark.parametrize("whole", [0.0, 0.5, 1.0, 7.0])
 @pytest.mark.parametrize("flush", [0.0, 0.4, 2.0])
 @pytest.mark.parametrize("steps", [0.0, 0.3, 3.0])
-def test_the_parts_add_up(whole: float, flush: float, steps: float) -> None:
+@pytest.mark.parametrize("recording", [None, 0.2, 9.0])
+def test_the_parts_add_up(
+    whole: float, flush: float, steps: float, recording: float | None
+) -> None:
     library = OpaqueRecord("sort", "numpy", 0.0, steps / 2, "it sorts", None)
-    parts = overview.shares_of(summary(flush, kernel(steps), library), whole)
+    found = replace(summary(flush, kernel(steps), library), recording=recording, telling=steps / 10)
+    parts = overview.shares_of(found, whole)
     assert sum(part.seconds for part in parts) == pytest.approx(whole)
     assert all(part.seconds >= 0 for part in parts)
+
+
+def shares(text: str) -> dict[str, int]:
+    found = re.findall(r"^ +(\d+)% (.*), [\d.]+ [mu]?s$", text, re.MULTILINE)
+    return {name: int(share) for share, name in found}
+
+
+@pytest.mark.skipif(native is None, reason="the native core counts what recording takes")
+@pytest.mark.parametrize(
+    ("program", "most", "least"),
+    [
+        (RECORDS, "recording operations", overview.OWN),
+        (COUNTS, overview.OWN, "recording operations"),
+        (SORTS, "library steps", "recording operations"),
+    ],
+)
+def test_recording_is_told_apart(
+    run: Run, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, program: str, most: str, least: str
+) -> None:
+    """Of what is not compiling and planning, which a busy machine makes long, most is named."""
+    monkeypatch.chdir(tmp_path)
+    Path("p.py").write_text(program)
+    run("--explain", "p.py")
+    code, _, err = run("--explain", "p.py")
+    assert code == 0
+    found = shares(err)
+    assert 97 <= sum(found.values()) <= 103
+    compared = {name: found[name] for name in (most, least)}
+    assert compared[most] > 4 * compared[least], found
+
+
+@pytest.mark.skipif(native is None, reason="the native core counts what recording takes")
+def test_what_a_call_of_ours_waits_for_is_no_recording() -> None:
+    """`float()` waits for a kernel, `np.sort` for NumPy: neither is counted twice."""
+    x = fw.asarray(np.linspace(0.0, 1.0, 2_000_000))
+    with listen() as profile:
+        began = perf_counter()
+        float((np.sin(x) * np.cos(x)).sum())
+        float(fnp.sort(x * 2.0)[3])
+        whole = perf_counter() - began
+    steps = sum(flush.seconds for flush in profile.flushes)
+    assert profile.recording is not None and len(profile.flushes) >= 2
+    assert 0.0 < profile.recording <= whole - steps
+    with listen() as nothing:
+        sum(range(10_000))
+    assert nothing.recording == 0.0
 
 
 @pytest.mark.parametrize(
@@ -83,8 +166,8 @@ def test_one_screen(run: Run, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -
     lines = err.splitlines()
     assert len(lines) <= SCREEN
     assert lines[0].startswith("where the time went, of ")
-    shares = [int(share) for share in re.findall(r"^ +(\d+)% ", err, re.MULTILINE)]
-    assert len(shares) == 5 and 98 <= sum(shares) <= 102
+    found = shares(err)
+    assert len(found) == 7 and 97 <= sum(found.values()) <= 103
     assert re.search(r"^  [KL]\d+ (kernel|library step) .* at p.py:\d+", err, re.MULTILINE)
     assert re.fullmatch(r"[\d,]+ more lines say what ran, .*: --full prints them", lines[-1])
 

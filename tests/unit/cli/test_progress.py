@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import io
+import linecache
 import threading
 import time
 from pathlib import Path
@@ -15,6 +16,7 @@ import fusewright as fw
 from fusewright.base import progress
 from fusewright.cli import console, run
 from fusewright.targets.cpu import build
+from fusewright.targets.cpu import loops as _loops
 
 
 class Terminal(io.StringIO):
@@ -77,6 +79,61 @@ def test_a_bar_while_many_kernels_compile(
     else:
         compute()
     assert ("compiling" in stream.getvalue()) is not beside
+
+
+def loops(count: int) -> list[Any]:
+    """Kernels that no other test compiles."""
+    made = []
+    for number in range(count):
+        text = (
+            f"def add{number}(a):\n    for i in range(a.shape[0]):\n        a[i] += {number}.75\n"
+        )
+        file = f"<progress {number}>"
+        linecache.cache[file] = (len(text), None, text.splitlines(True), file)
+        names: dict[str, Any] = {}
+        exec(compile(text, file, "exec"), names)
+        made.append(fw.kernel(names[f"add{number}"]))
+    return made
+
+
+@pytest.mark.parametrize(("patience", "shown"), [(0.12, True), (60.0, False)])
+def test_a_bar_while_kernels_of_loops_compile_one_by_one(
+    monkeypatch: pytest.MonkeyPatch, folder: Path, patience: float, shown: bool
+) -> None:
+    """None of them takes as long as one has patience for; all together do."""
+    stream = Terminal()
+    monkeypatch.setattr("sys.stderr", stream)
+    monkeypatch.setenv("TERM", "xterm")
+    monkeypatch.setattr(console, "PATIENCE", patience)
+    monkeypatch.setattr(console, "_waited", {})
+    monkeypatch.setattr(progress, "show", progress.show)
+    made = _loops._compiled
+
+    def slowly(*given: Any) -> Any:
+        time.sleep(0.05)
+        return made(*given)
+
+    monkeypatch.setattr(_loops, "_compiled", slowly)
+    monkeypatch.setattr(_loops, "_memory", {})
+    run._show_compiling()
+    a = np.zeros(8)
+    with fw.options(target="cpu", cache_dir=str(folder / "cache")):
+        for kernel in loops(5):
+            kernel(a)
+    assert a[0] == sum(range(5)) + 5 * 0.75
+    assert ("compiling" in stream.getvalue()) is shown
+    assert console._waited["compiling"].done == 5
+
+
+def test_waits_long_after_each_other_are_counted_apart(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("sys.stderr", Terminal())
+    monkeypatch.setattr(console, "_waited", {})
+    monkeypatch.setattr(console, "GAP", 0.0)
+    for _ in range(3):
+        with console.progress("compiling", 1) as done:
+            done()
+        time.sleep(0.01)
+    assert console._waited["compiling"].done == 1
 
 
 def test_nothing_is_shown_unless_the_command_line_says_so() -> None:

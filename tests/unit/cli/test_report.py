@@ -11,8 +11,9 @@ import numpy as np
 import pytest
 from tests.unit.cli import profiles
 
+from fusewright.base.words import seconds, size
 from fusewright.cli.compare import compare
-from fusewright.cli.console import make_console, seconds, size
+from fusewright.cli.console import make_console
 from fusewright.cli.explain import print_summary
 from fusewright.cli.report import Story, render, shares
 from fusewright.cli.summary import summarise
@@ -128,7 +129,7 @@ def test_equal_kernels_are_shown_once(source: str) -> None:
 def test_comparison_and_error(source: str) -> None:
     ones = np.ones(3)
     rows = (compare("good", ones, ones), compare("bad", ones + 1, ones))
-    story = Story("p", 2.0, "ValueError: <b>x</b>", 5.0, False, rows)
+    story = Story("p", 9.0, "ValueError: <b>x</b>", 5.0, 2.0, False, rows)
     page = Page(render(profiles.small(source), story))
     assert "ended early: ValueError: <b>x</b>" in page.text
     assert "3 of 3 elements differ" in page.text and "identical" in page.text

@@ -11,6 +11,7 @@ import pytest
 from tests.kernel_runs import remembered
 
 import fusewright as fw
+from fusewright.base.words import seconds
 from fusewright.kernels import measuring
 from fusewright.targets.cpu import loops
 
@@ -81,12 +82,12 @@ def test_the_faster_form_is_kept_and_remembered(faster: str, slow: dict[str, flo
     kernel = fw.kernel(close)
     called(kernel, CALLS - 1)
     assert not remembered(kernel)
-    assert "being measured for arrays of 2048 KiB" in str(kernel.explain())
+    assert "being measured for arrays of 2 MiB" in str(kernel.explain())
     called(kernel, 2)
     ((_, code),) = remembered(kernel)
     assert code.settings.fuse == (faster == "fused")
     fused, apart = (0.5, 1.0) if faster == "fused" else (1.0, 0.5)
-    text = f"fused {fused * 1e3:.3g} ms, apart {apart * 1e3:.3g} ms: runs {faster}"
+    text = f"fused {seconds(fused)}, apart {seconds(apart)}: runs {faster}"
     assert text in str(kernel.explain())
     again = fw.kernel(close)  # another process would find the same on disk
     called(again, 1)

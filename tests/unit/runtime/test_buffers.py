@@ -12,6 +12,7 @@ from itertools import pairwise
 import numpy as np
 import pytest
 
+from fusewright.base import words
 from fusewright.base.errors import FusewrightError
 from fusewright.base.options import options
 from fusewright.runtime import blocks, buffers, demand
@@ -198,7 +199,7 @@ def test_more_than_the_machine_has_is_refused(nbytes):
         allocate(nbytes)
     assert isinstance(caught.value, FusewrightError)
     text = str(caught.value)
-    assert blocks._readable(nbytes) in text
+    assert words.memory(nbytes) in text
     assert "GiB of memory can still be used" in text or "MiB of memory can still" in text
     assert allocate(1000).nbytes == 1000
 

@@ -257,13 +257,16 @@ def test_figures_of_the_text(claim: tuple[str, str, str, bool]) -> None:
     assert rounds_to(1.0 / value if inverse else value, shown[1]), (shown[1], there[1])
 
 
+PEAK = r"peak memory is (\S+) to (\S+) times NumPy's, once (\S+) times"
+
+
 def test_peak_memory_of_the_programs() -> None:
     found = []
     for name in ("corpus", "corpus_held", "corpus_unseen"):
         text = (RESULTS / f"{name}.md").read_text(encoding="utf-8")
         found += [float(each) for each in re.findall(r"\| ([\d.]+)× \| ok", text)]
     *_, second, most = sorted(found)
-    (shown,) = re.findall(r"peak memory is (\S+) to (\S+) times NumPy's, once (\S+) times", README)
+    (shown,) = re.findall(PEAK, README)
     assert all(map(rounds_to, (min(found), second, most), shown))
 
 

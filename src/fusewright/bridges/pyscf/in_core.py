@@ -8,6 +8,7 @@ from typing import Any
 
 from pyscf import lib
 
+from fusewright.base import words
 from fusewright.base.errors import FusewrightError, StrictError
 from fusewright.base.options import current
 from fusewright.bridges.pyscf.record import (
@@ -54,19 +55,15 @@ def slower(prediction: Prediction, threads: int, their_threads: int) -> str:
     """Why PySCF's integrals are taken; empty for ours."""
     ours, theirs = prediction.ours(threads), prediction.libcint / their_threads
     if ours * MARGIN > theirs:
-        return f"predicted {_seconds(ours)}, PySCF {_seconds(theirs)}"
+        return f"predicted {words.seconds(ours)}, PySCF {words.seconds(theirs)}"
     gained = _forgone[prediction.missing] + theirs - ours
     if gained < prediction.compiling:
         _forgone[prediction.missing] = gained
         return (
             f"{len(prediction.missing)} classes are not compiled, predicted "
-            f"{_seconds(prediction.compiling)}; fp.warm(mol) compiles them"
+            f"{words.seconds(prediction.compiling)}; fp.warm(mol) compiles them"
         )
     return ""
-
-
-def _seconds(value: float) -> str:
-    return f"{value:.1f} s" if value >= 1 else f"{1e3 * value:.2g} ms"
 
 
 def _ours(basis: Basis, record: IntegralRecord) -> Array:

@@ -11,7 +11,8 @@ import sys
 import tempfile
 from pathlib import Path
 
-from fusewright.cli.console import say, seconds
+from fusewright.base.words import seconds
+from fusewright.cli.console import say
 from fusewright.cli.overview import split, totals
 from fusewright.cli.program import Program
 from fusewright.cli.run import Request, perform, show, time_again

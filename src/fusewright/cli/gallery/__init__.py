@@ -18,6 +18,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from fusewright.base import words
 from fusewright.base.meant import did_you_mean
 from fusewright.cli import compare, console
 from fusewright.cli.gallery.catalogue import ENTRIES, Entry
@@ -137,7 +138,7 @@ def run(
 def _lines(measured: Measured) -> list[str]:
     """What is printed of a run."""
     beside = "Python" if measured.entry.loops else "NumPy"
-    theirs, ours = console.seconds(measured.theirs), console.seconds(measured.ours)
+    theirs, ours = words.seconds(measured.theirs), words.seconds(measured.ours)
     ratio = measured.theirs / measured.ours
     bad = ", ".join(row.name for row in measured.rows if row.problem)
     verdict = f"results differ: {bad}" if bad else "all results agree"

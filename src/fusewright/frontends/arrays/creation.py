@@ -134,6 +134,8 @@ def as_shape(shape: Any) -> Shape:
     """A shape argument: an integer or a sequence of them, not negative."""
     if type(shape) is int and 0 <= shape < 2**60:
         return (shape,)
+    if type(shape) is bool:
+        raise ArgumentError(f"expected a shape of integers, got {shape}", help="pass an int")
     if not isinstance(shape, tuple | list):
         shape = tuple(shape) if hasattr(shape, "__iter__") else (shape,)
     try:
@@ -147,6 +149,14 @@ def as_shape(shape: Any) -> Shape:
     if math.prod(extents) >= 2**60:
         raise ShapeError("array is too big", why=f"the shape {extents} has no address space")
     return extents
+
+
+def within_memory(shape: Shape, dtype: DType) -> None:
+    """Refuse a shape that no memory can hold.  NumPy is not asked what it says: its `repeat` and
+    `tile` count past the largest integer there, and end the process.
+    """
+    if math.prod(shape) >= 2**60:
+        raise sharing.out_of_memory(math.prod(shape) * dtype.itemsize)
 
 
 def full_node(shape: Shape, value: Node) -> Node:
@@ -200,10 +210,15 @@ def arange(start: Any, stop: Any = None, step: Any = 1, dtype: Any = None) -> An
         wanted = as_dtype(np.result_type(*(_type_of(v) for v in (start, stop, step))))
     else:
         wanted = as_dtype(dtype)
-    count = math.ceil((stop - start) / step)
+    steps = (stop - start) / step
+    if abs(steps) >= 2**63:
+        raise ValueRangeError("Maximum allowed size exceeded", why=f"{start} to {stop} by {step}")
+    # what is left of a step is one, even where the quotient is too small for a number
+    count = 1 if steps == 0 and stop != start and math.copysign(1, steps) > 0 else math.ceil(steps)
     if all(isinstance(value, int) for value in (start, stop, step)):
         count = len(range(start, stop, step))
-    return wrap_array(_range_node(start, step, max(int(count), 0), wanted))
+    (count,) = as_shape(max(int(count), 0))
+    return wrap_array(_range_node(start, step, count, wanted))
 
 
 def _range_node(start: Any, step: Any, count: int, dtype: DType) -> Node:
@@ -226,6 +241,8 @@ def _number(value: Any) -> Any:
 
 def _type_of(value: Any) -> Any:
     kind = type(value)
+    if kind is int and 2**63 <= value < 2**64:
+        return np.dtype(np.uint64)
     return rules.DEFAULT[kind].numpy if kind in rules.DEFAULT else np.asarray(value).dtype
 
 
@@ -242,6 +259,7 @@ def linspace(
     one exact.
     """
     begin, end, count = _number_or_array(start), _number_or_array(stop), num.__index__()
+    as_shape(max(count, 0))
     wanted = FLOAT64 if dtype is None else as_dtype(dtype)
     plain = all(isinstance(value, int | float) for value in (begin, end))
     parts = count - 1 if endpoint else count

@@ -14,6 +14,7 @@ from typing import Any
 
 import numpy as np
 
+from fusewright.base.words import memory
 from fusewright.frontends.arrays import sharing
 from fusewright.frontends.arrays.core import Handle
 from fusewright.ir.graph import KIND_NAMES, LEAF, SCALAR, VIEW, Node
@@ -24,7 +25,6 @@ MOST_NAMED = 8
 """Kinds of operations that are named."""
 CORNER = 5
 """Rows and columns of the part that a notebook recommends to look at."""
-_UNITS = ((1 << 30, "GiB"), (1 << 20, "MiB"), (1 << 10, "KiB"))
 
 
 def bundle(array: Handle) -> dict[str, str] | None:
@@ -64,10 +64,7 @@ def _corner(shape: tuple[int, ...]) -> str:
 
 def _size(array: Handle) -> str:
     nbytes = array._node.dtype.numpy.itemsize * int(np.prod(array._shape, dtype=object))
-    for unit, name in _UNITS:
-        if nbytes >= unit:
-            return f"{nbytes / unit:.1f} {name}"
-    return f"{nbytes} bytes"
+    return memory(nbytes)
 
 
 def _pending(root: Node) -> str:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import gc
 import math
+import operator
 from sys import getrefcount
 from typing import Any
 
@@ -283,6 +284,7 @@ def diagonal(handle: Handle, offset: int = 0, axis1: int = 0, axis2: int = 1) ->
     shape = handle._shape
     if len(shape) < 2:
         raise ShapeError("diag requires an array of at least two dimensions", why=f"shape {shape}")
+    offset = operator.index(offset)  # NumPy's small integers would wrap around
     first = axis_rules.one_axis(axis1, len(shape))
     second = axis_rules.one_axis(axis2, len(shape))
     if first == second:

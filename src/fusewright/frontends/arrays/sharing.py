@@ -84,8 +84,11 @@ def _at_a_line(nbytes: int) -> NDArray:
 
 def out_of_memory(nbytes: int) -> OutOfMemory:
     """What to say when an allocation fails."""
+    # Imported here: most programs have the memory they ask for.
+    from fusewright.base.words import memory
+
     return OutOfMemory(
-        f"cannot allocate {nbytes / 2**20:.4g} MiB",
+        f"cannot allocate {memory(nbytes)}",
         help="release arrays you no longer need, or work in smaller pieces",
     )
 

@@ -15,6 +15,7 @@ from typing import Any
 import numpy as np
 
 from fusewright.base.errors import KernelNameError, UnsupportedError
+from fusewright.base.meant import did_you_mean
 from fusewright.base.source import Span
 from fusewright.frontends.kernels import complexes, types
 from fusewright.frontends.kernels.values import (
@@ -286,7 +287,9 @@ class Inputs:
             found = getattr(owner, name)
         except AttributeError:
             label = getattr(owner, "__name__", owner)
-            raise KernelNameError(f"`{label}` has no attribute `{name}`", span) from None
+            meant = did_you_mean(name, dir(owner), "`{}`".format)
+            text = f"`{label}` has no attribute `{name}`"
+            raise KernelNameError(text, span, help=meant) from None
         if isinstance(owner, ModuleType) and owner.__name__.split(".")[0] in OURS:
             return constant(found, span) or Static(found)
         owners = (c for c in self.captures.values() if c.value is owner)

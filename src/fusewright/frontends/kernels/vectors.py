@@ -12,6 +12,7 @@ import numpy as np
 
 from fusewright.base.errors import KernelArrayError
 from fusewright.base.source import Span
+from fusewright.base.words import memory
 from fusewright.frontends.kernels import elements, types
 from fusewright.frontends.kernels.context import Translation
 from fusewright.frontends.kernels.values import (
@@ -46,7 +47,7 @@ def make(t: Translation, shape: tuple[int, ...], dtype: DType, name: str, span: 
         raise KernelArrayError("a local array has a negative extent", span)
     if not fits(t, shape, dtype):
         raise KernelArrayError(
-            f"local arrays of more than {MOST_BYTES >> 10} KiB",
+            f"local arrays of more than {memory(MOST_BYTES)}",
             span,
             why="they live in the cache next to the processor, on the stack of a thread",
             help="pass a larger work array as an argument",

@@ -14,6 +14,7 @@ from typing import Any, Literal
 
 import numpy as np
 
+from fusewright.base import progress
 from fusewright.base.options import Options
 from fusewright.base.source import Span
 from fusewright.codegen.loop_module import LoopModule, LoopWord
@@ -213,17 +214,9 @@ def _made(
     name = disk_key(("loops", *key))
     stored = _stored(name)
     if stored is None:
-        compiler.start()
-        # Imported here: a process that finds its code on disk neither plans nor compiles.
-        from fusewright.codegen.statements import lower
-        from fusewright.plan.loops.decide import decide
-
-        plan = decide(kernel, settings)
-        module = lower(plan, features.vector_bytes)
-        image = compiler.compile_ir(module.text, features, LEVEL, scalars=True)
-        if compilations:
-            _tell(text, plan, module.text)
-        stored = (plan, module, image)
+        with progress.show("compiling", 1) as done:
+            stored = _compiled(text, kernel, features, settings)
+            done()
         disk.put(name, store.dumps(stored))
         origin: Literal["compiled", "disk"] = "compiled"
     else:
@@ -232,6 +225,20 @@ def _made(
         _memory.clear()
     _memory[key] = stored
     return stored, origin
+
+
+def _compiled(text: str, kernel: Kernel, features: FeatureSet, settings: Settings) -> Made:
+    compiler.start()
+    # Imported here: a process that finds its code on disk neither plans nor compiles.
+    from fusewright.codegen.statements import lower
+    from fusewright.plan.loops.decide import decide
+
+    plan = decide(kernel, settings)
+    module = lower(plan, features.vector_bytes)
+    image = compiler.compile_ir(module.text, features, LEVEL, scalars=True)
+    if compilations:
+        _tell(text, plan, module.text)
+    return plan, module, image
 
 
 def _tell(text: str, plan: LoopPlan, llvm: str) -> None:

@@ -28,7 +28,7 @@ from fusewright.runtime.profile import (
     Operation,
     Step,
     collect,
-    listeners,
+    told,
 )
 from fusewright.runtime.trigger import asked
 from fusewright.targets.cpu.launch import Launch, fetcher, integer
@@ -74,11 +74,10 @@ def run(
             runner.run(order, options, compute, watch)
         finally:
             flush.seconds = perf_counter() - flush.start
-            told = [describe() for describe in loops]
+            inside = [describe() for describe in loops]
             for step in with_times(described, ran):
-                flush.steps += _ran_inside(step, told)
-            for each in listeners:
-                each.flushes.append(flush)
+                flush.steps += _ran_inside(step, inside)
+            told(flush, perf_counter() - flush.start - flush.seconds)
 
 
 def _ran_inside(step: Step, loops: Sequence[KernelRecord]) -> list[Step]:
