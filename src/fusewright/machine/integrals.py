@@ -24,3 +24,5 @@ COMPILING = (0.05, 5e-4)
 """Seconds to plan and compile a class, and for each value of its [e0|f0]."""
 MARGIN = 1.25
 """By how much ours are predicted to be faster where they are taken: predictions are that exact."""
+DIGESTION = 1e-9
+"""Seconds to add one integral to J and K of one density matrix."""
