@@ -123,8 +123,7 @@ class FockCode:
             eights = np.searchsorted(-ket.falling, -limits)
             if other == number:
                 eights = np.minimum(eights, np.arange(many) // bras.EIGHT + 1)
-            starts = self.sides[other].ket[0][:: bras.EIGHT // self.width]
-            found += self.cost(each, eights, depth * starts[eights])
+            found += self.cost(each, eights, depth * ket.depths[eights])
         return found
 
     def cost(self, each: FockClass, eights: Array, primitives: Array) -> Array:
@@ -167,7 +166,7 @@ class FockCode:
             "units": 16 * MOST_BATCH,
             "results": max(each.batch * each.unit_bytes for each in self.classes),
             "words": max(8 * len(each.words) for each in self.classes),
-            **{name: matrices * strides["rows_stride"] for name in ("d_rows", "k_rows")},
+            **{name: matrices * strides["rows_stride"] for name in ("d_rows", "k_rows", "l_rows")},
             **dict.fromkeys(("d_k", "d_l", "k_k", "k_l"), blocks),
             **{name: matrices * strides[f"{name}_stride"] for name in ("dij", "jij")},
             "largest": 8 * len(self.basis.shells), "frame": FRAME.size, "most": 8, "many": 8,

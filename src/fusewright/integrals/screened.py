@@ -30,12 +30,14 @@ class ScreenedGroup:
     """A group's pairs in order of falling bounds (roughly), and the arrays of its records.
 
     `bounds`, `first`, `second` (shells, int32), `first_at`, `second_at` (their first functions) have
-    zeros up to a whole eight; `falling` (eights,) is the largest bound from an eight on.
+    zeros up to a whole eight; `falling` (eights,) is the largest bound from an eight on, `depths`
+    (eights + 1,) the sum of the most pairs of primitives of all eights before one.
     """
 
     group: PairGroup
     bounds: Array
     falling: Array
+    depths: Array
     first: Array
     second: Array
     first_at: Array
@@ -71,7 +73,9 @@ def _sorted(basis: Basis, group: PairGroup, found: Array) -> ScreenedGroup:
     first, second = (_padded(each, eights, np.int32) for each in (group.first, group.second))
     starts = [_padded(basis.offsets[each], eights, np.int64) for each in (group.first, group.second)]
     falling = np.maximum.accumulate(most[::-1])[::-1].copy()
-    return ScreenedGroup(_halved(group), whole, falling, first, second, *starts)
+    deepest = _padded(np.diff(group.starts), eights, np.int64).reshape(eights, EIGHT).max(axis=1)
+    depths = np.concatenate([[0], np.cumsum(deepest)])
+    return ScreenedGroup(_halved(group), whole, falling, depths, first, second, *starts)
 
 
 def _padded(values: Array, eights: int, kind: type = np.float64) -> Array:

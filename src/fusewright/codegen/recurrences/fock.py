@@ -4,7 +4,7 @@ A unit of `kernel` is a bin: a list of pairs of shells i j (bras), whose contrib
 the bin's own matrices, in order.  For one bra
 
 * the rows of D for i and j are copied into a block [functions][x], where x goes through the
-  functions of i and then those of j; the rows of K are added up in a block like it;
+  functions of i and then those of j; the rows of K are added up in blocks like it;
 * for each group of kets not before its own, eights of kets whose largest contribution is seen are
   evaluated by their class's code, a few at a time, and digested (`digest`);
 * K's rows, and J of the bra's own pair, are added to the bin's.
@@ -41,6 +41,8 @@ EIGHT = 8
 BRA = "ptr %args, ptr %scratch, ptr %k, ptr %j, ptr %counts, i64 %group, i64 %pair"
 KETS = f"{BRA}, i64 %other, double %own, double %most"
 UNITS = f"{BRA}, i64 %other, i64 %many"
+ROWS = ("k_rows", "l_rows")
+"""Two, so that the order in which lanes are added does not depend on how many there are."""
 DIGESTS = ("both", "coulomb", "exchange")
 """Of a class, by the kind of a matrix."""
 
@@ -154,8 +156,10 @@ class _Bra(_Fock):
             matrix = self.at(self.call("matrices"), number, MATRIX.size)
             with self.unless(matrix, MATRIX, "kind", COULOMB):
                 rows = self.integer("mul", number, self.call("rows_stride"))
-                into, sums = self.at(self.part("d_rows"), rows, 1), self.part("k_rows")
-                self.clear(self.at(sums, rows, 1), self.integer("mul", across, functions))
+                into = self.at(self.part("d_rows"), rows, 1)
+                for name in ROWS:
+                    sums = self.at(self.part(name), rows, 1)
+                    self.clear(sums, self.integer("mul", across, functions))
                 density = self.field(matrix, MATRIX, "density")
                 for first, start, end in places:
                     with self.loop(start, end) as x:
@@ -179,14 +183,16 @@ class _Bra(_Fock):
         with self.loop("0", self.call("matrix_count")) as number:
             matrix = self.at(self.call("matrices"), number, MATRIX.size)
             with self.unless(matrix, MATRIX, "kind", COULOMB):
-                rows = self.strided(self.part("k_rows"), number, self.call("rows_stride"))
+                stride = self.call("rows_stride")
+                rows = [self.strided(self.part(name), number, stride) for name in ROWS]
                 whole = self.at("%k", self.field(matrix, MATRIX, "k_at"), 1)
                 for first, start, end in places:
                     with self.loop(start, end) as x:
                         row = self.row(whole, first, start, x, functions)
                         with self.loop("0", functions) as k:
-                            place = self.at(rows, self.times_plus(k, across, x), 8)
-                            self.increase(self.at(row, k, 8), self.word(place, 0, REAL))
+                            place = self.times_plus(k, across, x)
+                            found = [self.word(each, place, REAL) for each in rows]
+                            self.increase(self.at(row, k, 8), self.real("fadd", *found))
             with self.unless(matrix, MATRIX, "kind", EXCHANGE):
                 sums = self.strided(self.part("jij"), number, self.call("jij_stride"))
                 whole = self.at("%j", self.field(matrix, MATRIX, "j_at"), 1)
@@ -368,10 +374,11 @@ class _Units(_Fock):
                     )
             self.digest(kind, matrix, number, values, start, half)
             with self.unless(matrix, MATRIX, "kind", COULOMB):
-                for (numbers, many), block in zip(sides, ("k_k", "k_l"), strict=True):
+                blocks = zip(sides, ("k_k", "k_l"), ROWS, strict=True)
+                for (numbers, many), block, name in blocks:
                     self.do(
                         f"call void @scatter(ptr {self.part(block)}, ptr {numbers}, i64 {across}, "
-                        f"i64 {many}, ptr {self.at(self.part('k_rows'), rows, 1)})"
+                        f"i64 {many}, ptr {self.at(self.part(name), rows, 1)})"
                     )
 
     def sides(self, group: str, ket: str, across: str) -> list[tuple[str, str]]:

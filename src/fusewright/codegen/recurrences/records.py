@@ -41,11 +41,11 @@ def _record(pointers: str, integers: str = "", reals: str = "") -> Record:
 
 
 SCRATCH = (
-    "class_scratch", "units", "results", "words", "d_rows", "k_rows", "d_k", "d_l", "k_k", "k_l",
+    "class_scratch", "units", "results", "words", "d_rows", "k_rows", "l_rows", "d_k", "d_l", "k_k", "k_l",
     "dij", "jij", "largest", "frame", "most", "many",
 )  # fmt: skip
 """Parts of a thread's scratch, whose offsets are words of a call: what a class's code needs, its
-units, results and words; rows of D and K; blocks of a vector of kets; elements of D and sums of J
+units, results and words; rows of D; rows of K from k and from l; blocks of a vector of kets; elements of D and sums of J
 of the bra; the largest |D| of the bra's shells with each shell; words of `digest`; the largest |D|
 of all; how many units there are.
 """
