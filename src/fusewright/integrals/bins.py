@@ -8,6 +8,7 @@ at most `BIN_BYTES`: 20 for 2,000 functions and one density matrix.
 from __future__ import annotations
 
 from array import array
+from collections import Counter
 from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import NamedTuple
@@ -15,6 +16,7 @@ from typing import NamedTuple
 import numpy as np
 
 from fusewright.codegen.recurrences.records import CALL, COULOMB, EXCHANGE, MATRIX, SCRATCH
+from fusewright.integrals.classes import Momenta
 from fusewright.integrals.evaluate import aligned
 from fusewright.integrals.fock_code import FockCode, driver
 from fusewright.ir.fused import Array
@@ -74,6 +76,13 @@ class Pass:
             Contribution(self.from_pairs(j[one]) if one >= 0 else None, k[two] if two >= 0 else None)
             for one, two in zip(self.j_numbers, self.k_numbers, strict=True)
         ]
+
+    def quartets(self) -> dict[Momenta, int]:
+        """Quartets of shells that were evaluated, in whole vectors."""
+        found: Counter[Momenta] = Counter()
+        for each, many in zip(self.code.classes, self.counts.sum(axis=0), strict=True):
+            found[each.kind.momenta] += int(many) * self.code.width
+        return found
 
     # ---- pairs
 

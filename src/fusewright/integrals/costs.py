@@ -26,7 +26,7 @@ class Prediction:
     """Seconds of one core: `serial` cannot be spread over threads, `parallel` can.
 
     `compiling` is what classes that are not compiled yet cost before; `classes` counts quartets of
-    shells by angular momenta, `missing` has those of these classes.
+    shells by angular momenta, `missing` has these classes.
     """
 
     serial: float
@@ -34,7 +34,7 @@ class Prediction:
     libcint: float
     compiling: float
     classes: dict[Momenta, int]
-    missing: tuple[Momenta, ...]
+    missing: tuple[QuartetClass, ...]
 
     def ours(self, threads: int) -> float:
         """Seconds on so many threads, once compiled."""
@@ -54,7 +54,7 @@ def predicted(basis: Basis) -> Prediction:
     ours = sums * OURS
     return Prediction(
         float(ours[0] + ours[1] + ours[4]), float(ours[2] + ours[3]), float(sums @ LIBCINT),
-        sum(missing.values()), dict(classes), tuple(kind.momenta for kind in missing),
+        sum(missing.values()), dict(classes), tuple(missing),
     )  # fmt: skip
 
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Sequence
 
 import numpy as np
@@ -9,11 +10,13 @@ import numpy as np
 from fusewright.codegen.recurrences.records import BOTH, COULOMB, EXCHANGE
 from fusewright.integrals.basis import Basis
 from fusewright.integrals.bins import Contribution, Pass, Wanted, most_matrices
+from fusewright.integrals.classes import Momenta
 from fusewright.integrals.fock_code import FockCode
 from fusewright.integrals.operators import COULOMB as FULL
 from fusewright.integrals.operators import Operator
-from fusewright.integrals.screened import ScreenedGroup, screened
+from fusewright.integrals.screened import screened
 from fusewright.ir.fused import Array
+from fusewright.machine.integrals import FOCK, LIBCINT_FOCK, FockRates
 
 TOLERANCE = 1e-13
 """PySCF's `direct_scf_tol`."""
@@ -22,7 +25,9 @@ TOLERANCE = 1e-13
 class Fock:
     """Coulomb and exchange matrices for one geometry and operator.
 
-    `tolerance`: contributions below it are left out (`direct_scf_tol`).
+    `tolerance`: contributions below it are left out (`direct_scf_tol`).  `quartets` counts those of
+    shells that the last call evaluated, in whole vectors.  Raises `UnsupportedError` for shells whose
+    classes have no such code.
     """
 
     def __init__(
@@ -31,6 +36,7 @@ class Fock:
         self.basis, self.operator, self.tolerance = basis, operator, tolerance
         self.functions = int(basis.offsets[-1])
         groups = screened(basis, operator, tolerance)
+        self.quartets: Counter[Momenta] = Counter()
         self.code = FockCode(basis, operator, groups, tolerance) if groups else None
 
     def matrices(
@@ -65,15 +71,32 @@ class Fock:
             k.reshape(given.shape) if k is not None else None,
         )
 
+    def seconds(self, threads: int = 1) -> float:
+        """What J and K of one density matrix are predicted to take."""
+        return self._predicted(FOCK, threads)
+
+    def seconds_of_libcint(self, threads: int = 1) -> float:
+        """The same in PySCF."""
+        return self._predicted(LIBCINT_FOCK, threads)
+
+    def _predicted(self, rates: FockRates, threads: int) -> float:
+        if self.code is None:
+            return 0.0
+        total = sum(each.sum(axis=0) for each in self.code.counts)
+        return rates.call + float(total @ np.array(rates.each)) / threads
+
     def contributions(self, wanted: Sequence[Wanted]) -> list[Contribution]:
         """All of them in as few passes as the memory of bins allows."""
         if self.code is None:
             empty = np.zeros((self.functions, self.functions))
             return [Contribution(empty, empty) for _ in wanted]
         found: list[Contribution] = []
+        self.quartets.clear()
         most = most_matrices(self.code)
         for start in range(0, len(wanted), most):
-            found += Pass(self.code, wanted[start : start + most]).results()
+            one = Pass(self.code, wanted[start : start + most])
+            found += one.results()
+            self.quartets.update(one.quartets())
         return found
 
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 from array import array
 from collections.abc import Sequence
 from dataclasses import dataclass
+from functools import cached_property
 
 import numpy as np
 
@@ -16,11 +17,12 @@ from fusewright.codegen.recurrences.records import CLASS, FRAME, GROUP
 from fusewright.integrals.basis import Basis
 from fusewright.integrals.classes import QuartetClass, code_of, raised_side
 from fusewright.integrals.evaluate import Evaluator, Side
+from fusewright.integrals.needed import check
 from fusewright.integrals.operators import Operator
 from fusewright.integrals.repulsion import kind_of
 from fusewright.integrals.screened import ScreenedGroup
 from fusewright.ir.fused import Array
-from fusewright.machine.integrals import DIGESTION, OURS
+from fusewright.machine.integrals import FOCK
 from fusewright.runtime.image import LoadedImage
 from fusewright.targets.cpu.recurrences import compiled, kept, lanes, loaded, width_of
 
@@ -50,6 +52,12 @@ class FockClass:
     words: array[int]
     components: tuple[int, ...]
     digests: tuple[LoadedImage, ...]
+
+    @property
+    def values(self) -> int:
+        """Of [e0|f0]."""
+        sides = (self.evaluator.bra, self.evaluator.ket)
+        return int(np.prod([len(raised_side(*side.group.pattern[:2])) for side in sides]))
 
     @property
     def unit_bytes(self) -> int:
@@ -93,6 +101,7 @@ class FockCode:
             self.own.append(len(self.classes))
             for ket in self.sides[number:]:
                 kind = kind_of(bra.group, ket.group, basis, operator)
+                check(kind)
                 self.classes.append(_class(basis, Evaluator(kind, operator, bra, ket)))
         self.sizes = [_sizes(basis, each) for each in groups]
         sizes = zip(self.sizes, groups, strict=True)
@@ -112,28 +121,30 @@ class FockCode:
 
     def costs(self) -> list[Array]:
         """For each group (pairs,) the seconds that each bra is predicted to take, |D| = 1."""
-        return [self._costs(number) for number in range(len(self.groups))]
+        return [each @ np.array(FOCK.each) for each in self.counts]
 
-    def _costs(self, number: int) -> Array:
+    @cached_property
+    def counts(self) -> list[Array]:
+        """For each group (pairs, 4): of the eights that each bra meets, how many, their pairs of
+        pairs of primitives, the same times values of [e0|f0], and their integrals.
+        """
+        return [self._counts(number) for number in range(len(self.groups))]
+
+    def _counts(self, number: int) -> Array:
         bra, many = self.groups[number], len(self.groups[number].group)
-        found, depth = np.zeros(many), np.diff(bra.group.starts)
+        found, depth = np.zeros((many, 4)), np.diff(bra.group.starts)
         limits = self.tolerance / bra.bounds[:many]
         for other in range(number, len(self.groups)):
             ket, each = self.groups[other], self.classes[self.own[number] + other - number]
             eights = np.searchsorted(-ket.falling, -limits)
             if other == number:
                 eights = np.minimum(eights, np.arange(many) // bras.EIGHT + 1)
-            found += self.cost(each, eights, depth * ket.depths[eights])
+            primitives = depth * ket.depths[eights]
+            integrals = each.unit_bytes // (8 * self.width)
+            found += np.stack(
+                [eights, primitives, primitives * each.values, eights * integrals], axis=1
+            )
         return found
-
-    def cost(self, each: FockClass, eights: Array, primitives: Array) -> Array:
-        """Seconds for so many eights with so many vectors of primitive quartets."""
-        bra, ket = (side.group.pattern for side in (each.evaluator.bra, each.evaluator.ket))
-        values = len(raised_side(*bra[:2])) * len(raised_side(*ket[:2]))
-        integrals = each.unit_bytes // (8 * self.width)
-        return np.asarray(
-            bras.EIGHT * (OURS.values * values * primitives + DIGESTION * integrals * eights)
-        )
 
     def group_records(self, largest: Sequence[Array]) -> array[int]:
         """The records of all groups, with 4 |D_kl| for each pair."""

@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 import time
-from collections import defaultdict
 from typing import Any
 
 from pyscf import lib
 
 from fusewright.base.errors import FusewrightError, StrictError
 from fusewright.base.options import current
+from fusewright.bridges.pyscf import compiling
 from fusewright.bridges.pyscf.record import (
     IN_CORE,
     OURS,
@@ -17,20 +17,15 @@ from fusewright.bridges.pyscf.record import (
     Evaluated,
     IntegralRecord,
     class_name,
+    in_words,
 )
 from fusewright.integrals.basis import Basis
-from fusewright.integrals.classes import Momenta, QuartetClass
+from fusewright.integrals.classes import QuartetClass
 from fusewright.integrals.costs import Prediction, predicted
 from fusewright.integrals.packed import packed_repulsion
 from fusewright.ir.fused import Array
-from fusewright.machine.integrals import MARGIN
+from fusewright.machine.integrals import IN_MEMORY, MARGIN
 from fusewright.targets.cpu.threads import thread_count
-
-_forgone: dict[tuple[Momenta, ...], float] = defaultdict(float)
-"""Seconds that would have been gained in this process, had these classes been compiled.  They are
-compiled once that is as much as compiling takes: at most twice the least time is spent.
-"""
-
 
 def integrals(mol: Any, record: IntegralRecord) -> Array:
     """All integrals of a molecule, 8-fold packed as `mol.intor("int2e", aosym="s8")`.
@@ -50,23 +45,33 @@ def integrals(mol: Any, record: IntegralRecord) -> Array:
     return _theirs(mol, record, why, prediction) if why else _ours(basis, record)
 
 
+def seconds(basis: Basis, functions: int, builds: int) -> float:
+    """What all integrals, by whom they are made sooner, and so many J and K of them are predicted
+    to take.
+    """
+    prediction, theirs = predicted(basis), lib.num_threads()
+    first = min(prediction.ours(thread_count()), prediction.libcint / theirs)
+    pairs = functions * (functions + 1) // 2
+    return first + builds * IN_MEMORY * (pairs * (pairs + 1) // 2) / theirs
+
+
 def slower(prediction: Prediction, threads: int, their_threads: int) -> str:
-    """Why PySCF's integrals are taken; empty for ours."""
+    """Why PySCF's integrals are taken; empty for ours.
+
+    Classes that are not compiled yet are compiled where that pays at once, otherwise beside
+    the program, once the time that they would have saved in this process is as much as compiling
+    takes.
+    """
     ours, theirs = prediction.ours(threads), prediction.libcint / their_threads
     if ours * MARGIN > theirs:
-        return f"predicted {_seconds(ours)}, PySCF {_seconds(theirs)}"
-    gained = _forgone[prediction.missing] + theirs - ours
-    if gained < prediction.compiling:
-        _forgone[prediction.missing] = gained
-        return (
-            f"{len(prediction.missing)} classes are not compiled, predicted "
-            f"{_seconds(prediction.compiling)}; fp.warm(mol) compiles them"
-        )
-    return ""
-
-
-def _seconds(value: float) -> str:
-    return f"{value:.1f} s" if value >= 1 else f"{1e3 * value:.2g} ms"
+        return f"predicted {in_words(ours)}, PySCF {in_words(theirs)}"
+    missing = prediction.missing
+    if theirs - ours > prediction.compiling:
+        return ""
+    if compiling.is_due(missing, prediction.compiling, theirs - ours):
+        compiling.submit(missing)
+        return compiling.being_compiled(missing)
+    return compiling.not_compiled(missing, prediction.compiling)
 
 
 def _ours(basis: Basis, record: IntegralRecord) -> Array:

@@ -1,0 +1,112 @@
+"""J and K from integrals that are not kept, by whom they are made sooner."""
+
+from __future__ import annotations
+
+import time
+from typing import Any
+
+import numpy as np
+from pyscf import lib
+
+from fusewright.base.errors import FusewrightError
+from fusewright.base.options import current
+from fusewright.bridges.pyscf import compiling, in_core
+from fusewright.bridges.pyscf.record import (
+    JK,
+    OURS,
+    Evaluated,
+    Geometry,
+    IntegralRecord,
+    PassedOn,
+    class_name,
+    in_words,
+)
+from fusewright.integrals.basis import Basis
+from fusewright.integrals.fock import Fock
+from fusewright.integrals.operators import COULOMB, Operator, long_range, short_range
+from fusewright.ir.fused import Array
+from fusewright.machine.integrals import MARGIN
+from fusewright.targets.cpu.threads import thread_count
+
+UNEQUAL = 1e-10
+"""A matrix is not symmetric, whatever `hermi` says, where elements differ more from those of its
+transposed one, relative to the largest.
+"""
+KEPT = 3
+"""Geometries and operators that an object keeps: a hybrid functional has two operators."""
+
+
+def operator_of(omega: float | None) -> Operator:
+    """PySCF's `omega`: positive for erf(w r)/r, negative for erfc(w r)/r."""
+    if not omega:
+        return COULOMB
+    return long_range(float(omega)) if omega > 0 else short_range(-float(omega))
+
+
+def geometry_of(
+    mf: Any, mol: Any, omega: float | None, record: IntegralRecord, fits: bool
+) -> Geometry:
+    """What J and K need of a geometry, made once; `PassedOn` where there is no code for it.
+
+    `fits`: PySCF would keep all integrals in memory.  With `strict=True` what is missing is
+    compiled at once.
+    """
+    operator = operator_of(omega)
+    tolerance = float(mf.direct_scf_tol) if mf.direct_scf else 0.0
+    geometry = (mol._atm.tobytes(), mol._bas.tobytes(), mol._env.tobytes(), bool(mol.cart))
+    key = (geometry, operator, tolerance, current().features)
+    found = record.geometries.get(key)
+    if found is None:
+        try:
+            basis = Basis.from_pyscf(mol)
+            if not current().strict:
+                compiling.require(basis, operator, fits)
+            found = Geometry(Fock(basis, operator, tolerance))
+        except FusewrightError as error:
+            raise PassedOn(error.what) from error
+        while len(record.geometries) >= KEPT:
+            record.geometries.pop(next(iter(record.geometries)))
+        record.geometries[key] = found
+    return found
+
+
+def prefers_memory(geometry: Geometry) -> bool:
+    """Whether all integrals in memory are predicted to take less time."""
+    if geometry.in_memory is None:
+        fock = geometry.fock
+        direct = compiling.BUILDS * fock.seconds(thread_count())
+        kept = in_core.seconds(fock.basis, fock.functions, compiling.BUILDS)
+        geometry.in_memory = kept < direct * MARGIN
+    return geometry.in_memory
+
+
+def worth(fock: Fock) -> None:
+    """`PassedOn` where PySCF is predicted to be faster."""
+    ours, theirs = fock.seconds(thread_count()), fock.seconds_of_libcint(lib.num_threads())
+    if ours * MARGIN > theirs and not current().strict:
+        raise PassedOn(f"predicted {in_words(ours)}, PySCF {in_words(theirs)}")
+
+
+def get_jk(
+    fock: Fock, dm: Any, hermi: int, with_j: bool, with_k: bool, record: IntegralRecord
+) -> tuple[Array | None, Array | None]:
+    """As PySCF's, for real matrices."""
+    start = time.perf_counter()
+    given = np.asarray(dm, np.float64)
+    claimed = hermi if _is_as_claimed(given, hermi) else 0
+    j, k = fock.matrices(given, claimed, with_j, with_k)
+    if k is not None and claimed != hermi:
+        lower = np.tril(k, -1).swapaxes(-1, -2)  # PySCF makes one half and mirrors it
+        k = np.tril(k) + (lower if hermi == 1 else -lower)
+    record.add(Evaluated(JK, OURS), 1, time.perf_counter() - start)
+    for momenta, many in fock.quartets.items():
+        record.add(Evaluated(class_name(momenta), OURS), many)
+    return j, k
+
+
+def _is_as_claimed(dm: Array, hermi: int) -> bool:
+    if hermi == 0 or not dm.size:
+        return True
+    turned = dm.swapaxes(-1, -2)
+    difference = dm - turned if hermi == 1 else dm + turned
+    return bool(np.abs(difference).max() <= UNEQUAL * np.abs(dm).max())
