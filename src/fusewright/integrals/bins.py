@@ -73,7 +73,9 @@ class Pass:
         self.launch()
         j, k = self.j.sum(axis=0), self.k.sum(axis=0)
         return [
-            Contribution(self.from_pairs(j[one]) if one >= 0 else None, k[two] if two >= 0 else None)
+            Contribution(
+                self.from_pairs(j[one]) if one >= 0 else None, k[two] if two >= 0 else None
+            )
             for one, two in zip(self.j_numbers, self.k_numbers, strict=True)
         ]
 
@@ -180,7 +182,9 @@ def tasks_of(code: FockCode, bins: int) -> tuple[Array, Array]:
     pair = np.concatenate([np.arange(len(each)) for each in costs])
     turn = np.empty(len(pair), np.int64)
     place = np.arange(len(pair)) % (2 * bins)
-    turn[np.argsort(-np.concatenate(costs), kind="stable")] = np.minimum(place, 2 * bins - 1 - place)
+    turn[np.argsort(-np.concatenate(costs), kind="stable")] = np.minimum(
+        place, 2 * bins - 1 - place
+    )
     order = np.lexsort((pair, number, turn))
     tasks = np.stack([number[order], pair[order]], axis=1).astype(np.int64)
     starts = np.searchsorted(turn[order], np.arange(bins + 1)).astype(np.int64)

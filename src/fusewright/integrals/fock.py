@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Sequence
+from math import prod
 
 import numpy as np
 
@@ -12,6 +13,7 @@ from fusewright.integrals.basis import Basis
 from fusewright.integrals.bins import Contribution, Pass, Wanted, most_matrices
 from fusewright.integrals.classes import Momenta
 from fusewright.integrals.fock_code import FockCode
+from fusewright.integrals.needed import check, classes_of
 from fusewright.integrals.operators import COULOMB as FULL
 from fusewright.integrals.operators import Operator
 from fusewright.integrals.screened import screened
@@ -26,8 +28,8 @@ class Fock:
     """Coulomb and exchange matrices for one geometry and operator.
 
     `tolerance`: contributions below it are left out (`direct_scf_tol`).  `quartets` counts those of
-    shells that the last call evaluated, in whole vectors.  Raises `UnsupportedError` for shells whose
-    classes have no such code.
+    shells that the last call evaluated, in whole vectors.  Raises `UnsupportedError` for shells
+    whose classes have no such code.
     """
 
     def __init__(
@@ -35,6 +37,8 @@ class Fock:
     ) -> None:
         self.basis, self.operator, self.tolerance = basis, operator, tolerance
         self.functions = int(basis.offsets[-1])
+        for kind in classes_of(basis, operator):
+            check(kind)
         groups = screened(basis, operator, tolerance)
         self.quartets: Counter[Momenta] = Counter()
         self.code = FockCode(basis, operator, groups, tolerance) if groups else None
@@ -48,9 +52,8 @@ class Fock:
         `hermi`: D is symmetric (1), antisymmetric (2) or neither (0).  None is for what is not
         asked for.
         """
-        shape = (-1, self.functions, self.functions)
         given = np.ascontiguousarray(densities, np.float64)
-        dms = given.reshape(shape)
+        dms = given.reshape(prod(given.shape[:-2]), self.functions, self.functions)
         j = np.zeros(dms.shape) if with_j else None
         k = np.zeros(dms.shape) if with_k else None
         wanted, targets = [], []

@@ -13,11 +13,10 @@ from fusewright.base.options import current
 from fusewright.codegen.recurrences import digest as digestion
 from fusewright.codegen.recurrences import fock as bras
 from fusewright.codegen.recurrences.digest import DigestShape
-from fusewright.codegen.recurrences.records import CLASS, FRAME, GROUP
+from fusewright.codegen.recurrences.records import CLASS, EIGHT, FRAME, GROUP
 from fusewright.integrals.basis import Basis
 from fusewright.integrals.classes import QuartetClass, code_of, raised_side
 from fusewright.integrals.evaluate import Evaluator, Side
-from fusewright.integrals.needed import check
 from fusewright.integrals.operators import Operator
 from fusewright.integrals.repulsion import kind_of
 from fusewright.integrals.screened import ScreenedGroup
@@ -94,18 +93,17 @@ class FockCode:
         self.basis, self.groups, self.tolerance = basis, groups, tolerance
         self.functions = int(basis.offsets[-1])
         self.width = lanes(current())
-        self.sides = [Side(each.group, self.width, bras.EIGHT // self.width) for each in groups]
+        self.sides = [Side(each.group, self.width, EIGHT // self.width) for each in groups]
         self.classes: list[FockClass] = []
         self.own: list[int] = []
         for number, bra in enumerate(self.sides):
             self.own.append(len(self.classes))
             for ket in self.sides[number:]:
                 kind = kind_of(bra.group, ket.group, basis, operator)
-                check(kind)
                 self.classes.append(_class(basis, Evaluator(kind, operator, bra, ket)))
         self.sizes = [_sizes(basis, each) for each in groups]
         sizes = zip(self.sizes, groups, strict=True)
-        self.blocks = np.cumsum([0, *(size[0] * each.eights * bras.EIGHT for size, each in sizes)])
+        self.blocks = np.cumsum([0, *(size[0] * each.eights * EIGHT for size, each in sizes)])
         self.places = [_functions_of(basis, each) for each in groups]
 
     @property
@@ -138,7 +136,7 @@ class FockCode:
             ket, each = self.groups[other], self.classes[self.own[number] + other - number]
             eights = np.searchsorted(-ket.falling, -limits)
             if other == number:
-                eights = np.minimum(eights, np.arange(many) // bras.EIGHT + 1)
+                eights = np.minimum(eights, np.arange(many) // EIGHT + 1)
             primitives = depth * ket.depths[eights]
             integrals = each.unit_bytes // (8 * self.width)
             found += np.stack(
@@ -177,7 +175,7 @@ class FockCode:
             "units": 16 * MOST_BATCH,
             "results": max(each.batch * each.unit_bytes for each in self.classes),
             "words": max(8 * len(each.words) for each in self.classes),
-            **{name: matrices * strides["rows_stride"] for name in ("d_rows", "k_rows", "l_rows")},
+            **dict.fromkeys(("d_rows", "k_rows", "l_rows"), matrices * strides["rows_stride"]),
             **dict.fromkeys(("d_k", "d_l", "k_k", "k_l"), blocks),
             **{name: matrices * strides[f"{name}_stride"] for name in ("dij", "jij")},
             "largest": 8 * len(self.basis.shells), "frame": FRAME.size, "most": 8, "many": 8,
@@ -187,8 +185,8 @@ class FockCode:
         """Bytes in scratch from matrix to matrix; rows have a square more."""
         across = max(first + second for _, first, second in self.sizes)
         block = max(size[0] for size in self.sizes)
-        rows = 8 * (self.functions * across + bras.EIGHT)
-        return {"rows_stride": rows, "dij_stride": 8 * block, "jij_stride": 8 * bras.EIGHT * block}
+        rows = 8 * (self.functions * across + EIGHT)
+        return {"rows_stride": rows, "dij_stride": 8 * block, "jij_stride": 8 * EIGHT * block}
 
 
 def _functions_of(basis: Basis, each: ScreenedGroup) -> tuple[Array, Array]:

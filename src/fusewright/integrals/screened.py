@@ -10,7 +10,7 @@ from dataclasses import dataclass, replace
 
 import numpy as np
 
-from fusewright.codegen.recurrences.fock import EIGHT
+from fusewright.codegen.recurrences.records import EIGHT
 from fusewright.integrals.basis import Basis
 from fusewright.integrals.evaluate import aligned
 from fusewright.integrals.operators import Operator
@@ -29,9 +29,9 @@ that a vector's kets have equally many.
 class ScreenedGroup:
     """A group's pairs in order of falling bounds (roughly), and the arrays of its records.
 
-    `bounds`, `first`, `second` (shells, int32), `first_at`, `second_at` (their first functions) have
-    zeros up to a whole eight; `falling` (eights,) is the largest bound from an eight on, `depths`
-    (eights + 1,) the sum of the most pairs of primitives of all eights before one.
+    `bounds`, `first`, `second` (shells, int32), `first_at`, `second_at` (their first functions)
+    have zeros up to a whole eight; `falling` (eights,) is the largest bound from an eight on,
+    `depths` (eights + 1,) the sum of the most pairs of primitives of all eights before one.
     """
 
     group: PairGroup
@@ -70,8 +70,9 @@ def _sorted(basis: Basis, group: PairGroup, found: Array) -> ScreenedGroup:
     eights = -(-len(group) // EIGHT)
     whole = _padded(found, eights)
     most = whole.reshape(eights, EIGHT).max(axis=1)
-    first, second = (_padded(each, eights, np.int32) for each in (group.first, group.second))
-    starts = [_padded(basis.offsets[each], eights, np.int64) for each in (group.first, group.second)]
+    shells = (group.first, group.second)
+    first, second = (_padded(each, eights, np.int32) for each in shells)
+    starts = [_padded(basis.offsets[each], eights, np.int64) for each in shells]
     falling = np.maximum.accumulate(most[::-1])[::-1].copy()
     deepest = _padded(np.diff(group.starts), eights, np.int64).reshape(eights, EIGHT).max(axis=1)
     depths = np.concatenate([[0], np.cumsum(deepest)])
@@ -79,7 +80,7 @@ def _sorted(basis: Basis, group: PairGroup, found: Array) -> ScreenedGroup:
 
 
 def _padded(values: Array, eights: int, kind: type = np.float64) -> Array:
-    whole = np.zeros(eights * EIGHT, kind)
+    whole: Array = np.zeros(eights * EIGHT, kind)
     whole[: len(values)] = values
     return aligned(whole) if kind is np.float64 else whole
 

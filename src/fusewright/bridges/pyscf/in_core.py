@@ -27,6 +27,7 @@ from fusewright.ir.fused import Array
 from fusewright.machine.integrals import IN_MEMORY, MARGIN
 from fusewright.targets.cpu.threads import thread_count
 
+
 def integrals(mol: Any, record: IntegralRecord) -> Array:
     """All integrals of a molecule, 8-fold packed as `mol.intor("int2e", aosym="s8")`.
 
@@ -52,7 +53,8 @@ def seconds(basis: Basis, functions: int, builds: int) -> float:
     prediction, theirs = predicted(basis), lib.num_threads()
     first = min(prediction.ours(thread_count()), prediction.libcint / theirs)
     pairs = functions * (functions + 1) // 2
-    return first + builds * IN_MEMORY * (pairs * (pairs + 1) // 2) / theirs
+    each = IN_MEMORY * (pairs * (pairs + 1) // 2) / theirs
+    return float(first + builds * each)
 
 
 def slower(prediction: Prediction, threads: int, their_threads: int) -> str:

@@ -13,18 +13,27 @@ from fusewright.base.errors import ArgumentError, StrictError
 from fusewright.base.options import current
 from fusewright.bridges.pyscf import direct, in_core
 from fusewright.bridges.pyscf.names import check_names
-from fusewright.bridges.pyscf.record import JK, THEIRS, Evaluated, IntegralRecord, PassedOn
+from fusewright.bridges.pyscf.record import (
+    JK,
+    THEIRS,
+    Evaluated,
+    Geometry,
+    IntegralRecord,
+    PassedOn,
+)
 
 SERVED = (hf.RHF.get_jk, uhf.UHF.get_jk)
 """The methods that keep the integrals in `_eri`: those of RHF, ROHF, UHF and of Kohn-Sham."""
 
 
 class OurIntegrals:
-    """In front of a class of PySCF: makes J and K, or fills `_eri` before PySCF's `get_jk` would."""
+    """In front of a class of PySCF: makes J and K, or fills `_eri` before PySCF would."""
 
     __name_mixin__ = ""
     mol: Any
+    make_rdm1: Any
     _eri: Any
+    _is_mem_enough: Any
 
     def get_jk(
         self, mol: Any = None, dm: Any = None, hermi: int = 1, with_j: bool = True,
@@ -79,7 +88,7 @@ def check_served(mf: Any, mol: Any, dm: Any) -> None:
 
 def direct_geometry(
     mf: Any, mol: Any, omega: Any, record: IntegralRecord, fits: bool
-) -> direct.Geometry | None:
+) -> Geometry | None:
     """What direct J and K need; None where all integrals fit in memory and are rather kept there.
 
     `PassedOn` where PySCF makes J and K directly.

@@ -20,11 +20,11 @@ SCATTER = "ptr noalias %sums, ptr noalias %numbers, i64 %across, i64 %count, ptr
 
 def gather_and_scatter(lanes: int) -> str:
     """Both functions."""
-    return _Squares(lanes).gather() + _Squares(lanes).scatter()
+    return _Squares(lanes).gathering() + _Squares(lanes).scattering()
 
 
 class _Squares(Vectors):
-    def gather(self) -> str:
+    def gathering(self) -> str:
         rows = self.rows()
         with self.loop("0", self.squares()) as square:
             first = self.line(f"mul i64 {square}, {self.lanes}")
@@ -34,7 +34,7 @@ class _Squares(Vectors):
                 self.store(value, self.at("%out", row, self.bytes))
         return self.function("gather", GATHER)
 
-    def scatter(self) -> str:
+    def scattering(self) -> str:
         rows = self.rows()
         with self.loop("0", self.squares()) as square:
             first = self.line(f"mul i64 {square}, {self.lanes}")

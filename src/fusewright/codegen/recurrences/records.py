@@ -9,7 +9,7 @@ POINTER, INTEGER, REAL = "ptr", "i64", "double"
 
 
 @dataclass(frozen=True, slots=True)
-class Record:
+class WordRecord:
     """Names and kinds of consecutive words."""
 
     kinds: dict[str, str]
@@ -35,21 +35,21 @@ def _word(value: int | float, kind: str) -> int:
     return int(word)
 
 
-def _record(pointers: str, integers: str = "", reals: str = "") -> Record:
+def _record(pointers: str, integers: str = "", reals: str = "") -> WordRecord:
     parts = ((pointers, POINTER), (integers, INTEGER), (reals, REAL))
-    return Record({name: kind for names, kind in parts for name in names.split()})
+    return WordRecord({name: kind for names, kind in parts for name in names.split()})
 
 
 SCRATCH = (
-    "class_scratch", "units", "results", "words", "d_rows", "k_rows", "l_rows", "d_k", "d_l", "k_k", "k_l",
-    "dij", "jij", "largest", "frame", "most", "many",
+    "class_scratch", "units", "results", "words", "d_rows", "k_rows", "l_rows", "d_k", "d_l",
+    "k_k", "k_l", "dij", "jij", "largest", "frame", "most", "many",
 )  # fmt: skip
 """Parts of a thread's scratch, whose offsets are words of a call: what a class's code needs, its
-units, results and words; rows of D; rows of K from k and from l; blocks of a vector of kets; elements of D and sums of J
-of the bra; the largest |D| of the bra's shells with each shell; words of `digest`; the largest |D|
-of all; how many units there are.
+units, results and words; rows of D; rows of K from k and from l; blocks of a vector of kets;
+elements of D and sums of J of the bra; the largest |D| of the bra's shells with each shell; words
+of `digest`; the largest |D| of all; how many units there are.
 """
-CALL = Record({
+CALL = WordRecord({
     **_record(
         "tasks bins groups classes matrices densities k j counts",
         "group_count class_count matrix_count functions shells k_stride j_stride rows_stride "
@@ -79,6 +79,9 @@ time; components of i and j; contractions of all four.  In the order of pairs of
 MATRIX = _record("density pairs", "kind k_at j_at")
 """D, D of pairs; what is made of it: J and K, J or K, and where in a bin."""
 BOTH, COULOMB, EXCHANGE = range(3)
+EIGHT = 8
+"""Kets that are screened together, whatever a vector's width is: the result must not depend on it.
+"""
 FRAME = _record(
     "d_k d_l k_k k_l", "bra_first bra_second ket_first ket_second a b across split"
 )  # fmt: skip

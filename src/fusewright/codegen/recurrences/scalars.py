@@ -6,7 +6,7 @@ from collections.abc import Callable, Iterator, Sequence
 from contextlib import AbstractContextManager, contextmanager
 from typing import Any
 
-from fusewright.codegen.recurrences.records import INTEGER, REAL, Record
+from fusewright.codegen.recurrences.records import INTEGER, REAL, WordRecord
 from fusewright.codegen.recurrences.vectors import Vectors
 
 
@@ -15,7 +15,7 @@ class Scalars(Vectors):
 
     # ---- memory
 
-    def field(self, at: str, record: Record, name: str) -> str:
+    def field(self, at: str, record: WordRecord, name: str) -> str:
         """A word of a record."""
         return self.word(at, record.place(name), record.kinds[name])
 
@@ -73,7 +73,9 @@ class Scalars(Vectors):
 
     # ---- control
 
-    def unless(self, at: str, record: Record, name: str, value: int) -> AbstractContextManager[Any]:
+    def unless(
+        self, at: str, record: WordRecord, name: str, value: int
+    ) -> AbstractContextManager[Any]:
         """A block for records where a word is something else."""
         return self.when(self.test("ne", self.field(at, record, name), value))
 
