@@ -6,6 +6,7 @@ from array import array
 from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import cached_property
+from itertools import combinations_with_replacement
 
 import numpy as np
 
@@ -215,9 +216,19 @@ def _sizes(basis: Basis, each: ScreenedGroup) -> tuple[int, int, int]:
 def _class(basis: Basis, evaluator: Evaluator) -> FockClass:
     momenta = evaluator.kind.momenta
     components = tuple(basis.components(l) for l in momenta)  # noqa: E741
-    c, d = components[2:]
-    digests = tuple(
-        digest_of(DigestShape(c, d, coulomb, exchange))
-        for coulomb, exchange in ((True, True), (True, False), (False, True))
-    )
+    digests = digests_of(*components[2:])
     return FockClass(evaluator.kind, evaluator, evaluator.words(0, 0), components, digests)
+
+
+def digests_of(c: int, d: int) -> tuple[LoadedImage, ...]:
+    """For J and K, J alone, K alone, with so many components of k and l."""
+    kinds = ((True, True), (True, False), (False, True))
+    return tuple(digest_of(DigestShape(c, d, coulomb, exchange)) for coulomb, exchange in kinds)
+
+
+def warm_digests(basis: Basis) -> None:
+    """Compile what a basis needs beside its classes."""
+    sizes = sorted({basis.components(shell.l) for shell in basis.shells})
+    for d, c in combinations_with_replacement(sizes, 2):
+        digests_of(c, d)
+    driver()

@@ -146,9 +146,12 @@ def test_what_is_pyscfs(water: Any) -> None:
         with fw.options(strict=True), pytest.raises(StrictError) as caught:
             mf.get_jk(water, dm)
         assert caught.value.why == why
-    with water.with_range_coulomb(0.2), fw.options(strict=True):
-        with pytest.raises(StrictError) as caught:
-            mf.get_jk(water, np.eye(water.nao))
+    with (
+        water.with_range_coulomb(0.2),
+        fw.options(strict=True),
+        pytest.raises(StrictError) as caught,
+    ):
+        mf.get_jk(water, np.eye(water.nao))
     assert caught.value.why == "the molecule is set to omega = 0.2"
 
 

@@ -93,20 +93,24 @@ def get_jk(
     """As PySCF's, for real matrices."""
     start = time.perf_counter()
     given = np.asarray(dm, np.float64)
-    claimed = hermi if _is_as_claimed(given, hermi) else 0
-    j, k = fock.matrices(given, claimed, with_j, with_k)
-    if k is not None and claimed != hermi:
-        lower = np.tril(k, -1).swapaxes(-1, -2)  # PySCF makes one half and mirrors it
-        k = np.tril(k) + (lower if hermi == 1 else -lower)
+    j, k = fock.matrices(given, hermi, with_j, with_k)
     record.add(Evaluated(JK, OURS), 1, time.perf_counter() - start)
     for momenta, many in fock.quartets.items():
         record.add(Evaluated(class_name(momenta), OURS), many)
     return j, k
 
 
-def _is_as_claimed(dm: Array, hermi: int) -> bool:
-    if hermi == 0 or not dm.size:
-        return True
-    turned = dm.swapaxes(-1, -2)
-    difference = dm - turned if hermi == 1 else dm + turned
-    return bool(np.abs(difference).max() <= UNEQUAL * np.abs(dm).max())
+def check_matrices(dm: Any, functions: int, hermi: int) -> None:
+    """`PassedOn` for matrices that ours does not know."""
+    given = np.asarray(dm)
+    if given.dtype.kind == "c":
+        raise PassedOn("the density matrix is complex")
+    if given.ndim < 2 or given.shape[-2:] != (functions, functions):
+        raise PassedOn(f"the density matrix has the shape {given.shape}")
+    if hermi == 0 or not given.size:
+        return
+    turned = given.swapaxes(-1, -2)
+    difference = given - turned if hermi == 1 else given + turned
+    if np.abs(difference).max() > UNEQUAL * np.abs(given).max():
+        kind = "symmetric" if hermi == 1 else "antisymmetric"
+        raise PassedOn(f"the density matrix is not {kind}, as hermi = {hermi} says")

@@ -5,7 +5,6 @@ from __future__ import annotations
 import time
 from typing import Any
 
-import numpy as np
 from pyscf import gto, lib
 from pyscf.scf import hf, uhf
 
@@ -47,7 +46,7 @@ class OurIntegrals:
         record, dm = record_of(self), self.make_rdm1() if dm is None else dm
         fits = not omega and (mol.incore_anyway or self._is_mem_enough())
         try:
-            check_served(self, mol, dm)
+            check_served(self, mol, dm, hermi)
             geometry = direct_geometry(self, mol, omega, record, fits)
             if geometry is not None:
                 return direct.get_jk(geometry.fock, dm, hermi, with_j, with_k, record)
@@ -71,7 +70,7 @@ class OurIntegrals:
         return apply, (undo(self),)
 
 
-def check_served(mf: Any, mol: Any, dm: Any) -> None:
+def check_served(mf: Any, mol: Any, dm: Any, hermi: int) -> None:
     """`PassedOn` where PySCF's `get_jk` does something that ours does not know."""
     if following_jk(type(mf)) not in SERVED:
         raise PassedOn(f"{type(mf).__name__} has a get_jk of its own")
@@ -79,11 +78,7 @@ def check_served(mf: Any, mol: Any, dm: Any) -> None:
         raise PassedOn(f"the molecule is set to omega = {mol.omega}")
     if type(mol).intor is not gto.Mole.intor:
         raise PassedOn(f"{type(mol).__name__} has integrals of its own")
-    kind, shape = np.result_type(*dm) if isinstance(dm, tuple | list) else dm.dtype, np.shape(dm)
-    if kind.kind == "c":
-        raise PassedOn("the density matrix is complex")
-    if len(shape) < 2 or shape[-2:] != (mol.nao, mol.nao):
-        raise PassedOn(f"the density matrix has the shape {shape}")
+    direct.check_matrices(dm, int(mol.nao), hermi)
 
 
 def direct_geometry(
@@ -131,6 +126,10 @@ def apply(mf: Any) -> Any:
     check_names()
     if not isinstance(mf, hf.SCF):
         raise ArgumentError(f"{type(mf).__name__} is not a mean-field object of PySCF")
+    inner = getattr(mf, "_scf", None)  # second-order methods ask the object that they were made of
+    if isinstance(inner, hf.SCF):
+        mf.__dict__.setdefault("_fusewright", record_of(inner))
+        mf._scf = apply(inner)
     record_of(mf)
     return lib.set_class(mf, (OurIntegrals, type(mf)), type(mf).__name__)
 

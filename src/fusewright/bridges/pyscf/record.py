@@ -70,4 +70,6 @@ def class_name(momenta: Momenta) -> str:
 
 def in_words(seconds: float) -> str:
     """`1.2 s`, `34 ms`."""
-    return f"{seconds:.1f} s" if seconds >= 1 else f"{1e3 * seconds:.2g} ms"
+    if seconds >= 1:
+        return f"{seconds:.1f} s"
+    return f"{1e3 * seconds:.0f} ms" if seconds >= 0.01 else f"{1e3 * seconds:.2g} ms"
