@@ -166,6 +166,7 @@ def test_objects(water: Any) -> None:
 
 def test_the_faster_one_is_taken(water: Any, monkeypatch: pytest.MonkeyPatch) -> None:
     fp.warm(water)
+    monkeypatch.setattr(direct, "check_size", lambda basis, fits: None)
     ours, theirs = [1.0], [0.5]
     monkeypatch.setattr(Fock, "seconds", lambda self, threads: ours[0])
     monkeypatch.setattr(Fock, "seconds_of_libcint", lambda self, threads: theirs[0])
@@ -186,6 +187,18 @@ def test_the_faster_one_is_taken(water: Any, monkeypatch: pytest.MonkeyPatch) ->
     assert not by(forgotten, OURS, IN_CORE)
 
 
+def test_small_molecules_are_left_alone(monkeypatch: pytest.MonkeyPatch) -> None:
+    def refuse(*arguments: Any) -> Any:
+        raise AssertionError("pairs of a small molecule are made")
+
+    monkeypatch.setattr(direct, "Fock", refuse)
+    mol = gto.M(atom="H 0 0 0; H 0 0 0.74", basis="sto-3g", verbose=0)
+    for mf in (fp.apply(scf.RHF(mol)), applied(scf.RHF(mol))):
+        assert abs(mf.kernel() - scf.RHF(mol).kernel()) < 1e-12
+        assert not by(mf, OURS)
+    assert "predicted at least 2 ms, PySCF at most" in str(fp.explain(mf))
+
+
 def test_pyscf_goes_on_while_classes_are_compiled(
     water: Any, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -200,6 +213,7 @@ def test_pyscf_goes_on_while_classes_are_compiled(
     mf = applied(scf.RHF(water))
     plain = scf.RHF(water).set(max_memory=0).get_jk(water, np.eye(water.nao))[0]
     monkeypatch.setattr(compiling, "BUILDS", 10_000)
+    monkeypatch.setattr(direct, "check_size", lambda basis, fits: None)
     j, _ = mf.get_jk(water, np.eye(water.nao))
     assert np.abs(j - plain).max() < 1e-12
     assert by(mf, THEIRS) == 1 and "6 classes are being compiled" in str(fp.explain(mf))
@@ -222,7 +236,8 @@ def test_geometries_are_kept_and_forgotten(water: Any) -> None:
         assert direct.geometry_of(mf, water, None, record, False) is not first
 
 
-def test_g_shells_stay_pyscfs() -> None:
+def test_g_shells_stay_pyscfs(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(direct, "check_size", lambda basis, fits: None)
     basis = {"H": gto.basis.parse("H S\n 1.0 1.0\nH G\n 1.0 1.0")}
     mol = gto.M(atom="H 0 0 0; H 0 0 1.4", basis=basis, verbose=0)
     mf = applied(scf.RHF(mol))
@@ -234,6 +249,7 @@ def test_g_shells_stay_pyscfs() -> None:
 
 def test_threads_of_both_are_counted(water: Any, monkeypatch: pytest.MonkeyPatch) -> None:
     seen: list[int] = []
+    monkeypatch.setattr(direct, "check_size", lambda basis, fits: None)
     monkeypatch.setattr(Fock, "seconds", lambda self, threads: float(not seen.append(threads)))
     before = lib.num_threads()
     try:

@@ -23,9 +23,10 @@ from fusewright.bridges.pyscf.record import (
 )
 from fusewright.integrals.basis import Basis
 from fusewright.integrals.fock import Fock
+from fusewright.integrals.needed import most_seconds
 from fusewright.integrals.operators import COULOMB, Operator, long_range, short_range
 from fusewright.ir.fused import Array
-from fusewright.machine.integrals import MARGIN
+from fusewright.machine.integrals import FOCK, MARGIN
 from fusewright.targets.cpu.threads import thread_count
 
 UNEQUAL = 1e-10
@@ -60,6 +61,7 @@ def geometry_of(
         try:
             basis = Basis.from_pyscf(mol)
             if not current().strict:
+                check_size(basis, fits)
                 compiling.require(basis, operator, fits)
             found = Geometry(Fock(basis, operator, tolerance))
         except FusewrightError as error:
@@ -68,6 +70,17 @@ def geometry_of(
             record.geometries.pop(next(iter(record.geometries)))
         record.geometries[key] = found
     return found
+
+
+def check_size(basis: Basis, fits: bool) -> None:
+    """`PassedOn` for molecules so small that a call of ours takes longer than PySCF can."""
+    theirs = most_seconds(basis) / lib.num_threads()
+    if fits:
+        theirs = theirs / compiling.BUILDS + in_core.reading(int(basis.offsets[-1]))
+    if FOCK.call * MARGIN > theirs:
+        raise PassedOn(
+            f"predicted at least {in_words(FOCK.call)}, PySCF at most {in_words(theirs)}"
+        )
 
 
 def prefers_memory(geometry: Geometry) -> bool:

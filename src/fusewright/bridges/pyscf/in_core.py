@@ -50,11 +50,15 @@ def seconds(basis: Basis, functions: int, builds: int) -> float:
     """What all integrals, by whom they are made sooner, and so many J and K of them are predicted
     to take.
     """
-    prediction, theirs = predicted(basis), lib.num_threads()
-    first = min(prediction.ours(thread_count()), prediction.libcint / theirs)
+    prediction = predicted(basis)
+    first = min(prediction.ours(thread_count()), prediction.libcint / lib.num_threads())
+    return float(first + builds * reading(functions))
+
+
+def reading(functions: int) -> float:
+    """What PySCF is predicted to take for J and K of all integrals in memory."""
     pairs = functions * (functions + 1) // 2
-    each = IN_MEMORY * (pairs * (pairs + 1) // 2) / theirs
-    return float(first + builds * each)
+    return float(IN_MEMORY * (pairs * (pairs + 1) // 2) / lib.num_threads())
 
 
 def slower(prediction: Prediction, threads: int, their_threads: int) -> str:
