@@ -7,7 +7,7 @@ from itertools import combinations_with_replacement
 
 from fusewright.base.errors import UnsupportedError
 from fusewright.integrals.basis import LETTERS, Basis
-from fusewright.integrals.classes import QuartetClass, is_compiled, raised_side
+from fusewright.integrals.classes import Momenta, QuartetClass, is_compiled, raised_side
 from fusewright.integrals.operators import Operator
 from fusewright.machine.integrals import COMPILING, LIBCINT
 
@@ -62,11 +62,26 @@ def most_seconds(basis: Basis) -> float:
     )
     primitives = values = 0.0
     for one, two in combinations_with_replacement(many, 2):
-        pairs = many[one] * many[two] if one != two else many[one] * (many[one] + 1) / 2
+        pairs = _pairs(many[one], many[two], one == two)
         momenta = (max(one[0], two[0]), min(one[0], two[0]))
         primitives += pairs * one[2] * two[2]
         values += pairs * one[2] * two[2] * _values(momenta)
     return 0.5 * (LIBCINT.primitives * primitives**2 + LIBCINT.values * values**2)
+
+
+def quartets_of(basis: Basis) -> Counter[Momenta]:
+    """Quartets of shells by their angular momenta, each once."""
+    many, pairs = Counter(shell.l for shell in basis.shells), Counter[tuple[int, int]]()
+    for one, two in combinations_with_replacement(sorted(many, reverse=True), 2):
+        pairs[one, two] = _pairs(many[one], many[two], one == two)
+    found: Counter[Momenta] = Counter()
+    for bra, ket in combinations_with_replacement(sorted(pairs, reverse=True), 2):
+        found[*bra, *ket] = _pairs(pairs[bra], pairs[ket], bra == ket)
+    return found
+
+
+def _pairs(one: int, two: int, same: bool) -> int:
+    return one * (one + 1) // 2 if same else one * two
 
 
 def _values(momenta: tuple[int, ...]) -> int:

@@ -212,7 +212,7 @@ def test_classes_are_compiled_once_it_pays(monkeypatch: pytest.MonkeyPatch) -> N
     monkeypatch.setattr(compiling, "_spent", {})
     monkeypatch.setattr(background, "submit", submitted.append)
     missing = QuartetClass((1, 1, 1, 1), True, (False,), False)
-    case = Prediction(0.1, 0.1, 2.0, 3.0, {(1, 1, 1, 1): 10}, (missing,))
+    case = Prediction(0.1, 0.1, 2.0, 3.0, (missing,))
     with fw.options(background=False):
         assert in_core.slower(case, 1, 1).startswith("1 classes are not compiled")
     assert in_core.slower(case, 1, 1).startswith("1 classes are not compiled")
@@ -221,7 +221,7 @@ def test_classes_are_compiled_once_it_pays(monkeypatch: pytest.MonkeyPatch) -> N
         assert in_core.slower(case, 1, 1) == "1 classes are being compiled"
     assert [job.args for job in submitted] == [(missing,)]
     assert in_core.slower(case, 1, 20).startswith("predicted")
-    dear = Prediction(0.1, 0.1, 4.0, 3.0, {(1, 1, 1, 1): 10}, (missing,))
+    dear = Prediction(0.1, 0.1, 4.0, 3.0, (missing,))
     assert in_core.slower(dear, 1, 1) == ""  # compiled at once
 
 

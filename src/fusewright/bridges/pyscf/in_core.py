@@ -22,9 +22,11 @@ from fusewright.bridges.pyscf.record import (
 from fusewright.integrals.basis import Basis
 from fusewright.integrals.classes import QuartetClass
 from fusewright.integrals.costs import Prediction, predicted
+from fusewright.integrals.needed import most_seconds, quartets_of
 from fusewright.integrals.packed import packed_repulsion
 from fusewright.ir.fused import Array
 from fusewright.machine.integrals import IN_MEMORY, MARGIN
+from fusewright.machine.integrals import OURS as OURS_RATES
 from fusewright.targets.cpu.threads import thread_count
 
 
@@ -41,9 +43,21 @@ def integrals(mol: Any, record: IntegralRecord) -> Array:
         if strict:
             raise StrictError("PySCF would evaluate all integrals", why=error.what) from error
         return _theirs(mol, record, error.what, None)
-    prediction = predicted(basis)
-    why = "" if strict else slower(prediction, thread_count(), lib.num_threads())
-    return _theirs(mol, record, why, prediction) if why else _ours(basis, record)
+    why = (
+        ""
+        if strict
+        else too_small(basis) or slower(predicted(basis), thread_count(), lib.num_threads())
+    )
+    return _theirs(mol, record, why, basis) if why else _ours(basis, record)
+
+
+def too_small(basis: Basis) -> str:
+    """Why PySCF's integrals are taken where that is seen at once."""
+    least, theirs = OURS_RATES.shells * len(basis.shells) ** 2, most_seconds(basis)
+    theirs /= lib.num_threads()
+    if least * MARGIN > theirs:
+        return f"predicted at least {in_words(least)}, PySCF at most {in_words(theirs)}"
+    return ""
 
 
 def seconds(basis: Basis, functions: int, builds: int) -> float:
@@ -90,10 +104,10 @@ def _ours(basis: Basis, record: IntegralRecord) -> Array:
     return values
 
 
-def _theirs(mol: Any, record: IntegralRecord, why: str, prediction: Prediction | None) -> Array:
+def _theirs(mol: Any, record: IntegralRecord, why: str, basis: Basis | None) -> Array:
     start = time.perf_counter()
     values: Array = mol.intor("int2e", aosym="s8")
     record.add(Evaluated(IN_CORE, THEIRS, why), 1, time.perf_counter() - start)
-    if prediction is not None:
-        record.add_classes(prediction.classes, THEIRS, why)
+    if basis is not None:
+        record.add_classes(quartets_of(basis), THEIRS, why)
     return values
