@@ -1,11 +1,15 @@
 """Direct J and K against PySCF's, in one process.
 
-    python benchmarks/recurrences/direct.py [--threads N] [--fit] [row ...]
+    python benchmarks/recurrences/direct.py [--threads N] [--avx2] [--fit] [row ...]
+    python benchmarks/recurrences/direct.py --converge [row ...]
 
 One Fock matrix (J and K of the initial guess, `direct_scf_tol` 1e-13), classes compiled and pairs
 made beforehand on both sides.  The best of turns that alternate; with one thread CPU seconds, with
 more wall-clock seconds.  Results are compared.  `integrals` is the share of ours that evaluating
 them takes; the rest is digestion.  `--fit` prints factors for `machine.integrals`.
+
+`--converge` runs restricted Hartree-Fock as it is, with PySCF's default memory, CPU seconds of one
+thread: PySCF keeps all integrals in memory where they fit, ours goes direct.
 """
 
 from __future__ import annotations
@@ -19,6 +23,8 @@ import numpy as np
 from pyscf import gto, lib, scf
 
 import fusewright as fw
+import fusewright.bridges.pyscf as fp
+from fusewright.bridges.pyscf.record import IN_CORE, JK
 from fusewright.codegen.recurrences.records import BOTH
 from fusewright.integrals import Basis
 from fusewright.integrals.bins import Pass, Wanted
@@ -98,10 +104,10 @@ class Undigested(Pass):
         return self.seen
 
 
-def best(clock: Callable[[], float], *calls: Callable[[], Any]) -> list[float]:
+def best(clock: Callable[[], float], *calls: Callable[[], Any], turns: int = TURNS) -> list[float]:
     """The least seconds of each."""
     found = [np.inf] * len(calls)
-    for _ in range(TURNS):
+    for _ in range(turns):
         for place, call in enumerate(calls):
             start = clock()
             call()
@@ -133,13 +139,18 @@ def main() -> int:
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--threads", type=int, default=1)
     parser.add_argument("--fit", action="store_true")
+    parser.add_argument("--avx2", action="store_true")
+    parser.add_argument("--converge", action="store_true")
     parser.add_argument("rows", nargs="*", default=list(ROWS))
     chosen = parser.parse_args()
     lib.num_threads(chosen.threads)
+    if chosen.converge:
+        return converge(chosen.rows)
     missed, counts, times = 0, [], []
     print("| | functions | ours s | PySCF s | ratio | at least | integrals | predicted | PySCF |")
     print("|---|---|---|---|---|---|---|---|---|", flush=True)
-    with fw.options(threads=chosen.threads):
+    features = "avx2" if chosen.avx2 else "auto"
+    with fw.options(threads=chosen.threads, features=features):
         for name in (*chosen.rows, *(FITTED if chosen.fit else ())):
             atoms, basis, least = (*FITTED[name], 0.0) if name in FITTED else ROWS[name]
             mol, seconds, fock, difference = measured(atoms, basis, chosen.threads)
@@ -158,6 +169,29 @@ def main() -> int:
     if chosen.fit:
         fit(np.array(counts), np.array(times))
     return int(missed > 0)
+
+
+def converge(rows: list[str]) -> int:
+    """Whole calculations."""
+    print("| RHF | ours s | PySCF s | ratio | cycles | difference of energies | ours by |")
+    print("|---|---|---|---|---|---|---|", flush=True)
+    with fw.options(threads=1):
+        for name in rows:
+            atoms, basis, _ = ROWS[name]
+            mol = gto.M(atom=atoms, basis=basis, verbose=0)
+            fp.warm(mol)
+            mf, plain = fp.apply(scf.RHF(mol)), scf.RHF(mol)
+            (ours,), (theirs,) = (
+                best(time.process_time, each.kernel, turns=1) for each in (mf, plain)
+            )
+            (kind,) = {item.what for item, _, _ in fp.explain(mf).rows} & {JK, IN_CORE}
+            print(
+                f"| {name} | {ours:.2f} | {theirs:.2f} | {theirs / ours:.1f}× "
+                f"| {mf.cycles}, {plain.cycles} | {abs(mf.e_tot - plain.e_tot):.0e} | {kind} |",
+                flush=True,
+            )
+            assert abs(mf.e_tot - plain.e_tot) < 1e-9
+    return 0
 
 
 def fit(counts: Any, times: Any) -> None:

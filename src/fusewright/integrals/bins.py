@@ -17,7 +17,7 @@ import numpy as np
 
 from fusewright.codegen.recurrences.records import CALL, COULOMB, EXCHANGE, MATRIX, SCRATCH
 from fusewright.integrals.classes import Momenta
-from fusewright.integrals.evaluate import aligned
+from fusewright.integrals.evaluate import aligned, zeros
 from fusewright.integrals.fock_code import FockCode, driver
 from fusewright.ir.fused import Array
 from fusewright.targets.cpu.threads import launch, thread_count
@@ -64,7 +64,7 @@ class Pass:
         shapes = (j, code.block_doubles), (k, code.functions, code.functions)
         size = 8 * sum(int(np.prod(shape)) for shape in shapes)
         self.bins = max(LEAST_BINS, min(MOST_BINS, BIN_BYTES // size))
-        self.j, self.k = (aligned(np.zeros((self.bins, *shape))) for shape in shapes)
+        self.j, self.k = (zeros((self.bins, *shape)) for shape in shapes)
         self.pairs = [self.of_pairs(each) for each in wanted]
         self.counts = np.zeros((self.bins, len(code.classes)), np.int64)
 
@@ -91,7 +91,7 @@ class Pass:
     def of_pairs(self, each: Wanted) -> Array:
         """D of pairs, in vectors of kets; empty where only K is wanted."""
         code = self.code
-        whole = aligned(np.zeros(code.block_doubles if each.kind != EXCHANGE else 0))
+        whole = zeros((code.block_doubles if each.kind != EXCHANGE else 0,))
         if each.kind != EXCHANGE:
             for places, block in zip(code.places, self.blocks(whole), strict=True):
                 many, functions = places[0].shape

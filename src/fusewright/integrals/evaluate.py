@@ -129,7 +129,15 @@ def aligned(values: Array) -> Array:
 
 def empty(shape: tuple[int, ...]) -> Array:
     """An array of doubles that begins on a cache line."""
-    size = int(np.prod(shape))
-    memory = np.empty(size + 8)
+    return _on_a_line(np.empty(int(np.prod(shape)) + 8), shape)
+
+
+def zeros(shape: tuple[int, ...]) -> Array:
+    """The same of zeros."""
+    return _on_a_line(np.zeros(int(np.prod(shape)) + 8), shape)
+
+
+def _on_a_line(memory: Array, shape: tuple[int, ...]) -> Array:
+    """An array of this shape in memory for 8 doubles more."""
     first = -memory.ctypes.data // 8 % 8
-    return memory[first : first + size].reshape(shape)
+    return memory[first : first + len(memory) - 8].reshape(shape)

@@ -43,7 +43,10 @@ class FockRates(NamedTuple):
         return self[1:]
 
 
-FOCK = FockRates(2e-3, 1.5e-7, 0.0, 1.3e-9, 8e-9)
-LIBCINT_FOCK = FockRates(5e-4, 4e-7, 1.2e-7, 2.3e-8, 1.2e-8)
+FOCK = FockRates(1e-3, 0.0, 2.1e-8, 1.3e-9, 5.5e-9)
+LIBCINT_FOCK = FockRates(0.0, 2.2e-6, 4.5e-8, 7.9e-9, 6e-8)
+"""As measured by `benchmarks/recurrences/direct.py --fit`, one thread, AVX-512; a call of ours is
+rounded up, since pairs are made anew for each geometry.
+"""
 IN_MEMORY = 3.6e-9
 """Seconds for each of all integrals in memory (8-fold packed) to be made J and K of by PySCF."""
