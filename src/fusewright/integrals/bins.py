@@ -20,12 +20,11 @@ from fusewright.integrals.classes import Momenta
 from fusewright.integrals.evaluate import aligned, zeros
 from fusewright.integrals.fock_code import FockCode, driver
 from fusewright.ir.fused import Array
+from fusewright.machine.integrals import LINES
 from fusewright.targets.cpu.threads import launch, thread_count
 
 BIN_BYTES = 1 << 30
 MOST_BINS, LEAST_BINS = 64, 8
-_LINE = 128
-"""Parts of scratch begin on pairs of cache lines."""
 
 
 class Wanted(NamedTuple):
@@ -146,7 +145,7 @@ class Pass:
         numbers = (tasks, bins, densities, self.k, self.j, self.counts)
         names = ("tasks", "bins", "densities", "k", "j", "counts")
         parts = code.scratch(len(self.wanted))
-        offsets = np.cumsum([0, *(-(-parts[name] // _LINE) * _LINE for name in SCRATCH)])
+        offsets = np.cumsum([0, *(-(-parts[name] // LINES) * LINES for name in SCRATCH)])
         words = array("q", CALL.packed(
             **{name: each.buffer_info()[0] for name, each in arrays.items()},
             **{name: each.ctypes.data for name, each in zip(names, numbers, strict=True)},

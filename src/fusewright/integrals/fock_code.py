@@ -22,12 +22,10 @@ from fusewright.integrals.operators import Operator
 from fusewright.integrals.repulsion import kind_of
 from fusewright.integrals.screened import ScreenedGroup
 from fusewright.ir.fused import Array
-from fusewright.machine.integrals import FOCK
+from fusewright.machine.integrals import BATCH_BYTES, FOCK
 from fusewright.runtime.image import LoadedImage
 from fusewright.targets.cpu.recurrences import compiled, kept, lanes, loaded, width_of
 
-BATCH_BYTES = 1 << 15
-"""Integrals that are evaluated before they are digested: what the first-level cache holds."""
 MOST_BATCH = 64
 """Vectors of kets in a batch: an even number."""
 

@@ -50,3 +50,7 @@ rounded up, since pairs are made anew for each geometry.
 """
 IN_MEMORY = 3.6e-9
 """Seconds for each of all integrals in memory (8-fold packed) to be made J and K of by PySCF."""
+BATCH_BYTES = 1 << 15
+"""Integrals that are evaluated before they are digested: what the first-level cache holds."""
+LINES = 128
+"""Bytes of a pair of cache lines: parts of a thread's scratch begin on one."""
