@@ -33,6 +33,24 @@ def command(chosen: argparse.Namespace) -> int:
     return 0
 
 
+def warm_pyscf(chosen: argparse.Namespace) -> int:
+    """Compile the integrals of basis sets, so that PySCF programs find them on disk."""
+    # Imported here: it loads PySCF.
+    from fusewright.bridges.pyscf.warm import warm_basis
+
+    before = cache.info()
+    if before.unusable:
+        say(f"compiled code cannot be kept in {before.folder}: {before.unusable}")
+        return 1
+    for name in chosen.basis:
+        with progress(f"compiling the integrals of {name}"):
+            many = warm_basis(name, chosen.elements, chosen.cartesian, chosen.range_separated)
+        say(f"{name}: {count(many, 'kind')} of integrals")
+    after = cache.info()
+    say(f"{count(after.entries - before.entries, 'new file')} in {after.folder}")
+    return 0
+
+
 def warm(request: Request) -> int:
     """Run a program once, everything compiled at once and for good, so that what it needs is on
     disk: the next process compiles nothing.

@@ -63,6 +63,9 @@ def _dispatch(words: list[str]) -> int:
             raise problem
     if command in ("run", "explain"):
         return _run(command, words[1:])
+    if words[:3] == ["cache", "warm", "pyscf"]:
+        classes: Callable[[Any], int] = import_module("fusewright.cli.cache").warm_pyscf
+        return classes(parsing.pyscf_parser().parse_args(words[3:]))
     if words[:2] == ["cache", "warm"]:
         warm: Callable[[Request], int] = import_module("fusewright.cli.cache").warm
         return warm(parsing.request(parsing.WARM, words[2:]))

@@ -16,6 +16,7 @@ from fusewright.cli.run import Request
 
 RUN_USAGE = "fusewright %s [options] (program.py | folder | -m module | -) [arguments]"
 WARM = "cache warm"
+_NO_PYSCF = "PySCF is not installed: pip install 'fusewright[pyscf]'"
 _STRICT_ALL = "--strict-all"
 """How `--strict=all` is read: a flag that may stand alone has no value to argparse."""
 _VALUE_OPTIONS = {"--as", "--report", "--threads", "--rtol", "--results", "--save", "-m"}
@@ -132,7 +133,8 @@ def commands_parser() -> _Parser:
     cache.add_argument(
         "action", nargs="?", choices=("info", "clear", "path", "warm"), default="info",
         help="say what is there (default), remove it, print where it is, or run a program so that "
-        "all it needs is there: `cache warm program.py arguments`",
+        "all it needs is there: `cache warm program.py arguments`; `cache warm pyscf --basis NAME` "
+        "compiles integrals",
     )  # fmt: skip
     made["bench"].add_argument(
         "--size", metavar="N", type=_positive, help="elements (default: several)"
@@ -142,6 +144,28 @@ def commands_parser() -> _Parser:
         help="measure this machine instead (10 s at most), and keep the figures for all programs",
     )  # fmt: skip
     made["help"].add_argument("topic", nargs="?", help="a command, a code, `options`, or an option")
+    return parser
+
+
+def pyscf_parser() -> _Parser:
+    """Of `cache warm pyscf`."""
+    if not _is_installed("pyscf"):
+        raise UsageError(_NO_PYSCF)
+    parser = _Parser(
+        prog="fusewright cache warm pyscf",
+        description="Compiles all integrals that molecules need in these basis sets.",
+    )
+    parser.add_argument(
+        "--basis", metavar="NAME", nargs="+", required=True, help="basis sets of PySCF"
+    )
+    parser.add_argument(
+        "--elements", metavar="X", nargs="+", default=["H", "C", "N", "O"],
+        help="of the molecules (default: H C N O)",
+    )  # fmt: skip
+    parser.add_argument("--cartesian", action="store_true", help="Cartesian functions")
+    parser.add_argument(
+        "--range-separated", action="store_true", help="those of functionals like wB97X and HSE06"
+    )
     return parser
 
 
@@ -214,7 +238,7 @@ def request(command: str, words: list[str]) -> Request:
     if made.pyscf and made.plain:
         parser.error("--plain runs without Fusewright: leave out --pyscf")
     if made.pyscf and not _is_installed("pyscf"):
-        parser.error("PySCF is not installed: pip install 'fusewright[pyscf]'")
+        parser.error(_NO_PYSCF)
     if (made.results or made.rtol is not None) and not (made.compare or made.save):
         parser.error("--results and --rtol belong to --compare")
     if command == WARM and (made.plain or made.compare or made.listens):

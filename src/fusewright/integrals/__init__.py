@@ -6,6 +6,7 @@ eri = integrals.electron_repulsion(basis)
 
 from fusewright.integrals.basis import Basis as Basis
 from fusewright.integrals.basis import Shell as Shell
+from fusewright.integrals.fock import Fock as Fock
 from fusewright.integrals.one_electron import dipole as dipole
 from fusewright.integrals.one_electron import kinetic as kinetic
 from fusewright.integrals.one_electron import multipoles as multipoles
@@ -22,6 +23,6 @@ from fusewright.integrals.schwarz import schwarz as schwarz
 
 __all__ = [
     "Basis", "Shell", "Operator", "long_range", "short_range",
-    "electron_repulsion", "three_centre", "two_centre", "schwarz",
+    "Fock", "electron_repulsion", "three_centre", "two_centre", "schwarz",
     "overlap", "kinetic", "dipole", "quadrupole", "multipoles", "nuclear_attraction",
 ]  # fmt: skip

@@ -5,14 +5,13 @@ Times are linear in five counts, those of `machine.integrals.IntegralRates`.
 
 from __future__ import annotations
 
-from collections import Counter
 from collections.abc import Iterator
 from dataclasses import dataclass
 
 import numpy as np
 
 from fusewright.integrals.basis import Basis
-from fusewright.integrals.classes import Momenta, QuartetClass, is_compiled, raised_side
+from fusewright.integrals.classes import QuartetClass, is_compiled, raised_side
 from fusewright.integrals.operators import COULOMB
 from fusewright.integrals.packed import quartets
 from fusewright.integrals.pairs import PairGroup, grouped
@@ -25,16 +24,14 @@ from fusewright.machine.integrals import COMPILING, LIBCINT, OURS
 class Prediction:
     """Seconds of one core: `serial` cannot be spread over threads, `parallel` can.
 
-    `compiling` is what classes that are not compiled yet cost before; `classes` counts quartets of
-    shells by angular momenta, `missing` has those of these classes.
+    `compiling` is what the classes in `missing`, which are not compiled yet, cost before.
     """
 
     serial: float
     parallel: float
     libcint: float
     compiling: float
-    classes: dict[Momenta, int]
-    missing: tuple[Momenta, ...]
+    missing: tuple[QuartetClass, ...]
 
     def ours(self, threads: int) -> float:
         """Seconds on so many threads, once compiled."""
@@ -43,18 +40,17 @@ class Prediction:
 
 def predicted(basis: Basis) -> Prediction:
     """The cost of `packed_repulsion`."""
-    sums, classes, missing = np.zeros(5), Counter[Momenta](), dict[QuartetClass, float]()
+    sums, missing = np.zeros(5), dict[QuartetClass, float]()
     for bra, ket in group_pairs(basis):
         sums += counts(basis, bra, ket)
         kind = kind_of(bra, ket, basis, COULOMB)
-        classes[kind.momenta] += quartets(bra, ket)
         if kind not in missing and not is_compiled(kind):
             missing[kind] = COMPILING[0] + COMPILING[1] * _values(bra) * _values(ket)
     sums[0] = len(basis.shells) ** 2
     ours = sums * OURS
     return Prediction(
         float(ours[0] + ours[1] + ours[4]), float(ours[2] + ours[3]), float(sums @ LIBCINT),
-        sum(missing.values()), dict(classes), tuple(kind.momenta for kind in missing),
+        sum(missing.values()), tuple(missing),
     )  # fmt: skip
 
 

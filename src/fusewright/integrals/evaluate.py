@@ -27,8 +27,8 @@ GRAIN = 8
 class Side:
     """A group as bra and as ket, for vectors of so many lanes."""
 
-    def __init__(self, group: PairGroup, width: int) -> None:
-        self.group, self.width = group, width
+    def __init__(self, group: PairGroup, width: int, multiple: int = 1) -> None:
+        self.group, self.width, self.multiple = group, width, multiple
         self.matrices: dict[bool, Array] = {}
 
     @cached_property
@@ -42,7 +42,7 @@ class Side:
     @cached_property
     def ket(self) -> tuple[Array, Array, Array]:
         """The same in vectors, on cache lines."""
-        starts, data, apart = self.group.vectors(self.width)
+        starts, data, apart = self.group.vectors(self.width, self.multiple)
         return starts, aligned(data), aligned(apart)
 
     @cached_property
@@ -87,18 +87,27 @@ class Evaluator:
     def run_code(self, units: Array, results: Array) -> None:
         """The class's code alone."""
         code = code_of(self.kind)
-        left, right = self.bra.group.contractions, self.ket.group.contractions
-        highest = code.sizes.highest
-        tables = table(highest) if fastest(highest) is by_table else _NO_TABLE
         units = np.ascontiguousarray(units, np.int64)
-        data = (units, *self.bra.bra, *self.ket.ket, results, tables)
-        weights = (*self.operator.weights, 0.0)[:2]
-        numbers = struct.unpack("<3q", struct.pack("<3d", self.operator.w**2, *weights))
-        words = array("q", [*(each.ctypes.data for each in data), *numbers, left, right])
-        scratch = code.sizes.scratch(self.ket.width, left, right)
+        words = self.words(units.ctypes.data, results.ctypes.data)
         address = code.image.address("kernel")
         start = words.buffer_info()[0]
-        launch(address, start, len(units), GRAIN, scratch, thread_count())
+        launch(address, start, len(units), GRAIN, self.scratch, thread_count())
+
+    def words(self, units: int, results: int) -> array[int]:
+        """What the class's code is called with; two addresses are given."""
+        left, right = self.bra.group.contractions, self.ket.group.contractions
+        highest = code_of(self.kind).sizes.highest
+        tables = table(highest) if fastest(highest) is by_table else _NO_TABLE
+        sides = [each.ctypes.data for each in (*self.bra.bra, *self.ket.ket)]
+        weights = (*self.operator.weights, 0.0)[:2]
+        numbers = struct.unpack("<3q", struct.pack("<3d", self.operator.w**2, *weights))
+        return array("q", [units, *sides, results, tables.ctypes.data, *numbers, left, right])
+
+    @property
+    def scratch(self) -> int:
+        """Bytes of scratch that the class's code needs."""
+        left, right = self.bra.group.contractions, self.ket.group.contractions
+        return code_of(self.kind).sizes.scratch(self.ket.width, left, right)
 
     @property
     def shape(self) -> tuple[int, int, int]:
@@ -120,7 +129,15 @@ def aligned(values: Array) -> Array:
 
 def empty(shape: tuple[int, ...]) -> Array:
     """An array of doubles that begins on a cache line."""
-    size = int(np.prod(shape))
-    memory = np.empty(size + 8)
+    return _on_a_line(np.empty(int(np.prod(shape)) + 8), shape)
+
+
+def zeros(shape: tuple[int, ...]) -> Array:
+    """The same of zeros."""
+    return _on_a_line(np.zeros(int(np.prod(shape)) + 8), shape)
+
+
+def _on_a_line(memory: Array, shape: tuple[int, ...]) -> Array:
+    """An array of this shape in memory for 8 doubles more."""
     first = -memory.ctypes.data // 8 % 8
-    return memory[first : first + size].reshape(shape)
+    return memory[first : first + len(memory) - 8].reshape(shape)

@@ -80,12 +80,12 @@ class PairGroup:
         data[:, 1:4] -= np.repeat(self.centres(), np.diff(self.starts), axis=0)
         return replace(self, data=data)
 
-    def vectors(self, lanes: int) -> tuple[Array, Array, Array]:
+    def vectors(self, lanes: int, multiple: int = 1) -> tuple[Array, Array, Array]:
         """As kets: `starts` (vectors + 1,) of blocks of primitives, their data (blocks, fields,
         lanes) and A-B (vectors, 3, lanes).  Lanes without a pair, or without a further pair of
-        primitives, have the weight 0.
+        primitives, have the weight 0.  The number of vectors is a `multiple`.
         """
-        many = -(-len(self) // lanes)
+        many = -(-len(self) // (lanes * multiple)) * multiple
         counts = np.zeros(many * lanes, np.int64)
         counts[: len(self)] = np.diff(self.starts)
         starts = np.concatenate([[0], np.cumsum(counts.reshape(many, lanes).max(axis=1))])

@@ -24,3 +24,33 @@ COMPILING = (0.05, 5e-4)
 """Seconds to plan and compile a class, and for each value of its [e0|f0]."""
 MARGIN = 1.25
 """By how much ours are predicted to be faster where they are taken: predictions are that exact."""
+
+
+class FockRates(NamedTuple):
+    """Seconds for a Fock matrix: a call; eights of quartets; their primitive quartets (of eight);
+    the same times values of [e0|f0]; integrals (of eight).
+    """
+
+    call: float
+    eights: float
+    primitives: float
+    values: float
+    integrals: float
+
+    @property
+    def each(self) -> tuple[float, float, float, float]:
+        """Without the call."""
+        return self[1:]
+
+
+FOCK = FockRates(1e-3, 0.0, 2.1e-8, 1.3e-9, 5.5e-9)
+LIBCINT_FOCK = FockRates(0.0, 2.2e-6, 4.5e-8, 7.9e-9, 6e-8)
+"""As measured by `benchmarks/recurrences/direct.py --fit`, one thread, AVX-512; a call of ours is
+rounded up, since pairs are made anew for each geometry.
+"""
+IN_MEMORY = 3.6e-9
+"""Seconds for each of all integrals in memory (8-fold packed) to be made J and K of by PySCF."""
+BATCH_BYTES = 1 << 15
+"""Integrals that are evaluated before they are digested: what the first-level cache holds."""
+LINES = 128
+"""Bytes of a pair of cache lines: parts of a thread's scratch begin on one."""

@@ -19,9 +19,11 @@ from pyscf import dft, gto, lib, scf
 import fusewright as fw
 import fusewright.bridges.pyscf as fp
 from fusewright.base.errors import FusewrightError, StrictError
-from fusewright.bridges.pyscf import in_core, names
+from fusewright.bridges.pyscf import compiling, in_core, names
 from fusewright.bridges.pyscf.record import IN_CORE, JK, OURS, THEIRS
+from fusewright.integrals.classes import QuartetClass
 from fusewright.integrals.costs import Prediction
+from fusewright.targets.cpu import background
 
 WATER = "O 0 0 0; H 0 0.76 0.59; H 0 -0.76 0.59"
 S_AND_D = {"H": gto.basis.parse("H S\n 1.2 0.4\n 0.3 0.6\nH D\n 0.9 1.0")}
@@ -130,20 +132,27 @@ def test_density_fitting_is_passed_on(water: Any) -> None:
 
 
 def test_what_is_pyscfs(water: Any) -> None:
-    hybrid = fp.apply(dft.RKS(water, xc="wb97x").set(grids=dft.Grids(water).set(level=0)))
-    hybrid.kernel()
-    assert (JK, "range-separated, omega = 0.3") in reasons(hybrid)
-    direct = fp.apply(scf.RHF(water).set(max_memory=0))
-    direct.kernel()
-    assert (JK, "direct: all integrals do not fit max_memory") in reasons(direct)
     general = fp.apply(scf.GHF(water))
     assert abs(general.kernel() - scf.GHF(water).kernel()) < 1e-9
     assert (JK, "GHF has a get_jk of its own") in reasons(general)
     fitted = fp.apply(scf.RHF(water).density_fit())
     with fw.options(strict=True), pytest.raises(StrictError, match="DFRHF has a get_jk"):
         fitted.kernel()
-    with fw.options(strict=True), pytest.raises(StrictError, match="max_memory"):
-        direct.reset().kernel()
+    mf = fp.apply(scf.RHF(water).set(max_memory=0))
+    for dm, why in (
+        (np.eye(water.nao) + 0j, "the density matrix is complex"),
+        (np.eye(2 * water.nao), f"the density matrix has the shape {(2 * water.nao,) * 2}"),
+    ):
+        with fw.options(strict=True), pytest.raises(StrictError) as caught:
+            mf.get_jk(water, dm)
+        assert caught.value.why == why
+    with (
+        water.with_range_coulomb(0.2),
+        fw.options(strict=True),
+        pytest.raises(StrictError) as caught,
+    ):
+        mf.get_jk(water, np.eye(water.nao))
+    assert caught.value.why == "the molecule is set to omega = 0.2"
 
 
 def test_shells_above_g() -> None:
@@ -197,15 +206,23 @@ def test_missing_names_are_told(monkeypatch: pytest.MonkeyPatch) -> None:
         names.check_names()
 
 
-def test_classes_are_compiled_once_it_pays() -> None:
-    classes = {(1, 1, 1, 1): 10}
-    case = Prediction(0.1, 0.1, 2.0, 3.0, classes, ((1, 1, 1, 1),))
-    try:
-        assert "1 classes are not compiled" in in_core.slower(case, 1, 1)
-        assert in_core.slower(case, 1, 1) == ""  # 1.8 s twice is more than 3 s
-    finally:
-        in_core._forgone.clear()
+def test_classes_are_compiled_once_it_pays(monkeypatch: pytest.MonkeyPatch) -> None:
+    submitted: list[Any] = []
+    monkeypatch.setattr(compiling, "_asked", set())
+    monkeypatch.setattr(compiling, "_spent", {})
+    monkeypatch.setattr(background, "submit", submitted.append)
+    missing = QuartetClass((1, 1, 1, 1), True, (False,), False)
+    case = Prediction(0.1, 0.1, 2.0, 3.0, (missing,))
+    with fw.options(background=False):
+        assert in_core.slower(case, 1, 1).startswith("1 classes are not compiled")
+    assert in_core.slower(case, 1, 1).startswith("1 classes are not compiled")
+    assert not submitted
+    for _ in range(2):  # 1.8 s twice is more than 3 s
+        assert in_core.slower(case, 1, 1) == "1 classes are being compiled"
+    assert [job.args for job in submitted] == [(missing,)]
     assert in_core.slower(case, 1, 20).startswith("predicted")
+    dear = Prediction(0.1, 0.1, 4.0, 3.0, (missing,))
+    assert in_core.slower(dear, 1, 1) == ""  # compiled at once
 
 
 def test_a_program_as_it_is(tmp_path: Path) -> None:

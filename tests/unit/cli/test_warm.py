@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 from pathlib import Path
 
+import pytest
 from tests.unit.cli.conftest import fresh
 
 PROGRAM = """
@@ -69,3 +70,16 @@ def test_the_programs_own_end(folder: Path) -> None:
     (folder / "p.py").write_text("import sys\nsys.exit(3)")
     done = fresh("-m", "fusewright", "cache", "warm", "p.py", cwd=folder)
     assert done.returncode == 3
+
+
+def test_integrals_of_a_basis_set(folder: Path) -> None:
+    pytest.importorskip("pyscf")
+    words = ("-m", "fusewright", "cache", "warm", "pyscf", "--basis", "sto-3g", "--elements")
+    done = fresh(*words, "He", cwd=folder)
+    assert (done.returncode, done.stdout) == (0, "")
+    assert "sto-3g: 1 kind of integrals" in done.stderr
+    assert "0 new files" not in done.stderr
+    assert "0 new files" in fresh(*words, "He", cwd=folder).stderr
+    wrong = fresh(*words[:-2], "nonsense", cwd=folder)
+    assert wrong.returncode == 2
+    assert "PySCF has no basis set 'nonsense' for H, C, N, O" in wrong.stderr

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import time
-from collections import defaultdict
 from typing import Any
 
 from pyscf import lib
@@ -11,6 +10,7 @@ from pyscf import lib
 from fusewright.base import words
 from fusewright.base.errors import FusewrightError, StrictError
 from fusewright.base.options import current
+from fusewright.bridges.pyscf import compiling
 from fusewright.bridges.pyscf.record import (
     IN_CORE,
     OURS,
@@ -20,17 +20,14 @@ from fusewright.bridges.pyscf.record import (
     class_name,
 )
 from fusewright.integrals.basis import Basis
-from fusewright.integrals.classes import Momenta, QuartetClass
+from fusewright.integrals.classes import QuartetClass
 from fusewright.integrals.costs import Prediction, predicted
+from fusewright.integrals.needed import most_seconds, quartets_of
 from fusewright.integrals.packed import packed_repulsion
 from fusewright.ir.fused import Array
-from fusewright.machine.integrals import MARGIN
+from fusewright.machine.integrals import IN_MEMORY, MARGIN
+from fusewright.machine.integrals import OURS as OURS_RATES
 from fusewright.targets.cpu.threads import thread_count
-
-_forgone: dict[tuple[Momenta, ...], float] = defaultdict(float)
-"""Seconds that would have been gained in this process, had these classes been compiled.  They are
-compiled once that is as much as compiling takes: at most twice the least time is spent.
-"""
 
 
 def integrals(mol: Any, record: IntegralRecord) -> Array:
@@ -46,24 +43,55 @@ def integrals(mol: Any, record: IntegralRecord) -> Array:
         if strict:
             raise StrictError("PySCF would evaluate all integrals", why=error.what) from error
         return _theirs(mol, record, error.what, None)
+    why = (
+        ""
+        if strict
+        else too_small(basis) or slower(predicted(basis), thread_count(), lib.num_threads())
+    )
+    return _theirs(mol, record, why, basis) if why else _ours(basis, record)
+
+
+def too_small(basis: Basis) -> str:
+    """Why PySCF's integrals are taken where that is seen at once."""
+    least, theirs = OURS_RATES.shells * len(basis.shells) ** 2, most_seconds(basis)
+    theirs /= lib.num_threads()
+    if least * MARGIN > theirs:
+        return f"predicted at least {words.seconds(least)}, PySCF at most {words.seconds(theirs)}"
+    return ""
+
+
+def seconds(basis: Basis, functions: int, builds: int) -> float:
+    """What all integrals, by whom they are made sooner, and so many J and K of them are predicted
+    to take.
+    """
     prediction = predicted(basis)
-    why = "" if strict else slower(prediction, thread_count(), lib.num_threads())
-    return _theirs(mol, record, why, prediction) if why else _ours(basis, record)
+    first = min(prediction.ours(thread_count()), prediction.libcint / lib.num_threads())
+    return float(first + builds * reading(functions))
+
+
+def reading(functions: int) -> float:
+    """What PySCF is predicted to take for J and K of all integrals in memory."""
+    pairs = functions * (functions + 1) // 2
+    return float(IN_MEMORY * (pairs * (pairs + 1) // 2) / lib.num_threads())
 
 
 def slower(prediction: Prediction, threads: int, their_threads: int) -> str:
-    """Why PySCF's integrals are taken; empty for ours."""
+    """Why PySCF's integrals are taken; empty for ours.
+
+    Classes that are not compiled yet are compiled where that pays at once, otherwise beside
+    the program, once the time that they would have saved in this process is as much as compiling
+    takes.
+    """
     ours, theirs = prediction.ours(threads), prediction.libcint / their_threads
     if ours * MARGIN > theirs:
         return f"predicted {words.seconds(ours)}, PySCF {words.seconds(theirs)}"
-    gained = _forgone[prediction.missing] + theirs - ours
-    if gained < prediction.compiling:
-        _forgone[prediction.missing] = gained
-        return (
-            f"{len(prediction.missing)} classes are not compiled, predicted "
-            f"{words.seconds(prediction.compiling)}; fp.warm(mol) compiles them"
-        )
-    return ""
+    missing = prediction.missing
+    if theirs - ours > prediction.compiling:
+        return ""
+    if compiling.is_due(missing, prediction.compiling, theirs - ours):
+        compiling.submit(missing)
+        return compiling.being_compiled(missing)
+    return compiling.not_compiled(missing, prediction.compiling)
 
 
 def _ours(basis: Basis, record: IntegralRecord) -> Array:
@@ -76,10 +104,10 @@ def _ours(basis: Basis, record: IntegralRecord) -> Array:
     return values
 
 
-def _theirs(mol: Any, record: IntegralRecord, why: str, prediction: Prediction | None) -> Array:
+def _theirs(mol: Any, record: IntegralRecord, why: str, basis: Basis | None) -> Array:
     start = time.perf_counter()
     values: Array = mol.intor("int2e", aosym="s8")
     record.add(Evaluated(IN_CORE, THEIRS, why), 1, time.perf_counter() - start)
-    if prediction is not None:
-        record.add_classes(prediction.classes, THEIRS, why)
+    if basis is not None:
+        record.add_classes(quartets_of(basis), THEIRS, why)
     return values

@@ -10,20 +10,29 @@ from pyscf.scf import hf, uhf
 
 from fusewright.base.errors import ArgumentError, StrictError
 from fusewright.base.options import current
-from fusewright.bridges.pyscf import in_core
+from fusewright.bridges.pyscf import direct, in_core
 from fusewright.bridges.pyscf.names import check_names
-from fusewright.bridges.pyscf.record import JK, THEIRS, Evaluated, IntegralRecord
+from fusewright.bridges.pyscf.record import (
+    JK,
+    THEIRS,
+    Evaluated,
+    Geometry,
+    IntegralRecord,
+    PassedOn,
+)
 
 SERVED = (hf.RHF.get_jk, uhf.UHF.get_jk)
 """The methods that keep the integrals in `_eri`: those of RHF, ROHF, UHF and of Kohn-Sham."""
 
 
 class OurIntegrals:
-    """In front of a class of PySCF: fills `_eri` before PySCF's `get_jk` would."""
+    """In front of a class of PySCF: makes J and K, or fills `_eri` before PySCF would."""
 
     __name_mixin__ = ""
     mol: Any
+    make_rdm1: Any
     _eri: Any
+    _is_mem_enough: Any
 
     def get_jk(
         self, mol: Any = None, dm: Any = None, hermi: int = 1, with_j: bool = True,
@@ -34,15 +43,22 @@ class OurIntegrals:
         following: Any = super()
         if self._eri is not None and not omega:
             return following.get_jk(mol, dm, hermi, with_j, with_k, omega)
-        why = reason(self, mol, omega)
-        if not why:
-            self._eri = in_core.integrals(mol, record_of(self))
+        record, dm = record_of(self), self.make_rdm1() if dm is None else dm
+        fits = not omega and (mol.incore_anyway or self._is_mem_enough())
+        try:
+            check_served(self, mol, dm, hermi)
+            geometry = direct_geometry(self, mol, omega, record, fits)
+            if geometry is not None:
+                return direct.get_jk(geometry.fock, dm, hermi, with_j, with_k, record)
+            self._eri = in_core.integrals(mol, record)
             return following.get_jk(mol, dm, hermi, with_j, with_k, omega)
+        except PassedOn as reason:
+            why = str(reason)
         if current().strict:
             raise StrictError(f"PySCF would compute J and K of this {type(self).__name__}", why=why)
         start = time.perf_counter()
         result = following.get_jk(mol, dm, hermi, with_j, with_k, omega)
-        record_of(self).add(Evaluated(JK, THEIRS, why), 1, time.perf_counter() - start)
+        record.add(Evaluated(JK, THEIRS, why), 1, time.perf_counter() - start)
         return result
 
     def to_gpu(self, *arguments: Any, **keywords: Any) -> Any:
@@ -54,22 +70,36 @@ class OurIntegrals:
         return apply, (undo(self),)
 
 
-def reason(mf: Any, mol: Any, omega: Any) -> str:
-    """Why PySCF's `get_jk` does not use an array of integrals that we could make; empty if it does.
-
-    Direct J and K, range-separated ones too, would begin here.
-    """
+def check_served(mf: Any, mol: Any, dm: Any, hermi: int) -> None:
+    """`PassedOn` where PySCF's `get_jk` does something that ours does not know."""
     if following_jk(type(mf)) not in SERVED:
-        return f"{type(mf).__name__} has a get_jk of its own"
-    if omega:
-        return f"range-separated, omega = {omega}"
+        raise PassedOn(f"{type(mf).__name__} has a get_jk of its own")
     if getattr(mol, "omega", None):
-        return f"the molecule is set to omega = {mol.omega}"
+        raise PassedOn(f"the molecule is set to omega = {mol.omega}")
     if type(mol).intor is not gto.Mole.intor:
-        return f"{type(mol).__name__} has integrals of its own"
-    if not (mol.incore_anyway or mf._is_mem_enough()):
-        return "direct: all integrals do not fit max_memory"
-    return ""
+        raise PassedOn(f"{type(mol).__name__} has integrals of its own")
+    direct.check_matrices(dm, int(mol.nao), hermi)
+
+
+def direct_geometry(
+    mf: Any, mol: Any, omega: Any, record: IntegralRecord, fits: bool
+) -> Geometry | None:
+    """What direct J and K need; None where all integrals fit in memory and are rather kept there.
+
+    `PassedOn` where PySCF makes J and K directly.
+    """
+    if fits and current().strict:
+        return None
+    try:
+        geometry = direct.geometry_of(mf, mol, omega, record, fits)
+        if fits and direct.prefers_memory(geometry):
+            return None
+        direct.worth(geometry.fock)
+    except PassedOn:
+        if fits:
+            return None
+        raise
+    return geometry
 
 
 def following_jk(kind: type) -> Any:
@@ -96,6 +126,10 @@ def apply(mf: Any) -> Any:
     check_names()
     if not isinstance(mf, hf.SCF):
         raise ArgumentError(f"{type(mf).__name__} is not a mean-field object of PySCF")
+    inner = getattr(mf, "_scf", None)  # second-order methods ask the object that they were made of
+    if isinstance(inner, hf.SCF):
+        mf.__dict__.setdefault("_fusewright", record_of(inner))
+        mf._scf = apply(inner)
     record_of(mf)
     return lib.set_class(mf, (OurIntegrals, type(mf)), type(mf).__name__)
 

@@ -3,14 +3,20 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, field
+from typing import Any
 
 from fusewright.integrals.basis import LETTERS
 from fusewright.integrals.classes import Momenta
+from fusewright.integrals.fock import Fock
 
 OURS = "fusewright"
 THEIRS = "PySCF"
 IN_CORE = "integrals in memory"
 JK = "J and K"
+
+
+class PassedOn(Exception):
+    """PySCF does it; the text says why."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -23,14 +29,26 @@ class Evaluated:
 
 
 @dataclass(slots=True)
+class Geometry:
+    """What J and K of one molecule need; whether all its integrals are rather kept in memory, where
+    they fit, None before that was asked.
+    """
+
+    fock: Fock
+    in_memory: bool | None = None
+
+
+@dataclass(slots=True)
 class IntegralRecord:
     """Counts (quartets of a class, calls of a step) and seconds of each item.
 
-    The seconds of one class are known where it was ours.
+    The seconds of one class are known where all its integrals were made in memory.  `geometries`
+    has what J and K need of the last ones, by molecule and operator.
     """
 
     counts: dict[Evaluated, int] = field(default_factory=dict)
     seconds: dict[Evaluated, float] = field(default_factory=dict)
+    geometries: dict[Any, Geometry] = field(default_factory=dict)
 
     def add(self, item: Evaluated, count: int, seconds: float | None = None) -> None:
         """Add to an item."""

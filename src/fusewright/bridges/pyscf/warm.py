@@ -1,25 +1,57 @@
-"""Compiles ahead what a molecule needs."""
+"""Compiles ahead what molecules need."""
 
 from __future__ import annotations
 
+import warnings
+from collections.abc import Sequence
 from dataclasses import replace
 from typing import Any
 
+from pyscf import gto
+
+from fusewright.base.errors import ArgumentError
 from fusewright.integrals.basis import Basis
 from fusewright.integrals.classes import code_of
-from fusewright.integrals.costs import group_pairs
-from fusewright.integrals.operators import COULOMB
+from fusewright.integrals.fock_code import warm_digests
+from fusewright.integrals.needed import classes_of
+from fusewright.integrals.operators import COULOMB, long_range, short_range
 from fusewright.integrals.packed import packed_repulsion
-from fusewright.integrals.repulsion import kind_of
+
+ELEMENTS = ("H", "C", "N", "O")
 
 
-def warm(molecule: Any) -> int:
+def warm(molecule: Any, range_separated: bool = False) -> int:
     """Compile all classes of a molecule (or of the molecule of a mean-field object), on disk for
     later processes too; how many there are.
+
+    `range_separated`: those of erf(w r)/r and erfc(w r)/r as well.
     """
     basis = Basis.from_pyscf(getattr(molecule, "mol", molecule))
-    kinds = {kind_of(bra, ket, basis, COULOMB) for bra, ket in group_pairs(basis)}
-    for kind in sorted(kinds, key=lambda kind: (sum(kind.momenta), kind.momenta)):
+    operators = (COULOMB, long_range(0.3), short_range(0.3))
+    kinds = [
+        kind for op in operators[: 3 if range_separated else 1] for kind in classes_of(basis, op)
+    ]
+    for kind in kinds:
         code_of(kind)
+    warm_digests(basis)
     packed_repulsion(replace(basis, shells=basis.shells[:1]))  # what puts integrals in their places
     return len(kinds)
+
+
+def warm_basis(
+    name: str,
+    elements: Sequence[str] = ELEMENTS,
+    cartesian: bool = False,
+    range_separated: bool = False,
+) -> int:
+    """`warm` for all molecules of these elements in a basis set of PySCF, by name."""
+    atoms = [(element, (0.0, 0.0, 10.0 * place)) for place, element in enumerate(elements)]
+    try:
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore")  # where else the basis set might be found
+            molecule = gto.M(atom=atoms, basis=name, spin=None, cart=cartesian, verbose=0)
+    except (RuntimeError, KeyError) as error:  # what PySCF raises for names that it does not know
+        raise ArgumentError(
+            f"PySCF has no basis set {name!r} for {', '.join(elements)}", why=str(error).strip()
+        ) from error
+    return warm(molecule, range_separated)

@@ -1,0 +1,129 @@
+"""J and K from integrals that are not kept, by whom they are made sooner."""
+
+from __future__ import annotations
+
+import time
+from typing import Any
+
+import numpy as np
+from pyscf import lib
+
+from fusewright.base import words
+from fusewright.base.errors import FusewrightError
+from fusewright.base.options import current
+from fusewright.bridges.pyscf import compiling, in_core
+from fusewright.bridges.pyscf.record import (
+    JK,
+    OURS,
+    Evaluated,
+    Geometry,
+    IntegralRecord,
+    PassedOn,
+    class_name,
+)
+from fusewright.integrals.basis import Basis
+from fusewright.integrals.fock import Fock
+from fusewright.integrals.needed import most_seconds
+from fusewright.integrals.operators import COULOMB, Operator, long_range, short_range
+from fusewright.ir.fused import Array
+from fusewright.machine.integrals import FOCK, MARGIN
+from fusewright.targets.cpu.threads import thread_count
+
+UNEQUAL = 1e-10
+"""A matrix is not symmetric, whatever `hermi` says, where elements differ more from those of its
+transposed one, relative to the largest.
+"""
+KEPT = 3
+"""Geometries and operators that an object keeps: a hybrid functional has two operators."""
+
+
+def operator_of(omega: float | None) -> Operator:
+    """PySCF's `omega`: positive for erf(w r)/r, negative for erfc(w r)/r."""
+    if not omega:
+        return COULOMB
+    return long_range(float(omega)) if omega > 0 else short_range(-float(omega))
+
+
+def geometry_of(
+    mf: Any, mol: Any, omega: float | None, record: IntegralRecord, fits: bool
+) -> Geometry:
+    """What J and K need of a geometry, made once; `PassedOn` where there is no code for it.
+
+    `fits`: PySCF would keep all integrals in memory.  With `strict=True` what is missing is
+    compiled at once.
+    """
+    operator = operator_of(omega)
+    tolerance = float(mf.direct_scf_tol) if mf.direct_scf else 0.0
+    geometry = (mol._atm.tobytes(), mol._bas.tobytes(), mol._env.tobytes(), bool(mol.cart))
+    key = (geometry, operator, tolerance, current().features)
+    found = record.geometries.get(key)
+    if found is None:
+        try:
+            basis = Basis.from_pyscf(mol)
+            if not current().strict:
+                check_size(basis, fits)
+                compiling.require(basis, operator, fits)
+            found = Geometry(Fock(basis, operator, tolerance))
+        except FusewrightError as error:
+            raise PassedOn(error.what) from error
+        while len(record.geometries) >= KEPT:
+            record.geometries.pop(next(iter(record.geometries)))
+        record.geometries[key] = found
+    return found
+
+
+def check_size(basis: Basis, fits: bool) -> None:
+    """`PassedOn` for molecules so small that a call of ours takes longer than PySCF can."""
+    theirs = most_seconds(basis) / lib.num_threads()
+    if fits:
+        theirs = theirs / compiling.BUILDS + in_core.reading(int(basis.offsets[-1]))
+    if FOCK.call * MARGIN > theirs:
+        raise PassedOn(
+            f"predicted at least {words.seconds(FOCK.call)}, PySCF at most {words.seconds(theirs)}"
+        )
+
+
+def prefers_memory(geometry: Geometry) -> bool:
+    """Whether all integrals in memory are predicted to take less time."""
+    if geometry.in_memory is None:
+        fock = geometry.fock
+        direct = compiling.BUILDS * fock.seconds(thread_count())
+        kept = in_core.seconds(fock.basis, fock.functions, compiling.BUILDS)
+        geometry.in_memory = kept < direct * MARGIN
+    return geometry.in_memory
+
+
+def worth(fock: Fock) -> None:
+    """`PassedOn` where PySCF is predicted to be faster."""
+    ours, theirs = fock.seconds(thread_count()), fock.seconds_of_libcint(lib.num_threads())
+    if ours * MARGIN > theirs and not current().strict:
+        raise PassedOn(f"predicted {words.seconds(ours)}, PySCF {words.seconds(theirs)}")
+
+
+def get_jk(
+    fock: Fock, dm: Any, hermi: int, with_j: bool, with_k: bool, record: IntegralRecord
+) -> tuple[Array | None, Array | None]:
+    """As PySCF's, for real matrices."""
+    start = time.perf_counter()
+    given = np.asarray(dm, np.float64)
+    j, k = fock.matrices(given, hermi, with_j, with_k)
+    record.add(Evaluated(JK, OURS), 1, time.perf_counter() - start)
+    for momenta, many in fock.quartets.items():
+        record.add(Evaluated(class_name(momenta), OURS), many)
+    return j, k
+
+
+def check_matrices(dm: Any, functions: int, hermi: int) -> None:
+    """`PassedOn` for matrices that ours does not know."""
+    given = np.asarray(dm)
+    if given.dtype.kind == "c":
+        raise PassedOn("the density matrix is complex")
+    if given.ndim < 2 or given.shape[-2:] != (functions, functions):
+        raise PassedOn(f"the density matrix has the shape {given.shape}")
+    if hermi == 0 or not given.size:
+        return
+    turned = given.swapaxes(-1, -2)
+    difference = given - turned if hermi == 1 else given + turned
+    if np.abs(difference).max() > UNEQUAL * np.abs(given).max():
+        kind = "symmetric" if hermi == 1 else "antisymmetric"
+        raise PassedOn(f"the density matrix is not {kind}, as hermi = {hermi} says")

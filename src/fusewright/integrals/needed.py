@@ -1,0 +1,89 @@
+"""What a basis needs, known without its geometry: classes, and how much work there is at most."""
+
+from __future__ import annotations
+
+from collections import Counter
+from itertools import combinations_with_replacement
+
+from fusewright.base.errors import UnsupportedError
+from fusewright.integrals.basis import LETTERS, Basis
+from fusewright.integrals.classes import Momenta, QuartetClass, is_compiled, raised_side
+from fusewright.integrals.operators import Operator
+from fusewright.machine.integrals import COMPILING, LIBCINT
+
+_Kind = tuple[int, int, int]
+"""l, contractions and primitives of a shell."""
+
+
+def classes_of(basis: Basis, operator: Operator) -> list[QuartetClass]:
+    """All classes of quartets, the smaller ones first."""
+    kinds = {(shell.l, shell.contractions) for shell in basis.shells}
+    pairs = {
+        (max(a[0], b[0]), min(a[0], b[0]), a[1] * b[1] > 1)
+        for a, b in combinations_with_replacement(sorted(kinds), 2)
+    }
+    found = set()
+    for one, two in combinations_with_replacement(sorted(pairs, reverse=True), 2):
+        momenta = (*one[:2], *two[:2])
+        general = one[2] or two[2]
+        found.add(QuartetClass(momenta, not basis.is_cartesian, operator.parts, general))
+    return sorted(found, key=lambda kind: (sum(kind.momenta), kind.momenta, kind.general))
+
+
+def missing_of(basis: Basis, operator: Operator) -> list[QuartetClass]:
+    """Those that are not compiled.  Raises `UnsupportedError` where one has no code of lists."""
+    needed = classes_of(basis, operator)
+    for kind in needed:
+        check(kind)
+    return [kind for kind in needed if not is_compiled(kind)]
+
+
+def check(kind: QuartetClass) -> None:
+    """An `UnsupportedError` for a class that Fock matrices cannot be made from."""
+    if kind.is_large:
+        a, b, c, d = (LETTERS[momentum] for momentum in kind.momenta)
+        raise UnsupportedError(
+            f"the class ({a}{b}|{c}{d}) is too large for direct J and K",
+            why="its last steps are products of matrices, made for many quartets at a time",
+            help="there are classes up to (ff|ff)",
+        )
+
+
+def compiling_seconds(kinds: list[QuartetClass]) -> float:
+    """What compiling these classes takes, on one core."""
+    sizes = [_values(kind.momenta[:2]) * _values(kind.momenta[2:]) for kind in kinds]
+    return sum(COMPILING[0] + COMPILING[1] * size for size in sizes)
+
+
+def most_seconds(basis: Basis) -> float:
+    """What all integrals take in libcint on one core, none of them left out."""
+    many: Counter[_Kind] = Counter(
+        (shell.l, shell.contractions, len(shell.exponents)) for shell in basis.shells
+    )
+    primitives = values = 0.0
+    for one, two in combinations_with_replacement(many, 2):
+        pairs = _pairs(many[one], many[two], one == two)
+        momenta = (max(one[0], two[0]), min(one[0], two[0]))
+        primitives += pairs * one[2] * two[2]
+        values += pairs * one[2] * two[2] * _values(momenta)
+    return 0.5 * (LIBCINT.primitives * primitives**2 + LIBCINT.values * values**2)
+
+
+def quartets_of(basis: Basis) -> Counter[Momenta]:
+    """Quartets of shells by their angular momenta, each once."""
+    many, pairs = Counter(shell.l for shell in basis.shells), Counter[tuple[int, int]]()
+    for one, two in combinations_with_replacement(sorted(many, reverse=True), 2):
+        pairs[one, two] = _pairs(many[one], many[two], one == two)
+    found: Counter[Momenta] = Counter()
+    for bra, ket in combinations_with_replacement(sorted(pairs, reverse=True), 2):
+        found[*bra, *ket] = _pairs(pairs[bra], pairs[ket], bra == ket)
+    return found
+
+
+def _pairs(one: int, two: int, same: bool) -> int:
+    return one * (one + 1) // 2 if same else one * two
+
+
+def _values(momenta: tuple[int, ...]) -> int:
+    la, lb = momenta
+    return len(raised_side(la, lb))

@@ -1,0 +1,241 @@
+"""Direct J and K: those of PySCF, for all that `get_jk` takes."""
+
+from __future__ import annotations
+
+import pickle
+from typing import Any
+
+import numpy as np
+import pytest
+
+pytest.importorskip("pyscf")
+
+from pyscf import gto, lib, scf
+
+import fusewright as fw
+import fusewright.bridges.pyscf as fp
+from fusewright.base.errors import StrictError
+from fusewright.bridges.pyscf import compiling, direct
+from fusewright.bridges.pyscf.record import IN_CORE, JK, OURS, THEIRS, Geometry
+from fusewright.integrals.fock import Fock
+from fusewright.integrals.needed import classes_of
+from fusewright.targets.cpu import background
+
+WATER = "O 0 0 0; H 0 0.76 0.59; H 0 -0.76 0.59"
+PEROXIDE = "H 0.9 0.8 0.4; O 0 0.7 0; O 0 -0.7 0; H -0.9 -0.8 0.4"
+S_AND_D = {"H": gto.basis.parse("H S\n 1.2 0.4\n 0.3 0.6\nH D\n 0.9 1.0")}
+
+
+@pytest.fixture(autouse=True)
+def no_checkpoints(monkeypatch: pytest.MonkeyPatch) -> None:
+    """PySCF leaves it to the collector to close their files."""
+    monkeypatch.setattr(scf.hf, "MUTE_CHKFILE", True)
+
+
+@pytest.fixture(scope="module")
+def water() -> Any:
+    return gto.M(atom=WATER, basis="6-31g", verbose=0)
+
+
+def applied(mf: Any) -> Any:
+    """With no memory for integrals."""
+    return fp.apply(mf.set(max_memory=0))
+
+
+def by(mf: Any, whom: str, what: str = JK) -> int:
+    rows = fp.explain(mf).rows
+    return sum(many for item, many, _ in rows if item.what == what and item.by == whom)
+
+
+MOLECULES: dict[str, dict[str, Any]] = {
+    "one function": {"atom": "He 0 0 0", "basis": "sto-3g"},
+    "sto-3g": {"atom": PEROXIDE, "basis": "sto-3g"},
+    "6-31g*": {"atom": WATER, "basis": "6-31g*"},
+    "general": {"atom": WATER, "basis": "cc-pvdz"},
+    "diffuse": {"atom": PEROXIDE, "basis": "6-31++g"},
+    "def2-svp": {"atom": PEROXIDE, "basis": "def2-svp"},
+    "cartesian": {"atom": "H 0 0 0; H 0 0.5 1.3", "basis": S_AND_D, "cart": True},
+    "far": {"atom": f"{WATER}; O 0 40 0; H 0 40.76 0.59; H 0 39.24 0.59", "basis": "6-31g"},
+}
+
+
+@pytest.mark.parametrize("name", MOLECULES)
+def test_random_densities(name: str) -> None:
+    mol = gto.M(**MOLECULES[name], verbose=0)
+    mf, theirs = applied(scf.RHF(mol)), scf.RHF(mol).set(max_memory=0)
+    dms = np.random.default_rng(mol.nao).standard_normal((3, mol.nao, mol.nao))
+    turned = dms.swapaxes(1, 2)
+    with fw.options(strict=True):
+        for hermi, dm in ((0, dms), (1, dms + turned), (2, dms - turned), (1, dms[0] + turned[0])):
+            for mine, their in zip(
+                mf.get_jk(mol, dm, hermi), theirs.get_jk(mol, dm, hermi), strict=True
+            ):
+                assert mine.shape == their.shape
+                assert np.abs(mine - their).max() < 1e-10
+    assert by(mf, OURS) == 4 and not by(mf, THEIRS)
+
+
+@pytest.mark.parametrize("omega", [0.0, 0.3, -0.11])
+def test_parts_and_operators(omega: float, water: Any) -> None:
+    mf, theirs = applied(scf.RHF(water)), scf.RHF(water).set(max_memory=0)
+    dm = np.random.default_rng(5).standard_normal((2, water.nao, water.nao))
+    dm += dm.swapaxes(1, 2)
+    with fw.options(strict=True):
+        for with_j, with_k in ((True, True), (True, False), (False, True)):
+            mine = mf.get_jk(water, dm, 1, with_j, with_k, omega)
+            their = theirs.get_jk(water, dm, 1, with_j, with_k, omega)
+            for one, two, wanted in zip(mine, their, (with_j, with_k), strict=True):
+                assert (one is not None) == wanted
+                assert not wanted or np.abs(one - two).max() < 1e-10
+        assert np.abs(mf.get_j(water, tuple(dm)) - theirs.get_j(water, dm)).max() < 1e-10
+
+
+@pytest.mark.parametrize("hermi", [1, 2])
+def test_a_matrix_that_is_not_as_claimed(hermi: int, water: Any) -> None:
+    dm = np.random.default_rng(6).standard_normal((water.nao, water.nao))
+    mf, theirs = applied(scf.RHF(water)), scf.RHF(water).set(max_memory=0)
+    pairs = zip(mf.get_jk(water, dm, hermi), theirs.get_jk(water, dm, hermi), strict=True)
+    assert all(np.abs(one - two).max() < 1e-12 for one, two in pairs)
+    with (
+        fw.options(strict=True),
+        pytest.raises(StrictError, match=r"symmetric, as hermi = \d says"),
+    ):
+        mf.get_jk(water, dm, hermi)
+
+
+CASES: dict[str, Any] = {
+    "UHF": (scf.UHF, {"charge": 1, "spin": 1}),
+    "newton": (lambda mol: scf.RHF(mol).set(max_memory=0).newton(), {}),
+    "no screening": (lambda mol: scf.RHF(mol).set(direct_scf=False), {}),
+}
+"""Others are programs (`tests/programs/pyscf`)."""
+
+
+@pytest.mark.parametrize("case", CASES)
+def test_energies_and_cycles(case: str) -> None:
+    make, molecule = CASES[case]
+    mol = gto.M(**{"atom": WATER, "basis": "sto-3g", **molecule}, verbose=0)
+    theirs, mf = make(mol).set(max_memory=0), applied(make(mol))
+    expected = theirs.kernel()
+    with fw.options(strict=True):
+        found = mf.kernel()
+    assert abs(found - expected) < 1e-9
+    assert case == "newton" or mf.cycles == theirs.cycles
+    assert by(mf, OURS) and not by(mf, THEIRS)
+
+
+def test_objects(water: Any) -> None:
+    with fw.options(strict=True):
+        mf = applied(scf.RHF(water))
+        energy = mf.kernel()
+        again = pickle.loads(pickle.dumps(mf))
+        assert abs(again.kernel() - energy) < 1e-9 and by(again, OURS)
+        scan = mf.as_scanner()
+        moved = water.set_geom_(WATER.replace("0.76", "0.8"), inplace=False)
+        plain = scf.RHF(water).set(max_memory=0).as_scanner()
+        for mol in (moved, water):
+            assert abs(scan(mol) - plain(mol)) < 1e-9
+        assert not by(scan, THEIRS)
+        assert abs(mf.reset(moved).kernel() - plain(moved)) < 1e-9
+    assert abs(fp.undo(mf).kernel() - plain(moved)) < 1e-9
+    fitted = mf.density_fit()
+    fitted.kernel()
+    assert "stands in front of ours" in str(fp.explain(fitted))
+
+
+def test_the_faster_one_is_taken(water: Any, monkeypatch: pytest.MonkeyPatch) -> None:
+    fp.warm(water)
+    monkeypatch.setattr(direct, "check_size", lambda basis, fits: None)
+    ours, theirs = [1.0], [0.5]
+    monkeypatch.setattr(Fock, "seconds", lambda self, threads: ours[0])
+    monkeypatch.setattr(Fock, "seconds_of_libcint", lambda self, threads: theirs[0])
+    mf = applied(scf.RHF(water))
+    mf.get_jk(water, np.eye(water.nao))
+    assert by(mf, THEIRS) == 1
+    assert "predicted 1.0 s, PySCF 500 ms" in str(fp.explain(mf))
+    theirs[0] = 2.0
+    mf.get_jk(water, np.eye(water.nao))
+    assert by(mf, OURS) == 1
+    kept = fp.apply(scf.RHF(water))  # 1 s ten times is more than integrals in memory
+    kept.get_jk(water, np.eye(water.nao))
+    assert not by(kept, OURS) and kept._eri is not None
+    ours[0], theirs[0] = 1e-9, 1e-6
+    forgotten = fp.apply(scf.RHF(water))
+    forgotten.get_jk(water, np.eye(water.nao))
+    assert by(forgotten, OURS) == 1 and forgotten._eri is None
+    assert not by(forgotten, OURS, IN_CORE)
+
+
+def test_small_molecules_are_left_alone(monkeypatch: pytest.MonkeyPatch) -> None:
+    def refuse(*arguments: Any) -> Any:
+        raise AssertionError("pairs of a small molecule are made")
+
+    monkeypatch.setattr(direct, "Fock", refuse)
+    mol = gto.M(atom="H 0 0 0; H 0 0 0.74", basis="sto-3g", verbose=0)
+    for mf in (fp.apply(scf.RHF(mol)), applied(scf.RHF(mol))):
+        assert abs(mf.kernel() - scf.RHF(mol).kernel()) < 1e-12
+        assert not by(mf, OURS)
+    assert "predicted at least 1 ms, PySCF at most" in str(fp.explain(mf))
+
+
+def test_pyscf_goes_on_while_classes_are_compiled(
+    water: Any, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    jobs: list[Any] = []
+    monkeypatch.setattr(compiling, "_asked", set())
+    monkeypatch.setattr(compiling, "_spent", {})
+    monkeypatch.setattr(background, "submit", jobs.append)
+    monkeypatch.setattr(
+        compiling, "missing_of",
+        lambda basis, operator: [] if len(jobs) > 9 else classes_of(basis, operator),
+    )  # fmt: skip
+    mf = applied(scf.RHF(water))
+    plain = scf.RHF(water).set(max_memory=0).get_jk(water, np.eye(water.nao))[0]
+    monkeypatch.setattr(compiling, "BUILDS", 10_000)
+    monkeypatch.setattr(direct, "check_size", lambda basis, fits: None)
+    j, _ = mf.get_jk(water, np.eye(water.nao))
+    assert np.abs(j - plain).max() < 1e-12
+    assert by(mf, THEIRS) == 1 and "6 classes are being compiled" in str(fp.explain(mf))
+    assert len(jobs) == 6
+    jobs += jobs
+    monkeypatch.setattr(Fock, "seconds", lambda self, threads: 0.0)
+    j, _ = mf.get_jk(water, np.eye(water.nao))
+    assert by(mf, OURS) == 1 and np.abs(j - plain).max() < 1e-10
+
+
+def test_geometries_are_kept_and_forgotten(water: Any) -> None:
+    mf = applied(scf.RHF(water))
+    record = mf._fusewright
+    with fw.options(strict=True):
+        first = direct.geometry_of(mf, water, None, record, False)
+        assert direct.geometry_of(mf, water, 0, record, False) is first
+        for omega in (0.1, 0.2, 0.3):
+            assert isinstance(direct.geometry_of(mf, water, omega, record, False), Geometry)
+        assert len(record.geometries) == direct.KEPT
+        assert direct.geometry_of(mf, water, None, record, False) is not first
+
+
+def test_g_shells_stay_pyscfs(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(direct, "check_size", lambda basis, fits: None)
+    basis = {"H": gto.basis.parse("H S\n 1.0 1.0\nH G\n 1.0 1.0")}
+    mol = gto.M(atom="H 0 0 0; H 0 0 1.4", basis=basis, verbose=0)
+    mf = applied(scf.RHF(mol))
+    assert abs(mf.kernel() - scf.RHF(mol).kernel()) < 1e-9
+    assert by(mf, THEIRS) and "the class (gg|gg) is too large" in str(fp.explain(mf))
+    with fw.options(strict=True), pytest.raises(StrictError, match="is too large for direct"):
+        mf.reset().kernel()
+
+
+def test_threads_of_both_are_counted(water: Any, monkeypatch: pytest.MonkeyPatch) -> None:
+    seen: list[int] = []
+    monkeypatch.setattr(direct, "check_size", lambda basis, fits: None)
+    monkeypatch.setattr(Fock, "seconds", lambda self, threads: float(not seen.append(threads)))
+    before = lib.num_threads()
+    try:
+        lib.num_threads(1)
+        with fw.options(threads=7):
+            fp.warm(water)
+            applied(scf.RHF(water)).get_jk(water, np.eye(water.nao))
+    finally:
+        lib.num_threads(before)
+    assert set(seen) == {7}

@@ -1,0 +1,67 @@
+"""What a basis needs, known without its geometry, is what its pairs of shells need."""
+
+from __future__ import annotations
+
+from collections import Counter
+
+import numpy as np
+import pytest
+
+from fusewright.base.errors import UnsupportedError
+from fusewright.integrals import Basis, Operator, long_range
+from fusewright.integrals.classes import QuartetClass
+from fusewright.integrals.costs import counts, group_pairs
+from fusewright.integrals.needed import (
+    check,
+    classes_of,
+    compiling_seconds,
+    most_seconds,
+    quartets_of,
+)
+from fusewright.integrals.packed import quartets
+from fusewright.integrals.repulsion import kind_of
+from fusewright.machine.integrals import LIBCINT
+
+TWO = ([2.0, 0.7], [[0.4, 0.3], [0.5, -0.2]])
+SHELLS = [
+    (0, 0, *TWO), (0, 1, [1.0], [1.0]), (1, 0, [0.9, 0.2], [0.6, 0.5]), (1, 2, [0.8], [1.0]),
+    (2, 1, *TWO), (2, 0, [1.1], [1.0]), (2, 0, [0.3], [1.0]),
+]  # fmt: skip
+
+
+@pytest.fixture
+def basis() -> Basis:
+    return Basis.from_arrays([[0, 0, 0], [0.5, 0, 0.1], [0, 0.4, 0.9]], SHELLS)
+
+
+@pytest.mark.parametrize("operator", [Operator(), long_range(0.2), Operator(1.0, -1.0, 0.2)])
+def test_classes(operator: Operator, basis: Basis) -> None:
+    needed = {kind_of(bra, ket, basis, operator) for bra, ket in group_pairs(basis)}
+    found = classes_of(basis, operator)
+    assert set(found) == needed and len(found) == len(needed)
+    sizes = [sum(kind.momenta) for kind in found]
+    assert sizes == sorted(sizes)
+
+
+def test_quartets(basis: Basis) -> None:
+    needed: Counter[tuple[int, ...]] = Counter()
+    for bra, ket in group_pairs(basis):
+        needed[*bra.pattern[:2], *ket.pattern[:2]] += quartets(bra, ket)
+    assert dict(quartets_of(basis)) == dict(needed)
+    many = len(SHELLS) * (len(SHELLS) + 1) // 2
+    assert quartets_of(basis).total() == many * (many + 1) // 2
+
+
+def test_seconds(basis: Basis) -> None:
+    """A bound for what is predicted with the pairs at hand, and not far from it."""
+    total = sum(counts(basis, bra, ket) for bra, ket in group_pairs(basis))
+    predicted = float(np.dot(total[2:4], [LIBCINT.primitives, LIBCINT.values]))
+    assert predicted < most_seconds(basis) * 1.2 and most_seconds(basis) < 2 * predicted
+    small, all_ = classes_of(basis, Operator())[:1], classes_of(basis, Operator())
+    assert 0 < compiling_seconds(small) < compiling_seconds(all_)
+
+
+def test_large_classes_have_no_such_code() -> None:
+    check(QuartetClass((3, 3, 3, 3), True, (False,), False))
+    with pytest.raises(UnsupportedError, match=r"\(gf\|ff\) is too large"):
+        check(QuartetClass((4, 3, 3, 3), True, (False,), False))
