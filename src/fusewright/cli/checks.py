@@ -109,7 +109,7 @@ def _kernel() -> str:
 
 
 def _threads() -> str:
-    number = threads.thread_count()
+    number = limits.thread_count()
     cost = threads.fork_join_seconds()
     if cost > SLOW_FORK:
         raise CheckFailed(

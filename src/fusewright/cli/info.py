@@ -13,7 +13,7 @@ from fusewright.base.options import TABLE, defaults
 from fusewright.cli.console import count, size, version_of
 from fusewright.machine import stored
 from fusewright.runtime import cache, limits
-from fusewright.targets.cpu import features, threads
+from fusewright.targets.cpu import features
 
 PACKAGES = ("fusewright", "numpy", "llvmlite")
 
@@ -42,7 +42,7 @@ def _machine() -> Iterator[tuple[str, str]]:
     except FusewrightError as error:
         yield "vectors", f"none: {error.what}"
     yield "processors", f"{limits.cpu_count()} usable of {os.cpu_count()}"
-    yield "threads", str(threads.thread_count())
+    yield "threads", str(limits.thread_count())
     yield "memory", f"{size(limits.available_memory())} free of {size(limits.total_memory())}"
 
 

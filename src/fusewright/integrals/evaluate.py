@@ -15,7 +15,8 @@ from fusewright.integrals.operators import Operator
 from fusewright.integrals.pairs import PairGroup
 from fusewright.integrals.transfer import transferred, transfers
 from fusewright.ir.fused import Array
-from fusewright.targets.cpu.threads import launch, thread_count
+from fusewright.runtime.limits import thread_count
+from fusewright.targets.cpu.threads import launch
 
 CHUNK_BYTES = 32 << 20
 """Results evaluated at a time."""

@@ -28,7 +28,8 @@ from fusewright.kernels.arguments import kind_of
 from fusewright.kernels.guards import Unfit, guards_of, lookup_of
 from fusewright.kernels.sizes import shape_of
 from fusewright.kernels.specialise import Specialised, reach
-from fusewright.targets.cpu.threads import give_team, take_team, thread_count
+from fusewright.runtime.limits import thread_count
+from fusewright.targets.cpu.threads import give_team, take_team
 
 if TYPE_CHECKING:
     from fusewright.codegen.loop_module import LoopWord

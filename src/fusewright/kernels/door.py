@@ -15,7 +15,8 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from fusewright.kernels.specialise import span_of
-from fusewright.targets.cpu.threads import code, give_team, take_team, thread_count
+from fusewright.runtime.limits import thread_count
+from fusewright.targets.cpu.threads import code, give_team, take_team
 
 if TYPE_CHECKING:
     from fusewright.codegen.loop_module import LoopWord

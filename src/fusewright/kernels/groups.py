@@ -19,14 +19,13 @@ from fusewright._core import native
 from fusewright.base.options import Options, current
 from fusewright.frontends.arrays import trace
 from fusewright.ir.dtypes import DType
-from fusewright.ir.graph import PART, InPlace, Node, contiguous_strides
+from fusewright.ir.graph import PART, InPlace, Node, contiguous_strides, memory_of
 from fusewright.ir.loops.statements import Kernel as Loops
 from fusewright.kernels import doors, units
 from fusewright.kernels.binding import Place
 from fusewright.kernels.door import Door
 from fusewright.kernels.specialise import Specialised
 from fusewright.runtime.listening import listeners
-from fusewright.targets.cpu.direct import memory_of
 
 if TYPE_CHECKING:
     from fusewright.kernels.kernel import Kernel

@@ -26,7 +26,7 @@ from fusewright.kernels.specialise import Specialised
 from fusewright.plan.extents import Extents
 from fusewright.plan.loops.folds import is_orderless
 from fusewright.plan.stages import build
-from fusewright.targets.cpu.launch import fetcher
+from fusewright.runtime.arguments import fetcher
 
 NAME = "array_statement"
 

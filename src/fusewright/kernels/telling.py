@@ -22,9 +22,9 @@ from fusewright.kernels.listing import kernel_listing
 from fusewright.kernels.specialise import Specialised
 from fusewright.plan.loops.decide import decide
 from fusewright.plan.loops.plan import LoopPlan, LoopReport, PairReport
+from fusewright.runtime.limits import thread_count
 from fusewright.runtime.profile import Decision, KernelRecord, Line, Operation, listeners, tell
 from fusewright.runtime.trigger import asked
-from fusewright.targets.cpu.threads import thread_count
 
 if TYPE_CHECKING:
     from fusewright.kernels.units import Unit

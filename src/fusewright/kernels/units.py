@@ -15,7 +15,7 @@ from fusewright.base.options import current
 from fusewright.ir.loops.join import Joined, Member, join
 from fusewright.ir.loops.statements import Kernel
 from fusewright.kernels.specialise import Specialised, apart, large_ones, with_facts
-from fusewright.targets.cpu import background
+from fusewright.runtime import background
 
 NDArray = np.ndarray[Any, Any]
 MOST = 1024

@@ -24,7 +24,7 @@ from fusewright.integrals.costs import Prediction, predicted
 from fusewright.integrals.packed import packed_repulsion
 from fusewright.ir.fused import Array
 from fusewright.machine.integrals import MARGIN
-from fusewright.targets.cpu.threads import thread_count
+from fusewright.runtime.limits import thread_count
 
 _forgone: dict[tuple[Momenta, ...], float] = defaultdict(float)
 """Seconds that would have been gained in this process, had these classes been compiled.  They are

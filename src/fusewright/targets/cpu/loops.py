@@ -24,19 +24,14 @@ from fusewright.ir.loops.statements import Kernel, Print, Shown, walk, with_span
 from fusewright.ir.loops.text import kernel_text
 from fusewright.plan.loops.plan import LoopPlan, Settings
 from fusewright.runtime import cache as disk
+from fusewright.runtime.arguments import word as argument_word
 from fusewright.runtime.image import Image, LoadedImage, load
+from fusewright.runtime.limits import default_threads, thread_count
 from fusewright.runtime.listening import CompiledTexts, compilations
 from fusewright.targets.cpu import compiler
 from fusewright.targets.cpu.disk_keys import disk_key
 from fusewright.targets.cpu.features import FeatureSet, select
-from fusewright.targets.cpu.launch import word as argument_word
-from fusewright.targets.cpu.threads import (
-    code,
-    default_threads,
-    give_team,
-    take_team,
-    thread_count,
-)
+from fusewright.targets.cpu.threads import code, give_team, take_team
 
 LEVEL = 2
 REPORT_WORDS = 64

@@ -20,6 +20,7 @@ from fusewright.ir.graph import Node
 from fusewright.ir.nest import Alias, Library, Program
 from fusewright.plan import count, explain
 from fusewright.plan.plan import Kernel, Plan
+from fusewright.runtime.arguments import fetcher, integer
 from fusewright.runtime.profile import (
     Decision,
     Flush,
@@ -31,7 +32,7 @@ from fusewright.runtime.profile import (
     listeners,
 )
 from fusewright.runtime.trigger import asked
-from fusewright.targets.cpu.launch import Launch, fetcher, integer
+from fusewright.targets.cpu.launch import Launch
 from fusewright.targets.cpu.runner import Compute, Runner
 
 MOST_DESCRIBED = 512

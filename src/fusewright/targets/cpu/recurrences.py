@@ -18,10 +18,11 @@ from fusewright.ir.recurrences.phases import Phases
 from fusewright.ir.recurrences.text import straight_text
 from fusewright.runtime import cache as disk
 from fusewright.runtime.image import Image, LoadedImage, load
+from fusewright.runtime.limits import thread_count
 from fusewright.targets.cpu import compiler
 from fusewright.targets.cpu.disk_keys import disk_key
 from fusewright.targets.cpu.features import FeatureSet, select
-from fusewright.targets.cpu.threads import launch, thread_count
+from fusewright.targets.cpu.threads import launch
 
 LEVEL = 2
 T = TypeVar("T")

@@ -18,9 +18,10 @@ from fusewright.runtime import cache as disk
 from fusewright.runtime.image import Image, LoadedImage, load_shared
 
 if TYPE_CHECKING:
-    from fusewright.targets.cpu import background, obtaining
+    from fusewright.runtime import background
+    from fusewright.targets.cpu import obtaining
 else:
-    background = later("fusewright.targets.cpu.background")
+    background = later("fusewright.runtime.background")
     obtaining = later("fusewright.targets.cpu.obtaining")
 
 HOT = 2

@@ -19,12 +19,11 @@ from typing import Any
 import numpy as np
 
 from fusewright.ir import graph, ops
-from fusewright.ir.graph import InPlace, Memory, Node, contiguous_strides
+from fusewright.ir.graph import InPlace, Node, contiguous_strides, memory_of
 from fusewright.ir.order import LANES, SHORT, sum_last
 from fusewright.runtime.reuse import DEAR
 from fusewright.runtime.trace import WORTH_KEEPING, Known, asked_again
 from fusewright.targets.cpu.direct import viewed
-from fusewright.targets.cpu.exact import EXACT, LINEAR
 
 NDArray = np.ndarray[Any, np.dtype[Any]]
 Compute = Callable[[Node, list[Any]], Any]
@@ -108,10 +107,10 @@ def is_exact(node: Node) -> bool:
         if kind == graph.MAP and node.dtype.kind == "c" and node.op in ("cast", "where"):
             return node.op == "cast" or {arg.dtype for arg in node.args[1:]} == {node.dtype}
         if node.dtype.kind == "c" and {arg.dtype for arg in node.args} == {node.dtype}:
-            return kind == graph.MAP and node.op in LINEAR
+            return kind == graph.MAP and node.op in ops.EXACT_PARTS
         if kind == graph.MAP:
             narrows = node.op == "cast" and "f" in kinds and node.dtype.kind != "f"
-            return real and "c" not in kinds and node.op in EXACT and not narrows
+            return real and "c" not in kinds and node.op in ops.EXACT and not narrows
         return real and (kind == graph.SCAN or node.dtype.kind != "f") and kinds <= set("biu")
     return True
 
@@ -184,7 +183,7 @@ class _Run:
             _keep(node, self.values[node])
 
 
-UFUNCS = {name: ops.MAP[name].meaning for name in EXACT - {"where", "cast"}}
+UFUNCS = {name: ops.MAP[name].meaning for name in ops.EXACT - {"where", "cast"}}
 
 
 def _window(leaf: Node) -> NDArray:
@@ -217,6 +216,4 @@ def _keep(node: Node, value: Any) -> None:
     array = np.asarray(value)
     if array.base is not None or not array.flags.carray or node.kind == graph.OPAQUE:
         array = np.array(value, dtype=node.dtype.numpy, order="C")
-    flat = array.reshape(-1).view(np.uint8)
-    memory = Memory(flat.__array_interface__["data"][0], array.nbytes, flat)
-    node.become_leaf(memory, 0, contiguous_strides(node.shape, node.dtype.itemsize))
+    node.become_leaf(memory_of(array), 0, contiguous_strides(node.shape, node.dtype.itemsize))

@@ -12,20 +12,14 @@ from _queue import Empty, SimpleQueue  # `queue` has a priority queue too, which
 from collections.abc import Callable
 from contextvars import copy_context
 from functools import partial
-from typing import TYPE_CHECKING
-
-from fusewright.base.later import later
-
-if TYPE_CHECKING:
-    from fusewright.targets.cpu import workers
-else:
-    workers = later("fusewright.targets.cpu.workers")
 
 Job = Callable[[], object]
 
 NICE = 10
 """The compiling thread gives way to those that compute."""
 
+to_be_finished: list[Callable[[], bool]] = []
+"""Questions whether a job must not be left in the middle when the process ends (a target's)."""
 _jobs: SimpleQueue[Job] = SimpleQueue()
 _thread: threading.Thread | None = None
 _working = _ended = False
@@ -67,15 +61,15 @@ def wait() -> None:
 
 def _end() -> None:
     """The process ends when the program does: what waits is dropped, and so is what is being
-    compiled, but where that happens in this process: LLVM must not be in the middle of it while the
-    C library calls its destructors.
+    compiled, but where a compiler runs in this process: it must not be in the middle of something
+    while the C library calls its destructors.
     """
     global _ended
     _ended = True
     with contextlib.suppress(Empty):
         while True:  # what jobs hold goes now, while its finalisers can run
             _jobs.get_nowait()
-    if _working and _thread is not None and workers.is_here():
+    if _working and _thread is not None and any(ask() for ask in to_be_finished):
         _thread.join()
 
 
