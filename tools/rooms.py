@@ -30,6 +30,7 @@ ROOMS = {
     "driver": "the whole flow, on one page",
     "stages": "the flow's stages, their errors",
     "unfused": "requests without a compiler",
+    "told_at_once": "steps NumPy runs at once",
     "verification": "fused and unfused compared",
     "frontends": "record programs",
     "targets": "run kernels",
@@ -48,7 +49,7 @@ exists."""
 BANDS = (
     ("doors", "#dbeafe", ("bridges", "cli", "numpy", "public", "api", "inspection")),
     ("programs", "#dcfce7", ("integrals", "replay", "kernels", "recurrences")),
-    ("flow", "#fef9c3", ("driver", "stages", "unfused", "verification")),
+    ("flow", "#fef9c3", ("driver", "stages", "unfused", "told_at_once", "verification")),
     ("record and run", "#ffedd5", ("frontends", "targets", "codegen", "runtime")),
     ("decide", "#fce7f3", ("plan", "analysis", "machine", "rules")),
     ("ground", "#e5e7eb", ("ir", "base", "_core")),

@@ -81,7 +81,7 @@ class Settings(TypedDict, total=False):
     fuse: bool
     threads: int | None
     strict: bool | Literal["all"]
-    target: Literal["cpu", "reference"]
+    target: str
     features: Literal["auto", "avx2", "avx512"]
     reassociate: bool
     contract: bool
@@ -147,6 +147,15 @@ def _flag(name: str, meaning: str) -> Row:
     return Row(name, _boolean, _is_boolean, "True or False (1 or 0 in the environment)", meaning)
 
 
+def _is_target(value: Any) -> bool:
+    """Whether it is one of ours, or another package gives it."""
+    if value in TARGETS:
+        return True
+    from importlib.metadata import entry_points  # few programs have other targets
+
+    return isinstance(value, str) and value in entry_points(group="fusewright.targets").names
+
+
 def _choice(name: str, choices: tuple[str, ...], meaning: str) -> Row:
     return Row(name, str.strip, choices.__contains__, " or ".join(map(repr, choices)), meaning)
 
@@ -170,7 +179,7 @@ TABLE: dict[str, Row] = {
             "a step that is not compiled is an error; True leaves the documented library steps to "
             f"NumPy, {ALL!r} refuses those too",
         ),
-        _choice("target", TARGETS, "where kernels run"),
+        Row("target", str.strip, _is_target, " or ".join(map(repr, TARGETS)), "where kernels run"),
         _choice("features", FEATURES, "the vector instructions of the cpu target"),
         _flag("reassociate", "floating-point sums and products may be reordered"),
         _flag("contract", "a * b + c may be rounded once"),
@@ -216,21 +225,14 @@ _OTHERS = (f"{PREFIX}TEST_", "_PYTHON")
 
 
 def from_environment(environment: Mapping[str, str]) -> Options:
-    """The defaults with the environment's changes; a wrong value is an `OptionError`, a name that
-    is no setting a warning.
-    """
+    """The defaults with the environment's changes; a wrong value raises, a wrong name warns."""
     for problem in problems(environment):
         if problem.is_name:
             warnings.warn(str(problem), FusewrightWarning, stacklevel=2)
         else:
             raise problem
-    return Options(
-        **{
-            row.name: row.parse(environment[row.variable])
-            for row in TABLE.values()
-            if row.variable in environment
-        }
-    )
+    rows = [row for row in TABLE.values() if row.variable in environment]
+    return Options(**{row.name: row.parse(environment[row.variable]) for row in rows})
 
 
 def problems(environment: Mapping[str, str]) -> list[VariableError]:
@@ -251,18 +253,16 @@ def _problem(name: str, text: str) -> VariableError | None:
             return None
     except (KeyError, ValueError):
         pass
-    return VariableError(
-        name, f"{name} cannot be {text!r}: use {row.allowed} ({row.meaning})", False
-    )
+    what = f"{name} cannot be {text!r}: use {row.allowed} ({row.meaning})"
+    return VariableError(name, what, False)
 
 
 def _meant(name: str) -> str:
     # Imported here: only a mistake needs it.
     from fusewright.base.meant import did_you_mean
 
-    meant = did_you_mean(
-        name.removeprefix(PREFIX).lower(), TABLE, lambda known: TABLE[known].variable
-    )
+    short = name.removeprefix(PREFIX).lower()
+    meant = did_you_mean(short, TABLE, lambda known: TABLE[known].variable)
     return f": {meant}" if meant else f"; there are {', '.join(r.variable for r in TABLE.values())}"
 
 
@@ -288,9 +288,7 @@ def _checked(changes: Mapping[str, Any]) -> dict[str, Any]:
 
 
 watchers: list[Callable[[Options, Options], None]] = []
-"""Called with the old and the new settings at every change (entering and leaving a `with` block,
-`set_defaults`).
-"""
+"""Called with the old and the new settings at every change (`with options`, `set_defaults`)."""
 
 
 def _changed(old: Options, new: Options) -> None:

@@ -13,7 +13,7 @@ from fusewright.base.options import TABLE, defaults
 from fusewright.cli.console import count, size, version_of
 from fusewright.machine import stored
 from fusewright.runtime import cache, limits
-from fusewright.targets.cpu import features
+from fusewright.targets.target import target
 
 PACKAGES = ("fusewright", "numpy", "llvmlite")
 
@@ -37,7 +37,7 @@ def _versions() -> Iterator[tuple[str, str]]:
 def _machine() -> Iterator[tuple[str, str]]:
     yield "processor", processor()
     try:
-        chosen = features.select(defaults().features)
+        chosen = target("cpu").features(defaults().features)
         yield "vectors", f"{chosen.name}, {8 * chosen.vector_bytes} bits"
     except FusewrightError as error:
         yield "vectors", f"none: {error.what}"

@@ -15,8 +15,7 @@ from fusewright.integrals.operators import Operator
 from fusewright.integrals.pairs import PairGroup
 from fusewright.integrals.transfer import transferred, transfers
 from fusewright.ir.fused import Array
-from fusewright.runtime.limits import thread_count
-from fusewright.targets.cpu.threads import launch
+from fusewright.targets.target import target
 
 CHUNK_BYTES = 32 << 20
 """Results evaluated at a time."""
@@ -79,7 +78,9 @@ class Evaluator:
         if not self.kind.is_large:
             self.run_code(units, results)
             return
-        sums = empty((len(units), results.shape[1], code_of(self.kind).sizes.sums, self.ket.width))
+        sums = empty(
+            (len(units), results.shape[1], code_of(self.kind).signature.sums, self.ket.width)
+        )
         bra, ket = self.bra.centred, self.ket.centred
         replace(self, bra=bra, ket=ket).run_code(units, sums)
         left, right = (each.transfers(self.kind.harmonics) for each in (self.bra, self.ket))
@@ -89,24 +90,22 @@ class Evaluator:
         """The class's code alone."""
         code = code_of(self.kind)
         left, right = self.bra.group.contractions, self.ket.group.contractions
-        highest = code.sizes.highest
+        highest = code.signature.highest
         tables = table(highest) if fastest(highest) is by_table else _NO_TABLE
         units = np.ascontiguousarray(units, np.int64)
         data = (units, *self.bra.bra, *self.ket.ket, results, tables)
         weights = (*self.operator.weights, 0.0)[:2]
         numbers = struct.unpack("<3q", struct.pack("<3d", self.operator.w**2, *weights))
         words = array("q", [*(each.ctypes.data for each in data), *numbers, left, right])
-        scratch = code.sizes.scratch(self.ket.width, left, right)
-        address = code.image.address("kernel")
-        start = words.buffer_info()[0]
-        launch(address, start, len(units), GRAIN, scratch, thread_count())
+        scratch = code.signature.scratch(self.ket.width, left, right)
+        target("cpu").launch(code.code, words, len(units), GRAIN, scratch)
 
     @property
     def shape(self) -> tuple[int, int, int]:
         """(contractions, integrals, lanes) of the results of a unit."""
         many = self.bra.group.contractions * self.ket.group.contractions
         if not self.kind.is_large:
-            return many, code_of(self.kind).sizes.results, self.ket.width
+            return many, code_of(self.kind).signature.results, self.ket.width
         matrices = (each.transfers(self.kind.harmonics) for each in (self.bra, self.ket))
         bra, ket = (matrix.shape[1] for matrix in matrices)
         return many, bra * ket, self.ket.width

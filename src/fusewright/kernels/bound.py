@@ -28,13 +28,11 @@ from fusewright.kernels.arguments import kind_of
 from fusewright.kernels.guards import Unfit, guards_of, lookup_of
 from fusewright.kernels.sizes import shape_of
 from fusewright.kernels.specialise import Specialised, reach
-from fusewright.runtime.limits import thread_count
-from fusewright.targets.cpu.threads import give_team, take_team
 
 if TYPE_CHECKING:
     from fusewright.codegen.loop_module import LoopWord
     from fusewright.kernels.kernel import Kernel
-    from fusewright.targets.cpu.loops import CompiledLoops
+    from fusewright.targets.executable import LoopExecutable
 
 NDArray = np.ndarray[Any, Any]
 CONSTANT, VALUE, RESULT, REPORT, TEAM, EXTENT, STRIDE = range(7)
@@ -70,7 +68,7 @@ class Calls:
 def learn(
     kernel: Kernel[Any, Any],
     found: Specialised,
-    compiled: CompiledLoops,
+    compiled: LoopExecutable,
     arguments: Mapping[str, Any],
     options: Options,
     failed: Callable[..., Exception],
@@ -87,13 +85,12 @@ def learn(
         raise Unfit
     call = _Call(found, compiled, arguments, {path: n for n, path in enumerate(paths)}, leaves)
     guards, cells = guards_of(found.translated.captures)
-    threads = thread_count() if compiled.is_threaded else 1
-    team = threads > 1 and any(word.what == "team" for word in compiled.module.words)
+    take_team, give_team = compiled.team() or (None, None)
     words = b"".join(struct.pack("<qqq", *call.word(word)) for word in compiled.module.words)
     bound = native.BoundCall(
         options, guards, cells, compiled, compiled.address, words, call.pairs(),
         call.result, call.make(), call.finish(), partial(_failure, compiled, failed),
-        partial(take_team, threads) if team else None, give_team if team else None,
+        take_team, give_team,
     )  # fmt: skip
     full = calls.cache.used
     calls.cache.add(args, bound)
@@ -107,7 +104,9 @@ def outside(where: tuple[Any, ...]) -> Any:
     return where[0].cell_contents if len(where) == 1 else where[0][where[1]]
 
 
-def _failure(compiled: CompiledLoops, failed: Callable[..., Exception], report: bytes) -> Exception:
+def _failure(
+    compiled: LoopExecutable, failed: Callable[..., Exception], report: bytes
+) -> Exception:
     return compiled.failure(memoryview(report).cast("q"), failed)
 
 
@@ -117,7 +116,7 @@ def _failure(compiled: CompiledLoops, failed: Callable[..., Exception], report: 
 def _calls(
     kernel: Kernel[Any, Any],
     found: Specialised,
-    compiled: CompiledLoops,
+    compiled: LoopExecutable,
     arguments: Mapping[str, Any],
 ) -> Calls:
     """The kernel's calls; a new cache where this one has to look at more."""
@@ -200,7 +199,7 @@ class _Call:
     def __init__(
         self,
         found: Specialised,
-        compiled: CompiledLoops,
+        compiled: LoopExecutable,
         arguments: Mapping[str, Any],
         places: dict[Path, int],
         leaves: Sequence[Any],

@@ -13,17 +13,15 @@ import numpy as np
 from fusewright._core import native
 from fusewright.base.options import current
 from fusewright.ir.dtypes import FLOAT64, INT64
-from fusewright.kernels.door import Given, door_to
-from fusewright.kernels.specialise import span_of
 from fusewright.kernels.units import Unit
-from fusewright.targets.cpu.threads import give_team, take_team
+from fusewright.runtime.arguments import span_of
+from fusewright.targets.executable import Given
 
 if TYPE_CHECKING:
     from fusewright.codegen.loop_module import LoopWord
     from fusewright.ir.loops.statements import Kernel as Loops
-    from fusewright.kernels.door import Door
     from fusewright.kernels.groups import Shape
-    from fusewright.targets.cpu.loops import CompiledLoops
+    from fusewright.targets.executable import BoundKernel, LoopExecutable
 
 NDArray = np.ndarray[Any, Any]
 MOST = 16
@@ -32,9 +30,6 @@ VARIANTS = 6
 """Sets of dead arrays that are compiled for one shape: others run as the nearest of these."""
 CONSTANT, POINTER, NUMBER, LAZY_NUMBER = range(4)
 WRITTEN, OVERWRITTEN, GONE, TWICE = 1, 2, 4, 8
-
-if native is not None:
-    native.set_teams(take_team, give_team)
 
 
 def dead_buffers(shape: Shape, dead: int) -> frozenset[int]:
@@ -46,7 +41,7 @@ def dead_buffers(shape: Shape, dead: int) -> frozenset[int]:
     )
 
 
-def gone_arrays(shape: Shape, code: CompiledLoops, dead: int) -> int:
+def gone_arrays(shape: Shape, code: LoopExecutable, dead: int) -> int:
     """The arrays (bits) that code keeps out of memory."""
     gone = 0
     if dead:
@@ -71,14 +66,14 @@ def equal_extents(shape: Shape, buffers: Sequence[NDArray]) -> Mapping[tuple[int
 
 
 def remember(
-    shape: Shape, unit: Unit | None, code: CompiledLoops | None, buffers: list[NDArray], dead: int
+    shape: Shape, unit: Unit | None, code: LoopExecutable | None, buffers: list[NDArray], dead: int
 ) -> None:
     """Let the next group of this shape run at once."""
     options = current()
     if code is None or options.verify:
         return
     found = _Words(shape, unit, buffers, code)
-    door = door_to(code, found.arrays, found.word_of)
+    door = code.bind(found.arrays, found.word_of)
     if door is None:
         return
     if len(shape.doors) >= MOST:
@@ -93,7 +88,7 @@ class _Words:
     """What the words of a group's code are: the buffers and then all scalars in turn."""
 
     def __init__(
-        self, shape: Shape, unit: Unit | None, buffers: list[NDArray], code: CompiledLoops
+        self, shape: Shape, unit: Unit | None, buffers: list[NDArray], code: LoopExecutable
     ) -> None:
         self.buffers, self.unit, self.code = buffers, unit, code
         self.places: dict[tuple[int, int], int] = {}
@@ -121,7 +116,7 @@ class _Words:
         return Given(self.places[scalar])
 
 
-def _program(shape: Shape, found: _Words, door: Door, dead: int) -> Any:
+def _program(shape: Shape, found: _Words, door: BoundKernel, dead: int) -> Any:
     """The same for the native core; None where that cannot run it."""
     if any(place is not None and place.links for place in shape.buffers):
         return None
@@ -138,7 +133,7 @@ def _program(shape: Shape, found: _Words, door: Door, dead: int) -> Any:
         words[position - 1] = (POINTER, number, 0) if is_buffer else numbers[number - count]
     try:
         return native.GroupProgram(
-            current(), door, door.compiled.address, dead, gone, bool(door.spec[3]),
+            current(), door, door.executable.address, dead, gone, door.releases,
             len(shape.calls) > 1, door.threads, door.team - 1 if door.team else -1,
             _table(_array(shape, number, gone) for number in range(len(shape.arrays))),
             _table(_buffers(shape)), _table(words), _table(_pairs(found)), _table(_outputs(shape)),

@@ -30,7 +30,7 @@ from fusewright.kernels.specialise import Specialised
 from fusewright.plan.loops.decide import decide
 from fusewright.plan.loops.plan import LoopPlan, PairReport
 from fusewright.runtime.decisions import code_of
-from fusewright.targets.cpu.loops import CompiledLoops
+from fusewright.targets.executable import LoopExecutable
 
 if TYPE_CHECKING:
     from fusewright.kernels.kernel import Kernel
@@ -305,7 +305,7 @@ def _recorded(kinds: tuple[Kind, ...], shapes: Any, recipe: Recipe | NotRaised) 
     return LazyRecord(arguments, extents, 0, recipe.why, recipe.span)
 
 
-def _record(kinds: tuple[Kind, ...], found: Specialised, code: CompiledLoops) -> CodeRecord:
+def _record(kinds: tuple[Kind, ...], found: Specialised, code: LoopExecutable) -> CodeRecord:
     plan = reasoned(found, code)
     loops = tuple(
         LoopRecord(one.span, one.names, one.threads, one.vectors, one.why, one.because, one.folds,
@@ -336,7 +336,7 @@ def _record(kinds: tuple[Kind, ...], found: Specialised, code: CompiledLoops) ->
     )
 
 
-def _sharing(found: Specialised, code: CompiledLoops) -> tuple[tuple[str, str], ...]:
+def _sharing(found: Specialised, code: LoopExecutable) -> tuple[tuple[str, str], ...]:
     kernel, names = code.kernel, _names(found)
     return tuple(
         (names[a], names[b])
@@ -351,17 +351,17 @@ def _names(found: Specialised) -> dict[int, str]:
     return {number: _path(path) for number, path in paths if path is not None}
 
 
-def reasoned(found: Specialised, code: CompiledLoops) -> LoopPlan:
+def reasoned(found: Specialised, code: LoopExecutable) -> LoopPlan:
     """The plan once more, in the user's names and with the reason for each decision."""
     return decide(code.kernel, code.settings, _names(found), _numbers(found, code), reasons=True)
 
 
-def listed(found: Specialised, code: CompiledLoops, kernel: Loops) -> str:
+def listed(found: Specialised, code: LoopExecutable, kernel: Loops) -> str:
     """A planned form of the kernel in the user's names."""
     return kernel_listing(kernel, _names(found), _numbers(found, code))
 
 
-def _numbers(found: Specialised, code: CompiledLoops) -> dict[int, str]:
+def _numbers(found: Specialised, code: LoopExecutable) -> dict[int, str]:
     """What the user calls the parameters."""
     names, scalars = _names(found), found.translated.scalars
     return {

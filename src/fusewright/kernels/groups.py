@@ -23,16 +23,16 @@ from fusewright.ir.graph import PART, InPlace, Node, contiguous_strides, memory_
 from fusewright.ir.loops.statements import Kernel as Loops
 from fusewright.kernels import doors, units
 from fusewright.kernels.binding import Place
-from fusewright.kernels.door import Door
 from fusewright.kernels.specialise import Specialised
 from fusewright.runtime.listening import listeners
+from fusewright.targets.executable import BoundKernel
 
 if TYPE_CHECKING:
     from fusewright.kernels.kernel import Kernel
-    from fusewright.targets.cpu.loops import CompiledLoops
+    from fusewright.targets.executable import LoopExecutable
 
 NDArray = np.ndarray[Any, Any]
-Execute = Callable[[Any, Any, list[NDArray], list[Any]], "CompiledLoops | None"]
+Execute = Callable[[Any, Any, list[NDArray], list[Any]], "LoopExecutable | None"]
 
 
 @dataclass(frozen=True, slots=True)
@@ -98,7 +98,7 @@ class Shape(_ShapeBase):  # type: ignore[misc]
     outputs: tuple[tuple[str, int], ...] = ()
     latest: Mapping[int, int] = field(default_factory=dict)
     after: dict[Any, tuple[Shape, tuple[Part, ...]]] = field(default_factory=dict)
-    doors: dict[tuple[int, int], tuple[Options, Door]] = field(default_factory=dict)
+    doors: dict[tuple[int, int], tuple[Options, BoundKernel]] = field(default_factory=dict)
     forgettable: int = 0
     """The arrays (bits) that may be dead: what they held before is not needed, all of each is one
     buffer.
@@ -277,7 +277,7 @@ class Group(_GroupBase, InPlace):  # type: ignore[misc]
             return None
         if len(self.shape.calls) > 1:
             units.note_run()
-        return doors.gone_arrays(self.shape, door.compiled, dead)
+        return doors.gone_arrays(self.shape, door.executable, dead)
 
     def _execute(self, buffers: list[NDArray], values: list[Any], dead: int) -> int:
         shape, unit = self.shape, None

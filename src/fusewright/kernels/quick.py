@@ -16,14 +16,14 @@ from fusewright.base.options import Options
 from fusewright.frontends.kernels.values import Path
 from fusewright.ir.dtypes import FLOAT64, INT64
 from fusewright.ir.expr import postorder
-from fusewright.kernels.door import Door, Given, door_to
 from fusewright.kernels.flat import Chains, Flat, flat_of, is_plain, key_part
 from fusewright.kernels.sizes import shape_of
 from fusewright.kernels.specialise import Specialised, reach, reach_of
+from fusewright.targets.executable import BoundKernel, Given
 
 if TYPE_CHECKING:
     from fusewright.codegen.loop_module import LoopWord
-    from fusewright.targets.cpu.loops import CompiledLoops
+    from fusewright.targets.executable import LoopExecutable
 
 NDArray = np.ndarray[Any, Any]
 MOST = 256
@@ -48,7 +48,7 @@ class Quick:
 
     found: Specialised
     options: Options
-    door: Door
+    door: BoundKernel
     results: tuple[Fresh, ...]
     flat: Flat | None
     finish: Callable[[dict[int, NDArray], Sequence[Any]], Any] | None
@@ -101,7 +101,7 @@ def key_of(args: Sequence[Any], options: Options, chains: Chains = NO_CHAINS) ->
 
 def learn(
     found: Specialised,
-    compiled: CompiledLoops,
+    compiled: LoopExecutable,
     names: Sequence[str],
     arguments: Mapping[str, Any],
     options: Options,
@@ -137,7 +137,7 @@ def learn(
     arrays = {
         number: reach(path, arguments, {}) for number, path in paths.items() if path is not None
     }
-    door = door_to(compiled, arrays, word_of)
+    door = compiled.bind(arrays, word_of)
     return None if door is None else Quick(found, options, door, results, flat, finish)
 
 

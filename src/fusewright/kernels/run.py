@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import sys
 from collections.abc import Mapping, Sequence
 from contextlib import suppress
 from typing import TYPE_CHECKING, Any
@@ -25,7 +24,6 @@ from fusewright.frontends.kernels.context import Settings
 from fusewright.frontends.kernels.values import Path, StaticKind
 from fusewright.ir.loops import raised
 from fusewright.ir.loops.statements import Check
-from fusewright.ir.loops.statements import Kernel as Loops
 from fusewright.ir.nest import Source
 from fusewright.kernels import bound, drawing, growing, lazy, requirements, results, specialise
 from fusewright.kernels.arguments import kind_of, plain_number
@@ -34,11 +32,13 @@ from fusewright.kernels.guards import Unfit
 from fusewright.kernels.quick import MOST, key_of, learn
 from fusewright.kernels.specialise import Specialised, apart, large_ones, memories, with_facts
 from fusewright.runtime.listening import listeners
+from fusewright.targets import executable
+from fusewright.targets.target import target
 
 if TYPE_CHECKING:
     from fusewright.kernels.kernel import Kernel
     from fusewright.kernels.units import Unit
-    from fusewright.targets.cpu.loops import CompiledLoops
+    from fusewright.targets.executable import LoopExecutable
 
 NDArray = np.ndarray[Any, Any]
 _ERRORS: dict[str, type[FusewrightError]] = {
@@ -79,7 +79,7 @@ def _once(
     specialise.make(found, arrays, params)
     requirements.meet(found, arrays, params)
     if options.target == "reference":
-        _interpret(found.kernel, arrays, params)
+        target(options.target).compile(found.kernel, options).run(arrays, params, failed)
     else:
         compiled = _compiled(kernel, found, arrays, params, options)
         if (
@@ -110,7 +110,7 @@ def quickly(kernel: Kernel[Any, Any], args: tuple[Any, ...]) -> tuple[bool, Any]
 def _remember(
     kernel: Kernel[Any, Any],
     found: Specialised,
-    compiled: CompiledLoops,
+    compiled: LoopExecutable,
     arguments: Mapping[str, Any],
     options: Options,
 ) -> None:
@@ -203,26 +203,15 @@ def execute(
     found: Specialised | Unit,
     arrays: list[NDArray],
     params: list[Any],
-) -> CompiledLoops | None:
+) -> LoopExecutable | None:
     """Run a kernel (None: one joined from several) on arrays of the kinds it was translated for;
     the code that ran.
     """
     options = current()
     if options.target == "reference":
-        _interpret(found.kernel, arrays, params)
+        target(options.target).compile(found.kernel, options).run(arrays, params, failed)
         return None
     return _compiled(kernel, found, arrays, params, options)
-
-
-def _interpret(kernel: Loops, arrays: list[NDArray], params: list[Any]) -> None:
-    # Imported here: only the reference target interprets.
-    from fusewright.ir.loops import interpret
-
-    interpret.run(kernel, arrays, params, _show, failed)
-
-
-def _show(text: str) -> None:
-    sys.stdout.write(text)
 
 
 def _compiled(
@@ -231,7 +220,7 @@ def _compiled(
     arrays: list[NDArray],
     params: list[Any],
     options: Options,
-) -> CompiledLoops | None:
+) -> LoopExecutable | None:
     """Run it; the code for calls like this one, None while that is being measured."""
     wanted = of_kernel(kernel, options) if kernel is not None else options
     code = _code(kernel, found, arrays, wanted)
@@ -253,11 +242,11 @@ def _compiled(
 def _launched(
     kernel: Kernel[Any, Any] | None,
     found: Specialised | Unit,
-    code: CompiledLoops,
+    code: LoopExecutable,
     arrays: list[NDArray],
     params: list[Any],
     wanted: Options,
-) -> CompiledLoops | None:
+) -> LoopExecutable | None:
     """Run code, measured where that decides whether to fuse; the code for calls like this one."""
     if wanted.verify:
         # Imported here: as below.
@@ -281,16 +270,14 @@ def _code(
     found: Specialised | Unit,
     arrays: list[NDArray],
     options: Options,
-) -> CompiledLoops:
+) -> LoopExecutable:
     """The code for calls with these arrays: known, or new."""
-    # Imported here: it brings the code generator in.
-    from fusewright.targets.cpu.loops import obtain, settings_of
-
     disjoint, large = apart(found.kernel, arrays), large_ones(found.kernel, arrays)
-    key = (disjoint, large, options.features, settings_of(options))
-    code: CompiledLoops | None = found.compiled.get(key)
+    key = (disjoint, large, options.features, executable.settings_of(options))
+    code: LoopExecutable | None = found.compiled.get(key)
     if code is None:
-        code = found.compiled[key] = obtain(with_facts(found.kernel, disjoint, large), options)
+        wanted = with_facts(found.kernel, disjoint, large)
+        code = found.compiled[key] = target(options.target).compile(wanted, options)
         if kernel is not None and options.diagnostics != "off" and isinstance(found, Specialised):
             # Imported here: few programs ask.
             from fusewright.kernels import diagnostics

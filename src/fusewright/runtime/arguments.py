@@ -1,4 +1,4 @@
-"""What a kernel's run-time parameters are, and its argument words: 64 bits each."""
+"""Run-time parameters of kernels, their argument words (64 bits each), and what arrays reach."""
 
 from __future__ import annotations
 
@@ -6,6 +6,8 @@ import math
 import struct
 from collections.abc import Callable, Sequence
 from typing import Any
+
+import numpy as np
 
 from fusewright.ir import graph
 from fusewright.ir.dtypes import DType
@@ -75,3 +77,12 @@ def word(value: Any, dtype: DType) -> int:
             return int(_WORD.unpack(packer.pack(math.copysign(math.inf, value)))[0])
     number = int(value)
     return number - (1 << 64) if number >= 1 << 63 else number
+
+
+def span_of(array: np.ndarray[Any, Any]) -> tuple[int, int]:
+    """The bytes an array reaches, from its data pointer on."""
+    if array.flags.c_contiguous or array.size == 0:
+        return 0, array.nbytes
+    reach_ = [stride * (n - 1) for stride, n in zip(array.strides, array.shape, strict=True)]
+    low = sum(r for r in reach_ if r < 0)
+    return low, sum(r for r in reach_ if r > 0) + array.itemsize

@@ -24,6 +24,11 @@ def obtain(key: Any, slice_: Slice, options: Options) -> Runner:
     return stored(key, options) or _compiled(key, slice_, options)
 
 
+def obtain_slice(slice_: Slice, options: Options) -> Runner:
+    """The runner of a slice's structure."""
+    return obtain((slice_.key, options.fuse, options.features), slice_, options)
+
+
 def stored(key: Any, options: Options) -> Runner | None:
     """The same from the disk; None where it is not there."""
     start = perf_counter()

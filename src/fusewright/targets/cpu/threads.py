@@ -16,6 +16,7 @@ from collections.abc import Callable
 from functools import cache
 from typing import TYPE_CHECKING, Any, NamedTuple
 
+from fusewright._core import native
 from fusewright.base.later import later
 from fusewright.base.options import MAX_THREADS
 from fusewright.ir.graph import Memory
@@ -258,6 +259,10 @@ def take_team(threads: int) -> int:
 def give_team() -> None:
     """The pool may be taken again."""
     _pool.turn.release()
+
+
+if native is not None:
+    native.set_teams(take_team, give_team)
 
 
 def own_scratch(nbytes: int) -> int:

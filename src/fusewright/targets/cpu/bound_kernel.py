@@ -10,17 +10,15 @@ import ctypes
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cache
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 
-from fusewright.kernels.specialise import span_of
+from fusewright.codegen.loop_module import LoopWord
+from fusewright.runtime.arguments import span_of
 from fusewright.runtime.limits import thread_count
 from fusewright.targets.cpu.threads import code, give_team, take_team
-
-if TYPE_CHECKING:
-    from fusewright.codegen.loop_module import LoopWord
-    from fusewright.targets.cpu.loops import CompiledLoops
+from fusewright.targets.executable import Given, LoopExecutable
 
 NDArray = np.ndarray[Any, Any]
 LONG = 1 << 18
@@ -30,25 +28,23 @@ _DATA = 16
 
 
 @dataclass(frozen=True, slots=True)
-class Given:
-    """A word that is taken from the values of each call: their number."""
-
-    number: int
-
-
-@dataclass(frozen=True, slots=True)
-class Door:
+class DirectCall:
     """`words` are the argument words, with the values `moving` (place, number of the value) to be
     filled in; `team` is the place of the threads (0: it runs on one).
     """
 
-    compiled: CompiledLoops
+    executable: LoopExecutable
     loops: Callable[..., int]
     spec: Any
     words: list[Any]
     moving: tuple[tuple[int, int], ...]
     team: int
     threads: int
+
+    @property
+    def releases(self) -> bool:
+        """Whether other threads may run meanwhile."""
+        return bool(self.spec[3])
 
     def run(self, values: Sequence[Any]) -> bool:
         """Whether it ran: it does not where arrays overlap, or a number is too large."""
@@ -71,22 +67,22 @@ class Door:
                 give_team()
 
 
-def door_to(
-    compiled: CompiledLoops,
+def bind(
+    executable: LoopExecutable,
     arrays: Mapping[int, NDArray],
     word_of: Callable[[LoopWord], Given | int | None],
-) -> Door | None:
-    """The door to code for arrays laid out as these (by the buffers' numbers); `word_of` says what
-    a word is, None where such calls take the long way.
+) -> DirectCall | None:
+    """The form of calls with arrays laid out as these (by the buffers' numbers); `word_of` says
+    what a word is, None where such calls take the long way.
     """
-    module = compiled.module
+    module = executable.module
     if module.checks or module.prints or not _reads_arrays():
         return None
     words: list[Any] = [0]
     moving, pointers = [], {}
     for word in module.words:
         if word.what == "counts":
-            words.append(ctypes.addressof(compiled.counts))
+            words.append(ctypes.addressof(executable.counts))
             continue
         found = 0 if word.what == "team" else word_of(word)
         if found is None:
@@ -97,29 +93,29 @@ def door_to(
             moving.append((len(words), found.number))
             found = 0
         words.append(found)
-    spec = _spec(compiled, pointers, arrays)
+    spec = _spec(executable, pointers, arrays)
     words[0] = ctypes.addressof(spec)
-    threads = thread_count() if compiled.is_threaded else 1
+    threads = thread_count() if executable.is_threaded else 1
     team = len(module.words) if threads > 1 else 0  # the last word
-    return Door(compiled, code().loops, spec, words, tuple(moving), team, threads)
+    return DirectCall(executable, code().loops, spec, words, tuple(moving), team, threads)
 
 
 def _spec(
-    compiled: CompiledLoops, pointers: Mapping[int, int], arrays: Mapping[int, NDArray]
+    executable: LoopExecutable, pointers: Mapping[int, int], arrays: Mapping[int, NDArray]
 ) -> Any:
-    """What the machine code's door reads (see `py_loops`)."""
+    """What the machine code reads first (see `py_loops`)."""
     pairs: list[int] = []
-    for a, b in sorted(compiled.kernel.disjoint):
+    for a, b in sorted(executable.kernel.disjoint):
         if a in arrays and b in arrays and a in pointers and b in pointers:
             pairs += [pointers[a], *span_of(arrays[a]), pointers[b], *span_of(arrays[b])]
-    large = sum(array.nbytes for array in arrays.values()) > LONG or compiled.is_threaded
-    head = [compiled.address, id(np.ndarray), id(float), int(large), len(pairs) // 6]
+    large = sum(array.nbytes for array in arrays.values()) > LONG or executable.is_threaded
+    head = [executable.address, id(np.ndarray), id(float), int(large), len(pairs) // 6]
     return (ctypes.c_int64 * (len(head) + len(pairs)))(*head, *pairs)
 
 
 @cache
 def _reads_arrays() -> bool:
-    """Whether this interpreter's arrays and floats are laid out as the door expects."""
+    """Whether this interpreter's arrays and floats are laid out as that code expects."""
     array, number = np.zeros(1), 1.5
     address = array.__array_interface__["data"][0]
     try:
