@@ -56,7 +56,7 @@ class Arguments(Loops):
                 if node.name == "param" and node not in self._turned:
                     self.used.setdefault(node)
         for node in self.used:
-            register = self.argument(self._word(Word("param", node.attr)), node.dtype)
+            register = self.argument(self._word(Word.param(node.attr)), node.dtype)
             self.builder.scopes[0].memo[(node, 1)] = register
 
     def _find_repeats(self) -> None:
@@ -71,7 +71,7 @@ class Arguments(Loops):
                 self.words_of[bodies] = len(self.words)
                 for turn in one.found.values:
                     for scalar in turn:
-                        word = Word("param", scalar.attr)
+                        word = Word.param(scalar.attr)
                         self._places.setdefault(word, len(self.words))
                         self.words.append(word)
                 self._turned.update(one.found.varying)

@@ -389,7 +389,7 @@ class Lowering(Arguments):
         folding = Folding(loops.memory)
         for node in self.used:
             loops.builder.scopes[0].memo[(node, 1)] = loops.argument(
-                self._word(Word("param", node.attr)), node.dtype
+                self._word(Word.param(node.attr)), node.dtype
             )
         for member in self.kernel.sinks:
             slot = member.stage.slot

@@ -30,7 +30,7 @@ from fusewright.kernels.sizes import shape_of
 from fusewright.kernels.specialise import Specialised, reach
 
 if TYPE_CHECKING:
-    from fusewright.codegen.loop_module import LoopWord
+    from fusewright.codegen.module import Word
     from fusewright.kernels.kernel import Kernel
     from fusewright.targets.executable import LoopExecutable
 
@@ -222,7 +222,7 @@ class _Call:
         dtype = self.kernel.buffers[shape.buffer].dtype
         return self.fresh.index(shape.buffer), dtype, shape.origin == "python"
 
-    def word(self, word: LoopWord) -> tuple[int, int, int]:
+    def word(self, word: Word) -> tuple[int, int, int]:
         """What it is, a number, and a part of that."""
         if word.what == "counts":
             return CONSTANT, ctypes.addressof(self.compiled.counts), 0

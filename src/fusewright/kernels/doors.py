@@ -18,7 +18,7 @@ from fusewright.runtime.arguments import span_of
 from fusewright.targets.executable import Given
 
 if TYPE_CHECKING:
-    from fusewright.codegen.loop_module import LoopWord
+    from fusewright.codegen.module import Word
     from fusewright.ir.loops.statements import Kernel as Loops
     from fusewright.kernels.groups import Shape
     from fusewright.targets.executable import BoundKernel, LoopExecutable
@@ -103,7 +103,7 @@ class _Words:
             self.kernel, self.own = unit.kernel, {n: n for n in range(len(buffers))}
         self.arrays = {number: buffers[place] for number, place in self.own.items()}
 
-    def word_of(self, word: LoopWord) -> Given | int | None:
+    def word_of(self, word: Word) -> Given | int | None:
         if word.what == "pointer":
             return Given(self.own[word.number])
         source = self.kernel.arguments[word.number]

@@ -7,7 +7,6 @@ arrays are not: there fusing saves launches, and a call is too short to be timed
 
 from __future__ import annotations
 
-import pickle
 from collections.abc import Sequence
 from dataclasses import dataclass, field
 from math import inf
@@ -20,6 +19,7 @@ from fusewright.base.options import Options
 from fusewright.ir.loops.interpret import Failed
 from fusewright.kernels.specialise import Specialised
 from fusewright.runtime import cache as disk
+from fusewright.runtime import kept
 from fusewright.targets.executable import LoopExecutable
 from fusewright.targets.target import target
 
@@ -81,7 +81,7 @@ class Trial:
         times.append(perf_counter() - begin if place else inf)
         if len(apart) == ROUNDS * CALLS:
             self.least = (min(fused), min(apart))
-            disk.put(self.name, pickle.dumps(self.least, protocol=5))
+            kept.write(self.name, self.least)
         return None
 
 
@@ -119,11 +119,5 @@ def _nearest_power(count: int) -> int:
 
 def _remembered(name: str) -> tuple[float, float] | None:
     """The times on disk."""
-    data = disk.get(name)
-    if data is None:
-        return None
-    try:
-        fused, apart = pickle.loads(data)
-        return (float(fused), float(apart))
-    except Exception:  # noqa: BLE001 - whatever a damaged file makes pickle raise
-        return None
+    times: tuple[float, float] | None = kept.read(name)
+    return times

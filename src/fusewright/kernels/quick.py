@@ -22,7 +22,7 @@ from fusewright.kernels.specialise import Specialised, reach, reach_of
 from fusewright.targets.executable import BoundKernel, Given
 
 if TYPE_CHECKING:
-    from fusewright.codegen.loop_module import LoopWord
+    from fusewright.codegen.module import Word
     from fusewright.targets.executable import LoopExecutable
 
 NDArray = np.ndarray[Any, Any]
@@ -119,7 +119,7 @@ def learn(
     if results is None:
         return None
 
-    def word_of(word: LoopWord) -> Given | int | None:
+    def word_of(word: Word) -> Given | int | None:
         if word.what == "pointer":
             path: Path | None = paths[word.number]
             if path is None:

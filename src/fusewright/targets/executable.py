@@ -14,7 +14,7 @@ from fusewright.runtime.kept import Origin
 from fusewright.runtime.limits import default_threads
 
 if TYPE_CHECKING:
-    from fusewright.codegen.loop_module import LoopModule, LoopWord
+    from fusewright.codegen.module import Module, Word
     from fusewright.ir.loops.interpret import Failed
     from fusewright.ir.loops.statements import Kernel
     from fusewright.plan.loops.plan import LoopPlan
@@ -97,7 +97,7 @@ class LoopExecutable(Protocol):
 
     kernel: Kernel
     plan: LoopPlan
-    module: LoopModule
+    module: Module
     origin: Origin
     seconds: float
     made: float
@@ -125,7 +125,7 @@ class LoopExecutable(Protocol):
         """How its threads are taken and given back; None where it runs on one."""
 
     def bind(
-        self, arrays: Mapping[int, NDArray], word_of: Callable[[LoopWord], Given | int | None]
+        self, arrays: Mapping[int, NDArray], word_of: Callable[[Word], Given | int | None]
     ) -> BoundKernel | None:
         """A form for calls with arrays laid out as these (by the buffers' numbers); `word_of` says
         what a word is, None where such calls take the long way.

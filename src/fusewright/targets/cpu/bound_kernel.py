@@ -14,7 +14,7 @@ from typing import Any
 
 import numpy as np
 
-from fusewright.codegen.loop_module import LoopWord
+from fusewright.codegen.module import Word
 from fusewright.runtime.arguments import span_of
 from fusewright.runtime.limits import thread_count
 from fusewright.targets.cpu.threads import code, give_team, take_team
@@ -70,7 +70,7 @@ class DirectCall:
 def bind(
     executable: LoopExecutable,
     arrays: Mapping[int, NDArray],
-    word_of: Callable[[LoopWord], Given | int | None],
+    word_of: Callable[[Word], Given | int | None],
 ) -> DirectCall | None:
     """The form of calls with arrays laid out as these (by the buffers' numbers); `word_of` says
     what a word is, None where such calls take the long way.

@@ -151,7 +151,6 @@ def _fill(what: Word, scalars: dict[int, DType], tile: Integer) -> Any:
     """How an argument word is made; a name or slot stands for what only the launch knows."""
     number = what.number
     if what.what == "pointer":
-        assert isinstance(number, int)
 
         def pointer(_: Values, memories: Memories) -> int:
             memory, offset = memories[number]
@@ -164,8 +163,8 @@ def _fill(what: Word, scalars: dict[int, DType], tile: Integer) -> Any:
         return "block"
     if what.what == "tile":
         return lambda values, _: tile(values)
-    if isinstance(number, tuple):  # the real or the imaginary part of a complex parameter
-        return _part(*number, component(scalars[number[0]]))
+    if what.part >= 0:  # the real or the imaginary part of a complex parameter
+        return _part(number, what.part, component(scalars[number]))
     dtype = scalars.get(number)
     if dtype is None:
         return lambda values, _: values[number]

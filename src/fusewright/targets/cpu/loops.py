@@ -16,7 +16,7 @@ import numpy as np
 
 from fusewright.base.options import Options
 from fusewright.base.source import Span
-from fusewright.codegen.loop_module import LoopModule, LoopWord
+from fusewright.codegen.module import Module, Word
 from fusewright.ir.dtypes import DType
 from fusewright.ir.loops.interpret import Failed, shown
 from fusewright.ir.loops.statements import Kernel, Print, Shown, walk, with_spans
@@ -48,7 +48,7 @@ class CompiledLoops:
 
     kernel: Kernel
     plan: LoopPlan
-    module: LoopModule
+    module: Module
     image: LoadedImage
     features: FeatureSet
     origin: Origin
@@ -106,7 +106,7 @@ class CompiledLoops:
     def bind(
         self,
         arrays: Mapping[int, np.ndarray[Any, Any]],
-        word_of: Callable[[LoopWord], Given | int | None],
+        word_of: Callable[[Word], Given | int | None],
     ) -> bound_kernel.DirectCall | None:
         """A form for calls with arrays laid out as these: see `bound_kernel`."""
         return bound_kernel.bind(self, arrays, word_of)
@@ -124,7 +124,7 @@ class CompiledLoops:
 
     def _word(
         self,
-        word: LoopWord,
+        word: Word,
         arrays: Sequence[Any],
         params: Sequence[Any],
         report: Any,
@@ -208,7 +208,7 @@ def obtain(kernel: Kernel, options: Options) -> CompiledLoops:
     )  # fmt: skip
 
 
-Made = tuple[LoopPlan, LoopModule, Image]
+Made = tuple[LoopPlan, Module, Image]
 MOST = 256
 """Kernels kept in memory beside those in use; all are forgotten when there are more."""
 _kept: Kept[Made] = Kept(MOST)
