@@ -162,7 +162,9 @@ def _stored(
     if program is None:
         program = ahead.load(key, options)
         if program is None and not due.is_slow(name := name_of(key, options)):
-            program = stored_programs.load(name, options)
+            program = stored_programs.load(
+                name, lambda use: obtaining.improve_stored(name, options, use)
+            )
         if program is None:
             return False
         _keep_in(_programs, key, program)
@@ -353,7 +355,10 @@ def in_core(runner: Runner) -> Any:
 
 def write_ahead(slices: Iterable[Slice], options: Options, path: str | None) -> int:
     """Compile operations for an installation (`operations`); how many there are."""
-    return ahead.write(slices, options, path or ahead.FILE)
+    # Imported here: it compiles.
+    from fusewright.targets.cpu.ahead_writing import write
+
+    return write(slices, options, path or ahead.FILE)
 
 
 def is_compiled(slice_: Slice, options: Options) -> bool:

@@ -13,7 +13,7 @@ import numpy as np
 
 from fusewright.base.options import TABLE, defaults, options
 from fusewright.cli.console import count, seconds, size, version_of
-from fusewright.cli.doctor import CheckFailed
+from fusewright.cli.failures import CheckFailed
 from fusewright.runtime import cache, limits
 from fusewright.runtime.profile import listen
 from fusewright.targets.target import target

@@ -31,7 +31,7 @@ from fusewright.kernels.specialise import Specialised, reach
 
 if TYPE_CHECKING:
     from fusewright.codegen.module import Word
-    from fusewright.kernels.kernel import Kernel
+    from fusewright.kernels.kernel_data import KernelData
     from fusewright.targets.executable import LoopExecutable
 
 NDArray = np.ndarray[Any, Any]
@@ -66,7 +66,7 @@ class Calls:
 
 
 def learn(
-    kernel: Kernel[Any, Any],
+    kernel: KernelData,
     found: Specialised,
     compiled: LoopExecutable,
     arguments: Mapping[str, Any],
@@ -114,7 +114,7 @@ def _failure(
 
 
 def _calls(
-    kernel: Kernel[Any, Any],
+    kernel: KernelData,
     found: Specialised,
     compiled: LoopExecutable,
     arguments: Mapping[str, Any],
@@ -155,7 +155,7 @@ def _note(
 
 
 def _cache(
-    kernel: Kernel[Any, Any],
+    kernel: KernelData,
     attributes: dict[type, tuple[str, ...]],
     outer: tuple[tuple[Any, ...], ...],
     exact: bool,
@@ -172,7 +172,7 @@ def _cache(
     )  # fmt: skip
 
 
-def _leaves(kernel: Kernel[Any, Any], calls: Calls, root: str, value: Any) -> Iterator[Path]:
+def _leaves(kernel: KernelData, calls: Calls, root: str, value: Any) -> Iterator[Path]:
     """The paths of the arrays and numbers in an argument, in the order of the core's walk."""
     if root not in kernel.static:
         yield from _inside(calls, (root,), value)

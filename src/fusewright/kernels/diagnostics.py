@@ -21,16 +21,17 @@ from fusewright.kernels.specialise import Specialised
 from fusewright.targets.target import target
 
 if TYPE_CHECKING:
-    from fusewright.kernels.kernel import Kernel
+    from fusewright.kernels.kernel_data import KernelData
     from fusewright.targets.executable import LoopExecutable
 
 NDArray = np.ndarray[Any, Any]
 
 
-def report(kernel: Kernel[Any, Any], found: Specialised, code: LoopExecutable, form: str) -> None:
+def report(kernel: KernelData, found: Specialised, code: LoopExecutable, form: str) -> None:
     """Log what became of each pair of loops."""
     # Imported here: few programs ask.
-    from fusewright.kernels.explain import pair_lines, reasoned
+    from fusewright.kernels.explain import reasoned
+    from fusewright.kernels.records import pair_lines
 
     plan = reasoned(found, code)
     name = kernel.function.__name__

@@ -20,7 +20,7 @@ from fusewright.targets.executable import Given
 if TYPE_CHECKING:
     from fusewright.codegen.module import Word
     from fusewright.ir.loops.statements import Kernel as Loops
-    from fusewright.kernels.groups import Shape
+    from fusewright.kernels.shapes import Shape
     from fusewright.targets.executable import BoundKernel, LoopExecutable
 
 NDArray = np.ndarray[Any, Any]

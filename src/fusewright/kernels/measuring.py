@@ -24,7 +24,7 @@ from fusewright.targets.executable import LoopExecutable
 from fusewright.targets.target import target
 
 if TYPE_CHECKING:
-    from fusewright.kernels.kernel import Kernel
+    from fusewright.kernels.kernel_data import KernelData
 
 NDArray = np.ndarray[Any, Any]
 LEAST, MOST = 1 << 18, 1 << 25
@@ -86,7 +86,7 @@ class Trial:
 
 
 def trial_of(
-    kernel: Kernel[Any, Any],
+    kernel: KernelData,
     found: Specialised,
     code: LoopExecutable,
     arrays: Sequence[NDArray],

@@ -29,14 +29,14 @@ from fusewright.kernels import bound, drawing, growing, lazy, requirements, resu
 from fusewright.kernels.arguments import kind_of, plain_number
 from fusewright.kernels.flat import Attributes, chains_of
 from fusewright.kernels.guards import Unfit
-from fusewright.kernels.quick import MOST, key_of, learn
+from fusewright.kernels.quick import MOST, Quick, key_of, learn
 from fusewright.kernels.specialise import Specialised, apart, large_ones, memories, with_facts
 from fusewright.runtime.listening import listeners
 from fusewright.targets import executable
 from fusewright.targets.target import target
 
 if TYPE_CHECKING:
-    from fusewright.kernels.kernel import Kernel
+    from fusewright.kernels.kernel_data import KernelData
     from fusewright.kernels.units import Unit
     from fusewright.targets.executable import LoopExecutable
 
@@ -51,7 +51,7 @@ _ERRORS: dict[str, type[FusewrightError]] = {
 }
 
 
-def run(kernel: Kernel[Any, Any], arguments: Mapping[str, Any]) -> Any:
+def run(kernel: KernelData, arguments: Mapping[str, Any]) -> Any:
     """Run a kernel on its arguments, to the end."""
     options = current()
     found = specialised(kernel, arguments, options)
@@ -61,7 +61,7 @@ def run(kernel: Kernel[Any, Any], arguments: Mapping[str, Any]) -> Any:
 
 
 def _with_room(
-    kernel: Kernel[Any, Any], found: Specialised, arguments: Mapping[str, Any], options: Options
+    kernel: KernelData, found: Specialised, arguments: Mapping[str, Any], options: Options
 ) -> Any:
     if found.translated.grows:
         return growing.run(found, arguments, lambda given: _once(kernel, found, given, options))
@@ -69,7 +69,7 @@ def _with_room(
 
 
 def _once(
-    kernel: Kernel[Any, Any], found: Specialised, arguments: Mapping[str, Any], options: Options
+    kernel: KernelData, found: Specialised, arguments: Mapping[str, Any], options: Options
 ) -> Any:
     done, result = lazy.record(kernel, found, arguments, options, execute)
     if done:
@@ -94,12 +94,12 @@ def _once(
     return _result(found, arrays, arguments)
 
 
-def quickly(kernel: Kernel[Any, Any], args: tuple[Any, ...]) -> tuple[bool, Any]:
+def quickly(kernel: KernelData, args: tuple[Any, ...]) -> tuple[bool, Any]:
     """Run or record a call like an earlier one; whether that was possible, and what it returned."""
     options = current()
     if kernel.quick and not listeners and not trace.is_lazy():
         key = key_of(args, options, kernel.chains)
-        known = kernel.quick.get(key) if key is not None else None
+        known: Quick | None = kernel.quick.get(key) if key is not None else None
         if known is not None and known.holds(options):
             return known.run(args)
     if kernel.repeated:
@@ -108,7 +108,7 @@ def quickly(kernel: Kernel[Any, Any], args: tuple[Any, ...]) -> tuple[bool, Any]
 
 
 def _remember(
-    kernel: Kernel[Any, Any],
+    kernel: KernelData,
     found: Specialised,
     compiled: LoopExecutable,
     arguments: Mapping[str, Any],
@@ -138,9 +138,7 @@ def _remember(
         kernel.quick[key] = quick
 
 
-def _knows_chains(
-    kernel: Kernel[Any, Any], found: Specialised, arguments: Mapping[str, Any]
-) -> bool:
+def _knows_chains(kernel: KernelData, found: Specialised, arguments: Mapping[str, Any]) -> bool:
     """Note which attributes of objects tell calls apart; False where more than those do."""
     chains = chains_of(tuple(arguments), arguments, found.attributes)
     if chains is None:
@@ -151,16 +149,14 @@ def _knows_chains(
     return True
 
 
-def specialised(
-    kernel: Kernel[Any, Any], arguments: Mapping[str, Any], options: Options
-) -> Specialised:
+def specialised(kernel: KernelData, arguments: Mapping[str, Any], options: Options) -> Specialised:
     """The translation for these arguments: known, or new."""
     kinds = {
         name: static_kind(kernel, name, value) or kind_of(value, name)
         for name, value in arguments.items()
     }
     key = (tuple(kinds.values()), options.check)
-    candidates = kernel.specialisations.setdefault(key, [])
+    candidates: list[Specialised] = kernel.specialisations.setdefault(key, [])
     for found in candidates:
         if found.holds(arguments):
             return found
@@ -172,7 +168,7 @@ def specialised(
     return fresh
 
 
-def static_kind(kernel: Kernel[Any, Any], name: str, value: Any) -> StaticKind | None:
+def static_kind(kernel: KernelData, name: str, value: Any) -> StaticKind | None:
     """The kind of an argument that is part of the key because of `fw.static`."""
     if name in kernel.static and isinstance(value, bool | int | float | str | None | tuple):
         return StaticKind(value, repr(value))
@@ -199,7 +195,7 @@ def parameters(
 
 
 def execute(
-    kernel: Kernel[Any, Any] | None,
+    kernel: KernelData | None,
     found: Specialised | Unit,
     arrays: list[NDArray],
     params: list[Any],
@@ -215,7 +211,7 @@ def execute(
 
 
 def _compiled(
-    kernel: Kernel[Any, Any] | None,
+    kernel: KernelData | None,
     found: Specialised | Unit,
     arrays: list[NDArray],
     params: list[Any],
@@ -240,7 +236,7 @@ def _compiled(
 
 
 def _launched(
-    kernel: Kernel[Any, Any] | None,
+    kernel: KernelData | None,
     found: Specialised | Unit,
     code: LoopExecutable,
     arrays: list[NDArray],
@@ -266,7 +262,7 @@ def _launched(
 
 
 def _code(
-    kernel: Kernel[Any, Any] | None,
+    kernel: KernelData | None,
     found: Specialised | Unit,
     arrays: list[NDArray],
     options: Options,
@@ -286,7 +282,7 @@ def _code(
     return code
 
 
-def of_kernel(kernel: Kernel[Any, Any], options: Options) -> Options:
+def of_kernel(kernel: KernelData, options: Options) -> Options:
     """The options with what the decorator says."""
     if kernel.fuse is None:
         return options

@@ -5,12 +5,19 @@ process needs where nobody does.
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import TYPE_CHECKING, Literal, NamedTuple
+from typing import Any, Literal, NamedTuple, Protocol
 
-if TYPE_CHECKING:
-    from fusewright.runtime.profile import Profile
 
-listeners: list[Profile] = []
+class Listener(Protocol):
+    """What is asked of a profile: evaluations are added to `flushes`; `began` says since when (in
+    seconds of `time.perf_counter`).
+    """
+
+    flushes: list[Any]
+    began: float
+
+
+listeners: list[Listener] = []
 """The profiles being written; empty when nobody listens."""
 
 

@@ -18,12 +18,20 @@ if TYPE_CHECKING:
     from fusewright.ir.loops.interpret import Failed
     from fusewright.ir.loops.statements import Kernel
     from fusewright.plan.loops.plan import LoopPlan
-    from fusewright.targets.target import Features
 
 NDArray = np.ndarray[Any, Any]
 S = TypeVar("S")
 Team = tuple[Callable[[], int], Callable[[], None]]
 """How threads are taken for a kernel that launches its parts itself, and given back."""
+
+
+class Features(Protocol):
+    """What code is made for: a name, and the bytes of the widest vector."""
+
+    @property
+    def name(self) -> str: ...
+    @property
+    def vector_bytes(self) -> int: ...
 
 
 class Executable(Protocol):

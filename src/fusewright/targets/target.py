@@ -20,22 +20,19 @@ if TYPE_CHECKING:
     from fusewright.ir.loops.statements import Kernel
     from fusewright.ir.recurrences.phases import Phases
     from fusewright.runtime.trace import Slice
-    from fusewright.targets.executable import Executable, LoopExecutable, UnitCode, Written
+    from fusewright.targets.executable import (
+        Executable,
+        Features,
+        LoopExecutable,
+        UnitCode,
+        Written,
+    )
 
 NDArray = np.ndarray[Any, Any]
 S = TypeVar("S")
 GROUP = "fusewright.targets"
 OWN = {name: f"fusewright.targets.{name}.target" for name in ("cpu", "reference")}
 """Asked first: to read the entry points of all that is installed takes 10 ms."""
-
-
-class Features(Protocol):
-    """What code is made for: a name, and the bytes of the widest vector."""
-
-    @property
-    def name(self) -> str: ...
-    @property
-    def vector_bytes(self) -> int: ...
 
 
 @dataclass(frozen=True, slots=True)

@@ -7,7 +7,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field
 from types import FunctionType, MethodType
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 
@@ -16,13 +16,11 @@ from fusewright.bridges.pykokkos.dialect.drivers import BLOCKS
 from fusewright.bridges.pykokkos.policies import RangePolicy
 from fusewright.bridges.pykokkos.reducers import Reducer
 from fusewright.bridges.pykokkos.spaces import ExecutionSpace, Trait, get_default_space
+from fusewright.bridges.pykokkos.unit_kernel import UnitKernel
 from fusewright.bridges.pykokkos.views import ViewType
 from fusewright.frontends.arrays import trace
 from fusewright.kernels.quick import Quick, key_of
 from fusewright.runtime.listening import listeners
-
-if TYPE_CHECKING:
-    from fusewright.bridges.pykokkos.launches import UnitKernel
 
 SMALL = 1 << 20
 """Bytes of a view below which a kernel that is no array statement runs at once: its launch as a
