@@ -20,7 +20,8 @@ from fusewright.base.errors import KernelError
 from fusewright.codegen import lanes
 from fusewright.kernels import run
 from fusewright.machine import record as machine
-from fusewright.plan.loops import blocks, scans
+from fusewright.plan.loops.fuse import blocks
+from fusewright.plan.loops.map import scans
 from fusewright.targets import executable
 from fusewright.targets.cpu.features import LEVELS, machine_flags, select
 

@@ -33,7 +33,7 @@ from fusewright.ir.loops.statements import (
     While,
     expressions,
 )
-from fusewright.plan.loops.guards import test_of
+from fusewright.plan.loops.fuse.guards import test_of
 from fusewright.plan.loops.plan import LoopPlan
 
 OUTSIDE = "declare ptr @malloc(i64)\ndeclare void @free(ptr)"

@@ -19,7 +19,7 @@ from fusewright import driver
 from fusewright.base.errors import InternalError
 from fusewright.frontends.arrays import trace
 from fusewright.plan import fuse as arrays
-from fusewright.plan.loops import fusing as loops
+from fusewright.plan.loops.fuse import fusing as loops
 from fusewright.targets.cpu import loops as compiled
 
 N = 5000

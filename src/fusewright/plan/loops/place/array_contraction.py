@@ -22,8 +22,8 @@ from fusewright.ir.loops.statements import (
     walk,
     with_blocks,
 )
-from fusewright.plan.loops.fusing import Strip
-from fusewright.plan.loops.rename import Body, rewritten
+from fusewright.plan.loops.fuse.fusing import Strip
+from fusewright.plan.loops.normalise.rename import Body, rewritten
 
 
 @dataclass(frozen=True, slots=True)

@@ -13,7 +13,7 @@ from fusewright.ir.dtypes import INT64
 from fusewright.ir.expr import Expr, const, op, postorder
 from fusewright.ir.linear import at_least, at_most
 from fusewright.ir.loops.statements import Dim, For, Statement, While, blocks, expressions, walk
-from fusewright.plan.loops.exposed import assigned
+from fusewright.plan.loops.legality.live_in import assigned
 
 IN_VECTORS, ALONE = 30, 400
 """Picoseconds of an operation on one element, in vectors and one by one."""

@@ -27,9 +27,9 @@ from fusewright.ir.loops.statements import (
     walk,
     with_blocks,
 )
-from fusewright.plan.loops.exposed import assigned
-from fusewright.plan.loops.promote import may_split, note
-from fusewright.plan.loops.rename import Body, Numbers, rewritten
+from fusewright.plan.loops.legality.live_in import assigned
+from fusewright.plan.loops.normalise.rename import Body, Numbers, rewritten
+from fusewright.plan.loops.place.scalar_replacement import may_split, note
 
 
 def carried(kernel: Kernel, numbers: Numbers, parallel: frozenset[int]) -> Kernel:

@@ -19,7 +19,7 @@ from fusewright.ir import linear
 from fusewright.ir.expr import Expr, index
 from fusewright.ir.linear import at_least, at_most
 from fusewright.ir.loops.statements import Dim, For, Statement
-from fusewright.plan.loops.rename import Numbers, copied, reindexed
+from fusewright.plan.loops.normalise.rename import Numbers, copied, reindexed
 
 
 @dataclass(frozen=True, slots=True)

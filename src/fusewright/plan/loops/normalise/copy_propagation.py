@@ -29,8 +29,8 @@ from fusewright.ir.loops.statements import (
     walk,
     with_blocks,
 )
-from fusewright.plan.loops.exposed import Locals, assigned, exposed, reads
-from fusewright.plan.loops.rename import Body, rewritten
+from fusewright.plan.loops.legality.live_in import Locals, assigned, exposed, reads
+from fusewright.plan.loops.normalise.rename import Body, rewritten
 
 NAMELESS = frozenset({"_", "the result"})
 """What variables are called that the user has not written."""

@@ -8,7 +8,7 @@ ends runs before all blocks.
 Theorem: let every A(x) and B(y) that meet have low <= y - x <= high, h >= high and l >= -low.  Then
 all A that a block's B meet outside the block are among those that run first, and the others meet B
 of their own block only.  Each iteration runs once, and every A(x) before each B(y) it meets (in a
-block: see `strips`).  With more than two loops h and l add up from the last loop to the first.
+block: see `strip_mining`).  With more than two loops h and l add up from the last to the first.
 """
 
 from __future__ import annotations
@@ -23,10 +23,10 @@ from fusewright.ir.dtypes import INT64
 from fusewright.ir.expr import Expr, const, index, local, op, typed_op
 from fusewright.ir.linear import at_least, at_most
 from fusewright.ir.loops.statements import Dim, For, Let, Local, Statement
-from fusewright.plan.loops.fusing import Fusing
-from fusewright.plan.loops.nests import Item
-from fusewright.plan.loops.rename import copied
-from fusewright.plan.loops.work import iteration
+from fusewright.plan.loops.fuse.fusing import Fusing
+from fusewright.plan.loops.fuse.nests import Item
+from fusewright.plan.loops.map.work import iteration
+from fusewright.plan.loops.normalise.rename import copied
 
 BLOCKS = 64
 """Blocks, at most: some for each thread, so that none waits long for another."""

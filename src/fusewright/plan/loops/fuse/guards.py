@@ -19,7 +19,7 @@ from fusewright.base.source import Span
 from fusewright.ir.dtypes import INT64
 from fusewright.ir.expr import Expr, const, op, postorder
 from fusewright.ir.loops.statements import Kernel
-from fusewright.plan.loops.nests import Item
+from fusewright.plan.loops.fuse.nests import Item
 
 MOST_PAIRS = 4
 """Pairs of loops asked for their condition: each question takes milliseconds."""

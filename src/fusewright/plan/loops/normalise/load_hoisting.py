@@ -22,7 +22,7 @@ from fusewright.ir.loops.statements import (
     walk,
     with_blocks,
 )
-from fusewright.plan.loops.rename import Body, Numbers, rewritten
+from fusewright.plan.loops.normalise.rename import Body, Numbers, rewritten
 
 MOST = 12
 """Loads moved to the front, at most: each holds a register until it is used."""

@@ -32,9 +32,9 @@ from fusewright.ir.loops.statements import (
     expressions,
     walk,
 )
-from fusewright.plan.loops.distinct import distinct
-from fusewright.plan.loops.exposed import Locals, assigned, exposed, reads
-from fusewright.plan.loops.private import Homes
+from fusewright.plan.loops.legality.distinct import distinct
+from fusewright.plan.loops.legality.live_in import Locals, assigned, exposed, reads
+from fusewright.plan.loops.legality.private import Homes
 
 UNKNOWN = 1 << 20
 """Numbers of `load`s that stand for a value nothing is known about."""

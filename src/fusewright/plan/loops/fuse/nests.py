@@ -24,9 +24,9 @@ from fusewright.ir.loops.statements import (
     walk,
     with_blocks,
 )
-from fusewright.plan.loops.exposed import Locals, assigned, exposed, used
-from fusewright.plan.loops.parallel import Ways
-from fusewright.plan.loops.units import EARLY_END, buffers_in, reduction
+from fusewright.plan.loops.legality.live_in import Locals, assigned, exposed, used
+from fusewright.plan.loops.legality.loop_facts import EARLY_END, buffers_in, reduction
+from fusewright.plan.loops.map.parallel import Parallelism
 
 
 @dataclass(frozen=True, slots=True)
@@ -68,7 +68,7 @@ class Item:
         return all(node.name != "load" for node in postorder(bounds))
 
 
-def item(ways: Ways, loop: For, live: Locals) -> Item:
+def item(ways: Parallelism, loop: For, live: Locals) -> Item:
     """Ask what there is to know of a loop."""
     nest = ways.nest(loop, live)
     places = {dim.index: place for place, dim in enumerate(loop.dims)}
@@ -79,7 +79,11 @@ def item(ways: Ways, loop: For, live: Locals) -> Item:
 
 
 def made(
-    ways: Ways, loop: For, unit: Unit, free: tuple[frozenset[int], frozenset[int]], vector: int
+    ways: Parallelism,
+    loop: For,
+    unit: Unit,
+    free: tuple[frozenset[int], frozenset[int]],
+    vector: int,
 ) -> Item:
     """An item of known answers; `free` are the places of dims that are parallel, and separable."""
     size = sum(1 for s in walk((loop,)) for _ in postorder(expressions(s)))
@@ -91,7 +95,7 @@ def made(
     return Item(loop, unit, *free, vector, size, buffers_in(loop), read, written, last=loop.span)
 
 
-def shared_variables(ways: Ways, a: For, b: For, live: Locals) -> Locals:
+def shared_variables(ways: Parallelism, a: For, b: For, live: Locals) -> Locals:
     """Variables by which one loop depends on the other; sums of both into one are none, where the
     order of the updates cannot be seen.
     """
@@ -106,7 +110,7 @@ def shared_variables(ways: Ways, a: For, b: For, live: Locals) -> Locals:
     return frozenset(number for number in meeting if not commutes(number))
 
 
-def may_swap(ways: Ways, first: Statement, second: Statement) -> bool:
+def may_swap(ways: Parallelism, first: Statement, second: Statement) -> bool:
     """Whether two statements that are not both loops may change places, as far as one can see."""
     for statement in walk((first, second)):
         if isinstance(statement, Print | Check | Leave | While):
@@ -126,7 +130,7 @@ def may_swap(ways: Ways, first: Statement, second: Statement) -> bool:
     )
 
 
-def hoisted(ways: Ways, body: tuple[Statement, ...]) -> tuple[Statement, ...]:
+def hoisted(ways: Parallelism, body: tuple[Statement, ...]) -> tuple[Statement, ...]:
     """Variables set between loops are set before them, where nothing can tell."""
     done: list[Statement] = []
     for statement in body:

@@ -25,8 +25,8 @@ from fusewright.ir.loops.statements import (
     blocks,
     with_blocks,
 )
-from fusewright.plan.loops.exposed import assigned
-from fusewright.plan.loops.rename import Body, Numbers
+from fusewright.plan.loops.legality.live_in import assigned
+from fusewright.plan.loops.normalise.rename import Body, Numbers
 
 
 def stores_last(kernel: Kernel, numbers: Numbers) -> Kernel:

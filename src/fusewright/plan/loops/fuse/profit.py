@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from fusewright.ir.loops.statements import Kernel
 from fusewright.machine import record as machine
-from fusewright.plan.loops.nests import Item
+from fusewright.plan.loops.fuse.nests import Item
 
 OPERATIONS = 1500
 """Operations in a body, at most: above that it leaves the cache of decoded instructions."""

@@ -24,9 +24,9 @@ from fusewright.ir.loops.statements import (
     blocks,
     with_blocks,
 )
-from fusewright.plan.loops.exposed import Locals, assigned, exposed
-from fusewright.plan.loops.rename import Body, rewritten
-from fusewright.plan.loops.units import reductions
+from fusewright.plan.loops.legality.live_in import Locals, assigned, exposed
+from fusewright.plan.loops.legality.loop_facts import reductions
+from fusewright.plan.loops.normalise.rename import Body, rewritten
 
 BITS = frozenset({"bitwise_and", "bitwise_or", "bitwise_xor"})
 IN_LANES = BITS | {"add", "multiply", "minimum", "maximum", "imin", "imax"}
@@ -58,13 +58,13 @@ def folds(
         dtype = kernel.locals[number].dtype
         free = reassociate and kind in ROUNDED and dtype in (FLOAT32, FLOAT64)
         free = free or (number in checked and kind in EXTREMES)
-        if not (free or is_orderless(kind, dtype)):
+        if not (free or is_associative(kind, dtype)):
             return None
         found[number] = kind
     return found
 
 
-def is_orderless(kind: str, dtype: DType) -> bool:
+def is_associative(kind: str, dtype: DType) -> bool:
     """Whether updates by an operation give the same bits in any order, and lanes can share them."""
     return kind in BITS if dtype is BOOL else kind in IN_LANES and dtype.is_integer
 
@@ -110,7 +110,7 @@ def _of_choice(node: Expr) -> Expr | None:
 
 def _always(condition: Expr, value: Expr, kept: Expr) -> Expr | None:
     """`if c: v = v + x` as `v = v + (x if c else 0)`: no branch that the processor has to guess."""
-    if not is_orderless(value.name, kept.dtype) or value.args.count(kept) != 1:
+    if not is_associative(value.name, kept.dtype) or value.args.count(kept) != 1:
         return None
     operand = value.args[value.args[0] is kept]
     loaded = {node for node in postorder([condition]) if node.name == "load"}

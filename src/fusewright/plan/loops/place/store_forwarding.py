@@ -27,9 +27,9 @@ from fusewright.ir.loops.statements import (
     walk,
     with_blocks,
 )
-from fusewright.plan.loops.branches import is_fixed
-from fusewright.plan.loops.exposed import Locals, assigned
-from fusewright.plan.loops.rename import Body, Numbers, rewritten
+from fusewright.plan.loops.legality.live_in import Locals, assigned
+from fusewright.plan.loops.normalise.branches import is_fixed
+from fusewright.plan.loops.normalise.rename import Body, Numbers, rewritten
 
 MOST_KEPT = 64
 """Elements kept at a time: more than the registers, and each store looks at all of them."""

@@ -35,11 +35,11 @@ from fusewright.ir.loops.statements import (
     walk,
 )
 from fusewright.ir.nest import in_pairs
-from fusewright.plan.loops.exposed import Locals, exposed, read_from
-from fusewright.plan.loops.folds import ON_THREADS, Folds, folds, is_orderless
+from fusewright.plan.loops.legality.live_in import Locals, exposed, read_from
+from fusewright.plan.loops.legality.loop_facts import EARLY_END, Surroundings, buffers_in, unit_of
+from fusewright.plan.loops.map.reductions import ON_THREADS, Folds, folds, is_associative
+from fusewright.plan.loops.map.work import most_trips
 from fusewright.plan.loops.plan import LoopReport
-from fusewright.plan.loops.units import EARLY_END, Surroundings, buffers_in, unit_of
-from fusewright.plan.loops.work import most_trips
 
 CONTIGUOUS, SAME, SCATTERED = 1.0, 0.9, 0.15
 """What an access is worth in vectors: neighbours in memory, one element for all lanes, others."""
@@ -80,7 +80,7 @@ def _acts_outside(loop: For) -> bool:
     return _has_order(loop) or any(leave.label not in own for leave in leaves)
 
 
-class Ways:
+class Parallelism:
     """Collects the loops that run in threads and vectors; `body` gives the statements to run.
 
     Loops over strips have been judged before: `proved` are independent, `ordered` are not.
@@ -202,7 +202,7 @@ class Ways:
                 return {}
             buffer = around.kernel.buffers[members[0]]
             kind = "add" if each.op == "subtract" else each.op
-            fits = is_orderless(kind, buffer.dtype) and kind in ON_THREADS
+            fits = is_associative(kind, buffer.dtype) and kind in ON_THREADS
             if not fits or buffer.strides is not None:
                 return {}
             arrays[members[0]] = kind

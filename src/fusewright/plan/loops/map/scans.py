@@ -39,11 +39,11 @@ from fusewright.ir.loops.statements import (
     with_blocks,
 )
 from fusewright.ir.nest import Buffer
-from fusewright.plan.loops.exposed import Locals, assigned, exposed, read_from, reads
-from fusewright.plan.loops.folds import ON_THREADS, is_orderless
-from fusewright.plan.loops.rename import Body, Numbers, copied, rewritten
-from fusewright.plan.loops.units import UNKNOWN, Surroundings, reduction, unit_of
-from fusewright.plan.loops.work import iteration
+from fusewright.plan.loops.legality.live_in import Locals, assigned, exposed, read_from, reads
+from fusewright.plan.loops.legality.loop_facts import UNKNOWN, Surroundings, reduction, unit_of
+from fusewright.plan.loops.map.reductions import ON_THREADS, is_associative
+from fusewright.plan.loops.map.work import iteration
+from fusewright.plan.loops.normalise.rename import Body, Numbers, copied, rewritten
 
 NONE: Locals = frozenset()
 BLOCKS = 64
@@ -255,7 +255,7 @@ def _operations(kernel: Kernel, loop: For, live: Locals) -> dict[int, str]:
     for number in sorted(assigned(loop.body) & (exposed(loop.body) | live)):
         kinds = {_operation(s) for s in walk(loop.body) if isinstance(s, Let) and s.local == number}
         kind = kinds.pop()
-        free = kind in ON_THREADS and is_orderless(kind, kernel.locals[number].dtype)
+        free = kind in ON_THREADS and is_associative(kind, kernel.locals[number].dtype)
         if kinds or not free:
             return {}
         found[number] = kind

@@ -11,8 +11,8 @@ from __future__ import annotations
 from collections.abc import Callable
 from functools import reduce
 
+from fusewright.codegen.associative import join_in_memory
 from fusewright.codegen.lanes import InLanes
-from fusewright.codegen.orderless import join_in_memory
 from fusewright.codegen.spell import literal, llvm_type
 from fusewright.ir import linear
 from fusewright.ir.dtypes import BOOL, INT8, INT64, DType
@@ -29,7 +29,7 @@ MOST_ELEMENTS = 1 << 16
 """Elements of a copy, at most: it should stay in a thread's own cache."""
 
 
-class Apart(InLanes):
+class Privatised(InLanes):
     """A kernel being written; words of a task's frame hold where the common values are, and
     whether arrays are copied.
     """

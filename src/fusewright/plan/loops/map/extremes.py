@@ -20,8 +20,8 @@ from dataclasses import dataclass, replace
 from fusewright.ir.dtypes import FLOAT32, FLOAT64
 from fusewright.ir.expr import Expr, const, local, op, postorder
 from fusewright.ir.loops.statements import For, If, Kernel, Let, Local, Statement, expressions
-from fusewright.plan.loops.exposed import assigned, exposed
-from fusewright.plan.loops.rename import Numbers, copied
+from fusewright.plan.loops.legality.live_in import assigned, exposed
+from fusewright.plan.loops.normalise.rename import Numbers, copied
 
 _PASSING = {"greater": "fmax", "greater_equal": "", "less": "fmin", "less_equal": ""}
 """`x > v ? x : v`.  (`x >= v` would take the later of two zeros, and is rare.)"""

@@ -11,7 +11,7 @@ from fusewright.analysis.unit import Facts
 from fusewright.analysis.verdict import Verdict
 from fusewright.base.source import Span
 from fusewright.ir.loops.statements import Kernel
-from fusewright.plan.loops.nests import Item
+from fusewright.plan.loops.fuse.nests import Item
 from fusewright.plan.loops.plan import FAR, Level, PairReport
 
 

@@ -16,11 +16,10 @@ from fusewright.ir.loops.statements import (
     While,
     with_blocks,
 )
-from fusewright.plan.loops import profit
-from fusewright.plan.loops.exposed import Locals, exposed, read_from
-from fusewright.plan.loops.fusing import Fusing
-from fusewright.plan.loops.merge import merged, same_bounds
-from fusewright.plan.loops.nests import (
+from fusewright.plan.loops.fuse import profit
+from fusewright.plan.loops.fuse.fusing import Fusing
+from fusewright.plan.loops.fuse.merge import merged, same_bounds
+from fusewright.plan.loops.fuse.nests import (
     Item,
     hoisted,
     item,
@@ -28,8 +27,9 @@ from fusewright.plan.loops.nests import (
     may_swap,
     shared_variables,
 )
-from fusewright.plan.loops.strips import formed
-from fusewright.plan.loops.units import unit_of
+from fusewright.plan.loops.fuse.strip_mining import formed
+from fusewright.plan.loops.legality.live_in import Locals, exposed, read_from
+from fusewright.plan.loops.legality.loop_facts import unit_of
 
 BACK = 8
 """Statements a loop is moved past, at most, to meet the one it fuses with."""

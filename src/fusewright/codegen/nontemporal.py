@@ -17,7 +17,7 @@ from fusewright.ir.expr import Expr, index, postorder
 from fusewright.ir.loops.statements import For, Kernel, Let, Store, expressions, walk
 
 
-class Past(Reading):
+class NonTemporal(Reading):
     """A kernel being written, with some stores past the caches."""
 
     def __init__(self, kernel: Kernel, vector_bytes: int) -> None:

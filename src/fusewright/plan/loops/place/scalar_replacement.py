@@ -31,9 +31,9 @@ from fusewright.ir.loops.statements import (
     walk,
     with_blocks,
 )
-from fusewright.plan.loops.exposed import assigned
-from fusewright.plan.loops.rename import Body, Numbers, rewritten
-from fusewright.plan.loops.units import MOST_PARTS
+from fusewright.plan.loops.legality.live_in import assigned
+from fusewright.plan.loops.legality.loop_facts import MOST_PARTS
+from fusewright.plan.loops.normalise.rename import Body, Numbers, rewritten
 
 Place = tuple[int, tuple[Expr, ...]]
 

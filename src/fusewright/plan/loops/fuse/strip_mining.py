@@ -30,11 +30,11 @@ from fusewright.ir.dtypes import INT64
 from fusewright.ir.expr import Expr, const, index, typed_op
 from fusewright.ir.linear import at_least, at_most
 from fusewright.ir.loops.statements import Dim, For
-from fusewright.plan.loops import profit
-from fusewright.plan.loops.blocks import Cut, blocked, each, may_block
-from fusewright.plan.loops.exposed import Locals, exposed, read_from
-from fusewright.plan.loops.fusing import Form, Fusing, Inner, Strip
-from fusewright.plan.loops.nests import Item, item, shared_variables
+from fusewright.plan.loops.fuse import profit
+from fusewright.plan.loops.fuse.blocks import Cut, blocked, each, may_block
+from fusewright.plan.loops.fuse.fusing import Form, Fusing, Inner, Strip
+from fusewright.plan.loops.fuse.nests import Item, item, shared_variables
+from fusewright.plan.loops.legality.live_in import Locals, exposed, read_from
 from fusewright.plan.loops.plan import FAR, Settings
 
 if TYPE_CHECKING:

@@ -1,5 +1,5 @@
-"""What fusing the loops of one kernel knows and writes down: below `fuse`, which makes one loop of
-two, and `strips` and `blocks`, which run them strip by strip.
+"""What fusing the loops of one kernel knows and writes down: below `fuser`, which makes one loop of
+two, and `strip_mining` and `blocks`, which run them strip by strip.
 """
 
 from __future__ import annotations
@@ -13,13 +13,13 @@ from fusewright.analysis.unit import Facts
 from fusewright.analysis.verdict import Verdict
 from fusewright.ir.expr import Expr
 from fusewright.ir.loops.statements import Statement
-from fusewright.plan.loops.exposed import Locals
-from fusewright.plan.loops.guards import Conditions
-from fusewright.plan.loops.nests import Item
-from fusewright.plan.loops.parallel import Ways
+from fusewright.plan.loops.fuse.guards import Conditions
+from fusewright.plan.loops.fuse.nests import Item
+from fusewright.plan.loops.fuse.report import Pairs
+from fusewright.plan.loops.legality.live_in import Locals
+from fusewright.plan.loops.map.parallel import Parallelism
+from fusewright.plan.loops.normalise.rename import Numbers
 from fusewright.plan.loops.plan import Settings
-from fusewright.plan.loops.rename import Numbers
-from fusewright.plan.loops.report import Pairs
 
 Form = Literal["dims", "overlap", "shift", "shift in blocks"]
 Inner = Callable[[tuple[Statement, ...], Locals], tuple[Statement, ...]]
@@ -43,7 +43,7 @@ class Strip:
 class Fusing:
     """The kernel as it is known so far, what was decided of pairs of loops, and the strips made."""
 
-    ways: Ways
+    ways: Parallelism
     settings: Settings
     numbers: Numbers
     pairs: Pairs
