@@ -144,13 +144,19 @@ def test_launches_units_of_python() -> None:
 
 
 def test_other_packages_give_targets(monkeypatch: pytest.MonkeyPatch) -> None:
-    """An entry point is looked up by its name, and its module answers."""
+    """An entry point is looked up by its name, and its module runs kernels and arrays."""
     module = ModuleType("elsewhere")
+    for name in ("features", "compile", "allocate", "copy", "launch", "describe"):
+        setattr(module, name, getattr(target("reference"), name))
     monkeypatch.setitem(sys.modules, "elsewhere", module)
     given = EntryPoints([EntryPoint("mine", "elsewhere", targets.GROUP)])
     monkeypatch.setattr(metadata, "entry_points", lambda **asked: given.select(**asked))
+    a, b = np.arange(1000.0), np.zeros(1000)
     with fw.options(target="mine"):
         assert target() is module
+        scaled(a, b, 3.0)
+        total = float((fw.asarray(a) * 2.0).sum())
+    assert b.tolist() == (3.0 * a).tolist() and total == 2.0 * a.sum()
     del targets._known["mine"]
     with pytest.raises(OptionError, match="target"), fw.options(target="nobody's"):
         pass

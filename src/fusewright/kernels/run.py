@@ -78,7 +78,7 @@ def _once(
     params = parameters(found, arrays, arguments)
     specialise.make(found, arrays, params)
     requirements.meet(found, arrays, params)
-    if options.target == "reference":
+    if options.target != "cpu":
         target(options.target).compile(found.kernel, options).run(arrays, params, failed)
     else:
         compiled = _compiled(kernel, found, arrays, params, options)
@@ -204,7 +204,7 @@ def execute(
     the code that ran.
     """
     options = current()
-    if options.target == "reference":
+    if options.target != "cpu":
         target(options.target).compile(found.kernel, options).run(arrays, params, failed)
         return None
     return _compiled(kernel, found, arrays, params, options)

@@ -77,7 +77,7 @@ def unit_of(
         members = [Member(found.kernel, own) for found, own in calls]
         joined = join(members, len(buffers), dead, equal)
         unit = _known[key] = Unit(joined, tuple(found for found, _ in calls))
-    if options.target == "reference" or not options.background or not options.fuse:
+    if options.target != "cpu" or not options.background or not options.fuse:
         runs += options.fuse
         return unit if options.fuse else None
     memory = (apart(unit.kernel, buffers), large_ones(unit.kernel, buffers))

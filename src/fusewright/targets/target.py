@@ -67,8 +67,9 @@ class Target(Protocol):
     def compile(self, program: Any, options: Options, make: bool = True) -> Any:
         """The code of a program: known, kept on disk, or made now (without `make`: else None).
 
-        Kernels of loops run on arrays and numbers, lists of statements on rows (scalars, leaves);
-        the operations of a slice on its nodes, which become leaves.
+        Kernels of loops run on arrays and numbers (only the CPU's are planned: of others `run` is
+        all that is asked for), lists of statements on rows (scalars, leaves); the operations of a
+        slice on its nodes, which become leaves.
         """
 
     def allocate(self, nbytes: int) -> Memory:
