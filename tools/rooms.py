@@ -62,7 +62,7 @@ def layers() -> list[list[str]]:
     """The rooms of each layer that exist, the highest first."""
     text = (ROOT / "pyproject.toml").read_text(encoding="utf-8")
     contracts = tomllib.loads(text)["tool"]["importlinter"]["contracts"]
-    (lines,) = [each["layers"] for each in contracts if each["type"] == "layers"]
+    lines = next(each["layers"] for each in contracts if each["name"] == "Imports go downwards")
     found = [re.findall(r"fusewright\.(\w+)", line) for line in lines]
     return [[room for room in layer if exists(room)] for layer in found]
 
