@@ -42,13 +42,13 @@ class Fresh(NamedTuple):
 
 @dataclass(frozen=True, slots=True)
 class Quick:
-    """One kind of call: its door takes the arguments (or what `flat` makes of them), then its
-    results.
+    """One kind of call: its bound kernel takes the arguments (or what `flat` makes of them), then
+    its results.
     """
 
     found: Specialised
     options: Options
-    door: BoundKernel
+    bound: BoundKernel
     results: tuple[Fresh, ...]
     flat: Flat | None
     finish: Callable[[dict[int, NDArray], Sequence[Any]], Any] | None
@@ -66,14 +66,14 @@ class Quick:
         if self.flat is not None:
             args = self.flat(args)
         if not self.results and self.finish is None:
-            done = self.door.run(args)
+            done = self.bound.run(args)
             self.found.calls += done
             return done, None
         fresh = {
             number: np.empty(shape(args) if callable(shape) else shape, dtype)
             for number, dtype, shape in self.results
         }
-        if not self.door.run([*args, *fresh.values()]):
+        if not self.bound.run([*args, *fresh.values()]):
             return False, None
         self.found.calls += 1
         return True, None if self.finish is None else self.finish(fresh, given)
@@ -137,8 +137,8 @@ def learn(
     arrays = {
         number: reach(path, arguments, {}) for number, path in paths.items() if path is not None
     }
-    door = compiled.bind(arrays, word_of)
-    return None if door is None else Quick(found, options, door, results, flat, finish)
+    bound = compiled.bind(arrays, word_of)
+    return None if bound is None else Quick(found, options, bound, results, flat, finish)
 
 
 def _taken(

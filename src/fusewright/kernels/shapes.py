@@ -70,7 +70,7 @@ _ShapeBase: Any = Plain if native is None else native.Shape
 class Shape(_ShapeBase):  # type: ignore[misc]
     """`buffers` are parts of the arrays, or results (None).  Run, it gives what `outputs` says:
     each is an array (its number) with what it holds in the end, or a buffer; `latest` are the
-    arrays' outputs as of now.  `after` are the shapes that one more call leads to, `doors` the
+    arrays' outputs as of now.  `after` are the shapes that one more call leads to, `bound` the
     code by settings and dead arrays.
     """
 
@@ -81,7 +81,7 @@ class Shape(_ShapeBase):  # type: ignore[misc]
     outputs: tuple[tuple[str, int], ...] = ()
     latest: Mapping[int, int] = field(default_factory=dict)
     after: dict[Any, tuple[Shape, tuple[Part, ...]]] = field(default_factory=dict)
-    doors: dict[tuple[int, int], tuple[Options, BoundKernel]] = field(default_factory=dict)
+    bound: dict[tuple[int, int], tuple[Options, BoundKernel]] = field(default_factory=dict)
     forgettable: int = 0
     """The arrays (bits) that may be dead: what they held before is not needed, all of each is one
     buffer.

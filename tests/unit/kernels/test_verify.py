@@ -28,12 +28,12 @@ N = 5000
 @pytest.fixture(autouse=True)
 def no_code_from_before(tmp_path: Path) -> Iterator[None]:
     """Wrong code is neither found nor left behind."""
-    compiled._memory.clear()
+    compiled._kept.clear()
     driver.cache_clear()
     with fw.options(cache_dir=str(tmp_path), interpret=False, background=False):
         yield
     trace.pending.clear()  # values that cannot be computed
-    compiled._memory.clear()
+    compiled._kept.clear()
     driver.cache_clear()
 
 

@@ -166,19 +166,19 @@ class Reduction:
     def __init__(self, quick: Quick, own: tuple[Any, ...], count: int) -> None:
         self.quick, self.own = quick, own
         first, end = len(own), len(own) + count
-        moving = quick.door.moving
+        moving = quick.bound.moving
         self.places = tuple((at, n - first) for at, n in moving if first <= n < end)
         self.rest: list[tuple[list[Any], Any]] = []
 
     def run(self, values: Sequence[Any], options: Options) -> Any:
         """The value; None where the code does not fit."""
-        quick, door = self.quick, self.quick.door
+        quick, bound = self.quick, self.quick.bound
         if not quick.holds(options):
             return None
         words, result = self.rest.pop() if self.rest else self._new()
         for place, number in self.places:
             words[place] = values[number]
-        value = result.item() if door.launched(words) else None
+        value = result.item() if bound.launched(words) else None
         for place, _ in self.places:
             words[place] = None  # it keeps nobody's memory
         self.rest.append((words, result))
@@ -186,11 +186,11 @@ class Reduction:
         return value
 
     def _new(self) -> tuple[list[Any], Any]:
-        door, own = self.quick.door, self.own
+        bound, own = self.quick.bound, self.own
         fresh = [np.empty_like(each) if type(each) is np.ndarray else each for each in own]
         result = np.empty((), self.quick.results[0].dtype)
-        words = door.words.copy()
-        for place, number in door.moving:
+        words = bound.words.copy()
+        for place, number in bound.moving:
             words[place] = fresh[number] if number < len(own) else result
         return words, result
 

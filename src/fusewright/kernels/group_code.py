@@ -1,5 +1,5 @@
-"""The code of a group of calls, remembered for all groups of its shape: for Python a door, for the
-native core a program.
+"""The code of a group of calls, remembered for all groups of its shape: for Python a bound kernel,
+for the native core a program.
 """
 
 from __future__ import annotations
@@ -73,15 +73,15 @@ def remember(
     if code is None or options.verify:
         return
     found = _Words(shape, unit, buffers, code)
-    door = code.bind(found.arrays, found.word_of)
-    if door is None:
+    bound = code.bind(found.arrays, found.word_of)
+    if bound is None:
         return
-    if len(shape.doors) >= MOST:
-        shape.doors.clear()
-    shape.doors[id(options), dead] = (options, door)
-    program = None if native is None else _program(shape, found, door, dead)
+    if len(shape.bound) >= MOST:
+        shape.bound.clear()
+    shape.bound[id(options), dead] = (options, bound)
+    program = None if native is None else _program(shape, found, bound, dead)
     if program is not None:
-        shape.keep(program, len({key[1] for key in shape.doors}) >= VARIANTS)
+        shape.keep(program, len({key[1] for key in shape.bound}) >= VARIANTS)
 
 
 class _Words:
@@ -116,7 +116,7 @@ class _Words:
         return Given(self.places[scalar])
 
 
-def _program(shape: Shape, found: _Words, door: BoundKernel, dead: int) -> Any:
+def _program(shape: Shape, found: _Words, bound: BoundKernel, dead: int) -> Any:
     """The same for the native core; None where that cannot run it."""
     if any(place is not None and place.links for place in shape.buffers):
         return None
@@ -126,15 +126,15 @@ def _program(shape: Shape, found: _Words, door: BoundKernel, dead: int) -> Any:
         for place, number in enumerate(call.scalars):
             lazy = call.lazy.get(number)
             numbers.append((NUMBER, member, place) if lazy is None else (LAZY_NUMBER, lazy, 0))
-    words = [(CONSTANT, int(word), 0) for word in door.words[1:]]
-    for position, number in door.moving:
+    words = [(CONSTANT, int(word), 0) for word in bound.words[1:]]
+    for position, number in bound.moving:
         count = len(found.buffers)
         is_buffer = number < count
         words[position - 1] = (POINTER, number, 0) if is_buffer else numbers[number - count]
     try:
         return native.GroupProgram(
-            current(), door, door.executable.address, dead, gone, door.releases,
-            len(shape.calls) > 1, door.threads, door.team - 1 if door.team else -1,
+            current(), bound, bound.executable.address, dead, gone, bound.releases,
+            len(shape.calls) > 1, bound.threads, bound.team - 1 if bound.team else -1,
             _table(_array(shape, number, gone) for number in range(len(shape.arrays))),
             _table(_buffers(shape)), _table(words), _table(_pairs(found)), _table(_outputs(shape)),
         )  # fmt: skip
