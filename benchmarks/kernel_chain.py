@@ -24,7 +24,7 @@ from report import Report, Section, start
 
 import fusewright as fw
 import fusewright.numpy as fnp
-from fusewright.targets.cpu import background
+from fusewright.runtime import background
 
 LARGE, SMALL, LONG = 1 << 22, 10, 200
 MOST_RATIO, MOST_SMALL, MOST_COMPILE = 1.15, 15e-6, 3.0

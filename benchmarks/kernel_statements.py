@@ -19,7 +19,7 @@ from report import Report, Section, start
 import fusewright as fw
 import fusewright.numpy as fnp
 from fusewright.kernels import statements
-from fusewright.targets.cpu import background
+from fusewright.runtime import background
 
 SIZES = (1 << 6, 1 << 10, 1 << 13, 1 << 14, 1 << 16, 1 << 18, 1 << 20, 1 << 22)
 LEAST, LEAST_BELOW = 1.5, 0.95

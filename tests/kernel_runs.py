@@ -20,8 +20,9 @@ from fusewright.base.errors import KernelError
 from fusewright.codegen import lanes
 from fusewright.kernels import run
 from fusewright.machine import record as machine
-from fusewright.plan.loops import blocks, scans
-from fusewright.targets.cpu import loops
+from fusewright.plan.loops.fuse import blocks
+from fusewright.plan.loops.map import scans
+from fusewright.targets import executable
 from fusewright.targets.cpu.features import LEVELS, machine_flags, select
 
 Outcome = tuple[Any, tuple[Any, ...], str]
@@ -52,17 +53,17 @@ def short_strips() -> Iterator[None]:
     """Strips and blocks of a few iterations, so that small arrays have several; vector loops begin
     with a part of a vector however short they are, and all arrays are written as large ones are.
     """
-    usual = loops.settings_of
+    usual = executable.settings_of
     limits = blocks.WORTH, scans.WORTH, lanes.ALIGNED
     blocks.WORTH, scans.WORTH, lanes.ALIGNED = 0, 0, 1
-    loops.settings_of = lambda chosen: replace(
+    executable.settings_of = lambda chosen: replace(
         usual(chosen), elements=8, columns=8, rows=(2, 3), row_bytes=1
     )
     try:
         with machine.using(machine.current()._replace(past=0)):
             yield
     finally:
-        loops.settings_of = usual
+        executable.settings_of = usual
         blocks.WORTH, scans.WORTH, lanes.ALIGNED = limits
 
 

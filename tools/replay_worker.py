@@ -10,6 +10,7 @@ random number) says nothing about the package, and is left out of comparisons.
 from __future__ import annotations
 
 import contextlib
+import gc
 import gzip
 import hashlib
 import io
@@ -56,6 +57,9 @@ def record(kind: str, what: str) -> dict[str, Any]:
     """What `tools.replay` keeps of a program."""
     from fusewright.runtime import listening, profile
 
+    # When garbage is collected depends on how many objects the package makes; a value that only
+    # garbage refers to counts as held until then, and what is held is stored.
+    gc.disable()
     if not hasattr(listening, "compilations"):
         sys.exit("this commit is older than what tells of compilations (runtime/listening.py)")
     structures: list[list[Any]] = []

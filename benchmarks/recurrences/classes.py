@@ -22,13 +22,12 @@ from pyscf import gto, lib
 from pyscf.gto import moleintor
 
 import fusewright as fw
-from fusewright.base.options import current
 from fusewright.integrals.basis import Basis
+from fusewright.integrals.classes import lanes
 from fusewright.integrals.evaluate import Evaluator, Side, empty
 from fusewright.integrals.operators import COULOMB
 from fusewright.integrals.pairs import grouped
 from fusewright.integrals.repulsion import kind_of, units_of
-from fusewright.targets.cpu.recurrences import lanes
 
 TARGETS = {
     ("ssss", 3): 5, ("psss", 3): 7, ("psps", 3): 9, ("ppss", 3): 9,
@@ -64,7 +63,7 @@ def race(letters: str, primitives: int) -> tuple[float, float, float]:
     c, d = (64, 64) if primitives == 1 else (16, 32) if sum(momenta) < 6 else (8, 8)
     c, d = (16, 32) if sum(momenta) > 9 else (c, d)
     mol = molecule(momenta, primitives, c, d)
-    basis, width = Basis.from_pyscf(mol), lanes(current())
+    basis, width = Basis.from_pyscf(mol), lanes()
     (bra,) = grouped(basis, [(0, 1)])
     (ket,) = grouped(basis, [(2 + i, 2 + c + j) for i in range(c) for j in range(d)])
     left, right = Side(bra, width), Side(ket, width)

@@ -143,10 +143,10 @@ def info() -> dict[str, Any]:
     from importlib import metadata
 
     from fusewright.runtime import limits
-    from fusewright.targets.cpu.features import select
+    from fusewright.targets.target import target
 
     chosen = current()
-    features = select(chosen.features)
+    features = target("cpu").features(chosen.features)
     return {
         **{name: metadata.version(name) for name in ("numpy", "llvmlite")},
         "python": platform.python_version(),

@@ -8,20 +8,20 @@ structure, and object code on disk by the text it was made from.
 from __future__ import annotations
 
 import sys
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from time import perf_counter
 from typing import TYPE_CHECKING, Any
 
-from fusewright import unfused  # noqa: F401
+from fusewright import told_at_once, unfused  # noqa: F401
 from fusewright.base import hooks
 from fusewright.base.errors import FusewrightError, InternalError
 from fusewright.base.later import later
 from fusewright.base.options import Options, current
-from fusewright.frontends.arrays import opaque, trace
+from fusewright.frontends.arrays import trace
 from fusewright.ir import graph
 from fusewright.ir.graph import Node
 from fusewright.runtime import reuse
-from fusewright.runtime.listening import listeners, watchers
+from fusewright.runtime.listening import listeners
 from fusewright.runtime.trace import Key, Known, Slice, computed_once, take
 from fusewright.targets.cpu import (
     ahead,
@@ -34,18 +34,20 @@ from fusewright.targets.cpu import (
     trial,
 )
 from fusewright.targets.cpu.disk_keys import name_of
+from fusewright.targets.target import target
 
 if TYPE_CHECKING:
     from fusewright import stages
     from fusewright.runtime import profile
-    from fusewright.targets.cpu import native, obtaining, recorded_products
-    from fusewright.targets.cpu.runner import Compute, Runner
+    from fusewright.targets.cpu import native, obtaining, record, recorded_products
+    from fusewright.targets.cpu.runner import Runner
     from fusewright.targets.reference import interpreter
 else:
     stages, profile = later("fusewright.stages"), later("fusewright.runtime.profile")
     native = later("fusewright.targets.cpu.native")
     obtaining = later("fusewright.targets.cpu.obtaining")
     recorded_products = later("fusewright.targets.cpu.recorded_products")
+    record = later("fusewright.targets.cpu.record")
     interpreter = later("fusewright.targets.reference.interpreter")
 
 PASSED_ON = (FusewrightError, InternalError, MemoryError, RecursionError, Warning)
@@ -56,9 +58,7 @@ MOST_RUNNERS = 4096
 """Structures kept compiled in memory; the oldest goes when there are more."""
 
 joiners: list[Callable[[Sequence[Node]], bool]] = []
-"""What may make statements that are asked for part of a pending call; whether one did
-(`kernels.statements`).
-"""
+"""What may make statements part of a pending call; whether one did (`kernels.statements`)."""
 _runners: dict[Key, Runner] = {}
 _programs: dict[Key, Any] = {}
 """Those of earlier processes, in the core's form."""
@@ -74,8 +74,9 @@ def evaluate(requested: Sequence[Node]) -> None:
     if not pending:
         return
     options = current()
-    if options.target == "reference":
-        interpreter.evaluate(pending)
+    if options.target != "cpu":
+        slice_ = take(pending)
+        target(options.target).compile(slice_, options).run(slice_.order, options, by_numpy)
         return
     if options.verify and options.fuse:
         # Imported here: few programs ask.
@@ -170,7 +171,9 @@ def _stored(
     if program is None:
         program = ahead.load(key, options)
         if program is None and not due.is_slow(name := name_of(key, options)):
-            program = stored_programs.load(name, options)
+            program = stored_programs.load(
+                name, lambda use: obtaining.improve_stored(name, options, use)
+            )
         if program is None:
             return False
         _keep_in(_programs, key, program)
@@ -310,7 +313,7 @@ def _keep_in(kept: dict[Key, Any], key: Key, code: Any) -> None:
 
 
 def _compile(key: Key, slice_: Slice, options: Options) -> Runner:
-    runner = obtaining.obtain(key, slice_, options)
+    runner = obtaining.obtain_slice(slice_, options)
     _keep(key, runner)
     if options.debug:
         # Imported here: only debugging prints programs.
@@ -343,6 +346,30 @@ def replay(order: list[Node], runner: Runner, options: Options) -> None:
         raise internal from error
 
 
+def planned(slice_: Slice, options: Options) -> list[profile.Step]:
+    """What would run for a slice."""
+    return record.planned(slice_, options)
+
+
+def texts(pending: Sequence[Node], options: Options, what: str) -> list[str]:
+    """The kernels of a request as text: `loops`, `llvm` or `asm`."""
+    order, runner = prepare(pending, options)
+    return record.texts(order, runner, options, what)
+
+
+def in_core(runner: Runner) -> Any:
+    """Compiled code as a program of the native core; None where that cannot run it."""
+    return native.program(runner)
+
+
+def write_ahead(slices: Iterable[Slice], options: Options, path: str | None) -> int:
+    """Compile operations for an installation (`operations`); how many there are."""
+    # Imported here: it compiles.
+    from fusewright.targets.cpu.ahead_writing import write
+
+    return write(slices, options, path or ahead.FILE)
+
+
 def is_compiled(slice_: Slice, options: Options) -> bool:
     """Whether the code for a slice is in memory."""
     return (slice_.key, options.fuse, options.features) in _runners
@@ -363,37 +390,10 @@ def cached() -> int:
     return len(_runners.keys() | _programs.keys())
 
 
-def _tell(
-    began: float,
-    order: list[Node],
-    runner: Runner,
-    fresh: bool,
-    options: Options,
-    compute: Compute,
-    is_slow: bool = False,
-) -> None:
-    """Run, and tell every listener what ran; planning and compiling began before."""
-    # Imported here: a program nobody listens to needs none of it.
-    from fusewright.targets.cpu import record
-
+def _tell(began: float, *what: Any) -> None:
+    """Run (`record.run`), and tell every listener what ran; planning and compiling began before."""
     profile.not_recording(perf_counter() - began)
-    profile.as_evaluation(record.run, began, order, runner, fresh, options, compute, is_slow)
+    profile.as_evaluation(record.run, began, *what)
 
 
-def _note(note: opaque.Note) -> None:
-    """A step NumPy ran at once is an evaluation of its own."""
-    step = profile.OpaqueRecord(note.name, "numpy", note.start, note.seconds, note.why, note.line)
-    flush = profile.Flush(f"{note.name} runs in NumPy", note.line, note.start, note.seconds, [step])
-    profile.told(flush)
-    profile.not_recording(note.seconds)
-
-
-def _listen_to_numpy(comes: bool) -> None:
-    opaque.listeners[:] = [each for each in opaque.listeners if each is not _note]
-    if comes:
-        opaque.listeners.append(_note)
-
-
-watchers.append(_listen_to_numpy)
-_listen_to_numpy(bool(listeners))  # somebody may have begun to listen before this was loaded
 hooks.set_evaluate(evaluate, driver=True)

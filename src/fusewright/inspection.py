@@ -15,11 +15,8 @@ from fusewright.ir import graph
 from fusewright.ir.graph import Node
 from fusewright.replay.function import Jitted
 from fusewright.runtime.explanation import Explanation
-from fusewright.runtime.profile import Flush, KernelRecord, OpaqueRecord, listen
+from fusewright.runtime.profile import Flush, listen
 from fusewright.runtime.trace import take
-from fusewright.targets.cpu import record
-from fusewright.targets.cpu.build import decide
-from fusewright.targets.cpu.launch import Launch
 
 TEXTS = ("loops", "llvm", "asm")
 
@@ -82,9 +79,7 @@ def explain_arrays(arrays: Sequence[Any]) -> Explanation:
     slice_ = take(pending)
     if driver.is_compiled(slice_, chosen):
         notes.append("the code for this is in memory")
-    program, plan = decide(slice_, chosen)
-    steps = record.planned_steps(slice_.order, program, plan)
-    flush = Flush("fw.evaluate", None, perf_counter(), 0.0, [s for s in steps if s is not None])
+    flush = Flush("fw.evaluate", None, perf_counter(), 0.0, driver.planned(slice_, chosen))
     return Explanation((flush,), False, tuple(notes))
 
 
@@ -116,27 +111,4 @@ def show(values: Any, what: str) -> Text:
             why="no pending value was given: what is computed has forgotten how",
             help="show the result of an operation before its value is asked for",
         )
-    chosen = current()
-    order, runner = driver.prepare(pending, chosen)
-    if what == "loops":
-        records = record.planned_steps(order, runner.program, runner.plan)
-        texts = [s.loops if isinstance(s, KernelRecord) else _library(s) for s in records if s]
-    else:
-        texts = [_code(step, what) for step in runner.steps if isinstance(step, Launch)]
-    return Text("\n\n".join(texts))
-
-
-def _library(step: OpaqueRecord) -> str:
-    return f"# library step: {step.name} ({step.library}): {step.why}"
-
-
-def _code(step: Launch, what: str) -> str:
-    text = step.module.text
-    if what == "llvm":
-        return text
-    # Imported here: only machine code needs the compiler.
-    from fusewright.targets.cpu import compiler
-    from fusewright.targets.cpu.build import BEST
-    from fusewright.targets.cpu.features import select
-
-    return compiler.assembly(text, select(current().features), BEST)
+    return Text("\n\n".join(driver.texts(pending, current(), what)))

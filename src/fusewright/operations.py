@@ -11,16 +11,16 @@ from typing import Any
 
 import numpy as np
 
+from fusewright import driver
 from fusewright.base.errors import FusewrightError
 from fusewright.base.options import current, options
 from fusewright.frontends.arrays.record import map_node
 from fusewright.ir import graph, ops
 from fusewright.ir.dtypes import by_name
+from fusewright.ir.exactness import is_exact, is_short_sum
 from fusewright.ir.graph import Node
 from fusewright.public import asarray
 from fusewright.runtime.trace import take
-from fusewright.targets.cpu import ahead
-from fusewright.targets.cpu.trial import is_exact, is_short_sum
 
 _REAL = ("float64", "float32")
 _MIXED = (
@@ -100,10 +100,10 @@ def _array(shape: tuple[int, ...], dtype: str) -> Any:
     return asarray(np.ones(shape, dtype))
 
 
-def main(path: str = ahead.FILE) -> None:
+def main(path: str | None = None) -> None:
     """Compile them all, for the processor that this runs on."""
     with options(background=False, interpret=False, small=0):
-        count = ahead.write((take([node]) for node in operations()), current(), path)
+        count = driver.write_ahead((take([node]) for node in operations()), current(), path)
     print(f"{count} operations compiled ahead")
 
 

@@ -23,16 +23,12 @@ if TYPE_CHECKING:
     from fusewright.plan.recurrences import report as reports
     from fusewright.plan.recurrences.plan import RecurrencePlan
     from fusewright.plan.recurrences.report import RecurrenceReport
-    from fusewright.targets.cpu import features
-    from fusewright.targets.cpu import recurrences as cpu
-    from fusewright.targets.reference import recurrences as reference
+    from fusewright.targets import target
 else:  # programs without recurrences load this module only
     demand = later("fusewright.frontends.recurrences.demand")
     planner = later("fusewright.plan.recurrences.plan")
     reports = later("fusewright.plan.recurrences.report")
-    features = later("fusewright.targets.cpu.features")
-    cpu = later("fusewright.targets.cpu.recurrences")
-    reference = later("fusewright.targets.reference.recurrences")
+    target = later("fusewright.targets.target")
 
 Rows = Any
 """A row for each name, in order, or a mapping from names to rows."""
@@ -93,8 +89,8 @@ class RecurrenceGraph:
         """
         with _lanes(lanes):
             found = planner.plan(self.graph, effort, seed)
-            home = reference if current().target == "reference" else cpu
-            return CompiledRecurrence(self.graph, found, home.compile_phases(found.phases))
+            code = target.target().compile(found.phases, current())
+            return CompiledRecurrence(self.graph, found, code.run)
 
     def explain(
         self, lanes: int | str = "auto", effort: int = EFFORT, seed: int = 0
@@ -115,10 +111,11 @@ def _lanes(lanes: int | str) -> AbstractContextManager[Any]:
 
 
 def _report(graph: AndOrGraph, found: RecurrencePlan) -> RecurrenceReport:
-    target, lanes = current().target, max(REGISTERS)
-    if target != "reference":
-        lanes = max(features.select(current().features).vector_bytes // 8, min(REGISTERS))
-    return reports.report(graph, found, REGISTERS[lanes], lanes, target)
+    name, lanes = current().target, max(REGISTERS)
+    if name != "reference":
+        here = target.target().features(current().features)
+        lanes = max(here.vector_bytes // 8, min(REGISTERS))
+    return reports.report(graph, found, REGISTERS[lanes], lanes, name)
 
 
 @dataclass(frozen=True, slots=True)

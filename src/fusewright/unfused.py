@@ -15,7 +15,6 @@ from fusewright.ir import ops
 from fusewright.ir.dtypes import ALL
 from fusewright.ir.graph import Node
 from fusewright.runtime.listening import listeners
-from fusewright.targets.cpu.exact import EXACT, LINEAR
 
 if TYPE_CHECKING:
     from fusewright.targets.reference import interpreter
@@ -34,12 +33,12 @@ def _connect() -> None:
         # Not public: without them new work is interpreted in Python, or compiled at once.
         from numpy._core.umath import _extobj_contextvar, _make_extobj
 
-        functions: dict[str, Any] = {name: ops.MAP[name].meaning for name in EXACT - {"cast"}}
+        functions: dict[str, Any] = {name: ops.MAP[name].meaning for name in ops.EXACT - {"cast"}}
         functions["where"] = np.where
         table = np._core._multiarray_umath._ARRAY_API  # type: ignore[attr-defined]
         quiet = _make_extobj(all="ignore")
         numbers = tuple(row.numpy.num for row in ALL)
-        known = functions, frozenset(LINEAR), meaning
+        known = functions, ops.EXACT_PARTS, meaning
         native.set_unfused(*known, _extobj_contextvar, quiet, table, np.ufunc, numbers)
     native.set_listeners(listeners)
 

@@ -14,9 +14,8 @@ from typing import Any
 import numpy as np
 
 from fusewright.base.errors import InternalError
-from fusewright.ir.graph import LEAF, OPAQUE, PART, SCALAR, Node, contiguous_strides
+from fusewright.ir.graph import LEAF, OPAQUE, PART, SCALAR, Node, contiguous_strides, memory_of
 from fusewright.runtime.trace import take
-from fusewright.targets.cpu.direct import memory_of
 
 Evaluate = Callable[[Sequence[Node]], None]
 NDArray = np.ndarray[Any, Any]

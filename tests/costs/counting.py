@@ -17,9 +17,9 @@ from fusewright.ir.graph import Node, contiguous_strides
 from fusewright.ir.interpret import Environment, evaluate
 from fusewright.ir.nest import Nest, Program
 from fusewright.plan.plan import Kernel, Member
+from fusewright.runtime.arguments import fetcher, integer
 from fusewright.runtime.trace import take
 from fusewright.targets.cpu.build import decide
-from fusewright.targets.cpu.launch import fetcher, integer
 
 Marks = dict[object, set[int]]
 

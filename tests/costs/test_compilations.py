@@ -17,9 +17,9 @@ import fusewright as fw
 import fusewright.numpy as fnp
 from fusewright import driver
 from fusewright.frontends.arrays import trace
-from fusewright.runtime import buffers
+from fusewright.runtime import background, buffers
 from fusewright.runtime.trace import ROWS
-from fusewright.targets.cpu import ahead, background, compiler, threads
+from fusewright.targets.cpu import ahead, compiler, threads
 from fusewright.targets.cpu.features import machine_flags
 
 SHAPES = [(40, 30), (41, 29), (64, 64), (1000, 17), (17, 1000), (300, 200), (700, 16)]

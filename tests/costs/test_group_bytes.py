@@ -13,7 +13,7 @@ import pytest
 import fusewright as fw
 import fusewright.numpy as fnp
 from fusewright.ir.loops import interpret
-from fusewright.kernels import deferred, doors, statements
+from fusewright.kernels import deferred, group_code, statements
 from fusewright.targets.cpu.loops import CompiledLoops
 
 ROWS, N = 3, 1200
@@ -112,13 +112,13 @@ PROGRAMS: dict[str, tuple[Callable[[Any, Any], Any], str, int]] = {
 def test_a_dead_temporary_moves_no_byte(name: str, monkeypatch: pytest.MonkeyPatch) -> None:
     second, form, least = PROGRAMS[name]
     codes: list[CompiledLoops] = []
-    remember = doors.remember
+    remember = group_code.remember
 
     def noted(shape: Any, unit: Any, code: Any, buffers: Any, dead: int) -> None:
         codes.append(code)
         remember(shape, unit, code, buffers, dead)
 
-    monkeypatch.setattr(doors, "remember", noted)
+    monkeypatch.setattr(group_code, "remember", noted)
     a = fw.asarray(np.random.default_rng(0).random((ROWS, N)))
     for _ in range(3):
         t, out = fnp.empty((ROWS, N)), fnp.zeros((ROWS, N))

@@ -16,7 +16,7 @@ from tests.properties.chance import EXAMPLES
 import fusewright as fw
 import fusewright.numpy as fnp
 from fusewright.kernels import statements
-from fusewright.targets.cpu import background
+from fusewright.runtime import background
 
 N = 13
 

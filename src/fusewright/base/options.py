@@ -81,7 +81,7 @@ class Settings(TypedDict, total=False):
     fuse: bool
     threads: int | None
     strict: bool | Literal["all"]
-    target: Literal["cpu", "reference"]
+    target: str
     features: Literal["auto", "avx2", "avx512"]
     reassociate: bool
     contract: bool
@@ -154,6 +154,15 @@ def _flag(name: str, meaning: str) -> Row:
     return Row(name, _boolean, _is_boolean, "True or False (1 or 0 in the environment)", meaning)
 
 
+def _is_target(value: Any) -> bool:
+    """Whether it is one of ours, or another package gives it."""
+    if value in TARGETS:
+        return True
+    from importlib.metadata import entry_points  # few programs have other targets
+
+    return isinstance(value, str) and value in entry_points(group="fusewright.targets").names
+
+
 def _choice(name: str, choices: tuple[str, ...], meaning: str) -> Row:
     return Row(name, str.strip, choices.__contains__, " or ".join(map(repr, choices)), meaning)
 
@@ -177,7 +186,7 @@ TABLE: dict[str, Row] = {
             "a step that is not compiled is an error; True leaves the documented library steps to "
             f"NumPy, {ALL!r} refuses those too",
         ),
-        _choice("target", TARGETS, "where kernels run"),
+        Row("target", str.strip, _is_target, " or ".join(map(repr, TARGETS)), "where kernels run"),
         _choice("features", FEATURES, "the vector instructions of the cpu target"),
         _flag("reassociate", "floating-point sums and products may be reordered"),
         _flag("contract", "a * b + c may be rounded once"),
@@ -223,9 +232,7 @@ _OTHERS = (f"{PREFIX}TEST_", "_PYTHON")
 
 
 def from_environment(environment: Mapping[str, str]) -> Options:
-    """The defaults with the environment's changes; a wrong value is an `OptionError`, a name that
-    is no setting a warning.
-    """
+    """The defaults with the environment's changes; a wrong value raises, a wrong name warns."""
     for problem in problems(environment):
         if problem.is_name:
             warnings.warn(str(problem), FusewrightWarning, stacklevel=2)
@@ -237,8 +244,7 @@ def from_environment(environment: Mapping[str, str]) -> Options:
 
 def problems(environment: Mapping[str, str]) -> list[VariableError]:
     """What is wrong with our variables in the environment, a line for each."""
-    ours = sorted(name for name in environment if name.startswith(PREFIX))
-    found = [_problem(name, environment[name]) for name in ours]
+    found = [_problem(n, environment[n]) for n in sorted(environment) if n.startswith(PREFIX)]
     return [problem for problem in found if problem is not None]
 
 
@@ -247,15 +253,15 @@ def _problem(name: str, text: str) -> VariableError | None:
     if row is None or row.variable != name:
         if name == _NATIVE or name.startswith(_OTHERS[0]) or name.endswith(_OTHERS[1]):
             return None
-        meant = _meant(name.removeprefix(PREFIX).lower(), _variable)
+        meant = _meant(name.removeprefix(PREFIX).lower(), lambda known: TABLE[known].variable)
         return VariableError(name, f"there is no variable {name}: {meant}", True)
     try:
         if row.valid(row.parse(text)):
             return None
     except (KeyError, ValueError):
         pass
-    wrong = f"{name} cannot be {text!r}: use {row.allowed} ({row.meaning})"
-    return VariableError(name, wrong, False)
+    what = f"{name} cannot be {text!r}: use {row.allowed} ({row.meaning})"
+    return VariableError(name, what, False)
 
 
 def _meant(word: str, spelled: Callable[[str], str] = str) -> str:
@@ -263,10 +269,6 @@ def _meant(word: str, spelled: Callable[[str], str] = str) -> str:
     from fusewright.base.meant import did_you_mean
 
     return did_you_mean(word, TABLE, spelled) or f"there are {', '.join(map(spelled, TABLE))}"
-
-
-def _variable(name: str) -> str:
-    return TABLE[name].variable
 
 
 def _refused(row: Row, value: Any, name: str) -> OptionError:
@@ -290,9 +292,7 @@ def _checked(changes: Mapping[str, Any]) -> dict[str, Any]:
 
 
 watchers: list[Callable[[Options, Options], None]] = []
-"""Called with the old and the new settings at every change (entering and leaving a `with` block,
-`set_defaults`).
-"""
+"""Called with the old and the new settings at every change (`with options`, `set_defaults`)."""
 
 
 def _changed(old: Options, new: Options) -> None:

@@ -14,10 +14,10 @@ import numpy as np
 from fusewright.base.options import TABLE, defaults, options
 from fusewright.base.words import count, seconds, size
 from fusewright.cli.console import version_of
-from fusewright.cli.doctor import CheckFailed
+from fusewright.cli.failures import CheckFailed
 from fusewright.runtime import cache, limits
 from fusewright.runtime.profile import listen
-from fusewright.targets.cpu import ahead, compiler, features, threads
+from fusewright.targets.target import target
 
 OLDEST_PYTHON = (3, 11)
 OLDEST_NUMPY = (2, 0)
@@ -42,7 +42,7 @@ def _numpy() -> str:
 
 
 def _llvm() -> str:
-    return f"{compiler.version()} in llvmlite {version_of('llvmlite')}"
+    return f"{target('cpu').describe().compiler} in llvmlite {version_of('llvmlite')}"
 
 
 def _settings() -> str:
@@ -52,7 +52,7 @@ def _settings() -> str:
 
 
 def _processor() -> str:
-    chosen = features.select(defaults().features)
+    chosen = target("cpu").features(defaults().features)
     return f"{chosen.name}, vectors of {8 * chosen.vector_bytes} bits"
 
 
@@ -84,14 +84,18 @@ def _cache() -> str:
 
 
 def _ahead() -> str:
-    if ahead.is_stale():
+    about = target("cpu").describe()
+    if about.is_stale:
         raise CheckFailed(
             "the operations compiled ahead are those of other sources",
             "install Fusewright again (in a copy of the repository: `python -m "
             "fusewright.operations`); until then each is compiled when a program meets it",
         )
-    made = ahead.count()
-    return f"{count(made, 'operation')} compiled ahead" if made else "none, for want of a compiler"
+    return (
+        f"{count(about.ahead, 'operation')} compiled ahead"
+        if about.ahead
+        else "none, for want of a compiler"
+    )
 
 
 def _kernel() -> str:
@@ -110,8 +114,8 @@ def _kernel() -> str:
 
 
 def _threads() -> str:
-    number = threads.thread_count()
-    cost = threads.fork_join_seconds()
+    number = limits.thread_count()
+    cost = target("cpu").describe().launch_seconds()
     if cost > SLOW_FORK:
         raise CheckFailed(
             f"starting work on {count(number, 'thread')} takes {seconds(cost)}",

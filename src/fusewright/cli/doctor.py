@@ -13,17 +13,10 @@ from dataclasses import dataclass
 
 from fusewright.base.errors import FusewrightError
 from fusewright.base.options import problems
+from fusewright.cli.failures import CheckFailed
 
 GREEN, RED = 32, 31
 """Colours of terminals (ECMA-48, "select graphic rendition")."""
-
-
-class CheckFailed(Exception):
-    """What is wrong, and what the user can do."""
-
-    def __init__(self, what: str, help: str) -> None:
-        super().__init__(what)
-        self.help = help
 
 
 @dataclass(frozen=True, slots=True)

@@ -14,7 +14,7 @@ from fusewright.base.words import count, size
 from fusewright.cli.console import version_of
 from fusewright.machine import stored
 from fusewright.runtime import cache, limits
-from fusewright.targets.cpu import features, threads
+from fusewright.targets.target import target
 
 PACKAGES = ("fusewright", "numpy", "llvmlite")
 
@@ -38,12 +38,12 @@ def _versions() -> Iterator[tuple[str, str]]:
 def _machine() -> Iterator[tuple[str, str]]:
     yield "processor", processor()
     try:
-        chosen = features.select(defaults().features)
+        chosen = target("cpu").features(defaults().features)
         yield "vectors", f"{chosen.name}, {8 * chosen.vector_bytes} bits"
     except FusewrightError as error:
         yield "vectors", f"none: {error.what}"
     yield "processors", f"{limits.cpu_count()} usable of {os.cpu_count()}"
-    yield "threads", str(threads.thread_count())
+    yield "threads", str(limits.thread_count())
     yield "memory", f"{size(limits.available_memory())} free of {size(limits.total_memory())}"
 
 

@@ -124,12 +124,10 @@ class _Numbers:
         )
 
     def _word(self, word: Word) -> Word:
-        number = word.number
         if word.what in ("pointer", "partial"):
-            assert isinstance(number, int)
-            return word._replace(number=self.slots[number])
+            return word._replace(number=self.slots[word.number])
         if word.what == "param":
-            return word._replace(number=self._parameter(number))
+            return word._replace(number=self.params[word.number])
         return word
 
     def _parameter(self, number: Any) -> Any:

@@ -8,10 +8,10 @@ from collections.abc import Sequence
 from contextlib import nullcontext
 from dataclasses import replace
 
+from fusewright.codegen.associative import across_lanes, joined
 from fusewright.codegen.builder import Lanes, mask_type
-from fusewright.codegen.orderless import across_lanes, joined
+from fusewright.codegen.nontemporal import NonTemporal
 from fusewright.codegen.pairs import in_pairs, updated
-from fusewright.codegen.past import Past
 from fusewright.codegen.spell import literal, llvm_type
 from fusewright.ir.expr import Expr, op, postorder
 from fusewright.ir.identity import of_update
@@ -33,7 +33,7 @@ are written: measured 1.1 to 2 times the loop's time within the caches.)
 """
 
 
-class InLanes(Past):
+class InLanes(NonTemporal):
     """A kernel being written, with its loops in vectors."""
 
     def __init__(self, plan: LoopPlan, vector_bytes: int) -> None:

@@ -14,7 +14,7 @@ from collections.abc import Sequence
 from contextlib import ExitStack
 
 from fusewright.codegen import reduction, repeat
-from fusewright.codegen.arguments import Arguments
+from fusewright.codegen.arguments import Arguments, Index
 from fusewright.codegen.boxes import (
     boxes,
     halo_of,
@@ -32,16 +32,10 @@ from fusewright.codegen.prelude import prelude
 from fusewright.codegen.runs import is_one_run, run_together
 from fusewright.ir import linear
 from fusewright.ir.dtypes import INT64
-from fusewright.ir.expr import Expr, const, op, postorder
+from fusewright.ir.expr import Expr, const, op
 from fusewright.ir.nest import Nest, Program
 from fusewright.plan.plan import TILE, Kernel, Member, counts_tiles
-from fusewright.rules.decompose import decompose_all
 
-Index = tuple[Expr, ...]
-AVX2 = 32
-"""Bytes of a vector."""
-LIGHT = 24
-"""Expressions in a body: below this, two machine vectors at a time hide the latency of one."""
 ATTRIBUTES = 'attributes #0 = { nounwind "prefer-vector-width"="512" }\n!0 = !{i32 1}'
 
 
@@ -297,19 +291,6 @@ class Lowering(Arguments):
 
         self.vector_loop(low, high, width, statement, self.origin(phase, outer))
 
-    def origin(self, phase: Sequence[Member], outer: Index) -> str | None:
-        """Where in memory the row begins that a phase writes, in elements; None if it does not
-        matter.
-        """
-        if self.kernel.tiled:
-            return "0"
-        if self.kernel.form == "tiles" or not self.memory.past & {m.stage.slot for m in phase}:
-            return None
-        total: Expr = const(0, INT64)
-        for place, extent in zip((*outer, total), phase[0].stage.extents, strict=True):
-            total = linear.plus(linear.times(total, extent), place)
-        return self.position(total)
-
     def _turns(
         self,
         turns: repeat.Repeat,
@@ -361,26 +342,6 @@ class Lowering(Arguments):
 
     # -- bodies ---------------------------------------------------------------------------------
 
-    def bodies(self, nests: Sequence[Nest]) -> list[Expr]:
-        """The nests' bodies in primitives."""
-        return decompose_all([nest.body for nest in nests], self.memo)
-
-    def width(self, bodies: Sequence[Expr]) -> int:
-        """Lanes of a vector loop: one machine vector of the widest type, two where the body is
-        light; a vector of AVX2 where it does little but move, which from the second level of cache
-        is quicker (an addition by 8 %).
-        """
-        nodes = list(postorder(bodies))
-        sizes = {n.dtype.itemsize for n in nodes if n.name not in ("const", "index")}
-        widest = max(sizes | {body.dtype.itemsize for body in bodies})
-        light = len(nodes) < LIGHT
-        inner = sum(n.name not in ("const", "index", "load", "param") for n in nodes)
-        if not self.large and inner <= sum(n.name == "load" for n in nodes):
-            return min(self.vector_bytes, AVX2) // max(widest, 1)
-        return self.vector_bytes * (2 if light else 1) // max(widest, 1)
-
-    # -- after all units ------------------------------------------------------------------------
-
     def _finish(self) -> str:
         """A function that combines the blocks of every sink; empty where there is none."""
         if not self.kernel.sinks:
@@ -389,7 +350,7 @@ class Lowering(Arguments):
         folding = Folding(loops.memory)
         for node in self.used:
             loops.builder.scopes[0].memo[(node, 1)] = loops.argument(
-                self._word(Word("param", node.attr)), node.dtype
+                self._word(Word.param(node.attr)), node.dtype
             )
         for member in self.kernel.sinks:
             slot = member.stage.slot

@@ -1,20 +1,44 @@
-"""The text of a compiled kernel and what its caller hands over."""
+"""A compiled kernel's text, and its signature: what a caller hands over.
+
+Apart from the writing of it: code found on disk needs no more.
+"""
 
 from __future__ import annotations
 
-from typing import Literal, NamedTuple
+from typing import TYPE_CHECKING, Any, Literal, NamedTuple
 
 from fusewright.ir.expr import Expr
 
+if TYPE_CHECKING:  # programs without loops need none of these
+    from fusewright.ir.loops.statements import Check, Print
+
+What = Literal["pointer", "param", "partial", "block", "tile", "report", "print", "counts", "team"]
+
 
 class Word(NamedTuple):
-    """A kernel argument: the pointer of a stored value, the pointer of a sink's partial results,
-    the number of a run-time parameter (`Program.arguments`; with 0 or 1 behind it, a part of a
-    complex one), the units in a block of reductions, or the elements in a stretch of dim 1.
+    """An argument word of a kernel, 64 bits; what its `number` counts depends on what it is.
+
+    | what    | the word                                                         | number         |
+    |---------|------------------------------------------------------------------|----------------|
+    | pointer | where a value or a buffer begins                                 | slot or buffer |
+    | param   | a run-time parameter; with `part` 0 or 1, a part of a complex one | parameter     |
+    | partial | where the partial results of a reduction begin                   | slot           |
+    | block   | the units in a block of reductions                               |                |
+    | tile    | the elements in a stretch of dim 1                               |                |
+    | report  | where a failed check is reported                                 |                |
+    | print   | the function that prints                                         |                |
+    | counts  | where calls of each form are counted                             |                |
+    | team    | the threads there are (none: 0)                                  |                |
     """
 
-    what: Literal["pointer", "partial", "param", "block", "tile"]
-    number: int | tuple[int, int] = 0
+    what: What
+    number: int = 0
+    part: int = -1
+
+    @staticmethod
+    def param(attr: Any) -> Word:
+        """That of a `param` expression: a number, or a number and a part."""
+        return Word("param", *attr) if isinstance(attr, tuple) else Word("param", attr)
 
 
 class Scratch(NamedTuple):
@@ -33,11 +57,15 @@ class Module(NamedTuple):
     """The text and what a caller must hand over.
 
     `finish` says whether `finish` must run after all units; `partials` are the sinks' slots with
-    the elements of one block and the bytes of one element.
+    the elements of one block and the bytes of one element.  `checks` and `prints` are what numbers
+    in reports and prints mean; `functions` are those that kernels of loops define.
     """
 
     text: str
     words: tuple[Word, ...]
-    scratch: tuple[Scratch, ...]
-    finish: bool
-    partials: tuple[tuple[int, Expr, int], ...]
+    scratch: tuple[Scratch, ...] = ()
+    finish: bool = False
+    partials: tuple[tuple[int, Expr, int], ...] = ()
+    checks: tuple[Check, ...] = ()
+    prints: tuple[Print, ...] = ()
+    functions: tuple[str, ...] = ()

@@ -8,9 +8,9 @@ from collections.abc import Callable, Sequence
 from dataclasses import replace
 from functools import reduce
 
-from fusewright.codegen.loop_module import LoopWord
 from fusewright.codegen.loops import Loops, spelled
 from fusewright.codegen.memory import Layout
+from fusewright.codegen.module import Word
 from fusewright.codegen.spell import llvm_type
 from fusewright.ir import linear
 from fusewright.ir.dtypes import INT64, DType
@@ -43,7 +43,7 @@ class Reading(Loops):
         super().__init__(avx512=vector_bytes == 64)
         self.kernel = kernel
         self.vector_bytes = vector_bytes
-        self.words: list[LoopWord] = []
+        self.words: list[Word] = []
         self.primitives: dict[Expr, Expr] = {}
         self.variables: dict[int, Expr] = {}
         self.values: dict[int, Expr] = {}
@@ -68,14 +68,14 @@ class Reading(Loops):
             if number in kernel.scratch:
                 base = self._scratch(number)
             else:
-                base = self._word(LoopWord("pointer", number), None)
+                base = self._word(Word("pointer", number), None)
             streamed = buffer.large and number not in stored
             self.memory.layouts[number] = Layout(base, buffer, streamed=streamed)
             self.memory.fetches |= streamed
         if any(isinstance(statement, Check) for statement in inside):
-            self.report = self._word(LoopWord("report"), None)
+            self.report = self._word(Word("report"), None)
         if any(isinstance(statement, Print) for statement in inside):
-            self.show = self._word(LoopWord("print"), None)
+            self.show = self._word(Word("print"), None)
 
     def _settled_extents(self, buffer: Buffer) -> Buffer:
         """The buffer, its sizes in primitives: those of new arrays are any arithmetic."""
@@ -86,10 +86,10 @@ class Reading(Loops):
         """The parameters that expressions name."""
         params = {node.attr: node for node in postorder(roots) if node.name == "param"}
         for number in sorted(params):
-            register = self._word(LoopWord("param", number), params[number].dtype)
+            register = self._word(Word("param", number), params[number].dtype)
             self.builder.scopes[0].memo[(params[number], 1)] = register
 
-    def _word(self, word: LoopWord, dtype: DType | None) -> str:
+    def _word(self, word: Word, dtype: DType | None) -> str:
         if word not in self.words:
             self.words.append(word)
         return self.argument(self.words.index(word), dtype)

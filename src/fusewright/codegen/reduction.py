@@ -21,12 +21,12 @@ from fusewright.ir.identity import of_reduction
 from fusewright.plan.plan import Member
 
 if TYPE_CHECKING:
-    from fusewright.codegen.lower import Lowering
+    from fusewright.codegen.arguments import Arguments
 
 
 def write(
     folding: Folding,
-    lowering: Lowering,
+    lowering: Arguments,
     phase: Sequence[Member],
     outer: tuple[Expr, ...],
     unit: Expr | None,

@@ -11,7 +11,7 @@ from collections.abc import Callable, Sequence
 from dataclasses import replace
 
 from fusewright.codegen.builder import Scope
-from fusewright.codegen.loop_module import LoopModule, LoopWord
+from fusewright.codegen.module import Module, Word
 from fusewright.codegen.pairs import updated
 from fusewright.codegen.prelude import prelude
 from fusewright.codegen.spell import llvm_type
@@ -33,7 +33,7 @@ from fusewright.ir.loops.statements import (
     While,
     expressions,
 )
-from fusewright.plan.loops.guards import test_of
+from fusewright.plan.loops.fuse.guards import test_of
 from fusewright.plan.loops.plan import LoopPlan
 
 OUTSIDE = "declare ptr @malloc(i64)\ndeclare void @free(ptr)"
@@ -44,7 +44,7 @@ FORMS = ("fused", "apart")
 """The functions of a kernel that has two forms."""
 
 
-def lower(plan: LoopPlan, vector_bytes: int) -> LoopModule:
+def lower(plan: LoopPlan, vector_bytes: int) -> Module:
     """The plan's module for machine vectors of this many bytes."""
     forms = [_Emission(form, vector_bytes) for form in plan.forms]
     main = forms[0] if plan.guard is None else _choice(plan, forms, vector_bytes)
@@ -53,7 +53,7 @@ def lower(plan: LoopPlan, vector_bytes: int) -> LoopModule:
     for form in forms:
         form.arguments()
     if any(form.plan.threads for form in forms):
-        main.words.append(LoopWord("team"))
+        main.words.append(Word("team"))
     names = ("kernel",) if plan.guard is None else FORMS
     texts = [form.module(name) for form, name in zip(forms, names, strict=True)]
     functions = [*names, *(task.name for form in forms for task in form.tasks)]
@@ -62,9 +62,10 @@ def lower(plan: LoopPlan, vector_bytes: int) -> LoopModule:
         functions.append("kernel")
     text = "\n".join(texts)
     full = f"{text}\n{prelude(text)}\n{OUTSIDE}\n{ATTRIBUTES}\n"
-    return LoopModule(
-        full, tuple(main.words), tuple(main.checks), tuple(main.prints), tuple(functions)
-    )
+    return Module(
+        full, tuple(main.words), checks=tuple(main.checks), prints=tuple(main.prints),
+        functions=tuple(functions),
+    )  # fmt: skip
 
 
 def _choice(plan: LoopPlan, forms: Sequence[_Emission], vector_bytes: int) -> _Emission:
@@ -93,7 +94,7 @@ class _Emission(Tasks):
     def module(self, name: str) -> str:
         """The function and its tasks."""
         if self.plan.threads:
-            self.team = self._word(LoopWord("team"), None)
+            self.team = self._word(Word("team"), None)
         self.block(self.kernel.body)
         return "\n".join([self.text(name), *(task.text for task in self.tasks)])
 
@@ -101,7 +102,7 @@ class _Emission(Tasks):
         """Call the one function or the other."""
         builder = self.builder
         self.read_parameters([test])
-        counts = self._word(LoopWord("counts"), None)
+        counts = self._word(Word("counts"), None)
         holds = self.scalar(test)
         for name, part in zip(FORMS, ("then", "else"), strict=True):
             if part == "then":

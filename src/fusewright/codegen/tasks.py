@@ -10,7 +10,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass, replace
 
-from fusewright.codegen.apart import Apart
+from fusewright.codegen.privatise import Privatised
 from fusewright.codegen.spell import llvm_type
 from fusewright.ir.dtypes import INT64, DType
 from fusewright.ir.expr import Expr, postorder
@@ -29,7 +29,7 @@ class Task:
     text: str
 
 
-class Tasks(Apart):
+class Tasks(Privatised):
     """A kernel being written, with loops that are functions."""
 
     def __init__(self, plan: LoopPlan, vector_bytes: int) -> None:

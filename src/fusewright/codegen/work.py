@@ -16,7 +16,7 @@ from fusewright.ir.nest import Nest, Stage
 from fusewright.plan.plan import Member, is_sink
 
 if TYPE_CHECKING:
-    from fusewright.codegen.lower import Lowering
+    from fusewright.codegen.arguments import Arguments
 
 
 class Fold(NamedTuple):
@@ -50,7 +50,7 @@ class Work:
     def __init__(
         self,
         folding: Folding,
-        lowering: Lowering,
+        lowering: Arguments,
         phase: Sequence[Member],
         folds: Sequence[Fold],
         stores: Sequence[Write],

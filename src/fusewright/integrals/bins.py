@@ -21,7 +21,7 @@ from fusewright.integrals.evaluate import aligned, zeros
 from fusewright.integrals.fock_code import FockCode, driver
 from fusewright.ir.fused import Array
 from fusewright.machine.integrals import LINES
-from fusewright.targets.cpu.threads import launch, thread_count
+from fusewright.targets.target import target
 
 BIN_BYTES = 1 << 30
 MOST_BINS, LEAST_BINS = 64, 8
@@ -156,8 +156,7 @@ class Pass:
             k_stride=self.k.strides[0], j_stride=self.j.strides[0],
             **code.strides(), block_doubles=parts["k_k"] // 8,
         ))  # fmt: skip
-        kernel, start = driver().address("kernel"), words.buffer_info()[0]
-        launch(kernel, start, self.bins, 1, int(offsets[-1]), thread_count())
+        target("cpu").launch(driver(), words, self.bins, 1, int(offsets[-1]))
 
     def records(self) -> array[int]:
         """Those of all matrices."""

@@ -11,10 +11,8 @@ from fusewright.base.later import later
 from fusewright.base.options import current
 from fusewright.codegen.recurrences.quartets import QuartetSizes
 from fusewright.integrals.harmonics import Exponents, cartesian
-from fusewright.runtime.image import Image, LoadedImage
-from fusewright.targets.cpu.features import FeatureSet
-from fusewright.targets.cpu.kept import compiled, is_kept, kept, loaded
-from fusewright.targets.cpu.recurrences import width_of
+from fusewright.targets.executable import UnitCode, Written
+from fusewright.targets.target import target
 
 if TYPE_CHECKING:
     from fusewright.codegen.recurrences import quartets
@@ -64,28 +62,27 @@ class QuartetClass:
         return sum(max(l, 0) for l in self.momenta) >= LARGE  # noqa: E741
 
 
-@dataclass(frozen=True, slots=True)
-class ClassCode:
-    """A class's code in memory, and what a caller must know of it."""
-
-    sizes: QuartetSizes
-    image: LoadedImage
+def lanes() -> int:
+    """Doubles in the widest register of the processor."""
+    return target("cpu").features(current().features).vector_bytes // 8
 
 
-def code_of(kind: QuartetClass) -> ClassCode:
+def code_of(kind: QuartetClass) -> UnitCode[QuartetSizes]:
     """The code of a class for this machine."""
-
-    def make(features: FeatureSet) -> tuple[QuartetSizes, Image]:
-        code = listed(*_key(kind))
-        return code.sizes, compiled(quartets.quartets(code, width_of(features)), features)
-
-    sizes, image = kept(("quartets", *_key(kind)), make, current())
-    return ClassCode(sizes, loaded(image))
+    return target("cpu").compile(_program(kind), current())
 
 
 def is_compiled(kind: QuartetClass) -> bool:
     """Whether its code is in memory or on disk."""
-    return is_kept(("quartets", *_key(kind)), current())
+    return target("cpu").compile(_program(kind), current(), make=False) is not None
+
+
+def _program(kind: QuartetClass) -> Written[QuartetSizes]:
+    def write(lanes: int) -> tuple[QuartetSizes, str]:
+        code = listed(*_key(kind))
+        return code.sizes, quartets.quartets(code, lanes)
+
+    return Written(("quartets", *_key(kind)), write)
 
 
 def _key(kind: QuartetClass) -> tuple[Momenta, bool, tuple[bool, ...], bool, bool]:

@@ -15,7 +15,7 @@ from fusewright.integrals.operators import Operator
 from fusewright.integrals.pairs import PairGroup
 from fusewright.integrals.transfer import transferred, transfers
 from fusewright.ir.fused import Array
-from fusewright.targets.cpu.threads import launch, thread_count
+from fusewright.targets.target import target
 
 CHUNK_BYTES = 32 << 20
 """Results evaluated at a time."""
@@ -78,7 +78,9 @@ class Evaluator:
         if not self.kind.is_large:
             self.run_code(units, results)
             return
-        sums = empty((len(units), results.shape[1], code_of(self.kind).sizes.sums, self.ket.width))
+        sums = empty(
+            (len(units), results.shape[1], code_of(self.kind).signature.sums, self.ket.width)
+        )
         bra, ket = self.bra.centred, self.ket.centred
         replace(self, bra=bra, ket=ket).run_code(units, sums)
         left, right = (each.transfers(self.kind.harmonics) for each in (self.bra, self.ket))
@@ -89,14 +91,12 @@ class Evaluator:
         code = code_of(self.kind)
         units = np.ascontiguousarray(units, np.int64)
         words = self.words(units.ctypes.data, results.ctypes.data)
-        address = code.image.address("kernel")
-        start = words.buffer_info()[0]
-        launch(address, start, len(units), GRAIN, self.scratch, thread_count())
+        target("cpu").launch(code.code, words, len(units), GRAIN, self.scratch)
 
     def words(self, units: int, results: int) -> array[int]:
         """What the class's code is called with; two addresses are given."""
         left, right = self.bra.group.contractions, self.ket.group.contractions
-        highest = code_of(self.kind).sizes.highest
+        highest = code_of(self.kind).signature.highest
         tables = table(highest) if fastest(highest) is by_table else _NO_TABLE
         sides = [each.ctypes.data for each in (*self.bra.bra, *self.ket.ket)]
         weights = (*self.operator.weights, 0.0)[:2]
@@ -107,14 +107,14 @@ class Evaluator:
     def scratch(self) -> int:
         """Bytes of scratch that the class's code needs."""
         left, right = self.bra.group.contractions, self.ket.group.contractions
-        return code_of(self.kind).sizes.scratch(self.ket.width, left, right)
+        return code_of(self.kind).signature.scratch(self.ket.width, left, right)
 
     @property
     def shape(self) -> tuple[int, int, int]:
         """(contractions, integrals, lanes) of the results of a unit."""
         many = self.bra.group.contractions * self.ket.group.contractions
         if not self.kind.is_large:
-            return many, code_of(self.kind).sizes.results, self.ket.width
+            return many, code_of(self.kind).signature.results, self.ket.width
         matrices = (each.transfers(self.kind.harmonics) for each in (self.bra, self.ket))
         bra, ket = (matrix.shape[1] for matrix in matrices)
         return many, bra * ket, self.ket.width

@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 from array import array
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
-from functools import cached_property
+from functools import cached_property, partial
 from itertools import combinations_with_replacement
+from typing import Any
 
 import numpy as np
 
@@ -16,7 +17,7 @@ from fusewright.codegen.recurrences import fock as bras
 from fusewright.codegen.recurrences.digest import DigestShape
 from fusewright.codegen.recurrences.records import CLASS, EIGHT, FRAME, GROUP
 from fusewright.integrals.basis import Basis
-from fusewright.integrals.classes import QuartetClass, code_of, raised_side
+from fusewright.integrals.classes import QuartetClass, code_of, lanes, raised_side
 from fusewright.integrals.evaluate import Evaluator, Side
 from fusewright.integrals.operators import Operator
 from fusewright.integrals.repulsion import kind_of
@@ -24,7 +25,8 @@ from fusewright.integrals.screened import ScreenedGroup
 from fusewright.ir.fused import Array
 from fusewright.machine.integrals import BATCH_BYTES, FOCK
 from fusewright.runtime.image import LoadedImage
-from fusewright.targets.cpu.recurrences import compiled, kept, lanes, loaded, width_of
+from fusewright.targets.executable import Written
+from fusewright.targets.target import target
 
 MOST_BATCH = 64
 """Vectors of kets in a batch: an even number."""
@@ -32,13 +34,19 @@ MOST_BATCH = 64
 
 def driver() -> LoadedImage:
     """The code that goes through bras."""
-    return loaded(kept(("fock",), lambda f: compiled(bras.fock(width_of(f)), f), current()))
+    return _code(("fock",), bras.fock)
 
 
 def digest_of(shape: DigestShape) -> LoadedImage:
     """The code that adds integrals to matrices."""
     key = ("digest", shape.c, shape.d, shape.coulomb, shape.exchange)
-    return loaded(kept(key, lambda f: compiled(digestion.digest(shape, width_of(f)), f), current()))
+    return _code(key, partial(digestion.digest, shape))
+
+
+def _code(key: tuple[Any, ...], write: Callable[[int], str]) -> LoadedImage:
+    program = Written(key, lambda lanes: (None, write(lanes)))
+    code: LoadedImage = target("cpu").compile(program, current()).code
+    return code
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -73,7 +81,7 @@ class FockClass:
         bra, ket = self.evaluator.bra.group, self.evaluator.ket.group
         both, coulomb, exchange = (image.address("digest") for image in self.digests)
         return CLASS.packed(
-            code=code_of(self.kind).image.address("kernel"),
+            code=code_of(self.kind).code.address("kernel"),
             words=self.words.buffer_info()[0],
             both=both, coulomb=coulomb, exchange=exchange,
             unit_bytes=self.unit_bytes, batch=self.batch,
@@ -91,7 +99,7 @@ class FockCode:
     ) -> None:
         self.basis, self.groups, self.tolerance = basis, groups, tolerance
         self.functions = int(basis.offsets[-1])
-        self.width = lanes(current())
+        self.width = lanes()
         self.sides = [Side(each.group, self.width, EIGHT // self.width) for each in groups]
         self.classes: list[FockClass] = []
         self.own: list[int] = []

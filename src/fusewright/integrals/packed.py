@@ -7,16 +7,14 @@ from collections.abc import Callable
 
 import numpy as np
 
-from fusewright.base.options import current
 from fusewright.integrals.basis import Basis
-from fusewright.integrals.classes import QuartetClass
+from fusewright.integrals.classes import QuartetClass, lanes
 from fusewright.integrals.evaluate import CHUNK_BYTES, Evaluator, Side, empty
 from fusewright.integrals.operators import COULOMB, Operator
 from fusewright.integrals.pairs import PairGroup, grouped
 from fusewright.integrals.repulsion import kind_of, pairs_of, units_of
 from fusewright.ir.fused import Array
 from fusewright.kernels.kernel import kernel
-from fusewright.targets.cpu.recurrences import lanes
 
 Observer = Callable[[QuartetClass, int, float], None]
 """Is told of a class, quartets of shells that were evaluated, and seconds."""
@@ -35,7 +33,7 @@ def packed_repulsion(
     pairs = functions * (functions + 1) // 2
     size = pairs * (pairs + 1) // 2
     values = np.empty(size)
-    width = lanes(current())
+    width = lanes()
     sides = [Side(group, width) for group in grouped(basis, pairs_of(shells, shells))]
     places = [places_of(basis, side.group) for side in sides]
     for m, one in enumerate(sides):

@@ -8,14 +8,12 @@ from dataclasses import dataclass, field
 import numpy as np
 
 from fusewright.base.errors import ValueRangeError
-from fusewright.base.options import current
 from fusewright.integrals.basis import Basis
-from fusewright.integrals.classes import QuartetClass
+from fusewright.integrals.classes import QuartetClass, lanes
 from fusewright.integrals.evaluate import CHUNK_BYTES, Evaluator, Side, empty
 from fusewright.integrals.operators import COULOMB, Operator
 from fusewright.integrals.pairs import NONE, PairGroup, grouped
 from fusewright.ir.fused import Array
-from fusewright.targets.cpu.recurrences import lanes
 
 Range = tuple[int, int]
 """Shells [first, last)."""
@@ -126,7 +124,7 @@ class Tensor:
         self.values = np.zeros(sizes)
 
     def filled(self, bra: Sequence[tuple[int, int]], ket: Sequence[tuple[int, int]]) -> Array:
-        width = lanes(current())
+        width = lanes()
         same = list(bra) == list(ket)
         left = [Side(group, width) for group in grouped(self.basis, bra)]
         right = left if same else [Side(group, width) for group in grouped(self.basis, ket)]
@@ -139,7 +137,7 @@ class Tensor:
 
     def attracted(self, charges: PairGroup, pairs: Sequence[tuple[int, int]]) -> Array:
         """All pairs with charges instead of a bra."""
-        width = lanes(current())
+        width = lanes()
         bra = Side(charges, width)
         for group in grouped(self.basis, pairs) if len(charges.data) else ():
             self.groups(bra, Side(group, width), False, False)

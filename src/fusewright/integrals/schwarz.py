@@ -6,14 +6,13 @@ from __future__ import annotations
 
 import numpy as np
 
-from fusewright.base.options import current
 from fusewright.integrals.basis import Basis
+from fusewright.integrals.classes import lanes
 from fusewright.integrals.evaluate import CHUNK_BYTES, Evaluator, Side, empty
 from fusewright.integrals.operators import COULOMB, Operator
 from fusewright.integrals.pairs import PairGroup, grouped
 from fusewright.integrals.repulsion import kind_of, pairs_of
 from fusewright.ir.fused import Array
-from fusewright.targets.cpu.recurrences import lanes
 
 
 def schwarz(basis: Basis, operator: Operator = COULOMB) -> Array:
@@ -30,7 +29,7 @@ def bounds(basis: Basis, group: PairGroup, operator: Operator = COULOMB) -> Arra
 
     The diagonal is evaluated with one vector for each pair, of which one lane is used.
     """
-    side = Side(group, lanes(current()))
+    side = Side(group, lanes())
     evaluator = Evaluator(kind_of(group, group, basis, operator), operator, side, side)
     pairs = np.arange(len(group))
     units = np.stack([pairs, pairs // side.width], axis=1)

@@ -51,6 +51,8 @@ from collections.abc import Iterable, Iterator
 from itertools import pairwise
 from typing import Any
 
+import numpy as np
+
 from fusewright._core import native
 from fusewright.ir.dtypes import ALL, DType
 
@@ -85,6 +87,12 @@ class Memory:
         self.owner = owner
         self.external = external
         self.writable = writable
+
+
+def memory_of(array: np.ndarray[Any, Any]) -> Memory:
+    """The memory of an array in C order that nobody else will write to."""
+    address = array.__array_interface__["data"][0]
+    return Memory(address, array.nbytes, array.reshape(-1).view(np.uint8))
 
 
 class Node:

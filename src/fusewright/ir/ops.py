@@ -32,13 +32,19 @@ class Check(NamedTuple):
 
 
 class Op(NamedTuple):
-    """`cost` is in units of one vector add; `check` says which values are refused."""
+    """`cost` is in units of one vector add; `check` says which values are refused.
+
+    `exact`: NumPy computes it to the bits of compiled code, for real types; `exact_parts`: for
+    complex ones too, part by part.
+    """
 
     name: str
     arity: int
     meaning: Meaning
     cost: int = 1
     check: Check | None = None
+    exact: bool = False
+    exact_parts: bool = False
 
 
 @cache
@@ -82,23 +88,23 @@ NO_NEGATIVE_POWERS = Check(
 MAP: dict[str, Op] = {
     row.name: row
     for row in (
-        Op("add", 2, np.add),
-        Op("subtract", 2, np.subtract),
-        Op("multiply", 2, np.multiply),
-        Op("divide", 2, np.true_divide, 4),
+        Op("add", 2, np.add, exact=True, exact_parts=True),
+        Op("subtract", 2, np.subtract, exact=True, exact_parts=True),
+        Op("multiply", 2, np.multiply, exact=True),
+        Op("divide", 2, np.true_divide, 4, exact=True),
         Op("floor_divide", 2, np.floor_divide, 8),
         Op("remainder", 2, np.remainder, 8),
         Op("fmod", 2, np.fmod, 8),
         Op("power", 2, np.power, 40, NO_NEGATIVE_POWERS),
         Op("float_power", 2, np.float_power, 40),
-        Op("negative", 1, np.negative),
-        Op("positive", 1, np.positive, 0),
-        Op("absolute", 1, np.absolute),
+        Op("negative", 1, np.negative, exact=True, exact_parts=True),
+        Op("positive", 1, np.positive, 0, exact=True, exact_parts=True),
+        Op("absolute", 1, np.absolute, exact=True),
         Op("fabs", 1, np.fabs),
         Op("sign", 1, np.sign, 2),
         Op("reciprocal", 1, np.reciprocal, 4),
-        Op("square", 1, np.square),
-        Op("sqrt", 1, np.sqrt, 6),
+        Op("square", 1, np.square, exact=True),
+        Op("sqrt", 1, np.sqrt, 6, exact=True),
         Op("cbrt", 1, np.cbrt, 30),
         Op("exp", 1, np.exp, 15),
         Op("exp2", 1, np.exp2, 15),
@@ -129,36 +135,36 @@ MAP: dict[str, Op] = {
         Op("lgamma", 1, _special("lgamma"), 150),
         Op("j0", 1, _special("j0"), 120),
         Op("j1", 1, _special("j1"), 120),
-        Op("maximum", 2, np.maximum, 2),
-        Op("minimum", 2, np.minimum, 2),
+        Op("maximum", 2, np.maximum, 2, exact=True),
+        Op("minimum", 2, np.minimum, 2, exact=True),
         Op("fmax", 2, np.fmax, 2),
         Op("fmin", 2, np.fmin, 2),
-        Op("floor", 1, np.floor),
-        Op("ceil", 1, np.ceil),
-        Op("trunc", 1, np.trunc),
-        Op("rint", 1, np.rint),
-        Op("equal", 2, np.equal),
-        Op("not_equal", 2, np.not_equal),
-        Op("less", 2, np.less),
-        Op("less_equal", 2, np.less_equal),
-        Op("greater", 2, np.greater),
-        Op("greater_equal", 2, np.greater_equal),
-        Op("logical_and", 2, np.logical_and),
-        Op("logical_or", 2, np.logical_or),
-        Op("logical_xor", 2, np.logical_xor),
-        Op("logical_not", 1, np.logical_not),
-        Op("bitwise_and", 2, np.bitwise_and),
-        Op("bitwise_or", 2, np.bitwise_or),
-        Op("bitwise_xor", 2, np.bitwise_xor),
-        Op("invert", 1, np.invert),
+        Op("floor", 1, np.floor, exact=True),
+        Op("ceil", 1, np.ceil, exact=True),
+        Op("trunc", 1, np.trunc, exact=True),
+        Op("rint", 1, np.rint, exact=True),
+        Op("equal", 2, np.equal, exact=True),
+        Op("not_equal", 2, np.not_equal, exact=True),
+        Op("less", 2, np.less, exact=True),
+        Op("less_equal", 2, np.less_equal, exact=True),
+        Op("greater", 2, np.greater, exact=True),
+        Op("greater_equal", 2, np.greater_equal, exact=True),
+        Op("logical_and", 2, np.logical_and, exact=True),
+        Op("logical_or", 2, np.logical_or, exact=True),
+        Op("logical_xor", 2, np.logical_xor, exact=True),
+        Op("logical_not", 1, np.logical_not, exact=True),
+        Op("bitwise_and", 2, np.bitwise_and, exact=True),
+        Op("bitwise_or", 2, np.bitwise_or, exact=True),
+        Op("bitwise_xor", 2, np.bitwise_xor, exact=True),
+        Op("invert", 1, np.invert, exact=True),
         Op("left_shift", 2, np.left_shift, 2),
         Op("right_shift", 2, np.right_shift, 2),
         Op("bitwise_count", 1, np.bitwise_count, 4),
-        Op("isnan", 1, np.isnan),
-        Op("isinf", 1, np.isinf),
-        Op("isfinite", 1, np.isfinite),
-        Op("signbit", 1, np.signbit),
-        Op("copysign", 2, np.copysign),
+        Op("isnan", 1, np.isnan, exact=True),
+        Op("isinf", 1, np.isinf, exact=True),
+        Op("isfinite", 1, np.isfinite, exact=True),
+        Op("signbit", 1, np.signbit, exact=True),
+        Op("copysign", 2, np.copysign, exact=True),
         Op("nextafter", 2, np.nextafter, 6),
         Op("heaviside", 2, np.heaviside, 3),
         Op("deg2rad", 1, np.deg2rad),
@@ -167,11 +173,13 @@ MAP: dict[str, Op] = {
         Op("real", 1, np.real, 0),
         Op("imag", 1, np.imag, 0),
         Op("complex", 2, _complex, 0),
-        Op("where", 3, np.where),
-        Op("cast", 1, lambda x: x, 1),
+        Op("where", 3, np.where, exact=True),
+        Op("cast", 1, lambda x: x, 1, exact=True),
     )
 }
 """`where` and `cast` take their dtypes from the node; `real`, `imag` give the component type."""
+EXACT = frozenset(row.name for row in MAP.values() if row.exact)
+EXACT_PARTS = frozenset(row.name for row in MAP.values() if row.exact_parts)
 
 SPECIAL = frozenset({"erf", "erfc", "gamma", "lgamma", "j0", "j1"})
 """Functions that NumPy lacks: their dtypes are those of `exp`, real ones only."""

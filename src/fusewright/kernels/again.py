@@ -18,7 +18,7 @@ from fusewright.kernels.binding import Binding
 from fusewright.kernels.deferred import Kind
 
 if TYPE_CHECKING:
-    from fusewright.kernels.kernel import Kernel
+    from fusewright.kernels.kernel_data import KernelData
 
 MOST = 256
 """Kinds of calls remembered for a kernel; all are forgotten when there are more."""
@@ -75,7 +75,7 @@ def key_of(args: Sequence[Any], options: Options) -> Any:
 
 
 def learn(
-    kernel: Kernel[Any, Any],
+    kernel: KernelData,
     kind: Kind,
     bound: Binding,
     arguments: Mapping[str, Any],

@@ -28,12 +28,11 @@ from fusewright.kernels.arguments import kind_of
 from fusewright.kernels.guards import Unfit, guards_of, lookup_of
 from fusewright.kernels.sizes import shape_of
 from fusewright.kernels.specialise import Specialised, reach
-from fusewright.targets.cpu.threads import give_team, take_team, thread_count
 
 if TYPE_CHECKING:
-    from fusewright.codegen.loop_module import LoopWord
-    from fusewright.kernels.kernel import Kernel
-    from fusewright.targets.cpu.loops import CompiledLoops
+    from fusewright.codegen.module import Word
+    from fusewright.kernels.kernel_data import KernelData
+    from fusewright.targets.executable import LoopExecutable
 
 NDArray = np.ndarray[Any, Any]
 CONSTANT, VALUE, RESULT, REPORT, TEAM, EXTENT, STRIDE = range(7)
@@ -67,9 +66,9 @@ class Calls:
 
 
 def learn(
-    kernel: Kernel[Any, Any],
+    kernel: KernelData,
     found: Specialised,
-    compiled: CompiledLoops,
+    compiled: LoopExecutable,
     arguments: Mapping[str, Any],
     options: Options,
     failed: Callable[..., Exception],
@@ -86,13 +85,12 @@ def learn(
         raise Unfit
     call = _Call(found, compiled, arguments, {path: n for n, path in enumerate(paths)}, leaves)
     guards, cells = guards_of(found.translated.captures)
-    threads = thread_count() if compiled.is_threaded else 1
-    team = threads > 1 and any(word.what == "team" for word in compiled.module.words)
+    take_team, give_team = compiled.team() or (None, None)
     words = b"".join(struct.pack("<qqq", *call.word(word)) for word in compiled.module.words)
     bound = native.BoundCall(
         options, guards, cells, compiled, compiled.address, words, call.pairs(),
         call.result, call.make(), call.finish(), partial(_failure, compiled, failed),
-        partial(take_team, threads) if team else None, give_team if team else None,
+        take_team, give_team,
     )  # fmt: skip
     full = calls.cache.used
     calls.cache.add(args, bound)
@@ -106,7 +104,9 @@ def outside(where: tuple[Any, ...]) -> Any:
     return where[0].cell_contents if len(where) == 1 else where[0][where[1]]
 
 
-def _failure(compiled: CompiledLoops, failed: Callable[..., Exception], report: bytes) -> Exception:
+def _failure(
+    compiled: LoopExecutable, failed: Callable[..., Exception], report: bytes
+) -> Exception:
     return compiled.failure(memoryview(report).cast("q"), failed)
 
 
@@ -114,9 +114,9 @@ def _failure(compiled: CompiledLoops, failed: Callable[..., Exception], report: 
 
 
 def _calls(
-    kernel: Kernel[Any, Any],
+    kernel: KernelData,
     found: Specialised,
-    compiled: CompiledLoops,
+    compiled: LoopExecutable,
     arguments: Mapping[str, Any],
 ) -> Calls:
     """The kernel's calls; a new cache where this one has to look at more."""
@@ -155,7 +155,7 @@ def _note(
 
 
 def _cache(
-    kernel: Kernel[Any, Any],
+    kernel: KernelData,
     attributes: dict[type, tuple[str, ...]],
     outer: tuple[tuple[Any, ...], ...],
     exact: bool,
@@ -172,7 +172,7 @@ def _cache(
     )  # fmt: skip
 
 
-def _leaves(kernel: Kernel[Any, Any], calls: Calls, root: str, value: Any) -> Iterator[Path]:
+def _leaves(kernel: KernelData, calls: Calls, root: str, value: Any) -> Iterator[Path]:
     """The paths of the arrays and numbers in an argument, in the order of the core's walk."""
     if root not in kernel.static:
         yield from _inside(calls, (root,), value)
@@ -199,7 +199,7 @@ class _Call:
     def __init__(
         self,
         found: Specialised,
-        compiled: CompiledLoops,
+        compiled: LoopExecutable,
         arguments: Mapping[str, Any],
         places: dict[Path, int],
         leaves: Sequence[Any],
@@ -222,7 +222,7 @@ class _Call:
         dtype = self.kernel.buffers[shape.buffer].dtype
         return self.fresh.index(shape.buffer), dtype, shape.origin == "python"
 
-    def word(self, word: LoopWord) -> tuple[int, int, int]:
+    def word(self, word: Word) -> tuple[int, int, int]:
         """What it is, a number, and a part of that."""
         if word.what == "counts":
             return CONSTANT, ctypes.addressof(self.compiled.counts), 0

@@ -25,12 +25,13 @@ from fusewright.ir.dtypes import DType
 from fusewright.ir.graph import LEAF, OPAQUE, PART, SCALAR, VIEW, Node
 from fusewright.ir.loops.statements import Kernel as Loops
 from fusewright.kernels.binding import Binding, Place
-from fusewright.kernels.groups import Call, Execute, Group, Part, Shape, Source
+from fusewright.kernels.groups import Execute, Group
 from fusewright.kernels.overwritten import overwritten
+from fusewright.kernels.shapes import Call, Part, Shape, Source
 from fusewright.kernels.specialise import Specialised
 
 if TYPE_CHECKING:
-    from fusewright.kernels.kernel import Kernel
+    from fusewright.kernels.kernel_data import KernelData
 
 MOST_CALLS = 32
 """Calls that become one kernel: longer ones take longer to compile than they save."""
@@ -48,7 +49,7 @@ class Kind:
     in the arrays, which arrays it writes to, and which of them it overwrites before it reads them.
     """
 
-    of: Kernel[Any, Any] | None
+    of: KernelData | None
     found: Specialised
     places: Mapping[int, Place]
     written: tuple[int, ...]
@@ -65,7 +66,7 @@ _kinds: dict[Any, Kind] = {}
 _nothing = Shape()
 
 
-def kind_of_call(of: Kernel[Any, Any], found: Specialised, bound: Binding) -> Kind:
+def kind_of_call(of: KernelData, found: Specialised, bound: Binding) -> Kind:
     """The one kind of calls of this structure."""
     key = (id(of), id(found), bound.structure())
     known = _kinds.get(key)

@@ -18,18 +18,20 @@ from fusewright.base.options import Options
 from fusewright.ir.loops.interpret import Failed
 from fusewright.ir.loops.statements import Unique, walk
 from fusewright.kernels.specialise import Specialised
+from fusewright.targets.target import target
 
 if TYPE_CHECKING:
-    from fusewright.kernels.kernel import Kernel
-    from fusewright.targets.cpu.loops import CompiledLoops
+    from fusewright.kernels.kernel_data import KernelData
+    from fusewright.targets.executable import LoopExecutable
 
 NDArray = np.ndarray[Any, Any]
 
 
-def report(kernel: Kernel[Any, Any], found: Specialised, code: CompiledLoops, form: str) -> None:
+def report(kernel: KernelData, found: Specialised, code: LoopExecutable, form: str) -> None:
     """Log what became of each pair of loops."""
     # Imported here: few programs ask.
-    from fusewright.kernels.explain import pair_lines, reasoned
+    from fusewright.kernels.explain import reasoned
+    from fusewright.kernels.records import pair_lines
 
     plan = reasoned(found, code)
     name = kernel.function.__name__
@@ -74,7 +76,7 @@ def check_tables(found: Specialised, arrays: list[NDArray]) -> None:
 
 
 def verified(
-    code: CompiledLoops,
+    code: LoopExecutable,
     arrays: list[NDArray],
     params: list[Any],
     options: Options,
@@ -84,16 +86,13 @@ def verified(
 
     Arrays that share memory are not compared: their copies would not share it.
     """
-    # Imported here: it brings the code generator in.
-    from fusewright.targets.cpu.loops import obtain
-
     kernel = code.kernel
     copies = [array.copy() for array in arrays]
     code.run(arrays, params, failed)
     written = kernel.written
     if not all(kernel.apart(a, b) for a in written for b in kernel.given if a != b):
         return
-    alone = obtain(code.kernel, options._replace(fuse=False))
+    alone = target(options.target).compile(kernel, options._replace(fuse=False))
     with redirect_stdout(io.StringIO()):
         alone.run(_laid_out(copies, arrays), params, failed)
     for number, array, copy in zip(kernel.given, arrays, copies, strict=True):

@@ -4,14 +4,12 @@ why, and where the code came from.
 
 from __future__ import annotations
 
-import linecache
-from collections.abc import Iterable, Iterator
-from dataclasses import dataclass, replace
+from collections.abc import Iterator
+from dataclasses import dataclass
 from itertools import combinations
 from typing import TYPE_CHECKING, Any
 
-from fusewright.base.source import Span
-from fusewright.base.words import memory, seconds
+from fusewright.base.words import seconds
 from fusewright.frontends.kernels.values import (
     ArrayKind,
     Kind,
@@ -27,85 +25,24 @@ from fusewright.ir.loops.text import kernel_text
 from fusewright.kernels.iteration import NotRaised
 from fusewright.kernels.listing import kernel_listing
 from fusewright.kernels.recipe import Recipe
+from fusewright.kernels.records import (
+    CodeRecord,
+    LazyRecord,
+    LoopRecord,
+    lazy_lines,
+    loop_lines,
+    measured_lines,
+    pair_lines,
+    planned_lines,
+    written_loops,
+)
 from fusewright.kernels.specialise import Specialised
 from fusewright.plan.loops.decide import decide
-from fusewright.plan.loops.plan import LoopPlan, PairReport
-from fusewright.runtime.decisions import code_of
-from fusewright.targets.cpu.loops import CompiledLoops
+from fusewright.plan.loops.plan import LoopPlan
+from fusewright.targets.executable import LoopExecutable
 
 if TYPE_CHECKING:
-    from fusewright.kernels.kernel import Kernel
-
-
-@dataclass(frozen=True, slots=True)
-class LoopRecord:
-    """How one loop runs: on threads (where the work is worth it), in vectors, or in order.
-
-    `why` names what keeps the iterations in order, `because` its line.
-    """
-
-    line: Span
-    names: tuple[str, ...]
-    threads: bool
-    vectors: bool
-    why: str
-    because: Span
-    folds: tuple[str, ...] = ()
-    scans: tuple[str, ...] = ()
-
-    @property
-    def parallel(self) -> bool:
-        return self.threads or self.vectors
-
-
-@dataclass(frozen=True, slots=True)
-class CodeRecord:
-    """A kernel's code for one set of argument types.
-
-    `arguments` spells the types; `statements` is the program as written, `planned` as it runs, both
-    in the exact form, `listing` as it runs in the user's names; `pairs` say which neighbouring
-    loops were fused; `seconds` is what getting the code took, `origin` where it came from.
-
-    Where that is right for some parameters only, `guard` says for which, `otherwise` is the listing
-    of what runs for others, and `taken` counts the calls of either.
-    `measured` are the times of calls fused and apart, by the least size of their arrays in bytes.
-    `sharing` are pairs of arrays, one of them written, that share memory in these calls.
-    """
-
-    arguments: tuple[str, ...]
-    statements: str
-    loops: tuple[LoopRecord, ...]
-    pairs: tuple[PairReport, ...]
-    planned: str
-    listing: str
-    origin: str
-    features: str
-    seconds: float
-    calls: int
-    llvm: str
-    guard: str = ""
-    otherwise: str = ""
-    taken: tuple[int, int] = (0, 0)
-    sharing: tuple[tuple[str, str], ...] = ()
-    measured: tuple[tuple[int, tuple[float, float] | None], ...] = ()
-
-
-@dataclass(frozen=True, slots=True)
-class LazyRecord:
-    """What calls with lazy arrays of some shapes record: so many `operations` on arrays, or one
-    pending value, because of `why` at a line.
-    """
-
-    arguments: tuple[str, ...]
-    shapes: tuple[tuple[int, ...], ...]
-    operations: int
-    why: str
-    because: Span
-
-    @property
-    def raised(self) -> bool:
-        """Whether its loops are array statements."""
-        return not self.why
+    from fusewright.kernels.kernel_data import KernelData
 
 
 @dataclass(frozen=True, slots=True)
@@ -122,7 +59,7 @@ class KernelExplanation:
     def _lines(self) -> Iterator[str]:
         yield f"kernel {self.name}" + ("" if self.codes or self.lazy else ": not called yet")
         for call in self.lazy:
-            yield from _lazy_lines(call)
+            yield from lazy_lines(call)
         for code in self.codes:
             yield f"for ({', '.join(code.arguments)})"
             yield (
@@ -131,11 +68,11 @@ class KernelExplanation:
             for a, b in code.sharing:
                 yield f"  where `{a}` and `{b}` share memory (looked at in each call)"
             for loop in written_loops(code.loops):
-                yield from _loop_lines(loop)
+                yield from loop_lines(loop)
             for pair in code.pairs:
                 yield from pair_lines(pair)
-            yield from _measured_lines(code)
-            yield from _planned_lines(code)
+            yield from measured_lines(code)
+            yield from planned_lines(code)
 
     def _repr_pretty_(self, printer: Any, cycle: bool) -> None:
         printer.text(str(self))
@@ -144,97 +81,7 @@ class KernelExplanation:
         # Imported here: only notebooks ask.
         from fusewright.kernels.pages import page
 
-        return page(self)
-
-
-def _lazy_lines(call: LazyRecord) -> Iterator[str]:
-    shapes = ", ".join(map(str, call.shapes))
-    yield f"for lazy ({', '.join(call.arguments)}) of shapes {shapes}"
-    if call.raised:
-        yield f"  recorded as array statements: {call.operations} operations"
-        return
-    yield f"  runs as a kernel of its own when a value is asked for: {call.why}"
-    if call.because[1]:
-        reason = linecache.getline(call.because[0], call.because[1]).strip()
-        yield f"    line {call.because[1]}: {reason}"
-
-
-def _measured_lines(code: CodeRecord) -> Iterator[str]:
-    for nbytes, times in code.measured:
-        where = f"arrays of {memory(nbytes)}"
-        if times is None:
-            yield f"  fused and apart are close; being measured for {where}"
-            continue
-        fused, apart = map(seconds, times)
-        form = "fused" if times[0] <= times[1] else "apart"
-        yield f"  measured for {where}: fused {fused}, apart {apart}: runs {form}"
-
-
-def _planned_lines(code: CodeRecord) -> Iterator[str]:
-    yield f"  when {code.guard}: {_calls(code.taken[0])}" if code.guard else "  as it runs:"
-    yield from ("    " + line for line in code.listing.splitlines())
-    if code.guard:
-        yield f"  otherwise: {_calls(code.taken[1])}"
-        yield from ("    " + line for line in code.otherwise.splitlines())
-
-
-def _calls(count: int) -> str:
-    return f"{count} call{'' if count == 1 else 's'}"
-
-
-def pair_lines(pair: PairReport) -> Iterator[str]:
-    """What became of two neighbouring loops."""
-    head = f"  lines {pair.first[1]} and {pair.second[1]}"
-    if not pair.fused:
-        first, *more = pair.why.splitlines() or ["nothing to gain"]
-        yield f"{head}: NOT FUSED: {first} [{code_of(False, pair.why)}]"
-        yield from (f"    {line.strip()}" for line in more)
-        return
-    when = f", when {pair.when}" if pair.when else ""
-    yield f"{head}: FUSED on ({', '.join(pair.on)}), {pair.form}{when}"
-    yield f"    saves a barrier and {pair.nbytes} bytes of memory traffic an iteration"
-
-
-def written_loops(loops: Iterable[LoopRecord]) -> Iterator[LoopRecord]:
-    """The loops that the user wrote; one that runs in blocks or strips was taken apart."""
-    parts: dict[object, list[LoopRecord]] = {}
-    for loop in loops:
-        parts.setdefault((loop.line, loop.names), []).append(loop)
-    for first, *others in parts.values():
-        every = [first, *others]
-        ordered = next((loop for loop in every if not loop.parallel), first)
-        threads, vectors = (any(getattr(p, way) for p in every) for way in ("threads", "vectors"))
-        folds, scans = (
-            tuple(dict.fromkeys(name for part in every for name in getattr(part, names)))
-            for names in ("folds", "scans")
-        )
-        kept = replace(ordered, why="", because=NOWHERE) if threads or vectors else ordered
-        yield replace(kept, threads=threads, vectors=vectors, folds=folds, scans=scans)
-
-
-def how_it_runs(loop: LoopRecord) -> str:
-    """In order, or how else, and why."""
-    found = (("on threads", loop.threads), ("in vectors", loop.vectors))
-    ways = [way for way, runs in found if runs]
-    collected = ", ".join(f"`{name}`" for name in loop.folds)
-    begun = ", ".join(f"`{name}`" for name in loop.scans)
-    free = (
-        f"in blocks, once it is known what {begun} is where each begins" if begun
-        else f"any order of updating {collected} is the same" if collected
-        else "its iterations are independent"
-    )  # fmt: skip
-    how = f"{' and '.join(ways)}: {free}" if ways else "in order"
-    return how + (f": {loop.why}" if loop.why else "")
-
-
-def _loop_lines(loop: LoopRecord) -> Iterator[str]:
-    text = linecache.getline(loop.line[0], loop.line[1]).strip()
-    over = f", loop over {', '.join(loop.names)}" if loop.names else ""
-    yield f"  line {loop.line[1]}{over}: {text}"
-    yield f"    runs {how_it_runs(loop)}"
-    if loop.because[1] and not loop.parallel and loop.because != loop.line:
-        reason = linecache.getline(loop.because[0], loop.because[1]).strip()
-        yield f"    line {loop.because[1]}: {reason}"
+        return page(self.name, self.codes, str(self))
 
 
 @dataclass(frozen=True, slots=True)
@@ -258,7 +105,7 @@ class KernelStats:
     contracted: int
 
 
-def explain(kernel: Kernel[Any, Any]) -> KernelExplanation:
+def explain(kernel: KernelData) -> KernelExplanation:
     """The records of all code a kernel has."""
     codes = [
         _record(kinds, found, code)
@@ -275,7 +122,7 @@ def explain(kernel: Kernel[Any, Any]) -> KernelExplanation:
     return KernelExplanation(kernel.function.__name__, tuple(codes), tuple(lazy))
 
 
-def stats(kernel: Kernel[Any, Any]) -> KernelStats:
+def stats(kernel: KernelData) -> KernelStats:
     """Counts over all code a kernel has."""
     every = [found for candidates in kernel.specialisations.values() for found in candidates]
     bound = kernel.bound.counted if kernel.bound is not None else 0
@@ -305,7 +152,7 @@ def _recorded(kinds: tuple[Kind, ...], shapes: Any, recipe: Recipe | NotRaised) 
     return LazyRecord(arguments, extents, 0, recipe.why, recipe.span)
 
 
-def _record(kinds: tuple[Kind, ...], found: Specialised, code: CompiledLoops) -> CodeRecord:
+def _record(kinds: tuple[Kind, ...], found: Specialised, code: LoopExecutable) -> CodeRecord:
     plan = reasoned(found, code)
     loops = tuple(
         LoopRecord(one.span, one.names, one.threads, one.vectors, one.why, one.because, one.folds,
@@ -336,7 +183,7 @@ def _record(kinds: tuple[Kind, ...], found: Specialised, code: CompiledLoops) ->
     )
 
 
-def _sharing(found: Specialised, code: CompiledLoops) -> tuple[tuple[str, str], ...]:
+def _sharing(found: Specialised, code: LoopExecutable) -> tuple[tuple[str, str], ...]:
     kernel, names = code.kernel, _names(found)
     return tuple(
         (names[a], names[b])
@@ -351,12 +198,12 @@ def _names(found: Specialised) -> dict[int, str]:
     return {number: _path(path) for number, path in paths if path is not None}
 
 
-def reasoned(found: Specialised, code: CompiledLoops) -> LoopPlan:
+def reasoned(found: Specialised, code: LoopExecutable) -> LoopPlan:
     """The plan once more, in the user's names and with the reason for each decision."""
     return decide(code.kernel, code.settings, _names(found), _numbers(found, code), reasons=True)
 
 
-def listed(found: Specialised, code: CompiledLoops, kernel: Loops) -> str:
+def listed(found: Specialised, code: LoopExecutable, kernel: Loops) -> str:
     """A planned form of the kernel in the user's names."""
     names = _names(found)
     results = [number for number in found.kernel.given if number not in names]
@@ -365,7 +212,7 @@ def listed(found: Specialised, code: CompiledLoops, kernel: Loops) -> str:
     return kernel_listing(kernel, names, _numbers(found, code))
 
 
-def _numbers(found: Specialised, code: CompiledLoops) -> dict[int, str]:
+def _numbers(found: Specialised, code: LoopExecutable) -> dict[int, str]:
     """What the user calls the parameters."""
     names, scalars = _names(found), found.translated.scalars
     return {

@@ -16,7 +16,7 @@ import numpy as np
 
 from fusewright.frontends.kernels.values import Path
 from fusewright.ir.dtypes import FLOAT64, INT64, DType
-from fusewright.targets.cpu.launch import word
+from fusewright.runtime.arguments import word
 
 Flat = Callable[[Sequence[Any]], list[Any]]
 

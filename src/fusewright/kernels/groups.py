@@ -9,118 +9,28 @@ held but not asked for: the group then waits with what it has read, and runs onc
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, field
 from sys import getrefcount
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 from fusewright._core import native
-from fusewright.base.options import Options, current
+from fusewright.base.options import current
 from fusewright.frontends.arrays import trace
-from fusewright.ir.dtypes import DType
-from fusewright.ir.graph import PART, InPlace, Node, contiguous_strides
+from fusewright.ir.graph import PART, InPlace, Node, contiguous_strides, memory_of
 from fusewright.ir.loops.statements import Kernel as Loops
-from fusewright.kernels import doors, units
-from fusewright.kernels.binding import Place
-from fusewright.kernels.door import Door
-from fusewright.kernels.specialise import Specialised
+from fusewright.kernels import group_code, units
+from fusewright.kernels.shapes import Call, Plain, Shape, Source
 from fusewright.runtime.listening import listeners
-from fusewright.targets.cpu.direct import memory_of
 
 if TYPE_CHECKING:
-    from fusewright.kernels.kernel import Kernel
-    from fusewright.targets.cpu.loops import CompiledLoops
+    from fusewright.targets.executable import LoopExecutable
 
 NDArray = np.ndarray[Any, Any]
-Execute = Callable[[Any, Any, list[NDArray], list[Any]], "CompiledLoops | None"]
+Execute = Callable[[Any, Any, list[NDArray], list[Any]], "LoopExecutable | None"]
 
 
-@dataclass(frozen=True, slots=True)
-class Call:
-    """One call of a group: its buffers' numbers in the group, its scalars, and which of the group's
-    operands hold those that are lazy.
-    """
-
-    kernel: Kernel[Any, Any] | None
-    found: Specialised
-    buffers: dict[int, int]
-    scalars: tuple[int, ...]
-    lazy: dict[int, int]
-
-
-@dataclass(frozen=True, slots=True)
-class Source:
-    """What an array of a group holds at first: an operand, or one number everywhere; `overwritten`
-    says that nobody reads that before it is gone.
-    """
-
-    operand: int
-    value: Any
-    dtype: DType
-    shape: tuple[int, ...]
-    overwritten: bool = False
-
-
-@dataclass(frozen=True, slots=True)
-class Part:
-    """Something a call gives: the number of the output, and the array of the call (its number) that
-    holds it from then on, or the buffer of a result.
-    """
-
-    output: int
-    number: int
-    is_result: bool
-    dtype: DType
-    shape: tuple[int, ...]
-
-
-class _Plain:
-    """What stands below a class that has no native form here."""
-
-    __slots__ = ()
-
-
-_ShapeBase: Any = _Plain if native is None else native.Shape
-
-
-@dataclass(frozen=True, slots=True, eq=False)
-class Shape(_ShapeBase):  # type: ignore[misc]
-    """`buffers` are parts of the arrays, or results (None).  Run, it gives what `outputs` says:
-    each is an array (its number) with what it holds in the end, or a buffer; `latest` are the
-    arrays' outputs as of now.  `after` are the shapes that one more call leads to, `doors` the
-    code by settings and dead arrays.
-    """
-
-    arrays: tuple[Source, ...] = ()
-    buffers: tuple[Place | None, ...] = ()
-    dtypes: tuple[DType, ...] = ()
-    calls: tuple[Call, ...] = ()
-    outputs: tuple[tuple[str, int], ...] = ()
-    latest: Mapping[int, int] = field(default_factory=dict)
-    after: dict[Any, tuple[Shape, tuple[Part, ...]]] = field(default_factory=dict)
-    doors: dict[tuple[int, int], tuple[Options, Door]] = field(default_factory=dict)
-    forgettable: int = 0
-    """The arrays (bits) that may be dead: what they held before is not needed, all of each is one
-    buffer.
-    """
-    keeps: bool = False
-    """Whether nothing it reads is overwritten: then it can run again."""
-    is_open: bool = True
-    """Whether one more call may join."""
-
-    def number_of(self, node: Node, whole: Node, operands: Sequence[Node]) -> int:
-        """The array that a value is, if it is what that array holds now; else -1."""
-        if node.kind == PART and node.args[0] is whole:
-            kind, number = self.outputs[node.attr]
-            return number if kind == "array" and self.latest[number] == node.attr else -1
-        for number, source in enumerate(self.arrays):
-            if source.operand >= 0 and operands[source.operand] is node:
-                return number if number not in self.latest else -1
-        return -1
-
-
-_GroupBase: Any = _Plain if native is None else native.Group
+_GroupBase: Any = Plain if native is None else native.Group
 
 
 class Group(_GroupBase, InPlace):  # type: ignore[misc]
@@ -244,7 +154,7 @@ class Group(_GroupBase, InPlace):  # type: ignore[misc]
             for number, value in zip(call.scalars, given, strict=True):
                 lazy = call.lazy.get(number)
                 values.append(value if lazy is None else np.asarray(operands[lazy]).item())
-        gone = self._by_door(buffers, values, dead)
+        gone = self._by_bound_kernel(buffers, values, dead)
         if gone is None:
             gone = self._execute(buffers, values, dead)
         found: dict[str, Sequence[NDArray | None]] = {"buffer": buffers}
@@ -266,33 +176,33 @@ class Group(_GroupBase, InPlace):  # type: ignore[misc]
             return operand
         return np.ascontiguousarray(operand).reshape(operand.shape)
 
-    def _by_door(self, buffers: list[NDArray], values: list[Any], dead: int) -> int | None:
+    def _by_bound_kernel(self, buffers: list[NDArray], values: list[Any], dead: int) -> int | None:
         """Run it as an earlier group of its shape did: the arrays that are gone; None where it did
         not run.
         """
         if listeners:
             return None
         options = current()
-        kept, door = self.shape.doors.get((id(options), dead), (None, None))
-        if kept is not options or door is None or not door.run([*buffers, *values]):
+        kept, bound = self.shape.bound.get((id(options), dead), (None, None))
+        if kept is not options or bound is None or not bound.run([*buffers, *values]):
             return None
         if len(self.shape.calls) > 1:
             units.note_run()
-        return doors.gone_arrays(self.shape, door.compiled, dead)
+        return group_code.gone_arrays(self.shape, bound.executable, dead)
 
     def _execute(self, buffers: list[NDArray], values: list[Any], dead: int) -> int:
         shape, unit = self.shape, None
         own = _by_call(shape.calls, values)
         if len(shape.calls) > 1 or dead:
-            silent = doors.dead_buffers(shape, dead)
+            silent = group_code.dead_buffers(shape, dead)
             members = [(call.found, call.buffers) for call in shape.calls]
-            unit = units.unit_of(members, buffers, silent, doors.equal_extents(shape, buffers))
+            unit = units.unit_of(members, buffers, silent, group_code.equal_extents(shape, buffers))
         if unit is not None:
             given = [own[member][param] for member, param in unit.joined.scalars]
             params = _parameters(unit.kernel, dict(enumerate(buffers)), given)
             code = self.execute(None, unit, buffers, params)
-            doors.remember(shape, unit, code, buffers, dead)
-            return 0 if code is None else doors.gone_arrays(shape, code, dead)
+            group_code.remember(shape, unit, code, buffers, dead)
+            return 0 if code is None else group_code.gone_arrays(shape, code, dead)
         for call, numbers in zip(shape.calls, own, strict=True):
             arrays = {number: buffers[place] for number, place in call.buffers.items()}
             kernel = call.found.kernel
@@ -300,7 +210,7 @@ class Group(_GroupBase, InPlace):  # type: ignore[misc]
             params = _parameters(kernel, arrays, numbers)
             code = self.execute(call.kernel, call.found, ordered, params)
             if len(shape.calls) == 1:
-                doors.remember(shape, None, code, buffers, dead)
+                group_code.remember(shape, None, code, buffers, dead)
         return 0
 
 

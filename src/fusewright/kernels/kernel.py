@@ -2,34 +2,26 @@
 
 from __future__ import annotations
 
-import ast
 import functools
-import inspect
 from collections.abc import Callable
-from types import FunctionType, MethodType
+from types import MethodType
 from typing import TYPE_CHECKING, Any, Generic, ParamSpec, TypeVar, overload
 
 from fusewright._core import native
-from fusewright.base.errors import ArgumentError, FusewrightError, KernelCallError, UnsupportedError
-from fusewright.base.options import FUSE_LEVELS, current
+from fusewright.base.errors import FusewrightError
+from fusewright.base.options import current
+from fusewright.kernels.kernel_data import Fuse, KernelData, plain_function
 from fusewright.runtime.listening import listeners
 
 if TYPE_CHECKING:
-    from fusewright.frontends.kernels.context import Dialect
-    from fusewright.frontends.kernels.source import Source
-    from fusewright.kernels.again import Repeated
-    from fusewright.kernels.bound import Calls
     from fusewright.kernels.explain import KernelExplanation, KernelStats
-    from fusewright.kernels.quick import Quick
-    from fusewright.kernels.specialise import Specialised
 
-Fuse = bool | str | None
 P = ParamSpec("P")
 _record_call: Any = None if native is None else native.record_call
 R = TypeVar("R")
 
 
-class Kernel(Generic[P, R]):
+class Kernel(KernelData, Generic[P, R]):
     """A function of loops that is compiled for the types it is called with.
 
     `integers="c"` lets `//` and `%` of integers round towards zero.  `__wrapped__` is the function
@@ -40,63 +32,9 @@ class Kernel(Generic[P, R]):
     def __init__(
         self, function: Callable[P, R], integers: str = "python", fuse: Fuse = None
     ) -> None:
-        if integers not in ("python", "c"):
-            raise ArgumentError(f"integers={integers!r}", help='use "python" or "c"')
-        if fuse not in (None, True, False, *FUSE_LEVELS):
-            raise ArgumentError(f"fuse={fuse!r}", help=f"use a bool or one of {FUSE_LEVELS}")
-        self.fuse = fuse
-        self.function: FunctionType = plain_function(function)
-        self.c_integers = integers == "c"
-        self.signature = inspect.signature(function)
-        self.specialisations: dict[Any, list[Specialised]] = {}
-        self.bound: Calls | None = None
-        self.cache: Any = None
-        """The core's cache of calls that run at once."""
-        self.quick: dict[Any, Quick] = {}
-        self.chains: dict[type, Any] = {}
-        self.repeated: dict[Any, Repeated] = {}
-        self.recorders: tuple[Any, ...] = ()
-        self.deferrals: tuple[Any, ...] = ()
-        self.known: tuple[Any, ...] = ()
-        """The recorders and the deferrals."""
-        self.replayed = self.redeferred = 0
+        super().__init__(function, integers, fuse)
         functools.update_wrapper(self, function)
         self.__wrapped__ = function
-        self._source: Source | None = None
-        self.dialect: Dialect | None = None
-        self.static: frozenset[str] = frozenset()
-        self._names = tuple(self.signature.parameters)
-        self._count = len(self._names)
-        parameters = self.signature.parameters.items()
-        self._defaults = {n: p.default for n, p in parameters if p.default is not p.empty}
-        self._plain = all(
-            p.kind in (p.POSITIONAL_ONLY, p.POSITIONAL_OR_KEYWORD)
-            for p in self.signature.parameters.values()
-        )
-
-    @property
-    def source(self) -> Source:
-        """The definition, read when the kernel is first called."""
-        if self._source is None:
-            # Imported here: a program that calls no kernel needs none of it.
-            from fusewright.frontends.kernels.source import read
-
-            found = read(self.function)
-            for argument in (found.tree.args.vararg, found.tree.args.kwarg):
-                if argument is not None:
-                    raise KernelCallError(
-                        f"a kernel cannot take *{argument.arg}",
-                        found.span(argument),
-                        help="name each argument; a tuple is an argument too",
-                    )
-            self.static = static_parameters(found.tree)
-            self._source = found
-        return self._source
-
-    @property
-    def is_simple(self) -> bool:
-        """Whether arguments come by position, and no value of theirs is part of the key."""
-        return self._plain and not self.static
 
     def __call__(self, *args: P.args, **kwargs: P.kwargs) -> R:
         """Run it, or with lazy arrays record it."""
@@ -112,9 +50,7 @@ class Kernel(Generic[P, R]):
         from fusewright.kernels import run
 
         if self.quick or self.repeated:
-            given = (
-                args if len(args) == self._count and not kwargs else self._in_order(args, kwargs)
-            )
+            given = args if len(args) == self._count and not kwargs else self.in_order(args, kwargs)
             if given is not None:
                 known, quick = run.quickly(self, given)
                 if known:
@@ -126,30 +62,6 @@ class Kernel(Generic[P, R]):
                 raise
             raise error.with_traceback(None)  # noqa: B904  # twenty frames of ours say nothing
         return result
-
-    def _in_order(self, args: Any, kwargs: Any) -> Any:
-        """The arguments by position; None where something is wrong with them."""
-        names = self._names[len(args) :]
-        if not self._plain or len(args) > len(self._names):
-            return None
-        try:
-            rest = [kwargs[name] if name in kwargs else self._defaults[name] for name in names]
-        except KeyError:
-            return None
-        return None if kwargs.keys() - set(names) else (*args, *rest)
-
-    def bind(self, *args: Any, **kwargs: Any) -> dict[str, Any]:
-        """The arguments by name."""
-        if self._source is None:
-            _ = self.source
-        if self._plain and not kwargs and len(args) == len(self._names):
-            return dict(zip(self._names, args, strict=True))
-        try:
-            bound = self.signature.bind(*args, **kwargs)
-        except TypeError as error:
-            raise ArgumentError(f"{self.function.__name__}: {error}") from None
-        bound.apply_defaults()
-        return bound.arguments
 
     def explain(self) -> KernelExplanation:
         """What has been compiled for which arguments, and how each loop runs."""
@@ -171,51 +83,6 @@ class Kernel(Generic[P, R]):
 
     def __repr__(self) -> str:
         return f"<fw.kernel {self.function.__qualname__}>"
-
-
-def static_parameters(tree: ast.FunctionDef) -> frozenset[str]:
-    """The parameters that appear in `fw.static(...)`, and those that say along which dims a
-    function of NumPy's goes: `axis=axis`.
-    """
-    arguments = tree.args
-    names = {a.arg for a in (*arguments.posonlyargs, *arguments.args, *arguments.kwonlyargs)}
-    found = set()
-    for node in ast.walk(tree):
-        if not isinstance(node, ast.Call):
-            continue
-        if _called(node.func) == "static":
-            found |= {n.id for n in ast.walk(node) if isinstance(n, ast.Name)}
-        given = [k.value for k in node.keywords if k.arg in OF_DIMS]
-        found |= {n.id for n in given if isinstance(n, ast.Name)}
-        found |= {n.id for n in node.args if isinstance(n, ast.Name) and n.id in OF_DIMS}
-    return frozenset(found & names)
-
-
-OF_DIMS = frozenset({"axis", "keepdims"})
-"""Arguments of NumPy's functions that decide how many dims a result has."""
-
-
-def _called(function: ast.expr) -> str:
-    if isinstance(function, ast.Attribute):
-        return function.attr
-    return function.id if isinstance(function, ast.Name) else ""
-
-
-def plain_function(function: Callable[..., Any]) -> FunctionType:
-    """The Python function itself; refused where it is something else."""
-    if hasattr(function, "py_func"):
-        raise UnsupportedError(
-            f"{getattr(function, '__name__', 'this')} is compiled by Numba",
-            why="a kernel is made of the Python function itself",
-            help="write @fw.kernel in the place of @njit; prange is range there, and what may run "
-            "on threads is found out",
-        )
-    if not isinstance(function, FunctionType):
-        raise UnsupportedError(
-            f"a kernel is made of a Python function, not of {type(function).__name__}",
-            help="decorate a function written with def",
-        )
-    return function
 
 
 @overload

@@ -25,14 +25,14 @@ from fusewright.kernels.recipe import Recipe, Writing
 from fusewright.kernels.specialise import Specialised
 
 if TYPE_CHECKING:
-    from fusewright.kernels.kernel import Kernel
+    from fusewright.kernels.kernel_data import KernelData
 
 MOST_RECIPES = 256
 """Structures of calls remembered for one set of argument types; all are forgotten then."""
 
 
 def record(
-    kernel: Kernel[Any, Any],
+    kernel: KernelData,
     found: Specialised,
     arguments: Mapping[str, Any],
     options: Options,
@@ -54,7 +54,7 @@ def record(
 
 
 def _record(
-    kernel: Kernel[Any, Any],
+    kernel: KernelData,
     found: Specialised,
     bound: Binding,
     arguments: Mapping[str, Any],
@@ -93,7 +93,7 @@ def _with_handles(arguments: Mapping[str, Any], bound: Binding) -> Mapping[str, 
 
 
 def repeat(
-    kernel: Kernel[Any, Any], args: tuple[Any, ...], options: Options, execute: Execute
+    kernel: KernelData, args: tuple[Any, ...], options: Options, execute: Execute
 ) -> tuple[bool, Any]:
     """Defer a call like an earlier one; whether it is one, and what it returned."""
     key = again.key_of(args, options)
@@ -118,7 +118,7 @@ def _deferred(
 
 
 def _learn(
-    kernel: Kernel[Any, Any],
+    kernel: KernelData,
     found: Specialised,
     bound: Binding,
     recipe: Recipe,
@@ -134,7 +134,7 @@ def _learn(
 
 
 def _learn_deferred(
-    kernel: Kernel[Any, Any],
+    kernel: KernelData,
     kind: Kind,
     bound: Binding,
     arguments: Mapping[str, Any],

@@ -24,9 +24,9 @@ from fusewright.ir.nest import Box, Buffer, Nest, Program, Source, Stage
 from fusewright.ir.ops import REDUCE, SCAN
 from fusewright.kernels.specialise import Specialised
 from fusewright.plan.extents import Extents
-from fusewright.plan.loops.folds import is_orderless
+from fusewright.plan.loops.map.reductions import is_associative
 from fusewright.plan.stages import build
-from fusewright.targets.cpu.launch import fetcher
+from fusewright.runtime.arguments import fetcher
 
 NAME = "array_statement"
 
@@ -198,7 +198,7 @@ def _is_orderly(step: Stage) -> bool:
     """
     if step.form == "scan":
         return not step.dtype.is_float or _combined(step) in ("add", "multiply")
-    return step.form == "map" or is_orderless(_combined(step), step.dtype)
+    return step.form == "map" or is_associative(_combined(step), step.dtype)
 
 
 def _nested(dims: Sequence[Dim], body: tuple[Statement, ...]) -> tuple[Statement, ...]:

@@ -7,7 +7,6 @@ arrays are not: there fusing saves launches, and a call is too short to be timed
 
 from __future__ import annotations
 
-import pickle
 from collections.abc import Sequence
 from dataclasses import dataclass, field
 from math import inf
@@ -18,14 +17,14 @@ import numpy as np
 
 from fusewright.base.options import Options
 from fusewright.ir.loops.interpret import Failed
-from fusewright.ir.loops.text import kernel_text
 from fusewright.kernels.specialise import Specialised
 from fusewright.runtime import cache as disk
-from fusewright.targets.cpu.disk_keys import disk_key
-from fusewright.targets.cpu.loops import CompiledLoops, obtain
+from fusewright.runtime import kept
+from fusewright.targets.executable import LoopExecutable
+from fusewright.targets.target import target
 
 if TYPE_CHECKING:
-    from fusewright.kernels.kernel import Kernel
+    from fusewright.kernels.kernel_data import KernelData
 
 NDArray = np.ndarray[Any, Any]
 LEAST, MOST = 1 << 18, 1 << 25
@@ -43,23 +42,24 @@ settled in them it goes on with (3 calls were too few: 75 us measured of what ta
 class Trial:
     """Two forms of a kernel, and what calls with arrays of about `nbytes` took, in seconds."""
 
-    fused: CompiledLoops
+    fused: LoopExecutable
     options: Options
     name: str
     nbytes: int
     times: tuple[list[float], list[float]] = field(default_factory=lambda: ([], []))
     least: tuple[float, float] | None = None
-    _apart: CompiledLoops | None = None
+    _apart: LoopExecutable | None = None
 
     @property
-    def apart(self) -> CompiledLoops:
+    def apart(self) -> LoopExecutable:
         """The form that is not fused, made when it is needed."""
         if self._apart is None:
-            self._apart = obtain(self.fused.kernel, self.options._replace(fuse=False))
+            apart = self.options._replace(fuse=False)
+            self._apart = target(apart.target).compile(self.fused.kernel, apart)
         return self._apart
 
     @property
-    def chosen(self) -> CompiledLoops | None:
+    def chosen(self) -> LoopExecutable | None:
         """The faster form; None while that is not known."""
         if self.least is None:
             return None
@@ -67,7 +67,7 @@ class Trial:
 
     def run(
         self, arrays: Sequence[Any], params: Sequence[Any], failed: Failed
-    ) -> CompiledLoops | None:
+    ) -> LoopExecutable | None:
         """Run the form whose turn it is, or the faster one; that one, where it is known."""
         code = self.chosen
         if code is not None:
@@ -81,14 +81,14 @@ class Trial:
         times.append(perf_counter() - begin if place else inf)
         if len(apart) == ROUNDS * CALLS:
             self.least = (min(fused), min(apart))
-            disk.put(self.name, pickle.dumps(self.least, protocol=5))
+            kept.write(self.name, self.least)
         return None
 
 
 def trial_of(
-    kernel: Kernel[Any, Any],
+    kernel: KernelData,
     found: Specialised,
-    code: CompiledLoops,
+    code: LoopExecutable,
     arrays: Sequence[NDArray],
     options: Options,
 ) -> Trial | None:
@@ -102,8 +102,7 @@ def trial_of(
         return None
     trial: Trial | None = found.trials.get((code.address, least))
     if trial is None:
-        key = ("measured", kernel_text(code.kernel), code.features, code.settings, least)
-        name = disk_key(key)
+        name = disk.digest(f"measured {code.name} {least}".encode())
         trial = Trial(code, options, name, least, least=_remembered(name))
         found.trials[code.address, least] = trial
     return trial
@@ -120,11 +119,5 @@ def _nearest_power(count: int) -> int:
 
 def _remembered(name: str) -> tuple[float, float] | None:
     """The times on disk."""
-    data = disk.get(name)
-    if data is None:
-        return None
-    try:
-        fused, apart = pickle.loads(data)
-        return (float(fused), float(apart))
-    except Exception:  # noqa: BLE001 - whatever a damaged file makes pickle raise
-        return None
+    times: tuple[float, float] | None = kept.read(name)
+    return times

@@ -3,15 +3,14 @@
 from __future__ import annotations
 
 import linecache
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from html import escape
 
 from fusewright.base.html import code as code_of
 from fusewright.base.html import sentence, table
 from fusewright.base.words import seconds
-from fusewright.kernels.explain import (
+from fusewright.kernels.records import (
     CodeRecord,
-    KernelExplanation,
     LoopRecord,
     how_it_runs,
     pair_lines,
@@ -21,16 +20,16 @@ from fusewright.kernels.explain import (
 HEADINGS = ("line", "loop over", "", "runs")
 
 
-def page(explanation: KernelExplanation) -> str:
+def page(name: str, codes: Iterable[CodeRecord], text: str) -> str:
     """A table of loops for each kind of arguments; all that is printed beneath it."""
-    return "".join(_parts(explanation))
+    return "".join(_parts(name, codes, text))
 
 
-def _parts(explanation: KernelExplanation) -> Iterator[str]:
-    yield f"<p><b>kernel {escape(explanation.name)}</b></p>"
-    for code in explanation.codes:
+def _parts(name: str, codes: Iterable[CodeRecord], text: str) -> Iterator[str]:
+    yield f"<p><b>kernel {escape(name)}</b></p>"
+    for code in codes:
         yield from _code(code)
-    yield f"<details><summary>as text</summary><pre>{escape(str(explanation))}</pre></details>"
+    yield f"<details><summary>as text</summary><pre>{escape(text)}</pre></details>"
 
 
 def _code(code: CodeRecord) -> Iterator[str]:

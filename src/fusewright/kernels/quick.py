@@ -16,14 +16,14 @@ from fusewright.base.options import Options
 from fusewright.frontends.kernels.values import Path
 from fusewright.ir.dtypes import FLOAT64, INT64
 from fusewright.ir.expr import postorder
-from fusewright.kernels.door import Door, Given, door_to
 from fusewright.kernels.flat import Chains, Flat, flat_of, is_plain, key_part
 from fusewright.kernels.sizes import shape_of
 from fusewright.kernels.specialise import Specialised, reach, reach_of
+from fusewright.targets.executable import BoundKernel, Given
 
 if TYPE_CHECKING:
-    from fusewright.codegen.loop_module import LoopWord
-    from fusewright.targets.cpu.loops import CompiledLoops
+    from fusewright.codegen.module import Word
+    from fusewright.targets.executable import LoopExecutable
 
 NDArray = np.ndarray[Any, Any]
 MOST = 256
@@ -42,13 +42,13 @@ class Fresh(NamedTuple):
 
 @dataclass(frozen=True, slots=True)
 class Quick:
-    """One kind of call: its door takes the arguments (or what `flat` makes of them), then its
-    results.
+    """One kind of call: its bound kernel takes the arguments (or what `flat` makes of them), then
+    its results.
     """
 
     found: Specialised
     options: Options
-    door: Door
+    bound: BoundKernel
     results: tuple[Fresh, ...]
     flat: Flat | None
     finish: Callable[[dict[int, NDArray], Sequence[Any]], Any] | None
@@ -66,14 +66,14 @@ class Quick:
         if self.flat is not None:
             args = self.flat(args)
         if not self.results and self.finish is None:
-            done = self.door.run(args)
+            done = self.bound.run(args)
             self.found.calls += done
             return done, None
         fresh = {
             number: np.empty(shape(args) if callable(shape) else shape, dtype)
             for number, dtype, shape in self.results
         }
-        if not self.door.run([*args, *fresh.values()]):
+        if not self.bound.run([*args, *fresh.values()]):
             return False, None
         self.found.calls += 1
         return True, None if self.finish is None else self.finish(fresh, given)
@@ -101,7 +101,7 @@ def key_of(args: Sequence[Any], options: Options, chains: Chains = NO_CHAINS) ->
 
 def learn(
     found: Specialised,
-    compiled: CompiledLoops,
+    compiled: LoopExecutable,
     names: Sequence[str],
     arguments: Mapping[str, Any],
     options: Options,
@@ -119,7 +119,7 @@ def learn(
     if results is None:
         return None
 
-    def word_of(word: LoopWord) -> Given | int | None:
+    def word_of(word: Word) -> Given | int | None:
         if word.what == "pointer":
             path: Path | None = paths[word.number]
             if path is None:
@@ -137,8 +137,8 @@ def learn(
     arrays = {
         number: reach(path, arguments, {}) for number, path in paths.items() if path is not None
     }
-    door = door_to(compiled, arrays, word_of)
-    return None if door is None else Quick(found, options, door, results, flat, finish)
+    bound = compiled.bind(arrays, word_of)
+    return None if bound is None else Quick(found, options, bound, results, flat, finish)
 
 
 def _taken(

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import sys
 from collections.abc import Mapping, Sequence
 from contextlib import suppress
 from typing import TYPE_CHECKING, Any
@@ -25,20 +24,21 @@ from fusewright.frontends.kernels.context import Settings
 from fusewright.frontends.kernels.values import Path, StaticKind
 from fusewright.ir.loops import raised
 from fusewright.ir.loops.statements import Check
-from fusewright.ir.loops.statements import Kernel as Loops
 from fusewright.ir.nest import Source
 from fusewright.kernels import bound, drawing, growing, lazy, requirements, results, specialise
 from fusewright.kernels.arguments import kind_of, plain_number
 from fusewright.kernels.flat import Attributes, chains_of
 from fusewright.kernels.guards import Unfit
-from fusewright.kernels.quick import MOST, key_of, learn
+from fusewright.kernels.quick import MOST, Quick, key_of, learn
 from fusewright.kernels.specialise import Specialised, apart, large_ones, memories, with_facts
 from fusewright.runtime.listening import listeners
+from fusewright.targets import executable
+from fusewright.targets.target import target
 
 if TYPE_CHECKING:
-    from fusewright.kernels.kernel import Kernel
+    from fusewright.kernels.kernel_data import KernelData
     from fusewright.kernels.units import Unit
-    from fusewright.targets.cpu.loops import CompiledLoops
+    from fusewright.targets.executable import LoopExecutable
 
 NDArray = np.ndarray[Any, Any]
 _ERRORS: dict[str, type[FusewrightError]] = {
@@ -51,7 +51,7 @@ _ERRORS: dict[str, type[FusewrightError]] = {
 }
 
 
-def run(kernel: Kernel[Any, Any], arguments: Mapping[str, Any]) -> Any:
+def run(kernel: KernelData, arguments: Mapping[str, Any]) -> Any:
     """Run a kernel on its arguments, to the end."""
     options = current()
     found = specialised(kernel, arguments, options)
@@ -61,7 +61,7 @@ def run(kernel: Kernel[Any, Any], arguments: Mapping[str, Any]) -> Any:
 
 
 def _with_room(
-    kernel: Kernel[Any, Any], found: Specialised, arguments: Mapping[str, Any], options: Options
+    kernel: KernelData, found: Specialised, arguments: Mapping[str, Any], options: Options
 ) -> Any:
     if found.translated.grows:
         return growing.run(found, arguments, lambda given: _once(kernel, found, given, options))
@@ -69,7 +69,7 @@ def _with_room(
 
 
 def _once(
-    kernel: Kernel[Any, Any], found: Specialised, arguments: Mapping[str, Any], options: Options
+    kernel: KernelData, found: Specialised, arguments: Mapping[str, Any], options: Options
 ) -> Any:
     done, result = lazy.record(kernel, found, arguments, options, execute)
     if done:
@@ -78,8 +78,8 @@ def _once(
     params = parameters(found, arrays, arguments)
     specialise.make(found, arrays, params)
     requirements.meet(found, arrays, params)
-    if options.target == "reference":
-        _interpret(found.kernel, arrays, params)
+    if options.target != "cpu":
+        target(options.target).compile(found.kernel, options).run(arrays, params, failed)
     else:
         compiled = _compiled(kernel, found, arrays, params, options)
         if (
@@ -94,12 +94,12 @@ def _once(
     return _result(found, arrays, arguments)
 
 
-def quickly(kernel: Kernel[Any, Any], args: tuple[Any, ...]) -> tuple[bool, Any]:
+def quickly(kernel: KernelData, args: tuple[Any, ...]) -> tuple[bool, Any]:
     """Run or record a call like an earlier one; whether that was possible, and what it returned."""
     options = current()
     if kernel.quick and not listeners and not trace.is_lazy():
         key = key_of(args, options, kernel.chains)
-        known = kernel.quick.get(key) if key is not None else None
+        known: Quick | None = kernel.quick.get(key) if key is not None else None
         if known is not None and known.holds(options):
             return known.run(args)
     if kernel.repeated:
@@ -108,9 +108,9 @@ def quickly(kernel: Kernel[Any, Any], args: tuple[Any, ...]) -> tuple[bool, Any]
 
 
 def _remember(
-    kernel: Kernel[Any, Any],
+    kernel: KernelData,
     found: Specialised,
-    compiled: CompiledLoops,
+    compiled: LoopExecutable,
     arguments: Mapping[str, Any],
     options: Options,
 ) -> None:
@@ -138,9 +138,7 @@ def _remember(
         kernel.quick[key] = quick
 
 
-def _knows_chains(
-    kernel: Kernel[Any, Any], found: Specialised, arguments: Mapping[str, Any]
-) -> bool:
+def _knows_chains(kernel: KernelData, found: Specialised, arguments: Mapping[str, Any]) -> bool:
     """Note which attributes of objects tell calls apart; False where more than those do."""
     chains = chains_of(tuple(arguments), arguments, found.attributes)
     if chains is None:
@@ -151,16 +149,14 @@ def _knows_chains(
     return True
 
 
-def specialised(
-    kernel: Kernel[Any, Any], arguments: Mapping[str, Any], options: Options
-) -> Specialised:
+def specialised(kernel: KernelData, arguments: Mapping[str, Any], options: Options) -> Specialised:
     """The translation for these arguments: known, or new."""
     kinds = {
         name: static_kind(kernel, name, value) or kind_of(value, name)
         for name, value in arguments.items()
     }
     key = (tuple(kinds.values()), options.check)
-    candidates = kernel.specialisations.setdefault(key, [])
+    candidates: list[Specialised] = kernel.specialisations.setdefault(key, [])
     for found in candidates:
         if found.holds(arguments):
             return found
@@ -172,7 +168,7 @@ def specialised(
     return fresh
 
 
-def static_kind(kernel: Kernel[Any, Any], name: str, value: Any) -> StaticKind | None:
+def static_kind(kernel: KernelData, name: str, value: Any) -> StaticKind | None:
     """The kind of an argument that is part of the key because of `fw.static`."""
     if name in kernel.static and isinstance(value, bool | int | float | str | None | tuple):
         return StaticKind(value, repr(value))
@@ -199,39 +195,28 @@ def parameters(
 
 
 def execute(
-    kernel: Kernel[Any, Any] | None,
+    kernel: KernelData | None,
     found: Specialised | Unit,
     arrays: list[NDArray],
     params: list[Any],
-) -> CompiledLoops | None:
+) -> LoopExecutable | None:
     """Run a kernel (None: one joined from several) on arrays of the kinds it was translated for;
     the code that ran.
     """
     options = current()
-    if options.target == "reference":
-        _interpret(found.kernel, arrays, params)
+    if options.target != "cpu":
+        target(options.target).compile(found.kernel, options).run(arrays, params, failed)
         return None
     return _compiled(kernel, found, arrays, params, options)
 
 
-def _interpret(kernel: Loops, arrays: list[NDArray], params: list[Any]) -> None:
-    # Imported here: only the reference target interprets.
-    from fusewright.ir.loops import interpret
-
-    interpret.run(kernel, arrays, params, _show, failed)
-
-
-def _show(text: str) -> None:
-    sys.stdout.write(text)
-
-
 def _compiled(
-    kernel: Kernel[Any, Any] | None,
+    kernel: KernelData | None,
     found: Specialised | Unit,
     arrays: list[NDArray],
     params: list[Any],
     options: Options,
-) -> CompiledLoops | None:
+) -> LoopExecutable | None:
     """Run it; the code for calls like this one, None while that is being measured."""
     wanted = of_kernel(kernel, options) if kernel is not None else options
     code = _code(kernel, found, arrays, wanted)
@@ -251,13 +236,13 @@ def _compiled(
 
 
 def _launched(
-    kernel: Kernel[Any, Any] | None,
+    kernel: KernelData | None,
     found: Specialised | Unit,
-    code: CompiledLoops,
+    code: LoopExecutable,
     arrays: list[NDArray],
     params: list[Any],
     wanted: Options,
-) -> CompiledLoops | None:
+) -> LoopExecutable | None:
     """Run code, measured where that decides whether to fuse; the code for calls like this one."""
     if wanted.verify:
         # Imported here: as below.
@@ -277,20 +262,18 @@ def _launched(
 
 
 def _code(
-    kernel: Kernel[Any, Any] | None,
+    kernel: KernelData | None,
     found: Specialised | Unit,
     arrays: list[NDArray],
     options: Options,
-) -> CompiledLoops:
+) -> LoopExecutable:
     """The code for calls with these arrays: known, or new."""
-    # Imported here: it brings the code generator in.
-    from fusewright.targets.cpu.loops import obtain, settings_of
-
     disjoint, large = apart(found.kernel, arrays), large_ones(found.kernel, arrays)
-    key = (disjoint, large, options.features, settings_of(options))
-    code: CompiledLoops | None = found.compiled.get(key)
+    key = (disjoint, large, options.features, executable.settings_of(options))
+    code: LoopExecutable | None = found.compiled.get(key)
     if code is None:
-        code = found.compiled[key] = obtain(with_facts(found.kernel, disjoint, large), options)
+        wanted = with_facts(found.kernel, disjoint, large)
+        code = found.compiled[key] = target(options.target).compile(wanted, options)
         if kernel is not None and options.diagnostics != "off" and isinstance(found, Specialised):
             # Imported here: few programs ask.
             from fusewright.kernels import diagnostics
@@ -299,7 +282,7 @@ def _code(
     return code
 
 
-def of_kernel(kernel: Kernel[Any, Any], options: Options) -> Options:
+def of_kernel(kernel: KernelData, options: Options) -> Options:
     """The options with what the decorator says."""
     if kernel.fuse is None:
         return options

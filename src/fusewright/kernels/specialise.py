@@ -28,6 +28,7 @@ from fusewright.kernels.python_functions import REFUSALS, function_of, text_of
 from fusewright.kernels.results import is_of_numbers
 from fusewright.kernels.steering import steering
 from fusewright.machine import record as machine
+from fusewright.runtime.arguments import span_of
 
 NDArray = np.ndarray[Any, Any]
 Arguments = Mapping[str, Any]
@@ -219,15 +220,6 @@ def _bounds(array: NDArray) -> tuple[int, int]:
     address: int = array.__array_interface__["data"][0]
     low, high = span_of(array)
     return address + low, address + high
-
-
-def span_of(array: NDArray) -> tuple[int, int]:
-    """The bytes an array reaches, from its data pointer on."""
-    if array.flags.c_contiguous or array.size == 0:
-        return 0, array.nbytes
-    reach_ = [stride * (n - 1) for stride, n in zip(array.strides, array.shape, strict=True)]
-    low = sum(r for r in reach_ if r < 0)
-    return low, sum(r for r in reach_ if r > 0) + array.itemsize
 
 
 def reach_of(

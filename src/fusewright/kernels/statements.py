@@ -163,7 +163,7 @@ def is_statement(node: Node) -> bool:
 def _is_on() -> bool:
     options = current()
     exact = not (options.contract or options.reassociate or options.verify or options.check)
-    return exact and options.fuse and options.target != "reference" and not trace.is_held()
+    return exact and options.fuse and options.target == "cpu" and not trace.is_held()
 
 
 def _is_plain(node: Node) -> bool:

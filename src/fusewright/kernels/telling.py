@@ -22,25 +22,25 @@ from fusewright.kernels.listing import kernel_listing
 from fusewright.kernels.specialise import Specialised
 from fusewright.plan.loops.decide import decide
 from fusewright.plan.loops.plan import LoopPlan, LoopReport, PairReport
+from fusewright.runtime.limits import thread_count
 from fusewright.runtime.profile import Decision, KernelRecord, Line, Operation, listeners, tell
 from fusewright.runtime.trigger import asked
-from fusewright.targets.cpu.threads import thread_count
 
 if TYPE_CHECKING:
     from fusewright.kernels.units import Unit
-    from fusewright.targets.cpu.loops import CompiledLoops
+    from fusewright.targets.executable import LoopExecutable
 
 MOST_DESCRIBED = 512
 """Descriptions kept: a program calls the same kernels again and again."""
-_described: dict[int, tuple[CompiledLoops, KernelRecord]] = {}
+_described: dict[int, tuple[LoopExecutable, KernelRecord]] = {}
 
 
 def told(
-    run: Callable[[], CompiledLoops | None],
+    run: Callable[[], LoopExecutable | None],
     found: Specialised | Unit,
-    code: CompiledLoops,
+    code: LoopExecutable,
     arrays: Sequence[np.ndarray[Any, Any]],
-) -> CompiledLoops | None:
+) -> LoopExecutable | None:
     """Run a kernel and tell every listener that it ran, whether it fails or not."""
     fresh = id(code) not in _described and code.made >= min(each.began for each in listeners)
     start = perf_counter()
@@ -76,7 +76,7 @@ def _caller() -> tuple[str, Line | None]:
     return ("a call" if trigger in CALLS else trigger), line
 
 
-def _description(found: Specialised | Unit, code: CompiledLoops) -> KernelRecord:
+def _description(found: Specialised | Unit, code: LoopExecutable) -> KernelRecord:
     """The record of a kernel that has not run: no time, no bytes."""
     kept = _described.get(id(code))
     if kept is not None:

@@ -15,7 +15,9 @@ from fusewright.base.options import current
 from fusewright.ir.loops.join import Joined, Member, join
 from fusewright.ir.loops.statements import Kernel
 from fusewright.kernels.specialise import Specialised, apart, large_ones, with_facts
-from fusewright.targets.cpu import background
+from fusewright.runtime import background
+from fusewright.targets import executable
+from fusewright.targets.target import target
 
 NDArray = np.ndarray[Any, Any]
 MOST = 1024
@@ -75,14 +77,11 @@ def unit_of(
         members = [Member(found.kernel, own) for found, own in calls]
         joined = join(members, len(buffers), dead, equal)
         unit = _known[key] = Unit(joined, tuple(found for found, _ in calls))
-    if options.target == "reference" or not options.background or not options.fuse:
+    if options.target != "cpu" or not options.background or not options.fuse:
         runs += options.fuse
         return unit if options.fuse else None
-    # Imported here: it brings the code generator in.
-    from fusewright.targets.cpu.loops import settings_of
-
     memory = (apart(unit.kernel, buffers), large_ones(unit.kernel, buffers))
-    facts = (*memory, options.features, settings_of(options))
+    facts = (*memory, options.features, executable.settings_of(options))
     if facts in unit.compiled:
         runs += 1
         return unit
@@ -93,7 +92,5 @@ def unit_of(
 
 
 def _compile(unit: Unit, facts: Any, options: Any) -> None:
-    # Imported here: as above.
-    from fusewright.targets.cpu.loops import obtain
-
-    unit.compiled[facts] = obtain(with_facts(unit.kernel, *facts[:2]), options)
+    kernel = with_facts(unit.kernel, *facts[:2])
+    unit.compiled[facts] = target(options.target).compile(kernel, options)

@@ -6,10 +6,10 @@ from __future__ import annotations
 
 from typing import Any
 
+from fusewright import driver
 from fusewright._core import native
 from fusewright.frontends.arrays import core
 from fusewright.replay.recording import Recording
-from fusewright.targets.cpu import native as programs
 
 MOST = 32
 """Arguments, and results, that the core takes."""
@@ -23,7 +23,7 @@ def quick(recording: Recording, key: Any) -> Any:
     arguments = None if native is None else _arguments(recording, key)
     if arguments is None or not _is_common(recording):
         return None
-    program = programs.program(recording.runner)
+    program = driver.in_core(recording.runner)
     if program is None:
         return None
     captured = recording.captured

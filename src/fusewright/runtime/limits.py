@@ -5,6 +5,8 @@ from __future__ import annotations
 import os
 from functools import cache
 
+from fusewright.base.options import MAX_THREADS, current
+
 _CGROUPS = "/sys/fs/cgroup"
 _UNLIMITED = 1 << 60
 """cgroup v1 writes a number near 2^63 for "no limit"."""
@@ -30,6 +32,22 @@ def _quota(folder: str) -> int:
     if len(words) != 2 or words[0] == "max" or int(words[0]) <= 0:
         return 0
     return -(-int(words[0]) // int(words[1]))
+
+
+def thread_count() -> int:
+    """Threads for a large kernel: the option, else OMP_NUM_THREADS, else the CPUs this process may
+    use.
+    """
+    return current().threads or default_threads()
+
+
+@cache
+def default_threads() -> int:
+    """The count where no option says one, as of the first time it is asked for."""
+    first = os.environ.get("OMP_NUM_THREADS", "").split(",")[0].strip()
+    if first.isdigit() and int(first) > 0:
+        return min(int(first), MAX_THREADS)
+    return min(cpu_count(), MAX_THREADS)
 
 
 def total_memory() -> int:

@@ -5,12 +5,20 @@ process needs where nobody does.
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import TYPE_CHECKING, Literal, NamedTuple
+from typing import Any, Literal, NamedTuple, Protocol
 
-if TYPE_CHECKING:
-    from fusewright.runtime.profile import Profile
 
-listeners: list[Profile] = []
+class Listener(Protocol):
+    """What is asked of a profile: evaluations are added to `flushes`; `began` says since when (in
+    seconds of `time.perf_counter`); `telling` counts the seconds that its records took.
+    """
+
+    flushes: list[Any]
+    began: float
+    telling: float
+
+
+listeners: list[Listener] = []
 """The profiles being written; empty when nobody listens."""
 
 

@@ -29,7 +29,7 @@ import fusewright as fw
 import fusewright.numpy as fnp
 from fusewright._core import native
 from fusewright.frontends.arrays import trace
-from fusewright.targets.cpu import background
+from fusewright.runtime import background
 
 ROUNDS, CALLS, WARM = 60, 12, 12
 """Rounds that are measured, of so many calls each; those before, in which tables are filled."""

@@ -17,7 +17,6 @@ from fusewright._core import native
 from fusewright.frontends.arrays import immediate
 from fusewright.ir import ops
 from fusewright.targets.cpu import tiers
-from fusewright.targets.cpu.exact import EXACT, LINEAR
 
 pytestmark = pytest.mark.skipif(native is None, reason="of the core")
 
@@ -64,13 +63,13 @@ def alone() -> Any:
         tiers._tell_core()
 
 
-@pytest.mark.parametrize("name", sorted(EXACT - {"cast", "where"}))
+@pytest.mark.parametrize("name", sorted(ops.EXACT - {"cast", "where"}))
 @pytest.mark.parametrize("side", (12, 90))  # few elements in any order, and more
 def test_operations(name: str, side: int, alone: Any) -> None:
     function: Any = ops.MAP[name].meaning
     for place, (dtype, left) in enumerate(product(DTYPES, LAYOUTS)):
         right = LAYOUTS[(place + side) % len(LAYOUTS)]
-        if dtype in "FD" and name not in LINEAR:
+        if dtype in "FD" and name not in ops.EXACT_PARTS:
             continue
         plain = _values(dtype, (side, side))
         ours = fw.asarray(plain.copy())

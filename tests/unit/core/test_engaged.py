@@ -17,7 +17,7 @@ from fusewright._core import native
 from fusewright.base import hooks
 from fusewright.frontends.arrays import trace
 from fusewright.frontends.arrays import ufuncs as recording
-from fusewright.runtime import profile
+from fusewright.runtime import limits, profile
 from fusewright.targets.cpu import threads
 
 needs_native = pytest.mark.skipif(native is None, reason="there is no native core")
@@ -160,16 +160,16 @@ def test_another_process_finds_the_code_on_disk(tmp_path: Any) -> None:
     assert [each.stdout.split() for each in origins] == [["compiled"], ["disk"]]
 
 
-@pytest.mark.skipif(threads.default_threads() < 2, reason="one processor")
+@pytest.mark.skipif(limits.default_threads() < 2, reason="one processor")
 def test_large_work_is_shared_out() -> None:
     x = fw.asarray(np.linspace(0, 1, 1_000_000))
     with profile.listen() as record:
         fw.evaluate(fnp.exp(x) * 2)
-    assert [kernel.threads for kernel in record.kernels] == [threads.default_threads()]
+    assert [kernel.threads for kernel in record.kernels] == [limits.default_threads()]
 
 
 @needs_native
-@pytest.mark.skipif(threads.default_threads() < 2, reason="one processor")
+@pytest.mark.skipif(limits.default_threads() < 2, reason="one processor")
 def test_large_work_is_shared_out_by_the_core() -> None:
     used: list[int] = []
 
@@ -180,12 +180,12 @@ def test_large_work_is_shared_out_by_the_core() -> None:
     x = fw.asarray(np.linspace(0, 1, 1_000_000))
     for _ in range(2):
         fw.evaluate(fnp.exp(x) * 2)
-    native.set_threads(counted, threads.own_scratch, threads.default_threads)
+    native.set_threads(counted, threads.own_scratch, limits.default_threads)
     try:
         fw.evaluate(fnp.exp(x) * 2)
     finally:
-        native.set_threads(threads.launch, threads.own_scratch, threads.default_threads)
-    assert used == [threads.default_threads()]
+        native.set_threads(threads.launch, threads.own_scratch, limits.default_threads)
+    assert used == [limits.default_threads()]
 
 
 @needs_native

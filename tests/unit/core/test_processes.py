@@ -212,7 +212,7 @@ print(os.waitpid(pid, 0)[1])
     assert script(text) == "0"
 
 
-COUNT = "print(__import__('fusewright.targets.cpu.threads').targets.cpu.threads.thread_count())"
+COUNT = "print(__import__('fusewright.runtime.limits').runtime.limits.thread_count())"
 
 
 def test_settings_say_how_many_threads() -> None:

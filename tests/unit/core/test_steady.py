@@ -12,9 +12,8 @@ import fusewright as fw
 import fusewright.numpy as fnp
 from fusewright import driver
 from fusewright.frontends.arrays import trace
-from fusewright.runtime import buffers
+from fusewright.runtime import background, buffers
 from fusewright.runtime.limits import resident_memory
-from fusewright.targets.cpu import background
 
 
 def pendulum(steps: int, start: int = 0) -> list[Any]:

@@ -11,7 +11,7 @@ import pytest
 import fusewright as fw
 import fusewright.numpy as fnp
 from fusewright.kernels import deferred
-from fusewright.targets.cpu import background
+from fusewright.runtime import background
 
 FACTOR = 0.5
 

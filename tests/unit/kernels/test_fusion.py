@@ -22,6 +22,7 @@ from fusewright.kernels.run import failed
 from fusewright.kernels.specialise import apart, with_facts
 from fusewright.plan.loops.decide import decide
 from fusewright.targets.cpu import loops
+from fusewright.targets.executable import settings_of
 
 R = np.random.default_rng(3)
 
@@ -150,9 +151,7 @@ def test_the_plan_is_a_kernel_that_means_the_same(name: str) -> None:
     kernel = fresh(getattr(fused_kernels, name))
     arrays = list(FUSED[name][2]) if name in FUSED else [numbers(N), numbers(N)]
     statements = planned(kernel, arrays, set())
-    settings = replace(
-        loops.settings_of(current()), elements=8, columns=8, rows=(2, 2), row_bytes=1
-    )
+    settings = replace(settings_of(current()), elements=8, columns=8, rows=(2, 2), row_bytes=1)
     plan = decide(statements, settings)
     check_kernel(plan.kernel)
     left, right = ([a.copy() for a in arrays] for _ in range(2))
@@ -194,7 +193,7 @@ def test_strips_are_enough_for_threads(
 ) -> None:
     arrays = [numbers(*shape) for shape in shapes]
     statements = planned(fresh(getattr(fused_kernels, name)), arrays, set())
-    (strips,) = decide(statements, loops.settings_of(current())).kernel.body
+    (strips,) = decide(statements, settings_of(current())).kernel.body
     assert isinstance(strips, For)
     extents = dict(enumerate(parameters(statements, arrays)))
     known = {node: extents[node.attr] for node in postorder([strips.dims[0].high])

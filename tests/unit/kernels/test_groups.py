@@ -19,8 +19,7 @@ from fusewright.frontends.arrays import trace
 from fusewright.ir.graph import LEAF, PART
 from fusewright.kernels import deferred, units
 from fusewright.kernels.groups import Group
-from fusewright.runtime import buffers
-from fusewright.targets.cpu import background
+from fusewright.runtime import background, buffers
 
 N = 500
 needs_core = pytest.mark.skipif(native is None, reason="Python's form computes what is held")

@@ -19,7 +19,7 @@ from fusewright import driver
 from fusewright.base.errors import InternalError
 from fusewright.frontends.arrays import trace
 from fusewright.plan import fuse as arrays
-from fusewright.plan.loops import fusing as loops
+from fusewright.plan.loops.fuse import fusing as loops
 from fusewright.targets.cpu import loops as compiled
 
 N = 5000
@@ -28,12 +28,12 @@ N = 5000
 @pytest.fixture(autouse=True)
 def no_code_from_before(tmp_path: Path) -> Iterator[None]:
     """Wrong code is neither found nor left behind."""
-    compiled._memory.clear()
+    compiled._kept.clear()
     driver.cache_clear()
     with fw.options(cache_dir=str(tmp_path), interpret=False, background=False):
         yield
     trace.pending.clear()  # values that cannot be computed
-    compiled._memory.clear()
+    compiled._kept.clear()
     driver.cache_clear()
 
 

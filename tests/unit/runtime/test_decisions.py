@@ -12,7 +12,7 @@ from typing import Any
 import pytest
 
 from fusewright.plan import fuse
-from fusewright.plan.loops import profit
+from fusewright.plan.loops.fuse import profit
 from fusewright.runtime.decisions import FUSED, KINDS, UNNAMED, code_of, page_link
 from fusewright.runtime.profile import Decision
 

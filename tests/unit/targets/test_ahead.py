@@ -19,7 +19,7 @@ from fusewright.base.options import current
 from fusewright.ir import graph
 from fusewright.runtime.image import Image
 from fusewright.runtime.trace import Slice, take
-from fusewright.targets.cpu import ahead, generator, threads
+from fusewright.targets.cpu import ahead, ahead_writing, generator, threads
 
 
 @pytest.fixture
@@ -37,7 +37,7 @@ def written(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[tuple[P
             yield slice_
 
     with fw.options(background=False, small=0):
-        assert ahead.write(slices(), current(), str(path)) == 3
+        assert ahead_writing.write(slices(), current(), str(path)) == 3
     ahead._places.cache_clear()
     yield path, keys
     ahead._places.cache_clear()

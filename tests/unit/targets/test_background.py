@@ -14,7 +14,7 @@ from pathlib import Path
 import pytest
 
 from fusewright.base.options import current, options
-from fusewright.targets.cpu import background
+from fusewright.runtime import background
 
 
 def test_jobs_run_in_order_under_the_options_of_now() -> None:
@@ -53,7 +53,8 @@ def job():
 COMPILING = """
 import atexit, ctypes, sys, threading, time
 import endless
-from fusewright.targets.cpu import background, compiler
+from fusewright.runtime import background
+from fusewright.targets.cpu import compiler
 compiler.start()
 background.submit(endless.job)
 background.submit(lambda: print("this is not reached"))

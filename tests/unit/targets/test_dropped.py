@@ -14,7 +14,8 @@ import pytest
 
 import fusewright as fw
 from fusewright._core import native
-from fusewright.targets.cpu import background, due
+from fusewright.runtime import background
+from fusewright.targets.cpu import due
 
 pytestmark = pytest.mark.skipif(native is None, reason="the core runs operations one by one")
 BASE = np.linspace(0.0, 1.0, 5000)

@@ -12,7 +12,8 @@ import fusewright as fw
 import fusewright.numpy as np
 from fusewright import driver
 from fusewright.base.options import current
-from fusewright.targets.cpu import background, build, compiler
+from fusewright.runtime import background
+from fusewright.targets.cpu import build, compiler
 from fusewright.targets.cpu.runner import Runner
 
 

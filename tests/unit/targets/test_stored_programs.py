@@ -12,8 +12,9 @@ import fusewright as fw
 import fusewright.numpy as np
 from fusewright import driver
 from fusewright._core import native
+from fusewright.runtime import background
 from fusewright.runtime.profile import listen
-from fusewright.targets.cpu import ahead, background, compiler, obtaining, stored_programs
+from fusewright.targets.cpu import ahead, compiler, obtaining, stored_programs
 
 pytestmark = pytest.mark.skipif(native is None, reason="programs are the core's")
 

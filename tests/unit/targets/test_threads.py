@@ -13,6 +13,7 @@ import pytest
 from tests.unit.targets.pool_kernels import KERNELS
 
 from fusewright.base.options import options
+from fusewright.runtime import limits
 from fusewright.runtime.image import load
 from fusewright.targets.cpu import threads
 from fusewright.targets.cpu.compiler import compile_ir
@@ -230,16 +231,16 @@ def test_long_work_after_a_rest_wakes_the_others(kernels):
 
 
 def test_thread_count_follows_option_then_environment_then_affinity(monkeypatch):
-    threads.default_threads.cache_clear()
+    limits.default_threads.cache_clear()
     monkeypatch.setenv("OMP_NUM_THREADS", "3,2")
-    assert threads.thread_count() == 3
+    assert limits.thread_count() == 3
     with options(threads=5):
-        assert threads.thread_count() == 5
-    threads.default_threads.cache_clear()
+        assert limits.thread_count() == 5
+    limits.default_threads.cache_clear()
     monkeypatch.setenv("OMP_NUM_THREADS", "")
     monkeypatch.setattr(os, "sched_getaffinity", lambda pid: {0})
-    assert threads.thread_count() == 1
-    threads.default_threads.cache_clear()
+    assert limits.thread_count() == 1
+    limits.default_threads.cache_clear()
 
 
 def test_fork_join_is_measured():

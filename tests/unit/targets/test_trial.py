@@ -14,8 +14,8 @@ import fusewright as fw
 from fusewright import driver
 from fusewright._core import native
 from fusewright.base.options import current
+from fusewright.runtime import background
 from fusewright.runtime.profile import listen
-from fusewright.targets.cpu import background
 from fusewright.targets.cpu.due import LATER, NOW, is_due
 
 Program = Callable[..., Any]

@@ -6,7 +6,6 @@ blocks of the range (see `dialect.drivers`).
 
 from __future__ import annotations
 
-import inspect
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
 from types import FunctionType, MethodType
@@ -19,7 +18,6 @@ from fusewright.bridges.pykokkos.dialect.annotations import element_of, numpy_of
 from fusewright.bridges.pykokkos.dialect.drivers import Form
 from fusewright.bridges.pykokkos.dialect.rules import Kind
 from fusewright.bridges.pykokkos.dialect.units import (
-    Program,
     Unit,
     is_ordered,
     program,
@@ -34,28 +32,10 @@ from fusewright.bridges.pykokkos.policies import (
 from fusewright.bridges.pykokkos.randoms import RandomPool
 from fusewright.bridges.pykokkos.reducers import Reducer
 from fusewright.bridges.pykokkos.spaces import Trait
+from fusewright.bridges.pykokkos.unit_kernel import UnitKernel
 from fusewright.bridges.pykokkos.views import ViewType
 from fusewright.frontends.kernels import source as sources
 from fusewright.ir.dtypes import FLOAT64
-from fusewright.kernels.kernel import Kernel
-
-
-class UnitKernel(Kernel[..., Any]):
-    """The kernel of a work unit: its source is the driver's tree, its language the dialect."""
-
-    def __init__(self, made: Program) -> None:
-        super().__init__(made.function)
-        self._source = made.source
-        self.dialect = made.dialect
-        self._names = made.parameters
-        kind = inspect.Parameter.POSITIONAL_ONLY
-        words = (f"p{number}" for number in range(len(made.parameters)))
-        self.signature = inspect.Signature([inspect.Parameter(word, kind) for word in words])
-
-    @property
-    def is_opaque(self) -> bool:
-        """Whether it has been called, and no call was recorded as array statements."""
-        return not self.recorders and bool(self.specialisations)
 
 
 @dataclass(slots=True)

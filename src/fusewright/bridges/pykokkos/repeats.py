@@ -7,7 +7,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field
 from types import FunctionType, MethodType
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 
@@ -16,13 +16,11 @@ from fusewright.bridges.pykokkos.dialect.drivers import BLOCKS
 from fusewright.bridges.pykokkos.policies import RangePolicy
 from fusewright.bridges.pykokkos.reducers import Reducer
 from fusewright.bridges.pykokkos.spaces import ExecutionSpace, Trait, get_default_space
+from fusewright.bridges.pykokkos.unit_kernel import UnitKernel
 from fusewright.bridges.pykokkos.views import ViewType
 from fusewright.frontends.arrays import trace
 from fusewright.kernels.quick import Quick, key_of
 from fusewright.runtime.listening import listeners
-
-if TYPE_CHECKING:
-    from fusewright.bridges.pykokkos.launches import UnitKernel
 
 SMALL = 1 << 20
 """Bytes of a view below which a kernel that is no array statement runs at once: its launch as a
@@ -168,19 +166,19 @@ class Reduction:
     def __init__(self, quick: Quick, own: tuple[Any, ...], count: int) -> None:
         self.quick, self.own = quick, own
         first, end = len(own), len(own) + count
-        moving = quick.door.moving
+        moving = quick.bound.moving
         self.places = tuple((at, n - first) for at, n in moving if first <= n < end)
         self.rest: list[tuple[list[Any], Any]] = []
 
     def run(self, values: Sequence[Any], options: Options) -> Any:
         """The value; None where the code does not fit."""
-        quick, door = self.quick, self.quick.door
+        quick, bound = self.quick, self.quick.bound
         if not quick.holds(options):
             return None
         words, result = self.rest.pop() if self.rest else self._new()
         for place, number in self.places:
             words[place] = values[number]
-        value = result.item() if door.launched(words) else None
+        value = result.item() if bound.launched(words) else None
         for place, _ in self.places:
             words[place] = None  # it keeps nobody's memory
         self.rest.append((words, result))
@@ -188,11 +186,11 @@ class Reduction:
         return value
 
     def _new(self) -> tuple[list[Any], Any]:
-        door, own = self.quick.door, self.own
+        bound, own = self.quick.bound, self.own
         fresh = [np.empty_like(each) if type(each) is np.ndarray else each for each in own]
         result = np.empty((), self.quick.results[0].dtype)
-        words = door.words.copy()
-        for place, number in door.moving:
+        words = bound.words.copy()
+        for place, number in bound.moving:
             words[place] = fresh[number] if number < len(own) else result
         return words, result
 

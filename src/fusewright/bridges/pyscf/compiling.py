@@ -15,7 +15,7 @@ from fusewright.integrals.classes import QuartetClass, code_of
 from fusewright.integrals.needed import compiling_seconds, missing_of, most_seconds
 from fusewright.integrals.operators import Operator
 from fusewright.machine.integrals import MARGIN
-from fusewright.targets.cpu import background
+from fusewright.runtime import background
 
 BUILDS = 10
 """Fock matrices that a calculation is expected to need."""

@@ -27,7 +27,7 @@ from fusewright.integrals.needed import most_seconds
 from fusewright.integrals.operators import COULOMB, Operator, long_range, short_range
 from fusewright.ir.fused import Array
 from fusewright.machine.integrals import FOCK, MARGIN
-from fusewright.targets.cpu.threads import thread_count
+from fusewright.runtime.limits import thread_count
 
 UNEQUAL = 1e-10
 """A matrix is not symmetric, whatever `hermi` says, where elements differ more from those of its

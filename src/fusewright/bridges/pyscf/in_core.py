@@ -27,7 +27,7 @@ from fusewright.integrals.packed import packed_repulsion
 from fusewright.ir.fused import Array
 from fusewright.machine.integrals import IN_MEMORY, MARGIN
 from fusewright.machine.integrals import OURS as OURS_RATES
-from fusewright.targets.cpu.threads import thread_count
+from fusewright.runtime.limits import thread_count
 
 
 def integrals(mol: Any, record: IntegralRecord) -> Array:

@@ -22,6 +22,7 @@ from fusewright.frontends.kernels import (
     views,
 )
 from fusewright.frontends.kernels.context import Translation
+from fusewright.frontends.kernels.names import look_up
 from fusewright.frontends.kernels.operators import apply, operands
 from fusewright.frontends.kernels.values import (
     ArrayRef,
@@ -51,7 +52,7 @@ METHODS = frozenset(
 
 def name(t: Translation, node: ast.Name) -> Value:
     """A name."""
-    return t.look_up(node)
+    return look_up(t, node)
 
 
 def constant(t: Translation, node: ast.Constant) -> Value:

@@ -23,6 +23,7 @@ from fusewright.frontends.kernels.context import Translation
 from fusewright.frontends.kernels.elements import as_number
 from fusewright.frontends.kernels.joins import SlotTree
 from fusewright.frontends.kernels.liveness import Names
+from fusewright.frontends.kernels.names import bind
 from fusewright.frontends.kernels.operators import BINARY, combine, operands
 from fusewright.frontends.kernels.sharing import is_shared
 from fusewright.frontends.kernels.statements import is_open, write_array
@@ -196,7 +197,7 @@ def _assign_name(t: Translation, target: ast.Name, value: Value, origin: ast.AST
                 why=f"`{origin.id}` is replaced on a path, and such arrays are kept by value",
                 help=f"write {target.id} = {origin.id}.copy()",
             )
-    t.bind(target.id, value, span)
+    bind(t, target.id, value, span)
 
 
 def _owner(t: Translation, target: ast.Subscript) -> tuple[Value, Value]:
@@ -252,7 +253,7 @@ def _augmented_name(t: Translation, node: ast.AugAssign, target: ast.Name) -> No
     if isinstance(before, Elementwise):
         _refuse_live(before, span)
         _keep_in_place(t, target, before, result)
-    t.bind(target.id, result, span)
+    bind(t, target.id, result, span)
 
 
 def _augmented_attribute(t: Translation, node: ast.AugAssign, target: ast.Attribute) -> None:

@@ -14,6 +14,7 @@ from fusewright.frontends.kernels import elements, elementwise, list_methods, li
 from fusewright.frontends.kernels.context import Translation
 from fusewright.frontends.kernels.elements import truth
 from fusewright.frontends.kernels.joins import SlotTree
+from fusewright.frontends.kernels.names import bind
 from fusewright.frontends.kernels.operators import apply, operands
 from fusewright.frontends.kernels.operators import unary as signed
 from fusewright.frontends.kernels.values import (
@@ -238,7 +239,7 @@ def named(t: Translation, node: ast.NamedExpr) -> Value:
             help=f"write `{node.target.id} = ...` in an `if`",
         )
     value = t.lasting(t.expression(node.value))
-    t.bind(node.target.id, value, t.span(node))
+    bind(t, node.target.id, value, t.span(node))
     return value
 
 

@@ -20,6 +20,7 @@ from fusewright.frontends.kernels.context import Translation
 from fusewright.frontends.kernels.functions import row_of
 from fusewright.frontends.kernels.inlining import inside, run_frame
 from fusewright.frontends.kernels.liveness import Names
+from fusewright.frontends.kernels.names import bind
 from fusewright.frontends.kernels.values import (
     ArrayRef,
     Closure,
@@ -42,7 +43,7 @@ def function(t: Translation, node: ast.FunctionDef, after: Names, tail: frozense
         raise t.refuse(
             node, f"a decorator of {node.name}, defined inside the kernel", help="leave it out"
         )
-    t.bind(node.name, _closure(t, node), t.span(node))
+    bind(t, node.name, _closure(t, node), t.span(node))
 
 
 def lambda_(t: Translation, node: ast.Lambda) -> Closure:

@@ -12,12 +12,11 @@ from dataclasses import dataclass, field, replace
 from types import FunctionType
 from typing import Any
 
-from fusewright.base.errors import FusewrightError, UnassignedError, UnsupportedError
+from fusewright.base.errors import FusewrightError, UnsupportedError
 from fusewright.base.source import Span
 from fusewright.frontends.kernels import source as sources
-from fusewright.frontends.kernels import types, unassigned
+from fusewright.frontends.kernels import types
 from fusewright.frontends.kernels.inputs import Inputs
-from fusewright.frontends.kernels.joins import SlotTree
 from fusewright.frontends.kernels.liveness import NONE, Liveness, Names
 from fusewright.frontends.kernels.retyping import Retyping
 from fusewright.frontends.kernels.source import Source
@@ -39,15 +38,21 @@ SMALL = 12
 """Operations in an index expression that is repeated rather than given a variable."""
 
 
+class Assignable:
+    """A name that is assigned where paths join, or in loops: a `joins.SlotTree`."""
+
+    __slots__ = ()
+
+
 @dataclass(frozen=True, slots=True)
 class Maybe:
     """A name that some path leaves without a value; the `tree` has what others gave it."""
 
     span: Span
-    tree: SlotTree
+    tree: Assignable
 
 
-Binding = Value | SlotTree | Maybe
+Binding = Value | Assignable | Maybe
 
 
 @dataclass(frozen=True, slots=True)
@@ -161,7 +166,8 @@ class Translation:
         self.open: list[list[Statement]] = []
         self.at_end: list[tuple[list[Statement], Callable[[], None]]] = []
         self.frames: list[Frame] = []
-        self.active: list[SlotTree] = []
+        self.active: list[Any] = []
+        """The `SlotTree`s that the loops and branches around assign."""
         self.ranges: dict[int, tuple[Expr, Expr]] = {}
         self.loop_names: list[tuple[str, Expr]] = []
         self.branches: list[Expr] = []
@@ -356,38 +362,6 @@ class Translation:
         number = self.inputs.next_buffer()
         self.scratch[number] = Buffer(number, dtype, extents)
         return number
-
-    # -- names ----------------------------------------------------------------------------------
-
-    def look_up(self, node: ast.Name) -> Value:
-        """What a name stands for here."""
-        binding = self.frame.binding(node.id)
-        if isinstance(binding, Maybe) or (isinstance(binding, SlotTree) and not binding.assigned):
-            return unassigned.read(self, node, binding)
-        if binding is None:
-            if self.frame.is_local(node.id):
-                raise UnassignedError(
-                    f"`{node.id}` is read before it is assigned",
-                    self.span(node),
-                    why="a name assigned anywhere in a function belongs to that function",
-                    help=f"assign `{node.id}` first",
-                )
-            return self.inputs.captured(self.frame.function, node.id, self.span(node))
-        if isinstance(binding, SlotTree):
-            return binding.read(self.span(node))
-        if isinstance(binding, Number):
-            return Number(binding.expr, binding.origin, self.span(node))
-        return binding
-
-    def bind(self, name: str, value: Value, span: Span) -> None:
-        """Assign to a name."""
-        binding = self.frame.env.get(name)
-        if isinstance(binding, SlotTree) and binding.is_active(self):
-            binding.write(self, value, span)
-        elif isinstance(value, Number):
-            self.frame.env[name] = self.named(name, value)
-        else:
-            self.frame.env[name] = self.lasting(value)
 
 
 def _size(expr: Expr, limit: int) -> int:

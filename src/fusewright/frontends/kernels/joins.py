@@ -7,11 +7,12 @@ join's start on.  A tuple lives in one variable for each item.
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from fusewright.base.errors import KernelError, KernelPathError
 from fusewright.base.source import Span
 from fusewright.frontends.kernels import storing, types
+from fusewright.frontends.kernels.context import Assignable, Translation
 from fusewright.frontends.kernels.types import Held
 from fusewright.frontends.kernels.values import (
     ArrayRef,
@@ -27,10 +28,6 @@ from fusewright.frontends.kernels.values import (
 from fusewright.ir.dtypes import BOOL, INT64
 from fusewright.ir.expr import const, local
 from fusewright.ir.loops.statements import Let
-
-if TYPE_CHECKING:
-    from fusewright.frontends.kernels.context import Translation
-
 
 NEW_ARRAY = "a new array"
 """What messages call one."""
@@ -81,7 +78,7 @@ class Slot:
 
 
 @dataclass(slots=True)
-class SlotTree:
+class SlotTree(Assignable):
     """What a joined name is bound to: a variable, a tuple of trees, or a value no path changes.
 
     The variable `flag`, where there is one, says while the kernel runs whether it has a value;

@@ -11,6 +11,7 @@ from fusewright.frontends.kernels import elementwise, lists, spaces, types
 from fusewright.frontends.kernels.choices import test
 from fusewright.frontends.kernels.context import LoopFrame, Translation
 from fusewright.frontends.kernels.liveness import NONE, Names, assigned, leaves
+from fusewright.frontends.kernels.names import bind
 from fusewright.frontends.kernels.statements import close_slots, is_open, open_slots
 from fusewright.frontends.kernels.values import (
     Growing,
@@ -179,7 +180,7 @@ def bind_target(t: Translation, target: ast.expr, value: Value) -> None:
     """Give a loop's target, a name or a tuple of them, an item."""
     span = t.span(target)
     if isinstance(target, ast.Name):
-        t.bind(target.id, value, span)
+        bind(t, target.id, value, span)
         return
     if isinstance(target, ast.Tuple | ast.List) and elementwise.is_array(value):
         value = TupleValue(tuple(elementwise.unpacked(t, value, len(target.elts), span)))

@@ -13,7 +13,7 @@ from fusewright.frontends.kernels import (
     vectors,
 )
 from fusewright.frontends.kernels.choices import test
-from fusewright.frontends.kernels.context import Maybe, Translation
+from fusewright.frontends.kernels.context import Assignable, Maybe, Translation
 from fusewright.frontends.kernels.joins import SlotTree
 from fusewright.frontends.kernels.liveness import Names, assigned, jumps, leaves
 from fusewright.frontends.kernels.values import (
@@ -119,7 +119,10 @@ def open_slots(t: Translation, names: Sequence[str], node: ast.AST) -> dict[str,
             if present is None or isinstance(present, Maybe):
                 unassigned.open_flag(t, t.frame, tree, span)
         if present is not None and not isinstance(present, Maybe):
-            value = present.read(span) if isinstance(present, SlotTree) else present
+            if isinstance(present, SlotTree):
+                present = present.read(span)
+            assert not isinstance(present, Assignable), "every one is a `SlotTree`"
+            value = present
             _start(t, tree, value, span)
         opened[name] = tree
         t.frame.env[name] = tree

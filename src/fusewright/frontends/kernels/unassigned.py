@@ -26,7 +26,7 @@ from fusewright.ir.expr import const, local
 from fusewright.ir.loops.statements import Let
 
 if TYPE_CHECKING:
-    from fusewright.frontends.kernels.context import Frame, Maybe, Translation
+    from fusewright.frontends.kernels.context import Frame, Translation
 
 RESULT = "the result"
 """What a function returns, among its names."""
@@ -46,9 +46,8 @@ def reopened(present: Any) -> SlotTree | None:
     return tree if isinstance(tree, SlotTree) and tree.flag is not None else None
 
 
-def read(t: Translation, node: ast.Name, binding: Maybe | SlotTree) -> Value:
+def read(t: Translation, node: ast.Name, tree: SlotTree) -> Value:
     """A name that may have no value here: it is looked at where the kernel runs."""
-    tree = binding if isinstance(binding, SlotTree) else binding.tree
     span = t.span(node)
     refused = UnassignedError(
         f"`{node.id}` may have no value here",

@@ -10,26 +10,26 @@ from fusewright.analysis.verdict import Condition
 from fusewright.base.source import Span
 from fusewright.ir.expr import Expr
 from fusewright.ir.loops.statements import For, Kernel, walk
-from fusewright.plan.loops.branches import stores_last
-from fusewright.plan.loops.carry import carried
-from fusewright.plan.loops.coalesce import coalesced
-from fusewright.plan.loops.complex import without_complex
-from fusewright.plan.loops.contract import contracted
-from fusewright.plan.loops.early import reads_first
-from fusewright.plan.loops.extremes import with_checked_extremes
-from fusewright.plan.loops.folds import with_extremes
-from fusewright.plan.loops.forward import forwarded, untouched
-from fusewright.plan.loops.fuse import Fuser
-from fusewright.plan.loops.guards import Conditions
-from fusewright.plan.loops.nests import all_flattened
-from fusewright.plan.loops.parallel import Ways
+from fusewright.plan.loops.fuse.fuser import Fuser
+from fusewright.plan.loops.fuse.guards import Conditions
+from fusewright.plan.loops.fuse.nests import all_flattened
+from fusewright.plan.loops.fuse.report import Pairs
+from fusewright.plan.loops.legality.loop_facts import surroundings
+from fusewright.plan.loops.map.extremes import with_checked_extremes
+from fusewright.plan.loops.map.parallel import Parallelism
+from fusewright.plan.loops.map.reductions import with_extremes
+from fusewright.plan.loops.map.scans import Scans
+from fusewright.plan.loops.map.work import iteration
+from fusewright.plan.loops.normalise.branches import stores_last
+from fusewright.plan.loops.normalise.complex import without_complex
+from fusewright.plan.loops.normalise.copy_propagation import coalesced
+from fusewright.plan.loops.normalise.load_hoisting import reads_first
+from fusewright.plan.loops.normalise.rename import Numbers
+from fusewright.plan.loops.place.array_contraction import contracted
+from fusewright.plan.loops.place.predictive_commoning import carried
+from fusewright.plan.loops.place.scalar_replacement import promoted
+from fusewright.plan.loops.place.store_forwarding import forwarded, untouched
 from fusewright.plan.loops.plan import LoopPlan, PairReport, Settings
-from fusewright.plan.loops.promote import promoted
-from fusewright.plan.loops.rename import Numbers
-from fusewright.plan.loops.report import Pairs
-from fusewright.plan.loops.scans import Scans
-from fusewright.plan.loops.units import surroundings
-from fusewright.plan.loops.work import iteration
 
 NO_NAMES: Mapping[int, str] = {}
 
@@ -104,7 +104,7 @@ class _Planner:
         around = surroundings(flat, *known)
         self.facts = around.facts
         pairs = Pairs(flat, around.facts, settings.level, self.reasons)
-        fuser = Fuser(Ways(around), settings, numbers, pairs, [], self.conditions)
+        fuser = Fuser(Parallelism(around), settings, numbers, pairs, [], self.conditions)
         body = fuser.body(flat.body, frozenset())
         fused = forwarded(replace(flat, body=body, locals=tuple(numbers.locals)), numbers)
         gone = untouched(fused, fused.body)
@@ -115,7 +115,7 @@ class _Planner:
             fused = scans.planned()
         if settings.fuse:
             fused = reads_first(fused, numbers)
-        ways = Ways(surroundings(fused, *known), self.reasons)
+        ways = Parallelism(surroundings(fused, *known), self.reasons)
         ways.proved, ways.ordered = fuser.ways.proved | set(scans.proved), fuser.ways.ordered
         ways.scans = scans.proved
         body = ways.body(fused.body, frozenset())

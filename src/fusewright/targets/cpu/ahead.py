@@ -13,19 +13,17 @@ from __future__ import annotations
 import os
 import pickle
 import zlib
-from collections.abc import Iterable
 from functools import cache
 from typing import Any
 
 from fusewright.base.options import Options
 from fusewright.runtime.cache import digest
-from fusewright.runtime.trace import Slice
 from fusewright.targets.cpu import generator
 from fusewright.targets.cpu.features import select
-from fusewright.targets.cpu.stored_programs import decoded, encoded, program_of
+from fusewright.targets.cpu.stored_programs import decoded, program_of
 
 FILE = os.path.join(os.path.dirname(__file__), "ahead.bin")
-_MAGIC = b"FWAHEAD1"
+MAGIC = b"FWAHEAD1"
 OTHERS = 3
 """Entries that are no operations: the threads' code, and that of products of each dtype."""
 
@@ -35,7 +33,7 @@ Place = tuple[int, int]
 
 def load(key: Any, options: Options) -> Any:
     """The program of a structure; None where it was not made ahead."""
-    data = entry(_name(key, options))
+    data = entry(name_of(key, options))
     found = None if data is None else decoded(data)
     return None if found is None else program_of(found, lambda use: None)
 
@@ -71,7 +69,7 @@ def _places() -> dict[str, Place]:
     """
     try:
         with open(FILE, "rb") as file:
-            if file.read(len(_MAGIC)) != _MAGIC:
+            if file.read(len(MAGIC)) != MAGIC:
                 return {}
             made_from, places = pickle.load(file)
             start = file.tell()
@@ -82,42 +80,6 @@ def _places() -> dict[str, Place]:
     return {name: (start + at, length) for name, (at, length) in places.items()}
 
 
-def _name(key: Any, options: Options) -> str:
+def name_of(key: Any, options: Options) -> str:
+    """The name of a structure's code in the file."""
     return digest(repr((key, select(options.features).llvm_features)).encode())
-
-
-def write(slices: Iterable[Slice], options: Options, path: str = FILE) -> int:
-    """Compile these for this processor, and the code of threads and of products, for a package as
-    installed at the path's; how many operations there are.
-    """
-    # Imported here: who reads the file need not compile.
-    from fusewright.ir.products import DTYPES
-    from fusewright.targets.cpu import products, threads
-    from fusewright.targets.cpu.build import build
-    from fusewright.targets.cpu.native import form
-    from fusewright.targets.cpu.obtaining import kernels_of
-    from fusewright.targets.cpu.runner import assemble
-
-    features = select(options.features)
-    images = {threads.image_name(): threads.compiled_image()}
-    for dtype in DTYPES:
-        images[products.image_name(dtype, features)] = products.compiled_image(dtype, features)
-    assert len(images) == OTHERS
-    entries = {name: zlib.compress(image.to_bytes()) for name, image in images.items()}
-    for slice_ in slices:
-        name = _name((slice_.key, options.fuse, options.features), options)
-        if name not in entries:
-            compiled = build(slice_, options)
-            program = form(assemble(compiled))
-            if program is not None:
-                entries[name] = zlib.compress(encoded(program, kernels_of(compiled), 0.0))
-    places, at = {}, 0
-    for name, data in entries.items():
-        places[name] = (at, len(data))
-        at += len(data)
-    beside = f"{path}.{os.getpid()}"
-    with open(beside, "wb") as file:
-        file.write(_MAGIC + pickle.dumps((generator.version(), places), protocol=5))
-        file.writelines(entries.values())
-    os.replace(beside, path)  # another process may be reading it
-    return len(entries) - OTHERS

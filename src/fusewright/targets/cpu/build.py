@@ -15,12 +15,12 @@ from fusewright.ir.nest import Program
 from fusewright.plan import fuse, serial, stages
 from fusewright.plan import verify as check
 from fusewright.plan.plan import Kernel, Plan
+from fusewright.runtime.arguments import fetcher, integer
 from fusewright.runtime.listening import CompiledTexts, compilations
 from fusewright.runtime.trace import Slice
 from fusewright.targets.cpu import compiler, portions
 from fusewright.targets.cpu.compiled import Compiled, CompiledKernel
 from fusewright.targets.cpu.features import FeatureSet, select
-from fusewright.targets.cpu.launch import fetcher, integer
 
 QUICK = 200
 """Lines of LLVM text above which code is generated without optimisation first: level 0 takes a

@@ -2,14 +2,12 @@
 
 from __future__ import annotations
 
-import pickle
 from dataclasses import dataclass, replace
 
 from fusewright.codegen.module import Module
 from fusewright.ir.dtypes import DType
 from fusewright.ir.nest import Program
 from fusewright.plan.plan import Kernel, Plan
-from fusewright.runtime import cache as disk
 from fusewright.runtime.image import Image
 
 
@@ -47,24 +45,3 @@ class Compiled:
         """The same with better code for one kernel."""
         kernels = (*self.kernels[:number], kernel, *self.kernels[number + 1 :])
         return replace(self, kernels=kernels)
-
-
-def fetch(key: str) -> Compiled | None:
-    """From the disk; what cannot be read is made again."""
-    data = disk.get(key)
-    if data is None:
-        return None
-    try:
-        found = pickle.loads(data)
-    except Exception:  # noqa: BLE001 - whatever a damaged file makes pickle raise
-        return None
-    return found if isinstance(found, Compiled) else None
-
-
-def keep(key: str, compiled: Compiled) -> None:
-    """To the disk."""
-    try:
-        data = pickle.dumps(compiled, protocol=5)
-    except RecursionError:
-        return  # an expression too deep for pickle: compiled anew in each process
-    disk.put(key, data)

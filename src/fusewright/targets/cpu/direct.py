@@ -10,7 +10,7 @@ from typing import Any
 
 import numpy as np
 
-from fusewright.ir.graph import LEAF, PART, SCALAR, InPlace, Memory, Node, contiguous_strides
+from fusewright.ir.graph import LEAF, PART, SCALAR, InPlace, Node, contiguous_strides, memory_of
 from fusewright.runtime.reuse import is_whole
 from fusewright.runtime.trace import Known
 
@@ -74,12 +74,6 @@ def taken(cell: list[Any], dtype: np.dtype[Any]) -> np.ndarray[Any, Any]:
         if getrefcount(cell[0]) <= 2:  # the list's reference and the call's
             return cell.pop()  # type: ignore[no-any-return]
     return np.array(cell[0], dtype=dtype, order="C", ndmin=1)
-
-
-def memory_of(array: np.ndarray[Any, Any]) -> Memory:
-    """The memory of an array in C order that nobody else will write to."""
-    address = array.__array_interface__["data"][0]
-    return Memory(address, array.nbytes, array.reshape(-1).view(np.uint8))
 
 
 def _array(node: Node) -> Any:

@@ -4,8 +4,6 @@ the next step.
 
 from __future__ import annotations
 
-import math
-import struct
 from array import array
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
@@ -15,29 +13,20 @@ from typing import Any
 import numpy as np
 
 from fusewright.codegen.module import Module, Scratch, Word
-from fusewright.ir import graph, ops
+from fusewright.ir import ops
 from fusewright.ir.dtypes import INT64, DType, component
 from fusewright.ir.expr import Expr, const, op, typed_op
-from fusewright.ir.graph import Memory, Node
-from fusewright.ir.nest import Program, Source
+from fusewright.ir.graph import Memory
+from fusewright.ir.nest import Program
 from fusewright.machine import record as machine
 from fusewright.plan.plan import TILE, Kernel, counts_tiles
+from fusewright.runtime.arguments import Integer, Values, integer, word
 from fusewright.runtime.buffers import allocate
 from fusewright.runtime.image import Image, LoadedImage, load_shared
 from fusewright.targets.cpu import threads
 from fusewright.targets.cpu.compiled import CompiledKernel
 
-Values = list[Any]
 Memories = dict[int, tuple[Memory, int]]
-Integer = Callable[[Values], int]
-
-WORD = struct.Struct("<q")
-FLOAT64_BYTES = struct.Struct("<d")
-_PACK = {
-    "float64": FLOAT64_BYTES,
-    "float32": struct.Struct("<fxxxx"),
-    "float16": struct.Struct("<exxxxxx"),
-}
 
 BLOCK = 16_384
 """Elements that one block of a reduction over rows collects, at least."""
@@ -57,58 +46,6 @@ MOST_BLOCKS = 64
 LONGEST_BLOCK = 1024
 """Rows that one block of such a reduction collects, at most, however many blocks that makes: their
 room is then a thousandth of the operand's."""
-
-
-def integer(expr: Expr) -> Integer:
-    """An integer expression as a function of the run-time parameters."""
-    if expr.name == "const":
-        value = int(expr.attr)
-        return lambda values: value
-    if expr.name == "param":
-        number = expr.attr
-        return lambda values: int(values[number])
-    args = [integer(arg) for arg in expr.args]
-    function = _INTEGER[expr.name]
-    return lambda values: function(*(arg(values) for arg in args))
-
-
-_INTEGER: dict[str, Callable[..., int]] = {
-    "add": lambda a, b: a + b,
-    "subtract": lambda a, b: a - b,
-    "multiply": lambda a, b: a * b,
-    "imin": min,
-    "imax": max,
-    "floor_divide": lambda a, b: a // b,
-    "where": lambda c, a, b: a if c else b,
-    "less": lambda a, b: a < b,
-}
-
-
-def fetcher(source: Source, kind: int) -> Callable[[Sequence[Node]], Any]:
-    """How a run-time parameter is read from a slice."""
-    slot, dim, piece = source.slot, source.dim, source.piece
-    if source.what == "extent":
-        return lambda order: order[slot].shape[dim]
-    if source.what == "stride":
-        return lambda order: order[slot].value[2][dim]
-    if source.what == "scalar":
-        return lambda order: order[slot].value
-    position = 1 if source.what == "step" else 0
-    if kind == graph.VIEW:
-        return lambda order: order[slot].attr[dim][1 + position]
-    return lambda order: order[slot].attr[piece][dim][position]
-
-
-def word(value: Any, dtype: DType) -> int:
-    """A scalar as a 64-bit argument word."""
-    packer = _PACK.get(dtype.name)
-    if packer is not None:
-        try:
-            return int(WORD.unpack(packer.pack(value))[0])
-        except OverflowError:  # too large is infinite, as in NumPy
-            return int(WORD.unpack(packer.pack(math.copysign(math.inf, value)))[0])
-    number = int(value)
-    return number - (1 << 64) if number >= 1 << 63 else number
 
 
 @dataclass(slots=True)
@@ -214,7 +151,6 @@ def _fill(what: Word, scalars: dict[int, DType], tile: Integer) -> Any:
     """How an argument word is made; a name or slot stands for what only the launch knows."""
     number = what.number
     if what.what == "pointer":
-        assert isinstance(number, int)
 
         def pointer(_: Values, memories: Memories) -> int:
             memory, offset = memories[number]
@@ -227,8 +163,8 @@ def _fill(what: Word, scalars: dict[int, DType], tile: Integer) -> Any:
         return "block"
     if what.what == "tile":
         return lambda values, _: tile(values)
-    if isinstance(number, tuple):  # the real or the imaginary part of a complex parameter
-        return _part(*number, component(scalars[number[0]]))
+    if what.part >= 0:  # the real or the imaginary part of a complex parameter
+        return _part(number, what.part, component(scalars[number]))
     dtype = scalars.get(number)
     if dtype is None:
         return lambda values, _: values[number]

@@ -6,38 +6,34 @@ import ctypes
 import struct
 import sys
 from array import array
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import partial
 from time import perf_counter
-from typing import Any, Literal
+from typing import Any
 
 import numpy as np
 
 from fusewright.base import progress
 from fusewright.base.options import Options
 from fusewright.base.source import Span
-from fusewright.codegen.loop_module import LoopModule, LoopWord
-from fusewright.ir import store
+from fusewright.codegen.module import Module, Word
 from fusewright.ir.dtypes import DType
 from fusewright.ir.loops.interpret import Failed, shown
 from fusewright.ir.loops.statements import Kernel, Print, Shown, walk, with_spans
 from fusewright.ir.loops.text import kernel_text
 from fusewright.plan.loops.plan import LoopPlan, Settings
-from fusewright.runtime import cache as disk
+from fusewright.runtime.arguments import word as argument_word
 from fusewright.runtime.image import Image, LoadedImage, load
+from fusewright.runtime.kept import Kept, Origin
+from fusewright.runtime.limits import thread_count
 from fusewright.runtime.listening import CompiledTexts, compilations
-from fusewright.targets.cpu import compiler
+from fusewright.targets import executable
+from fusewright.targets.cpu import bound_kernel, compiler
 from fusewright.targets.cpu.disk_keys import disk_key
 from fusewright.targets.cpu.features import FeatureSet, select
-from fusewright.targets.cpu.launch import word as argument_word
-from fusewright.targets.cpu.threads import (
-    code,
-    default_threads,
-    give_team,
-    take_team,
-    thread_count,
-)
+from fusewright.targets.cpu.threads import code, give_team, take_team
+from fusewright.targets.executable import Given, Team
 
 LEVEL = 2
 REPORT_WORDS = 64
@@ -53,12 +49,13 @@ class CompiledLoops:
 
     kernel: Kernel
     plan: LoopPlan
-    module: LoopModule
+    module: Module
     image: LoadedImage
     features: FeatureSet
-    origin: Literal["compiled", "disk", "memory"]
+    origin: Origin
     seconds: float
     settings: Settings
+    name: str = ""
     spans: tuple[Span, ...] = ()
     encoders: tuple[Callable[[Any], int], ...] = ()
     address: int = 0
@@ -100,6 +97,21 @@ class CompiledLoops:
         if report is not None and report[0]:
             raise self.failure(list(report), failed)
 
+    def team(self) -> Team | None:
+        """How its threads are taken and given back; None where it runs on one."""
+        threads = thread_count() if self.is_threaded else 1
+        if threads < 2 or all(word.what != "team" for word in self.module.words):
+            return None
+        return partial(take_team, threads), give_team
+
+    def bind(
+        self,
+        arrays: Mapping[int, np.ndarray[Any, Any]],
+        word_of: Callable[[Word], Given | int | None],
+    ) -> bound_kernel.DirectCall | None:
+        """A form for calls with arrays laid out as these: see `bound_kernel`."""
+        return bound_kernel.bind(self, arrays, word_of)
+
     def failure(self, report: Sequence[int], failed: Failed) -> Exception:
         """The error of the check that a report names."""
         check = self.module.checks[report[0] - 1]
@@ -113,7 +125,7 @@ class CompiledLoops:
 
     def _word(
         self,
-        word: LoopWord,
+        word: Word,
         arrays: Sequence[Any],
         params: Sequence[Any],
         report: Any,
@@ -178,56 +190,35 @@ def obtain(kernel: Kernel, options: Options) -> CompiledLoops:
     """The code of a kernel: from memory, from the disk, or made now."""
     start = perf_counter()
     features = select(options.features)
-    settings = settings_of(options)
+    settings = executable.settings_of(options)
     # Code is found by the statements alone; their spans stay outside, as numbers.
     spans = tuple(statement.span for statement in walk(kernel.body))
     numbered = with_spans(kernel, [("", number, 0, 0) for number in range(len(spans))])
-    made, origin = _made(kernel_text(kernel), numbered, features, settings, options)
-    plan, module, image = made
+    text = kernel_text(kernel)
+    key = (text, features, settings)
+
+    def make() -> Made:
+        with progress.show("compiling", 1) as done:
+            made = _made(text, numbered, features, settings)
+            done()
+        return made
+
+    found = _kept.obtain(key, lambda: disk_key(("loops", *key)), make)
+    plan, module, image = found.value
     seconds = perf_counter() - start
     return CompiledLoops(
-        kernel, plan, module, load(image), features, origin, seconds, settings, spans
-    )
+        kernel, plan, module, load(image), features, found.origin, seconds, settings,
+        found.name, spans,
+    )  # fmt: skip
 
 
-def settings_of(options: Options) -> Settings:
-    """What plans depend on."""
-    threads = options.threads or default_threads()
-    level: Any = options.fuse_level
-    fuse = options.fuse and not options.graph
-    return Settings(fuse, level, threads > 1, reassociate=options.reassociate)
-
-
-Made = tuple[LoopPlan, LoopModule, Image]
-_memory: dict[Any, Made] = {}
+Made = tuple[LoopPlan, Module, Image]
 MOST = 256
 """Kernels kept in memory beside those in use; all are forgotten when there are more."""
+_kept: Kept[Made] = Kept(MOST)
 
 
-def _made(
-    text: str, kernel: Kernel, features: FeatureSet, settings: Settings, options: Options
-) -> tuple[Made, Literal["compiled", "disk", "memory"]]:
-    key = (text, features, settings)
-    found = _memory.get(key)
-    if found is not None:
-        return found, "memory"
-    name = disk_key(("loops", *key))
-    stored = _stored(name)
-    if stored is None:
-        with progress.show("compiling", 1) as done:
-            stored = _compiled(text, kernel, features, settings)
-            done()
-        disk.put(name, store.dumps(stored))
-        origin: Literal["compiled", "disk"] = "compiled"
-    else:
-        origin = "disk"
-    if len(_memory) >= MOST:
-        _memory.clear()
-    _memory[key] = stored
-    return stored, origin
-
-
-def _compiled(text: str, kernel: Kernel, features: FeatureSet, settings: Settings) -> Made:
+def _made(text: str, kernel: Kernel, features: FeatureSet, settings: Settings) -> Made:
     compiler.start()
     # Imported here: a process that finds its code on disk neither plans nor compiles.
     from fusewright.codegen.statements import lower
@@ -248,14 +239,3 @@ def _tell(text: str, plan: LoopPlan, llvm: str) -> None:
     texts = CompiledTexts("loops", text, plan_text(plan), (llvm,))
     for tell in compilations:
         tell(texts)
-
-
-def _stored(name: str) -> Made | None:
-    data = disk.get(name)
-    if data is None:
-        return None
-    try:
-        found: Made = store.loads(data)
-    except Exception:  # noqa: BLE001 - whatever a damaged file raises when read
-        return None
-    return found

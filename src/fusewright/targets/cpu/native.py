@@ -9,7 +9,7 @@ from __future__ import annotations
 from array import array
 from collections.abc import Iterable
 from functools import partial
-from typing import Any, cast
+from typing import Any
 
 from fusewright._core import native
 from fusewright.codegen.module import Word
@@ -193,17 +193,17 @@ def _word(
 ) -> tuple[int, int, int, int]:
     number = what.number
     if what.what == "pointer":
-        return (POINTER, cast(int, number), 0, 0)
+        return (POINTER, number, 0, 0)
     if what.what == "partial":
-        return (PARTIAL, cast(int, number), 0, 0)
+        return (PARTIAL, number, 0, 0)
     if what.what == "block":
         return (BLOCK, 0, 0, 0)
     if what.what == "tile":
         return (SIZE, *stretch, 0)
     if what.what != "param":
         raise _UnknownError
-    if isinstance(number, tuple):
-        return (PART, number[0], native.dtype_number(component(scalars[number[0]])), number[1])
+    if what.part >= 0:
+        return (PART, number, native.dtype_number(component(scalars[number])), what.part)
     dtype = scalars.get(number)
     if dtype is None:
         return (INTEGER, number, 0, 0)

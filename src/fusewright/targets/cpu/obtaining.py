@@ -8,10 +8,11 @@ from typing import Any, Literal
 
 from fusewright.base.options import Options
 from fusewright.machine import record as machine
+from fusewright.runtime import kept
 from fusewright.runtime.image import Image
 from fusewright.runtime.trace import Slice
 from fusewright.targets.cpu import compiler, native, stored_programs
-from fusewright.targets.cpu.compiled import Compiled, fetch, keep
+from fusewright.targets.cpu.compiled import Compiled
 from fusewright.targets.cpu.disk_keys import name_of
 from fusewright.targets.cpu.features import select
 from fusewright.targets.cpu.launch import Launch
@@ -24,11 +25,16 @@ def obtain(key: Any, slice_: Slice, options: Options) -> Runner:
     return stored(key, options) or _compiled(key, slice_, options)
 
 
+def obtain_slice(slice_: Slice, options: Options) -> Runner:
+    """The runner of a slice's structure."""
+    return obtain((slice_.key, options.fuse, options.features), slice_, options)
+
+
 def stored(key: Any, options: Options) -> Runner | None:
     """The same from the disk; None where it is not there."""
     start = perf_counter()
     name = name_of(key, options)
-    compiled = fetch(name)
+    compiled: Compiled | None = kept.read(name)
     return None if compiled is None else _ready(name, compiled, options, "disk", start)
 
 
@@ -40,7 +46,7 @@ def _compiled(key: Any, slice_: Slice, options: Options) -> Runner:
 
     compiled = build(slice_, options)
     name = name_of(key, options)
-    keep(name, compiled)
+    kept.write(name, compiled)
     runner = _ready(name, compiled, options, "compiled", start)
     form = native.form(runner)
     if form is not None:
@@ -82,7 +88,7 @@ def _ready(
 
 def improve_stored(name: str, options: Options, use: Use) -> None:
     """The same for a program that runs as it was on disk."""
-    compiled = fetch(name)
+    compiled: Compiled | None = kept.read(name)
     if compiled is not None:
         _improve(name, compiled, options, use)
 
@@ -95,12 +101,12 @@ def _improve(name: str, compiled: Compiled, options: Options, use: Use) -> None:
 
     if not compiled.worth_best:
         compiled = replace(compiled, worth_best=True)
-        keep(name, compiled)
+        kept.write(name, compiled)
         stored_programs.note_worth(name)
     for number, kernel in enumerate(compiled.kernels):
         if kernel is not None and not kernel.final:
             better = improve(kernel, select(options.features))
             compiled = compiled.improved(number, better)
             use(number, better.image)
-            keep(name, compiled)
+            kept.write(name, compiled)
             stored_programs.note_better(name, number, better.image)

@@ -24,11 +24,15 @@ from fusewright.ir.products import CHUNK, DTYPES
 from fusewright.machine import record
 from fusewright.runtime import cache as disk
 from fusewright.runtime.buffers import allocate
-from fusewright.runtime.image import Image, LoadedImage
-from fusewright.targets.cpu import ahead
+from fusewright.runtime.image import Image, LoadedImage, load
+from fusewright.runtime.kept import Kept
+from fusewright.runtime.limits import thread_count
+from fusewright.targets.cpu import ahead, compiler
+from fusewright.targets.cpu.disk_keys import disk_key
 from fusewright.targets.cpu.features import FeatureSet, select
-from fusewright.targets.cpu.kept import compiled, kept, loaded
-from fusewright.targets.cpu.threads import launch, thread_count
+from fusewright.targets.cpu.threads import launch
+
+LEVEL = 2
 
 Array = np.ndarray[Any, Any]
 
@@ -108,7 +112,7 @@ def kernel_for(dtype: DType) -> ProductKernel:
     features = select(options.features)
     found = _kernels.get((dtype, features))
     if found is None:
-        image = loaded(_image(dtype, features))
+        image = load(_image(dtype, features))
         tile = tile_for(dtype, features.vector_bytes)
         names = ("whole_products", "columns_packed", "rows_multiplied", "stacked_products")
         found = ProductKernel(dtype, tile, image, *(image.address(name) for name in names))
@@ -124,17 +128,19 @@ def image_name(dtype: DType, features: FeatureSet) -> str:
 def compiled_image(dtype: DType, features: FeatureSet) -> Image:
     """The code, made anew."""
     text = product_module(dtype, tile_for(dtype, features.vector_bytes))
-    return compiled(text, features, scalars=True)
+    return compiler.compile_ir(text, features, LEVEL, scalars=True)
 
 
 def _image(dtype: DType, features: FeatureSet) -> Image:
     stored = ahead.entry(image_name(dtype, features))
     if stored is not None:
         return Image.from_bytes(stored)
-    return kept(("products", dtype.name), partial(compiled_image, dtype), current())
+    key = ("products", dtype.name, features)
+    return _kept.obtain(key, lambda: disk_key(key), partial(compiled_image, dtype, features)).value
 
 
 _kernels: dict[tuple[DType, FeatureSet], ProductKernel] = {}
+_kept: Kept[Image] = Kept()
 
 
 def _shape(a: Array, b: Array) -> tuple[int, ...]:

@@ -20,6 +20,7 @@ from fusewright.ir.graph import Node
 from fusewright.ir.nest import Alias, Library, Program
 from fusewright.plan import count, explain
 from fusewright.plan.plan import Kernel, Plan
+from fusewright.runtime.arguments import fetcher, integer
 from fusewright.runtime.profile import (
     Decision,
     Flush,
@@ -30,8 +31,11 @@ from fusewright.runtime.profile import (
     collect,
     told,
 )
+from fusewright.runtime.trace import Slice
 from fusewright.runtime.trigger import asked
-from fusewright.targets.cpu.launch import Launch, fetcher, integer
+from fusewright.targets.cpu.build import BEST, decide
+from fusewright.targets.cpu.features import select
+from fusewright.targets.cpu.launch import Launch
 from fusewright.targets.cpu.runner import Compute, Runner
 
 MOST_DESCRIBED = 512
@@ -57,7 +61,7 @@ def run(
     fresh: bool,
     options: Options,
     compute: Compute,
-    is_slow: bool,
+    is_slow: bool = False,
 ) -> None:
     """Run a slice's code, and tell every listener what ran; the evaluation `began` with planning
     and compiling.
@@ -249,3 +253,29 @@ def with_times(records: Sequence[Step | None], ran: Sequence[Ran]) -> list[Step]
         elif record is not None:
             finished.append(record._replace(start=each.start, seconds=each.seconds))
     return finished
+
+
+def planned(slice_: Slice, options: Options) -> list[Step]:
+    """What would run for a slice; nothing runs."""
+    program, plan = decide(slice_, options)
+    steps = planned_steps(slice_.order, program, plan)
+    return [step for step in steps if step is not None]
+
+
+def texts(order: Sequence[Node], runner: Runner, options: Options, what: str) -> list[str]:
+    """Each kernel as text: its loops (library steps, too), LLVM's, or machine code."""
+    if what == "loops":
+        steps = planned_steps(order, runner.program, runner.plan)
+        return [s.loops if isinstance(s, KernelRecord) else _noted(s) for s in steps if s]
+    found = [step.module.text for step in runner.steps if isinstance(step, Launch)]
+    if what == "llvm":
+        return found
+    # Imported here: only machine code needs the compiler.
+    from fusewright.targets.cpu import compiler
+
+    features = select(options.features)
+    return [compiler.assembly(text, features, BEST) for text in found]
+
+
+def _noted(step: OpaqueRecord) -> str:
+    return f"# library step: {step.name} ({step.library}): {step.why}"

@@ -5,41 +5,67 @@ from __future__ import annotations
 from array import array
 from collections.abc import Mapping
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, TypeVar
 
 import numpy as np
 
 from fusewright.base.errors import ArgumentError, ShapeError
-from fusewright.base.options import Options, current
+from fusewright.base.options import Options
 from fusewright.codegen.recurrences.columns import block_sizes, columns, rows_of
 from fusewright.ir.fused import Array
 from fusewright.ir.recurrences.phases import Phases
 from fusewright.ir.recurrences.text import straight_text
-from fusewright.runtime.image import Image, LoadedImage
+from fusewright.runtime.image import Image, LoadedImage, load
+from fusewright.runtime.kept import Kept
+from fusewright.runtime.limits import thread_count
+from fusewright.targets.cpu import compiler
+from fusewright.targets.cpu.disk_keys import disk_key
 from fusewright.targets.cpu.features import FeatureSet, select
-from fusewright.targets.cpu.kept import compiled, kept, loaded
-from fusewright.targets.cpu.threads import launch, thread_count
+from fusewright.targets.cpu.threads import launch
+from fusewright.targets.executable import UnitCode, Written
+
+LEVEL = 2
+S = TypeVar("S")
+_kept: Kept[tuple[Any, Image]] = Kept()
+"""A process keeps what it has used."""
+_loaded: dict[Image, LoadedImage] = {}
 
 
-def lanes(options: Options) -> int:
-    """Doubles in the widest register."""
-    return width_of(select(options.features))
+def obtain(program: Written[S], options: Options, make: bool = True) -> UnitCode[S] | None:
+    """The code of a program as text; without `make` None where it has to be made."""
+    features = select(options.features)
+    key = (program.key, features)
+
+    def name() -> str:
+        return disk_key(("recurrences", *key))
+
+    def made() -> tuple[S, Image]:
+        signature, text = program.write(lanes_of(features))
+        return signature, compiler.compile_ir(text, features, LEVEL)
+
+    if not make and not _kept.has(key, name):
+        return None
+    signature, image = _kept.obtain(key, name, made).value
+    code = _loaded.get(image)
+    if code is None:
+        code = _loaded[image] = load(image)
+    return UnitCode(signature, code)
 
 
-def width_of(features: FeatureSet) -> int:
+def lanes_of(features: FeatureSet) -> int:
     """Doubles in the widest register of a machine."""
     return features.vector_bytes // 8
 
 
 @dataclass(frozen=True, slots=True)
 class ColumnKernel:
-    """The code of a plan; called with rows, it returns the results, one row each."""
+    """The code of a plan; run on rows, it returns the results, one row each."""
 
     phases: Phases
-    image: LoadedImage
+    code: LoadedImage
     lanes: int
 
-    def __call__(self, scalars: Mapping[str, Any], leaves: Mapping[str, Any]) -> Array:
+    def run(self, scalars: Mapping[str, Any], leaves: Mapping[str, Any]) -> Array:
         """The same bits as `ir.recurrences.phases.run_phases` of the same rows.
 
         A row is a number or a float64 array (columns,); what a list below a sum reads may also be
@@ -66,7 +92,7 @@ class ColumnKernel:
     def _launch(self, words: array[int], total: int) -> None:
         units = -(-total // self.lanes)
         scratch = sum(block_sizes(self.phases)) * self.lanes * 8
-        address = self.image.address("kernel")
+        address = self.code.address("kernel")
         launch(address, words.buffer_info()[0], units, 64, scratch, thread_count())
 
     def _shape(
@@ -91,14 +117,10 @@ def _row(row: Array, shape: tuple[int, ...], total: int) -> Array:
     return np.ascontiguousarray(whole.reshape(-1, total))
 
 
-def compile_phases(phases: Phases) -> ColumnKernel:
-    """The plan's code for this machine."""
-    options = current()
+def columns_of(phases: Phases, options: Options) -> ColumnKernel:
+    """The code of a plan for this machine."""
     parts = (phases.outer, phases.inner)
     key = tuple(straight_text(part) if part is not None else "" for part in parts)
-
-    def make(features: FeatureSet) -> Image:
-        return compiled(columns(phases, width_of(features)), features)
-
-    image = kept(("columns", key), make, options)
-    return ColumnKernel(phases, loaded(image), lanes(options))
+    found = obtain(Written(("columns", key), lambda lanes: (None, columns(phases, lanes))), options)
+    assert found is not None, "it is made where it is not kept"
+    return ColumnKernel(phases, found.code, lanes_of(select(options.features)))

@@ -14,17 +14,18 @@ import numpy as np
 from fusewright.base.later import later
 from fusewright.base.options import Options
 from fusewright.ir import graph
-from fusewright.ir.graph import InPlace, Memory, Node, contiguous_strides
+from fusewright.ir.graph import InPlace, Memory, Node, contiguous_strides, memory_of
 from fusewright.ir.nest import Alias, Library, Program
 from fusewright.plan.lifetimes import last_uses
 from fusewright.plan.plan import Kernel, Plan
+from fusewright.runtime import background
+from fusewright.runtime.arguments import fetcher
+from fusewright.runtime.limits import default_threads
 from fusewright.runtime.reuse import spare
-from fusewright.targets.cpu import background
 from fusewright.targets.cpu.compiled import Compiled
-from fusewright.targets.cpu.direct import memory_of, taken, viewed
-from fusewright.targets.cpu.launch import Launch, fetcher, prepare
+from fusewright.targets.cpu.direct import taken, viewed
+from fusewright.targets.cpu.launch import Launch, prepare
 from fusewright.targets.cpu.stored_programs import HOT, ROOM
-from fusewright.targets.cpu.threads import default_threads
 
 if TYPE_CHECKING:
     from fusewright.targets.cpu import recorded_products

@@ -13,15 +13,13 @@ from typing import TYPE_CHECKING, Any
 
 from fusewright._core import native
 from fusewright.base.later import later
-from fusewright.base.options import Options
 from fusewright.runtime import cache as disk
 from fusewright.runtime.image import Image, LoadedImage, load_shared
 
 if TYPE_CHECKING:
-    from fusewright.targets.cpu import background, obtaining
+    from fusewright.runtime import background
 else:
-    background = later("fusewright.targets.cpu.background")
-    obtaining = later("fusewright.targets.cpu.obtaining")
+    background = later("fusewright.runtime.background")
 
 HOT = 2
 """Runs after which better code is worth compiling: many structures are met once."""
@@ -57,13 +55,11 @@ def decoded(data: bytes) -> Found | None:
         return None
 
 
-def load(name: str, options: Options) -> Any:
-    """The program kept under a name, ready to run; None where there is none."""
+def load(name: str, improve: Callable[[Use], None]) -> Any:
+    """The program kept under a name, ready to run; None where there is none.  `improve` makes
+    better code.
+    """
     found = _read(name)
-
-    def improve(use: Use) -> None:
-        obtaining.improve_stored(name, options, use)
-
     made = None if found is None else program_of(found, improve)
     if made is not None:
         made.name = name

@@ -16,14 +16,15 @@ from collections.abc import Callable
 from functools import cache
 from typing import TYPE_CHECKING, Any, NamedTuple
 
+from fusewright._core import native
 from fusewright.base.later import later
-from fusewright.base.options import MAX_THREADS, current
+from fusewright.base.options import MAX_THREADS
 from fusewright.ir.graph import Memory
 from fusewright.runtime import cache as disk
 from fusewright.runtime import pages
 from fusewright.runtime.buffers import allocate
 from fusewright.runtime.image import Image, LoadedImage, load
-from fusewright.runtime.limits import cpu_count
+from fusewright.runtime.limits import cpu_count, thread_count
 from fusewright.targets.cpu.features import BASELINE
 
 if TYPE_CHECKING:
@@ -260,6 +261,10 @@ def give_team() -> None:
     _pool.turn.release()
 
 
+if native is not None:
+    native.set_teams(take_team, give_team)
+
+
 def own_scratch(nbytes: int) -> int:
     """The address of this Python thread's scratch, `nbytes` or longer; 0 where none is wanted."""
     if nbytes == 0:
@@ -268,22 +273,6 @@ def own_scratch(nbytes: int) -> int:
     if kept is None or kept.nbytes < nbytes:
         kept = _own.scratch = allocate(nbytes)
     return kept.address
-
-
-def thread_count() -> int:
-    """Threads for a large kernel: the option, else OMP_NUM_THREADS, else the CPUs this process may
-    use.
-    """
-    return current().threads or default_threads()
-
-
-@cache
-def default_threads() -> int:
-    """The count where no option says one, as of the first time it is asked for."""
-    first = os.environ.get("OMP_NUM_THREADS", "").split(",")[0].strip()
-    if first.isdigit() and int(first) > 0:
-        return min(int(first), MAX_THREADS)
-    return min(cpu_count(), MAX_THREADS)
 
 
 def fork_join_seconds(threads: int | None = None) -> float:

@@ -22,11 +22,12 @@ from fusewright.targets.cpu import due, portions
 
 if TYPE_CHECKING:
     from fusewright.machine import record
-    from fusewright.targets.cpu import background, obtaining
+    from fusewright.runtime import background
+    from fusewright.targets.cpu import obtaining
     from fusewright.targets.cpu.runner import Runner
 else:
     record = later("fusewright.machine.record")
-    background = later("fusewright.targets.cpu.background")
+    background = later("fusewright.runtime.background")
     obtaining = later("fusewright.targets.cpu.obtaining")
 
 GAIN = 0.75

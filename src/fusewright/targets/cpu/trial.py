@@ -19,12 +19,12 @@ from typing import Any
 import numpy as np
 
 from fusewright.ir import graph, ops
-from fusewright.ir.graph import InPlace, Memory, Node, contiguous_strides
-from fusewright.ir.order import LANES, SHORT, sum_last
+from fusewright.ir.exactness import is_exact, is_short_sum
+from fusewright.ir.graph import InPlace, Node, contiguous_strides, memory_of
+from fusewright.ir.order import LANES, sum_last
 from fusewright.runtime.reuse import DEAR
 from fusewright.runtime.trace import WORTH_KEEPING, Known, asked_again
 from fusewright.targets.cpu.direct import viewed
-from fusewright.targets.cpu.exact import EXACT, LINEAR
 
 NDArray = np.ndarray[Any, np.dtype[Any]]
 Compute = Callable[[Node, list[Any]], Any]
@@ -97,39 +97,6 @@ def order_and_work(pending: Sequence[Node]) -> tuple[list[Node], float] | None:
     return None if len(computed) == 1 and not is_exact(computed[0]) else (order, work)
 
 
-def is_exact(node: Node) -> bool:
-    """Whether NumPy computes the operation to the bits of compiled code."""
-    kind = node.kind
-    if kind == graph.PRODUCT:
-        return False
-    if is_short_sum(node):
-        return True
-    if kind in (graph.MAP, graph.REDUCE, graph.SCAN):
-        real = node.dtype.kind in "biuf" and node.dtype.itemsize * (node.dtype.kind == "f") != 2
-        kinds = {arg.dtype.kind for arg in node.args}
-        if kind == graph.MAP and node.dtype.kind == "c" and node.op in ("cast", "where"):
-            return node.op == "cast" or {arg.dtype for arg in node.args[1:]} == {node.dtype}
-        if node.dtype.kind == "c" and {arg.dtype for arg in node.args} == {node.dtype}:
-            return kind == graph.MAP and node.op in LINEAR
-        if kind == graph.MAP:
-            narrows = node.op == "cast" and "f" in kinds and node.dtype.kind != "f"
-            return real and "c" not in kinds and node.op in EXACT and not narrows
-        return real and (kind == graph.SCAN or node.dtype.kind != "f") and kinds <= set("biu")
-    return True
-
-
-def is_short_sum(node: Node) -> bool:
-    """Whether floats are added along a short last dim, which `ir.order` does as compiled code."""
-    if node.kind != graph.REDUCE or node.op != "sum" or node.dtype not in LANES:
-        return False
-    source = node.args[0]
-    return (
-        source.dtype is node.dtype
-        and node.attr[0] == (len(source.shape) - 1,)
-        and source.shape[-1] <= SHORT
-    )
-
-
 class _Run:
     """One interpretation: the values so far; those that compiled code made are leaves already."""
 
@@ -186,7 +153,7 @@ class _Run:
             _keep(node, self.values[node])
 
 
-UFUNCS = {name: ops.MAP[name].meaning for name in EXACT - {"where", "cast"}}
+UFUNCS = {name: ops.MAP[name].meaning for name in ops.EXACT - {"where", "cast"}}
 
 
 def _window(leaf: Node) -> NDArray:
@@ -219,6 +186,4 @@ def _keep(node: Node, value: Any) -> None:
     array = np.asarray(value)
     if array.base is not None or not array.flags.carray or node.kind == graph.OPAQUE:
         array = np.array(value, dtype=node.dtype.numpy, order="C")
-    flat = array.reshape(-1).view(np.uint8)
-    memory = Memory(flat.__array_interface__["data"][0], array.nbytes, flat)
-    node.become_leaf(memory, 0, contiguous_strides(node.shape, node.dtype.itemsize))
+    node.become_leaf(memory_of(array), 0, contiguous_strides(node.shape, node.dtype.itemsize))

@@ -16,6 +16,7 @@ import llvmlite
 
 from fusewright.base import forks
 from fusewright.base.errors import InternalError
+from fusewright.runtime import background
 from fusewright.targets.cpu.llvm import ANSWER, DONE, Compiler, Job, Refused, exactly
 
 __all__ = ["Job", "Worker", "worker"]
@@ -288,6 +289,9 @@ def _compiler() -> Compiler:
 def is_here() -> bool:
     """Whether this process has LLVM."""
     return bool(_compiler.cache_info().currsize)
+
+
+background.to_be_finished.append(is_here)
 
 
 def _program() -> list[str]:

@@ -10,7 +10,7 @@ from typing import Any
 import numpy as np
 
 from fusewright.ir import graph, ops
-from fusewright.ir.graph import Memory, Node
+from fusewright.ir.graph import Node, memory_of
 from fusewright.ir.products import operations
 from fusewright.targets.reference import products
 
@@ -38,8 +38,9 @@ def _treatments() -> dict[str, Any]:
 def store(node: Node, value: Any) -> None:
     """The value, in fresh C-ordered memory, is what the node is from now on."""
     result = np.array(value, dtype=node.dtype.numpy, order="C", copy=True).reshape(node.shape)
-    memory = Memory(result.ctypes.data, result.nbytes, result.reshape(-1).view(np.uint8))
-    node.become_leaf(memory, 0, graph.contiguous_strides(node.shape, node.dtype.itemsize))
+    node.become_leaf(
+        memory_of(result), 0, graph.contiguous_strides(node.shape, node.dtype.itemsize)
+    )
 
 
 def as_ndarray(node: Node) -> NDArray:

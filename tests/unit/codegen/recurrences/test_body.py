@@ -11,6 +11,7 @@ from hypothesis import given, settings
 from tests.unit.ir.recurrences.lists import straights
 
 import fusewright as fw
+from fusewright.base.options import current
 from fusewright.codegen.recurrences.body import body
 from fusewright.codegen.recurrences.stack import predicted_stores
 from fusewright.codegen.recurrences.vectors import ATTRIBUTES
@@ -20,7 +21,7 @@ from fusewright.ir.recurrences.straight import Straight, Summand
 from fusewright.plan.recurrences.cut import CUT_FROM
 from fusewright.targets.cpu import compiler
 from fusewright.targets.cpu.features import UnsupportedCPU, select
-from fusewright.targets.cpu.recurrences import compile_phases
+from fusewright.targets.target import target
 
 FEATURES = ["avx2", "avx512"]
 
@@ -57,11 +58,11 @@ def test_bits_are_the_interpreters(features: str, statements: int) -> None:
     require(features)
     phases = Phases(made_up(statements, 7, ("x", "y", "z")))
     with fw.options(features=features, threads=2):
-        kernel = compile_phases(phases)
+        kernel = target().compile(phases, current())
         for columns in (1, 7, 8, 1023):
             scalars = rows(phases.outer.scalars, (columns,), 1)
             leaves = rows(phases.outer.leaves, (columns,), 2)
-            found, meant = kernel(scalars, leaves), run_phases(phases, scalars, leaves)
+            found, meant = kernel.run(scalars, leaves), run_phases(phases, scalars, leaves)
             assert found.tobytes() == meant.tobytes()
 
 
@@ -74,7 +75,7 @@ def test_bits_of_sums_along_an_axis(features: str) -> None:
     scalars = rows(("a", "b", "c"), (13,), 1)
     leaves = {"x": rows(("x",), (13,), 2)["x"], **rows(("y",), (5, 13), 3), "z": np.array(0.25)}
     with fw.options(features=features):
-        found = compile_phases(phases)(scalars, leaves)
+        found = target().compile(phases, current()).run(scalars, leaves)
     assert found.tobytes() == run_phases(phases, scalars, leaves).tobytes()
 
 
@@ -83,7 +84,7 @@ def test_bits_of_sums_along_an_axis(features: str) -> None:
 def test_bits_of_random_lists(straight: Straight) -> None:
     scalars, leaves = rows(straight.scalars, (9,), 1), rows(straight.leaves, (9,), 2)
     phases = Phases(straight)
-    found = compile_phases(phases)(scalars, leaves)
+    found = target().compile(phases, current()).run(scalars, leaves)
     assert found.tobytes() == run_phases(phases, scalars, leaves).tobytes()
 
 

@@ -16,10 +16,9 @@ from fusewright.codegen.recurrences import boys
 from fusewright.codegen.recurrences.columns import KERNEL
 from fusewright.codegen.recurrences.vectors import ATTRIBUTES, Vectors
 from fusewright.integrals.evaluate import aligned, empty
-from fusewright.targets.cpu.features import FeatureSet, UnsupportedCPU, select
-from fusewright.targets.cpu.kept import compiled, kept, loaded
-from fusewright.targets.cpu.recurrences import width_of
-from fusewright.targets.cpu.threads import launch
+from fusewright.targets.cpu.features import UnsupportedCPU, select
+from fusewright.targets.executable import Written
+from fusewright.targets.target import target
 
 BOUND = 1e-14
 
@@ -53,7 +52,7 @@ def meant() -> np.ndarray:
 
 
 def evaluate(method: Any, highest: int, t: np.ndarray) -> np.ndarray:
-    def write(lanes: int) -> str:
+    def write(lanes: int) -> tuple[None, str]:
         text = Vectors(lanes)
         words = [text.word("%args", place, "ptr") for place in range(3)]
         with text.loop("%lo", "%hi") as unit:
@@ -61,19 +60,17 @@ def evaluate(method: Any, highest: int, t: np.ndarray) -> np.ndarray:
             out = text.at(words[1], unit, text.bytes * (highest + 1))
             for m, found in enumerate(method(text, argument, highest, words[2])):
                 text.store(found, out, m)
-        return text.function("kernel", KERNEL, private=False) + ATTRIBUTES
+        return None, text.function("kernel", KERNEL, private=False) + ATTRIBUTES
 
-    def make(features: FeatureSet) -> Any:
-        return compiled(write(width_of(features)), features)
-
-    image = loaded(kept(("test of boys", method.__name__, highest), make, current()))
-    lanes = width_of(select(current().features))
+    home = target("cpu")
+    code = home.compile(Written(("test of boys", method.__name__, highest), write), current()).code
+    lanes = home.features(current().features).vector_bytes // 8
     units = -(-len(t) // lanes)
     padded, out = np.ones(units * lanes), empty((units, highest + 1, lanes))
     padded[: len(t)] = t
     table, given = boys.table(highest), aligned(padded)
     words = array("q", [given.ctypes.data, out.ctypes.data, table.ctypes.data])
-    launch(image.address("kernel"), words.buffer_info()[0], units, units, 0, 1)
+    home.launch(code, words, units, units)
     return out.transpose(1, 0, 2).reshape(highest + 1, -1)[:, : len(t)]
 
 

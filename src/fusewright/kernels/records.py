@@ -1,0 +1,178 @@
+"""What is known of a kernel's codes and calls, and each as lines of text."""
+
+from __future__ import annotations
+
+import linecache
+from collections.abc import Iterable, Iterator
+from dataclasses import dataclass, replace
+
+from fusewright.base.source import Span
+from fusewright.base.words import memory, seconds
+from fusewright.ir.loops.statements import NOWHERE
+from fusewright.plan.loops.plan import PairReport
+from fusewright.runtime.decisions import code_of
+
+
+@dataclass(frozen=True, slots=True)
+class LoopRecord:
+    """How one loop runs: on threads (where the work is worth it), in vectors, or in order.
+
+    `why` names what keeps the iterations in order, `because` its line.
+    """
+
+    line: Span
+    names: tuple[str, ...]
+    threads: bool
+    vectors: bool
+    why: str
+    because: Span
+    folds: tuple[str, ...] = ()
+    scans: tuple[str, ...] = ()
+
+    @property
+    def parallel(self) -> bool:
+        return self.threads or self.vectors
+
+
+@dataclass(frozen=True, slots=True)
+class CodeRecord:
+    """A kernel's code for one set of argument types.
+
+    `arguments` spells the types; `statements` is the program as written, `planned` as it runs, both
+    in the exact form, `listing` as it runs in the user's names; `pairs` say which neighbouring
+    loops were fused; `seconds` is what getting the code took, `origin` where it came from.
+
+    Where that is right for some parameters only, `guard` says for which, `otherwise` is the listing
+    of what runs for others, and `taken` counts the calls of either.
+    `measured` are the times of calls fused and apart, by the least size of their arrays in bytes.
+    `sharing` are pairs of arrays, one of them written, that share memory in these calls.
+    """
+
+    arguments: tuple[str, ...]
+    statements: str
+    loops: tuple[LoopRecord, ...]
+    pairs: tuple[PairReport, ...]
+    planned: str
+    listing: str
+    origin: str
+    features: str
+    seconds: float
+    calls: int
+    llvm: str
+    guard: str = ""
+    otherwise: str = ""
+    taken: tuple[int, int] = (0, 0)
+    sharing: tuple[tuple[str, str], ...] = ()
+    measured: tuple[tuple[int, tuple[float, float] | None], ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class LazyRecord:
+    """What calls with lazy arrays of some shapes record: so many `operations` on arrays, or one
+    pending value, because of `why` at a line.
+    """
+
+    arguments: tuple[str, ...]
+    shapes: tuple[tuple[int, ...], ...]
+    operations: int
+    why: str
+    because: Span
+
+    @property
+    def raised(self) -> bool:
+        """Whether its loops are array statements."""
+        return not self.why
+
+
+def lazy_lines(call: LazyRecord) -> Iterator[str]:
+    """What calls with lazy arrays do."""
+    shapes = ", ".join(map(str, call.shapes))
+    yield f"for lazy ({', '.join(call.arguments)}) of shapes {shapes}"
+    if call.raised:
+        yield f"  recorded as array statements: {call.operations} operations"
+        return
+    yield f"  runs as a kernel of its own when a value is asked for: {call.why}"
+    if call.because[1]:
+        reason = linecache.getline(call.because[0], call.because[1]).strip()
+        yield f"    line {call.because[1]}: {reason}"
+
+
+def measured_lines(code: CodeRecord) -> Iterator[str]:
+    """The times of both forms, where they were measured."""
+    for nbytes, times in code.measured:
+        where = f"arrays of {memory(nbytes)}"
+        if times is None:
+            yield f"  fused and apart are close; being measured for {where}"
+            continue
+        fused, apart = map(seconds, times)
+        form = "fused" if times[0] <= times[1] else "apart"
+        yield f"  measured for {where}: fused {fused}, apart {apart}: runs {form}"
+
+
+def planned_lines(code: CodeRecord) -> Iterator[str]:
+    """The loops as they run."""
+    yield f"  when {code.guard}: {_calls(code.taken[0])}" if code.guard else "  as it runs:"
+    yield from ("    " + line for line in code.listing.splitlines())
+    if code.guard:
+        yield f"  otherwise: {_calls(code.taken[1])}"
+        yield from ("    " + line for line in code.otherwise.splitlines())
+
+
+def _calls(count: int) -> str:
+    return f"{count} call{'' if count == 1 else 's'}"
+
+
+def pair_lines(pair: PairReport) -> Iterator[str]:
+    """What became of two neighbouring loops."""
+    head = f"  lines {pair.first[1]} and {pair.second[1]}"
+    if not pair.fused:
+        first, *more = pair.why.splitlines() or ["nothing to gain"]
+        yield f"{head}: NOT FUSED: {first} [{code_of(False, pair.why)}]"
+        yield from (f"    {line.strip()}" for line in more)
+        return
+    when = f", when {pair.when}" if pair.when else ""
+    yield f"{head}: FUSED on ({', '.join(pair.on)}), {pair.form}{when}"
+    yield f"    saves a barrier and {pair.nbytes} bytes of memory traffic an iteration"
+
+
+def written_loops(loops: Iterable[LoopRecord]) -> Iterator[LoopRecord]:
+    """The loops that the user wrote; one that runs in blocks or strips was taken apart."""
+    parts: dict[object, list[LoopRecord]] = {}
+    for loop in loops:
+        parts.setdefault((loop.line, loop.names), []).append(loop)
+    for first, *others in parts.values():
+        every = [first, *others]
+        ordered = next((loop for loop in every if not loop.parallel), first)
+        threads, vectors = (any(getattr(p, way) for p in every) for way in ("threads", "vectors"))
+        folds, scans = (
+            tuple(dict.fromkeys(name for part in every for name in getattr(part, names)))
+            for names in ("folds", "scans")
+        )
+        kept = replace(ordered, why="", because=NOWHERE) if threads or vectors else ordered
+        yield replace(kept, threads=threads, vectors=vectors, folds=folds, scans=scans)
+
+
+def how_it_runs(loop: LoopRecord) -> str:
+    """In order, or how else, and why."""
+    found = (("on threads", loop.threads), ("in vectors", loop.vectors))
+    ways = [way for way, runs in found if runs]
+    collected = ", ".join(f"`{name}`" for name in loop.folds)
+    begun = ", ".join(f"`{name}`" for name in loop.scans)
+    free = (
+        f"in blocks, once it is known what {begun} is where each begins" if begun
+        else f"any order of updating {collected} is the same" if collected
+        else "its iterations are independent"
+    )  # fmt: skip
+    how = f"{' and '.join(ways)}: {free}" if ways else "in order"
+    return how + (f": {loop.why}" if loop.why else "")
+
+
+def loop_lines(loop: LoopRecord) -> Iterator[str]:
+    """One loop: its line, how it runs, and why."""
+    text = linecache.getline(loop.line[0], loop.line[1]).strip()
+    over = f", loop over {', '.join(loop.names)}" if loop.names else ""
+    yield f"  line {loop.line[1]}{over}: {text}"
+    yield f"    runs {how_it_runs(loop)}"
+    if loop.because[1] and not loop.parallel and loop.because != loop.line:
+        reason = linecache.getline(loop.because[0], loop.because[1]).strip()
+        yield f"    line {loop.because[1]}: {reason}"

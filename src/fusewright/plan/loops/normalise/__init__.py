@@ -1,0 +1,1 @@
+"""Statements rewritten before anything is decided: complex numbers, copies, branches, reads."""

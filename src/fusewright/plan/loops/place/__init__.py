@@ -1,0 +1,1 @@
+"""Where values live: elements as variables, arrays in strips or nowhere."""

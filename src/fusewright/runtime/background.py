@@ -1,0 +1,84 @@
+"""Better code while the program already runs: one thread that compiles what was compiled quickly,
+and swaps it in.
+"""
+
+from __future__ import annotations
+
+import atexit
+import contextlib
+import os
+import threading
+from _queue import Empty, SimpleQueue  # `queue` has a priority queue too, which loads `heapq`
+from collections.abc import Callable
+from contextvars import copy_context
+from functools import partial
+
+Job = Callable[[], object]
+
+NICE = 10
+"""The compiling thread gives way to those that compute."""
+
+to_be_finished: list[Callable[[], bool]] = []
+"""Questions whether a job must not be left in the middle when the process ends (a target's)."""
+_jobs: SimpleQueue[Job] = SimpleQueue()
+_thread: threading.Thread | None = None
+_working = _ended = False
+
+
+def submit(job: Job) -> None:
+    """Do it soon, in order, under the options of now; never, if the program ends before."""
+    global _thread
+    if _ended:
+        return
+    if _thread is None or not _thread.is_alive():
+        _thread = threading.Thread(target=_work, name="fusewright-compiler", daemon=True)
+        _thread.start()
+    _jobs.put(partial(copy_context().run, job))
+
+
+def _work() -> None:
+    global _working
+    # The program goes first: on Linux a thread has a priority of its own.
+    with contextlib.suppress(OSError, AttributeError):
+        os.setpriority(os.PRIO_PROCESS, threading.get_native_id(), NICE)
+    while True:
+        job = _jobs.get()
+        _working = True
+        if _ended:
+            return
+        job()
+        del job  # what it holds must not wait for the next one
+        _working = False
+
+
+def wait() -> None:
+    """Until everything submitted so far is done."""
+    done = threading.Event()
+    submit(done.set)
+    if not _ended:
+        done.wait()
+
+
+def _end() -> None:
+    """The process ends when the program does: what waits is dropped, and so is what is being
+    compiled, but where a compiler runs in this process: it must not be in the middle of something
+    while the C library calls its destructors.
+    """
+    global _ended
+    _ended = True
+    with contextlib.suppress(Empty):
+        while True:  # what jobs hold goes now, while its finalisers can run
+            _jobs.get_nowait()
+    if _working and _thread is not None and any(ask() for ask in to_be_finished):
+        _thread.join()
+
+
+def _after_fork() -> None:
+    """A child has no thread, and nothing submitted."""
+    global _jobs, _thread, _working, _ended
+    _jobs, _thread = SimpleQueue(), None
+    _working = _ended = False
+
+
+atexit.register(_end)
+os.register_at_fork(after_in_child=_after_fork)

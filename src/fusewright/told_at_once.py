@@ -1,0 +1,32 @@
+"""Library steps that NumPy runs at once are told to those who listen, too."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from fusewright.base.later import later
+from fusewright.frontends.arrays import opaque
+from fusewright.runtime.listening import listeners, watchers
+
+if TYPE_CHECKING:
+    from fusewright.runtime import profile
+else:
+    profile = later("fusewright.runtime.profile")
+
+
+def _note(note: opaque.Note) -> None:
+    """A step NumPy ran at once is an evaluation of its own."""
+    step = profile.OpaqueRecord(note.name, "numpy", note.start, note.seconds, note.why, note.line)
+    flush = profile.Flush(f"{note.name} runs in NumPy", note.line, note.start, note.seconds, [step])
+    profile.told(flush)
+    profile.not_recording(note.seconds)
+
+
+def _listen_to_numpy(comes: bool) -> None:
+    opaque.listeners[:] = [each for each in opaque.listeners if each is not _note]
+    if comes:
+        opaque.listeners.append(_note)
+
+
+watchers.append(_listen_to_numpy)
+_listen_to_numpy(bool(listeners))  # somebody may have begun to listen before this was loaded
