@@ -92,7 +92,7 @@ def test_small_updates_are_one_launch(program: Program, shape: Any) -> None:
 
 def test_large_updates_keep_launches_that_may_run_in_parallel() -> None:
     _, counts = run(line, np.random.default_rng(4).random(200_000), 60)
-    assert min(counts[:-1]) > 8
+    assert min(counts[:-1]) >= 3  # those of one iteration, each by itself
 
 
 def test_size_classes_share_the_recording_not_the_code() -> None:

@@ -95,8 +95,8 @@ def test_types_and_layouts_are_those_of_exp(named: Any, dtype: str, shape: tuple
 @pytest.mark.parametrize(
     "named",
     [
-        {"out": np.empty(3)}, {"out": np.empty(5, int)}, {"out": (np.empty(5), np.empty(5))},
-        {"out": [1]}, {"where": np.ones(3, bool), "out": np.empty(5)}, {"dtype": "int64"},
+        {"out": np.zeros(3)}, {"out": np.zeros(5, int)}, {"out": (np.zeros(5), np.zeros(5))},
+        {"out": [1]}, {"where": np.ones(3, bool), "out": np.zeros(5)}, {"dtype": "int64"},
         {"casting": "no such"}, {"bogus": 1}, {"dtype": "complex128"}, {"signature": "i->i"},
         {"order": "Z"},
     ],
