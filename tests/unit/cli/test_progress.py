@@ -15,6 +15,7 @@ import pytest
 import fusewright as fw
 from fusewright.base import progress
 from fusewright.cli import console, run
+from fusewright.runtime.kept import Kept
 from fusewright.targets.cpu import build
 from fusewright.targets.cpu import loops as _loops
 
@@ -107,14 +108,14 @@ def test_a_bar_while_kernels_of_loops_compile_one_by_one(
     monkeypatch.setattr(console, "PATIENCE", patience)
     monkeypatch.setattr(console, "_waited", {})
     monkeypatch.setattr(progress, "show", progress.show)
-    made = _loops._compiled
+    made = _loops._made
 
     def slowly(*given: Any) -> Any:
         time.sleep(0.05)
         return made(*given)
 
-    monkeypatch.setattr(_loops, "_compiled", slowly)
-    monkeypatch.setattr(_loops, "_memory", {})
+    monkeypatch.setattr(_loops, "_made", slowly)
+    monkeypatch.setattr(_loops, "_kept", Kept())
     run._show_compiling()
     a = np.zeros(8)
     with fw.options(target="cpu", cache_dir=str(folder / "cache")):

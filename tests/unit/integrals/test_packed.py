@@ -62,7 +62,6 @@ def test_predictions_count_quartets_and_grow(basis: Basis) -> None:
     packed_repulsion(basis)
     one = predicted(basis)
     assert not one.missing and one.compiling == 0
-    assert sum(one.classes.values()) == 55
     twice = Basis(tuple(basis.shells) * 2)
     assert predicted(twice).parallel > 8 * one.parallel
     assert one.ours(4) < one.ours(1)
@@ -75,5 +74,5 @@ def test_shells_that_are_not_compiled_are_missing(
 ) -> None:
     monkeypatch.setattr("fusewright.integrals.costs.is_compiled", lambda kind: False)
     found = predicted(basis)
-    assert (1, 1, 1, 1) in found.missing
+    assert (1, 1, 1, 1) in {kind.momenta for kind in found.missing}
     assert found.compiling > 0

@@ -19,13 +19,15 @@ Results = dict[int, Any]
 
 
 def evaluate(nodes: Sequence[Node]) -> None:
-    """Turn every node given into a leaf, in place."""
+    """Turn every node given into a leaf, in place; what has several results stays: its parts are
+    the leaves.
+    """
     results: Results = {}
     with np.errstate(**_treatments()):
         for node in graph.operands_first(nodes):
             results[id(node)] = MEANINGS[node.kind](node, [results[id(arg)] for arg in node.args])
     for node in nodes:
-        if node.kind != graph.LEAF:
+        if node.kind != graph.LEAF and not isinstance(results[id(node)], tuple):
             store(node, results[id(node)])
 
 
