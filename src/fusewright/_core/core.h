@@ -166,6 +166,7 @@ int quick_choice(PyObject *handle, PyObject *key, PyObject *value); /* writes.c 
 int quick_view_write(PyObject *view, Node *value, PyObject *other);
 Node *chosen(Node *mask, Node *value, Node *old); /* recorded: where(mask, value, old) */
 PyObject *read_scalar(const char *at, int dtype); /* NumPy's number; NULL likewise */
+int is_vast(PyObject *object); /* a number, or one of a few, that no extent reaches */
 int write_number(char *at, int dtype, PyObject *number); /* 0: Python has to look */
 int moves_at_once(void); /* slice.c: whether small work need not be recorded */
 int steps_at_once(void); /* the same of what NumPy runs on memory: the runtime need not be loaded for it */

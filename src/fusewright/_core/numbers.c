@@ -110,3 +110,23 @@ int write_number(char *at, int dtype, PyObject *number)
     *at = PyObject_IsTrue(number) > 0;
     return 1;
 }
+
+#define VAST (1LL << 44) /* times what is taken at once it may be more than the largest integer: NumPy then ends the process */
+
+static int is_one_vast(PyObject *number)
+{
+    int overflow = 0;
+    long long whole = PyLong_CheckExact(number) ? PyLong_AsLongLongAndOverflow(number, &overflow) : 0;
+    return overflow || whole > VAST || whole < -VAST;
+}
+
+int is_vast(PyObject *object)
+{
+    if (!PyList_CheckExact(object) && !PyTuple_CheckExact(object))
+        return is_one_vast(object);
+    Py_ssize_t many = PySequence_Fast_GET_SIZE(object);
+    for (Py_ssize_t i = 0; i < many && many <= MOST_DIMS; i++) /* extents, or repeats of dims */
+        if (is_one_vast(PySequence_Fast_GET_ITEM(object, i)))
+            return 1;
+    return 0;
+}

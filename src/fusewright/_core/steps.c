@@ -67,7 +67,7 @@ static PyObject *operand(PyObject *given, const Step *step, int depth, int *ours
             return numpy_number(spot.at, spot.dtype); /* in a list: NumPy refuses numbers out of range, not arrays of them */
         return known ? array_on(&spot, step->reads ? WRITABLE : 0) : NULL;
     }
-    if (PyObject_TypeCheck(given, &HandleType))
+    if (PyObject_TypeCheck(given, &HandleType) || is_vast(given))
         return NULL;
     return is_sequence(given) && holds_ours(given, depth) ? operands(given, step, depth, ours) : Py_NewRef(given);
 }
