@@ -189,6 +189,7 @@ int record(Node *node);
 int record_straight(Node *node); /* the same of what is to lie in C order, whatever its operands do */
 int evaluate(Node **nodes, Py_ssize_t count);
 Node *newest_pending(void);
+void change_readings(int change); /* so many more buffers of arrays are being read */
 void drop_tail(void); /* what is computed or dead at the list's end is forgotten */
 int count_bytes(int64_t nbytes);
 typedef struct Lock Lock;
@@ -274,7 +275,6 @@ int places_pass(Py_ssize_t length); /* whether a record needs no look at the loo
 void places_forget(void);
 
 /* steady.c */
-void change_readings(int change); /* so many more buffers of arrays are being read */
 int steady_passes(PyObject *pending, PyObject *left, Py_ssize_t gate);
 void steady_forget(void);
 PyObject *steady_memoise(PyObject *module, PyObject *given);

@@ -36,21 +36,21 @@ static int reads_shared(Node *node)
     return 0;
 }
 
+static int is_watched(void) { return gate < 0 || readings > 0; } /* whether somebody else sees memory of ours */
+
 int record(Node *node) { return is_laid_out(node) && derive_layout(node) < 0 ? -1 : record_straight(node); }
 
 int record_straight(Node *node)
 {
     if (!append_in_place(pending, (PyObject *)node) && PyList_Append(pending, (PyObject *)node) < 0)
         return -1;
-    if (readings > 0 && due >= 0 && reads_shared(node) && !is_in_lazy_block())
-        return evaluate(&node, 1); /* its operand counts as shared while it is being read */
+    int is_of_shared = is_watched() && due >= 0 && reads_shared(node);
+    if (is_of_shared && !is_in_lazy_block()) /* others may write to what it reads */
+        return evaluate(&node, 1);
     if (PyList_GET_SIZE(pending) > gate) {
-        int is_of_shared = gate < 0 && due >= 0 && reads_shared(node);
         if (gate < 0 && PyList_GET_SIZE(pending) <= due && !is_of_shared)
             return 0;
-        if (is_of_shared && !is_in_lazy_block()) /* others may write to what it reads */
-            return evaluate(&node, 1);
-        int passed = steady_passes(pending, left, readings > 0 ? -1 : gate);
+        int passed = is_watched() ? 0 : steady_passes(pending, left, gate);
         if (passed != 0) {
             places_forget(); /* this record's was not among them */
             return passed < 0 ? -1 : 0;
@@ -222,7 +222,7 @@ static int is_to_settle(void)
     static Py_ssize_t settled;
     Py_ssize_t length = PyList_GET_SIZE(pending);
     settled = length < settled ? length : settled;
-    if (!armed && gate >= 0 && readings == 0 && length <= settled + FEW)
+    if (!armed && !is_watched() && length <= settled + FEW)
         return 0;
     settled = length;
     return 1;

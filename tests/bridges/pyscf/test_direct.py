@@ -11,6 +11,7 @@ import pytest
 pytest.importorskip("pyscf")
 
 from pyscf import gto, lib, scf
+from tests.bridges.pyscf.molecules import PEROXIDE, S_AND_D, WATER
 
 import fusewright as fw
 import fusewright.bridges.pyscf as fp
@@ -19,22 +20,7 @@ from fusewright.bridges.pyscf import compiling, direct
 from fusewright.bridges.pyscf.record import IN_CORE, JK, OURS, THEIRS, Geometry
 from fusewright.integrals.fock import Fock
 from fusewright.integrals.needed import classes_of
-from fusewright.targets.cpu import background
-
-WATER = "O 0 0 0; H 0 0.76 0.59; H 0 -0.76 0.59"
-PEROXIDE = "H 0.9 0.8 0.4; O 0 0.7 0; O 0 -0.7 0; H -0.9 -0.8 0.4"
-S_AND_D = {"H": gto.basis.parse("H S\n 1.2 0.4\n 0.3 0.6\nH D\n 0.9 1.0")}
-
-
-@pytest.fixture(autouse=True)
-def no_checkpoints(monkeypatch: pytest.MonkeyPatch) -> None:
-    """PySCF leaves it to the collector to close their files."""
-    monkeypatch.setattr(scf.hf, "MUTE_CHKFILE", True)
-
-
-@pytest.fixture(scope="module")
-def water() -> Any:
-    return gto.M(atom=WATER, basis="6-31g", verbose=0)
+from fusewright.runtime import background
 
 
 def applied(mf: Any) -> Any:
@@ -152,7 +138,7 @@ def test_the_faster_one_is_taken(water: Any, monkeypatch: pytest.MonkeyPatch) ->
     mf = applied(scf.RHF(water))
     mf.get_jk(water, np.eye(water.nao))
     assert by(mf, THEIRS) == 1
-    assert "predicted 1.0 s, PySCF 500 ms" in str(fp.explain(mf))
+    assert "predicted 1.00 s, PySCF 500 ms" in str(fp.explain(mf))
     theirs[0] = 2.0
     mf.get_jk(water, np.eye(water.nao))
     assert by(mf, OURS) == 1
@@ -175,7 +161,7 @@ def test_small_molecules_are_left_alone(monkeypatch: pytest.MonkeyPatch) -> None
     for mf in (fp.apply(scf.RHF(mol)), applied(scf.RHF(mol))):
         assert abs(mf.kernel() - scf.RHF(mol).kernel()) < 1e-12
         assert not by(mf, OURS)
-    assert "predicted at least 1 ms, PySCF at most" in str(fp.explain(mf))
+    assert "predicted at least 1.00 ms, PySCF at most" in str(fp.explain(mf))
 
 
 def test_pyscf_goes_on_while_classes_are_compiled(

@@ -15,6 +15,7 @@ import pytest
 pytest.importorskip("pyscf")
 
 from pyscf import dft, gto, lib, scf
+from tests.bridges.pyscf.molecules import PEROXIDE, S_AND_D, WATER
 
 import fusewright as fw
 import fusewright.bridges.pyscf as fp
@@ -23,22 +24,7 @@ from fusewright.bridges.pyscf import compiling, in_core, names
 from fusewright.bridges.pyscf.record import IN_CORE, JK, OURS, THEIRS
 from fusewright.integrals.classes import QuartetClass
 from fusewright.integrals.costs import Prediction
-from fusewright.targets.cpu import background
-
-WATER = "O 0 0 0; H 0 0.76 0.59; H 0 -0.76 0.59"
-S_AND_D = {"H": gto.basis.parse("H S\n 1.2 0.4\n 0.3 0.6\nH D\n 0.9 1.0")}
-PEROXIDE = "H 0.9 0.8 0.4; O 0 0.7 0; O 0 -0.7 0; H -0.9 -0.8 0.4"
-
-
-@pytest.fixture(autouse=True)
-def no_checkpoints(monkeypatch: pytest.MonkeyPatch) -> None:
-    """PySCF leaves it to the collector to close their files."""
-    monkeypatch.setattr(scf.hf, "MUTE_CHKFILE", True)
-
-
-@pytest.fixture(scope="module")
-def water() -> Any:
-    return gto.M(atom=WATER, basis="6-31g", verbose=0)
+from fusewright.runtime import background
 
 
 def ours(mf: Any) -> bool:
