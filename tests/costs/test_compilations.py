@@ -33,7 +33,7 @@ def compilations(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> Any:
     background.wait()  # for what other tests left to it
     trace.flush()
     trace._forget_loop()
-    trace._carried.clear()
+    trace._carried.spots.clear()
     compiler.forget()
     real = compiler.job
 

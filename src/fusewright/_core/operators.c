@@ -130,7 +130,7 @@ int is_numpy_integer(PyObject *object)
 /* A number of NumPy's as an operand of its own type; NULL likewise. */
 static Node *strong_node(PyObject *number)
 {
-    int dtype = scalar_dtype(number);
+    int dtype = PyFloat_CheckExact(number) ? dtype_float64 : scalar_dtype(number);
     if (dtype == NO_DTYPE)
         return NULL;
     char kind = dtypes[dtype].kind;
@@ -359,7 +359,7 @@ static PyObject *quick_one(Op *op, PyObject *operand)
     return result;
 }
 
-/* A value of any kind but a Python number's: a new reference; NULL likewise. */
+/* A value of any kind, a number's the one that it has alone: a new reference; NULL likewise. */
 static Node *value_of(PyObject *operand)
 {
     if (is_plain(operand))
@@ -372,14 +372,14 @@ static Node *value_of(PyObject *operand)
     return node;
 }
 
-/* where(condition, x, y), one of x and y a Python number or none; takes values in, or makes them */
+/* where(condition, x, y), both of x and y Python numbers of one class, one, or none; takes values in, or makes them */
 static PyObject *where_of(Op *op, Node **nodes, PyObject *const *given)
 {
     int dtype = UNKNOWN, weak_at = 0;
     if (nodes[0]->dtype != dtype_bool || PyTuple_GET_SIZE(nodes[0]->shape) == 0)
         return NULL;
     for (int i = 1; i < 3; i++) {
-        int kind = weak_kind(given[i]);
+        int kind = Py_IS_TYPE(given[1], Py_TYPE(given[2])) ? -1 : weak_kind(given[i]);
         if (kind >= 0 && (kind != WEAK_FLOAT64 || weak_kind(given[3 - i]) < 0))
             weak_at += i;
         else if ((nodes[i] = value_of(given[i])) == NULL)

@@ -219,6 +219,19 @@ PyObject *steady_memoise(PyObject *module, PyObject *given)
     return PyBool_FromLong(fresh.confirmed);
 }
 
+/* Let go what the last flush left alone and nobody holds any more (`survivors.forget_dead`). */
+static int forget_dead(PyObject *left)
+{
+    for (Py_ssize_t i = PyList_GET_SIZE(left) - 1; i >= 0; i--) {
+        PyObject *pair = PyList_GET_ITEM(left, i);
+        int is_dead = PyTuple_CheckExact(pair) && Py_REFCNT(pair) == 1 && Py_REFCNT(PyTuple_GET_ITEM(pair, 0)) == 1;
+        if (is_dead && PyList_SetSlice(left, i, i + 1, NULL) < 0)
+            return -1;
+        i = Py_MIN(i, PyList_GET_SIZE(left)); /* finalisers may change it */
+    }
+    return 0;
+}
+
 static int flush(PyObject *pending, PyObject *left)
 {
     Structure list;
@@ -282,7 +295,7 @@ int steady_passes(PyObject *pending, PyObject *left, Py_ssize_t gate)
     if (length != turn_length || !stands_at(turn_code, turn_at))
         return 0;
     Lock *lock = evaluation_begins();
-    int done = flush(pending, left);
+    int done = forget_dead(left) < 0 ? -1 : flush(pending, left);
     evaluation_ends(lock);
     return done;
 }

@@ -104,3 +104,16 @@ def test_what_is_no_matter_of_shapes_alone_is_not_learnt(function: Callable[...,
         assert recipes.learn(function, (value,), {}) is False
         assert len(trace.pending) <= before
         assert value.tolist() == [0.0, 3.0, 6.0, 9.0, 12.0]
+
+
+@needs_core
+def test_learning_leaves_no_gap_in_the_list() -> None:
+    """The loop's boundary is found by what stands in the list as it was recorded."""
+    a = fnp.asarray(np.random.default_rng(0).random((40, 40)))
+    with fw.options(small=0):
+        trace.flush()
+        kept = [a * 2.0]
+        for _ in range(4):
+            kept.append(fnp.roll(kept[-1] + 1.0, 3, axis=0))
+    assert native.whole() == 0
+    np.testing.assert_array_equal(kept[1], np.roll(np.asarray(a) * 2.0 + 1.0, 3, axis=0))

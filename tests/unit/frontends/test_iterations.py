@@ -11,6 +11,7 @@ import numpy as np
 import pytest
 
 import fusewright.frontends.arrays as fa
+import fusewright.numpy as fnp
 from fusewright.base import hooks
 from fusewright.frontends.arrays import iterations, trace
 from fusewright.frontends.arrays.iterations import Loop, frames, loops_of, wrapped
@@ -178,3 +179,47 @@ def test_what_is_collected_is_computed(flushed: list[int]) -> None:
     assert len(flushed) > 3
     pending = sum(value._node.kind != trace.LEAF for value in kept)
     assert pending < 2 * iterations.WORK
+
+
+def in_regions(np_: Any, count: int, seen: list[int]) -> Any:
+    """Fields written in place, with values between them that each iteration sets anew."""
+    n = 400
+    speed, level = np_.zeros((n, n + 1)), np_.ones((n, n))
+    level[n // 2] = 2.0
+    highest = np_.abs(level)
+    for step in range(count):
+        speed[:, 1:-1] -= 0.1 * (level[:, 1:] - level[:, :-1])
+        flow = speed * 0.5
+        level -= 0.1 * (flow[:, 1:] - flow[:, :-1])
+        level *= 0.99
+        height = np_.abs(level)
+        highest = np_.maximum(highest, np_.where(height > 1.0, step * 0.25, 0.5))
+        seen.append(len(trace.pending))
+    return speed, flow, level, highest
+
+
+def test_values_between_what_is_carried_stay_pending(flushed: list[int]) -> None:
+    """`flow` and `height` are computed on the way to `level`: that is no reason to store them."""
+    wanted: list[list[str]] = []
+    inner = hooks.evaluate
+
+    def evaluate(nodes: Sequence[Node]) -> None:
+        wanted.append(sorted(f"{node.op}{node.kind}" for node in nodes))
+        inner(nodes)
+
+    hooks.set_evaluate(evaluate)
+    got = in_regions(fnp, 40, [])
+    flushes = [nodes for nodes in wanted if nodes]
+    for ours, theirs in zip(got, in_regions(np, 40, []), strict=True):
+        np.testing.assert_array_equal(np.asarray(ours), theirs)
+    assert len(flushes) > 5
+    assert {tuple(nodes) for nodes in flushes[1:12]} == {("6", "maximum2", "multiply2")}
+
+
+def test_a_loop_over_large_arrays_is_found_early() -> None:
+    trace.flush()
+    trace._forget_loop()
+    lengths: list[int] = []
+    in_regions(fnp, 30, lengths)
+    assert max(lengths) <= trace.EARLY + 3 * 20
+    assert max(lengths[10:]) <= 2 * 18

@@ -199,10 +199,12 @@ class Schedule:
         self.turn = before[-1], now[-1]
         return wrapped(before, now)
 
-    def arrives(self, loop: Loop, length: int, whole: int, work: int = WORK) -> bool:
+    def arrives(
+        self, loop: Loop, length: int, whole: int, enough: tuple[int, int] = (WORK, 1)
+    ) -> bool:
         """An iteration of a loop begins; whether to compute what the list of a length holds, whose
-        newest records, so many as `whole` says, stand in it as they were made; `work` is what a
-        flush computes at least.
+        newest records, so many as `whole` says, stand in it as they were made; `enough` nodes and
+        iterations are what a flush computes at least.
         """
         # Not by the loop itself: a code object's hash takes all its constants.
         where = (loop.depth, id(loop.code), loop.start)
@@ -210,25 +212,9 @@ class Schedule:
         self._met[where] = (self._looks, loop)  # kept: its code keeps its id
         known = self.loop
         if self.watching and last is not None and (known is None or _is_outer(loop, known)):
-            period = self._looks - last
-            if period <= record.DEFAULT.flush_records:
-                work = max(work, WORK)
-            # Two iterations in the list tell what the second needs of the first.  Where something
-            # is asked for in every iteration the list never holds two as they were recorded.
-            waits = whole > self._stood or length <= WINDOW
-            self._stood = whole
-            if waits and whole <= 2 * period and 3 * period <= WINDOW:
-                return False
-            if period <= WORK or known is None:
-                self.loop, self.period = loop, period
-                self._alone = self._same > 0
-                self.count, self._least = -(-work // self.period), min(work, WORK) // 2
-                self.length = 0
-                if work > WORK:  # worth waiting for from the first: look again when it is due
-                    self._arrived, self.watching, self.waits = self.count - 1, 0, True
-                    return False
-                self._recall()
-                return True
+            turns = self._turns(loop, self._looks - last, (length, whole), enough)
+            if turns is not None:
+                return turns
         if known is None or not (loop == known or loop.holds(known)):
             return False
         if loop != known and not self.watching and self.patience:
@@ -242,6 +228,33 @@ class Schedule:
             return False
         self.length, self.watching, self._told = length, 0, length
         self._remember()
+        return True
+
+    def _turns(
+        self, loop: Loop, period: int, list_: tuple[int, int], enough: tuple[int, int]
+    ) -> bool | None:
+        """A loop has begun anew for the second time, `period` records after the first; whether to
+        compute what the list holds.  None where an outer loop makes too many.
+        """
+        (length, whole), (work, least) = list_, enough
+        if period <= record.DEFAULT.flush_records:
+            work = max(work, WORK)
+        # Two iterations in the list tell what the second needs of the first.  Where something
+        # is asked for in every iteration the list never holds two as they were recorded.
+        waits = whole > self._stood or length <= WINDOW
+        self._stood = whole
+        if waits and whole <= 2 * period and 3 * period <= WINDOW:
+            return False
+        if period > WORK and self.loop is not None:
+            return None
+        self.loop, self.period = loop, period
+        self._alone = self._same > 0
+        self.count, self._least = max(-(-work // period), least), min(work, WORK) // 2
+        self.length = 0
+        if work > WORK:  # worth waiting for from the first: look again when it is due
+            self._arrived, self.watching, self.waits = self.count - 1, 0, True
+            return False
+        self._recall()
         return True
 
     def _notice(self, length: int) -> None:

@@ -68,8 +68,10 @@ class _Unasked:
 def learn(function: Callable[..., Any], args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
     """The recipe of a call; False where there is none."""
     with trace.lock:
+        whole = native.whole()
         found = _followed(function, args, kwargs)
         trace.drop_tail()
+        native.set_whole(min(whole, len(trace.pending)))  # what was dropped now left no gap
     return found or False
 
 

@@ -11,6 +11,7 @@ from __future__ import annotations
 import math
 from collections import Counter
 from collections.abc import Callable, Sequence
+from itertools import accumulate
 from sys import getrefcount
 from typing import TYPE_CHECKING
 
@@ -18,7 +19,7 @@ import numpy as np
 
 from fusewright.base.later import later
 from fusewright.frontends.arrays.iterations import WORK, Loop
-from fusewright.ir.graph import IOTA, LEAF, MAP, PART, SCALAR, VIEW, Memory, Node
+from fusewright.ir.graph import ASSEMBLE, IOTA, LEAF, MAP, PART, SCALAR, VIEW, Memory, Node
 
 if TYPE_CHECKING:
     from fusewright.machine import record
@@ -32,13 +33,16 @@ LONG_WORK = 4 * WORK
 """Recorded nodes of a flush where every step works element by element on one shape."""
 LONG_SIZE = 1 << 14
 """Elements from which a pass over memory is worth avoiding so."""
+MOST_CARRIED = 1024
 RECENT = 64
 """Pending values among which those just recorded are looked for."""
 TOMBSTONE = Node(LEAF, "", (), None, ())  # type: ignore[arg-type]
 """What stands on the pending list for a value that has been let go."""
 
 Spot = tuple[Loop, int]
-"""A loop, and how many records before its boundary."""
+"""A loop, and how many records before its boundary: views not counted, for those of what is in
+memory are not recorded.
+"""
 
 
 def is_shared(node: Node) -> bool:
@@ -138,6 +142,11 @@ def _memories_below(nodes: Sequence[Node]) -> set[int]:
     return found
 
 
+def enough_of(pending: Sequence[Node]) -> tuple[int, int]:
+    """How many nodes, and how many iterations, a flush of a loop with these computes at least."""
+    return work_of(pending), _iterations_of(pending)
+
+
 def work_of(pending: Sequence[Node]) -> int:
     """How many nodes a flush of a loop with these computes at least.
 
@@ -155,6 +164,36 @@ def work_of(pending: Sequence[Node]) -> int:
     return max(min(WORK, record.DEFAULT.flush_elements * len(pending) // max(elements, 1)), 1)
 
 
+def _iterations_of(pending: Sequence[Node]) -> int:
+    """How many iterations a flush computes at least.
+
+    What an iteration writes into regions of its arrays, a flush of one writes in place, in a pass
+    for each region.  Of two, the first's need not be in memory (an FDTD program of 1000 x 1000
+    cells takes 0.8 of the time so).
+    """
+    versions = (n for n in pending if n.kind == ASSEMBLE and n.args[0].shape == n.shape)
+    return 2 if any(n.shape for n in versions) else 1
+
+
+class LearntSpots:
+    """The spots of values that a later iteration needed after all."""
+
+    def __init__(self) -> None:
+        self.spots: set[Spot] = set()
+
+    def learn(
+        self, known: Known, wanted: Sequence[Node], left: Sequence[tuple[Node, Spot]]
+    ) -> None:
+        """What this flush shows: which of those `left` by the last one was computed or is read (not
+        what will be computed because others that were left are), and which are `wanted` since the
+        iteration before needed its own.
+        """
+        if len(self.spots) >= MOST_CARRIED:
+            self.spots.clear()
+        self.spots.update(spot for node, spot in left if node.kind == LEAF or known.reads(node))
+        self.spots.update(known.needed_later(wanted))
+
+
 class Known:
     """The pending list at a boundary: the first `base` nodes are older than the loop, from `whole`
     on it is as it was recorded, and an iteration makes `period` nodes.
@@ -169,6 +208,8 @@ class Known:
         self.last = max(len(pending) - 1 - period, 0)
         earliest = max(self.last - period, 0, whole)
         self.places = {id(node): index for index, node in enumerate(pending)}
+        steps = [node.kind != VIEW for node in reversed(pending)]
+        self._behind = list(accumulate(steps))[::-1]
         self.used = {id(arg) for node in pending[:-1] for arg in node.args}
         self.needed = {id(arg) for node in pending[self.last :] for arg in node.args}
         self.before = [id(node) for node in pending[earliest : self.last]]
@@ -176,9 +217,7 @@ class Known:
     def divide(
         self, held: Sequence[Node], carried: set[Spot]
     ) -> tuple[list[Node], list[tuple[Node, Spot]]]:
-        """What to compute, and what stays pending; `carried` are the spots of values that a later
-        iteration needed after all.
-        """
+        """What to compute, and what stays pending."""
         alive = {id(node) for node in held}
         wanted: list[Node] = []
         left: list[tuple[Node, Spot]] = []
@@ -187,13 +226,25 @@ class Known:
             if index is None or index >= self.count:  # recorded by another thread since
                 wanted.append(node)
                 continue
-            spot = (self.loop, self.count - index)
+            spot = (self.loop, self._behind[index])
             old = index < self.base
             if self._stays(node, index, alive, spot in carried) and (old or not node.demands):
                 left.append((node, spot))
             else:
                 wanted.append(node)
         return wanted, left
+
+    def reads(self, node: Node) -> bool:
+        """Whether something in the list was computed from a value."""
+        return id(node) in self.used
+
+    def needed_later(self, wanted: Sequence[Node]) -> list[Spot]:
+        """The spots of those values of the last iteration that later ones will need: each was
+        found to be needed of the iteration before it.
+        """
+        places = (self.places.get(id(node), -1) for node in wanted if self.reads(node))
+        reached = len(self.before) == self.period
+        return [(self.loop, self._behind[n]) for n in places if reached and n >= self.last]
 
     def _stays(self, node: Node, index: int, alive: set[int], carried: bool) -> bool:
         used = id(node) in self.used
@@ -216,6 +267,16 @@ def let_go(pending: Sequence[Node], wanted: Sequence[Node], left: list[Node]) ->
     for node in pending:
         if id(node) not in reached:
             node.demands = 0
+
+
+def forget_dead(left: list[tuple[Node, Spot]]) -> None:
+    """Let go what a flush left alone and nobody holds any more: it keeps what it was made of from
+    being written in place.  Newest first, since a dead value holds its operands.
+    """
+    for index in range(len(left) - 1, -1, -1):
+        # 2: the pair's reference and the call's
+        if getrefcount(left[index][0]) <= 2:
+            del left[index]
 
 
 def bury(pending: list[Node], nodes: list[Node]) -> None:

@@ -31,10 +31,10 @@ from fusewright.ir.graph import LEAF, SCALAR, Node
 
 LIMIT = WORK
 """Recorded nodes after which the program's loop is looked for."""
+EARLY = 48  # where they are so much work that a flush of a loop will compute fewer
 HARD_LIMIT = 5 * LIMIT
 """Recorded nodes after which everything live is computed wherever the program is."""
 FEW = 8  # records that may be left of an expression that is half done: no other loop's work
-MOST_CARRIED = 1024
 BYTES_LIMIT = 1 << 24
 """Bytes of new memory after which what only pending nodes keep is looked for."""
 _VALUES = (LEAF, SCALAR)
@@ -43,12 +43,12 @@ _VALUES = (LEAF, SCALAR)
 pending: list[Node] = []
 at_once: ContextVar[bool] = ContextVar("fusewright_at_once", default=False)
 """Whether each statement is complete when it returns (its errors are seen there)."""
-gate = _due = LIMIT
+gate = _due = EARLY
 lock: Any = threading.RLock() if native is None else native.Lock()
 _watched = _noting = _fresh_bytes = _base = _whole = 0
 _schedule = Schedule()
 _left: list[tuple[Node, Spot]] = []
-_carried: set[Spot] = set()
+_carried = survivors.LearntSpots()
 
 
 def _reset_lock() -> None:
@@ -242,7 +242,7 @@ def _look_from(length: int) -> None:
         native.set_armed(bool(_base or _schedule.loop is not None))
 
 
-def _forget_loop(most: int = LIMIT) -> None:
+def _forget_loop(most: int = EARLY) -> None:
     """What was known of the loop is of no use; what is left of it belongs to no later one, which is
     looked for when it has recorded more than `most` nodes.
     """
@@ -321,8 +321,8 @@ def _let_pass() -> None:
 
 def _arrives(loop: Loop, length: int) -> bool:
     """Whether to flush where the loop has begun anew."""
-    work = survivors.work_of(pending) if _schedule.watching else WORK  # else it is decided
-    comes = _schedule.arrives(loop, length - _base, length - _whole_from(), work)
+    enough = survivors.enough_of(pending) if _schedule.watching else None  # it is decided
+    comes = _schedule.arrives(loop, length - _base, length - _whole_from(), enough or (WORK, 1))
     if native is not None and _schedule.loop is not None:
         native.set_armed(True)
     if _schedule.waits:
@@ -338,12 +338,13 @@ def _is_long() -> bool:
     if len(pending) > HARD_LIMIT:
         _base = 0
     length = len(pending) - _base
-    if LIMIT < length <= HARD_LIMIT:
+    is_long = length > LIMIT or (length > EARLY and survivors.work_of(pending) <= EARLY)
+    if is_long and length <= HARD_LIMIT:
         _schedule.watch()
         _look_from(-1)
-    elif length <= LIMIT:
-        _look_from(_base + LIMIT)
-    return length > LIMIT
+    elif not is_long:
+        _look_from(_base + (LIMIT if length > EARLY else EARLY))
+    return is_long
 
 
 def _flush_but_newest() -> None:
@@ -370,18 +371,17 @@ def _flush_iterations(loop: Loop, period: int) -> None:
     newest = pending[-1]
     known = Known(pending, _base, _whole_from(), loop, period)
     held = [node for node in live() if node is not newest and is_worth_storing(node)]
-    wanted, left = known.divide(held, _carried)
+    wanted, left = known.divide(held, _carried.spots)
     # What reads others' memory must not be read later.
     if _watched > 0 or (native is not None and native.is_read()):
         reading = survivors.readers_of_shared(pending)
         wanted += [node for node, _ in left if id(node) in reading]
         left = [(node, place) for node, place in left if id(node) not in reading]
     survivors.let_go(pending, wanted, [node for node, _ in left])
+    _carried.learn(known, wanted, _left)
+    survivors.forget_dead(_left)
     _schedule.tell_turn(pending, wanted)
     evaluate(*wanted)
-    if len(_carried) >= MOST_CARRIED:
-        _carried.clear()
-    _carried.update(place for node, place in _left if node.kind == LEAF)
     _left[:] = left
     _keep_only(newest)
     _look_from(_schedule.restart(len(pending)))
