@@ -51,8 +51,24 @@ def user_frame(depth: int = 1) -> FrameType | None:
     return frame
 
 
+MOST_SPANS = 4096
+_spans: dict[tuple[int, int], tuple[CodeType, Span]] = {}
+"""By code (which is kept, so that its id is) and instruction: whoever listens asks at every record,
+and to find a position takes time in proportion to the code before it."""
+
+
 def span_of(frame: FrameType) -> Span:
     """The expression a frame is executing."""
+    where = id(frame.f_code), frame.f_lasti
+    known = _spans.get(where)
+    if known is None:
+        if len(_spans) >= MOST_SPANS:
+            _spans.clear()
+        known = _spans[where] = frame.f_code, _span_of(frame)
+    return known[1]
+
+
+def _span_of(frame: FrameType) -> Span:
     code, index = frame.f_code, frame.f_lasti // 2
     position = next(islice(code.co_positions(), index, None), (None,) * 4)
     line, end_line, column, end_column = position

@@ -1,4 +1,6 @@
-"""Tracebacks of our errors end at the user's line; under `debug` they show our frames too."""
+"""Tracebacks of our errors end at the user's line, and those of others name no frame of ours; under
+`debug` they show our frames too.
+"""
 
 from __future__ import annotations
 
@@ -8,19 +10,23 @@ from types import CodeType, TracebackType
 
 
 def shorten(error: BaseException) -> None:
-    """Take our frames from an error of ours, and from what it follows."""
+    """Take our frames from an error of ours and from what it follows, and from one that came
+    through them.
+    """
     # Imported here: few programs end with an error.
     from fusewright.base.errors import FusewrightError
     from fusewright.base.options import current
 
-    if not isinstance(error, FusewrightError):
-        return
+    if not isinstance(error, FusewrightError) and _is_ours(_innermost(error.__traceback__)):
+        return  # a bug of ours: every frame helps
     try:
         if current().debug:
             return
     except FusewrightError:  # the settings are what is wrong
         pass
     error.__traceback__ = without(error.__traceback__, _is_ours)
+    if not isinstance(error, FusewrightError):
+        return
     before = error.__cause__ or error.__context__
     if before is not None and without(before.__traceback__, _is_ours) is None:
         error.__cause__, error.__suppress_context__ = None, True
@@ -42,7 +48,14 @@ def without(
     return shown[0] if shown else None
 
 
-def _is_ours(code: CodeType) -> bool:
+def _innermost(traceback: TracebackType | None) -> CodeType | None:
+    code = None
+    while traceback is not None:
+        code, traceback = traceback.tb_frame.f_code, traceback.tb_next
+    return code
+
+
+def _is_ours(code: CodeType | None) -> bool:
     from fusewright.base.source import is_inside
 
-    return is_inside(code)
+    return code is not None and is_inside(code)

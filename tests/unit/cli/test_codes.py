@@ -112,6 +112,26 @@ def test_tracebacks_end_at_the_users_line(tmp_path: Path, words: list[str], debu
     assert len(files) - len(ours) == 2 and bool(ours) == (debug == "1")
 
 
+@pytest.mark.parametrize(
+    "line", ["np.sinn(np.ones(4))", "np.apply_along_axis(lambda r: 1 // 0, 0, a)"]
+)
+@pytest.mark.parametrize("debug", ["0", "1"])
+def test_errors_that_came_through_our_frames_name_none(
+    tmp_path: Path, line: str, debug: str
+) -> None:
+    """The user's frames and NumPy's are shown, as without us."""
+    (tmp_path / "p.py").write_text(f"import numpy as np\na = np.ones((3000, 4))\n{line}\n")
+    environment = {**os.environ, "FUSEWRIGHT_DEBUG": debug}
+    done = subprocess.run(
+        [sys.executable, "-m", "fusewright", "run", "p.py"], cwd=tmp_path, env=environment,
+        capture_output=True, text=True, check=False,
+    )  # fmt: skip
+    files = [line for line in done.stderr.splitlines() if line.startswith("  File ")]
+    ours = [line for line in files if f"{os.sep}fusewright{os.sep}" in line]
+    assert done.returncode == 1 and "p.py" in files[0] and len(files) > len(ours) + 1
+    assert bool(ours) == (debug == "1")
+
+
 def test_every_piece_of_syntax_has_a_name() -> None:
     """No error speaks of `JoinedStr`."""
     for kind in [*ast.stmt.__subclasses__(), *ast.expr.__subclasses__()]:
