@@ -16,7 +16,7 @@ from hypothesis import strategies as st
 
 import fusewright as fw
 from fusewright.base.errors import DTypeError, ReadOnlyError, ShapeError
-from fusewright.codegen.products.blocks import product_module
+from fusewright.codegen.products.module import product_module
 from fusewright.codegen.products.registers import tile_for
 from fusewright.ir.dtypes import FLOAT32, FLOAT64, DType
 from fusewright.ir.fused import Array

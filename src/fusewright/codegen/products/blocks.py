@@ -12,11 +12,10 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from fusewright.codegen.products.packing import PackFunction, packing_name
+from fusewright.codegen.products.packing import packing_name
 from fusewright.codegen.products.registers import RegisterTile
-from fusewright.codegen.products.stacks import stack_functions
-from fusewright.codegen.products.tile import UNROLLED, tile_functions, tile_name
-from fusewright.codegen.recurrences.vectors import ATTRIBUTES, LINE, Vectors
+from fusewright.codegen.products.tile import UNROLLED, tile_name
+from fusewright.codegen.recurrences.vectors import LINE, Vectors
 from fusewright.ir.dtypes import DType
 
 KERNEL = "ptr %args, i64 %lo, i64 %hi, ptr %scratch"
@@ -42,7 +41,7 @@ a panel, and of the panels of a strip; bytes to add to the three addresses for e
 """
 TOGETHER = 8
 """Panels that are packed side by side where rows of them lie end to end: memory is read in runs."""
-_POINTERS = ("from", "to", "panels", "out", "source", "offsets")
+POINTERS = ("from", "to", "panels", "out", "source", "offsets", "steps", "last")
 
 
 def rounded_up(count: int, unit: int) -> int:
@@ -55,7 +54,7 @@ def panel_bytes(dtype: DType, tile: RegisterTile, k: int, width: int) -> int:
     return rounded_up(k, tile.lanes) * width * dtype.itemsize
 
 
-class _Loops(Vectors):
+class Loops(Vectors):
     """What the functions below share."""
 
     def __init__(self, dtype: DType, tile: RegisterTile) -> None:
@@ -64,7 +63,7 @@ class _Loops(Vectors):
 
     def words(self, names: Sequence[str]) -> None:
         for place, name in enumerate(names):
-            kind = "ptr" if name in _POINTERS else "i64"
+            kind = "ptr" if name in POINTERS else "i64"
             address = self.at("%args", place, 8)
             self.do(f"%{name} = load {kind}, ptr {address}, align 8")
 
@@ -86,7 +85,7 @@ class _Loops(Vectors):
         return self.at(base, self.times(index, stride), 1)
 
 
-class PackedPanels(_Loops):
+class PackedPanels(Loops):
     """`panels`: some panels of columns, packed."""
 
     PARAMETERS = (
@@ -130,7 +129,7 @@ class PackedPanels(_Loops):
             self.store(value, target, vector)
 
 
-class MultipliedBlock(_Loops):
+class MultipliedBlock(Loops):
     """`block`: rows, packed here, times panels of columns."""
 
     PARAMETERS = (
@@ -185,7 +184,7 @@ class MultipliedBlock(_Loops):
         return self.line(f"and i1 {more}, {self.line(f'icmp sle i64 {value}, {to}')}")
 
 
-class PackKernel(_Loops):
+class PackKernel(Loops):
     """`columns_packed`."""
 
     def text(self) -> str:
@@ -197,7 +196,7 @@ class PackKernel(_Loops):
         return self.function("columns_packed", KERNEL, private=False)
 
 
-class MultiplyKernel(_Loops):
+class MultiplyKernel(Loops):
     """`rows_multiplied`."""
 
     def text(self) -> str:
@@ -220,7 +219,7 @@ class MultiplyKernel(_Loops):
         return self.function("rows_multiplied", KERNEL, private=False)
 
 
-class WholeKernel(_Loops):
+class WholeKernel(Loops):
     """`whole_products`."""
 
     def text(self) -> str:
@@ -256,16 +255,3 @@ class WholeKernel(_Loops):
                         f"i64 %step, i1 {adds}, ptr {packed})"
                     )
         return self.function("whole_products", KERNEL, private=False)
-
-
-def product_module(dtype: DType, tile: RegisterTile) -> str:
-    """The module for one dtype: all layouts and extents."""
-    packings = (PackFunction(dtype, tile.lanes, width) for width in (tile.columns, tile.rows))
-    loops = (PackedPanels, MultipliedBlock, PackKernel, MultiplyKernel, WholeKernel)
-    parts = [
-        tile_functions(dtype, tile),
-        *(packing.text() for packing in packings),
-        *(made(dtype, tile).text() for made in loops),
-        stack_functions(dtype, tile),
-    ]
-    return "".join(parts) + ATTRIBUTES

@@ -16,7 +16,8 @@ import numpy as np
 
 from fusewright.base.errors import DTypeError, ReadOnlyError, ShapeError
 from fusewright.base.options import current
-from fusewright.codegen.products.blocks import panel_bytes, product_module, rounded_up
+from fusewright.codegen.products.blocks import panel_bytes, rounded_up
+from fusewright.codegen.products.module import product_module
 from fusewright.codegen.products.registers import RegisterTile, tile_for
 from fusewright.codegen.products.stacks import stack_bytes
 from fusewright.ir.dtypes import DType
@@ -52,6 +53,8 @@ class ProductKernel:
     pack: int
     multiply: int
     stacked: int
+    row_blocks: int
+    by_panels: int
 
 
 class _Matrix(NamedTuple):
@@ -114,7 +117,10 @@ def kernel_for(dtype: DType) -> ProductKernel:
     if found is None:
         image = load(_image(dtype, features))
         tile = tile_for(dtype, features.vector_bytes)
-        names = ("whole_products", "columns_packed", "rows_multiplied", "stacked_products")
+        names = (
+            "whole_products", "columns_packed", "rows_multiplied", "stacked_products",
+            "row_blocks", "rows_by_panels",
+        )  # fmt: skip
         found = ProductKernel(dtype, tile, image, *(image.address(name) for name in names))
         _kernels[dtype, features] = found
     return found
@@ -209,7 +215,7 @@ def _stacked(a: Array, b: Array, out: Array, kernel: ProductKernel) -> bool:
         words.extend((operand.ctypes.data, step, inner, runs, length, outer))
     words.extend((out.ctypes.data, steps[2], m, k, n, items))
     scratch = stack_bytes(kernel.dtype, kernel.tile, m, k, n)
-    threads = _threads(items * (m * k + k * n + m * n) / 2)
+    threads = threads_for(items * (m * k + k * n + m * n) / 2)
     launch(kernel.stacked, words.buffer_info()[0], -(-items // width), 16, scratch, threads)
     return True
 
@@ -238,7 +244,7 @@ def _run(a: Array, b: Array, out: Array, kernel: ProductKernel) -> None:
     *batch, m, n = out.shape
     k, items, tile = a.shape[-1], prod(batch), kernel.tile
     task = _task(a, b, out)
-    threads = _threads(m * k * n * items / (2 * tile.lanes))
+    threads = threads_for(m * k * n * items / (2 * tile.lanes))
     if not batch and m <= 4 * tile.rows and n > tile.columns:
         _strips(a, b, out, kernel, threads)
     elif not batch and threads == 1:
@@ -292,7 +298,7 @@ def _offsets(arrays: tuple[Array, ...], batch: tuple[int, ...]) -> Array:
     return found.reshape(-1, len(arrays))
 
 
-def _threads(cycles: float) -> int:
+def threads_for(cycles: float) -> int:
     """One where the work is not worth a fork; a cycle is about a third of a nanosecond."""
     return thread_count() if cycles > 3.0 * record.current().parallel else 1
 

@@ -1,4 +1,6 @@
-"""PRODUCT nodes on the CPU: computed by `products`, into memory of the pool."""
+"""PRODUCT nodes on the CPU: in segments with what stands around them, or by themselves; in memory
+of the pool.
+"""
 
 from __future__ import annotations
 
@@ -8,56 +10,100 @@ from typing import Any
 
 import numpy as np
 
+from fusewright.base.options import Options
 from fusewright.ir.graph import (
     LEAF,
     PRODUCT,
+    SCALAR,
     VIEW,
     Memory,
     Node,
     contiguous_strides,
     operands_first,
 )
+from fusewright.machine import record
+from fusewright.plan import chains as plan
+from fusewright.plan.chains import Segment
 from fusewright.runtime.buffers import allocate
-from fusewright.targets.cpu import products
-from fusewright.targets.cpu.direct import viewed
+from fusewright.runtime.limits import thread_count
+from fusewright.runtime.trace import WORTH_KEEPING, take
+from fusewright.targets.cpu import chains, products
 
 Array = np.ndarray[Any, Any]
+Compute = Callable[[list[Node]], None]
 
 
-def run_inside(pending: Sequence[Node], compute: Callable[[list[Node]], None]) -> int:
-    """Compute the products that a request needs, each after what it is made of, for which `compute`
-    is called; how many there were.  Nothing fuses with them, so nothing is lost.
+def run_inside(
+    pending: Sequence[Node], options: Options, compute: Compute, prepare: chains.Prepare
+) -> int:
+    """Compute the products that a request needs, and what is fused with them, each after what it is
+    made of, for which `compute` is called; how many there were.
     """
-    found = [node for node in operands_first(pending) if node.kind == PRODUCT]
-    for node in found:
-        wanted = [base for base in map(_base, node.args) if base.kind != LEAF]
+    if not any(node.kind == PRODUCT for node in operands_first(pending)):
+        return 0
+    found = _planned(pending, options)
+    for segment, nodes in found:
+        wanted = _needed(segment, nodes)
         if wanted:
             compute(wanted)
-        memory = into_pool(node, [_window(arg) for arg in node.args])
-        node.become_leaf(memory, 0, contiguous_strides(node.shape, node.dtype.itemsize))
+        if segment.fused:
+            chains.run(nodes, segment, options, prepare)
+            _computed_once(segment, nodes)
+        else:
+            for slot in segment.products:
+                _alone(nodes[slot])
     return len(found)
 
 
-def _base(node: Node) -> Node:
-    """What a view looks into."""
-    while node.kind == VIEW:
-        node = node.args[0]
-    return node
+def _planned(
+    pending: Sequence[Node], options: Options
+) -> list[tuple[Segment, dict[int, Node]]]:
+    """The segments, each with its members and their operands: references to others are counted."""
+    slice_ = take(pending)
+    order = slice_.order
+    found = plan.segments(
+        order, frozenset(slice_.outputs), record.current(), options.fuse, thread_count()
+    )
+    slots = {id(node): slot for slot, node in enumerate(order)}
+    result = []
+    for segment in found:
+        nodes: dict[int, Node] = {}
+        for slot in segment.members:
+            nodes[slot] = order[slot]
+            nodes.update((slots[id(arg)], arg) for arg in order[slot].args)
+        result.append((segment, nodes))
+    return result
 
 
-def _window(node: Node) -> Array:
-    """A value in memory, or a view of one, as NumPy sees it."""
-    if node.kind == VIEW:
-        source: Array = viewed(node, _window(node.args[0]))
-        return source
-    memory, offset, strides = node.value
-    return np.ndarray(node.shape, node.dtype.numpy, memory.owner, offset, strides)
+def _needed(segment: Segment, nodes: dict[int, Node]) -> list[Node]:
+    """What is not in memory and is read from outside."""
+    members = {id(nodes[slot]) for slot in segment.members}
+    found = {}
+    for slot in segment.members:
+        for arg in nodes[slot].args:
+            base = arg
+            while base.kind == VIEW and id(base) not in members:
+                base = base.args[0]
+            if id(base) not in members and base.kind not in (LEAF, SCALAR):
+                found[id(base)] = base
+    return list(found.values())
+
+
+def _computed_once(segment: Segment, nodes: dict[int, Node]) -> None:
+    """As `trace.computed_once` for what has not been stored."""
+    for slot in segment.members:
+        if nodes[slot].kind in WORTH_KEEPING:
+            nodes[slot].demands += 1
+
+
+def _alone(node: Node) -> None:
+    memory = into_pool(node, [chains.products_window(arg) for arg in node.args])
+    node.become_leaf(memory, 0, contiguous_strides(node.shape, node.dtype.itemsize))
 
 
 def into_pool(node: Node, operands: list[Array]) -> Memory:
     """The result of a PRODUCT, in C order."""
-    memory = allocate(prod(node.shape) * node.dtype.itemsize)
+    memory = allocate(max(prod(node.shape) * node.dtype.itemsize, 1))
     left, right = operands
-    out = np.ndarray(node.shape, node.dtype.numpy, memory.owner)
-    products.compute(left, right, out)
+    products.product(left, right, np.ndarray(node.shape, node.dtype.numpy, memory.owner))
     return memory
