@@ -182,7 +182,7 @@ class _Cutting:
             for start in range(end - 1, max(end - MOST_LAYERS, 0) - 1, -1) if fuse else ():
                 segment = made[start, end] = self.segment(start, end, alone[start:end])
                 if segment.fused:
-                    ways.append((total[start] + segment.fused_price.total, start, True))
+                    ways.append((total[start] + GAIN * segment.fused_price.total, start, True))
             price, start, fused = min(ways)
             total.append(price)
             chosen.append(start if fused else -1)
@@ -258,8 +258,10 @@ class _Cutting:
         priced = [(self.fused(layers, outputs, kept, rows), rows) for rows in self.blocks(kept)]
         price, rows = min(priced, key=lambda each: each[0].total)
         gain = together.total / max(price.total, 1e-9)
-        fused = gain >= GAIN and all(self.order[s].shape and 0 not in self.order[s].shape
-                                     for layer in layers for s in layer.products)
+        is_empty = any(
+            operations(self.order[slot]) == 0 for layer in layers for slot in layer.products
+        )
+        fused = gain >= GAIN and not is_empty
         why = self.reason(gain, fused, kept | outputs, rows)
         return Segment(self.region, layers, outputs, kept, rows, fused, price, together, why)
 
