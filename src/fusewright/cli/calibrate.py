@@ -29,6 +29,8 @@ from fusewright.targets.target import target
 ROUNDS = 7
 SHORT = 4e-3
 """Seconds that a run lasts about: long against the clock, short against a turn of the scheduler."""
+SIDE = 384
+"""Rows of the matrices whose product is timed."""
 FORKS = 200
 ASLEEP = 1e-3
 """Seconds after which threads have fallen asleep (`targets.cpu.threads`: they spin 50 us)."""
@@ -156,6 +158,8 @@ def _rates(machine: Machine) -> Figures:
             guess = 1e-9 * each * count / getattr(DEFAULT, name)
             run = lambda times, kernel=kernel, b=b: kernel(a, b, 0.5, times)  # noqa: E731
             yield name, 1e-9 * each * count / _pace(run, guess)
+        matrix = fw.asarray(np.linspace(0.1, 0.9, SIDE * SIDE).reshape(SIDE, SIDE))
+        yield "product", 1e-9 * SIDE**3 / _best(lambda: fw.evaluate(matrix @ matrix))
 
 
 def _costs(machine: Machine) -> Figures:

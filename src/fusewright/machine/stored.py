@@ -18,8 +18,8 @@ UNITS = {
     **dict.fromkeys(
         ("first_bandwidth", "second_bandwidth", "third_bandwidth", "memory_bandwidth"), "GB/s"
     ),
-    **dict.fromkeys(("multiply_add", "divide", "exp"), "/ns"),
-    **dict.fromkeys(("fork", "launch", "page"), "ns"),
+    **dict.fromkeys(("multiply_add", "product", "divide", "exp"), "/ns"),
+    **dict.fromkeys(("fork", "launch", "page", "layer"), "ns"),
     **dict.fromkeys(("compile_start", "compile_structure", "compile_node", "compile_line"), "s"),
     **dict.fromkeys(("read_streams", "write_streams"), "streams"),
     "flush_elements": "elements",
@@ -27,7 +27,7 @@ UNITS = {
 }
 MEASURED = (
     "first_bandwidth", "second_bandwidth", "third_bandwidth", "memory_bandwidth", "multiply_add",
-    "divide", "exp", "fork", "launch", "page", "compile_start", "compile_structure",
+    "product", "divide", "exp", "fork", "launch", "page", "compile_start", "compile_structure",
     "compile_node", "compile_line",
 )  # fmt: skip
 """The fields that calibrating measures."""

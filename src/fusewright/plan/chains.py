@@ -6,76 +6,35 @@ pass through all of it, and what the layers exchange stays in the second-level c
 gains nothing that way is left alone: then each of its products runs by itself, and the rest with
 everything else that is no product.
 
-Every way to cut the layers is priced by the same three terms, each by a rate of the machine:
-
-    multiplications + special functions and other arithmetic + bytes by level
-
-(all added: gains measured so lie within a quarter of it); the weights' bytes are read once for each
-block.  A segment is fused from a predicted gain of `GAIN` on.
+Every way to cut the layers is priced (`plan.chain_prices`); a segment is fused from a predicted
+gain of `GAIN` on.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
-from math import prod
 
 from fusewright.base.words import memory
-from fusewright.ir import graph, ops
+from fusewright.ir import graph
 from fusewright.ir.graph import Node
-from fusewright.ir.products import CHUNK, operations
+from fusewright.ir.products import operations
 from fusewright.machine.record import Machine
-from fusewright.plan.row_blocks import WHOLE, Region, read_along, regions
+from fusewright.plan.chain_prices import Layer, Price, Pricing
+from fusewright.plan.row_blocks import Region, regions
 
 GAIN = 1.10
-"""The least predicted gain a segment is fused for: the model is right within so much."""
+"""The least predicted gain a segment is fused for: the model is not right within less."""
 MOST_LAYERS = 8
 """Layers of a segment: more save nothing more, and the ways to cut grow with their square."""
-UNIT = 24
-"""Rows in a block are a multiple of this: whole register tiles (12 rows, or 6) of any machine."""
-FEWEST_ROWS = UNIT
-DEAR = 8
-"""The cost of an operation (`ir.ops`) from which it counts as a special function."""
-
-
-@dataclass(frozen=True, slots=True)
-class Layer:
-    """Values of a region of one depth, by slot: its products, and the others in order."""
-
-    products: tuple[int, ...]
-    others: tuple[int, ...]
-
-
-@dataclass(frozen=True, slots=True)
-class Price:
-    """Predicted nanoseconds of one thread by term, and the bytes that move: from and to memory,
-    and between the second-level cache and the core.
-    """
-
-    multiply: float = 0.0
-    functions: float = 0.0
-    moving: float = 0.0
-    far: float = 0.0
-    near: float = 0.0
-
-    @property
-    def total(self) -> float:
-        return self.multiply + self.functions + self.moving
-
-    def plus(self, other: Price) -> Price:
-        return Price(*(a + b for a, b in zip(_parts(self), _parts(other), strict=True)))
-
-
-def _parts(price: Price) -> tuple[float, ...]:
-    return price.multiply, price.functions, price.moving, price.far, price.near
 
 
 @dataclass(frozen=True, slots=True)
 class Segment:
     """Layers that run as one (`fused`), or one layer left alone.
 
-    `outputs` are stored in memory, `kept` in the cache; `rows` are those of a block.  `fused_price`
-    and `alone_price` are what the model says of the two ways; `why` is the reason for this one.
+    `outputs` are stored in memory, `kept` in the cache; `rows` are those of a block.  `together`
+    and `apart` are what the model says of the two ways; `why` is the reason for this one.
     """
 
     region: Region
@@ -84,13 +43,13 @@ class Segment:
     kept: frozenset[int]
     rows: int
     fused: bool
-    fused_price: Price
-    alone_price: Price
+    together: Price
+    apart: Price
     why: str
 
     @property
     def members(self) -> tuple[int, ...]:
-        return tuple(slot for layer in self.layers for slot in (*layer.others, *layer.products))
+        return tuple(slot for layer in self.layers for slot in layer.members)
 
     @property
     def products(self) -> tuple[int, ...]:
@@ -106,7 +65,7 @@ def segments(
     found = [
         segment
         for region in regions(order)
-        for segment in _Cutting(order, needed, region, machine, threads).best(fuse)
+        for segment in _Cutting(Pricing(order, region, machine, threads), needed).best(fuse)
     ]
     return _sorted(order, found)
 
@@ -114,282 +73,171 @@ def segments(
 def _sorted(order: Sequence[Node], found: list[Segment]) -> list[Segment]:
     """Each segment behind those that it waits for, whatever lies between."""
     slots = {id(node): slot for slot, node in enumerate(order)}
-    owner = {slot: k for k, segment in enumerate(found) for slot in segment.members}
-    waits: list[frozenset[int]] = []
-    for node in order:
-        below: frozenset[int] = frozenset()
+    owner = {slot: number for number, one in enumerate(found) for slot in one.members}
+    waits: list[set[int]] = [set() for _ in found]
+    below: list[frozenset[int]] = []
+    """The segments that a value waits for."""
+    for slot, node in enumerate(order):
+        through: frozenset[int] = frozenset()
         for arg in node.args:
             number = slots[id(arg)]
-            below |= waits[number] | ({owner[number]} if number in owner else set())
-        waits.append(below)
-    ranks: dict[int, int] = {}
-    for slot in range(len(order)):  # operands first: a segment's rank is above all it waits for
+            through |= {owner[number]} if number in owner else below[number]
+        below.append(through)
         if slot in owner:
-            mine = owner[slot]
-            others = [ranks.get(k, 0) + 1 for k in waits[slot] if k != mine]
-            ranks[mine] = max([ranks.get(mine, 0), *others])
-    return [found[k] for k in sorted(range(len(found)), key=lambda k: ranks.get(k, 0))]
+            waits[owner[slot]] |= through - {owner[slot]}
+    done: list[int] = []
+    while len(done) < len(found):
+        done += [k for k in range(len(found)) if k not in done and waits[k].issubset(done)]
+    return [found[number] for number in done]
 
 
 class _Cutting:
     """One region, and all ways to cut it."""
 
-    def __init__(
-        self,
-        order: Sequence[Node],
-        needed: frozenset[int],
-        region: Region,
-        machine: Machine,
-        threads: int,
-    ) -> None:
-        self.order = order
+    def __init__(self, pricing: Pricing, needed: frozenset[int]) -> None:
+        self.pricing = pricing
+        self.order = pricing.order
+        self.region = pricing.region
         self.needed = needed
-        self.region = region
-        self.machine = machine
-        self.threads = threads
-        self.slots = {id(node): slot for slot, node in enumerate(order)}
-        self.rows = prod(region.batch) * region.rows
-        self.layers = self._layers()
-        self.level = {s: k for k, one in enumerate(self.layers) for s in _members(one)}
-        self.readers: dict[int, list[int]] = {slot: [] for slot in region.dims}
-        for slot, node in enumerate(order):
-            for arg in node.args:
-                number = self.slots[id(arg)]
-                if number in self.readers:
-                    self.readers[number].append(slot)
+        self.layers = self.by_depth()
+        self.level = {slot: k for k, one in enumerate(self.layers) for slot in one.members}
+        self.readers: dict[int, set[int]] = {slot: set() for slot in self.region.dims}
+        for slot in range(len(self.order)):
+            for arg in self.readers.keys() & pricing.operands(slot):
+                self.readers[arg].add(slot)
 
-    def _layers(self) -> list[Layer]:
+    def by_depth(self) -> list[Layer]:
+        """The layers; the first has no product."""
         depths: dict[int, int] = {}
         for slot in sorted(self.region.dims):
-            inside = [self.slots[id(a)] for a in self.order[slot].args]
-            below = max((depths[s] for s in inside if s in depths), default=0)
-            depths[slot] = below + (self.order[slot].kind == graph.PRODUCT)
+            inside = [depths[arg] for arg in self.pricing.operands(slot) if arg in depths]
+            depths[slot] = max(inside, default=0) + self.is_product(slot)
         found = []
         for depth in range(max(depths.values()) + 1):
             members = [slot for slot, each in depths.items() if each == depth]
-            products = tuple(s for s in members if self.order[s].kind == graph.PRODUCT)
+            products = tuple(filter(self.is_product, members))
             found.append(Layer(products, tuple(s for s in members if s not in products)))
         return found
 
+    def is_product(self, slot: int) -> bool:
+        return self.order[slot].kind == graph.PRODUCT
+
     def best(self, fuse: bool) -> list[Segment]:
-        """The cheapest way to cut, by the cheapest way for each number of first layers."""
+        """The cheapest way to cut: for each number of first layers, by the cheapest for fewer."""
         count = len(self.layers)
-        alone = [self.alone(k) for k in range(1, count)]
-        total, chosen = [0.0], [0]
-        made: dict[tuple[int, int], Segment] = {}
+        single = [self.single(number) for number in range(1, count)]
+        totals = [0.0]
+        chosen: list[Segment] = []
+        starts: list[int] = []
+        declined: dict[int, Segment] = {}
         for end in range(1, count):
-            ways = [(total[end - 1] + alone[end - 1].total, end - 1, False)]
+            alone = self.left(end, single[end - 1])
+            ways = [(totals[end - 1] + alone.apart.total, end - 1, alone)]
             for start in range(end - 1, max(end - MOST_LAYERS, 0) - 1, -1) if fuse else ():
-                segment = made[start, end] = self.segment(start, end, alone[start:end])
+                segment = self.joined(start, end, single[start:end])
                 if segment.fused:
-                    ways.append((total[start] + GAIN * segment.fused_price.total, start, True))
-            price, start, fused = min(ways)
-            total.append(price)
-            chosen.append(start if fused else -1)
+                    ways.append((totals[start] + GAIN * segment.together.total, start, segment))
+                else:
+                    _note(declined, segment, range(start + 1, end + 1))
+            total, start, segment = min(ways, key=lambda way: way[:2])
+            totals.append(total)
+            starts.append(start)
+            chosen.append(segment)
         found = []
         end = count - 1
-        while end > 0:
-            start = chosen[end] if chosen[end] >= 0 else end - 1
-            if chosen[end] >= 0:
-                found.append(made[start, end])
-            else:
-                found.append(self.left_alone(end, alone[end - 1], made))
-            end = start
+        while end:
+            found.append(self.explained(chosen[end - 1], declined.get(end)))
+            end = starts[end - 1]
         return found[::-1]
 
-    def left_alone(self, end: int, alone: Price, made: dict[tuple[int, int], Segment]) -> Segment:
-        """One layer by itself, with the reason of the segment of two layers, or of this one."""
-        options = [made[k] for k in ((end - 2, end), (end - 1, end + 1), (end - 1, end)) if k in made]
-        layer = self.layers[end]
-        priced = max(
-            (each for each in options if not each.fused),
-            key=lambda each: each.alone_price.total / max(each.fused_price.total, 1.0),
-            default=None,
-        )
-        why = priced.why if priced is not None else "not fused: nothing stands around it, or fuse=False"
-        price = priced.fused_price if priced is not None else alone
+    def explained(self, segment: Segment, declined: Segment | None) -> Segment:
+        """With the reason of the best segment that it could have been a part of."""
+        if segment.fused or declined is None:
+            return segment
         return Segment(
-            self.region, (Layer(layer.products, ()),), frozenset(layer.products), frozenset(),
-            self.region.rows, False, price, priced.alone_price if priced else alone, why,
+            segment.region, segment.layers, segment.outputs, segment.kept, segment.rows, False,
+            declined.together, declined.apart, declined.why,
+        )  # fmt: skip
+
+    def left(self, number: int, price: Price) -> Segment:
+        """The products of one layer, each by itself."""
+        products = self.layers[number].products
+        return Segment(
+            self.region, (Layer(products, ()),), frozenset(products), frozenset(),
+            self.region.rows, False, price, price, "fusing is switched off",
         )  # fmt: skip
 
     # ---- what is stored
 
     def between(self, start: int, end: int) -> tuple[Layer, ...]:
-        """The layers behind the first `start` products; the first ones bring what comes before."""
+        """The layers behind `start` products; the first of all brings what comes before it."""
         return tuple(self.layers[start + 1 if start else 0 : end + 1])
 
     def places(self, layers: Sequence[Layer]) -> tuple[frozenset[int], frozenset[int]]:
         """Which members are stored in memory, and which in the cache."""
-        members = {slot for layer in layers for slot in _members(layer)}
+        members = {slot for layer in layers for slot in layer.members}
         outputs, kept = set(), set()
         for slot in members:
-            if slot in self.needed or not members.issuperset(self.readers[slot]):
+            if slot in self.needed or not self.readers[slot] <= members:
                 outputs.add(self.viewed(slot))
-        for slot in members:
-            node = self.order[slot]
-            if node.kind == graph.PRODUCT:
-                kept.add(slot)
-                kept.add(self.viewed(self.slots[id(node.args[0])]))
+            operands = self.pricing.operands(slot)
+            if self.is_product(slot):
+                kept |= {slot, self.viewed(operands[0])}
             else:
-                for arg in map(self._slot, node.args):
-                    if self.level.get(arg, -1) not in (-1, self.level[slot]):
-                        kept.add(self.viewed(arg))
+                level = self.level[slot]
+                kept |= {self.viewed(a) for a in operands if self.level.get(a, level) != level}
         return frozenset(outputs & members), frozenset((kept & members) - outputs)
-
-    def _slot(self, node: Node) -> int:
-        return self.slots[id(node)]
 
     def viewed(self, slot: int) -> int:
         """What a view that is a member shows."""
         while slot in self.region.dims and self.order[slot].kind == graph.VIEW:
-            slot = self._slot(self.order[slot].args[0])
+            slot = self.pricing.operands(slot)[0]
         return slot
 
     # ---- prices
 
-    def segment(self, start: int, end: int, alone: Sequence[Price]) -> Segment:
+    def single(self, number: int) -> Price:
+        layers = self.between(number - 1, number)
+        outputs, kept = self.places(layers)
+        return self.pricing.alone(layers, outputs | kept)
+
+    def joined(self, start: int, end: int, single: Sequence[Price]) -> Segment:
         """Layers as one, with the best number of rows."""
         layers = self.between(start, end)
         outputs, kept = self.places(layers)
-        together = Price()
-        for each in alone:
-            together = together.plus(each)
-        priced = [(self.fused(layers, outputs, kept, rows), rows) for rows in self.blocks(kept)]
-        price, rows = min(priced, key=lambda each: each[0].total)
-        gain = together.total / max(price.total, 1e-9)
-        is_empty = any(
-            operations(self.order[slot]) == 0 for layer in layers for slot in layer.products
-        )
-        fused = gain >= GAIN and not is_empty
-        why = self.reason(gain, fused, kept | outputs, rows)
-        return Segment(self.region, layers, outputs, kept, rows, fused, price, together, why)
+        apart = Price()
+        for each in single:
+            apart = apart.plus(each)
+        tried = ((self.pricing.fused(layers, outputs, kept, rows), rows)
+                 for rows in self.pricing.blocks(kept))  # fmt: skip
+        price, rows = min(tried, key=lambda each: each[0].total)
+        gain = apart.total / price.total
+        products = [slot for layer in layers for slot in layer.products]
+        is_fused = gain >= GAIN and all(operations(self.order[slot]) for slot in products)
+        why = f"{rows} rows at a time; predicted {gain:.2f}x"
+        if not is_fused:
+            why = self.declined(gain, outputs | kept)
+        return Segment(self.region, layers, outputs, kept, rows, is_fused, price, apart, why)
 
-    def reason(self, gain: float, fused: bool, kept: frozenset[int], rows: int) -> str:
-        """Why layers run as one, or do not, with the number."""
-        if fused:
-            return f"fused: {rows} rows at a time; predicted {gain:.2f}x"
-        hidden = sum(self.bytes_of(slot) for slot in kept if slot not in self.needed)
-        if hidden and hidden <= self.machine.third // 4:
-            where = "the second-level cache" if hidden <= self.machine.second else "the caches"
-            return (
-                f"not fused: what its steps exchange ({memory(hidden)}) stays in {where} anyway; "
-                f"predicted {gain:.2f}x"
-            )
-        return (
-            "not fused: multiplying takes longer than moving what its steps exchange "
-            f"({memory(hidden)}); predicted {gain:.2f}x"
-        )
-
-    def row_bytes(self, slot: int) -> int:
-        node = self.order[slot]
-        return prod(node.shape[self.region.dims[slot] + 1 :]) * node.dtype.itemsize
-
-    def bytes_of(self, slot: int) -> int:
-        node = self.order[slot]
-        return prod(node.shape) * node.dtype.itemsize
-
-    def blocks(self, kept: frozenset[int]) -> Iterator[int]:
-        """Numbers of rows to try: what stays in three quarters of the second-level cache."""
-        row = sum(map(self.row_bytes, kept)) + 4 * CHUNK
-        most = max(self.machine.second * 3 // 4 // max(row, 1) // UNIT * UNIT, FEWEST_ROWS)
-        share = -(-self.rows // (4 * self.threads)) if self.threads > 1 else self.rows
-        most = max(min(most, -(-share // UNIT) * UNIT), FEWEST_ROWS)
-        rows = most
-        while True:
-            yield rows
-            if rows == FEWEST_ROWS or rows * 16 < most:
-                return
-            rows = max(rows // 2 // UNIT * UNIT, FEWEST_ROWS)
-
-    def computing(self, layers: Sequence[Layer]) -> Price:
-        """Arithmetic, which does not depend on how it is arranged."""
-        multiply = functions = 0.0
-        for slot in (slot for layer in layers for slot in layer.products):
-            node = self.order[slot]
-            multiply += operations(node) * node.dtype.itemsize / 8 / self.machine.multiply_add
-        for slot in (slot for layer in layers for slot in layer.others):
-            node = self.order[slot]
-            cost = ops.MAP[node.op].cost if node.kind == graph.MAP else 1
-            size = max(node.dtype.itemsize, 4) / 8
-            numbers = prod(node.shape if node.kind == graph.MAP else node.args[0].shape) * size
-            if cost >= DEAR:
-                functions += numbers / self.machine.exp
-            elif node.kind != graph.VIEW:
-                functions += numbers * cost / self.machine.multiply_add
-        return Price(multiply, functions)
-
-    def rate(self, nbytes: int) -> float:
-        """Bytes in a nanosecond of an array of this size that is written and then read."""
-        if nbytes <= self.machine.second // 2:
-            return self.machine.second_bandwidth
-        if nbytes <= self.machine.third // 2:
-            return self.machine.third_bandwidth
-        return self.machine.memory_bandwidth
-
-    def moved(self, nbytes: float, whole: int) -> Price:
-        """So many bytes of an array of this size, read or written."""
-        rate = self.rate(whole)
-        is_far = whole > self.machine.third // 2
-        return Price(0.0, 0.0, nbytes / rate, nbytes * is_far, nbytes * (not is_far))
-
-    def weights(self, layers: Sequence[Layer]) -> int:
-        found = {self._slot(self.order[s].args[1]) for each in layers for s in each.products}
-        return sum(prod(self.order[s].shape[-2:]) * self.order[s].dtype.itemsize for s in found)
-
-    def outside(self, layers: Sequence[Layer]) -> set[int]:
-        """The values with rows that layers read and do not compute."""
-        members = {slot for layer in layers for slot in _members(layer)}
-        found = set()
-        for slot in members:
-            node = self.order[slot]
-            places = read_along(node, self.region.dims[slot]) or ()
-            for arg, place in zip(map(self._slot, node.args), places, strict=True):
-                if arg not in members and place != WHOLE:
-                    found.add(arg)
-        return found
-
-    def fused(
-        self, layers: Sequence[Layer], outputs: frozenset[int], kept: frozenset[int], rows: int
-    ) -> Price:
-        """Layers as one."""
-        price = self.computing(layers)
-        for slot in self.outside(layers) | outputs:
-            price = price.plus(self.moved(self.bytes_of(slot), self.bytes_of(slot)))
-        near = 0.0
-        for slot in kept | outputs:  # written, and read by the next step
-            near += 2.0 * self.bytes_of(slot)
-        for slot in (s for layer in layers for s in layer.products):  # packed
-            near += 2.0 * self.bytes_of(self._slot(self.order[slot].args[0]))
-        price = price.plus(self.moved(near, 0))
-        blocks = prod(self.region.batch) * -(-self.region.rows // rows)
-        weights = self.weights(layers)
-        inside = weights + rows * sum(map(self.row_bytes, kept))
-        return price.plus(self.moved(weights * blocks, inside))
-
-    def alone(self, number: int) -> Price:
-        """One layer whose products run by themselves, and the rest as one pass over memory."""
-        layers = self.between(number - 1, number)
-        price = self.computing(layers)
-        outputs, kept = self.places(layers)
-        for layer in layers:
-            for slot in layer.products:
-                left = self._slot(self.order[slot].args[0])
-                for each in (left, slot):
-                    price = price.plus(self.moved(self.bytes_of(each), self.bytes_of(each)))
-                price = price.plus(self.moved(2.0 * self.bytes_of(left), 0))
-        others = {s for layer in layers for s in layer.others}
-        read = {s for s in self.outside(layers)} | {s for layer in layers for s in layer.products}
-        if others:
-            stored = (outputs | kept) & others
-            used = {
-                self._slot(arg) for s in others for arg in self.order[s].args
-            } & read | stored
-            for each in used:
-                price = price.plus(self.moved(self.bytes_of(each), self.bytes_of(each)))
-        weights, most = self.weights(layers), max(self.machine.second // 2 // (4 * CHUNK), UNIT)
-        return price.plus(self.moved(weights * -(-self.rows // most), weights))
+    def declined(self, gain: float, stored: frozenset[int]) -> str:
+        """Why layers do not run as one, with the number."""
+        hidden = sum(self.pricing.bytes_of(slot) for slot in stored if slot not in self.needed)
+        machine = self.pricing.machine
+        if hidden <= machine.third // 2:
+            where = "second" if hidden <= machine.second // 2 else "last"
+            reason = f"stays in the {where}-level cache anyway"
+        else:
+            reason = "takes little time beside the products themselves"
+        return f"what its steps exchange ({memory(hidden)}) {reason}; predicted {gain:.2f}x"
 
 
-def _members(layer: Layer) -> tuple[int, ...]:
-    return (*layer.others, *layer.products)
+def _note(declined: dict[int, Segment], segment: Segment, layers: range) -> None:
+    """Remember the segment with the largest predicted gain that a layer could have been in."""
+    for layer in layers:
+        known = declined.get(layer)
+        if known is None or _gain(known) < _gain(segment):
+            declined[layer] = segment
+
+
+def _gain(segment: Segment) -> float:
+    return segment.apart.total / segment.together.total

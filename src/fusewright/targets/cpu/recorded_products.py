@@ -26,11 +26,14 @@ from fusewright.plan import chains as plan
 from fusewright.plan.chains import Segment
 from fusewright.runtime.buffers import allocate
 from fusewright.runtime.limits import thread_count
-from fusewright.runtime.trace import WORTH_KEEPING, take
+from fusewright.runtime.trace import WORTH_KEEPING, Slice, take
 from fusewright.targets.cpu import chains, products
 
 Array = np.ndarray[Any, Any]
 Compute = Callable[[list[Node]], None]
+MOST_KNOWN = 1024
+"""Plans kept, by structure and shapes: finding one takes about as long as a product of 200."""
+_known: dict[Any, tuple[Segment, ...]] = {}
 
 
 def run_inside(
@@ -61,9 +64,7 @@ def _planned(
     """The segments, each with its members and their operands: references to others are counted."""
     slice_ = take(pending)
     order = slice_.order
-    found = plan.segments(
-        order, frozenset(slice_.outputs), record.current(), options.fuse, thread_count()
-    )
+    found = _segments(slice_, options.fuse)
     slots = {id(node): slot for slot, node in enumerate(order)}
     result = []
     for segment in found:
@@ -73,6 +74,20 @@ def _planned(
             nodes.update((slots[id(arg)], arg) for arg in order[slot].args)
         result.append((segment, nodes))
     return result
+
+
+def _segments(slice_: Slice, fuse: bool) -> tuple[Segment, ...]:
+    """How a slice is cut: known, or found now."""
+    shapes = tuple([node.shape for node in slice_.order])
+    key = (slice_.key, shapes, fuse, thread_count(), record.current(), plan.GAIN)
+    found = _known.get(key)
+    if found is None:
+        if len(_known) >= MOST_KNOWN:
+            _known.clear()
+        outputs = frozenset(slice_.outputs)
+        found = tuple(plan.segments(slice_.order, outputs, record.current(), fuse, thread_count()))
+        _known[key] = found
+    return found
 
 
 def _needed(segment: Segment, nodes: dict[int, Node]) -> list[Node]:

@@ -1,0 +1,192 @@
+"""What chains of products cost: time by term, bytes by level, on the machine at hand.
+
+    multiplications + special functions and other arithmetic + bytes by level
+
+each by a rate of the machine's record, all added: measured gains lie within a quarter of what that
+says.  The weights are read once for each block of rows; a line that is written to memory is read
+first.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from math import prod
+
+from fusewright.ir import graph, ops
+from fusewright.ir.graph import Node
+from fusewright.ir.products import CHUNK, operations
+from fusewright.machine.record import Machine
+from fusewright.plan.row_blocks import WHOLE, Region, read_along
+
+UNIT = 24
+"""Rows in a block are a multiple of this: whole register tiles (12 rows, or 6) of any machine."""
+DEAR = 8
+"""The cost of an operation (`ir.ops`) from which it counts as a special function."""
+
+
+@dataclass(frozen=True, slots=True)
+class Layer:
+    """Values of a region of one depth, by slot: its products, and the others in order."""
+
+    products: tuple[int, ...]
+    others: tuple[int, ...]
+
+    @property
+    def members(self) -> tuple[int, ...]:
+        return (*self.others, *self.products)
+
+
+@dataclass(frozen=True, slots=True)
+class Price:
+    """Predicted nanoseconds of one thread by term, and the bytes that move: from and to memory,
+    and between the caches and the core.
+    """
+
+    multiplying: float = 0.0
+    functions: float = 0.0
+    moving: float = 0.0
+    far: float = 0.0
+    near: float = 0.0
+
+    @property
+    def total(self) -> float:
+        return self.multiplying + self.functions + self.moving
+
+    def plus(self, other: Price) -> Price:
+        return Price(
+            self.multiplying + other.multiplying,
+            self.functions + other.functions,
+            self.moving + other.moving,
+            self.far + other.far,
+            self.near + other.near,
+        )
+
+
+class Pricing:
+    """The values of one region, and what computing them costs."""
+
+    def __init__(
+        self, order: Sequence[Node], region: Region, machine: Machine, threads: int
+    ) -> None:
+        self.order = order
+        self.region = region
+        self.machine = machine
+        self.threads = threads
+        self.slots = {id(node): slot for slot, node in enumerate(order)}
+        self.rows = prod(region.batch) * region.rows
+
+    def operands(self, slot: int) -> list[int]:
+        return [self.slots[id(arg)] for arg in self.order[slot].args]
+
+    def bytes_of(self, slot: int) -> int:
+        node = self.order[slot]
+        return prod(node.shape) * node.dtype.itemsize
+
+    def row_bytes(self, slot: int) -> int:
+        node = self.order[slot]
+        return prod(node.shape[self.region.dims[slot] + 1 :]) * node.dtype.itemsize
+
+    def computing(self, layers: Sequence[Layer]) -> Price:
+        """Arithmetic, which does not depend on how it is arranged."""
+        multiplying = functions = 0.0
+        for slot in (slot for layer in layers for slot in layer.members):
+            node = self.order[slot]
+            cost = ops.MAP[node.op].cost if node.kind == graph.MAP else 1
+            size = max(node.dtype.itemsize, 4) / 8
+            if node.kind == graph.PRODUCT:
+                multiplying += operations(node) * size / self.machine.product
+            elif node.kind != graph.VIEW:
+                source = node if node.kind == graph.MAP else node.args[0]
+                rate = self.machine.exp if cost >= DEAR else self.machine.multiply_add / cost
+                functions += prod(source.shape) * size / max(rate, 1e-3)
+        return Price(multiplying, functions)
+
+    def rate(self, nbytes: int) -> float:
+        """Bytes in a nanosecond of an array of this size that is written and read again."""
+        if nbytes <= self.machine.second // 2:
+            return self.machine.second_bandwidth
+        if nbytes <= self.machine.third // 2:
+            return self.machine.third_bandwidth
+        return self.machine.memory_bandwidth
+
+    def moved(self, nbytes: float, whole: int, writes: bool = False) -> Price:
+        """So many bytes of an array of this size, read or written."""
+        is_far = whole > self.machine.third // 2
+        total = nbytes * (2 if writes and is_far else 1)
+        return Price(0.0, 0.0, total / self.rate(whole), total * is_far, total * (not is_far))
+
+    def array(self, slot: int, writes: bool = False) -> Price:
+        """A whole value, read or written."""
+        return self.moved(self.bytes_of(slot), self.bytes_of(slot), writes)
+
+    def weights(self, layers: Sequence[Layer]) -> int:
+        """Bytes of the right operands of one item, each once."""
+        found = {self.operands(slot)[1] for layer in layers for slot in layer.products}
+        right = [self.order[slot] for slot in found]
+        return sum(prod(node.shape[-2:]) * node.dtype.itemsize for node in right)
+
+    def outside(self, layers: Sequence[Layer]) -> set[int]:
+        """The values with rows that layers read and do not compute."""
+        members = {slot for layer in layers for slot in layer.members}
+        found = set()
+        for slot in members:
+            places = read_along(self.order[slot], self.region.dims[slot]) or ()
+            for arg, place in zip(self.operands(slot), places, strict=True):
+                if arg not in members and place != WHOLE:
+                    found.add(arg)
+        return found
+
+    def blocks(self, kept: frozenset[int]) -> Iterator[int]:
+        """Numbers of rows to try: what stays in three quarters of the second-level cache, and gives
+        each thread several blocks.
+        """
+        row = sum(map(self.row_bytes, kept)) + 4 * CHUNK
+        most = self.machine.second * 3 // 4 // row // UNIT * UNIT
+        if self.threads > 1:
+            most = min(most, self.rows // (4 * self.threads) // UNIT * UNIT)
+        most = max(min(most, -(-self.region.rows // UNIT) * UNIT), UNIT)
+        rows = most
+        while True:
+            yield rows
+            if rows == UNIT or rows * 16 < most:
+                return
+            rows = max(rows // 2 // UNIT * UNIT, UNIT)
+
+    def fused(
+        self, layers: Sequence[Layer], outputs: frozenset[int], kept: frozenset[int], rows: int
+    ) -> Price:
+        """Layers as one: arranging them takes `layer` each."""
+        price = self.computing(layers).plus(Price(moving=self.machine.layer * len(layers)))
+        for slot in self.outside(layers):
+            price = price.plus(self.array(slot))
+        for slot in outputs:
+            price = price.plus(self.array(slot, writes=True))
+        near = 2.0 * sum(map(self.bytes_of, kept | outputs))  # written, and read by the next step
+        for layer in layers:  # packed
+            near += 2.0 * sum(self.bytes_of(self.operands(slot)[0]) for slot in layer.products)
+        price = price.plus(self.moved(near, 0))
+        blocks = prod(self.region.batch) * -(-self.region.rows // rows)
+        weights = self.weights(layers)
+        inside = weights + rows * sum(map(self.row_bytes, kept))
+        return price.plus(self.moved(weights * blocks, inside))
+
+    def alone(self, layers: Sequence[Layer], stored: frozenset[int]) -> Price:
+        """One layer whose products run by themselves, and the rest as one pass over memory that
+        stores some of it.
+        """
+        price = self.computing(layers)
+        products = {slot for layer in layers for slot in layer.products}
+        others = {slot for layer in layers for slot in layer.others}
+        for slot in products:
+            left = self.operands(slot)[0]
+            price = price.plus(self.array(left)).plus(self.array(slot, writes=True))
+            price = price.plus(self.moved(2.0 * self.bytes_of(left), 0))
+        read = {arg for slot in others for arg in self.operands(slot)}
+        for slot in read & (self.outside(layers) | products):
+            price = price.plus(self.array(slot))
+        for slot in stored & others:
+            price = price.plus(self.array(slot, writes=True))
+        weights = self.weights(layers)
+        most = max(self.machine.second // 2 // (4 * CHUNK), UNIT)
+        return price.plus(self.moved(weights * -(-self.rows // most), weights))
