@@ -98,9 +98,7 @@ def _evaluate(pending: Sequence[Node], structure: bytes | None = None) -> None:
     try:
         if _joined(pending) and asking.compute(*pending):
             return
-        if structure is None and recorded_products.run_inside(
-            pending, options, _compute, prepare
-        ):
+        if structure is None and recorded_products.run_inside(pending, options, _compute, prepare):
             _compute(pending)
             return
         pending = pending if listeners else _without_steps(pending)

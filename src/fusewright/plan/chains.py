@@ -29,6 +29,11 @@ MOST_LAYERS = 8
 """Layers of a segment: more save nothing more, and the ways to cut grow with their square."""
 
 
+def settings() -> tuple[float, int]:
+    """What decides, besides the program and the machine."""
+    return GAIN, MOST_LAYERS
+
+
 @dataclass(frozen=True, slots=True)
 class Segment:
     """Layers that run as one (`fused`), or one layer left alone.

@@ -28,6 +28,7 @@ from fusewright.runtime.buffers import allocate
 from fusewright.runtime.limits import thread_count
 from fusewright.runtime.trace import WORTH_KEEPING, Slice, take
 from fusewright.targets.cpu import chains, products
+from fusewright.targets.cpu.row_blocks import window_of
 
 Array = np.ndarray[Any, Any]
 Compute = Callable[[list[Node]], None]
@@ -58,9 +59,7 @@ def run_inside(
     return len(found)
 
 
-def _planned(
-    pending: Sequence[Node], options: Options
-) -> list[tuple[Segment, dict[int, Node]]]:
+def _planned(pending: Sequence[Node], options: Options) -> list[tuple[Segment, dict[int, Node]]]:
     """The segments, each with its members and their operands: references to others are counted."""
     slice_ = take(pending)
     order = slice_.order
@@ -79,7 +78,7 @@ def _planned(
 def _segments(slice_: Slice, fuse: bool) -> tuple[Segment, ...]:
     """How a slice is cut: known, or found now."""
     shapes = tuple([node.shape for node in slice_.order])
-    key = (slice_.key, shapes, fuse, thread_count(), record.current(), plan.GAIN)
+    key = (slice_.key, shapes, fuse, thread_count(), record.current(), *plan.settings())
     found = _known.get(key)
     if found is None:
         if len(_known) >= MOST_KNOWN:
@@ -112,7 +111,7 @@ def _computed_once(segment: Segment, nodes: dict[int, Node]) -> None:
 
 
 def _alone(node: Node) -> None:
-    memory = into_pool(node, [chains.products_window(arg) for arg in node.args])
+    memory = into_pool(node, [window_of(arg) for arg in node.args])
     node.become_leaf(memory, 0, contiguous_strides(node.shape, node.dtype.itemsize))
 
 
