@@ -1,5 +1,5 @@
-"""Random chains of products: the same bits fused and unfused, whatever the threads and instructions,
-and those of the reference where NumPy defines all of them.
+"""Random chains of products: the same bits fused and unfused, on any threads, with any
+instructions; and those of the reference where NumPy defines all of them.
 
     python -m tests.properties.random_chains --seed 1 --count 20000
 
@@ -22,6 +22,7 @@ import fusewright.numpy as fnp
 from fusewright.frontends.arrays import linalg
 from fusewright.ir import products
 from fusewright.ir.graph import Node
+from fusewright.machine import record
 from fusewright.plan import chains
 from fusewright.targets.cpu import recorded_products
 from fusewright.targets.reference.products import MOST
@@ -38,7 +39,7 @@ WAYS: tuple[dict[str, Any], ...] = (
 
 @contextmanager
 def small_ones() -> Iterator[list[chains.Segment]]:
-    """Products of any size are ours inside, and fused wherever that is right; which segments ran."""
+    """Products of any size are ours inside, and fused wherever that is right; what ran fused."""
 
     def is_ours(left: Node, right: Node) -> bool:
         floats = left.dtype is right.dtype and left.dtype in products.DTYPES
@@ -51,15 +52,14 @@ def small_ones() -> Iterator[list[chains.Segment]]:
         ran.append(segment)
         return genuine(nodes, segment, *rest)
 
-    kept = products.is_compiled, linalg.SMALL, chains.GAIN
-    most = chains.MOST_LAYERS
-    products.is_compiled, linalg.SMALL, chains.GAIN = is_ours, -1, 0.0
+    kept = products.is_compiled, linalg.SMALL, chains.MOST_LAYERS
+    products.is_compiled, linalg.SMALL = is_ours, -1
     recorded_products.chains.run = noted
     try:
-        yield ran
+        with record.using(record.current()._replace(chain_gain=0.0)):
+            yield ran
     finally:
-        products.is_compiled, linalg.SMALL, chains.GAIN = kept
-        chains.MOST_LAYERS = most
+        products.is_compiled, linalg.SMALL, chains.MOST_LAYERS = kept
         recorded_products.chains.run = genuine
 
 
@@ -247,7 +247,8 @@ def main() -> int:
                 print(told, flush=True)
         longest = max((len(segment.products) for segment in ran), default=0)
     print(
-        f"{chosen.count} chains, {len(ran)} segments ran fused, {longest} layers at most; {wrong} wrong"
+        f"{chosen.count} chains, {wrong} wrong; {len(ran)} segments ran fused, with {longest} "
+        "products at most"
     )
     return wrong > 0
 

@@ -24,9 +24,13 @@ class Machine(NamedTuple):
     statements, measured: pays above about 64 MiB); a kernel may keep `rows` bytes of row buffers,
     half of a 2 MiB L2: the other half is for what streams through.  A `fork` is sharing work among
     threads and joining them, 1 to 20 us depending on how long the pool has slept; a `page` the
-    first touch of 4 KiB.  `product` is the rate of multiplications in products of matrices, whose
-    operands are packed and stay in registers; a `layer` of a chain of products takes so long to
-    arrange (in Python).  Compiling takes `compile_start` once in a process, `compile_structure`
+    first touch of 4 KiB.
+
+    `product` is the rate in products of matrices, whose operands are packed and stay in registers.
+    A `layer` of a chain of products takes so long to arrange (in Python); chains are fused where
+    the predicted gain is `chain_gain` at least.
+
+    Compiling takes `compile_start` once in a process, `compile_structure`
     and `compile_node` for each node (measured: expressions of 10 to 200 operators 0.4 ms, time
     steps of 200 to 900 0.7 to 1.5, up to 6 where shifted values are computed several times); for
     good, a `compile_line` for each line of LLVM text.  Hardware prefetchers follow about
@@ -57,6 +61,7 @@ class Machine(NamedTuple):
     launch: float = 180.0
     page: float = 220.0
     layer: float = 60_000.0
+    chain_gain: float = 1.10
     compile_start: float = 25e-3
     compile_structure: float = 8e-3
     compile_node: float = 1e-3

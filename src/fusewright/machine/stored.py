@@ -22,6 +22,7 @@ UNITS = {
     **dict.fromkeys(("fork", "launch", "page", "layer"), "ns"),
     **dict.fromkeys(("compile_start", "compile_structure", "compile_node", "compile_line"), "s"),
     **dict.fromkeys(("read_streams", "write_streams"), "streams"),
+    "chain_gain": "times",
     "flush_elements": "elements",
     "flush_records": "operations",
 }

@@ -20,7 +20,7 @@ from fusewright.machine.record import Machine
 from fusewright.plan.row_blocks import WHOLE, Region, read_along
 
 UNIT = 24
-"""Rows in a block are a multiple of this: whole register tiles (12 rows, or 6) of any machine."""
+"""Rows in a block are a multiple of this: tiles of 12 rows, or of 6, are whole then."""
 DEAR = 8
 """The cost of an operation (`ir.ops`) from which it counts as a special function."""
 
@@ -96,10 +96,10 @@ class Pricing:
             size = max(node.dtype.itemsize, 4) / 8
             if node.kind == graph.PRODUCT:
                 multiplying += operations(node) * size / self.machine.product
-            elif node.kind != graph.VIEW:
+            elif node.kind != graph.VIEW and cost:
                 source = node if node.kind == graph.MAP else node.args[0]
                 rate = self.machine.exp if cost >= DEAR else self.machine.multiply_add / cost
-                functions += prod(source.shape) * size / max(rate, 1e-3)
+                functions += prod(source.shape) * size / rate
         return Price(multiplying, functions)
 
     def rate(self, nbytes: int) -> float:

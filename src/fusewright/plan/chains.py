@@ -7,7 +7,7 @@ gains nothing that way is left alone: then each of its products runs by itself, 
 everything else that is no product.
 
 Every way to cut the layers is priced (`plan.chain_prices`); a segment is fused from a predicted
-gain of `GAIN` on.
+gain of `chain_gain` on.
 """
 
 from __future__ import annotations
@@ -23,15 +23,8 @@ from fusewright.machine.record import Machine
 from fusewright.plan.chain_prices import Layer, Price, Pricing
 from fusewright.plan.row_blocks import Region, regions
 
-GAIN = 1.10
-"""The least predicted gain a segment is fused for: the model is not right within less."""
 MOST_LAYERS = 8
 """Layers of a segment: more save nothing more, and the ways to cut grow with their square."""
-
-
-def settings() -> tuple[float, int]:
-    """What decides, besides the program and the machine."""
-    return GAIN, MOST_LAYERS
 
 
 @dataclass(frozen=True, slots=True)
@@ -129,7 +122,7 @@ class _Cutting:
 
     def best(self, fuse: bool) -> list[Segment]:
         """The cheapest way to cut: for each number of first layers, by the cheapest for fewer."""
-        count = len(self.layers)
+        count, machine = len(self.layers), self.pricing.machine
         single = [self.single(number) for number in range(1, count)]
         totals = [0.0]
         chosen: list[Segment] = []
@@ -141,7 +134,13 @@ class _Cutting:
             for start in range(end - 1, max(end - MOST_LAYERS, 0) - 1, -1) if fuse else ():
                 segment = self.joined(start, end, single[start:end])
                 if segment.fused:
-                    ways.append((totals[start] + GAIN * segment.together.total, start, segment))
+                    ways.append(
+                        (
+                            totals[start] + machine.chain_gain * segment.together.total,
+                            start,
+                            segment,
+                        )
+                    )
                 else:
                     _note(declined, segment, range(start + 1, end + 1))
             total, start, segment = min(ways, key=lambda way: way[:2])
@@ -218,7 +217,9 @@ class _Cutting:
         price, rows = min(tried, key=lambda each: each[0].total)
         gain = apart.total / price.total
         products = [slot for layer in layers for slot in layer.products]
-        is_fused = gain >= GAIN and all(operations(self.order[slot]) for slot in products)
+        is_fused = gain >= self.pricing.machine.chain_gain and all(
+            operations(self.order[slot]) for slot in products
+        )
         why = f"{rows} rows at a time; predicted {gain:.2f}x"
         if not is_fused:
             why = self.declined(gain, outputs | kept)

@@ -15,7 +15,7 @@ _MOVES = frozenset({graph.LEAF, graph.SCALAR, graph.VIEW})
 
 ON_PURPOSE = "a library step"
 """Why a step is not compiled that is the library's by design."""
-PRODUCT = "a product of matrices, by kernels of its own; nothing fuses with it yet"
+PRODUCT = "a product of matrices, by kernels of its own"
 """Why a product is a step of its own."""
 
 

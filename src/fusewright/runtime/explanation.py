@@ -172,9 +172,20 @@ def _heading(kernel: KernelRecord) -> Iterator[str]:
         yield f"    arrays: {sizes}"
         return
     names = [o.name for o in kernel.operations if o.place != "input"]
-    yield f"kernel of {count(len(names), 'operation')}: {_shortened(names)}"
+    if kernel.kind == "products":
+        yield f"{_title(kernel)}: {_shortened(names)}"
+    else:
+        yield f"kernel of {count(len(names), 'operation')}: {_shortened(names)}"
     moved = kernel.bytes_read + kernel.bytes_written
     yield f"    memory: {sizes}; {_unfused(moved, kernel.bytes_unfused)}"
+
+
+def _title(kernel: KernelRecord) -> str:
+    """What a kernel is called in pages."""
+    if kernel.kind == "products":
+        fused = any(decision.fused for decision in kernel.decisions)
+        return "products of matrices, block by block" if fused else "product of matrices"
+    return f"kernel {kernel.name}" if kernel.kind == "loops" else "kernel"
 
 
 def _ways(kernel: KernelRecord) -> Iterator[str]:
@@ -204,9 +215,8 @@ def _html_step(step: Step) -> str:
         for d in step.decisions
     )
     moved = step.bytes_read + step.bytes_written
-    name = f" {escape(step.name)}" if step.kind == "loops" else ""
     return (
-        f"<p><b>kernel{name}</b>: {escape(_bytes_line(moved, step.bytes_unfused))}</p>"
+        f"<p><b>{escape(_title(step))}</b>: {escape(_bytes_line(moved, step.bytes_unfused))}</p>"
         f"{table(('operation', 'value', 'lives in', 'why', 'line'), rows)}<ul>{decisions}</ul>"
         f"<details><summary>loops</summary><pre>{escape(step.loops)}</pre></details>"
     )

@@ -58,8 +58,9 @@ class Decision(NamedTuple):
 class KernelRecord:
     """A compiled kernel that ran; `bytes_unfused` is what its operations move one at a time.
 
-    `kind` says whether it computes array operations, or the loops of an `fw.kernel`: then the bytes
-    are the sizes of the arrays that it reads and of those that it writes.
+    `kind` says whether it computes array operations, products of matrices with what is fused with
+    them, or the loops of an `fw.kernel`: then the bytes are the sizes of the arrays that it reads
+    and of those that it writes.
     """
 
     name: str
@@ -75,7 +76,7 @@ class KernelRecord:
     compile_seconds: float
     loops: str
     llvm: str
-    kind: Literal["arrays", "loops"] = "arrays"
+    kind: Literal["arrays", "products", "loops"] = "arrays"
 
 
 class OpaqueRecord(NamedTuple):

@@ -19,7 +19,7 @@ from fusewright.codegen.products.blocks import panel_bytes, rounded_up
 from fusewright.codegen.products.chain import PANEL_WORDS, STEP_WORDS
 from fusewright.ir import graph
 from fusewright.ir.graph import Memory, Node, contiguous_strides
-from fusewright.ir.products import CHUNK, operations
+from fusewright.ir.products import CHUNK
 from fusewright.plan.chain_prices import Layer
 from fusewright.plan.chains import Segment
 from fusewright.runtime.buffers import allocate
@@ -31,8 +31,6 @@ from fusewright.targets.cpu.threads import launch
 
 Prepare = Callable[[Sequence[Node], Options], tuple[list[Node], Runner]]
 """The slice of some values, operands first, and its compiled code."""
-PACKED_ALONE = 1 << 16
-"""Numbers of a panel's strip up to which one thread packs it."""
 
 
 class _Step(NamedTuple):
@@ -58,10 +56,10 @@ def run(nodes: dict[int, Node], segment: Segment, options: Options, prepare: Pre
     """Compute a segment whose other operands are in memory; its outputs become leaves.  How many
     threads did.
     """
-    return _Run(nodes, segment, options, prepare).run()
+    return _SegmentRun(nodes, segment, options, prepare).run()
 
 
-class _Run(RowBlocks):
+class _SegmentRun(RowBlocks):
     """One run of a segment."""
 
     def __init__(
@@ -76,9 +74,8 @@ class _Run(RowBlocks):
         blocks = -(-total // rows)
         memories = self.stored()
         self.local()
-        done = sum(operations(self.nodes[slot]) for slot in self.segment.products)
-        threads = products.threads_for(done / products.PER_CYCLE)
-        panels = {slot: self.packed(slot, threads) for slot in self.segment.products}
+        threads = products.threads_for(3.0 * self.segment.together.total)
+        panels = {slot: self.packed(slot) for slot in self.segment.products}
         whole = self.steps(rows, panels)
         rest = total - (blocks - 1) * rows
         last = whole if rest == rows else self.steps(rest, panels)
@@ -98,7 +95,7 @@ class _Run(RowBlocks):
             found += self.mapped(layer, rows)
         return found
 
-    def packed(self, slot: int, threads: int) -> _Panels:
+    def packed(self, slot: int) -> _Panels:
         """Pack the right operand of a product: panels for each chunk of k, for each item."""
         node = self.nodes[slot]
         kernel = products.kernel_for(node.dtype)
@@ -119,8 +116,8 @@ class _Run(RowBlocks):
                 deep = min(CHUNK, k - start)
                 source = right.ctypes.data + offset + start * down
                 words = array("q", (source, down, across, deep, n, to, panel))
-                sharing = threads if deep * n > PACKED_ALONE else 1
-                launch(kernel.pack, words.buffer_info()[0], count, 1, 0, sharing)
+                threads = products.threads_for(deep * n / 2)
+                launch(kernel.pack, words.buffer_info()[0], count, 1, 0, threads)
                 to += every
         column = self.column(np.arange(self.items) * item) if lead else 0
         return _Panels(memory, Place(memory.address, False, column), panel, every)

@@ -57,10 +57,6 @@ class ProductKernel:
     by_panels: int
 
 
-PER_CYCLE = 16
-"""Multiplications of a chain's products in a cycle, at least, where threads are concerned."""
-
-
 class _Matrix(NamedTuple):
     """Rows (or columns) `across` bytes apart, each with k numbers `along` bytes apart."""
 

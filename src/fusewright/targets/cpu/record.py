@@ -33,6 +33,7 @@ from fusewright.runtime.profile import (
 )
 from fusewright.runtime.trace import Slice
 from fusewright.runtime.trigger import asked
+from fusewright.targets.cpu import product_records, recorded_products
 from fusewright.targets.cpu.build import BEST, decide
 from fusewright.targets.cpu.features import select
 from fusewright.targets.cpu.launch import Launch
@@ -168,9 +169,11 @@ class _Describer:
         node = self.order[step.slot]
         if isinstance(node.value, graph.InPlace):
             return self._calls(node)
-        why = explain.why_opaque(node)
-        library = "fusewright" if node.kind == graph.PRODUCT else "numpy"
-        return OpaqueRecord(explain.name_of(node), library, 0.0, 0.0, why, node.line)
+        if node.kind == graph.PRODUCT:
+            return product_records.alone(node)
+        return OpaqueRecord(
+            explain.name_of(node), "numpy", 0.0, 0.0, explain.why_opaque(node), node.line
+        )
 
     def _calls(self, whole: Node) -> KernelRecord:
         """Pending calls of kernels, before they run: code is found when the arrays are known."""
@@ -257,6 +260,15 @@ def with_times(records: Sequence[Step | None], ran: Sequence[Ran]) -> list[Step]
 
 def planned(slice_: Slice, options: Options) -> list[Step]:
     """What would run for a slice; nothing runs."""
+    if not any(node.kind == graph.PRODUCT for node in slice_.order):
+        return _planned(slice_, options)
+    found: list[Step] = []
+    for each in recorded_products.planned(slice_, options):
+        found += _planned(each, options) if isinstance(each, Slice) else [each]
+    return found
+
+
+def _planned(slice_: Slice, options: Options) -> list[Step]:
     program, plan = decide(slice_, options)
     steps = planned_steps(slice_.order, program, plan)
     return [step for step in steps if step is not None]

@@ -4,12 +4,15 @@ of the pool.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import replace
 from math import prod
-from typing import Any
+from time import perf_counter
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from fusewright.base.later import later
 from fusewright.base.options import Options
 from fusewright.ir.graph import (
     LEAF,
@@ -19,6 +22,7 @@ from fusewright.ir.graph import (
     Memory,
     Node,
     contiguous_strides,
+    leaf,
     operands_first,
 )
 from fusewright.machine import record
@@ -26,9 +30,17 @@ from fusewright.plan import chains as plan
 from fusewright.plan.chains import Segment
 from fusewright.runtime.buffers import allocate
 from fusewright.runtime.limits import thread_count
+from fusewright.runtime.listening import listeners
+from fusewright.runtime.profile import Flush, KernelRecord, Step, told
 from fusewright.runtime.trace import WORTH_KEEPING, Slice, take
+from fusewright.runtime.trigger import asked
 from fusewright.targets.cpu import chains, products
 from fusewright.targets.cpu.row_blocks import window_of
+
+if TYPE_CHECKING:
+    from fusewright.targets.cpu import product_records
+else:  # few programs are listened to
+    product_records = later("fusewright.targets.cpu.product_records")
 
 Array = np.ndarray[Any, Any]
 Compute = Callable[[list[Node]], None]
@@ -45,18 +57,71 @@ def run_inside(
     """
     if not any(node.kind == PRODUCT for node in operands_first(pending)):
         return 0
+    began, steps = perf_counter(), list[Step]()
     found = _planned(pending, options)
     for segment, nodes in found:
         wanted = _needed(segment, nodes)
         if wanted:
             compute(wanted)
-        if segment.fused:
-            chains.run(nodes, segment, options, prepare)
-            _computed_once(segment, nodes)
-        else:
-            for slot in segment.products:
-                _alone(nodes[slot])
+        record = product_records.described(segment, nodes) if listeners else None
+        start = perf_counter()
+        threads = _run(segment, nodes, options, prepare)
+        if record is not None:
+            took = perf_counter() - start
+            steps.append(replace(record, start=start, seconds=took, threads=threads))
+    if listeners:
+        told(Flush(*asked(), began, perf_counter() - began, steps))
     return len(found)
+
+
+def _run(
+    segment: Segment, nodes: dict[int, Node], options: Options, prepare: chains.Prepare
+) -> int:
+    """Compute one segment; on how many threads."""
+    if segment.fused:
+        threads = chains.run(nodes, segment, options, prepare)
+        _computed_once(segment, nodes)
+        return threads
+    for slot in segment.products:
+        _alone(nodes[slot])
+    return thread_count()
+
+
+def planned(slice_: Slice, options: Options) -> Iterator[KernelRecord | Slice]:
+    """What would run for a slice with products, in order: their records, and slices of what is
+    computed before them and of what is left; nothing runs.
+    """
+    order = slice_.order
+    every = dict(enumerate(order))
+    slots = {id(node): slot for slot, node in every.items()}
+    stored: set[int] = set()
+    for segment in _segments(slice_, options.fuse):
+        needed = [slots[id(node)] for node in _needed(segment, every)]
+        before = [slot for slot in needed if slot not in stored]
+        if before:
+            yield _rest(order, before, stored)
+        yield product_records.described(segment, every)
+        stored |= {*before, *segment.outputs}
+    left = [slot for slot in slice_.outputs if slot not in stored]
+    if left:
+        yield _rest(order, left, stored)
+
+
+def _rest(order: Sequence[Node], wanted: list[int], stored: set[int]) -> Slice:
+    """The slice of some values when others are in memory."""
+    twins: dict[int, Node] = {}
+    for slot, node in enumerate(order):
+        if slot in stored:
+            strides = contiguous_strides(node.shape, node.dtype.itemsize)
+            twin = leaf(Memory(0, 0, None), node.dtype, node.shape, 0, strides)
+        else:
+            args = tuple(twins[id(arg)] for arg in node.args)
+            twin = Node(node.kind, node.op, args, node.dtype, node.shape, node.attr, node.value)
+        twin.line = node.line
+        twins[id(node)] = twin
+    requested = [twins[id(order[slot])] for slot in wanted]
+    twins.clear()  # references are counted
+    return take(requested)
 
 
 def _planned(pending: Sequence[Node], options: Options) -> list[tuple[Segment, dict[int, Node]]]:
@@ -78,7 +143,7 @@ def _planned(pending: Sequence[Node], options: Options) -> list[tuple[Segment, d
 def _segments(slice_: Slice, fuse: bool) -> tuple[Segment, ...]:
     """How a slice is cut: known, or found now."""
     shapes = tuple([node.shape for node in slice_.order])
-    key = (slice_.key, shapes, fuse, thread_count(), record.current(), *plan.settings())
+    key = (slice_.key, shapes, fuse, thread_count(), record.current(), plan.MOST_LAYERS)
     found = _known.get(key)
     if found is None:
         if len(_known) >= MOST_KNOWN:
