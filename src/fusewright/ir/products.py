@@ -23,8 +23,10 @@ the second-level cache.
 DTYPES = (FLOAT32, FLOAT64)
 SIDE = 128
 """The least extent of a product that is compiled: NumPy's BLAS is as good at thinner ones."""
-TALL, THIN = 512, 32
-"""But where there are `TALL` rows, `THIN` columns and k's suffice."""
+TALL, THIN = 4096, 32
+"""But `THIN` columns and k's suffice for so many rows, in all products of a stack: there fusing
+gains (decision 0045).
+"""
 LEAST = 1 << 22
 """Multiplications of a product from which it is: smaller ones are computed at once, by NumPy."""
 LANES = 6
@@ -55,8 +57,8 @@ def is_compiled(left: Node, right: Node) -> bool:
     n = right.shape[-1]
     if max(m, k, n) <= LANES:  # LEAST as in `frontends.arrays.linalg`
         return prod(left.shape) * prod(right.shape[1:]) > LEAST
-    thick = SIDE if m < TALL else THIN
-    return min(m, k, n) >= thick and m * k * n > LEAST
+    thin = THIN if prod(left.shape[:-1]) >= TALL else SIDE
+    return m >= SIDE and min(k, n) >= thin and m * k * n > LEAST
 
 
 def multiplied(name: str, left: Node, right: Node, batch: tuple[int, ...]) -> Node:

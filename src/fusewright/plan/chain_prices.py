@@ -102,17 +102,21 @@ class Pricing:
                 functions += prod(source.shape) * size / rate
         return Price(multiplying, functions)
 
+    def is_far(self, nbytes: int) -> bool:
+        """Whether an array of this size has left the caches when it is read again."""
+        return nbytes > self.machine.left_behind
+
     def rate(self, nbytes: int) -> float:
         """Bytes in a nanosecond of an array of this size that is written and read again."""
-        if nbytes <= self.machine.second // 2:
-            return self.machine.second_bandwidth
-        if nbytes <= self.machine.third // 2:
+        if self.is_far(nbytes):
+            return self.machine.memory_bandwidth
+        if nbytes > self.machine.second // 2:
             return self.machine.third_bandwidth
-        return self.machine.memory_bandwidth
+        return self.machine.second_bandwidth
 
     def moved(self, nbytes: float, whole: int, writes: bool = False) -> Price:
         """So many bytes of an array of this size, read or written."""
-        is_far = whole > self.machine.third // 2
+        is_far = self.is_far(whole)
         total = nbytes * (2 if writes and is_far else 1)
         return Price(0.0, 0.0, total / self.rate(whole), total * is_far, total * (not is_far))
 

@@ -229,7 +229,7 @@ class _Cutting:
         """Why layers do not run as one, with the number."""
         hidden = sum(self.pricing.bytes_of(slot) for slot in stored if slot not in self.needed)
         machine = self.pricing.machine
-        if hidden <= machine.third // 2:
+        if not self.pricing.is_far(hidden):
             where = "second" if hidden <= machine.second // 2 else "last"
             reason = f"stays in the {where}-level cache anyway"
         else:

@@ -1,0 +1,154 @@
+"""Chains of products run block by block: the same bits fused, unfused, on any threads, with any
+instructions.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+from tests.properties import random_chains
+from tests.properties.chance import examples
+
+import fusewright as fw
+import fusewright.numpy as fnp
+from fusewright.frontends.arrays.record import node_of
+from fusewright.ir.graph import LEAF
+from fusewright.runtime.profile import listen
+
+Array = np.ndarray[Any, Any]
+
+
+@pytest.mark.filterwarnings("ignore::RuntimeWarning")
+def test_random_chains() -> None:
+    @given(st.integers(0, 1 << 40))
+    @examples(40)
+    def property_(seed: int) -> None:
+        told = random_chains.difference(seed)
+        assert not told, told
+
+    with random_chains.small_ones() as ran:
+        property_()
+    assert len(ran) > 80, "the programs are hardly ever fused"
+    assert max(len(segment.products) for segment in ran) >= 4
+    assert any(segment.region.batch for segment in ran)
+
+
+def numbers(*shape: int, dtype: Any = np.float32) -> Array:
+    return np.random.default_rng(len(shape)).standard_normal(shape).astype(dtype)
+
+
+X, W, V, B = numbers(20_000, 64), numbers(64, 200), numbers(200, 40), numbers(200)
+
+
+def bits(program: Callable[..., Any], **options: Any) -> list[bytes]:
+    with fw.options(**options):
+        found = program(*map(fw.asarray, (X, W, V, B)))
+        found = found if isinstance(found, tuple) else (found,)
+        return [np.asarray(each).tobytes() for each in found]
+
+
+def fused(program: Callable[..., Any]) -> list[list[str]]:
+    """The operations of each chain that runs as one."""
+    with listen() as heard:
+        found = program(*map(fw.asarray, (X, W, V, B)))
+        fw.evaluate(*found) if isinstance(found, tuple) else fw.evaluate(found)
+    steps = [step for flush in heard.flushes for step in flush.steps]
+    return [
+        [operation.name for operation in step.operations]
+        for step in steps
+        if getattr(step, "kind", "") == "products" and step.decisions[0].fused
+    ]
+
+
+def _hidden(x: Any, w: Any, v: Any, b: Any) -> Any:
+    hidden = fnp.maximum(x @ w + b, 0)
+    return hidden @ v, hidden, hidden.sum(axis=0)
+
+
+def _softmax(x: Any, w: Any, v: Any, b: Any) -> Any:
+    scores = x @ w
+    powers = fnp.exp(scores - scores.max(axis=1, keepdims=True))
+    return (powers / powers.sum(axis=1, keepdims=True)) @ v
+
+
+def _step(x: Any, w: Any, v: Any, b: Any) -> Any:
+    """A step of training by hand."""
+    hidden = fnp.maximum(x @ w + b, 0)
+    error = hidden @ v - x[:, :40]
+    back = (error @ v.T) * (hidden > 0)
+    return x.T @ back, hidden.T @ error, back.sum(axis=0)
+
+
+PROGRAMS: dict[str, Callable[..., Any]] = {
+    "perceptron": lambda x, w, v, b: fnp.maximum(x @ w + b, 0) @ v,
+    "gated": lambda x, w, v, b: (fnp.tanh(x @ w) * (x @ w[::-1])) @ v,
+    "prologue": lambda x, w, v, b: fnp.exp(-abs(x)) @ w @ v + 1,
+    "residual": lambda x, w, v, b: (x + fnp.maximum(x @ w, 0) @ w.T) @ w,
+    "hidden value asked for": _hidden,
+    "softmax": _softmax,
+    "training": _step,
+    "where, cast": lambda x, w, v, b: (
+        fnp.where(x @ w > b, 1.0, 0.0).astype(np.float32) @ v
+    ).astype(np.float64),
+}
+
+
+@pytest.mark.parametrize("name", PROGRAMS)
+def test_bits_do_not_depend_on_fusing(name: str) -> None:
+    program = PROGRAMS[name]
+    wanted = bits(program, fuse=False)
+    assert bits(program) == wanted
+    assert bits(program, threads=1) == wanted
+    assert bits(program, threads=2, features="avx2") == wanted
+    assert bits(program, verify=True) == wanted
+
+
+def test_what_runs_as_one() -> None:
+    assert fused(PROGRAMS["perceptron"]) == [["matmul", "add", "maximum", "matmul"]]
+    (gated,) = fused(PROGRAMS["gated"])
+    assert gated == ["matmul", "tanh", "matmul", "multiply", "matmul"]
+    with fw.options(fuse=False):
+        assert fused(PROGRAMS["perceptron"]) == []
+
+
+def test_a_hidden_value_that_somebody_holds_is_computed_once() -> None:
+    x, w, v = map(fw.asarray, (X, W, V))
+    hidden = x @ w
+    found = np.asarray(fnp.maximum(hidden, 0) @ v)
+    assert node_of(hidden).kind == LEAF
+    assert found.shape == (20_000, 40)
+
+
+def test_weights_are_read_at_each_call() -> None:
+    """No packed form outlives the call it was made for."""
+    x, w, v = map(fw.asarray, (X, W.copy(), V.copy()))
+    program = PROGRAMS["perceptron"]
+    first = np.asarray(program(x, w, v, fw.asarray(B)))
+    w[:, 3] = 0.0
+    v *= 2
+    second = np.asarray(program(x, w, v, fw.asarray(B)))
+    other = W.copy()
+    other[:, 3] = 0.0
+    with fw.options(fuse=False):
+        wanted = np.asarray(program(x, fw.asarray(other), fw.asarray(V * 2), fw.asarray(B)))
+    assert second.tobytes() == wanted.tobytes() != first.tobytes()
+
+
+def test_explain_says_how_many_rows_and_why_not() -> None:
+    x, w, v, b = map(fw.asarray, (X, W, V, B))
+    told = fw.explain(PROGRAMS["perceptron"](x, w, v, b))
+    text = str(told)
+    assert "of 20000 rows at a time" in text
+    assert "predicted" in text and "x" in text
+    assert "library step" not in text
+    assert "products of matrices, block by block" in told._repr_html_()
+    square = fw.asarray(numbers(512, 512))
+    text = str(fw.explain(fnp.maximum(square @ square, 0) @ square))
+    assert "not fused: matmul: what its steps exchange" in text
+    assert "predicted 0." in text or "predicted 1.0" in text
+    assert node_of(square).kind == LEAF
