@@ -98,8 +98,7 @@ def _evaluate(pending: Sequence[Node], structure: bytes | None = None) -> None:
     try:
         if _joined(pending) and asking.compute(*pending):
             return
-        if structure is None and recorded_products.run_inside(pending, options, _compute, prepare):
-            _compute(pending)
+        if structure is None and recorded_products.run_inside(pending, options, _compute, _runner):
             return
         pending = pending if listeners else _without_steps(pending)
         if not pending:
@@ -315,11 +314,6 @@ def _keep_in(kept: dict[Key, Any], key: Key, code: Any) -> None:
 def _compile(key: Key, slice_: Slice, options: Options) -> Runner:
     runner = obtaining.obtain_slice(slice_, options)
     _keep(key, runner)
-    if options.debug:
-        # Imported here: only debugging prints programs.
-        from fusewright.ir.text import program_text
-
-        print(program_text(runner.program), file=sys.stderr)
     return runner
 
 
@@ -328,6 +322,13 @@ def prepare(pending: Sequence[Node], options: Options) -> tuple[list[Node], Runn
     slice_ = take(pending)
     key = (slice_.key, options.fuse, options.features)
     return slice_.order, _runners.get(key) or _compile(key, slice_, options)
+
+
+def _runner(key: Key, slice_: Slice, options: Options) -> Runner | None:
+    """The code for a part of a chain; None where a program need not wait until it is compiled."""
+    if key in _runners or not _is_interpreted(options):
+        return _runners.get(key) or _compile(key, slice_, options)
+    return obtaining.beside(key, slice_, options, _keep)
 
 
 def replay(order: list[Node], runner: Runner, options: Options) -> None:

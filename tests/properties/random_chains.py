@@ -32,8 +32,8 @@ SIZES = (0, 1, 2, 3, 5, 7, 12, 13, 16, 17, 31, 32, 33, 48, 61, 97)
 LARGE = (127, 128, 199, 300)
 ROWS = (0, 1, 2, 5, 23, 24, 25, 47, 49, 97, 151, 300)
 WAYS: tuple[dict[str, Any], ...] = (
-    {"fuse": False}, {}, {"threads": 1}, {"threads": 2, "interpret": False},
-    {"features": "avx2", "threads": 2}, {"features": "avx2", "fuse": False},
+    {"fuse": False}, {}, {"threads": 1, "interpret": False}, {"threads": 2, "interpret": False},
+    {"features": "avx2", "threads": 2, "interpret": False}, {"features": "avx2", "fuse": False},
 )  # fmt: skip
 
 

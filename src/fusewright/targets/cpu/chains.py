@@ -10,6 +10,7 @@ from __future__ import annotations
 from array import array
 from collections.abc import Callable, Sequence
 from math import prod
+from time import perf_counter
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -23,14 +24,15 @@ from fusewright.ir.products import CHUNK
 from fusewright.plan.chain_prices import Layer
 from fusewright.plan.chains import Segment
 from fusewright.runtime.buffers import allocate
+from fusewright.runtime.trace import Key, Slice, take
 from fusewright.targets.cpu import products
 from fusewright.targets.cpu.launch import Launch
 from fusewright.targets.cpu.row_blocks import LINE, Place, RowBlocks, offsets_of, window_of
 from fusewright.targets.cpu.runner import Runner
 from fusewright.targets.cpu.threads import launch
 
-Prepare = Callable[[Sequence[Node], Options], tuple[list[Node], Runner]]
-"""The slice of some values, operands first, and its compiled code."""
+Find = Callable[[Key, Slice, Options], Runner | None]
+"""The code for a slice; None where that is being compiled beside."""
 
 
 class _Step(NamedTuple):
@@ -52,34 +54,44 @@ class _Panels(NamedTuple):
     every: int
 
 
-def run(nodes: dict[int, Node], segment: Segment, options: Options, prepare: Prepare) -> int:
+def run(nodes: dict[int, Node], segment: Segment, options: Options, find: Find) -> int:
     """Compute a segment whose other operands are in memory; its outputs become leaves.  How many
-    threads did.
+    threads did; 0 where nothing has run, because its code is being compiled beside.
     """
-    return _SegmentRun(nodes, segment, options, prepare).run()
+    return _SegmentRun(nodes, segment, options, find).run()
 
 
 class _SegmentRun(RowBlocks):
     """One run of a segment."""
 
     def __init__(
-        self, nodes: dict[int, Node], segment: Segment, options: Options, prepare: Prepare
+        self, nodes: dict[int, Node], segment: Segment, options: Options, find: Find
     ) -> None:
         super().__init__(nodes, segment)
         self.options = options
-        self.prepare = prepare
+        self.find = find
+        self.runners: list[Runner] = []
+        self.is_ready = True
 
     def run(self) -> int:
         rows, total = self.rows, self.segment.region.rows
         blocks = -(-total // rows)
+        rest = total - (blocks - 1) * rows
         memories = self.stored()
         self.local()
+        mapped = self.all_mapped(rows)
+        mapped_rest = mapped if rest == rows else self.all_mapped(rest)
+        if not self.is_ready:
+            return 0
         threads = products.threads_for(3.0 * self.segment.together.total)
         panels = {slot: self.packed(slot) for slot in self.segment.products}
-        whole = self.steps(rows, panels)
-        rest = total - (blocks - 1) * rows
-        last = whole if rest == rows else self.steps(rest, panels)
+        whole = self.steps(rows, panels, mapped)
+        last = whole if rest == rows else self.steps(rest, panels, mapped_rest)
+        began = perf_counter()
         self.launch(whole, last, blocks, threads)
+        took = perf_counter() - began
+        for runner in {id(each): each for each in self.runners}.values():
+            runner.note_run(took)
         for slot, memory in memories.items():
             node = self.nodes[slot]
             node.become_leaf(memory, 0, contiguous_strides(node.shape, node.dtype.itemsize))
@@ -87,12 +99,18 @@ class _SegmentRun(RowBlocks):
 
     # ---- steps
 
-    def steps(self, rows: int, panels: dict[int, _Panels]) -> list[_Step]:
+    def all_mapped(self, rows: int) -> list[list[_Step]]:
+        """Every layer's steps that are no products."""
+        return [self.mapped(layer, rows) for layer in self.segment.layers]
+
+    def steps(
+        self, rows: int, panels: dict[int, _Panels], mapped: list[list[_Step]]
+    ) -> list[_Step]:
         """All of a block with so many rows."""
         found: list[_Step] = []
-        for layer in self.segment.layers:
+        for layer, others in zip(self.segment.layers, mapped, strict=True):
             found += [self.multiplied(slot, rows, panels[slot]) for slot in layer.products]
-            found += self.mapped(layer, rows)
+            found += others
         return found
 
     def packed(self, slot: int) -> _Panels:
@@ -146,7 +164,13 @@ class _SegmentRun(RowBlocks):
             return []
         marks: list[Place] = []
         requested = self.cloned(layer, wanted, rows, marks)
-        order, runner = self.prepare(requested, self.options)
+        slice_ = take(requested)
+        order, chosen = slice_.order, self.options
+        runner = self.find((slice_.key, chosen.fuse, chosen.features), slice_, chosen)
+        if runner is None:
+            self.is_ready = False
+            return []
+        self.runners.append(runner)
         where = {id(node): k for k, node in enumerate(order)}
         spots = {
             k: marks[node.value[0].address]

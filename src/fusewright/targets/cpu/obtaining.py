@@ -2,13 +2,15 @@
 
 from __future__ import annotations
 
+import sys
+from collections.abc import Callable
 from dataclasses import replace
 from time import perf_counter
 from typing import Any, Literal
 
 from fusewright.base.options import Options
 from fusewright.machine import record as machine
-from fusewright.runtime import kept
+from fusewright.runtime import background, kept
 from fusewright.runtime.image import Image
 from fusewright.runtime.trace import Slice
 from fusewright.targets.cpu import compiler, native, stored_programs
@@ -19,6 +21,8 @@ from fusewright.targets.cpu.launch import Launch
 from fusewright.targets.cpu.runner import Runner, assemble
 from fusewright.targets.cpu.stored_programs import Use
 
+MOST_SUBMITTED = 4096
+
 
 def obtain(key: Any, slice_: Slice, options: Options) -> Runner:
     """The runner of a structure this process has not met: from the disk, or compiled now."""
@@ -27,7 +31,31 @@ def obtain(key: Any, slice_: Slice, options: Options) -> Runner:
 
 def obtain_slice(slice_: Slice, options: Options) -> Runner:
     """The runner of a slice's structure."""
-    return obtain((slice_.key, options.fuse, options.features), slice_, options)
+    runner = obtain((slice_.key, options.fuse, options.features), slice_, options)
+    if options.debug:
+        # Imported here: only debugging prints programs.
+        from fusewright.ir.text import program_text
+
+        print(program_text(runner.program), file=sys.stderr)
+    return runner
+
+
+def beside(
+    key: Any, slice_: Slice, options: Options, keep: Callable[[Any, Runner], None]
+) -> Runner | None:
+    """The runner of a structure from the disk; None where it is compiled in the background."""
+    runner = stored(key, options)
+    if runner is not None:
+        keep(key, runner)
+    elif (key, options) not in _submitted:
+        if len(_submitted) >= MOST_SUBMITTED:
+            _submitted.clear()
+        _submitted.add((key, options))
+        background.submit(lambda: keep(key, _compiled(key, slice_, options)))
+    return runner
+
+
+_submitted: set[Any] = set()
 
 
 def stored(key: Any, options: Options) -> Runner | None:

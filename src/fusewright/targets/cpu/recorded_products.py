@@ -43,48 +43,62 @@ else:  # few programs are listened to
     product_records = later("fusewright.targets.cpu.product_records")
 
 Array = np.ndarray[Any, Any]
-Compute = Callable[[list[Node]], None]
+Compute = Callable[[Sequence[Node]], None]
 MOST_KNOWN = 1024
 """Plans kept, by structure and shapes: finding one takes about as long as a product of 200."""
 _known: dict[Any, tuple[Segment, ...]] = {}
 
 
 def run_inside(
-    pending: Sequence[Node], options: Options, compute: Compute, prepare: chains.Prepare
-) -> int:
-    """Compute the products that a request needs, and what is fused with them, each after what it is
-    made of, for which `compute` is called; how many there were.
+    pending: Sequence[Node], options: Options, compute: Compute, find: chains.Find
+) -> bool:
+    """Compute the products that a request needs and what is fused with them, each after what it is
+    made of, and then the rest of the request, both by `compute`; whether there are products.
     """
     if not any(node.kind == PRODUCT for node in operands_first(pending)):
-        return 0
+        return False
     began, steps = perf_counter(), list[Step]()
-    found = _planned(pending, options)
-    for segment, nodes in found:
+    for segment, nodes in _planned(pending, options):
         wanted = _needed(segment, nodes)
         if wanted:
             compute(wanted)
         record = product_records.described(segment, nodes) if listeners else None
         start = perf_counter()
-        threads = _run(segment, nodes, options, prepare)
+        threads = _run(segment, nodes, options, compute, find)
         if record is not None:
             took = perf_counter() - start
             steps.append(replace(record, start=start, seconds=took, threads=threads))
     if listeners:
         told(Flush(*asked(), began, perf_counter() - began, steps))
-    return len(found)
+    compute(pending)
+    return True
 
 
 def _run(
-    segment: Segment, nodes: dict[int, Node], options: Options, prepare: chains.Prepare
+    segment: Segment,
+    nodes: dict[int, Node],
+    options: Options,
+    compute: Compute,
+    find: chains.Find,
 ) -> int:
     """Compute one segment; on how many threads."""
-    if segment.fused:
-        threads = chains.run(nodes, segment, options, prepare)
+    threads = chains.run(nodes, segment, options, find) if segment.fused else 0
+    if threads:
         _computed_once(segment, nodes)
         return threads
     for slot in segment.products:
+        wanted = [base for base in map(_base, nodes[slot].args) if base.kind != LEAF]
+        if wanted:
+            compute(wanted)
         _alone(nodes[slot])
     return thread_count()
+
+
+def _base(node: Node) -> Node:
+    """What a view looks into."""
+    while node.kind == VIEW:
+        node = node.args[0]
+    return node
 
 
 def planned(slice_: Slice, options: Options) -> Iterator[KernelRecord | Slice]:
