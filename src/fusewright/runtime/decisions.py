@@ -81,9 +81,10 @@ KINDS: dict[str, DecisionClass] = {
     "FW405": DecisionClass(
         "It would cost more than it saves",
         "One loop would lose its threads or its vectors, write to too many arrays at once, or have "
-        "a body that no longer fits the registers.",
+        "a body that no longer fits the registers. Of products of matrices: what passes between "
+        "them stays in the caches anyway, or takes little time beside the multiplications.",
         "Nothing: apart is faster. `@fw.kernel(fuse=True)` fuses all that is legal nevertheless.",
-        r"skipped by cost",
+        r"skipped by cost|what its steps exchange",
         _LOOPS + "def double(a, b):\n    for i in range(len(a)):\n        a[i] = 2.0 * a[i]\n"
         "    for i in range(1, len(a)):\n        b[i] = b[i - 1] * a[i]\n\n\n"
         "double(numpy.ones(1000), numpy.ones(1000))\nprint(double.explain())\n",
