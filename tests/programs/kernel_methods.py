@@ -4,9 +4,9 @@ import numpy as np
 
 __results__ = ["predicted", "nearest", "explained"]
 rng = np.random.default_rng(5)
-x = rng.standard_normal((5000, 40))
-centres = rng.standard_normal((300, 40))
-targets = np.stack([np.sin(centres[:, k]) for k in range(36)], axis=1)
+x = rng.standard_normal((4200, 32))
+centres = rng.standard_normal((160, 32))
+targets = np.stack([np.sin(centres[:, k]) for k in range(32)], axis=1)
 
 
 def squared(a, b):

@@ -4,7 +4,7 @@ import numpy as np
 
 __results__ = ["scores", "losses", "w1", "w2"]
 rng = np.random.default_rng(3)
-rows, inputs, hidden, classes = 6000, 48, 160, 40
+rows, inputs, hidden, classes = 4200, 32, 96, 32
 x = rng.standard_normal((rows, inputs))
 labels = rng.integers(0, classes, rows)
 wanted = np.zeros((rows, classes))
@@ -20,7 +20,7 @@ def forward(x):
 
 
 losses = []
-for _ in range(3):
+for _ in range(2):
     first, scores = forward(x)
     powers = np.exp(scores - scores.max(axis=1, keepdims=True))
     chances = powers / powers.sum(axis=1, keepdims=True)

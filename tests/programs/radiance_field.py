@@ -6,7 +6,7 @@ import numpy as np
 
 __results__ = ["pixels", "depth"]
 rng = np.random.default_rng(4)
-rays, samples, octaves, width = 96, 64, 10, 96
+rays, samples, octaves, width = 96, 48, 6, 64
 
 
 def layer(k, n):
