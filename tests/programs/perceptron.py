@@ -4,7 +4,7 @@ import numpy as np
 
 __results__ = ["scores", "losses", "w1", "w2"]
 rng = np.random.default_rng(3)
-rows, inputs, hidden, classes = 4200, 32, 96, 32
+rows, inputs, hidden, classes = 12_000, 32, 96, 32
 x = rng.standard_normal((rows, inputs))
 labels = rng.integers(0, classes, rows)
 wanted = np.zeros((rows, classes))

@@ -91,6 +91,8 @@ class Chain:
                 value = maker.mapped(value)
             if chance.random() < 0.2:
                 asked.append(value)
+            if chance.random() < 0.2 and value.shape[-1]:
+                asked.append(chance.choice(_ROWS)(value))
         if chance.random() < 0.15 and not self.batch and value.ndim == 2:
             asked.append(linalg.matmul(value.T, value))
         return [*asked, value]
@@ -155,7 +157,6 @@ class _Maker:
     def mapped(self, value: Any) -> Any:
         """One more operation on a value."""
         result = self.chance.choice(_MAPS)(self, value)
-        assert result.shape[:-1] == value.shape[:-1]
         self.earlier.append(result)
         return result
 
@@ -195,6 +196,10 @@ _MAPS: tuple[Callable[[_Maker, Any], Any], ...] = (
     lambda m, v: m.inexact(lambda x: x - x.sum(axis=-1)[..., None], v),
     lambda m, v: m.inexact(lambda x: fnp.cumsum(x, axis=-1), v),
     lambda m, v: m.excerpt(v),
+    lambda m, v: v[..., ::-1],
+    lambda m, v: v[..., 1::2] if v.shape[-1] > 3 else v,
+    lambda m, v: m.inexact(lambda x: x / (1 + fnp.exp(-x)), v),
+    lambda m, v: fnp.clip(v, -1, 1) * (v.shape[-1] + 1),
     lambda m, v: m.residual(v),
     lambda m, v: (v > 0).astype(m.chain.dtype) * v,
     _highest,
@@ -202,10 +207,27 @@ _MAPS: tuple[Callable[[_Maker, Any], Any], ...] = (
 )
 
 
+_ROWS: tuple[Callable[[Any], Any], ...] = (
+    lambda v: v.argmax(axis=-1),
+    lambda v: v.min(axis=-1),
+    lambda v: (v > 0).any(axis=-1),
+    lambda v: (v < 0).sum(axis=-1),
+    lambda v: v.T if v.ndim == 2 else v,
+    lambda v: v[..., 0],
+    lambda v: v[..., :1] + v,
+)
+"""What is asked for besides."""
+
+
 def bits(found: list[Any]) -> list[bytes]:
     """The bits of all results; a NaN is a NaN."""
     arrays = [np.asarray(each) for each in found]
-    return [np.where(np.isnan(a), np.array(np.nan, a.dtype), a).tobytes() for a in arrays]
+    return [
+        (
+            np.where(np.isnan(a), np.array(np.nan, a.dtype), a) if a.dtype.kind == "f" else a
+        ).tobytes()
+        for a in arrays
+    ]
 
 
 def difference(seed: int) -> str:
