@@ -141,12 +141,11 @@ class Pricing:
                     found.add(arg)
         return found
 
-    def blocks(self, kept: frozenset[int]) -> Iterator[int]:
-        """Numbers of rows to try: what stays in three quarters of the second-level cache, and gives
-        each thread several blocks.
+    def blocks(self, row: int) -> Iterator[int]:
+        """Numbers of rows to try where one keeps so many bytes: what stays in three quarters of the
+        second-level cache, with packed rows, and gives each thread several blocks.
         """
-        row = sum(map(self.row_bytes, kept)) + 4 * CHUNK
-        most = self.machine.second * 3 // 4 // row // UNIT * UNIT
+        most = self.machine.second * 3 // 4 // (row + 4 * CHUNK) // UNIT * UNIT
         if self.threads > 1:
             most = min(most, self.rows // (4 * self.threads) // UNIT * UNIT)
         most = max(min(most, -(-self.region.rows // UNIT) * UNIT), UNIT)
@@ -158,9 +157,9 @@ class Pricing:
             rows = max(rows // 2 // UNIT * UNIT, UNIT)
 
     def fused(
-        self, layers: Sequence[Layer], outputs: frozenset[int], kept: frozenset[int], rows: int
+        self, layers: Sequence[Layer], outputs: frozenset[int], kept: frozenset[int]
     ) -> Price:
-        """Layers as one: arranging them takes `layer` each."""
+        """Layers as one, but for the weights: arranging them takes `layer` each."""
         price = self.computing(layers).plus(Price(moving=self.machine.layer * len(layers)))
         for slot in self.outside(layers):
             price = price.plus(self.array(slot))
@@ -169,11 +168,16 @@ class Pricing:
         near = 2.0 * sum(map(self.bytes_of, kept | outputs))  # written, and read by the next step
         for layer in layers:  # packed
             near += 2.0 * sum(self.bytes_of(self.operands(slot)[0]) for slot in layer.products)
-        price = price.plus(self.moved(near, 0))
-        blocks = prod(self.region.batch) * -(-self.region.rows // rows)
-        weights = self.weights(layers)
-        inside = weights + rows * sum(map(self.row_bytes, kept))
-        return price.plus(self.moved(weights * blocks, inside))
+        return price.plus(self.moved(near, 0))
+
+    def rows_of_blocks(self, layers: Sequence[Layer], kept: frozenset[int]) -> tuple[Price, int]:
+        """The best number of rows in a block, and what reading the weights for each one costs."""
+        row, weights = sum(map(self.row_bytes, kept)), self.weights(layers)
+        tried = []
+        for rows in self.blocks(row):
+            blocks = prod(self.region.batch) * -(-self.region.rows // rows)
+            tried.append((self.moved(weights * blocks, weights + rows * row), rows))
+        return min(tried, key=lambda each: each[0].total)
 
     def alone(self, layers: Sequence[Layer], stored: frozenset[int]) -> Price:
         """One layer whose products run by themselves, and the rest as one pass over memory that

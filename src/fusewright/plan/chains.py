@@ -212,9 +212,8 @@ class _Cutting:
         apart = Price()
         for each in single:
             apart = apart.plus(each)
-        tried = ((self.pricing.fused(layers, outputs, kept, rows), rows)
-                 for rows in self.pricing.blocks(kept))  # fmt: skip
-        price, rows = min(tried, key=lambda each: each[0].total)
+        reading, rows = self.pricing.rows_of_blocks(layers, kept)
+        price = self.pricing.fused(layers, outputs, kept).plus(reading)
         gain = apart.total / price.total
         products = [slot for layer in layers for slot in layer.products]
         is_fused = gain >= self.pricing.machine.chain_gain and all(

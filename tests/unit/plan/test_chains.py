@@ -125,7 +125,7 @@ def test_cutting_takes_less_than_five_milliseconds() -> None:
         began = process_time()
         segments(order, needed, DEFAULT, True)
         seconds.append(process_time() - began)
-    assert min(seconds) < 0.02  # 4 ms on an idle machine
+    assert min(seconds) < 0.01  # 2 ms, measured
 
 
 def test_a_value_over_all_rows_ends_a_region() -> None:
