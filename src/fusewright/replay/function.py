@@ -318,7 +318,6 @@ def _recorded(
         kinds=[(type(handle), handle._flags) for handle in results.handles],
         spec=spec,
         lent=_lent(results, wanted, stand_ins, len(roots) - len(leaves.buffers)),
-        restored=[(n.kind, n.op, n.args, n.attr, n.value) for n in outputs],
         form=_form(result, results.handles),
     )
 

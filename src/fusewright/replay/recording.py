@@ -111,7 +111,8 @@ class Recording:
     says where each value comes from that the call leaves behind, an output's number or `~root`:
     first the new values of the `changed` roots, then those of the results (`kinds`: class and flags
     of the handle).  `lent` are the roots on NumPy's memory that the results look into, `restored`
-    what the outputs are before they are computed.
+    what the `stored` values are before they are computed: the outputs, and others that the code
+    leaves in memory.
     """
 
     order: list[Node]
@@ -127,9 +128,15 @@ class Recording:
     kinds: list[tuple[type, int]]
     spec: Spec
     lent: set[int]
+    stored: list[Node] = field(default_factory=list)
     restored: list[tuple[Any, ...]] = field(default_factory=list)
     form: str = ""
     """"one" where the result is one of `kinds`, "tuple" where it is a tuple of them all."""
+
+    def __post_init__(self) -> None:
+        if self.runner is not None:
+            self.stored = [self.order[slot] for slot in self.runner.outputs]
+            self.restored = [(n.kind, n.op, n.args, n.attr, n.value) for n in self.stored]
 
     def fits(self, floats: Sequence[float], options: Options) -> bool:
         """Whether a call with these floats does what was recorded."""
@@ -154,7 +161,7 @@ class Recording:
                 memory, offset, strides = node.value
                 made.append(leaf(memory, node.dtype, node.shape, offset, strides))
         finally:
-            for node, state in zip(self.outputs, self.restored, strict=True):
+            for node, state in zip(self.stored, self.restored, strict=True):
                 node.kind, node.op, node.args, node.attr, node.value = state
             for _, node in self.inputs:
                 node.value = None

@@ -22,6 +22,7 @@ from fusewright.ir.graph import LEAF
 from fusewright.runtime import background
 from fusewright.runtime.profile import listen
 from fusewright.targets.cpu import recorded_products
+from fusewright.targets.cpu.products import product
 
 Array = np.ndarray[Any, Any]
 
@@ -152,6 +153,31 @@ def test_code_is_compiled_beside_the_program(
         background.wait()
         assert bits(program) == first == bits(program, fuse=False)
     assert ran[0] == 0 < ran[1]
+
+
+@pytest.mark.parametrize("name", ["perceptron", "gated", "softmax"])
+def test_functions_that_are_recorded_once(name: str) -> None:
+    program = fw.jit(PROGRAMS[name])
+    wanted = bits(PROGRAMS[name], fuse=False)
+    assert bits(program) == wanted
+    with listen() as heard:
+        assert bits(program) == wanted
+    assert "products" in [
+        kernel.kind for kernel in heard.kernels if any(each.fused for each in kernel.decisions)
+    ]
+    other = fw.asarray(X[::-1].copy())
+    found = program(other, *map(fw.asarray, (W, V, B)))
+    assert np.asarray(found)[::-1].tobytes() == wanted[0]
+
+
+@pytest.mark.parametrize("fuse", [True, False])
+def test_a_product_of_a_product_is_not_kept_for_the_next_call(fuse: bool) -> None:
+    x, w, v = numbers(300, 200), numbers(200, 210), numbers(210, 190)
+    with fw.options(fuse=fuse):
+        program = fw.jit(lambda x, w, v: x @ w @ v)
+        for scale in (1, 1, 2, 3):
+            found = np.asarray(program(*map(fw.asarray, (x * scale, w, v))))
+            assert found.tobytes() == product(product(x * scale, w), v).tobytes()
 
 
 def test_weights_are_read_at_each_call() -> None:

@@ -46,7 +46,7 @@ def described(segment: Segment, nodes: Mapping[int, Node]) -> KernelRecord:
 
 def alone(node: Node) -> KernelRecord:
     """The record of one product that is a step of its own."""
-    why = "it is a step of a function that was recorded once"
+    why = "nothing stands around it that would gain"
     one = Operation(node.op, node.dtype.name, node.shape, "memory", node.line)
     return KernelRecord(
         node.op, 0.0, 0.0, 1, sum(map(_nbytes, node.args)), _nbytes(node), count.unfused(node),

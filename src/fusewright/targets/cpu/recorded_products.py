@@ -12,12 +12,20 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from fusewright.base import hooks
 from fusewright.base.later import later
 from fusewright.base.options import Options
 from fusewright.ir.graph import (
+    ASSEMBLE,
+    GATHER,
+    IOTA,
     LEAF,
+    MAP,
     PRODUCT,
+    REDUCE,
+    RESHAPE,
     SCALAR,
+    SCAN,
     VIEW,
     Memory,
     Node,
@@ -136,6 +144,35 @@ def _rest(order: Sequence[Node], wanted: list[int], stored: set[int]) -> Slice:
     requested = [twins[id(order[slot])] for slot in wanted]
     twins.clear()  # references are counted
     return take(requested)
+
+
+def replayed(order: Sequence[Node], outputs: Sequence[int], options: Options) -> bool:
+    """Compute the values in some slots of a slice that is kept for other calls, where that fuses
+    products; False, and nothing is computed, where it does not.
+    """
+    if not options.fuse or any(node.kind not in _COPIED for node in order):
+        return False
+    twins: dict[int, Node] = {}
+    for node in order:
+        if node.kind != SCALAR:
+            args = tuple(twins.get(id(arg), arg) for arg in node.args)
+            twin = Node(node.kind, node.op, args, node.dtype, node.shape, node.attr, node.value)
+            twin.line = node.line
+            twins[id(node)] = twin
+    wanted = [twins[id(order[slot])] for slot in outputs]
+    twins.clear()  # references are counted
+    if not any(segment.fused for segment in _segments(take(wanted), options.fuse)):
+        return False
+    hooks.evaluate(wanted)
+    for slot, twin in zip(outputs, wanted, strict=True):
+        order[slot].become_leaf(*twin.value)
+    return True
+
+
+_COPIED = frozenset(
+    {LEAF, SCALAR, MAP, VIEW, REDUCE, SCAN, ASSEMBLE, GATHER, IOTA, RESHAPE, PRODUCT}
+)
+"""Kinds without a state of their own."""
 
 
 def _planned(pending: Sequence[Node], options: Options) -> list[tuple[Segment, dict[int, Node]]]:

@@ -81,6 +81,8 @@ class Runner:
     ) -> None:
         """Compute, and make the output nodes leaves; `watch` hears of every step."""
         began = perf_counter()
+        if graph.PRODUCT in self.kinds and recorded_products.replayed(order, self.outputs, options):
+            return
         values = [fetch(order) for fetch in self.fetches]
         memories: Memories = {slot: order[slot].value[:2] for slot in self.leaves}
         limit = options.threads or default_threads()
