@@ -117,7 +117,7 @@ class _Maker:
 
     def input(self, shape: tuple[int, ...]) -> Any:
         """An array of a random layout."""
-        way = self.chance.randrange(8)
+        way = self.chance.randrange(9)
         if way == 0 and len(shape) == 2:
             return fw.asarray(self.numbers(shape[::-1])).T
         if way == 1:
@@ -130,6 +130,8 @@ class _Maker:
             return fnp.broadcast_to(fw.asarray(self.numbers((1, shape[-1]))), shape)
         if way == 5:
             return fw.asarray(self.numbers((*shape[:-1], shape[-1] + 1)))[..., 1:]
+        if way == 8 and self.chance.random() < 0.5:  # a view of a number
+            return fnp.full(shape, 0.25, self.chain.dtype)
         if way == 6 and len(shape) == 2 and 0 not in shape:
             flat = self.numbers((shape[0] + shape[1] - 1,))
             return fw.asarray(np.lib.stride_tricks.sliding_window_view(flat, shape[1]).copy())
@@ -189,6 +191,7 @@ _MAPS: tuple[Callable[[_Maker, Any], Any], ...] = (
     lambda m, v: v * fw.asarray(m.numbers((*v.shape[:-1], 1))),
     lambda m, v: v + fw.asarray(m.numbers(v.shape)),
     lambda m, v: v * m.chain.dtype(0.37),
+    lambda m, v: v + fnp.ones(v.shape[-1:], m.chain.dtype),
     lambda m, v: fnp.where(v > 0, v, v * m.chain.dtype(0.1)),
     lambda m, v: fnp.sqrt(abs(v)) / 3,
     lambda m, v: m.inexact(fnp.tanh, v),

@@ -95,7 +95,8 @@ def _run(
         _computed_once(segment, nodes)
         return threads
     for slot in segment.products:
-        wanted = [base for base in map(_base, nodes[slot].args) if base.kind != LEAF]
+        bases = map(_base, nodes[slot].args)
+        wanted = [base for base in bases if base.kind not in (LEAF, SCALAR)]
         if wanted:
             compute(wanted)
         _alone(nodes[slot])

@@ -185,7 +185,9 @@ def offsets_of(values: Array, lead: int) -> Array:
 
 
 def window_of(node: Node) -> Array:
-    """A value in memory, or a view of one, as NumPy sees it."""
+    """A value in memory, a number, or a view of one, as NumPy sees it."""
+    if node.kind == graph.SCALAR:
+        return np.array(node.value, node.dtype.numpy)
     if node.kind == graph.VIEW:
         source: Array = viewed(node, window_of(node.args[0]))
         return source
