@@ -234,7 +234,7 @@ def _chosen(graph: fx.Graph, groups: list[list[fx.Node]], theirs: dict[fx.Node, 
         _fill(segment, [node for node, its in owner.items() if its is segment], theirs)
     used = _used_elsewhere(graph, owner, theirs)
     for segment in segments:
-        segment.outputs = [node for node in segment.members if node in used]
+        segment.outputs = [n for n in segment.members if n in used and n in owner]
     return Partition([each for each in segments if each.outputs], owner, theirs)
 
 

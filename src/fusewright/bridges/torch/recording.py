@@ -15,7 +15,7 @@ from fusewright import driver
 from fusewright.base.options import Options
 from fusewright.bridges.torch import nodes
 from fusewright.bridges.torch.call import AtenCall, Declined
-from fusewright.bridges.torch.partition import DTYPES, Segment, is_view, name_of
+from fusewright.bridges.torch.partition import DTYPES, Segment, is_view, name_of, tensors_of
 from fusewright.bridges.torch.rows import COMPUTED, VIEWS
 from fusewright.ir.dtypes import BOOL, DType
 from fusewright.ir.graph import LEAF, SCALAR, VIEW, Memory, Node, leaf
@@ -136,7 +136,7 @@ class _SegmentRecorder:
         return fx.node.map_arg(node.args, one), fx.node.map_arg(node.kwargs, one)
 
     def _call(self, node: fx.Node, made: Any) -> AtenCall:
-        first = made[0] if isinstance(made, list | tuple) else made
+        first = next(tensors_of(made))
         operands = [
             self.metas[each] if isinstance(each, fx.Node) else each
             for each in node.args

@@ -10,7 +10,6 @@ import numpy as np
 import torch
 
 from fusewright import driver
-from fusewright.base.errors import FusewrightError, InternalError
 from fusewright.base.options import current
 from fusewright.bridges.torch.call import Declined
 from fusewright.bridges.torch.partition import Segment
@@ -49,14 +48,17 @@ class RunningSegment:
             made = _run(code, given)
         return made[0] if len(made) == 1 else made
 
+    def _refuse(self, why: str) -> None:
+        self.refused[why] = self.refused.get(why, 0) + 1
+
     def _record(self, key: Any, given: Sequence[Any]) -> SegmentCode | None:
         code = None
         try:
             code = record(self.segment, given, key[0])
         except Declined as why:
-            self.refused[str(why)] = self.refused.get(str(why), 0) + 1
-        except (FusewrightError, InternalError, MemoryError, RecursionError):
-            raise
+            self._refuse(str(why))
+        except TypeError as why:  # operands that a row, or torch without elements, does not take
+            self._refuse(f"its operands: {why}")
         if len(self._codes) >= MOST:
             del self._codes[next(iter(self._codes))]
         self._codes[key] = code
