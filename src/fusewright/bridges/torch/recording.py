@@ -35,11 +35,8 @@ class Result:
     dtype: DType
     shape: tuple[int, ...]
     strides: tuple[int, ...]
-
-    @property
-    def is_straight(self) -> bool:
-        """Whether the result in C order is what torch expects."""
-        return self.stored == self.shape and self.strides == _straight(self.shape)
+    is_straight: bool
+    """Whether the result in C order is what torch expects."""
 
 
 @dataclass(slots=True)
@@ -48,12 +45,15 @@ class SegmentCode:
     offset and strides in bytes), and the results.
     """
 
-    order: list[Node]
+    order: tuple[Node, ...]
     runner: Any
     options: Options
-    leaves: list[tuple[int, int, int, tuple[int, ...]]]
-    spans: list[int]
-    results: list[Result]
+    leaves: tuple[tuple[int, int, int, tuple[int, ...]], ...]
+    spans: tuple[int, ...]
+    results: tuple[Result, ...]
+    places: tuple[int, ...]
+    program: Any
+    """The compiled code for the native core; None where that cannot run it."""
 
 
 def _straight(shape: Sequence[int]) -> tuple[int, ...]:
@@ -87,8 +87,17 @@ def record(segment: Segment, given: Sequence[Any], options: Options) -> SegmentC
         if node.kind == LEAF:
             memory, offset, strides = node.value
             leaves.append((slot, numbers[id(memory)], offset, strides))
-    spans = [0 if memory is None else memory.nbytes for memory in memories]
-    return SegmentCode(order, runner, options, leaves, spans, results)
+            node.value = None  # what was there while it was recorded
+    return SegmentCode(
+        tuple(order),
+        runner,
+        options,
+        tuple(leaves),
+        tuple(0 if memory is None else memory.nbytes for memory in memories),
+        tuple(results),
+        tuple(result.place for result in results),
+        driver.in_core(runner),
+    )
 
 
 class _SegmentRecorder:
@@ -167,7 +176,8 @@ class _SegmentRecorder:
             if stored.kind in (LEAF, VIEW, SCALAR) or any(stored is other for other in found):
                 stored = nodes.mapped("cast" if node.dtype is BOOL else "positive", stored)
             found.append(stored)
-            results.append(Result(0, stored.shape, node.dtype, shape, strides))
+            straight = stored.shape == shape and strides == _straight(shape)
+            results.append(Result(0, stored.shape, node.dtype, shape, strides, straight))
         return found, results
 
 

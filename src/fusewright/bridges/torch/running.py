@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import ctypes
 import threading
 from collections.abc import Callable, Sequence
 from typing import Any
@@ -10,14 +11,18 @@ import numpy as np
 import torch
 
 from fusewright import driver
+from fusewright._core import native
 from fusewright.base.options import current
 from fusewright.bridges.torch.call import Declined
 from fusewright.bridges.torch.partition import Segment
 from fusewright.bridges.torch.recording import Result, SegmentCode, record
-from fusewright.ir.graph import Memory, Node
+from fusewright.ir.graph import Memory, Node, leaf
+from fusewright.runtime.listening import listeners
 
 MOST = 256
 """Layouts of inputs that a segment remembers; the oldest goes."""
+_turn = threading.Lock()
+"""Held while recorded nodes hold the values of a call."""
 Plain = Callable[..., Any]
 
 
@@ -33,7 +38,6 @@ class RunningSegment:
         self.refused: dict[str, int] = {}
         self.calls = 0
         self._codes: dict[Any, SegmentCode | None] = {}
-        self._lock = threading.Lock()
 
     def __call__(self, *given: Any) -> Any:
         key = (
@@ -44,9 +48,11 @@ class RunningSegment:
         if code is None:
             return self.plain(*given)
         self.calls += 1
-        with self._lock:
-            made = _run(code, given)
-        return made[0] if len(made) == 1 else made
+        nodes = _run(code, given)
+        results = code.results
+        if len(nodes) == 1:
+            return _tensor(nodes[0], results[0])
+        return [_tensor(node, each) for node, each in zip(nodes, results, strict=True)]
 
     def _refuse(self, why: str) -> None:
         self.refused[why] = self.refused.get(why, 0) + 1
@@ -65,22 +71,41 @@ class RunningSegment:
         return code
 
 
-def _run(code: SegmentCode, given: Sequence[Any]) -> tuple[torch.Tensor, ...]:
-    memories = [
-        Memory(value.data_ptr(), span, None, True) if span else None
-        for value, span in zip(given, code.spans, strict=True)
-    ]
-    order = code.order
-    for slot, number, offset, strides in code.leaves:
-        order[slot].value = (memories[number], offset, strides)
-    places = [order[each.place] for each in code.results]
-    before = [(n.kind, n.op, n.args, n.attr, n.value) for n in places]
-    try:
-        driver.replay(order, code.runner, code.options._replace(threads=torch.get_num_threads()))
-        return tuple([_tensor(node, each) for node, each in zip(places, code.results, strict=True)])
-    finally:
-        for node, state in zip(places, before, strict=True):
-            node.kind, node.op, node.args, node.attr, node.value = state
+def _run(code: SegmentCode, given: Sequence[Any]) -> tuple[Node, ...]:
+    """The results, by the core where it can."""
+    threads = torch.get_num_threads()
+    if code.options.threads is not None:
+        threads = min(threads, code.options.threads)
+    if code.program is None or native is None or listeners:
+        return _run_here(code, given, threads)
+    addresses = [v.data_ptr() if n else None for v, n in zip(given, code.spans, strict=True)]
+    return native.run_on(
+        code.program, code.order, code.leaves, code.spans, addresses, code.places, threads
+    )
+
+
+def _run_here(code: SegmentCode, given: Sequence[Any], threads: int) -> tuple[Node, ...]:
+    """The same in Python, on the recorded nodes themselves, which are then what they were."""
+    order = list(code.order)
+    places = [order[place] for place in code.places]
+    memories = [_memory(v, n) if n else None for v, n in zip(given, code.spans, strict=True)]
+    with _turn:
+        before = [(n.kind, n.op, n.args, n.attr, n.value) for n in places]
+        try:
+            for slot, number, offset, strides in code.leaves:
+                order[slot].value = (memories[number], offset, strides)
+            driver.replay(order, code.runner, code.options._replace(threads=threads))
+            return tuple([leaf(n.value[0], n.dtype, n.shape, *n.value[1:]) for n in places])
+        finally:
+            for node, state in zip(places, before, strict=True):
+                node.kind, node.op, node.args, node.attr, node.value = state
+            for slot, *_ in code.leaves:
+                order[slot].value = None
+
+
+def _memory(value: torch.Tensor, span: int) -> Memory:
+    address = value.data_ptr()
+    return Memory(address, span, (ctypes.c_char * span).from_address(address), True)
 
 
 def _tensor(node: Node, result: Result) -> torch.Tensor:
