@@ -47,7 +47,7 @@ def graph_of(row: AtenRow, args: Any, options: Any) -> tuple[fx.GraphModule, lis
 
     def before(value: Any) -> Any:
         if isinstance(value, fx.Node):
-            return called(torch.ops.aten.clone.default, value)
+            return called(torch.ops.aten._to_copy.default, value)
         if isinstance(value, list | tuple):
             return type(value)(before(each) for each in value)
         return value
@@ -61,7 +61,7 @@ def graph_of(row: AtenRow, args: Any, options: Any) -> tuple[fx.GraphModule, lis
             for number, value in enumerate(values)
             if isinstance(value, torch.Tensor) and value.numel()
         ]
-    results = [*results, *(called(torch.ops.aten.clone.default, each) for each in results)]
+    results = [*results, *(called(torch.ops.aten._to_copy.default, each) for each in results)]
     graph.output(tuple(results))
     return fx.GraphModule({}, graph), given
 

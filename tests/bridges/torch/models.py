@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from itertools import pairwise
 from typing import Any
 
 import torch
@@ -15,7 +16,7 @@ class Perceptron(nn.Module):
     def __init__(self, widths: tuple[int, ...] = (20, 64, 48, 7), act: Any = nn.GELU) -> None:
         super().__init__()
         steps: list[nn.Module] = []
-        for n, m in zip(widths, widths[1:], strict=False):
+        for n, m in pairwise(widths):
             steps += [nn.Linear(n, m), act()]
         self.steps = nn.Sequential(*steps[:-1])
 

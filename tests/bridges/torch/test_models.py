@@ -11,11 +11,13 @@ from typing import Any
 
 import pytest
 
+import fusewright
 from fusewright.runtime.listening import compilations
 
 torch = pytest.importorskip("torch")
 pytest.importorskip("torch._dynamo")
 
+pytestmark = pytest.mark.filterwarnings("ignore::DeprecationWarning")  # torch's own
 NAMES = ("perceptron", "llama", "gpt", "residual", "lenet", "encoder")
 
 
@@ -23,7 +25,10 @@ NAMES = ("perceptron", "llama", "gpt", "residual", "lenet", "encoder")
 def fresh() -> Iterator[None]:
     torch._dynamo.reset()
     torch.manual_seed(3)
-    yield
+    with fusewright.options(
+        background=False
+    ):  # better code for what runs often is a compilation, too
+        yield
     torch._dynamo.reset()
 
 
@@ -97,8 +102,10 @@ def test_most_of_a_transformer_is_ours() -> None:
     with torch.no_grad():
         compiled(model)(*given)
     theirs = {name for name, _, _ in graphs[-1].theirs}
-    assert graphs[-1].ours >= 8
-    assert "aten.native_layer_norm.default" not in theirs and "aten.gelu.default" not in theirs
+    assert graphs[-1].ours == 12 and theirs == {
+        "aten.embedding.default", "aten.arange.default", "aten.addmm.default", "aten.mm.default",
+        "aten._scaled_dot_product_flash_attention_for_cpu.default",
+    }  # fmt: skip
 
 
 @pytest.mark.parametrize("dynamic", [None, True])

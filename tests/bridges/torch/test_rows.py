@@ -195,9 +195,6 @@ SAMPLES: dict[str, Callable[[], Sequence[Sample]]] = {
     "prims.convert_element_type.default": lambda: [
         ((x, torch.float64), {}) for x in (normal(3, 5), whole(3, 5), truth(3, 5))
     ],
-    "aten.clone.default": lambda: [
-        *unary(), *unary(truth), ((normal(5, 3).t(),), {"memory_format": torch.contiguous_format}),
-    ],
     "aten.addcmul.default": lambda: [((normal(9), normal(9), normal(9)), {"value": 0.5})],
     "aten.addcdiv.default": lambda: [((normal(9), normal(9), positive(9)), {"value": -0.5})],
     "aten.sigmoid_backward.default": lambda: [((normal(40), torch.sigmoid(normal(40))), {})],

@@ -147,11 +147,11 @@ def convert(call: AtenCall, x: Node, *rest: Any, **options: Any) -> Node:
         raise Declined("another device")
     if x.dtype.is_float and call.dtype.is_integer:
         raise Declined("numbers that the integer type lacks have no value of their own")
-    return copy(call, x) if x.dtype is call.dtype else cast(x, call.dtype)
+    return _copy(x) if x.dtype is call.dtype else cast(x, call.dtype)
 
 
-def copy(call: AtenCall, x: Node, **options: Any) -> Node:
-    """The same elements in memory of their own."""
+def _copy(x: Node) -> Node:
+    """The same elements, in memory of their own."""
     return mapped("positive", x) if x.dtype.kind != "b" else mapped("cast", x)
 
 

@@ -17,6 +17,7 @@ from typing import Any
 import torch
 from torch import fx
 
+from fusewright.bridges.torch.rows import ALONE as ALONE_ROWS
 from fusewright.bridges.torch.rows import COMPUTED, VIEWS
 from fusewright.ir import dtypes
 from fusewright.ir.dtypes import DType
@@ -114,6 +115,12 @@ def _strange(tensor: torch.Tensor) -> str:
     if tensor.is_neg():
         return "a tensor is negated when it is read"
     return ""
+
+
+def is_worth_alone(node: fx.Node) -> bool:
+    """Whether one operation is faster as ours with nothing to fuse it with."""
+    options = ALONE_ROWS.get(name_of(node))
+    return options is not None and options.items() <= node.kwargs.items()
 
 
 def is_view(node: fx.Node) -> bool:
@@ -224,7 +231,7 @@ def _chosen(graph: fx.Graph, groups: list[list[fx.Node]], theirs: dict[fx.Node, 
     segments = []
     for group in groups:
         computed = [node for node in group if node.target is not operator.getitem]
-        if len(computed) < LEAST:
+        if len(computed) < LEAST and not is_worth_alone(computed[0]):
             theirs |= {node: ALONE if node in computed else "" for node in group}
             continue
         segment = Segment(computed=len(computed))

@@ -79,9 +79,10 @@ def _run(code: SegmentCode, given: Sequence[Any]) -> tuple[Node, ...]:
     if code.program is None or native is None or listeners:
         return _run_here(code, given, threads)
     addresses = [v.data_ptr() if n else None for v, n in zip(given, code.spans, strict=True)]
-    return native.run_on(
+    made: tuple[Node, ...] = native.run_on(
         code.program, code.order, code.leaves, code.spans, addresses, code.places, threads
     )
+    return made
 
 
 def _run_here(code: SegmentCode, given: Sequence[Any], threads: int) -> tuple[Node, ...]:
