@@ -78,6 +78,7 @@ def record(segment: Segment, given: Sequence[Any], options: Options) -> SegmentC
         recorder.member(node)
     wanted, results = recorder.outputs(segment.outputs)
     order, runner = driver.prepare(wanted, options)
+    runner.trial = 0.0  # a model that is compiled runs often: the best code is made at once
     slots = {id(node): slot for slot, node in enumerate(order)}
     for node, result in zip(wanted, results, strict=True):
         result.place = slots[id(node)]
@@ -169,7 +170,7 @@ class _SegmentRecorder:
             if 0 in node.shape:
                 raise Declined("a result without elements")
             shape, strides = tuple(meta.shape), meta.stride()
-            dims = sorted(range(len(shape)), key=lambda d: -strides[d] if shape[d] > 1 else 1)
+            dims = sorted(range(len(shape)), key=lambda d: (shape[d] > 1, -strides[d]))
             if [shape[d] for d in dims] and not _is_dense(shape, strides, dims):
                 raise Declined("a result with gaps in memory")
             stored = nodes.permuted(node, dims) if strides != _straight(shape) else node
