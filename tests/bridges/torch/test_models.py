@@ -113,11 +113,11 @@ def test_another_length_compiles_no_kernel(dynamic: bool | None) -> None:
     model, _ = of("llama")
     run = compiled(model, dynamic=dynamic)
     with torch.no_grad():
-        for length in (9, 10):  # the second time torch records sizes as symbols
+        for length in (17, 20):  # the second time torch records sizes as symbols
             x = torch.randn(2, length, 32)
             near(run(x), model(x))
         with counted() as found:
-            for length in (12, 17, 33):
+            for length in (23, 33, 50):
                 x = torch.randn(2, length, 32)
                 near(run(x), model(x))
     assert not found
@@ -130,6 +130,33 @@ def test_training_with_another_batch_compiles_no_kernel() -> None:
         with counted() as found:
             run(torch.randn(batch, 20)).sum().backward()
     assert not found
+
+
+def test_products_of_another_size_compile_no_kernel() -> None:
+    """Products that are ours, small ones that are not, and what fuses with them."""
+    from tests.bridges.torch.models import GptBlock
+
+    model = GptBlock(192, 4)
+    run = compiled(model, dynamic=True)
+    with torch.no_grad():
+        run(torch.randn(1, 200, 192))
+        with counted() as found:
+            for shape in ((1, 230, 192), (2, 150, 192), (1, 5, 192)):
+                x = torch.randn(shape)
+                near(run(x), model(x))
+    assert not found
+
+
+def test_training_with_products_of_ours() -> None:
+    from tests.bridges.torch.models import LlamaBlock
+
+    model = LlamaBlock(192, 4, 320)
+    twin = copy.deepcopy(model)
+    x = torch.randn(2, 150, 192)
+    for each in (model, compiled(twin)):
+        each(x).square().sum().backward()
+    for one, other in zip(model.parameters(), twin.parameters(), strict=True):
+        near(other.grad, one.grad, 2048)
 
 
 def test_an_optimiser_that_is_compiled_too() -> None:

@@ -227,6 +227,17 @@ SAMPLES: dict[str, Callable[[], Sequence[Sample]]] = {
     "aten.native_layer_norm.default": layer_norm,
     "aten.native_layer_norm_backward.default": layer_norm_backward,
     "aten._native_batch_norm_legit_no_training.default": batch_norm,
+    "aten.mm.default": lambda: [
+        ((normal(130, 256), normal(192, 256).t()), {}), ((normal(9, 8), normal(8, 7)), {}),
+        ((normal(300, 130).t(), normal(300, 256)[:, ::2]), {}),
+        ((normal(200, 150, dtype=torch.float64), normal(150, 160, dtype=torch.float64)), {}),
+    ],
+    "aten.addmm.default": lambda: [
+        ((normal(192), normal(130, 256), normal(192, 256).t()), {}),
+        ((normal(130, 1), normal(130, 256), normal(256, 192)), {}),
+        ((normal(192), normal(130, 256), normal(256, 192)), {"beta": 0.5, "alpha": 2}),
+        ((normal(7), normal(9, 8), normal(8, 7)), {}),
+    ],
     "aten.cat.default": lambda: [
         (([normal(3, 5), normal(3, 2)], 1), {}),
         (([normal(2, 5), normal(4, 5), normal(1, 5)],), {}),

@@ -22,9 +22,17 @@ Shape = tuple[int, ...]
 
 
 def mapped(name: str, *operands: Node, dtype: DType | None = None) -> Node:
-    """An element-wise operation; its result has the operands' type unless another is given."""
+    """An element-wise operation; its result has the operands' type unless another is given.
+
+    Of a reshaped value it is computed in the shape from before, and reshaped.
+    """
     shape = np.broadcast_shapes(*(node.shape for node in operands))
-    return Node(MAP, name, operands, dtype or operands[-1].dtype, shape)
+    made = Node(MAP, name, operands, dtype or operands[-1].dtype, shape)
+    for node in operands:
+        if node.kind == RESHAPE and node.shape == shape:
+            before = _map(made, node.args[0].shape)
+            return made if before is None else Node(RESHAPE, "", (before,), made.dtype, shape)
+    return made
 
 
 def compared(name: str, *operands: Node) -> Node:
@@ -49,9 +57,27 @@ def reduced(name: str, node: Node, axes: Sequence[int], keepdims: bool) -> Node:
     axes = tuple(sorted(axes))
     if not axes:
         return node
+    if node.kind == RESHAPE:
+        before = _reduced_before(name, node, axes, keepdims)
+        if before is not None:
+            return before
     kept = [(d, n) for d, n in enumerate(node.shape)]
     shape = tuple(1 if d in axes else n for d, n in kept if keepdims or d not in axes)
     return Node(REDUCE, name, (node,), node.dtype, shape, (axes, keepdims))
+
+
+def _reduced_before(name: str, node: Node, axes: Sequence[int], keepdims: bool) -> Node | None:
+    """The last dims of a reshaped value, where they were the last before, too."""
+    count, rank = len(axes), len(node.shape)
+    source = node.args[0]
+    last = tuple(range(rank - count, rank))
+    if axes != last or source.shape[-count:] != node.shape[-count:]:
+        return None
+    first = len(source.shape) - count
+    made = reduced(name, source, range(first, first + count), keepdims)
+    lead = node.shape[: rank - count]
+    shape = (*lead, *(1,) * count) if keepdims else lead
+    return Node(RESHAPE, "", (made,), made.dtype, shape)
 
 
 # ---- views --------------------------------------------------------------------------------------

@@ -17,8 +17,9 @@ from typing import Any
 import torch
 from torch import fx
 
+from fusewright.bridges.torch.matrices import is_ours
 from fusewright.bridges.torch.rows import ALONE as ALONE_ROWS
-from fusewright.bridges.torch.rows import COMPUTED, VIEWS
+from fusewright.bridges.torch.rows import COMPUTED, PRODUCTS, VIEWS
 from fusewright.ir import dtypes
 from fusewright.ir.dtypes import DType
 
@@ -36,6 +37,7 @@ DTYPES: dict[torch.dtype, DType] = {
 LEAST = 2
 """Operations of a segment: one alone is torch's, as there is nothing to fuse it with."""
 ALONE = "it stands alone: there is nothing to fuse it with"
+SMALL = "our kernels for products are for larger ones"
 NO_ROW = "it has no row in the table"
 
 
@@ -102,7 +104,19 @@ def why_not_ours(node: fx.Node) -> str:
         why = _strange(tensor)
         if why:
             return why
-    return ""
+    return "" if name_of(node) not in PRODUCTS or _is_large(node) else SMALL
+
+
+def _is_large(node: fx.Node) -> bool:
+    """Whether a product is ours; sizes that are symbols count as in the call that was traced."""
+    left, right = (each.meta["val"] for each in node.args[-2:])
+    shapes = [tuple(_hint(extent) for extent in each.shape) for each in (left, right)]
+    return left.dtype == right.dtype and is_ours((shapes[0], shapes[1]), DTYPES[left.dtype])
+
+
+def _hint(extent: Any) -> int:
+    found = getattr(getattr(extent, "node", None), "hint", extent)
+    return found if isinstance(found, int) else 0
 
 
 def _strange(tensor: torch.Tensor) -> str:

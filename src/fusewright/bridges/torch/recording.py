@@ -18,7 +18,17 @@ from fusewright.bridges.torch.call import AtenCall, Declined
 from fusewright.bridges.torch.partition import DTYPES, Segment, is_view, name_of, tensors_of
 from fusewright.bridges.torch.rows import COMPUTED, VIEWS
 from fusewright.ir.dtypes import BOOL, DType
-from fusewright.ir.graph import LEAF, SCALAR, VIEW, Memory, Node, leaf
+from fusewright.ir.graph import (
+    LEAF,
+    PRODUCT,
+    RESHAPE,
+    SCALAR,
+    VIEW,
+    Memory,
+    Node,
+    leaf,
+    operands_first,
+)
 
 TORCH = {row: dtype for dtype, row in DTYPES.items()}
 """Torch's names of our types."""
@@ -54,6 +64,8 @@ class SegmentCode:
     places: tuple[int, ...]
     program: Any
     """The compiled code for the native core; None where that cannot run it."""
+    operands: tuple[tuple[int, ...], ...]
+    """The places of each node's operands."""
 
 
 def _straight(shape: Sequence[int]) -> tuple[int, ...]:
@@ -77,8 +89,11 @@ def record(segment: Segment, given: Sequence[Any], options: Options) -> SegmentC
     for node in segment.members:
         recorder.member(node)
     wanted, results = recorder.outputs(segment.outputs)
-    order, runner = driver.prepare(wanted, options)
-    runner.trial = 0.0  # a model that is compiled runs often: the best code is made at once
+    if any(node.kind == PRODUCT for node in operands_first(wanted)):
+        order, runner = list(operands_first(wanted)), None
+    else:
+        order, runner = driver.prepare(wanted, options)
+        runner.trial = 0.0  # a model that is compiled runs often: the best code is made at once
     slots = {id(node): slot for slot, node in enumerate(order)}
     for node, result in zip(wanted, results, strict=True):
         result.place = slots[id(node)]
@@ -97,7 +112,8 @@ def record(segment: Segment, given: Sequence[Any], options: Options) -> SegmentC
         tuple(0 if memory is None else memory.nbytes for memory in memories),
         tuple(results),
         tuple(result.place for result in results),
-        driver.in_core(runner),
+        None if runner is None else driver.in_core(runner),
+        tuple(tuple(slots[id(arg)] for arg in node.args) for node in order),
     )
 
 
@@ -173,12 +189,15 @@ class _SegmentRecorder:
             dims = sorted(range(len(shape)), key=lambda d: (shape[d] > 1, -strides[d]))
             if [shape[d] for d in dims] and not _is_dense(shape, strides, dims):
                 raise Declined("a result with gaps in memory")
-            stored = nodes.permuted(node, dims) if strides != _straight(shape) else node
+            straight = strides == _straight(shape)
+            stored = node if straight else nodes.permuted(node, dims)
+            while stored.kind == RESHAPE:  # in C order either way
+                stored = stored.args[0]
             if stored.kind in (LEAF, VIEW, SCALAR) or any(stored is other for other in found):
                 stored = nodes.mapped("cast" if node.dtype is BOOL else "positive", stored)
             found.append(stored)
-            straight = stored.shape == shape and strides == _straight(shape)
-            results.append(Result(0, stored.shape, node.dtype, shape, strides, straight))
+            lies = shape if straight else tuple(shape[d] for d in dims)
+            results.append(Result(0, lies, node.dtype, shape, strides, straight))
         return found, results
 
 

@@ -11,7 +11,7 @@ from collections.abc import Callable
 from typing import Any, Literal, NamedTuple
 
 from fusewright.bridges.torch import elementwise as each
-from fusewright.bridges.torch import folds, moves
+from fusewright.bridges.torch import folds, matrices, moves
 
 Accuracy = Literal["bits", "units", "order"]
 
@@ -133,6 +133,8 @@ COMPUTED: dict[str, AtenRow] = {
             folds.batch_norm_inference,
             "units",
         ),
+        AtenRow("aten.mm.default", matrices.product, "order"),
+        AtenRow("aten.addmm.default", matrices.shifted_product, "order"),
         AtenRow("aten.cat.default", moves.join),
         AtenRow("aten.slice_backward.default", moves.slice_backward),
         AtenRow("aten.select_backward.default", moves.select_backward),
@@ -163,7 +165,11 @@ VIEWS: dict[str, AtenRow] = {
 }
 """What moves nothing: torch's own where torch needs the result, index arithmetic where we do."""
 
+PRODUCTS = frozenset({"aten.mm.default", "aten.addmm.default"})
+"""Products: whether they are ours depends on their extents."""
 ALONE: dict[str, dict[str, Any]] = {
+    "aten.mm.default": {},
+    "aten.addmm.default": {},
     "aten.tanh.default": {},
     "aten.silu.default": {},
     "aten.gelu.default": {"approximate": "tanh"},

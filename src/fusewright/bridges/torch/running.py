@@ -12,11 +12,12 @@ import torch
 
 from fusewright import driver
 from fusewright._core import native
-from fusewright.base.options import current
+from fusewright.base.options import current, options
 from fusewright.bridges.torch.call import Declined
 from fusewright.bridges.torch.partition import Segment
 from fusewright.bridges.torch.recording import Result, SegmentCode, record
-from fusewright.ir.graph import Memory, Node, leaf
+from fusewright.frontends.arrays import trace
+from fusewright.ir.graph import SCALAR, Memory, Node, leaf
 from fusewright.runtime.listening import listeners
 
 MOST = 256
@@ -76,6 +77,8 @@ def _run(code: SegmentCode, given: Sequence[Any]) -> tuple[Node, ...]:
     threads = torch.get_num_threads()
     if code.options.threads is not None:
         threads = min(threads, code.options.threads)
+    if code.runner is None:
+        return _requested(code, given, threads)
     if code.program is None or native is None or listeners:
         return _run_here(code, given, threads)
     addresses = [v.data_ptr() if n else None for v, n in zip(given, code.spans, strict=True)]
@@ -102,6 +105,31 @@ def _run_here(code: SegmentCode, given: Sequence[Any], threads: int) -> tuple[No
                 node.kind, node.op, node.args, node.attr, node.value = state
             for slot, *_ in code.leaves:
                 order[slot].value = None
+
+
+def _requested(code: SegmentCode, given: Sequence[Any], threads: int) -> tuple[Node, ...]:
+    """A segment with products, as a request of its own: the driver runs products with what fuses
+    with them.
+    """
+    memories = [_memory(v, n) if n else None for v, n in zip(given, code.spans, strict=True)]
+    order: list[Node] = []
+    bound = {slot: (number, offset, strides) for slot, number, offset, strides in code.leaves}
+    for slot, (like, operands) in enumerate(zip(code.order, code.operands, strict=True)):
+        if slot in bound:
+            number, offset, strides = bound[slot]
+            memory = memories[number]
+            assert memory is not None, "a leaf looks into a tensor"
+            order.append(leaf(memory, like.dtype, like.shape, offset, strides))
+        elif like.kind == SCALAR:
+            order.append(like)
+        else:
+            args = tuple([order[place] for place in operands])
+            order.append(Node(like.kind, like.op, args, like.dtype, like.shape, like.attr))
+    places = tuple([order[place] for place in code.places])
+    del order  # what is computed on the way is freed as soon as it has been used
+    with options(threads=threads, interpret=False), trace.lock:
+        driver.evaluate(places)
+    return places
 
 
 def _memory(value: torch.Tensor, span: int) -> Memory:
