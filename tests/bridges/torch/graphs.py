@@ -99,3 +99,10 @@ def equal_to_eager(row: AtenRow, args: Any, options: Any) -> bool:
     refused = {why for segment in running for why in segment.refused}
     assert not {why for why in refused if why.startswith("its operands")}, refused
     return any(segment.calls for segment in running)
+
+
+def results_of(row: AtenRow, args: Any, options: Any = None) -> tuple[Any, Any]:
+    """The first result, ours and eager's."""
+    module, given = graph_of(row, args, options or {})
+    want = module(*given)[0]
+    return compiled(module)[0](list(given))[0], want

@@ -117,7 +117,7 @@ def test_another_length_compiles_no_kernel(dynamic: bool | None) -> None:
             x = torch.randn(2, length, 32)
             near(run(x), model(x))
         with counted() as found:
-            for length in (23, 33, 50):
+            for length in (23, 33, 45):
                 x = torch.randn(2, length, 32)
                 near(run(x), model(x))
     assert not found

@@ -12,7 +12,7 @@ from fusewright.bridges.torch.rows import COMPUTED, VIEWS, AtenRow
 
 torch = pytest.importorskip("torch")
 if True:  # torch is there
-    from tests.bridges.torch.graphs import equal_to_eager
+    from tests.bridges.torch.graphs import equal_to_eager, results_of
 
 Sample = tuple[tuple[Any, ...], dict[str, Any]]
 Make = Callable[..., Any]
@@ -282,3 +282,42 @@ def test_a_row_is_eagers(row: AtenRow) -> None:
     torch.manual_seed(7)
     ours = sum(equal_to_eager(row, args, options) for args, options in samples_of(row.name))
     assert ours, "no sample was ours"
+
+
+FUNCTIONS = [
+    row
+    for row in COMPUTED.values()
+    if row.accuracy == "units" and row.record.__qualname__.startswith("in_float")
+]
+LARGEST = {
+    ("aten.add.Tensor", "alpha"): 1, ("aten.addcmul.default", "value"): 1,
+    ("aten.silu.default", ""): 2, ("aten.sigmoid.default", ""): 2,
+    ("aten.gelu.default", ""): 2, ("aten.silu_backward.default", ""): 3,
+    ("aten.gelu_backward.default", ""): 3, ("aten.gelu_backward.default", "tanh"): 16,
+}  # fmt: skip
+"""Units in the last place of the largest of many results, by option."""
+
+
+@pytest.mark.parametrize("row", FUNCTIONS, ids=lambda row: row.name)
+def test_functions_are_within_two_units(row: AtenRow) -> None:
+    """As the page says; of each number by itself."""
+    torch.manual_seed(7)
+    for dtype in (torch.float32, torch.float64):
+        x = 3 * normal(20_001, dtype=dtype)
+        got, want = results_of(row, (x.abs() if "log" in row.name or "sqrt" in row.name else x,))
+        apart = (got - want).abs() / (want.abs() * torch.finfo(dtype).eps).clamp_min(1e-300)
+        assert float(apart.nan_to_num().max()) <= 2
+
+
+@pytest.mark.parametrize("name, option", LARGEST)
+def test_what_is_composed_of_them(name: str, option: str) -> None:
+    torch.manual_seed(7)
+    options = {"alpha": 0.3} if option == "alpha" else {"value": 0.5} if option == "value" else {}
+    if option == "tanh":
+        options = {"approximate": "tanh"}
+    row = COMPUTED[name]
+    count = 1 if name in ("aten.silu.default", "aten.sigmoid.default", "aten.gelu.default") else 2
+    given = [3 * normal(20_001) for _ in range(3 if "addc" in name else count)]
+    got, want = results_of(row, given, options)
+    bound = LARGEST[name, option] * torch.finfo(want.dtype).eps * float(want.abs().max())
+    assert float((got - want).abs().max()) <= bound

@@ -7,6 +7,7 @@ from operator import getitem
 from types import SimpleNamespace
 from typing import Any
 
+import torch
 from torch import fx
 from torch.fx.graph import _BoxedCodeGen
 
@@ -19,6 +20,20 @@ from fusewright.bridges.torch.partition import (
 )
 from fusewright.bridges.torch.running import RunningSegment
 
+QUICK: dict[str, Callable[..., Any]] = {
+    "aten.mm.default": torch.mm,
+    "aten.addmm.default": torch.addmm,
+    "aten.bmm.default": torch.bmm,
+    "aten.t.default": torch.t,
+    "aten.permute.default": torch.permute,
+    "aten.transpose.int": torch.transpose,
+    "aten.unsqueeze.default": torch.unsqueeze,
+    "aten.view.default": torch.Tensor.view,
+    "aten._unsafe_view.default": torch.Tensor.view,
+    "aten.expand.default": torch.Tensor.expand,
+    "aten.detach.default": torch.Tensor.detach,
+}
+"""The same operations by functions that find them sooner."""
 Boxed = Callable[[list[Any]], Any]
 """A function of one list, which it empties, so that what is no longer needed is freed."""
 
@@ -107,8 +122,17 @@ class _Writer:
             else:
                 for each in node.all_input_nodes:
                     self.value(each)
-                self.made[node] = self.graph.node_copy(node, self.made.__getitem__)
+                self.made[node] = self._copy(node)
         return self.made[node]
+
+    def _copy(self, node: fx.Node) -> fx.Node:
+        """An operation of torch's, called without the layer of Python in front of it."""
+        made = self.graph.node_copy(node, self.made.__getitem__)
+        if isinstance(node.target, torch._ops.OpOverload):
+            name = "call_" + str(node.target).replace(".", "_").replace(":", "_")
+            setattr(self.space, name, QUICK.get(str(node.target), node.target._op))
+            made.op, made.target = "call_module", name
+        return made
 
     def _segment(self, segment: Segment) -> None:
         if segment.outputs[0] in self.made:

@@ -176,5 +176,5 @@ ALONE: dict[str, dict[str, Any]] = {
     "aten.gelu_backward.default": {"approximate": "tanh"},
 }
 """What is ours even where nothing stands beside it, with these options: torch's own takes 1.2 to 5
-times as long (`benchmarks/torch_operations.py`).
+times as long.
 """

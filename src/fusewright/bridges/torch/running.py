@@ -9,6 +9,7 @@ from typing import Any
 
 import numpy as np
 import torch
+from torch import fx
 
 from fusewright import driver
 from fusewright._core import native
@@ -38,13 +39,14 @@ class RunningSegment:
         self.plain = plain
         self.refused: dict[str, int] = {}
         self.calls = 0
+        self._is_fixed = all(map(_has_fixed_shape, segment.inputs))
         self._codes: dict[Any, SegmentCode | None] = {}
 
     def __call__(self, *given: Any) -> Any:
-        key = (
-            current(),
-            *[(v.shape, v.stride()) if isinstance(v, torch.Tensor) else v for v in given],
-        )
+        if self._is_fixed:
+            key: Any = (current(), *[v.stride() for v in given])
+        else:
+            key = (current(), *[_layout(v) for v in given])
         code = self._codes[key] if key in self._codes else self._record(key, given)
         if code is None:
             return self.plain(*given)
@@ -70,6 +72,16 @@ class RunningSegment:
             del self._codes[next(iter(self._codes))]
         self._codes[key] = code
         return code
+
+
+def _has_fixed_shape(node: fx.Node) -> bool:
+    """Whether it is a tensor whose extents torch has compared before the graph is called."""
+    value = node.meta.get("val")
+    return isinstance(value, torch.Tensor) and all(type(extent) is int for extent in value.shape)
+
+
+def _layout(value: Any) -> Any:
+    return (value.shape, value.stride()) if isinstance(value, torch.Tensor) else value
 
 
 def _run(code: SegmentCode, given: Sequence[Any]) -> tuple[Node, ...]:
