@@ -175,6 +175,4 @@ ALONE: dict[str, dict[str, Any]] = {
     "aten.gelu.default": {"approximate": "tanh"},
     "aten.gelu_backward.default": {"approximate": "tanh"},
 }
-"""What is ours even where nothing stands beside it, with these options: torch's own takes 1.2 to 5
-times as long.
-"""
+"""What is ours even where nothing stands beside it, with these options: torch's own is slower."""
