@@ -33,6 +33,7 @@ PRINTS = {
     "80_recurrence": "`T[2]` needs itself: T[2] -> T[1] -> T[2]",
     "81_integrals": "shell 0 (l = 2, atom 0) has the exponent -0.1",
     "82_pyscf": "PySCF",
+    "83_torch": "torch",
 }
 
 

@@ -1,0 +1,45 @@
+"""One operation of torch's while it is recorded: its result's type and shape, and its operands in
+the type that it computes in.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any
+
+from fusewright.bridges.torch import nodes
+from fusewright.ir.dtypes import DType
+from fusewright.ir.graph import Node
+
+
+class Declined(Exception):
+    """Why torch runs an operation."""
+
+
+@dataclass(frozen=True, slots=True)
+class AtenCall:
+    """`dtype` and `shape` are those of the (first) result as torch's own rules have them, `common`
+    is what the operands are promoted to.
+    """
+
+    dtype: DType
+    shape: tuple[int, ...]
+    common: DType
+
+    def operand(self, value: Any, dtype: DType | None = None) -> Node:
+        """An array or a number in the type that is computed in: the result's unless given."""
+        dtype = dtype or self.dtype
+        if isinstance(value, Node):
+            return nodes.cast(value, dtype)
+        if isinstance(value, bool | int | float):
+            return nodes.number(value, dtype)
+        raise Declined(f"an operand is a {type(value).__name__}")
+
+    def constant(self, value: float) -> Node:
+        """A number in the result's type."""
+        return nodes.number(value, self.dtype)
+
+    def need_float(self) -> None:
+        """Refuses where the result is no floating-point array."""
+        if not self.dtype.is_float:
+            raise Declined(f"{self.dtype} is not computed in floating point")

@@ -1,0 +1,323 @@
+"""Every row of the table against eager, on dense, strided, broadcast, 0-d and empty tensors."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from functools import partial
+from typing import Any
+
+import pytest
+
+from fusewright.bridges.torch.rows import COMPUTED, VIEWS, AtenRow
+
+torch = pytest.importorskip("torch")
+if True:  # torch is there
+    from tests.bridges.torch.graphs import equal_to_eager, results_of
+
+Sample = tuple[tuple[Any, ...], dict[str, Any]]
+Make = Callable[..., Any]
+
+
+def normal(*shape: int, dtype: Any = None) -> Any:
+    """Numbers around 0."""
+    return torch.randn(shape, dtype=dtype or torch.float32)
+
+
+def positive(*shape: int, dtype: Any = None) -> Any:
+    """Numbers above 0."""
+    return normal(*shape, dtype=dtype).abs() + 0.25
+
+
+def laid_out(make: Make) -> list[Any]:
+    """The same kind of tensor in several layouts."""
+    return [
+        make(3, 5, 7),
+        make(7, 5, 3).permute(2, 1, 0),
+        make(3, 10, 14)[:, ::2, 1::2],
+        make(3, 1, 7).expand(3, 5, 7),
+        make(),
+        make(2, 0, 3),
+        make(1, 33),
+        make(2, 3, 4, 5).to(memory_format=torch.channels_last),
+        make(4, 6, dtype=torch.float64),
+    ]
+
+
+def unary(make: Make = normal, *rest: Any, **options: Any) -> list[Sample]:
+    return [((x, *rest), options) for x in laid_out(make)]
+
+
+def pairs(make: Make = normal, **options: Any) -> list[Sample]:
+    found = [((x, make(*x.shape, dtype=x.dtype)), options) for x in laid_out(make)]
+    found += [
+        ((make(3, 5), make(5)), options),
+        ((make(3, 1), make(1, 5)), options),
+        ((make(3, 5), make()), options),
+        ((make(3, 5), make(5, dtype=torch.float64)), options),
+    ]
+    return found
+
+
+def whole(*shape: int, dtype: Any = None) -> Any:
+    """Small integers."""
+    return torch.randint(-9, 9, shape, dtype=torch.int64)
+
+
+def truth(*shape: int, dtype: Any = None) -> Any:
+    return torch.randint(0, 2, shape, dtype=torch.bool)
+
+
+def integers(count: int = 2) -> list[Sample]:
+    return [(tuple(whole(3, 5) for _ in range(count)), {})]
+
+
+def arithmetic() -> list[Sample]:
+    mixed = [((whole(3, 5), normal(3, 5)), {}), ((truth(3, 5), normal(5)), {})]
+    return pairs() + integers() + mixed
+
+
+def number(value: Any, make: Make = normal, **options: Any) -> list[Sample]:
+    return [*unary(make, value, **options), ((whole(3, 5), value), options)]
+
+
+def compared() -> list[Sample]:
+    base = normal(4, 6)
+    return [*arithmetic(), ((base, base.clone()), {}), ((whole(3, 5), whole(5).int()), {})]
+
+
+def reductions(make: Make = normal) -> list[Sample]:
+    found: list[Sample] = []
+    for x in (make(3, 5, 7), make(7, 5, 3).permute(2, 1, 0), make(64, 200), make(9)):
+        last = x.dim() - 1
+        found += [((x, [last]), {}), ((x, [0], True), {}), ((x, [-1], True), {})]
+    return [*found, ((make(3, 5, 7), [0, 2]), {}), ((make(3, 5, 7), [0, 1, 2]), {})]
+
+
+def one_dim(samples: list[Sample]) -> list[Sample]:
+    return [((x, dims[0], *rest), o) for (x, dims, *rest), o in samples if len(dims) == 1]
+
+
+def softmax(flag: Any) -> list[Sample]:
+    found = []
+    for x in (normal(3, 5, 7), normal(7, 5, 3).permute(2, 1, 0), 9 * normal(40, 300), normal(5)):
+        found += [((x, d, flag), {}) for d in range(x.dim())]
+    return [*found, ((normal(4, 6, dtype=torch.float64), -1, flag), {})]
+
+
+def softmax_backward(log: bool) -> list[Sample]:
+    found = []
+    for x in (normal(3, 5, 7), normal(40, 300)):
+        for d in range(x.dim()):
+            y = torch.log_softmax(x, d) if log else torch.softmax(x, d)
+            found.append(((normal(*x.shape), y, d, torch.float32), {}))
+    return found
+
+
+def layer_norm() -> list[Sample]:
+    weight, bias = normal(7), normal(7)
+    return [
+        ((normal(3, 5, 7), [7], weight, bias, 1e-5), {}),
+        ((normal(3, 5, 7), [5, 7], None, None, 1e-5), {}),
+        ((normal(5, 3, 7).transpose(0, 1), [7], weight, None, 1e-3), {}),
+        ((normal(64, 768) + 3, [768], normal(768), normal(768), 1e-5), {}),
+    ]
+
+
+def layer_norm_backward() -> list[Sample]:
+    found = []
+    for (x, shape, weight, bias, eps), _ in layer_norm():
+        _, mean, root = torch.native_layer_norm(x, shape, weight, bias, eps)
+        for wanted in ([True] * 3, [True, False, False], [False, True, True]):
+            mask = [w and (k == 0 or weight is not None) for k, w in enumerate(wanted)]
+            mask[2] = mask[2] and bias is not None
+            given = (normal(*x.shape), x, shape, mean, root, weight, bias, mask)
+            found.append((given, {}))
+    return found
+
+
+def batch_norm() -> list[Sample]:
+    stats = (normal(5), positive(5))
+    return [
+        ((normal(2, 5, 4, 4), normal(5), normal(5), *stats, 0.1, 1e-5), {}),
+        ((normal(2, 5), None, None, *stats, 0.1, 1e-5), {}),
+    ]
+
+
+SAMPLES: dict[str, Callable[[], Sequence[Sample]]] = {
+    "aten.add.Tensor": lambda: [*arithmetic(), ((normal(9), normal(9)), {"alpha": 2})],
+    "aten.sub.Tensor": lambda: [*pairs(), *integers(), ((normal(9), normal(9)), {"alpha": 0.5})],
+    "aten.mul.Tensor": arithmetic,
+    "aten.div.Tensor": lambda: [*pairs(positive), *integers()],
+    "aten.true_divide.Tensor": lambda: pairs(positive),
+    "aten.add.Scalar": partial(number, 1.1),
+    "aten.sub.Scalar": partial(number, 3),
+    "aten.rsub.Scalar": partial(number, 2),
+    "aten.mul.Scalar": partial(number, 0.3),
+    "aten.div.Scalar": partial(number, 0.7),
+    "aten.neg.default": lambda: unary() + integers(1),
+    "aten.abs.default": lambda: unary() + integers(1),
+    "aten.square.default": lambda: unary() + integers(1),
+    "aten.reciprocal.default": partial(unary, positive),
+    "aten.sqrt.default": partial(unary, positive),
+    "aten.rsqrt.default": partial(unary, positive),
+    "aten.log.default": partial(unary, positive),
+    "aten.log2.default": partial(unary, positive),
+    "aten.log10.default": partial(unary, positive),
+    "aten.log1p.default": partial(unary, positive),
+    "aten.pow.Tensor_Scalar": lambda: [
+        sample for n in (2, 3, 0.5, 1, -0.5, -1, -2, 1.7) for sample in unary(positive, n)
+    ],
+    "aten.pow.Tensor_Tensor": partial(pairs, positive),
+    "aten.maximum.default": arithmetic,
+    "aten.minimum.default": arithmetic,
+    "aten.clamp.default": lambda: [
+        *unary(normal, -0.5, 0.5), *unary(normal, 0.1), *unary(normal, None, 0.1),
+    ],
+    "aten.clamp.Tensor": lambda: [((normal(3, 5), normal(5), normal(3, 1)), {})],
+    "aten.clamp_min.default": partial(unary, normal, 0.25),
+    "aten.clamp_max.default": partial(unary, normal, 0.25),
+    "aten.threshold_backward.default": lambda: [
+        ((normal(3, 5), normal(3, 5), 0), {}), ((normal(9), normal(9), 0.3), {}),
+    ],
+    "aten.where.self": lambda: [
+        ((truth(3, 5), normal(3, 5), normal(5)), {}), ((truth(5), normal(3, 1), normal()), {}),
+    ],
+    "aten.masked_fill.Scalar": lambda: [((normal(3, 5), truth(5), float("-inf")), {})],
+    "aten.masked_fill.Tensor": lambda: [((normal(3, 5), truth(3, 5), normal()), {})],
+    "aten.isnan.default": lambda: [((torch.tensor([1.0, float("nan")]).expand(9, 2),), {})],
+    "aten.logical_not.default": lambda: [((truth(3, 5),), {}), ((whole(3, 5),), {})],
+    "aten.bitwise_not.default": lambda: [((truth(3, 5),), {}), ((whole(3, 5),), {})],
+    "aten._to_copy.default": lambda: [
+        ((x,), {"dtype": dtype})
+        for x in (normal(3, 5), whole(3, 5), truth(3, 5), normal(5, 3).t())
+        for dtype in (torch.float32, torch.float64, torch.bool)
+    ],
+    "prims.convert_element_type.default": lambda: [
+        ((x, torch.float64), {}) for x in (normal(3, 5), whole(3, 5), truth(3, 5))
+    ],
+    "aten.addcmul.default": lambda: [((normal(9), normal(9), normal(9)), {"value": 0.5})],
+    "aten.addcdiv.default": lambda: [((normal(9), normal(9), positive(9)), {"value": -0.5})],
+    "aten.sigmoid_backward.default": lambda: [((normal(40), torch.sigmoid(normal(40))), {})],
+    "aten.tanh_backward.default": lambda: [((normal(40), torch.tanh(normal(40))), {})],
+    "aten.silu_backward.default": pairs,
+    "aten.gelu.default": lambda: unary() + unary(approximate="tanh"),
+    "aten.gelu_backward.default": lambda: [
+        ((normal(999), 3 * normal(999)), {"approximate": how}) for how in ("none", "tanh")
+    ],
+    "aten.sum.dim_IntList": lambda: reductions() + reductions(whole),
+    "aten.sum.default": lambda: [((normal(30, 40),), {}), ((truth(30),), {})],
+    "aten.mean.dim": reductions,
+    "aten.mean.default": lambda: [((normal(30, 40),), {})],
+    "aten.var.correction": lambda: [
+        ((normal(30, 40), dims), {"correction": n, "keepdim": k})
+        for dims in ([0], [1], None) for n in (0, 1) for k in (False, True)
+    ],
+    "aten.amax.default": reductions,
+    "aten.amin.default": lambda: reductions() + reductions(whole),
+    "aten.any.dim": lambda: one_dim(reductions(truth)),
+    "aten.all.dim": lambda: one_dim(reductions(truth)),
+    "aten.any.dims": lambda: reductions(truth),
+    "aten.all.dims": lambda: reductions(truth),
+    "aten.any.default": lambda: [((truth(30),), {}), ((whole(3, 5),), {})],
+    "aten.all.default": lambda: [((truth(30),), {}), ((normal(3, 5),), {})],
+    "aten._softmax.default": partial(softmax, False),
+    "aten._log_softmax.default": partial(softmax, False),
+    "aten._softmax_backward_data.default": partial(softmax_backward, False),
+    "aten._log_softmax_backward_data.default": partial(softmax_backward, True),
+    "aten.native_layer_norm.default": layer_norm,
+    "aten.native_layer_norm_backward.default": layer_norm_backward,
+    "aten._native_batch_norm_legit_no_training.default": batch_norm,
+    "aten.mm.default": lambda: [
+        ((normal(130, 256), normal(192, 256).t()), {}), ((normal(9, 8), normal(8, 7)), {}),
+        ((normal(300, 130).t(), normal(300, 256)[:, ::2]), {}),
+        ((normal(200, 150, dtype=torch.float64), normal(150, 160, dtype=torch.float64)), {}),
+    ],
+    "aten.addmm.default": lambda: [
+        ((normal(192), normal(130, 256), normal(192, 256).t()), {}),
+        ((normal(130, 1), normal(130, 256), normal(256, 192)), {}),
+        ((normal(192), normal(130, 256), normal(256, 192)), {"beta": 0.5, "alpha": 2}),
+        ((normal(7), normal(9, 8), normal(8, 7)), {}),
+    ],
+    "aten.cat.default": lambda: [
+        (([normal(3, 5), normal(3, 2)], 1), {}),
+        (([normal(2, 5), normal(4, 5), normal(1, 5)],), {}),
+        (([normal(5, 3).t(), whole(3, 5)], -1), {}),
+    ],
+    "aten.slice_backward.default": lambda: [
+        ((normal(3, 2), [3, 5], 1, 1, 5, 2), {}), ((normal(3, 2), [3, 5], 1, -2, 9**9, 1), {}),
+    ],
+    "aten.select_backward.default": lambda: [((normal(3, 5), [3, 4, 5], 1, 2), {})],
+    "aten.view.default": lambda: [((normal(4, 6), [2, 2, 6]), {}), ((normal(4, 6), [-1]), {})],
+    "aten._unsafe_view.default": lambda: [((normal(4, 6), [2, 12]), {})],
+    "aten.permute.default": lambda: [((normal(2, 3, 4), [2, 0, 1]), {})],
+    "aten.transpose.int": lambda: [((normal(2, 3, 4), -1, 0), {})],
+    "aten.t.default": lambda: [((normal(2, 3),), {}), ((normal(5),), {})],
+    "aten.expand.default": lambda: [((normal(3, 1), [2, 3, 4]), {}), ((normal(3), [2, -1]), {})],
+    "aten.unsqueeze.default": lambda: [((normal(3, 4), d), {}) for d in (0, 1, -1)],
+    "aten.squeeze.default": lambda: [((normal(1, 3, 1),), {})],
+    "aten.squeeze.dim": lambda: [((normal(1, 3, 1), d), {}) for d in (0, 1, -1)],
+    "aten.squeeze.dims": lambda: [((normal(1, 3, 1), [0, 2]), {})],
+    "aten.slice.Tensor": lambda: [((normal(9, 5), 0, 1, 8, 3), {}), ((normal(9, 5), 1, -2), {})],
+    "aten.select.int": lambda: [((normal(9, 5), 0, 3), {}), ((normal(9, 5), 1, -2), {})],
+    "aten.split.Tensor": lambda: [((normal(9, 5), 4), {}), ((normal(9, 6), 2, 1), {})],
+    "aten.split_with_sizes.default": lambda: [((normal(9, 5), [4, 0, 5]), {})],
+}  # fmt: skip
+"""Samples of each row; those that are not listed take one tensor, or two (`TWO`)."""
+TWO = ("eq", "ne", "lt", "le", "gt", "ge")
+
+
+def samples_of(name: str) -> Sequence[Sample]:
+    if name in SAMPLES:
+        return SAMPLES[name]()
+    operation, overload = name.split(".")[1:]
+    if operation in TWO:
+        return compared() if overload == "Tensor" else number(0.25) + number(1)
+    if operation.startswith(("logical_", "bitwise_")):
+        return [((truth(3, 5), truth(5)), {}), ((whole(3, 5), whole(3, 5)), {})]
+    return unary()
+
+
+@pytest.mark.parametrize("row", [*COMPUTED.values(), *VIEWS.values()], ids=lambda row: row.name)
+def test_a_row_is_eagers(row: AtenRow) -> None:
+    torch.manual_seed(7)
+    ours = sum(equal_to_eager(row, args, options) for args, options in samples_of(row.name))
+    assert ours, "no sample was ours"
+
+
+FUNCTIONS = [
+    row
+    for row in COMPUTED.values()
+    if row.accuracy == "units" and row.record.__qualname__.startswith("in_float")
+]
+LARGEST = {
+    ("aten.add.Tensor", "alpha"): 1, ("aten.addcmul.default", "value"): 1,
+    ("aten.silu.default", ""): 2, ("aten.sigmoid.default", ""): 2,
+    ("aten.gelu.default", ""): 2, ("aten.silu_backward.default", ""): 3,
+    ("aten.gelu_backward.default", ""): 3, ("aten.gelu_backward.default", "tanh"): 16,
+}  # fmt: skip
+"""Units in the last place of the largest of many results, by option."""
+
+
+@pytest.mark.parametrize("row", FUNCTIONS, ids=lambda row: row.name)
+def test_functions_are_within_two_units(row: AtenRow) -> None:
+    """As the page says; of each number by itself."""
+    torch.manual_seed(7)
+    for dtype in (torch.float32, torch.float64):
+        x = 3 * normal(20_001, dtype=dtype)
+        got, want = results_of(row, (x.abs() if "log" in row.name or "sqrt" in row.name else x,))
+        apart = (got - want).abs() / (want.abs() * torch.finfo(dtype).eps).clamp_min(1e-300)
+        assert float(apart.nan_to_num().max()) <= 2
+
+
+@pytest.mark.parametrize("name, option", LARGEST)
+def test_what_is_composed_of_them(name: str, option: str) -> None:
+    torch.manual_seed(7)
+    options = {"alpha": 0.3} if option == "alpha" else {"value": 0.5} if option == "value" else {}
+    if option == "tanh":
+        options = {"approximate": "tanh"}
+    row = COMPUTED[name]
+    count = 1 if name in ("aten.silu.default", "aten.sigmoid.default", "aten.gelu.default") else 2
+    given = [3 * normal(20_001) for _ in range(3 if "addc" in name else count)]
+    got, want = results_of(row, given, options)
+    bound = LARGEST[name, option] * torch.finfo(want.dtype).eps * float(want.abs().max())
+    assert float((got - want).abs().max()) <= bound
