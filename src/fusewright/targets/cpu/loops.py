@@ -222,10 +222,12 @@ def _made(text: str, kernel: Kernel, features: FeatureSet, settings: Settings) -
     compiler.start()
     # Imported here: a process that finds its code on disk neither plans nor compiles.
     from fusewright.codegen.statements import lower
+    from fusewright.codegen.trees.build import tree_of
     from fusewright.plan.loops.decide import decide
 
     plan = decide(kernel, settings)
-    module = lower(plan, features.vector_bytes)
+    tree = tree_of(plan, features.vector_bytes)
+    module = lower(tree, features.vector_bytes == 64)
     image = compiler.compile_ir(module.text, features, LEVEL, scalars=True)
     if compilations:
         _tell(text, plan, module.text)
