@@ -83,9 +83,9 @@ class InnermostStores:
 def lanes_of_loop(
     plan: LoopPlan, loop: For, vector_bytes: int, stores: InnermostStores | None
 ) -> LaneMapping | None:
-    """A machine vector of the widest type in the loop; None where that has one element."""
+    """A machine vector of the widest type in the loop; None where that holds no two."""
     width = vector_bytes // max([1, *_sizes(plan, loop)])
-    if width == 1:
+    if width <= 1:
         return None
     anchors = [] if stores is None else stores.anchors()
     if stores is None or not anchors:
