@@ -23,11 +23,11 @@ from fusewright.ir.tree.nodes import (
     Branch,
     Labelled,
     MappedLoop,
-    Masked,
+    MaskedBlock,
     Node,
     PairedStore,
-    Repeated,
     Tree,
+    WhileLoop,
 )
 from fusewright.rules.decompose import decompose_all
 
@@ -149,11 +149,11 @@ class CPrinter:
         self.lines.append("else")
         self.block(node.orelse)
 
-    def masked(self, node: Masked) -> None:
+    def masked(self, node: MaskedBlock) -> None:
         self.lines.append(f"if ({self.value(node.mask)})")
         self.block(node.body)
 
-    def repeated(self, node: Repeated) -> None:
+    def repeated(self, node: WhileLoop) -> None:
         self.lines.append("while (1) {")
         self.block(node.head)
         self.lines.append(f"if (!{self.value(node.condition)}) break;")
@@ -276,6 +276,6 @@ def _literal(value: Any, dtype: DType) -> str:
 _PRINT: dict[type, Callable[..., None]] = {
     Let: CPrinter.let, Store: CPrinter.store, PairedStore: CPrinter.paired,
     Allocate: CPrinter.allocate, MappedLoop: CPrinter.loop, Branch: CPrinter.branch,
-    Masked: CPrinter.masked, Repeated: CPrinter.repeated, Labelled: CPrinter.labelled,
+    MaskedBlock: CPrinter.masked, WhileLoop: CPrinter.repeated, Labelled: CPrinter.labelled,
     Leave: CPrinter.leave, Check: CPrinter.check, Print: CPrinter.print,
 }  # fmt: skip

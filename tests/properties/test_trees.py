@@ -155,4 +155,4 @@ def test_random_trees(kind: str, seed: int, statements: int, tmp_path_factory: A
 
 def test_everything_was_met() -> None:
     assert ran.count("") > len(ran) / 2 > 10
-    assert not {"lanes", "threads", "reductions", "Masked", "Branch"} - set(+met)
+    assert not {"lanes", "threads", "reductions", "MaskedBlock", "Branch"} - set(+met)

@@ -20,7 +20,7 @@ from fusewright.ir.tree.nodes import (
     Allocate,
     LaneMapping,
     MappedLoop,
-    Masked,
+    MaskedBlock,
     Node,
     PairedStore,
     Tree,
@@ -107,7 +107,7 @@ class InLanes(NonTemporal):
         else:
             self.values[let.local] = value
 
-    def masked(self, node: Masked) -> None:
+    def masked(self, node: MaskedBlock) -> None:
         """Nodes under a mask."""
         builder = self.builder
         holds = self.settled(node.mask)

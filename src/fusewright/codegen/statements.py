@@ -24,11 +24,11 @@ from fusewright.ir.tree.nodes import (
     Branch,
     Labelled,
     MappedLoop,
-    Masked,
+    MaskedBlock,
     Node,
     PairedStore,
-    Repeated,
     Tree,
+    WhileLoop,
     walk,
 )
 
@@ -183,7 +183,7 @@ class _Emission(Tasks):
         self.builder.line(text)
         self.builder.line(f"{self.builder.label()}.dead:")
 
-    def repeated(self, statement: Repeated) -> None:
+    def repeated(self, statement: WhileLoop) -> None:
         builder = self.builder
         leave = self.inside(statement.head, statement.body, again=True)
         name = builder.label()
@@ -259,9 +259,9 @@ _EMIT: dict[type, Callable[..., None]] = {
     Store: _Emission.store,
     PairedStore: _Emission.paired,
     MappedLoop: _Emission.mapped,
-    Repeated: _Emission.repeated,
+    WhileLoop: _Emission.repeated,
     Branch: _Emission.branch,
-    Masked: _Emission.masked,
+    MaskedBlock: _Emission.masked,
     Labelled: _Emission.labelled,
     Leave: _Emission.leave,
     Print: _Emission.print,

@@ -18,12 +18,12 @@ from fusewright.ir.tree.nodes import (
     Branch,
     Labelled,
     MappedLoop,
-    Masked,
+    MaskedBlock,
     Node,
     PairedStore,
     Reduction,
-    Repeated,
     Tree,
+    WhileLoop,
 )
 
 ATOM = 9
@@ -83,16 +83,16 @@ class _KernelListing:
             case _:
                 yield from self._structured(node)
 
-    def _structured(self, node: Branch | Masked | Repeated | Labelled) -> Iterator[str]:
+    def _structured(self, node: Branch | MaskedBlock | WhileLoop | Labelled) -> Iterator[str]:
         show = self.expression
         match node:
-            case Repeated():
+            case WhileLoop():
                 yield "while True:"
                 yield from self.block(node.head, _STEP)
                 yield f"{_STEP}if not ({show(node.condition)}): break"
             case Branch():
                 yield f"if {show(node.condition)}:"
-            case Masked():
+            case MaskedBlock():
                 yield f"in lanes where {show(node.mask)}:"
             case Labelled():
                 yield f"block {node.label}:"

@@ -43,13 +43,13 @@ from fusewright.ir.tree.nodes import (
     Labelled,
     LaneMapping,
     MappedLoop,
-    Masked,
+    MaskedBlock,
     Node,
     PairedStore,
     Reduction,
-    Repeated,
     ThreadMapping,
     Tree,
+    WhileLoop,
 )
 from fusewright.plan.loops.fuse.guards import test_of
 from fusewright.plan.loops.plan import LoopPlan
@@ -113,9 +113,11 @@ class _Build:
     def _statement(self, statement: Statement) -> Node:
         block, span = self._block, statement.span
         if isinstance(statement, If):
-            return Branch(statement.condition, block(statement.body), block(statement.orelse), span)
+            ways = block(statement.body), block(statement.orelse)
+            return Branch(statement.condition, *ways, span)
         if isinstance(statement, While):
-            return Repeated(block(statement.head), statement.condition, block(statement.body), span)
+            head, body = block(statement.head), block(statement.body)
+            return WhileLoop(head, statement.condition, body, span)
         if isinstance(statement, Block):
             return Labelled(statement.label, block(statement.body), span)
         assert isinstance(statement, nodes.LEAVES)
@@ -264,7 +266,7 @@ class _Build:
         for body, mask in ((statement.body, holds), (statement.orelse, op("invert", holds))):
             if body:
                 self.chosen = mask if outer is None else op("bitwise_and", outer, mask)
-                made.append(Masked(mask, self._block(body), statement.span))
+                made.append(MaskedBlock(mask, self._block(body), statement.span))
         self.chosen = outer
         return made
 

@@ -32,12 +32,12 @@ from fusewright.ir.tree.nodes import (
     Branch,
     Labelled,
     MappedLoop,
-    Masked,
+    MaskedBlock,
     PairedStore,
     Reduction,
-    Repeated,
     ThreadMapping,
     Tree,
+    WhileLoop,
 )
 
 PARTS = 3
@@ -120,7 +120,7 @@ class _TreeMachine(KernelMachine):
             place = tuple(int(each[lane]) for each in places)
             array[place] = _updated(statement.combine, dtype, array[place], values[lane])
 
-    def masked(self, node: Masked) -> None:
+    def masked(self, node: MaskedBlock) -> None:
         """Nodes in some lanes."""
         before = self.active
         self.active = before & self.value(node.mask)
@@ -251,9 +251,9 @@ _RUN_NODE: Mapping[type, Callable[[_TreeMachine, Any], None]] = {
     Store: _TreeMachine.store,
     PairedStore: _paired,
     MappedLoop: _TreeMachine.loop,
-    Masked: _TreeMachine.masked,
+    MaskedBlock: _TreeMachine.masked,
     Branch: RUN[If],
-    Repeated: RUN[While],
+    WhileLoop: RUN[While],
     Labelled: RUN[Block],
     Leave: RUN[Leave],
     Print: RUN[Print],

@@ -135,7 +135,7 @@ class Branch:
 
 
 @dataclass(frozen=True, slots=True)
-class Masked:
+class MaskedBlock:
     """Inside lanes: loads and stores of the block happen in those lanes only where `mask` holds.
 
     What the block computes, it computes in all lanes.
@@ -147,7 +147,7 @@ class Masked:
 
 
 @dataclass(frozen=True, slots=True)
-class Repeated:
+class WhileLoop:
     """Run `head`; if the condition then holds run `body`, and again."""
 
     head: tuple[Node, ...]
@@ -176,7 +176,7 @@ class PairedStore:
 
 Node = (
     Let | Store | Leave | Print | Check
-    | MappedLoop | Branch | Masked | Repeated | Labelled | PairedStore | Allocate
+    | MappedLoop | Branch | MaskedBlock | WhileLoop | Labelled | PairedStore | Allocate
 )  # fmt: skip
 LEAVES = (Let, Store, Leave, Print, Check)
 
@@ -203,11 +203,11 @@ class Tree:
 
 def blocks(node: Node) -> tuple[tuple[Node, ...], ...]:
     """The blocks a node contains."""
-    if isinstance(node, MappedLoop | Masked | Labelled):
+    if isinstance(node, MappedLoop | MaskedBlock | Labelled):
         return (node.body,)
     if isinstance(node, Branch):
         return (node.body, node.orelse)
-    if isinstance(node, Repeated):
+    if isinstance(node, WhileLoop):
         return (node.head, node.body)
     if isinstance(node, PairedStore):
         return ((node.first, node.second),)
@@ -216,11 +216,11 @@ def blocks(node: Node) -> tuple[tuple[Node, ...], ...]:
 
 def with_blocks(node: Node, inner: Sequence[tuple[Node, ...]]) -> Node:
     """The node around other blocks, as many as `blocks` gives."""
-    if isinstance(node, MappedLoop | Masked | Labelled):
+    if isinstance(node, MappedLoop | MaskedBlock | Labelled):
         return replace(node, body=inner[0])
     if isinstance(node, Branch):
         return replace(node, body=inner[0], orelse=inner[1])
-    if isinstance(node, Repeated):
+    if isinstance(node, WhileLoop):
         return replace(node, head=inner[0], body=inner[1])
     return node
 
@@ -236,9 +236,9 @@ def expressions(node: Node) -> tuple[Expr, ...]:
         if lanes is not None and lanes.anchor is not None:
             anchors.append(lanes.anchor)
         return (node.low, node.high, *work, *(e for a in anchors for e in a.indices))
-    if isinstance(node, Branch | Repeated):
+    if isinstance(node, Branch | WhileLoop):
         return (node.condition,)
-    return (node.mask,) if isinstance(node, Masked) else ()
+    return (node.mask,) if isinstance(node, MaskedBlock) else ()
 
 
 def walk(body: Sequence[Node]) -> Iterator[Node]:

@@ -15,15 +15,15 @@ from fusewright.ir.tree.nodes import (
     Labelled,
     LaneMapping,
     MappedLoop,
-    Masked,
+    MaskedBlock,
     Node,
     Order,
     PairedStore,
     Reduction,
-    Repeated,
     Room,
     ThreadMapping,
     Tree,
+    WhileLoop,
 )
 
 _ROOM = re.compile(r"[bv](\d+) (\w+)")
@@ -56,11 +56,11 @@ class _Nodes(Blocks[Node]):
         if scanner.has("if "):
             return Branch(self.condition(scanner), self.block(inner), self.otherwise(depth))
         if scanner.has("where "):
-            return Masked(self.condition(scanner), self.block(inner))
+            return MaskedBlock(self.condition(scanner), self.block(inner))
         if scanner.has("block L"):
             return Labelled(scanner.number(""), self.block(inner))
         if scanner.has("while:"):
-            return Repeated(*self.repeated(depth))
+            return WhileLoop(*self.repeated(depth))
         if scanner.has("paired:"):
             first, second = self.block(inner)
             assert isinstance(first, Store)

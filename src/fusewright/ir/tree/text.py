@@ -20,13 +20,13 @@ from fusewright.ir.tree.nodes import (
     Labelled,
     LaneMapping,
     MappedLoop,
-    Masked,
+    MaskedBlock,
     Node,
     PairedStore,
     Reduction,
-    Repeated,
     ThreadMapping,
     Tree,
+    WhileLoop,
 )
 
 LETTERS = {"variable": "v", "array": "b", "register": "v", "stack": "b", "memory": "b"}
@@ -73,11 +73,11 @@ class _TreeWriter:
                 yield self._loop(node)
             case Branch():
                 yield f"if {show(node.condition)}:"
-            case Masked():
+            case MaskedBlock():
                 yield f"where {show(node.mask)}:"
             case Labelled():
                 yield f"block L{node.label}:"
-            case Repeated():
+            case WhileLoop():
                 yield "while:"
                 yield from block(node.head, 1)
                 yield f"holds {show(node.condition)}:"
@@ -86,7 +86,7 @@ class _TreeWriter:
                 yield from block((node.first, node.second), 1)
             case Allocate():
                 yield f"allocate {_room(node)}"
-        if isinstance(node, MappedLoop | Branch | Masked | Labelled | Repeated):
+        if isinstance(node, MappedLoop | Branch | MaskedBlock | Labelled | WhileLoop):
             yield from block(node.body, 1)
         if isinstance(node, Branch) and node.orelse:
             yield "else:"

@@ -20,12 +20,12 @@ from fusewright.ir.tree.nodes import (
     Branch,
     Labelled,
     MappedLoop,
-    Masked,
+    MaskedBlock,
     Node,
     PairedStore,
-    Repeated,
     ThreadMapping,
     Tree,
+    WhileLoop,
     assigned,
     blocks,
     buffers_of,
@@ -33,7 +33,7 @@ from fusewright.ir.tree.nodes import (
     walk,
 )
 
-IN_LANES = (Let, Store, PairedStore, MappedLoop, Masked, Allocate)
+IN_LANES = (Let, Store, PairedStore, MappedLoop, MaskedBlock, Allocate)
 """What may stand in a vector loop."""
 
 
@@ -78,16 +78,16 @@ class _TreeChecker(KernelChecker):
             self._allocate(node, where)
         elif isinstance(node, MappedLoop):
             self._loop(node, where)
-        elif isinstance(node, Repeated):
+        elif isinstance(node, WhileLoop):
             self._repeated(node, where)
         else:
             self._other(node, where)
 
-    def _other(self, node: Branch | Masked | Labelled | PairedStore, where: str) -> None:
+    def _other(self, node: Branch | MaskedBlock | Labelled | PairedStore, where: str) -> None:
         for expression in expressions(node):
             self.expression(expression, where)
             self.require(expression.dtype is BOOL, f"{where}: not a condition")
-        if isinstance(node, Masked):
+        if isinstance(node, MaskedBlock):
             self.require(self.wide is not None, f"{where}: a mask outside lanes")
         if isinstance(node, Labelled):
             self.require(node.label not in self.labels, f"{where}: label twice")
@@ -97,7 +97,7 @@ class _TreeChecker(KernelChecker):
         if isinstance(node, Labelled):
             self.labels.discard(node.label)
 
-    def _repeated(self, node: Repeated, where: str) -> None:
+    def _repeated(self, node: WhileLoop, where: str) -> None:
         """What the head defines is there for the condition and the body."""
         before = set(self.defined)
         for inner in node.head:
