@@ -24,7 +24,6 @@ from fusewright.ir.tree.nodes import (
     Node,
     PairedStore,
     Tree,
-    stored,
 )
 
 Bounds = tuple[str, str]
@@ -44,7 +43,6 @@ class InLanes(NonTemporal):
 
     def loop(self, loop: MappedLoop, bounds: Bounds) -> None:
         """The loop between these bounds, by this thread."""
-        leave = self.inside(loop.body, again=True)
         if loop.lanes is not None:
             self._in_vectors(loop, loop.lanes, bounds)
         else:
@@ -52,7 +50,6 @@ class InLanes(NonTemporal):
                 self.builder.scopes[-1].guard = True
                 self.variables[loop.index] = here.variable
                 self.block(loop.body)
-        leave()
 
     def _in_vectors(self, loop: MappedLoop, lanes: LaneMapping, bounds: Bounds) -> None:
         before, width = dict(self.values), lanes.width
@@ -61,10 +58,9 @@ class InLanes(NonTemporal):
 
         def statement(variable: Expr) -> None:
             self.variables[loop.index] = variable
-            known, wide = self.available, self.wide
-            self.available, self.wide, self.folded = {}, dict(cells), cells
+            wide, self.wide, self.folded = self.wide, dict(cells), cells
             self.block(loop.body)
-            self.available, self.wide, self.folded = known, wide, {}
+            self.wide, self.folded = wide, {}
             self.values = dict(before)
 
         builder = self.builder
@@ -97,7 +93,7 @@ class InLanes(NonTemporal):
         values = [self.builder.emit(self.settled(updated(store))) for store in (first, second)]
         dtype = first.value.dtype
         self.memory.store_parts(first.buffer, indices, (values[0], values[1]), dtype)
-        self.forget({first.buffer})
+        self.memory.writes += 1
 
     def let_in_lanes(self, let: Let) -> None:
         """A value for each lane."""
@@ -111,7 +107,7 @@ class InLanes(NonTemporal):
         """Nodes under a mask."""
         builder = self.builder
         holds = self.settled(node.mask)
-        lanes, outer, known = builder.lanes, self.chosen, dict(self.available)
+        lanes, outer = builder.lanes, self.chosen
         assert lanes is not None
         self.chosen = holds if outer is None else op("bitwise_and", outer, holds)
         register = builder.emit(holds)
@@ -120,8 +116,6 @@ class InLanes(NonTemporal):
         builder.lanes = replace(lanes, mask=register)
         self.block(node.body)
         builder.lanes, self.chosen = lanes, outer
-        self.available = known
-        self.forget(stored(node.body))
 
     # -- variables that lanes collect apart -----------------------------------------------------
 

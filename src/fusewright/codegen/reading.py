@@ -4,7 +4,7 @@ statement stands.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from dataclasses import replace
 from functools import reduce
 
@@ -17,16 +17,15 @@ from fusewright.ir.dtypes import INT64, DType
 from fusewright.ir.expr import Expr, const, postorder, rebuild
 from fusewright.ir.loops.statements import Check, Print
 from fusewright.ir.nest import Buffer
-from fusewright.ir.tree.nodes import Allocate, Node, Tree, expressions, stored, walk
+from fusewright.ir.tree.nodes import Allocate, Tree, expressions, stored, walk
 from fusewright.rules.decompose import decompose_all
 
 
 class Reading(Loops):
     """The state of a kernel being written, and its expressions.
 
-    `available` are the elements read before that nothing has changed since; `values` what variables
-    with one value stand for, `cells` where the others live.  `chosen` are the lanes that run
-    inside a branch of a vector loop.
+    `values` is what variables with one value stand for, `cells` where the others live.  `chosen`
+    are the lanes that run inside a mask.
     """
 
     def __init__(self, tree: Tree, avx512: bool) -> None:
@@ -38,7 +37,6 @@ class Reading(Loops):
         self.variables: dict[int, Expr] = {}
         self.values: dict[int, Expr] = {}
         self.cells: dict[int, str] = {}
-        self.available: dict[Expr, Expr] = {}
         self.chosen: Expr | None = None
         self.report = self.show = ""
         self.blocks: list[str] = []
@@ -136,41 +134,15 @@ class Reading(Loops):
         return self.cells[number]
 
     def _load(self, node: Expr) -> Expr:
-        found = self.available.get(node)
-        if found is not None:
-            return found
         builder = self.builder
         lanes = builder.lanes
         # Under a mask an element that is the same for all lanes may not exist.
         if lanes is not None and (self.chosen or any(map(builder.is_vector, node.args))):
-            register = self.memory.load(node, lanes.width)
-            found = builder.lane_variable(register, node.dtype)
-        else:
-            builder.lanes = None
-            found = builder.variable(self.memory.load(node, 1), node.dtype)
-            builder.lanes = lanes
-        self.available[node] = found
+            return builder.lane_variable(self.memory.load(node, lanes.width), node.dtype)
+        builder.lanes = None
+        found = builder.variable(self.memory.load(node, 1), node.dtype)
+        builder.lanes = lanes
         return found
 
     def scalar(self, root: Expr) -> str:
         return self.builder.scalar(self.settled(root))
-
-    def forget(self, written: set[int]) -> None:
-        """Elements read before that a store may have changed."""
-        self.memory.writes += bool(written)
-        for node in list(self.available):
-            if any(node.attr == w or not self.kernel.apart(node.attr, w) for w in written):
-                del self.available[node]
-
-    def inside(self, *bodies: Sequence[Node], again: bool) -> Callable[[], None]:
-        """Enter a region: what is known about memory inside, and (when called) after it."""
-        written = {buffer for body in bodies for buffer in stored(body)}
-        before = dict(self.available)
-        if again:
-            self.forget(written)
-
-        def leave() -> None:
-            self.available = dict(before)
-            self.forget(written)
-
-        return leave

@@ -139,18 +139,14 @@ class _Emission(Tasks):
         indices = [self.settled(place) for place in statement.indices]
         register = self.builder.emit(self.settled(updated(statement)))
         self.memory.store(statement.buffer, indices, register, dtype)
-        self.forget({statement.buffer})
+        self.memory.writes += 1
 
     def branch(self, statement: Branch) -> None:
         builder = self.builder
         condition = self.settled(statement.condition)
         register = builder.scalar(condition)
-        leave = self.inside(statement.body, statement.orelse, again=False)
         name = builder.label()
-        regions = []
-        for body in (statement.body, statement.orelse):
-            regions.append(self._region(body))
-            leave()
+        regions = [self._region(body) for body in (statement.body, statement.orelse)]
         # Only now: writing the regions may have put invariant values in front of them.
         builder.line(f"br i1 {register}, label %{name}.then, label %{name}.else")
         for lines, part in zip(regions, ("then", "else"), strict=True):
@@ -168,10 +164,8 @@ class _Emission(Tasks):
 
     def labelled(self, statement: Labelled) -> None:
         builder = self.builder
-        leave = self.inside(statement.body, again=False)
         self.ends[statement.label] = f"{builder.label()}.end"
         lines = self._region(statement.body)
-        leave()
         end = self.ends[statement.label]
         builder.scopes[-1].lines += [*lines, f"br label %{end}", f"{end}:"]
 
@@ -185,7 +179,6 @@ class _Emission(Tasks):
 
     def repeated(self, statement: WhileLoop) -> None:
         builder = self.builder
-        leave = self.inside(statement.head, statement.body, again=True)
         name = builder.label()
         scope = Scope(guard=True)
         builder.scopes.append(scope)
@@ -195,7 +188,6 @@ class _Emission(Tasks):
         builder.line(f"{name}.body:")
         self.block(statement.body)
         builder.scopes.pop()
-        leave()
         builder.scopes[-1].lines += [
             f"br label %{name}.head", f"{name}.head:", *scope.lines,
             f"br label %{name}.head", f"{name}.end:",
@@ -239,7 +231,6 @@ class _Emission(Tasks):
         builder = self.builder
         condition = self.scalar(statement.condition)
         name = builder.label()
-        leave = self.inside(again=False)
         builder.scopes.append(Scope(guard=True))
         self.checks.append(statement)
         builder.line(f"store i64 {len(self.checks)}, ptr {self.report}")
@@ -248,7 +239,6 @@ class _Emission(Tasks):
             assert not value.dtype.is_complex
             self._put(self.report, place + 1, value)
         lines = builder.scopes.pop().lines
-        leave()
         builder.line(f"br i1 {condition}, label %{name}.right, label %{name}.wrong")
         builder.line(f"{name}.wrong:")
         builder.scopes[-1].lines += [*lines, "ret void", f"{name}.right:"]

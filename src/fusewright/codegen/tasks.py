@@ -53,8 +53,6 @@ class Tasks(Privatised):
         count = builder.value(f"sub i64 {high}, {low}")
         count = builder.value(f"call i64 @llvm.smax.i64(i64 {count}, i64 0)")
         self._launch(name, loop, task, frame, count, apart)
-        leave = self.inside(loop.body, again=True)
-        leave()
 
     def _function(self, name: str, loop: MappedLoop, mapping: ThreadMapping) -> str:
         """The task's text."""

@@ -18,6 +18,7 @@ from functools import reduce
 
 from fusewright.codegen.pairs import in_pairs
 from fusewright.codegen.trees.lanes import InnermostStores, lanes_of_loop
+from fusewright.codegen.trees.loads import keep_loads
 from fusewright.ir import linear
 from fusewright.ir.dtypes import BOOL, INT64, DType
 from fusewright.ir.expr import Expr, const, local, op, postorder
@@ -93,7 +94,7 @@ class _Build:
         body = self._block(kernel.body)
         own = self._own_arrays(body, kernel.scratch)
         declared = replace(kernel, locals=tuple(self.locals), body=())
-        return Tree(declared, (*own, *body), self._streamed(kernel.body))
+        return keep_loads(Tree(declared, (*own, *body), self._streamed(kernel.body)))
 
     def _block(self, body: Sequence[Statement]) -> tuple[Node, ...]:
         made: list[Node] = []
