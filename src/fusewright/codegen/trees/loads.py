@@ -32,11 +32,16 @@ from fusewright.ir.tree.nodes import (
     with_blocks,
 )
 
+Reads = dict[int, dict[Expr, int]]
+"""Reads that still hold, by buffer and by what is read, with their numbers."""
+
 
 def keep_loads(tree: Tree) -> Tree:
     """The tree with what it reads again in variables."""
     counted = _Pass(tree, Counter())
     counted.block(tree.body)
+    if max(counted.uses.values(), default=0) < 2:
+        return tree
     made = _Pass(tree, counted.uses)
     body = made.block(tree.body)
     declared = replace(tree.declared, locals=tuple(made.locals))
@@ -46,9 +51,8 @@ def keep_loads(tree: Tree) -> Tree:
 class _Pass:
     """A walk over the tree, the same each time; `uses` says how often each read is wanted.
 
-    Reads are numbered as they come.  `available` has those that still hold, by what they read: the
-    load with single-valued variables written out, other reads and variables as `param`s of their
-    own.
+    Reads are numbered as they come.  What a read reads is the load with single-valued variables
+    written out, other reads and variables as `param`s of their own.
     """
 
     def __init__(self, tree: Tree, wanted: Counter[int]) -> None:
@@ -57,7 +61,7 @@ class _Pass:
         self.wanted = wanted
         self.uses: Counter[int] = Counter()
         self.reads = 0
-        self.available: dict[Expr, int] = {}
+        self.available: Reads = {}
         self.kept: dict[int, Expr] = {}
         self.meant: dict[int, Expr] = {}
         self.versions: Counter[int] = Counter()
@@ -135,7 +139,7 @@ class _Pass:
         low, high = self._one(node.low), self._one(node.high)
         written, changed = stored(node.body), assigned(node.body)
         self._forget(written, changed)
-        known = dict(self.available)
+        known = _copied(self.available)
         if node.threads is not None or node.lanes is not None:
             self.available = {}
         body = self.block(node.body)
@@ -148,10 +152,10 @@ class _Pass:
             fresh = replace(node, condition=self._one(node.condition))
         elif isinstance(node, MaskedBlock):
             fresh = replace(node, mask=self._one(node.mask))
-        known, inner = dict(self.available), []
+        known, inner = _copied(self.available), []
         for body in blocks(node):
             inner.append(self.block(body))
-            self.available = dict(known)
+            self.available = _copied(known)
         every = [each for body in blocks(node) for each in body]
         self._back_to(known, stored(every), assigned(every))
         return with_blocks(fresh, inner)
@@ -160,7 +164,7 @@ class _Pass:
         every = (*node.head, *node.body)
         written, changed = stored(every), assigned(every)
         self._forget(written, changed)
-        known = dict(self.available)
+        known = _copied(self.available)
         head = list(self.block(node.head))
         outer, self.before = self.before, head
         condition = self._one(node.condition)
@@ -169,20 +173,17 @@ class _Pass:
         self._back_to(known, written, changed)
         return replace(node, head=tuple(head), condition=condition, body=body)
 
-    def _back_to(self, known: dict[Expr, int], written: set[int], changed: set[int]) -> None:
+    def _back_to(self, known: Reads, written: set[int], changed: set[int]) -> None:
         """Outside a region again: what was known before it, but for what it changes."""
         self.available = known
         self._forget(written, changed)
 
-    def _forget(self, written: Iterable[int], changed: Iterable[int] = ()) -> None:
+    def _forget(self, written: set[int], changed: Iterable[int] = ()) -> None:
         """Elements, and variables, that may have changed."""
         apart = self.kernel.apart
-        gone = [
-            read for read in self.available
-            if any(read.attr == w or not apart(read.attr, w) for w in written)
-        ]  # fmt: skip
-        for read in gone:
-            del self.available[read]
+        for buffer in list(self.available):
+            if any(buffer == w or not apart(buffer, w) for w in written):
+                del self.available[buffer]
         self.versions.update(changed)
 
     # -- expressions ----------------------------------------------------------------------------
@@ -213,9 +214,10 @@ class _Pass:
         return param(("local", node.attr, self.versions[node.attr]), node.dtype)
 
     def _read(self, read: Expr, key: Expr) -> tuple[Expr, Expr]:
-        number = self.available.get(key)
+        known = self.available.setdefault(read.attr, {})
+        number = known.get(key)
         if number is None:
-            number = self.available[key] = self.reads
+            number = known[key] = self.reads
             self.reads += 1
             if self.wanted[number] > 1:
                 self.locals.append(Local("kept", read.dtype))
@@ -223,3 +225,7 @@ class _Pass:
                 self.before.append(Let(len(self.locals) - 1, read))
         self.uses[number] += 1
         return self.kept.get(number, read), param(("read", number), read.dtype)
+
+
+def _copied(reads: Reads) -> Reads:
+    return {buffer: dict(known) for buffer, known in reads.items()}
