@@ -202,7 +202,7 @@ def obtain(kernel: Kernel, options: Options) -> CompiledLoops:
 
     def make() -> Made:
         with progress.show("compiling", 1) as done:
-            made = _made(text, numbered, features, settings)
+            made = _made(text, numbered, features, settings, options.debug)
             done()
         return made
 
@@ -221,15 +221,18 @@ MOST = 256
 _kept: Kept[Made] = Kept(MOST)
 
 
-def _made(text: str, kernel: Kernel, features: FeatureSet, settings: Settings) -> Made:
+def _made(text: str, kernel: Kernel, features: FeatureSet, settings: Settings, debug: bool) -> Made:
     compiler.start()
     # Imported here: a process that finds its code on disk neither plans nor compiles.
     from fusewright.codegen.statements import lower
     from fusewright.codegen.trees.build import tree_of
+    from fusewright.ir.tree.verify import check_tree
     from fusewright.plan.loops.decide import decide
 
     plan = decide(kernel, settings)
     tree = tree_of(plan, features.vector_bytes)
+    if debug:
+        check_tree(tree)
     module = lower(tree, features.vector_bytes == 64)
     image = compiler.compile_ir(module.text, features, LEVEL, scalars=True)
     if compilations:
