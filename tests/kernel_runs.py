@@ -17,7 +17,7 @@ import numpy as np
 import fusewright as fw
 from fusewright._core import native
 from fusewright.base.errors import KernelError
-from fusewright.codegen import lanes
+from fusewright.codegen.trees import lanes
 from fusewright.kernels import run
 from fusewright.machine import record as machine
 from fusewright.plan.loops.fuse import blocks

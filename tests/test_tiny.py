@@ -115,6 +115,10 @@ def test_a_kernel_of_loops(tmp_path: Path) -> None:
     assert "loop i0 on threads, vectors" in plan
     assert plan[-1] == "pair 0 2 fused at same on i as one loop saves 8"
 
+    # The loop tree (`codegen/trees/build.py`): how that loop runs, on the machine at hand.
+    loop = lines(texts.tree)[-4]
+    assert "for i0 'i' in [0, p0) on threads grain 64" in loop and " in lanes of " in loop
+
     # LLVM text (`codegen/statements.py`), machine code, and the call (`targets/cpu/loops.py`).
     (llvm,) = texts.llvm
     assert "@kernel(" in llvm and "fmul" in llvm and "fadd" in llvm

@@ -14,7 +14,8 @@ from dataclasses import dataclass
 from itertools import zip_longest
 from typing import Any
 
-TEXTS = ("ir", "plan", "llvm")
+TEXTS = ("ir", "plan", "llvm", "tree")
+"""In the order of `CompiledTexts`; recordings of older commits have no trees."""
 COUNTS = ("kernels", "bytes", "allocations", "compilations")
 PARTS = (*TEXTS, "bits", *COUNTS)
 EQUAL, RENAMED, DIFFERS = "equal", "renamed", "differs"
@@ -26,6 +27,7 @@ _NAME = {
     "ir": re.compile(r"[a-zL]\d+"),
     "plan": re.compile(r"[a-zL]\d+"),
     "llvm": re.compile(r"[%@!#][\w.$-]+"),
+    "tree": re.compile(r"[a-zL]\d+"),
 }
 """What a name is: `v3`, `b0`, `i1`, `L2`; `%x`, `@f`, `!4`, `#0`, a label where a line begins."""
 _LABEL = re.compile(r"^([\w.$-]+):", re.MULTILINE)
@@ -56,7 +58,9 @@ def compared(program: str, old: Mapping[str, Any], new: Mapping[str, Any]) -> Ch
     parts: dict[str, str] = {}
     details: dict[str, str] = {}
     for part in TEXTS:
-        pairs = zip_longest(texts(old, part), texts(new, part))
+        before, after = texts(old, part), texts(new, part)
+        known = part != "tree" or (before and after)
+        pairs = zip_longest(before, after) if known else ()
         words = [EQUAL if a == b else same_but_names(a or "", b or "", part) for a, b in pairs]
         parts[part] = worst(words)
         changed = [word for word in words if word != EQUAL]
@@ -82,8 +86,11 @@ def texts(recording: Mapping[str, Any], part: str) -> list[str]:
     """One part of every structure, in the order of compiling; LLVM text module by module."""
     found = recording["structures"]
     if part == "llvm":
-        return [module for _, _, _, modules in found for module in modules]
-    return [structure[1 + TEXTS.index(part)] for structure in found]
+        return [module for structure in found for module in structure[3]]
+    place = 1 + TEXTS.index(part)
+    return [
+        structure[place] for structure in found if structure[place : place + 1] not in ([], [""])
+    ]
 
 
 def same_but_names(old: str, new: str, part: str) -> str:

@@ -1,4 +1,5 @@
-"""What small programs become, as text: statements or nests, plan, listing, and short LLVM modules.
+"""What small programs become, as text: statements or nests, plan, loop tree, listing, and short
+LLVM modules.
 
 Each program's text is a file in `texts/`; after a change that is meant, `pytest tests/golden
 --update-golden` writes them anew, and the difference is reviewed with the change.
@@ -62,8 +63,8 @@ def text_of(run: Callable[[], Any], cache: Path) -> str:
         pending = result if isinstance(result, tuple) else (result,)
         fw.evaluate(*(value for value in pending if isinstance(value, fw.Array)))
     parts = [part for structure in structures for part in _sections(structure)]
-    kinds = {kernel.loops: kernel.kind for kernel in listened.kernels}
-    parts += [("listing", loops) for loops, kind in kinds.items() if kind == "arrays"]
+    listings = dict.fromkeys(kernel.loops for kernel in listened.kernels)
+    parts += [("listing", loops) for loops in listings]
     parts += [("library step", step.name) for step in listened.opaque]
     return "\n".join(f"== {title}\n{text.rstrip()}\n" for title, text in parts)
 
@@ -71,6 +72,8 @@ def text_of(run: Callable[[], Any], cache: Path) -> str:
 def _sections(structure: CompiledTexts) -> Iterator[tuple[str, str]]:
     yield f"ir of {structure.door}", structure.ir
     yield "plan", structure.plan
+    if structure.tree:
+        yield "tree", structure.tree
     for module in structure.llvm:
         if module.count("\n") <= SHORT:
             yield "llvm", module

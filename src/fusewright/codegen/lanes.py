@@ -1,5 +1,5 @@
-"""Statements that run for all lanes of a vector at once: branches are masks, variables registers,
-and loops with the same bounds in all lanes stay loops.
+"""Loops as the tree maps them: one iteration at a time, or in vectors, where branches are masks and
+loops with the same bounds in all lanes stay loops.
 """
 
 from __future__ import annotations
@@ -9,192 +9,113 @@ from contextlib import nullcontext
 from dataclasses import replace
 
 from fusewright.codegen.associative import across_lanes, joined
-from fusewright.codegen.builder import Lanes, mask_type
+from fusewright.codegen.builder import mask_type
 from fusewright.codegen.nontemporal import NonTemporal
-from fusewright.codegen.pairs import in_pairs, updated
+from fusewright.codegen.pairs import updated
 from fusewright.codegen.spell import literal, llvm_type
-from fusewright.ir.expr import Expr, op, postorder
+from fusewright.ir.expr import Expr, op
 from fusewright.ir.identity import of_update
-from fusewright.ir.loops.statements import (
-    For,
-    If,
-    Let,
-    Statement,
-    Store,
-    expressions,
-    walk,
+from fusewright.ir.loops.statements import Let
+from fusewright.ir.tree.nodes import (
+    Allocate,
+    LaneMapping,
+    MappedLoop,
+    MaskedBlock,
+    Node,
+    PairedStore,
+    Tree,
 )
-from fusewright.plan.loops.plan import LoopPlan
 
-ALIGNED = 6
-"""Whole vectors a loop has, at least, where it begins with a part of one so that the others write
-whole lines.  (Stores across the ends of lines take twice as long, and more where several arrays
-are written: measured 1.1 to 2 times the loop's time within the caches.)
-"""
+Bounds = tuple[str, str]
 
 
 class InLanes(NonTemporal):
     """A kernel being written, with its loops in vectors."""
 
-    def __init__(self, plan: LoopPlan, vector_bytes: int) -> None:
-        super().__init__(plan.kernel, vector_bytes)
-        self.plan = plan
+    def __init__(self, tree: Tree, avx512: bool) -> None:
+        super().__init__(tree, avx512)
         self.wide: dict[int, str] = {}
         self.folded: dict[int, str] = {}
 
-    def block(self, body: Sequence[Statement]) -> None:
-        """The statements, one iteration at a time."""
+    def block(self, body: Sequence[Node]) -> None:
+        """The nodes, one after the other."""
         raise NotImplementedError
 
-    def store(self, statement: Store) -> None:
-        """An element of an array."""
-        raise NotImplementedError
-
-    def loops(self, loop: For, bounds: Sequence[tuple[str, str]]) -> None:
-        """The loop from its outermost dim on, given all bounds."""
-        leave = self.inside(loop.body, again=True)
-        for local in sorted(self._varying(loop)):
-            self._widen(local)
-        self._nest(loop, bounds, 0)
-        leave()
-
-    def _nest(self, loop: For, bounds: Sequence[tuple[str, str]], depth: int) -> None:
-        builder = self.builder
-        if depth == len(loop.dims):
-            if builder.lanes is None:
+    def loop(self, loop: MappedLoop, bounds: Bounds) -> None:
+        """The loop between these bounds, by this thread."""
+        if loop.lanes is not None:
+            self._in_vectors(loop, loop.lanes, bounds)
+        else:
+            with self.builder.loop(*bounds, 1) as here:
+                self.builder.scopes[-1].guard = True
+                self.variables[loop.index] = here.variable
                 self.block(loop.body)
-            else:
-                self._block_in_lanes(loop.body)
-            return
-        dim, (low, high) = loop.dims[depth], bounds[depth]
-        if dim.index in self.plan.vectors and builder.lanes is None:
-            width = self._width(loop)
-            if width > 1:
-                self._in_vectors(loop, bounds, depth, width)
-                return
-        with builder.loop(low, high, 1) as here:
-            builder.scopes[-1].guard = True
-            self.variables[dim.index] = here.variable
-            self._nest(loop, bounds, depth + 1)
 
-    def _width(self, loop: For) -> int:
-        """Lanes: a machine vector of the widest type in the loop."""
-        sizes = [
-            node.dtype.itemsize
-            for statement in walk(loop.body)
-            for node in postorder(expressions(statement))
-            if node.name == "load"
-        ]
-        stores = (s.value.dtype.itemsize for s in walk(loop.body) if isinstance(s, Store))
-        dims = {number for dim in loop.dims for number in self.plan.folds.get(dim.index, ())}
-        folded = (self.kernel.locals[number].dtype.itemsize for number in dims)
-        return self.vector_bytes // max([1, *sizes, *stores, *folded])
-
-    def _in_vectors(
-        self, loop: For, bounds: Sequence[tuple[str, str]], depth: int, width: int
-    ) -> None:
-        before = dict(self.values)
-        kinds = self.plan.folds.get(loop.dims[depth].index, {})
+    def _in_vectors(self, loop: MappedLoop, lanes: LaneMapping, bounds: Bounds) -> None:
+        before, width = dict(self.values), lanes.width
+        kinds = {r.number: r.by for r in loop.reductions if r.what == "variable"}
         cells = {number: self._lanes_of_fold(number, kinds[number], width) for number in kinds}
 
         def statement(variable: Expr) -> None:
-            self.variables[loop.dims[depth].index] = variable
-            known, wide = self.available, self.wide
-            self.available, self.wide, self.folded = {}, dict(cells), cells
-            if depth + 1 < len(loop.dims):
-                for local in sorted(self._varying(loop)):
-                    self._widen(local)
-            self._nest(loop, bounds, depth + 1)
-            self.available, self.wide, self.folded = known, wide, {}
+            self.variables[loop.index] = variable
+            wide, self.wide, self.folded = self.wide, dict(cells), cells
+            self.block(loop.body)
+            self.wide, self.folded = wide, {}
             self.values = dict(before)
 
         builder = self.builder
-        begin, end = (builder.variable(bound) for bound in bounds[depth])
-        origin = self._origin(loop, bounds[depth], width) if depth + 1 == len(loop.dims) else None
-        for test, past in self.forms(loop, origin, width):
+        begin, end = (builder.variable(bound) for bound in bounds)
+        origin = self._origin(lanes, bounds)
+        for test, past in self.forms(lanes, origin):
             self.memory.past = past
             with builder.when(test) if test else nullcontext():
                 self.vector_loop(begin, end, width, statement, origin)
         for number, kind in kinds.items():
             self._join_lanes(number, kind, cells[number], width)
 
-    def _origin(self, loop: For, bounds: tuple[str, str], width: int) -> str | None:
-        """What puts whole vectors where the first store along the loop's last dim writes whole
-        lines; None where no store does, or other loops inside take the time.
-        """
-        builder = self.builder
-        if any(isinstance(statement, For) for statement in walk(loop.body)):
+    def _origin(self, lanes: LaneMapping, bounds: Bounds) -> str | None:
+        """What puts whole vectors where the anchor's are."""
+        if lanes.anchor is None:
             return None
-        for store in self.along(loop):
-            aligned = self.first_element(loop, store)
-            count = builder.value(f"sub i64 {bounds[1]}, {bounds[0]}")
-            long = builder.value(f"icmp sge i64 {count}, {ALIGNED * width}")
-            here = builder.value(f"sub i64 0, {bounds[0]}")
-            return builder.value(f"select i1 {long}, i64 {aligned}, i64 {here}")
-        return None
+        builder = self.builder
+        aligned = self.first_element(lanes.anchor)
+        count = builder.value(f"sub i64 {bounds[1]}, {bounds[0]}")
+        long = builder.value(f"icmp sge i64 {count}, {lanes.least}")
+        here = builder.value(f"sub i64 0, {bounds[0]}")
+        return builder.value(f"select i1 {long}, i64 {aligned}, i64 {here}")
 
     # -- statements -----------------------------------------------------------------------------
 
-    def _block_in_lanes(self, body: Sequence[Statement]) -> None:
-        for statement in in_pairs(body):
-            if isinstance(statement, tuple):
-                self._store_pair(*statement)
-            elif isinstance(statement, Let):
-                self._let_in_lanes(statement)
-            elif isinstance(statement, If):
-                self._masked_if(statement)
-            elif isinstance(statement, For):
-                bounds = [(self.scalar(dim.low), self.scalar(dim.high)) for dim in statement.dims]
-                self.loops(statement, bounds)
-            else:
-                assert isinstance(statement, Store)
-                self.store(statement)
-
-    def _store_pair(self, first: Store, second: Store) -> None:
+    def paired(self, pair: PairedStore) -> None:
         """Both parts of a complex number."""
+        first, second = pair.first, pair.second
         indices = [self.settled(place) for place in first.indices[:-1]]
         values = [self.builder.emit(self.settled(updated(store))) for store in (first, second)]
         dtype = first.value.dtype
         self.memory.store_parts(first.buffer, indices, (values[0], values[1]), dtype)
-        self.forget({first.buffer})
+        self.memory.writes += 1
 
-    def _let_in_lanes(self, statement: Let) -> None:
-        value = self.settled(statement.value)
-        number, mask = statement.local, self.chosen
-        if number in self.wide:
-            if mask is not None:
-                value = op("where", mask, value, self._wide_value(number))
-            self._put_wide(number, value)
-            return
-        old = self.values.get(number)
-        if mask is not None and old is not None:
-            value = op("where", mask, value, old)
-        self.values[number] = value
+    def let_in_lanes(self, let: Let) -> None:
+        """A value for each lane."""
+        value = self.settled(let.value)
+        if let.local in self.wide:
+            self._put_wide(let.local, value)
+        else:
+            self.values[let.local] = value
 
-    def _masked_if(self, statement: If) -> None:
+    def masked(self, node: MaskedBlock) -> None:
+        """Nodes under a mask."""
         builder = self.builder
-        condition = self.settled(statement.condition)
+        holds = self.settled(node.mask)
         lanes, outer = builder.lanes, self.chosen
         assert lanes is not None
-        for body, holds in (
-            (statement.body, condition), (statement.orelse, op("invert", condition)),
-        ):  # fmt: skip
-            if body:
-                known = dict(self.available)
-                self.chosen = holds if outer is None else op("bitwise_and", outer, holds)
-                builder.lanes = self._with_mask(lanes, holds)
-                self._block_in_lanes(body)
-                builder.lanes, self.chosen = lanes, outer
-                written = {s.buffer for s in walk(tuple(body)) if isinstance(s, Store)}
-                self.available = known
-                self.forget(written)
-
-    def _with_mask(self, lanes: Lanes, holds: Expr) -> Lanes:
-        register = self.builder.emit(holds)
+        self.chosen = holds if outer is None else op("bitwise_and", outer, holds)
+        register = builder.emit(holds)
         if lanes.mask is not None:
-            kind = mask_type(lanes.width)
-            register = self.builder.value(f"and {kind} {lanes.mask}, {register}")
-        return replace(lanes, mask=register)
+            register = builder.value(f"and {mask_type(lanes.width)} {lanes.mask}, {register}")
+        builder.lanes = replace(lanes, mask=register)
+        self.block(node.body)
+        builder.lanes, self.chosen = lanes, outer
 
     # -- variables that lanes collect apart -----------------------------------------------------
 
@@ -228,18 +149,9 @@ class InLanes(NonTemporal):
 
     # -- variables that loops inside hand on ----------------------------------------------------
 
-    def _varying(self, loop: For) -> set[int]:
-        """The variables that the loop's iterations hand on, one value for each lane."""
-        if self.builder.lanes is None:
-            return set()
-        lets = (s.local for s in walk(loop.body) if isinstance(s, Let))
-        return {number for number in lets if self.kernel.locals[number].mutable}
-
-    def _widen(self, number: int) -> None:
+    def widen(self, room: Allocate) -> None:
         """Let a variable live in memory (LLVM makes a register of it), a value for each lane."""
-        if number in self.wide:
-            return
-        lanes = self.builder.lanes
+        number, lanes = room.number, self.builder.lanes
         assert lanes is not None
         dtype = self.kernel.locals[number].dtype
         self.wide[number] = self.builder.slot(llvm_type(dtype, lanes.width))

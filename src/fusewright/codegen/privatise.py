@@ -18,15 +18,22 @@ from fusewright.ir import linear
 from fusewright.ir.dtypes import BOOL, INT8, INT64, DType
 from fusewright.ir.expr import Expr, const
 from fusewright.ir.identity import of_update
-from fusewright.ir.loops.statements import For
-from fusewright.plan.loops.plan import LoopPlan
+from fusewright.ir.tree.nodes import MappedLoop, Reduction, Tree
 
 ELEMENTS_OF_LEAST = 60
 """Elements of a copy that cost as much as the least work that is worth waking a thread: each of the
 parts fills and joins them.
 """
-MOST_ELEMENTS = 1 << 16
-"""Elements of a copy, at most: it should stay in a thread's own cache."""
+
+
+def variables_of(loop: MappedLoop) -> list[Reduction]:
+    """The variables that the parts of a task collect apart."""
+    return [each for each in loop.reductions if each.what == "variable"]
+
+
+def arrays_of(loop: MappedLoop) -> list[Reduction]:
+    """The arrays that they copy."""
+    return [each for each in loop.reductions if each.what == "array"]
 
 
 class Privatised(InLanes):
@@ -34,21 +41,13 @@ class Privatised(InLanes):
     whether arrays are copied.
     """
 
-    def __init__(self, plan: LoopPlan, vector_bytes: int) -> None:
-        super().__init__(plan, vector_bytes)
+    def __init__(self, tree: Tree, avx512: bool) -> None:
+        super().__init__(tree, avx512)
         self.copied = ""
 
-    def folds_of(self, loop: For) -> dict[int, str]:
-        """The variables, with the operation."""
-        return self.plan.folds.get(loop.dims[0].index, {})
-
-    def copies_of(self, loop: For) -> dict[int, str]:
-        """The arrays, with the operation."""
-        return self.plan.copies.get(loop.dims[0].index, {})
-
-    def apart(self, loop: For) -> int:
+    def apart(self, loop: MappedLoop) -> int:
         """How many words of the frame that takes."""
-        return len(self.folds_of(loop)) + bool(self.copies_of(loop))
+        return len(variables_of(loop)) + bool(arrays_of(loop))
 
     def fill(self, frame: str, place: int, register: str, kind: str) -> None:
         """Put a value into a frame."""
@@ -63,32 +62,32 @@ class Privatised(InLanes):
 
     # -- where the task is called ---------------------------------------------------------------
 
-    def hand_over(self, loop: For, frame: str, place: int) -> None:
+    def hand_over(self, loop: MappedLoop, frame: str, place: int) -> None:
         """The words of the frame; arrays are not copied unless the work is found to be large."""
-        for number in self.folds_of(loop):
-            self.fill(frame, place, self.cell(number), "ptr")
+        for each in variables_of(loop):
+            self.fill(frame, place, self.cell(each.number), "ptr")
             place += 1
-        if self.copies_of(loop):
+        if arrays_of(loop):
             self.fill(frame, place, "0", "i64")
 
-    def is_large(self, loop: For, frame: str, place: int, total: str, least: str) -> str:
+    def is_large(self, loop: MappedLoop, frame: str, place: int, total: str, least: str) -> str:
         """Whether the work is large enough, also beside the copies; then they are made."""
         builder = self.builder
         large = builder.value(f"icmp ugt i64 {total}, {least}")
-        if not self.copies_of(loop):
+        if not arrays_of(loop):
             return large
         each = builder.value(f"udiv i64 {least}, {ELEMENTS_OF_LEAST}")
-        for number in self.copies_of(loop):
-            size = self.scalar(self._elements(number))
+        for array in arrays_of(loop):
+            size = self.scalar(self._elements(array.number))
             cost = builder.value(f"mul i64 {size}, {each}")
             tests = (
-                builder.value(f"icmp ule i64 {size}, {MOST_ELEMENTS}"),
+                builder.value(f"icmp ule i64 {size}, {array.most}"),
                 builder.value(f"icmp ugt i64 {total}, {cost}"),
             )
             for test in tests:
                 large = builder.value(f"and i1 {large}, {test}")
         word = builder.value(f"zext i1 {large} to i64")
-        self.fill(frame, place + len(self.folds_of(loop)), word, "i64")
+        self.fill(frame, place + len(variables_of(loop)), word, "i64")
         return large
 
     def _elements(self, number: int) -> Expr:
@@ -97,17 +96,17 @@ class Privatised(InLanes):
 
     # -- in the task ----------------------------------------------------------------------------
 
-    def start_apart(self, loop: For, place: int) -> Callable[[], None]:
+    def start_apart(self, loop: MappedLoop, place: int) -> Callable[[], None]:
         """Begin collecting; the result, called after the loop, joins what has been collected."""
         builder = self.builder
         ends: list[Callable[[], None]] = []
-        for number, kind in self.folds_of(loop).items():
-            ends.append(self._start_variable(number, kind, place))
+        for each in variables_of(loop):
+            ends.append(self._start_variable(each.number, each.by, place))
             place += 1
-        if self.copies_of(loop):
+        if arrays_of(loop):
             word = self.frame_value(place, INT64)
             self.copied = builder.value(f"icmp ne i64 {word}, 0")
-            ends += [self._start_array(n, kind) for n, kind in self.copies_of(loop).items()]
+            ends += [self._start_array(each.number, each.by) for each in arrays_of(loop)]
 
         def join() -> None:
             for end in ends:

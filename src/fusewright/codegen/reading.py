@@ -4,7 +4,7 @@ statement stands.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from dataclasses import replace
 from functools import reduce
 
@@ -15,67 +15,54 @@ from fusewright.codegen.spell import llvm_type
 from fusewright.ir import linear
 from fusewright.ir.dtypes import INT64, DType
 from fusewright.ir.expr import Expr, const, postorder, rebuild
-from fusewright.ir.loops.statements import (
-    Check,
-    Kernel,
-    Print,
-    Statement,
-    Store,
-    expressions,
-    walk,
-)
+from fusewright.ir.loops.statements import Check, Print
 from fusewright.ir.nest import Buffer
+from fusewright.ir.tree.nodes import Allocate, Tree, expressions, stored, walk
 from fusewright.rules.decompose import decompose_all
-
-ON_STACK = 1 << 16
-"""Bytes of an array that may lie on the stack; a larger one, or of unknown size, is allocated."""
 
 
 class Reading(Loops):
     """The state of a kernel being written, and its expressions.
 
-    `available` are the elements read before that nothing has changed since; `values` what variables
-    with one value stand for, `cells` where the others live.  `chosen` are the lanes that run
-    inside a branch of a vector loop.
+    `values` is what variables with one value stand for, `cells` where the others live.  `chosen`
+    are the lanes that run inside a mask.
     """
 
-    def __init__(self, kernel: Kernel, vector_bytes: int) -> None:
-        super().__init__(avx512=vector_bytes == 64)
-        self.kernel = kernel
-        self.vector_bytes = vector_bytes
+    def __init__(self, tree: Tree, avx512: bool) -> None:
+        super().__init__(avx512)
+        self.tree = tree
+        self.kernel = tree.declared
         self.words: list[Word] = []
         self.primitives: dict[Expr, Expr] = {}
         self.variables: dict[int, Expr] = {}
         self.values: dict[int, Expr] = {}
         self.cells: dict[int, str] = {}
-        self.available: dict[Expr, Expr] = {}
         self.chosen: Expr | None = None
         self.report = self.show = ""
         self.blocks: list[str] = []
 
     def arguments(self) -> None:
         kernel = self.kernel
-        inside = list(walk(kernel.body))
-        roots = [e for statement in inside for e in expressions(statement)]
-        stored = {s.buffer for s in inside if isinstance(s, Store)}
-        used = stored | {node.attr for node in postorder(roots) if node.name == "load"}
+        inside = list(walk(self.tree.body))
+        roots = [e for node in inside for e in expressions(node)]
+        used = stored(self.tree.body) | {n.attr for n in postorder(roots) if n.name == "load"}
         for number in used:
             buffer = kernel.buffers[number]
             roots += [*buffer.extents, *(buffer.strides or ())]
         self.read_parameters(roots)
-        for number in sorted(used):
-            buffer = self._settled_extents(kernel.buffers[number])
-            if number in kernel.scratch:
-                base = self._scratch(number)
-            else:
-                base = self._word(Word("pointer", number), None)
-            streamed = buffer.large and number not in stored
-            self.memory.layouts[number] = Layout(base, buffer, streamed=streamed)
-            self.memory.fetches |= streamed
-        if any(isinstance(statement, Check) for statement in inside):
+        for number in sorted(used - kernel.scratch):
+            self.lay(number, self._word(Word("pointer", number), None))
+        if any(isinstance(node, Check) for node in inside):
             self.report = self._word(Word("report"), None)
-        if any(isinstance(statement, Print) for statement in inside):
+        if any(isinstance(node, Print) for node in inside):
             self.show = self._word(Word("print"), None)
+
+    def lay(self, number: int, base: str) -> None:
+        """Know where a buffer lies."""
+        streamed = number in self.tree.streamed
+        buffer = self._settled_extents(self.kernel.buffers[number])
+        self.memory.layouts[number] = Layout(base, buffer, streamed=streamed)
+        self.memory.fetches |= streamed
 
     def _settled_extents(self, buffer: Buffer) -> Buffer:
         """The buffer, its sizes in primitives: those of new arrays are any arithmetic."""
@@ -94,19 +81,20 @@ class Reading(Loops):
             self.words.append(word)
         return self.argument(self.words.index(word), dtype)
 
-    def _scratch(self, number: int) -> str:
-        buffer = self.kernel.buffers[number]
+    def allocate(self, room: Allocate) -> None:
+        """Room for an array of the kernel's own."""
+        buffer = self.kernel.buffers[room.number]
         total = reduce(linear.times, buffer.extents, const(buffer.dtype.itemsize, INT64))
-        size = linear.constant(total)
-        if size is not None and size <= ON_STACK:
-            return self.builder.slot(f"[{size} x i8]")
-        room = self.builder.value(f"add i64 {self.scalar(total)}, 63")
-        block = self.builder.value(f"call ptr @malloc(i64 {room})")
+        if room.scope == "stack":
+            self.lay(room.number, self.builder.slot(f"[{linear.constant(total)} x i8]"))
+            return
+        size = self.builder.value(f"add i64 {self.scalar(total)}, 63")
+        block = self.builder.value(f"call ptr @malloc(i64 {size})")
         self.blocks.append(block)
         address = self.builder.value(f"ptrtoint ptr {block} to i64")
         address = self.builder.value(f"add i64 {address}, 63")
         address = self.builder.value(f"and i64 {address}, -64")
-        return self.builder.value(f"inttoptr i64 {address} to ptr")
+        self.lay(room.number, self.builder.value(f"inttoptr i64 {address} to ptr"))
 
     def text(self, name: str, first: str = "%args") -> str:
         """The function, which gives back what it has allocated."""
@@ -146,41 +134,15 @@ class Reading(Loops):
         return self.cells[number]
 
     def _load(self, node: Expr) -> Expr:
-        found = self.available.get(node)
-        if found is not None:
-            return found
         builder = self.builder
         lanes = builder.lanes
         # Under a mask an element that is the same for all lanes may not exist.
         if lanes is not None and (self.chosen or any(map(builder.is_vector, node.args))):
-            register = self.memory.load(node, lanes.width)
-            found = builder.lane_variable(register, node.dtype)
-        else:
-            builder.lanes = None
-            found = builder.variable(self.memory.load(node, 1), node.dtype)
-            builder.lanes = lanes
-        self.available[node] = found
+            return builder.lane_variable(self.memory.load(node, lanes.width), node.dtype)
+        builder.lanes = None
+        found = builder.variable(self.memory.load(node, 1), node.dtype)
+        builder.lanes = lanes
         return found
 
     def scalar(self, root: Expr) -> str:
         return self.builder.scalar(self.settled(root))
-
-    def forget(self, written: set[int]) -> None:
-        """Elements read before that a store may have changed."""
-        self.memory.writes += bool(written)
-        for node in list(self.available):
-            if any(node.attr == w or not self.kernel.apart(node.attr, w) for w in written):
-                del self.available[node]
-
-    def inside(self, *bodies: Sequence[Statement], again: bool) -> Callable[[], None]:
-        """Enter a region: what is known about memory inside, and (when called) after it."""
-        written = {s.buffer for body in bodies for s in walk(tuple(body)) if isinstance(s, Store)}
-        before = dict(self.available)
-        if again:
-            self.forget(written)
-
-        def leave() -> None:
-            self.available = dict(before)
-            self.forget(written)
-
-        return leave

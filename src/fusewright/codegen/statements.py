@@ -1,8 +1,8 @@
-"""A planned kernel of loops as LLVM text: its statements in program order, one function, and one
-more for each loop whose iterations are divided among threads.
+"""The loop tree of a kernel as LLVM text: its nodes in program order, one function, and one more
+for each loop whose iterations are divided among threads.
 
-Loads and variables are read where a statement stands, and what is computed from them may move out
-of loops it does not change in.  Which loops run on threads and in vectors the plan says.
+Loads and variables are read where a node stands, and what is computed from them may move out of
+loops it does not change in.  Everything else about loops is decided in the tree.
 """
 
 from __future__ import annotations
@@ -18,23 +18,19 @@ from fusewright.codegen.spell import llvm_type
 from fusewright.codegen.tasks import Tasks
 from fusewright.ir.dtypes import BOOL
 from fusewright.ir.expr import Expr
-from fusewright.ir.loops.statements import (
-    Block,
-    Check,
-    Fence,
-    For,
-    If,
-    Leave,
-    Let,
-    Print,
-    Statement,
-    Store,
-    Unique,
-    While,
-    expressions,
+from fusewright.ir.loops.statements import Check, Leave, Let, Print, Store, expressions
+from fusewright.ir.tree.nodes import (
+    Allocate,
+    Branch,
+    Labelled,
+    MappedLoop,
+    MaskedBlock,
+    Node,
+    PairedStore,
+    Tree,
+    WhileLoop,
+    walk,
 )
-from fusewright.plan.loops.fuse.guards import test_of
-from fusewright.plan.loops.plan import LoopPlan
 
 OUTSIDE = "declare ptr @malloc(i64)\ndeclare void @free(ptr)"
 ATTRIBUTES = 'attributes #0 = { nounwind "prefer-vector-width"="512" }\n!0 = !{i32 1}'
@@ -44,20 +40,20 @@ FORMS = ("fused", "apart")
 """The functions of a kernel that has two forms."""
 
 
-def lower(plan: LoopPlan, vector_bytes: int) -> Module:
-    """The plan's module for machine vectors of this many bytes."""
-    forms = [_Emission(form, vector_bytes) for form in plan.forms]
-    main = forms[0] if plan.guard is None else _choice(plan, forms, vector_bytes)
+def lower(tree: Tree, avx512: bool) -> Module:
+    """The tree's module."""
+    forms = [_Emission(form, avx512) for form in tree.forms]
+    main = forms[0] if tree.guard is None else _choice(tree, forms, avx512)
     for form in forms[1:]:
         form.share(main)
     for form in forms:
         form.arguments()
-    if any(form.plan.threads for form in forms):
+    if any(form.has_tasks for form in forms):
         main.words.append(Word("team"))
-    names = ("kernel",) if plan.guard is None else FORMS
+    names = ("kernel",) if tree.guard is None else FORMS
     texts = [form.module(name) for form, name in zip(forms, names, strict=True)]
     functions = [*names, *(task.name for form in forms for task in form.tasks)]
-    if plan.guard is not None:
+    if tree.guard is not None:
         texts.append(main.text("kernel"))
         functions.append("kernel")
     text = "\n".join(texts)
@@ -68,24 +64,28 @@ def lower(plan: LoopPlan, vector_bytes: int) -> Module:
     )  # fmt: skip
 
 
-def _choice(plan: LoopPlan, forms: Sequence[_Emission], vector_bytes: int) -> _Emission:
+def _choice(tree: Tree, forms: Sequence[_Emission], avx512: bool) -> _Emission:
     """The function that looks which form is right, counts, and calls it."""
-    assert plan.guard is not None
-    test = test_of(plan.guard, plan.kernel)
-    choice = _Emission(replace(plan, kernel=replace(plan.kernel, body=())), vector_bytes)
+    assert tree.guard is not None
+    choice = _Emission(replace(tree, body=()), avx512)
     for form, name in zip(forms, FORMS, strict=True):
         form.share(choice)
         form.prefix = f"{name}_"
-    choice.choose(test)
+    choice.choose(tree.guard)
     return choice
 
 
 class _Emission(Tasks):
-    def __init__(self, plan: LoopPlan, vector_bytes: int) -> None:
-        super().__init__(plan, vector_bytes)
+    def __init__(self, tree: Tree, avx512: bool) -> None:
+        super().__init__(tree, avx512)
         self.checks: list[Check] = []
         self.prints: list[Print] = []
         self.ends: dict[int, str] = {}
+
+    @property
+    def has_tasks(self) -> bool:
+        """Whether a loop runs on threads."""
+        return any(isinstance(n, MappedLoop) and n.threads for n in walk(self.tree.body))
 
     def share(self, other: _Emission) -> None:
         """Have the arguments, checks and prints of a function that belongs to the same kernel."""
@@ -93,9 +93,9 @@ class _Emission(Tasks):
 
     def module(self, name: str) -> str:
         """The function and its tasks."""
-        if self.plan.threads:
+        if self.has_tasks:
             self.team = self._word(Word("team"), None)
-        self.block(self.kernel.body)
+        self.block(self.tree.body)
         return "\n".join([self.text(name), *(task.text for task in self.tasks)])
 
     def choose(self, test: Expr) -> None:
@@ -118,11 +118,14 @@ class _Emission(Tasks):
 
     # -- statements -----------------------------------------------------------------------------
 
-    def block(self, body: Sequence[Statement]) -> None:
-        for statement in body:
-            _EMIT[type(statement)](self, statement)
+    def block(self, body: Sequence[Node]) -> None:
+        for node in body:
+            _EMIT[type(node)](self, node)
 
     def let(self, statement: Let) -> None:
+        if self.builder.lanes is not None:
+            self.let_in_lanes(statement)
+            return
         value = self.settled(statement.value)
         if not self.kernel.locals[statement.local].mutable:
             self.values[statement.local] = value
@@ -136,18 +139,14 @@ class _Emission(Tasks):
         indices = [self.settled(place) for place in statement.indices]
         register = self.builder.emit(self.settled(updated(statement)))
         self.memory.store(statement.buffer, indices, register, dtype)
-        self.forget({statement.buffer})
+        self.memory.writes += 1
 
-    def if_(self, statement: If) -> None:
+    def branch(self, statement: Branch) -> None:
         builder = self.builder
         condition = self.settled(statement.condition)
         register = builder.scalar(condition)
-        leave = self.inside(statement.body, statement.orelse, again=False)
         name = builder.label()
-        regions = []
-        for body in (statement.body, statement.orelse):
-            regions.append(self._region(body))
-            leave()
+        regions = [self._region(body) for body in (statement.body, statement.orelse)]
         # Only now: writing the regions may have put invariant values in front of them.
         builder.line(f"br i1 {register}, label %{name}.then, label %{name}.else")
         for lines, part in zip(regions, ("then", "else"), strict=True):
@@ -155,7 +154,7 @@ class _Emission(Tasks):
             builder.scopes[-1].lines += [*lines, f"br label %{name}.end"]
         builder.line(f"{name}.end:")
 
-    def _region(self, body: Sequence[Statement]) -> list[str]:
+    def _region(self, body: Sequence[Node]) -> list[str]:
         """The lines of a block of its own."""
         scope = Scope(guard=True)
         self.builder.scopes.append(scope)
@@ -163,12 +162,10 @@ class _Emission(Tasks):
         self.builder.scopes.pop()
         return scope.lines
 
-    def labelled(self, statement: Block) -> None:
+    def labelled(self, statement: Labelled) -> None:
         builder = self.builder
-        leave = self.inside(statement.body, again=False)
         self.ends[statement.label] = f"{builder.label()}.end"
         lines = self._region(statement.body)
-        leave()
         end = self.ends[statement.label]
         builder.scopes[-1].lines += [*lines, f"br label %{end}", f"{end}:"]
 
@@ -180,9 +177,8 @@ class _Emission(Tasks):
         self.builder.line(text)
         self.builder.line(f"{self.builder.label()}.dead:")
 
-    def while_(self, statement: While) -> None:
+    def repeated(self, statement: WhileLoop) -> None:
         builder = self.builder
-        leave = self.inside(statement.head, statement.body, again=True)
         name = builder.label()
         scope = Scope(guard=True)
         builder.scopes.append(scope)
@@ -192,21 +188,24 @@ class _Emission(Tasks):
         builder.line(f"{name}.body:")
         self.block(statement.body)
         builder.scopes.pop()
-        leave()
         builder.scopes[-1].lines += [
             f"br label %{name}.head", f"{name}.head:", *scope.lines,
             f"br label %{name}.head", f"{name}.end:",
         ]  # fmt: skip
 
-    def for_(self, statement: For) -> None:
-        if statement.dims[0].index in self.plan.threads and not self.in_task:
-            self.on_threads(statement)
+    def mapped(self, loop: MappedLoop) -> None:
+        """A loop: a task where there may be one, else by this thread."""
+        if loop.threads is not None:
+            self.on_threads(loop, loop.threads)
         else:
-            bounds = [(self.scalar(dim.low), self.scalar(dim.high)) for dim in statement.dims]
-            self.loops(statement, bounds)
+            self.loop(loop, (self.scalar(loop.low), self.scalar(loop.high)))
 
-    def nothing(self, statement: Fence | Unique) -> None:
-        """It has spoken to the planner."""
+    def room(self, node: Allocate) -> None:
+        """Room for an array, or for a variable in lanes."""
+        if node.scope == "register":
+            self.widen(node)
+        else:
+            self.allocate(node)
 
     # -- effects --------------------------------------------------------------------------------
 
@@ -232,7 +231,6 @@ class _Emission(Tasks):
         builder = self.builder
         condition = self.scalar(statement.condition)
         name = builder.label()
-        leave = self.inside(again=False)
         builder.scopes.append(Scope(guard=True))
         self.checks.append(statement)
         builder.line(f"store i64 {len(self.checks)}, ptr {self.report}")
@@ -241,7 +239,6 @@ class _Emission(Tasks):
             assert not value.dtype.is_complex
             self._put(self.report, place + 1, value)
         lines = builder.scopes.pop().lines
-        leave()
         builder.line(f"br i1 {condition}, label %{name}.right, label %{name}.wrong")
         builder.line(f"{name}.wrong:")
         builder.scopes[-1].lines += [*lines, "ret void", f"{name}.right:"]
@@ -250,13 +247,14 @@ class _Emission(Tasks):
 _EMIT: dict[type, Callable[..., None]] = {
     Let: _Emission.let,
     Store: _Emission.store,
-    For: _Emission.for_,
-    While: _Emission.while_,
-    If: _Emission.if_,
-    Block: _Emission.labelled,
+    PairedStore: _Emission.paired,
+    MappedLoop: _Emission.mapped,
+    WhileLoop: _Emission.repeated,
+    Branch: _Emission.branch,
+    MaskedBlock: _Emission.masked,
+    Labelled: _Emission.labelled,
     Leave: _Emission.leave,
     Print: _Emission.print,
     Check: _Emission.check,
-    Fence: _Emission.nothing,
-    Unique: _Emission.nothing,
+    Allocate: _Emission.room,
 }

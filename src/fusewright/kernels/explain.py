@@ -10,6 +10,7 @@ from itertools import combinations
 from typing import TYPE_CHECKING, Any
 
 from fusewright.base.words import seconds
+from fusewright.codegen.trees.build import tree_of
 from fusewright.frontends.kernels.values import (
     ArrayKind,
     Kind,
@@ -20,7 +21,6 @@ from fusewright.frontends.kernels.values import (
     TupleKind,
 )
 from fusewright.ir.loops.statements import NOWHERE, For
-from fusewright.ir.loops.statements import Kernel as Loops
 from fusewright.ir.loops.text import kernel_text
 from fusewright.kernels.iteration import NotRaised
 from fusewright.kernels.listing import kernel_listing
@@ -165,14 +165,14 @@ def _record(kinds: tuple[Kind, ...], found: Specialised, code: LoopExecutable) -
         loops,
         plan.pairs,
         kernel_text(code.plan.kernel),
-        listed(found, code, code.plan.kernel),
+        listed(found, code, code.plan),
         code.origin,
         code.features.name,
         code.seconds,
         found.calls,
         code.module.text,
         plan.guard.text if plan.guard is not None else "",
-        listed(found, code, plan.otherwise.kernel) if plan.otherwise is not None else "",
+        listed(found, code, plan.otherwise) if plan.otherwise is not None else "",
         (code.counts[0], code.counts[1]),
         _sharing(found, code),
         tuple(
@@ -203,13 +203,14 @@ def reasoned(found: Specialised, code: LoopExecutable) -> LoopPlan:
     return decide(code.kernel, code.settings, _names(found), _numbers(found, code), reasons=True)
 
 
-def listed(found: Specialised, code: LoopExecutable, kernel: Loops) -> str:
-    """A planned form of the kernel in the user's names."""
+def listed(found: Specialised, code: LoopExecutable, plan: LoopPlan) -> str:
+    """The loop tree of a planned form in the user's names."""
     names = _names(found)
     results = [number for number in found.kernel.given if number not in names]
     many = len(results) > 1
     names |= {number: f"result{place if many else ''}" for place, number in enumerate(results)}
-    return kernel_listing(kernel, names, _numbers(found, code))
+    tree = tree_of(plan, code.features.vector_bytes)
+    return kernel_listing(tree, names, _numbers(found, code))
 
 
 def _numbers(found: Specialised, code: LoopExecutable) -> dict[int, str]:

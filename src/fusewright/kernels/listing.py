@@ -1,9 +1,9 @@
-"""A planned kernel of loops as a person would write it, in the names of the user's function.
+"""The loop tree of a kernel as a person would write it, in the names of the user's function.
 
-    for i0 in [1, (p0 + -1)):              for i in range(1, a.shape[0] - 1):
-      v1 = (0.5 * (b0[(i0 + -1)] + ...  ->     v1 = 0.5 * (a[i - 1] + a[i + 1])
+    for i0 in [1, (p0 + -1)) in lanes of 4:      for i in range(1, a.shape[0] - 1):  # 4 lanes
+      v1 = (0.5 * (b0[(i0 + -1)] + ...      ->     v1 = 0.5 * (a[i - 1] + a[i + 1])
 
-`ir.loops.text` is the exact form, which parses back; this one is only read.
+`ir.tree.text` is the exact form, which parses back; this one is only read.
 """
 
 from __future__ import annotations
@@ -12,21 +12,18 @@ from collections.abc import Iterable, Iterator, Mapping
 
 from fusewright.codegen.listing import INFIX, held, infix
 from fusewright.ir.expr import Expr, postorder
-from fusewright.ir.loops.statements import (
-    Block,
-    Check,
-    Dim,
-    Fence,
-    For,
-    If,
-    Kernel,
-    Leave,
-    Let,
-    Print,
-    Statement,
-    Store,
-    Unique,
-    While,
+from fusewright.ir.loops.statements import Check, Leave, Let, Print, Store
+from fusewright.ir.tree.nodes import (
+    Allocate,
+    Branch,
+    Labelled,
+    MappedLoop,
+    MaskedBlock,
+    Node,
+    PairedStore,
+    Reduction,
+    Tree,
+    WhileLoop,
 )
 
 ATOM = 9
@@ -37,66 +34,78 @@ _ADDED = {"add": "+", "subtract": "-", "multiply": "*", "bitwise_and": "&", "bit
 _PYTHON = {"minimum": "min", "maximum": "max", "imin": "min", "imax": "max", "absolute": "abs"}
 
 
-def kernel_listing(kernel: Kernel, buffers: Mapping[int, str], numbers: Mapping[int, str]) -> str:
+def kernel_listing(tree: Tree, buffers: Mapping[int, str], numbers: Mapping[int, str]) -> str:
     """The loops of a kernel; `buffers` and `numbers` say what the user calls its arrays and its
     parameters.
     """
-    return "\n".join(_KernelListing(kernel, buffers, numbers).block(kernel.body, "")) + "\n"
+    return "\n".join(_KernelListing(tree, buffers, numbers).block(tree.body, "")) + "\n"
 
 
 class _KernelListing:
-    def __init__(
-        self, kernel: Kernel, buffers: Mapping[int, str], numbers: Mapping[int, str]
-    ) -> None:
+    def __init__(self, tree: Tree, buffers: Mapping[int, str], numbers: Mapping[int, str]) -> None:
+        self.kernel = tree.declared
         self.numbers = numbers
         taken = {*buffers.values()}
-        self.buffers = {buffer.slot: f"b{buffer.slot}" for buffer in kernel.buffers} | {**buffers}
+        every = {buffer.slot: f"b{buffer.slot}" for buffer in self.kernel.buffers}
+        self.buffers = every | {**buffers}
         self.locals = [
             _free(local.name if local.name.strip("_").isidentifier() else f"v{number}", taken)
-            for number, local in enumerate(kernel.locals)
+            for number, local in enumerate(self.kernel.locals)
         ]
         self.taken = taken
         self.indices: dict[int, str] = {}
 
-    # -- statements -----------------------------------------------------------------------------
+    # -- nodes ----------------------------------------------------------------------------------
 
-    def block(self, body: Iterable[Statement], indent: str) -> Iterator[str]:
-        lines = [f"{indent}{line}" for statement in body for line in self._statement(statement)]
+    def block(self, body: Iterable[Node], indent: str) -> Iterator[str]:
+        lines = [f"{indent}{line}" for node in body for line in self._node(node)]
         yield from lines or [f"{indent}pass"]
 
-    def _statement(self, statement: Statement) -> Iterator[str]:
+    def _node(self, node: Node) -> Iterator[str]:
         show = self.expression
-        match statement:
+        match node:
             case Let():
-                yield f"{self.locals[statement.local]} = {show(statement.value)}"
+                yield f"{self.locals[node.local]} = {show(node.value)}"
             case Store():
-                yield self._store(statement)
-            case For():
-                yield from self._loop(statement)
-            case While():
-                yield "while True:"
-                yield from self.block(statement.head, _STEP)
-                yield f"{_STEP}if not ({show(statement.condition)}): break"
-                yield from self.block(statement.body, _STEP)
-            case If():
-                yield f"if {show(statement.condition)}:"
-                yield from self.block(statement.body, _STEP)
-                if statement.orelse:
-                    yield "else:"
-                    yield from self.block(statement.orelse, _STEP)
-            case Block():
-                yield f"block {statement.label}:"
-                yield from self.block(statement.body, _STEP)
+                yield self._store(node)
+            case PairedStore():
+                yield from (self._store(node.first), self._store(node.second))
+            case MappedLoop():
+                yield from self._loop(node)
             case Leave():
-                yield f"leave block {statement.label}"
+                yield f"leave block {node.label}"
             case Check():
-                yield f"check {show(statement.condition)}  # {statement.message}"
+                yield f"check {show(node.condition)}  # {node.message}"
             case Print():
                 yield "print(...)"
-            case Unique():
-                yield f"assume_unique({self.buffers[statement.buffer]})"
-            case Fence():
-                yield "nofuse()"
+            case Allocate():
+                yield from self._room(node)
+            case _:
+                yield from self._structured(node)
+
+    def _structured(self, node: Branch | MaskedBlock | WhileLoop | Labelled) -> Iterator[str]:
+        show = self.expression
+        match node:
+            case WhileLoop():
+                yield "while True:"
+                yield from self.block(node.head, _STEP)
+                yield f"{_STEP}if not ({show(node.condition)}): break"
+            case Branch():
+                yield f"if {show(node.condition)}:"
+            case MaskedBlock():
+                yield f"in lanes where {show(node.mask)}:"
+            case Labelled():
+                yield f"block {node.label}:"
+        yield from self.block(node.body, _STEP)
+        if isinstance(node, Branch) and node.orelse:
+            yield "else:"
+            yield from self.block(node.orelse, _STEP)
+
+    def _room(self, node: Allocate) -> Iterator[str]:
+        if node.scope != "register":  # of a variable it is seen where it is used
+            extents = map(self.expression, self.kernel.buffers[node.number].extents)
+            where = "on the stack" if node.scope == "stack" else "in memory"
+            yield f"{self.buffers[node.number]} = empty({', '.join(extents)})  # {where}"
 
     def _store(self, statement: Store) -> str:
         places = map(self.expression, map(_unwrapped, statement.indices))
@@ -109,23 +118,35 @@ class _KernelListing:
             return f"{place} {sign}= {value}"
         return f"{place} = {_called(statement.combine)}({place}, {value})"
 
-    def _loop(self, statement: For) -> Iterator[str]:
+    def _loop(self, loop: MappedLoop) -> Iterator[str]:
         outside = dict(self.indices)
-        word = "parallel" if statement.declared else "range"
-        bounds = [self._bounds(dim, word) for dim in statement.dims]
-        for dim in statement.dims:
-            others = {name for number, name in self.indices.items() if number != dim.index}
-            self.indices[dim.index] = _free(dim.name or f"i{dim.index}", {*self.taken, *others})
-        indent = ""
-        for dim, bound in zip(statement.dims, bounds, strict=True):
-            yield f"{indent}for {self.indices[dim.index]} in {bound}:"
-            indent += _STEP
-        yield from self.block(statement.body, indent)
+        low, high = self.expression(loop.low), self.expression(loop.high)
+        others = {name for number, name in self.indices.items() if number != loop.index}
+        name = _free(loop.name or f"i{loop.index}", {*self.taken, *others})
+        self.indices[loop.index] = name
+        mapped = ", ".join(self._mapping(loop))
+        space = f"range({high})" if low == "0" else f"range({low}, {high})"
+        yield f"for {name} in {space}:{f'  # {mapped}' if mapped else ''}"
+        own = () if loop.threads is None else loop.threads.own
+        yield from self.block((*own, *loop.body), _STEP)
         self.indices = outside
 
-    def _bounds(self, dim: Dim, word: str) -> str:
-        low, high = self.expression(dim.low), self.expression(dim.high)
-        return f"{word}({high})" if low == "0" else f"{word}({low}, {high})"
+    def _mapping(self, loop: MappedLoop) -> Iterator[str]:
+        """How it runs, in words."""
+        if loop.threads is not None:
+            yield "threads"
+        lanes = loop.lanes
+        if lanes is not None:
+            anchor = lanes.anchor
+            aligned = f" aligned to {self.buffers[anchor.buffer]}" if anchor is not None else ""
+            yield f"{lanes.width} lanes{aligned}"
+            for past in lanes.nontemporal:
+                yield f"{self.buffers[past.buffer]} past the caches"
+        for each in loop.reductions:
+            yield f"{self._reduced(each)} in copies by {_called(each.by)}"
+
+    def _reduced(self, each: Reduction) -> str:
+        return self.locals[each.number] if each.what == "variable" else self.buffers[each.number]
 
     # -- expressions ----------------------------------------------------------------------------
 

@@ -14,6 +14,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from fusewright.base.source import Span
+from fusewright.codegen.trees.build import tree_of
 from fusewright.ir.expr import postorder
 from fusewright.ir.loops.statements import Kernel as Loops
 from fusewright.ir.loops.statements import expressions, walk
@@ -85,10 +86,10 @@ def _description(found: Specialised | Unit, code: LoopExecutable) -> KernelRecor
         _described.clear()
     if isinstance(found, Specialised):
         plan = reasoned(found, code)
-        loops = listed(found, code, plan.kernel)
+        loops = listed(found, code, plan)
     else:
         plan = decide(code.kernel, code.settings, reasons=True)
-        loops = kernel_listing(plan.kernel, {}, {})
+        loops = kernel_listing(tree_of(plan, code.features.vector_bytes), {}, {})
     record = KernelRecord(
         name=code.kernel.name,
         start=0.0,

@@ -24,13 +24,15 @@ listeners: list[Listener] = []
 
 class CompiledTexts(NamedTuple):
     """What was compiled for one structure, as text: its program (`ir.text`, `ir.loops.text`), its
-    plan (`plan.text`, `plan.loops.text`), and LLVM text, a module for each kernel.
+    plan (`plan.text`, `plan.loops.text`), LLVM text, a module for each kernel, and the loop tree of
+    a kernel of loops (`ir.tree.text`).
     """
 
     door: Literal["arrays", "loops"]
     ir: str
     plan: str
     llvm: tuple[str, ...]
+    tree: str = ""
 
 
 compilations: list[Callable[[CompiledTexts], None]] = []

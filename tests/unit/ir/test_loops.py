@@ -12,6 +12,7 @@ from fusewright.base.errors import InternalError
 from fusewright.ir.dtypes import BOOL, FLOAT32, FLOAT64, INT64
 from fusewright.ir.expr import const, index, load, local, op, param
 from fusewright.ir.loops import interpret
+from fusewright.ir.loops.parse import parse_kernel
 from fusewright.ir.loops.statements import (
     Block,
     Check,
@@ -80,7 +81,7 @@ kernel sample
   holds (v0 < 9):
     v0 = (v0 * 3)
   print('k = ', v0, '\\n')
-  check (v0 != 1) else bounds('k is {}', v0, k=v0)
+  check (v0 != 1) else bounds('k is {}', v0, 'k'=v0)
 """
 
 
@@ -97,6 +98,7 @@ def run(values: list[float]) -> tuple[list[float], str]:
 
 def test_text() -> None:
     assert kernel_text(KERNEL) == TEXT
+    assert parse_kernel(TEXT) == KERNEL
 
 
 def test_meaning() -> None:

@@ -149,7 +149,7 @@ def test_recording_arrays_twice_gives_the_same(tmp_path: Path) -> None:
             "elements: int = 1024",
             "elements: int = 512",
             VERDICTS[2],
-            {"plan", "llvm"},
+            {"plan", "llvm", "tree"},
         ),
         ("codegen/spell.py", '"add": "fadd"', '"add": "fsub"', VERDICTS[3], {"llvm", "bits"}),
     ],
@@ -162,4 +162,4 @@ def test_a_seeded_change_is_called_what_it_is(
     change: Change = compared(PROGRAM.name, before, after)
     assert change.verdict == verdict
     assert {part for part, word in change.parts.items() if word != EQUAL} == changed
-    assert all(any(difference(before, after, part)) for part in changed & {"plan", "llvm"})
+    assert all(any(difference(before, after, part)) for part in changed & {"plan", "llvm", "tree"})

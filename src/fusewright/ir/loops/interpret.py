@@ -25,7 +25,6 @@ from fusewright.ir.loops.statements import (
     Let,
     Print,
     Shown,
-    Statement,
     Store,
     Unique,
     While,
@@ -36,7 +35,7 @@ EXTREMES: dict[str, Callable[..., Any]] = {"imin": min, "imax": max}
 Failed = Callable[[Check, tuple[Any, ...], tuple[Any, ...]], Exception]
 
 
-class _Left(Exception):
+class LeftBlock(Exception):
     """A block is left."""
 
     def __init__(self, label: int) -> None:
@@ -55,12 +54,16 @@ def run(
 
     `show` takes what is printed; `failed` makes the error of a check that does not hold.
     """
-    machine = _Machine(kernel, arrays, params, show, failed)
+    machine = KernelMachine(kernel, arrays, params, show, failed)
     with np.errstate(all="ignore"):
+        for number in kernel.scratch:
+            machine.allocate(number)
         machine.block(kernel.body)
 
 
-class _Machine:
+class KernelMachine:
+    """What arrays and variables hold while statements run."""
+
     def __init__(
         self,
         kernel: Kernel,
@@ -74,16 +77,19 @@ class _Machine:
         self.params = [d.numpy.type(v) for d, v in zip(kernel.dtypes, params, strict=True)]
         self.indices: dict[int, Any] = {}
         self.locals: dict[int, Any] = {}
-        for number in kernel.scratch:
-            buffer = kernel.buffers[number]
-            shape = [int(self.value(extent)) for extent in buffer.extents]
-            self.arrays[number] = np.zeros(shape, buffer.dtype.numpy)
         self.show = show
         self.failed = failed
 
-    def block(self, body: tuple[Statement, ...]) -> None:
+    def allocate(self, number: int) -> None:
+        """An array of the kernel's own; what it holds is never used."""
+        buffer = self.kernel.buffers[number]
+        shape = [int(self.value(extent)) for extent in buffer.extents]
+        self.arrays[number] = np.zeros(shape, buffer.dtype.numpy)
+
+    def block(self, body: Sequence[Any]) -> None:
+        """Statements, one after the other."""
         for statement in body:
-            _RUN[type(statement)](self, statement)
+            RUN[type(statement)](self, statement)
 
     def value(self, root: Expr) -> Any:
         """The number an expression stands for here and now."""
@@ -96,7 +102,7 @@ class _Machine:
         if node.name == "const":
             return node.dtype.numpy.type(node.attr)
         if node.name == "param":
-            return self.params[node.attr]
+            return self._parameter(node.attr)
         if node.name == "index":
             return self.indices[node.attr]
         if node.name == "local":
@@ -104,6 +110,13 @@ class _Machine:
         if node.name == "load":
             return self.arrays[node.attr][tuple(map(int, operands))]
         return meaning(node, operands)
+
+    def _parameter(self, number: Any) -> Any:
+        """A parameter, or a part of a complex one."""
+        if isinstance(number, tuple):
+            value = self.params[number[0]]
+            return value.imag if number[1] else value.real
+        return self.params[number]
 
 
 def meaning(node: Expr, operands: list[Any]) -> Any:
@@ -129,11 +142,11 @@ def _converted(value: Any, source: DType, target: DType) -> Any:
     return interpret.convert(np.asarray(value).reshape(1), source, target)[0]
 
 
-def _let(machine: _Machine, statement: Let) -> None:
+def _let(machine: KernelMachine, statement: Let) -> None:
     machine.locals[statement.local] = machine.value(statement.value)
 
 
-def _store(machine: _Machine, statement: Store) -> None:
+def _store(machine: KernelMachine, statement: Store) -> None:
     place = tuple(int(machine.value(index)) for index in statement.indices)
     value = machine.value(statement.value)
     array = machine.arrays[statement.buffer]
@@ -144,7 +157,7 @@ def _store(machine: _Machine, statement: Store) -> None:
     array[place] = value
 
 
-def _for(machine: _Machine, statement: For) -> None:
+def _for(machine: KernelMachine, statement: For) -> None:
     bounds = [
         (dim.index, int(machine.value(dim.low)), int(machine.value(dim.high)))
         for dim in statement.dims
@@ -162,7 +175,7 @@ def _for(machine: _Machine, statement: For) -> None:
     nest(0)
 
 
-def _while(machine: _Machine, statement: While) -> None:
+def _while(machine: KernelMachine, statement: While) -> None:
     while True:
         machine.block(statement.head)
         if not machine.value(statement.condition):
@@ -170,20 +183,20 @@ def _while(machine: _Machine, statement: While) -> None:
         machine.block(statement.body)
 
 
-def _if(machine: _Machine, statement: If) -> None:
+def _if(machine: KernelMachine, statement: If) -> None:
     machine.block(statement.body if machine.value(statement.condition) else statement.orelse)
 
 
-def _labelled(machine: _Machine, statement: Block) -> None:
+def _labelled(machine: KernelMachine, statement: Block) -> None:
     try:
         machine.block(statement.body)
-    except _Left as left:
+    except LeftBlock as left:
         if left.label != statement.label:
             raise
 
 
-def _leave(machine: _Machine, statement: Leave) -> None:
-    raise _Left(statement.label)
+def _leave(machine: KernelMachine, statement: Leave) -> None:
+    raise LeftBlock(statement.label)
 
 
 def shown(piece: Shown, parts: Sequence[Any]) -> str:
@@ -199,7 +212,7 @@ def shown(piece: Shown, parts: Sequence[Any]) -> str:
     return format(number, piece.spec) if piece.spec or not piece.conversion else number
 
 
-def _print(machine: _Machine, statement: Print) -> None:
+def _print(machine: KernelMachine, statement: Print) -> None:
     parts = [
         piece if isinstance(piece, str) else shown(piece, list(map(machine.value, piece.values)))
         for piece in statement.pieces
@@ -207,18 +220,18 @@ def _print(machine: _Machine, statement: Print) -> None:
     machine.show("".join(parts))
 
 
-def _nothing(machine: _Machine, statement: Fence | Unique) -> None:
+def _nothing(machine: KernelMachine, statement: Fence | Unique) -> None:
     """It only says something to the planner."""
 
 
-def _check(machine: _Machine, statement: Check) -> None:
+def _check(machine: KernelMachine, statement: Check) -> None:
     if not machine.value(statement.condition):
         values = tuple(map(machine.value, statement.values))
         loops = tuple(machine.value(value).item() for _, value in statement.loops)
         raise machine.failed(statement, values, loops)
 
 
-_RUN: dict[type, Callable[[_Machine, Any], None]] = {
+RUN: dict[type, Callable[[KernelMachine, Any], None]] = {
     Let: _let,
     Store: _store,
     For: _for,

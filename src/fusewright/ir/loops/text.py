@@ -1,13 +1,15 @@
 """A kernel of loops as text, for people, for keys of caches, and for tests.
 
-Spans are left out: two kernels with one text compile to the same code.
+Spans are left out: two kernels with one text compile to the same code.  `ir.loops.parse` reads it
+back.
 """
 
 from __future__ import annotations
 
 from collections.abc import Iterator
 
-from fusewright.ir.expr import Expr, postorder
+from fusewright.ir.dtypes import BOOL
+from fusewright.ir.expr import COMPARISONS, Expr, postorder
 from fusewright.ir.loops.statements import (
     Block,
     Check,
@@ -26,7 +28,7 @@ from fusewright.ir.loops.statements import (
 )
 from fusewright.ir.nest import Buffer, Source
 
-_SPELLED = {
+SPELLED = {
     "add": "+", "subtract": "-", "multiply": "*", "divide": "/", "floor_divide": "//",
     "remainder": "%", "less": "<", "less_equal": "<=", "greater": ">", "greater_equal": ">=",
     "equal": "==", "not_equal": "!=", "bitwise_and": "&", "bitwise_or": "|", "bitwise_xor": "^",
@@ -36,19 +38,27 @@ _SPELLED = {
 
 def kernel_text(kernel: Kernel) -> str:
     """The whole kernel."""
-    return "\n".join(_Writer(kernel).lines()) + "\n"
+    return "\n".join(KernelWriter(kernel).lines()) + "\n"
 
 
 def expression_text(kernel: Kernel, expr: Expr) -> str:
     """One expression, spelled as in the kernel's text."""
-    return _Writer(kernel).expression(expr)
+    return KernelWriter(kernel).expression(expr)
 
 
-class _Writer:
+class KernelWriter:
+    """The lines of one kernel."""
+
     def __init__(self, kernel: Kernel) -> None:
         self.kernel = kernel
 
     def lines(self) -> Iterator[str]:
+        """All of them."""
+        yield from self.head()
+        yield from self.block(self.kernel.body, 1)
+
+    def head(self) -> Iterator[str]:
+        """What the kernel declares."""
         kernel = self.kernel
         yield f"kernel {kernel.name}"
         for number, (source, dtype) in enumerate(zip(kernel.arguments, kernel.dtypes, strict=True)):
@@ -60,7 +70,6 @@ class _Writer:
         if kernel.disjoint:
             pairs = ", ".join(f"b{a} b{b}" for a, b in sorted(kernel.disjoint))
             yield f"  disjoint {pairs}"
-        yield from self.block(kernel.body, 1)
 
     def _buffer(self, buffer: Buffer) -> str:
         inner = ", ".join(map(self.expression, buffer.extents))
@@ -77,10 +86,11 @@ class _Writer:
         if not body:
             yield "  " * depth + "pass"
         for statement in body:
-            for line in self._statement(statement):
+            for line in self.statement(statement):
                 yield "  " * depth + line
 
-    def _statement(self, statement: Statement) -> Iterator[str]:
+    def statement(self, statement: Statement) -> Iterator[str]:
+        """One statement, and the blocks inside."""
         show = self.expression
         if isinstance(statement, Let):
             yield f"v{statement.local} = {show(statement.value)}"
@@ -99,14 +109,14 @@ class _Writer:
             yield f"print({', '.join(pieces)})"
         elif isinstance(statement, Check):
             values = "".join(f", {show(value)}" for value in statement.values)
-            loops = "".join(f", {name}={show(value)}" for name, value in statement.loops)
+            loops = "".join(f", {name!r}={show(value)}" for name, value in statement.loops)
             message = f"{statement.message!r}{values}{loops}"
             yield f"check {show(statement.condition)} else {statement.reason}({message})"
         else:
             yield from self._structured(statement)
 
     def _shown(self, piece: Shown) -> str:
-        detail = f"!{piece.conversion}:{piece.spec}" if piece.conversion or piece.spec else ""
+        detail = f"!{piece.conversion}:{piece.spec!r}" if piece.conversion or piece.spec else ""
         values = " & ".join(map(self.expression, piece.values))
         return f"{values}{detail}{'' if piece.python else ' numpy'}"
 
@@ -142,8 +152,8 @@ class _Writer:
             return _constant(node)
         if not inner:
             return repr(node)
-        if node.name in _SPELLED and _plain(node):
-            return f"({inner[0]} {_SPELLED[node.name]} {inner[1]})"
+        if node.name in SPELLED and _plain(node):
+            return f"({inner[0]} {SPELLED[node.name]} {inner[1]})"
         suffix = "" if _plain(node) else f".{node.dtype}"
         return f"{node.name}{suffix}({', '.join(inner)})"
 
@@ -156,9 +166,10 @@ def _constant(node: Expr) -> str:
 
 
 def _plain(node: Expr) -> bool:
-    """Whether the result's dtype is the one the op's name says."""
-    predicate = node.dtype.name == "bool" and node.name not in ("cast", "bitcast", "where")
-    return predicate or (node.name not in ("cast", "bitcast") and node.dtype is node.args[-1].dtype)
+    """Whether the result's dtype is the one that the op's name says."""
+    if node.name in COMPARISONS:
+        return node.dtype is BOOL
+    return node.name not in ("cast", "bitcast") and node.dtype is node.args[-1].dtype
 
 
 def _source(source: Source) -> str:

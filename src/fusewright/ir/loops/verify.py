@@ -29,10 +29,12 @@ from fusewright.ir.loops.statements import (
 
 def check_kernel(kernel: Kernel) -> None:
     """Raise an `InternalError` that names the statement and what is wrong with it."""
-    _Checker(kernel).run()
+    KernelChecker(kernel).run()
 
 
-class _Checker:
+class KernelChecker:
+    """What is defined where the checker stands, and the questions."""
+
     def __init__(self, kernel: Kernel) -> None:
         self.kernel = kernel
         self.indices: set[int] = set()
@@ -40,13 +42,18 @@ class _Checker:
         self.defined: set[int] = set()
 
     def run(self) -> None:
+        """Look at all of it."""
+        self.head()
+        self._block(self.kernel.body)
+
+    def head(self) -> None:
+        """Look at what the kernel declares."""
         kernel = self.kernel
-        self._require(len(kernel.arguments) == len(kernel.dtypes), "parameters without a dtype")
+        self.require(len(kernel.arguments) == len(kernel.dtypes), "parameters without a dtype")
         for number, buffer in enumerate(kernel.buffers):
-            self._require(buffer.slot == number, f"buffer {number} calls itself {buffer.slot}")
+            self.require(buffer.slot == number, f"buffer {number} calls itself {buffer.slot}")
             for extent in (*buffer.extents, *(buffer.strides or ())):
-                self._expression(extent, "an extent")
-        self._block(kernel.body)
+                self.expression(extent, "an extent")
 
     def _block(self, body: tuple[Statement, ...]) -> None:
         before = set(self.defined)
@@ -59,20 +66,11 @@ class _Checker:
         if isinstance(statement, While):
             self._while(statement, where)
             return
-        for expression in expressions(statement):
-            self._expression(expression, where)
-        if isinstance(statement, Let):
-            self._let(statement, where)
-        elif isinstance(statement, Store):
-            self._store(statement, where)
-        elif isinstance(statement, Leave):
-            self._require(statement.label in self.labels, f"{where}: no block {statement.label}")
-        elif isinstance(statement, If | Check):
-            self._require(statement.condition.dtype is BOOL, f"{where}: not a condition")
+        self.leaf(statement, where)
         if isinstance(statement, For):
             self._for(statement, where)
         elif isinstance(statement, Block):
-            self._require(statement.label not in self.labels, f"{where}: label twice")
+            self.require(statement.label not in self.labels, f"{where}: label twice")
             self.labels.add(statement.label)
             self._block(statement.body)
             self.labels.discard(statement.label)
@@ -80,58 +78,74 @@ class _Checker:
             for inner in blocks(statement):
                 self._block(inner)
 
+    def leaf(self, statement: Statement, where: str) -> None:
+        """What a statement does itself."""
+        for expression in expressions(statement):
+            self.expression(expression, where)
+        if isinstance(statement, Let):
+            self._let(statement, where)
+        elif isinstance(statement, Store):
+            self._store(statement, where)
+        elif isinstance(statement, Leave):
+            self.require(statement.label in self.labels, f"{where}: no block {statement.label}")
+        elif isinstance(statement, If | Check):
+            self.require(statement.condition.dtype is BOOL, f"{where}: not a condition")
+
     def _while(self, statement: While, where: str) -> None:
         """What the head defines is there for the condition and the body."""
         before = set(self.defined)
         for inner in statement.head:
             self._statement(inner)
-        self._expression(statement.condition, where)
-        self._require(statement.condition.dtype is BOOL, f"{where}: not a condition")
+        self.expression(statement.condition, where)
+        self.require(statement.condition.dtype is BOOL, f"{where}: not a condition")
         self._block(statement.body)
         self.defined = before
 
     def _let(self, statement: Let, where: str) -> None:
         number = statement.local
-        self._require(0 <= number < len(self.kernel.locals), f"{where}: no variable {number}")
+        self.require(0 <= number < len(self.kernel.locals), f"{where}: no variable {number}")
         local = self.kernel.locals[number]
-        self._require(local.dtype is statement.value.dtype, f"{where}: {local.name} has a dtype")
+        self.require(local.dtype is statement.value.dtype, f"{where}: {local.name} has a dtype")
         again = number in self.defined and not local.mutable
-        self._require(not again, f"{where}: {local.name} is defined twice")
+        self.require(not again, f"{where}: {local.name} is defined twice")
         self.defined.add(number)
 
     def _store(self, statement: Store, where: str) -> None:
         known = 0 <= statement.buffer < len(self.kernel.buffers)
-        self._require(known, f"{where}: no buffer {statement.buffer}")
+        self.require(known, f"{where}: no buffer {statement.buffer}")
         buffer = self.kernel.buffers[statement.buffer]
-        self._require(len(statement.indices) == len(buffer.extents), f"{where}: rank")
-        self._require(statement.value.dtype is buffer.dtype, f"{where}: dtype of the value")
+        self.require(len(statement.indices) == len(buffer.extents), f"{where}: rank")
+        self.require(statement.value.dtype is buffer.dtype, f"{where}: dtype of the value")
         known = not statement.combine or statement.combine in ops.MAP
-        self._require(known, f"{where}: no op {statement.combine}")
+        self.require(known, f"{where}: no op {statement.combine}")
 
     def _for(self, statement: For, where: str) -> None:
         inside = {dim.index for dim in statement.dims}
         fresh = len(inside) == len(statement.dims) and not inside & self.indices
-        self._require(fresh, f"{where}: loop indices are not new")
+        self.require(fresh, f"{where}: loop indices are not new")
         self.indices |= inside
         self._block(statement.body)
         self.indices -= inside
 
-    def _expression(self, root: Expr, where: str) -> None:
+    def expression(self, root: Expr, where: str) -> None:
+        """Look at an expression."""
         kernel = self.kernel
         for node in postorder([root]):
             if node.name == "index":
-                self._require(node.attr in self.indices, f"{where}: {node!r} outside its loop")
+                self.require(node.attr in self.indices, f"{where}: {node!r} outside its loop")
             elif node.name == "param":
-                self._require(0 <= node.attr < len(kernel.arguments), f"{where}: no {node!r}")
+                number = node.attr[0] if isinstance(node.attr, tuple) else node.attr
+                self.require(0 <= number < len(kernel.arguments), f"{where}: no {node!r}")
             elif node.name == "local":
                 ready = node.attr in self.defined or kernel.locals[node.attr].mutable
-                self._require(ready, f"{where}: {node!r} before its definition")
+                self.require(ready, f"{where}: {node!r} before its definition")
             elif node.name == "load":
                 rank = len(kernel.buffers[node.attr].extents)
-                self._require(len(node.args) == rank, f"{where}: rank of {node!r}")
+                self.require(len(node.args) == rank, f"{where}: rank of {node!r}")
                 whole = all(arg.dtype is INT64 for arg in node.args)
-                self._require(whole, f"{where}: an index of {node!r} is no int64")
+                self.require(whole, f"{where}: an index of {node!r} is no int64")
 
-    def _require(self, right: bool, what: str) -> None:
+    def require(self, right: bool, what: str) -> None:
+        """Raise where something is not right."""
         if not right:
             raise InternalError(f"the kernel is not well formed: {what}", ("record", "verify"))

@@ -10,7 +10,7 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import partial
 from time import perf_counter
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
@@ -34,6 +34,9 @@ from fusewright.targets.cpu.disk_keys import disk_key
 from fusewright.targets.cpu.features import FeatureSet, select
 from fusewright.targets.cpu.threads import code, give_team, take_team
 from fusewright.targets.executable import Given, Team
+
+if TYPE_CHECKING:  # a process that finds its code on disk makes no tree
+    from fusewright.ir.tree.nodes import Tree
 
 LEVEL = 2
 REPORT_WORDS = 64
@@ -199,7 +202,7 @@ def obtain(kernel: Kernel, options: Options) -> CompiledLoops:
 
     def make() -> Made:
         with progress.show("compiling", 1) as done:
-            made = _made(text, numbered, features, settings)
+            made = _made(text, numbered, features, settings, options.debug)
             done()
         return made
 
@@ -218,24 +221,30 @@ MOST = 256
 _kept: Kept[Made] = Kept(MOST)
 
 
-def _made(text: str, kernel: Kernel, features: FeatureSet, settings: Settings) -> Made:
+def _made(text: str, kernel: Kernel, features: FeatureSet, settings: Settings, debug: bool) -> Made:
     compiler.start()
     # Imported here: a process that finds its code on disk neither plans nor compiles.
     from fusewright.codegen.statements import lower
+    from fusewright.codegen.trees.build import tree_of
+    from fusewright.ir.tree.verify import check_tree
     from fusewright.plan.loops.decide import decide
 
     plan = decide(kernel, settings)
-    module = lower(plan, features.vector_bytes)
+    tree = tree_of(plan, features.vector_bytes)
+    if debug:
+        check_tree(tree)
+    module = lower(tree, features.vector_bytes == 64)
     image = compiler.compile_ir(module.text, features, LEVEL, scalars=True)
     if compilations:
-        _tell(text, plan, module.text)
+        _tell(text, plan, tree, module.text)
     return plan, module, image
 
 
-def _tell(text: str, plan: LoopPlan, llvm: str) -> None:
+def _tell(text: str, plan: LoopPlan, tree: Tree, llvm: str) -> None:
     # Imported here: only a recorder of compilations asks for texts.
+    from fusewright.ir.tree.text import tree_text
     from fusewright.plan.loops.text import plan_text
 
-    texts = CompiledTexts("loops", text, plan_text(plan), (llvm,))
+    texts = CompiledTexts("loops", text, plan_text(plan), (llvm,), tree_text(tree))
     for tell in compilations:
         tell(texts)
