@@ -12,8 +12,8 @@ from torch import fx
 from torch.fx.graph import _BoxedCodeGen
 
 from fusewright.bridges.torch.partition import (
+    GraphSegment,
     Partition,
-    Segment,
     is_mutating,
     is_view,
     partition,
@@ -134,7 +134,7 @@ class _Writer:
             made.op, made.target = "call_module", name
         return made
 
-    def _segment(self, segment: Segment) -> None:
+    def _segment(self, segment: GraphSegment) -> None:
         if segment.outputs[0] in self.made:
             return
         args = tuple(self.value(each) for each in segment.inputs)
@@ -148,7 +148,7 @@ class _Writer:
             self.made[each] = self.graph.call_function(getitem, (whole, number))
 
 
-def _plain(segment: Segment) -> Callable[..., Any]:
+def _plain(segment: GraphSegment) -> Callable[..., Any]:
     """A segment's operations as torch's own."""
     graph = fx.Graph()
     made: dict[fx.Node, fx.Node] = {}

@@ -42,7 +42,7 @@ NO_ROW = "it has no row in the table"
 
 
 @dataclass(slots=True)
-class Segment:
+class GraphSegment:
     """Operations that run together: `members` in order, views among them and parts of several
     results; `inputs` come from elsewhere, `outputs` are needed elsewhere.
     """
@@ -57,8 +57,8 @@ class Segment:
 class Partition:
     """The segments, by node; for each operation of torch's why it is, and the levels."""
 
-    segments: list[Segment]
-    owner: dict[fx.Node, Segment]
+    segments: list[GraphSegment]
+    owner: dict[fx.Node, GraphSegment]
     theirs: dict[fx.Node, str]
 
 
@@ -241,14 +241,14 @@ class _Groups:
 
 def _chosen(graph: fx.Graph, groups: list[list[fx.Node]], theirs: dict[fx.Node, str]) -> Partition:
     """The groups that are worth running as ours, with what they need and give."""
-    owner: dict[fx.Node, Segment] = {}
+    owner: dict[fx.Node, GraphSegment] = {}
     segments = []
     for group in groups:
         computed = [node for node in group if node.target is not operator.getitem]
         if len(computed) < LEAST and not is_worth_alone(computed[0]):
             theirs |= {node: ALONE if node in computed else "" for node in group}
             continue
-        segment = Segment(computed=len(computed))
+        segment = GraphSegment(computed=len(computed))
         segments.append(segment)
         owner |= dict.fromkeys(group, segment)
     for segment in segments:
@@ -259,7 +259,7 @@ def _chosen(graph: fx.Graph, groups: list[list[fx.Node]], theirs: dict[fx.Node, 
     return Partition([each for each in segments if each.outputs], owner, theirs)
 
 
-def _fill(segment: Segment, group: list[fx.Node], theirs: dict[fx.Node, str]) -> None:
+def _fill(segment: GraphSegment, group: list[fx.Node], theirs: dict[fx.Node, str]) -> None:
     """Members with the views between them, and inputs."""
     members: dict[fx.Node, None] = {}
     inputs: dict[fx.Node, None] = {}
@@ -283,7 +283,7 @@ def _fill(segment: Segment, group: list[fx.Node], theirs: dict[fx.Node, str]) ->
 
 
 def _used_elsewhere(
-    graph: fx.Graph, owner: dict[fx.Node, Segment], theirs: dict[fx.Node, str]
+    graph: fx.Graph, owner: dict[fx.Node, GraphSegment], theirs: dict[fx.Node, str]
 ) -> set[fx.Node]:
     """Results of segments that torch, another segment or the caller needs: of a view that torch
     needs, what it looks into.

@@ -15,7 +15,7 @@ from fusewright import driver
 from fusewright.base.options import Options
 from fusewright.bridges.torch import nodes
 from fusewright.bridges.torch.call import AtenCall, Declined
-from fusewright.bridges.torch.partition import DTYPES, Segment, is_view, name_of, tensors_of
+from fusewright.bridges.torch.partition import DTYPES, GraphSegment, is_view, name_of, tensors_of
 from fusewright.bridges.torch.rows import COMPUTED, VIEWS
 from fusewright.ir.dtypes import BOOL, DType
 from fusewright.ir.graph import (
@@ -76,7 +76,7 @@ def _straight(shape: Sequence[int]) -> tuple[int, ...]:
     return tuple(reversed(strides))
 
 
-def record(segment: Segment, given: Sequence[Any], options: Options) -> SegmentCode:
+def record(segment: GraphSegment, given: Sequence[Any], options: Options) -> SegmentCode:
     """Record a segment and compile it; `given` are tensors and sizes."""
     recorder = _SegmentRecorder()
     memories: list[Memory | None] = []

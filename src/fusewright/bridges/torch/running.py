@@ -15,7 +15,7 @@ from fusewright import driver
 from fusewright._core import native
 from fusewright.base.options import current, options
 from fusewright.bridges.torch.call import Declined
-from fusewright.bridges.torch.partition import Segment
+from fusewright.bridges.torch.partition import GraphSegment
 from fusewright.bridges.torch.recording import Result, SegmentCode, record
 from fusewright.frontends.arrays import trace
 from fusewright.ir.graph import SCALAR, Memory, Node, leaf
@@ -34,7 +34,7 @@ class RunningSegment:
     `plain` runs the same operations as torch's own, where a layout is refused; `refused` says why.
     """
 
-    def __init__(self, segment: Segment, plain: Plain) -> None:
+    def __init__(self, segment: GraphSegment, plain: Plain) -> None:
         self.segment = segment
         self.plain = plain
         self.refused: dict[str, int] = {}
