@@ -12,6 +12,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 
+from fusewright.base import collector
 from fusewright.ir.recurrences.graph import AndOrGraph
 from fusewright.ir.recurrences.phases import SUM, Phases
 from fusewright.ir.recurrences.straight import Straight
@@ -57,6 +58,11 @@ def plan(graph: AndOrGraph, effort: int, seed: int = 0) -> RecurrencePlan:
 
     `effort` is the number of statements that planning of a list looks at, beyond one choice.
     """
+    with collector.paused():
+        return _planned(graph, effort, seed)
+
+
+def _planned(graph: AndOrGraph, effort: int, seed: int) -> RecurrencePlan:
     leaves = {n for n, vertex in enumerate(graph.vertices) if vertex.leaf is not None}
     sums = {n for n, vertex in enumerate(graph.vertices) if vertex.summed}
     ends = leaves | sums
