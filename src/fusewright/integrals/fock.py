@@ -13,7 +13,6 @@ from fusewright.integrals.basis import Basis
 from fusewright.integrals.bins import Contribution, Pass, Wanted, most_matrices
 from fusewright.integrals.classes import Momenta
 from fusewright.integrals.fock_code import FockCode
-from fusewright.integrals.needed import check, classes_of
 from fusewright.integrals.operators import COULOMB as FULL
 from fusewright.integrals.operators import Operator
 from fusewright.integrals.screened import screened
@@ -28,8 +27,7 @@ class Fock:
     """Coulomb and exchange matrices for one geometry and operator.
 
     `tolerance`: contributions below it are left out (`direct_scf_tol`).  `quartets` counts those of
-    shells that the last call evaluated, in whole vectors.  Raises `UnsupportedError` for shells
-    whose classes have no such code.
+    shells that the last call evaluated, in whole vectors.
     """
 
     def __init__(
@@ -37,8 +35,6 @@ class Fock:
     ) -> None:
         self.basis, self.operator, self.tolerance = basis, operator, tolerance
         self.functions = int(basis.offsets[-1])
-        for kind in classes_of(basis, operator):
-            check(kind)
         groups = screened(basis, operator, tolerance)
         self.quartets: Counter[Momenta] = Counter()
         self.code = FockCode(basis, operator, groups, tolerance) if groups else None

@@ -5,8 +5,7 @@ from __future__ import annotations
 from collections import Counter
 from itertools import combinations_with_replacement
 
-from fusewright.base.errors import UnsupportedError
-from fusewright.integrals.basis import LETTERS, Basis
+from fusewright.integrals.basis import Basis
 from fusewright.integrals.classes import Momenta, QuartetClass, is_compiled, raised_side
 from fusewright.integrals.operators import Operator
 from fusewright.machine.integrals import COMPILING, LIBCINT
@@ -31,22 +30,8 @@ def classes_of(basis: Basis, operator: Operator) -> list[QuartetClass]:
 
 
 def missing_of(basis: Basis, operator: Operator) -> list[QuartetClass]:
-    """Those that are not compiled.  Raises `UnsupportedError` where one has no code of lists."""
-    needed = classes_of(basis, operator)
-    for kind in needed:
-        check(kind)
-    return [kind for kind in needed if not is_compiled(kind)]
-
-
-def check(kind: QuartetClass) -> None:
-    """An `UnsupportedError` for a class that Fock matrices cannot be made from."""
-    if kind.is_large:
-        a, b, c, d = (LETTERS[momentum] for momentum in kind.momenta)
-        raise UnsupportedError(
-            f"the class ({a}{b}|{c}{d}) is too large for direct J and K",
-            why="its last steps are products of matrices, made for many quartets at a time",
-            help="there are classes up to (ff|ff)",
-        )
+    """Those that are not compiled."""
+    return [kind for kind in classes_of(basis, operator) if not is_compiled(kind)]
 
 
 def compiling_seconds(kinds: list[QuartetClass]) -> float:

@@ -10,9 +10,15 @@ import numpy as np
 import pytest
 
 import fusewright as fw
-from fusewright.base.errors import UnsupportedError
 from fusewright.codegen.recurrences.records import BOTH, EXCHANGE
-from fusewright.integrals import Basis, Operator, electron_repulsion, long_range, short_range
+from fusewright.integrals import (
+    Basis,
+    Operator,
+    classes,
+    electron_repulsion,
+    long_range,
+    short_range,
+)
 from fusewright.integrals.bins import BIN_BYTES, MOST_BINS, Pass, Wanted, tasks_of
 from fusewright.integrals.fock import Fock
 
@@ -123,6 +129,17 @@ def test_bins_do_not_depend_on_threads_and_are_bounded() -> None:
     assert many.k.shape[1] == 4 and many.j.shape[1] == 3
 
 
-def test_large_classes_are_refused() -> None:
-    with pytest.raises(UnsupportedError, match=r"the class \(gg\|gg\) is too large"):
-        Fock(basis(shells=[(0, 4, [1.0], [1.0])]))
+def test_steps_of_one_side_by_lists_and_by_matrices(monkeypatch: pytest.MonkeyPatch) -> None:
+    """As f and g shells have them."""
+    made = basis(shells=[(0, 2, [0.9], [1.0]), (1, 1, *GENERAL), (2, 0, [1.3], [1.0])])
+    dms = densities(int(made.offsets[-1]), 2, 1)
+    expected = by_definition(made, dms, Operator())  # by one list, up to (dp|dp)
+    for stepped, centred in ((1, 7), (1, 3)):
+        monkeypatch.setattr(classes, "STEPPED", stepped)
+        monkeypatch.setattr(classes, "CENTRED", centred)
+        fock = Fock(made, tolerance=1e-15)
+        for mine, theirs in zip(fock.matrices(dms), expected, strict=True):
+            assert mine is not None and np.abs(mine - theirs).max() < 1e-11
+        with fw.options(features="avx2"):
+            again = Fock(made, tolerance=1e-15).matrices(dms)
+        assert all(map(np.array_equal, again, fock.matrices(dms)))

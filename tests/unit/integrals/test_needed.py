@@ -7,12 +7,9 @@ from collections import Counter
 import numpy as np
 import pytest
 
-from fusewright.base.errors import UnsupportedError
 from fusewright.integrals import Basis, Operator, long_range
-from fusewright.integrals.classes import QuartetClass
 from fusewright.integrals.costs import counts, group_pairs
 from fusewright.integrals.needed import (
-    check,
     classes_of,
     compiling_seconds,
     most_seconds,
@@ -59,9 +56,3 @@ def test_seconds(basis: Basis) -> None:
     assert predicted < most_seconds(basis) * 1.2 and most_seconds(basis) < 2 * predicted
     small, all_ = classes_of(basis, Operator())[:1], classes_of(basis, Operator())
     assert 0 < compiling_seconds(small) < compiling_seconds(all_)
-
-
-def test_large_classes_have_no_such_code() -> None:
-    check(QuartetClass((3, 3, 3, 3), True, (False,), False))
-    with pytest.raises(UnsupportedError, match=r"\(gf\|ff\) is too large"):
-        check(QuartetClass((4, 3, 3, 3), True, (False,), False))

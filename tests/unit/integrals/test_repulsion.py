@@ -72,16 +72,24 @@ def test_high_momenta(letters: str) -> None:
     compare(quartet(letters, 5, 1.0, 0.5), "coulomb")
 
 
-def test_large_classes_by_matrix_products(monkeypatch: pytest.MonkeyPatch) -> None:
-    """The same integrals, with harmonics and several contractions, by both ways."""
-    exponents, coefficients = [1.2, 0.5], [[0.4, 1.0], [0.7, 0.0]]
-    shells = [(0, 2, exponents, coefficients), (1, 1, [0.9], [1.0]), (1, 0, exponents, [0.5, 0.6])]
-    basis = Basis.from_arrays(PLACES, shells)
-    ranges = [(0, 1), (1, 3), (1, 2), (2, 3)]
-    lists = integrals.electron_repulsion(basis, ranges)
-    monkeypatch.setattr(classes, "LARGE", 1)
-    products = integrals.electron_repulsion(basis, ranges)
-    np.testing.assert_allclose(products, lists, atol=1e-15, rtol=1e-13)
+@pytest.mark.parametrize("general", [False, True])
+def test_pairs_about_a_point_between_their_shells(general: bool) -> None:
+    """Harmonics of both parities, several contractions; kets of this kind: `test_fock`."""
+    gto = pytest.importorskip("pyscf.gto")
+    exponents = [[1.2, 0.4, 1.0], [0.5, 0.7, 0.0]] if general else [[1.2, 0.4], [0.5, 0.7]]
+    basis = {"H": [[4, *exponents], [0, [0.9, 1.0]]], "He": [[3, [0.6, 1.0]], [0, [1.1, 1.0]]]}
+    mol = gto.M(atom="H 0 0 0; He 0.3 0.9 -0.7", basis=basis, spin=1, verbose=0)
+    made = Basis.from_pyscf(mol)
+    letters = "".join("spdfg"[shell.l] for shell in made.shells)
+    g, f, s = (letters.index(letter) for letter in "gfs")
+    assert classes.is_centred(4, 3) and not classes.is_centred(4, 0)
+    sides = [mol.intor("int2e", shls_slice=(m, m + 1, n, n + 1) * 2) for m, n in ((g, f), (s, s))]
+    scale = math.sqrt(math.prod(np.abs(side).max() for side in sides))
+    for numbers in ((g, f, s, s), (s, s, f, g)):
+        ranges = [(n, n + 1) for n in numbers]
+        expected = mol.intor("int2e", shls_slice=sum(ranges, ()))
+        found = integrals.electron_repulsion(made, ranges)
+        assert np.abs(found - expected).max() <= 1e-13 * scale
 
 
 def water(basis: str = "6-31g*", **more: Any) -> Any:
