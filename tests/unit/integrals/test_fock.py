@@ -20,7 +20,7 @@ from fusewright.integrals import (
     short_range,
 )
 from fusewright.integrals.bins import BIN_BYTES, MOST_BINS, Pass, Wanted, tasks_of
-from fusewright.integrals.fock import Fock
+from fusewright.integrals.fock import Fock, FockRequest
 
 GENERAL = ([3.0, 0.8, 0.2], [[0.3, 0.1], [0.6, -0.4], [0.2, 0.9]])
 SHELLS = [
@@ -92,6 +92,21 @@ def test_more_than_a_vector_of_each_kind() -> None:
     dms = densities(fock.functions, 1, 1)
     for mine, theirs in zip(fock.matrices(dms), by_definition(made, dms, Operator()), strict=True):
         assert mine is not None and np.abs(mine - theirs).max() < 1e-11
+
+
+def test_two_operators_in_one_pass() -> None:
+    """Pairs are in the order of the first one's bounds, so that its matrices have their bits."""
+    made = basis()
+    dms = densities(int(made.offsets[-1]), 2, 0)
+    both = Fock(made, Operator(), 0.0, long_range(0.3))
+    (j, k), (none, long) = both.requested([
+        FockRequest(dms, 0), FockRequest(dms, 0, with_j=False, operator=1),
+    ])  # fmt: skip
+    alone = Fock(made, Operator(), 0.0).matrices(dms, 0)
+    assert np.array_equal(j, alone[0]) and np.array_equal(k, alone[1]) and none is None
+    assert long is not None
+    other = Fock(made, long_range(0.3), 0.0).matrices(dms, 0)[1]
+    assert other is not None and np.abs(long - other).max() < 1e-12
 
 
 def test_screening_keeps_its_promise() -> None:
