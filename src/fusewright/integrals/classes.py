@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
+from functools import cache
 from itertools import product
 from typing import TYPE_CHECKING
 
@@ -114,6 +115,7 @@ def listed(
     return quartets.stepped(phases, steps, highest, parts, general)
 
 
+@cache
 def _step(la: int, lb: int, harmonics: bool, distance: str) -> SideStep:
     """That of one side, planned with some search: its list is short and runs often."""
     raised = raised_side(la, lb)

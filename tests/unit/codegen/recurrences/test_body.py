@@ -101,7 +101,8 @@ def test_llvm_stores_what_the_planner_predicts(
     require(features)
     registers, lanes = REGISTERS[features]
     code = listed(momenta, True)
-    for straight in (code.vertical, code.horizontal):
+    steps = [step.straight for step in code.steps or ()] or [code.horizontal]
+    for straight in (code.vertical, *steps):
         text = body(straight, "f", lanes).replace("define private", "define") + ATTRIBUTES
         listing = compiler.assembly(text, select(features), 2)
         stores, predicted = len(STORE.findall(listing)), predicted_stores(straight, registers)
