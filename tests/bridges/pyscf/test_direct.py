@@ -131,7 +131,7 @@ def test_objects(water: Any) -> None:
 
 def test_the_faster_one_is_taken(water: Any, monkeypatch: pytest.MonkeyPatch) -> None:
     fp.warm(water)
-    monkeypatch.setattr(direct, "check_size", lambda basis, fits: None)
+    monkeypatch.setattr(direct, "check_size", lambda mol, fits: None)
     ours, theirs = [1.0], [0.5]
     monkeypatch.setattr(Fock, "seconds", lambda self, threads: ours[0])
     monkeypatch.setattr(Fock, "seconds_of_libcint", lambda self, threads: theirs[0])
@@ -178,7 +178,7 @@ def test_pyscf_goes_on_while_classes_are_compiled(
     mf = applied(scf.RHF(water))
     plain = scf.RHF(water).set(max_memory=0).get_jk(water, np.eye(water.nao))[0]
     monkeypatch.setattr(compiling, "BUILDS", 10_000)
-    monkeypatch.setattr(direct, "check_size", lambda basis, fits: None)
+    monkeypatch.setattr(direct, "check_size", lambda mol, fits: None)
     j, _ = mf.get_jk(water, np.eye(water.nao))
     assert np.abs(j - plain).max() < 1e-12
     assert by(mf, THEIRS) == 1 and "6 classes are being compiled" in str(fp.explain(mf))
@@ -234,7 +234,7 @@ def test_what_was_not_expected_is_evaluated(water: Any) -> None:
 
 def test_threads_of_both_are_counted(water: Any, monkeypatch: pytest.MonkeyPatch) -> None:
     seen: list[int] = []
-    monkeypatch.setattr(direct, "check_size", lambda basis, fits: None)
+    monkeypatch.setattr(direct, "check_size", lambda mol, fits: None)
     monkeypatch.setattr(Fock, "seconds", lambda self, threads: float(not seen.append(threads)))
     before = lib.num_threads()
     try:

@@ -9,9 +9,12 @@ import pytest
 
 from fusewright.integrals import Basis, Operator, long_range
 from fusewright.integrals.costs import counts, group_pairs
+from fusewright.integrals.costs import predicted as predicted_array
 from fusewright.integrals.needed import (
     classes_of,
     compiling_seconds,
+    kinds_of,
+    least_seconds,
     most_seconds,
     quartets_of,
 )
@@ -44,15 +47,18 @@ def test_quartets(basis: Basis) -> None:
     needed: Counter[tuple[int, ...]] = Counter()
     for bra, ket in group_pairs(basis):
         needed[*bra.pattern[:2], *ket.pattern[:2]] += quartets(bra, ket)
-    assert dict(quartets_of(basis)) == dict(needed)
+    assert dict(quartets_of(kinds_of(basis))) == dict(needed)
     many = len(SHELLS) * (len(SHELLS) + 1) // 2
-    assert quartets_of(basis).total() == many * (many + 1) // 2
+    assert quartets_of(kinds_of(basis)).total() == many * (many + 1) // 2
 
 
 def test_seconds(basis: Basis) -> None:
     """A bound for what is predicted with the pairs at hand, and not far from it."""
     total = sum(counts(basis, bra, ket) for bra, ket in group_pairs(basis))
+    predicted_ours = predicted_array(basis).ours(1)
     predicted = float(np.dot(total[2:4], [LIBCINT.primitives, LIBCINT.values]))
-    assert predicted < most_seconds(basis) * 1.2 and most_seconds(basis) < 2 * predicted
+    most = most_seconds(kinds_of(basis))
+    assert predicted < 1.2 * most and most < 2 * predicted
+    assert 0 < least_seconds(kinds_of(basis)) < predicted_ours
     small, all_ = classes_of(basis, Operator())[:1], classes_of(basis, Operator())
     assert 0 < compiling_seconds(small) < compiling_seconds(all_)

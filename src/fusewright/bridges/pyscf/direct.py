@@ -63,9 +63,10 @@ def geometry_of(
     found = record.geometries.get(key)
     if found is None:
         try:
+            if not current().strict:
+                check_size(mol, fits)
             basis = Basis.from_pyscf(mol)
             if not current().strict:
-                check_size(basis, fits)
                 for operator in operators:
                     compiling.require(basis, operator, fits)
             found = Geometry(Fock(basis, operators[0], tolerance, *operators[1:]))
@@ -77,11 +78,11 @@ def geometry_of(
     return found
 
 
-def check_size(basis: Basis, fits: bool) -> None:
+def check_size(mol: Any, fits: bool) -> None:
     """`PassedOn` for molecules so small that a call of ours takes longer than PySCF can."""
-    theirs = most_seconds(basis) / lib.num_threads()
+    theirs = most_seconds(in_core.kinds_in(mol)) / lib.num_threads()
     if fits:
-        theirs = theirs / compiling.BUILDS + in_core.reading(int(basis.offsets[-1]))
+        theirs = theirs / compiling.BUILDS + in_core.reading(int(mol.nao))
     if FOCK.call * MARGIN > theirs:
         raise PassedOn(
             f"predicted at least {words.seconds(FOCK.call)}, PySCF at most {words.seconds(theirs)}"
