@@ -54,13 +54,27 @@ class QuartetClass:
     """(ab|cd) for these angular momenta; `ABSENT` for a function that is not there.
 
     `harmonics`: spherical components.  `parts` says of each part of the operator whether it is
-    attenuated; `general` whether shells have several contractions.
+    attenuated; `general` whether shells have several contractions; `lossy` of bra and ket whether
+    they are such pairs (`pairs.PairGroup`).
     """
 
     momenta: Momenta
     harmonics: bool
     parts: tuple[bool, ...]
     general: bool
+    lossy: tuple[bool, bool] = (False, False)
+
+    @property
+    def centred(self) -> tuple[bool, bool]:
+        """Whether bra and ket have their steps by matrices."""
+        pairs = (self.momenta[:2], self.momenta[2:])
+        bra, ket = (is_centred(*pair, lossy) for pair, lossy in zip(pairs, self.lossy, strict=True))
+        return bra, ket
+
+    @property
+    def is_stepped(self) -> bool:
+        """Whether there is one step for each side."""
+        return any(self.centred) or sum(max(l, 0) for l in self.momenta) >= STEPPED  # noqa: E741
 
 
 def lanes() -> int:
@@ -80,47 +94,42 @@ def is_compiled(kind: QuartetClass) -> bool:
 
 def _program(kind: QuartetClass) -> Written[QuartetSizes]:
     def write(lanes: int) -> tuple[QuartetSizes, str]:
-        code = listed(*given)
+        code = listed(same)
         return code.sizes, quartets.quartets(code, lanes)
 
-    has_harmonics = kind.harmonics and max(kind.momenta) > 1
-    given = (kind.momenta, has_harmonics, kind.parts, kind.general)
-    pairs = (kind.momenta[:2], kind.momenta[2:])
-    steps = (is_stepped(kind.momenta), *(is_centred(*pair) for pair in pairs))
-    return Written(("quartets", *given, *steps), write)
+    same = replace(kind, harmonics=kind.harmonics and max(kind.momenta) > 1)
+    given = (kind.momenta, same.harmonics, kind.parts, kind.general)
+    return Written(("quartets", *given, kind.is_stepped, *kind.centred), write)
 
 
-def listed(
-    momenta: Momenta,
-    harmonics: bool,
-    parts: tuple[bool, ...] = (False,),
-    general: bool = False,
-) -> quartets.QuartetCode:
+def listed(kind: QuartetClass) -> quartets.QuartetCode:
     """The planned lists of a class."""
+    momenta, harmonics = kind.momenta, kind.harmonics
     la, lb, lc, ld = (max(l, 0) for l in momenta)  # noqa: E741
     highest = la + lb + lc + ld
     family = families.repulsion(la, lb, lc, ld, harmonics)
     if highest >= NARROW:
         family = narrow.narrowed(family)
-    if is_stepped(momenta):
-        raised = product(raised_side(la, lb), raised_side(lc, ld))
+    if kind.is_stepped:
+        bra, ket = kind.centred
+        raised = product(raised_side(la, lb, bra), raised_side(lc, ld, ket))
         family = replace(family, targets=[("E", (e, f, 0)) for e, f in raised])
     zeros = _zeros(momenta)
     scalars = {name: zeros.get(name) for name in families.SCALARS}
     graph = demand.demanded(family.targets, family.families, scalars)
     phases = planner.plan(graph, EFFORT).phases
-    if not is_stepped(momenta):
-        return quartets.quartet_code(phases, highest, parts, general)
-    steps = (_step(la, lb, harmonics, "AB"), _step(lc, ld, harmonics, "CD"))
-    return quartets.stepped(phases, steps, highest, parts, general)
+    if not kind.is_stepped:
+        return quartets.quartet_code(phases, highest, kind.parts, kind.general)
+    steps = (_step(la, lb, harmonics, "AB", bra), _step(lc, ld, harmonics, "CD", ket))
+    return quartets.stepped(phases, steps, highest, kind.parts, kind.general)
 
 
 @cache
-def _step(la: int, lb: int, harmonics: bool, distance: str) -> SideStep:
+def _step(la: int, lb: int, harmonics: bool, distance: str, centred: bool) -> SideStep:
     """That of one side, planned with some search: its list is short and runs often."""
-    raised = raised_side(la, lb)
+    raised = raised_side(la, lb, centred)
     one, two = (2 * l + 1 if harmonics else len(cartesian(l)) for l in (la, lb))  # noqa: E741
-    if is_centred(la, lb):
+    if centred:
         return SideStep(len(raised), one * two, None)
     family = families.one_side(la, lb, raised, harmonics, distance)
     scalars = [f"{distance}{axis}" for axis in families.AXES]
@@ -129,23 +138,17 @@ def _step(la: int, lb: int, harmonics: bool, distance: str) -> SideStep:
     return SideStep(len(raised), one * two, straight)
 
 
-def is_stepped(momenta: Momenta) -> bool:
-    """Whether a class has one step for each side."""
-    return sum(max(l, 0) for l in momenta) >= STEPPED  # noqa: E741
-
-
-def is_centred(la: int, lb: int) -> bool:
+def is_centred(la: int, lb: int, lossy: bool = False) -> bool:
     """Whether a pair's [e| are about a point between both shells, and not about the first one."""
-    return lb > 0 and la + lb >= CENTRED
+    return lb > 0 and (lossy or la + lb >= CENTRED)
 
 
-def raised_side(la: int, lb: int) -> list[Exponents]:
+def raised_side(la: int, lb: int, centred: bool) -> list[Exponents]:
     """The Cartesian functions about one point that those of two shells are combinations of: of the
     degrees up to la + lb, from la on where the point is that of the first shell.
     """
-    lb = max(lb, 0)
-    first = 0 if is_centred(la, lb) else la
-    return [e for degree in range(first, la + lb + 1) for e in cartesian(degree)]
+    first = 0 if centred else la
+    return [e for degree in range(first, la + max(lb, 0) + 1) for e in cartesian(degree)]
 
 
 def _zeros(momenta: Sequence[int]) -> dict[str, float]:

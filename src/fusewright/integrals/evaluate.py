@@ -11,7 +11,7 @@ from functools import cached_property
 import numpy as np
 
 from fusewright.codegen.recurrences.boys import by_table, fastest, table
-from fusewright.integrals.classes import QuartetClass, code_of, is_centred
+from fusewright.integrals.classes import QuartetClass, code_of
 from fusewright.integrals.operators import Operator
 from fusewright.integrals.pairs import PairGroup
 from fusewright.integrals.transfer import transfers
@@ -49,7 +49,7 @@ class Side:
     @cached_property
     def shifted(self) -> PairGroup:
         """The group for functions about the point that its class's code has them about."""
-        return self.group.centred() if is_centred(*self.group.pattern[:2]) else self.group
+        return self.group.centred() if self.group.is_centred else self.group
 
     def bra_matrices(self, harmonics: bool) -> Array:
         """(pairs, functions, raised functions), where steps are made with them."""
@@ -69,7 +69,7 @@ class Side:
         return self._made(harmonics, "ket", made)
 
     def _made(self, harmonics: bool, kind: str, make: Callable[[], Array]) -> Array:
-        if not is_centred(*self.group.pattern[:2]):
+        if not self.group.is_centred:
             return _NOTHING
         if (harmonics, kind) not in self.matrices:
             self.matrices[harmonics, kind] = make()

@@ -7,6 +7,7 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from functools import cached_property, partial
 from itertools import combinations_with_replacement
+from math import prod
 from typing import Any
 
 import numpy as np
@@ -73,8 +74,8 @@ class FockClass:
     @property
     def values(self) -> int:
         """Of [e0|f0]."""
-        sides = (self.evaluator.bra, self.evaluator.ket)
-        return int(np.prod([len(raised_side(*side.group.pattern[:2])) for side in sides]))
+        groups = (self.evaluator.bra.group, self.evaluator.ket.group)
+        return prod(len(raised_side(*each.pattern[:2], each.is_centred)) for each in groups)
 
     @property
     def unit_bytes(self) -> int:

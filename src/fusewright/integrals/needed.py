@@ -6,7 +6,7 @@ from collections import Counter
 from itertools import combinations_with_replacement
 
 from fusewright.integrals.basis import Basis
-from fusewright.integrals.classes import Momenta, QuartetClass, is_compiled, raised_side
+from fusewright.integrals.classes import Momenta, QuartetClass, is_centred, is_compiled, raised_side
 from fusewright.integrals.operators import Operator
 from fusewright.machine.integrals import COMPILING, LIBCINT, OURS
 
@@ -82,4 +82,4 @@ def _pairs(one: int, two: int, same: bool) -> int:
 
 def _values(momenta: tuple[int, ...]) -> int:
     la, lb = momenta
-    return len(raised_side(la, lb))
+    return len(raised_side(la, lb, is_centred(la, lb)))

@@ -24,7 +24,7 @@ from fusewright.ir.fused import Array
 def transfers(group: PairGroup, harmonics: bool) -> Array:
     """(pairs, functions of both shells, functions about M)."""
     la, lb = group.pattern[0], max(group.pattern[1], 0)
-    raised = {e: place for place, e in enumerate(raised_side(la, lb))}
+    raised = {e: place for place, e in enumerate(raised_side(la, lb, True))}
     first, second = cartesian(la), cartesian(lb)
     found = np.zeros((len(group), len(first), len(second), len(raised)))
     lines = [_line(la, lb, group.centres()[:, k], group.apart[:, k]) for k in range(3)]
