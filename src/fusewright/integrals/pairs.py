@@ -20,7 +20,7 @@ from fusewright.ir.fused import Array
 NONE = ABSENT
 """Instead of a shell's number, too."""
 UNSEEN = 1e-16
-"""Pairs of primitives whose prefactor is less than this part of the pair's largest are left out."""
+"""Pairs of primitives that are less than this part of the pair's largest are left out."""
 MOST_LOSS = 30.0
 """A horizontal relation may lose as much; 30 roundings of 1e-16 are a third of what is allowed."""
 SCALE = sqrt(2 * pi**2.5)
@@ -149,20 +149,34 @@ def _split(group: PairGroup) -> list[PairGroup]:
     return [each.taken(np.flatnonzero(which)) for each, which in parts if which.any()]
 
 
+def _distances(data: Array, apart: Array) -> tuple[Array, Array, Array]:
+    """|P-A| + s and |P-B| + s, where s is the width of the product of two primitives; |A-B|."""
+    width = np.sqrt(0.5 / data[..., 0])
+    a, b = (np.linalg.norm(data[..., 1:4] + shift, axis=-1) + width for shift in (0.0, apart))
+    return a, b, np.linalg.norm(apart, axis=-1)
+
+
+def _extents(pattern: Pattern, data: Array, apart: Array) -> Array:
+    """How large products of primitives are, up to a factor: the square root of their own repulsion,
+    weight |P-A|^la |P-B|^lb p^(-1/4), with widths.
+    """
+    a, b, _ = _distances(data, apart)
+    size = np.abs(data[..., 8:]).max(axis=-1) * data[..., 0] ** -0.25
+    return np.asarray(size * a ** pattern[0] * b ** max(pattern[1], 0))
+
+
 def losses(group: PairGroup) -> Array:
     """(pairs,): by how much the terms of the horizontal relation exceed their sum.
 
     (x-A)^(la+lb) and powers of A-B are as large as (|P-A| + s)^(la+lb), the functions wanted
     (|P-A| + s)^la (|P-B| + s)^lb, where s is the width of the product of two primitives.
     """
-    from_a = group.data[:, 1:4]
     apart = np.repeat(group.apart, np.diff(group.starts), axis=0)
-    width = np.sqrt(0.5 / group.data[:, 0])
-    a, b, whole = (np.linalg.norm(each, axis=1) for each in (from_a, from_a + apart, apart))
-    ratio = np.maximum(a + width, whole) / (b + width)
-    weight = np.abs(group.data[:, 8:]).max(axis=1)
-    largest = np.maximum.reduceat(weight, group.starts[:-1])
-    share = weight / np.repeat(np.maximum(largest, 1e-300), np.diff(group.starts))
+    a, b, whole = _distances(group.data, apart)
+    ratio = np.maximum(a, whole) / b
+    size = _extents(group.pattern, group.data, apart)
+    largest = np.maximum.reduceat(size, group.starts[:-1])
+    share = size / np.repeat(np.maximum(largest, 1e-300), np.diff(group.starts))
     return np.asarray(np.maximum.reduceat(share * ratio ** group.pattern[1], group.starts[:-1]))
 
 
@@ -207,7 +221,7 @@ def _made(basis: Basis, pattern: Pattern, pairs: Sequence[tuple[int, int]]) -> P
         p[..., None], from_a, from_a + at[:, None, None, :], 1 / p[..., None], weights,
     ]  # fmt: skip
     data = np.concatenate(fields, axis=-1).reshape(len(ones), -1, 8 + weights.shape[-1])
-    size = np.abs(data[..., 8:]).max(axis=-1)
+    size = _extents(pattern, data, apart[:, None, :])
     seen = size >= UNSEEN * size.max(axis=1, keepdims=True)
     starts = np.concatenate([[0], np.cumsum(seen.sum(axis=1))])
     exponents = np.stack(np.broadcast_arrays(a[:, :, None], b[:, None, :]), axis=-1)

@@ -17,7 +17,7 @@ import fusewright as fw
 import fusewright.bridges.pyscf as fp
 from fusewright.base.errors import StrictError
 from fusewright.bridges.pyscf import ahead, compiling, direct
-from fusewright.bridges.pyscf.record import AHEAD, IN_CORE, JK, OURS, THEIRS, Geometry
+from fusewright.bridges.pyscf.record import AHEAD, IN_CORE, JK, OURS, THEIRS, Geometry, PassedOn
 from fusewright.integrals.fock import Fock
 from fusewright.integrals.needed import classes_of
 from fusewright.runtime import background
@@ -87,6 +87,12 @@ def test_a_matrix_that_is_not_as_claimed(hermi: int, water: Any) -> None:
         pytest.raises(StrictError, match=r"symmetric, as hermi = \d says"),
     ):
         mf.get_jk(water, dm, hermi)
+
+
+def test_a_difference_is_as_symmetric_as_its_matrices() -> None:
+    direct.check_matrices(np.array([[1e-12, 3e-13], [4e-13, -1e-12]]), 2, 1)
+    with pytest.raises(PassedOn, match="not symmetric"):
+        direct.check_matrices(np.array([[1.0, 1e-9], [2e-9, 1.0]]), 2, 1)
 
 
 CASES: dict[str, Any] = {

@@ -28,6 +28,12 @@ def test_against_mpmath(letters: str) -> None:
         assert error(case, 2) <= 1e-14, case.name
 
 
+def test_contractions_of_tight_and_diffuse_primitives() -> None:
+    """A tight one has a prefactor 10^25 times that of a diffuse one, and they matter alike."""
+    *_, case = cases("gsfs", 0, 16)
+    assert error(case) <= 1e-14
+
+
 @pytest.mark.parametrize("letters", ["pppp", "dpdp", "dddd"])
 def test_a_diffuse_shell_far_from_a_tight_one(
     letters: str, monkeypatch: pytest.MonkeyPatch
