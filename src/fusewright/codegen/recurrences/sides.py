@@ -54,14 +54,14 @@ def bra_text(step: SideStep, columns: int, lanes: int) -> str:
     """The function `bra`, and what it calls."""
     if step.straight is not None:
         return _loop(step.straight, "bra", lanes, (columns, 1, columns, 1), columns)
-    return _Matrix(lanes).bra(step, columns)
+    return _MatrixStep(lanes).bra(step, columns)
 
 
 def ket_text(step: SideStep, rows: int, lanes: int) -> str:
     """The function `ket`, and what it calls."""
     if step.straight is not None:
         return _loop(step.straight, "ket", lanes, (1, step.raised, 1, step.functions), rows)
-    return _Matrix(lanes).ket(step, rows)
+    return _MatrixStep(lanes).ket(step, rows)
 
 
 def _loop(
@@ -80,7 +80,7 @@ def _loop(
     return inner + text.function(name, SIDE)
 
 
-class _Matrix(Vectors):
+class _MatrixStep(Vectors):
     """Products with the matrix (functions, raised) of a pair, some sums at a time."""
 
     def bra(self, step: SideStep, columns: int) -> str:
