@@ -36,7 +36,7 @@ def row(name: str, effort: int) -> str:
     label = f"{letters} spherical" if harmonics else letters
     return (
         f"| {label} | {len(found.straight.statements)} | {found.chosen.flops} | "
-        f"{found.by_level.peak} | {first.pressure.peak} | {found.pressure.peak} | "
+        f"{found.textbook().peak} | {first.pressure.peak} | {found.pressure.peak} | "
         f"{found.chosen.rule} | {found.placement} | {closed - start:.2f}, {planned - closed:.2f}, "
         f"{searched - planned:.2f} |"
     )

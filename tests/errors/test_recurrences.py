@@ -201,6 +201,18 @@ def test_a_target_that_grows(monkeypatch: pytest.MonkeyPatch) -> None:
     assert asked(family(down), targets=[("T", 900)]).graph.targets == (900,)
 
 
+def test_what_grows_is_counted_before_it_is_made(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Here 40 of 5,000 values are finished; what is multiplied by 0 does not count."""
+    monkeypatch.setattr(demand, "MOST_VALUES", 5000)
+    monkeypatch.setattr(demand, "COUNTED_FROM", 40)
+    with pytest.raises(errors.RecurrenceSizeError) as caught:
+        asked(family(down), family(lambda n: [(1, "T", n), (1, "U", n + 1)], name="U"),
+              targets=[("U", 5)])  # fmt: skip
+    assert "U[5] -> U[6] -> U[7] -> U[8] -> ... -> U[41]" in str(caught.value)
+    below = family(lambda n: [(1, "U", n - 1), (0, "U", n + 1)], name="U")
+    assert asked(below, targets=[("U", 900)]).graph.targets == (900,)
+
+
 def row(n: int = 3) -> Any:
     return np.ones(n)
 

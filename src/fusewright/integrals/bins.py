@@ -28,12 +28,13 @@ MOST_BINS, LEAST_BINS = 64, 8
 
 
 class Wanted(NamedTuple):
-    """A matrix D, symmetric or antisymmetric, and what is asked for: `BOTH`, `COULOMB` or
-    `EXCHANGE`.
+    """A matrix D, symmetric or antisymmetric; what is asked for (`BOTH`, `COULOMB` or `EXCHANGE`),
+    and with which operator, by number.
     """
 
     density: Array
     kind: int
+    operator: int = 0
 
 
 @dataclass(frozen=True, slots=True)
@@ -82,7 +83,7 @@ class Pass:
         """Quartets of shells that were evaluated, in whole vectors."""
         found: Counter[Momenta] = Counter()
         for each, many in zip(self.code.classes, self.counts.sum(axis=0), strict=True):
-            found[each.kind.momenta] += int(many) * self.code.width
+            found[each.momenta] += int(many) * self.code.width
         return found
 
     # ---- pairs
@@ -151,8 +152,8 @@ class Pass:
             **{name: each.ctypes.data for name, each in zip(names, numbers, strict=True)},
             **dict(zip(SCRATCH, map(int, offsets), strict=False)),
             group_count=len(code.groups), class_count=len(code.classes),
-            matrix_count=len(self.wanted), functions=code.functions,
-            shells=len(code.basis.shells), tolerance=code.tolerance,
+            matrix_count=len(self.wanted), operator_count=len(code.operators),
+            functions=code.functions, shells=len(code.basis.shells), tolerance=code.tolerance,
             k_stride=self.k.strides[0], j_stride=self.j.strides[0],
             **code.strides(), block_doubles=parts["k_k"] // 8,
         ))  # fmt: skip
@@ -165,6 +166,7 @@ class Pass:
         for each, pairs, j, k in numbers:
             words += MATRIX.packed(
                 density=each.density.ctypes.data, pairs=pairs.ctypes.data, kind=each.kind,
+                operator=each.operator,
                 j_at=max(j, 0) * 8 * self.code.block_doubles,
                 k_at=max(k, 0) * 8 * self.code.functions**2,
             )  # fmt: skip

@@ -4,12 +4,14 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
+from functools import cache
 from itertools import product
 from typing import TYPE_CHECKING
 
 from fusewright.base.later import later
 from fusewright.base.options import current
 from fusewright.codegen.recurrences.quartets import QuartetSizes
+from fusewright.codegen.recurrences.sides import SideStep
 from fusewright.integrals.harmonics import Exponents, cartesian
 from fusewright.targets.executable import UnitCode, Written
 from fusewright.targets.target import target
@@ -30,11 +32,15 @@ ABSENT = -1
 """Instead of an angular momentum: the function 1, an s function of exponent 0."""
 EFFORT = 0
 """Statements that the planner looks at beyond the first choice: that is what first use pays for."""
-LARGE = 13
-"""Total angular momentum from which on a class's horizontal steps are matrix products.  Up to
-(ff|ff), whose list has 50,000 statements, lists are faster (8 against 58 us a quartet, K = 1); that
-of (gg|gg) would take minutes to plan, and its horizontal relation loses three digits.
+STEPPED = 6
+"""Total angular momentum from which on a class has one step for each side after the sum over
+primitives, in a loop, instead of one list for both sides."""
+CENTRED = 7
+"""Angular momentum of a pair from which on that step is a product with a matrix, about a point
+between both shells: the horizontal relation of (gg| would lose three digits.
 """
+STEP_EFFORT = 20_000
+"""The same for the list of one side, which is short and runs for all functions of the other one."""
 NARROW = 6
 """Total angular momentum from which on relations are fixed beforehand: at (dp|dp) planning begins
 to take longer than compiling.
@@ -48,18 +54,27 @@ class QuartetClass:
     """(ab|cd) for these angular momenta; `ABSENT` for a function that is not there.
 
     `harmonics`: spherical components.  `parts` says of each part of the operator whether it is
-    attenuated; `general` whether shells have several contractions.
+    attenuated; `general` whether shells have several contractions; `lossy` of bra and ket whether
+    they are such pairs (`pairs.PairGroup`).
     """
 
     momenta: Momenta
     harmonics: bool
     parts: tuple[bool, ...]
     general: bool
+    lossy: tuple[bool, bool] = (False, False)
 
     @property
-    def is_large(self) -> bool:
-        """Whether its code ends with [e0|f0]: the other steps are matrix products (`transfer`)."""
-        return sum(max(l, 0) for l in self.momenta) >= LARGE  # noqa: E741
+    def centred(self) -> tuple[bool, bool]:
+        """Whether bra and ket have their steps by matrices."""
+        pairs = (self.momenta[:2], self.momenta[2:])
+        bra, ket = (is_centred(*pair, lossy) for pair, lossy in zip(pairs, self.lossy, strict=True))
+        return bra, ket
+
+    @property
+    def is_stepped(self) -> bool:
+        """Whether there is one step for each side."""
+        return any(self.centred) or sum(max(l, 0) for l in self.momenta) >= STEPPED  # noqa: E741
 
 
 def lanes() -> int:
@@ -79,51 +94,61 @@ def is_compiled(kind: QuartetClass) -> bool:
 
 def _program(kind: QuartetClass) -> Written[QuartetSizes]:
     def write(lanes: int) -> tuple[QuartetSizes, str]:
-        code = listed(*_key(kind))
+        code = listed(same)
         return code.sizes, quartets.quartets(code, lanes)
 
-    return Written(("quartets", *_key(kind)), write)
+    same = replace(kind, harmonics=kind.harmonics and max(kind.momenta) > 1)
+    given = (kind.momenta, same.harmonics, kind.parts, kind.general)
+    return Written(("quartets", *given, kind.is_stepped, *kind.centred), write)
 
 
-def _key(kind: QuartetClass) -> tuple[Momenta, bool, tuple[bool, ...], bool, bool]:
-    """What its code depends on: the arguments of `listed`."""
-    large = kind.is_large
-    has_harmonics = kind.harmonics and max(kind.momenta) > 1 and not large
-    return kind.momenta, has_harmonics, kind.parts, kind.general, large
-
-
-def listed(
-    momenta: Momenta,
-    harmonics: bool,
-    parts: tuple[bool, ...] = (False,),
-    general: bool = False,
-    large: bool = False,
-) -> quartets.QuartetCode:
-    """The planned lists of a class; of a `large` one up to [e0|f0]."""
+def listed(kind: QuartetClass) -> quartets.QuartetCode:
+    """The planned lists of a class."""
+    momenta, harmonics = kind.momenta, kind.harmonics
     la, lb, lc, ld = (max(l, 0) for l in momenta)  # noqa: E741
+    highest = la + lb + lc + ld
     family = families.repulsion(la, lb, lc, ld, harmonics)
-    if la + lb + lc + ld >= NARROW:
+    if highest >= NARROW:
         family = narrow.narrowed(family)
-    if large:
-        family = replace(family, targets=[("E", (*e_f, 0)) for e_f in raised(momenta)])
+    if kind.is_stepped:
+        bra, ket = kind.centred
+        raised = product(raised_side(la, lb, bra), raised_side(lc, ld, ket))
+        family = replace(family, targets=[("E", (e, f, 0)) for e, f in raised])
     zeros = _zeros(momenta)
     scalars = {name: zeros.get(name) for name in families.SCALARS}
     graph = demand.demanded(family.targets, family.families, scalars)
     phases = planner.plan(graph, EFFORT).phases
-    return quartets.quartet_code(phases, la + lb + lc + ld, parts, general)
+    if not kind.is_stepped:
+        return quartets.quartet_code(phases, highest, kind.parts, kind.general)
+    steps = (_step(la, lb, harmonics, "AB", bra), _step(lc, ld, harmonics, "CD", ket))
+    return quartets.stepped(phases, steps, highest, kind.parts, kind.general)
 
 
-def raised(momenta: Momenta) -> list[tuple[Exponents, Exponents]]:
-    """The pairs (e, f) of [e0|f0], in order."""
-    la, lb, lc, ld = (max(l, 0) for l in momenta)  # noqa: E741
-    return list(product(raised_side(la, lb), raised_side(lc, ld)))
+@cache
+def _step(la: int, lb: int, harmonics: bool, distance: str, centred: bool) -> SideStep:
+    """That of one side, planned with some search: its list is short and runs often."""
+    raised = raised_side(la, lb, centred)
+    one, two = (2 * l + 1 if harmonics else len(cartesian(l)) for l in (la, lb))  # noqa: E741
+    if centred:
+        return SideStep(len(raised), one * two, None)
+    family = families.one_side(la, lb, raised, harmonics, distance)
+    scalars = [f"{distance}{axis}" for axis in families.AXES]
+    graph = demand.demanded(family.targets, family.families, scalars)
+    straight = planner.plan(graph, STEP_EFFORT).outer.straight
+    return SideStep(len(raised), one * two, straight)
 
 
-def raised_side(la: int, lb: int) -> list[Exponents]:
-    """The Cartesian functions about one point that those of two shells are combinations of: of all
-    degrees up to la + lb, or of degree la where the point is A.
+def is_centred(la: int, lb: int, lossy: bool = False) -> bool:
+    """Whether a pair's [e| are about a point between both shells, and not about the first one."""
+    return lb > 0 and (lossy or la + lb >= CENTRED)
+
+
+def raised_side(la: int, lb: int, centred: bool) -> list[Exponents]:
+    """The Cartesian functions about one point that those of two shells are combinations of: of the
+    degrees up to la + lb, from la on where the point is that of the first shell.
     """
-    return [e for degree in range(0 if lb else la, la + lb + 1) for e in cartesian(degree)]
+    first = 0 if centred else la
+    return [e for degree in range(first, la + max(lb, 0) + 1) for e in cartesian(degree)]
 
 
 def _zeros(momenta: Sequence[int]) -> dict[str, float]:

@@ -75,4 +75,4 @@ def counts(basis: Basis, bra: PairGroup, ket: PairGroup) -> Array:
 
 
 def _values(group: PairGroup) -> int:
-    return len(raised_side(*group.pattern[:2]))
+    return len(raised_side(*group.pattern[:2], group.is_centred))

@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import struct
 from array import array
-from dataclasses import dataclass, replace
+from collections.abc import Callable
+from dataclasses import dataclass
 from functools import cached_property
 
 import numpy as np
@@ -13,13 +14,13 @@ from fusewright.codegen.recurrences.boys import by_table, fastest, table
 from fusewright.integrals.classes import QuartetClass, code_of
 from fusewright.integrals.operators import Operator
 from fusewright.integrals.pairs import PairGroup
-from fusewright.integrals.transfer import transferred, transfers
+from fusewright.integrals.transfer import transfers
 from fusewright.ir.fused import Array
 from fusewright.targets.target import target
 
 CHUNK_BYTES = 32 << 20
 """Results evaluated at a time."""
-_NO_TABLE = np.zeros(0)
+_NOTHING = np.zeros(0)
 GRAIN = 8
 """Units that a thread takes at a time."""
 
@@ -29,12 +30,12 @@ class Side:
 
     def __init__(self, group: PairGroup, width: int, multiple: int = 1) -> None:
         self.group, self.width, self.multiple = group, width, multiple
-        self.matrices: dict[bool, Array] = {}
+        self.matrices: dict[tuple[bool, str], Array] = {}
 
     @cached_property
     def bra(self) -> tuple[Array, Array, Array]:
         """Starts, primitives and A-B, contiguous."""
-        group = self.group
+        group = self.shifted
         parts = (group.starts, group.data, group.apart)
         starts, data, apart = map(np.ascontiguousarray, parts)
         return starts, data, apart
@@ -42,19 +43,37 @@ class Side:
     @cached_property
     def ket(self) -> tuple[Array, Array, Array]:
         """The same in vectors, on cache lines."""
-        starts, data, apart = self.group.vectors(self.width, self.multiple)
+        starts, data, apart = self.shifted.vectors(self.width, self.multiple)
         return starts, aligned(data), aligned(apart)
 
     @cached_property
-    def centred(self) -> Side:
-        """Its pairs with functions about a point between both shells."""
-        return Side(self.group.centred(), self.width)
+    def shifted(self) -> PairGroup:
+        """The group for functions about the point that its class's code has them about."""
+        return self.group.centred() if self.group.is_centred else self.group
 
-    def transfers(self, harmonics: bool) -> Array:
-        """The matrices of its pairs, made once."""
-        if harmonics not in self.matrices:
-            self.matrices[harmonics] = transfers(self.group, harmonics)
-        return self.matrices[harmonics]
+    def bra_matrices(self, harmonics: bool) -> Array:
+        """(pairs, functions, raised functions), where steps are made with them."""
+        return self._made(harmonics, "bra", lambda: transfers(self.group, harmonics))
+
+    def ket_matrices(self, harmonics: bool) -> Array:
+        """(vectors, functions, raised functions, lanes)."""
+
+        def made() -> Array:
+            found = self.bra_matrices(harmonics)
+            many = -(-len(found) // (self.width * self.multiple)) * self.multiple
+            whole = zeros((many * self.width, *found.shape[1:]))
+            whole[: len(found)] = found
+            lanes = whole.reshape(many, self.width, *found.shape[1:])
+            return aligned(np.moveaxis(lanes, 1, -1))
+
+        return self._made(harmonics, "ket", made)
+
+    def _made(self, harmonics: bool, kind: str, make: Callable[[], Array]) -> Array:
+        if not self.group.is_centred:
+            return _NOTHING
+        if (harmonics, kind) not in self.matrices:
+            self.matrices[harmonics, kind] = make()
+        return self.matrices[harmonics, kind]
 
     @property
     def vectors(self) -> int:
@@ -75,19 +94,6 @@ class Evaluator:
         """Evaluate units (n, 2), each a pair of the bra and a vector of the ket, into `results`
         (n, contractions, integrals, lanes), which is aligned.
         """
-        if not self.kind.is_large:
-            self.run_code(units, results)
-            return
-        sums = empty(
-            (len(units), results.shape[1], code_of(self.kind).signature.sums, self.ket.width)
-        )
-        bra, ket = self.bra.centred, self.ket.centred
-        replace(self, bra=bra, ket=ket).run_code(units, sums)
-        left, right = (each.transfers(self.kind.harmonics) for each in (self.bra, self.ket))
-        results[...] = transferred(sums, units, left, right, self.ket.width)
-
-    def run_code(self, units: Array, results: Array) -> None:
-        """The class's code alone."""
         code = code_of(self.kind)
         units = np.ascontiguousarray(units, np.int64)
         words = self.words(units.ctypes.data, results.ctypes.data)
@@ -97,11 +103,14 @@ class Evaluator:
         """What the class's code is called with; two addresses are given."""
         left, right = self.bra.group.contractions, self.ket.group.contractions
         highest = code_of(self.kind).signature.highest
-        tables = table(highest) if fastest(highest) is by_table else _NO_TABLE
+        tables = table(highest) if fastest(highest) is by_table else _NOTHING
         sides = [each.ctypes.data for each in (*self.bra.bra, *self.ket.ket)]
         weights = (*self.operator.weights, 0.0)[:2]
         numbers = struct.unpack("<3q", struct.pack("<3d", self.operator.w**2, *weights))
-        return array("q", [units, *sides, results, tables.ctypes.data, *numbers, left, right])
+        harmonics = self.kind.harmonics
+        matrices = (self.bra.bra_matrices(harmonics), self.ket.ket_matrices(harmonics))
+        ends = [left, right, *(each.ctypes.data for each in matrices)]
+        return array("q", [units, *sides, results, tables.ctypes.data, *numbers, *ends])
 
     @property
     def scratch(self) -> int:
@@ -113,11 +122,7 @@ class Evaluator:
     def shape(self) -> tuple[int, int, int]:
         """(contractions, integrals, lanes) of the results of a unit."""
         many = self.bra.group.contractions * self.ket.group.contractions
-        if not self.kind.is_large:
-            return many, code_of(self.kind).signature.results, self.ket.width
-        matrices = (each.transfers(self.kind.harmonics) for each in (self.bra, self.ket))
-        bra, ket = (matrix.shape[1] for matrix in matrices)
-        return many, bra * ket, self.ket.width
+        return many, code_of(self.kind).signature.results, self.ket.width
 
 
 def aligned(values: Array) -> Array:

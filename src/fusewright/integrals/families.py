@@ -166,6 +166,35 @@ def repulsion(
     return Integrals([("T", index) for index in _indices(rows)], families)
 
 
+def one_side(
+    la: int, lb: int, raised: list[Exponents], harmonics: bool, distance: str
+) -> Integrals:
+    """The functions of shells a and b from those about A with these exponents, which are leaves in
+    this order: the same horizontal relation and solid harmonics for everything on the other side.
+
+    `distance` is `AB` or `CD`: how the scalars are named.
+    """
+    numbers = {exponents: f"e{number}" for number, exponents in enumerate(raised)}
+
+    def alternatives(a: Exponents, b: Exponents) -> list[_Terms]:
+        found = []
+        for axis in (axis for axis in range(3) if b[axis]):
+            low = _moved(b, axis, -1)
+            found.append([
+                (1, "H", (_moved(a, axis, 1), low)), (f"{distance}{AXES[axis]}", "H", (a, low)),
+            ])  # fmt: skip
+        return found
+
+    families: list[AnyFamily] = [
+        Family("H", ("a", "b"), alternatives, lambda a, b: numbers[a] if b == S else None)
+    ]
+    if not harmonics:
+        return Integrals([("H", index) for index in _indices(map(cartesian, (la, lb)))], families)
+    families += [_harmonics("HB", "H", lb, 1), _harmonics("HA", "HB", la, 0)]
+    rows = (range(2 * each + 1) for each in (la, lb))
+    return Integrals([("HA", index) for index in _indices(rows)], families)
+
+
 def _indices(components: Any) -> list[tuple[Any, ...]]:
     found: list[tuple[Any, ...]] = [()]
     for each in components:

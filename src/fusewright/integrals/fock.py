@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, replace
 from math import prod
 
 import numpy as np
@@ -13,7 +14,6 @@ from fusewright.integrals.basis import Basis
 from fusewright.integrals.bins import Contribution, Pass, Wanted, most_matrices
 from fusewright.integrals.classes import Momenta
 from fusewright.integrals.fock_code import FockCode
-from fusewright.integrals.needed import check, classes_of
 from fusewright.integrals.operators import COULOMB as FULL
 from fusewright.integrals.operators import Operator
 from fusewright.integrals.screened import screened
@@ -24,24 +24,45 @@ TOLERANCE = 1e-13
 """PySCF's `direct_scf_tol`."""
 
 
+@dataclass(frozen=True, slots=True)
+class FockRequest:
+    """Matrices of some densities (as `Fock.matrices` takes them) with one operator, by number."""
+
+    densities: Array
+    hermi: int = 1
+    with_j: bool = True
+    with_k: bool = True
+    operator: int = 0
+
+    def wanted(self) -> Iterator[tuple[int, int, Wanted]]:
+        """Symmetric and antisymmetric matrices: their density's number, 1 or -1, what is asked."""
+        shape = self.densities.shape
+        for number, dm in enumerate(self.densities.reshape(prod(shape[:-2]), *shape[-2:])):
+            for sign in (1, -1) if self.hermi == 0 else (1,) if self.hermi == 1 else (-1,):
+                kind = _kind(self.with_j and sign > 0, self.with_k)
+                if kind is not None:
+                    half = dm if self.hermi else 0.5 * (dm + sign * dm.T)
+                    yield number, sign, Wanted(np.ascontiguousarray(half), kind, self.operator)
+
+
 class Fock:
     """Coulomb and exchange matrices for one geometry and operator.
 
     `tolerance`: contributions below it are left out (`direct_scf_tol`).  `quartets` counts those of
-    shells that the last call evaluated, in whole vectors.  Raises `UnsupportedError` for shells
-    whose classes have no such code.
+    shells that the last call evaluated, in whole vectors.  With `second` there are matrices of two
+    operators, in one pass.
     """
 
     def __init__(
-        self, basis: Basis, operator: Operator = FULL, tolerance: float = TOLERANCE
-    ) -> None:
-        self.basis, self.operator, self.tolerance = basis, operator, tolerance
+        self, basis: Basis, operator: Operator = FULL, tolerance: float = TOLERANCE,
+        second: Operator | None = None,
+    ) -> None:  # fmt: skip
+        self.basis, self.tolerance = basis, tolerance
+        self.operators = (operator,) if second is None else (operator, second)
         self.functions = int(basis.offsets[-1])
-        for kind in classes_of(basis, operator):
-            check(kind)
-        groups = screened(basis, operator, tolerance)
+        groups = screened(basis, self.operators, tolerance)
         self.quartets: Counter[Momenta] = Counter()
-        self.code = FockCode(basis, operator, groups, tolerance) if groups else None
+        self.code = FockCode(basis, self.operators, groups, tolerance) if groups else None
 
     def matrices(
         self, densities: Array, hermi: int = 1, with_j: bool = True, with_k: bool = True
@@ -52,27 +73,18 @@ class Fock:
         `hermi`: D is symmetric (1), antisymmetric (2) or neither (0).  None is for what is not
         asked for.
         """
-        given = np.ascontiguousarray(densities, np.float64)
-        dms = given.reshape(prod(given.shape[:-2]), self.functions, self.functions)
-        j = np.zeros(dms.shape) if with_j else None
-        k = np.zeros(dms.shape) if with_k else None
-        wanted, targets = [], []
-        for number, dm in enumerate(dms):
-            for sign in (1, -1) if hermi == 0 else (1,) if hermi == 1 else (-1,):
-                kind = _kind(with_j and sign > 0, with_k)
-                if kind is not None:
-                    half = dm if hermi else 0.5 * (dm + sign * dm.T)
-                    wanted.append(Wanted(np.ascontiguousarray(half), kind))
-                    targets.append((number, sign))
-        for (number, sign), found in zip(targets, self.contributions(wanted), strict=True):
-            if j is not None and found.coulomb is not None:
-                j[number] += 2 * (found.coulomb + found.coulomb.T)
-            if k is not None and found.exchange is not None:
-                k[number] += found.exchange + sign * found.exchange.T
-        return (
-            j.reshape(given.shape) if j is not None else None,
-            k.reshape(given.shape) if k is not None else None,
-        )
+        (found,) = self.requested([FockRequest(densities, hermi, with_j, with_k)])
+        return found
+
+    def requested(self, requests: Sequence[FockRequest]) -> list[tuple[Array | None, Array | None]]:
+        """J and K of each request, all of them in one pass."""
+        given = [
+            replace(each, densities=np.ascontiguousarray(each.densities, np.float64))
+            for each in requests
+        ]
+        parts = [list(each.wanted()) for each in given]
+        made = iter(self.contributions([wanted for part in parts for _, _, wanted in part]))
+        return [_matrices(each, part, made) for each, part in zip(given, parts, strict=True)]
 
     def seconds(self, threads: int = 1) -> float:
         """What J and K of one density matrix are predicted to take."""
@@ -85,7 +97,7 @@ class Fock:
     def _predicted(self, rates: FockRates, threads: int) -> float:
         if self.code is None:
             return 0.0
-        total = sum(each.sum(axis=0) for each in self.code.counts)
+        total = sum(each.sum(axis=0) for each in self.code.counts) * len(self.operators)
         return rates.call + float(total @ np.array(rates.each)) / threads
 
     def contributions(self, wanted: Sequence[Wanted]) -> list[Contribution]:
@@ -101,6 +113,24 @@ class Fock:
             found += one.results()
             self.quartets.update(one.quartets())
         return found
+
+
+def _matrices(
+    request: FockRequest, parts: Sequence[tuple[int, int, Wanted]], made: Iterator[Contribution]
+) -> tuple[Array | None, Array | None]:
+    shape = request.densities.shape
+    whole = (prod(shape[:-2]), *shape[-2:])
+    j = np.zeros(whole) if request.with_j else None
+    k = np.zeros(whole) if request.with_k else None
+    for (number, sign, _), found in zip(parts, made, strict=False):
+        if j is not None and found.coulomb is not None:
+            j[number] += 2 * (found.coulomb + found.coulomb.T)
+        if k is not None and found.exchange is not None:
+            k[number] += found.exchange + sign * found.exchange.T
+    return (
+        j.reshape(shape) if j is not None else None,
+        k.reshape(shape) if k is not None else None,
+    )
 
 
 def _kind(with_j: bool, with_k: bool) -> int | None:

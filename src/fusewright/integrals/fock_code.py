@@ -7,6 +7,7 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from functools import cached_property, partial
 from itertools import combinations_with_replacement
+from math import prod
 from typing import Any
 
 import numpy as np
@@ -17,7 +18,7 @@ from fusewright.codegen.recurrences import fock as bras
 from fusewright.codegen.recurrences.digest import DigestShape
 from fusewright.codegen.recurrences.records import CLASS, EIGHT, FRAME, GROUP
 from fusewright.integrals.basis import Basis
-from fusewright.integrals.classes import QuartetClass, code_of, lanes, raised_side
+from fusewright.integrals.classes import Momenta, code_of, lanes, raised_side
 from fusewright.integrals.evaluate import Evaluator, Side
 from fusewright.integrals.operators import Operator
 from fusewright.integrals.repulsion import kind_of
@@ -51,19 +52,30 @@ def _code(key: tuple[Any, ...], write: Callable[[int], str]) -> LoadedImage:
 
 @dataclass(frozen=True, slots=True, eq=False)
 class FockClass:
-    """Two groups' class: its code with its words, `digest` for each kind of matrix."""
+    """Two groups' class: its code with its words, for each operator; `digest` for each kind of
+    matrix.
+    """
 
-    kind: QuartetClass
-    evaluator: Evaluator
-    words: array[int]
+    evaluators: tuple[Evaluator, ...]
+    words: tuple[array[int], ...]
     components: tuple[int, ...]
     digests: tuple[LoadedImage, ...]
 
     @property
+    def evaluator(self) -> Evaluator:
+        """That of the first operator; the others differ in nothing but numbers."""
+        return self.evaluators[0]
+
+    @property
+    def momenta(self) -> Momenta:
+        """Angular momenta."""
+        return self.evaluator.kind.momenta
+
+    @property
     def values(self) -> int:
         """Of [e0|f0]."""
-        sides = (self.evaluator.bra, self.evaluator.ket)
-        return int(np.prod([len(raised_side(*side.group.pattern[:2])) for side in sides]))
+        groups = (self.evaluator.bra.group, self.evaluator.ket.group)
+        return prod(len(raised_side(*each.pattern[:2], each.is_centred)) for each in groups)
 
     @property
     def unit_bytes(self) -> int:
@@ -80,9 +92,10 @@ class FockClass:
         """Its words."""
         bra, ket = self.evaluator.bra.group, self.evaluator.ket.group
         both, coulomb, exchange = (image.address("digest") for image in self.digests)
+        codes = [code_of(each.kind).code.address("kernel") for each in self.evaluators]
+        words = [each.buffer_info()[0] for each in self.words]
         return CLASS.packed(
-            code=code_of(self.kind).code.address("kernel"),
-            words=self.words.buffer_info()[0],
+            code=codes[0], words=words[0], second_code=codes[-1], second_words=words[-1],
             both=both, coulomb=coulomb, exchange=exchange,
             unit_bytes=self.unit_bytes, batch=self.batch,
             a=self.components[0], b=self.components[1],
@@ -92,11 +105,13 @@ class FockClass:
 
 
 class FockCode:
-    """Everything for a basis and an operator."""
+    """Everything for a basis and one or two operators."""
 
     def __init__(
-        self, basis: Basis, operator: Operator, groups: Sequence[ScreenedGroup], tolerance: float
-    ) -> None:
+        self, basis: Basis, operators: Sequence[Operator], groups: Sequence[ScreenedGroup],
+        tolerance: float,
+    ) -> None:  # fmt: skip
+        self.operators = tuple(operators)
         self.basis, self.groups, self.tolerance = basis, groups, tolerance
         self.functions = int(basis.offsets[-1])
         self.width = lanes()
@@ -106,8 +121,7 @@ class FockCode:
         for number, bra in enumerate(self.sides):
             self.own.append(len(self.classes))
             for ket in self.sides[number:]:
-                kind = kind_of(bra.group, ket.group, basis, operator)
-                self.classes.append(_class(basis, Evaluator(kind, operator, bra, ket)))
+                self.classes.append(_class(basis, self.operators, bra, ket))
         self.sizes = [_sizes(basis, each) for each in groups]
         sizes = zip(self.sizes, groups, strict=True)
         self.blocks = np.cumsum([0, *(size[0] * each.eights * EIGHT for size, each in sizes)])
@@ -178,10 +192,10 @@ class FockCode:
         other = max(max(size[1:]) for size in self.sizes)
         blocks = 8 * self.width * (-(-other * across // self.width) * self.width)
         return {
-            "class_scratch": max(each.evaluator.scratch for each in self.classes),
+            "class_scratch": max(one.scratch for each in self.classes for one in each.evaluators),
             "units": 16 * MOST_BATCH,
             "results": max(each.batch * each.unit_bytes for each in self.classes),
-            "words": max(8 * len(each.words) for each in self.classes),
+            "words": max(8 * len(each.words[0]) for each in self.classes),
             **dict.fromkeys(("d_rows", "k_rows", "l_rows"), matrices * strides["rows_stride"]),
             **dict.fromkeys(("d_k", "d_l", "k_k", "k_l"), blocks),
             **{name: matrices * strides[f"{name}_stride"] for name in ("dij", "jij")},
@@ -219,11 +233,13 @@ def _sizes(basis: Basis, each: ScreenedGroup) -> tuple[int, int, int]:
     return first * second, first, second
 
 
-def _class(basis: Basis, evaluator: Evaluator) -> FockClass:
-    momenta = evaluator.kind.momenta
-    components = tuple(basis.components(l) for l in momenta)  # noqa: E741
-    digests = digests_of(*components[2:])
-    return FockClass(evaluator.kind, evaluator, evaluator.words(0, 0), components, digests)
+def _class(basis: Basis, operators: Sequence[Operator], bra: Side, ket: Side) -> FockClass:
+    evaluators = tuple(
+        Evaluator(kind_of(bra.group, ket.group, basis, each), each, bra, ket) for each in operators
+    )
+    components = tuple(basis.components(l) for l in evaluators[0].kind.momenta)  # noqa: E741
+    words = tuple(each.words(0, 0) for each in evaluators)
+    return FockClass(evaluators, words, components, digests_of(*components[2:]))
 
 
 def digests_of(c: int, d: int) -> tuple[LoadedImage, ...]:

@@ -5,14 +5,18 @@ from __future__ import annotations
 from collections import Counter
 from itertools import combinations_with_replacement
 
-from fusewright.base.errors import UnsupportedError
-from fusewright.integrals.basis import LETTERS, Basis
-from fusewright.integrals.classes import Momenta, QuartetClass, is_compiled, raised_side
+from fusewright.integrals.basis import Basis
+from fusewright.integrals.classes import Momenta, QuartetClass, is_centred, is_compiled, raised_side
 from fusewright.integrals.operators import Operator
-from fusewright.machine.integrals import COMPILING, LIBCINT
+from fusewright.machine.integrals import COMPILING, LIBCINT, OURS
 
-_Kind = tuple[int, int, int]
+Kind = tuple[int, int, int]
 """l, contractions and primitives of a shell."""
+
+
+def kinds_of(basis: Basis) -> Counter[Kind]:
+    """How many shells of each kind there are."""
+    return Counter((shell.l, shell.contractions, len(shell.exponents)) for shell in basis.shells)
 
 
 def classes_of(basis: Basis, operator: Operator) -> list[QuartetClass]:
@@ -31,22 +35,8 @@ def classes_of(basis: Basis, operator: Operator) -> list[QuartetClass]:
 
 
 def missing_of(basis: Basis, operator: Operator) -> list[QuartetClass]:
-    """Those that are not compiled.  Raises `UnsupportedError` where one has no code of lists."""
-    needed = classes_of(basis, operator)
-    for kind in needed:
-        check(kind)
-    return [kind for kind in needed if not is_compiled(kind)]
-
-
-def check(kind: QuartetClass) -> None:
-    """An `UnsupportedError` for a class that Fock matrices cannot be made from."""
-    if kind.is_large:
-        a, b, c, d = (LETTERS[momentum] for momentum in kind.momenta)
-        raise UnsupportedError(
-            f"the class ({a}{b}|{c}{d}) is too large for direct J and K",
-            why="its last steps are products of matrices, made for many quartets at a time",
-            help="there are classes up to (ff|ff)",
-        )
+    """Those that are not compiled."""
+    return [kind for kind in classes_of(basis, operator) if not is_compiled(kind)]
 
 
 def compiling_seconds(kinds: list[QuartetClass]) -> float:
@@ -55,11 +45,15 @@ def compiling_seconds(kinds: list[QuartetClass]) -> float:
     return sum(COMPILING[0] + COMPILING[1] * size for size in sizes)
 
 
-def most_seconds(basis: Basis) -> float:
+def least_seconds(kinds: Counter[Kind]) -> float:
+    """What an array of all integrals takes here at least: pairs of shells, groups of pairs."""
+    patterns = len({kind[:2] for kind in kinds})
+    groups = patterns * (patterns + 1) // 2
+    return OURS.shells * kinds.total() ** 2 + OURS.groups * (groups * (groups + 1) // 2)
+
+
+def most_seconds(many: Counter[Kind]) -> float:
     """What all integrals take in libcint on one core, none of them left out."""
-    many: Counter[_Kind] = Counter(
-        (shell.l, shell.contractions, len(shell.exponents)) for shell in basis.shells
-    )
     primitives = values = 0.0
     for one, two in combinations_with_replacement(many, 2):
         pairs = _pairs(many[one], many[two], one == two)
@@ -69,9 +63,11 @@ def most_seconds(basis: Basis) -> float:
     return 0.5 * (LIBCINT.primitives * primitives**2 + LIBCINT.values * values**2)
 
 
-def quartets_of(basis: Basis) -> Counter[Momenta]:
+def quartets_of(kinds: Counter[Kind]) -> Counter[Momenta]:
     """Quartets of shells by their angular momenta, each once."""
-    many, pairs = Counter(shell.l for shell in basis.shells), Counter[tuple[int, int]]()
+    many, pairs = Counter[int](), Counter[tuple[int, int]]()
+    for (momentum, _, _), count in kinds.items():
+        many[momentum] += count
     for one, two in combinations_with_replacement(sorted(many, reverse=True), 2):
         pairs[one, two] = _pairs(many[one], many[two], one == two)
     found: Counter[Momenta] = Counter()
@@ -86,4 +82,4 @@ def _pairs(one: int, two: int, same: bool) -> int:
 
 def _values(momenta: tuple[int, ...]) -> int:
     la, lb = momenta
-    return len(raised_side(la, lb))
+    return len(raised_side(la, lb, is_centred(la, lb)))

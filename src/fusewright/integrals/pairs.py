@@ -14,13 +14,15 @@ from math import pi, sqrt
 import numpy as np
 
 from fusewright.integrals.basis import Basis, Shell
-from fusewright.integrals.classes import ABSENT
+from fusewright.integrals.classes import ABSENT, is_centred
 from fusewright.ir.fused import Array
 
 NONE = ABSENT
 """Instead of a shell's number, too."""
 UNSEEN = 1e-16
-"""Pairs of primitives whose prefactor is less than this part of the pair's largest are left out."""
+"""Pairs of primitives that are less than this part of the pair's largest are left out."""
+MOST_LOSS = 30.0
+"""A horizontal relation may lose as much; 30 roundings of 1e-16 are a third of what is allowed."""
 SCALE = sqrt(2 * pi**2.5)
 """The leaf's 2 pi^(5/2), half of it for each side."""
 ANGULAR = {0: sqrt(1 / (4 * pi)), 1: sqrt(3 / (4 * pi))}
@@ -37,7 +39,7 @@ class PairGroup:
     `first` and `second` (pairs,) are shell numbers, l of the first is not the smaller one; `apart`
     (pairs, 3) is A-B.  `starts` (pairs + 1,) delimits the pairs of primitives, whose rows `data`
     (primitives, 8 + contractions) are p, P-A, P, 1/p and the weights; `exponents` (primitives, 2)
-    are a and b.
+    are a and b.  In a `lossy` group the horizontal relation would cost digits, `grouped` says when.
     """
 
     pattern: Pattern
@@ -47,6 +49,12 @@ class PairGroup:
     starts: Array
     data: Array
     exponents: Array
+    lossy: bool = False
+
+    @property
+    def is_centred(self) -> bool:
+        """Whether its functions are raised about a point between both shells."""
+        return is_centred(*self.pattern[:2], self.lossy)
 
     def __len__(self) -> int:
         return len(self.first)
@@ -63,7 +71,7 @@ class PairGroup:
         rows = np.repeat(self.starts[:-1][order] - starts[:-1], counts) + np.arange(starts[-1])
         return PairGroup(
             self.pattern, self.first[order], self.second[order], self.apart[order], starts,
-            self.data[rows], self.exponents[rows],
+            self.data[rows], self.exponents[rows], self.lossy,
         )  # fmt: skip
 
     def centres(self) -> Array:
@@ -112,8 +120,14 @@ def point_charges(charges: Array, places: Array) -> PairGroup:
     return PairGroup((0, NONE, 1, 1), none, none, np.zeros((1, 3)), starts, data, exponents)
 
 
-def grouped(basis: Basis, pairs: Iterable[tuple[int, int]]) -> list[PairGroup]:
-    """The groups of these pairs of shells; the second may be `NONE`."""
+def grouped(
+    basis: Basis, pairs: Iterable[tuple[int, int]], careful: bool = False
+) -> list[PairGroup]:
+    """The groups of these pairs of shells; the second may be `NONE`.
+
+    `careful`: pairs for which the horizontal relation loses two digits (a diffuse shell, and a
+    tight one far from it) are groups of their own, which take another way.
+    """
     patterns: dict[Pattern, list[tuple[int, int]]] = defaultdict(list)
     for i, j in pairs:
         if j != NONE and basis.shells[j].l > basis.shells[i].l:
@@ -121,7 +135,49 @@ def grouped(basis: Basis, pairs: Iterable[tuple[int, int]]) -> list[PairGroup]:
         one, two = basis.shells[i], basis.shells[j] if j != NONE else None
         lb, many = (two.l, two.contractions) if two is not None else (NONE, 1)
         patterns[one.l, lb, one.contractions, many].append((i, j))
-    return [_group(basis, pattern, patterns[pattern]) for pattern in sorted(patterns, reverse=True)]
+    order = sorted(patterns, reverse=True)
+    found = [_group(basis, pattern, patterns[pattern]) for pattern in order]
+    return [part for group in found for part in _split(group)] if careful else found
+
+
+def _split(group: PairGroup) -> list[PairGroup]:
+    """Pairs that are not lossy, and those that are, where there are any."""
+    if group.pattern[1] <= 0 or group.is_centred:
+        return [group]
+    is_lossy = losses(group) > MOST_LOSS
+    parts = ((group, ~is_lossy), (replace(group, lossy=True), is_lossy))
+    return [each.taken(np.flatnonzero(which)) for each, which in parts if which.any()]
+
+
+def _distances(data: Array, apart: Array) -> tuple[Array, Array, Array]:
+    """|P-A| + s and |P-B| + s, where s is the width of the product of two primitives; |A-B|."""
+    width = np.sqrt(0.5 / data[..., 0])
+    a, b = (np.linalg.norm(data[..., 1:4] + shift, axis=-1) + width for shift in (0.0, apart))
+    return a, b, np.linalg.norm(apart, axis=-1)
+
+
+def _extents(pattern: Pattern, data: Array, apart: Array) -> Array:
+    """How large products of primitives are, up to a factor: the square root of their own repulsion,
+    weight |P-A|^la |P-B|^lb p^(-1/4), with widths.
+    """
+    a, b, _ = _distances(data, apart)
+    size = np.abs(data[..., 8:]).max(axis=-1) * data[..., 0] ** -0.25
+    return np.asarray(size * a ** pattern[0] * b ** max(pattern[1], 0))
+
+
+def losses(group: PairGroup) -> Array:
+    """(pairs,): by how much the terms of the horizontal relation exceed their sum.
+
+    (x-A)^(la+lb) and powers of A-B are as large as (|P-A| + s)^(la+lb), the functions wanted
+    (|P-A| + s)^la (|P-B| + s)^lb, where s is the width of the product of two primitives.
+    """
+    apart = np.repeat(group.apart, np.diff(group.starts), axis=0)
+    a, b, whole = _distances(group.data, apart)
+    ratio = np.maximum(a, whole) / b
+    size = _extents(group.pattern, group.data, apart)
+    largest = np.maximum.reduceat(size, group.starts[:-1])
+    share = size / np.repeat(np.maximum(largest, 1e-300), np.diff(group.starts))
+    return np.asarray(np.maximum.reduceat(share * ratio ** group.pattern[1], group.starts[:-1]))
 
 
 def _group(basis: Basis, pattern: Pattern, pairs: Sequence[tuple[int, int]]) -> PairGroup:
@@ -165,7 +221,7 @@ def _made(basis: Basis, pattern: Pattern, pairs: Sequence[tuple[int, int]]) -> P
         p[..., None], from_a, from_a + at[:, None, None, :], 1 / p[..., None], weights,
     ]  # fmt: skip
     data = np.concatenate(fields, axis=-1).reshape(len(ones), -1, 8 + weights.shape[-1])
-    size = np.abs(data[..., 8:]).max(axis=-1)
+    size = _extents(pattern, data, apart[:, None, :])
     seen = size >= UNSEEN * size.max(axis=1, keepdims=True)
     starts = np.concatenate([[0], np.cumsum(seen.sum(axis=1))])
     exponents = np.stack(np.broadcast_arrays(a[:, :, None], b[:, None, :]), axis=-1)

@@ -126,8 +126,10 @@ class Tensor:
     def filled(self, bra: Sequence[tuple[int, int]], ket: Sequence[tuple[int, int]]) -> Array:
         width = lanes()
         same = list(bra) == list(ket)
-        left = [Side(group, width) for group in grouped(self.basis, bra)]
-        right = left if same else [Side(group, width) for group in grouped(self.basis, ket)]
+        left = [Side(group, width) for group in grouped(self.basis, bra, careful=True)]
+        right = left
+        if not same:
+            right = [Side(group, width) for group in grouped(self.basis, ket, careful=True)]
         for m, one in enumerate(left):
             for two in right[m:] if same else right:
                 swapped = one.group.pattern < two.group.pattern
@@ -209,7 +211,8 @@ def kind_of(bra: PairGroup, ket: PairGroup, basis: Basis, operator: Operator) ->
     """The class of two groups."""
     momenta = (*bra.pattern[:2], *ket.pattern[:2])
     general = bra.contractions * ket.contractions > 1
-    return QuartetClass(momenta, not basis.is_cartesian, operator.parts, general)
+    lossy = (bra.lossy, ket.lossy)
+    return QuartetClass(momenta, not basis.is_cartesian, operator.parts, general, lossy)
 
 
 def units_of(bra: Side, ket: Side, triangle: bool) -> Array:

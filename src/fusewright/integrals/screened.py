@@ -6,6 +6,7 @@ sum over pairs i >= j is half of that over all i and j.
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass, replace
 
 import numpy as np
@@ -49,11 +50,16 @@ class ScreenedGroup:
         return len(self.falling)
 
 
-def screened(basis: Basis, operator: Operator, tolerance: float) -> list[ScreenedGroup]:
-    """All pairs i >= j with which some quartet has a bound above the tolerance."""
+def screened(basis: Basis, operators: Sequence[Operator], tolerance: float) -> list[ScreenedGroup]:
+    """All pairs i >= j with which some quartet has a bound above the tolerance, for any operator;
+    a pair's bound is the largest of all operators'.
+    """
     shells = (0, len(basis.shells))
     groups = grouped(basis, pairs_of(shells, shells))
-    found = [bounds(basis, group, operator) for group in groups]
+    found = [
+        np.max([bounds(basis, group, operator) for operator in operators], axis=0)
+        for group in groups
+    ]
     largest = max((float(each.max()) for each in found), default=0.0)
     made = []
     for group, each in zip(groups, found, strict=True):

@@ -2,10 +2,10 @@
 
     (x-A)^a (x-B)^b = sum over j, k of C(a, j) C(b, k) (M-A)^(a-j) (M-B)^(b-k) (x-M)^(j+k)
 
-in each direction, and then solid harmonics.  Large classes are multiplied by it on both sides.
+in each direction, and then solid harmonics.
 
 M lies between A and B, where the products of Gaussians are.  With M = A, as in the horizontal
-relation of small classes, the powers of A-B cost (gg|gg) three digits.
+relation of smaller pairs, the powers of A-B cost (gg|gg) three digits.
 """
 
 from __future__ import annotations
@@ -24,7 +24,7 @@ from fusewright.ir.fused import Array
 def transfers(group: PairGroup, harmonics: bool) -> Array:
     """(pairs, functions of both shells, functions about M)."""
     la, lb = group.pattern[0], max(group.pattern[1], 0)
-    raised = {e: place for place, e in enumerate(raised_side(la, lb))}
+    raised = {e: place for place, e in enumerate(raised_side(la, lb, True))}
     first, second = cartesian(la), cartesian(lb)
     found = np.zeros((len(group), len(first), len(second), len(raised)))
     lines = [_line(la, lb, group.centres()[:, k], group.apart[:, k]) for k in range(3)]
@@ -51,14 +51,3 @@ def _line(la: int, lb: int, from_a: Array, apart: Array) -> _Line:
             powers[j + k] = powers.get(j + k, 0.0) + term
         found[a, b] = powers
     return found
-
-
-def transferred(sums: Array, units: Array, bra: Array, ket: Array, width: int) -> Array:
-    """(units, contractions, integrals, lanes) of [e0|f0] (units, contractions, e f, lanes)."""
-    many, contractions = sums.shape[:2]
-    lanes = np.minimum(units[:, 1:] * width + np.arange(width), len(ket) - 1)
-    square = sums.reshape(many, contractions, bra.shape[2], ket.shape[2], width)
-    front = np.ascontiguousarray(square.transpose(0, 4, 1, 2, 3))
-    half = bra[units[:, 0]][:, None, None] @ front
-    whole = half @ ket[lanes].swapaxes(2, 3)[:, :, None]
-    return np.asarray(whole.reshape(many, width, contractions, -1).transpose(0, 2, 3, 1))

@@ -10,14 +10,14 @@ import pytest
 
 pytest.importorskip("pyscf")
 
-from pyscf import gto, lib, scf
+from pyscf import dft, gto, lib, scf
 from tests.bridges.pyscf.molecules import PEROXIDE, S_AND_D, WATER
 
 import fusewright as fw
 import fusewright.bridges.pyscf as fp
 from fusewright.base.errors import StrictError
-from fusewright.bridges.pyscf import compiling, direct
-from fusewright.bridges.pyscf.record import IN_CORE, JK, OURS, THEIRS, Geometry
+from fusewright.bridges.pyscf import ahead, compiling, direct
+from fusewright.bridges.pyscf.record import AHEAD, IN_CORE, JK, OURS, THEIRS, Geometry, PassedOn
 from fusewright.integrals.fock import Fock
 from fusewright.integrals.needed import classes_of
 from fusewright.runtime import background
@@ -89,6 +89,12 @@ def test_a_matrix_that_is_not_as_claimed(hermi: int, water: Any) -> None:
         mf.get_jk(water, dm, hermi)
 
 
+def test_a_difference_is_as_symmetric_as_its_matrices() -> None:
+    direct.check_matrices(np.array([[1e-12, 3e-13], [4e-13, -1e-12]]), 2, 1)
+    with pytest.raises(PassedOn, match="not symmetric"):
+        direct.check_matrices(np.array([[1.0, 1e-9], [2e-9, 1.0]]), 2, 1)
+
+
 CASES: dict[str, Any] = {
     "UHF": (scf.UHF, {"charge": 1, "spin": 1}),
     "newton": (lambda mol: scf.RHF(mol).set(max_memory=0).newton(), {}),
@@ -131,7 +137,7 @@ def test_objects(water: Any) -> None:
 
 def test_the_faster_one_is_taken(water: Any, monkeypatch: pytest.MonkeyPatch) -> None:
     fp.warm(water)
-    monkeypatch.setattr(direct, "check_size", lambda basis, fits: None)
+    monkeypatch.setattr(direct, "check_size", lambda mol, fits: None)
     ours, theirs = [1.0], [0.5]
     monkeypatch.setattr(Fock, "seconds", lambda self, threads: ours[0])
     monkeypatch.setattr(Fock, "seconds_of_libcint", lambda self, threads: theirs[0])
@@ -178,7 +184,7 @@ def test_pyscf_goes_on_while_classes_are_compiled(
     mf = applied(scf.RHF(water))
     plain = scf.RHF(water).set(max_memory=0).get_jk(water, np.eye(water.nao))[0]
     monkeypatch.setattr(compiling, "BUILDS", 10_000)
-    monkeypatch.setattr(direct, "check_size", lambda basis, fits: None)
+    monkeypatch.setattr(direct, "check_size", lambda mol, fits: None)
     j, _ = mf.get_jk(water, np.eye(water.nao))
     assert np.abs(j - plain).max() < 1e-12
     assert by(mf, THEIRS) == 1 and "6 classes are being compiled" in str(fp.explain(mf))
@@ -201,20 +207,40 @@ def test_geometries_are_kept_and_forgotten(water: Any) -> None:
         assert direct.geometry_of(mf, water, None, record, False) is not first
 
 
-def test_g_shells_stay_pyscfs(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(direct, "check_size", lambda basis, fits: None)
-    basis = {"H": gto.basis.parse("H S\n 1.0 1.0\nH G\n 1.0 1.0")}
-    mol = gto.M(atom="H 0 0 0; H 0 0 1.4", basis=basis, verbose=0)
-    mf = applied(scf.RHF(mol))
-    assert abs(mf.kernel() - scf.RHF(mol).kernel()) < 1e-9
-    assert by(mf, THEIRS) and "the class (gg|gg) is too large" in str(fp.explain(mf))
-    with fw.options(strict=True), pytest.raises(StrictError, match="is too large for direct"):
-        mf.reset().kernel()
+@pytest.mark.parametrize(("kind", "xc"), [("RKS", "wb97x"), ("UKS", "hse06")])
+def test_both_ranges_in_one_pass(kind: str, xc: str) -> None:
+    spin = int(kind != "RKS")
+    mol = gto.M(atom="Li 0 0 0; H 0 0 1.6", basis="sto-3g", charge=spin, spin=spin, verbose=0)
+    found = {}
+    for mine in (True, False):
+        mf = getattr(dft, kind)(mol, xc=xc).set(max_memory=0)
+        mf.grids.level = 0
+        with fw.options(strict=True):
+            found[mine] = (applied(mf) if mine else mf).kernel(), mf.cycles
+        if mine:
+            assert by(mf, OURS, AHEAD) == by(mf, OURS) == mf.cycles + 2
+    assert found[True][1] == found[False][1]
+    assert abs(found[True][0] - found[False][0]) < 1e-9
+
+
+def test_what_was_not_expected_is_evaluated(water: Any) -> None:
+    """K was made of a matrix, and is asked for of another one; J is asked for beside it."""
+    mf = applied(dft.RKS(water, xc="wb97x"))
+    dm, other = (np.eye(water.nao) + k for k in (0, 1))
+    theirs = scf.RHF(water).set(max_memory=0)
+    with fw.options(strict=True), ahead.expecting(mf, mf._fusewright, dm, None):
+        mf.get_jk(water, dm)
+        assert by(mf, OURS, AHEAD) == 1
+        for matrix, with_j in ((other, False), (dm, True), (dm, False)):
+            j, k = mf.get_jk(water, matrix, 1, with_j, True, 0.3)
+            expected = theirs.get_jk(water, matrix, 1, with_j, True, 0.3)
+            assert (j is None) != with_j and np.abs(k - expected[1]).max() < 1e-10
+    assert by(mf, OURS) == 3 and mf._fusewright.expected is None
 
 
 def test_threads_of_both_are_counted(water: Any, monkeypatch: pytest.MonkeyPatch) -> None:
     seen: list[int] = []
-    monkeypatch.setattr(direct, "check_size", lambda basis, fits: None)
+    monkeypatch.setattr(direct, "check_size", lambda mol, fits: None)
     monkeypatch.setattr(Fock, "seconds", lambda self, threads: float(not seen.append(threads)))
     before = lib.num_threads()
     try:

@@ -141,9 +141,16 @@ def test_what_is_pyscfs(water: Any) -> None:
     assert caught.value.why == "the molecule is set to omega = 0.2"
 
 
-def test_shells_above_g() -> None:
+def test_to_gpu_is_asked_of_pyscfs_object(water: Any, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(scf.hf.SCF, "to_gpu", lambda self: type(self), raising=False)
+    monkeypatch.setattr(scf.hf.RHF, "to_gpu", lambda self: type(self), raising=False)
+    assert fp.apply(scf.RHF(water)).to_gpu() is scf.hf.RHF
+
+
+def test_shells_above_g(monkeypatch: pytest.MonkeyPatch) -> None:
     basis = {"H": gto.basis.parse("H S\n 1.0 1.0\nH H\n 1.0 1.0")}
     mol = gto.M(atom="H 0 0 0; H 0 0 1.4", basis=basis, verbose=0)
+    monkeypatch.setattr(in_core, "too_small", lambda mol: "")
     mf = fp.apply(scf.RHF(mol))
     assert abs(mf.kernel() - scf.RHF(mol).kernel()) < 1e-9
     assert any("functions above g" in why for _, why in reasons(mf))

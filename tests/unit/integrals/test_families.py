@@ -197,7 +197,7 @@ PEAKS = {
 def test_values_live_at_once(letters: str) -> None:
     before, after, effort = PEAKS[letters]
     found = listed(letters, False, effort)
-    assert found.by_level.peak >= before
+    assert found.textbook().peak >= before
     assert found.pressure.peak <= after
     assert found.straight.results and len(set(found.straight.results)) == len(
         found.straight.results
@@ -209,7 +209,7 @@ def test_values_live_at_once_after_a_sum() -> None:
     both = plan(graph("pppp", contracted=True), 0)
     assert both.inner is not None
     assert (both.inner.pressure.peak, both.outer.pressure.peak) <= (22, 21)
-    assert both.inner.by_level.peak > 50 and both.outer.by_level.peak > 80
+    assert both.inner.textbook().peak > 50 and both.outer.textbook().peak > 80
 
 
 def test_a_search_lowers_the_peak_further() -> None:

@@ -10,11 +10,17 @@ import numpy as np
 import pytest
 
 import fusewright as fw
-from fusewright.base.errors import UnsupportedError
 from fusewright.codegen.recurrences.records import BOTH, EXCHANGE
-from fusewright.integrals import Basis, Operator, electron_repulsion, long_range, short_range
+from fusewright.integrals import (
+    Basis,
+    Operator,
+    classes,
+    electron_repulsion,
+    long_range,
+    short_range,
+)
 from fusewright.integrals.bins import BIN_BYTES, MOST_BINS, Pass, Wanted, tasks_of
-from fusewright.integrals.fock import Fock
+from fusewright.integrals.fock import Fock, FockRequest
 
 GENERAL = ([3.0, 0.8, 0.2], [[0.3, 0.1], [0.6, -0.4], [0.2, 0.9]])
 SHELLS = [
@@ -88,6 +94,21 @@ def test_more_than_a_vector_of_each_kind() -> None:
         assert mine is not None and np.abs(mine - theirs).max() < 1e-11
 
 
+def test_two_operators_in_one_pass() -> None:
+    """Pairs are in the order of the first one's bounds, so that its matrices have their bits."""
+    made = basis()
+    dms = densities(int(made.offsets[-1]), 2, 0)
+    both = Fock(made, Operator(), 0.0, long_range(0.3))
+    (j, k), (none, long) = both.requested([
+        FockRequest(dms, 0), FockRequest(dms, 0, with_j=False, operator=1),
+    ])  # fmt: skip
+    alone = Fock(made, Operator(), 0.0).matrices(dms, 0)
+    assert np.array_equal(j, alone[0]) and np.array_equal(k, alone[1]) and none is None
+    assert long is not None
+    other = Fock(made, long_range(0.3), 0.0).matrices(dms, 0)[1]
+    assert other is not None and np.abs(long - other).max() < 1e-12
+
+
 def test_screening_keeps_its_promise() -> None:
     made = basis()
     dms = densities(int(made.offsets[-1]), 1, 1) * 1e-3
@@ -123,6 +144,17 @@ def test_bins_do_not_depend_on_threads_and_are_bounded() -> None:
     assert many.k.shape[1] == 4 and many.j.shape[1] == 3
 
 
-def test_large_classes_are_refused() -> None:
-    with pytest.raises(UnsupportedError, match=r"the class \(gg\|gg\) is too large"):
-        Fock(basis(shells=[(0, 4, [1.0], [1.0])]))
+def test_steps_of_one_side_by_lists_and_by_matrices(monkeypatch: pytest.MonkeyPatch) -> None:
+    """As f and g shells have them."""
+    made = basis(shells=[(0, 2, [0.9], [1.0]), (1, 1, *GENERAL), (2, 0, [1.3], [1.0])])
+    dms = densities(int(made.offsets[-1]), 2, 1)
+    expected = by_definition(made, dms, Operator())  # by one list, up to (dp|dp)
+    for stepped, centred in ((1, 7), (1, 3)):
+        monkeypatch.setattr(classes, "STEPPED", stepped)
+        monkeypatch.setattr(classes, "CENTRED", centred)
+        fock = Fock(made, tolerance=1e-15)
+        for mine, theirs in zip(fock.matrices(dms), expected, strict=True):
+            assert mine is not None and np.abs(mine - theirs).max() < 1e-11
+        with fw.options(features="avx2"):
+            again = Fock(made, tolerance=1e-15).matrices(dms)
+        assert all(map(np.array_equal, again, fock.matrices(dms)))

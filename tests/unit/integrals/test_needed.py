@@ -7,14 +7,14 @@ from collections import Counter
 import numpy as np
 import pytest
 
-from fusewright.base.errors import UnsupportedError
 from fusewright.integrals import Basis, Operator, long_range
-from fusewright.integrals.classes import QuartetClass
 from fusewright.integrals.costs import counts, group_pairs
+from fusewright.integrals.costs import predicted as predicted_array
 from fusewright.integrals.needed import (
-    check,
     classes_of,
     compiling_seconds,
+    kinds_of,
+    least_seconds,
     most_seconds,
     quartets_of,
 )
@@ -47,21 +47,18 @@ def test_quartets(basis: Basis) -> None:
     needed: Counter[tuple[int, ...]] = Counter()
     for bra, ket in group_pairs(basis):
         needed[*bra.pattern[:2], *ket.pattern[:2]] += quartets(bra, ket)
-    assert dict(quartets_of(basis)) == dict(needed)
+    assert dict(quartets_of(kinds_of(basis))) == dict(needed)
     many = len(SHELLS) * (len(SHELLS) + 1) // 2
-    assert quartets_of(basis).total() == many * (many + 1) // 2
+    assert quartets_of(kinds_of(basis)).total() == many * (many + 1) // 2
 
 
 def test_seconds(basis: Basis) -> None:
     """A bound for what is predicted with the pairs at hand, and not far from it."""
     total = sum(counts(basis, bra, ket) for bra, ket in group_pairs(basis))
+    predicted_ours = predicted_array(basis).ours(1)
     predicted = float(np.dot(total[2:4], [LIBCINT.primitives, LIBCINT.values]))
-    assert predicted < most_seconds(basis) * 1.2 and most_seconds(basis) < 2 * predicted
+    most = most_seconds(kinds_of(basis))
+    assert predicted < 1.2 * most and most < 2 * predicted
+    assert 0 < least_seconds(kinds_of(basis)) < predicted_ours
     small, all_ = classes_of(basis, Operator())[:1], classes_of(basis, Operator())
     assert 0 < compiling_seconds(small) < compiling_seconds(all_)
-
-
-def test_large_classes_have_no_such_code() -> None:
-    check(QuartetClass((3, 3, 3, 3), True, (False,), False))
-    with pytest.raises(UnsupportedError, match=r"\(gf\|ff\) is too large"):
-        check(QuartetClass((4, 3, 3, 3), True, (False,), False))

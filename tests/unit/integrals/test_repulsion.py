@@ -7,81 +7,68 @@ from __future__ import annotations
 import math
 from typing import Any
 
-import mpmath
 import numpy as np
 import pytest
-from tests.unit.integrals.reference import Gaussian, repulsion
+from tests.unit.integrals.precision import Case, bound_of, cases, error
 
 import fusewright as fw
 from fusewright import integrals
-from fusewright.integrals import classes
+from fusewright.integrals import classes, pairs
 from fusewright.integrals.basis import Basis, radial_norm
-from fusewright.integrals.harmonics import cartesian
 from fusewright.integrals.operators import COULOMB, Operator, long_range, short_range
 from fusewright.integrals.pairs import grouped
-from fusewright.integrals.schwarz import bounds
-
-OPERATORS = {
-    "coulomb": (COULOMB, [(1.0, mpmath.inf)]),
-    "long": (long_range(0.4), [(1.0, 0.4)]),
-    "short": (short_range(0.4), [(1.0, mpmath.inf), (-1.0, 0.4)]),
-    "mixed": (Operator(0.2, 0.8, 1.3), [(0.2, mpmath.inf), (0.8, 1.3)]),
-}
-ANGULAR = {0: math.sqrt(1 / (4 * math.pi)), 1: math.sqrt(3 / (4 * math.pi))}
 
 
-def quartet(letters: str, seed: int, size: float, spread: float) -> Basis:
-    """Four shells of one primitive each; far apart or near, tight or diffuse."""
-    rng = np.random.default_rng(seed)
-    exponents = 10 ** rng.uniform(-spread, spread, 4)
-    places = size * rng.standard_normal((4, 3))
-    return Basis.from_arrays(
-        places, [(n, "spdfg".index(c), [exponents[n]], [1.0]) for n, c in enumerate(letters)],
-        np.zeros(4), cartesian=True,
-    )  # fmt: skip
+@pytest.mark.parametrize(
+    "letters", ["ssss", "psss", "psps", "ppps", "dspp", "dsds", "dpps", "fsps", "gsss"]
+)
+def test_against_mpmath(letters: str) -> None:
+    """The short form of `precision`, with another seed."""
+    for case in cases(letters, 100, 8):
+        assert error(case, 2) <= 1e-14, case.name
 
 
-def compare(basis: Basis, name: str) -> None:
-    """A few components of the class; the error is against the Schwarz bound."""
-    operator, parts = OPERATORS[name]
-    ranges = [(n, n + 1) for n in range(4)]
-    found = integrals.electron_repulsion(basis, ranges, operator)
-    bra, ket = ([bounds(basis, g) for g in grouped(basis, [p])] for p in [(0, 1), (2, 3)])
-    q = float(bra[0][0] * ket[0][0])
-    rng = np.random.default_rng(1)
-    for _ in range(3):
-        place = tuple(int(rng.integers(size)) for size in found.shape)
-        functions, norm = [], 1.0
-        for shell, component in zip(basis.shells, place, strict=True):
-            powers = cartesian(shell.l)[component]
-            functions.append(Gaussian(shell.exponents[0], tuple(shell.centre), powers))
-            norm *= float(shell.coefficients[0, 0]) * ANGULAR.get(shell.l, 1.0)
-        expected = norm * float(repulsion(functions, parts))
-        assert abs(found[place] - expected) <= 2e-14 * q
+def test_contractions_of_tight_and_diffuse_primitives() -> None:
+    """A tight one has a prefactor 10^25 times that of a diffuse one, and they matter alike."""
+    *_, case = cases("gsfs", 0, 16)
+    assert error(case) <= 1e-14
 
 
-@pytest.mark.parametrize("name", OPERATORS)
-@pytest.mark.parametrize("letters", ["ssss", "psss", "spps", "ppps", "dspp", "sdsp"])
-def test_classes(letters: str, name: str) -> None:
-    for seed, (size, spread) in enumerate([(1.0, 0.5), (0.0, 1.0), (1e-6, 3.0), (4.0, 2.0)]):
-        compare(quartet(letters, seed, size, spread), name)
+@pytest.mark.parametrize("letters", ["pppp", "dpdp", "dddd"])
+def test_a_diffuse_shell_far_from_a_tight_one(
+    letters: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """The horizontal relation about the diffuse one, the first of a pair, would lose digits."""
+    exponents = [0.02, 4e3] * 2 if letters == "dpdp" else [4e3, 0.02] * 2
+    shells = [(n, "spdfg".index(c), [exponents[n]], [1.0]) for n, c in enumerate(letters)]
+    places = [[0, 0, 0], [1.5, 2.0, -1.0], [1.4, 1.9, -0.9], [0.3, 0.1, 0.2]]
+    basis = Basis.from_arrays(places, shells, np.zeros(4), cartesian=True)
+    assert all(group.lossy for group in grouped(basis, [(1, 0), (3, 2)], careful=True))
+    case = Case(basis, "coulomb", letters)
+    bound = bound_of(case)
+    assert error(case, 12, bound) <= 1e-14
+    monkeypatch.setattr(pairs, "MOST_LOSS", math.inf)
+    assert error(case, 12, bound) > 2e-14
 
 
-@pytest.mark.parametrize("letters", ["fsps", "gsss"])
-def test_high_momenta(letters: str) -> None:
-    compare(quartet(letters, 5, 1.0, 0.5), "coulomb")
-
-
-def test_large_classes_by_matrix_products(monkeypatch: pytest.MonkeyPatch) -> None:
-    """The same integrals, with harmonics and several contractions, by both ways."""
-    exponents, coefficients = [1.2, 0.5], [[0.4, 1.0], [0.7, 0.0]]
-    shells = [(0, 2, exponents, coefficients), (1, 1, [0.9], [1.0]), (1, 0, exponents, [0.5, 0.6])]
-    basis = Basis.from_arrays(PLACES, shells)
-    ranges = [(0, 1), (1, 3), (1, 2), (2, 3)]
-    lists = integrals.electron_repulsion(basis, ranges)
-    monkeypatch.setattr(classes, "LARGE", 1)
-    products = integrals.electron_repulsion(basis, ranges)
-    np.testing.assert_allclose(products, lists, atol=1e-15, rtol=1e-13)
+@pytest.mark.parametrize("general", [False, True])
+def test_pairs_about_a_point_between_their_shells(general: bool) -> None:
+    """Harmonics of both parities, several contractions; kets of this kind: `test_fock`."""
+    gto = pytest.importorskip("pyscf.gto")
+    exponents = [[1.2, 0.4, 1.0], [0.5, 0.7, 0.0]] if general else [[1.2, 0.4], [0.5, 0.7]]
+    basis = {"H": [[4, *exponents], [0, [0.9, 1.0]]], "He": [[3, [0.6, 1.0]], [0, [1.1, 1.0]]]}
+    mol = gto.M(atom="H 0 0 0; He 0.3 0.9 -0.7", basis=basis, spin=1, verbose=0)
+    made = Basis.from_pyscf(mol)
+    letters = "".join("spdfg"[shell.l] for shell in made.shells)
+    g, f, s = (letters.index(letter) for letter in "gfs")
+    assert classes.is_centred(4, 3) and not classes.is_centred(4, 0)
+    sides = [mol.intor("int2e", shls_slice=(m, m + 1, n, n + 1) * 2) for m, n in ((g, f), (s, s))]
+    scale = math.sqrt(math.prod(np.abs(side).max() for side in sides))
+    for numbers in ((g, f, s, s), (s, s, f, g)):
+        ranges = [(n, n + 1) for n in numbers]
+        expected = mol.intor("int2e", shls_slice=sum(ranges, ()))
+        found = integrals.electron_repulsion(made, ranges)
+        assert np.abs(found - expected).max() <= 1e-13 * scale
 
 
 def water(basis: str = "6-31g*", **more: Any) -> Any:

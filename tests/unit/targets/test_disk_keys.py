@@ -8,6 +8,7 @@ import ast
 import os
 import shutil
 from collections.abc import Iterator
+from functools import partial
 from pathlib import Path
 
 import pytest
@@ -69,11 +70,11 @@ def test_a_file_more_or_renamed_counts(package: Path) -> None:
 def test_changes_are_seen_and_remembered(package: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(generator, "ROOT", str(package))
     monkeypatch.setattr(generator, "FILE", str(package / "none"))
-    find = generator.version.__wrapped__
+    find = partial(generator.of_sources.__wrapped__, generator.PACKAGES)
     first = find()
     assert first == generator.contents(str(package))
     with monkeypatch.context() as changed:
-        changed.setattr(generator, "contents", lambda root: "read again")
+        changed.setattr(generator, "contents", lambda *arguments: "read again")
         assert find() == first
         (package / "plan" / "fuse.py").write_text("changed")
         assert find() == "read again"
@@ -112,19 +113,53 @@ def _imports(tree: ast.AST) -> Iterator[str]:
         yield from _imports(node)
 
 
-def test_nothing_else_is_reached_by_what_generates_code() -> None:
+def _reached(begin: tuple[str, ...], beyond: tuple[str, ...] = ()) -> set[str]:
+    """All modules that those of these files and folders may load, but not through `beyond`."""
     reached: set[str] = set()
     found = [name for name, path in MODULES.items()
-             if path.relative_to(SOURCES).as_posix().startswith(COMPILE)]  # fmt: skip
+             if path.relative_to(SOURCES).as_posix().startswith(begin)]  # fmt: skip
     while found:
         name = found.pop()
-        if name not in reached:
+        if name not in reached and not name.startswith(beyond):
             reached.add(name)
             imported = set(_imports(ast.parse(MODULES[name].read_text())))
             found += MODULES.keys() & imported - {"fusewright"}
-    packages = {name.split(".")[1] for name in reached if "." in name}
+    return reached
+
+
+def test_nothing_else_is_reached_by_what_generates_code() -> None:
+    packages = {name.split(".")[1] for name in _reached(COMPILE) if "." in name}
     assert packages <= set(generator.PACKAGES)
     assert "codegen" in packages and "runtime" in packages
+
+
+RUNS = tuple(f"fusewright.{name}" for name in (
+    "base", "runtime", "targets.cpu", "targets.target", "targets.executable", "_core",
+))  # fmt: skip
+"""What runs code, or says what is wrong, and has no part in what the code of recurrences is."""
+
+
+def test_what_the_code_of_recurrences_depends_on() -> None:
+    counted = tuple(
+        f"fusewright.{name.removesuffix('.py').replace('/', '.')}" for name in generator.RECURRENCES
+    )
+    begin = (each for each in generator.RECURRENCES if not each.startswith(("runtime", "targets")))
+    reached = _reached(tuple(begin), RUNS)
+    packages = {name for name in reached if MODULES[name].name == "__init__.py"}
+    assert not {name for name in reached - packages if not name.startswith(counted)}
+    assert "fusewright.plan.recurrences.choose" in reached
+
+
+def test_other_generators_do_not_count_for_recurrences(package: Path) -> None:
+    first = generator.contents(str(package), generator.RECURRENCES)
+    for name in ("plan/fuse.py", "codegen/lanes.py", "integrals/fock.py", "numpy/shapes.py"):
+        (package / name).write_text("# nothing that recurrences depend on\n")
+        assert generator.contents(str(package), generator.RECURRENCES) == first
+    for name in ("plan/recurrences/order.py", "integrals/families.py", "codegen/spell.py"):
+        (package / name).write_text("# everything\n")
+        second = generator.contents(str(package), generator.RECURRENCES)
+        assert second != first
+        first = second
 
 
 def test_keys_differ_with_the_structure() -> None:

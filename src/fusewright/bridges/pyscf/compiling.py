@@ -12,7 +12,7 @@ from fusewright.base.options import current
 from fusewright.bridges.pyscf.record import PassedOn
 from fusewright.integrals.basis import Basis
 from fusewright.integrals.classes import QuartetClass, code_of
-from fusewright.integrals.needed import compiling_seconds, missing_of, most_seconds
+from fusewright.integrals.needed import compiling_seconds, kinds_of, missing_of, most_seconds
 from fusewright.integrals.operators import Operator
 from fusewright.machine.integrals import MARGIN
 from fusewright.runtime import background
@@ -34,7 +34,7 @@ def require(basis: Basis, operator: Operator, whole: bool) -> None:
     missing = missing_of(basis, operator)
     if not missing:
         return
-    cost, each = compiling_seconds(missing), most_seconds(basis)
+    cost, each = compiling_seconds(missing), most_seconds(kinds_of(basis))
     if whole and each / lib.num_threads() > MARGIN * cost:
         return
     if is_due(missing, cost, each, (BUILDS - 1) * each):

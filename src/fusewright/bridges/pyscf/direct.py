@@ -13,6 +13,7 @@ from fusewright.base.errors import FusewrightError
 from fusewright.base.options import current
 from fusewright.bridges.pyscf import compiling, in_core
 from fusewright.bridges.pyscf.record import (
+    AHEAD,
     JK,
     OURS,
     Evaluated,
@@ -22,7 +23,7 @@ from fusewright.bridges.pyscf.record import (
     class_name,
 )
 from fusewright.integrals.basis import Basis
-from fusewright.integrals.fock import Fock
+from fusewright.integrals.fock import Fock, FockRequest
 from fusewright.integrals.needed import most_seconds
 from fusewright.integrals.operators import COULOMB, Operator, long_range, short_range
 from fusewright.ir.fused import Array
@@ -33,6 +34,8 @@ UNEQUAL = 1e-10
 """A matrix is not symmetric, whatever `hermi` says, where elements differ more from those of its
 transposed one, relative to the largest.
 """
+ROUNDED = 1e-12
+"""Nor for that: differences of two density matrices are as exact as these are."""
 KEPT = 3
 """Geometries and operators that an object keeps: a hybrid functional has two operators."""
 
@@ -45,25 +48,30 @@ def operator_of(omega: float | None) -> Operator:
 
 
 def geometry_of(
-    mf: Any, mol: Any, omega: float | None, record: IntegralRecord, fits: bool
-) -> Geometry:
+    mf: Any, mol: Any, omega: float | None, record: IntegralRecord, fits: bool,
+    second: float | None = None,
+) -> Geometry:  # fmt: skip
     """What J and K need of a geometry, made once; `PassedOn` where there is no code for it.
+
+    With `second`, an omega too, they are for both operators.
 
     `fits`: PySCF would keep all integrals in memory.  With `strict=True` what is missing is
     compiled at once.
     """
-    operator = operator_of(omega)
+    operators = [operator_of(each) for each in (omega, *([second] if second else []))]
     tolerance = float(mf.direct_scf_tol) if mf.direct_scf else 0.0
     geometry = (mol._atm.tobytes(), mol._bas.tobytes(), mol._env.tobytes(), bool(mol.cart))
-    key = (geometry, operator, tolerance, current().features)
+    key = (geometry, *operators, tolerance, current().features)
     found = record.geometries.get(key)
     if found is None:
         try:
+            if not current().strict:
+                check_size(mol, fits)
             basis = Basis.from_pyscf(mol)
             if not current().strict:
-                check_size(basis, fits)
-                compiling.require(basis, operator, fits)
-            found = Geometry(Fock(basis, operator, tolerance))
+                for operator in operators:
+                    compiling.require(basis, operator, fits)
+            found = Geometry(Fock(basis, operators[0], tolerance, *operators[1:]))
         except FusewrightError as error:
             raise PassedOn(error.what) from error
         while len(record.geometries) >= KEPT:
@@ -72,11 +80,11 @@ def geometry_of(
     return found
 
 
-def check_size(basis: Basis, fits: bool) -> None:
+def check_size(mol: Any, fits: bool) -> None:
     """`PassedOn` for molecules so small that a call of ours takes longer than PySCF can."""
-    theirs = most_seconds(basis) / lib.num_threads()
+    theirs = most_seconds(in_core.kinds_in(mol)) / lib.num_threads()
     if fits:
-        theirs = theirs / compiling.BUILDS + in_core.reading(int(basis.offsets[-1]))
+        theirs = theirs / compiling.BUILDS + in_core.reading(int(mol.nao))
     if FOCK.call * MARGIN > theirs:
         raise PassedOn(
             f"predicted at least {words.seconds(FOCK.call)}, PySCF at most {words.seconds(theirs)}"
@@ -101,12 +109,22 @@ def worth(fock: Fock) -> None:
 
 
 def get_jk(
-    fock: Fock, dm: Any, hermi: int, with_j: bool, with_k: bool, record: IntegralRecord
-) -> tuple[Array | None, Array | None]:
-    """As PySCF's, for real matrices."""
+    fock: Fock, dm: Any, hermi: int, with_j: bool, with_k: bool, record: IntegralRecord,
+    later: Array | None = None,
+) -> tuple[Array | None, Array | None]:  # fmt: skip
+    """As PySCF's, for real matrices; with `later` K of these is made beside, with the second
+    operator, and kept for the next question.
+    """
     start = time.perf_counter()
-    given = np.asarray(dm, np.float64)
-    j, k = fock.matrices(given, hermi, with_j, with_k)
+    requests = [FockRequest(np.asarray(dm, np.float64), hermi, with_j, with_k)]
+    if later is not None:
+        requests.append(FockRequest(later, hermi, False, True, 1))
+    (j, k), *more = fock.requested(requests)
+    if later is not None and record.expected is not None:
+        exchange = more[0][1]
+        assert exchange is not None
+        record.expected.exchange = (later, exchange)
+        record.add(Evaluated(AHEAD, OURS), 1)
     record.add(Evaluated(JK, OURS), 1, time.perf_counter() - start)
     for momenta, many in fock.quartets.items():
         record.add(Evaluated(class_name(momenta), OURS), many)
@@ -124,6 +142,6 @@ def check_matrices(dm: Any, functions: int, hermi: int) -> None:
         return
     turned = given.swapaxes(-1, -2)
     difference = given - turned if hermi == 1 else given + turned
-    if np.abs(difference).max() > UNEQUAL * np.abs(given).max():
+    if np.abs(difference).max() > UNEQUAL * np.abs(given).max() + ROUNDED:
         kind = "symmetric" if hermi == 1 else "antisymmetric"
         raise PassedOn(f"the density matrix is not {kind}, as hermi = {hermi} says")

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import time
+from collections import Counter
 from typing import Any
 
 from pyscf import lib
@@ -22,11 +23,10 @@ from fusewright.bridges.pyscf.record import (
 from fusewright.integrals.basis import Basis
 from fusewright.integrals.classes import QuartetClass
 from fusewright.integrals.costs import Prediction, predicted
-from fusewright.integrals.needed import most_seconds, quartets_of
+from fusewright.integrals.needed import Kind, least_seconds, most_seconds, quartets_of
 from fusewright.integrals.packed import packed_repulsion
 from fusewright.ir.fused import Array
 from fusewright.machine.integrals import IN_MEMORY, MARGIN
-from fusewright.machine.integrals import OURS as OURS_RATES
 from fusewright.runtime.limits import thread_count
 
 
@@ -37,24 +37,27 @@ def integrals(mol: Any, record: IntegralRecord) -> Array:
     `strict=True` they are ours, or it is a `StrictError`.
     """
     strict = current().strict
+    if not strict and (why := too_small(mol)):
+        return _theirs(mol, record, why)
     try:
         basis = Basis.from_pyscf(mol)
     except FusewrightError as error:
         if strict:
             raise StrictError("PySCF would evaluate all integrals", why=error.what) from error
-        return _theirs(mol, record, error.what, None)
-    why = (
-        ""
-        if strict
-        else too_small(basis) or slower(predicted(basis), thread_count(), lib.num_threads())
-    )
-    return _theirs(mol, record, why, basis) if why else _ours(basis, record)
+        return _theirs(mol, record, error.what)
+    why = "" if strict else slower(predicted(basis), thread_count(), lib.num_threads())
+    return _theirs(mol, record, why) if why else _ours(basis, record)
 
 
-def too_small(basis: Basis) -> str:
-    """Why PySCF's integrals are taken where that is seen at once."""
-    least, theirs = OURS_RATES.shells * len(basis.shells) ** 2, most_seconds(basis)
-    theirs /= lib.num_threads()
+def kinds_in(mol: Any) -> Counter[Kind]:
+    """How many shells of each kind a molecule has, without making a basis of it."""
+    return Counter((row[1], row[3], row[2]) for row in mol._bas.tolist())
+
+
+def too_small(mol: Any) -> str:
+    """Why PySCF's integrals are taken where that is seen without the pairs of shells."""
+    kinds = kinds_in(mol)
+    least, theirs = least_seconds(kinds), most_seconds(kinds) / lib.num_threads()
     if least * MARGIN > theirs:
         return f"predicted at least {words.seconds(least)}, PySCF at most {words.seconds(theirs)}"
     return ""
@@ -104,10 +107,9 @@ def _ours(basis: Basis, record: IntegralRecord) -> Array:
     return values
 
 
-def _theirs(mol: Any, record: IntegralRecord, why: str, basis: Basis | None) -> Array:
+def _theirs(mol: Any, record: IntegralRecord, why: str) -> Array:
     start = time.perf_counter()
     values: Array = mol.intor("int2e", aosym="s8")
     record.add(Evaluated(IN_CORE, THEIRS, why), 1, time.perf_counter() - start)
-    if basis is not None:
-        record.add_classes(quartets_of(basis), THEIRS, why)
+    record.add_classes(quartets_of(kinds_in(mol)), THEIRS, why)
     return values

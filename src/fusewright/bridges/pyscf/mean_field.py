@@ -5,12 +5,13 @@ from __future__ import annotations
 import time
 from typing import Any
 
+import numpy as np
 from pyscf import gto, lib
 from pyscf.scf import hf, uhf
 
 from fusewright.base.errors import ArgumentError, StrictError
 from fusewright.base.options import current
-from fusewright.bridges.pyscf import direct, in_core
+from fusewright.bridges.pyscf import ahead, direct, in_core
 from fusewright.bridges.pyscf.names import check_names
 from fusewright.bridges.pyscf.record import (
     JK,
@@ -45,10 +46,17 @@ class OurIntegrals:
             return following.get_jk(mol, dm, hermi, with_j, with_k, omega)
         record, dm = record_of(self), self.make_rdm1() if dm is None else dm
         fits = not omega and (mol.incore_anyway or self._is_mem_enough())
+        found = ahead.answered(record, dm, omega, with_j)
+        if found is not None:
+            return None, found
         try:
             check_served(self, mol, dm, hermi)
             geometry = direct_geometry(self, mol, omega, record, fits)
             if geometry is not None:
+                more = None if omega else ahead.next_question(record, np.asarray(dm))
+                if more is not None:
+                    both = direct.geometry_of(self, mol, omega, record, fits, more[0])
+                    return direct.get_jk(both.fock, dm, hermi, with_j, with_k, record, more[1])
                 return direct.get_jk(geometry.fock, dm, hermi, with_j, with_k, record)
             self._eri = in_core.integrals(mol, record)
             return following.get_jk(mol, dm, hermi, with_j, with_k, omega)
@@ -60,6 +68,15 @@ class OurIntegrals:
         result = following.get_jk(mol, dm, hermi, with_j, with_k, omega)
         record.add(Evaluated(JK, THEIRS, why), 1, time.perf_counter() - start)
         return result
+
+    def get_veff(self, *arguments: Any, **keywords: Any) -> Any:
+        """PySCF's; what it asks of a range-separated functional is answered by one pass."""
+        following: Any = super()
+        if "xc" not in self.__dict__:
+            return following.get_veff(*arguments, **keywords)
+        known = {**dict(zip(("mol", "dm", "dm_last"), arguments, strict=False)), **keywords}
+        with ahead.expecting(self, record_of(self), known.get("dm"), known.get("dm_last")):
+            return following.get_veff(*arguments, **keywords)
 
     def to_gpu(self, *arguments: Any, **keywords: Any) -> Any:
         """PySCF's object on the GPU; our integrals stay behind."""

@@ -8,11 +8,13 @@ from typing import Any
 from fusewright.integrals.basis import LETTERS
 from fusewright.integrals.classes import Momenta
 from fusewright.integrals.fock import Fock
+from fusewright.ir.fused import Array
 
 OURS = "fusewright"
 THEIRS = "PySCF"
 IN_CORE = "integrals in memory"
 JK = "J and K"
+AHEAD = "K of the other range, in the same pass"
 
 
 class PassedOn(Exception):
@@ -39,16 +41,28 @@ class Geometry:
 
 
 @dataclass(slots=True)
+class Expected:
+    """K with `omega` will be asked for, of one of these density matrices (or stacks of them);
+    `exchange` has which one, and K, once that is made.
+    """
+
+    omega: float
+    densities: tuple[Array, ...]
+    exchange: tuple[Array, Array] | None = None
+
+
+@dataclass(slots=True)
 class IntegralRecord:
     """Counts (quartets of a class, calls of a step) and seconds of each item.
 
     The seconds of one class are known where all its integrals were made in memory.  `geometries`
-    has what J and K need of the last ones, by molecule and operator.
+    has what J and K need of the last ones, by molecule and operators.
     """
 
     counts: dict[Evaluated, int] = field(default_factory=dict)
     seconds: dict[Evaluated, float] = field(default_factory=dict)
     geometries: dict[Any, Geometry] = field(default_factory=dict)
+    expected: Expected | None = None
 
     def add(self, item: Evaluated, count: int, seconds: float | None = None) -> None:
         """Add to an item."""

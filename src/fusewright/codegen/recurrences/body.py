@@ -3,7 +3,8 @@
     void name(scalars, leaves, out)
 
 `scalars` and `leaves` are blocks of vectors, one for each name of the list; `out` has one vector
-for each result, which is stored there or added to.
+for each result, which is stored there or added to.  `leaf_places` says where leaves stand if not
+one after the other; results stand `step` vectors apart.
 
 LLVM's machine scheduler would undo the order: it sees a block of a thousand independent chains and
 hoists (measured: four times the spills, twice the time).  Two things keep it, at no instruction:
@@ -16,6 +17,8 @@ hoists (measured: four times the spills, twice the time).  Two things keep it, a
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+
 from fusewright.codegen.recurrences.vectors import Vectors
 from fusewright.ir.recurrences.straight import Statement, Straight, Summand
 from fusewright.plan.recurrences.cut import CUT_FROM, PIECE
@@ -25,16 +28,23 @@ ANCHORED = 4
 SIGNATURE = "ptr noalias %scalars, ptr noalias %leaves, ptr noalias %out"
 
 
-def body(straight: Straight, name: str, lanes: int, adds: bool = False) -> str:
+def body(
+    straight: Straight, name: str, lanes: int, adds: bool = False,
+    leaf_places: Sequence[int] | None = None, step: int = 1,
+) -> str:  # fmt: skip
     """The function's text; `adds` has results added to what is in `out`."""
-    return _Body(straight, lanes, adds).text(name)
+    places = range(len(straight.leaves)) if leaf_places is None else leaf_places
+    return _Body(straight, lanes, adds, places, step).text(name)
 
 
 class _Body(Vectors):
-    def __init__(self, straight: Straight, lanes: int, adds: bool) -> None:
+    def __init__(
+        self, straight: Straight, lanes: int, adds: bool, leaf_places: Sequence[int], step: int
+    ) -> None:
         super().__init__(lanes)
         self.straight = straight
         self.adds = adds
+        self.leaf_places, self.step = leaf_places, step
         self.names: dict[int, str] = {}
         self.products: dict[tuple[float, int], str] = {}
         self.places: dict[int, list[int]] = {}
@@ -101,14 +111,15 @@ class _Body(Vectors):
         if number not in self.names:
             scalars = len(self.straight.scalars)
             is_scalar = number < scalars
-            base, place = ("%scalars", number) if is_scalar else ("%leaves", number - scalars)
+            base = "%scalars" if is_scalar else "%leaves"
+            place = number if is_scalar else self.leaf_places[number - scalars]
             self.names[number] = self.load(base, place)
         return self.names[number]
 
     def leave(self, number: int) -> None:
         """Store a value that is a result."""
-        for place in self.places.get(number, ()):
-            value = self.value(number)
+        for result in self.places.get(number, ()):
+            place, value = result * self.step, self.value(number)
             if self.adds:
                 value = self.add(self.load("%out", place), value)
             self.store(value, "%out", place)

@@ -21,6 +21,8 @@ BRA = "ptr %args, ptr %scratch, ptr %k, ptr %j, ptr %counts, i64 %group, i64 %pa
 UNITS = f"{BRA}, i64 %other, i64 %many"
 ROWS = ("k_rows", "l_rows")
 """Two, so that the order in which lanes are added does not depend on how many there are."""
+_CODE = ("code", "words")
+"""Of a class, for each operator."""
 DIGESTS = ("both", "coulomb", "exchange")
 """Of a class, by the kind of a matrix."""
 
@@ -61,18 +63,19 @@ class FockUnits(FockText):
         group, mine = self.group("%other"), self.group("%group")
         kind = self.class_of(mine)
         with self.when(self.test("ne", "%many", 0)):
-            self.run(kind)
             behind = self.integer("sub", "%other", "%group")
             number = self.integer("add", self.field(mine, GROUP, "own_class"), behind)
             place = self.at("%counts", number, 8)
             self.keep(self.integer("add", self.word(place, 0, INTEGER), "%many"), place)
             across = self.frame(kind, mine)
-            with self.loop("0", "%many") as unit:
-                self.unit(kind, group, across, unit)
+            with self.loop("0", self.call("operator_count")) as operator:
+                self.run(self.at(kind, operator, 8 * len(_CODE)))
+                with self.loop("0", "%many") as unit:
+                    self.unit(kind, group, across, unit, operator)
         return self.function("units", UNITS)
 
     def run(self, kind: str) -> None:
-        """The class's code, with its words but for units and results."""
+        """The code of one operator, with its words but for units and results."""
         words, theirs = self.part("words"), self.field(kind, CLASS, "words")
         for place in range(len(WORDS)):
             self.keep(self.word(theirs, place, INTEGER), self.at(words, place, 8))
@@ -97,7 +100,7 @@ class FockUnits(FockText):
         self.keep(across, self.at(frame, FRAME.place("across"), 8))
         return across
 
-    def unit(self, kind: str, group: str, across: str, unit: str) -> None:
+    def unit(self, kind: str, group: str, across: str, unit: str, operator: str) -> None:
         vector = self.word(self.at(self.part("units"), unit, 16), 1, INTEGER)
         size = self.field(kind, CLASS, "unit_bytes")
         values = self.strided(self.part("results"), unit, size)
@@ -113,22 +116,31 @@ class FockUnits(FockText):
         half = self.integer("mul", half, self.bytes)
         with self.loop("0", self.call("matrix_count")) as number:
             matrix = self.at(self.call("matrices"), number, MATRIX.size)
-            sides = self.sides(group, ket, across)
-            rows = self.integer("mul", number, self.call("rows_stride"))
-            with self.unless(matrix, MATRIX, "kind", COULOMB):
-                for (numbers, many), block in zip(sides, ("d_k", "d_l"), strict=True):
-                    self.do(
-                        f"call void @gather(ptr {self.at(self.part('d_rows'), rows, 1)}, "
-                        f"ptr {numbers}, i64 {across}, i64 {many}, ptr {self.part(block)})"
-                    )
-            self.digest(kind, matrix, number, values, start, half)
-            with self.unless(matrix, MATRIX, "kind", COULOMB):
-                blocks = zip(sides, ("k_k", "k_l"), ROWS, strict=True)
-                for (numbers, many), block, name in blocks:
-                    self.do(
-                        f"call void @scatter(ptr {self.part(block)}, ptr {numbers}, i64 {across}, "
-                        f"i64 {many}, ptr {self.at(self.part(name), rows, 1)})"
-                    )
+            own = self.test("eq", self.field(matrix, MATRIX, "operator"), operator)
+            with self.when(own):
+                places = (values, start, half)
+                self.matrix(kind, matrix, number, places, self.sides(group, ket, across), across)
+
+    def matrix(
+        self, kind: str, matrix: str, number: str, places: tuple[str, str, str],
+        sides: list[tuple[str, str]], across: str,
+    ) -> None:  # fmt: skip
+        """One matrix of a unit."""
+        rows = self.integer("mul", number, self.call("rows_stride"))
+        with self.unless(matrix, MATRIX, "kind", COULOMB):
+            for (numbers, many), block in zip(sides, ("d_k", "d_l"), strict=True):
+                self.do(
+                    f"call void @gather(ptr {self.at(self.part('d_rows'), rows, 1)}, "
+                    f"ptr {numbers}, i64 {across}, i64 {many}, ptr {self.part(block)})"
+                )
+        self.digest(kind, matrix, number, *places)
+        with self.unless(matrix, MATRIX, "kind", COULOMB):
+            blocks = zip(sides, ("k_k", "k_l"), ROWS, strict=True)
+            for (numbers, many), block, name in blocks:
+                self.do(
+                    f"call void @scatter(ptr {self.part(block)}, ptr {numbers}, i64 {across}, "
+                    f"i64 {many}, ptr {self.at(self.part(name), rows, 1)})"
+                )
 
     def sides(self, group: str, ket: str, across: str) -> list[tuple[str, str]]:
         """For k and l: where the numbers of their first functions are, elements of a lane."""

@@ -2,10 +2,12 @@
 
 A unit is one pair of shells (the bra) against one vector of pairs (the ket): the loops over the
 bra's and the ket's pairs of primitives make the leaves and run the vertical list, which adds to the
-block of [e0|f0]; the horizontal list makes the integrals of that block, once.
+block of [e0|f0]; the horizontal list, or one step for each side (`sides`), makes the integrals of
+that block, once.
 
     words: units (bra, ket vector); bra starts, primitives, A-B; ket starts, primitives, C-D;
-           results; tables of Boys functions; w^2, weight of each part; contractions of bra and ket
+           results; tables of Boys functions; w^2, weight of each part; contractions of bra and ket;
+           matrices of bras and kets
 
 A bra's pair of primitives is `FIELDS` doubles and its weights, a ket's the same in vectors:
 
@@ -27,6 +29,7 @@ from dataclasses import dataclass, replace
 from fusewright.codegen.recurrences.body import body
 from fusewright.codegen.recurrences.boys import fastest
 from fusewright.codegen.recurrences.columns import KERNEL
+from fusewright.codegen.recurrences.sides import SideStep, bra_text, ket_text
 from fusewright.codegen.recurrences.vectors import ATTRIBUTES, Vectors
 from fusewright.ir.recurrences.phases import SUM, Phases
 from fusewright.ir.recurrences.straight import Straight
@@ -35,7 +38,7 @@ FIELDS = 8
 """Doubles before the weights of a pair of primitives."""
 WORDS = (
     "units", "bra_starts", "bra", "ab", "ket_starts", "ket", "cd", "results", "table",
-    "w2", "weight0", "weight1", "bra_contractions", "ket_contractions",
+    "w2", "weight0", "weight1", "bra_contractions", "ket_contractions", "bra_matrix", "ket_matrix",
 )  # fmt: skip
 _AXES = "xyz"
 
@@ -44,35 +47,66 @@ _AXES = "xyz"
 class QuartetCode:
     """What a class's code is made from.
 
-    `highest` is the total angular momentum; `parts` says of each part of the operator whether it is
-    attenuated; `general` whether shells have several contractions.
+    `horizontal` is one list for both sides, or the steps of the bra and of the ket.  `highest` is
+    the total angular momentum; `parts` says of each part of the operator whether it is attenuated;
+    `general` whether shells have several contractions.
     """
 
     vertical: Straight
-    horizontal: Straight
+    horizontal: Straight | tuple[SideStep, SideStep]
     highest: int
     parts: tuple[bool, ...] = (False,)
     general: bool = False
 
     @property
+    def steps(self) -> tuple[SideStep, SideStep] | None:
+        """Those of the bra and of the ket."""
+        return None if isinstance(self.horizontal, Straight) else self.horizontal
+
+    @property
+    def distances(self) -> tuple[str, ...]:
+        """Components of A-B and C-D, in the order of being read."""
+        if isinstance(self.horizontal, Straight):
+            return self.horizontal.scalars
+        bra, ket = self.horizontal
+        return bra.scalars + ket.scalars
+
+    @property
     def copies(self) -> bool:
         """Whether the results are the sums as they are."""
+        if not isinstance(self.horizontal, Straight):
+            return all(step.copies for step in self.horizontal)
         first = len(self.horizontal.scalars)
         count = range(first, first + len(self.vertical.results))
         return not self.horizontal.statements and self.horizontal.results == tuple(count)
 
     @property
+    def middle(self) -> int:
+        """Values between the steps of both sides: (e0|cd)."""
+        if self.steps is None or any(step.copies for step in self.steps):
+            return 0
+        return self.steps[0].raised * self.steps[1].functions
+
+    @property
+    def results(self) -> int:
+        """Integrals."""
+        if isinstance(self.horizontal, Straight):
+            return len(self.horizontal.results)
+        return self.horizontal[0].functions * self.horizontal[1].functions
+
+    @property
     def sizes(self) -> QuartetSizes:
         """What a caller must know."""
-        scalars = len(self.vertical.scalars) + len(self.horizontal.scalars)
-        sums, results = len(self.vertical.results), len(self.horizontal.results)
-        return QuartetSizes(scalars + self.highest + 1, sums, results, self.highest, self.general)
+        scalars = len(self.vertical.scalars) + len(self.distances)
+        inputs = scalars + self.highest + 1 + self.middle
+        sums = len(self.vertical.results)
+        return QuartetSizes(inputs, sums, self.results, self.highest, self.general)
 
 
 @dataclass(frozen=True, slots=True)
 class QuartetSizes:
-    """Of a class's code: vectors of input to its lists, sums, integrals, the highest order of Boys
-    functions; whether shells may have several contractions.
+    """Of a class's code: vectors of input to its lists, and between the steps of both sides; sums;
+    integrals; the highest order of Boys functions; whether shells may have several contractions.
     """
 
     inputs: int
@@ -97,11 +131,30 @@ def quartet_code(
     return QuartetCode(replace(inner, results=results), outer, highest, parts, general)
 
 
+def stepped(
+    phases: Phases, steps: tuple[SideStep, SideStep], highest: int, parts: tuple[bool, ...],
+    general: bool,
+) -> QuartetCode:  # fmt: skip
+    """The code of a plan whose targets are [e0|f0], e before f, and the steps of both sides."""
+    inner, outer = phases.inner, phases.outer
+    assert inner is not None and not outer.statements
+    sums = (outer.leaves[number - len(outer.scalars)] for number in outer.results)
+    results = tuple(inner.results[int(name.removeprefix(SUM))] for name in sums)
+    return QuartetCode(replace(inner, results=results), steps, highest, parts, general)
+
+
 def quartets(code: QuartetCode, lanes: int) -> str:
     """The module: `kernel` over units [lo, hi)."""
     parts = [body(code.vertical, "vertical", lanes, adds=not code.general)]
-    if not code.copies:
-        parts.append(body(code.horizontal, "horizontal", lanes))
+    if isinstance(code.horizontal, Straight):
+        if not code.copies:
+            parts.append(body(code.horizontal, "horizontal", lanes))
+    else:
+        bra, ket = code.horizontal
+        if not ket.copies:
+            parts.append(ket_text(ket, bra.raised, lanes))
+        if not bra.copies:
+            parts.append(bra_text(bra, ket.functions, lanes))
     return "".join((*parts, _Quartets(code, lanes).text(), ATTRIBUTES))
 
 
@@ -123,7 +176,7 @@ class _Quartets(Vectors):
                 self.clear(self.block, "1")
             self.primitives(bra, ket)
             self.shells(bra, ket)
-            self.leave(unit)
+            self.leave(unit, bra, ket)
         return self.function("kernel", KERNEL, private=False)
 
     def words(self) -> None:
@@ -146,7 +199,8 @@ class _Quartets(Vectors):
         self.scalars = "%scratch"
         self.leaves = self.at("%scratch", len(self.code.vertical.scalars), self.bytes)
         self.distances = self.at(self.leaves, self.code.highest + 1, self.bytes)
-        self.block = self.at(self.distances, len(self.code.horizontal.scalars), self.bytes)
+        self.between = self.at(self.distances, len(self.code.distances), self.bytes)
+        self.block = self.at(self.between, self.code.middle, self.bytes)
         if self.code.general:
             self.middle = self.at(self.block, self.sums, self.bytes)
             size = self.line(f"mul i64 %ket_contractions, {self.sums * self.bytes}")
@@ -259,32 +313,52 @@ class _Quartets(Vectors):
     # ---- shells
 
     def shells(self, bra: str, ket: str) -> None:
-        """A-B and C-D, in the order of the horizontal list."""
+        """A-B and C-D, in the order of the horizontal list, or of the lists of both sides."""
         ab, cd = self.at("%ab", bra, 24), self.at("%cd", ket, 3 * self.bytes)
         known = {f"AB{axis}": (ab, k) for k, axis in enumerate(_AXES)}
         known |= {f"CD{axis}": (cd, k) for k, axis in enumerate(_AXES)}
-        for place, name in enumerate(self.code.horizontal.scalars):
+        for place, name in enumerate(self.code.distances):
             if name in known:
                 base, k = known[name]
                 value = self.broadcast(base, k) if name.startswith("AB") else self.load(base, k)
                 self.store(value, self.distances, place)
 
-    def leave(self, unit: str) -> None:
-        """The horizontal list, for each pair of contractions."""
-        size = len(self.code.horizontal.results) * self.bytes
+    def leave(self, unit: str, bra: str, ket: str) -> None:
+        """The horizontal steps, for each pair of contractions."""
+        size = self.code.results * self.bytes
         if not self.code.general:
-            self.horizontal(self.block, self.at("%results", unit, size))
+            self.horizontal(self.block, self.at("%results", unit, size), bra, ket)
             return
         first = self.line(f"mul i64 {unit}, {self.many}")
         with self.loop("0", self.many) as number:
             place = self.line(f"add i64 {first}, {number}")
             sums = self.at(self.wide, number, self.sums * self.bytes)
-            self.horizontal(sums, self.at("%results", place, size))
+            self.horizontal(sums, self.at("%results", place, size), bra, ket)
 
-    def horizontal(self, sums: str, out: str) -> None:
+    def horizontal(self, sums: str, out: str, bra: str, ket: str) -> None:
         if self.code.copies:
             with self.loop("0", str(self.sums)) as place:
                 value = self.load(self.at(sums, place, self.bytes))
                 self.store(value, self.at(out, place, self.bytes))
-            return
-        self.do(f"call void @horizontal(ptr {self.distances}, ptr {sums}, ptr {out})")
+        elif self.code.steps is None:
+            self.do(f"call void @horizontal(ptr {self.distances}, ptr {sums}, ptr {out})")
+        else:
+            self.both_sides(self.code.steps, sums, out, bra, ket)
+
+    def both_sides(
+        self, steps: tuple[SideStep, SideStep], sums: str, out: str, bra: str, ket: str
+    ) -> None:
+        """The ket's step and then the bra's, those that do anything."""
+        first, second = steps
+        if not second.copies:
+            known = self.at(self.distances, len(first.scalars), self.bytes)
+            if second.straight is None:
+                known = self.at("%ket_matrix", ket, second.raised * second.functions * self.bytes)
+            into = out if first.copies else self.between
+            self.do(f"call void @ket(ptr {known}, ptr {sums}, ptr {into})")
+            sums = into
+        if not first.copies:
+            known = self.distances
+            if first.straight is None:
+                known = self.at("%bra_matrix", bra, first.raised * first.functions * 8)
+            self.do(f"call void @bra(ptr {known}, ptr {sums}, ptr {out})")

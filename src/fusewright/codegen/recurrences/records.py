@@ -52,8 +52,8 @@ of `digest`; the largest |D| of all; how many units there are.
 CALL = WordRecord({
     **_record(
         "tasks bins groups classes matrices densities k j counts",
-        "group_count class_count matrix_count functions shells k_stride j_stride rows_stride "
-        "dij_stride jij_stride block_doubles", "tolerance",
+        "group_count class_count matrix_count operator_count functions shells k_stride j_stride "
+        "rows_stride dij_stride jij_stride block_doubles", "tolerance",
     ).kinds,
     **dict.fromkeys(SCRATCH, INTEGER),
 })  # fmt: skip
@@ -70,14 +70,15 @@ GROUP = _record(
 largest bound of each eight and all later ones; `block` is where D and J of its pairs begin.
 """
 CLASS = _record(
-    "code words both coulomb exchange",
+    "code words second_code second_words both coulomb exchange",
     "unit_bytes batch a b bra_first bra_second ket_first ket_second",
 )  # fmt: skip
-"""Code and its words; `digest` for J and K, for J, for K; bytes of a unit's integrals, units at a
-time; components of i and j; contractions of all four.  In the order of pairs of groups.
+"""Code and its words, for each of at most two operators; `digest` for J and K, for J, for K; bytes
+of a unit's integrals, units at a time; components of i and j; contractions of all four.  In the
+order of pairs of groups.
 """
-MATRIX = _record("density pairs", "kind k_at j_at")
-"""D, D of pairs; what is made of it: J and K, J or K, and where in a bin."""
+MATRIX = _record("density pairs", "kind operator k_at j_at")
+"""D, D of pairs; what is made of it: J and K, J or K, with which operator, where in a bin."""
 BOTH, COULOMB, EXCHANGE = range(3)
 EIGHT = 8
 """Kets that are screened together, whatever a vector's width is: the result must not depend on it.

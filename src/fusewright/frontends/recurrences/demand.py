@@ -11,6 +11,7 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
+from fusewright.base import collector
 from fusewright.base.errors import RecurrenceEndError, RecurrenceError, RecurrenceMapError
 from fusewright.base.meant import did_you_mean
 from fusewright.base.source import Span
@@ -29,6 +30,10 @@ from fusewright.ir.recurrences.phases import SUM
 
 MOST_VALUES = 10**6
 """Values of one graph; more than a million statements are no straight-line code."""
+COUNTED_FROM = 20_000
+"""Values on the way to one target from which on its values are counted beforehand: counting is an
+eighth of the work, so that what grows without end is refused in a second or two.
+"""
 
 Drafted = list[tuple[float, tuple[int, ...], Key]]
 """The terms of one alternative."""
@@ -45,7 +50,8 @@ def demanded(
     of its subclasses, for every input that makes no sense.
     """
     demand = _Demand(_by_name(families), Coefficients(scalars))
-    found = [demand.target(target) for target in targets]
+    with collector.paused():
+        found = [demand.target(target) for target in targets]
     return demand.graph(tuple(found))
 
 
@@ -110,12 +116,29 @@ class _Demand:
             child = next((key for key in draft.pending if key not in self.numbers), None)
             if child is None:
                 self.finish(draft)
-                del path[draft.key]
+                path.popitem()
             elif child in path:
                 raise cycle([*list(path)[list(path).index(child) :], child], self.line(draft.key))
             else:
                 self.open(child, path)
-            if len(self.numbers) + len(path) > MOST_VALUES:
+            if len(path) == COUNTED_FROM or len(self.numbers) + len(path) > MOST_VALUES:
+                self.count(target, path)
+
+    def count(self, target: Key, path: Iterable[Key]) -> None:
+        """Refuse a target that needs too many values, without finishing them."""
+        left, seen, stack = MOST_VALUES - len(self.numbers), {target}, [target]
+        while stack:
+            key = stack.pop()
+            family = self.families[key[0]]
+            is_wrong = isinstance(family, Family) and len(key[1]) != len(family.index)
+            if is_wrong or (isinstance(family, Family) and family.leaf(*key[1]) is not None):
+                continue  # what is wrong is told when it is opened
+            for alternative in self.written(key, family):
+                for _, _, child in self.terms(key, alternative):
+                    if child not in seen and child not in self.numbers:
+                        seen.add(child)
+                        stack.append(child)
+            if len(seen) > left:
                 raise too_large(target, list(path), MOST_VALUES)
 
     def open(self, key: Key, path: dict[Key, _Draft]) -> None:

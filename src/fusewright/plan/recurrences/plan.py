@@ -9,9 +9,10 @@ reads, and these are the targets of the list before it.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 
+from fusewright.base import collector
 from fusewright.ir.recurrences.graph import AndOrGraph
 from fusewright.ir.recurrences.phases import SUM, Phases
 from fusewright.ir.recurrences.straight import Straight
@@ -25,7 +26,7 @@ from fusewright.plan.recurrences.write import written
 
 @dataclass(frozen=True, slots=True)
 class Listed:
-    """A list with what was chosen for it.  `by_level` is the pressure of the textbook's order:
+    """A list with what was chosen for it.  `textbook` gives the pressure of the textbook's order:
     the first alternatives, all values of one distance from the leaves before the next.  `tried`
     has the peak of every candidate by its rule and the place of its maps.
     """
@@ -33,7 +34,7 @@ class Listed:
     straight: Straight
     chosen: Candidate
     pressure: Pressure
-    by_level: Pressure
+    textbook: Callable[[], Pressure]
     placement: str
     tried: dict[tuple[str, str], int]
 
@@ -57,6 +58,11 @@ def plan(graph: AndOrGraph, effort: int, seed: int = 0) -> RecurrencePlan:
 
     `effort` is the number of statements that planning of a list looks at, beyond one choice.
     """
+    with collector.paused():
+        return _planned(graph, effort, seed)
+
+
+def _planned(graph: AndOrGraph, effort: int, seed: int) -> RecurrencePlan:
     leaves = {n for n, vertex in enumerate(graph.vertices) if vertex.leaf is not None}
     sums = {n for n, vertex in enumerate(graph.vertices) if vertex.summed}
     ends = leaves | sums
@@ -131,6 +137,9 @@ def _listed(
     straight = written(best.closure, best.order, rows)
     found = pressure(best.order, best.closure.operands())
     graph = best.closure.graph
-    textbook = close(graph, [0] * len(graph.vertices), targets, is_leaf).operands()
-    before = pressure(order.by_level(textbook), textbook)
-    return Listed(straight, best, found, before, placement, tried)
+
+    def textbook() -> Pressure:
+        operands = close(graph, [0] * len(graph.vertices), targets, is_leaf).operands()
+        return pressure(order.by_level(operands), operands)
+
+    return Listed(straight, best, found, textbook, placement, tried)

@@ -123,13 +123,13 @@ def report(
 def _listed(name: str, listed: Listed, registers: int, lanes: int) -> ListReport:
     chosen = listed.chosen
     moved: Spills = spills(chosen.order, chosen.closure.operands(), registers)
-    count = len(listed.straight.statements)
+    count, textbook = len(listed.straight.statements), listed.textbook()
     return ListReport(
         name=name,
         statements=count,
         choices=sum(len(chosen.closure.graph.vertices[v].relations) > 1 for v in chosen.order),
         flops=flops(listed.straight),
-        by_level=(listed.by_level.peak, listed.by_level.mean),
+        by_level=(textbook.peak, textbook.mean),
         peak=listed.pressure.peak,
         mean=listed.pressure.mean,
         rule=chosen.rule,

@@ -31,6 +31,12 @@ def disk_key(key: Any) -> str:
     return disk.digest(f"{_versions()}\n{key!r}".encode())
 
 
+def recurrence_key(key: Any) -> str:
+    """That of a recurrence's code: neither Python nor NumPy nor what makes other code counts."""
+    made_by = f"{compiler.version()}\n{generator.of_sources(generator.RECURRENCES)}"
+    return disk.digest(f"{made_by}\n{key!r}".encode())
+
+
 @cache
 def _versions() -> str:
     """Python, NumPy, LLVM, and the packages that generate code."""

@@ -15,7 +15,7 @@ from fusewright.base.options import current
 from fusewright.codegen.recurrences.body import body
 from fusewright.codegen.recurrences.stack import predicted_stores
 from fusewright.codegen.recurrences.vectors import ATTRIBUTES
-from fusewright.integrals.classes import listed
+from fusewright.integrals.classes import QuartetClass, listed
 from fusewright.ir.recurrences.phases import Phases, run_phases
 from fusewright.ir.recurrences.straight import Straight, Summand
 from fusewright.plan.recurrences.cut import CUT_FROM
@@ -100,8 +100,9 @@ def test_llvm_stores_what_the_planner_predicts(
     """Without anchors it is three to four times as much: the day LLVM changes, this says so."""
     require(features)
     registers, lanes = REGISTERS[features]
-    code = listed(momenta, True)
-    for straight in (code.vertical, code.horizontal):
+    code = listed(QuartetClass(momenta, True, (False,), False))
+    steps = [step.straight for step in code.steps or ()] or [code.horizontal]
+    for straight in (code.vertical, *steps):
         text = body(straight, "f", lanes).replace("define private", "define") + ATTRIBUTES
         listing = compiler.assembly(text, select(features), 2)
         stores, predicted = len(STORE.findall(listing)), predicted_stores(straight, registers)
@@ -112,7 +113,7 @@ def test_llvm_stores_what_the_planner_predicts(
 def test_without_anchors_llvm_reorders() -> None:
     """What the anchors are there for, so that they go when it does not need them any more."""
     require("avx512")
-    straight = listed((2, 1, 2, 1), True).vertical
+    straight = listed(QuartetClass((2, 1, 2, 1), True, (False,), False)).vertical
     text = body(straight, "f", 8).replace("define private", "define") + ATTRIBUTES
     anchor = r"= call (<8 x double>) asm sideeffect .*\(<8 x double> (.*)\)"
     bare = re.sub(anchor, r"= freeze \1 \2", text)
