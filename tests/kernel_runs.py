@@ -18,7 +18,6 @@ import fusewright as fw
 from fusewright._core import native
 from fusewright.base.errors import KernelError
 from fusewright.codegen.trees import lanes
-from fusewright.kernels import run
 from fusewright.machine import record as machine
 from fusewright.plan.loops.fuse import blocks
 from fusewright.plan.loops.map import scans
@@ -144,19 +143,16 @@ def loaded(text: str, path: Path) -> Any:
 
 
 def remembered(kernel: Any) -> list[tuple[Any, Any]]:
-    """The settings and the code of each kind of call that is known."""
-    if native is not None:
-        return (
-            [(call.options, call.owner) for _, call in kernel.bound.added] if kernel.bound else []
-        )
-    return [(quick.options, quick.door.compiled) for quick in kernel.quick.values()]
+    """The settings and the code of each kind of call that the core knows."""
+    return [(call.options, call.owner) for _, call in kernel.bound.added] if kernel.bound else []
 
 
 def is_known(kernel: Any, *args: Any) -> bool:
-    """Whether a call is like an earlier one; it is made."""
-    if native is not None:
-        return kernel.cache is not None and kernel.cache.run(args, {}) is not NotImplemented
-    return run.quickly(kernel, args)[0]
+    """Whether a call is like an earlier one; it is made.  Without the core none is."""
+    if native is None:
+        kernel(*args)
+        return True
+    return kernel.cache is not None and kernel.cache.run(args, {}) is not NotImplemented
 
 
 def is_refused(kernel: Any, values: tuple[Any, ...]) -> bool:

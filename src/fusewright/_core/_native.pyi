@@ -404,8 +404,14 @@ def set_subscripts(
     cls: type, getitem: _Function, setitem: _Function, delitem: _Function, /
 ) -> None: ...
 def set_take_over(function: _Function, /) -> None: ...
-def set_teams(take: _Function, give: _Function, /) -> None: ...
-def set_threads(launch: _Function, own_scratch: _Function, count: _Function, /) -> None: ...
+def set_threads(
+    launch: _Function,
+    own_scratch: _Function,
+    count: _Function,
+    take_team: _Function,
+    give_team: _Function,
+    /,
+) -> None: ...
 def set_trace(
     pending: list[Node],
     passed_gate: _Function,

@@ -10,81 +10,19 @@
 
 /* ---- running ---------------------------------------------------------------------------------- */
 
-static int64_t bits_at(const char *at, int dtype)
-{
-    uint64_t bits = 0;
-    Py_ssize_t size = dtypes[dtype].itemsize;
-    memcpy(&bits, at, (size_t)size);
-    if (dtypes[dtype].kind == 'i' && size < 8)
-        return (int64_t)(bits << (64 - 8 * size)) >> (64 - 8 * size);
-    return (int64_t)bits;
-}
-
-/* A part of a complex number of NumPy's. */
-static int64_t part_at(const char *at, Py_ssize_t size, int64_t part)
-{
-    uint64_t bits = 0;
-    memcpy(&bits, at + part * (size / 2), (size_t)(size / 2));
-    return (int64_t)bits;
-}
-
-/* The word of a value: an array's address, a number's bits; 0 where it has none. */
-static int word_of(PyObject *value, int64_t part, int64_t *word)
-{
-    if (Py_IS_TYPE(value, numpy_array)) {
-        *word = (int64_t)(intptr_t)((NumpyArray *)value)->at;
-        return 1;
-    }
-    int dtype = scalar_dtype(value), overflow = 0;
-    if (dtype != NO_DTYPE) {
-        const char *at = (const char *)value + sizeof(PyObject); /* the number follows the head */
-        *word = dtypes[dtype].kind == 'c' ? part_at(at, dtypes[dtype].itemsize, part) : bits_at(at, dtype);
-        return 1;
-    }
-    if (PyFloat_Check(value))
-        memcpy(word, &((PyFloatObject *)value)->ob_fval, sizeof *word);
-    else if (PyComplex_CheckExact(value)) {
-        Py_complex both = ((PyComplexObject *)value)->cval;
-        memcpy(word, part ? &both.imag : &both.real, sizeof *word);
-    }
-    else if (PyLong_Check(value))
-        *word = PyLong_AsLongLongAndOverflow(value, &overflow);
-    else
-        return 0;
-    return !overflow;
-}
-
 typedef struct {
     int64_t word[MOST_CALL_WORDS], report[REPORT_WORDS], slot[MOST_SLOTS][2];
 } Frame;
 
+/* 1, 0 for another kind of call, -1 an error. */
 static int fill(BoundCall *call, Walk *walk, Frame *frame)
 {
-    for (Py_ssize_t i = 0; i < call->count; i++) {
-        CallWord *each = &call->word[i];
-        int64_t *word = &frame->word[i];
-        *word = each->number;
-        if (each->what == RESULT)
-            *word = (int64_t)(intptr_t)frame->slot[each->number];
-        else if (each->what == REPORT)
-            *word = (int64_t)(intptr_t)frame->report;
-        else if (each->what == TEAM)
-            *word = 0;
-        else if (each->what != CONSTANT) {
-            if (each->number >= walk->leaves)
-                return 0;
-            NumpyArray *array = (NumpyArray *)walk->leaf[each->number];
-            if (each->what == VALUE) {
-                if (!word_of((PyObject *)array, each->part, word))
-                    return 0;
-                continue;
-            }
-            if (!Py_IS_TYPE(array, numpy_array) || each->part >= array->dims)
-                return 0;
-            *word = each->what == EXTENT ? array->extent[each->part] : array->stride[each->part];
-        }
-    }
-    return 1;
+    int64_t value[FIRST_RESULT + MOST_SLOTS];
+    value[REPORT_VALUE] = (int64_t)(intptr_t)frame->report;
+    for (int64_t i = 0; i < call->results; i++)
+        value[FIRST_RESULT + i] = (int64_t)(intptr_t)frame->slot[i];
+    Sources from = {0, FIRST_RESULT + MOST_SLOTS, walk->leaves, NULL, value, walk->leaf};
+    return fill_words(call->word, call->count, &from, frame->word);
 }
 
 /* The bytes an array lies in, half open. */
@@ -120,42 +58,10 @@ static int are_apart(BoundCall *call, Walk *walk)
     return 1;
 }
 
-/* The threads' word; -1 where they cannot be asked for. */
-static int take_threads(BoundCall *call, Frame *frame, int *taken)
+static int run_code(BoundCall *call, Frame *frame, Py_ssize_t nbytes)
 {
-    *taken = 0;
-    if (call->take == Py_None)
-        return 0;
-    PyObject *team = PyObject_CallNoArgs(call->take);
-    int64_t word = team == NULL ? -1 : PyLong_AsLongLong(team);
-    Py_XDECREF(team);
-    if (PyErr_Occurred())
+    if (launch_loops(&call->loops, frame->word, nbytes > LONG_BYTES || call->loops.team >= 0) < 0)
         return -1;
-    for (Py_ssize_t i = 0; i < call->count; i++)
-        if (call->word[i].what == TEAM)
-            frame->word[i] = word;
-    *taken = word != 0;
-    return 0;
-}
-
-static int launch(BoundCall *call, Frame *frame, Py_ssize_t nbytes)
-{
-    int taken;
-    if (take_threads(call, frame, &taken) < 0)
-        return -1;
-    if (nbytes > LONG_BYTES || call->take != Py_None) {
-        Py_BEGIN_ALLOW_THREADS
-        call->code(frame->word, 0, 1, NULL);
-        Py_END_ALLOW_THREADS
-    }
-    else
-        call->code(frame->word, 0, 1, NULL);
-    if (taken) {
-        PyObject *given = PyObject_CallNoArgs(call->give);
-        if (given == NULL)
-            return -1;
-        Py_DECREF(given);
-    }
     if (frame->report[0] == 0)
         return 0;
     PyObject *report = PyBytes_FromStringAndSize((char *)frame->report, sizeof frame->report);
@@ -227,10 +133,8 @@ PyObject *bound_run(BoundCall *call, Walk *walk)
         if (made <= 0)
             return NULL;
     }
-    if (!fill(call, walk, &frame))
-        return NULL;
     frame.report[0] = 0;
-    if (launch(call, &frame, walk->nbytes) < 0)
+    if (fill(call, walk, &frame) <= 0 || run_code(call, &frame, walk->nbytes) < 0)
         return NULL;
     call->calls++;
     if (call->finish == Py_None)
@@ -269,14 +173,15 @@ static int sound_result(PyObject *shape, int depth)
 
 static int sound_call(BoundCall *call)
 {
-    int right = call->count <= MOST_CALL_WORDS && sound_result(call->result, 0)
+    Sources most = {0, FIRST_RESULT + MOST_SLOTS, MOST_LEAVES, NULL, NULL, NULL};
+    int right = call->count <= MOST_CALL_WORDS && call->loops.team < call->count && sound_result(call->result, 0)
                 && sound_guards(call->guards, &PyDict_Type, 2, 3)
                 && sound_guards(call->cells, &PyCell_Type, 2, 2);
     for (Py_ssize_t i = 0; i < call->count && right; i++) {
-        CallWord *word = &call->word[i];
-        int64_t most = word->what == RESULT ? MOST_SLOTS : MOST_LEAVES;
-        right = word->what >= CONSTANT && word->what <= STRIDE && word->part >= 0
-                && (word->what == CONSTANT || (word->number >= 0 && word->number < most));
+        Word *word = &call->word[i];
+        right = sound_word(word, &most);
+        if (word->what == VALUE_WORD && word->number - FIRST_RESULT >= call->results)
+            call->results = word->number - FIRST_RESULT + 1;
     }
     for (Py_ssize_t i = 0; i < call->pair_count && right; i++)
         right = call->pair[i].a >= 0 && call->pair[i].a < MOST_LEAVES && call->pair[i].b >= 0
@@ -284,14 +189,15 @@ static int sound_call(BoundCall *call)
     return right ? 0 : not_sound("not a call");
 }
 
-/* BoundCall(options, guards, cells, owner, address, words, pairs, result, make, finish, failed, take, give) */
+/* BoundCall(options, guards, cells, owner, address, team, threads, words, pairs, result, make, finish, failed) */
 static PyObject *call_make(PyTypeObject *type, PyObject *given, PyObject *names)
 {
     (void)names;
-    PyObject *options, *guards, *cells, *owner, *words, *pairs, *result, *make, *finish, *failed, *take, *give;
+    PyObject *options, *guards, *cells, *owner, *words, *pairs, *result, *make, *finish, *failed;
     long long address;
-    if (!PyArg_ParseTuple(given, "OO!O!OLSSOOOOOO", &options, &PyTuple_Type, &guards, &PyTuple_Type, &cells,
-                          &owner, &address, &words, &pairs, &result, &make, &finish, &failed, &take, &give))
+    int team, threads;
+    if (!PyArg_ParseTuple(given, "OO!O!OLiiSSOOOO", &options, &PyTuple_Type, &guards, &PyTuple_Type, &cells,
+                          &owner, &address, &team, &threads, &words, &pairs, &result, &make, &finish, &failed))
         return NULL;
     BoundCall *call = (BoundCall *)type->tp_alloc(type, 0);
     if (call == NULL)
@@ -299,15 +205,15 @@ static PyObject *call_make(PyTypeObject *type, PyObject *given, PyObject *names)
     call->options = Py_NewRef(options), call->guards = Py_NewRef(guards), call->cells = Py_NewRef(cells);
     call->owner = Py_NewRef(owner), call->words = Py_NewRef(words), call->pairs = Py_NewRef(pairs);
     call->result = Py_NewRef(result), call->make = Py_NewRef(make), call->finish = Py_NewRef(finish);
-    call->failed = Py_NewRef(failed), call->take = Py_NewRef(take), call->give = Py_NewRef(give);
-    call->code = (Code *)(intptr_t)address;
-    call->word = (CallWord *)PyBytes_AS_STRING(words);
-    if (PyBytes_GET_SIZE(words) % (Py_ssize_t)sizeof(CallWord) || PyBytes_GET_SIZE(pairs) % (Py_ssize_t)sizeof(CallPair)) {
+    call->failed = Py_NewRef(failed);
+    call->loops = (Loops){(Kernel *)(intptr_t)address, team, threads};
+    call->word = (Word *)PyBytes_AS_STRING(words);
+    if (PyBytes_GET_SIZE(words) % (Py_ssize_t)sizeof(Word) || PyBytes_GET_SIZE(pairs) % (Py_ssize_t)sizeof(CallPair)) {
         Py_DECREF(call);
         not_sound("not a call");
         return NULL;
     }
-    call->count = PyBytes_GET_SIZE(words) / (Py_ssize_t)sizeof(CallWord);
+    call->count = PyBytes_GET_SIZE(words) / (Py_ssize_t)sizeof(Word);
     call->pair = (CallPair *)PyBytes_AS_STRING(pairs);
     call->pair_count = PyBytes_GET_SIZE(pairs) / (Py_ssize_t)sizeof(CallPair);
     if (sound_call(call) < 0)
@@ -317,7 +223,7 @@ static PyObject *call_make(PyTypeObject *type, PyObject *given, PyObject *names)
 
 #define CALL_PARTS(call) \
     &(call)->options, &(call)->guards, &(call)->cells, &(call)->owner, &(call)->words, &(call)->pairs, \
-        &(call)->result, &(call)->make, &(call)->finish, &(call)->failed, &(call)->take, &(call)->give, &(call)->kept
+        &(call)->result, &(call)->make, &(call)->finish, &(call)->failed, &(call)->kept
 
 static int call_traverse(PyObject *self, visitproc visit, void *arg)
 {

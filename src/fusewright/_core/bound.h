@@ -5,7 +5,7 @@
 #define FUSEWRIGHT_BOUND_H
 
 #include "groups.h"
-#include "library.h"
+#include "launch.h"
 
 #define MOST_KEY 512
 #define MOST_LEAVES 64
@@ -13,25 +13,20 @@
 #define MOST_SLOTS 32
 #define TABLE 512 /* places; a power of two */
 
-enum { CONSTANT, VALUE, RESULT, REPORT, TEAM, EXTENT, STRIDE };
-
-typedef struct {
-    int64_t what, number, part; /* part: of a complex number; the dim of an extent or a stride */
-} CallWord;
+/* The values of a call: where its report and its results are. */
+enum { REPORT_VALUE, FIRST_RESULT };
 
 typedef struct {
     int64_t a, b; /* leaves: arrays that must not overlap */
 } CallPair;
 
-typedef void Code(int64_t *words, int64_t low, int64_t high, void *scratch);
-
 typedef struct {
     PyObject_HEAD
     PyObject *options, *guards, *cells, *owner, *words, *pairs, *result, *make, *finish, *failed;
-    PyObject *take, *give; /* the threads; None: it runs on one */
-    PyObject *kept;        /* what the key names by its address */
-    Code *code;
-    CallWord *word;
+    PyObject *kept; /* what the key names by its address */
+    Loops loops;
+    Word *word;
+    int64_t results;
     CallPair *pair;
     Py_ssize_t count, pair_count;
     uint64_t *key;

@@ -255,7 +255,6 @@ int is_endangered(int slot); /* likewise: held by others, and computed from what
 /* groups.c, group_run.c: calls of kernels that are no array statements */
 int run_groups(Node **wanted, Py_ssize_t count); /* as run_slice, of the groups a request needs */
 int groups_ready(void);
-int group_run_ready(PyObject *unset);
 
 /* lent.c: NumPy arrays inside `lazy()` */
 int is_lending(void);
@@ -307,11 +306,12 @@ int adopt_ready(PyObject *unset);
 int trace_ready(PyObject *unset);
 int slice_ready(void);
 int program_ready(PyObject *unset);
+int launch_ready(PyObject *unset);
 
 /* each part's functions */
 extern PyMethodDef view_methods[], operator_methods[], function_methods[], handle_methods[], buffer_methods[], trace_methods[], slice_methods[], machine_methods[], memory_methods[],
     node_methods[], program_methods[], tensor_methods[], call_methods[], library_methods[], arrange_methods[], part_methods[], group_methods[], dispatch_methods[], unfused_methods[], adopt_methods[], row_methods[],
-    joins_methods[], group_run_methods[], place_methods[],
+    joins_methods[], group_run_methods[], launch_methods[], place_methods[],
     lent_methods[], crossing_methods[], timing_methods[];
 
 #include "timing.h"

@@ -5,9 +5,9 @@
    `gone`) stays pending where somebody holds it: the group runs once more should it be asked for. */
 
 #include "groups.h"
+#include "launch.h"
 #include <structmember.h>
 
-enum { CONSTANT, POINTER, NUMBER, LAZY_NUMBER };
 enum { WRITTEN = 1, OVERWRITTEN = 2, GONE = 4, TWICE = 8 };
 
 typedef struct {
@@ -15,45 +15,34 @@ typedef struct {
 } Array;
 
 typedef struct {
-    int64_t array, nbytes; /* array -1: a result */
+    int64_t array, nbytes, offset; /* array -1: a result; offset: where it begins in the array */
 } Buffer;
-
-typedef struct {
-    int64_t what, number, position;
-} Word;
 
 typedef struct {
     int64_t a, a_low, a_high, b, b_low, b_high; /* buffers, and the bytes they reach */
 } Pair;
 
-typedef void Kernel(int64_t *words, int64_t low, int64_t high, void *scratch);
-
 struct GroupProgram {
     PyObject_HEAD
     PyObject *options, *owner, *blocks;
-    Kernel *address;
-    int64_t dead, gone, arrays, buffers, words, pairs, outputs;
-    int large, joined, threads, team; /* team: its place among the words, or -1 */
+    Loops loops;
+    int64_t dead, gone, arrays, buffers, words, pairs, outputs, lazies;
+    int large, joined;
     Array *array;
     Buffer *buffer;
     Word *word;
     Pair *pair;
     int64_t *output; /* the buffer that each is, or -1 less an array */
+    int64_t *lazy;   /* the operands that are numbers, in the order of their values */
 };
 
 #define MOST_ARRAYS 64
 #define MOST_BUFFERS 128
 #define MOST_WORDS 512
-#define MOST_GROUPS 64
-#define MOST_PARTS 256
+#define MOST_GROUPS 1024
+#define MOST_PARTS 1024
 
 static int64_t joined_runs;
-static PyObject *take_team, *give_team; /* targets.cpu.threads */
-
-typedef struct {
-    Memory *memory;
-    Py_ssize_t offset;
-} Place;
 
 /* ---- what a run works on ---------------------------------------------------------------------- */
 
@@ -106,7 +95,7 @@ static char *gather(char *to, const char *from, Node *leaf, Py_ssize_t dim)
 }
 
 /* Memory for an array: 1, 0 left to Python, -1 an error. */
-static int settle_array(Array *array, Node *whole, Place *place, int64_t *fresh)
+static int settle_array(Array *array, Node *whole, Address *place, int64_t *fresh)
 {
     if (array->flags & GONE)
         return 1;
@@ -126,7 +115,7 @@ static int settle_array(Array *array, Node *whole, Place *place, int64_t *fresh)
             return 1;
         }
     }
-    Place from = *place;
+    Address from = *place;
     place->offset = 0;
     if ((place->memory = (Memory *)allocate(array->nbytes)) == NULL)
         return -1;
@@ -142,16 +131,11 @@ static int settle_array(Array *array, Node *whole, Place *place, int64_t *fresh)
     return 1;
 }
 
-static char *address(const Place *place)
-{
-    return place->memory == NULL ? NULL : place->memory->at + place->offset;
-}
-
-static int overlaps(GroupProgram *program, const Place *buffers)
+static int overlaps(GroupProgram *program, const Address *buffers)
 {
     for (int64_t i = 0; i < program->pairs; i++) {
         Pair *pair = &program->pair[i];
-        char *a = address(&buffers[pair->a]), *b = address(&buffers[pair->b]);
+        char *a = address_at(&buffers[pair->a]), *b = address_at(&buffers[pair->b]);
         if (a != NULL && b != NULL && a + pair->a_low < b + pair->b_high
             && b + pair->b_low < a + pair->a_high)
             return 1;
@@ -159,90 +143,51 @@ static int overlaps(GroupProgram *program, const Place *buffers)
     return 0;
 }
 
-/* A number as an argument: 0 where it is not what the code takes. */
-static int number_word(PyObject *number, int64_t *word)
-{
-    int overflow = 0;
-    if (PyFloat_CheckExact(number)) {
-        double real = PyFloat_AS_DOUBLE(number);
-        memcpy(word, &real, 8);
-    }
-    else if (PyLong_CheckExact(number))
-        *word = PyLong_AsLongLongAndOverflow(number, &overflow);
-    else
-        return 0;
-    return !overflow;
-}
-
-static int lazy_word(Node *node, int64_t *word)
+/* A number that is a value: 0 where it is not what the code takes. */
+static int lazy_value(Node *node, int64_t *value)
 {
     if (node->dtype != dtype_float64 && node->dtype != dtype_int64)
         return 0;
     if (node->kind == SCALAR)
-        return write_number((char *)word, node->dtype, node->value);
+        return write_number((char *)value, node->dtype, node->value);
     Memory *memory = node->kind == LEAF ? leaf_memory(node) : NULL;
     if (memory == NULL)
         return 0;
-    memcpy(word, memory->at + as_size(PyTuple_GET_ITEM(node->value, 1)), 8);
+    memcpy(value, memory->at + as_size(PyTuple_GET_ITEM(node->value, 1)), 8);
     return 1;
 }
 
-static int fill_words(GroupProgram *program, Group *group, Node *whole, const Place *buffers,
-                      int64_t *words)
+/* The numbers of all calls in turn: how many; -1 where Python has to look. */
+static Py_ssize_t numbers_of(Group *group, PyObject **number)
 {
-    for (int64_t i = 0; i < program->words; i++) {
-        Word *word = &program->word[i];
-        words[i] = word->number;
-        if (word->what == POINTER)
-            words[i] = (int64_t)(intptr_t)address(&buffers[word->number]);
-        else if (word->what == LAZY_NUMBER) {
-            if (word->number >= PyTuple_GET_SIZE(whole->args)
-                || !lazy_word(operand(whole, word->number), &words[i]))
-                return 0;
-        }
-        else if (word->what == NUMBER) {
-            if (word->number >= PyList_GET_SIZE(group->values))
-                return 0;
-            PyObject *call = PyList_GET_ITEM(group->values, word->number);
-            if (!PyTuple_CheckExact(call) || word->position >= PyTuple_GET_SIZE(call)
-                || !number_word(PyTuple_GET_ITEM(call, word->position), &words[i]))
-                return 0;
-        }
+    Py_ssize_t count = 0;
+    for (Py_ssize_t i = 0; i < PyList_GET_SIZE(group->values); i++) {
+        PyObject *call = PyList_GET_ITEM(group->values, i);
+        if (!PyTuple_CheckExact(call) || count + PyTuple_GET_SIZE(call) > MOST_WORDS)
+            return -1;
+        for (Py_ssize_t k = 0; k < PyTuple_GET_SIZE(call); k++)
+            number[count++] = PyTuple_GET_ITEM(call, k);
     }
-    return 1;
+    return count;
+}
+
+/* 1, 0 where Python has to look, -1 an error. */
+static int fill_group(GroupProgram *program, Group *group, Node *whole, const Address *buffers, int64_t *words)
+{
+    PyObject *number[MOST_WORDS];
+    int64_t value[MOST_OPERANDS];
+    Sources from = {program->buffers, program->lazies, numbers_of(group, number), buffers, value, number};
+    for (int64_t i = 0; i < program->lazies; i++)
+        if (program->lazy[i] >= PyTuple_GET_SIZE(whole->args) || !lazy_value(operand(whole, program->lazy[i]), &value[i]))
+            return 0;
+    return from.objects < 0 ? 0 : fill_words(program->word, program->words, &from, words);
 }
 
 /* ---- one run ---------------------------------------------------------------------------------- */
 
-static int call(GroupProgram *program, int64_t *words)
-{
-    PyObject *team = NULL;
-    if (program->team >= 0) {
-        team = PyObject_CallFunction(take_team, "i", program->threads);
-        if (team == NULL)
-            return -1;
-        words[program->team] = PyLong_AsLongLong(team);
-        Py_DECREF(team);
-    }
-    if (program->large) {
-        Py_BEGIN_ALLOW_THREADS;
-        program->address(words, 0, 1, NULL);
-        Py_END_ALLOW_THREADS;
-    }
-    else
-        program->address(words, 0, 1, NULL);
-    joined_runs += program->joined;
-    if (team != NULL && words[program->team] != 0) {
-        PyObject *done = PyObject_CallNoArgs(give_team);
-        Py_XDECREF(done);
-        return done == NULL ? -1 : 1;
-    }
-    return 1;
-}
-
 /* Run the code: 1 with the memory of each buffer, 0 left to Python, -1 an error. */
-static int run_program(GroupProgram *program, Group *group, Node *whole, Place *arrays,
-                       Place *buffers, int64_t *fresh)
+static int run_program(GroupProgram *program, Group *group, Node *whole, Address *arrays,
+                       Address *buffers, int64_t *fresh)
 {
     int64_t words[MOST_WORDS];
     int ready = 1;
@@ -253,15 +198,20 @@ static int run_program(GroupProgram *program, Group *group, Node *whole, Place *
             ready = settle_array(&program->array[i], whole, &arrays[i], fresh);
     for (int64_t i = 0; i < program->buffers && ready > 0; i++) {
         Buffer *buffer = &program->buffer[i];
-        if (buffer->array >= 0)
+        if (buffer->array >= 0) {
             buffers[i] = arrays[buffer->array];
+            buffers[i].offset += buffer->offset;
+        }
         else if ((buffers[i].memory = (Memory *)allocate(buffer->nbytes)) == NULL)
             ready = -1;
         Py_XINCREF(buffer->array >= 0 ? buffers[i].memory : NULL);
     }
-    if (ready > 0 && (overlaps(program, buffers) || !fill_words(program, group, whole, buffers, words)))
-        ready = PyErr_Occurred() ? -1 : 0;
-    return ready > 0 ? call(program, words) : ready;
+    if (ready > 0)
+        ready = overlaps(program, buffers) ? 0 : fill_group(program, group, whole, buffers, words);
+    if (ready <= 0)
+        return ready;
+    joined_runs += program->joined;
+    return launch_loops(&program->loops, words, program->large) < 0 ? -1 : 1;
 }
 
 /* ---- who has what a group gives --------------------------------------------------------------- */
@@ -321,7 +271,7 @@ static int64_t count_dead(Group *group, Shape *shape, const Parts *parts)
     return shape->forgettable & ~alive;
 }
 
-static int become(Node *part, Place *place)
+static int become(Node *part, Address *place)
 {
     PyObject *strides = contiguous_strides(part->shape, dtypes[part->dtype].itemsize);
     PyObject *offset = PyLong_FromSsize_t(place->offset);
@@ -334,7 +284,7 @@ static int become(Node *part, Place *place)
     return failed ? -1 : 0;
 }
 
-static Place *place_of(GroupProgram *program, Py_ssize_t output, Place *arrays, Place *buffers)
+static Address *place_of(GroupProgram *program, Py_ssize_t output, Address *arrays, Address *buffers)
 {
     int64_t number = output < program->outputs ? program->output[output] : INT64_MIN;
     if (number >= 0)
@@ -343,11 +293,11 @@ static Place *place_of(GroupProgram *program, Py_ssize_t output, Place *arrays, 
 }
 
 /* The memory of every output, for parts that are not on the list. */
-static int keep_outcome(GroupProgram *program, Group *group, Place *arrays, Place *buffers)
+static int keep_outcome(GroupProgram *program, Group *group, Address *arrays, Address *buffers)
 {
     PyObject *outcome = PyTuple_New(program->outputs);
     for (int64_t i = 0; outcome != NULL && i < program->outputs; i++) {
-        Place *place = place_of(program, i, arrays, buffers);
+        Address *place = place_of(program, i, arrays, buffers);
         PyObject *entry = place == NULL || place->memory == NULL
                               ? Py_NewRef(Py_None)
                               : Py_BuildValue("(On)", place->memory, place->offset);
@@ -361,8 +311,8 @@ static int keep_outcome(GroupProgram *program, Group *group, Place *arrays, Plac
 }
 
 /* What somebody holds is in memory now, but for what is gone; that waits with the group. */
-static int deliver(GroupProgram *program, Group *group, Node *whole, Parts *parts, Place *arrays,
-                   Place *buffers)
+static int deliver(GroupProgram *program, Group *group, Node *whole, Parts *parts, Address *arrays,
+                   Address *buffers)
 {
     int waits = 0, failed = 0;
     Shape *shape = shape_of(group);
@@ -371,7 +321,7 @@ static int deliver(GroupProgram *program, Group *group, Node *whole, Parts *part
     for (int i = 0; i < parts->count && !failed; i++) {
         Py_ssize_t output = output_of(parts->part[i], shape);
         int is_now = output >= 0 && (shape->of_output[output] >= 0 || program->output[output] >= 0);
-        Place *place = is_now ? place_of(program, output, arrays, buffers) : NULL;
+        Address *place = is_now ? place_of(program, output, arrays, buffers) : NULL;
         if (place == NULL || place->memory == NULL || bytes_of(parts->part[i]) > place->memory->nbytes)
             waits = 1;
         else
@@ -405,7 +355,7 @@ static GroupProgram *program_for(Shape *shape, int64_t dead)
 
 static int run_known(GroupProgram *program, Group *group, Node *whole, Parts *parts)
 {
-    Place arrays[MOST_ARRAYS] = {{NULL, 0}}, buffers[MOST_BUFFERS] = {{NULL, 0}};
+    Address arrays[MOST_ARRAYS] = {{NULL, 0}}, buffers[MOST_BUFFERS] = {{NULL, 0}};
     int64_t fresh = 0;
     Py_INCREF(program);
     Py_INCREF(group);
@@ -456,7 +406,7 @@ static int recall(Group *group, Node *whole, Node **wanted, int many)
         PyObject *entry = output >= 0 && output < PyTuple_GET_SIZE(group->outcome)
                               ? PyTuple_GET_ITEM(group->outcome, output)
                               : Py_None;
-        Place place;
+        Address place;
         if (!PyTuple_CheckExact(entry) || PyTuple_GET_SIZE(entry) != 2
             || !Py_IS_TYPE(PyTuple_GET_ITEM(entry, 0), &MemoryType)
             || !PyLong_CheckExact(PyTuple_GET_ITEM(entry, 1)))
@@ -589,7 +539,10 @@ static int within(int64_t number, int64_t count) { return number >= 0 && number 
 
 static int is_sound(GroupProgram *program)
 {
-    int right = program->team < program->words;
+    Sources most = {program->buffers, program->lazies, MOST_WORDS, NULL, NULL, NULL};
+    int right = program->loops.team < program->words;
+    for (int64_t i = 0; i < program->lazies && right; i++)
+        right = program->lazy[i] >= 0;
     for (int64_t i = 0; i < program->arrays && right; i++) {
         Array *array = &program->array[i];
         right = array->operand >= -1 && within(array->dtype, NO_DTYPE) && array->nbytes >= 0
@@ -598,12 +551,12 @@ static int is_sound(GroupProgram *program)
                     || dtypes[array->dtype].itemsize <= 8);
     }
     for (int64_t i = 0; i < program->buffers && right; i++)
-        right = program->buffer[i].array < program->arrays && program->buffer[i].nbytes >= 0;
-    for (int64_t i = 0; i < program->words && right; i++) {
-        Word *word = &program->word[i];
-        right = word->what == CONSTANT || (within(word->what, LAZY_NUMBER + 1) && word->number >= 0);
-        right = right && word->position >= 0 && (word->what != POINTER || word->number < program->buffers);
-    }
+        right = program->buffer[i].array < program->arrays && program->buffer[i].nbytes >= 0
+                && (program->buffer[i].array < 0
+                    || program->buffer[i].offset <= program->array[program->buffer[i].array].nbytes)
+                && program->buffer[i].offset >= 0;
+    for (int64_t i = 0; i < program->words && right; i++)
+        right = sound_word(&program->word[i], &most) && program->word[i].what <= NUMBER_WORD;
     for (int64_t i = 0; i < program->pairs && right; i++)
         right = within(program->pair[i].a, program->buffers)
                 && within(program->pair[i].b, program->buffers);
@@ -611,34 +564,33 @@ static int is_sound(GroupProgram *program)
 }
 
 /* GroupProgram(options, owner, address, dead, gone, large, joined, threads, team, arrays, buffers,
-   words, pairs, outputs) */
+   words, pairs, outputs, lazies) */
 static PyObject *program_make(PyTypeObject *type, PyObject *given, PyObject *names)
 {
     (void)names;
-    PyObject *options, *owner, *arrays, *buffers, *words, *pairs, *outputs;
+    PyObject *options, *owner, *arrays, *buffers, *words, *pairs, *outputs, *lazies;
     long long address, dead, gone;
     int large, joined, threads, team;
-    if (!PyArg_ParseTuple(given, "OOLLLppiiOOOOO", &options, &owner, &address, &dead, &gone, &large,
-                          &joined, &threads, &team, &arrays, &buffers, &words, &pairs, &outputs))
+    if (!PyArg_ParseTuple(given, "OOLLLppiiOOOOOO", &options, &owner, &address, &dead, &gone, &large,
+                          &joined, &threads, &team, &arrays, &buffers, &words, &pairs, &outputs, &lazies))
         return NULL;
     GroupProgram *program = (GroupProgram *)type->tp_alloc(type, 0);
     if (program == NULL)
         return NULL;
     program->options = Py_NewRef(options);
     program->owner = Py_NewRef(owner);
-    program->address = (Kernel *)(intptr_t)address;
+    program->loops = (Loops){(Kernel *)(intptr_t)address, team, threads};
     program->dead = dead;
     program->gone = gone;
     program->large = large;
     program->joined = joined;
-    program->threads = threads;
-    program->team = team;
     int sound = (program->blocks = PyList_New(0)) != NULL
         && (program->array = table(program, arrays, 5, MOST_ARRAYS, &program->arrays)) != NULL
-        && (program->buffer = table(program, buffers, 2, MOST_BUFFERS, &program->buffers)) != NULL
-        && (program->word = table(program, words, 3, MOST_WORDS, &program->words)) != NULL
+        && (program->buffer = table(program, buffers, 3, MOST_BUFFERS, &program->buffers)) != NULL
+        && (program->word = table(program, words, 4, MOST_WORDS, &program->words)) != NULL
         && (program->pair = table(program, pairs, 6, 1 << 16, &program->pairs)) != NULL
         && (program->output = table(program, outputs, 1, 1 << 16, &program->outputs)) != NULL
+        && (program->lazy = table(program, lazies, 1, MOST_OPERANDS, &program->lazies)) != NULL
         && is_sound(program) == 0;
     if (!sound)
         Py_CLEAR(program);
@@ -678,27 +630,7 @@ static PyObject *get_joined_runs(PyObject *module, PyObject *none)
     return PyLong_FromLongLong(joined_runs);
 }
 
-/* set_teams(take, give): the pool's threads for a kernel that launches its parts itself */
-static PyObject *set_teams(PyObject *module, PyObject *given)
-{
-    (void)module;
-    PyObject *take, *give;
-    if (!PyArg_ParseTuple(given, "OO", &take, &give))
-        return NULL;
-    Py_XSETREF(take_team, Py_NewRef(take));
-    Py_XSETREF(give_team, Py_NewRef(give));
-    Py_RETURN_NONE;
-}
-
-int group_run_ready(PyObject *unset)
-{
-    take_team = Py_NewRef(unset);
-    give_team = Py_NewRef(unset);
-    return 0;
-}
-
 PyMethodDef group_run_methods[] = {
     {"joined_runs", get_joined_runs, METH_NOARGS, "How often code of several calls ran."},
-    {"set_teams", set_teams, METH_VARARGS, "Take and give back the pool's threads."},
     {NULL},
 };

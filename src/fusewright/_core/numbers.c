@@ -1,7 +1,15 @@
 /* Numbers of Python's and of NumPy's: read from memory, and written there as NumPy converts them. */
 
-#include "library.h"
+#include "launch.h"
 #include <math.h>
+
+int64_t number_bits(const char *at, int dtype)
+{
+    uint64_t bits = 0;
+    int unused = 64 - 8 * (int)dtypes[dtype].itemsize;
+    memcpy(&bits, at, (size_t)dtypes[dtype].itemsize); /* little-endian */
+    return dtypes[dtype].kind == 'i' ? (int64_t)(bits << unused) >> unused : (int64_t)bits;
+}
 
 PyObject *read_number(const char *at, int dtype)
 {
@@ -12,11 +20,8 @@ PyObject *read_number(const char *at, int dtype)
     if (dtype == dtype_float32)
         return PyFloat_FromDouble(*(float *)memcpy(&narrow, at, sizeof narrow));
     if (dtypes[dtype].kind == 'i' || dtypes[dtype].kind == 'u') {
-        uint64_t bits = 0;
-        int unused = 64 - 8 * (int)dtypes[dtype].itemsize;
-        memcpy(&bits, at, (size_t)dtypes[dtype].itemsize);
-        return dtypes[dtype].kind == 'u' ? PyLong_FromUnsignedLongLong(bits)
-                                         : PyLong_FromLongLong((int64_t)(bits << unused) >> unused);
+        int64_t bits = number_bits(at, dtype);
+        return dtypes[dtype].kind == 'u' ? PyLong_FromUnsignedLongLong((uint64_t)bits) : PyLong_FromLongLong(bits);
     }
     return dtype == dtype_bool ? PyBool_FromLong(*at) : NULL;
 }
@@ -129,4 +134,54 @@ int is_vast(PyObject *object)
         if (is_one_vast(PySequence_Fast_GET_ITEM(object, i)))
             return 1;
     return 0;
+}
+
+/* ---- argument words --------------------------------------------------------------------------- */
+
+static int real_word(PyObject *number, int dtype, int64_t part, int64_t *word)
+{
+    double real;
+    if (part >= 0) {
+        Py_complex both = PyComplex_AsCComplex(number);
+        if (both.real == -1.0 && PyErr_Occurred())
+            return -1;
+        real = part ? both.imag : both.real;
+    }
+    else if ((real = PyFloat_AsDouble(number)) == -1.0 && PyErr_Occurred())
+        return -1;
+    float narrow = (float)real;
+    if (dtypes[dtype].itemsize > 2)
+        memcpy(word, dtypes[dtype].itemsize == 8 ? (void *)&real : &narrow, (size_t)dtypes[dtype].itemsize);
+    else if (PyFloat_Pack2(real, (char *)word, 1) < 0) {
+        PyErr_Clear();
+        *word = real < 0 ? 0xFC00 : 0x7C00; /* too large is infinite, as in NumPy */
+    }
+    return 1;
+}
+
+int number_word(PyObject *number, int dtype, int64_t part, int64_t *word)
+{
+    int overflow;
+    *word = 0;
+    if (PyFloat_CheckExact(number) && dtype == dtype_float64 && part < 0) {
+        memcpy(word, &((PyFloatObject *)number)->ob_fval, sizeof *word);
+        return 1;
+    }
+    if (part < 0 && !PyLong_CheckExact(number) && scalar_dtype(number) == dtype) {
+        *word = number_bits((const char *)number + sizeof(PyObject), dtype); /* the number follows the head */
+        return 1;
+    }
+    if (dtypes[dtype].kind == 'f')
+        return real_word(number, dtype, part, word);
+    PyObject *whole = PyNumber_Long(number);
+    if (whole == NULL)
+        return -1;
+    *word = PyLong_AsLongLongAndOverflow(whole, &overflow);
+    if (overflow > 0 && dtypes[dtype].kind == 'u') {
+        *word = (int64_t)PyLong_AsUnsignedLongLong(whole);
+        overflow = PyErr_Occurred() != NULL;
+        PyErr_Clear();
+    }
+    Py_DECREF(whole);
+    return !overflow;
 }

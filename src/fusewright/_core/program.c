@@ -3,13 +3,12 @@
    A Program is what targets.cpu.runner.Runner is, flattened: what to read from the nodes, sizes as
    little stack programs, and for each kernel its argument words and the call. */
 
-#include "core.h"
+#include "launch.h"
 #include <structmember.h>
 #include <time.h>
 
 enum { CONST, PARAM, PLUS, MINUS, TIMES, LEAST, MOST, CHOOSE, BELOW, QUOTIENT };
 enum { EXTENT, STRIDE, NUMBER, PLACE, PIECE };
-enum { POINTER, PARTIAL, BLOCK, INTEGER, SCALAR_WORD, PART_WORD, SIZE };
 
 typedef struct {
     int64_t what, slot, dim, position;
@@ -26,13 +25,9 @@ typedef struct {
 } Room;
 
 typedef struct {
-    int64_t what, number, dtype, part; /* of a SIZE: where its program starts, and its length */
-} Word;
-
-typedef struct {
     int64_t alias, source; /* slot `alias` is `source`'s memory; -1 for a kernel */
-    void *address, *finish;
-    Integer units, block, inner;
+    Kernel *address, *finish;
+    Integer units, block, inner, stretch;
     int64_t ordered, grain;
     double work; /* nanoseconds for each unit of `inner` elements */
     int64_t outputs, partials, scratch, words, complete, last;
@@ -66,17 +61,9 @@ typedef struct {
     PyObject *blocks; /* the bytes that the pointers above point into */
 } Program;
 
-typedef struct {
-    Memory *memory;
-    Py_ssize_t offset;
-} Place;
-
-typedef void Kernel(int64_t *words, int64_t low, int64_t high, void *scratch);
-
 #define MOST_ARGUMENTS 1024 /* of a kernel, as in targets.cpu.native */
 #define MOST_PARTIALS 16    /* reductions of a kernel, as there */
 
-static PyObject *launch, *own_scratch, *default_threads; /* targets.cpu.threads */
 static PyObject *dropped; /* (name): code that is slower than its operations one by one; targets.cpu.due */
 
 /* ---- sizes ------------------------------------------------------------------------------------ */
@@ -130,50 +117,9 @@ static int fetch_value(Fetch *fetch, Node **order, int64_t *value, PyObject **ob
     return *value == -1 && PyErr_Occurred() ? -1 : 0;
 }
 
-/* A scalar as a 64-bit argument word, in the memory form of its type. */
-static int scalar_word(PyObject *object, int dtype, int64_t *word)
-{
-    *word = 0;
-    if (dtypes[dtype].kind == 'f') {
-        double real = PyFloat_AsDouble(object);
-        if (real == -1.0 && PyErr_Occurred())
-            return -1;
-        float single = (float)real;
-        if (dtypes[dtype].itemsize == 8)
-            memcpy(word, &real, 8);
-        else if (dtypes[dtype].itemsize == 4)
-            memcpy(word, &single, 4);
-        else if (PyFloat_Pack2(real, (char *)word, 1) < 0) {
-            PyErr_Clear();
-            *word = real < 0 ? 0xFC00 : 0x7C00; /* too large is infinite, as in NumPy */
-        }
-        return 0;
-    }
-    PyObject *whole = PyNumber_Long(object);
-    if (whole == NULL)
-        return -1;
-    int overflow;
-    *word = PyLong_AsLongLongAndOverflow(whole, &overflow);
-    if (overflow)
-        *word = (int64_t)PyLong_AsUnsignedLongLong(whole);
-    Py_DECREF(whole);
-    return PyErr_Occurred() ? -1 : 0;
-}
-
-static int part_word(PyObject *object, int dtype, int64_t part, int64_t *word)
-{
-    Py_complex number = PyComplex_AsCComplex(object);
-    if (number.real == -1.0 && PyErr_Occurred())
-        return -1;
-    PyObject *real = PyFloat_FromDouble(part ? number.imag : number.real);
-    int failed = real == NULL || scalar_word(real, dtype, word) < 0;
-    Py_XDECREF(real);
-    return failed ? -1 : 0;
-}
-
 /* ---- one step --------------------------------------------------------------------------------- */
 
-static int place_new(Place *place, int64_t nbytes)
+static int place_new(Address *place, int64_t nbytes)
 {
     PyObject *memory = allocate(nbytes);
     if (memory == NULL)
@@ -183,123 +129,76 @@ static int place_new(Place *place, int64_t nbytes)
     return 0;
 }
 
-static int count_threads(int chosen)
-{
-    if (chosen > 0)
-        return chosen;
-    PyObject *found = PyObject_CallNoArgs(default_threads);
-    int count = found == NULL ? -1 : (int)PyLong_AsLong(found);
-    Py_XDECREF(found);
-    return count;
-}
-
 /* The units of a kernel, on this thread or on several. */
-static int call_kernel(Program *program, Step *step, int64_t *words, const int64_t *values,
-                       int64_t units, int64_t block, int chosen)
+static int call_kernel(Program *program, Step *step, int64_t *words, const int64_t *values, int64_t units, int chosen)
 {
-    int64_t scratch = 0;
+    int64_t scratch = 0, grain = 0, block = values[program->fetches];
+    int threads = 1;
     for (int64_t i = 0; i < step->scratch; i++)
         scratch += (integer(program, step->room[i], values) + 63) / 64 * 64;
     int64_t inner = integer(program, step->inner, values);
     if (units > 1 && !step->ordered
         && step->work * (double)units * (double)inner >= parallel_nanoseconds) {
-        int threads = count_threads(chosen);
-        if (threads < 0)
+        if ((threads = count_threads(chosen)) < 0)
             return -1;
-        int64_t grain = 0;
         if (threads > 1) {
             grain = step->grain ? step->grain : (units + threads - 1) / threads;
             grain = (grain + block - 1) / block * block;
             if (units <= grain) /* one range: nothing to share out */
                 threads = 1;
         }
-        if (threads > 1) {
-            PyObject *done = PyObject_CallFunction(
-                launch, "LLLLLi", (long long)(intptr_t)step->address,
-                (long long)(intptr_t)words, (long long)units, (long long)grain,
-                (long long)scratch, threads);
-            Py_XDECREF(done);
-            return done == NULL ? -1 : 0;
+    }
+    return launch_units(step->address, words, units, grain, scratch, threads);
+}
+
+/* Memory for what a kernel computes. */
+static int place_outputs(Program *program, Step *step, Address *places, const int64_t *values)
+{
+    for (int64_t i = 0; i < step->outputs; i++) {
+        Room *room = &step->output[i];
+        Address *place = &places[room->slot];
+        if (place->memory != NULL) /* a patch writes what an earlier step made */
+            continue;
+        if (room->inherits < 0) {
+            if (place_new(place, integer(program, room->nbytes, values)) < 0)
+                return -1;
+            continue;
         }
-    }
-    void *room = NULL;
-    if (scratch > 0) {
-        PyObject *address = PyObject_CallFunction(own_scratch, "L", (long long)scratch);
-        if (address == NULL)
+        *place = places[room->inherits];
+        Py_XINCREF(place->memory);
+        if (place->memory == NULL)
             return -1;
-        room = PyLong_AsVoidPtr(address);
-        Py_DECREF(address);
     }
-    ((Kernel *)step->address)(words, 0, units, room);
     return 0;
 }
 
-static int run_kernel(Program *program, Step *step, Place *places, const int64_t *values,
-                      PyObject **objects, int chosen)
+/* The block and the stretch follow the parameters, partial results the slots. */
+static int run_kernel(Program *program, Step *step, Address *places, int64_t *values, PyObject **objects, int chosen)
 {
-    int64_t words[MOST_ARGUMENTS];
-    Memory *partial[MOST_PARTIALS];
-    int64_t partials = 0, blocks = 0, block = 1, units = integer(program, step->units, values);
-    int failed = 0;
-    for (int64_t i = 0; i < step->outputs && !failed; i++) {
-        Room *room = &step->output[i];
-        Place *place = &places[room->slot];
-        if (place->memory != NULL) /* a patch writes what an earlier step made */
-            continue;
-        if (room->inherits < 0)
-            failed = place_new(place, integer(program, room->nbytes, values)) < 0;
-        else {
-            *place = places[room->inherits];
-            Py_XINCREF(place->memory);
-            failed = place->memory == NULL;
-        }
-    }
-    if (step->partials > 0) {
-        block = integer(program, step->block, values);
-        blocks = (units + block - 1) / block;
-        blocks = blocks > 1 ? blocks : 1;
-    }
-    for (int64_t i = 0; i < step->partials && !failed; i++) {
-        int64_t nbytes = integer(program, step->partial[i].nbytes, values) * blocks;
-        if ((partial[partials] = (Memory *)allocate(nbytes)) == NULL)
-            failed = 1;
-        else
-            partials++;
-    }
-    for (int64_t i = 0; i < step->words && !failed; i++) {
-        Word *word = &step->word[i];
-        switch (word->what) {
-        case POINTER:
-            words[i] = (int64_t)(intptr_t)(places[word->number].memory->at
-                                           + places[word->number].offset);
-            break;
-        case PARTIAL:
-            for (int64_t p = 0; p < partials; p++)
-                if (step->partial[p].slot == word->number)
-                    words[i] = (int64_t)(intptr_t)partial[p]->at;
-            break;
-        case BLOCK: words[i] = block; break;
-        case INTEGER: words[i] = values[word->number]; break;
-        case SIZE: words[i] = integer(program, (Integer){word->number, word->dtype}, values); break;
-        case SCALAR_WORD:
-            failed = scalar_word(objects[word->number], (int)word->dtype, &words[i]) < 0;
-            break;
-        case PART_WORD:
-            failed = part_word(objects[word->number], (int)word->dtype, word->part, &words[i]) < 0;
-        }
-    }
+    int64_t words[MOST_ARGUMENTS], blocks = 0, units = integer(program, step->units, values);
+    Address *partial = &places[program->slots];
+    Sources from = {program->slots + MOST_PARTIALS, program->fetches + 2, program->fetches, places, values, objects};
+    int64_t block = values[program->fetches] = step->partials > 0 ? integer(program, step->block, values) : 1;
+    values[program->fetches + 1] = step->stretch.length > 0 ? integer(program, step->stretch, values) : 0;
+    int failed = place_outputs(program, step, places, values) < 0;
+    blocks = (units + block - 1) / block;
+    blocks = blocks > 1 ? blocks : 1;
+    for (int64_t i = 0; i < step->partials && !failed; i++)
+        failed = place_new(&partial[i], integer(program, step->partial[i].nbytes, values) * blocks) < 0;
+    if (!failed && (failed = fill_words(step->word, step->words, &from, words) <= 0) && !PyErr_Occurred())
+        PyErr_SetString(PyExc_OverflowError, "a number that its type does not hold");
     if (!failed)
-        failed = call_kernel(program, step, words, values, units, block, chosen) < 0;
+        failed = call_kernel(program, step, words, values, units, chosen) < 0;
     if (!failed && step->partials > 0)
-        ((Kernel *)step->finish)(words, 0, blocks, NULL);
-    for (int64_t i = 0; i < partials; i++)
-        Py_DECREF(partial[i]);
+        step->finish(words, 0, blocks, NULL);
+    for (int64_t i = 0; i < step->partials; i++)
+        Py_CLEAR(partial[i].memory);
     return failed ? -1 : 0;
 }
 
 /* ---- the whole -------------------------------------------------------------------------------- */
 
-static int complete(Node *node, Place *place)
+static int complete(Node *node, Address *place)
 {
     PyObject *strides = PyTuple_GET_SIZE(node->shape) == 1
                             ? Py_NewRef(dtypes[node->dtype].straight)
@@ -312,7 +211,7 @@ static int complete(Node *node, Place *place)
     return failed ? -1 : 0;
 }
 
-static int run_steps(Program *program, Node **order, Place *places, int64_t *values,
+static int run_steps(Program *program, Node **order, Address *places, int64_t *values,
                      PyObject **objects, int threads)
 {
     for (int64_t i = 0; i < program->fetches; i++)
@@ -327,7 +226,7 @@ static int run_steps(Program *program, Node **order, Place *places, int64_t *val
     for (int64_t n = 0; n < program->steps; n++) {
         Step *step = &program->step[n];
         if (step->alias >= 0) {
-            Place *source = &places[step->source];
+            Address *source = &places[step->source];
             Py_XSETREF(places[step->alias].memory, (Memory *)Py_NewRef(source->memory));
             places[step->alias].offset = source->offset;
         }
@@ -401,21 +300,21 @@ static int compare(Program *program, double took)
 int program_run(PyObject *self, Node **order, int threads)
 {
     Program *program = (Program *)self;
-    Place mine[128], *places = mine;
-    int64_t few[128], *values = few;
+    Address mine[128 + MOST_PARTIALS], *places = mine;
+    int64_t few[128 + 2], *values = few;
     PyObject *some[128], **objects = some;
     void *room = NULL;
     if (program->slots > 128 || program->fetches > 128) {
-        size_t many = (size_t)program->slots * sizeof *places
-                      + (size_t)program->fetches * (sizeof *values + sizeof *objects);
+        size_t many = (size_t)(program->slots + MOST_PARTIALS) * sizeof *places
+                      + (size_t)(program->fetches + 2) * (sizeof *values + sizeof *objects);
         if ((room = PyMem_Malloc(many)) == NULL)
             return PyErr_NoMemory(), -1;
         places = room;
-        values = (int64_t *)(places + program->slots);
-        objects = (PyObject **)(values + program->fetches);
+        values = (int64_t *)(places + program->slots + MOST_PARTIALS);
+        objects = (PyObject **)(values + program->fetches + 2);
     }
-    for (int64_t i = 0; i < program->slots; i++)
-        places[i].memory = NULL;
+    for (int64_t i = 0; i < program->slots + MOST_PARTIALS; i++)
+        places[i] = (Address){NULL, 0};
     int is_compared = program->note == Py_None && program->alone > 0.0 && program->trials < TRIALS;
     double began = program->note != Py_None || is_compared ? seconds_now() : 0;
     int failed = run_steps(program, order, places, values, objects, threads);
@@ -459,10 +358,10 @@ static int read_step(Program *program, Step *step, PyObject *given)
         PyErr_SetString(PyExc_TypeError, "a step is a tuple");
         return -1;
     }
-    if (!PyArg_ParseTuple(given, "LL(LL)(LL)(LL)LLdOOOOOO", &step->alias, &step->source,
+    if (!PyArg_ParseTuple(given, "LL(LL)(LL)(LL)(LL)LLdOOOOOO", &step->alias, &step->source,
                           &step->units.start, &step->units.length, &step->block.start,
                           &step->block.length, &step->inner.start, &step->inner.length,
-                          &step->ordered, &step->grain, &step->work, &outputs, &partials, &scratch,
+                          &step->stretch.start, &step->stretch.length, &step->ordered, &step->grain, &step->work, &outputs, &partials, &scratch,
                           &words, &completes, &lasts))
         return -1;
     step->output = (Room *)table(program, outputs, 4, &step->outputs);
@@ -496,22 +395,11 @@ static int sound_integer(Program *program, Integer size, int64_t pairs)
     return depth == 1 || size.length == 0;
 }
 
-static int sound_word(Program *program, Word *word, int64_t pairs)
-{
-    switch (word->what) {
-    case POINTER: return within(word->number, program->slots);
-    case PARTIAL: case BLOCK: return 1;
-    case INTEGER: return within(word->number, program->fetches);
-    case SCALAR_WORD: case PART_WORD:
-        return within(word->number, program->fetches) && within(word->dtype, NO_DTYPE);
-    case SIZE: return word->dtype > 0 && sound_integer(program, (Integer){word->number, word->dtype}, pairs);
-    }
-    return 0;
-}
-
 static int sound_step(Program *program, Step *step, int64_t pairs)
 {
+    Sources most = {program->slots + step->partials, program->fetches + 2, program->fetches, NULL, NULL, NULL};
     int sound = sound_integer(program, step->units, pairs)
+                && sound_integer(program, step->stretch, pairs)
                 && sound_integer(program, step->block, pairs)
                 && sound_integer(program, step->inner, pairs)
                 && (step->alias < 0 ? step->alias == -1 && step->units.length > 0
@@ -528,7 +416,9 @@ static int sound_step(Program *program, Step *step, int64_t pairs)
     for (int64_t i = 0; i < step->scratch && sound; i++)
         sound = sound_integer(program, step->room[i], pairs);
     for (int64_t i = 0; i < step->words && sound; i++)
-        sound = sound_word(program, &step->word[i], pairs);
+        sound = sound_word(&step->word[i], &most)
+                && (step->word[i].what < NUMBER_WORD
+                    || (step->word[i].what == NUMBER_WORD && program->fetch[step->word[i].number].what == NUMBER));
     for (int64_t i = 0; i < step->complete && sound; i++)
         sound = within(step->completes[i], program->slots);
     for (int64_t i = 0; i < step->last && sound; i++)
@@ -626,8 +516,8 @@ static PyObject *program_use(PyObject *self, PyObject *given)
         PyErr_SetString(PyExc_IndexError, "no such step");
         return NULL;
     }
-    program->step[number].finish = (void *)(intptr_t)finish;
-    program->step[number].address = (void *)(intptr_t)address;
+    program->step[number].finish = (Kernel *)(intptr_t)finish;
+    program->step[number].address = (Kernel *)(intptr_t)address;
     Py_RETURN_NONE;
 }
 
@@ -660,19 +550,6 @@ PyTypeObject ProgramType = {
     .tp_doc = "Compiled steps that run on any slice of their structure.",
 };
 
-/* set_threads(launch, own_scratch, default_threads) */
-static PyObject *set_threads(PyObject *module, PyObject *given)
-{
-    (void)module;
-    PyObject *several, *scratch, *count;
-    if (!PyArg_ParseTuple(given, "OOO", &several, &scratch, &count))
-        return NULL;
-    Py_XSETREF(launch, Py_NewRef(several));
-    Py_XSETREF(own_scratch, Py_NewRef(scratch));
-    Py_XSETREF(default_threads, Py_NewRef(count));
-    Py_RETURN_NONE;
-}
-
 static PyObject *set_dropped(PyObject *module, PyObject *function)
 {
     (void)module;
@@ -683,14 +560,10 @@ static PyObject *set_dropped(PyObject *module, PyObject *function)
 int program_ready(PyObject *unset)
 {
     dropped = Py_NewRef(unset);
-    launch = Py_NewRef(unset);
-    own_scratch = Py_NewRef(unset);
-    default_threads = Py_NewRef(unset);
     return 0;
 }
 
 PyMethodDef program_methods[] = {
     {"set_dropped", set_dropped, METH_O, "What hears of the name of code that runs no more."},
-    {"set_threads", set_threads, METH_VARARGS, "launch, own_scratch and default_threads."},
     {NULL},
 };

@@ -2,13 +2,12 @@
 
 The core finds a call by the types of its arguments and, of arrays, the layout; sizes are read when
 it is made.  Here is what it needs for that: which words the code takes, and where each comes from.
-Without the core calls are known as `quick` knows them.
+Without the core every call takes the long way.
 """
 
 from __future__ import annotations
 
 import ctypes
-import struct
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import partial
@@ -21,13 +20,25 @@ from fusewright._core import native
 from fusewright.base.options import Options
 from fusewright.frontends.kernels.returned import Returned
 from fusewright.frontends.kernels.values import Kind, NumberKind, Path
-from fusewright.ir.dtypes import component
+from fusewright.ir.dtypes import DType, component
 from fusewright.ir.expr import postorder
 from fusewright.kernels import results
 from fusewright.kernels.arguments import kind_of
 from fusewright.kernels.guards import Unfit, guards_of, lookup_of
 from fusewright.kernels.sizes import shape_of
 from fusewright.kernels.specialise import Specialised, reach
+from fusewright.runtime.arguments import (
+    ARRAY,
+    CONSTANT,
+    EXTENT,
+    NUMBER,
+    STRIDE,
+    VALUE,
+    WordSource,
+    table,
+    word_table,
+)
+from fusewright.runtime.limits import thread_count
 
 if TYPE_CHECKING:
     from fusewright.codegen.module import Word
@@ -35,7 +46,8 @@ if TYPE_CHECKING:
     from fusewright.targets.executable import LoopExecutable
 
 NDArray = np.ndarray[Any, Any]
-CONSTANT, VALUE, RESULT, REPORT, TEAM, EXTENT, STRIDE = range(7)
+REPORT, FIRST_RESULT = 0, 1
+"""The values of a call, as in `_core/bound.h`."""
 MOST_SLOTS = 32
 """Numbers that a call returns, at most."""
 _MISSING = object()
@@ -85,12 +97,10 @@ def learn(
         raise Unfit
     call = _Call(found, compiled, arguments, {path: n for n, path in enumerate(paths)}, leaves)
     guards, cells = guards_of(found.translated.captures)
-    take_team, give_team = compiled.team() or (None, None)
-    words = b"".join(struct.pack("<qqq", *call.word(word)) for word in compiled.module.words)
+    words = word_table(map(call.word, compiled.module.words))
     bound = native.BoundCall(
-        options, guards, cells, compiled, compiled.address, words, call.pairs(),
-        call.result, call.make(), call.finish(), partial(_failure, compiled, failed),
-        take_team, give_team,
+        options, guards, cells, compiled, compiled.address, compiled.team, thread_count(), words,
+        call.pairs(), call.result, call.make(), call.finish(), partial(_failure, compiled, failed),
     )  # fmt: skip
     full = calls.cache.used
     calls.cache.add(args, bound)
@@ -222,25 +232,29 @@ class _Call:
         dtype = self.kernel.buffers[shape.buffer].dtype
         return self.fresh.index(shape.buffer), dtype, shape.origin == "python"
 
-    def word(self, word: Word) -> tuple[int, int, int]:
-        """What it is, a number, and a part of that."""
+    def word(self, word: Word) -> WordSource:
+        """Where it comes from; the threads are filled in where they are taken."""
         if word.what == "counts":
-            return CONSTANT, ctypes.addressof(self.compiled.counts), 0
-        if word.what in ("team", "report"):
-            return TEAM if word.what == "team" else REPORT, 0, 0
+            return WordSource(CONSTANT, ctypes.addressof(self.compiled.counts))
+        if word.what == "team":
+            return WordSource(CONSTANT, 0)
+        if word.what == "report":
+            return WordSource(VALUE, REPORT)
         if word.what == "pointer":
             return self._pointer(word.number)
         source = self.kernel.arguments[word.number]
         if source.what != "scalar":
             what = EXTENT if source.what == "extent" else STRIDE
-            return what, self._leaf(source.slot), source.dim
+            return WordSource(what, self._leaf(source.slot), part=source.dim)
         return self._number(self.translated.scalars[source.slot], self.kernel.dtypes[word.number])
 
-    def _pointer(self, number: int) -> tuple[int, int, int]:
+    def _pointer(self, number: int) -> WordSource:
         if self.paths[number] is not None:
-            return VALUE, self._leaf(number), 0
+            return WordSource(ARRAY, self._leaf(number))
         place = self.fresh.index(number)
-        return (RESULT, place, 0) if self.at_once else (VALUE, len(self.leaves) + place, 0)
+        if self.at_once:
+            return WordSource(VALUE, FIRST_RESULT + place)
+        return WordSource(ARRAY, len(self.leaves) + place)
 
     def _leaf(self, buffer: int) -> int:
         """The leaf that a buffer is."""
@@ -254,8 +268,8 @@ class _Call:
             raise Unfit
         return self.places[path]
 
-    def _number(self, path: Path, dtype: Any) -> tuple[int, int, int]:
-        part = 0
+    def _number(self, path: Path, dtype: DType) -> WordSource:
+        part = -1
         if path not in self.places and path[-1] in _PARTS:
             path, part = path[:-1], _PARTS.index(str(path[-1]))
         place = self._place(path)
@@ -264,17 +278,16 @@ class _Call:
             raise Unfit
         if (component(kind.dtype) if kind.dtype.is_complex else kind.dtype) is not dtype:
             raise Unfit
-        return VALUE, place, part
+        return WordSource(NUMBER, place, dtype, part)
 
     def pairs(self) -> bytes:
         """The arrays that the code takes to be apart."""
         given = {number: path for number, path in self.paths.items() if path is not None}
-        found = [
+        return table(
             (self._leaf(a), self._leaf(b))
             for a, b in sorted(self.compiled.kernel.disjoint)
             if a in given and b in given
-        ]
-        return b"".join(struct.pack("<qq", *pair) for pair in found)
+        )
 
     def make(self) -> Callable[[tuple[Any, ...]], tuple[NDArray, ...]] | None:
         """What allocates the arrays of a call."""

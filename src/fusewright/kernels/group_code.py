@@ -1,10 +1,8 @@
-"""The code of a group of calls, remembered for all groups of its shape: for Python a bound kernel,
-for the native core a program.
-"""
+"""The code of a group of calls, remembered for all groups of its shape: the core runs it."""
 
 from __future__ import annotations
 
-from array import array
+import ctypes
 from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
@@ -12,23 +10,30 @@ import numpy as np
 
 from fusewright._core import native
 from fusewright.base.options import current
-from fusewright.ir.dtypes import FLOAT64, INT64
 from fusewright.kernels.units import Unit
-from fusewright.runtime.arguments import span_of
-from fusewright.targets.executable import Given
+from fusewright.runtime.arguments import (
+    ADDRESS,
+    CONSTANT,
+    NUMBER,
+    VALUE,
+    WordSource,
+    span_of,
+    table,
+    word_table,
+)
+from fusewright.runtime.limits import thread_count
 
 if TYPE_CHECKING:
     from fusewright.codegen.module import Word
     from fusewright.ir.loops.statements import Kernel as Loops
     from fusewright.kernels.shapes import Shape
-    from fusewright.targets.executable import BoundKernel, LoopExecutable
+    from fusewright.targets.executable import LoopExecutable
 
 NDArray = np.ndarray[Any, Any]
-MOST = 16
-"""Settings and sets of dead arrays under which one shape's code is remembered."""
+LONG = 1 << 18
+"""Bytes of arguments above which other threads may run meanwhile."""
 VARIANTS = 6
 """Sets of dead arrays that are compiled for one shape: others run as the nearest of these."""
-CONSTANT, POINTER, NUMBER, LAZY_NUMBER = range(4)
 WRITTEN, OVERWRITTEN, GONE, TWICE = 1, 2, 4, 8
 
 
@@ -66,35 +71,54 @@ def equal_extents(shape: Shape, buffers: Sequence[NDArray]) -> Mapping[tuple[int
 
 
 def remember(
-    shape: Shape, unit: Unit | None, code: LoopExecutable | None, buffers: list[NDArray], dead: int
+    shape: Shape,
+    unit: Unit | None,
+    code: LoopExecutable | None,
+    memories: Sequence[NDArray],
+    buffers: list[NDArray],
+    dead: int,
 ) -> None:
-    """Let the next group of this shape run at once."""
-    options = current()
-    if code is None or options.verify:
+    """Let the core run the next group of this shape."""
+    if native is None or code is None or current().verify:
+        return
+    if code.module.checks or code.module.prints:
         return
     found = _Words(shape, unit, buffers, code)
-    bound = code.bind(found.arrays, found.word_of)
-    if bound is None:
+    words = word_table(map(found.source, code.module.words))
+    gone = gone_arrays(shape, code, dead)
+    large = sum(array.nbytes for array in found.arrays.values()) > LONG or code.is_threaded
+    try:
+        program = native.GroupProgram(
+            current(), code, code.address, dead, gone, large, len(shape.calls) > 1,
+            thread_count(), code.team,
+            table(_array(shape, number, gone) for number in range(len(shape.arrays))),
+            table(_buffers(shape, memories, buffers)), words, table(_pairs(found)),
+            table(_outputs(shape)), table([found.lazy]),
+        )  # fmt: skip
+    except (ValueError, OverflowError):  # too large for the core
         return
-    if len(shape.bound) >= MOST:
-        shape.bound.clear()
-    shape.bound[id(options), dead] = (options, bound)
-    program = None if native is None else _program(shape, found, bound, dead)
-    if program is not None:
-        shape.keep(program, len({key[1] for key in shape.bound}) >= VARIANTS)
+    shape.compiled.add(dead)
+    shape.keep(program, len(shape.compiled) >= VARIANTS)
 
 
 class _Words:
-    """What the words of a group's code are: the buffers and then all scalars in turn."""
+    """Where the words of a group's code come from: its buffers, the numbers of all calls in turn,
+    and the operands that are numbers.
+    """
 
     def __init__(
         self, shape: Shape, unit: Unit | None, buffers: list[NDArray], code: LoopExecutable
     ) -> None:
-        self.buffers, self.unit, self.code = buffers, unit, code
-        self.places: dict[tuple[int, int], int] = {}
+        self.unit, self.code = unit, code
+        self.lazy: list[int] = []
+        self.scalars: dict[tuple[int, int], tuple[int, int]] = {}
         for member, call in enumerate(shape.calls):
             for number in call.scalars:
-                self.places[member, number] = len(buffers) + len(self.places)
+                what, place = NUMBER, len(self.scalars)
+                if number in call.lazy:
+                    what, place = VALUE, len(self.lazy)
+                    self.lazy.append(call.lazy[number])
+                self.scalars[member, number] = what, place
         self.kernel: Loops
         if unit is None:
             (call,) = shape.calls
@@ -103,47 +127,20 @@ class _Words:
             self.kernel, self.own = unit.kernel, {n: n for n in range(len(buffers))}
         self.arrays = {number: buffers[place] for number, place in self.own.items()}
 
-    def word_of(self, word: Word) -> Given | int | None:
+    def source(self, word: Word) -> WordSource:
         if word.what == "pointer":
-            return Given(self.own[word.number])
+            return WordSource(ADDRESS, self.own[word.number])
+        if word.what == "counts":
+            return WordSource(CONSTANT, ctypes.addressof(self.code.counts))
+        if word.what == "team":
+            return WordSource(CONSTANT, 0)
         source = self.kernel.arguments[word.number]
         if source.what != "scalar":
             owner = self.arrays[source.slot]
-            return int((owner.shape if source.what == "extent" else owner.strides)[source.dim])
-        if self.kernel.dtypes[word.number] not in (INT64, FLOAT64):
-            return None
+            sizes = owner.shape if source.what == "extent" else owner.strides
+            return WordSource(CONSTANT, int(sizes[source.dim]))
         scalar = (0, word.number) if self.unit is None else self.unit.joined.scalars[source.slot]
-        return Given(self.places[scalar])
-
-
-def _program(shape: Shape, found: _Words, bound: BoundKernel, dead: int) -> Any:
-    """The same for the native core; None where that cannot run it."""
-    if any(place is not None and place.links for place in shape.buffers):
-        return None
-    gone = gone_arrays(shape, found.code, dead)
-    numbers: list[tuple[int, int, int]] = []  # as in `_Words.places`
-    for member, call in enumerate(shape.calls):
-        for place, number in enumerate(call.scalars):
-            lazy = call.lazy.get(number)
-            numbers.append((NUMBER, member, place) if lazy is None else (LAZY_NUMBER, lazy, 0))
-    words = [(CONSTANT, int(word), 0) for word in bound.words[1:]]
-    for position, number in bound.moving:
-        count = len(found.buffers)
-        is_buffer = number < count
-        words[position - 1] = (POINTER, number, 0) if is_buffer else numbers[number - count]
-    try:
-        return native.GroupProgram(
-            current(), bound, bound.executable.address, dead, gone, bound.releases,
-            len(shape.calls) > 1, bound.threads, bound.team - 1 if bound.team else -1,
-            _table(_array(shape, number, gone) for number in range(len(shape.arrays))),
-            _table(_buffers(shape)), _table(words), _table(_pairs(found)), _table(_outputs(shape)),
-        )  # fmt: skip
-    except (ValueError, OverflowError):  # too large for the core
-        return None
-
-
-def _table(rows: Any) -> bytes:
-    return array("q", [number for row in rows for number in row]).tobytes()
+        return WordSource(*self.scalars[scalar], self.kernel.dtypes[word.number])
 
 
 def _array(shape: Shape, number: int, gone: int) -> tuple[int, ...]:
@@ -162,11 +159,15 @@ def _array(shape: Shape, number: int, gone: int) -> tuple[int, ...]:
     return source.operand, flags, dtype, nbytes, bits
 
 
-def _buffers(shape: Shape) -> list[tuple[int, int]]:
-    rows = zip(shape.buffers, shape.dtypes, strict=True)
+def _buffers(
+    shape: Shape, memories: Sequence[NDArray], buffers: Sequence[NDArray]
+) -> list[tuple[int, int, int]]:
+    """The array, or the bytes of a result; where it begins in the array."""
     return [
-        (-1 if place is None else place.array, dtype.itemsize if place is None else 0)
-        for place, dtype in rows
+        (-1, dtype.itemsize, 0)
+        if place is None
+        else (place.array, 0, buffer.ctypes.data - memories[place.array].ctypes.data)
+        for place, dtype, buffer in zip(shape.buffers, shape.dtypes, buffers, strict=True)
     ]
 
 

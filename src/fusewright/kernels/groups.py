@@ -15,13 +15,11 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from fusewright._core import native
-from fusewright.base.options import current
 from fusewright.frontends.arrays import trace
 from fusewright.ir.graph import PART, InPlace, Node, contiguous_strides, memory_of
 from fusewright.ir.loops.statements import Kernel as Loops
 from fusewright.kernels import group_code, units
 from fusewright.kernels.shapes import Call, Plain, Shape, Source
-from fusewright.runtime.listening import listeners
 
 if TYPE_CHECKING:
     from fusewright.targets.executable import LoopExecutable
@@ -154,9 +152,7 @@ class Group(_GroupBase, InPlace):  # type: ignore[misc]
             for number, value in zip(call.scalars, given, strict=True):
                 lazy = call.lazy.get(number)
                 values.append(value if lazy is None else np.asarray(operands[lazy]).item())
-        gone = self._by_bound_kernel(buffers, values, dead)
-        if gone is None:
-            gone = self._execute(buffers, values, dead)
+        gone = self._execute(memories, buffers, values, dead)
         found: dict[str, Sequence[NDArray | None]] = {"buffer": buffers}
         found["array"] = [None if gone >> n & 1 else each for n, each in enumerate(memories)]
         return tuple([found[kind][number] for kind, number in shape.outputs])
@@ -176,21 +172,9 @@ class Group(_GroupBase, InPlace):  # type: ignore[misc]
             return operand
         return np.ascontiguousarray(operand).reshape(operand.shape)
 
-    def _by_bound_kernel(self, buffers: list[NDArray], values: list[Any], dead: int) -> int | None:
-        """Run it as an earlier group of its shape did: the arrays that are gone; None where it did
-        not run.
-        """
-        if listeners:
-            return None
-        options = current()
-        kept, bound = self.shape.bound.get((id(options), dead), (None, None))
-        if kept is not options or bound is None or not bound.run([*buffers, *values]):
-            return None
-        if len(self.shape.calls) > 1:
-            units.note_run()
-        return group_code.gone_arrays(self.shape, bound.executable, dead)
-
-    def _execute(self, buffers: list[NDArray], values: list[Any], dead: int) -> int:
+    def _execute(
+        self, memories: list[NDArray], buffers: list[NDArray], values: list[Any], dead: int
+    ) -> int:
         shape, unit = self.shape, None
         own = _by_call(shape.calls, values)
         if len(shape.calls) > 1 or dead:
@@ -201,7 +185,7 @@ class Group(_GroupBase, InPlace):  # type: ignore[misc]
             given = [own[member][param] for member, param in unit.joined.scalars]
             params = _parameters(unit.kernel, dict(enumerate(buffers)), given)
             code = self.execute(None, unit, buffers, params)
-            group_code.remember(shape, unit, code, buffers, dead)
+            group_code.remember(shape, unit, code, memories, buffers, dead)
             return 0 if code is None else group_code.gone_arrays(shape, code, dead)
         for call, numbers in zip(shape.calls, own, strict=True):
             arrays = {number: buffers[place] for number, place in call.buffers.items()}
@@ -210,7 +194,7 @@ class Group(_GroupBase, InPlace):  # type: ignore[misc]
             params = _parameters(kernel, arrays, numbers)
             code = self.execute(call.kernel, call.found, ordered, params)
             if len(shape.calls) == 1:
-                group_code.remember(shape, None, code, buffers, dead)
+                group_code.remember(shape, None, code, memories, buffers, dead)
         return 0
 
 

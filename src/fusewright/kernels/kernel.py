@@ -49,12 +49,6 @@ class Kernel(KernelData, Generic[P, R]):
         # Imported here: as above, and an import that has happened costs a fraction of a call.
         from fusewright.kernels import run
 
-        if self.quick or self.repeated:
-            given = args if len(args) == self._count and not kwargs else self.in_order(args, kwargs)
-            if given is not None:
-                known, quick = run.quickly(self, given)
-                if known:
-                    return quick  # type: ignore[no-any-return]
         try:
             result: R = run.run(self, self.bind(*args, **kwargs))
         except FusewrightError as error:

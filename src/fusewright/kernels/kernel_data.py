@@ -22,8 +22,8 @@ class KernelData:
     """What the parts of a call work on.
 
     `specialisations` are the translations by the arguments' types; `bound` and `cache` are the
-    calls that the core runs at once, `quick` and `repeated` those that Python does; `recorders` and
-    `deferrals` are calls with lazy arrays, in the core's form.
+    calls that the core runs at once; `recorders` and `deferrals` are calls with lazy arrays, in the
+    core's form.
     """
 
     def __init__(
@@ -41,9 +41,6 @@ class KernelData:
         self.bound: Any = None
         self.cache: Any = None
         """The core's cache of calls that run at once."""
-        self.quick: dict[Any, Any] = {}
-        self.chains: dict[type, Any] = {}
-        self.repeated: dict[Any, Any] = {}
         self.recorders: tuple[Any, ...] = ()
         self.deferrals: tuple[Any, ...] = ()
         self.known: tuple[Any, ...] = ()
@@ -53,9 +50,6 @@ class KernelData:
         self.dialect: Dialect | None = None
         self.static: frozenset[str] = frozenset()
         self._names = tuple(self.signature.parameters)
-        self._count = len(self._names)
-        parameters = self.signature.parameters.items()
-        self._defaults = {n: p.default for n, p in parameters if p.default is not p.empty}
         self._plain = all(
             p.kind in (p.POSITIONAL_ONLY, p.POSITIONAL_OR_KEYWORD)
             for p in self.signature.parameters.values()
@@ -84,17 +78,6 @@ class KernelData:
     def is_simple(self) -> bool:
         """Whether arguments come by position, and no value of theirs is part of the key."""
         return self._plain and not self.static
-
-    def in_order(self, args: Any, kwargs: Any) -> Any:
-        """The arguments by position; None where something is wrong with them."""
-        names = self._names[len(args) :]
-        if not self._plain or len(args) > len(self._names):
-            return None
-        try:
-            rest = [kwargs[name] if name in kwargs else self._defaults[name] for name in names]
-        except KeyError:
-            return None
-        return None if kwargs.keys() - set(names) else (*args, *rest)
 
     def bind(self, *args: Any, **kwargs: Any) -> dict[str, Any]:
         """The arguments by name."""

@@ -16,7 +16,7 @@ from fusewright.frontends.arrays import Scalar, sharing, trace
 from fusewright.frontends.arrays.core import Handle, wrap
 from fusewright.frontends.kernels.returned import Returned
 from fusewright.ir.graph import LEAF, SCALAR, Node, scalar
-from fusewright.kernels import again, binding, recorders, requirements, statements
+from fusewright.kernels import binding, recorders, requirements, statements
 from fusewright.kernels.binding import Binding
 from fusewright.kernels.deferred import Kind, defer, kind_of_call
 from fusewright.kernels.groups import Execute
@@ -74,7 +74,6 @@ def _record(
     else:
         found.deferred += 1
         kind = kind_of_call(kernel, found, bound)
-        again.learn(kernel, kind, bound, arguments, options)
         _learn_deferred(kernel, kind, bound, arguments, execute, options)
         results = _deferred(kind, bound.arrays, values, execute)
     found.calls += 1
@@ -90,21 +89,6 @@ def _with_handles(arguments: Mapping[str, Any], bound: Binding) -> Mapping[str, 
     }
     known = {id(value) for value in found.values()}
     return found if all(id(array) in known for array in bound.arrays) else arguments
-
-
-def repeat(
-    kernel: KernelData, args: tuple[Any, ...], options: Options, execute: Execute
-) -> tuple[bool, Any]:
-    """Defer a call like an earlier one; whether it is one, and what it returned."""
-    key = again.key_of(args, options)
-    known = kernel.repeated.get(key) if key is not None else None
-    if known is None or not known.holds(args, options):
-        return False, None
-    found = known.kind.found
-    found.deferred += 1
-    found.calls += 1
-    results = _deferred(known.kind, known.handles(args), known.values(args), execute)
-    return True, _returned(results, found.translated.result)
 
 
 def _deferred(

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from contextlib import suppress
 from typing import TYPE_CHECKING, Any
 
@@ -19,7 +19,7 @@ from fusewright.base.errors import (
     ValueRangeError,
 )
 from fusewright.base.options import Options, current
-from fusewright.frontends.arrays import core, trace
+from fusewright.frontends.arrays import core
 from fusewright.frontends.kernels.context import Settings
 from fusewright.frontends.kernels.values import Path, StaticKind
 from fusewright.ir.loops import raised
@@ -27,9 +27,7 @@ from fusewright.ir.loops.statements import Check
 from fusewright.ir.nest import Source
 from fusewright.kernels import bound, drawing, growing, lazy, requirements, results, specialise
 from fusewright.kernels.arguments import kind_of, plain_number
-from fusewright.kernels.flat import Attributes, chains_of
 from fusewright.kernels.guards import Unfit
-from fusewright.kernels.quick import MOST, Quick, key_of, learn
 from fusewright.kernels.specialise import Specialised, apart, large_ones, memories, with_facts
 from fusewright.runtime.listening import listeners
 from fusewright.targets import executable
@@ -94,19 +92,6 @@ def _once(
     return _result(found, arrays, arguments)
 
 
-def quickly(kernel: KernelData, args: tuple[Any, ...]) -> tuple[bool, Any]:
-    """Run or record a call like an earlier one; whether that was possible, and what it returned."""
-    options = current()
-    if kernel.quick and not listeners and not trace.is_lazy():
-        key = key_of(args, options, kernel.chains)
-        known: Quick | None = kernel.quick.get(key) if key is not None else None
-        if known is not None and known.holds(options):
-            return known.run(args)
-    if kernel.repeated:
-        return lazy.repeat(kernel, args, options, execute)
-    return False, None
-
-
 def _remember(
     kernel: KernelData,
     found: Specialised,
@@ -114,39 +99,9 @@ def _remember(
     arguments: Mapping[str, Any],
     options: Options,
 ) -> None:
-    if native is not None and kernel.dialect is None:
+    if native is not None:
         with suppress(Unfit):
             bound.learn(kernel, found, compiled, arguments, options, failed)
-        return
-    if not kernel.is_simple or not _knows_chains(kernel, found, arguments):
-        return
-    key = key_of(tuple(arguments.values()), options, kernel.chains)
-    if key is None:
-        return
-    shape = found.translated.result
-    names = tuple(arguments)
-
-    def finish(fresh: dict[int, NDArray], args: Sequence[Any]) -> Any:
-        given = dict(zip(names, args, strict=True))
-        return results.returned(shape, fresh, lambda path: specialise.reach(path, given, {}))
-
-    done = finish if shape is not None else None
-    quick = learn(found, compiled, tuple(arguments), arguments, options, done)
-    if quick is not None:
-        if len(kernel.quick) >= MOST:
-            kernel.quick.clear()
-        kernel.quick[key] = quick
-
-
-def _knows_chains(kernel: KernelData, found: Specialised, arguments: Mapping[str, Any]) -> bool:
-    """Note which attributes of objects tell calls apart; False where more than those do."""
-    chains = chains_of(tuple(arguments), arguments, found.attributes)
-    if chains is None:
-        return False
-    for kind, own in chains.items():
-        known = kernel.chains.get(kind)
-        kernel.chains[kind] = Attributes.of([*(known.chains if known else ()), *own])
-    return True
 
 
 def specialised(kernel: KernelData, arguments: Mapping[str, Any], options: Options) -> Specialised:

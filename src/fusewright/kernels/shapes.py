@@ -7,12 +7,10 @@ from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
 from fusewright._core import native
-from fusewright.base.options import Options
 from fusewright.ir.dtypes import DType
 from fusewright.ir.graph import PART, Node
 from fusewright.kernels.binding import Place
 from fusewright.kernels.specialise import Specialised
-from fusewright.targets.executable import BoundKernel
 
 if TYPE_CHECKING:
     from fusewright.kernels.kernel_data import KernelData
@@ -70,8 +68,8 @@ _ShapeBase: Any = Plain if native is None else native.Shape
 class Shape(_ShapeBase):  # type: ignore[misc]
     """`buffers` are parts of the arrays, or results (None).  Run, it gives what `outputs` says:
     each is an array (its number) with what it holds in the end, or a buffer; `latest` are the
-    arrays' outputs as of now.  `after` are the shapes that one more call leads to, `bound` the
-    code by settings and dead arrays.
+    arrays' outputs as of now.  `after` are the shapes that one more call leads to, `compiled` the
+    sets of dead arrays that the native core has code for.
     """
 
     arrays: tuple[Source, ...] = ()
@@ -81,7 +79,7 @@ class Shape(_ShapeBase):  # type: ignore[misc]
     outputs: tuple[tuple[str, int], ...] = ()
     latest: Mapping[int, int] = field(default_factory=dict)
     after: dict[Any, tuple[Shape, tuple[Part, ...]]] = field(default_factory=dict)
-    bound: dict[tuple[int, int], tuple[Options, BoundKernel]] = field(default_factory=dict)
+    compiled: set[int] = field(default_factory=set)
     forgettable: int = 0
     """The arrays (bits) that may be dead: what they held before is not needed, all of each is one
     buffer.

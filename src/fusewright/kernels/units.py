@@ -49,12 +49,6 @@ def joined_runs() -> int:
     return runs if native is None else runs + int(native.joined_runs())
 
 
-def note_run() -> None:
-    """A joined kernel has run past `unit_of`."""
-    global runs
-    runs += 1
-
-
 def unit_of(
     calls: Sequence[tuple[Specialised, Mapping[int, int]]],
     buffers: list[NDArray],

@@ -4,11 +4,13 @@ from __future__ import annotations
 
 import math
 import struct
-from collections.abc import Callable, Sequence
-from typing import Any
+from array import array
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from typing import Any, NamedTuple
 
 import numpy as np
 
+from fusewright._core import native
 from fusewright.ir import graph
 from fusewright.ir.dtypes import DType
 from fusewright.ir.expr import Expr
@@ -77,6 +79,66 @@ def word(value: Any, dtype: DType) -> int:
             return int(_WORD.unpack(packer.pack(math.copysign(math.inf, value)))[0])
     number = int(value)
     return number - (1 << 64) if number >= 1 << 63 else number
+
+
+CONSTANT, ADDRESS, VALUE, NUMBER, ARRAY, EXTENT, STRIDE = range(7)
+"""As in `_core/launch.h`."""
+
+
+class WordSource(NamedTuple):
+    """Where a caller takes an argument word from; `number` is the word itself, or which one.
+
+    | what     | the word                                                                   |
+    |----------|----------------------------------------------------------------------------|
+    | CONSTANT | `number`                                                                   |
+    | ADDRESS  | where a place begins                                                       |
+    | VALUE    | an integer                                                                 |
+    | NUMBER   | a number, as `dtype`; with `part` 0 or 1 the real or imaginary part of one |
+    | ARRAY    | where a NumPy array begins                                                 |
+    | EXTENT   | the extent of its dim `part`                                               |
+    | STRIDE   | the stride of its dim `part`                                               |
+    """
+
+    what: int
+    number: int
+    dtype: DType | None = None
+    part: int = -1
+
+
+def filled(
+    words: Iterable[WordSource],
+    addresses: Mapping[int, int],
+    values: Sequence[int],
+    numbers: Sequence[Any],
+) -> array[int]:
+    """The argument words of a call from Python, which has no words of NumPy's arrays."""
+    made = array("q")
+    for what, number, dtype, part in words:
+        if what == ADDRESS:
+            made.append(addresses[number])
+        elif what == VALUE:
+            made.append(values[number])
+        elif dtype is not None:
+            value = numbers[number]
+            if part >= 0:
+                value = (complex(value).real, complex(value).imag)[part]
+            made.append(word(value, dtype))
+        else:
+            made.append(number)
+    return made
+
+
+def word_table(words: Iterable[WordSource]) -> bytes:
+    """The same for the native core."""
+    return table(
+        (what, number, 0 if dtype is None else native.dtype_number(dtype), part)
+        for what, number, dtype, part in words
+    )
+
+
+def table(rows: Iterable[Iterable[int]]) -> bytes:
+    """Rows of integers for the native core."""
+    return array("q", [number for row in rows for number in row]).tobytes()
 
 
 def span_of(array: np.ndarray[Any, Any]) -> tuple[int, int]:

@@ -2,11 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, Generic, Protocol, TypeVar
-
-import numpy as np
 
 from fusewright.base.options import Options
 from fusewright.plan.loops.plan import Settings
@@ -14,15 +12,12 @@ from fusewright.runtime.kept import Origin
 from fusewright.runtime.limits import default_threads
 
 if TYPE_CHECKING:
-    from fusewright.codegen.module import Module, Word
+    from fusewright.codegen.module import Module
     from fusewright.ir.loops.interpret import Failed
     from fusewright.ir.loops.statements import Kernel
     from fusewright.plan.loops.plan import LoopPlan
 
-NDArray = np.ndarray[Any, Any]
 S = TypeVar("S")
-Team = tuple[Callable[[], int], Callable[[], None]]
-"""How threads are taken for a kernel that launches its parts itself, and given back."""
 
 
 class Features(Protocol):
@@ -61,40 +56,6 @@ class UnitCode(Generic[S]):
     code: Any
 
 
-@dataclass(frozen=True, slots=True)
-class Given:
-    """A word that is taken from the values of each call: their number."""
-
-    number: int
-
-
-class BoundKernel(Protocol):
-    """Compiled loops with everything but addresses and numbers filled in.
-
-    `words` are the argument words, with the values `moving` (place, number of the value) to be
-    filled in; `releases` says whether other threads may run meanwhile; `team` is the place of the
-    threads (0: it runs on one).
-    """
-
-    @property
-    def executable(self) -> LoopExecutable: ...
-    @property
-    def words(self) -> list[Any]: ...
-    @property
-    def moving(self) -> tuple[tuple[int, int], ...]: ...
-    @property
-    def releases(self) -> bool: ...
-    @property
-    def team(self) -> int: ...
-    @property
-    def threads(self) -> int: ...
-    def run(self, values: Sequence[Any]) -> bool:
-        """Whether it ran: it does not where arrays overlap, or a number is too large."""
-
-    def launched(self, words: list[Any]) -> bool:
-        """Whether it ran on these words, the threads' filled in."""
-
-
 class LoopExecutable(Protocol):
     """A kernel of loops, ready to be called.
 
@@ -129,15 +90,9 @@ class LoopExecutable(Protocol):
     def failure(self, report: Sequence[int], failed: Failed) -> Exception:
         """The error of the check that a report names."""
 
-    def team(self) -> Team | None:
-        """How its threads are taken and given back; None where it runs on one."""
-
-    def bind(
-        self, arrays: Mapping[int, NDArray], word_of: Callable[[Word], Given | int | None]
-    ) -> BoundKernel | None:
-        """A form for calls with arrays laid out as these (by the buffers' numbers); `word_of` says
-        what a word is, None where such calls take the long way.
-        """
+    @property
+    def team(self) -> int:
+        """The place of the threads among its words; -1 where it runs on one."""
 
 
 def settings_of(options: Options) -> Settings:

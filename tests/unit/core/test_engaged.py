@@ -180,11 +180,12 @@ def test_large_work_is_shared_out_by_the_core() -> None:
     x = fw.asarray(np.linspace(0, 1, 1_000_000))
     for _ in range(2):
         fw.evaluate(fnp.exp(x) * 2)
-    native.set_threads(counted, threads.own_scratch, limits.default_threads)
+    rest = (threads.own_scratch, limits.default_threads, threads.take_team, threads.give_team)
+    native.set_threads(counted, *rest)
     try:
         fw.evaluate(fnp.exp(x) * 2)
     finally:
-        native.set_threads(threads.launch, threads.own_scratch, limits.default_threads)
+        native.set_threads(threads.launch, *rest)
     assert used == [limits.default_threads()]
 
 

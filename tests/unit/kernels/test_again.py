@@ -53,7 +53,6 @@ def test_numbers_are_those_of_the_call() -> None:
         assert b.tolist() == y.tolist()
     assert float(total(a, 0.5)) == total.__wrapped__(x, 0.5)
     assert float(total(a, 2.0)) == total.__wrapped__(x, 2.0)
-    assert shifted.repeated and total.repeated
 
 
 def test_which_arrays_are_one_is_part_of_the_kind() -> None:

@@ -100,12 +100,10 @@ def test_what_is_declared_is_not_proved(monkeypatch: pytest.MonkeyPatch) -> None
     shift(x, y)
     assert not isinstance(recipe_of(shift), Recipe)
     shift.specialisations.clear()
-    shift.repeated.clear()
     monkeypatch.setattr(raising, "raise_kernel", declared)
     shift(x, y)
     assert isinstance(recipe_of(shift), Recipe)
     shift.specialisations.clear()
-    shift.repeated.clear()
 
 
 def test_the_same_statement_is_recorded() -> None:

@@ -11,42 +11,34 @@ from typing import Any
 
 import numpy as np
 
-from fusewright.base.options import Options, current
 from fusewright.bridges.pykokkos.dialect.drivers import BLOCKS
 from fusewright.bridges.pykokkos.policies import RangePolicy
 from fusewright.bridges.pykokkos.reducers import Reducer
 from fusewright.bridges.pykokkos.spaces import ExecutionSpace, Trait, get_default_space
 from fusewright.bridges.pykokkos.unit_kernel import UnitKernel
 from fusewright.bridges.pykokkos.views import ViewType
-from fusewright.frontends.arrays import trace
-from fusewright.kernels.quick import Quick, key_of
-from fusewright.runtime.listening import listeners
 
 SMALL = 1 << 20
 """Bytes of a view below which a kernel that is no array statement runs at once: its launch as a
 pending value would cost more than it may save."""
 MOST = 256
-"""Layouts of arguments remembered for a work unit; all are forgotten when there are more."""
+"""Lengths of ranges whose blocks are kept for a work unit; all are forgotten when there are more."""
+Blocks = tuple[int, list[np.ndarray[Any, Any]]]
+"""How long the blocks of a reduction are, and room for what each gives."""
 
 
 @dataclass(frozen=True, slots=True)
 class Plan:
     """What a launch over a range needs the next time: the names of its arguments, what it reads of
-    its object, its kernel, and the types of a reduction's parts; `known` are reductions by
-    the range and how their arguments are laid out.
+    its object, its kernel, and the types of a reduction's parts; `rooms` has its blocks by the
+    length of the range, as often as reductions ran at the same time.
     """
 
     names: tuple[str, ...]
     fields: tuple[str, ...]
     kernel: UnitKernel
     parts: tuple[np.dtype[Any], ...] = ()
-    known: dict[Any, Reduction] = field(default_factory=dict)
-
-    def note(self, key: Any, reduction: Reduction) -> None:
-        """Remember how reductions with such arguments run."""
-        if len(self.known) >= MOST:
-            self.known.clear()
-        self.known[key] = reduction
+    rooms: dict[int, list[Blocks]] = field(default_factory=dict)
 
 
 _plans: dict[Any, Plan] = {}
@@ -128,20 +120,12 @@ def reduced_again(args: tuple[Any, ...], kwargs: dict[str, Any], reducer: Reduce
     values: list[Any] = []
     if not _take_memory(values, given):
         return NotImplemented
-    options = current()
-    key = None if trace.is_lazy() else (begin, end, key_of(values, options))
-    known = plan.known.get(key)
-    value = None if known is None or listeners else known.run(values, options)
-    if value is not None:
-        return value
-    size, partials = blocks_of(end - begin, plan.parts)
-    words = [begin, end, size, *partials, *values]
-    result = plan.kernel(*words)
-    if key is not None and key[2] is not None:
-        quick = plan.kernel.quick.get(key_of(words, options))
-        if quick is not None and quick.flat is None and len(quick.results) == 1:
-            own = tuple(words[: len(words) - len(values)])
-            plan.note(key, Reduction(quick, own, len(values)))
+    if len(plan.rooms) > MOST:
+        plan.rooms.clear()
+    rooms = plan.rooms.setdefault(end - begin, [])
+    size, partials = rooms.pop() if rooms else blocks_of(end - begin, plan.parts)
+    result = plan.kernel(begin, end, size, *partials, *values)
+    rooms.append((size, partials))
     return plain_result(result, reducer)
 
 
@@ -156,45 +140,6 @@ def _take_memory(words: list[Any], given: Iterable[Any]) -> bool:
     return True
 
 
-class Reduction:
-    """Reductions over one range, of arguments laid out alike.  A call fills in the arguments alone:
-    what else its code takes is kept, in as many copies as calls ran at the same time.
-    """
-
-    __slots__ = ("own", "places", "quick", "rest")
-
-    def __init__(self, quick: Quick, own: tuple[Any, ...], count: int) -> None:
-        self.quick, self.own = quick, own
-        first, end = len(own), len(own) + count
-        moving = quick.bound.moving
-        self.places = tuple((at, n - first) for at, n in moving if first <= n < end)
-        self.rest: list[tuple[list[Any], Any]] = []
-
-    def run(self, values: Sequence[Any], options: Options) -> Any:
-        """The value; None where the code does not fit."""
-        quick, bound = self.quick, self.quick.bound
-        if not quick.holds(options):
-            return None
-        words, result = self.rest.pop() if self.rest else self._new()
-        for place, number in self.places:
-            words[place] = values[number]
-        value = result.item() if bound.launched(words) else None
-        for place, _ in self.places:
-            words[place] = None  # it keeps nobody's memory
-        self.rest.append((words, result))
-        quick.found.calls += value is not None
-        return value
-
-    def _new(self) -> tuple[list[Any], Any]:
-        bound, own = self.quick.bound, self.own
-        fresh = [np.empty_like(each) if type(each) is np.ndarray else each for each in own]
-        result = np.empty((), self.quick.results[0].dtype)
-        words = bound.words.copy()
-        for place, number in bound.moving:
-            words[place] = fresh[number] if number < len(own) else result
-        return words, result
-
-
 def at_once(values: Iterable[Any]) -> list[Any]:
     """Arguments with which a launch runs at once: the views' memory."""
     return [value._memory if isinstance(value, ViewType) else value for value in values]
@@ -205,8 +150,8 @@ def is_small(values: Iterable[Any]) -> bool:
     return all(value._array.nbytes <= SMALL for value in values if isinstance(value, ViewType))
 
 
-def blocks_of(steps: int, parts: Sequence[np.dtype[Any]]) -> tuple[int, list[np.ndarray[Any, Any]]]:
-    """How long the blocks of a reduction are, and room for what each gives."""
+def blocks_of(steps: int, parts: Sequence[np.dtype[Any]]) -> Blocks:
+    """The blocks of a reduction over so many steps."""
     size = -(-steps // BLOCKS) if steps > BLOCKS else 1
     blocks = max(0, -(-steps // size))
     return size, [np.empty(blocks, dtype) for dtype in parts]

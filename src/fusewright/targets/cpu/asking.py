@@ -6,14 +6,10 @@ from typing import Any
 
 from fusewright._core import native
 from fusewright.ir.graph import Node
-from fusewright.runtime import limits
-from fusewright.targets.cpu import threads
+from fusewright.targets.cpu import threads  # noqa: F401  # it tells the core how to launch
 
 MOST_NODES = 2048
 """As in `_core/core.h`."""
-
-if native is not None:
-    native.set_threads(threads.launch, threads.own_scratch, limits.default_threads)
 
 
 def structure() -> bytes | None:

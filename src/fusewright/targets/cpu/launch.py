@@ -4,23 +4,30 @@ the next step.
 
 from __future__ import annotations
 
-from array import array
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from functools import reduce
-from typing import Any
 
 import numpy as np
 
 from fusewright.codegen.module import Module, Scratch, Word
 from fusewright.ir import ops
-from fusewright.ir.dtypes import INT64, DType, component
+from fusewright.ir.dtypes import INT64, component
 from fusewright.ir.expr import Expr, const, op, typed_op
 from fusewright.ir.graph import Memory
 from fusewright.ir.nest import Program
 from fusewright.machine import record as machine
 from fusewright.plan.plan import TILE, Kernel, counts_tiles
-from fusewright.runtime.arguments import Integer, Values, integer, word
+from fusewright.runtime.arguments import (
+    ADDRESS,
+    NUMBER,
+    VALUE,
+    Integer,
+    Values,
+    WordSource,
+    filled,
+    integer,
+)
 from fusewright.runtime.buffers import allocate
 from fusewright.runtime.image import Image, LoadedImage, load_shared
 from fusewright.targets.cpu import threads
@@ -61,8 +68,9 @@ class Launch:
     block: Integer
     inner: Integer
     work: float
-    scalars: dict[int, DType]
-    fills: tuple[Any, ...]
+    stretch: Integer
+    words: tuple[WordSource, ...]
+    slots: int
     call: Callable[[int, int, int, int], int]
     inherits: dict[int, int]
     address: int = 0
@@ -87,29 +95,18 @@ class Launch:
                 base = self.inherits.get(slot)
                 memories[slot] = (allocate(size(values)), 0) if base is None else memories[base]
         units = self.units(values)
-        if self.partials:
-            return self._run_blocks(values, memories, units, limit)
-        words = array("q", [fill(values, memories) for fill in self.fills])
-        return self._call(words.buffer_info()[0], values, units, 1, limit)
-
-    def _run_blocks(self, values: Values, memories: Memories, units: int, limit: int) -> int:
-        """A kernel with reductions over units: room for the blocks, and their combination."""
-        block = self.block(values)
+        block = self.block(values) if self.partials else 1
         blocks = max(-(-units // block), 1)
-        extra: dict[Any, int] = {"block": block}
-        partials = [(slot, allocate(size(values) * blocks)) for slot, size in self.partials]
-        extra.update((slot, memory.address) for slot, memory in partials)
-        words = array(
-            "q",
-            [
-                extra[fill] if isinstance(fill, str | int) else fill(values, memories)
-                for fill in self.fills
-            ],
-        )
+        partials = [allocate(size(values) * blocks) for _, size in self.partials]
+        addresses = {slot: memory.address + offset for slot, (memory, offset) in memories.items()}
+        addresses.update((self.slots + n, memory.address) for n, memory in enumerate(partials))
+        given = [*values, block, self.stretch(values)]
+        words = filled(self.words, addresses, given, values)
         where = words.buffer_info()[0]
         count = self._call(where, values, units, block, limit)
-        threads.call(self.finish, where, blocks, 0)
-        self._fill_empty(values, memories)
+        if partials:
+            threads.call(self.finish, where, blocks, 0)
+            self._fill_empty(values, memories)
         return count
 
     def _call(self, where: int, values: Values, units: int, block: int, limit: int) -> int:
@@ -147,37 +144,34 @@ class Launch:
         return self.work * units * self.inner(values)
 
 
-def _fill(what: Word, scalars: dict[int, DType], tile: Integer) -> Any:
-    """How an argument word is made; a name or slot stands for what only the launch knows."""
-    number = what.number
-    if what.what == "pointer":
+def _sources(compiled: CompiledKernel, slots: int, count: int) -> tuple[WordSource, ...]:
+    """Where a kernel's words come from: partial results follow the slots, a block's units and the
+    stretch the `count` parameters.
+    """
+    partials = [slot for slot, *_ in compiled.module.partials]
+    scalars = compiled.scalars
 
-        def pointer(_: Values, memories: Memories) -> int:
-            memory, offset = memories[number]
-            return memory.address + offset
+    def source(word: Word) -> WordSource:
+        number = word.number
+        match word.what:
+            case "pointer":
+                return WordSource(ADDRESS, number)
+            case "partial":
+                return WordSource(ADDRESS, slots + partials.index(number))
+            case "block":
+                return WordSource(VALUE, count)
+            case "tile":
+                return WordSource(VALUE, count + 1)
+        dtype = scalars.get(number)
+        if dtype is None:
+            return WordSource(VALUE, number)
+        return WordSource(NUMBER, number, component(dtype) if word.part >= 0 else dtype, word.part)
 
-        return pointer
-    if what.what == "partial":
-        return number
-    if what.what == "block":
-        return "block"
-    if what.what == "tile":
-        return lambda values, _: tile(values)
-    if what.part >= 0:  # the real or the imaginary part of a complex parameter
-        return _part(number, what.part, component(scalars[number]))
-    dtype = scalars.get(number)
-    if dtype is None:
-        return lambda values, _: values[number]
-    return lambda values, _: word(values[number], dtype)
-
-
-def _part(number: int, part: int, dtype: DType) -> Any:
-    name = ("real", "imag")[part]
-    return lambda values, _: word(getattr(complex(values[number]), name), dtype)
+    return tuple(map(source, compiled.module.words))
 
 
-def prepare(program: Program, compiled: CompiledKernel) -> Launch:
-    """What can be known of a kernel's calls before the first."""
+def prepare(program: Program, compiled: CompiledKernel, slots: int) -> Launch:
+    """What can be known of a kernel's calls before the first; so many values the slice has."""
     kernel, module = compiled.kernel, compiled.module
     outputs = tuple(
         (m.stage.slot, _bytes(program.buffers[m.stage.slot].extents, m.stage.dtype.itemsize))
@@ -199,8 +193,9 @@ def prepare(program: Program, compiled: CompiledKernel) -> Launch:
         integer(block_units(kernel)),
         integer(unit_elements(kernel)),
         compiled.work,
-        compiled.scalars,
-        tuple(_fill(what, compiled.scalars, integer(stretch)) for what in module.words),
+        integer(stretch),
+        _sources(compiled, slots, len(program.arguments)),
+        slots,
         threads.code().call,
         _inherited(kernel),
     )

@@ -5,10 +5,8 @@ from __future__ import annotations
 import ctypes
 import struct
 import sys
-from array import array
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass, field, replace
-from functools import partial
 from time import perf_counter
 from typing import TYPE_CHECKING, Any
 
@@ -23,17 +21,16 @@ from fusewright.ir.loops.interpret import Failed, shown
 from fusewright.ir.loops.statements import Kernel, Print, Shown, walk, with_spans
 from fusewright.ir.loops.text import kernel_text
 from fusewright.plan.loops.plan import LoopPlan, Settings
-from fusewright.runtime.arguments import word as argument_word
+from fusewright.runtime.arguments import ADDRESS, CONSTANT, NUMBER, VALUE, WordSource, filled
 from fusewright.runtime.image import Image, LoadedImage, load
 from fusewright.runtime.kept import Kept, Origin
 from fusewright.runtime.limits import thread_count
 from fusewright.runtime.listening import CompiledTexts, compilations
 from fusewright.targets import executable
-from fusewright.targets.cpu import bound_kernel, compiler
+from fusewright.targets.cpu import compiler
 from fusewright.targets.cpu.disk_keys import disk_key
 from fusewright.targets.cpu.features import FeatureSet, select
 from fusewright.targets.cpu.threads import code, give_team, take_team
-from fusewright.targets.executable import Given, Team
 
 if TYPE_CHECKING:  # a process that finds its code on disk makes no tree
     from fusewright.ir.tree.nodes import Tree
@@ -60,17 +57,15 @@ class CompiledLoops:
     settings: Settings
     name: str = ""
     spans: tuple[Span, ...] = ()
-    encoders: tuple[Callable[[Any], int], ...] = ()
+    words: tuple[WordSource, ...] = ()
     address: int = 0
     counts: Any = None
-    places: dict[int, int] = field(default_factory=dict)
     made: float = field(default_factory=perf_counter)
 
     def __post_init__(self) -> None:
         self.address = self.image.address("kernel")
         self.counts = (ctypes.c_int64 * 2)()
-        self.places = {number: place for place, number in enumerate(self.kernel.given)}
-        self.encoders = tuple(partial(argument_word, dtype=dtype) for dtype in self.kernel.dtypes)
+        self.words = tuple(map(self._source, self.module.words))
 
     @property
     def is_threaded(self) -> bool:
@@ -87,8 +82,10 @@ class CompiledLoops:
         printer = _Printer(self.module.prints) if self.module.prints else None
         team = take_team(thread_count()) if self.is_threaded else 0
         try:
-            given = (arrays, params, report, printer, team)
-            words = array("q", [self._word(word, *given) for word in self.module.words])
+            pairs = zip(self.kernel.given, arrays, strict=True)
+            addresses = {number: each.__array_interface__["data"][0] for number, each in pairs}
+            own = (team, _address_of(report), 0 if printer is None else printer.address)
+            words = filled(self.words, addresses, own, params)
             # This door gives the GIL away where threads share the work.
             run = code().launch if team else _alone
             run(0, self.address, words.buffer_info()[0], 1, 1, 0, 0, 1)
@@ -100,20 +97,12 @@ class CompiledLoops:
         if report is not None and report[0]:
             raise self.failure(list(report), failed)
 
-    def team(self) -> Team | None:
-        """How its threads are taken and given back; None where it runs on one."""
-        threads = thread_count() if self.is_threaded else 1
-        if threads < 2 or all(word.what != "team" for word in self.module.words):
-            return None
-        return partial(take_team, threads), give_team
-
-    def bind(
-        self,
-        arrays: Mapping[int, np.ndarray[Any, Any]],
-        word_of: Callable[[Word], Given | int | None],
-    ) -> bound_kernel.DirectCall | None:
-        """A form for calls with arrays laid out as these: see `bound_kernel`."""
-        return bound_kernel.bind(self, arrays, word_of)
+    @property
+    def team(self) -> int:
+        """The place of the threads among its words; -1 where it runs on one."""
+        several = self.is_threaded and thread_count() > 1
+        whats = [word.what for word in self.module.words]
+        return whats.index("team") if several and "team" in whats else -1
 
     def failure(self, report: Sequence[int], failed: Failed) -> Exception:
         """The error of the check that a report names."""
@@ -126,29 +115,19 @@ class CompiledLoops:
         check = replace(check, span=self.spans[check.span[1]])
         return failed(check, values, tuple(report[first : first + len(check.loops)]))
 
-    def _word(
-        self,
-        word: Word,
-        arrays: Sequence[Any],
-        params: Sequence[Any],
-        report: Any,
-        printer: _Printer | None,
-        team: int,
-    ) -> int:
+    def _source(self, word: Word) -> WordSource:
+        """The values of a call are its threads, its report, and what prints."""
         if word.what == "param":
-            return self.encoders[word.number](params[word.number])
+            return WordSource(NUMBER, word.number, self.kernel.dtypes[word.number])
         if word.what == "pointer":
-            place = self.places[word.number]
-            address: int = arrays[place].__array_interface__["data"][0]
-            return address
-        if word.what == "team":
-            return team
+            return WordSource(ADDRESS, word.number)
         if word.what == "counts":
-            return ctypes.addressof(self.counts)
-        if word.what == "report":
-            return ctypes.addressof(report)
-        assert printer is not None
-        return ctypes.cast(printer.callback, ctypes.c_void_p).value or 0
+            return WordSource(CONSTANT, ctypes.addressof(self.counts))
+        return WordSource(VALUE, ("team", "report", "print").index(word.what))
+
+
+def _address_of(report: Any) -> int:
+    return 0 if report is None else ctypes.addressof(report)
 
 
 def _alone(_pool: int, kernel: int, words: int, *_: int) -> int:
@@ -162,6 +141,7 @@ class _Printer:
         self.prints = prints
         self.error: BaseException | None = None
         self.callback = _SHOW(self._show)
+        self.address: int = ctypes.cast(self.callback, ctypes.c_void_p).value or 0
 
     def _show(self, site: int, address: int) -> None:
         if self.error is not None:

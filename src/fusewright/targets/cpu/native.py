@@ -6,18 +6,15 @@ the runner: `program` then answers None.
 
 from __future__ import annotations
 
-from array import array
-from collections.abc import Iterable
 from functools import partial
 from typing import Any
 
 from fusewright._core import native
-from fusewright.codegen.module import Word
 from fusewright.ir import graph
-from fusewright.ir.dtypes import DType, component
 from fusewright.ir.expr import Expr
 from fusewright.ir.nest import Alias, Source
 from fusewright.plan.plan import counts_tiles
+from fusewright.runtime.arguments import table, word_table
 from fusewright.targets.cpu import launch as launching
 from fusewright.targets.cpu.launch import Launch, product
 from fusewright.targets.cpu.runner import UNKNOWN, Runner
@@ -29,7 +26,6 @@ OPERATIONS = {
     "where": WHERE, "less": LESS, "floor_divide": QUOTIENT,
 }  # fmt: skip
 EXTENT, STRIDE, NUMBER, PLACE, PIECE = range(5)
-POINTER, PARTIAL, BLOCK, INTEGER, SCALAR, PART, SIZE = range(7)
 MOST_WORDS = 1024
 """Arguments of a kernel that the core has room for."""
 MOST_PARTIALS = 16
@@ -70,7 +66,7 @@ def form(runner: Runner) -> Form | None:
         fetches = [_fetch(source, runner) for source in runner.program.arguments]
     except _UnknownError:
         return None
-    return (len(runner.kinds), code.table(), _table(fetches), _table([runner.leaves]), steps)
+    return (len(runner.kinds), code.table(), table(fetches), table([runner.leaves]), steps)
 
 
 def _program(runner: Runner) -> Any:
@@ -103,7 +99,7 @@ class Code:
         self._known: dict[Expr, tuple[int, int]] = {}
 
     def table(self) -> bytes:
-        return _table(self._pairs)
+        return table(self._pairs)
 
     def of(self, expr: Expr) -> tuple[int, int]:
         """Where the program of an expression stands, and its length."""
@@ -129,10 +125,6 @@ class Code:
             raise _UnknownError
 
 
-def _table(rows: Iterable[Iterable[int]]) -> bytes:
-    return array("q", [number for row in rows for number in row]).tobytes()
-
-
 def _fetch(source: Source, runner: Runner) -> tuple[int, int, int, int]:
     kind = runner.kinds[source.slot]
     if source.what == "extent":
@@ -149,10 +141,10 @@ def _fetch(source: Source, runner: Runner) -> tuple[int, int, int, int]:
 
 def _step(code: Code, runner: Runner, number: int) -> tuple[Any, ...]:
     step = runner.steps[number]
-    done = (_table([runner.complete[number]]), _table([runner.last_use[number]]))
+    done = (table([runner.complete[number]]), table([runner.last_use[number]]))
     if isinstance(step, Alias):
         nothing = (0, 0)
-        return (step.slot, step.source, nothing, nothing, nothing, 0, 0, 0.0, *(b"",) * 4, *done)
+        return (step.slot, step.source, *(nothing,) * 4, 0, 0, 0.0, *(b"",) * 4, *done)
     if not isinstance(step, Launch):
         raise _UnknownError
     return (-1, -1, *_kernel(code, runner, step), *done)
@@ -180,31 +172,8 @@ def _kernel(code: Code, runner: Runner, step: Launch) -> tuple[Any, ...]:
         raise _UnknownError
     stretch = launching.stretch_of(kernel, module)
     rooms = [code.of(launching.room(piece, stretch)) for piece in module.scratch]
-    words = [_word(what, step.scalars, code.of(stretch)) for what in module.words]
     return (
         code.of(launching.units(kernel)), code.of(launching.block_units(kernel)),
-        code.of(launching.unit_elements(kernel)), int(kernel.ordered), grain, step.work,
-        _table(outputs), _table(partials), _table(rooms), _table(words),
+        code.of(launching.unit_elements(kernel)), code.of(stretch), int(kernel.ordered), grain,
+        step.work, table(outputs), table(partials), table(rooms), word_table(step.words),
     )  # fmt: skip
-
-
-def _word(
-    what: Word, scalars: dict[int, DType], stretch: tuple[int, int]
-) -> tuple[int, int, int, int]:
-    number = what.number
-    if what.what == "pointer":
-        return (POINTER, number, 0, 0)
-    if what.what == "partial":
-        return (PARTIAL, number, 0, 0)
-    if what.what == "block":
-        return (BLOCK, 0, 0, 0)
-    if what.what == "tile":
-        return (SIZE, *stretch, 0)
-    if what.what != "param":
-        raise _UnknownError
-    if what.part >= 0:
-        return (PART, number, native.dtype_number(component(scalars[number])), what.part)
-    dtype = scalars.get(number)
-    if dtype is None:
-        return (INTEGER, number, 0, 0)
-    return (SCALAR, number, native.dtype_number(dtype), 0)

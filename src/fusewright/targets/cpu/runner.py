@@ -157,9 +157,10 @@ class Runner:
 def assemble(compiled: Compiled) -> Runner:
     """Make compiled code ready to run."""
     program, plan = compiled.program, compiled.plan
+    slots = len(compiled.kinds)
     # what has no compiled kernel is a library step or an alias
     steps: list[Launch | Library | Alias] = [
-        prepare(program, kernel) if kernel is not None else cast("Library | Alias", step)
+        prepare(program, kernel, slots) if kernel is not None else cast("Library | Alias", step)
         for kernel, step in zip(compiled.kernels, plan.steps, strict=True)
     ]
     leaves = tuple(slot for slot, kind in enumerate(compiled.kinds) if kind == graph.LEAF)

@@ -24,7 +24,7 @@ from fusewright.runtime import cache as disk
 from fusewright.runtime import pages
 from fusewright.runtime.buffers import allocate
 from fusewright.runtime.image import Image, LoadedImage, load
-from fusewright.runtime.limits import cpu_count, thread_count
+from fusewright.runtime.limits import cpu_count, default_threads, thread_count
 from fusewright.targets.cpu.features import BASELINE
 
 if TYPE_CHECKING:
@@ -59,13 +59,11 @@ class Code(NamedTuple):
     """The pool's machine code in this process.
 
     `call(kernel, args, units, scratch)` runs units [0, units) on this thread and holds the GIL: for
-    work of microseconds.  `loops(spec, *words)` runs a kernel of loops, its words arrays and
-    numbers as they are.
+    work of microseconds.
     """
 
     image: LoadedImage
     call: Callable[[int, int, int, int], int]
-    loops: Callable[..., int]
     launch: Callable[[int, int, int, int, int, int, int, int], int]
     start: Callable[[int, int, int], int]
     definitions: tuple[_MethodDef, ...]
@@ -88,13 +86,11 @@ def _load_code() -> Code:
         if _code is None:
             image = load(_image())
             call, call_definition = _python_function(b"call", image.address("py_call"))
-            loops, loops_definition = _python_function(b"loops", image.address("py_loops"))
             launch, launch_definition = _python_function(b"launch", image.address("py_launch"))
             start = ctypes.CFUNCTYPE(
                 ctypes.c_int64, ctypes.c_void_p, ctypes.c_int64, ctypes.c_int64
             )(image.address("start"))
-            definitions = (call_definition, loops_definition, launch_definition)
-            made = Code(image, call, loops, launch, start, definitions)
+            made = Code(image, call, launch, start, (call_definition, launch_definition))
             if _code is None:  # else a signal's handler has come between
                 _code = made
         return _code
@@ -261,10 +257,6 @@ def give_team() -> None:
     _pool.turn.release()
 
 
-if native is not None:
-    native.set_teams(take_team, give_team)
-
-
 def own_scratch(nbytes: int) -> int:
     """The address of this Python thread's scratch, `nbytes` or longer; 0 where none is wanted."""
     if nbytes == 0:
@@ -273,6 +265,10 @@ def own_scratch(nbytes: int) -> int:
     if kept is None or kept.nbytes < nbytes:
         kept = _own.scratch = allocate(nbytes)
     return kept.address
+
+
+if native is not None:
+    native.set_threads(launch, own_scratch, default_threads, take_team, give_team)
 
 
 def fork_join_seconds(threads: int | None = None) -> float:
