@@ -14,7 +14,8 @@ import pytest
 from tests.unit.codegen.recurrences.test_body import made_up
 
 import fusewright as fw
-from fusewright.base.options import OptionError, current
+from fusewright.base.errors import OptionError
+from fusewright.base.options import current
 from fusewright.driver import by_numpy
 from fusewright.ir.graph import LEAF
 from fusewright.ir.loops.statements import Kernel

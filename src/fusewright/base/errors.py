@@ -8,7 +8,7 @@ for NumPy catch it.
 from __future__ import annotations
 
 import sys
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from types import TracebackType
 from typing import ClassVar
 
@@ -292,12 +292,37 @@ class InternalError(Exception):
         return "\n".join(lines)
 
 
+class OptionError(FusewrightError, ValueError, TypeError):
+    """A setting that does not exist, or a value it cannot have."""
+
+    code = "FW113"
+
+
+class VariableError(OptionError):
+    """A variable of the environment that is wrong: by its name (`is_name`), or by its value."""
+
+    code = "FW116"
+
+    def __init__(self, name: str, what: str, is_name: bool) -> None:
+        super().__init__(what, where=())
+        self.name = name
+        self.is_name = is_name
+
+    def __reduce__(self) -> tuple[object, ...]:
+        return (VariableError, (self.name, self.what, self.is_name))
+
+
+is_debugging: Callable[[], bool] = bool
+"""Whether errors show our frames, too: `base.options` puts it here."""
+
+
 def _print(kind: type[BaseException], error: BaseException, trace: TracebackType | None) -> None:
     """What Python prints of an error that nobody catches; one of ours ends at the user's line."""
     # Imported here: most programs end without an error.
     from fusewright.base.traces import shorten
 
-    shorten(error)
+    if not is_debugging():
+        shorten(error, isinstance(error, FusewrightError))
     sys.__excepthook__(kind, error, error.__traceback__)
 
 

@@ -14,7 +14,8 @@ from contextvars import ContextVar
 from typing import Any, Literal, NamedTuple, TypedDict, Unpack
 
 from fusewright._core import native
-from fusewright.base.errors import FusewrightError, FusewrightWarning
+from fusewright.base import errors
+from fusewright.base.errors import FusewrightError, FusewrightWarning, OptionError, VariableError
 
 TARGETS = ("cpu", "reference")
 FEATURES = ("auto", "avx2", "avx512")
@@ -28,26 +29,6 @@ _TRUTH = {
     **dict.fromkeys(("1", "true", "yes", "on"), True),
     **dict.fromkeys(("0", "false", "no", "off"), False),
 }
-
-
-class OptionError(FusewrightError, ValueError, TypeError):
-    """A setting that does not exist, or a value it cannot have."""
-
-    code = "FW113"
-
-
-class VariableError(OptionError):
-    """A variable of the environment that is wrong: by its name (`is_name`), or by its value."""
-
-    code = "FW116"
-
-    def __init__(self, name: str, what: str, is_name: bool) -> None:
-        super().__init__(what, where=())
-        self.name = name
-        self.is_name = is_name
-
-    def __reduce__(self) -> tuple[object, ...]:
-        return (VariableError, (self.name, self.what, self.is_name))
 
 
 class Options(NamedTuple):
@@ -329,6 +310,15 @@ def current() -> Options:
     return _get() or _process or defaults()
 
 
+def _is_debugging() -> bool:
+    with suppress(FusewrightError):  # else the settings are what is wrong
+        return current().debug
+    return False
+
+
+errors.is_debugging = _is_debugging
+
+
 MOST_KEPT = 64
 _kept: dict[Options, Options] = {}
 
@@ -366,7 +356,7 @@ def options(**changes: Unpack[Settings]) -> Iterator[Options]:
     >>> with options(threads=0):
     ...     pass
     Traceback (most recent call last):
-    fusewright.base.options.OptionError: option 'threads' cannot be 0 [FW113]
+    fusewright.base.errors.OptionError: option 'threads' cannot be 0 [FW113]
     """
     old = current()
     new = _same(old._replace(**_checked(changes)))

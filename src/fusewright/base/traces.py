@@ -8,27 +8,20 @@ from collections.abc import Callable
 from itertools import pairwise
 from types import CodeType, TracebackType
 
+from fusewright.base.source import is_inside
 
-def shorten(error: BaseException) -> None:
+
+def shorten(error: BaseException, is_own: bool) -> None:
     """Take our frames from an error of ours and from what it follows, and from one that came
     through them.
     """
-    # Imported here: few programs end with an error.
-    from fusewright.base.errors import FusewrightError
-    from fusewright.base.options import current
-
-    if not isinstance(error, FusewrightError) and _is_ours(_innermost(error.__traceback__)):
+    if not is_own and _is_ours(_innermost(error.__traceback__)):
         return  # a bug of ours: every frame helps
-    try:
-        if current().debug:
-            return
-    except FusewrightError:  # the settings are what is wrong
-        pass
-    error.__traceback__ = without(error.__traceback__, _is_ours)
-    if not isinstance(error, FusewrightError):
+    error.__traceback__ = without(error.__traceback__, is_inside)
+    if not is_own:
         return
     before = error.__cause__ or error.__context__
-    if before is not None and without(before.__traceback__, _is_ours) is None:
+    if before is not None and without(before.__traceback__, is_inside) is None:
         error.__cause__, error.__suppress_context__ = None, True
 
 
@@ -56,6 +49,4 @@ def _innermost(traceback: TracebackType | None) -> CodeType | None:
 
 
 def _is_ours(code: CodeType | None) -> bool:
-    from fusewright.base.source import is_inside
-
     return code is not None and is_inside(code)

@@ -298,7 +298,8 @@ def repeat(a: Any, repeats: Any, axis: Any = None) -> Any:
         raise NotRecorded("NumPy refuses these repeats")
     if counts.size != 1:
         chosen = np.repeat(np.arange(extent), counts)
-        return wrap_array(node)[(*(slice(None),) * at, chosen)]
+        whole: Any = wrap_array(node)
+        return whole[(*(slice(None),) * at, chosen)]
     count = int(counts.reshape(()))
     shape = (*node.shape[:at], extent * count, *node.shape[at + 1 :])
     creation.within_memory(shape, node.dtype)

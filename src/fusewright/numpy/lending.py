@@ -122,7 +122,7 @@ def frombuffer(
     numeric = array.dtype.isnative and opaque.from_numpy_or_none(array.dtype) is not None
     if array.flags.writeable or not numeric or array.size <= current().small:
         return array
-    made = core.wrap_array(sharing.snapshot(array))
+    made: Any = core.wrap_array(sharing.snapshot(array))
     made.flags.writeable = False
     return made
 

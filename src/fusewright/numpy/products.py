@@ -22,6 +22,7 @@ from fusewright.frontends.arrays import (
 )
 from fusewright.frontends.arrays import linalg as recording
 from fusewright.frontends.arrays.core import Handle, wrap
+from fusewright.frontends.arrays.handle import Array
 from fusewright.frontends.arrays.views import Slice, make_view
 from fusewright.ir.dtypes import FLOAT64
 from fusewright.numpy.arranging import moveaxis
@@ -317,7 +318,7 @@ def einsum_path(subscripts: Any, *operands: Any, **kwargs: Any) -> Any:
     return np.einsum_path(subscripts, *stand_ins, **kwargs)
 
 
-_SUMS = (recording.SMALL, operators.op_of("multiply"), core.array_class.sum)
+_SUMS = (recording.SMALL, operators.op_of("multiply"), Array.sum)
 EXPORTS: dict[str, Function] = {
     "matmul": front.at_once(np.matmul, matmul, recording.SMALL),
     **{

@@ -7,8 +7,8 @@ from pathlib import Path
 import pytest
 
 from fusewright.base import options as module
-from fusewright.base.errors import FusewrightError
-from fusewright.base.options import OptionError, Options, current, from_environment, options
+from fusewright.base.errors import FusewrightError, OptionError
+from fusewright.base.options import Options, current, from_environment, options
 
 
 def test_every_field_has_a_row():

@@ -10,8 +10,8 @@ from pathlib import Path
 
 import pytest
 
-from fusewright.base.errors import FusewrightWarning
-from fusewright.base.options import OptionError, from_environment, problems
+from fusewright.base.errors import FusewrightWarning, OptionError
+from fusewright.base.options import from_environment, problems
 
 COMMANDS = (["info"], ["demo"], ["cache"], ["bench"], ["run", "p.py"], ["explain", "p.py"])
 WRONG = {

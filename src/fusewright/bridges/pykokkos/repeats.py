@@ -22,7 +22,7 @@ SMALL = 1 << 20
 """Bytes of a view below which a kernel that is no array statement runs at once: its launch as a
 pending value would cost more than it may save."""
 MOST = 256
-"""Lengths of ranges whose blocks are kept for a work unit; all are forgotten when there are more."""
+"""Lengths of ranges whose blocks are kept for a work unit: of more, all are forgotten."""
 Blocks = tuple[int, list[np.ndarray[Any, Any]]]
 """How long the blocks of a reduction are, and room for what each gives."""
 

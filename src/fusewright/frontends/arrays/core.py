@@ -15,9 +15,6 @@ from fusewright.frontends.arrays import trace
 from fusewright.ir.dtypes import DType
 from fusewright.ir.graph import MAP, Node
 
-if TYPE_CHECKING:
-    from fusewright.frontends.arrays.handle import Array, Masked, Scalar, View
-
 READ_ONLY = 1
 OWNS, TURNED = 2, 4
 """A view that is the only name of the memory it shows (see `layouts`); one of a whole array, its
@@ -59,19 +56,32 @@ if native is not None:  # the same, compiled ahead of time
 
 _new = Handle.__new__
 
-array_class: type[Array] = None  # type: ignore[assignment]
-scalar_class: type[Scalar] = None  # type: ignore[assignment]
-view_class: type[View] = None  # type: ignore[assignment]
-masked_class: type[Masked] = None  # type: ignore[assignment]
+if TYPE_CHECKING:
+
+    class ViewHandle(Handle):
+        """What `handle.View` keeps: whose value it shows (`_base`), by which `views.Link`, and the
+        value of a version of that.
+        """
+
+        _base: Handle
+        _link: Any
+        _version: Node | None
+        _cached: Any
+
+
+array_class: type[Handle] = None  # type: ignore[assignment]
+scalar_class: type[Handle] = None  # type: ignore[assignment]
+view_class: type[ViewHandle] = None  # type: ignore[assignment]
+masked_class: type[Handle] = None  # type: ignore[assignment]
 handle_classes: frozenset[type] = frozenset()
 """Those whose value is recorded: an operator may take `_node` without a second thought."""
 
 
-lay_out: Callable[[Node], Array] = None  # type: ignore[assignment]
+lay_out: Callable[[Node], Handle] = None  # type: ignore[assignment]
 """What makes an array of a value that is not to lie in C order: `layouts.laid_out`."""
 
 
-def wrap(node: Node) -> Array:
+def wrap(node: Node) -> Handle:
     """A new handle on a recorded value: an array, or a lazy scalar for a result without
     dimensions (as in NumPy).
     """
@@ -83,12 +93,12 @@ def wrap(node: Node) -> Array:
     return handle
 
 
-def wrap_array(node: Node) -> Array:
+def wrap_array(node: Node) -> Handle:
     """A new array, also where it has no dimensions."""
     return array_on(private(node)) if node.layout is None else lay_out(node)
 
 
-def array_on(node: Node) -> Array:
+def array_on(node: Node) -> Handle:
     """A new array that owns a value."""
     handle = _new(array_class)
     handle._node = node

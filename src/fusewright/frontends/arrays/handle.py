@@ -120,12 +120,12 @@ class Masked(MaskedOperators, Array):
             return self._node.shape
         return (int(np.count_nonzero(sharing.content_of(found[1]))),)
 
-    def copy(self, order: str = "C") -> Array:
+    def copy(self, order: str = "C") -> Handle:
         """A new array with the same values."""
         found = masking.parts(self)
         return Array.copy(self, order) if found is None else masking.make(*found)
 
-    def astype(self, dtype: Any, *args: Any, **kwargs: Any) -> Array:
+    def astype(self, dtype: Any, *args: Any, **kwargs: Any) -> Handle:
         """The values in another element type."""
         found = masking.parts(self)
         if found is None or args or kwargs:
@@ -141,7 +141,7 @@ class Scalar(ScalarOperations, Array):  # type: ignore[misc]
 
 numbers.Number.register(Scalar)
 core.array_class = Array
-core.view_class = View
+core.view_class = View  # type: ignore[assignment]  # what types say of it is `core.ViewHandle`
 core.scalar_class = Scalar
 core.masked_class = Masked
 core.handle_classes = frozenset((Array, View, Scalar))

@@ -10,7 +10,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from operator import getitem
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 
@@ -19,9 +19,6 @@ from fusewright.frontends.arrays import dtypes as rules
 from fusewright.frontends.arrays.core import Handle, cast, wrap_array
 from fusewright.frontends.arrays.operators import Operators
 from fusewright.ir.graph import MAP, OPAQUE, REDUCE, SCALAR, VIEW, Node
-
-if TYPE_CHECKING:
-    from fusewright.frontends.arrays.handle import Masked
 
 Method = Callable[..., Any]
 
@@ -32,7 +29,7 @@ _VALUE = vars(Handle)["_node"]
 _CLASS = vars(object)["__class__"]
 
 
-def make(full: Node, mask: Node) -> Masked:
+def make(full: Node, mask: Node) -> Handle:
     """The elements of a value under a mask of its shape."""
     handle = Handle.__new__(core.masked_class)
     handle._flags = 0
@@ -40,7 +37,7 @@ def make(full: Node, mask: Node) -> Masked:
     return handle
 
 
-def _hold(handle: Masked, full: Node, mask: Node) -> None:
+def _hold(handle: Handle, full: Node, mask: Node) -> None:
     _VALUE.__set__(handle, Node(OPAQUE, PICK, (full, mask), full.dtype, full.shape))
 
 
@@ -52,7 +49,7 @@ def parts(value: Any) -> tuple[Node, Node] | None:
     return held.args if held.op == PICK else None  # another thread may pick meanwhile
 
 
-def node_of(handle: Masked) -> Node:
+def node_of(handle: Handle) -> Node:
     """The elements picked out: the handle is an array like any other from then on."""
     found = parts(handle)
     if found is not None:
@@ -60,7 +57,7 @@ def node_of(handle: Masked) -> Node:
     return _VALUE.__get__(handle)  # type: ignore[no-any-return]
 
 
-def become(handle: Masked, node: Node) -> None:
+def become(handle: Handle, node: Node) -> None:
     """An array of that value, in the place of a `Masked` one."""
     _VALUE.__set__(handle, node)
     _CLASS.__set__(handle, core.array_class)

@@ -8,7 +8,7 @@ of a view, or a slice of a reshape, is a view of a view.
 from __future__ import annotations
 
 import math
-from typing import TYPE_CHECKING, Any, NamedTuple, Protocol
+from typing import Any, NamedTuple, Protocol
 
 import numpy as np
 
@@ -27,9 +27,6 @@ from fusewright.ir.graph import (
     contiguous_strides,
     leaf,
 )
-
-if TYPE_CHECKING:
-    from fusewright.frontends.arrays.handle import Array
 
 Shape = tuple[int, ...]
 Places = tuple[tuple[int, int, int], ...]
@@ -215,7 +212,7 @@ class Link(Protocol):
         """The view's strides in bytes, by the base's."""
 
 
-def make_view(base: Handle, link: Link) -> Array:
+def make_view(base: Handle, link: Link) -> Handle:
     """A view of a handle; a slice of a slice, or a reshaped one of a reshaped one, becomes one of
     the latter's base.
     """
@@ -238,7 +235,7 @@ def nearest(base: Handle, link: Link) -> tuple[Handle, Link]:
     return base, link
 
 
-def new_view(base: Handle, link: Link, flags: int) -> Array:
+def new_view(base: Handle, link: Link, flags: int) -> Handle:
     """A handle that finds its value in another one's."""
     view = Handle.__new__(core.view_class)
     view._base = base
@@ -318,7 +315,7 @@ def identity(shape: Shape) -> Places:
     return tuple((dim, 0, 1) for dim in range(len(shape)))
 
 
-def transposed(base: Handle, order: tuple[int, ...]) -> Array:
+def transposed(base: Handle, order: tuple[int, ...]) -> Handle:
     """Dims in another order: output dim `k` is the base's dim `order[k]`."""
     shape = base._shape
     places = [(0, 0, 1)] * len(shape)
