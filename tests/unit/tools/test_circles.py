@@ -13,8 +13,6 @@ def tree(tmp_path: Path) -> Path:
     """A package of four modules: a and b import each other through c, d imports a."""
     package = tmp_path / "src" / "fusewright"
     package.mkdir(parents=True)
-    (tmp_path / "tools").mkdir()
-    (tmp_path / "tools" / "circles.txt").write_text("")
     texts = {
         "__init__": "",
         "a": "from fusewright import b",
@@ -30,17 +28,7 @@ def tree(tmp_path: Path) -> Path:
 def test_finds_a_circle_through_types_and_functions(tree: Path) -> None:
     (found,) = circles.circles(circles.imports(tree / "src"))
     assert found == {"fusewright.a", "fusewright.b", "fusewright.c"}
-    assert circles.main(tree) == 1
-
-
-def test_known_ones_may_only_shrink(tree: Path) -> None:
-    known = tree / "tools" / "circles.txt"
-    known.write_text("a b c\n")
-    assert circles.complaints(tree) == []
-    known.write_text("a b c d\n")
-    assert circles.complaints(tree) == ["strike out in tools/circles.txt: fusewright.d"]
-    known.write_text("a b\n")
-    assert circles.complaints(tree) == ["in a circle of 3 modules: fusewright.c"]
+    assert circles.complaints(tree) == ["in a circle: fusewright.a, fusewright.b, fusewright.c"]
 
 
 def test_a_long_chain_is_no_circle_and_no_recursion() -> None:
@@ -49,5 +37,5 @@ def test_a_long_chain_is_no_circle_and_no_recursion() -> None:
     assert len(circles.circles({**chain, "5000": frozenset({"0"})})) == 1
 
 
-def test_the_package_has_only_the_known_ones() -> None:
-    assert circles.main() == 0
+def test_the_package_has_none() -> None:
+    assert circles.complaints(circles.ROOT) == []
