@@ -28,7 +28,6 @@ from fusewright.kernels.recipe import Recipe
 from fusewright.kernels.records import (
     CodeRecord,
     LazyRecord,
-    LoopRecord,
     lazy_lines,
     loop_lines,
     measured_lines,
@@ -154,15 +153,10 @@ def _recorded(kinds: tuple[Kind, ...], shapes: Any, recipe: Recipe | NotRaised) 
 
 def _record(kinds: tuple[Kind, ...], found: Specialised, code: LoopExecutable) -> CodeRecord:
     plan = reasoned(found, code)
-    loops = tuple(
-        LoopRecord(one.span, one.names, one.threads, one.vectors, one.why, one.because, one.folds,
-                   one.scans)
-        for one in plan.loops
-    )  # fmt: skip
     return CodeRecord(
         tuple(map(spelled, kinds)),
         kernel_text(code.kernel),
-        loops,
+        plan.loops,
         plan.pairs,
         kernel_text(code.plan.kernel),
         listed(found, code, code.plan),

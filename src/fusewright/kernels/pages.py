@@ -11,11 +11,11 @@ from fusewright.base.html import sentence, table
 from fusewright.base.words import seconds
 from fusewright.kernels.records import (
     CodeRecord,
-    LoopRecord,
     how_it_runs,
     pair_lines,
     written_loops,
 )
+from fusewright.plan.loops.plan import LoopReport
 
 HEADINGS = ("line", "loop over", "", "runs")
 
@@ -41,7 +41,7 @@ def _code(code: CodeRecord) -> Iterator[str]:
         yield "<ul>" + "".join(f"<li>{each}</li>" for each in pairs) + "</ul>"
 
 
-def _cells(loop: LoopRecord) -> tuple[str, ...]:
-    text = linecache.getline(loop.line[0], loop.line[1]).strip()
+def _cells(loop: LoopReport) -> tuple[str, ...]:
+    text = linecache.getline(loop.span[0], loop.span[1]).strip()
     names = code_of(", ".join(loop.names))
-    return str(loop.line[1]), names, code_of(text), sentence(how_it_runs(loop))
+    return str(loop.span[1]), names, code_of(text), sentence(how_it_runs(loop))

@@ -9,29 +9,8 @@ from dataclasses import dataclass, replace
 from fusewright.base.source import Span
 from fusewright.base.words import memory, seconds
 from fusewright.ir.loops.statements import NOWHERE
-from fusewright.plan.loops.plan import PairReport
+from fusewright.plan.loops.plan import LoopReport, PairReport
 from fusewright.runtime.decisions import code_of
-
-
-@dataclass(frozen=True, slots=True)
-class LoopRecord:
-    """How one loop runs: on threads (where the work is worth it), in vectors, or in order.
-
-    `why` names what keeps the iterations in order, `because` its line.
-    """
-
-    line: Span
-    names: tuple[str, ...]
-    threads: bool
-    vectors: bool
-    why: str
-    because: Span
-    folds: tuple[str, ...] = ()
-    scans: tuple[str, ...] = ()
-
-    @property
-    def parallel(self) -> bool:
-        return self.threads or self.vectors
 
 
 @dataclass(frozen=True, slots=True)
@@ -50,7 +29,7 @@ class CodeRecord:
 
     arguments: tuple[str, ...]
     statements: str
-    loops: tuple[LoopRecord, ...]
+    loops: tuple[LoopReport, ...]
     pairs: tuple[PairReport, ...]
     planned: str
     listing: str
@@ -135,11 +114,11 @@ def pair_lines(pair: PairReport) -> Iterator[str]:
     yield f"    saves a barrier and {pair.nbytes} bytes of memory traffic an iteration"
 
 
-def written_loops(loops: Iterable[LoopRecord]) -> Iterator[LoopRecord]:
+def written_loops(loops: Iterable[LoopReport]) -> Iterator[LoopReport]:
     """The loops that the user wrote; one that runs in blocks or strips was taken apart."""
-    parts: dict[object, list[LoopRecord]] = {}
+    parts: dict[object, list[LoopReport]] = {}
     for loop in loops:
-        parts.setdefault((loop.line, loop.names), []).append(loop)
+        parts.setdefault((loop.span, loop.names), []).append(loop)
     for first, *others in parts.values():
         every = [first, *others]
         ordered = next((loop for loop in every if not loop.parallel), first)
@@ -152,7 +131,7 @@ def written_loops(loops: Iterable[LoopRecord]) -> Iterator[LoopRecord]:
         yield replace(kept, threads=threads, vectors=vectors, folds=folds, scans=scans)
 
 
-def how_it_runs(loop: LoopRecord) -> str:
+def how_it_runs(loop: LoopReport) -> str:
     """In order, or how else, and why."""
     found = (("on threads", loop.threads), ("in vectors", loop.vectors))
     ways = [way for way, runs in found if runs]
@@ -167,12 +146,12 @@ def how_it_runs(loop: LoopRecord) -> str:
     return how + (f": {loop.why}" if loop.why else "")
 
 
-def loop_lines(loop: LoopRecord) -> Iterator[str]:
+def loop_lines(loop: LoopReport) -> Iterator[str]:
     """One loop: its line, how it runs, and why."""
-    text = linecache.getline(loop.line[0], loop.line[1]).strip()
+    text = linecache.getline(loop.span[0], loop.span[1]).strip()
     over = f", loop over {', '.join(loop.names)}" if loop.names else ""
-    yield f"  line {loop.line[1]}{over}: {text}"
+    yield f"  line {loop.span[1]}{over}: {text}"
     yield f"    runs {how_it_runs(loop)}"
-    if loop.because[1] and not loop.parallel and loop.because != loop.line:
+    if loop.because[1] and not loop.parallel and loop.because != loop.span:
         reason = linecache.getline(loop.because[0], loop.because[1]).strip()
         yield f"    line {loop.because[1]}: {reason}"
