@@ -18,7 +18,7 @@ from typing import Any
 
 import numpy as np
 import peers
-from fusewright.kernels.quick import learn
+from fusewright.kernels.run import failed, parameters
 from loop_programs import (
     DOFS,
     c_step,
@@ -52,7 +52,7 @@ FIRST_CALL, FROM_DISK = 60e-3, 10e-3
 
 
 def without(kernel: Any, arrays: list[Any], dead: set[str]) -> Callable[[], object]:
-    """A call of the kernel with some arrays dead, as quick as any repeated call."""
+    """Runs of the kernel's code with some arrays dead."""
     kernel(*[array[tuple(slice(0, 16) for _ in array.shape)].copy() for array in arrays])
     (found,) = next(iter(kernel.specialisations.values()))
     names = list(kernel.signature.parameters)
@@ -61,10 +61,8 @@ def without(kernel: Any, arrays: list[Any], dead: set[str]) -> Callable[[], obje
     )
     buffers = tuple(replace(b, dead=names[b.slot] in dead) for b in statements.buffers)
     code = obtain(replace(statements, buffers=buffers), current())
-    call = learn(found, code, names, dict(zip(names, arrays, strict=True)), current(), None)
-    assert call is not None
-    found.compiled[frozenset(dead)] = code  # the call itself knows an address only
-    return lambda: call.run(arrays)
+    params = parameters(found, arrays, dict(zip(names, arrays, strict=True)))
+    return lambda: code.run(arrays, params, failed)
 
 
 def once(kernel: Any, fuse: bool | None, *arrays: Any) -> Contestant:

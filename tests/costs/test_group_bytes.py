@@ -114,9 +114,9 @@ def test_a_dead_temporary_moves_no_byte(name: str, monkeypatch: pytest.MonkeyPat
     codes: list[CompiledLoops] = []
     remember = group_code.remember
 
-    def noted(shape: Any, unit: Any, code: Any, buffers: Any, dead: int) -> None:
+    def noted(shape: Any, unit: Any, code: Any, *rest: Any) -> None:
         codes.append(code)
-        remember(shape, unit, code, buffers, dead)
+        remember(shape, unit, code, *rest)
 
     monkeypatch.setattr(group_code, "remember", noted)
     a = fw.asarray(np.random.default_rng(0).random((ROWS, N)))

@@ -120,7 +120,7 @@ def test_launches_units_of_text() -> None:
     values, home = np.arange(5000.0), target("cpu")
     found = home.compile(Written(("doubled",), lambda lanes: (lanes, DOUBLED)), current())
     assert found.signature == home.features(current().features).vector_bytes // 8
-    home.launch(found.code, array("q", [values.ctypes.data]), len(values), grain=64)
+    home.launch(found, array("q", [values.ctypes.data]), len(values), grain=64)
     assert values.tobytes() == (2 * np.arange(5000.0)).tobytes()
 
 

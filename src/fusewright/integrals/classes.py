@@ -13,7 +13,7 @@ from fusewright.base.options import current
 from fusewright.codegen.recurrences.quartets import QuartetSizes
 from fusewright.codegen.recurrences.sides import SideStep
 from fusewright.integrals.harmonics import Exponents, cartesian
-from fusewright.targets.executable import UnitCode, Written
+from fusewright.targets.executable import Executable, Written
 from fusewright.targets.target import target
 
 if TYPE_CHECKING:
@@ -82,7 +82,7 @@ def lanes() -> int:
     return target("cpu").features(current().features).vector_bytes // 8
 
 
-def code_of(kind: QuartetClass) -> UnitCode[QuartetSizes]:
+def code_of(kind: QuartetClass) -> Executable[QuartetSizes]:
     """The code of a class for this machine."""
     return target("cpu").compile(_program(kind), current())
 

@@ -97,7 +97,7 @@ class Evaluator:
         code = code_of(self.kind)
         units = np.ascontiguousarray(units, np.int64)
         words = self.words(units.ctypes.data, results.ctypes.data)
-        target("cpu").launch(code.code, words, len(units), GRAIN, self.scratch)
+        target("cpu").launch(code, words, len(units), GRAIN, self.scratch)
 
     def words(self, units: int, results: int) -> array[int]:
         """What the class's code is called with; two addresses are given."""

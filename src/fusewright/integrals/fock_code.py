@@ -25,29 +25,27 @@ from fusewright.integrals.repulsion import kind_of
 from fusewright.integrals.screened import ScreenedGroup
 from fusewright.ir.fused import Array
 from fusewright.machine.integrals import BATCH_BYTES, FOCK
-from fusewright.runtime.image import LoadedImage
-from fusewright.targets.executable import Written
+from fusewright.targets.executable import Executable, Written
 from fusewright.targets.target import target
 
 MOST_BATCH = 64
 """Vectors of kets in a batch: an even number."""
 
 
-def driver() -> LoadedImage:
+def driver() -> Executable[None]:
     """The code that goes through bras."""
     return _code(("fock",), bras.fock)
 
 
-def digest_of(shape: DigestShape) -> LoadedImage:
+def digest_of(shape: DigestShape) -> Executable[None]:
     """The code that adds integrals to matrices."""
     key = ("digest", shape.c, shape.d, shape.coulomb, shape.exchange)
     return _code(key, partial(digestion.digest, shape))
 
 
-def _code(key: tuple[Any, ...], write: Callable[[int], str]) -> LoadedImage:
+def _code(key: tuple[Any, ...], write: Callable[[int], str]) -> Executable[None]:
     program = Written(key, lambda lanes: (None, write(lanes)))
-    code: LoadedImage = target("cpu").compile(program, current()).code
-    return code
+    return target("cpu").compile(program, current())
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -59,7 +57,7 @@ class FockClass:
     evaluators: tuple[Evaluator, ...]
     words: tuple[array[int], ...]
     components: tuple[int, ...]
-    digests: tuple[LoadedImage, ...]
+    digests: tuple[Executable[None], ...]
 
     @property
     def evaluator(self) -> Evaluator:
@@ -91,8 +89,8 @@ class FockClass:
     def record(self) -> list[int]:
         """Its words."""
         bra, ket = self.evaluator.bra.group, self.evaluator.ket.group
-        both, coulomb, exchange = (image.address("digest") for image in self.digests)
-        codes = [code_of(each.kind).code.address("kernel") for each in self.evaluators]
+        both, coulomb, exchange = (image.symbol("digest") for image in self.digests)
+        codes = [code_of(each.kind).address for each in self.evaluators]
         words = [each.buffer_info()[0] for each in self.words]
         return CLASS.packed(
             code=codes[0], words=words[0], second_code=codes[-1], second_words=words[-1],
@@ -242,7 +240,7 @@ def _class(basis: Basis, operators: Sequence[Operator], bra: Side, ket: Side) ->
     return FockClass(evaluators, words, components, digests_of(*components[2:]))
 
 
-def digests_of(c: int, d: int) -> tuple[LoadedImage, ...]:
+def digests_of(c: int, d: int) -> tuple[Executable[None], ...]:
     """For J and K, J alone, K alone, with so many components of k and l."""
     kinds = ((True, True), (True, False), (False, True))
     return tuple(digest_of(DigestShape(c, d, coulomb, exchange)) for coulomb, exchange in kinds)

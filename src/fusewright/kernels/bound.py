@@ -86,7 +86,7 @@ def learn(
     failed: Callable[..., Exception],
 ) -> None:
     """Have the core run calls like this one, which has just been made; `Unfit` where it cannot."""
-    if compiled.module.prints:
+    if compiled.signature.prints:
         raise Unfit
     calls = _calls(kernel, found, compiled, arguments)
     args = tuple(arguments.values())
@@ -97,7 +97,7 @@ def learn(
         raise Unfit
     call = _Call(found, compiled, arguments, {path: n for n, path in enumerate(paths)}, leaves)
     guards, cells = guards_of(found.translated.captures)
-    words = word_table(map(call.word, compiled.module.words))
+    words = word_table(map(call.word, compiled.signature.words))
     bound = native.BoundCall(
         options, guards, cells, compiled, compiled.address, compiled.team, thread_count(), words,
         call.pairs(), call.result, call.make(), call.finish(), partial(_failure, compiled, failed),

@@ -98,7 +98,7 @@ def verified(
     for number, array, copy in zip(kernel.given, arrays, copies, strict=True):
         if number in written and array.tobytes() != copy.tobytes():
             name = f"b{number} of kernel {kernel.name}"
-            raise InternalError(f"fused and unfused loops differ in {name}\n{code.module.text}")
+            raise InternalError(f"fused and unfused loops differ in {name}\n{code.signature.text}")
 
 
 def _laid_out(copies: list[NDArray], arrays: list[NDArray]) -> list[NDArray]:

@@ -164,7 +164,7 @@ def _record(kinds: tuple[Kind, ...], found: Specialised, code: LoopExecutable) -
         code.features.name,
         code.seconds,
         found.calls,
-        code.module.text,
+        code.signature.text,
         plan.guard.text if plan.guard is not None else "",
         listed(found, code, plan.otherwise) if plan.otherwise is not None else "",
         (code.counts[0], code.counts[1]),

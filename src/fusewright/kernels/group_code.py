@@ -81,10 +81,10 @@ def remember(
     """Let the core run the next group of this shape."""
     if native is None or code is None or current().verify:
         return
-    if code.module.checks or code.module.prints:
+    if code.signature.checks or code.signature.prints:
         return
     found = _Words(shape, unit, buffers, code)
-    words = word_table(map(found.source, code.module.words))
+    words = word_table(map(found.source, code.signature.words))
     gone = gone_arrays(shape, code, dead)
     large = sum(array.nbytes for array in found.arrays.values()) > LONG or code.is_threaded
     try:

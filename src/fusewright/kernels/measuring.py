@@ -98,7 +98,7 @@ def trial_of(
     total = sum(array.nbytes for array in arrays)
     least = min(_nearest_power(total), MOST) if total >= LEAST else 0
     asked = options.measure and options.fuse and not options.reassociate and kernel.fuse is None
-    if not (asked and least) or code.module.checks or code.module.prints:
+    if not (asked and least) or code.signature.checks or code.signature.prints:
         return None
     trial: Trial | None = found.trials.get((code.address, least))
     if trial is None:

@@ -103,7 +103,7 @@ def _description(found: Specialised | Unit, code: LoopExecutable) -> KernelRecor
         origin="memory",
         compile_seconds=0.0,
         loops=loops,
-        llvm=code.module.text,
+        llvm=code.signature.text,
         kind="loops",
     )
     # the code is kept with its record, so that its id stays its own

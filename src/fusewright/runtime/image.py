@@ -98,10 +98,15 @@ class LoadedImage:
 
     def address(self, symbol: str) -> int:
         """Where a function or datum lies."""
-        try:
-            return self.base + self._symbols[symbol]
-        except KeyError:
-            raise InternalError(f"compiled code has no symbol {symbol!r}") from None
+        found = self.find(symbol)
+        if not found:
+            raise InternalError(f"compiled code has no symbol {symbol!r}")
+        return found
+
+    def find(self, symbol: str) -> int:
+        """The same; 0 where there is none."""
+        offset = self._symbols.get(symbol)
+        return 0 if offset is None else self.base + offset
 
     def __del__(self) -> None:
         # At exit a daemon thread may still be running this code: the process frees the pages.

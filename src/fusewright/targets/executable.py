@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any, Generic, Protocol, TypeVar
 
 from fusewright.base.options import Options
 from fusewright.plan.loops.plan import Settings
+from fusewright.runtime.image import Image, LoadedImage, load_shared
 from fusewright.runtime.kept import Origin
 from fusewright.runtime.limits import default_threads
 
@@ -29,11 +30,33 @@ class Features(Protocol):
     def vector_bytes(self) -> int: ...
 
 
-class Executable(Protocol):
-    """The code of a program; what `run` takes and gives depends on the kind of program."""
+class Runnable(Protocol):
+    """A program ready to run; what `run` takes and gives depends on its kind."""
 
     def run(self, *arguments: Any) -> Any:
         """Run it, to the end."""
+
+
+@dataclass(slots=True)
+class Executable(Generic[S]):
+    """Machine code in memory: its signature says what its argument words are, `address` and
+    `finish` where its functions begin (0: it has none), for `Target.launch` and the native core.
+    """
+
+    signature: S
+    images: tuple[LoadedImage, ...] = field(default=(), kw_only=True)
+    address: int = field(default=0, kw_only=True)
+    finish: int = field(default=0, kw_only=True)
+
+    def use(self, image: Image) -> None:
+        """Run this code from now on; what may be running in another thread stays."""
+        loaded = load_shared(image)
+        self.images = (*self.images, loaded)
+        self.address, self.finish = loaded.find("kernel"), loaded.find("finish")
+
+    def symbol(self, name: str) -> int:
+        """Where another function of it begins."""
+        return self.images[-1].address(name)
 
 
 @dataclass(frozen=True, slots=True)
@@ -48,25 +71,17 @@ class Written(Generic[S]):
     write: Callable[[int], tuple[S, str]]
 
 
-@dataclass(frozen=True, slots=True)
-class UnitCode(Generic[S]):
-    """Code of units, for `Target.launch`; its caller makes the words that the signature says."""
-
-    signature: S
-    code: Any
-
-
 class LoopExecutable(Protocol):
     """A kernel of loops, ready to be called.
 
-    `module` has its text and its signature; `origin`, `seconds` and `made` say where it came from,
+    `signature` has its text, too; `origin`, `seconds` and `made` say where it came from,
     what that took, and when; `counts` how often each of two forms has run; `address` is where the
     code begins.
     """
 
     kernel: Kernel
     plan: LoopPlan
-    module: Module
+    signature: Module
     origin: Origin
     seconds: float
     made: float

@@ -24,7 +24,7 @@ if TYPE_CHECKING:
         Executable,
         Features,
         LoopExecutable,
-        UnitCode,
+        Runnable,
         Written,
     )
 
@@ -59,11 +59,13 @@ class Target(Protocol):
     @overload
     def compile(self, program: Kernel, options: Options) -> LoopExecutable: ...
     @overload
-    def compile(self, program: Written[S], options: Options) -> UnitCode[S]: ...
+    def compile(self, program: Written[S], options: Options) -> Executable[S]: ...
     @overload
-    def compile(self, program: Written[S], options: Options, make: bool) -> UnitCode[S] | None: ...
+    def compile(
+        self, program: Written[S], options: Options, make: bool
+    ) -> Executable[S] | None: ...
     @overload
-    def compile(self, program: Phases | Slice, options: Options) -> Executable: ...
+    def compile(self, program: Phases | Slice, options: Options) -> Runnable: ...
     def compile(self, program: Any, options: Options, make: bool = True) -> Any:
         """The code of a program: known, kept on disk, or made now (without `make`: else None).
 
@@ -79,7 +81,12 @@ class Target(Protocol):
         """Put the elements of an array into memory, in C order."""
 
     def launch(
-        self, code: Any, words: Sequence[Any], units: int, grain: int = 1, scratch: int = 0
+        self,
+        code: Executable[Any],
+        words: Sequence[Any],
+        units: int,
+        grain: int = 1,
+        scratch: int = 0,
     ) -> None:
         """Run units [0, units) of code on these argument words, in ranges that are multiples of
         `grain`, each range with so many bytes of scratch.

@@ -157,7 +157,7 @@ def _results(machine: Machine, cache: Path) -> tuple[list[Any], list[bool], list
         kernel = fw.kernel(smoothed)
         number = kernel(*arrays)
         (found,) = next(iter(kernel.specialisations.values()))
-        texts = [code.module.text for code in found.compiled.values()]
+        texts = [code.signature.text for code in found.compiled.values()]
     return [np.asarray(value) for value in [*values, *arrays, number]], facts, texts
 
 

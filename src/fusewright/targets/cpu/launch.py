@@ -29,9 +29,10 @@ from fusewright.runtime.arguments import (
     integer,
 )
 from fusewright.runtime.buffers import allocate
-from fusewright.runtime.image import Image, LoadedImage, load_shared
+from fusewright.runtime.image import Image
 from fusewright.targets.cpu import threads
 from fusewright.targets.cpu.compiled import CompiledKernel
+from fusewright.targets.executable import Executable
 
 Memories = dict[int, tuple[Memory, int]]
 
@@ -56,11 +57,10 @@ room is then a thousandth of the operand's."""
 
 
 @dataclass(slots=True)
-class Launch:
+class Launch(Executable[Module]):
     """A compiled kernel and how to call it."""
 
     kernel: Kernel
-    module: Module
     units: Integer
     outputs: tuple[tuple[int, Integer], ...]
     partials: tuple[tuple[int, Integer], ...]
@@ -73,18 +73,12 @@ class Launch:
     slots: int
     call: Callable[[int, int, int, int], int]
     inherits: dict[int, int]
-    address: int = 0
-    finish: int = 0
-    images: tuple[LoadedImage, ...] = ()
     tell: Callable[[int, int], None] | None = None
     """Hears of better code: the native core keeps the addresses too."""
 
     def use(self, image: Image) -> None:
-        """Run this code from now on; what may be running in another thread stays."""
-        loaded = load_shared(image)
-        self.images = (*self.images, loaded)
-        self.finish = loaded.address("finish") if self.module.finish else 0
-        self.address = loaded.address("kernel")
+        """Run this code from now on."""
+        Executable.use(self, image)
         if self.tell is not None:
             self.tell(self.address, self.finish)
 
@@ -184,8 +178,8 @@ def prepare(program: Program, compiled: CompiledKernel, slots: int) -> Launch:
     stretch = stretch_of(kernel, module)
     scratch = tuple((piece.slot, integer(room(piece, stretch))) for piece in module.scratch)
     launch = Launch(
-        kernel,
         module,
+        kernel,
         integer(units(kernel)),
         outputs,
         partials,

@@ -22,7 +22,7 @@ from fusewright.ir.loops.statements import Kernel, Print, Shown, walk, with_span
 from fusewright.ir.loops.text import kernel_text
 from fusewright.plan.loops.plan import LoopPlan, Settings
 from fusewright.runtime.arguments import ADDRESS, CONSTANT, NUMBER, VALUE, WordSource, filled
-from fusewright.runtime.image import Image, LoadedImage, load
+from fusewright.runtime.image import Image
 from fusewright.runtime.kept import Kept, Origin
 from fusewright.runtime.limits import thread_count
 from fusewright.runtime.listening import CompiledTexts, compilations
@@ -30,7 +30,7 @@ from fusewright.targets import executable
 from fusewright.targets.cpu import compiler
 from fusewright.targets.cpu.disk_keys import disk_key
 from fusewright.targets.cpu.features import FeatureSet, select
-from fusewright.targets.cpu.threads import code, give_team, take_team
+from fusewright.targets.cpu.threads import call, give_team, launch, take_team
 
 if TYPE_CHECKING:  # a process that finds its code on disk makes no tree
     from fusewright.ir.tree.nodes import Tree
@@ -42,15 +42,13 @@ _SHOW = ctypes.CFUNCTYPE(None, ctypes.c_int64, ctypes.c_void_p)
 
 
 @dataclass(slots=True)
-class CompiledLoops:
+class CompiledLoops(executable.Executable[Module]):
     """A kernel's code, ready to be called; `origin` and `seconds` say where it came from, `counts`
     how often each of two forms has run.
     """
 
     kernel: Kernel
     plan: LoopPlan
-    module: Module
-    image: LoadedImage
     features: FeatureSet
     origin: Origin
     seconds: float
@@ -58,14 +56,12 @@ class CompiledLoops:
     name: str = ""
     spans: tuple[Span, ...] = ()
     words: tuple[WordSource, ...] = ()
-    address: int = 0
     counts: Any = None
     made: float = field(default_factory=perf_counter)
 
     def __post_init__(self) -> None:
-        self.address = self.image.address("kernel")
         self.counts = (ctypes.c_int64 * 2)()
-        self.words = tuple(map(self._source, self.module.words))
+        self.words = tuple(map(self._source, self.signature.words))
 
     @property
     def is_threaded(self) -> bool:
@@ -78,17 +74,19 @@ class CompiledLoops:
 
     def run(self, arrays: Sequence[Any], params: Sequence[Any], failed: Failed) -> None:
         """Run it on the arrays it is given, with a value for each parameter."""
-        report = (ctypes.c_int64 * REPORT_WORDS)() if self.module.checks else None
-        printer = _Printer(self.module.prints) if self.module.prints else None
+        report = (ctypes.c_int64 * REPORT_WORDS)() if self.signature.checks else None
+        printer = _Printer(self.signature.prints) if self.signature.prints else None
         team = take_team(thread_count()) if self.is_threaded else 0
         try:
             pairs = zip(self.kernel.given, arrays, strict=True)
             addresses = {number: each.__array_interface__["data"][0] for number, each in pairs}
             own = (team, _address_of(report), 0 if printer is None else printer.address)
             words = filled(self.words, addresses, own, params)
-            # This door gives the GIL away where threads share the work.
-            run = code().launch if team else _alone
-            run(0, self.address, words.buffer_info()[0], 1, 1, 0, 0, 1)
+            where = words.buffer_info()[0]
+            if team:  # it gives the GIL away, and work to the threads itself
+                launch(self.address, where, 1, 1, 0, 1)
+            else:
+                call(self.address, where, 1, 0)
         finally:
             if team:
                 give_team()
@@ -101,12 +99,12 @@ class CompiledLoops:
     def team(self) -> int:
         """The place of the threads among its words; -1 where it runs on one."""
         several = self.is_threaded and thread_count() > 1
-        whats = [word.what for word in self.module.words]
+        whats = [word.what for word in self.signature.words]
         return whats.index("team") if several and "team" in whats else -1
 
     def failure(self, report: Sequence[int], failed: Failed) -> Exception:
         """The error of the check that a report names."""
-        check = self.module.checks[report[0] - 1]
+        check = self.signature.checks[report[0] - 1]
         values = tuple(
             np.frombuffer(struct.pack("<q", word), value.dtype.numpy)[0]
             for word, value in zip(report[1:], check.values, strict=False)
@@ -128,10 +126,6 @@ class CompiledLoops:
 
 def _address_of(report: Any) -> int:
     return 0 if report is None else ctypes.addressof(report)
-
-
-def _alone(_pool: int, kernel: int, words: int, *_: int) -> int:
-    return code().call(kernel, words, 1, 0)
 
 
 class _Printer:
@@ -189,10 +183,11 @@ def obtain(kernel: Kernel, options: Options) -> CompiledLoops:
     found = _kept.obtain(key, lambda: disk_key(("loops", *key)), make)
     plan, module, image = found.value
     seconds = perf_counter() - start
-    return CompiledLoops(
-        kernel, plan, module, load(image), features, found.origin, seconds, settings,
-        found.name, spans,
-    )  # fmt: skip
+    made_ready = CompiledLoops(
+        module, kernel, plan, features, found.origin, seconds, settings, found.name, spans
+    )
+    made_ready.use(image)
+    return made_ready
 
 
 Made = tuple[LoopPlan, Module, Image]

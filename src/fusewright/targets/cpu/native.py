@@ -151,7 +151,7 @@ def _step(code: Code, runner: Runner, number: int) -> tuple[Any, ...]:
 
 
 def _kernel(code: Code, runner: Runner, step: Launch) -> tuple[Any, ...]:
-    kernel, module = step.kernel, step.module
+    kernel, module = step.kernel, step.signature
     tiles = counts_tiles(kernel)
     grain = 0 if kernel.streams else 1 if kernel.form == "rows" or tiles else launching.GRAIN
     buffers = runner.program.buffers

@@ -84,7 +84,7 @@ def _compiled(key: Any, slice_: Slice, options: Options) -> Runner:
 
 def kernels_of(compiled: Compiled) -> list[stored_programs.Kernel | None]:
     """What the core needs of each step's code; None for a library step."""
-    return [None if k is None else (k.image, k.module.finish, k.final) for k in compiled.kernels]
+    return [None if k is None else (k.image, k.final) for k in compiled.kernels]
 
 
 def _ready(

@@ -119,7 +119,7 @@ def _with_code(
 ) -> Step | None:
     if not isinstance(record, KernelRecord) or not isinstance(step, Launch):
         return record
-    text = step.module.text
+    text = step.signature.text
     kernels = sum(isinstance(each, Launch) for each in runner.steps)
     return replace(
         record,
@@ -279,7 +279,7 @@ def texts(order: Sequence[Node], runner: Runner, options: Options, what: str) ->
     if what == "loops":
         steps = planned_steps(order, runner.program, runner.plan)
         return [s.loops if isinstance(s, KernelRecord) else _noted(s) for s in steps if s]
-    found = [step.module.text for step in runner.steps if isinstance(step, Launch)]
+    found = [step.signature.text for step in runner.steps if isinstance(step, Launch)]
     if what == "llvm":
         return found
     # Imported here: only machine code needs the compiler.

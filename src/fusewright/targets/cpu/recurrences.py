@@ -15,24 +15,23 @@ from fusewright.codegen.recurrences.columns import block_sizes, columns, rows_of
 from fusewright.ir.fused import Array
 from fusewright.ir.recurrences.phases import Phases
 from fusewright.ir.recurrences.text import straight_text
-from fusewright.runtime.image import Image, LoadedImage, load
+from fusewright.runtime.image import Image
 from fusewright.runtime.kept import Kept
-from fusewright.runtime.limits import thread_count
 from fusewright.targets.cpu import compiler
 from fusewright.targets.cpu.disk_keys import recurrence_key
 from fusewright.targets.cpu.features import FeatureSet, select
-from fusewright.targets.cpu.threads import launch
-from fusewright.targets.executable import UnitCode, Written
+from fusewright.targets.cpu.threads import run_units
+from fusewright.targets.executable import Executable, Written
 
 LEVEL = 1
 """Of code generation: the same code as at level 2, in an eighth less time (measured at (ff|ff))."""
 S = TypeVar("S")
 _kept: Kept[tuple[Any, Image]] = Kept()
 """A process keeps what it has used."""
-_loaded: dict[Image, LoadedImage] = {}
+_loaded: dict[Image, Executable[Any]] = {}
 
 
-def obtain(program: Written[S], options: Options, make: bool = True) -> UnitCode[S] | None:
+def obtain(program: Written[S], options: Options, make: bool = True) -> Executable[S] | None:
     """The code of a program as text; without `make` None where it has to be made."""
     features = select(options.features)
     key = (program.key, features)
@@ -49,8 +48,9 @@ def obtain(program: Written[S], options: Options, make: bool = True) -> UnitCode
     signature, image = _kept.obtain(key, name, made).value
     code = _loaded.get(image)
     if code is None:
-        code = _loaded[image] = load(image)
-    return UnitCode(signature, code)
+        code = _loaded[image] = Executable(signature)
+        code.use(image)
+    return code
 
 
 def lanes_of(features: FeatureSet) -> int:
@@ -63,7 +63,7 @@ class ColumnKernel:
     """The code of a plan; run on rows, it returns the results, one row each."""
 
     phases: Phases
-    code: LoadedImage
+    code: Executable[None]
     lanes: int
 
     def run(self, scalars: Mapping[str, Any], leaves: Mapping[str, Any]) -> Array:
@@ -93,8 +93,7 @@ class ColumnKernel:
     def _launch(self, words: array[int], total: int) -> None:
         units = -(-total // self.lanes)
         scratch = sum(block_sizes(self.phases)) * self.lanes * 8
-        address = self.code.address("kernel")
-        launch(address, words.buffer_info()[0], units, 64, scratch, thread_count())
+        run_units(self.code.address, words, units, 64, scratch)
 
     def _shape(
         self, rows: Mapping[str, Array], each: tuple[str, ...], once: tuple[str, ...]
@@ -124,4 +123,4 @@ def columns_of(phases: Phases, options: Options) -> ColumnKernel:
     key = tuple(straight_text(part) if part is not None else "" for part in parts)
     found = obtain(Written(("columns", key), lambda lanes: (None, columns(phases, lanes))), options)
     assert found is not None, "it is made where it is not kept"
-    return ColumnKernel(phases, found.code, lanes_of(select(options.features)))
+    return ColumnKernel(phases, found, lanes_of(select(options.features)))

@@ -14,7 +14,8 @@ from typing import TYPE_CHECKING, Any
 from fusewright._core import native
 from fusewright.base.later import later
 from fusewright.runtime import cache as disk
-from fusewright.runtime.image import Image, LoadedImage, load_shared
+from fusewright.runtime.image import Image
+from fusewright.targets.executable import Executable
 
 if TYPE_CHECKING:
     from fusewright.runtime import background
@@ -28,8 +29,8 @@ ROOM = 16 << 20
 
 Form = tuple[Any, ...]
 """The arguments of the core's `Program`."""
-Kernel = tuple[Image, bool, bool]
-"""Its code, whether that has a function `finish`, and whether it is the best we make."""
+Kernel = tuple[Image, bool]
+"""Its code, and whether it is the best we make."""
 Found = tuple[Form, list[Any], float]
 """A program's form, its kernels, and the seconds after which better code is worth making."""
 Use = Callable[[int, Image], None]
@@ -74,11 +75,11 @@ def program_of(found: Found, improve: Callable[[Use], None]) -> Any:
     except (TypeError, ValueError):
         return None
     made.affordable = ROOM
-    made.owner = code = _Code(made, [kernel is not None and kernel[1] for kernel in kernels])
+    made.owner = code = _Code(made)
     for number, kernel in enumerate(kernels):
         if kernel is not None:
             code.use(number, kernel[0])
-    if not all(kernel is None or kernel[2] for kernel in kernels):
+    if not all(kernel is None or kernel[1] for kernel in kernels):
         made.note = _Trial(made, trial, partial(improve, code.use)).note
     return made
 
@@ -86,18 +87,17 @@ def program_of(found: Found, improve: Callable[[Use], None]) -> Any:
 class _Code:
     """The code that a program runs, and has run: another thread may be in the midst of it."""
 
-    __slots__ = ("finishes", "images", "program")
+    __slots__ = ("program", "steps")
 
-    def __init__(self, program: Any, finishes: list[bool]) -> None:
-        self.program, self.finishes = program, finishes
-        self.images: list[LoadedImage] = []
+    def __init__(self, program: Any) -> None:
+        self.program = program
+        self.steps: dict[int, Executable[None]] = {}
 
     def use(self, number: int, image: Image) -> None:
         """Run other code for a step from now on."""
-        loaded = load_shared(image)
-        self.images.append(loaded)
-        finish = loaded.address("finish") if self.finishes[number] else 0
-        self.program.use(number, loaded.address("kernel"), finish)
+        code = self.steps.setdefault(number, Executable(None))
+        code.use(image)
+        self.program.use(number, code.address, code.finish)
 
 
 class _Trial:
@@ -129,7 +129,7 @@ def note_better(name: str, number: int, image: Image) -> None:
     found = _read(name)
     if found is not None and found[1][number] is not None:
         kernels = list(found[1])
-        kernels[number] = (image, kernels[number][1], True)
+        kernels[number] = (image, True)
         keep(name, found[0], kernels, 0.0)
 
 

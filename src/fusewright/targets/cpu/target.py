@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from array import array
 from collections.abc import Callable, Sequence
 from typing import TYPE_CHECKING, Any
 
@@ -12,9 +11,8 @@ from fusewright.base.later import later
 from fusewright.base.options import Options
 from fusewright.ir.graph import Memory
 from fusewright.runtime import buffers
-from fusewright.runtime.image import LoadedImage
-from fusewright.runtime.limits import thread_count
 from fusewright.targets.cpu.features import FeatureSet, select
+from fusewright.targets.executable import Executable
 from fusewright.targets.target import Description
 
 if TYPE_CHECKING:
@@ -58,12 +56,10 @@ def copy(source: np.ndarray[Any, Any], memory: Memory) -> None:
 
 
 def launch(
-    code: LoadedImage, words: Sequence[int], units: int, grain: int = 1, scratch: int = 0
+    code: Executable[Any], words: Sequence[int], units: int, grain: int = 1, scratch: int = 0
 ) -> None:
     """On the threads that the settings grant."""
-    table = words if isinstance(words, array) else array("q", words)
-    start = table.buffer_info()[0]
-    threads.launch(code.address("kernel"), start, units, grain, scratch, thread_count())
+    threads.run_units(code.address, words, units, grain, scratch)
 
 
 def describe() -> Description:

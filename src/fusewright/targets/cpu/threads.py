@@ -12,7 +12,8 @@ import ctypes
 import os
 import threading
 import time
-from collections.abc import Callable
+from array import array
+from collections.abc import Callable, Sequence
 from functools import cache
 from typing import TYPE_CHECKING, Any, NamedTuple
 
@@ -229,6 +230,14 @@ def launch(
     else:
         scratch = own_scratch(scratch_bytes)
         code().launch(0, kernel_address, args_address, units, grain, scratch, 0, 1)
+
+
+def run_units(
+    kernel_address: int, words: Sequence[int], units: int, grain: int, scratch: int
+) -> None:
+    """Run units [0, units) on these argument words, on the threads that the settings grant."""
+    table = words if isinstance(words, array) else array("q", words)
+    launch(kernel_address, table.buffer_info()[0], units, grain, scratch, thread_count())
 
 
 def take_team(threads: int) -> int:
