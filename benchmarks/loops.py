@@ -18,7 +18,6 @@ from typing import Any
 
 import numpy as np
 import peers
-from fusewright.kernels.run import failed, parameters
 from loop_programs import (
     DOFS,
     c_step,
@@ -41,6 +40,7 @@ from report import Report, Section, milliseconds, start
 
 import fusewright as fw
 from fusewright.base.options import current
+from fusewright.kernels.run import failed, parameters
 from fusewright.kernels.specialise import apart, large_ones, with_facts
 from fusewright.targets.cpu import loops
 from fusewright.targets.cpu.loops import obtain

@@ -6,7 +6,6 @@
 
 #define MOST_CALL_WORDS 256
 #define REPORT_WORDS 64 /* as in targets.cpu.loops */
-#define LONG_BYTES (1 << 18) /* of arguments, above which other threads may run meanwhile */
 
 /* ---- running ---------------------------------------------------------------------------------- */
 
@@ -60,7 +59,7 @@ static int are_apart(BoundCall *call, Walk *walk)
 
 static int run_code(BoundCall *call, Frame *frame, Py_ssize_t nbytes)
 {
-    if (launch_loops(&call->loops, frame->word, nbytes > LONG_BYTES || call->loops.team >= 0) < 0)
+    if (launch_loops(&call->loops, frame->word, nbytes) < 0)
         return -1;
     if (frame->report[0] == 0)
         return 0;

@@ -26,8 +26,8 @@ struct GroupProgram {
     PyObject_HEAD
     PyObject *options, *owner, *blocks;
     Loops loops;
-    int64_t dead, gone, arrays, buffers, words, pairs, outputs, lazies;
-    int large, joined;
+    int64_t dead, gone, arrays, buffers, words, pairs, outputs, lazies, nbytes;
+    int joined;
     Array *array;
     Buffer *buffer;
     Word *word;
@@ -211,7 +211,7 @@ static int run_program(GroupProgram *program, Group *group, Node *whole, Address
     if (ready <= 0)
         return ready;
     joined_runs += program->joined;
-    return launch_loops(&program->loops, words, program->large) < 0 ? -1 : 1;
+    return launch_loops(&program->loops, words, program->nbytes) < 0 ? -1 : 1;
 }
 
 /* ---- who has what a group gives --------------------------------------------------------------- */
@@ -563,15 +563,15 @@ static int is_sound(GroupProgram *program)
     return right ? 0 : wrong("not a group's program");
 }
 
-/* GroupProgram(options, owner, address, dead, gone, large, joined, threads, team, arrays, buffers,
+/* GroupProgram(options, owner, address, dead, gone, nbytes, joined, threads, team, arrays, buffers,
    words, pairs, outputs, lazies) */
 static PyObject *program_make(PyTypeObject *type, PyObject *given, PyObject *names)
 {
     (void)names;
     PyObject *options, *owner, *arrays, *buffers, *words, *pairs, *outputs, *lazies;
-    long long address, dead, gone;
-    int large, joined, threads, team;
-    if (!PyArg_ParseTuple(given, "OOLLLppiiOOOOOO", &options, &owner, &address, &dead, &gone, &large,
+    long long address, dead, gone, nbytes;
+    int joined, threads, team;
+    if (!PyArg_ParseTuple(given, "OOLLLLpiiOOOOOO", &options, &owner, &address, &dead, &gone, &nbytes,
                           &joined, &threads, &team, &arrays, &buffers, &words, &pairs, &outputs, &lazies))
         return NULL;
     GroupProgram *program = (GroupProgram *)type->tp_alloc(type, 0);
@@ -582,7 +582,7 @@ static PyObject *program_make(PyTypeObject *type, PyObject *given, PyObject *nam
     program->loops = (Loops){(Kernel *)(intptr_t)address, team, threads};
     program->dead = dead;
     program->gone = gone;
-    program->large = large;
+    program->nbytes = nbytes;
     program->joined = joined;
     int sound = (program->blocks = PyList_New(0)) != NULL
         && (program->array = table(program, arrays, 5, MOST_ARRAYS, &program->arrays)) != NULL

@@ -2,6 +2,8 @@
 
 #include "launch.h"
 
+#define LONG_BYTES (1 << 18) /* of arguments, above which other threads may run meanwhile */
+
 static PyObject *launch, *own_scratch, *default_threads, *take_team, *give_team;
 
 /* ---- words ------------------------------------------------------------------------------------ */
@@ -82,7 +84,7 @@ int launch_units(Kernel *kernel, int64_t *words, int64_t units, int64_t grain, i
     return 0;
 }
 
-int launch_loops(const Loops *loops, int64_t *words, int releases)
+int launch_loops(const Loops *loops, int64_t *words, int64_t nbytes)
 {
     int64_t taken = 0;
     if (loops->team >= 0) {
@@ -92,7 +94,7 @@ int launch_loops(const Loops *loops, int64_t *words, int releases)
         if (PyErr_Occurred())
             return -1;
     }
-    if (releases) {
+    if (nbytes > LONG_BYTES || loops->team >= 0) {
         Py_BEGIN_ALLOW_THREADS
         loops->address(words, 0, 1, NULL);
         Py_END_ALLOW_THREADS

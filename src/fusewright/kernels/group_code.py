@@ -30,8 +30,6 @@ if TYPE_CHECKING:
     from fusewright.targets.executable import LoopExecutable
 
 NDArray = np.ndarray[Any, Any]
-LONG = 1 << 18
-"""Bytes of arguments above which other threads may run meanwhile."""
 VARIANTS = 6
 """Sets of dead arrays that are compiled for one shape: others run as the nearest of these."""
 WRITTEN, OVERWRITTEN, GONE, TWICE = 1, 2, 4, 8
@@ -86,10 +84,10 @@ def remember(
     found = _Words(shape, unit, buffers, code)
     words = word_table(map(found.source, code.signature.words))
     gone = gone_arrays(shape, code, dead)
-    large = sum(array.nbytes for array in found.arrays.values()) > LONG or code.is_threaded
+    nbytes = sum(array.nbytes for array in found.arrays.values())
     try:
         program = native.GroupProgram(
-            current(), code, code.address, dead, gone, large, len(shape.calls) > 1,
+            current(), code, code.address, dead, gone, nbytes, len(shape.calls) > 1,
             thread_count(), code.team,
             table(_array(shape, number, gone) for number in range(len(shape.arrays))),
             table(_buffers(shape, memories, buffers)), words, table(_pairs(found)),
