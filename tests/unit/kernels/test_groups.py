@@ -249,3 +249,34 @@ def test_results_come_while_the_joined_kernel_is_compiled() -> None:
             fw.evaluate(out)
         assert units.joined_runs() > before
     assert out.tolist() == r.tolist()
+
+
+@fw.kernel
+def stepped(a: Any, b: Any, by: Any) -> None:
+    for i in range(1, a.shape[0]):
+        b[i] = b[i - 1] * by + a[i]
+
+
+@needs_core
+@pytest.mark.parametrize(
+    "by", [2, -1.5, np.float32(0.1), np.float16(1e-3), np.int8(-3), np.uint64(2**63 + 5), True]
+)
+def test_the_core_runs_calls_on_views_and_numbers_of_any_type(by: Any) -> None:
+    (x, y), (a, b) = arrays(2)
+
+    def both_ways() -> None:
+        for here, there in ((x[3:-1], y[4:]), (y[:40], x[10:50])):
+            stepped(here, there, by)
+        fw.evaluate(x, y)
+        for here, there in ((a[3:-1], b[4:]), (b[:40], a[10:50])):
+            stepped.__wrapped__(here, there, by)
+
+    with np.errstate(all="ignore"):
+        both_ways()
+        by_python, ran = units.runs, units.joined_runs()
+        for _ in range(3):
+            both_ways()
+    assert units.joined_runs() == ran + 3
+    assert units.runs == by_python
+    for mine, plain in ((x, a), (y, b)):
+        assert np.asarray(mine).tobytes() == plain.tobytes()
