@@ -13,7 +13,8 @@ from fusewright.base.options import current
 from fusewright.codegen.recurrences.quartets import QuartetSizes
 from fusewright.codegen.recurrences.sides import SideStep
 from fusewright.integrals.harmonics import Exponents, cartesian
-from fusewright.targets.executable import Executable, Written
+from fusewright.runtime.image import Executable
+from fusewright.targets.executable import Written
 from fusewright.targets.target import target
 
 if TYPE_CHECKING:

@@ -25,7 +25,8 @@ from fusewright.integrals.repulsion import kind_of
 from fusewright.integrals.screened import ScreenedGroup
 from fusewright.ir.fused import Array
 from fusewright.machine.integrals import BATCH_BYTES, FOCK
-from fusewright.targets.executable import Executable, Written
+from fusewright.runtime.image import Executable
+from fusewright.targets.executable import Written
 from fusewright.targets.target import target
 
 MOST_BATCH = 64

@@ -13,7 +13,8 @@ from __future__ import annotations
 import ctypes
 import struct
 import sys
-from typing import TYPE_CHECKING, NamedTuple
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING, Generic, NamedTuple, TypeVar
 from weakref import WeakValueDictionary
 
 from fusewright.base.errors import ExecutableMemoryError, InternalError
@@ -25,6 +26,7 @@ if TYPE_CHECKING:
 else:
     zlib = later("zlib")
 
+S = TypeVar("S")
 _MAGIC = b"FWIMAGE\0"
 _VERSION = 1
 _HEADER = struct.Struct("<8sIIQQ")
@@ -144,6 +146,28 @@ def load_shared(image: Image) -> LoadedImage:
     if found is None:
         found = _shared[image.blob] = load(image)
     return found
+
+
+@dataclass(slots=True)
+class Executable(Generic[S]):
+    """Machine code in memory: its signature says what its argument words are, `address` and
+    `finish` where its functions begin (0: it has none), for `Target.launch` and the native core.
+    """
+
+    signature: S
+    images: tuple[LoadedImage, ...] = field(default=(), kw_only=True)
+    address: int = field(default=0, kw_only=True)
+    finish: int = field(default=0, kw_only=True)
+
+    def use(self, image: Image) -> None:
+        """Run this code from now on; what may be running in another thread stays."""
+        loaded = load_shared(image)
+        self.images = (*self.images, loaded)
+        self.address, self.finish = loaded.find("kernel"), loaded.find("finish")
+
+    def symbol(self, name: str) -> int:
+        """Where another function of it begins."""
+        return self.images[-1].address(name)
 
 
 def _refused(what: str, error: OSError) -> ExecutableMemoryError:

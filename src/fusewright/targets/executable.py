@@ -3,12 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, Generic, Protocol, TypeVar
 
 from fusewright.base.options import Options
 from fusewright.plan.loops.plan import Settings
-from fusewright.runtime.image import Image, LoadedImage, load_shared
 from fusewright.runtime.kept import Origin
 from fusewright.runtime.limits import default_threads
 
@@ -35,28 +34,6 @@ class Runnable(Protocol):
 
     def run(self, *arguments: Any) -> Any:
         """Run it, to the end."""
-
-
-@dataclass(slots=True)
-class Executable(Generic[S]):
-    """Machine code in memory: its signature says what its argument words are, `address` and
-    `finish` where its functions begin (0: it has none), for `Target.launch` and the native core.
-    """
-
-    signature: S
-    images: tuple[LoadedImage, ...] = field(default=(), kw_only=True)
-    address: int = field(default=0, kw_only=True)
-    finish: int = field(default=0, kw_only=True)
-
-    def use(self, image: Image) -> None:
-        """Run this code from now on; what may be running in another thread stays."""
-        loaded = load_shared(image)
-        self.images = (*self.images, loaded)
-        self.address, self.finish = loaded.find("kernel"), loaded.find("finish")
-
-    def symbol(self, name: str) -> int:
-        """Where another function of it begins."""
-        return self.images[-1].address(name)
 
 
 @dataclass(frozen=True, slots=True)

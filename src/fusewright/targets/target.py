@@ -19,9 +19,9 @@ if TYPE_CHECKING:
     from fusewright.ir.graph import Memory
     from fusewright.ir.loops.statements import Kernel
     from fusewright.ir.recurrences.phases import Phases
+    from fusewright.runtime.image import Executable
     from fusewright.runtime.trace import Slice
     from fusewright.targets.executable import (
-        Executable,
         Features,
         LoopExecutable,
         Runnable,

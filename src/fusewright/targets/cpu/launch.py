@@ -29,10 +29,9 @@ from fusewright.runtime.arguments import (
     integer,
 )
 from fusewright.runtime.buffers import allocate
-from fusewright.runtime.image import Image
+from fusewright.runtime.image import Executable, Image
 from fusewright.targets.cpu import threads
 from fusewright.targets.cpu.compiled import CompiledKernel
-from fusewright.targets.executable import Executable
 
 Memories = dict[int, tuple[Memory, int]]
 

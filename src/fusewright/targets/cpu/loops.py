@@ -22,7 +22,7 @@ from fusewright.ir.loops.statements import Kernel, Print, Shown, walk, with_span
 from fusewright.ir.loops.text import kernel_text
 from fusewright.plan.loops.plan import LoopPlan, Settings
 from fusewright.runtime.arguments import ADDRESS, CONSTANT, NUMBER, VALUE, WordSource, filled
-from fusewright.runtime.image import Image
+from fusewright.runtime.image import Executable, Image
 from fusewright.runtime.kept import Kept, Origin
 from fusewright.runtime.limits import thread_count
 from fusewright.runtime.listening import CompiledTexts, compilations
@@ -42,7 +42,7 @@ _SHOW = ctypes.CFUNCTYPE(None, ctypes.c_int64, ctypes.c_void_p)
 
 
 @dataclass(slots=True)
-class CompiledLoops(executable.Executable[Module]):
+class CompiledLoops(Executable[Module]):
     """A kernel's code, ready to be called; `origin` and `seconds` say where it came from, `counts`
     how often each of two forms has run.
     """

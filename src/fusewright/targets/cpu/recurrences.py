@@ -15,13 +15,13 @@ from fusewright.codegen.recurrences.columns import block_sizes, columns, rows_of
 from fusewright.ir.fused import Array
 from fusewright.ir.recurrences.phases import Phases
 from fusewright.ir.recurrences.text import straight_text
-from fusewright.runtime.image import Image
+from fusewright.runtime.image import Executable, Image
 from fusewright.runtime.kept import Kept
 from fusewright.targets.cpu import compiler
 from fusewright.targets.cpu.disk_keys import recurrence_key
 from fusewright.targets.cpu.features import FeatureSet, select
 from fusewright.targets.cpu.threads import run_units
-from fusewright.targets.executable import Executable, Written
+from fusewright.targets.executable import Written
 
 LEVEL = 1
 """Of code generation: the same code as at level 2, in an eighth less time (measured at (ff|ff))."""

@@ -14,8 +14,7 @@ from typing import TYPE_CHECKING, Any
 from fusewright._core import native
 from fusewright.base.later import later
 from fusewright.runtime import cache as disk
-from fusewright.runtime.image import Image
-from fusewright.targets.executable import Executable
+from fusewright.runtime.image import Executable, Image
 
 if TYPE_CHECKING:
     from fusewright.runtime import background

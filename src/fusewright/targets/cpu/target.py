@@ -11,8 +11,8 @@ from fusewright.base.later import later
 from fusewright.base.options import Options
 from fusewright.ir.graph import Memory
 from fusewright.runtime import buffers
+from fusewright.runtime.image import Executable
 from fusewright.targets.cpu.features import FeatureSet, select
-from fusewright.targets.executable import Executable
 from fusewright.targets.target import Description
 
 if TYPE_CHECKING:
