@@ -43,6 +43,8 @@ class KernelData:
         """The core's cache of calls that run at once."""
         self.recorders: tuple[Any, ...] = ()
         self.deferrals: tuple[Any, ...] = ()
+        self.forms: dict[Any, Any] = {}
+        """The newest deferral for each form of deferred call."""
         self.known: tuple[Any, ...] = ()
         """The recorders and the deferrals."""
         self.replayed = self.redeferred = 0

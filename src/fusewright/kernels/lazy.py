@@ -127,7 +127,7 @@ def _learn_deferred(
 ) -> None:
     """Let the native core defer the next call like this one."""
     if kernel.is_simple:
-        recorder = recorders.learn_deferred(kind, bound, arguments, execute, options)
+        recorder = recorders.learn_deferred(kernel, kind, bound, arguments, execute, options)
         kernel.deferrals, calls = _with(recorder, kernel.deferrals)
         kernel.redeferred += calls
         kernel.known = kernel.recorders + kernel.deferrals

@@ -6,7 +6,7 @@ Without the core each call looks its recipe up.
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from fusewright._core import native
 from fusewright.base.options import Options
@@ -19,8 +19,13 @@ from fusewright.kernels.guards import Unfit, guards_of
 from fusewright.kernels.recipe import Recipe
 from fusewright.kernels.specialise import Specialised
 
-MOST = 8
+if TYPE_CHECKING:
+    from fusewright.kernels.kernel_data import KernelData
+
+MOST = 32
 """Kinds of calls the core looks for, the newest first."""
+MOST_FORMS = 256
+"""Forms of deferred calls remembered for a kernel; all are forgotten when there are more."""
 ARRAY, FLOAT, INTEGER, FIXED, LAZY = range(5)
 
 
@@ -63,13 +68,16 @@ def learn(
 
 
 def learn_deferred(
+    kernel: KernelData,
     kind: Kind,
     bound: Binding,
     arguments: Mapping[str, Any],
     execute: Any,
     options: Options,
 ) -> Any:
-    """What the core needs to defer calls like this one; None where it cannot."""
+    """What the core needs to defer calls like this one; None where it cannot, or has it already and
+    left the call to Python for another reason.
+    """
     found, translated = kind.found, kind.found.translated
     paths = [path for path in translated.paths if path is not None] + list(translated.scalars)
     if native is None or found.attributes or options.spans or any(len(path) > 1 for path in paths):
@@ -77,12 +85,7 @@ def learn_deferred(
     returns = _returns(translated.result)
     if returns is UNKNOWN or any(place.links for place in bound.places.values()):
         return None
-    places = {name: place for place, name in enumerate(arguments)}
-    numbers = {
-        number: places[str(translated.scalars[source.slot][0])]
-        for number, source in enumerate(found.kernel.arguments)
-        if source.what == "scalar"
-    }
+    numbers = _places_of_numbers(found, arguments)
     by_name = {list(arguments)[place]: number for number, place in numbers.items()}
     every = list(arguments.values())
     try:
@@ -91,15 +94,32 @@ def learn_deferred(
         given = tuple(
             _argument(name, value, found, bound, None, by_name) for name, value in arguments.items()
         )
+        form = (id(options), id(kind), arrays, given)
+        if any(kernel.forms.get(form) is each for each in kernel.deferrals):
+            return None
         deferral = native.Deferral(
             kind, execute, f"kernel {found.kernel.name}", kind.fuses, arrays,
             tuple(numbers[number] for number in sorted(numbers)), kind.written,
             tuple(sorted(kind.overwritten)), returns,
         )  # fmt: skip
         inputs = len(arrays)
-        return native.Recorder(options, guards, cells, given, inputs, (), (), (), deferral)
+        made = native.Recorder(options, guards, cells, given, inputs, (), (), (), deferral)
     except (Unfit, ValueError):  # as above
         return None
+    if len(kernel.forms) > MOST_FORMS:
+        kernel.forms.clear()
+    kernel.forms[form] = made
+    return made
+
+
+def _places_of_numbers(found: Specialised, arguments: Mapping[str, Any]) -> dict[int, int]:
+    """For each parameter that is a number the argument it is."""
+    places = {name: place for place, name in enumerate(arguments)}
+    return {
+        number: places[str(found.translated.scalars[source.slot][0])]
+        for number, source in enumerate(found.kernel.arguments)
+        if source.what == "scalar"
+    }
 
 
 UNKNOWN = object()
