@@ -23,6 +23,7 @@ from fusewright.ir.graph import Memory, Node, contiguous_strides
 from fusewright.ir.products import CHUNK
 from fusewright.plan.chain_prices import Layer
 from fusewright.plan.chains import Segment
+from fusewright.runtime.arguments import ADDRESS, filled
 from fusewright.runtime.buffers import allocate
 from fusewright.runtime.trace import Key, Slice, take
 from fusewright.targets.cpu import products
@@ -188,13 +189,13 @@ class _SegmentRun(RowBlocks):
         for slot, size in step.outputs:
             if slot not in spots:
                 spots[slot] = Place(self.more(size(values)), local=True)
-        words, patches = [], []
-        for number, (word, fill) in enumerate(zip(step.module.words, step.fills, strict=True)):
-            if word.what == "pointer":
-                patches.append((number, spots[word.number]))
-                words.append(0)
-            else:
-                words.append(fill(values, {}))
+        given = [*values, 1, step.stretch(values)]
+        words = filled(step.words, dict.fromkeys(spots, 0), given, values).tolist()
+        patches = [
+            (number, spots[word.number])
+            for number, word in enumerate(step.words)
+            if word.what == ADDRESS
+        ]
         scratch = sum(rounded_up(size(values), LINE) for _, size in step.scratch)
         return _Step(step.address, words, patches, step.units(values), scratch)
 

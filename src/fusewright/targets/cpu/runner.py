@@ -28,9 +28,9 @@ from fusewright.targets.cpu.launch import Launch, prepare
 from fusewright.targets.cpu.stored_programs import HOT, ROOM
 
 if TYPE_CHECKING:
-    from fusewright.targets.cpu import recorded_products
+    from fusewright.targets.cpu import products
 else:  # most programs have no large product
-    recorded_products = later("fusewright.targets.cpu.recorded_products")
+    products = later("fusewright.targets.cpu.products")
 
 Memories = dict[int, tuple[Memory, int]]
 Results = dict[int, Any]
@@ -81,7 +81,7 @@ class Runner:
     ) -> None:
         """Compute, and make the output nodes leaves; `watch` hears of every step."""
         began = perf_counter()
-        if graph.PRODUCT in self.kinds and recorded_products.replayed(order, self.outputs, options):
+        if graph.PRODUCT in self.kinds and products.replayed(order, self.outputs, options):
             return
         values = [fetch(order) for fetch in self.fetches]
         memories: Memories = {slot: order[slot].value[:2] for slot in self.leaves}
@@ -127,7 +127,7 @@ class Runner:
         node = order[slot]
         operands = [_array(arg, slots, memories, results) for arg in node.args]
         if node.kind == graph.PRODUCT:
-            memories[slot] = (recorded_products.into_pool(node, operands), 0)
+            memories[slot] = (products.into_pool(node, operands), 0)
             return
         if isinstance(node.value, InPlace):
             last = self.last_use[number]
