@@ -29,10 +29,9 @@ from fusewright.runtime.trace import Key, Slice, take
 from fusewright.targets.cpu import products
 from fusewright.targets.cpu.launch import Launch
 from fusewright.targets.cpu.row_blocks import LINE, Place, RowBlocks, offsets_of, window_of
-from fusewright.targets.cpu.runner import Runner
 from fusewright.targets.cpu.threads import launch
 
-Find = Callable[[Key, Slice, Options], Runner | None]
+Find = Callable[[Key, Slice, Options], Any]
 """The code for a slice; None where that is being compiled beside."""
 
 
@@ -71,7 +70,7 @@ class _SegmentRun(RowBlocks):
         super().__init__(nodes, segment)
         self.options = options
         self.find = find
-        self.runners: list[Runner] = []
+        self.runners: list[Any] = []
         self.is_ready = True
 
     def run(self) -> int:

@@ -28,9 +28,10 @@ from fusewright.targets.cpu.launch import Launch, prepare
 from fusewright.targets.cpu.stored_programs import HOT, ROOM
 
 if TYPE_CHECKING:
-    from fusewright.targets.cpu import products
+    from fusewright.targets.cpu import products, recorded_products
 else:  # most programs have no large product
     products = later("fusewright.targets.cpu.products")
+    recorded_products = later("fusewright.targets.cpu.recorded_products")
 
 Memories = dict[int, tuple[Memory, int]]
 Results = dict[int, Any]
@@ -81,7 +82,7 @@ class Runner:
     ) -> None:
         """Compute, and make the output nodes leaves; `watch` hears of every step."""
         began = perf_counter()
-        if graph.PRODUCT in self.kinds and products.replayed(order, self.outputs, options):
+        if graph.PRODUCT in self.kinds and recorded_products.replayed(order, self.outputs, options):
             return
         values = [fetch(order) for fetch in self.fetches]
         memories: Memories = {slot: order[slot].value[:2] for slot in self.leaves}
