@@ -21,7 +21,6 @@ from fusewright.codegen.products.module import product_module
 from fusewright.codegen.products.registers import RegisterTile, tile_for
 from fusewright.codegen.products.stacks import stack_bytes
 from fusewright.ir.dtypes import DType
-from fusewright.ir.graph import Memory, Node
 from fusewright.ir.products import CHUNK, DTYPES
 from fusewright.machine import record
 from fusewright.runtime import cache as disk
@@ -103,14 +102,6 @@ def product(a: Any, b: Any, out: Array | None = None) -> Array:
         return target
     out[...] = target
     return out
-
-
-def into_pool(node: Node, operands: list[Any]) -> Memory:
-    """The result of a PRODUCT, in C order."""
-    memory = allocate(max(prod(node.shape) * node.dtype.itemsize, 1))
-    left, right = operands
-    product(left, right, np.ndarray(node.shape, node.dtype.numpy, memory.owner))
-    return memory
 
 
 def compute(a: Array, b: Array, out: Array) -> None:

@@ -6,6 +6,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import replace
+from math import prod
 from time import perf_counter
 from typing import TYPE_CHECKING, Any
 
@@ -35,6 +36,7 @@ from fusewright.ir.graph import (
 from fusewright.machine import record
 from fusewright.plan import chains as plan
 from fusewright.plan.chains import Segment
+from fusewright.runtime.buffers import allocate
 from fusewright.runtime.limits import thread_count
 from fusewright.runtime.listening import listeners
 from fusewright.runtime.profile import Flush, KernelRecord, Step, told
@@ -226,5 +228,13 @@ def _computed_once(segment: Segment, nodes: dict[int, Node]) -> None:
 
 
 def _alone(node: Node) -> None:
-    memory = products.into_pool(node, [window_of(arg) for arg in node.args])
+    memory = into_pool(node, [window_of(arg) for arg in node.args])
     node.become_leaf(memory, 0, contiguous_strides(node.shape, node.dtype.itemsize))
+
+
+def into_pool(node: Node, operands: list[Array]) -> Memory:
+    """The result of a PRODUCT, in C order."""
+    memory = allocate(max(prod(node.shape) * node.dtype.itemsize, 1))
+    left, right = operands
+    products.product(left, right, np.ndarray(node.shape, node.dtype.numpy, memory.owner))
+    return memory

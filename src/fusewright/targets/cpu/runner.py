@@ -28,9 +28,8 @@ from fusewright.targets.cpu.launch import Launch, prepare
 from fusewright.targets.cpu.stored_programs import HOT, ROOM
 
 if TYPE_CHECKING:
-    from fusewright.targets.cpu import products, recorded_products
+    from fusewright.targets.cpu import recorded_products
 else:  # most programs have no large product
-    products = later("fusewright.targets.cpu.products")
     recorded_products = later("fusewright.targets.cpu.recorded_products")
 
 Memories = dict[int, tuple[Memory, int]]
@@ -128,7 +127,7 @@ class Runner:
         node = order[slot]
         operands = [_array(arg, slots, memories, results) for arg in node.args]
         if node.kind == graph.PRODUCT:
-            memories[slot] = (products.into_pool(node, operands), 0)
+            memories[slot] = (recorded_products.into_pool(node, operands), 0)
             return
         if isinstance(node.value, InPlace):
             last = self.last_use[number]
