@@ -42,7 +42,7 @@ def printed(program: str) -> tuple[str, str]:
         try:
             runpy.run_path(os.fspath(path))
         except fw.FusewrightError as error:
-            traces.shorten(error)
+            traces.shorten(error, is_own=True)
             # A kernel met before is known by its text, and has the folder it had then.
             text = re.sub(rf"\S+{os.sep}{NAME}", NAME, str(error))
             return error.code, re.sub(r"why: \S+ \S+ of memory", "why: ... of memory", text)
