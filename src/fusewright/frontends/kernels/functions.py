@@ -245,15 +245,16 @@ def _each_of(function: Callable[[Number, Span], Number]) -> Row:
 
 
 def _component(name: str) -> Row:
-    """`np.real` and `np.imag`: of an array its memory."""
+    """`np.real` and `np.imag`: of an array its memory, of a number its attribute, so that a Python
+    number's part is a Python number.
+    """
 
     def row(t: Translation, node: ast.Call, values: Values) -> Value:
         arguments(t, node, values, 1, 1)
         span = t.span(node)
         if elementwise.is_array(values[0]):
             return elementwise.component(t, values[0], name, span)
-        found = complexes.part(as_number(t, values[0], span), name, span)
-        return Number(found.expr, "numpy", span)
+        return complexes.part(as_number(t, values[0], span), name, span)
 
     return row
 
