@@ -110,6 +110,7 @@ static PyObject *replay_locked(Replay *replay, PyObject *const *given, Py_ssize_
                                order[slot]->shape);
         if ((failed = fresh[made] == NULL))
             break;
+        Py_SETREF(fresh[made]->attr, Py_NewRef(order[slot]->attr)); /* positions in it are arguments */
         order[slot] = fresh[made];
     }
     for (Py_ssize_t i = 0; i < nodes && !failed; i++)
