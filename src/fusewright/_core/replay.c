@@ -106,8 +106,7 @@ static PyObject *replay_locked(Replay *replay, PyObject *const *given, Py_ssize_
     Py_ssize_t made = 0;
     for (; made < many && !failed; made++) {
         long slot = PyLong_AsLong(PyTuple_GET_ITEM(replay->outputs, made));
-        fresh[made] = node_new(MAP, no_name, Py_NewRef(no_args), order[slot]->dtype,
-                               order[slot]->shape);
+        fresh[made] = node_new(MAP, no_name, Py_NewRef(no_args), order[slot]->dtype, order[slot]->shape);
         if ((failed = fresh[made] == NULL))
             break;
         Py_SETREF(fresh[made]->attr, Py_NewRef(order[slot]->attr)); /* positions in it are arguments */
