@@ -162,6 +162,9 @@ FIGURES = {
     "25 loop nests as in PolyBench, larger sizes": r"^\| \w+ \| (300|\d{4,}|80|60) \|",
     "the same, small sizes (a few microseconds)": r"^\| \w+ \| (60|100|20|2000) \|",
     "products, square, float32 and float64, one thread": r"^\| square nn \|",
+    "chains of products, float32: 64-256-64; attention 8×1024×64; one thread": (
+        r"^\| (65536; 64-256-64|attention 8x1024)"
+    ),
     "electron-repulsion integrals, s to d; f, one thread": r"^\| [spdf]{4} \| [13] \|",
     "J and K, direct, 192 to 270 functions, one thread": r"^\| (\(H2O\)8|caffeine|benzene)",
     "peak memory, 20 operators on 1e8 float64": r"^\| (fusewright|numpy) \|",
