@@ -44,7 +44,7 @@ def all_large() -> Iterator[None]:
 def text_of(kernel: Any) -> str:
     (found,) = next(iter(kernel.specialisations.values()))
     (code,) = found.compiled.values()
-    text: str = code.module.text
+    text: str = code.signature.text
     return text
 
 

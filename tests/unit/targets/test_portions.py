@@ -17,7 +17,7 @@ ROWS = 400
 
 
 def reshaped(np: Any) -> Any:
-    tables = [np.sin(np.arange(ROWS * 100.0) + k).reshape(ROWS, 100) for k in range(12)]
+    tables = [np.sin(np.arange(ROWS * 100.0) + k).reshape(ROWS, 100) for k in range(6)]
     return np.array([table[3].copy() for table in tables])
 
 

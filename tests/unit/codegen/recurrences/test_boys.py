@@ -63,7 +63,7 @@ def evaluate(method: Any, highest: int, t: np.ndarray) -> np.ndarray:
         return None, text.function("kernel", KERNEL, private=False) + ATTRIBUTES
 
     home = target("cpu")
-    code = home.compile(Written(("test of boys", method.__name__, highest), write), current()).code
+    code = home.compile(Written(("test of boys", method.__name__, highest), write), current())
     lanes = home.features(current().features).vector_bytes // 8
     units = -(-len(t) // lanes)
     padded, out = np.ones(units * lanes), empty((units, highest + 1, lanes))
