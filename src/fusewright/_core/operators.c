@@ -127,7 +127,7 @@ int is_numpy_integer(PyObject *object)
     return kind == 'i' || kind == 'u';
 }
 
-/* A number of NumPy's as an operand of its own type; NULL likewise. */
+/* A number of NumPy's, or a float of Python's, as an operand of its own type; NULL likewise. */
 static Node *strong_node(PyObject *number)
 {
     int dtype = PyFloat_CheckExact(number) ? dtype_float64 : scalar_dtype(number);

@@ -47,7 +47,7 @@ strides; (b) a Python or NumPy scalar; (c) a callable of ndarrays (its op is a n
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Sequence
 from itertools import pairwise
 from typing import Any
 
@@ -198,6 +198,19 @@ def leaf(
 ) -> Node:
     """A value in memory; `offset` and `strides` are in bytes."""
     return Node(LEAF, "", (), dtype, shape, (), (memory, offset, strides))
+
+
+def viewed_leaf(
+    source: Node, places: Sequence[tuple[int, int, int]], shape: tuple[int, ...]
+) -> Node:
+    """The leaf on the same memory that a VIEW of a leaf is; `places` are the VIEW's attribute."""
+    memory, offset, strides = source.value
+    steps = [0] * len(shape)
+    for (dim, start, step), stride in zip(places, strides, strict=True):
+        offset += start * stride
+        if dim >= 0:
+            steps[dim] += step * stride
+    return leaf(memory, source.dtype, shape, 0 if 0 in shape else offset, tuple(steps))
 
 
 def scalar(value: Any, dtype: DType) -> Node:

@@ -87,13 +87,7 @@ def viewed(node: Node, places: Sequence[tuple[int, int, int]], shape: Shape) -> 
     """A view: for each dim of the source its dim in the result (or -1), start and step."""
     if node.kind != LEAF:
         return Node(VIEW, "", (node,), node.dtype, shape, tuple(places))
-    memory, offset, strides = node.value
-    steps = [0] * len(shape)
-    for (dim, start, step), stride in zip(places, strides, strict=True):
-        offset += start * stride
-        if dim >= 0:
-            steps[dim] += step * stride
-    return graph.leaf(memory, node.dtype, shape, offset, tuple(steps))
+    return graph.viewed_leaf(node, places, shape)
 
 
 def permuted(node: Node, dims: Sequence[int]) -> Node:

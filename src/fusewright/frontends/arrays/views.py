@@ -26,6 +26,7 @@ from fusewright.ir.graph import (
     Node,
     contiguous_strides,
     leaf,
+    viewed_leaf,
 )
 
 Shape = tuple[int, ...]
@@ -41,15 +42,7 @@ def view_node(source: Node, places: Places, shape: Shape) -> Node:
         if same and compose(source.attr, places) == identity(shape):  # there and back
             return inner
         return trace.record(Node(VIEW, "", (source,), source.dtype, shape, places))
-    memory, offset, strides = source.value
-    steps = [0] * len(shape)
-    for (dim, start, step), stride in zip(places, strides, strict=True):
-        offset += start * stride
-        if dim >= 0:
-            steps[dim] += step * stride
-    if 0 in shape:
-        offset = 0
-    return leaf(memory, source.dtype, shape, offset, tuple(steps))
+    return viewed_leaf(source, places, shape)
 
 
 def reshape_node(source: Node, shape: Shape) -> Node:
