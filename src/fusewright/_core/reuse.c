@@ -7,15 +7,11 @@
    form less what its own walk holds: a dict's key, two variables, a call. */
 
 #include "core.h"
-#include "region.h"
+#include "overlap.h"
 
 #define CHAIN 4        /* as in runtime.reuse */
 #define MOST_READS 200 /* as in runtime.reuse */
 #define PATCHES 2      /* as in runtime.trace */
-
-typedef struct {
-    Py_ssize_t start, step, count; /* positions in a dim */
-} Row;
 
 /* The slice so far. */
 static Node **order;
@@ -24,18 +20,6 @@ static int listed[MOST_STRUCTURE_NODES]; /* how often each stands on a list of w
 static int leaves[MOST_STRUCTURE_NODES], leaf_count;
 static uint8_t reusable[MOST_STRUCTURE_NODES], endangered[MOST_STRUCTURE_NODES];
 static int node_count;
-
-static Py_ssize_t extent(Node *node, Py_ssize_t dim)
-{
-    return as_size(PyTuple_GET_ITEM(node->shape, dim));
-}
-
-static Py_ssize_t rank_of(Node *node) { return PyTuple_GET_SIZE(node->shape); }
-
-static Py_ssize_t number(PyObject *entry, Py_ssize_t at)
-{
-    return as_size(PyTuple_GET_ITEM(entry, at));
-}
 
 static Node *operand(Node *node, Py_ssize_t at) { return (Node *)PyTuple_GET_ITEM(node->args, at); }
 
@@ -167,144 +151,6 @@ static int is_plain_view(Node *node)
     return 1;
 }
 
-static Py_ssize_t common_divisor(Py_ssize_t a, Py_ssize_t b)
-{
-    a = a < 0 ? -a : a;
-    b = b < 0 ? -b : b;
-    while (b != 0) {
-        Py_ssize_t rest = a % b;
-        a = b;
-        b = rest;
-    }
-    return a;
-}
-
-/* As Python has it: never negative. */
-static Py_ssize_t modulo(Py_ssize_t a, Py_ssize_t b)
-{
-    Py_ssize_t rest = a % b;
-    return rest < 0 ? rest + b : rest;
-}
-
-static int apart(Row a, Row b)
-{
-    Py_ssize_t a_end = a.start + a.step * (a.count - 1), b_end = b.start + b.step * (b.count - 1);
-    Py_ssize_t low = a.start < a_end ? a.start : a_end, high = a.start < a_end ? a_end : a.start;
-    Py_ssize_t least = b.start < b_end ? b.start : b_end, most = b.start < b_end ? b_end : b.start;
-    Py_ssize_t common = common_divisor(a.count > 1 ? a.step : 0, b.count > 1 ? b.step : 0);
-    return high < least || most < low || (common > 1 && modulo(a.start - b.start, common) > 0);
-}
-
-static int any_apart(const Row *a, const Row *b, Py_ssize_t rank)
-{
-    for (Py_ssize_t i = 0; i < rank; i++)
-        if (apart(a[i], b[i]))
-            return 1;
-    return 0;
-}
-
-static int all_same(const Row *a, const Row *b, Py_ssize_t rank)
-{
-    for (Py_ssize_t i = 0; i < rank; i++)
-        if (a[i].start != b[i].start || a[i].count != b[i].count
-            || (a[i].step != b[i].step && a[i].count != 1))
-            return 0;
-    return 1;
-}
-
-/* ---- another leaf on the memory of the base ---------------------------------------------------- */
-
-/* Elements in memory: where they begin, and the dims of more than one. */
-typedef struct {
-    Py_ssize_t first, size, low, high;
-    Row dim[MOST_DIMS]; /* `step` in bytes, no start */
-    int rank;
-} Window;
-
-static void window_begin(Window *window, Py_ssize_t first, Py_ssize_t size)
-{
-    window->first = window->low = first;
-    window->high = first + size;
-    window->size = size;
-    window->rank = 0;
-}
-
-static void window_add(Window *window, Py_ssize_t count, Py_ssize_t step)
-{
-    if (count == 1)
-        return;
-    window->dim[window->rank++] = (Row){0, step, count};
-    *(step < 0 ? &window->low : &window->high) += (count - 1) * step;
-}
-
-static Py_ssize_t common_step(const Window *window, Py_ssize_t common)
-{
-    for (int i = 0; i < window->rank; i++)
-        common = common_divisor(common, window->dim[i].step);
-    return common;
-}
-
-static int same_window(const Window *a, const Window *b)
-{
-    return a->first == b->first && a->size == b->size && a->rank == b->rank
-           && all_same(a->dim, b->dim, a->rank);
-}
-
-/* Which elements of a base the leaf is: rows of positions; 0 where it is no such region. */
-static int find_places(Node *base, Node *read, Row *found)
-{
-    PyObject *strides = PyTuple_GET_ITEM(base->value, 2), *paces = PyTuple_GET_ITEM(read->value, 2);
-    Py_ssize_t rank = rank_of(base), left = number(read->value, 1) - number(base->value, 1);
-    for (Py_ssize_t d = 0; d < rank; d++) {
-        Py_ssize_t stride = number(strides, d), rest = modulo(left, stride);
-        found[d] = (Row){(left - rest) / stride, 0, 1};
-        left = rest;
-    }
-    for (Py_ssize_t i = 0; i < rank_of(read); i++) {
-        Py_ssize_t count = extent(read, i), pace = number(paces, i), d = 0;
-        if (count == 1 || pace == 0)
-            continue;
-        while (d < rank && (extent(base, d) == 1 || pace % number(strides, d) != 0))
-            d++;
-        if (d == rank || found[d].count > 1)
-            return 0;
-        found[d].step = pace / number(strides, d);
-        found[d].count = count;
-    }
-    for (Py_ssize_t d = 0; d < rank; d++) {
-        Py_ssize_t start = found[d].start, end = start + found[d].step * (found[d].count - 1);
-        if (start < 0 || start >= extent(base, d) || end < 0 || end >= extent(base, d))
-            return 0;
-    }
-    return left == 0;
-}
-
-static int leaf_is_safe(Node *base, Node *read, int straight, const Row *writes)
-{
-    Row where[MOST_DIMS];
-    Window written, seen;
-    PyObject *strides = PyTuple_GET_ITEM(base->value, 2), *paces = PyTuple_GET_ITEM(read->value, 2);
-    Py_ssize_t rank = rank_of(base), first = number(base->value, 1);
-    for (Py_ssize_t d = 0; d < rank; d++)
-        first += writes[d].start * number(strides, d);
-    window_begin(&written, first, dtypes[base->dtype].itemsize);
-    window_begin(&seen, number(read->value, 1), dtypes[read->dtype].itemsize);
-    for (Py_ssize_t d = 0; d < rank; d++)
-        window_add(&written, writes[d].count, writes[d].step * number(strides, d));
-    for (Py_ssize_t d = 0; d < rank_of(read); d++)
-        window_add(&seen, extent(read, d), number(paces, d));
-    if (same_window(&written, &seen))
-        return straight;
-    if (written.high <= seen.low || seen.high <= written.low)
-        return 1;
-    Py_ssize_t common = common_step(&seen, common_step(&written, 0));
-    Py_ssize_t away = common ? modulo(seen.first - first, common) : 0;
-    if (common && written.size <= away && away <= common - seen.size)
-        return 1;
-    return written.size == seen.size && find_places(base, read, where)
-           && any_apart(writes, where, rank);
-}
-
 /* ---- one read, all reads ----------------------------------------------------------------------- */
 
 static int is_safe(Node *base, Node *read, int straight, Node *piece, const Row *writes)
@@ -412,6 +258,13 @@ static int is_reusable(Node *node)
     return piece->kind != LEAF && 2 * elements(piece) <= elements(node) ? ONCE_STORED : NOT;
 }
 
+/* Whether most of a version written in place is written anew, without gaps (`is_mostly_new`). */
+static int is_mostly_new(Node *node)
+{
+    return reusable[node->slot] && !is_strided(node)
+           && 2 * elements(operand(node, 1)) > elements(node);
+}
+
 /* ---- as words ---------------------------------------------------------------------------------- */
 
 /* The leaves in a memory that is written in place: the plan rests on which those are. */
@@ -460,6 +313,7 @@ static void endangered_words(int count)
 
 void reuse_words(Node **nodes, int count)
 {
+    static uint8_t answers[MOST_STRUCTURE_NODES];
     int many = 0;
     order = nodes;
     node_count = count;
@@ -473,13 +327,19 @@ void reuse_words(Node **nodes, int count)
         if (node->kind == LEAF)
             leaves[leaf_count++] = i;
         else if (node->kind == ASSEMBLE && is_patch(node)) {
-            int yes = is_reusable(node);
-            structure_word((uint64_t)yes);
-            many += yes != NOT;
-            reusable[i] = yes != NOT;
+            answers[i] = (uint8_t)is_reusable(node);
+            reusable[i] = answers[i] != NOT;
+            if (!reusable[i] && is_mostly_new(operand(node, 0)))
+                reusable[operand(node, 0)->slot] = 0;
         }
         for (Py_ssize_t k = 0; k < PyTuple_GET_SIZE(node->args); k++)
             edges[operand(node, k)->slot]++;
+    }
+    for (int i = 0; i < count; i++) {
+        if (order[i]->kind != ASSEMBLE || !is_patch(order[i]))
+            continue;
+        structure_word(reusable[i] ? answers[i] : NOT);
+        many += reusable[i];
     }
     for (int i = 0; i < count && many > 0; i++)
         if (reusable[i] && operand(order[i], 0)->kind == LEAF)

@@ -10,7 +10,7 @@ the rows its range needs, so neighbours never wait for each other (overlapped ti
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field, replace
 
 from fusewright.base.words import memory
@@ -19,6 +19,7 @@ from fusewright.ir.dtypes import INT64
 from fusewright.ir.expr import Expr, const, index
 from fusewright.ir.nest import Alias, Library, Program, Stage, Step
 from fusewright.machine import record as machine
+from fusewright.plan.lags import scheduled
 from fusewright.plan.merge import collapse, merge
 from fusewright.plan.plan import Decided, Form, Kernel, Member, Plan, is_sink
 from fusewright.plan.reads import expressions_of, loads_of, reads_of
@@ -70,7 +71,7 @@ class _Grouper:
         self.program = program
         self.size = size
         self.fuse = fuse
-        self.sequence: list[_Group | Library | Alias] = []
+        self.sequence: list[_Group | Library | Alias | None] = []
         self.home: dict[int, int] = {}
         self.users: dict[int, list[int]] = {}
         self.decisions: list[Decided] = []
@@ -82,11 +83,13 @@ class _Grouper:
         steps = tuple(
             _kernel(entry, self.program, readers) if isinstance(entry, _Group) else entry
             for entry in self.sequence
+            if entry is not None
         )
         return Plan(steps, tuple(self.decisions))
 
     def _place(self, step: Step) -> None:
         if isinstance(step, Stage) and self.fuse and not _patches(step):
+            self._unite(step)
             for number in self._candidates(step):
                 entry = self.sequence[number]
                 if isinstance(entry, _Group) and self._joins(entry, step):
@@ -113,6 +116,47 @@ class _Grouper:
             if not users or users[-1] != number:
                 users.append(number)
 
+    def _unite(self, stage: Stage) -> None:
+        """Make one kernel of those that compute the operands of a stage which can join them all:
+        `u` and `v` of `u * v` may have had nothing in common before.
+        """
+        homes = sorted({self.home[slot] for slot in reads_of(stage) if slot in self.home})
+        for number in homes[-2::-1]:
+            last = homes[-1]
+            older, newer = self.sequence[number], self.sequence[last]
+            if not isinstance(older, _Group) or not isinstance(newer, _Group):
+                continue
+            if not self._may_wait(number, last):
+                continue
+            both = replace(
+                older, stages=[*older.stages], written={*older.written}, read={*older.read}
+            )
+            if all(not self._add(both, each) for each in newer.stages) and not self._add(
+                replace(both, stages=[*both.stages], written=set(), read=set()), stage
+            ):
+                self.sequence[number], self.sequence[last] = None, both
+                for each in older.stages:
+                    self._settle(each, last)
+                pair = (older.stages[-1].slot, newer.stages[-1].slot)
+                self.decisions.append(Decided(True, pair, "one operation reads both"))
+
+    def _may_wait(self, number: int, last: int) -> bool:
+        """Whether a kernel may as well run just before a later one: nothing between them reads what
+        it computes, or overwrites memory, which may be what it reads.
+        """
+        older = self.sequence[number]
+        assert isinstance(older, _Group)
+        between = self.sequence[number + 1 : last]
+        return not older.closed and all(
+            entry is None
+            or (
+                isinstance(entry, _Group)
+                and not entry.closed
+                and entry.read.isdisjoint(older.written)
+            )
+            for entry in between
+        )
+
     def _joins(self, entry: _Group, stage: Stage) -> bool:
         """Add the stage to the kernel, or note what stands in the way."""
         if entry.closed:
@@ -121,21 +165,29 @@ class _Grouper:
         related = entry.written.intersection(reads)
         if not related and entry.read.isdisjoint(reads):
             return False
-        why, fit = _room(entry, stage), (0, False)
-        if not why:
-            fits = _fit(entry, stage)
-            why, fit = (fits, fit) if isinstance(fits, str) else ("", fits)
-        why = why or self._profit(entry, stage, fit)
         other = max(related or {entry.stages[-1].slot})
+        why = self._add(entry, stage)
         if why:
             if related:
                 self.decisions.append(Decided(False, (other, stage.slot), why))
             return False
-        entry.add(stage)
-        entry.shared, entry.streaming = fit
         what = "the value stays in cache" if related else "they read the same data"
         self.decisions.append(Decided(True, (other, stage.slot), what))
         return True
+
+    def _add(self, entry: _Group, stage: Stage) -> str:
+        """Add the stage to the kernel; why not, if it cannot be or does not pay."""
+        why = "it writes in place" if entry.closed or _patches(stage) else _room(entry, stage)
+        if why:
+            return why
+        fit = _fit(entry, stage)
+        if isinstance(fit, str):
+            return fit
+        why = self._profit(entry, stage, fit)
+        if not why:
+            entry.add(stage)
+            entry.shared, entry.streaming = fit
+        return why
 
     def _profit(self, entry: _Group, stage: Stage, fit: tuple[int, bool]) -> str:
         stages = [*entry.stages, stage]
@@ -305,7 +357,7 @@ def _kernel(entry: _Group, program: Program, readers: dict[int, set[int]]) -> Ke
     ]
     tiled = entry.shared == 1 and _tileable(entry.stages) and len(members) > 1
     if entry.streaming or tiled:
-        members = _schedule(members, tiled)
+        members = scheduled(members, tiled)
     form: Form = "tiles" if _tiled(entry.stages) and entry.shared else "rows"
     extents = tuple(dict.fromkeys(s.extents[: entry.shared] for s in entry.stages))
     ordered = any(s.form == "scan" and 0 in s.axes for s in entry.stages)
@@ -334,49 +386,3 @@ def _tileable(stages: Sequence[Stage]) -> bool:
 
 def _stays(stage: Stage, inside: set[int], readers: dict[int, set[int]]) -> bool:
     return not is_sink(stage) and not _patches(stage) and readers.get(stage.slot, {-1}) <= inside
-
-
-def _schedule(members: list[Member], tiled: bool) -> list[Member]:
-    """Lags, halos and rings, consumers first."""
-    done: list[Member] = []
-    for member in reversed(members):
-        slot = member.stage.slot
-        reads = [(r, d) for r in done for d in _distances(r.stage, slot, 0)]
-        lag = max((r.lag + d for r, d in reads), default=0)
-        oldest = min((r.lag + d for r, d in reads), default=lag)
-        scheduled = replace(
-            member,
-            lag=lag,
-            low=_least((r.low + d for r, d in reads), member),
-            high=-_least((-r.high - d for r, d in reads), member),
-            ring=_power_of_two(lag - oldest + 1),
-        )
-        if tiled:
-            beside = [(r, d) for r in done for d in _distances(r.stage, slot, 1)]
-            scheduled = replace(
-                scheduled,
-                left=_least((r.left + d for r, d in beside), member),
-                right=-_least((-r.right - d for r, d in beside), member),
-            )
-        done.append(scheduled)
-    return done[::-1]
-
-
-def _least(bounds: Iterable[int], member: Member) -> int:
-    """The farthest bound; a value that goes to memory is computed where it stands, too."""
-    found = list(bounds)
-    if member.place == "memory" or not found:
-        found.append(0)
-    return min(found)
-
-
-def _distances(stage: Stage, slot: int, dim: int) -> set[int]:
-    """How far from its own index a stage reads a value along a dim."""
-    found = {
-        linear.distance(load.args[dim], index(dim)) for load in loads_of(stage) if load.attr == slot
-    }
-    return {distance for distance in found if distance is not None}
-
-
-def _power_of_two(count: int) -> int:
-    return 1 << (count - 1).bit_length()

@@ -14,12 +14,12 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from itertools import chain, islice, pairwise
-from math import gcd, prod
+from math import prod
 from sys import getrefcount
-from typing import Any
 
 from fusewright.ir import graph
 from fusewright.ir.graph import Node, contiguous_strides
+from fusewright.runtime.overlap import Place, all_same, apart, is_leaf_safe
 from fusewright.runtime.readers import is_read
 
 CHAIN = 4
@@ -29,9 +29,6 @@ MOST_READS = 200
 
 DEAR = frozenset((graph.REDUCE, graph.SCAN, graph.OPAQUE, graph.PRODUCT))
 """Kinds of values that are not computed again while somebody holds them."""
-
-Place = tuple[int, int, int]
-"""Positions in a dim: the first, the step, how many."""
 
 lists: list[Callable[[], Iterable[Node]]] = []
 """The lists that hold what is pending, for whoever counts its holders."""
@@ -73,7 +70,7 @@ has been stored elsewhere."""
 
 def is_reusable(node: Node, slots: dict[Node, int], reusable: set[Node], edges: Edges) -> int:
     """Whether an ASSEMBLE node may be written into its base's memory."""
-    if not _is_version(node):
+    if not is_version(node):
         return NOT
     base = node.args[0]
     if base.kind == graph.LEAF:
@@ -95,6 +92,14 @@ def is_reusable(node: Node, slots: dict[Node, int], reusable: set[Node], edges: 
 def _is_strided(node: Node) -> bool:
     """Whether a region has gaps: it is a pass of its own in any case."""
     return any(step != 1 for _, step in node.attr[1])
+
+
+def is_mostly_new(node: Node) -> bool:
+    """Whether a version writes most of the old one anew, without gaps.  Where another version
+    replaces it in the same slice, from memory of its own, it is better not written in place: the
+    pass that makes the other one makes both.
+    """
+    return 2 * prod(node.args[1].shape) > prod(node.shape) and not _is_strided(node)
 
 
 def irreplaceable(reusable: set[Node]) -> set[Node]:
@@ -173,10 +178,11 @@ def is_patch(node: Node, slots: dict[Node, int]) -> bool:
     """Whether writing an ASSEMBLE node's region into its base's memory gives its value, should
     nobody else see that memory.
     """
-    return _is_version(node) and _reads_safely(node, slots)
+    return is_version(node) and _reads_safely(node, slots)
 
 
-def _is_version(node: Node) -> bool:
+def is_version(node: Node) -> bool:
+    """Whether a value is another one with a region written anew."""
     base = node.args[0]
     return base.shape == node.shape and base.dtype is node.dtype and _covers(node)
 
@@ -319,82 +325,8 @@ def _is_safe(base: Node, read: Node, straight: bool, node: Node) -> bool:
         straight = straight and _in_order(outs)
         places = [(at, pace, read.shape[out] if out >= 0 else 1) for out, at, pace in read.attr]
     else:
-        return _leaves_safe(base, read, straight, region, shape)
+        return is_leaf_safe(base, read, straight, region, shape)
     writes = [(at, pace, count) for (at, pace), count in zip(region, shape, strict=True)]
-    if straight and _long(read.shape) == _long(shape) and _same(writes, places):
+    if straight and _long(read.shape) == _long(shape) and all_same(writes, places):
         return True
-    return any(_apart(*write, *place) for write, place in zip(writes, places, strict=True))
-
-
-def _same(writes: Iterable[Place], places: Iterable[Place]) -> bool:
-    return all(
-        here == there or (here[0] == there[0] and here[2] == there[2] == 1)
-        for here, there in zip(writes, places, strict=True)
-    )
-
-
-def _apart(start: int, step: int, count: int, place: int, pace: int, other: int) -> bool:
-    """Whether two rows of positions have none in common, by where they end or by their steps."""
-    low, high = sorted((start, start + step * (count - 1)))
-    least, most = sorted((place, place + pace * (other - 1)))
-    common = gcd(step if count > 1 else 0, pace if other > 1 else 0)
-    return high < least or most < low or (common > 1 and (start - place) % common > 0)
-
-
-def _leaves_safe(
-    base: Node, read: Node, straight: bool, region: Any, shape: tuple[int, ...]
-) -> bool:
-    """The same for another leaf on the memory of a base that lies there in C order."""
-    _, offset, strides = base.value
-    _, at, paces = read.value
-    first = offset + sum(start * stride for (start, _), stride in zip(region, strides, strict=True))
-    steps = [step * stride for (_, step), stride in zip(region, strides, strict=True)]
-    writes = [(n, step) for n, step in zip(shape, steps, strict=True) if n != 1]
-    places = [(n, pace) for n, pace in zip(read.shape, paces, strict=True) if n != 1]
-    size, other = base.dtype.itemsize, read.dtype.itemsize
-    if first == at and writes == places and size == other:
-        return straight
-    low, high = _ends(first, size, writes)
-    least, most = _ends(at, other, places)
-    if high <= least or most <= low:
-        return True
-    common = gcd(*(step for _, step in writes), *(pace for _, pace in places))
-    if common and size <= (at - first) % common <= common - other:
-        return True
-    where = _places(base, read) if size == other else None
-    return where is not None and any(
-        _apart(start, step, count, *place)
-        for (start, step), count, place in zip(region, shape, where, strict=True)
-    )
-
-
-def _ends(first: int, size: int, dims: Sequence[tuple[int, int]]) -> tuple[int, int]:
-    """The bytes between which elements lie that begin with one of a size."""
-    low = sum(min((count - 1) * step, 0) for count, step in dims)
-    high = sum(max((count - 1) * step, 0) for count, step in dims)
-    return first + low, first + high + size
-
-
-def _places(base: Node, read: Node) -> list[Place] | None:
-    """Which elements of a base a leaf on its memory is, as a row of positions for each dim; None
-    where it is no such region.
-    """
-    left = read.value[1] - base.value[1]
-    strides = base.value[2]
-    found: list[Place] = []
-    for stride in strides:
-        start, left = divmod(left, stride)
-        found.append((start, 0, 1))
-    for count, pace in zip(read.shape, read.value[2], strict=True):
-        if count == 1 or pace == 0:
-            continue
-        dims = (d for d, n in enumerate(base.shape) if n != 1 and pace % strides[d] == 0)
-        dim = next(dims, None)
-        if dim is None or found[dim][2] > 1:
-            return None
-        found[dim] = (found[dim][0], pace // strides[dim], count)
-    inside = all(
-        0 <= start < extent and 0 <= start + step * (count - 1) < extent
-        for (start, step, count), extent in zip(found, base.shape, strict=True)
-    )
-    return found if inside and left == 0 else None
+    return any(apart(*write, *place) for write, place in zip(writes, places, strict=True))

@@ -19,12 +19,15 @@ from fusewright.base.later import later as deferred
 from fusewright.ir import graph
 from fusewright.ir.graph import Node
 from fusewright.runtime.reuse import (
+    NOT,
     ONCE_STORED,
     Edges,
     asked_for_later,
     endangered,
     irreplaceable,
+    is_mostly_new,
     is_reusable,
+    is_version,
     sharing,
 )
 
@@ -101,7 +104,7 @@ def take(requested: Sequence[Node]) -> Slice:
 class _Walk:
     """The nodes of a slice as they are met, operands first."""
 
-    __slots__ = ("slots", "parts", "again", "inner", "reusable", "staged", "edges")
+    __slots__ = ("slots", "parts", "again", "inner", "reusable", "staged", "edges", "answers")
 
     def __init__(self) -> None:
         self.slots: dict[Node, int] = {}
@@ -111,6 +114,7 @@ class _Walk:
         self.reusable: set[Node] = set()
         self.staged: set[int] = set()
         self.edges = Edges()
+        self.answers: dict[int, int] = {}  # where it stands in `parts` how a version is written
 
     def number(self, requested: Sequence[Node]) -> None:
         """Number what the request needs, and describe it."""
@@ -126,9 +130,14 @@ class _Walk:
 
     def _note_version(self, node: Node) -> None:
         how = is_reusable(node, self.slots, self.reusable, self.edges)
+        self.answers[id(node)] = len(self.parts)
         self.parts.append(how)
+        base = node.args[0]
         if how:
             self.reusable.add(node)
+        elif base in self.reusable and is_version(node) and is_mostly_new(base):
+            self.reusable.discard(base)
+            self.parts[self.answers[id(base)]] = NOT
         if how == ONCE_STORED:
             self.staged.add(self.slots[node.args[1]])
 
