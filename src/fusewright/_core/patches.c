@@ -99,8 +99,8 @@ int assemble_words(Node *node)
                 return 0;
             int64_t count = as_size(PyTuple_GET_ITEM(piece, i));
             int64_t extent = as_size(PyTuple_GET_ITEM(node->shape, i));
-            uint64_t wide = (uint64_t)(extent >= WIDE) << 48;
-            structure_word(place_word(entry[0], entry[1], count, extent) | wide);
+            uint64_t wide = (uint64_t)(extent >= WIDE) << 48, single = (uint64_t)(count == 1) << 49;
+            structure_word(place_word(entry[0], entry[1], count, extent) | wide | single);
         }
     }
     return 1 + is_patch(node);

@@ -9,8 +9,9 @@
 #include "core.h"
 #include "overlap.h"
 
-#define CHAIN 4        /* as in runtime.reuse */
+#define CHAIN 16       /* as in runtime.reuse */
 #define MOST_READS 200 /* as in runtime.reuse */
+#define MOST_REPLACED 8 /* as in runtime.reuse */
 #define PATCHES 2      /* as in runtime.trace */
 
 /* The slice so far. */
@@ -258,11 +259,19 @@ static int is_reusable(Node *node)
     return piece->kind != LEAF && 2 * elements(piece) <= elements(node) ? ONCE_STORED : NOT;
 }
 
-/* Whether most of a version written in place is written anew, without gaps (`is_mostly_new`). */
-static int is_mostly_new(Node *node)
+/* Versions in place that another replaces, from memory of its own, down to one that is mostly new (`replaced`): they
+   are made in the pass that makes the other one. */
+static void decline_replaced(Node *base)
 {
-    return reusable[node->slot] && !is_strided(node)
-           && 2 * elements(operand(node, 1)) > elements(node);
+    Node *node = base, *last = NULL;
+    for (int length = 0; length < MOST_REPLACED && reusable[node->slot]; length++, node = operand(node, 0)) {
+        if (is_strided(node))
+            break;
+        if (2 * elements(operand(node, 1)) > elements(node))
+            last = node;
+    }
+    for (node = base; last != NULL && reusable[last->slot]; node = operand(node, 0))
+        reusable[node->slot] = 0;
 }
 
 /* ---- as words ---------------------------------------------------------------------------------- */
@@ -329,8 +338,8 @@ void reuse_words(Node **nodes, int count)
         else if (node->kind == ASSEMBLE && is_patch(node)) {
             answers[i] = (uint8_t)is_reusable(node);
             reusable[i] = answers[i] != NOT;
-            if (!reusable[i] && is_mostly_new(operand(node, 0)))
-                reusable[operand(node, 0)->slot] = 0;
+            if (!reusable[i])
+                decline_replaced(operand(node, 0));
         }
         for (Py_ssize_t k = 0; k < PyTuple_GET_SIZE(node->args); k++)
             edges[operand(node, k)->slot]++;

@@ -13,8 +13,8 @@ from itertools import groupby
 from typing import Literal, NamedTuple
 
 from fusewright.ir import linear
-from fusewright.ir.dtypes import DType
-from fusewright.ir.expr import Expr
+from fusewright.ir.dtypes import INT64, DType
+from fusewright.ir.expr import Expr, const, index
 
 Form = Literal["map", "fold", "scan"]
 
@@ -60,6 +60,21 @@ class Box(NamedTuple):
 
     low: tuple[Expr, ...]
     high: tuple[Expr, ...]
+
+    def beside(self, position: tuple[Expr, ...]) -> tuple[Expr, ...]:
+        """The same position, from the loop's own in dims of one iteration: in a loop over row 0
+        alone, row 1 is `i + 1`.
+        """
+        return tuple(
+            linear.plus(index(dim), const(gap, INT64)) if gap is not None else place
+            for dim, place in enumerate(position)
+            for gap in (self._gap(dim, place),)
+        )
+
+    def _gap(self, dim: int, place: Expr) -> int | None:
+        if dim >= len(self.low) or linear.distance(self.high[dim], self.low[dim]) != 1:
+            return None
+        return linear.distance(place, self.low[dim])
 
 
 @dataclass(frozen=True, slots=True)

@@ -98,14 +98,21 @@ class _Readers:
             path.append(_broadcast_kind(arg, node))
         elif node.kind == graph.GATHER and position == 0:
             path.append("gather")
+        thin = node.kind == graph.ASSEMBLE and _is_thin(arg, node)
         while True:
             number = self.slots[id(arg)]
-            self.paths[number].add(tuple(path))
+            if not thin:
+                self.paths[number].add(tuple(path))
             self.consumers[number].append(slot)
             if arg.kind != graph.VIEW:
                 return
             path.append(arg.attr)
             arg = arg.args[0]
+
+
+def _is_thin(piece: Node, whole: Node) -> bool:
+    """Whether a piece is one row of the whole, as a border is: computing it again is cheap."""
+    return any(n == 1 < extent for n, extent in zip(piece.shape, whole.shape, strict=True))
 
 
 def _broadcast_kind(arg: Node, node: Node) -> str:

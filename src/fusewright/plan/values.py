@@ -163,6 +163,7 @@ class Values:
 
     def _load(self, slot: int, node: Node, index: Index) -> Answer:
         yield from ()
+        index = index if node.kind == graph.LEAF else self._facts.beside(index)
         return load(slot, index, self._buffer(slot, node).dtype)
 
     @contextmanager
@@ -289,7 +290,7 @@ class Values:
             if start > 0 and not self._at_least(slot, index[dim], first):
                 return False
             if start + count < extent:
-                size = self.arguments.extent(self.slots[id(piece)], dim)
+                size = 1 if count == 1 else self.arguments.extent(self.slots[id(piece)], dim)
                 if self._at_least(slot, index[dim], linear.plus(first, size)):
                     return False
         return True

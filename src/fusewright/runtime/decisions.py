@@ -57,7 +57,11 @@ KINDS: dict[str, DecisionClass] = {
         "than compiling may take.",
         "Simpler indices: sums of loop variables and numbers are decided at once.",
         r"`[^`]*`: nothing proved",
-        "",
+        _LOOPS + "def folded(a, b):\n    n = len(b)\n    for i in range(n):\n"
+        "        a[(3 * i + 5 * (i // 7)) // 4 % 11 + (i + 2 * (i // 9)) // 3 % 7] = i\n"
+        "    for i in range(n):\n"
+        "        b[i] = a[(7 * i + 3 * (i // 4)) // 6 % 13 + (i + i // 3) // 7 % 5]\n\n\n"
+        "folded(numpy.ones(20), numpy.ones(1000))\nprint(folded.explain())\n",
     ),
     "FW403": DecisionClass(
         "The steps run over different index ranges",

@@ -22,10 +22,12 @@ from fusewright.ir.graph import Node, contiguous_strides
 from fusewright.runtime.overlap import Place, all_same, apart, is_leaf_safe
 from fusewright.runtime.readers import is_read
 
-CHAIN = 4
+CHAIN = 16
 """Versions on top of a pending value before the next one is written in place: fewer are merged into
 one pass, if their regions have no gaps."""
 MOST_READS = 200
+MOST_REPLACED = 8
+"""Versions that are made together with the one that replaces them."""
 
 DEAR = frozenset((graph.REDUCE, graph.SCAN, graph.OPAQUE, graph.PRODUCT))
 """Kinds of values that are not computed again while somebody holds them."""
@@ -94,12 +96,19 @@ def _is_strided(node: Node) -> bool:
     return any(step != 1 for _, step in node.attr[1])
 
 
-def is_mostly_new(node: Node) -> bool:
-    """Whether a version writes most of the old one anew, without gaps.  Where another version
-    replaces it in the same slice, from memory of its own, it is better not written in place: the
-    pass that makes the other one makes both.
+def replaced(base: Node, reusable: set[Node]) -> list[Node]:
+    """The versions written in place that another one replaces in the same slice, from memory of its
+    own, down to one that writes most of its array anew: the pass that makes the other one makes
+    them, too, borders after the inside (`u[1:-1] = ...; u[0] = u[1]`).
     """
-    return 2 * prod(node.args[1].shape) > prod(node.shape) and not _is_strided(node)
+    found: list[Node] = []
+    count = 0
+    while base in reusable and len(found) < MOST_REPLACED and not _is_strided(base):
+        found.append(base)
+        if 2 * prod(base.args[1].shape) > prod(base.shape):
+            count = len(found)
+        base = base.args[0]
+    return found[:count]
 
 
 def irreplaceable(reusable: set[Node]) -> set[Node]:

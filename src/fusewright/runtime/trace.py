@@ -25,9 +25,9 @@ from fusewright.runtime.reuse import (
     asked_for_later,
     endangered,
     irreplaceable,
-    is_mostly_new,
     is_reusable,
     is_version,
+    replaced,
     sharing,
 )
 
@@ -132,12 +132,12 @@ class _Walk:
         how = is_reusable(node, self.slots, self.reusable, self.edges)
         self.answers[id(node)] = len(self.parts)
         self.parts.append(how)
-        base = node.args[0]
         if how:
             self.reusable.add(node)
-        elif base in self.reusable and is_version(node) and is_mostly_new(base):
-            self.reusable.discard(base)
-            self.parts[self.answers[id(base)]] = NOT
+        elif is_version(node):
+            for each in replaced(node.args[0], self.reusable):
+                self.reusable.discard(each)
+                self.parts[self.answers[id(each)]] = NOT
         if how == ONCE_STORED:
             self.staged.add(self.slots[node.args[1]])
 
@@ -267,7 +267,7 @@ def _assemble(node: Node) -> Any:
     for piece, region in zip(node.args, node.attr, strict=True):
         for (start, step), count, extent in zip(region, piece.shape, node.shape, strict=True):
             ends = step == 1 and start + count == extent
-            parts.append((_anchor(start, extent), _margin(start, count, extent), ends))
+            parts.append((_anchor(start, extent), _margin(start, count, extent), ends, count == 1))
             parts.append(step if abs(step) <= 2 else "s")
     return tuple(parts)
 

@@ -54,7 +54,7 @@ def test_the_program_of_a_page_meets_its_error(code: str) -> None:
 def test_pages_without_a_program_say_why() -> None:
     assert {code for code, page in PAGES.items() if not page.program} == error_pages.WITHOUT.keys()
     without = {code for code, page in DECISIONS.items() if not page.program}
-    assert without == {"FW402", UNNAMED}
+    assert without == {UNNAMED}
 
 
 @pytest.mark.parametrize("code", [code for code, page in DECISIONS.items() if page.program])
