@@ -84,6 +84,22 @@ int launch_units(Kernel *kernel, int64_t *words, int64_t units, int64_t grain, i
     return 0;
 }
 
+/* The same of long work: other threads of Python's run meanwhile. */
+int launch_apart(Kernel *kernel, int64_t *words, int64_t units, int64_t grain, int64_t scratch, int threads)
+{
+    if (threads > 1 && units > grain)
+        return launch_units(kernel, words, units, grain, scratch, threads);
+    PyObject *address = PyObject_CallFunction(own_scratch, "L", (long long)scratch);
+    void *room = address == NULL ? NULL : PyLong_AsVoidPtr(address);
+    Py_XDECREF(address);
+    if (address == NULL)
+        return -1;
+    Py_BEGIN_ALLOW_THREADS
+    kernel(words, 0, units, room);
+    Py_END_ALLOW_THREADS
+    return 0;
+}
+
 int launch_loops(const Loops *loops, int64_t *words, int64_t nbytes)
 {
     int64_t taken = 0;
