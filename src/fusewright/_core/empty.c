@@ -1,6 +1,6 @@
 /* Values without elements. */
 
-#include "core.h"
+#include "dispatch.h"
 
 /* A value without elements is known: nothing has to run for it.  0, or -1 for an error. */
 int settle_empty(Node *node)

@@ -5,6 +5,7 @@
 #define LONG_BYTES (1 << 18) /* of arguments, above which other threads may run meanwhile */
 
 static PyObject *launch, *own_scratch, *default_threads, *take_team, *give_team;
+static int is_set;
 
 /* ---- words ------------------------------------------------------------------------------------ */
 
@@ -122,6 +123,8 @@ int launch_loops(const Loops *loops, int64_t *words, int64_t nbytes)
     return given == NULL ? -1 : 0;
 }
 
+int can_launch(void) { return is_set; }
+
 /* set_threads(launch, own_scratch, default_threads, take_team, give_team) */
 static PyObject *set_threads(PyObject *module, PyObject *given)
 {
@@ -132,6 +135,7 @@ static PyObject *set_threads(PyObject *module, PyObject *given)
         return NULL;
     for (size_t i = 0; i < sizeof kept / sizeof *kept; i++)
         Py_XSETREF(*kept[i], Py_NewRef(function[i]));
+    is_set = 1;
     Py_RETURN_NONE;
 }
 

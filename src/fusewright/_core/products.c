@@ -48,6 +48,8 @@ static int missed_slot[64], missed_many;
 int product_words(Node **order, int count, int threads, int eager)
 {
     uint64_t mine = order[0]->mark;
+    if (!can_launch())
+        return 0;
     if ((threads = count_threads(threads)) < 0)
         return -1;
     for (int i = 0; i < count; i++) {
