@@ -52,6 +52,44 @@ def numbers(*shape: int) -> Any:
     return np.random.default_rng(shape).standard_normal(shape).astype(np.float32)
 
 
+def layers(np_: Any, x: Any, w: Any, b: Any) -> Any:
+    """Three layers with ReLU."""
+    for _ in range(3):
+        x = np_.maximum(x @ w + b, 0)
+    return x
+
+
+def layers_into(rooms: Sequence[Any], x: Any, w: Any, b: Any) -> None:
+    """The same, with NumPy's `out`."""
+    for number in range(3):
+        to = rooms[number % 2]
+        np.matmul(x, w, out=to)
+        to += b
+        x = np.maximum(to, 0, out=to)
+
+
+def line(rows: int, width: int, seconds: float) -> str:
+    """One line of the table."""
+    given = x, w, _ = numbers(rows, width), numbers(width, width), numbers(width)
+    ours = [fw.asarray(each) for each in given]
+    rooms = [np.zeros((rows, width), np.float32) for _ in range(2)]
+    products: list[Run] = [
+        lambda: fw.evaluate(ours[0] @ ours[1]),
+        lambda: x @ w,
+        lambda: np.matmul(x, w, out=rooms[0]),
+    ]
+    chains: list[Run] = [
+        lambda: fw.evaluate(layers(fnp, *ours)),
+        lambda: layers(np, *given),
+        lambda: layers_into(rooms, *given),
+    ]
+    cells = [f"{rows}; {width}" + ("" if is_compiled(*ours[:2]) else " (NumPy's)")]
+    for runs in (products, chains):
+        times = least(runs, seconds)
+        cells += [", ".join(f"{each:.0f}" for each in times), f"{times[2] / times[0]:.2f}"]
+    return "| " + " | ".join(cells) + " |"
+
+
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--seconds", type=float, default=1.0)
@@ -61,43 +99,7 @@ def main() -> None:
     )
     print("|---|---|---|---|---|")
     for rows, width in SHAPES:
-        x, w, b = numbers(rows, width), numbers(width, width), numbers(width)
-        ours = [fw.asarray(each) for each in (x, w, b)]
-        room, other = np.zeros((rows, width), np.float32), np.zeros((rows, width), np.float32)
-
-        def layers(np_: Any, x: Any, w: Any, b: Any) -> Any:
-            for _ in range(3):
-                x = np_.maximum(x @ w + b, 0)
-            return x
-
-        def into(x: Any = x, w: Any = w, b: Any = b, rooms: Any = (room, other)) -> None:
-            for number in range(3):
-                to = rooms[number % 2]
-                np.matmul(x, w, out=to)
-                to += b
-                x = np.maximum(to, 0, out=to)
-
-        one = least(
-            [
-                lambda ours=ours: fw.evaluate(ours[0] @ ours[1]),
-                lambda x=x, w=w: x @ w,
-                lambda x=x, w=w, to=room: np.matmul(x, w, out=to),
-            ],
-            seconds,
-        )
-        three = least(
-            [
-                lambda ours=ours, f=layers: fw.evaluate(f(fnp, *ours)),
-                lambda given=(x, w, b), f=layers: f(np, *given),
-                into,
-            ],
-            seconds,
-        )
-        same = "" if is_compiled(*ours[:2]) else " (NumPy's)"
-        cells = [f"{rows}; {width}{same}"]
-        for times in (one, three):
-            cells += [", ".join(f"{each:.0f}" for each in times), f"{times[2] / times[0]:.2f}"]
-        print("| " + " | ".join(cells) + " |", flush=True)
+        print(line(rows, width, seconds), flush=True)
 
 
 if __name__ == "__main__":

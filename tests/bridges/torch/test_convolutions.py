@@ -104,6 +104,21 @@ def test_models_of_pixels(name: str, dtype: Any) -> None:
     assert any("convolution" in str(node.target) for node in ours)
 
 
+@pytest.mark.parametrize(
+    "shape", [(4, 64, 40, 40), (64, 64, 64, 64), (2, 40, 40, 64), (1, 64, 80, 80)]
+)
+def test_extents_that_are_alike(shape: tuple[int, ...]) -> None:
+    channels = shape[1]
+    model = nn.Sequential(
+        nn.Conv2d(channels, 40, 1), nn.BatchNorm2d(40), nn.Tanh(), nn.Conv2d(40, 64, 1), nn.ReLU(),
+        nn.Conv2d(64, channels, 1),
+    )  # fmt: skip
+    model = model.to(memory_format=torch.channels_last).eval()
+    x = torch.randn(*shape).to(memory_format=torch.channels_last)
+    with torch.no_grad():
+        near(torch.compile(model, backend="fusewright")(x), model(x))
+
+
 def test_gradients() -> None:
     model = Bottleneck().to(memory_format=torch.channels_last).eval()
     x = torch.randn(2, 64, 48, 48).to(memory_format=torch.channels_last).requires_grad_()

@@ -69,9 +69,9 @@ def pixels(node: Node, rank: int) -> Node:
             return mapped(node.op, *args, dtype=node.dtype)
     shape = (1,) * (rank - len(node.shape)) + node.shape
     turned = [0, *range(2, rank), 1]
-    after = tuple(shape[dim] for dim in turned)
-    if [n for n in shape if n != 1] == [n for n in after if n != 1]:
-        return reshaped(node, after)  # the same elements in the same order
+    moved = [dim for dim in turned if shape[dim] != 1]
+    if moved == sorted(moved):  # the same elements in the same order
+        return reshaped(node, tuple(shape[dim] for dim in turned))
     if len(node.shape) < rank:
         lead = rank - len(node.shape)
         node = viewed(node, [(dim + lead, 0, 1) for dim in range(len(node.shape))], shape)
