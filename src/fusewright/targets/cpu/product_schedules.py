@@ -12,7 +12,7 @@ from fusewright.ir.graph import LEAF, Node
 from fusewright.runtime.arguments import table
 from fusewright.targets.cpu.product_calls import BoundCalls, ProductCall, base_of
 
-MOST_BYTES = 1 << 16
+MOST_BYTES = 1 << 14
 """Of the argument words of all calls: what long stacks need is not kept for another time."""
 
 
