@@ -98,7 +98,7 @@ def _evaluate(pending: Sequence[Node], structure: bytes | None = None) -> None:
     try:
         if _joined(pending) and asking.compute(*pending):
             return
-        if structure is None and recorded_products.run_inside(pending, options, _compute, _runner):
+        if structure is None and recorded_products.run_inside(pending, options, compute, _runner):
             return
         pending = pending if listeners else _without_steps(pending)
         if not pending:
@@ -132,7 +132,7 @@ def _evaluate(pending: Sequence[Node], structure: bytes | None = None) -> None:
         raise internal from error
 
 
-def _compute(nodes: Sequence[Node]) -> None:
+def compute(nodes: Sequence[Node]) -> None:
     """Make nodes leaves, by the core if it can."""
     pending = [node for node in nodes if node.kind != graph.LEAF]
     if pending and not asking.compute(*pending):
@@ -259,7 +259,7 @@ def _without_steps(pending: Sequence[Node]) -> Sequence[Node]:
     for whole, parts in steps.items():
         operands = [arg for arg in whole.args if arg.kind not in (graph.LEAF, graph.SCALAR)]
         if operands:
-            _compute(operands)
+            compute(operands)
         direct.run(whole, [part for part in parts if part.kind == graph.PART], by_numpy_once)
     if steps:
         pending = [node for node in pending if node.kind != graph.LEAF]

@@ -43,7 +43,7 @@ class Counting:
         self.read: Touched = set()
         self.written: Touched = set()
         self.kept = 0
-        run, block = chains._SegmentRun.run, chains._SegmentRun.block
+        calls, block = chains._SegmentRun.calls, chains._SegmentRun.block
         launch = chains._SegmentRun.launch
         windows: list[tuple[Window, int, int]] = []
 
@@ -59,31 +59,37 @@ class Counting:
                 for window, count, size in windows:
                     if count == here:
                         nbytes = prod(window.shape) * size
-                        self.note(self.read, window.place, number, nbytes)
+                        self.note(self.read, made, window.place, number, nbytes)
                 for step in last if number == blocks - 1 else whole:
-                    self.product(step, number, here)
+                    self.product(made, step, number, here)
                 for slot in made.segment.outputs:
-                    self.note(self.written, made.places[slot], number, here * made.row_bytes(slot))
+                    nbytes = here * made.row_bytes(slot)
+                    self.note(self.written, made, made.places[slot], number, nbytes)
             launch(made, whole, last, blocks, threads)
 
-        def fresh(made: Any) -> int:
+        def fresh(made: Any) -> Any:
             windows.clear()
-            return run(made)
+            return calls(made)
 
-        monkeypatch.setattr(chains._SegmentRun, "run", fresh)
+        monkeypatch.setattr(chains._SegmentRun, "calls", fresh)
         monkeypatch.setattr(chains._SegmentRun, "block", noted)
         monkeypatch.setattr(chains._SegmentRun, "launch", counted)
 
-    def note(self, touched: Touched, place: Place, block: int, nbytes: int) -> None:
-        if not place.local:
-            touched.add((place.base + block * place.step, nbytes))
+    def note(self, touched: Touched, made: Any, place: Place, block: int, nbytes: int) -> None:
+        if isinstance(place.base, int):
+            return  # in scratch
+        number, offset = place.base
+        first, starts = len(made.bound.results), made.bound.starts
+        is_operand = first <= number < first + len(starts)
+        start = starts[number - first] if is_operand else number << 48
+        touched.add((start + offset + block * place.step, nbytes))
 
-    def product(self, step: Any, block: int, rows: int) -> None:
+    def product(self, made: Any, step: Any, block: int, rows: int) -> None:
         """The rows of a product's step are those of the block; it reads its panels whole."""
         if step.code == products.kernel_for(FLOAT32).by_panels:
             assert step.words[PANEL_WORDS.index("rows")] == rows
             depth, columns = (step.words[PANEL_WORDS.index(n)] for n in ("depth", "columns"))
-            self.note(self.read, dict(step.patches)[4], 0, depth * columns * X.itemsize)
+            self.note(self.read, made, dict(step.patches)[4], 0, depth * columns * X.itemsize)
 
 
 @pytest.mark.parametrize("name", PROGRAMS)

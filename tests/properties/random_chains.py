@@ -24,7 +24,7 @@ from fusewright.ir import products
 from fusewright.ir.graph import Node
 from fusewright.machine import record
 from fusewright.plan import chains
-from fusewright.targets.cpu import recorded_products
+from fusewright.targets.cpu import product_schedules, recorded_products
 from fusewright.targets.reference.products import MOST
 
 Array = np.ndarray[Any, Any]
@@ -47,20 +47,28 @@ def small_ones() -> Iterator[list[chains.Segment]]:
 
     ran: list[chains.Segment] = []
     genuine = recorded_products.chains.run
+    add = product_schedules.Draft.add
 
-    def noted(nodes: Any, segment: chains.Segment, *rest: Any) -> int:
+    def added(draft: Any, bound: Any, members: Any = (), runners: Any = ()) -> None:
+        for runner in runners:
+            runner.is_final = True  # the core repeats it at once, whichever code that is
+        add(draft, bound, members, runners)
+
+    def noted(nodes: Any, segment: chains.Segment, *rest: Any) -> Any:
         ran.append(segment)
         return genuine(nodes, segment, *rest)
 
     kept = products.is_compiled, linalg.SMALL, chains.MOST_LAYERS
     products.is_compiled, linalg.SMALL = is_ours, -1
     recorded_products.chains.run = noted
+    product_schedules.Draft.add = added  # type: ignore[method-assign]
     try:
         with record.using(record.current()._replace(chain_gain=0.0)):
             yield ran
     finally:
         products.is_compiled, linalg.SMALL, chains.MOST_LAYERS = kept
         recorded_products.chains.run = genuine
+        product_schedules.Draft.add = add  # type: ignore[method-assign]
 
 
 class Chain:
@@ -241,10 +249,12 @@ def difference(seed: int) -> str:
     chain = Chain(seed)
     chains.MOST_LAYERS = 1 + seed % 8
     results = []
-    for way in WAYS:
-        with fw.options(**way):
-            results.append(bits(chain.run()))
-    for way, result in zip(WAYS, results, strict=True):
+    ways = [way for way in WAYS for _ in range(2)]  # the second time by the core, if it can
+    with record.using(record.current()):  # what the core knows was cut otherwise
+        for way in ways:
+            with fw.options(**way):
+                results.append(bits(chain.run()))
+    for way, result in zip(ways, results, strict=True):
         if result != results[0]:
             which = [
                 k

@@ -54,6 +54,7 @@ typedef struct {
 extern DType dtypes[DTYPES];
 extern int64_t past_bytes, past_bytes_in_loops; /* machine.c */
 extern double parallel_nanoseconds;
+extern uint64_t machine_version; /* of the record in use */
 extern int dtype_float64, dtype_float32, dtype_int64, dtype_bool;
 
 /* A root allocation; see ir.graph.Memory.  A pooled block has no owner until somebody asks, and goes
@@ -100,7 +101,7 @@ typedef struct {
 extern PyTypeObject NodeType, MemoryType, HandleType, OperatorsType, OpType, FunctionType, FrontType,
     ProgramType, LockType, ReplayType, ReplayerType, EvaluatorType, ReductionType, RecorderType,
     StepType, DispatchType, ArrangementType, AttributeType, AgreedType, WriterType, RowsType, OverrideType, BorderType,
-    ShapeType, GroupType, DeferralType, GroupProgramType, CallCacheType, BoundCallType;
+    ShapeType, GroupType, DeferralType, GroupProgramType, CallCacheType, BoundCallType, ScheduleType;
 
 /* node.c */
 extern PyObject *no_args, *no_name;
@@ -188,6 +189,7 @@ Node *slice_node(PyObject *link, Node *source); /* a new reference */
 int record(Node *node);
 int record_straight(Node *node); /* the same of what is to lie in C order, whatever its operands do */
 int evaluate(Node **nodes, Py_ssize_t count);
+int left_to_python(Node **nodes, Py_ssize_t count); /* a request; 0, -1 */
 Node *newest_pending(void);
 void change_readings(int change); /* so many more buffers of arrays are being read */
 void drop_tail(void); /* what is computed or dead at the list's end is forgotten */
@@ -222,6 +224,8 @@ int structure_knows(Node *node);   /* whether this walk has met it */
 int structure_add_edge(Node *node); /* as a value of which only type and rank matter */
 int structure_add_tree(Node *node); /* with its operands, where those are leaves or known */
 void structure_word(uint64_t word);
+int structure_has_room(void); /* 0: it has become too long */
+uint64_t canonical_word(PyObject *object); /* one for all that are equal; 0 for what has no equals */
 int structure_end(Structure *found); /* of a list: not what is written in place */
 int structure_reuse(Node **nodes, int count, uint64_t **words); /* how many; -1: none can be said */
 PyObject *program_of(Node **wanted, Py_ssize_t count, Structure *found); /* borrowed, or NULL */
@@ -289,6 +293,13 @@ void program_compare(PyObject *program, double alone); /* its runs, with what th
 int program_is_slow(PyObject *program);                /* of any object: whether it was, and lost */
 double seconds_now(void);
 
+/* empty.c: a value without elements is known; 0, -1 */
+int settle_empty(Node *node);
+
+/* products.c: requests with products; 1 done, 0 left to Python, -1 an error */
+int product_words(Node **order, int count, int threads, int eager);
+int run_products(PyObject *known, const Structure *found, Node **pending, Py_ssize_t left);
+
 /* slice.c: whether what is done at once is what later steps do at once */
 int is_past_first_steps(void);
 
@@ -311,7 +322,7 @@ int launch_ready(PyObject *unset);
 /* each part's functions */
 extern PyMethodDef view_methods[], operator_methods[], function_methods[], handle_methods[], buffer_methods[], trace_methods[], slice_methods[], machine_methods[], memory_methods[],
     node_methods[], program_methods[], tensor_methods[], call_methods[], library_methods[], arrange_methods[], part_methods[], group_methods[], dispatch_methods[], unfused_methods[], adopt_methods[], row_methods[],
-    joins_methods[], group_run_methods[], launch_methods[], place_methods[],
+    joins_methods[], product_methods[], group_run_methods[], launch_methods[], place_methods[],
     lent_methods[], crossing_methods[], timing_methods[];
 
 #include "timing.h"

@@ -5,6 +5,7 @@
 #define LONG_BYTES (1 << 18) /* of arguments, above which other threads may run meanwhile */
 
 static PyObject *launch, *own_scratch, *default_threads, *take_team, *give_team;
+static int is_set;
 
 /* ---- words ------------------------------------------------------------------------------------ */
 
@@ -84,6 +85,22 @@ int launch_units(Kernel *kernel, int64_t *words, int64_t units, int64_t grain, i
     return 0;
 }
 
+/* The same of long work: other threads of Python's run meanwhile. */
+int launch_apart(Kernel *kernel, int64_t *words, int64_t units, int64_t grain, int64_t scratch, int threads)
+{
+    if (threads > 1 && units > grain)
+        return launch_units(kernel, words, units, grain, scratch, threads);
+    PyObject *address = PyObject_CallFunction(own_scratch, "L", (long long)scratch);
+    void *room = address == NULL ? NULL : PyLong_AsVoidPtr(address);
+    Py_XDECREF(address);
+    if (address == NULL)
+        return -1;
+    Py_BEGIN_ALLOW_THREADS
+    kernel(words, 0, units, room);
+    Py_END_ALLOW_THREADS
+    return 0;
+}
+
 int launch_loops(const Loops *loops, int64_t *words, int64_t nbytes)
 {
     int64_t taken = 0;
@@ -106,6 +123,8 @@ int launch_loops(const Loops *loops, int64_t *words, int64_t nbytes)
     return given == NULL ? -1 : 0;
 }
 
+int can_launch(void) { return is_set; }
+
 /* set_threads(launch, own_scratch, default_threads, take_team, give_team) */
 static PyObject *set_threads(PyObject *module, PyObject *given)
 {
@@ -116,6 +135,7 @@ static PyObject *set_threads(PyObject *module, PyObject *given)
         return NULL;
     for (size_t i = 0; i < sizeof kept / sizeof *kept; i++)
         Py_XSETREF(*kept[i], Py_NewRef(function[i]));
+    is_set = 1;
     Py_RETURN_NONE;
 }
 

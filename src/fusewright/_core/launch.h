@@ -45,8 +45,10 @@ int number_word(PyObject *number, int dtype, int64_t part, int64_t *word); /* nu
 int64_t number_bits(const char *at, int dtype);                            /* numbers.c: of a number in memory */
 int sound_word(const Word *word, const Sources *most); /* whether it names what there is */
 int fill_words(const Word *word, int64_t count, const Sources *from, int64_t *words); /* 1; 0: Python has to look; -1 */
+int can_launch(void); /* whether there are threads yet: Python sets them */
 int count_threads(int chosen); /* 0 chosen: as many as there are; -1 an error */
 int launch_units(Kernel *kernel, int64_t *words, int64_t units, int64_t grain, int64_t scratch, int threads); /* 0, -1 */
+int launch_apart(Kernel *kernel, int64_t *words, int64_t units, int64_t grain, int64_t scratch, int threads); /* others run meanwhile */
 int launch_loops(const Loops *loops, int64_t *words, int64_t nbytes); /* on arrays of so many bytes; 0, -1 */
 
 #endif

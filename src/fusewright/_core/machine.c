@@ -4,6 +4,7 @@
 int64_t past_bytes = (int64_t)1 << 26;
 int64_t past_bytes_in_loops = (int64_t)1 << 25;
 double parallel_nanoseconds = 8000.0;
+uint64_t machine_version = 0;
 
 /* set_machine(past, past_in_loops, parallel) */
 static PyObject *set_machine(PyObject *module, PyObject *given)
@@ -16,6 +17,7 @@ static PyObject *set_machine(PyObject *module, PyObject *given)
     past_bytes = past;
     past_bytes_in_loops = in_loops;
     parallel_nanoseconds = parallel;
+    machine_version++;
     Py_RETURN_NONE;
 }
 

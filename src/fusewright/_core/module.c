@@ -36,7 +36,7 @@ PyMODINIT_FUNC PyInit__native(void)
     static PyMethodDef *parts[] = {view_methods,  node_methods,  memory_methods, handle_methods, buffer_methods, operator_methods, function_methods,
                                    trace_methods, slice_methods,  machine_methods, program_methods, tensor_methods, call_methods,
                                    library_methods, arrange_methods, part_methods, dispatch_methods, unfused_methods, adopt_methods, row_methods,
-                                   group_methods, joins_methods, group_run_methods, launch_methods, place_methods, lent_methods, crossing_methods, timing_methods};
+                                   group_methods, joins_methods, product_methods, group_run_methods, launch_methods, place_methods, lent_methods, crossing_methods, timing_methods};
     static struct {
         const char *name;
         PyTypeObject *type;
@@ -49,7 +49,7 @@ PyMODINIT_FUNC PyInit__native(void)
                  {"Agreed", &AgreedType},         {"Writer", &WriterType}, {"Rows", &RowsType},
                  {"Override", &OverrideType},   {"Border", &BorderType},
                  {"Shape", &ShapeType},         {"Group", &GroupType},   {"Deferral", &DeferralType},
-                 {"GroupProgram", &GroupProgramType}, {"CallCache", &CallCacheType}, {"BoundCall", &BoundCallType}};
+                 {"GroupProgram", &GroupProgramType}, {"CallCache", &CallCacheType}, {"BoundCall", &BoundCallType}, {"Schedule", &ScheduleType}};
     if (node_ready() < 0)
         return NULL;
     PyObject *module = PyModule_Create(&definition);

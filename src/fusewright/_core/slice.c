@@ -5,6 +5,7 @@
    runtime.trace says, so that a program found by them is the right one; where a node says more than
    fits words (regions, axes), the object itself is made canonical and stands for it. */
 
+#include "launch.h"
 #include "dispatch.h"
 
 #define MOST_NODES MOST_STRUCTURE_NODES
@@ -23,6 +24,7 @@ static int count, length;
 static uint64_t walk;
 static int groups_met;  /* pending calls of kernels */
 static int patches;     /* regions that may be written in place */
+static int products_met;
 
 /* ---- options: read when the object in force is another ---------------------------------------- */
 
@@ -144,7 +146,7 @@ PyObject *options_in_force(void) { return options_known() > 0 ? seen_options : N
 /* ---- the structure ---------------------------------------------------------------------------- */
 
 /* One object for all that are equal; 0 for what has no equals. */
-static uint64_t canonical_word(PyObject *object)
+uint64_t canonical_word(PyObject *object)
 {
     PyObject *found = PyDict_SetDefault(canonical, object, object);
     if (found == NULL)
@@ -190,9 +192,9 @@ static int uses[MOST_NODES]; /* how often each node is an operand */
 static int describe(Node *node, int64_t *inner)
 {
     Py_ssize_t operands = PyTuple_GET_SIZE(node->args), rank = PyTuple_GET_SIZE(node->shape);
-    if (count == MOST_NODES || length + 9 * operands + 20 > MOST_WORDS || rank > 16
-        || node->dtype == NO_DTYPE)
+    if (count == MOST_NODES || length + 9 * operands + 20 > MOST_WORDS || rank > 16 || node->dtype == NO_DTYPE)
         return 0;
+    products_met |= node->kind == PRODUCT;
     int64_t size = 1;
     for (Py_ssize_t i = rank - 1; i >= 0; i--) {
         int64_t extent = as_size(PyTuple_GET_ITEM(node->shape, i));
@@ -212,7 +214,7 @@ static int describe(Node *node, int64_t *inner)
         break;
     case SCALAR: case IOTA: case RESHAPE:
         break;
-    case MAP:
+    case MAP: case PRODUCT:
         words[length++] = (uint64_t)(uintptr_t)node->op;
         break;
     case VIEW:
@@ -308,7 +310,7 @@ static void begin_walk(void)
         PyDict_Clear(canonical);
     }
     walk++;
-    count = length = patches = groups_met = folds = 0;
+    count = length = patches = groups_met = folds = products_met = 0;
 }
 
 /* Number what the wanted nodes need, operands first. */
@@ -385,7 +387,7 @@ static int take(Node **wanted, Py_ssize_t many)
         words[length++] = (uint64_t)wanted[i]->slot;
     }
     describe_rest(inner, large);
-    return 1;
+    return products_met ? product_words(order, count, seen_threads, seen_eager) : 1;
 }
 
 /* ---- programs by structure -------------------------------------------------------------------- */
@@ -495,7 +497,7 @@ int structure_add_tree(Node *node)
         if ((arg->kind != LEAF && arg->kind != SCALAR) || describe(arg, &list_inner) <= 0)
             return 0;
     }
-    return node->demands ? 0 : describe(node, &list_inner);
+    return node->demands || node->kind == PRODUCT ? 0 : describe(node, &list_inner);
 }
 
 void structure_word(uint64_t word)
@@ -503,6 +505,8 @@ void structure_word(uint64_t word)
     if (length < MOST_WORDS)
         words[length++] = word;
 }
+
+int structure_has_room(void) { return length < MOST_WORDS; }
 
 int structure_end(Structure *found)
 {
@@ -532,7 +536,7 @@ int structure_reuse(Node **nodes, int many, uint64_t **found)
 
 PyObject *program_of(Node **wanted, Py_ssize_t many, Structure *found)
 {
-    if (usable() <= 0 || take(wanted, many) <= 0)
+    if (usable() <= 0 || take(wanted, many) <= 0 || products_met)
         return NULL;
     uint64_t hash = hash_words();
     *found = (Structure){hash, words, order, length, count};
@@ -541,20 +545,7 @@ PyObject *program_of(Node **wanted, Py_ssize_t many, Structure *found)
 }
 
 /* The structure the last request had, when no program was known for it. */
-static uint64_t missed_hash;
 static PyObject *missed; /* its words, as bytes */
-
-/* A value without elements is known: nothing has to run for it.  0, or -1 for an error. */
-static int settle_empty(Node *node)
-{
-    if (node->kind > RESHAPE || node->kind == SCALAR || elements_of(node->shape) > 0)
-        return 0;
-    PyObject *memory = allocate(1), *strides = contiguous_strides(node->shape, dtypes[node->dtype].itemsize);
-    int failed = memory == NULL || strides == NULL || node_become_leaf(node, memory, NULL, strides) < 0;
-    Py_XDECREF(strides);
-    Py_XDECREF(memory);
-    return failed ? -1 : 0;
-}
 
 /* Those that are not in memory: how many; -1 for too many, -2 for an error. */
 static Py_ssize_t those_pending(Node **wanted, Py_ssize_t many, Node **pending)
@@ -644,11 +635,19 @@ static int try_unfused(Entry *entry, uint64_t hash, Node **pending, Py_ssize_t l
 }
 
 /* The request goes to Python, which may ask for its structure: 0, or -1 for an error. */
-static int leave(uint64_t hash)
+static int leave(void)
 {
-    missed_hash = hash;
     missed = PyBytes_FromStringAndSize((char *)words, length * (Py_ssize_t)sizeof *words);
     return missed == NULL ? -1 : 0;
+}
+
+/* A program that is slower than its operations one by one runs no more. */
+static void drop_slow(Entry *entry)
+{
+    if (program_is_slow(entry->program)) {
+        Py_SETREF(entry->program, Py_NewRef(Py_Ellipsis));
+        entry->asked = DROPPED;
+    }
 }
 
 int run_slice(Node **wanted, Py_ssize_t many)
@@ -673,19 +672,18 @@ int run_slice(Node **wanted, Py_ssize_t many)
         return known;
     uint64_t hash = hash_words();
     Entry *entry = find(hash);
-    if (program_is_slow(entry->program)) { /* slower than its operations one by one */
-        Py_SETREF(entry->program, Py_NewRef(Py_Ellipsis));
-        entry->asked = DROPPED;
-    }
+    if (products_met)
+        return run_products(entry->program, &(Structure){hash, words, order, length, count}, pending, left);
+    drop_slow(entry);
     if (entry->program == NULL || entry->program == Py_Ellipsis) {
         int done = try_unfused(entry, hash, pending, left);
         if (done != 0)
             return done;
-        return leave(hash);
+        return leave();
     }
     if (entry->program == Py_None) {
         missed_seconds = -1.0;
-        return leave(hash);
+        return leave();
     }
     if (program_slots(entry->program) != count)
         return 0;
@@ -694,7 +692,7 @@ int run_slice(Node **wanted, Py_ssize_t many)
         return -1;
     if (affordable == 0) { /* Python looks again, and may know another program */
         missed_seconds = -1.0;
-        return leave(hash);
+        return leave();
     }
     /* The kernel may give the GIL away: the nodes are copied, the program and they are kept. */
     int many_nodes = count;
@@ -753,7 +751,7 @@ static PyObject *in_place(PyObject *module, PyObject *nodes)
     int known = usable();
     if (known > 0)
         known = take((Node **)&PyTuple_GET_ITEM(nodes, 0), PyTuple_GET_SIZE(nodes));
-    if (known <= 0)
+    if (known <= 0 || products_met)
         return known < 0 ? NULL : Py_NewRef(Py_None);
     PyObject *found = PyList_New(0);
     for (int i = 0; i < count && found != NULL; i++) {
@@ -772,7 +770,7 @@ static PyObject *learn(PyObject *module, PyObject *given)
     PyObject *bytes, *program;
     if (!PyArg_ParseTuple(given, "SO", &bytes, &program))
         return NULL;
-    if (program != Py_None && !Py_IS_TYPE(program, &ProgramType)) {
+    if (program != Py_None && !Py_IS_TYPE(program, &ProgramType) && !Py_IS_TYPE(program, &ScheduleType)) {
         PyErr_SetString(PyExc_TypeError, "only a Program can be run");
         return NULL;
     }
@@ -784,7 +782,7 @@ static PyObject *learn(PyObject *module, PyObject *given)
     Entry *entry = entry_for(find(hash), hash);
     if (entry == NULL)
         return NULL;
-    if (entry->runs >= 2 && program != Py_None)
+    if (entry->runs >= 2 && Py_IS_TYPE(program, &ProgramType))
         program_compare(program, entry->alone);
     Py_XSETREF(entry->program, Py_NewRef(program));
     Py_RETURN_NONE;

@@ -173,7 +173,7 @@ static PyObject *live(PyObject *module, PyObject *none)
 
 /* ---- values asked for ----------------------------------------------------------------------- */
 
-static int left_to_python(Node **nodes, Py_ssize_t count)
+int left_to_python(Node **nodes, Py_ssize_t count)
 {
     PyObject *list = PyTuple_New(count);
     if (list == NULL)

@@ -27,7 +27,7 @@ class Machine(NamedTuple):
     first touch of 4 KiB.
 
     `product` is the rate in products of matrices, whose operands are packed and stay in registers.
-    A `layer` of a chain of products takes so long to arrange (in Python); chains are fused where
+    A `layer` of a chain of products takes so long to call; chains are fused where
     the predicted gain is `chain_gain` at least.
 
     Compiling takes `compile_start` once in a process, `compile_structure`
@@ -60,7 +60,7 @@ class Machine(NamedTuple):
     fork: float = 4_000.0
     launch: float = 180.0
     page: float = 220.0
-    layer: float = 60_000.0
+    layer: float = 2_000.0
     chain_gain: float = 1.10
     compile_start: float = 25e-3
     compile_structure: float = 8e-3

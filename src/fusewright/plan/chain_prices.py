@@ -159,7 +159,7 @@ class Pricing:
     def fused(
         self, layers: Sequence[Layer], outputs: frozenset[int], kept: frozenset[int]
     ) -> Price:
-        """Layers as one, but for the weights: arranging them takes `layer` each."""
+        """Layers as one, but for the weights: calling them takes `layer` each."""
         price = self.computing(layers).plus(Price(moving=self.machine.layer * len(layers)))
         for slot in self.outside(layers):
             price = price.plus(self.array(slot))

@@ -143,6 +143,13 @@ def batch_norm() -> list[Sample]:
     ]
 
 
+POINTWISE = ([1, 1], [0, 0], [1, 1], False, [0, 0], 1)
+
+
+def pixels(*shape: int) -> Any:
+    return normal(*shape).to(memory_format=torch.channels_last)
+
+
 SAMPLES: dict[str, Callable[[], Sequence[Sample]]] = {
     "aten.add.Tensor": lambda: [*arithmetic(), ((normal(9), normal(9)), {"alpha": 2})],
     "aten.sub.Tensor": lambda: [*pairs(), *integers(), ((normal(9), normal(9)), {"alpha": 0.5})],
@@ -227,6 +234,10 @@ SAMPLES: dict[str, Callable[[], Sequence[Sample]]] = {
     "aten.native_layer_norm.default": layer_norm,
     "aten.native_layer_norm_backward.default": layer_norm_backward,
     "aten._native_batch_norm_legit_no_training.default": batch_norm,
+    "aten.convolution.default": lambda: [
+        ((pixels(2, 33, 47, 50), normal(40, 33, 1, 1), bias, *POINTWISE), {})
+        for bias in (None, normal(40))
+    ] + [((normal(2, 33, 47, 50), normal(40, 33, 1, 1), None, *POINTWISE), {})],
     "aten.mm.default": lambda: [
         ((normal(130, 256), normal(192, 256).t()), {}), ((normal(9, 8), normal(8, 7)), {}),
         ((normal(300, 130).t(), normal(300, 256)[:, ::2]), {}),

@@ -14,11 +14,13 @@ from typing import Any
 import numpy as np
 
 from fusewright.frontends.arrays.views import reshaped_strides
-from fusewright.ir import graph
+from fusewright.ir import graph, ops
 from fusewright.ir.dtypes import BOOL, DType
 from fusewright.ir.graph import ASSEMBLE, LEAF, MAP, REDUCE, RESHAPE, SCALAR, VIEW, Node
 
 Shape = tuple[int, ...]
+DEAR = 8
+"""The cost of an operation (`ir.ops`) from which it is not computed once more in another order."""
 
 
 def mapped(name: str, *operands: Node, dtype: DType | None = None) -> Node:
@@ -32,7 +34,48 @@ def mapped(name: str, *operands: Node, dtype: DType | None = None) -> Node:
         if node.kind == RESHAPE and node.shape == shape:
             before = _map(made, node.args[0].shape)
             return made if before is None else Node(RESHAPE, "", (before,), made.dtype, shape)
+        if is_pixels(node) and node.shape == shape:
+            inner = [pixels(each, len(shape)) for each in operands]
+            if any(is_pixels(each) for each in inner):
+                return made  # in both orders: turning them back would never end
+            rows = mapped(name, *inner, dtype=made.dtype)
+            return permuted(rows, [0, len(shape) - 1, *range(1, len(shape) - 1)])
     return made
+
+
+def is_pixels(node: Node) -> bool:
+    """Whether it is a view of a computed value whose last dim it shows as the second: the channels
+    of pixels.
+    """
+    rank = len(node.shape)
+    turned = (0, *range(2, rank), 1)
+    return (
+        node.kind == VIEW
+        and rank > 2
+        and len(node.args[0].shape) == rank
+        and node.attr == tuple((dim, 0, 1) for dim in turned)
+    )
+
+
+def pixels(node: Node, rank: int) -> Node:
+    """An operand of a value of so many dims, with the second as the last: what is computed element
+    by element is computed so.
+    """
+    if node.kind == SCALAR:
+        return node
+    if node.kind == MAP and len(node.shape) == rank and ops.MAP[node.op].cost < DEAR:
+        args = [pixels(arg, rank) for arg in node.args]
+        if not any(is_pixels(arg) for arg in args):
+            return mapped(node.op, *args, dtype=node.dtype)
+    shape = (1,) * (rank - len(node.shape)) + node.shape
+    turned = [0, *range(2, rank), 1]
+    moved = [dim for dim in turned if shape[dim] != 1]
+    if moved == sorted(moved):  # the same elements in the same order
+        return reshaped(node, tuple(shape[dim] for dim in turned))
+    if len(node.shape) < rank:
+        lead = rank - len(node.shape)
+        node = viewed(node, [(dim + lead, 0, 1) for dim in range(len(node.shape))], shape)
+    return permuted(node, turned)
 
 
 def compared(name: str, *operands: Node) -> Node:
@@ -94,6 +137,8 @@ def permuted(node: Node, dims: Sequence[int]) -> Node:
     """The dims in another order."""
     if list(dims) == list(range(len(dims))):
         return node
+    if is_pixels(node) and list(dims) == [0, *range(2, len(dims)), 1]:
+        return node.args[0]
     to = {dim: place for place, dim in enumerate(dims)}
     places = [(to[dim], 0, 1) for dim in range(len(dims))]
     return viewed(node, places, tuple(node.shape[dim] for dim in dims))

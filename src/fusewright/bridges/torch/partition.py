@@ -12,14 +12,16 @@ from __future__ import annotations
 import operator
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, field
+from math import prod
 from typing import Any
 
 import torch
 from torch import fx
 
+from fusewright.bridges.torch.convolutions import why_not_pixels
 from fusewright.bridges.torch.matrices import is_ours
 from fusewright.bridges.torch.rows import ALONE as ALONE_ROWS
-from fusewright.bridges.torch.rows import COMPUTED, PRODUCTS, VIEWS
+from fusewright.bridges.torch.rows import COMPUTED, CONVOLUTION, PRODUCTS, VIEWS
 from fusewright.ir import dtypes
 from fusewright.ir.dtypes import DType
 
@@ -104,14 +106,22 @@ def why_not_ours(node: fx.Node) -> str:
         why = _strange(tensor)
         if why:
             return why
-    return "" if name_of(node) not in PRODUCTS or _is_large(node) else SMALL
+    return _why_no_product(node) if name_of(node) in PRODUCTS else ""
 
 
-def _is_large(node: fx.Node) -> bool:
-    """Whether a product is ours; sizes that are symbols count as in the call that was traced."""
-    left, right = (each.meta["val"] for each in node.args[-2:])
+def _why_no_product(node: fx.Node) -> str:
+    """Sizes that are symbols count as in the call that was traced."""
+    operands = node.args[:2] if name_of(node) == CONVOLUTION else node.args[-2:]
+    left, right = (each.meta["val"] for each in operands)
     shapes = [tuple(_hint(extent) for extent in each.shape) for each in (left, right)]
-    return left.dtype == right.dtype and is_ours((shapes[0], shapes[1]), DTYPES[left.dtype])
+    if name_of(node) == CONVOLUTION:
+        why = why_not_pixels(left, right, *node.args[2:])
+        if why:
+            return why
+        (batch, k, *pixels), (n, *_) = shapes
+        shapes = [(batch * prod(pixels), k), (k, n)]
+    is_large = left.dtype == right.dtype and is_ours((shapes[0], shapes[1]), DTYPES[left.dtype])
+    return "" if is_large else SMALL
 
 
 def _hint(extent: Any) -> int:

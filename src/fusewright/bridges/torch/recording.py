@@ -15,8 +15,9 @@ from fusewright import driver
 from fusewright.base.options import Options
 from fusewright.bridges.torch import nodes
 from fusewright.bridges.torch.call import AtenCall, Declined
+from fusewright.bridges.torch.convolutions import laid_out
 from fusewright.bridges.torch.partition import DTYPES, GraphSegment, is_view, name_of, tensors_of
-from fusewright.bridges.torch.rows import COMPUTED, VIEWS
+from fusewright.bridges.torch.rows import COMPUTED, CONVOLUTION, VIEWS
 from fusewright.ir.dtypes import BOOL, DType
 from fusewright.ir.graph import (
     LEAF,
@@ -144,8 +145,10 @@ class _SegmentRecorder:
         if "device" in kwargs:
             kwargs = {**kwargs, "device": "meta"}
         made = self.metas[node] = node.target(*args, **kwargs)
-        args, kwargs = self._given(node, self.nodes)
         name = name_of(node)
+        if name == CONVOLUTION:
+            made = self.metas[node] = laid_out(made)
+        args, kwargs = self._given(node, self.nodes)
         if name not in COMPUTED and name not in VIEWS:
             self.nodes[node] = args[0][args[1]]
         elif is_view(node) and args[0].kind == LEAF:
@@ -232,6 +235,8 @@ def _check(node: Any, meta: Any) -> None:
         for each, other in zip(node, meta, strict=True):
             if each is not None:
                 _check(each, other)
+    elif isinstance(meta, torch.Tensor) and node is None:
+        raise Declined("a result that only torch's gradient reads")
     elif isinstance(meta, torch.Tensor) and (
         node.shape != tuple(meta.shape) or TORCH.get(node.dtype) != meta.dtype
     ):

@@ -10,8 +10,8 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Any, Literal, NamedTuple
 
+from fusewright.bridges.torch import convolutions, folds, matrices, moves
 from fusewright.bridges.torch import elementwise as each
-from fusewright.bridges.torch import folds, matrices, moves
 
 Accuracy = Literal["bits", "units", "order"]
 
@@ -133,6 +133,7 @@ COMPUTED: dict[str, AtenRow] = {
             folds.batch_norm_inference,
             "units",
         ),
+        AtenRow("aten.convolution.default", convolutions.convolution, "order"),
         AtenRow("aten.mm.default", matrices.product, "order"),
         AtenRow("aten.addmm.default", matrices.shifted_product, "order"),
         AtenRow("aten.cat.default", moves.join),
@@ -165,11 +166,13 @@ VIEWS: dict[str, AtenRow] = {
 }
 """What moves nothing: torch's own where torch needs the result, index arithmetic where we do."""
 
-PRODUCTS = frozenset({"aten.mm.default", "aten.addmm.default"})
+CONVOLUTION = "aten.convolution.default"
+PRODUCTS = frozenset({"aten.mm.default", "aten.addmm.default", CONVOLUTION})
 """Products: whether they are ours depends on their extents."""
 ALONE: dict[str, dict[str, Any]] = {
     "aten.mm.default": {},
     "aten.addmm.default": {},
+    CONVOLUTION: {},
     "aten.tanh.default": {},
     "aten.silu.default": {},
     "aten.gelu.default": {"approximate": "tanh"},

@@ -140,7 +140,7 @@ def _requested(code: SegmentCode, given: Sequence[Any], threads: int) -> tuple[N
     places = tuple([order[place] for place in code.places])
     del order  # what is computed on the way is freed as soon as it has been used
     with options(threads=threads, interpret=False), trace.lock:
-        driver.evaluate(places)
+        driver.compute(places)
     return places
 
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import Any
 
 from fusewright._core import native
@@ -17,6 +18,12 @@ def structure() -> bytes | None:
     program.
     """
     return None if native is None else native.take_missed()
+
+
+def structure_of_products(nodes: Sequence[Node]) -> bytes | None:
+    """The same of a request with products, if it was one for these nodes."""
+    found: bytes | None = None if native is None else native.take_missed_products(tuple(nodes))
+    return found
 
 
 def compute(*nodes: Node) -> bool:

@@ -7,7 +7,6 @@ the steps exchange lies in the thread's scratch.  `codegen.products.chain` calls
 
 from __future__ import annotations
 
-from array import array
 from collections.abc import Callable, Sequence
 from math import prod
 from time import perf_counter
@@ -19,17 +18,17 @@ from fusewright.base.options import Options
 from fusewright.codegen.products.blocks import panel_bytes, rounded_up
 from fusewright.codegen.products.chain import PANEL_WORDS, STEP_WORDS
 from fusewright.ir import graph
-from fusewright.ir.graph import Memory, Node, contiguous_strides
+from fusewright.ir.graph import Memory, Node
 from fusewright.ir.products import CHUNK
 from fusewright.plan.chain_prices import Layer
 from fusewright.plan.chains import Segment
-from fusewright.runtime.arguments import ADDRESS, filled
-from fusewright.runtime.buffers import allocate
+from fusewright.runtime.arguments import ADDRESS, CONSTANT, NUMBER, VALUE
 from fusewright.runtime.trace import Key, Slice, take
 from fusewright.targets.cpu import products
 from fusewright.targets.cpu.launch import Launch
-from fusewright.targets.cpu.row_blocks import LINE, Place, RowBlocks, offsets_of, window_of
-from fusewright.targets.cpu.threads import launch
+from fusewright.targets.cpu.product_blocks import threads_for
+from fusewright.targets.cpu.product_calls import BoundCalls, ProgramNumber, WordTable
+from fusewright.targets.cpu.row_blocks import LINE, Place, RowBlocks, offsets_of
 
 Find = Callable[[Key, Slice, Options], Any]
 """The code for a slice; None where that is being compiled beside."""
@@ -39,7 +38,7 @@ class _Step(NamedTuple):
     """A kernel's call: its argument words, which of them are addresses, units, scratch."""
 
     code: int
-    words: Sequence[int]
+    words: Sequence[Any]
     patches: Sequence[tuple[int, Place]]
     units: int
     scratch: int
@@ -48,21 +47,38 @@ class _Step(NamedTuple):
 class _Panels(NamedTuple):
     """The right operand of a product, packed: where, bytes of a panel and of those of a chunk."""
 
-    memory: Memory
     place: Place
     panel: int
     every: int
 
 
-def run(nodes: dict[int, Node], segment: Segment, options: Options, find: Find) -> int:
-    """Compute a segment whose other operands are in memory; its outputs become leaves.  How many
-    threads did; 0 where nothing has run, because its code is being compiled beside.
+class SegmentCalls(NamedTuple):
+    """What a segment calls, on so many threads, and whose code that is."""
+
+    bound: BoundCalls
+    threads: int
+    runners: tuple[Any, ...]
+
+
+def run(
+    nodes: dict[int, Node], segment: Segment, options: Options, find: Find
+) -> SegmentCalls | None:
+    """Compute a segment whose other operands are in memory; its outputs become leaves.  None where
+    nothing has run, because its code is being compiled beside.
     """
-    return _SegmentRun(nodes, segment, options, find).run()
+    calls = _SegmentRun(nodes, segment, options, find).calls()
+    if calls is None:
+        return None
+    began = perf_counter()
+    calls.bound.run()
+    took = perf_counter() - began
+    for runner in calls.runners:
+        runner.note_run(took)
+    return calls
 
 
 class _SegmentRun(RowBlocks):
-    """One run of a segment."""
+    """The calls of a segment, as they are found."""
 
     def __init__(
         self, nodes: dict[int, Node], segment: Segment, options: Options, find: Find
@@ -70,32 +86,25 @@ class _SegmentRun(RowBlocks):
         super().__init__(nodes, segment)
         self.options = options
         self.find = find
-        self.runners: list[Any] = []
+        self.runners: dict[int, Any] = {}
         self.is_ready = True
 
-    def run(self) -> int:
+    def calls(self) -> SegmentCalls | None:
         rows, total = self.rows, self.segment.region.rows
         blocks = -(-total // rows)
         rest = total - (blocks - 1) * rows
-        memories = self.stored()
+        self.stored()
         self.local()
         mapped = self.all_mapped(rows)
         mapped_rest = mapped if rest == rows else self.all_mapped(rest)
         if not self.is_ready:
-            return 0
-        threads = products.threads_for(3.0 * self.segment.together.total)
+            return None
+        threads = threads_for(3.0 * self.segment.together.total)
         panels = {slot: self.packed(slot) for slot in self.segment.products}
         whole = self.steps(rows, panels, mapped)
         last = whole if rest == rows else self.steps(rest, panels, mapped_rest)
-        began = perf_counter()
         self.launch(whole, last, blocks, threads)
-        took = perf_counter() - began
-        for runner in {id(each): each for each in self.runners}.values():
-            runner.note_run(took)
-        for slot, memory in memories.items():
-            node = self.nodes[slot]
-            node.become_leaf(memory, 0, contiguous_strides(node.shape, node.dtype.itemsize))
-        return threads
+        return SegmentCalls(self.bound, threads, tuple(self.runners.values()))
 
     # ---- steps
 
@@ -117,8 +126,7 @@ class _SegmentRun(RowBlocks):
         """Pack the right operand of a product: panels for each chunk of k, for each item."""
         node = self.nodes[slot]
         kernel = products.kernel_for(node.dtype)
-        right = window_of(node.args[1])
-        self.alive.append(right)
+        right, source = self.bound.operand(node.args[1])
         lead = self.segment.region.batch if right.ndim > 2 else ()
         right = np.broadcast_to(right, (*lead, *right.shape[-2:]))
         k, n = right.shape[-2:]
@@ -126,19 +134,17 @@ class _SegmentRun(RowBlocks):
         panel = panel_bytes(kernel.dtype, kernel.tile, min(k, CHUNK), kernel.tile.columns)
         every = count * panel
         item = every * -(-k // CHUNK)
-        memory = allocate(item * prod(lead))
+        to = room = self.bound.calls.room(item * prod(lead))
         down, across = right.strides[-2:]
-        to = memory.address
         for offset in offsets_of(right, len(lead)).tolist():
             for start in range(0, k, CHUNK):
                 deep = min(CHUNK, k - start)
-                source = right.ctypes.data + offset + start * down
-                words = array("q", (source, down, across, deep, n, to, panel))
-                threads = products.threads_for(deep * n / 2)
-                launch(kernel.pack, words.buffer_info()[0], count, 1, 0, threads)
-                to += every
+                begin = source.further(offset + start * down)
+                words = (begin, down, across, deep, n, to, panel)
+                self.bound.calls.add(kernel.pack, words, count, 1, 0, threads_for(deep * n / 2))
+                to = to.further(every)
         column = self.column(np.arange(self.items) * item) if lead else 0
-        return _Panels(memory, Place(memory.address, False, column), panel, every)
+        return _Panels(Place(room, column), panel, every)
 
     def multiplied(self, slot: int, rows: int, panels: _Panels) -> _Step:
         """A block times the panels."""
@@ -170,7 +176,7 @@ class _SegmentRun(RowBlocks):
         if runner is None:
             self.is_ready = False
             return []
-        self.runners.append(runner)
+        self.runners[id(runner)] = runner
         where = {id(node): k for k, node in enumerate(order)}
         spots = {
             k: marks[node.value[0].address]
@@ -180,16 +186,31 @@ class _SegmentRun(RowBlocks):
         for slot, node in zip(wanted, requested, strict=True):
             spots[where[id(node)]] = self.places[slot]
         values = [fetch(order) for fetch in runner.fetches]
-        return [self.called(step, values, spots) for step in runner.steps]
+        sources = runner.program.arguments
+        numbers = {
+            place: self.bound.slots[id(order[source.slot])]
+            for place, source in enumerate(sources)
+            if source.what == "scalar"
+        }
+        return [self.called(step, values, numbers, spots) for step in runner.steps]
 
-    def called(self, step: Any, values: list[Any], spots: dict[int, Place]) -> _Step:
-        """The call of compiled code on a block."""
+    def called(
+        self, step: Any, values: list[Any], numbers: dict[int, int], spots: dict[int, Place]
+    ) -> _Step:
+        """The call of compiled code on a block; `numbers` are the slots of those of the program."""
         assert isinstance(step, Launch) and not step.partials, "a row is computed by itself"
         for slot, size in step.outputs:
             if slot not in spots:
-                spots[slot] = Place(self.more(size(values)), local=True)
+                spots[slot] = Place(self.more(size(values)))
         given = [*values, 1, step.stretch(values)]
-        words = filled(step.words, dict.fromkeys(spots, 0), given, values).tolist()
+        words = [
+            ProgramNumber(numbers[word.number], word.dtype, word.part)  # type: ignore[arg-type]
+            if word.what == NUMBER
+            else given[word.number]
+            if word.what == VALUE
+            else word.number * (word.what == CONSTANT)
+            for word in step.words
+        ]
         patches = [
             (number, spots[word.number])
             for number, word in enumerate(step.words)
@@ -218,7 +239,7 @@ class _SegmentRun(RowBlocks):
         self, arg: Node, dim: int, rows: int, made: dict[Any, Node], marks: list[Place]
     ) -> Node:
         """An operand: of the same layer, or in memory or scratch."""
-        slot = self.slots.get(id(arg), -1)
+        slot = self.bound.slots.get(id(arg), -1)
         if arg.kind == graph.SCALAR:
             return arg
         if slot in made:
@@ -240,30 +261,24 @@ class _SegmentRun(RowBlocks):
         start = words + rounded_up(max(step.scratch for step in every), LINE)
         tables = [self.table(steps, words, start) for steps in (whole, last)]
         offsets = np.stack(self.columns, 1)
-        arguments = array("q", (
-            tables[0].buffer_info()[0], tables[1].buffer_info()[0], len(whole), blocks,
-            offsets.ctypes.data, offsets.shape[1],
-        ))  # fmt: skip
+        arguments = (*tables, len(whole), blocks, WordTable(offsets), offsets.shape[1])
         kernel = products.kernel_for(self.nodes[self.segment.products[0]].dtype)
-        scratch = start + self.room
-        launch(
-            kernel.row_blocks, arguments.buffer_info()[0], blocks * self.items, 1, scratch, threads
+        self.bound.calls.add(
+            kernel.row_blocks, arguments, blocks * self.items, 1, start + self.room, threads
         )
 
-    def table(self, steps: Sequence[_Step], words: int, start: int) -> array[int]:
+    def table(self, steps: Sequence[_Step], words: int, start: int) -> WordTable:
         """The steps as `codegen.products.chain` reads them."""
-        table = array("q")
+        table = list[Any]()
         for step in steps:
-            own = array("q", step.words)
-            patches = array("q")
+            patches = list[Any]()
             for number, place in step.patches:
-                base = place.base + (start if place.local else 0)
-                patches.extend((number, base, -int(place.local), place.column, place.step))
-            self.alive += (own, patches)
-            table.extend((
-                step.code, own.buffer_info()[0], len(own), step.units,
-                patches.buffer_info()[0], len(step.patches), words,
-            ))  # fmt: skip
+                is_local = isinstance(place.base, int)
+                base = place.base + start if isinstance(place.base, int) else place.base
+                patches += (number, base, -int(is_local), place.column, place.step)
+            table += (
+                step.code, WordTable(step.words), len(step.words), step.units, WordTable(patches),
+                len(step.patches), words,
+            )  # fmt: skip
         assert len(table) == len(steps) * len(STEP_WORDS)
-        self.alive.append(table)
-        return table
+        return WordTable(table)

@@ -96,20 +96,25 @@ def _ready(
 ) -> Runner:
     runner = assemble(compiled)
     runner.origin, runner.seconds = origin, perf_counter() - start
-    quick = [kernel for kernel in compiled.kernels if kernel is not None and not kernel.final]
+    known = [(number, k) for number, k in enumerate(compiled.kernels) if k is not None]
+    quick = {number: kernel for number, kernel in known if not kernel.final}
+    runner.is_final = not quick
     if quick:
+        waiting = set(quick)
 
         def use(number: int, image: Image) -> None:
             step = runner.steps[number]
             assert isinstance(step, Launch)
             step.use(image)
+            waiting.discard(number)
+            runner.is_final = not waiting
 
         runner.improve = lambda: _improve(name, compiled, options, use)
         if not compiled.worth_best:
             # What compiling it for good takes: a structure must have run as long as that in one
             # process, or short programs would share the processor with compilations that they
             # gain nothing from, each of them anew.
-            lines = sum(k.module.text.count("\n") for k in quick)
+            lines = sum(k.module.text.count("\n") for k in quick.values())
             runner.trial = machine.current().compile_line * lines
     return runner
 

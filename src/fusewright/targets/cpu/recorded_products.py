@@ -33,6 +33,7 @@ from fusewright.ir.graph import (
     leaf,
     operands_first,
 )
+from fusewright.ir.products import operations
 from fusewright.machine import record
 from fusewright.plan import chains as plan
 from fusewright.plan.chains import Segment
@@ -42,11 +43,13 @@ from fusewright.runtime.listening import listeners
 from fusewright.runtime.profile import Flush, KernelRecord, Step, told
 from fusewright.runtime.trace import WORTH_KEEPING, Slice, take
 from fusewright.runtime.trigger import asked
-from fusewright.targets.cpu import chains, products
-from fusewright.targets.cpu.row_blocks import window_of
+from fusewright.targets.cpu import asking, chains, product_schedules, products
+from fusewright.targets.cpu.product_blocks import Operand, calls_for
+from fusewright.targets.cpu.product_calls import BoundCalls, base_of, window_of
 
 if TYPE_CHECKING:
     from fusewright.targets.cpu import product_records
+    from fusewright.targets.cpu.product_schedules import Draft
 else:  # few programs are listened to
     product_records = later("fusewright.targets.cpu.product_records")
 
@@ -62,52 +65,53 @@ def run_inside(
 ) -> bool:
     """Compute the products that a request needs and what is fused with them, each after what it is
     made of, and then the rest of the request, both by `compute`; whether there are products.
+
+    The core is told how that was done, for other requests of this structure.
     """
+    structure = asking.structure_of_products(pending)
     if not any(node.kind == PRODUCT for node in operands_first(pending)):
         return False
     began, steps = perf_counter(), list[Step]()
-    for segment, nodes in _planned(pending, options):
+    found, count = _planned(pending, options)
+    schedule = product_schedules.Draft(count)
+    for segment, nodes in found:
         wanted = _needed(segment, nodes)
+        schedule.first(nodes, wanted)
         if wanted:
             compute(wanted)
         record = product_records.described(segment, nodes) if listeners else None
         start = perf_counter()
-        threads = _run(segment, nodes, options, compute, find)
+        threads = _run(segment, nodes, options, compute, find, schedule)
         if record is not None:
             took = perf_counter() - start
             steps.append(replace(record, start=start, seconds=took, threads=threads))
     if listeners:
         told(Flush(*asked(), began, perf_counter() - began, steps))
+    elif structure is not None and schedule.is_known:
+        asking.learn(structure, schedule.made())
     compute(pending)
     return True
 
 
 def _run(
-    segment: Segment,
-    nodes: dict[int, Node],
-    options: Options,
-    compute: Compute,
-    find: chains.Find,
-) -> int:
+    segment: Segment, nodes: dict[int, Node], options: Options, compute: Compute,
+    find: chains.Find, schedule: Draft,
+) -> int:  # fmt: skip
     """Compute one segment; on how many threads."""
-    threads = chains.run(nodes, segment, options, find) if segment.fused else 0
-    if threads:
+    calls = chains.run(nodes, segment, options, find) if segment.fused else None
+    if calls is not None:
+        schedule.add(calls.bound, segment.members, calls.runners)
         _computed_once(segment, nodes)
-        return threads
+        return calls.threads
+    schedule.is_known &= not segment.fused  # else its code is being compiled
     for slot in segment.products:
-        bases = map(_base, nodes[slot].args)
+        bases = map(base_of, nodes[slot].args)
         wanted = [base for base in bases if base.kind not in (LEAF, SCALAR)]
+        schedule.first(nodes, wanted)
         if wanted:
             compute(wanted)
-        _alone(nodes[slot])
+        schedule.add(_alone(nodes, slot))
     return thread_count()
-
-
-def _base(node: Node) -> Node:
-    """What a view looks into."""
-    while node.kind == VIEW:
-        node = node.args[0]
-    return node
 
 
 def planned(slice_: Slice, options: Options) -> Iterator[KernelRecord | Slice]:
@@ -176,8 +180,12 @@ _COPIED = frozenset(
 """Kinds without a state of their own."""
 
 
-def _planned(pending: Sequence[Node], options: Options) -> list[tuple[Segment, dict[int, Node]]]:
-    """The segments, each with its members and their operands: references to others are counted."""
+def _planned(
+    pending: Sequence[Node], options: Options
+) -> tuple[list[tuple[Segment, dict[int, Node]]], int]:
+    """The segments, each with its members and their operands: references to others are counted; and
+    how many values the request needs.
+    """
     slice_ = take(pending)
     order = slice_.order
     found = _segments(slice_, options.fuse)
@@ -189,7 +197,7 @@ def _planned(pending: Sequence[Node], options: Options) -> list[tuple[Segment, d
             nodes[slot] = order[slot]
             nodes.update((slots[id(arg)], arg) for arg in order[slot].args)
         result.append((segment, nodes))
-    return result
+    return result, len(order)
 
 
 def _segments(slice_: Slice, fuse: bool) -> tuple[Segment, ...]:
@@ -227,9 +235,24 @@ def _computed_once(segment: Segment, nodes: dict[int, Node]) -> None:
             nodes[slot].demands += 1
 
 
-def _alone(node: Node) -> None:
+def _alone(nodes: dict[int, Node], slot: int) -> BoundCalls | None:
+    """Compute one product; None where that is more than calls."""
+    node, bound = nodes[slot], BoundCalls(nodes)
+    out = bound.result(slot)
+    places = [(out, node.shape, contiguous_strides(node.shape, node.dtype.itemsize))]
+    for arg in node.args:
+        array, address = bound.operand(arg)
+        places.append((address, arg.shape, array.strides))
+    if operations(node):
+        result, left, right = (Operand(*each) for each in places)
+        calls = calls_for(left, right, result, products.kernel_for(node.dtype))
+        if calls is not None:
+            bound.calls = calls
+            bound.run()
+            return bound
     memory = into_pool(node, [window_of(arg) for arg in node.args])
     node.become_leaf(memory, 0, contiguous_strides(node.shape, node.dtype.itemsize))
+    return None
 
 
 def into_pool(node: Node, operands: list[Array]) -> Memory:

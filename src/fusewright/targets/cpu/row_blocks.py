@@ -11,10 +11,10 @@ import numpy as np
 
 from fusewright.codegen.products.blocks import rounded_up
 from fusewright.ir import graph
-from fusewright.ir.graph import Memory, Node, contiguous_strides
+from fusewright.ir.graph import Node, contiguous_strides
 from fusewright.plan.chains import Segment
-from fusewright.runtime.buffers import allocate
 from fusewright.targets.cpu.direct import viewed
+from fusewright.targets.cpu.product_calls import Address, BoundCalls
 
 Array = np.ndarray[Any, Any]
 LINE = 64
@@ -22,14 +22,19 @@ LINE = 64
 
 
 class Place(NamedTuple):
-    """Where the first block of rows begins: an address, or bytes of scratch (`local`); the column
-    of the offsets between items; bytes from block to block.
+    """Where the first block of rows begins: an address, or bytes of scratch; the column of the
+    offsets between items; bytes from block to block.
     """
 
-    base: int
-    local: bool = False
+    base: Address | int
     column: int = 0
     step: int = 0
+
+    def further(self, nbytes: int) -> Place:
+        """So many bytes behind it."""
+        if isinstance(self.base, Address):
+            return self._replace(base=self.base.further(nbytes))
+        return self._replace(base=self.base + nbytes)
 
 
 class Window(NamedTuple):
@@ -42,19 +47,18 @@ class Window(NamedTuple):
 
 @dataclass(slots=True)
 class RowBlocks:
-    """The values of one run of a segment, by slot; `alive` holds the memory they point into."""
+    """The values of a segment, by slot; `bound` says where those outside of it are."""
 
     nodes: dict[int, Node]
     segment: Segment
-    slots: dict[int, int] = field(default_factory=dict)
+    bound: BoundCalls = field(init=False)
     places: dict[int, Place] = field(default_factory=dict)
     columns: list[Array] = field(default_factory=list)
-    alive: list[Any] = field(default_factory=list)
     room: int = 0
     """Bytes of scratch for values, so far."""
 
     def __post_init__(self) -> None:
-        self.slots = {id(node): slot for slot, node in self.nodes.items()}
+        self.bound = BoundCalls(self.nodes)
         self.columns = [np.zeros(self.items, np.int64)]
 
     @property
@@ -71,16 +75,13 @@ class RowBlocks:
         trail = node.shape[self.segment.region.dims[slot] + 1 :]
         return prod(trail) * node.dtype.itemsize
 
-    def stored(self) -> dict[int, Memory]:
-        """Memory for the outputs."""
-        found = {}
+    def stored(self) -> None:
+        """Places for the outputs."""
         for slot in sorted(self.segment.outputs):
             size = self.row_bytes(slot)
             whole = size * self.segment.region.rows
-            found[slot] = memory = allocate(max(whole * self.items, 1))
             column = self.column(np.arange(self.items, dtype=np.int64) * whole)
-            self.places[slot] = Place(memory.address, False, column, self.rows * size)
-        return found
+            self.places[slot] = Place(self.bound.result(slot), column, self.rows * size)
 
     def local(self) -> None:
         """Scratch for what steps exchange: a layer's values take what earlier ones have left."""
@@ -100,7 +101,7 @@ class RowBlocks:
                 else:
                     free.remove(fitting)
                 held.append((last.get(slot, number), *fitting))
-                self.places[slot] = Place(fitting[1], local=True)
+                self.places[slot] = Place(fitting[1])
 
     def last_layers(self) -> dict[int, int]:
         """The last layer that reads each value."""
@@ -127,22 +128,20 @@ class RowBlocks:
     def base(self, node: Node) -> int:
         """The slot of what a view of a member shows; -1 of what this segment does not know."""
         dims = self.segment.region.dims
-        while node.kind == graph.VIEW and self.slots.get(id(node), -1) in dims:
+        while node.kind == graph.VIEW and self.bound.slots.get(id(node), -1) in dims:
             node = node.args[0]
-        return self.slots.get(id(node), -1)
+        return self.bound.slots.get(id(node), -1)
 
     def window(self, node: Node, dim: int, rows: int) -> Window:
         """A block of an operand from outside, whose rows are counted by `dim` (none: negative)."""
         region = self.segment.region
-        whole = window_of(node)
-        self.alive.append(whole)
-        address = whole.ctypes.data
+        whole, address = self.bound.operand(node)
         if dim < 0:
             return Window(Place(address), whole.shape, whole.strides)
         lead = len(region.batch)
         whole = np.broadcast_to(whole, (*region.batch, *whole.shape[dim:]))
         shape, strides = whole.shape[lead:], whole.strides[lead:]
-        place = Place(address, False, self.column(offsets_of(whole, lead)))
+        place = Place(address, self.column(offsets_of(whole, lead)))
         if shape[0] != region.rows or region.rows == 1:
             return Window(place, shape, strides)
         return Window(place._replace(step=self.rows * strides[0]), (rows, *shape[1:]), strides)
@@ -155,7 +154,7 @@ class RowBlocks:
         while node.kind == graph.VIEW:
             views.append(node)
             node = node.args[0]
-        slot = self.slots[id(node)]
+        slot = self.bound.slots[id(node)]
         dim = self.segment.region.dims[slot]
         shape = (rows, *node.shape[dim + 1 :])
         place = self.places[slot]
@@ -165,8 +164,8 @@ class RowBlocks:
         seen: Array = memory
         for view in reversed(views):
             seen = viewed(self.clone(view, dim, rows, (view.args[0],)), seen)
-        moved = place._replace(base=place.base + seen.ctypes.data - memory.ctypes.data)
-        return Window(moved, seen.shape, seen.strides)
+        offset = seen.ctypes.data - memory.ctypes.data
+        return Window(place.further(offset), seen.shape, seen.strides)
 
     def clone(self, node: Node, dim: int, rows: int, args: tuple[Node, ...]) -> Node:
         """The same operation on a block of rows."""
@@ -182,17 +181,6 @@ def offsets_of(values: Array, lead: int) -> Array:
         steps = np.arange(values.shape[dim]) * values.strides[dim]
         total += steps.reshape(-1, *(1,) * (lead - dim - 1))
     return total.reshape(-1)
-
-
-def window_of(node: Node) -> Array:
-    """A value in memory, a number, or a view of one, as NumPy sees it."""
-    if node.kind == graph.SCALAR:
-        return np.array(node.value, node.dtype.numpy)
-    if node.kind == graph.VIEW:
-        source: Array = viewed(node, window_of(node.args[0]))
-        return source
-    memory, offset, strides = node.value
-    return np.ndarray(node.shape, node.dtype.numpy, memory.owner, offset, strides)
 
 
 def _inner_view(attr: Any, dim: int) -> Any:

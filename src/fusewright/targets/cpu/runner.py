@@ -67,6 +67,8 @@ class Runner:
     origin: Literal["compiled", "disk"] = "disk"
     seconds: float = 0.0
     runs: int = 0
+    is_final: bool = True
+    """Whether there will be no better code."""
     affordable: int = ROOM
     """Bytes of stored values up to which running it holds no more memory than its statements."""
     native: Any = UNKNOWN

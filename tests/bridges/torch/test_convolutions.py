@@ -1,0 +1,181 @@
+"""Convolutions of single pixels are products of ours, alone and with what stands around them; all
+others are torch's, with the reason.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from typing import Any
+
+import pytest
+
+import fusewright
+from fusewright.runtime.listening import compilations
+
+torch = pytest.importorskip("torch")
+pytest.importorskip("torch._dynamo")
+nn = torch.nn
+
+pytestmark = pytest.mark.filterwarnings("ignore::DeprecationWarning")  # torch's own
+
+
+@pytest.fixture(autouse=True)
+def fresh() -> Iterator[None]:
+    torch._dynamo.reset()
+    torch.manual_seed(5)
+    with fusewright.options(background=False):
+        yield
+    torch._dynamo.reset()
+
+
+class Bottleneck(nn.Module):  # type: ignore[misc]
+    """Pixels, windows, pixels, and the operand again."""
+
+    def __init__(self, act: Callable[[Any], Any] = torch.relu) -> None:
+        super().__init__()
+        self.act = act
+        self.first, self.last = nn.Conv2d(64, 32, 1), nn.Conv2d(32, 64, 1, bias=False)
+        self.window = nn.Conv2d(32, 32, 3, padding=1)
+        self.norms = nn.ModuleList(nn.BatchNorm2d(n) for n in (32, 32, 64))
+        for norm in self.norms:
+            nn.init.normal_(norm.running_mean)
+            nn.init.normal_(norm.weight)
+
+    def forward(self, x: Any) -> Any:
+        a, b, c = self.norms
+        h = self.act(a(self.first(x)))
+        h = self.act(b(self.window(h)))
+        return self.act(c(self.last(h)) + x)
+
+
+class Scaled(nn.Module):  # type: ignore[misc]
+    """A scale for each channel of each image, a mask for each pixel, a field for all channels."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.layer = nn.Conv2d(64, 48, 1)
+
+    def forward(self, x: Any) -> Any:
+        h = self.layer(x)
+        scale = torch.sigmoid(h.mean((2, 3), keepdim=True))
+        mask = (x[:, :1] > 0).to(h.dtype)
+        return h * scale * mask + x[:1, :48], h.permute(0, 2, 3, 1), h.flatten(1)
+
+
+MODELS: dict[str, Callable[[], Any]] = {
+    "one": lambda: nn.Conv2d(64, 48, 1),
+    "without bias": lambda: nn.Conv2d(64, 48, 1, bias=False),
+    "several": lambda: nn.Sequential(
+        nn.Conv2d(64, 96, 1), nn.GELU(), nn.Conv2d(96, 40, 1), nn.Tanh(), nn.Conv2d(40, 64, 1)
+    ),
+    "bottleneck": Bottleneck,
+    "sigmoid": lambda: Bottleneck(nn.functional.silu),
+    "scaled": Scaled,
+    "softmax of channels": lambda: nn.Sequential(nn.Conv2d(64, 48, 1), nn.Softmax(dim=1)),
+}
+
+
+def near(got: Any, want: Any) -> None:
+    pairs = zip(got, want, strict=True) if isinstance(want, tuple) else [(got, want)]
+    for one, other in pairs:
+        bound = 512 * torch.finfo(other.dtype).eps * max(1.0, float(other.detach().abs().max()))
+        torch.testing.assert_close(one, other, rtol=0.0, atol=bound)
+        assert one.stride() == other.stride()
+
+
+def report() -> Any:
+    from fusewright.bridges.torch.report import graphs
+
+    return graphs[-1]
+
+
+@pytest.mark.parametrize("dtype", [torch.float32, torch.float64])
+@pytest.mark.parametrize("name", MODELS)
+def test_models_of_pixels(name: str, dtype: Any) -> None:
+    model = MODELS[name]().to(dtype).to(memory_format=torch.channels_last).eval()
+    x = torch.randn(3, 64, 37, 41, dtype=dtype).to(memory_format=torch.channels_last)
+    made = torch.compile(model, backend="fusewright")
+    with torch.no_grad():
+        near(made(x), model(x))
+        near(made(x), model(x))
+    refused = [each.refused for each in report().running]
+    assert not any(refused), refused
+    ours = [n for each in report().running for n in each.segment.members]
+    assert any("convolution" in str(node.target) for node in ours)
+
+
+@pytest.mark.parametrize(
+    "shape", [(4, 64, 40, 40), (64, 64, 64, 64), (2, 40, 40, 64), (1, 64, 80, 80)]
+)
+def test_extents_that_are_alike(shape: tuple[int, ...]) -> None:
+    channels = shape[1]
+    model = nn.Sequential(
+        nn.Conv2d(channels, 40, 1), nn.BatchNorm2d(40), nn.Tanh(), nn.Conv2d(40, 64, 1), nn.ReLU(),
+        nn.Conv2d(64, channels, 1),
+    )  # fmt: skip
+    model = model.to(memory_format=torch.channels_last).eval()
+    x = torch.randn(*shape).to(memory_format=torch.channels_last)
+    with torch.no_grad():
+        near(torch.compile(model, backend="fusewright")(x), model(x))
+
+
+def test_gradients() -> None:
+    model = Bottleneck().to(memory_format=torch.channels_last).eval()
+    x = torch.randn(2, 64, 48, 48).to(memory_format=torch.channels_last).requires_grad_()
+    made = torch.compile(model, backend="fusewright")
+    wanted = torch.autograd.grad(model(x).square().sum(), [x, *model.parameters()])
+    found = torch.autograd.grad(made(x).square().sum(), [x, *model.parameters()])
+    for one, other in zip(found, wanted, strict=True):
+        bound = 1e-4 * max(1.0, float(other.abs().max()))
+        torch.testing.assert_close(one, other, rtol=0.0, atol=bound)
+
+
+def test_another_batch_compiles_nothing() -> None:
+    model = MODELS["several"]().to(memory_format=torch.channels_last).eval()
+    made = torch.compile(model, backend="fusewright", dynamic=True)
+    with torch.no_grad():
+        for batch, side in ((4, 40), (5, 44)):
+            x = torch.randn(batch, 64, side, side).to(memory_format=torch.channels_last)
+            near(made(x), model(x))
+        seen: list[Any] = []
+        compilations.append(seen.append)
+        x = torch.randn(6, 64, 36, 40).to(memory_format=torch.channels_last)
+        near(made(x), model(x))
+        compilations.remove(seen.append)
+    assert seen == []
+
+
+@pytest.mark.parametrize(
+    ("options", "why"),
+    [
+        ({"kernel_size": 3, "padding": 1}, "windows have several pixels"),
+        ({"kernel_size": 1, "stride": 2}, "windows have several pixels"),
+        ({"kernel_size": 1, "groups": 4}, "windows have several pixels"),
+        ({"kernel_size": 1, "padding": 1}, "windows have several pixels"),
+        ({"kernel_size": 3, "padding": 2, "dilation": 2, "groups": 64}, "windows"),
+    ],
+)
+def test_other_convolutions_are_torchs(options: dict[str, Any], why: str) -> None:
+    model = nn.Sequential(nn.Conv2d(64, 64, **options), nn.ReLU(), nn.Hardtanh()).eval()
+    x = torch.randn(3, 64, 37, 41).to(memory_format=torch.channels_last)
+    with torch.no_grad():
+        near(torch.compile(model, backend="fusewright")(x), model(x))
+    assert any(why in reason for name, reason, _ in report().theirs if "convolution" in name)
+
+
+def test_channels_that_lie_apart_are_torchs() -> None:
+    model = nn.Sequential(nn.Conv2d(64, 64, 1), nn.ReLU(), nn.Hardtanh()).eval()
+    x = torch.randn(3, 64, 37, 41)
+    with torch.no_grad():
+        near(torch.compile(model, backend="fusewright")(x), model(x))
+    assert any("channels_last" in reason for _, reason, _ in report().theirs)
+
+
+def test_one_dim_and_three() -> None:
+    for layer, shape in (
+        (nn.Conv1d(64, 64, 1), (3, 64, 2000)),
+        (nn.Conv3d(8, 8, 1), (1, 8, 9, 9, 9)),
+    ):
+        model, x = nn.Sequential(layer, nn.ReLU(), nn.Hardtanh()).eval(), torch.randn(*shape)
+        with torch.no_grad():
+            near(torch.compile(model, backend="fusewright")(x), model(x))
