@@ -323,7 +323,8 @@ int move_update(PyObject *view, PyObject *op, PyObject *other)
         || elements_at(&target) > SMALL || !moves_at_once())
         return 0;
     value.dtype = target.dtype;
-    if (!write_number(word, target.dtype, other)
+    int made_of = scalar_dtype(other); /* a number of another type of NumPy's may widen the result, or be refused */
+    if (!((made_of == NO_DTYPE || made_of == target.dtype) && write_number(word, target.dtype, other))
         && !(is_plain(other) && spot_in_memory(other, &value) && broadcasts(&value, &target)))
         return 0;
     view_forget(view); /* it holds the old version */
