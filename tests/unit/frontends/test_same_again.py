@@ -70,3 +70,41 @@ def test_complex_products_have_one_order_whatever_lies_in_memory(dtype: str) -> 
                 found.add(np.asarray(array.prod(axis=axis)).tobytes())
                 found.add(np.asarray((array * 1).prod(axis=axis)).tobytes())
         assert len(found) == 1, axis
+
+
+@pytest.mark.parametrize("small", [0, 512])
+@pytest.mark.parametrize("shape", [(3, 4, 5), (4, 60, 200), (3, 150, 230)])
+def test_masks_write_into_parts_as_in_numpy(shape: tuple[int, ...], small: int) -> None:
+    """Whatever is pending: the target, the mask, the elements that are written."""
+    chance = np.random.default_rng(7)
+    base, mask = chance.normal(size=shape), chance.random(shape[1:]) > 0.7
+    rows: list[list[float]] = []
+    with fw.options(small=small):
+        for xp in (np, fnp):
+            array, first = xp.array(base), xp.array(mask)
+            held = []
+            for step in range(4):
+                second = xp.roll(first, 1, axis=0)
+                array[0][first] = array[1][second][: int(first.sum())]
+                array[1][first] = 0.5 * step
+                array[2][first] = array[0][first]
+                kept = array[1][second]
+                array[0][second] = kept
+                array[0][first] += 1.0
+                array[:, first] = array[:, second]
+                array[1:, second] *= 2.0
+                array[0, first] = array[2, first] - 1
+                held.append(kept)
+                if step % 2:
+                    array = array * 1.5
+            rows.append(
+                [*np.asarray(array).ravel(), *(x for each in held for x in np.asarray(each))]
+            )
+    assert rows[0] == rows[1]
+
+
+def test_nan_to_num_writes_into_arrays_of_numpys() -> None:
+    with fw.options(small=0):
+        array = np.array([np.inf, 1.0, np.nan] * 300)
+        fnp.nan_to_num(array, copy=False)
+    assert np.isfinite(array).all()

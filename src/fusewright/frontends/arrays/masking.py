@@ -8,6 +8,7 @@ mask; any other use picks the elements out.
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable
 from operator import getitem
 from typing import Any
@@ -55,6 +56,21 @@ def node_of(handle: Handle) -> Node:
     if found is not None:
         become(handle, picked(*found))
     return _VALUE.__get__(handle)  # type: ignore[no-any-return]
+
+
+PICKED = 1 << 15
+"""Elements under a mask: as many are worth a kernel (`_core/scatters.c` writes fewer at once)."""
+
+
+def is_picked_for(target: Handle, value: Any) -> bool:
+    """Whether what is written under a mask to a part of an array is picked out first.  What is
+    recorded there goes through the whole array; types and extents decide, as a sum of the value
+    later has another order.
+    """
+    found = parts(value)
+    if found is None or type(target) is not core.view_class or trace.is_lazy():
+        return False
+    return math.prod(found[1].shape) <= PICKED
 
 
 def become(handle: Handle, node: Node) -> None:
