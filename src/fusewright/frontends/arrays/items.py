@@ -153,7 +153,8 @@ def _set(handle: Handle, key: Any, value: Any) -> None:
         mask = full_mask(key, handle)
         if mask is not None and masking.is_picked_for(handle, value):
             masking.node_of(value)
-            handle[key] = value
+            target: Any = handle
+            target[key] = value
             return None
         if mask is not None:
             return _set_masked(handle, mask, value)

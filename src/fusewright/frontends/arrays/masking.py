@@ -18,6 +18,7 @@ import numpy as np
 from fusewright.frontends.arrays import core, inplace, opaque, sharing, survivors, trace
 from fusewright.frontends.arrays import dtypes as rules
 from fusewright.frontends.arrays.core import Handle, cast, wrap_array
+from fusewright.frontends.arrays.front import LOOKED_AT
 from fusewright.frontends.arrays.operators import Operators
 from fusewright.ir.graph import MAP, OPAQUE, REDUCE, SCALAR, VIEW, Node
 
@@ -58,10 +59,6 @@ def node_of(handle: Handle) -> Node:
     return _VALUE.__get__(handle)  # type: ignore[no-any-return]
 
 
-PICKED = 1 << 15
-"""Elements under a mask: as many are worth a kernel (`_core/scatters.c` writes fewer at once)."""
-
-
 def is_picked_for(target: Handle, value: Any) -> bool:
     """Whether what is written under a mask to a part of an array is picked out first.  What is
     recorded there goes through the whole array; types and extents decide, as a sum of the value
@@ -70,7 +67,7 @@ def is_picked_for(target: Handle, value: Any) -> bool:
     found = parts(value)
     if found is None or type(target) is not core.view_class or trace.is_lazy():
         return False
-    return math.prod(found[1].shape) <= PICKED
+    return math.prod(found[1].shape) <= LOOKED_AT
 
 
 def become(handle: Handle, node: Node) -> None:
