@@ -2,16 +2,14 @@
 
 #include "dispatch.h"
 
-#define MASKED (1 << 12) /* elements of a mask that is looked at now: more are worth a kernel */
-
-/* Whether an array of a type may be a subscript: integers, and small masks. */
-static int may_index(int dtype, const Py_ssize_t *extent, int dims)
+/* Whether an array of a type may be a subscript: integers, and masks of at most so many elements. */
+static int may_index(int dtype, const Py_ssize_t *extent, int dims, int64_t masked)
 {
     int64_t size = 1;
     for (int d = 0; d < dims; d++)
         size *= extent[d];
     char kind = dtypes[dtype].kind;
-    return kind == 'i' || kind == 'u' || (kind == 'b' && size <= MASKED);
+    return kind == 'i' || kind == 'u' || (kind == 'b' && size <= masked);
 }
 
 /* Whether a list is one of Python's integers. */
@@ -24,21 +22,21 @@ static int are_integers(PyObject *list)
 }
 
 /* One entry of a subscript as NumPy takes it: NULL where it is none that is known. */
-static PyObject *index_entry(PyObject *entry, int *arrays)
+static PyObject *index_entry(PyObject *entry, int *arrays, int64_t masked)
 {
     Spot spot;
     if (is_plain(entry)) {
         ++*arrays;
-        if (handle_dtype(entry) == dtype_bool && elements_of(handle_shape(entry)) > MASKED)
+        if (handle_dtype(entry) == dtype_bool && elements_of(handle_shape(entry)) > masked)
             return NULL;
-        int known = known_spot(entry, &spot) > 0 && may_index(spot.dtype, spot.extent, spot.dims) && spot.dims > 0;
+        int known = known_spot(entry, &spot) > 0 && spot.dims > 0 && may_index(spot.dtype, spot.extent, spot.dims, masked);
         return known ? array_on(&spot, 0) : NULL;
     }
     if (Py_IS_TYPE(entry, numpy_array)) {
         int dtype = dtype_of_array(entry);
         ++*arrays;
         NumpyArray *array = (NumpyArray *)entry;
-        return dtype < NO_DTYPE && may_index(dtype, array->extent, array->dims) ? Py_NewRef(entry) : NULL;
+        return dtype < NO_DTYPE && may_index(dtype, array->extent, array->dims, masked) ? Py_NewRef(entry) : NULL;
     }
     if (PyList_CheckExact(entry)) {
         ++*arrays;
@@ -49,16 +47,18 @@ static PyObject *index_entry(PyObject *entry, int *arrays)
     return plain ? Py_NewRef(entry) : NULL;
 }
 
-/* A subscript as NumPy takes it, and how many arrays are among its entries; NULL for what is no plain one. */
-PyObject *index_of(PyObject *key, int *arrays)
+/* A subscript as NumPy takes it, and how many arrays are among its entries; NULL for what is no plain one.  A mask beside
+   other entries is never recorded at full size, so any that is known is taken. */
+PyObject *index_of(PyObject *key, int *arrays, int64_t masked)
 {
     *arrays = 0;
     if (!PyTuple_CheckExact(key))
-        return index_entry(key, arrays);
+        return index_entry(key, arrays, masked);
     Py_ssize_t many = PyTuple_GET_SIZE(key);
+    masked = many > 1 ? SEVERAL : masked;
     PyObject *index = PyTuple_New(many);
     for (Py_ssize_t i = 0; index != NULL && i < many; i++) {
-        PyObject *entry = index_entry(PyTuple_GET_ITEM(key, i), arrays);
+        PyObject *entry = index_entry(PyTuple_GET_ITEM(key, i), arrays, masked);
         if (entry == NULL)
             Py_CLEAR(index);
         else
@@ -84,14 +84,15 @@ int64_t reach(PyObject *index, const Spot *spot)
     int64_t size = 1, longest = 1;
     int dim = 0;
     for (Py_ssize_t i = 0; i < many; i++) {
+        NumpyArray *array = Py_IS_TYPE(entries[i], numpy_array) ? (NumpyArray *)entries[i] : NULL;
         int64_t count = PyList_CheckExact(entries[i]) ? PyList_GET_SIZE(entries[i]) : 1;
-        if (Py_IS_TYPE(entries[i], numpy_array))
-            for (int d = 0; d < ((NumpyArray *)entries[i])->dims; d++)
-                count *= ((NumpyArray *)entries[i])->extent[d];
+        for (int d = 0; array != NULL && d < array->dims; d++)
+            count *= array->extent[d];
         longest = count > longest ? count : longest;
         if (PySlice_Check(entries[i]) && dim < spot->dims)
             size *= slice_length(entries[i], spot->extent[dim]);
-        dim += entries[i] != Py_None && entries[i] != Py_Ellipsis;
+        int is_mask = array != NULL && dtype_of_array(entries[i]) == dtype_bool; /* of as many dims */
+        dim += is_mask ? array->dims : entries[i] != Py_None && entries[i] != Py_Ellipsis;
     }
     for (; dim < spot->dims; dim++)
         size *= spot->extent[dim];
@@ -142,7 +143,7 @@ PyObject *gather_now(PyObject *handle, PyObject *key)
     if (result != NULL || PyErr_Occurred())
         return result;
     int arrays;
-    PyObject *index = index_of(key, &arrays); /* first: it may compute something */
+    PyObject *index = index_of(key, &arrays, MASKED); /* first: it may compute something */
     int known = index != NULL && arrays > 0 && known_spot(handle, &spot) > 0 && reach(index, &spot) <= SEVERAL;
     PyObject *array = known ? array_on(&spot, 0) : NULL;
     if (array != NULL && (result = PyObject_GetItem(array, index)) != NULL)

@@ -6,6 +6,7 @@
 #include "region.h"
 
 #define SEVERAL (1 << 19) /* elements of an operand that is computed to be used at once */
+#define MASKED (1 << 12)   /* elements of a mask that is looked at now: more are worth a kernel */
 #define LIGHT 128 /* operations behind such an operand */
 #define WRITABLE 0x0400
 #define CONTIGUOUS 0x0001
@@ -82,7 +83,8 @@ int is_listened_to(void); /* whether somebody wants to hear of library steps */
 PyObject *product_now(PyObject *left, PyObject *right); /* of two vectors in memory; NULL: recorded */
 PyObject *gather_now(PyObject *handle, PyObject *key);
 int scatter_now(PyObject *handle, PyObject *key, PyObject *value); /* scatters.c */
-PyObject *index_of(PyObject *key, int *arrays);   /* gathers.c: as NumPy takes it; NULL for what is no plain one */
+PyObject *index_of(PyObject *key, int *arrays, int64_t masked); /* gathers.c: as NumPy takes it, masks of at most so many elements;
+                                                                   NULL for what is no plain one */
 int64_t reach(PyObject *index, const Spot *spot); /* at most so many elements it names */
 PyObject *sum_now(PyObject *left, PyObject *right, int is_mean); /* sums.c: of one or of products; NULL likewise */
 PyObject *dot_now(PyObject *left, PyObject *right); /* sums.c: also of a vector and a number; NULL likewise */

@@ -322,8 +322,8 @@ int move_update(PyObject *view, PyObject *op, PyObject *other)
     if (function == NULL || base == NULL || !Py_IS_TYPE(base, array_class) || !spot_in_memory(view, &target)
         || elements_at(&target) > SMALL || !moves_at_once())
         return 0;
-    value.dtype = target.dtype;
-    if (!write_number(word, target.dtype, other)
+    value.dtype = target.dtype; /* a number of another type of NumPy's may widen the result, or be refused */
+    if (!((scalar_dtype(other) == target.dtype || !is_numpy_number(other)) && write_number(word, target.dtype, other))
         && !(is_plain(other) && spot_in_memory(other, &value) && broadcasts(&value, &target)))
         return 0;
     view_forget(view); /* it holds the old version */

@@ -194,6 +194,8 @@ def nan_to_num(
     x: Any, copy: bool = True, nan: Any = 0.0, posinf: Any = None, neginf: Any = None
 ) -> Any:
     """NaN and the infinities replaced by numbers."""
+    if not copy and isinstance(x, np.ndarray):
+        raise NotRecorded("NumPy's own array, which is written into")
     node = node_of(x)
     if node.dtype.is_complex and not copy and isinstance(x, Handle):
         given = {"copy": False, "nan": nan, "posinf": posinf, "neginf": neginf}

@@ -9,7 +9,7 @@ ANY = """
 np.sum(x)
 np.sum(x, axis=-1)
 np.sum(x, keepdims=True)
-np.prod(x, axis=0)
+~np.prod(x, axis=0)
 np.min(x, axis=0)
 np.amax(x)
 np.mean(x, axis=0)

@@ -151,6 +151,11 @@ def _set(handle: Handle, key: Any, value: Any) -> None:
     what: Basic | Fancy | None = plain(key, handle)
     if what is None:
         mask = full_mask(key, handle)
+        if mask is not None and masking.is_picked_for(handle, value):
+            masking.node_of(value)
+            target: Any = handle
+            target[key] = value
+            return None
         if mask is not None:
             return _set_masked(handle, mask, value)
         what = indexing.parse(key, handle._shape)

@@ -8,6 +8,7 @@ mask; any other use picks the elements out.
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable
 from operator import getitem
 from typing import Any
@@ -17,6 +18,7 @@ import numpy as np
 from fusewright.frontends.arrays import core, inplace, opaque, sharing, survivors, trace
 from fusewright.frontends.arrays import dtypes as rules
 from fusewright.frontends.arrays.core import Handle, cast, wrap_array
+from fusewright.frontends.arrays.front import LOOKED_AT
 from fusewright.frontends.arrays.operators import Operators
 from fusewright.ir.graph import MAP, OPAQUE, REDUCE, SCALAR, VIEW, Node
 
@@ -55,6 +57,17 @@ def node_of(handle: Handle) -> Node:
     if found is not None:
         become(handle, picked(*found))
     return _VALUE.__get__(handle)  # type: ignore[no-any-return]
+
+
+def is_picked_for(target: Handle, value: Any) -> bool:
+    """Whether what is written under a mask to a part of an array is picked out first.  What is
+    recorded there goes through the whole array; types and extents decide, as a sum of the value
+    later has another order.
+    """
+    found = parts(value)
+    if found is None or type(target) is not core.view_class or trace.is_lazy():
+        return False
+    return math.prod(found[1].shape) <= LOOKED_AT
 
 
 def become(handle: Handle, node: Node) -> None:

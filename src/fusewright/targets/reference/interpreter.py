@@ -88,9 +88,15 @@ def _view(node: Node, args: list[Any]) -> Any:
 
 
 def _reduce(node: Node, args: list[Any]) -> Any:
+    """NumPy's order of a rounded product follows the layout in memory, which differs between a view
+    and the copy of it that a fused kernel leaves: the operand is laid out in C order first.
+    """
     axes, keepdims = node.attr
+    operand = args[0]
+    if node.op == "prod" and node.dtype.kind in "fc":
+        operand = np.ascontiguousarray(operand)
     return ops.REDUCE[node.op].meaning(
-        args[0], axis=axes, keepdims=keepdims, dtype=node.dtype.numpy
+        operand, axis=axes, keepdims=keepdims, dtype=node.dtype.numpy
     )
 
 
