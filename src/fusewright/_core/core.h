@@ -54,7 +54,7 @@ typedef struct {
 extern DType dtypes[DTYPES];
 extern int64_t past_bytes, past_bytes_in_loops; /* machine.c */
 extern double parallel_nanoseconds;
-extern int dtype_float64, dtype_float32, dtype_int64, dtype_bool;
+extern int dtype_float64, dtype_float32, dtype_int64, dtype_bool, dtype_bfloat16;
 
 /* A root allocation; see ir.graph.Memory.  A pooled block has no owner until somebody asks, and goes
    back to `home` (the pool's list of free addresses, or its `give_back`) when it dies. */

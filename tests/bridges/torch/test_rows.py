@@ -8,7 +8,7 @@ from typing import Any
 
 import pytest
 
-from fusewright.bridges.torch.rows import COMPUTED, VIEWS, AtenRow
+from fusewright.bridges.torch.rows import COMPUTED, PRODUCTS, VIEWS, AtenRow
 
 torch = pytest.importorskip("torch")
 if True:  # torch is there
@@ -321,3 +321,24 @@ def test_what_is_composed_of_them(name: str, option: str) -> None:
     got, want = results_of(row, given, options)
     bound = LARGEST[name, option] * torch.finfo(want.dtype).eps * float(want.abs().max())
     assert float((got - want).abs().max()) <= bound
+
+
+def stored_as(value: Any, dtype: Any) -> Any:
+    """A sample with its float32 tensors and types stored as another type."""
+    if isinstance(value, torch.Tensor):
+        return value.to(dtype) if value.dtype is torch.float32 else value
+    if isinstance(value, list | tuple):
+        return type(value)(stored_as(each, dtype) for each in value)
+    if isinstance(value, dict):
+        return {name: stored_as(each, dtype) for name, each in value.items()}
+    return dtype if value is torch.float32 else value
+
+
+@pytest.mark.parametrize("row", [*COMPUTED.values(), *VIEWS.values()], ids=lambda row: row.name)
+@pytest.mark.parametrize("dtype", ["bfloat16", "float16"])
+def test_a_row_rounds_once_as_eager_does(row: AtenRow, dtype: str) -> None:
+    """Computed in float32, stored in 16 bits."""
+    torch.manual_seed(7)
+    samples = stored_as(list(samples_of(row.name)), getattr(torch, dtype))
+    ours = sum(equal_to_eager(row, args, options) for args, options in samples)
+    assert ours or row.name in PRODUCTS or dtype == "float16", "no sample was ours"

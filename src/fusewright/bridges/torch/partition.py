@@ -30,6 +30,8 @@ DTYPES: dict[torch.dtype, DType] = {
     torch.int16: dtypes.INT16,
     torch.int32: dtypes.INT32,
     torch.int64: dtypes.INT64,
+    torch.float16: dtypes.FLOAT16,
+    torch.bfloat16: dtypes.BFLOAT16,
     torch.float32: dtypes.FLOAT32,
     torch.float64: dtypes.FLOAT64,
 }
