@@ -1,6 +1,6 @@
 """Models under `torch.compile(backend="fusewright")`, eager and inductor, in one process.
 
-    python -m benchmarks.torch_models [--turns N] [--without-inductor] [--dtype bfloat16] [model ...]
+    python -m benchmarks.torch_models [--turns N] [--without-inductor] [--dtype D] [model ...]
 
 One thread, CPU seconds: the least of turns that alternate.  Results are compared first.
 The first call's wall seconds stand beside.

@@ -110,6 +110,26 @@ def test_short_types_are_eagers(name: str, dtype: str) -> None:
         near(other.grad, one.grad, 32)
 
 
+def test_attention_of_any_length() -> None:
+    """Ours for the first lengths, torch's for the last; the gradients are torch's from ours."""
+
+    def attend(x: Any) -> Any:
+        q, k, v = (each.unflatten(-1, (14, 64)).transpose(1, 2) for each in x.chunk(3, -1))
+        y = torch.nn.functional.scaled_dot_product_attention(q, k, v, is_causal=True)
+        return x + torch.cat([y.transpose(1, 2).flatten(2)] * 3, -1)
+
+    run = compiled(attend)
+    for length in (301, 310, 333, 20):
+        x, same = (torch.randn(1, length, 3 * 14 * 64, requires_grad=True) for _ in range(2))
+        same.data.copy_(x.data)
+        want, got = attend(x), run(same)
+        near(got, want)
+        weights = torch.randn_like(want)
+        (want * weights).sum().backward()
+        (got * weights).sum().backward()
+        near(same.grad, x.grad)
+
+
 def test_element_by_element_the_bits_are_eagers() -> None:
     def steps(x: Any, y: Any) -> Any:
         return torch.where(x > 0.3, (x * 1.1 + y).relu() / 3, x - 0.7 * y) + 0.1

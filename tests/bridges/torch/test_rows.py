@@ -143,6 +143,33 @@ def batch_norm() -> list[Sample]:
     ]
 
 
+def attention() -> list[Sample]:
+    """Large enough to be ours, but for the last; strided, masked, cut off, with shared keys."""
+    heads, length = 14, 301
+
+    def given(
+        queries: int = length, keys: int = length, shared: int = heads, width: int = 64
+    ) -> Any:
+        return tuple(
+            normal(1, n, h, width).transpose(1, 2)
+            for n, h in ((queries, heads), (keys, shared), (keys, shared))
+        )
+
+    mask = normal(length, length).masked_fill(truth(length, length), float("-inf"))
+    mask[7] = float("-inf")
+    return [
+        (given(), {}),
+        ((*given(), 0.0, True), {}),
+        ((*given(310, 210, width=65), 0.0, True), {}),
+        (given(310, 210), {"scale": 0.3}),
+        (given(), {"attn_mask": mask}),
+        (given(), {"attn_mask": normal(1, 1, length, length)}),
+        (given(shared=7), {"attn_mask": normal(1, heads, length, length)}),
+        ((*given(shared=2), 0.0, True), {}),
+        (given(9, 8), {}),
+    ]
+
+
 SAMPLES: dict[str, Callable[[], Sequence[Sample]]] = {
     "aten.add.Tensor": lambda: [*arithmetic(), ((normal(9), normal(9)), {"alpha": 2})],
     "aten.sub.Tensor": lambda: [*pairs(), *integers(), ((normal(9), normal(9)), {"alpha": 0.5})],
@@ -231,6 +258,17 @@ SAMPLES: dict[str, Callable[[], Sequence[Sample]]] = {
         ((normal(130, 256), normal(192, 256).t()), {}), ((normal(9, 8), normal(8, 7)), {}),
         ((normal(300, 130).t(), normal(300, 256)[:, ::2]), {}),
         ((normal(200, 150, dtype=torch.float64), normal(150, 160, dtype=torch.float64)), {}),
+    ],
+    "aten.bmm.default": lambda: [
+        ((normal(16, 300, 70), normal(16, 90, 300).transpose(1, 2)[:, :70].contiguous()), {}),
+        ((normal(300, 16, 64).transpose(0, 1), normal(16, 300, 64).transpose(1, 2)), {}),
+        ((normal(2000, 300)[:, None, :].view(5, 400, 300), normal(5, 300, 200)), {}),
+        ((normal(3, 9, 8), normal(3, 8, 7)), {}),
+    ],
+    "aten._scaled_dot_product_flash_attention_for_cpu.default": attention,
+    "aten._safe_softmax.default": lambda: [
+        ((normal(3, 5).masked_fill(truth(3, 1), float("-inf")), -1), {}),
+        ((normal(64, 300).masked_fill(truth(64, 300), float("-inf")), 0), {}),
     ],
     "aten.addmm.default": lambda: [
         ((normal(192), normal(130, 256), normal(192, 256).t()), {}),

@@ -10,16 +10,17 @@ their order stays.
 from __future__ import annotations
 
 import operator
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
 import torch
 from torch import fx
 
+from fusewright.bridges.torch.attention import is_faster
 from fusewright.bridges.torch.matrices import is_ours
 from fusewright.bridges.torch.rows import ALONE as ALONE_ROWS
-from fusewright.bridges.torch.rows import COMPUTED, PRODUCTS, VIEWS
+from fusewright.bridges.torch.rows import ATTENTION, COMPUTED, PRODUCTS, VIEWS
 from fusewright.ir import dtypes
 from fusewright.ir.dtypes import DType
 
@@ -111,9 +112,17 @@ def why_not_ours(node: fx.Node) -> str:
 
 def _is_large(node: fx.Node) -> bool:
     """Whether a product is ours; sizes that are symbols count as in the call that was traced."""
-    left, right = (each.meta["val"] for each in node.args[-2:])
+    left, right = (each.meta["val"] for each in _operands(node))
     shapes = [tuple(_hint(extent) for extent in each.shape) for each in (left, right)]
+    if name_of(node) == ATTENTION:
+        return is_faster(shapes[0], shapes[1], DTYPES[left.dtype])
     return left.dtype == right.dtype and is_ours((shapes[0], shapes[1]), DTYPES[left.dtype])
+
+
+def _operands(node: fx.Node) -> Sequence[fx.Node]:
+    """The two factors of a product; of attention what is multiplied first."""
+    factors = slice(0, 2) if name_of(node) == ATTENTION else slice(-2, None)
+    return list(node.args[factors])
 
 
 def _hint(extent: Any) -> int:

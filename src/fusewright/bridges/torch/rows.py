@@ -10,10 +10,11 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Any, Literal, NamedTuple
 
+from fusewright.bridges.torch import attention, folds, matrices, moves
 from fusewright.bridges.torch import elementwise as each
-from fusewright.bridges.torch import folds, matrices, moves
 
 Accuracy = Literal["bits", "units", "order"]
+ATTENTION = "aten._scaled_dot_product_flash_attention_for_cpu.default"
 
 
 class AtenRow(NamedTuple):
@@ -123,6 +124,7 @@ COMPUTED: dict[str, AtenRow] = {
         AtenRow("aten.all.dims", folds.question("all")),
         AtenRow("aten.all.default", folds.question("all")),
         AtenRow("aten._softmax.default", folds.softmax, "order"),
+        AtenRow("aten._safe_softmax.default", attention.safe_softmax, "order"),
         AtenRow("aten._log_softmax.default", folds.log_softmax, "order"),
         AtenRow("aten._softmax_backward_data.default", folds.softmax_backward, "order"),
         AtenRow("aten._log_softmax_backward_data.default", folds.log_softmax_backward, "order"),
@@ -135,6 +137,8 @@ COMPUTED: dict[str, AtenRow] = {
         ),
         AtenRow("aten.mm.default", matrices.product, "order"),
         AtenRow("aten.addmm.default", matrices.shifted_product, "order"),
+        AtenRow("aten.bmm.default", matrices.product, "order"),
+        AtenRow(ATTENTION, attention.attention, "order"),
         AtenRow("aten.cat.default", moves.join),
         AtenRow("aten.slice_backward.default", moves.slice_backward),
         AtenRow("aten.select_backward.default", moves.select_backward),
@@ -165,11 +169,13 @@ VIEWS: dict[str, AtenRow] = {
 }
 """What moves nothing: torch's own where torch needs the result, index arithmetic where we do."""
 
-PRODUCTS = frozenset({"aten.mm.default", "aten.addmm.default"})
+PRODUCTS = frozenset({"aten.mm.default", "aten.addmm.default", "aten.bmm.default", ATTENTION})
 """Products: whether they are ours depends on their extents."""
 ALONE: dict[str, dict[str, Any]] = {
     "aten.mm.default": {},
     "aten.addmm.default": {},
+    "aten.bmm.default": {},
+    ATTENTION: {},
     "aten.tanh.default": {},
     "aten.silu.default": {},
     "aten.gelu.default": {"approximate": "tanh"},
