@@ -1,8 +1,8 @@
 """Models under `torch.compile(backend="fusewright")`, eager and inductor, in one process.
 
-    python -m benchmarks.torch_models [--turns N] [--without-inductor] [model ...]
+    python -m benchmarks.torch_models [--turns N] [--without-inductor] [--dtype D] [model ...]
 
-float32, one thread, CPU seconds: the least of turns that alternate.  Results are compared first.
+One thread, CPU seconds: the least of turns that alternate.  Results are compared first.
 The first call's wall seconds stand beside.
 """
 
@@ -70,11 +70,15 @@ def contenders(model: nn.Module, inductor: bool) -> Iterator[tuple[str, nn.Modul
         yield "inductor", torch.compile(copy.deepcopy(model))
 
 
-def measured(case: Case, mode: str, turns: int, inductor: bool) -> dict[str, tuple[float, float]]:
+def measured(
+    case: Case, mode: str, turns: int, inductor: bool, dtype: torch.dtype
+) -> dict[str, tuple[float, float]]:
     """Of each contender the seconds of the first call, and the least CPU seconds after it."""
     torch.manual_seed(0)
     torch._dynamo.reset()
-    model, x = case[0](), case[1]()
+    model, x = case[0]().to(dtype), case[1]()
+    x = x.to(dtype) if x.is_floating_point() else x
+    near = 1e-3 if dtype is torch.float32 else 0.1
     model.train(mode == "training")
     runs, first, least, want = {}, {}, {}, None
     for name, each in contenders(model, inductor):
@@ -83,7 +87,7 @@ def measured(case: Case, mode: str, turns: int, inductor: bool) -> dict[str, tup
         made = runs[name](x)
         first[name] = time.perf_counter() - began
         want = made if want is None else want
-        torch.testing.assert_close(made, want, rtol=1e-3, atol=1e-3)
+        torch.testing.assert_close(made, want, rtol=near, atol=near)
         least[name] = float("inf")
     for turn in range(turns):
         if turn == turns // 2:
@@ -99,6 +103,7 @@ def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--turns", type=int, default=30)
     parser.add_argument("--without-inductor", action="store_true")
+    parser.add_argument("--dtype", default="float32")
     parser.add_argument("models", nargs="*")
     given = parser.parse_args()
     torch.set_num_threads(1)
@@ -109,7 +114,8 @@ def main() -> None:
         if given.models and not any(word in name for word in given.models):
             continue
         for mode, found in ratios.items():
-            rows = measured(case, mode, given.turns, not given.without_inductor)
+            dtype = getattr(torch, given.dtype)
+            rows = measured(case, mode, given.turns, not given.without_inductor, dtype)
             eager, ours = rows["eager"][1], rows["ours"][1]
             found.append(eager / ours)
             other = f"{rows['inductor'][1] * 1e3:.2f}" if "inductor" in rows else "-"

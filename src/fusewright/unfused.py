@@ -12,7 +12,7 @@ import numpy as np
 from fusewright._core import native
 from fusewright.base.later import later
 from fusewright.ir import ops
-from fusewright.ir.dtypes import ALL
+from fusewright.ir.dtypes import ROWS
 from fusewright.ir.graph import Node
 from fusewright.runtime.listening import listeners
 
@@ -37,7 +37,7 @@ def _connect() -> None:
         functions["where"] = np.where
         table = np._core._multiarray_umath._ARRAY_API  # type: ignore[attr-defined]
         quiet = _make_extobj(all="ignore")
-        numbers = tuple(row.numpy.num for row in ALL)
+        numbers = tuple(row.numpy.num for row in ROWS)
         known = functions, ops.EXACT_PARTS, meaning
         native.set_unfused(*known, _extobj_contextvar, quiet, table, np.ufunc, numbers)
     native.set_listeners(listeners)

@@ -55,7 +55,7 @@ extern DType dtypes[DTYPES];
 extern int64_t past_bytes, past_bytes_in_loops; /* machine.c */
 extern double parallel_nanoseconds;
 extern uint64_t machine_version; /* of the record in use */
-extern int dtype_float64, dtype_float32, dtype_int64, dtype_bool;
+extern int dtype_float64, dtype_float32, dtype_int64, dtype_bool, dtype_bfloat16;
 
 /* A root allocation; see ir.graph.Memory.  A pooled block has no owner until somebody asks, and goes
    back to `home` (the pool's list of free addresses, or its `give_back`) when it dies. */

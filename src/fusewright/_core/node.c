@@ -4,7 +4,7 @@
 #include <structmember.h>
 
 DType dtypes[DTYPES];
-int dtype_float64, dtype_float32, dtype_int64, dtype_bool;
+int dtype_float64, dtype_float32, dtype_int64, dtype_bool, dtype_bfloat16;
 
 #define SPARE 512 /* nodes kept for reuse */
 static Node *spare[SPARE];
@@ -32,15 +32,11 @@ PyObject *known_dtype(int dtype)
 static PyObject *register_dtypes(PyObject *module, PyObject *rows)
 {
     (void)module;
-    if (!PyTuple_CheckExact(rows)) {
-        PyErr_SetString(PyExc_TypeError, "the rows of element types are a tuple");
+    if (!PyTuple_CheckExact(rows) || PyTuple_GET_SIZE(rows) > NO_DTYPE) {
+        PyErr_SetString(PyExc_TypeError, "the rows of element types are a tuple of 15 at most");
         return NULL;
     }
     Py_ssize_t count = PyTuple_GET_SIZE(rows);
-    if (count >= NO_DTYPE) {
-        PyErr_SetString(PyExc_ValueError, "too many element types");
-        return NULL;
-    }
     for (Py_ssize_t i = 0; i < count; i++) {
         PyObject *object, *scalar;
         Py_ssize_t itemsize;
@@ -63,6 +59,7 @@ static PyObject *register_dtypes(PyObject *module, PyObject *rows)
         if (strcmp(name, "float32") == 0) dtype_float32 = (int)i;
         if (strcmp(name, "int64") == 0) dtype_int64 = (int)i;
         if (strcmp(name, "bool") == 0) dtype_bool = (int)i;
+        if (strcmp(name, "bfloat16") == 0) dtype_bfloat16 = (int)i;
     }
     Py_RETURN_NONE;
 }

@@ -136,6 +136,15 @@ int is_vast(PyObject *object)
     return 0;
 }
 
+static uint16_t bfloat16_bits(float value)
+{
+    uint32_t bits;
+    memcpy(&bits, &value, sizeof bits);
+    if (isnan(value))
+        return (uint16_t)(bits >> 16 | 0x40);
+    return (uint16_t)((bits + 0x7FFF + (bits >> 16 & 1)) >> 16); /* to nearest, ties to even */
+}
+
 /* ---- argument words --------------------------------------------------------------------------- */
 
 static int real_word(PyObject *number, int dtype, int64_t part, int64_t *word)
@@ -152,6 +161,8 @@ static int real_word(PyObject *number, int dtype, int64_t part, int64_t *word)
     float narrow = (float)real;
     if (dtypes[dtype].itemsize > 2)
         memcpy(word, dtypes[dtype].itemsize == 8 ? (void *)&real : &narrow, (size_t)dtypes[dtype].itemsize);
+    else if (dtype == dtype_bfloat16)
+        *word = bfloat16_bits(narrow);
     else if (PyFloat_Pack2(real, (char *)word, 1) < 0) {
         PyErr_Clear();
         *word = real < 0 ? 0xFC00 : 0x7C00; /* too large is infinite, as in NumPy */

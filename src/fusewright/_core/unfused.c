@@ -39,7 +39,7 @@ static int is_exact_map(Node *node)
         return 0;
     for (Py_ssize_t i = 0; i < PyTuple_GET_SIZE(node->args); i++) {
         Node *arg = (Node *)PyTuple_GET_ITEM(node->args, i);
-        complexes += kind_of(arg) == 'c';
+        complexes += kind_of(arg) == 'c' || arg->dtype == dtype_bfloat16; /* neither is computed by NumPy */
         floats += kind_of(arg) == 'f';
         same &= arg->dtype == node->dtype || (chosen && i == 0);
     }

@@ -11,6 +11,7 @@ from typing import NamedTuple
 
 from fusewright.codegen.builder import Builder, mask_type
 from fusewright.codegen.spell import llvm_type
+from fusewright.codegen.text import suffix_of
 from fusewright.ir import linear
 from fusewright.ir.dtypes import BOOL, INT64, UINT8, DType, component
 from fusewright.ir.expr import Expr, const, op
@@ -228,7 +229,7 @@ class Memory:
         lanes = self.builder.lanes
         if width == 1 or lanes is None or lanes.mask is None:
             return self.builder.value(f"load {kind}, ptr {pointer}, align {align}")
-        name = f"@llvm.masked.load.v{width}{_suffix(memory)}.p0"
+        name = f"@llvm.masked.load.v{width}{suffix_of(memory)}.p0"
         return self.builder.value(
             f"call {kind} {name}(ptr align {align} {pointer}, {self._lanes_of(width)}, "
             f"{kind} zeroinitializer)"
@@ -244,7 +245,7 @@ class Memory:
         memory = _memory_type(dtype)
         kind = llvm_type(memory, width)
         where = self._addresses(layout, offset, size, width)
-        name = f"@llvm.masked.gather.v{width}{_suffix(memory)}.v{width}p0"
+        name = f"@llvm.masked.gather.v{width}{suffix_of(memory)}.v{width}p0"
         return self.builder.value(
             f"call {kind} {name}(<{width} x ptr> align {memory.itemsize} {where}, "
             f"{self._lanes_of(width)}, {kind} zeroinitializer)"
@@ -321,22 +322,19 @@ class Memory:
             self.builder.line(f"store {kind} {value}, ptr {pointer}, align {memory.itemsize}")
             return
         self.builder.line(
-            f"call void @llvm.masked.store.v{width}{_suffix(memory)}.p0({kind} {value}, "
+            f"call void @llvm.masked.store.v{width}{suffix_of(memory)}.p0({kind} {value}, "
             f"ptr align {memory.itemsize} {pointer}, {self._lanes_of(width)})"
         )
 
     def _scatter(self, where: str, value: str, memory: DType, width: int) -> None:
         kind = llvm_type(memory, width)
         self.builder.line(
-            f"call void @llvm.masked.scatter.v{width}{_suffix(memory)}.v{width}p0({kind} {value}, "
-            f"<{width} x ptr> align {memory.itemsize} {where}, {self._lanes_of(width)})"
+            f"call void @llvm.masked.scatter.v{width}{suffix_of(memory)}.v{width}p0("
+            f"{kind} {value}, <{width} x ptr> align {memory.itemsize} {where}, "
+            f"{self._lanes_of(width)})"
         )
 
 
 def _memory_type(dtype: DType) -> DType:
     """A bool takes one byte."""
     return UINT8 if dtype is BOOL else dtype
-
-
-def _suffix(dtype: DType) -> str:
-    return f"f{dtype.bits}" if dtype.is_float else f"i{dtype.bits}"

@@ -12,7 +12,7 @@ from typing import NamedTuple
 
 from fusewright.codegen.builder import Builder, Lanes, Loop, mask_type
 from fusewright.codegen.spell import llvm_type
-from fusewright.ir.dtypes import BOOL, FLOAT16, DType
+from fusewright.ir.dtypes import BOOL, DType
 from fusewright.ir.expr import Expr, index, load, postorder
 from fusewright.rules.decompose import decompose_all
 from fusewright.rules.recurrence import Recurrence, find, replaced
@@ -32,7 +32,7 @@ def repeated(bodies: Sequence[Expr], along: Expr, memo: dict[Expr, Expr]) -> Rep
     `decompose_all`.
     """
     found = find(bodies, along)
-    if found is None or any(leaf.dtype is FLOAT16 for leaf in (*found.varying, *found.state)):
+    if found is None or any(leaf.dtype.is_stored_only for leaf in (*found.varying, *found.state)):
         return None
     repeat = in_primitives(found, memo)
     small = repeat.turns * max(len(found.varying), len(repeat.columns)) <= MOST_WORDS

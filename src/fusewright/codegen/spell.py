@@ -18,7 +18,18 @@ from fusewright.codegen.far import call_far
 from fusewright.codegen.text import Fresh, Text
 from fusewright.codegen.text import literal as literal
 from fusewright.codegen.text import llvm_type as llvm_type
-from fusewright.ir.dtypes import BOOL, FLOAT16, FLOAT32, FLOAT64, INT32, INT64, UINT64, DType
+from fusewright.ir.dtypes import (
+    BFLOAT16,
+    BOOL,
+    FLOAT16,
+    FLOAT32,
+    FLOAT64,
+    INT32,
+    INT64,
+    UINT16,
+    UINT64,
+    DType,
+)
 from fusewright.ir.expr import Expr
 
 _INTEGER = {
@@ -127,14 +138,16 @@ def _cast(text: Text, node: Expr, operands: Sequence[str]) -> str:
 def _convert(text: Text, value: str, source: DType, target: DType) -> str:
     if source is target:
         return value
-    if source is FLOAT16 and target is not FLOAT32:
-        return _convert(text, _convert(text, value, FLOAT16, FLOAT32), FLOAT32, target)
+    if source.is_stored_only and target is not FLOAT32:
+        return _convert(text, _convert(text, value, source, FLOAT32), FLOAT32, target)
+    if source is BFLOAT16:
+        return _widened(text, value)
     if target is BOOL:
         word = "fcmp une" if source.is_float else "icmp ne"
         return text.line(f"{word} {text.type(source)} {value}, {text.literal(0, source)}")
-    if source.is_float:
+    if source.is_float and (target is not BFLOAT16 or source is FLOAT32):
         return _from_float(text, value, source, target)
-    if target is FLOAT16:  # as NumPy does: through float32
+    if target.is_stored_only:  # as NumPy does: through float32
         return _convert(text, _convert(text, value, source, FLOAT32), FLOAT32, target)
     if target.is_float:
         return text.convert("sitofp" if source.kind == "i" else "uitofp", value, source, target)
@@ -150,6 +163,8 @@ def _between_integers(text: Text, value: str, source: DType, target: DType) -> s
 
 
 def _from_float(text: Text, value: str, source: DType, target: DType) -> str:
+    if target is BFLOAT16:
+        return _narrowed(text, value)
     if target is FLOAT16 and source is FLOAT64:
         return text.convert("fptrunc", _to_odd(text, value), FLOAT32, FLOAT16)
     if target.is_float:
@@ -160,6 +175,30 @@ def _from_float(text: Text, value: str, source: DType, target: DType) -> str:
     # Narrow integers are the low bits of a wider conversion: NumPy's own loops do the same.
     wide = INT64 if target.itemsize == 8 or target.name == "uint32" else INT32
     return _between_integers(text, _to_signed(text, value, source, wide), wide, target)
+
+
+def _widened(text: Text, value: str) -> str:
+    """bfloat16 to float32: the upper half of its bits."""
+    bits = text.convert("zext", value, UINT16, INT32)
+    bits = text.line(f"shl {text.type(INT32)} {bits}, {text.literal(16, INT32)}")
+    return text.convert("bitcast", bits, INT32, FLOAT32)
+
+
+def _narrowed(text: Text, value: str) -> str:
+    """float32 to bfloat16: to nearest, ties to even; a NaN stays one.
+
+    The processor's own instruction would make denormal numbers zero.
+    """
+    kind = text.type(INT32)
+    bits = text.convert("bitcast", value, FLOAT32, INT32)
+    upper = text.line(f"lshr {kind} {bits}, {text.literal(16, INT32)}")
+    last = text.line(f"and {kind} {upper}, {text.literal(1, INT32)}")
+    moved = text.line(f"add {kind} {bits}, {text.literal(0x7FFF, INT32)}")
+    moved = text.line(f"add {kind} {moved}, {last}")
+    nearest = text.line(f"lshr {kind} {moved}, {text.literal(16, INT32)}")
+    quiet = text.line(f"or {kind} {upper}, {text.literal(0x40, INT32)}")
+    missing = text.line(f"fcmp uno {text.type(FLOAT32)} {value}, {value}")
+    return text.convert("trunc", text.select(missing, quiet, nearest, INT32), INT32, UINT16)
 
 
 def _to_signed(text: Text, value: str, source: DType, target: DType) -> str:

@@ -6,7 +6,8 @@ import struct
 from collections.abc import Callable
 from typing import Any
 
-from fusewright.ir.dtypes import BOOL, FLOAT16, DType
+from fusewright.ir import bfloat16
+from fusewright.ir.dtypes import BFLOAT16, BOOL, FLOAT16, DType
 
 Fresh = Callable[[], str]
 
@@ -33,12 +34,19 @@ def literal(value: Any, dtype: DType, width: int) -> str:
         text = "true" if value else "false"
     elif dtype is FLOAT16:
         text = f"0xH{struct.unpack('<H', dtype.numpy.type(value).tobytes())[0]:04X}"
+    elif dtype is BFLOAT16:
+        text = str(bfloat16.bits_of(value))
     elif dtype.is_float:
         wide = float(dtype.numpy.type(value))
         text = f"0x{struct.unpack('<Q', struct.pack('<d', wide))[0]:016X}"
     else:
         text = str(int(value))
     return text if width == 1 else f"splat ({dtype.llvm} {text})"
+
+
+def suffix_of(dtype: DType) -> str:
+    """How the names of LLVM's intrinsics end for one element."""
+    return f"f{dtype.bits}" if dtype.is_float and dtype is not BFLOAT16 else f"i{dtype.bits}"
 
 
 class Text:
@@ -65,7 +73,7 @@ class Text:
 
     def intrinsic(self, name: str, dtype: DType, *operands: str) -> str:
         kind = self.type(dtype)
-        letter = f"f{dtype.bits}" if dtype.is_float else dtype.llvm
+        letter = suffix_of(dtype)
         suffix = letter if self.width == 1 else f"v{self.width}{letter}"
         inner = ", ".join(op if op.startswith("i1 ") else f"{kind} {op}" for op in operands)
         return self.line(f"call {kind} @llvm.{name}.{suffix}({inner})")

@@ -9,6 +9,8 @@ from typing import Any
 
 import numpy as np
 
+from fusewright.ir import bfloat16
+
 
 class DType:
     """One element type.
@@ -16,6 +18,9 @@ class DType:
     `kind` is NumPy's letter (`b` bool, `i`, `u`, `f`, `c`).  `llvm` is the register type; a bool
     lives in memory as one byte.  A `storage` type is loaded, computed in `compute`, and rounded
     back after each operation.
+
+    `numpy` is what its elements are in memory; bfloat16, which NumPy lacks, has two bytes there
+    that nothing computes with (`ir.bfloat16`).
     """
 
     __slots__ = ("compute", "itemsize", "kind", "llvm", "name", "numpy")
@@ -45,6 +50,17 @@ class DType:
         return self.kind == "f"
 
     @property
+    def is_stored_only(self) -> bool:
+        """Whether it is loaded, stored and converted, and nothing else."""
+        return self.compute != self.name
+
+    def number(self, value: Any) -> Any:
+        """A number of Python's, rounded to the type."""
+        if self is BFLOAT16:
+            return bfloat16.rounded(value)
+        return self.numpy.type(value).item()
+
+    @property
     def is_complex(self) -> bool:
         return self.kind == "c"
 
@@ -64,6 +80,7 @@ UINT8, UINT16, UINT32, UINT64 = (_row(f"uint{n}", f"i{n}") for n in (8, 16, 32, 
 FLOAT16 = _row("float16", "half", "float32")
 FLOAT32 = _row("float32", "float")
 FLOAT64 = _row("float64", "double")
+BFLOAT16 = DType("bfloat16", "f", 2, bfloat16.STORED, "i16", "float32")
 COMPLEX64 = _row("complex64", "")
 COMPLEX128 = _row("complex128", "")
 
@@ -71,7 +88,10 @@ ALL = (
     BOOL, INT8, INT16, INT32, INT64, UINT8, UINT16, UINT32, UINT64,
     FLOAT16, FLOAT32, FLOAT64, COMPLEX64, COMPLEX128,
 )  # fmt: skip
-BY_NAME = {dtype.name: dtype for dtype in ALL}
+"""The types that NumPy has."""
+ROWS = (*ALL, BFLOAT16)
+"""All."""
+BY_NAME = {dtype.name: dtype for dtype in ROWS}
 _BY_NUMPY = {dtype.numpy: dtype for dtype in ALL}
 
 

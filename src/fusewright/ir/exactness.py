@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from fusewright.ir import graph, ops
+from fusewright.ir.dtypes import BFLOAT16
 from fusewright.ir.graph import Node
 from fusewright.ir.order import LANES, SHORT
 
@@ -15,6 +16,8 @@ def is_exact(node: Node) -> bool:
     if is_short_sum(node):
         return True
     if kind in (graph.MAP, graph.REDUCE, graph.SCAN):
+        if any(arg.dtype is BFLOAT16 for arg in node.args):
+            return False
         real = node.dtype.kind in "biuf" and node.dtype.itemsize * (node.dtype.kind == "f") != 2
         kinds = {arg.dtype.kind for arg in node.args}
         if kind == graph.MAP and node.dtype.kind == "c" and node.op in ("cast", "where"):

@@ -87,7 +87,7 @@ def _make(name: str, args: tuple[Expr, ...], dtype: DType, attr: Any = None) -> 
 def const(value: Any, dtype: DType) -> Expr:
     """A literal.  Signed zeros and NaN payloads are distinct literals."""
     if type(value) is not int or dtype is not INT64 or abs(value) >> 62:
-        value = dtype.numpy.type(value).item()
+        value = dtype.number(value)
     bits = struct.pack("<d", value) if isinstance(value, float) else value
     if isinstance(value, complex):
         bits = struct.pack("<2d", value.real, value.imag)

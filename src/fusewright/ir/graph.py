@@ -54,7 +54,7 @@ from typing import Any
 import numpy as np
 
 from fusewright._core import native
-from fusewright.ir.dtypes import ALL, DType
+from fusewright.ir.dtypes import ROWS, DType
 
 LEAF, SCALAR, MAP, VIEW, REDUCE, SCAN, ASSEMBLE, GATHER, IOTA, RESHAPE, OPAQUE, PART = range(12)
 PRODUCT = 12
@@ -187,7 +187,7 @@ class InPlace:
 
 if native is not None:  # the same two classes, compiled ahead of time
     native.register_dtypes(
-        tuple((row, row.itemsize, row.kind, row.name, row.numpy.type) for row in ALL)
+        tuple((row, row.itemsize, row.kind, row.name, row.numpy.type) for row in ROWS)
     )
     native.set_describe(described)
     Memory, Node = native.Memory, native.Node  # type: ignore[misc]

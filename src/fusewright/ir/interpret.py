@@ -18,7 +18,8 @@ from typing import Any
 
 import numpy as np
 
-from fusewright.ir.dtypes import FLOAT16, INT32, INT64, UINT64, DType
+from fusewright.ir import bfloat16
+from fusewright.ir.dtypes import BFLOAT16, FLOAT16, FLOAT32, INT32, INT64, UINT64, DType
 from fusewright.ir.expr import Expr, postorder
 from fusewright.ir.fused import fma
 
@@ -49,6 +50,8 @@ def evaluate(root: Expr, env: Environment) -> Array:
 
 def _value(node: Expr, operands: list[Array], env: Environment) -> Array:
     dtype = node.dtype.numpy
+    if node.dtype is BFLOAT16 and node.name in ("const", "param"):
+        return bfloat16.narrowed(env.params[node.attr] if node.name == "param" else node.attr)
     if node.name == "const":
         return np.asarray(node.attr, dtype)
     if node.name == "param":
@@ -68,6 +71,10 @@ def convert(value: Array, source: DType, target: DType) -> Array:
     """The conversion `cast` means; NumPy's own, except from floats to integers where compilers
     differ.
     """
+    if source is BFLOAT16:
+        return convert(bfloat16.widened(value), FLOAT32, target)
+    if target is BFLOAT16:
+        return bfloat16.narrowed(value)
     if not (source.is_float and target.is_integer):
         if target is FLOAT16 and source.is_integer:
             value = value.astype(np.float32)

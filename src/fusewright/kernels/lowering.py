@@ -15,7 +15,7 @@ import numpy as np
 
 from fusewright.frontends.kernels.translate import Translated
 from fusewright.ir import linear
-from fusewright.ir.dtypes import BOOL, FLOAT16, FLOAT64, INT64, DType
+from fusewright.ir.dtypes import BOOL, FLOAT64, INT64, DType
 from fusewright.ir.expr import Expr, cast, const, index, load, local, param, rewrite, typed_op
 from fusewright.ir.graph import Node
 from fusewright.ir.identity import of_reduction
@@ -59,7 +59,7 @@ def lower(order: Sequence[Node], edge: Sequence[int], in_place: frozenset[int]) 
     base's memory.
     """
     root = len(order) - 1
-    if any(node.dtype.is_complex or node.dtype is FLOAT16 for node in order):
+    if any(node.dtype.is_complex or node.dtype.is_stored_only for node in order):
         raise NotLowered
     program = build(order, frozenset({root}), in_place)
     return _Lowering(order, program, edge).lowered(root)

@@ -5,7 +5,6 @@ reason.
 from __future__ import annotations
 
 from fusewright.ir import graph
-from fusewright.ir.dtypes import FLOAT16
 from fusewright.ir.graph import Node
 from fusewright.ir.library_steps import UNCOMPILED, family_of
 from fusewright.rules.complex import OPAQUE_COMPLEX
@@ -35,8 +34,8 @@ def why_library(node: Node) -> str:
             return f"{node.op} of complex numbers is computed by NumPy"
         if node.kind == graph.SCAN or (node.kind == graph.REDUCE and node.op != "sum"):
             return f"{node.op} of complex numbers is computed by NumPy"
-    if node.kind in (graph.REDUCE, graph.SCAN) and node.dtype is FLOAT16:
-        return "float16 is a storage type: NumPy reduces it"
+    if node.kind in (graph.REDUCE, graph.SCAN) and node.dtype.is_stored_only:
+        return f"{node.dtype} is a storage type: NumPy reduces it"
     if node.kind == graph.MAP and node.op in OPAQUE_OPS:
         return f"{node.op} has no decomposition yet"
     return ""

@@ -15,7 +15,7 @@ from dataclasses import dataclass
 from functools import lru_cache
 
 from fusewright.ir import graph, linear, ops
-from fusewright.ir.dtypes import BOOL, BY_NAME, INT64, DType, component
+from fusewright.ir.dtypes import BFLOAT16, BOOL, BY_NAME, INT64, DType, component
 from fusewright.ir.expr import COMPARISONS, Expr, cast, compared, const, load, op, param, typed_op
 from fusewright.ir.graph import Node
 from fusewright.ir.nest import Box, Buffer, Source
@@ -393,7 +393,7 @@ def operand_dtypes(node: Node) -> tuple[DType, ...]:
         return (component(node.dtype),) * 2
     if node.op in ops.SPECIAL:
         return (node.dtype,) * len(own)
-    return _loop(node.op, own)
+    return own if BFLOAT16 in own else _loop(node.op, own)  # NumPy lacks that
 
 
 def _loop_result(node: Node, dtypes: tuple[DType, ...]) -> DType:

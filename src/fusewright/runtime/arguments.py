@@ -11,8 +11,8 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from fusewright._core import native
-from fusewright.ir import graph
-from fusewright.ir.dtypes import DType
+from fusewright.ir import bfloat16, graph
+from fusewright.ir.dtypes import BFLOAT16, DType
 from fusewright.ir.expr import Expr
 from fusewright.ir.graph import Node
 from fusewright.ir.nest import Source
@@ -71,6 +71,8 @@ def fetcher(source: Source, kind: int) -> Callable[[Sequence[Node]], Any]:
 
 def word(value: Any, dtype: DType) -> int:
     """A scalar as a 64-bit argument word."""
+    if dtype is BFLOAT16:
+        return bfloat16.bits_of(value)
     packer = _PACK.get(dtype.name)
     if packer is not None:
         try:

@@ -36,6 +36,8 @@ def graph_of(row: AtenRow, args: Any, options: Any) -> tuple[fx.GraphModule, lis
             return node
         if isinstance(value, list | tuple):
             return type(value)(placed(each) for each in value)
+        if isinstance(value, dict):
+            return {name: placed(each) for name, each in value.items()}
         return value
 
     def called(target: Any, *operands: Any, **named: Any) -> fx.Node:
@@ -46,13 +48,10 @@ def graph_of(row: AtenRow, args: Any, options: Any) -> tuple[fx.GraphModule, lis
         return node
 
     def before(value: Any) -> Any:
-        if isinstance(value, fx.Node):
-            return called(torch.ops.aten._to_copy.default, value)
-        if isinstance(value, list | tuple):
-            return type(value)(before(each) for each in value)
-        return value
+        step = torch.ops.aten._to_copy.default
+        return fx.node.map_arg(value, lambda each: called(step, each))
 
-    node = called(overload(row.name), *before(placed(args)), **options)
+    node = called(overload(row.name), *before(placed(args)), **before(placed(options)))
     results = [node]
     if isinstance(node.meta["val"], list | tuple):
         values = list(node.meta["val"])

@@ -95,6 +95,49 @@ def test_double_precision() -> None:
         near(compiled(model)(*given), model(*given))
 
 
+@pytest.mark.parametrize("name", NAMES)
+@pytest.mark.parametrize("dtype", ["bfloat16", "float16"])
+def test_short_types_are_eagers(name: str, dtype: str) -> None:
+    """Rounded after each of torch's operations: what differs are sums in another order."""
+    model, given = of(name, getattr(torch, dtype))
+    twin = copy.deepcopy(model)
+    want, got = model(*given), compiled(twin)(*given)
+    near(got, want, 8)
+    weights = torch.randn_like(want)
+    for result in (want, got):
+        (result * weights).sum().backward()
+    for one, other in zip(model.parameters(), twin.parameters(), strict=True):
+        near(other.grad, one.grad, 32)
+
+
+def test_attention_of_any_length() -> None:
+    """Ours for the first lengths, torch's for the last; the gradients are torch's from ours."""
+
+    def attend(x: Any) -> Any:
+        q, k, v = (each.unflatten(-1, (14, 64)).transpose(1, 2) for each in x.chunk(3, -1))
+        y = torch.nn.functional.scaled_dot_product_attention(q, k, v, is_causal=True)
+        return x + torch.cat([y.transpose(1, 2).flatten(2)] * 3, -1)
+
+    run = compiled(attend)
+    for length in (301, 310, 333, 20):
+        x, same = (torch.randn(1, length, 3 * 14 * 64, requires_grad=True) for _ in range(2))
+        same.data.copy_(x.data)
+        want, got = attend(x), run(same)
+        near(got, want)
+        weights = torch.randn_like(want)
+        (want * weights).sum().backward()
+        (got * weights).sum().backward()
+        near(same.grad, x.grad)
+
+
+def test_element_by_element_the_bits_are_eagers() -> None:
+    def steps(x: Any, y: Any) -> Any:
+        return torch.where(x > 0.3, (x * 1.1 + y).relu() / 3, x - 0.7 * y) + 0.1
+
+    x, y = torch.randn(2, 300, 70, dtype=torch.bfloat16)
+    assert torch.equal(compiled(steps)(x, y), steps(x, y))
+
+
 def test_most_of_a_transformer_is_ours() -> None:
     from fusewright.bridges.torch.report import graphs
 

@@ -25,18 +25,24 @@ class AtenCall:
     dtype: DType
     shape: tuple[int, ...]
     common: DType
+    stored: DType
+    """The type that the operands are stored in, where they are computed in another."""
 
     def operand(self, value: Any, dtype: DType | None = None) -> Node:
-        """An array or a number in the type that is computed in: the result's unless given."""
+        """An array or a number in the type that is computed in: the result's unless given.
+
+        Beside arrays that are stored in another type, a number is rounded to that type first.
+        """
         dtype = dtype or self.dtype
         if isinstance(value, Node):
             return nodes.cast(value, dtype)
         if isinstance(value, bool | int | float):
-            return nodes.number(value, dtype)
+            number = self.stored.number(value) if self.stored.is_stored_only else value
+            return nodes.number(number, dtype)
         raise Declined(f"an operand is a {type(value).__name__}")
 
     def constant(self, value: float) -> Node:
-        """A number in the result's type."""
+        """A number in the type that is computed in."""
         return nodes.number(value, self.dtype)
 
     def need_float(self) -> None:

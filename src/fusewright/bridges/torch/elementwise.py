@@ -22,6 +22,16 @@ def same(name: str) -> Record:
     return record
 
 
+def scaling(name: str) -> Record:
+    """A product or a quotient: a number is not rounded to the type that arrays are stored in."""
+
+    def record(call: AtenCall, *operands: Any) -> Node:
+        given = [call.operand(x) if isinstance(x, Node) else call.constant(x) for x in operands]
+        return mapped(name, *given)
+
+    return record
+
+
 def in_float(name: str) -> Record:
     """A function whose result is of floating point: integers are converted first."""
 
@@ -47,7 +57,7 @@ def scaled(name: str) -> Record:
     def record(call: AtenCall, a: Any, b: Any, *, alpha: Any = 1) -> Node:
         left, right = call.operand(a), call.operand(b)
         if alpha != 1:
-            right = mapped("multiply", right, call.constant(alpha))
+            right = mapped("multiply", right, call.operand(alpha))
         return mapped(name, left, right)
 
     return record
@@ -57,14 +67,15 @@ def reversed_difference(call: AtenCall, a: Any, b: Any, alpha: Any = 1) -> Node:
     """`b - alpha * a`."""
     left = call.operand(a)
     if alpha != 1:
-        left = mapped("multiply", left, call.constant(alpha))
+        left = mapped("multiply", left, call.operand(alpha))
     return mapped("subtract", call.operand(b), left)
 
 
 def divide(call: AtenCall, a: Any, b: Any) -> Node:
     """True division; integers are converted first."""
     call.need_float()
-    return mapped("divide", call.operand(a), call.operand(b))
+    made: Node = scaling("divide")(call, a, b)
+    return made
 
 
 def reciprocal(call: AtenCall, x: Any) -> Node:
@@ -98,7 +109,7 @@ def power(call: AtenCall, x: Any, exponent: Any) -> Node:
     special = _POWERS.get(float(exponent))
     if special is not None:
         return special(call, base)
-    return mapped("power", base, call.constant(exponent))
+    return mapped("power", base, call.operand(exponent))
 
 
 def power_of_arrays(call: AtenCall, x: Any, exponent: Any) -> Node:

@@ -21,7 +21,7 @@ def product(call: AtenCall, a: Node, b: Node) -> Node:
     """`a @ b`."""
     if not products.is_compiled(a, b):
         raise Declined("a product of these extents is torch's")
-    return products.multiplied("matmul", a, b, ())
+    return products.multiplied("matmul", a, b, a.shape[:-2])
 
 
 def shifted_product(

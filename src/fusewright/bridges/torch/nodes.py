@@ -92,7 +92,7 @@ def cast(node: Node, dtype: DType) -> Node:
 
 def number(value: Any, dtype: DType) -> Node:
     """A parameter; it causes no compilation."""
-    return graph.scalar(dtype.numpy.type(value).item(), dtype)
+    return graph.scalar(dtype.number(value), dtype)
 
 
 def reduced(name: str, node: Node, axes: Sequence[int], keepdims: bool) -> Node:

@@ -10,7 +10,7 @@ their order stays.
 from __future__ import annotations
 
 import operator
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
 from math import prod
 from typing import Any
@@ -18,10 +18,11 @@ from typing import Any
 import torch
 from torch import fx
 
+from fusewright.bridges.torch.attention import is_faster
 from fusewright.bridges.torch.convolutions import why_not_pixels
 from fusewright.bridges.torch.matrices import is_ours
 from fusewright.bridges.torch.rows import ALONE as ALONE_ROWS
-from fusewright.bridges.torch.rows import COMPUTED, CONVOLUTION, PRODUCTS, VIEWS
+from fusewright.bridges.torch.rows import ATTENTION, COMPUTED, CONVOLUTION, PRODUCTS, VIEWS
 from fusewright.ir import dtypes
 from fusewright.ir.dtypes import DType
 
@@ -32,6 +33,8 @@ DTYPES: dict[torch.dtype, DType] = {
     torch.int16: dtypes.INT16,
     torch.int32: dtypes.INT32,
     torch.int64: dtypes.INT64,
+    torch.float16: dtypes.FLOAT16,
+    torch.bfloat16: dtypes.BFLOAT16,
     torch.float32: dtypes.FLOAT32,
     torch.float64: dtypes.FLOAT64,
 }
@@ -40,6 +43,7 @@ LEAST = 2
 """Operations of a segment: one alone is torch's, as there is nothing to fuse it with."""
 ALONE = "it stands alone: there is nothing to fuse it with"
 SMALL = "our kernels for products are for larger ones"
+SLOWER = "torch's operation is faster at these sizes"
 NO_ROW = "it has no row in the table"
 
 
@@ -111,10 +115,12 @@ def why_not_ours(node: fx.Node) -> str:
 
 def _why_no_product(node: fx.Node) -> str:
     """Sizes that are symbols count as in the call that was traced."""
-    operands = node.args[:2] if name_of(node) == CONVOLUTION else node.args[-2:]
-    left, right = (each.meta["val"] for each in operands)
+    name = name_of(node)
+    left, right = (each.meta["val"] for each in _operands(node))
     shapes = [tuple(_hint(extent) for extent in each.shape) for each in (left, right)]
-    if name_of(node) == CONVOLUTION:
+    if name == ATTENTION:
+        return "" if is_faster(shapes[0], shapes[1], DTYPES[left.dtype]) else SLOWER
+    if name == CONVOLUTION:
         why = why_not_pixels(left, right, *node.args[2:])
         if why:
             return why
@@ -122,6 +128,12 @@ def _why_no_product(node: fx.Node) -> str:
         shapes = [(batch * prod(pixels), k), (k, n)]
     is_large = left.dtype == right.dtype and is_ours((shapes[0], shapes[1]), DTYPES[left.dtype])
     return "" if is_large else SMALL
+
+
+def _operands(node: fx.Node) -> Sequence[fx.Node]:
+    """The two factors of a product; of attention what is multiplied first."""
+    factors = slice(0, 2) if name_of(node) in (ATTENTION, CONVOLUTION) else slice(-2, None)
+    return list(node.args[factors])
 
 
 def _hint(extent: Any) -> int:

@@ -18,7 +18,7 @@ from fusewright.bridges.torch.call import AtenCall, Declined
 from fusewright.bridges.torch.convolutions import laid_out
 from fusewright.bridges.torch.partition import DTYPES, GraphSegment, is_view, name_of, tensors_of
 from fusewright.bridges.torch.rows import COMPUTED, CONVOLUTION, VIEWS
-from fusewright.ir.dtypes import BOOL, DType
+from fusewright.ir.dtypes import BOOL, DType, by_name
 from fusewright.ir.graph import (
     LEAF,
     PRODUCT,
@@ -144,7 +144,7 @@ class _SegmentRecorder:
         args, kwargs = self._given(node, self.metas)
         if "device" in kwargs:
             kwargs = {**kwargs, "device": "meta"}
-        made = self.metas[node] = node.target(*args, **kwargs)
+        made = self.metas[node] = _as_eager(node, node.target(*args, **kwargs), args)
         name = name_of(node)
         if name == CONVOLUTION:
             made = self.metas[node] = laid_out(made)
@@ -155,7 +155,11 @@ class _SegmentRecorder:
             self.nodes[node] = _looking(args[0], self.metas[node.args[0]], made)
         else:
             row = COMPUTED.get(name) or VIEWS[name]
-            self.nodes[node] = row.record(self._call(node, made), *args, **kwargs)
+            call = self._call(node, made)
+            if name in COMPUTED:
+                args, kwargs = fx.node.map_aggregate((args, kwargs), _widened)
+            found = row.record(call, *args, **kwargs)
+            self.nodes[node] = _rounded(found, made) if name in COMPUTED else found
         _check(self.nodes[node], made)
 
     def _given(self, node: fx.Node, values: dict[fx.Node, Any]) -> tuple[Any, Any]:
@@ -178,7 +182,10 @@ class _SegmentRecorder:
             common = operands[0].dtype
         if common not in DTYPES:
             raise Declined(f"{common} is not ours")
-        return AtenCall(DTYPES[first.dtype], tuple(first.shape), DTYPES[common])
+        types = DTYPES[first.dtype], DTYPES[common]
+        result, shared = (by_name(each.compute) for each in types)
+        stored = next((each for each in types if each.is_stored_only), types[0])
+        return AtenCall(result, tuple(first.shape), shared, stored)
 
     def outputs(self, wanted: Sequence[fx.Node]) -> tuple[list[Node], list[Result]]:
         """The values to store, each in memory of its own, and what torch expects."""
@@ -225,6 +232,30 @@ def _looking(base: Node, whole: torch.Tensor, made: Any) -> Any:
     return leaf(
         memory, base.dtype, tuple(made.shape), start, tuple(s * size for s in made.stride())
     )
+
+
+def _as_eager(node: fx.Node, made: Any, args: Any) -> Any:
+    """The types of eager's results: of layer normalisation, torch's rule for tensors without
+    elements says float32 where eager's statistics have the type of what is normalised.
+    """
+    if name_of(node) != "aten.native_layer_norm.default":
+        return made
+    kinds = {each.dtype for each in args[2:4] if each is not None} or {args[0].dtype}
+    kind = kinds.pop() if len(kinds) == 1 else torch.float32
+    return (made[0], *(each.to(kind) for each in made[1:]))
+
+
+def _widened(value: Any) -> Any:
+    """What is only stored in its type is computed in another."""
+    return nodes.cast(value, by_name(value.dtype.compute)) if isinstance(value, Node) else value
+
+
+def _rounded(found: Any, meta: Any) -> Any:
+    """The results of one operation, rounded once to the types that they are stored in."""
+    if isinstance(meta, list | tuple):
+        return tuple(_rounded(each, other) for each, other in zip(found, meta, strict=True))
+    stored = isinstance(found, Node) and DTYPES[meta.dtype].is_stored_only
+    return nodes.cast(found, DTYPES[meta.dtype]) if stored else found
 
 
 def _check(node: Any, meta: Any) -> None:

@@ -10,10 +10,11 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Any, Literal, NamedTuple
 
-from fusewright.bridges.torch import convolutions, folds, matrices, moves
+from fusewright.bridges.torch import attention, convolutions, folds, matrices, moves
 from fusewright.bridges.torch import elementwise as each
 
 Accuracy = Literal["bits", "units", "order"]
+ATTENTION = "aten._scaled_dot_product_flash_attention_for_cpu.default"
 
 
 class AtenRow(NamedTuple):
@@ -32,8 +33,8 @@ COMPUTED: dict[str, AtenRow] = {
         AtenRow("aten.sub.Tensor", each.scaled("subtract")),
         AtenRow("aten.sub.Scalar", each.scaled("subtract")),
         AtenRow("aten.rsub.Scalar", each.reversed_difference),
-        AtenRow("aten.mul.Tensor", each.same("multiply")),
-        AtenRow("aten.mul.Scalar", each.same("multiply")),
+        AtenRow("aten.mul.Tensor", each.scaling("multiply")),
+        AtenRow("aten.mul.Scalar", each.scaling("multiply")),
         AtenRow("aten.div.Tensor", each.divide),
         AtenRow("aten.div.Scalar", each.divide),
         AtenRow("aten.true_divide.Tensor", each.divide),
@@ -103,7 +104,7 @@ COMPUTED: dict[str, AtenRow] = {
         AtenRow("aten.addcmul.default", each.addcmul, "units"),
         AtenRow("aten.addcdiv.default", each.addcdiv, "units"),
         AtenRow("aten.sigmoid.default", each.sigmoid, "units"),
-        AtenRow("aten.sigmoid_backward.default", each.sigmoid_backward),
+        AtenRow("aten.sigmoid_backward.default", each.sigmoid_backward, "units"),
         AtenRow("aten.tanh_backward.default", each.tanh_backward, "units"),
         AtenRow("aten.silu.default", each.silu, "units"),
         AtenRow("aten.silu_backward.default", each.silu_backward, "units"),
@@ -123,6 +124,7 @@ COMPUTED: dict[str, AtenRow] = {
         AtenRow("aten.all.dims", folds.question("all")),
         AtenRow("aten.all.default", folds.question("all")),
         AtenRow("aten._softmax.default", folds.softmax, "order"),
+        AtenRow("aten._safe_softmax.default", attention.safe_softmax, "order"),
         AtenRow("aten._log_softmax.default", folds.log_softmax, "order"),
         AtenRow("aten._softmax_backward_data.default", folds.softmax_backward, "order"),
         AtenRow("aten._log_softmax_backward_data.default", folds.log_softmax_backward, "order"),
@@ -136,6 +138,8 @@ COMPUTED: dict[str, AtenRow] = {
         AtenRow("aten.convolution.default", convolutions.convolution, "order"),
         AtenRow("aten.mm.default", matrices.product, "order"),
         AtenRow("aten.addmm.default", matrices.shifted_product, "order"),
+        AtenRow("aten.bmm.default", matrices.product, "order"),
+        AtenRow(ATTENTION, attention.attention, "order"),
         AtenRow("aten.cat.default", moves.join),
         AtenRow("aten.slice_backward.default", moves.slice_backward),
         AtenRow("aten.select_backward.default", moves.select_backward),
@@ -167,12 +171,16 @@ VIEWS: dict[str, AtenRow] = {
 """What moves nothing: torch's own where torch needs the result, index arithmetic where we do."""
 
 CONVOLUTION = "aten.convolution.default"
-PRODUCTS = frozenset({"aten.mm.default", "aten.addmm.default", CONVOLUTION})
+PRODUCTS = frozenset(
+    {"aten.mm.default", "aten.addmm.default", "aten.bmm.default", ATTENTION, CONVOLUTION}
+)
 """Products: whether they are ours depends on their extents."""
 ALONE: dict[str, dict[str, Any]] = {
     "aten.mm.default": {},
     "aten.addmm.default": {},
     CONVOLUTION: {},
+    "aten.bmm.default": {},
+    ATTENTION: {},
     "aten.tanh.default": {},
     "aten.silu.default": {},
     "aten.gelu.default": {"approximate": "tanh"},

@@ -18,6 +18,7 @@ from fusewright.bridges.torch.call import Declined
 from fusewright.bridges.torch.partition import GraphSegment
 from fusewright.bridges.torch.recording import Result, SegmentCode, record
 from fusewright.frontends.arrays import trace
+from fusewright.ir.dtypes import BFLOAT16
 from fusewright.ir.graph import SCALAR, Memory, Node, leaf
 from fusewright.runtime.listening import listeners
 
@@ -151,6 +152,8 @@ def _memory(value: torch.Tensor, span: int) -> Memory:
 
 def _tensor(node: Node, result: Result) -> torch.Tensor:
     memory, offset, _ = node.value
-    array = np.ndarray(result.stored, result.dtype.numpy, memory.owner, offset)
-    made = torch.from_numpy(array)
+    dtype = result.dtype
+    kind = dtype.numpy if dtype is not BFLOAT16 else np.dtype(np.uint16)
+    made = torch.from_numpy(np.ndarray(result.stored, kind, memory.owner, offset))
+    made = made if dtype is not BFLOAT16 else made.view(torch.bfloat16)
     return made if result.is_straight else made.as_strided(result.shape, result.strides)

@@ -7,7 +7,7 @@ from __future__ import annotations
 import math
 
 from fusewright.ir import expr
-from fusewright.ir.dtypes import FLOAT16, FLOAT32, FLOAT64, INT32, INT64, UINT16
+from fusewright.ir.dtypes import BFLOAT16, FLOAT16, FLOAT32, FLOAT64, INT32, INT64, UINT16
 from fusewright.rules.decompose.terms import (
     MANTISSA,
     Term,
@@ -18,6 +18,8 @@ from fusewright.rules.decompose.terms import (
     where,
 )
 
+_QUIET = {FLOAT16: 0x7E00, BFLOAT16: 0x7FC0}
+"""The bits of a NaN."""
 _DEGREES32 = 57.2957763671875  # NumPy divides 180 by pi in float32
 
 
@@ -117,10 +119,10 @@ def nextafter(x: Term, towards: Term) -> Term:
 
 
 def nextafter_half(x: Term, towards: Term) -> Term:
-    """The same among the float16 numbers."""
+    """The same among the float16 or bfloat16 numbers."""
     value = _neighbour(x.cast(FLOAT32), towards.cast(FLOAT32), x.as_type(UINT16))
     nan = is_nan(x.cast(FLOAT32)) | is_nan(towards.cast(FLOAT32))
-    return where(nan, value.of(0x7E00), value).as_type(FLOAT16)
+    return where(nan, value.of(_QUIET[x.dtype]), value).as_type(x.dtype)
 
 
 def _neighbour(x: Term, towards: Term, bits: Term) -> Term:

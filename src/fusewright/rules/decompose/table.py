@@ -148,7 +148,7 @@ _MOVES = frozenset({"load", "param", "const", "cast", "bitcast", "where"})
 def _rule(node: Expr) -> Expr | None:
     if not node.args or node.name == "load":
         return None
-    if node.args[0].dtype is FLOAT16 and node.name not in _MOVES:
+    if node.args[0].dtype.is_stored_only and node.name not in _MOVES:
         return _in_float32(node)
     rule = RULES.get((node.args[0].dtype.kind, node.name))
     if rule is None:
@@ -160,12 +160,13 @@ def _rule(node: Expr) -> Expr | None:
 
 
 def _in_float32(node: Expr) -> Expr:
-    """A float16 operation: exact operands, one float32 operation, one rounding."""
-    wide = FLOAT32 if node.dtype is FLOAT16 else node.dtype
-    if node.name == "nextafter":  # the neighbours are those of float16
+    """An operation on a storage type: exact operands, one float32 operation, one rounding."""
+    stored = node.args[0].dtype
+    wide = FLOAT32 if node.dtype is stored else node.dtype
+    if node.name == "nextafter":  # the neighbours are those of the stored type
         return floats.nextafter_half(*map(Term, node.args)).expr
     operands = [expr.cast(arg, FLOAT32) for arg in node.args]
-    if node.name in _HALF:
+    if node.name in _HALF and stored is FLOAT16:
         return expr.cast(_HALF[node.name](*map(Term, operands)).expr, node.dtype)
     inner = expr.typed_op(node.name, wide, *operands)
     return expr.cast(_rule(inner) or inner, node.dtype)

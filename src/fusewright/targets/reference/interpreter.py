@@ -9,7 +9,8 @@ from typing import Any
 
 import numpy as np
 
-from fusewright.ir import graph, ops
+from fusewright.ir import bfloat16, graph, ops
+from fusewright.ir.dtypes import BFLOAT16, FLOAT32, DType
 from fusewright.ir.graph import Node, memory_of
 from fusewright.ir.products import operations
 from fusewright.targets.reference import products
@@ -56,20 +57,35 @@ def _leaf(node: Node, _args: list[Any]) -> Any:
 
 
 def _scalar(node: Node, _args: list[Any]) -> Any:
-    return np.array(node.value).astype(node.dtype.numpy)
+    return _of_type(np.array(node.value), node.dtype)
+
+
+def _of_type(value: Any, dtype: DType) -> Any:
+    """Computed values in a type; bfloat16 is rounded from float32."""
+    if dtype is BFLOAT16:
+        return bfloat16.narrowed(value)
+    return value.astype(dtype.numpy, copy=False)
+
+
+def _computed(node: Node, args: list[Any]) -> list[Any]:
+    """A node's operands as they are computed with: bfloat16 widened to float32."""
+    return [
+        bfloat16.widened(value) if arg.dtype is BFLOAT16 else value
+        for arg, value in zip(node.args, args, strict=True)
+    ]
 
 
 def _map(node: Node, args: list[Any]) -> Any:
-    dtype = node.dtype.numpy
+    args, dtype = _computed(node, args), node.dtype
     if node.op == "cast":
-        return args[0].astype(dtype)
+        return _of_type(args[0], dtype)
     if node.op == "where":
-        return np.where(args[0], args[1].astype(dtype), args[2].astype(dtype))
+        return np.where(args[0], *(_of_type(each, dtype) for each in args[1:]))
     meaning = ops.MAP[node.op].meaning
-    if node.dtype.is_complex:
+    if dtype.is_complex:
         meaning = ops.COMPLEX.get(node.op, meaning)
     result = meaning(*args)
-    return np.broadcast_to(np.asarray(result).astype(dtype, copy=False), node.shape)
+    return np.broadcast_to(_of_type(np.asarray(result), dtype), node.shape)
 
 
 def _view(node: Node, args: list[Any]) -> Any:
@@ -92,16 +108,24 @@ def _reduce(node: Node, args: list[Any]) -> Any:
     and the copy of it that a fused kernel leaves: the operand is laid out in C order first.
     """
     axes, keepdims = node.attr
-    operand = args[0]
+    (value,) = _computed(node, args)
     if node.op == "prod" and node.dtype.kind in "fc":
-        operand = np.ascontiguousarray(operand)
-    return ops.REDUCE[node.op].meaning(
-        operand, axis=axes, keepdims=keepdims, dtype=node.dtype.numpy
+        value = np.ascontiguousarray(value)
+    found = ops.REDUCE[node.op].meaning(
+        value, axis=axes, keepdims=keepdims, dtype=_accumulated(node.dtype)
     )
+    return _of_type(np.asarray(found), node.dtype)
+
+
+def _accumulated(dtype: DType) -> Any:
+    """The type in which values are collected."""
+    return FLOAT32.numpy if dtype is BFLOAT16 else dtype.numpy
 
 
 def _scan(node: Node, args: list[Any]) -> Any:
-    return ops.SCAN[node.op].meaning(args[0], axis=node.attr, dtype=node.dtype.numpy)
+    (value,) = _computed(node, args)
+    found = ops.SCAN[node.op].meaning(value, axis=node.attr, dtype=_accumulated(node.dtype))
+    return _of_type(found, node.dtype)
 
 
 def _assemble(node: Node, args: list[Any]) -> Any:
