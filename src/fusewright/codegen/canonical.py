@@ -16,10 +16,13 @@ from dataclasses import replace
 from functools import lru_cache
 from typing import Any
 
+from fusewright.codegen.derived import Derived
 from fusewright.codegen.lower import lower
 from fusewright.codegen.module import Module, Scratch, Word
+from fusewright.codegen.trees.arrays import tree_of_arrays
 from fusewright.ir.expr import Expr, load, param, postorder, rebuild
 from fusewright.ir.nest import Box, Buffer, Nest, Program, Stage
+from fusewright.ir.tree.nodes import Tree
 from fusewright.plan.plan import Kernel, Member
 
 MOST_KERNELS = 128
@@ -33,6 +36,13 @@ def lower_once(program: Program, kernel: Kernel, vector_bytes: int, large: bool 
     there = _Numbering(program, kernel)
     module = _lowered(there.kernel, there.buffers, vector_bytes, large)
     return _Numbers(there.slots, there.params).module(module)
+
+
+def tree_once(program: Program, kernel: Kernel, vector_bytes: int, large: bool = False) -> Tree:
+    """The loop tree of which `lower_once` writes the text, in the kernel's own numbers."""
+    there = _Numbering(program, kernel)
+    own = Program(dict(enumerate(there.buffers)), (), (), frozenset())
+    return tree_of_arrays(own, there.kernel, vector_bytes, large, Derived())
 
 
 @lru_cache(maxsize=MOST_KERNELS)
