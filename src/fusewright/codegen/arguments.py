@@ -86,8 +86,7 @@ class Arguments(Loops):
         rooms = {room.number: room for room in self.units.rooms}
         blocks = {each.buffer for each in self.units.partials}
         self.memory.fetches = bool(self.tree.streamed)
-        for number in sorted(self.tree.used):
-            buffer = self.tree.declared.buffers[number]
+        for number, buffer in enumerate(self.tree.declared.buffers):
             if number in blocks:
                 pointer = self.argument(self.word(Word("partial", number)), None)
                 self.folding.partials[number] = pointer

@@ -13,7 +13,6 @@ from fusewright.ir.dtypes import BOOL, INT64, DType
 from fusewright.ir.expr import Expr, const, load, op, param, postorder, typed_op
 from fusewright.ir.nest import Buffer
 from fusewright.ir.tree.units import PartialResults
-from fusewright.plan.plan import lanes_of
 from fusewright.rules.decompose import decompose
 
 
@@ -109,9 +108,9 @@ def finish(
                 total = folding.combine(kept.by, dtype, a, b, width)
                 loops.memory.store(blocks, (below, j), total, dtype)
 
-            loops.vector_loop("0", builder.scalar(size), lanes_of(dtype), statement)
+            loops.vector_loop("0", builder.scalar(size), kept.width, statement)
         round_.next.append(half)
-    if kept.lanes:
+    if kept.are_lanes:
         _halve_lanes(builder, kept, dtype, partial, result, folding)
         return
     with builder.when(builder.value("icmp sgt i64 %hi, 0")):
@@ -121,7 +120,7 @@ def finish(
             value = loops.memory.load(load(blocks, (const(0, INT64), j), dtype), width)
             loops.memory.store(out, (j,), value, dtype)
 
-        loops.vector_loop("0", builder.scalar(size), lanes_of(dtype), copy)
+        loops.vector_loop("0", builder.scalar(size), kept.width, copy)
 
 
 def _halve_lanes(
@@ -132,7 +131,7 @@ def _halve_lanes(
     result: str,
     folding: Folding,
 ) -> None:
-    lanes = kept.lanes
+    lanes = kept.width
     memory = "i8" if dtype is BOOL else dtype.llvm
     layout = Buffer(-1, dtype, (const(kept.parts, INT64),))
     folding.memory.layouts[-1] = Layout(result, layout)

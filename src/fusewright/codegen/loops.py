@@ -167,6 +167,8 @@ class Loops:
 
 def at(body: Expr, here: Mapping[int, Expr]) -> Expr:
     """A body with its loop dims bound to loop variables."""
+    if not body.args:
+        return here[body.attr] if body.name == "index" else body
     memo: dict[Expr, Expr] = {}
     for node in postorder([body]):
         if node.name == "index":
@@ -192,6 +194,8 @@ def spelled(root: Expr, here: Mapping[int, Expr] | None = None) -> Expr:
     """Positions in primitives: `imin` and `imax` become selections; dims are bound to variables
     where these are given.
     """
+    if not root.args:
+        return root if here is None or root.name != "index" else here[root.attr]
     memo: dict[Expr, Expr] = {}
     for node in postorder([root]):
         args = tuple(memo[arg] for arg in node.args)

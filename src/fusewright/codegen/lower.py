@@ -17,11 +17,9 @@ from fusewright.codegen.fold import Folding, finish
 from fusewright.codegen.loops import Loops, at
 from fusewright.codegen.module import Module, Word
 from fusewright.codegen.prelude import prelude
-from fusewright.codegen.trees.arrays import tree_of_arrays
 from fusewright.ir.dtypes import component
 from fusewright.ir.expr import Expr
 from fusewright.ir.loops.statements import Store
-from fusewright.ir.nest import Program
 from fusewright.ir.tree.nodes import (
     Branch,
     MappedLoop,
@@ -36,23 +34,15 @@ from fusewright.ir.tree.nodes import (
     walk,
 )
 from fusewright.ir.tree.units import IndexLet, WindowStart
-from fusewright.plan.plan import Kernel
 
 ATTRIBUTES = 'attributes #0 = { nounwind "prefer-vector-width"="512" }\n!0 = !{i32 1}'
 Stores = Sequence[Store | PairedStore]
 
 
-def lower(program: Program, kernel: Kernel, vector_bytes: int, large: bool = False) -> Module:
-    """The kernel's module for machine vectors of this many bytes; `large` results are written past
-    the caches.
-    """
-    derived = Derived()
-    tree = tree_of_arrays(program, kernel, vector_bytes, large, derived)
-    return module_of(tree, vector_bytes, derived)
-
-
 def module_of(tree: Tree, vector_bytes: int, derived: Derived | None = None) -> Module:
-    """The tree's module; what is `derived` already is not derived again."""
+    """The tree's module for machine vectors of this many bytes; what is `derived` already is not
+    derived again.
+    """
     return ArrayEmission(tree, vector_bytes, derived or Derived()).module()
 
 

@@ -13,7 +13,7 @@ import numpy as np
 import pytest
 
 import fusewright as fw
-from fusewright.codegen import lower
+from fusewright.codegen import canonical
 from fusewright.ir.tree.nodes import OrderedReduction, walk
 
 SHAPES = [(37, 50, 3), (5, 3000, 4), (2, 1, 700, 2), (9, 0, 3), (1, 1, 1), (40, 6, 5, 3)]
@@ -165,7 +165,7 @@ def ranks(program: Callable[[Any], Any], shape: tuple[int, ...], cache: Any) -> 
     met elsewhere).
     """
     seen: list[int] = []
-    original = lower.module_of
+    original = canonical.module_of
 
     def module_of(tree: Any, *rest: Any) -> Any:
         found = (node for node in walk(tree.body) if isinstance(node, OrderedReduction))
@@ -173,7 +173,7 @@ def ranks(program: Callable[[Any], Any], shape: tuple[int, ...], cache: Any) -> 
         return original(tree, *rest)
 
     with pytest.MonkeyPatch.context() as patch, fw.options(interpret=False, cache_dir=str(cache)):
-        patch.setattr(lower, "module_of", module_of)
+        patch.setattr(canonical, "module_of", module_of)
         np.asarray(program(fw.asarray(np.ones(shape))))
     return seen
 

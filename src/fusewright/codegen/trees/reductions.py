@@ -70,11 +70,11 @@ def _is_light(folds: Sequence[Store], bodies: Sequence[Expr]) -> bool:
 
 def blocks_of(stage: Stage) -> PartialResults:
     """What is kept of a block of units (a complex value counts twice)."""
-    parts, dtype = len(stage.nests), component(stage.dtype)
+    parts, width = len(stage.nests), lanes_of(component(stage.dtype))
     if len(stage.axes) == len(stage.extents):  # a block is one set of lanes
-        lanes = lanes_of(dtype)
-        return PartialResults(stage.slot, stage.fold, parts, const(lanes * parts, INT64), lanes)
+        size = const(width * parts, INT64)
+        return PartialResults(stage.slot, stage.fold, parts, size, width, are_lanes=True)
     total: Expr = const(parts, INT64)
     for dim in stage.kept:
         total = linear.times(total, stage.extents[dim])
-    return PartialResults(stage.slot, stage.fold, parts, total)
+    return PartialResults(stage.slot, stage.fold, parts, total, width)

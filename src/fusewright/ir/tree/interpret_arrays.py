@@ -346,12 +346,12 @@ class _ArrayMachine(TreeMachine):
                     below[place] = combined(each.by, dtype, below[place], left[above][place])
             left = left[:half]
         result = self.arrays[each.buffer]
-        if not each.lanes:
+        if not each.are_lanes:
             result[...] = left[0].reshape(result.shape)
             return
         flat = result.reshape(-1)
         for part in range(each.parts):
-            lanes = left[0][part * each.lanes : (part + 1) * each.lanes]
+            lanes = left[0][part * each.width : (part + 1) * each.width]
             flat[part] = halved(each.by, dtype, lanes)
 
 

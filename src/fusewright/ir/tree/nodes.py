@@ -263,11 +263,6 @@ class Tree:
     units: Units | None = None
 
     @property
-    def used(self) -> set[int]:
-        """The buffers that are loaded from or stored to."""
-        return buffers_of(self.body)
-
-    @property
     def forms(self) -> tuple[Tree, ...]:
         """The trees of which one runs."""
         return (self,) if self.otherwise is None else (self, self.otherwise)

@@ -177,8 +177,9 @@ def _row_buffer(line: str) -> RowBuffer:
 def _partial(scanner: Scanner) -> PartialResults:
     buffer, by, parts = scanner.match(_PARTIAL).groups()
     size = scanner.expression()
-    lanes = scanner.number("") if scanner.has(" lanes ") else 0
-    return PartialResults(int(buffer), by, int(parts), size, lanes)
+    are_lanes = scanner.has(" in lanes ")
+    scanner.has(" in elements ")
+    return PartialResults(int(buffer), by, int(parts), size, scanner.number(""), are_lanes)
 
 
 def _threads(scanner: Scanner) -> ThreadMapping:

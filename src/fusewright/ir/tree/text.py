@@ -70,9 +70,10 @@ def _units(units: Units, writer: _TreeWriter) -> Iterator[str]:
         tile = " tile" if room.tile else ""
         yield f"  keep b{room.number} rows {room.rows} dropped {room.dropped}{halo}{tile}"
     for each in units.partials:
-        lanes = f" lanes {each.lanes}" if each.lanes else ""
+        kind = "lanes" if each.are_lanes else "elements"
         size = writer.show(each.size)
-        yield f"  blocks b{each.buffer} by {each.by} parts {each.parts} of {size}{lanes}"
+        what = f"b{each.buffer} by {each.by} parts {each.parts} of {size}"
+        yield f"  blocks {what} in {kind} {each.width}"
 
 
 def _typed(param: Expr) -> str:

@@ -32,14 +32,16 @@ class RowBuffer:
 @dataclass(frozen=True, slots=True)
 class PartialResults:
     """Units are reduced in blocks; `size` numbers are kept of each, and combined by halving when
-    all units are done.  With `lanes` they are sets of so many, combined by halving then.
+    all units are done, `width` at a time.  Where they `are_lanes`, sets of `width`, those are
+    combined by halving then.
     """
 
     buffer: int
     by: str
     parts: int
     size: Expr
-    lanes: int = 0
+    width: int
+    are_lanes: bool = False
 
 
 @dataclass(frozen=True, slots=True)

@@ -12,6 +12,7 @@ from fusewright.ir import graph, verify
 from fusewright.ir.dtypes import DType
 from fusewright.ir.expr import Expr, postorder
 from fusewright.ir.nest import Program
+from fusewright.ir.tree.verify_arrays import check_array_tree
 from fusewright.plan import fuse, serial, stages
 from fusewright.plan import verify as check
 from fusewright.plan.plan import Kernel, Plan
@@ -104,6 +105,8 @@ def _kernel(
     large: bool,
     submit: compiler.Submit,
 ) -> Callable[[], CompiledKernel]:
+    if options.debug:
+        check_array_tree(tree_once(program, kernel, features.vector_bytes, large))
     module = lower_once(program, kernel, features.vector_bytes, large)
     quick = options.background and module.text.count("\n") > QUICK
     image = submit(module.text, 0 if quick else BEST)
