@@ -16,7 +16,7 @@ import numpy
 import fusewright as fw
 import fusewright.numpy as np
 from fusewright.base.options import current
-from fusewright.codegen.lower import lower
+from fusewright.codegen.canonical import lower_once
 from fusewright.ir.text import nodes_text, program_text
 from fusewright.plan.text import plan_text
 from fusewright.runtime.listening import CompiledTexts, compilations
@@ -67,7 +67,7 @@ def test_an_array_expression() -> None:
 
     # LLVM text (`codegen/lower.py`): sizes are arguments, so one kernel serves all of them.
     (kernel,) = plan.steps
-    text = lower(program, kernel, AVX2).text
+    text = lower_once(program, kernel, AVX2).text
     assert "fmul <" in text and "fadd <" in text and "fma" not in text
 
     # Running (`driver.py`): code comes from memory, from the disk, or from LLVM; then the call.

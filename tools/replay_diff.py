@@ -30,7 +30,7 @@ _NAME = {
     "tree": re.compile(r"[a-zL]\d+"),
 }
 """What a name is: `v3`, `b0`, `i1`, `L2`; `%x`, `@f`, `!4`, `#0`, a label where a line begins."""
-_LABEL = re.compile(r"^([\w.$-]+):", re.MULTILINE)
+_LABEL = re.compile(r"^( *)([\w.$-]+):", re.MULTILINE)
 
 
 @dataclass(frozen=True, slots=True)
@@ -109,7 +109,7 @@ def same_but_names(old: str, new: str, part: str) -> str:
 
 def _tokens(text: str, part: str) -> Iterator[str]:
     if part == "llvm":
-        text = _LABEL.sub(r"%\1:", text)  # a label is the name that branches call `%label`
+        text = _LABEL.sub(r"\1%\2:", text)  # a label is the name that branches call `%label`
     return (match[0] for match in _TOKEN.finditer(text))
 
 

@@ -37,7 +37,7 @@ def test_an_unexpected_error_is_ours_and_names_stage_and_program(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
     value = np.exp(array(10) * 2)
-    monkeypatch.setattr("fusewright.codegen.lower.Lowering.bodies", failing(KeyError("lost")))
+    monkeypatch.setattr("fusewright.codegen.canonical.module_of", failing(KeyError("lost")))
     with pytest.raises(InternalError) as caught:
         fw.evaluate(value)
     assert caught.value.stages[-1] == "lower" and caught.value.stages[0] == "slice"

@@ -36,6 +36,7 @@ class Lanes:
     mask: str | None
 
 
+NO_VARIABLES: frozenset[int] = frozenset()
 LoadEmitter = Callable[[Expr, int], str]
 
 
@@ -179,10 +180,14 @@ class Builder:
         known = self._depends.get(node)
         if known is None:
             for inner in ir.postorder([node], self._depends):
-                own = {inner.attr} if inner.name == "index" else set()
-                self._depends[inner] = frozenset(own).union(
-                    *(self._depends[arg] for arg in inner.args)
-                )
+                found = NO_VARIABLES
+                if inner.name == "index":
+                    found = frozenset((inner.attr,))
+                for arg in inner.args:
+                    theirs = self._depends[arg]
+                    if theirs is not found and theirs:
+                        found = found | theirs if found else theirs
+                self._depends[inner] = found
             known = self._depends[node]
         return known
 

@@ -8,11 +8,11 @@ from fusewright.codegen.builder import Builder
 from fusewright.codegen.loops import Loops
 from fusewright.codegen.memory import Layout, Memory
 from fusewright.codegen.spell import literal, llvm_type, spell
-from fusewright.ir import linear, ops
-from fusewright.ir.dtypes import BOOL, INT64, DType, component
+from fusewright.ir import ops
+from fusewright.ir.dtypes import BOOL, INT64, DType
 from fusewright.ir.expr import Expr, const, load, op, param, postorder, typed_op
-from fusewright.ir.nest import Buffer, Stage
-from fusewright.plan.plan import lanes_of
+from fusewright.ir.nest import Buffer
+from fusewright.ir.tree.units import PartialResults
 from fusewright.rules.decompose import decompose
 
 
@@ -85,11 +85,10 @@ def store_lanes(builder: Builder, pointer: str, value: str, dtype: DType, lanes:
 
 
 def finish(
-    loops: Loops, stage: Stage, size: Expr, partial: str, result: str, folding: Folding
+    loops: Loops, kept: PartialResults, dtype: DType, partial: str, result: str, folding: Folding
 ) -> None:
-    """Combine a sink's `%hi` blocks of `size` elements by halving, and write the result."""
-    dtype = component(stage.dtype)
-    blocks, out = stage.slot, -1
+    """Combine the partial results of `%hi` blocks by halving, and write the result."""
+    blocks, out, size = kept.buffer, -1, kept.size
     one = const(1, INT64)
     loops.memory.layouts[blocks] = Layout(partial, Buffer(blocks, dtype, (one, size)))
     loops.memory.layouts[out] = Layout(result, Buffer(out, dtype, (size,)))
@@ -106,13 +105,13 @@ def finish(
                 width = builder.lanes.width if builder.lanes else 1
                 a = loops.memory.load(load(blocks, (below, j), dtype), width)
                 b = loops.memory.load(load(blocks, (above, j), dtype), width)
-                total = folding.combine(stage.fold, dtype, a, b, width)
+                total = folding.combine(kept.by, dtype, a, b, width)
                 loops.memory.store(blocks, (below, j), total, dtype)
 
-            loops.vector_loop(const(0, INT64), size, lanes_of(dtype), statement)
+            loops.vector_loop("0", builder.scalar(size), kept.width, statement)
         round_.next.append(half)
-    if blocks_hold_lanes(stage):
-        _halve_lanes(builder, stage, dtype, partial, result, folding)
+    if kept.are_lanes:
+        _halve_lanes(builder, kept, dtype, partial, result, folding)
         return
     with builder.when(builder.value("icmp sgt i64 %hi, 0")):
 
@@ -121,33 +120,22 @@ def finish(
             value = loops.memory.load(load(blocks, (const(0, INT64), j), dtype), width)
             loops.memory.store(out, (j,), value, dtype)
 
-        loops.vector_loop(const(0, INT64), size, lanes_of(dtype), copy)
+        loops.vector_loop("0", builder.scalar(size), kept.width, copy)
 
 
 def _halve_lanes(
-    builder: Builder, stage: Stage, dtype: DType, partial: str, result: str, folding: Folding
+    builder: Builder,
+    kept: PartialResults,
+    dtype: DType,
+    partial: str,
+    result: str,
+    folding: Folding,
 ) -> None:
-    lanes = lanes_of(dtype)
+    lanes = kept.width
     memory = "i8" if dtype is BOOL else dtype.llvm
-    layout = Buffer(-1, dtype, (const(len(stage.nests), INT64),))
+    layout = Buffer(-1, dtype, (const(kept.parts, INT64),))
     folding.memory.layouts[-1] = Layout(result, layout)
-    for part in range(len(stage.nests)):
+    for part in range(kept.parts):
         pointer = builder.value(f"getelementptr [{lanes} x {memory}], ptr {partial}, i64 {part}")
-        total = folding.halve(stage.fold, dtype, load_lanes(builder, pointer, dtype, lanes), lanes)
+        total = folding.halve(kept.by, dtype, load_lanes(builder, pointer, dtype, lanes), lanes)
         folding.memory.store(-1, (const(part, INT64),), total, dtype)
-
-
-def blocks_hold_lanes(stage: Stage) -> bool:
-    """Whether a sink's block is one set of lanes: everything is reduced."""
-    return len(stage.axes) == len(stage.extents)
-
-
-def block_size(stage: Stage) -> Expr:
-    """Elements of one block of a sink (a complex value counts twice)."""
-    parts = len(stage.nests)
-    if blocks_hold_lanes(stage):
-        return const(lanes_of(component(stage.dtype)) * parts, INT64)
-    total: Expr = const(parts, INT64)
-    for dim in stage.kept:
-        total = linear.times(total, stage.extents[dim])
-    return total

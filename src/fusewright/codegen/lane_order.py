@@ -20,12 +20,8 @@ from fusewright.codegen.spell import literal, llvm_type
 from fusewright.codegen.work import Fold, Work
 from fusewright.ir import linear
 from fusewright.ir.dtypes import BOOL, INT64
-from fusewright.ir.expr import Expr, const, op, postorder
+from fusewright.ir.expr import Expr, const, op
 from fusewright.ir.identity import of_reduction
-from fusewright.plan.plan import TILE, lanes_of
-
-LIGHT = 24
-"""Expressions in the bodies of a phase: a loop of fewer is short machine code."""
 
 
 class LaneOrder(Work):
@@ -34,22 +30,22 @@ class LaneOrder(Work):
     @property
     def over_units(self) -> bool:
         """Whether the rows of several units are one run."""
-        return self.sink and not self.kept and self.bounds is None
+        return self.sink and not self.kept and self.node.bounds is None
 
     @property
     def run(self) -> list[int]:
         """The reduced dims before the last that are one dim with it."""
-        first = max((dim + 1 for dim in self.kept), default=len(self.outer))
+        first = max((dim + 1 for dim in self.kept), default=self.node.outer)
         return [dim for dim in self.reduced if dim >= first]
 
     def fold(self) -> None:
-        lanes = lanes_of(self.folds[0].dtype)
+        lanes = self.node.lanes.width
         totals = self._slots(lanes)
         with ExitStack() as stack:
             here = self._loops(stack, self.kept, {})
             if self.over_units:
                 self._by_rows(here, totals, lanes)
-                last = self.lowering.position(self._ends_block())
+                last = self.builder.scalar(self._ends_block())
                 stack.enter_context(self.builder.when(last))
             else:
                 self._reset(totals, lanes)
@@ -99,14 +95,14 @@ class LaneOrder(Work):
         if self.sink:
             self._combine_into(fold, self._block_place(fold, place), result)
             return
-        self.memory.store(fold.stage.slot, self._where(fold, place), result, fold.dtype)
+        self.memory.store(fold.slot, self._where(fold, place), result, fold.dtype)
 
     def _by_rows(self, here: dict[int, Expr], totals: Sequence[str], lanes: int) -> None:
         """A run of rows that do not lie end to end; a block of them is complete with its last."""
         chunks = self._slots(lanes)
         with ExitStack() as stack:
             if self.over_units:
-                first = self.lowering.position(self._first_of_block())
+                first = self.builder.scalar(self._first_of_block())
                 stack.enter_context(self.builder.when(first))
                 self._reset(totals, lanes)
             self._reset(chunks, lanes)
@@ -115,7 +111,7 @@ class LaneOrder(Work):
             self._row(there, chunks, totals, lanes)
         with ExitStack() as stack:
             if self.over_units:
-                last = self.lowering.position(self._ends_block())
+                last = self.builder.scalar(self._ends_block())
                 stack.enter_context(self.builder.when(last))
             self._add_chunk(chunks, totals, lanes)
 
@@ -127,38 +123,31 @@ class LaneOrder(Work):
         self, here: dict[int, Expr], chunks: Sequence[str], totals: Sequence[str], lanes: int
     ) -> None:
         """One row: element j of it is element `start + j` of the run."""
-        builder, width = self.builder, self._limits()[1]
-        origin = self.lowering.position(self._start_of_row(here))
+        builder, width = self.builder, self.limits[1]
+        origin = self.builder.scalar(self._start_of_row(here))
         start = builder.variable(origin)
-        begin = self.lowering.position(op("bitwise_and", start, const(-TILE, INT64)))
-        end = self.lowering.position(op("add", start, width))
-        with builder.loop(begin, end, TILE) as chunk:
+        begin = self.builder.scalar(op("bitwise_and", start, const(-self.node.chunk, INT64)))
+        end = self.builder.scalar(op("add", start, width))
+        with builder.loop(begin, end, self.node.chunk) as chunk:
             low = op("subtract", chunk.variable, start)
             opens = op("less", const(0, INT64), chunk.variable)
             opens = op("bitwise_and", opens, op("less_equal", const(0, INT64), low))
-            with builder.when(self.lowering.position(opens)):
+            with builder.when(self.builder.scalar(opens)):
                 self._add_chunk(chunks, totals, lanes)
                 self._reset(chunks, lanes)
-            high = smaller(op("add", low, const(TILE, INT64)), width)
+            high = smaller(op("add", low, const(self.node.chunk, INT64)), width)
             low = larger(low, const(0, INT64))
-            short = const(lanes // 2 if self._is_light() else 0, INT64)
-            is_short = self.lowering.position(op("less", width, short))
-            is_long = self.lowering.position(op("less_equal", short, width))
-            if self._is_light():
+            short = const(self.node.short, INT64)
+            is_short = self.builder.scalar(op("less", width, short))
+            is_long = self.builder.scalar(op("less_equal", short, width))
+            if self.node.short:
                 with builder.when(is_short):
                     self._one_by_one(here, (low, high), start, chunks, lanes)
             with builder.when(is_long):
+                begin, end = builder.scalar(low), builder.scalar(high)
                 self.lowering.ordered_loop(
-                    low, high, lanes, lambda j: self._collect(here, j, chunks), origin
+                    begin, end, lanes, lambda j: self._collect(here, j, chunks), origin
                 )
-
-    def _is_light(self) -> bool:
-        """Whether the elements of a short row may be added one by one: a bool is a bit of its
-        accumulators, and long code is not written twice.
-        """
-        bodies = [*(fold.body for fold in self.folds), *(write.body for write in self.stores)]
-        several = all(fold.dtype is not BOOL for fold in self.folds)
-        return several and sum(1 for _ in postorder(bodies)) < LIGHT
 
     def _one_by_one(
         self,
@@ -169,7 +158,7 @@ class LaneOrder(Work):
         lanes: int,
     ) -> None:
         """The elements of a short row, each added to its lane."""
-        low, high = (self.lowering.position(bound) for bound in bounds)
+        low, high = (self.builder.scalar(bound) for bound in bounds)
         with self.builder.loop(low, high, 1) as loop:
             lane = op("bitwise_and", op("add", start, loop.variable), const(lanes - 1, INT64))
             number = self.builder.scalar(lane)
@@ -185,11 +174,11 @@ class LaneOrder(Work):
 
     def _start_of_row(self, here: dict[int, Expr]) -> Expr:
         """How many elements of the run come before the row."""
-        extents = self.stage.extents
+        extents = [self._placed(extent) for extent in self.node.extents]
         total: Expr = const(0, INT64)
         if self.over_units:
             assert self.unit is not None
-            total = op("trem", self.unit, self.lowering.block_size)
+            total = op("trem", self.unit, self._block_size)
         for dim in self.run:
             total = linear.plus(linear.times(total, extents[dim]), here[dim])
         return linear.times(total, extents[-1])
@@ -204,10 +193,10 @@ class LaneOrder(Work):
 
     def _chunks(self, here: dict[int, Expr], totals: Sequence[str], lanes: int) -> None:
         """The last dim in chunks; each is collected in registers and added to the totals."""
-        low, high = self._limits()
-        begin, end = self.lowering.position(low), self.lowering.position(high)
-        with self.builder.loop(begin, end, TILE) as chunk:
-            stop = op("add", chunk.variable, const(TILE, INT64))
+        low, high = self.limits
+        begin, end = self.builder.scalar(low), self.builder.scalar(high)
+        with self.builder.loop(begin, end, self.node.chunk) as chunk:
+            stop = op("add", chunk.variable, const(self.node.chunk, INT64))
             stop = op("where", op("less", stop, high), stop, high)
             values = self._chunk(here, chunk.variable, stop, lanes)
             self._put(totals, self._added(self._got(totals, lanes), values, lanes), lanes)
@@ -217,7 +206,7 @@ class LaneOrder(Work):
         builder = self.builder
         kinds = [llvm_type(fold.dtype, lanes) for fold in self.folds]
         slots = self._slots(lanes)
-        begin, end = self.lowering.position(low), self.lowering.position(high)
+        begin, end = self.builder.scalar(low), self.builder.scalar(high)
         count = builder.value(f"sub i64 {end}, {begin}")
         whole = builder.value(f"and i64 {count}, {-lanes}")
         middle = builder.value(f"add i64 {begin}, {whole}")

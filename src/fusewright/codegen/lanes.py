@@ -64,12 +64,11 @@ class InLanes(NonTemporal):
             self.values = dict(before)
 
         builder = self.builder
-        begin, end = (builder.variable(bound) for bound in bounds)
         origin = self._origin(lanes, bounds)
         for test, past in self.forms(lanes, origin):
             self.memory.past = past
             with builder.when(test) if test else nullcontext():
-                self.vector_loop(begin, end, width, statement, origin)
+                self.vector_loop(*bounds, width, statement, origin)
         for number, kind in kinds.items():
             self._join_lanes(number, kind, cells[number], width)
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
 
 from fusewright.codegen.builder import Lanes
@@ -21,10 +21,6 @@ class Loops:
         self.memory = Memory(avx512)
         self.builder = self.memory.builder
 
-    def position(self, node: Expr) -> str:
-        """The register of an integer expression (`imin`, `imax` included)."""
-        return self.builder.scalar(spelled(node))
-
     def argument(self, number: int, dtype: DType | None, words: str = "%args") -> str:
         """The register of an argument word; a pointer where there is no dtype."""
         place = self.builder.value(f"getelementptr i64, ptr {words}, i64 {number}")
@@ -36,16 +32,15 @@ class Loops:
         return self.builder.value(f"load {llvm_type(dtype, 1)}, ptr {place}, align 8")
 
     def vector_loop(
-        self, low: Expr, high: Expr, width: int, statement: Statement, origin: str | None = None
+        self, begin: str, end: str, width: int, statement: Statement, origin: str | None = None
     ) -> None:
-        """`for i in [low, high)` in vectors; the last, partial vector is masked.
+        """`for i in [begin, end)` in vectors; the last, partial vector is masked.
 
         With an `origin`, whole vectors are only where `origin + i` is a multiple of the width: rows
         in scratch are laid out so that those then lie in one cache line each, and rows in memory
         can be written past the caches.
         """
         builder = self.builder
-        begin, end = self.position(low), self.position(high)
         with builder.when(builder.value(f"icmp slt i64 {begin}, {end}")):
             origin = origin if width > 1 else None
             first = begin if origin is None else self._first_multiple(begin, end, width, origin)
@@ -69,13 +64,12 @@ class Loops:
                     self._masked(middle, self.mask(middle, end, width), width, statement)
 
     def ordered_loop(
-        self, low: Expr, high: Expr, width: int, statement: Statement, origin: str
+        self, begin: str, end: str, width: int, statement: Statement, origin: str
     ) -> None:
         """The same with an origin, in the order of the elements: the partial vector before the
         whole ones, those, and the partial vector behind them.
         """
         builder = self.builder
-        begin, end = self.position(low), self.position(high)
         with builder.when(builder.value(f"icmp slt i64 {begin}, {end}")):
             first = self._first_multiple(begin, end, width, origin)
             count = builder.value(f"sub i64 {end}, {first}")
@@ -171,8 +165,10 @@ class Loops:
         )
 
 
-def at(body: Expr, here: Sequence[Expr]) -> Expr:
+def at(body: Expr, here: Mapping[int, Expr]) -> Expr:
     """A body with its loop dims bound to loop variables."""
+    if not body.args:
+        return here[body.attr] if body.name == "index" else body
     memo: dict[Expr, Expr] = {}
     for node in postorder([body]):
         if node.name == "index":
@@ -194,13 +190,19 @@ def larger(a: Expr, b: Expr) -> Expr:
     return op("where", op("less", a, b), b, a)
 
 
-def spelled(root: Expr) -> Expr:
-    """Positions in primitives: `imin` and `imax` become selections."""
+def spelled(root: Expr, here: Mapping[int, Expr] | None = None) -> Expr:
+    """Positions in primitives: `imin` and `imax` become selections; dims are bound to variables
+    where these are given.
+    """
+    if not root.args:
+        return root if here is None or root.name != "index" else here[root.attr]
     memo: dict[Expr, Expr] = {}
     for node in postorder([root]):
         args = tuple(memo[arg] for arg in node.args)
         if node.name in ("imin", "imax"):
             memo[node] = smaller(*args) if node.name == "imin" else larger(*args)
+        elif here is not None and node.name == "index":
+            memo[node] = here[node.attr]
         else:
             memo[node] = rebuild(node, args)
     return memo[root]

@@ -34,6 +34,7 @@ class Reading(Loops):
         self.kernel = tree.declared
         self.words: list[Word] = []
         self.primitives: dict[Expr, Expr] = {}
+        self._spelled: dict[Expr, Expr] = {}
         self.variables: dict[int, Expr] = {}
         self.values: dict[int, Expr] = {}
         self.cells: dict[int, str] = {}
@@ -106,7 +107,11 @@ class Reading(Loops):
 
     def settled(self, root: Expr) -> Expr:
         """The expression in primitives, with every load and variable read here and now."""
-        (root,) = decompose_all([spelled(root)], self.primitives)
+        primitive = self._spelled.get(root)
+        if primitive is None:
+            (primitive,) = decompose_all([spelled(root)], self.primitives)
+            self._spelled[root] = primitive
+        root = primitive
         memo: dict[Expr, Expr] = {}
         for node in postorder([root]):
             if node.name == "index":

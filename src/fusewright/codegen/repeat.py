@@ -162,14 +162,17 @@ def _leaf(
 
 
 class Part(NamedTuple):
-    """One machine vector of several that take turns together, and the indices it stands for."""
+    """One machine vector of several that take turns together, and what indices stand for in it;
+    `variable` is that of the vector loop.
+    """
 
     lanes: Lanes
-    here: tuple[Expr, ...]
+    variable: Expr
+    here: Mapping[int, Expr]
 
 
-def parts(builder: Builder, outer: Sequence[Expr], width: int) -> list[Part]:
-    """The current lanes in vectors of `width`."""
+def parts(builder: Builder, here: Mapping[int, Expr], along: int, width: int) -> list[Part]:
+    """The current lanes, those of index `along`, in vectors of `width`."""
     whole = builder.lanes
     assert whole is not None, "turns are taken by vectors"
     made = []
@@ -183,7 +186,9 @@ def parts(builder: Builder, outer: Sequence[Expr], width: int) -> list[Part]:
                 f"shufflevector {kind} {mask}, {kind} poison, <{width} x i32> <{order}>"
             )
         variable = builder.variable(start)
-        made.append(Part(Lanes(variable.attr, width, start, mask), (*outer, variable)))
+        made.append(
+            Part(Lanes(variable.attr, width, start, mask), variable, {**here, along: variable})
+        )
     return made
 
 
@@ -241,7 +246,7 @@ class Turns:
         """The state's leaves as expressions whose registers are known here."""
         known = {}
         for number, leaf in enumerate(self.repeat.found.state):
-            known[leaf] = load((name, number), (vector.here[-1], *turn), leaf.dtype)
+            known[leaf] = load((name, number), (vector.variable, *turn), leaf.dtype)
             key = (known[leaf], vector.lanes.width)
             self.builder.scopes[-1].memo[key] = registers[number]
         return known
@@ -279,4 +284,4 @@ class Turns:
 
 
 def _places(vector: Part) -> dict[Expr, Expr]:
-    return {index(dim): variable for dim, variable in enumerate(vector.here)}
+    return {index(dim): variable for dim, variable in vector.here.items()}

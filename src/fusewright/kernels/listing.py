@@ -80,7 +80,7 @@ class _KernelListing:
                 yield "print(...)"
             case Allocate():
                 yield from self._room(node)
-            case _:
+            case Branch() | MaskedBlock() | WhileLoop() | Labelled():
                 yield from self._structured(node)
 
     def _structured(self, node: Branch | MaskedBlock | WhileLoop | Labelled) -> Iterator[str]:

@@ -24,8 +24,8 @@ listeners: list[Listener] = []
 
 class CompiledTexts(NamedTuple):
     """What was compiled for one structure, as text: its program (`ir.text`, `ir.loops.text`), its
-    plan (`plan.text`, `plan.loops.text`), LLVM text, a module for each kernel, and the loop tree of
-    a kernel of loops (`ir.tree.text`).
+    plan (`plan.text`, `plan.loops.text`), LLVM text, a module for each kernel, and the loop trees
+    (`ir.tree.text`).
     """
 
     door: Literal["arrays", "loops"]

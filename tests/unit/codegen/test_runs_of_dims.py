@@ -13,8 +13,8 @@ import numpy as np
 import pytest
 
 import fusewright as fw
-from fusewright.codegen.lower import Lowering
-from fusewright.codegen.runs import run_together
+from fusewright.codegen import canonical
+from fusewright.ir.tree.nodes import OrderedReduction, walk
 
 SHAPES = [(37, 50, 3), (5, 3000, 4), (2, 1, 700, 2), (9, 0, 3), (1, 1, 1), (40, 6, 5, 3)]
 SHAPES += [(30_000, 3), (1000, 17), (40, 1000), (3, 20_000), (0, 4), (700, 1)]
@@ -165,15 +165,15 @@ def ranks(program: Callable[[Any], Any], shape: tuple[int, ...], cache: Any) -> 
     met elsewhere).
     """
     seen: list[int] = []
-    original = Lowering.run
+    original = canonical.module_of
 
-    def run(self: Lowering) -> Any:
-        kernel = run_together(self.program, self.kernel)
-        seen.extend(len(m.stage.extents) for m in kernel.members if m.stage.form == "fold")
-        return original(self)
+    def module_of(tree: Any, *rest: Any) -> Any:
+        found = (node for node in walk(tree.body) if isinstance(node, OrderedReduction))
+        seen.extend(len(node.extents) for node in found for _ in node.folds)
+        return original(tree, *rest)
 
     with pytest.MonkeyPatch.context() as patch, fw.options(interpret=False, cache_dir=str(cache)):
-        patch.setattr(Lowering, "run", run)
+        patch.setattr(canonical, "module_of", module_of)
         np.asarray(program(fw.asarray(np.ones(shape))))
     return seen
 

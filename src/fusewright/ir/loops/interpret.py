@@ -128,9 +128,8 @@ def meaning(node: Expr, operands: list[Any]) -> Any:
         return np.asarray(operands[0]).view(dtype.numpy)[()]
     if node.name in EXTREMES:
         return EXTREMES[node.name](*operands)
-    if node.name in interpret.MEANING and node.name not in ops.MAP:
-        return dtype.numpy.type(interpret.MEANING[node.name](*operands))
-    function = ops.MAP[node.name].meaning
+    row = ops.MAP.get(node.name)
+    function = interpret.MEANING[node.name] if row is None else row.meaning
     # One-element arrays: NumPy's number types differ from its arrays in a few corners.
     result = function(*(np.asarray(operand).reshape(1) for operand in operands))
     return np.asarray(result).astype(dtype.numpy, copy=False)[0]

@@ -45,6 +45,8 @@ _STRING = re.compile(r"'(?:[^'\\]|\\.)*'|\"(?:[^\"\\]|\\.)*\"")
 _SIGN = re.compile(r" (<<|>>|//|<=|>=|==|!=|[-+*/%<>&|^]) ")
 _HEADER = re.compile(r"(kernel|param|buffer|scratch|var|val|disjoint) (.*)")
 
+_LET = re.compile(r"\d+ = ")
+
 Line = tuple[int, str]
 Item = TypeVar("Item")
 
@@ -57,12 +59,15 @@ def parse_kernel(text: str) -> Kernel:
 
 
 class Scanner:
-    """A line being read, with what the kernel declares."""
+    """A line being read, with what the kernel declares; `shared` are expressions with a name."""
 
-    def __init__(self, line: str, dtypes: Callable[[str, int], DType]) -> None:
+    def __init__(
+        self, line: str, dtypes: Callable[[str, int], DType], shared: Sequence[Expr] = ()
+    ) -> None:
         self.line = line
         self.at = 0
         self.dtypes = dtypes
+        self.shared = shared
 
     @property
     def rest(self) -> str:
@@ -125,6 +130,8 @@ class Scanner:
             open_.append((name, []))
             return self._closed(open_) if self.has("]") or self.has(")") else None
         number = int(name[1:])
+        if name[0] == "t":
+            return self.shared[number]
         dtype = self.dtypes(name[0], number)
         return {"p": ir.param, "i": _index, "v": ir.local}[name[0]](number, dtype)
 
@@ -246,6 +253,7 @@ class Blocks(Generic[Item]):
         self.dtypes = dtypes_of(kernel)
         self.lines = lines
         self.place = 0
+        self.shared: list[Expr] = []
 
     def block(self, depth: int) -> tuple[Item, ...]:
         """The statements of this depth that come next."""
@@ -255,8 +263,12 @@ class Blocks(Generic[Item]):
             if self._continues(line):
                 break
             self.place += 1
-            if line != "pass":
-                found.append(self.one(Scanner(line, self.dtypes), depth))
+            scanner = Scanner(line, self.dtypes, self.shared)
+            if scanner.has("let t"):
+                scanner.match(_LET)
+                self.shared.append(scanner.expression())
+            elif line != "pass":
+                found.append(self.one(scanner, depth))
         return tuple(found)
 
     def _continues(self, line: str) -> bool:

@@ -6,6 +6,7 @@ back.
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Iterator
 
 from fusewright.ir.dtypes import BOOL
@@ -51,6 +52,8 @@ class KernelWriter:
 
     def __init__(self, kernel: Kernel) -> None:
         self.kernel = kernel
+        self.shared = 0
+        """Parts of expressions that have a name of their own so far."""
 
     def lines(self) -> Iterator[str]:
         """All of them."""
@@ -114,6 +117,23 @@ class KernelWriter:
             yield f"check {show(statement.condition)} else {statement.reason}({message})"
         else:
             yield from self._structured(statement)
+
+    def shared_store(self, store: Store) -> Iterator[str]:
+        """A store behind lines that name what its expressions use twice."""
+        roots = (*store.indices, store.value)
+        nodes = list(postorder(roots))
+        uses = Counter(arg for node in nodes for arg in node.args)
+        found: dict[Expr, str] = {}
+        for node in nodes:
+            text = self._spelled(node, [found[arg] for arg in node.args])
+            if node.args and uses[node] > 1:
+                name, self.shared = f"t{self.shared}", self.shared + 1
+                yield f"let {name} = {text}"
+                text = name
+            found[node] = text
+        inner = ", ".join(found[place] for place in store.indices)
+        word = f"{store.combine}=" if store.combine else "="
+        yield f"b{store.buffer}[{inner}] {word} {found[store.value]}"
 
     def _shown(self, piece: Shown) -> str:
         detail = f"!{piece.conversion}:{piece.spec!r}" if piece.conversion or piece.spec else ""

@@ -6,9 +6,11 @@ and what is left is around.
 
 from __future__ import annotations
 
+from collections.abc import Collection
+
 from fusewright.base.errors import InternalError
 from fusewright.ir import ops
-from fusewright.ir.dtypes import BOOL, INT64
+from fusewright.ir.dtypes import BOOL, INT64, component
 from fusewright.ir.expr import Expr, postorder
 from fusewright.ir.loops.statements import (
     Block,
@@ -25,6 +27,7 @@ from fusewright.ir.loops.statements import (
     blocks,
     expressions,
 )
+from fusewright.ir.nest import Buffer
 
 
 def check_kernel(kernel: Kernel) -> None:
@@ -33,7 +36,11 @@ def check_kernel(kernel: Kernel) -> None:
 
 
 class KernelChecker:
-    """What is defined where the checker stands, and the questions."""
+    """What is defined where the checker stands, and the questions; stores may combine by
+    `combines`.
+    """
+
+    combines: Collection[str] = ops.MAP
 
     def __init__(self, kernel: Kernel) -> None:
         self.kernel = kernel
@@ -114,9 +121,10 @@ class KernelChecker:
         known = 0 <= statement.buffer < len(self.kernel.buffers)
         self.require(known, f"{where}: no buffer {statement.buffer}")
         buffer = self.kernel.buffers[statement.buffer]
-        self.require(len(statement.indices) == len(buffer.extents), f"{where}: rank")
-        self.require(statement.value.dtype is buffer.dtype, f"{where}: dtype of the value")
-        known = not statement.combine or statement.combine in ops.MAP
+        self.require(self.fits(buffer, len(statement.indices)), f"{where}: rank")
+        known = statement.value.dtype is component(buffer.dtype)
+        self.require(known, f"{where}: dtype of the value")
+        known = not statement.combine or statement.combine in self.combines
         self.require(known, f"{where}: no op {statement.combine}")
 
     def _for(self, statement: For, where: str) -> None:
@@ -140,10 +148,14 @@ class KernelChecker:
                 ready = node.attr in self.defined or kernel.locals[node.attr].mutable
                 self.require(ready, f"{where}: {node!r} before its definition")
             elif node.name == "load":
-                rank = len(kernel.buffers[node.attr].extents)
-                self.require(len(node.args) == rank, f"{where}: rank of {node!r}")
+                fits = self.fits(kernel.buffers[node.attr], len(node.args))
+                self.require(fits, f"{where}: rank of {node!r}")
                 whole = all(arg.dtype is INT64 for arg in node.args)
                 self.require(whole, f"{where}: an index of {node!r} is no int64")
+
+    def fits(self, buffer: Buffer, count: int) -> bool:
+        """Whether an element has so many indices."""
+        return count == len(buffer.extents)
 
     def require(self, right: bool, what: str) -> None:
         """Raise where something is not right."""

@@ -57,7 +57,7 @@ def run_tree(
     """Run a tree on the arrays it is given, with one value for each parameter; the other arguments
     are those of `ir.loops.interpret.run`.
     """
-    machine = _TreeMachine(tree, arrays, params, show, failed)
+    machine = TreeMachine(tree, arrays, params, show, failed)
     with np.errstate(all="ignore"):
         if tree.guard is None or tree.otherwise is None or machine.value(tree.guard):
             machine.block(tree.body)
@@ -65,7 +65,7 @@ def run_tree(
             run_tree(tree.otherwise, arrays, params, show, failed)
 
 
-class _TreeMachine(KernelMachine):
+class TreeMachine(KernelMachine):
     """`active` says which lanes run; None outside lanes."""
 
     def __init__(
@@ -118,7 +118,7 @@ class _TreeMachine(KernelMachine):
         array, dtype = self.arrays[statement.buffer], statement.value.dtype
         for lane in np.flatnonzero(self.active):
             place = tuple(int(each[lane]) for each in places)
-            array[place] = _updated(statement.combine, dtype, array[place], values[lane])
+            array[place] = updated(statement.combine, dtype, array[place], values[lane])
 
     def masked(self, node: MaskedBlock) -> None:
         """Nodes in some lanes."""
@@ -179,7 +179,7 @@ class _TreeMachine(KernelMachine):
 
     def _join(self, each: Reduction, own: Any) -> None:
         dtype = self.kernel.locals[each.number].dtype
-        self.locals[each.number] = _updated(each.by, dtype, self.locals[each.number], own)
+        self.locals[each.number] = updated(each.by, dtype, self.locals[each.number], own)
 
     # -- tasks ----------------------------------------------------------------------------------
 
@@ -194,7 +194,7 @@ class _TreeMachine(KernelMachine):
         self, loop: MappedLoop, task: ThreadMapping, bounds: Bounds, arrays: list[Reduction]
     ) -> None:
         given = [self.arrays[number] for number in self.kernel.given]
-        own = _TreeMachine(self.tree, given, self.params, self.show, self.failed)
+        own = TreeMachine(self.tree, given, self.params, self.show, self.failed)
         own.arrays |= {number: self.arrays[number] for number in task.shared}
         for node in task.frame:
             known, theirs = (
@@ -222,7 +222,7 @@ class _TreeMachine(KernelMachine):
     def _join_array(self, each: Reduction, own: Any) -> None:
         array, dtype = self.arrays[each.number], self.kernel.buffers[each.number].dtype
         for place in np.ndindex(*array.shape):
-            array[place] = _updated(each.by, dtype, array[place], own[place])
+            array[place] = updated(each.by, dtype, array[place], own[place])
 
 
 def _as_reals(array: Any, rank: int) -> Any:
@@ -233,7 +233,7 @@ def _as_reals(array: Any, rank: int) -> Any:
     return np.lib.stride_tricks.as_strided(array.real, shape, strides)
 
 
-def _updated(by: str, dtype: DType, before: Any, value: Any) -> Any:
+def updated(by: str, dtype: DType, before: Any, value: Any) -> Any:
     """What an element, or a variable, holds after an update."""
     if not by:
         return value
@@ -241,22 +241,22 @@ def _updated(by: str, dtype: DType, before: Any, value: Any) -> Any:
     return meaning(typed_op(by, dtype, operand, operand), [before, value])
 
 
-def _paired(machine: _TreeMachine, node: PairedStore) -> None:
+def _paired(machine: TreeMachine, node: PairedStore) -> None:
     machine.store(node.first)
     machine.store(node.second)
 
 
-_RUN_NODE: Mapping[type, Callable[[_TreeMachine, Any], None]] = {
+_RUN_NODE: Mapping[type, Callable[[TreeMachine, Any], None]] = {
     Let: RUN[Let],
-    Store: _TreeMachine.store,
+    Store: TreeMachine.store,
     PairedStore: _paired,
-    MappedLoop: _TreeMachine.loop,
-    MaskedBlock: _TreeMachine.masked,
+    MappedLoop: TreeMachine.loop,
+    MaskedBlock: TreeMachine.masked,
     Branch: RUN[If],
     WhileLoop: RUN[While],
     Labelled: RUN[Block],
     Leave: RUN[Leave],
     Print: RUN[Print],
     Check: RUN[Check],
-    Allocate: _TreeMachine.allocate_node,
+    Allocate: TreeMachine.allocate_node,
 }

@@ -23,6 +23,7 @@ from fusewright.base.source import Span
 from fusewright.ir.expr import Expr, postorder
 from fusewright.ir.loops import statements
 from fusewright.ir.loops.statements import NOWHERE, Check, Kernel, Leave, Let, Print, Store
+from fusewright.ir.tree.units import IndexLet, Units, WindowStart
 
 RESERVED = ("unrolled", "grid", "block", "cluster")
 """Words for further mappings of loops; no target of today has them."""
@@ -42,13 +43,15 @@ class LaneMapping:
 
     With an `anchor`, and at least `least` iterations, whole vectors are where that element's
     address counts whole vectors, with a masked vector before them.  The stores of `nontemporal`
-    then pass the caches, where they all lie so.
+    then pass the caches, where they all lie so.  With an `origin` they are where `origin` plus the
+    index is a multiple of the width, and that is known to be where lines of memory begin.
     """
 
     width: int
     anchor: Anchor | None = None
     least: int = 0
     nontemporal: tuple[Anchor, ...] = ()
+    origin: Expr | None = None
 
 
 Room = Literal["register", "stack", "memory"]
@@ -174,11 +177,73 @@ class PairedStore:
     span: Span = NOWHERE
 
 
+@dataclass(frozen=True, slots=True)
+class Section:
+    """Nodes that load nothing before those in front of them have stored."""
+
+    body: tuple[Node, ...]
+    span: Span = NOWHERE
+
+
+@dataclass(frozen=True, slots=True)
+class Together:
+    """Stores whose values are all computed before the first of them is stored."""
+
+    body: tuple[Store | PairedStore, ...]
+    span: Span = NOWHERE
+
+
+@dataclass(frozen=True, slots=True)
+class RepeatedStep:
+    """Stores, as `Together`, of values that repeat a step many times: the step is a loop inside the
+    vector loop, over vectors of `width`.
+    """
+
+    body: tuple[Store | PairedStore, ...]
+    width: int
+    span: Span = NOWHERE
+
+
+FixedOrder = Literal["lanes", "elements", "scan"]
+"""`lanes`: lane `i mod width` collects element `i` of the last dim, chunk by chunk (decision 0006).
+`elements`: the results are the accumulators, in the order of the dims.  `scan`: each result is
+combined from the one before it.
+"""
+
+
+@dataclass(frozen=True, slots=True)
+class OrderedReduction:
+    """`folds`, whose `combine` names a reduction, over `axes` of the dims from `outer` on, each in
+    [low, high); `stores` are written on the way.  `bounds` cut the last dim.
+
+    Units of a block are reduced into its partial results, where there is a `unit`.  Rows shorter
+    than `short` are taken element by element.
+    """
+
+    order: FixedOrder
+    folds: tuple[Store, ...]
+    stores: tuple[Store, ...]
+    extents: tuple[Expr, ...]
+    low: tuple[Expr, ...]
+    high: tuple[Expr, ...]
+    axes: tuple[int, ...]
+    outer: int
+    lanes: LaneMapping
+    chunk: int = 0
+    short: int = 0
+    unit: Expr | None = None
+    bounds: tuple[Expr, Expr] | None = None
+    span: Span = NOWHERE
+
+
+ArrayNode = IndexLet | WindowStart | Section | Together | RepeatedStep | OrderedReduction
+"""What only the trees of arrays have."""
 Node = (
     Let | Store | Leave | Print | Check
-    | MappedLoop | Branch | MaskedBlock | WhileLoop | Labelled | PairedStore | Allocate
+    | MappedLoop | Branch | MaskedBlock | WhileLoop | Labelled | PairedStore | Allocate | ArrayNode
 )  # fmt: skip
 LEAVES = (Let, Store, Leave, Print, Check)
+ONE_BLOCK = (MappedLoop, MaskedBlock, Labelled, Section)
 
 
 @dataclass(frozen=True, slots=True)
@@ -186,7 +251,8 @@ class Tree:
     """A kernel's declarations, and what runs; `streamed` are the buffers that are fetched ahead
     outside tasks.
 
-    With a `guard` it is right only where that holds; `otherwise` runs elsewhere.
+    With a `guard` it is right only where that holds; `otherwise` runs elsewhere.  With `units` it
+    is called for parts of them.
     """
 
     declared: Kernel
@@ -194,6 +260,7 @@ class Tree:
     streamed: frozenset[int] = frozenset()
     guard: Expr | None = None
     otherwise: Tree | None = None
+    units: Units | None = None
 
     @property
     def forms(self) -> tuple[Tree, ...]:
@@ -203,10 +270,12 @@ class Tree:
 
 def blocks(node: Node) -> tuple[tuple[Node, ...], ...]:
     """The blocks a node contains."""
-    if isinstance(node, MappedLoop | MaskedBlock | Labelled):
+    if isinstance(node, (*ONE_BLOCK, Together, RepeatedStep)):
         return (node.body,)
     if isinstance(node, Branch):
         return (node.body, node.orelse)
+    if isinstance(node, OrderedReduction):
+        return (node.stores, node.folds)
     if isinstance(node, WhileLoop):
         return (node.head, node.body)
     if isinstance(node, PairedStore):
@@ -216,8 +285,13 @@ def blocks(node: Node) -> tuple[tuple[Node, ...], ...]:
 
 def with_blocks(node: Node, inner: Sequence[tuple[Node, ...]]) -> Node:
     """The node around other blocks, as many as `blocks` gives."""
-    if isinstance(node, MappedLoop | MaskedBlock | Labelled):
+    if isinstance(node, ONE_BLOCK):
         return replace(node, body=inner[0])
+    if isinstance(node, Together | RepeatedStep):
+        return replace(node, body=tuple(n for n in inner[0] if isinstance(n, Store | PairedStore)))
+    if isinstance(node, OrderedReduction):
+        stores, folds = (tuple(n for n in body if isinstance(n, Store)) for body in inner)
+        return replace(node, stores=stores, folds=folds)
     if isinstance(node, Branch):
         return replace(node, body=inner[0], orelse=inner[1])
     if isinstance(node, WhileLoop):
@@ -231,14 +305,26 @@ def expressions(node: Node) -> tuple[Expr, ...]:
         return statements.expressions(node)
     if isinstance(node, MappedLoop):
         work = () if node.threads is None else (node.threads.work,)
-        lanes = node.lanes
-        anchors = [] if lanes is None else [*lanes.nontemporal]
-        if lanes is not None and lanes.anchor is not None:
-            anchors.append(lanes.anchor)
-        return (node.low, node.high, *work, *(e for a in anchors for e in a.indices))
+        return (node.low, node.high, *work, *_of_lanes(node.lanes))
+    if isinstance(node, OrderedReduction):
+        unit = () if node.unit is None else (node.unit,)
+        bounds = node.bounds or ()
+        return (*node.extents, *node.low, *node.high, *unit, *bounds, *_of_lanes(node.lanes))
     if isinstance(node, Branch | WhileLoop):
         return (node.condition,)
+    if isinstance(node, IndexLet):
+        return (node.value,)
+    if isinstance(node, WindowStart):
+        return (node.place,)
     return (node.mask,) if isinstance(node, MaskedBlock) else ()
+
+
+def _of_lanes(lanes: LaneMapping | None) -> tuple[Expr, ...]:
+    if lanes is None:
+        return ()
+    anchors = lanes.nontemporal if lanes.anchor is None else (*lanes.nontemporal, lanes.anchor)
+    origin = () if lanes.origin is None else (lanes.origin,)
+    return (*(e for anchor in anchors for e in anchor.indices), *origin)
 
 
 def walk(body: Sequence[Node]) -> Iterator[Node]:
@@ -261,6 +347,14 @@ def buffers_of(body: Sequence[Node]) -> set[int]:
 def stored(body: Sequence[Node]) -> set[int]:
     """The buffers that nodes store to."""
     return {node.buffer for node in walk(body) if isinstance(node, Store)}
+
+
+def stores_in(body: Sequence[Store | PairedStore]) -> list[Store]:
+    """The stores, those of pairs one by one."""
+    made: list[Store] = []
+    for store in body:
+        made += (store,) if isinstance(store, Store) else (store.first, store.second)
+    return made
 
 
 def assigned(body: Sequence[Node]) -> set[int]:

@@ -4,7 +4,9 @@ from __future__ import annotations
 
 import re
 from dataclasses import replace
+from typing import get_args
 
+from fusewright.ir.dtypes import component
 from fusewright.ir.expr import Expr
 from fusewright.ir.loops.parse import Blocks, Scanner, bounds, declarations, leaf
 from fusewright.ir.loops.statements import Store
@@ -12,24 +14,34 @@ from fusewright.ir.tree.nodes import (
     Allocate,
     Anchor,
     Branch,
+    FixedOrder,
     Labelled,
     LaneMapping,
     MappedLoop,
     MaskedBlock,
     Node,
     Order,
+    OrderedReduction,
     PairedStore,
     Reduction,
+    RepeatedStep,
     Room,
+    Section,
     ThreadMapping,
+    Together,
     Tree,
     WhileLoop,
 )
+from fusewright.ir.tree.units import IndexLet, PartialResults, RowBuffer, Units, WindowStart
 
 _ROOM = re.compile(r"[bv](\d+) (\w+)")
 _REDUCTION = re.compile(r"([bv])(\d+) by (\w+) in (\w+) order(?: up to (\d+))?")
 _ROOMS: dict[str, Room] = {"register": "register", "stack": "stack", "memory": "memory"}
 _ORDERS: dict[str, Order] = {"any": "any"}
+_FIXED_ORDERS: dict[str, FixedOrder] = {each: each for each in get_args(FixedOrder)}
+_DTYPE = re.compile(r":\w+")
+_ROW_BUFFER = re.compile(r"b(\d+) rows (\d+) dropped (\d+)(?: halo (\d+))?( tile)?")
+_PARTIAL = re.compile(r"b(\d+) by (\w+) parts (\d+) of ")
 
 
 def parse_tree(text: str) -> Tree:
@@ -37,17 +49,36 @@ def parse_tree(text: str) -> Tree:
     forms = re.split(r"^otherwise\n", text, maxsplit=1, flags=re.MULTILINE)
     declared, lines = declarations(forms[0].splitlines())
     nodes = _Nodes(declared, lines)
-    streamed, guard = nodes.head()
+    streamed, units, guard = nodes.head()
     otherwise = parse_tree(forms[1]) if len(forms) > 1 else None
-    return Tree(declared, nodes.block(1), streamed, guard, otherwise)
+    return Tree(declared, nodes.block(1), streamed, guard, otherwise, units)
 
 
 class _Nodes(Blocks[Node]):
-    def head(self) -> tuple[frozenset[int], Expr | None]:
-        """The buffers that are fetched ahead, and the guard."""
-        streams, guard = self.next_is(1, "stream "), self.next_is(1, "guard ")
+    def head(self) -> tuple[frozenset[int], Units | None, Expr | None]:
+        """The buffers that are fetched ahead, the units, and the guard."""
+        streams, units = self.next_is(1, "stream "), self._units()
+        guard = self.next_is(1, "guard ")
         streamed = frozenset(map(int, re.findall(r"\d+", streams or "")))
-        return streamed, Scanner(guard, self.dtypes).expression() if guard else None
+        return streamed, units, Scanner(guard, self.dtypes).expression() if guard else None
+
+    def _units(self) -> Units | None:
+        """The units; elements of complex arrays are their parts from then on."""
+        line = self.next_is(1, "units read (")
+        if line is None:
+            return None
+        declared = self.dtypes
+        self.dtypes = lambda letter, number: (
+            component(declared(letter, number)) if letter == "b" else declared(letter, number)
+        )
+        scanner = Scanner(line, self.dtypes)
+        params = scanner.listed(")", lambda: _typed(scanner))
+        rooms, partials = [], []
+        while (line := self.next_is(1, "keep ")) is not None:
+            rooms.append(_row_buffer(line))
+        while (line := self.next_is(1, "blocks ")) is not None:
+            partials.append(_partial(Scanner(line, self.dtypes)))
+        return Units(params, tuple(rooms), tuple(partials), scanner.has(" in stretches"))
 
     def one(self, scanner: Scanner, depth: int) -> Node:
         inner = depth + 1
@@ -66,7 +97,54 @@ class _Nodes(Blocks[Node]):
             assert isinstance(first, Store)
             assert isinstance(second, Store)
             return PairedStore(first, second)
-        return _room(scanner) if scanner.has("allocate ") else leaf(scanner)
+        if scanner.has("allocate "):
+            return _room(scanner)
+        return self._of_arrays(scanner, inner) or leaf(scanner)
+
+    def _of_arrays(self, scanner: Scanner, inner: int) -> Node | None:
+        """What only trees of arrays have."""
+        if scanner.has("i"):
+            number = scanner.number("")
+            scanner.need(" = ")
+            return IndexLet(number, scanner.expression())
+        if scanner.has("window b"):
+            buffer = scanner.number("")
+            scanner.need(" from ")
+            return WindowStart(buffer, scanner.expression())
+        if scanner.has("section:"):
+            return Section(self.block(inner))
+        if scanner.has("together:"):
+            return Together(self._stores(inner))
+        if scanner.has("repeated in lanes of "):
+            return RepeatedStep(self._stores(inner), scanner.number(""))
+        return self._reduction(scanner, inner) if scanner.has("reduce by ") else None
+
+    def _stores(self, depth: int) -> tuple[Store | PairedStore, ...]:
+        stores = (n for n in self.block(depth) if isinstance(n, Store | PairedStore))
+        return tuple(stores)
+
+    def _reduction(self, scanner: Scanner, depth: int) -> OrderedReduction:
+        order = _FIXED_ORDERS[scanner.match(re.compile(r"\w+"))[0]]
+        scanner.need(" over (")
+        axes = scanner.listed(")", lambda: scanner.number(""))
+        scanner.need(" of (")
+        extents = scanner.listed(")", scanner.expression)
+        scanner.need(" in (")
+        ends = scanner.listed(")", lambda: bounds(scanner), "")
+        scanner.need(" from ")
+        outer = scanner.number("")
+        scanner.need(" in lanes of ")
+        lanes = _lanes(scanner)
+        chunk = scanner.number("") if scanner.has(" chunk ") else 0
+        short = scanner.number("") if scanner.has(" short ") else 0
+        unit = scanner.expression() if scanner.has(" unit ") else None
+        within = bounds(scanner) if scanner.has(" within ") else None
+        stores = [n for n in self.block(depth) if isinstance(n, Store)]
+        return OrderedReduction(
+            order, tuple(s for s in stores if s.combine), tuple(s for s in stores if not s.combine),
+            extents, tuple(low for low, _ in ends), tuple(high for _, high in ends), axes, outer,
+            lanes, chunk, short, unit, within,
+        )  # fmt: skip
 
     def _loop(self, scanner: Scanner) -> MappedLoop:
         index = scanner.number("")
@@ -80,6 +158,28 @@ class _Nodes(Blocks[Node]):
         )
         scanner.need(":")
         return MappedLoop(index, low, high, (), threads, lanes, reductions, name)
+
+
+def _typed(scanner: Scanner) -> Expr:
+    """A parameter; its dtype is declared."""
+    found = scanner.expression()
+    scanner.match(_DTYPE)
+    return found
+
+
+def _row_buffer(line: str) -> RowBuffer:
+    found = _ROW_BUFFER.fullmatch(line)
+    assert found is not None, line
+    number, rows, dropped, halo, tile = found.groups()
+    return RowBuffer(int(number), int(rows), int(dropped), int(halo or -1), bool(tile))
+
+
+def _partial(scanner: Scanner) -> PartialResults:
+    buffer, by, parts = scanner.match(_PARTIAL).groups()
+    size = scanner.expression()
+    are_lanes = scanner.has(" in lanes ")
+    scanner.has(" in elements ")
+    return PartialResults(int(buffer), by, int(parts), size, scanner.number(""), are_lanes)
 
 
 def _threads(scanner: Scanner) -> ThreadMapping:
@@ -104,8 +204,9 @@ def _lanes(scanner: Scanner) -> LaneMapping:
         anchor = _anchor(scanner)
         scanner.need(" from ")
         least = scanner.number("")
+    origin = scanner.expression() if scanner.has(" origin ") else None
     past = scanner.listed(")", lambda: _anchor(scanner)) if scanner.has(" past (") else ()
-    return LaneMapping(width, anchor, least, past)
+    return LaneMapping(width, anchor, least, past, origin)
 
 
 def _anchor(scanner: Scanner) -> Anchor:

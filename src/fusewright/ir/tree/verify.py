@@ -17,13 +17,16 @@ from fusewright.ir.loops.verify import KernelChecker
 from fusewright.ir.tree.nodes import (
     LEAVES,
     Allocate,
+    ArrayNode,
     Branch,
     Labelled,
     MappedLoop,
     MaskedBlock,
     Node,
     PairedStore,
+    RepeatedStep,
     ThreadMapping,
+    Together,
     Tree,
     WhileLoop,
     assigned,
@@ -33,19 +36,21 @@ from fusewright.ir.tree.nodes import (
     walk,
 )
 
-IN_LANES = (Let, Store, PairedStore, MappedLoop, MaskedBlock, Allocate)
+IN_LANES = (
+    Let, Store, PairedStore, MappedLoop, MaskedBlock, Allocate, Together, RepeatedStep
+)  # fmt: skip
 """What may stand in a vector loop."""
 
 
 def check_tree(tree: Tree) -> None:
     """Raise an `InternalError` that names the node and what is wrong with it."""
     for form in tree.forms:
-        _TreeChecker(form).run()
+        TreeChecker(form).run()
     if (tree.guard is None) != (tree.otherwise is None):
         raise InternalError("a tree has a guard, or another form, alone", ("map", "verify"))
 
 
-class _TreeChecker(KernelChecker):
+class TreeChecker(KernelChecker):
     """`wide` are the variables with a value for each lane; None outside lanes."""
 
     def __init__(self, tree: Tree) -> None:
@@ -60,9 +65,9 @@ class _TreeChecker(KernelChecker):
         if self.tree.guard is not None:
             self.require(self.tree.guard.dtype is BOOL, "the guard is not a condition")
             self.expression(self.tree.guard, "the guard")
-        self._nodes(self.tree.body)
+        self.nodes(self.tree.body)
 
-    def _nodes(self, body: Sequence[Node]) -> None:
+    def nodes(self, body: Sequence[Node]) -> None:
         before = set(self.defined)
         for node in body:
             self._node(node)
@@ -80,8 +85,14 @@ class _TreeChecker(KernelChecker):
             self._loop(node, where)
         elif isinstance(node, WhileLoop):
             self._repeated(node, where)
-        else:
+        elif isinstance(node, Branch | MaskedBlock | Labelled | PairedStore):
             self._other(node, where)
+        else:
+            self.array_node(node, where)
+
+    def array_node(self, node: ArrayNode, where: str) -> None:
+        """What only the trees of arrays have."""
+        self.require(False, f"{where}: in a kernel of loops")
 
     def _other(self, node: Branch | MaskedBlock | Labelled | PairedStore, where: str) -> None:
         for expression in expressions(node):
@@ -93,7 +104,7 @@ class _TreeChecker(KernelChecker):
             self.require(node.label not in self.labels, f"{where}: label twice")
             self.labels.add(node.label)
         for inner in blocks(node):
-            self._nodes(inner)
+            self.nodes(inner)
         if isinstance(node, Labelled):
             self.labels.discard(node.label)
 
@@ -104,7 +115,7 @@ class _TreeChecker(KernelChecker):
             self._node(inner)
         self.expression(node.condition, where)
         self.require(node.condition.dtype is BOOL, f"{where}: not a condition")
-        self._nodes(node.body)
+        self.nodes(node.body)
         self.defined = before
 
     def _allocate(self, node: Allocate, where: str) -> None:
@@ -133,7 +144,7 @@ class _TreeChecker(KernelChecker):
             mutable = {n for n in assigned(loop.body) if self.kernel.locals[n].mutable}
             self.require(mutable <= self.wide, f"{where}: hands on a variable not of each lane")
         self.indices = self.indices | {loop.index}
-        self._nodes(loop.body)
+        self.nodes(loop.body)
         self.indices, self.labels, self.defined, self.rooms, self.in_task, self.wide = around
 
     def _mapped_once(self, loop: MappedLoop, where: str) -> None:

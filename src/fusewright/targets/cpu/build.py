@@ -7,11 +7,12 @@ from dataclasses import replace
 
 from fusewright.base import progress
 from fusewright.base.options import Options
-from fusewright.codegen.canonical import lower_once
+from fusewright.codegen.canonical import lower_once, tree_once
 from fusewright.ir import graph, verify
 from fusewright.ir.dtypes import DType
 from fusewright.ir.expr import Expr, postorder
 from fusewright.ir.nest import Program
+from fusewright.ir.tree.verify_arrays import check_array_tree
 from fusewright.plan import fuse, serial, stages
 from fusewright.plan import verify as check
 from fusewright.plan.plan import Kernel, Plan
@@ -73,16 +74,24 @@ def build(slice_: Slice, options: Options) -> Compiled:
         finished = iter([_finished(kernel, done) for kernel in made])
     kernels = tuple(next(finished) if isinstance(step, Kernel) else None for step in plan.steps)
     if compilations:
-        _tell(program, plan, tuple(each.module.text for each in kernels if each is not None))
+        written = tuple(each.module.text for each in kernels if each is not None)
+        _tell(program, plan, written, features.vector_bytes, slice_.is_large)
     return Compiled(program, plan, kernels, tuple(node.kind for node in order))
 
 
-def _tell(program: Program, plan: Plan, llvm: tuple[str, ...]) -> None:
+def _tell(
+    program: Program, plan: Plan, llvm: tuple[str, ...], vector_bytes: int, large: bool
+) -> None:
     # Imported here: only a recorder of compilations asks for texts.
     from fusewright.ir.text import program_text
+    from fusewright.ir.tree.text import tree_text
     from fusewright.plan.text import plan_text
 
-    texts = CompiledTexts("arrays", program_text(program), plan_text(program, plan), llvm)
+    kernels = (step for step in plan.steps if isinstance(step, Kernel))
+    trees = [tree_text(tree_once(program, each, vector_bytes, large)) for each in kernels]
+    texts = CompiledTexts(
+        "arrays", program_text(program), plan_text(program, plan), llvm, "".join(trees)
+    )
     for tell in compilations:
         tell(texts)
 
@@ -96,6 +105,8 @@ def _kernel(
     large: bool,
     submit: compiler.Submit,
 ) -> Callable[[], CompiledKernel]:
+    if options.debug:
+        check_array_tree(tree_once(program, kernel, features.vector_bytes, large))
     module = lower_once(program, kernel, features.vector_bytes, large)
     quick = options.background and module.text.count("\n") > QUICK
     image = submit(module.text, 0 if quick else BEST)

@@ -1,0 +1,374 @@
+"""What the loop tree of a kernel of arrays means: it is called for parts of its units, each with
+scratch of its own, and what it has reduced over units is combined when all have run.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from functools import reduce
+from itertools import product
+from math import prod
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from fusewright.ir.dtypes import component
+from fusewright.ir.expr import Expr
+from fusewright.ir.loops.interpret import RUN
+from fusewright.ir.loops.statements import If, Store
+from fusewright.ir.tree.accumulators import LaneAccumulators, combined, halved, start_of
+from fusewright.ir.tree.interpret import TreeMachine
+from fusewright.ir.tree.nodes import (
+    Branch,
+    MappedLoop,
+    OrderedReduction,
+    PairedStore,
+    RepeatedStep,
+    Section,
+    Together,
+    Tree,
+    stores_in,
+)
+from fusewright.ir.tree.units import (
+    BLOCK,
+    HIGH,
+    LOW,
+    STRETCH,
+    IndexLet,
+    PartialResults,
+    RowBuffer,
+    Units,
+    WindowStart,
+)
+
+UNWRITTEN = 77
+"""What row buffers hold before they are written."""
+
+
+class UnitCalls(NamedTuple):
+    """The parts of the units, the units in a block of reductions, the elements of a stretch."""
+
+    parts: Sequence[tuple[int, int]]
+    block: int = 1
+    stretch: int = 0
+
+
+def run_array_tree(
+    tree: Tree, arrays: Sequence[Any], params: Sequence[Any], calls: UnitCalls
+) -> None:
+    """Run a tree on its arrays, in the order of its buffers without those in scratch."""
+    assert tree.units is not None
+    count = max(-(-max(high for _, high in calls.parts) // calls.block), 1)
+    partials: dict[int, Any] = {}
+    with np.errstate(all="ignore"):
+        machine = _ArrayMachine(tree, arrays, params, partials)
+        for each in tree.units.partials:
+            partials[each.buffer] = machine.blocks(each, count)
+        for low, high in calls.parts:
+            part = _ArrayMachine(tree, arrays, params, partials)
+            part.call(low, high, calls)
+        for each in tree.units.partials:
+            machine.finish(each)
+
+
+def _as_reals(array: Any) -> Any:
+    """Complex numbers as reals with one more dim."""
+    if array.dtype.kind != "c":
+        return array
+    shape, strides = (*array.shape, 2), (*array.strides, array.itemsize // 2)
+    return np.lib.stride_tricks.as_strided(array.real, shape, strides)
+
+
+def _flat(shape: Sequence[int], places: Sequence[int]) -> int:
+    """The number of an element in C order."""
+    return reduce(
+        lambda total, each: total * each[0] + each[1], zip(shape, places, strict=False), 0
+    )
+
+
+class _ArrayMachine(TreeMachine):
+    """One call.  `starts` say where windows begin."""
+
+    def __init__(
+        self, tree: Tree, arrays: Sequence[Any], params: Sequence[Any], partials: dict[int, Any]
+    ) -> None:
+        super().__init__(tree, arrays, params, print, RuntimeError)
+        assert tree.units is not None
+        self.arrays = {number: _as_reals(array) for number, array in self.arrays.items()}
+        self.units: Units = tree.units
+        self.rooms = {room.number: room for room in tree.units.rooms}
+        self.partials = partials
+        self.starts: dict[int, int] = {}
+        self.runs: dict[int, LaneAccumulators] = {}
+        self.given: tuple[int, int, UnitCalls] = (0, 0, UnitCalls(()))
+
+    def call(self, low: int, high: int, calls: UnitCalls) -> None:
+        """Run the units [low, high)."""
+        self.given = low, high, calls
+        for index, value in ((LOW, low), (HIGH, high), (BLOCK, calls.block),
+                             (STRETCH, calls.stretch)):  # fmt: skip
+            self.indices[index.attr] = np.int64(value)
+        for room in self.units.rooms:
+            self._make_room(room)
+        self.block(self.tree.body)
+
+    def block(self, body: Sequence[Any]) -> None:
+        """Nodes, one after the other."""
+        for node in body:
+            _RUN_ARRAY_NODE[type(node)](self, node)
+
+    # -- elements -------------------------------------------------------------------------------
+
+    def _make_room(self, room: RowBuffer) -> None:
+        buffer = self.kernel.buffers[room.number]
+        inner = [int(self.value(e)) for e in buffer.extents[max(room.dropped, 1) :]]
+        if room.halo >= 0:
+            inner[0] = self.given[2].stretch + room.halo
+        shape = [max(room.rows, 1), *([] if room.tile else inner)]
+        parts = [2] if buffer.dtype.is_complex else []
+        kind = component(buffer.dtype).numpy
+        self.arrays[room.number] = np.full([*shape, *parts], UNWRITTEN, kind)
+
+    def _place(self, number: int, places: Sequence[Any]) -> tuple[Any, tuple[int, ...]]:
+        """The array and where in it; elements in C order are counted, as dims that run together or
+        one index for all dims may say.
+        """
+        array, where = self.arrays[number], [int(place) for place in places]
+        room, buffer = self.rooms.get(number), self.kernel.buffers[number]
+        if room is not None and room.tile:
+            where[0] -= self.starts[number]
+        elif room is not None:
+            if room.halo >= 0:
+                where[1] -= self.starts[number]
+            where = [where[0] % max(room.rows, 1), *where[max(room.dropped, 1) :]]
+        elif buffer.strides is not None:
+            return array, tuple(where)
+        flat = _flat(array.shape if len(where) == array.ndim else (1, 2), where)
+        assert 0 <= flat < array.size
+        return array.reshape(-1), (flat,)
+
+    def _one(self, node: Expr, operands: list[Any]) -> Any:
+        if node.name == "load":
+            array, where = self._place(node.attr, operands)
+            return array[where]
+        return super()._one(node, operands)
+
+    def _put(self, number: int, places: Sequence[Any], value: Any) -> None:
+        array, where = self._place(number, places)
+        array[where] = value
+
+    def stored(self, stores: Sequence[Store | PairedStore]) -> None:
+        """All values, then all stores, one for each lane."""
+        made = [
+            (store.buffer, [self.value(p) for p in store.indices], self.value(store.value))
+            for store in stores_in(stores)
+        ]
+        for number, places, value in made:
+            if self.active is None:
+                self._put(number, places, value)
+                continue
+            for lane in np.flatnonzero(self.active):
+                self._put(number, [place[lane] for place in places], value[lane])
+
+    def let(self, node: IndexLet) -> None:
+        """An index that follows from others."""
+        self.indices[node.index] = np.int64(self.value(node.value))
+
+    def open_window(self, node: WindowStart) -> None:
+        """From now on a row buffer begins there."""
+        self.starts[node.buffer] = int(self.value(node.place))
+
+    # -- reductions -----------------------------------------------------------------------------
+
+    def reduction(self, node: OrderedReduction) -> None:
+        """A reduction in its order."""
+        inner = range(node.outer, len(node.extents))
+        outside = {dim: self.indices.get(dim) for dim in inner}
+        for dim in inner:
+            self.indices[dim] = np.int64(0)
+        _IN_ORDER[node.order](self, node)
+        for dim, before in outside.items():
+            if before is not None:
+                self.indices[dim] = before
+
+    def _space(self, node: OrderedReduction, dims: Sequence[int]) -> Iterator[None]:
+        ends = [(int(self.value(node.low[d])), int(self.value(node.high[d]))) for d in dims]
+        for places in product(*(range(*each) for each in ends)):
+            for dim, place in zip(dims, places, strict=True):
+                self.indices[dim] = np.int64(place)
+            yield
+
+    def _last(self, node: OrderedReduction) -> Iterator[int]:
+        bounds = node.bounds or (node.low[-1], node.high[-1])
+        low, high = (int(self.value(bound)) for bound in bounds)
+        for place in range(low, high):
+            self.indices[len(node.extents) - 1] = np.int64(place)
+            yield place - low
+
+    def _dims(self, node: OrderedReduction) -> tuple[list[int], list[int]]:
+        before = range(node.outer, len(node.extents) - 1)
+        kept = [dim for dim in before if dim not in node.axes]
+        return kept, [dim for dim in before if dim in node.axes]
+
+    def _unit(self, node: OrderedReduction) -> tuple[int, bool]:
+        """The block of the unit, and whether the unit is its first."""
+        assert node.unit is not None
+        unit, size = int(self.value(node.unit)), self.given[2].block
+        return (unit if node.bounds is not None else unit // size), unit % size == 0
+
+    def in_lanes(self, node: OrderedReduction) -> None:
+        """Lane `i mod width` collects element `i`, chunk by chunk."""
+        kept, reduced = self._dims(node)
+        first = max((dim + 1 for dim in kept), default=node.outer)
+        run = [dim for dim in reduced if dim >= first]
+        for _ in self._space(node, kept):
+            if node.unit is not None and not kept and node.bounds is None:
+                self._run_of_units(node, run)
+                continue
+            lanes = LaneAccumulators(node)
+            for _ in self._space(node, [dim for dim in reduced if dim < first]):
+                self._rows(node, run, lanes, 0)
+                lanes.close()
+            for number in [*reduced, len(node.extents) - 1]:
+                self.indices[number] = np.int64(0)
+            self._finish_lanes(node, lanes, not kept)
+
+    def _rows(
+        self, node: OrderedReduction, run: list[int], lanes: LaneAccumulators, start: int
+    ) -> None:
+        for _ in self._space(node, run):
+            for _ in self._last(node):
+                self.stored(node.stores)
+                lanes.add(start, [self.value(fold.value) for fold in node.folds])
+                start += 1
+
+    def _run_of_units(self, node: OrderedReduction, run: list[int]) -> None:
+        block, is_first = self._unit(node)
+        if is_first:
+            self.runs[id(node)] = LaneAccumulators(node)
+        assert node.unit is not None
+        unit, lanes = int(self.value(node.unit)), self.runs[id(node)]
+        size = prod(int(self.value(node.extents[dim])) for dim in (*run, len(node.extents) - 1))
+        self._rows(node, run, lanes, unit % self.given[2].block * size)
+        if (unit + 1) % self.given[2].block == 0 or unit + 1 == self.given[1]:
+            lanes.close()
+            self._into_block(node, lanes, block)
+
+    def _into_block(self, node: OrderedReduction, lanes: LaneAccumulators, block: int) -> None:
+        parts: dict[int, int] = {}
+        for fold, total in zip(node.folds, lanes.totals, strict=True):
+            part = parts[fold.buffer] = parts.get(fold.buffer, -1) + 1
+            width = node.lanes.width
+            self.partials[fold.buffer][block, part * width : (part + 1) * width] = total
+
+    def _finish_lanes(
+        self, node: OrderedReduction, lanes: LaneAccumulators, is_total: bool
+    ) -> None:
+        if node.unit is not None and is_total:
+            self._into_block(node, lanes, self._unit(node)[0])
+            return
+        for fold, total in zip(node.folds, lanes.totals, strict=True):
+            dtype = fold.value.dtype
+            value = halved(fold.combine, dtype, total)
+            places = [int(self.value(place)) for place in fold.indices]
+            if node.unit is None:
+                self._put(fold.buffer, places, value)
+                continue
+            is_first = self._unit(node)[1]
+            array, where = self._in_block(node, fold, places)
+            array[where] = value if is_first else combined(fold.combine, dtype, array[where], value)
+
+    def by_element(self, node: OrderedReduction) -> None:
+        """The results, or those of the block, are the accumulators."""
+        kept, reduced = self._dims(node)
+        if node.unit is None or self._unit(node)[1]:
+            for _ in self._space(node, kept):
+                for _ in self._last(node):
+                    for fold in node.folds:
+                        self._accumulate(node, fold, lambda fold, _: start_of(fold))
+        for _ in self._space(node, [*reduced, *kept]):
+            for _ in self._last(node):
+                self.stored(node.stores)
+                for fold in node.folds:
+                    self._accumulate(node, fold, self._more)
+
+    def _more(self, fold: Store, before: Any) -> Any:
+        return combined(fold.combine, fold.value.dtype, before, self.value(fold.value))
+
+    def _accumulate(
+        self, node: OrderedReduction, fold: Store, after: Callable[[Store, Any], Any]
+    ) -> None:
+        places = [int(self.value(place)) for place in fold.indices]
+        if node.unit is None:
+            array, where = self._place(fold.buffer, places)
+        else:
+            array, where = self._in_block(node, fold, places)
+        array[where] = after(fold, array[where])
+
+    def _in_block(
+        self, node: OrderedReduction, fold: Store, places: Sequence[int]
+    ) -> tuple[Any, tuple[int, ...]]:
+        shape = self.arrays[fold.buffer].shape
+        return self.partials[fold.buffer], (self._unit(node)[0], _flat(shape, places))
+
+    def in_sequence(self, node: OrderedReduction) -> None:
+        """Each result from the one before."""
+        (axis,), (fold,), last = node.axes, node.folds, len(node.extents) - 1
+        dtype = fold.value.dtype
+        for _ in self._space(node, range(node.outer, last)):
+            total = start_of(fold)
+            for _ in self._last(node):
+                value = self.value(fold.value)
+                if axis == last:
+                    total = value = combined(fold.combine, dtype, total, value)
+                elif self.indices[axis]:
+                    self.indices[axis] -= 1
+                    array, where = self._place(fold.buffer, list(map(self.value, fold.indices)))
+                    self.indices[axis] += 1
+                    value = combined(fold.combine, dtype, array[where], value)
+                self._put(fold.buffer, list(map(self.value, fold.indices)), value)
+
+    # -- blocks ---------------------------------------------------------------------------------
+
+    def blocks(self, each: PartialResults, count: int) -> Any:
+        """Room for the partial results of so many blocks."""
+        dtype = component(self.kernel.buffers[each.buffer].dtype)
+        return np.full([count, int(self.value(each.size))], UNWRITTEN, dtype.numpy)
+
+    def finish(self, each: PartialResults) -> None:
+        """Combine the blocks by halving, and their lanes."""
+        left, dtype = self.partials[each.buffer], component(self.kernel.buffers[each.buffer].dtype)
+        while len(left) > 1:
+            half = (len(left) + 1) // 2
+            for above in range(half, len(left)):
+                below = left[above - half]
+                for place in np.ndindex(*below.shape):
+                    below[place] = combined(each.by, dtype, below[place], left[above][place])
+            left = left[:half]
+        result = self.arrays[each.buffer]
+        if not each.are_lanes:
+            result[...] = left[0].reshape(result.shape)
+            return
+        flat = result.reshape(-1)
+        for part in range(each.parts):
+            lanes = left[0][part * each.width : (part + 1) * each.width]
+            flat[part] = halved(each.by, dtype, lanes)
+
+
+_IN_ORDER: Mapping[str, Callable[[_ArrayMachine, OrderedReduction], None]] = {
+    "lanes": _ArrayMachine.in_lanes,
+    "elements": _ArrayMachine.by_element,
+    "scan": _ArrayMachine.in_sequence,
+}
+_RUN_ARRAY_NODE: Mapping[type, Callable[[_ArrayMachine, Any], None]] = {
+    Store: lambda machine, node: machine.stored([node]),
+    PairedStore: lambda machine, node: machine.stored([node]),
+    Together: lambda machine, node: machine.stored(node.body),
+    RepeatedStep: lambda machine, node: machine.stored(node.body),
+    Section: lambda machine, node: machine.block(node.body),
+    MappedLoop: _ArrayMachine.loop,
+    Branch: RUN[If],
+    IndexLet: _ArrayMachine.let,
+    WindowStart: _ArrayMachine.open_window,
+    OrderedReduction: _ArrayMachine.reduction,
+}

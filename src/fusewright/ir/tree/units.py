@@ -1,0 +1,74 @@
+"""What the loop trees of arrays have beside loops: they are called for parts of their units, keep
+rows in scratch, and reduce units in blocks.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from fusewright.base.source import Span
+from fusewright.ir.expr import Expr, index
+from fusewright.ir.loops.statements import NOWHERE
+
+LOW, HIGH, BLOCK, STRETCH = (index(number) for number in range(100, 104))
+"""What a call is given: the units [LOW, HIGH) it runs, the units in a block of reductions, and the
+elements of dim 1 in a stretch."""
+
+
+@dataclass(frozen=True, slots=True)
+class RowBuffer:
+    """Room in a thread's scratch for what is kept of an array: the last `rows` of dim 0 (a power of
+    two), without its first `dropped` dims; a `tile` of it, of `rows` elements; or a stretch of dim
+    1, with a `halo` (none: -1).
+    """
+
+    number: int
+    rows: int
+    dropped: int
+    halo: int = -1
+    tile: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class PartialResults:
+    """Units are reduced in blocks; `size` numbers are kept of each, and combined by halving when
+    all units are done, `width` at a time.  Where they `are_lanes`, sets of `width`, those are
+    combined by halving then.
+    """
+
+    buffer: int
+    by: str
+    parts: int
+    size: Expr
+    width: int
+    are_lanes: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class Units:
+    """A tree that is called for parts of its units: the parameters it reads, in their order, what
+    it keeps in scratch, and what it reduces over units.
+    """
+
+    params: tuple[Expr, ...]
+    rooms: tuple[RowBuffer, ...] = ()
+    partials: tuple[PartialResults, ...] = ()
+    is_stretched: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class IndexLet:
+    """An index that follows from others, up to where it is given again."""
+
+    index: int
+    value: Expr
+    span: Span = NOWHERE
+
+
+@dataclass(frozen=True, slots=True)
+class WindowStart:
+    """The place in dim 0 of a tile, or in dim 1 of a stretch, that its row buffer begins with."""
+
+    buffer: int
+    place: Expr
+    span: Span = NOWHERE
