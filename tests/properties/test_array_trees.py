@@ -189,6 +189,7 @@ MORE: dict[str, Callable[[], Any]] = {
     "turns": lambda: repeated(24),
     "sum of all": lambda: (array(40, 30) + array(40, 1)).sum(),
     "complex total": lambda: (array(30, 4) * (1j + array(30, 1))).sum(),
+    "complex values": lambda: array(30, 40) * (1j + array(30, 40)),
     "sum over the first": lambda: fnp.exp(array(50, 7)).sum(axis=0),
     "sum over two": lambda: (array(5, 6, 7) * array(5, 1, 7)).sum(axis=(0, 2)),
     "running along the first": lambda: fnp.cumsum(array(20, 5) + 1, axis=0),
@@ -201,9 +202,13 @@ MORE: dict[str, Callable[[], Any]] = {
 @pytest.mark.parametrize("name", [*ARRAYS, *MORE])
 def test_programs(name: str, tmp_path: Any) -> None:
     with compiled(tmp_path):
-        result = {**ARRAYS, **MORE}[name]()
-        pending = result if isinstance(result, tuple) else (result,)
-        fw.evaluate(*(value for value in pending if isinstance(value, fw.Array)))
+        evaluate_program(name)
+
+
+def evaluate_program(name: str) -> None:
+    result = {**ARRAYS, **MORE}[name]()
+    pending = result if isinstance(result, tuple) else (result,)
+    fw.evaluate(*(value for value in pending if isinstance(value, fw.Array)))
 
 
 @CASES
@@ -215,8 +220,13 @@ def test_random_programs(seed: int, tmp_path_factory: Any) -> None:
     assert not found, "\n".join([found, *lines])
 
 
-def test_the_trees_had_everything() -> None:
-    """The tests above met each kind of node, and each order."""
+def test_the_trees_had_everything(tmp_path: Any) -> None:
+    """The programs meet each kind of node, and each order."""
+    met.clear()
+    driver.cache_clear()
+    with compiled(tmp_path):
+        for name in (*ARRAYS, *MORE):
+            evaluate_program(name)
     wanted = ["MappedLoop", "Section", "Branch", "IndexLet", "WindowStart", "Together", "Store",
               "RepeatedStep", "PairedStore", "lanes", "elements", "scan", "blocks", "rings",
               "tiles", "interpreted"]  # fmt: skip
