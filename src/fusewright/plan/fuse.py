@@ -60,6 +60,10 @@ class _Group:
         self.nests += len(stage.nests)
         self.expressions += expressions_of(stage)
 
+    def copy(self) -> _Group:
+        """Another one to try something with."""
+        return replace(self, stages=[*self.stages], written={*self.written}, read={*self.read})
+
 
 def group(program: Program, size: Size, fuse: bool) -> Plan:
     """Assign every step to a kernel, in an order that respects every dependence."""
@@ -123,39 +127,35 @@ class _Grouper:
         homes = sorted({self.home[slot] for slot in reads_of(stage) if slot in self.home})
         for number in homes[-2::-1]:
             last = homes[-1]
-            older, newer = self.sequence[number], self.sequence[last]
-            if not isinstance(older, _Group) or not isinstance(newer, _Group):
+            both = self._both(number, last)
+            if both is None or self._add(both.copy(), stage):
                 continue
-            if not self._may_wait(number, last):
-                continue
-            both = replace(
-                older, stages=[*older.stages], written={*older.written}, read={*older.read}
-            )
-            if all(not self._add(both, each) for each in newer.stages) and not self._add(
-                replace(both, stages=[*both.stages], written=set(), read=set()), stage
-            ):
-                self.sequence[number], self.sequence[last] = None, both
-                for each in older.stages:
-                    self._settle(each, last)
-                pair = (older.stages[-1].slot, newer.stages[-1].slot)
-                self.decisions.append(Decided(True, pair, "one operation reads both"))
+            older = self.sequence[number]
+            assert isinstance(older, _Group)
+            self.sequence[number], self.sequence[last] = None, both
+            for each in older.stages:
+                self._settle(each, last)
+            pair = (older.stages[-1].slot, both.stages[-1].slot)
+            self.decisions.append(Decided(True, pair, "one operation reads both"))
 
-    def _may_wait(self, number: int, last: int) -> bool:
-        """Whether a kernel may as well run just before a later one: nothing between them reads what
-        it computes, or overwrites memory, which may be what it reads.
+    def _both(self, number: int, last: int) -> _Group | None:
+        """Two kernels as one in the place of the later, if they can be: nothing between them reads
+        what the older computes, or overwrites memory, which may be what that reads.
         """
-        older = self.sequence[number]
-        assert isinstance(older, _Group)
-        between = self.sequence[number + 1 : last]
-        return not older.closed and all(
-            entry is None
-            or (
-                isinstance(entry, _Group)
-                and not entry.closed
-                and entry.read.isdisjoint(older.written)
-            )
-            for entry in between
-        )
+        older, newer = self.sequence[number], self.sequence[last]
+        if not isinstance(older, _Group) or not isinstance(newer, _Group) or older.closed:
+            return None
+        if len(older.stages) + len(newer.stages) >= MOST_MEMBERS:
+            return None
+        for entry in self.sequence[number + 1 : last]:
+            if entry is None:
+                continue
+            if not isinstance(entry, _Group) or entry.closed:
+                return None
+            if not entry.read.isdisjoint(older.written):
+                return None
+        both = older.copy()
+        return None if any(self._add(both, each) for each in newer.stages) else both
 
     def _joins(self, entry: _Group, stage: Stage) -> bool:
         """Add the stage to the kernel, or note what stands in the way."""
