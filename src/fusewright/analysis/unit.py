@@ -128,7 +128,7 @@ class Facts:
     unique: frozenset[int] = frozenset()
     ranges: tuple[tuple[Name, int, int], ...] = ()
     names: tuple[tuple[Name, str], ...] = ()
-    budget: int = 20_000
+    budget: int = 50_000
     witnesses: bool = True
     assumed: tuple[Expr, ...] = ()
 

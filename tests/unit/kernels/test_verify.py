@@ -18,7 +18,7 @@ import fusewright.numpy as ours
 from fusewright import driver
 from fusewright.base.errors import InternalError
 from fusewright.frontends.arrays import trace
-from fusewright.plan import fuse as arrays
+from fusewright.plan import lags
 from fusewright.plan.loops.fuse import fusing as loops
 from fusewright.targets.cpu import loops as compiled
 
@@ -113,7 +113,7 @@ def test_a_wrong_proof_of_array_statements_is_found(monkeypatch: pytest.MonkeyPa
     """The kernel's loops are statements; the planner of arrays is told that every read is at the
     reader's own index.
     """
-    monkeypatch.setattr(arrays, "_distances", lambda stage, slot, dim: {0})
+    monkeypatch.setattr(lags, "_distances", lambda stage, slot, dim: {0})
     kernel = fw.kernel(rows)
     a, b, c = (fw.asarray(np.full((count, 300), 1.5)) for count in (301, 301, 300))
     with fw.options(verify=True):

@@ -122,7 +122,7 @@ class KernelChecker:
         self.require(known, f"{where}: no buffer {statement.buffer}")
         buffer = self.kernel.buffers[statement.buffer]
         self.require(self.fits(buffer, len(statement.indices)), f"{where}: rank")
-        known = statement.value.dtype is component(buffer.dtype)
+        known = statement.value.dtype in (buffer.dtype, component(buffer.dtype))
         self.require(known, f"{where}: dtype of the value")
         known = not statement.combine or statement.combine in self.combines
         self.require(known, f"{where}: no op {statement.combine}")
