@@ -11,8 +11,7 @@ is printed for each Fock matrix.
 `--compared N` asks PySCF for the first N only; its seconds for each later one are taken to be ours
 times the ratio of the last one that was compared.
 
-`--default` runs Hartree-Fock as it is, with PySCF's default memory, twice: PySCF keeps all
-integrals in memory where they fit, ours goes direct where that is predicted to be faster.
+With PySCF's default memory: `direct.py --converge`.
 """
 
 from __future__ import annotations
@@ -22,12 +21,12 @@ import time
 from typing import Any
 
 import numpy as np
-from direct import CAFFEINE, ROWS, benzene, waters
+from direct import CAFFEINE, benzene, waters
 from pyscf import dft, gto, lib, scf
 
 import fusewright as fw
 import fusewright.bridges.pyscf as fp
-from fusewright.bridges.pyscf.record import IN_CORE, JK, OURS, THEIRS
+from fusewright.bridges.pyscf.record import JK, OURS
 
 WHOLE: dict[str, tuple[Any, str, str, float]] = {
     "RHF (H2O)8/cc-pVTZ": (waters(), "cc-pvtz", "", 2.5),
@@ -106,43 +105,14 @@ def direct(name: str, compared: int) -> bool:
     return is_fast
 
 
-def default(name: str) -> bool:
-    """Two calculations of Hartree-Fock."""
-    atoms, basis, _ = ROWS[name]
-    mol = gto.M(atom=atoms, basis=basis, verbose=0)
-    fp.warm(mol)
-    mf, plain = fp.apply(scf.RHF(mol)), scf.RHF(mol)
-    seconds = []
-    for each in (mf, plain):
-        start = time.process_time()
-        each.kernel()
-        seconds.append(time.process_time() - start)
-    ours, theirs = seconds
-    items = {item for item, _, _ in fp.explain(mf).rows if item.what in (JK, IN_CORE)}
-    assert {item.by for item in items} <= {OURS, THEIRS}
-    print(
-        f"| {name} | {ours:.2f} | {theirs:.2f} | {theirs / ours:.1f}× | {mf.cycles}, "
-        f"{plain.cycles} | {abs(mf.e_tot - plain.e_tot):.0e} "
-        f"| {', '.join(f'{item.what} by {item.by}' for item in items)} |", flush=True,
-    )  # fmt: skip
-    assert abs(mf.e_tot - plain.e_tot) < 1e-9
-    return True
-
-
 def main() -> int:
     """Print a table for each row."""
     parser = argparse.ArgumentParser(description=__doc__)
-    parser.add_argument("--default", action="store_true")
     parser.add_argument("--compared", type=int, default=1000)
     parser.add_argument("rows", nargs="*")
     chosen = parser.parse_args()
     lib.num_threads(1)
-    if chosen.default:
-        print("| RHF | ours s | PySCF s | ratio | cycles | difference of energies | by |")
-        print("|---|---|---|---|---|---|---|", flush=True)
     with fw.options(threads=1):
-        if chosen.default:
-            return int(not all(default(name) for name in chosen.rows or ROWS))
         found = [direct(name, chosen.compared) for name in chosen.rows or WHOLE]
     return int(not all(found))
 

@@ -213,6 +213,15 @@ def viewed_leaf(
     return leaf(memory, source.dtype, shape, 0 if 0 in shape else offset, tuple(steps))
 
 
+def seen_through(node: Node) -> tuple[list[Node], Node]:
+    """The views that an operand is seen through, outermost first, and what they show."""
+    views: list[Node] = []
+    while node.kind == VIEW:
+        views.append(node)
+        node = node.args[0]
+    return views, node
+
+
 def scalar(value: Any, dtype: DType) -> Node:
     """A run-time parameter: its value never causes a compilation."""
     return Node(SCALAR, "", (), dtype, (), (), value)

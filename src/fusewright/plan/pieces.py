@@ -97,7 +97,7 @@ class _Bounding:
         """Store what an operand of a node shows, and see the node's operands anew."""
         self.stored.add(self.slots[id(_viewed(operand))])
         for arg in node.args:
-            for view in reversed(_views(arg)):
+            for view in reversed(graph.seen_through(arg)[0]):
                 self._measure(self.slots[id(view)], view)
 
     def _store_below(self, node: Node) -> bool:
@@ -148,19 +148,9 @@ def _boxes(cuts: Cuts) -> int:
     return prod(len(each) + 1 for each in cuts)
 
 
-def _views(node: Node) -> list[Node]:
-    """The views that an operand is seen through, outermost first."""
-    found: list[Node] = []
-    while node.kind == graph.VIEW:
-        found.append(node)
-        node = node.args[0]
-    return found
-
-
 def _viewed(node: Node) -> Node:
     """What a view shows: storing it serves every view."""
-    views = _views(node)
-    return views[-1].args[0] if views else node
+    return graph.seen_through(node)[1]
 
 
 _CUTS = {graph.MAP: _Bounding._map, graph.VIEW: _Bounding._view,

@@ -16,7 +16,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from fusewright.ir.dtypes import DType
-from fusewright.ir.graph import LEAF, SCALAR, VIEW, Node, contiguous_strides
+from fusewright.ir.graph import LEAF, SCALAR, VIEW, Node, contiguous_strides, seen_through
 from fusewright.runtime.arguments import word
 from fusewright.runtime.buffers import allocate
 from fusewright.targets.cpu.direct import viewed
@@ -187,9 +187,7 @@ class BoundCalls:
 
 def base_of(node: Node) -> Node:
     """What a view looks into."""
-    while node.kind == VIEW:
-        node = node.args[0]
-    return node
+    return seen_through(node)[1]
 
 
 def window_of(node: Node) -> Array:

@@ -150,10 +150,7 @@ class RowBlocks:
         """A block of a value: of a member that is stored or kept, or from outside."""
         if self.base(node) not in self.places:
             return self.window(node, dim, rows)
-        views = []
-        while node.kind == graph.VIEW:
-            views.append(node)
-            node = node.args[0]
+        views, node = graph.seen_through(node)
         slot = self.bound.slots[id(node)]
         dim = self.segment.region.dims[slot]
         shape = (rows, *node.shape[dim + 1 :])

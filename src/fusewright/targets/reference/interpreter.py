@@ -110,7 +110,7 @@ def _reduce(node: Node, args: list[Any]) -> Any:
     axes, keepdims = node.attr
     (value,) = _computed(node, args)
     if node.op == "prod" and node.dtype.kind in "fc":
-        value = np.ascontiguousarray(value)
+        value = np.asarray(value, order="C")
     found = ops.REDUCE[node.op].meaning(
         value, axis=axes, keepdims=keepdims, dtype=_accumulated(node.dtype)
     )
