@@ -6,7 +6,9 @@ from __future__ import annotations
 
 import atexit
 import contextlib
+import ctypes
 import os
+import sys
 import threading
 from _queue import Empty, SimpleQueue  # `queue` has a priority queue too, which loads `heapq`
 from collections.abc import Callable
@@ -17,6 +19,7 @@ Job = Callable[[], object]
 
 NICE = 10
 """The compiling thread gives way to those that compute."""
+MOMENT = 0.002  # seconds
 
 to_be_finished: list[Callable[[], bool]] = []
 """Questions whether a job must not be left in the middle when the process ends (a target's)."""
@@ -62,15 +65,39 @@ def wait() -> None:
 def _end() -> None:
     """The process ends when the program does: what waits is dropped, and so is what is being
     compiled, but where a compiler runs in this process: it must not be in the middle of something
-    while the C library calls its destructors.
+    while the C library calls its destructors; and never in the middle of an import.
     """
     global _ended
     _ended = True
     with contextlib.suppress(Empty):
         while True:  # what jobs hold goes now, while its finalisers can run
             _jobs.get_nowait()
-    if _working and _thread is not None and any(ask() for ask in to_be_finished):
-        _thread.join()
+    if _working and _thread is not None:
+        if any(ask() for ask in to_be_finished):
+            _thread.join()
+        else:
+            _stop(_thread)
+
+
+def _stop(thread: threading.Thread) -> None:
+    """The thread takes no further step of Python's.  It may wait for a compiler as long as it
+    likes, but not be importing while the interpreter ends: it would wait for a lock that is gone,
+    and CPython 3.11 ends with a segmentation fault then.
+    """
+    assert thread.ident is not None, "it has started"
+    ctypes.pythonapi.PyThreadState_SetAsyncExc(
+        ctypes.c_ulong(thread.ident), ctypes.py_object(SystemExit)
+    )
+    while thread.is_alive() and _imports(thread.ident):
+        thread.join(MOMENT)
+
+
+def _imports(ident: int) -> bool:
+    """Whether a thread is importing something."""
+    frame = sys._current_frames().get(ident)
+    while frame is not None and frame.f_code.co_filename != "<frozen importlib._bootstrap>":
+        frame = frame.f_back
+    return frame is not None
 
 
 def _after_fork() -> None:
