@@ -3,7 +3,7 @@
 
 int64_t past_bytes = (int64_t)1 << 26;
 int64_t past_bytes_in_loops = (int64_t)1 << 25;
-double parallel_nanoseconds = 8000.0;
+double parallel_nanoseconds = 16000.0;
 uint64_t machine_version = 0;
 
 /* set_machine(past, past_in_loops, parallel) */

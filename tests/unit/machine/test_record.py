@@ -39,7 +39,7 @@ def test_the_default_thresholds_are_those_that_were_tuned() -> None:
     assert (DEFAULT.past, DEFAULT.past_in_loops) == (1 << 26, 1 << 25)
     assert (DEFAULT.rows, DEFAULT.read_streams) == (1 << 20, 24)
     assert (DEFAULT.write_streams, DEFAULT.written_alone) == (8, 4)
-    assert (DEFAULT.parallel, DEFAULT.parallel_loop) == (8_000.0, 12_000_000)
+    assert (DEFAULT.parallel, DEFAULT.parallel_loop) == (16_000.0, 12_000_000)
     assert set(stored.UNITS) == set(Machine._fields)
 
 

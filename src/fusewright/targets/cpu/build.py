@@ -2,17 +2,18 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import replace
 
 from fusewright.base import progress
 from fusewright.base.options import Options
 from fusewright.codegen.canonical import lower_once, tree_once
-from fusewright.ir import graph, verify
+from fusewright.ir import graph, ops, verify
 from fusewright.ir.dtypes import DType
 from fusewright.ir.expr import Expr, postorder
-from fusewright.ir.nest import Program
+from fusewright.ir.nest import Program, grouped
 from fusewright.ir.tree.verify_arrays import check_array_tree
+from fusewright.machine import record as machine
 from fusewright.plan import fuse, serial, stages
 from fusewright.plan import verify as check
 from fusewright.plan.plan import Kernel, Plan
@@ -110,10 +111,25 @@ def _kernel(
     module = lower_once(program, kernel, features.vector_bytes, large)
     quick = options.background and module.text.count("\n") > QUICK
     image = submit(module.text, 0 if quick else BEST)
-    work = 0.05 * sum(
-        len(list(postorder([nest.body]))) for m in kernel.members for nest in m.stage.nests
+    return lambda: CompiledKernel(kernel, module, image(), _work(kernel), scalars, not quick)
+
+
+def _work(kernel: Kernel) -> float:
+    """Nanoseconds for one element, roughly: of a stage in pieces each element is in one of them."""
+    return sum(
+        max(_element_work([nest.body for nest in nests]) for _, nests in grouped(member.stage))
+        for member in kernel.members
     )
-    return lambda: CompiledKernel(kernel, module, image(), work, scalars, not quick)
+
+
+def _element_work(bodies: Sequence[Expr]) -> float:
+    """Operations as `ir.ops` prices them; loads and stores, of the third cache."""
+    nodes = list(postorder(bodies))
+    adds = sum(ops.MAP[node.name].cost for node in nodes if node.name in ops.MAP)
+    loads = [node for node in nodes if node.name == "load"]
+    moved = sum(node.dtype.itemsize for node in (*bodies, *loads))
+    rates = machine.current()
+    return adds / rates.multiply_add + moved / rates.third_bandwidth
 
 
 def _finished(kernel: Callable[[], CompiledKernel], done: progress.Done) -> CompiledKernel:
