@@ -78,15 +78,14 @@ def count(tree: Tree) -> None:
 def lowered(program: Any, kernel: Any, vector_bytes: int, large: bool = False) -> Any:
     """The module, and its tree checked."""
     module = canonical.lower_once(program, kernel, vector_bytes, large)
-    there = canonical._Numbering(program, kernel)
-    tree = canonical.tree_once(program, kernel, vector_bytes, large)
+    tree, slots, params = canonical.tree_once(program, kernel, vector_bytes, large)
     check_array_tree(tree)
     back = parse_tree(tree_text(tree))
     assert back == tree
     assert module_of(back, vector_bytes) == module_of(tree, vector_bytes)
     assert module_of(tree, vector_bytes).text == module.text
     count(tree)
-    trees[module.text, module.words] = tree, there.slots, there.params
+    trees[module.text, module.words] = tree, slots, params
     return module
 
 
@@ -123,6 +122,9 @@ def run(self: Launch, values: Any, memories: Any, limit: int) -> int:
         return used  # compiled before these tests, or too much for an interpreter
     tree, slots, params = known
     own = [values[p] for p in params]
+    assert tree.units is not None
+    assert integer(tree.units.count)(own) == self.units(values)
+    assert tree.units.in_order == self.kernel.ordered
     for slot, base in self.inherits.items():
         before[slot] = before[base]
     given, written = [], []

@@ -12,7 +12,7 @@ import pytest
 FOLDER = Path(__file__).parents[2] / "examples"
 LESSONS = sorted(FOLDER.glob("[0-9][0-9]_*.py"))
 PRINTS = {
-    "00_first_steps": "for i in parallel(n):",
+    "00_first_steps": "for i in range(n):",
     "01_laziness": "refused at once",
     "02_explain": "kept in cache",
     "03_fusion": "every bit is the same",

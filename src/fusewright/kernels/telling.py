@@ -14,12 +14,13 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from fusewright.base.source import Span
+from fusewright.codegen.listing import listing
 from fusewright.codegen.trees.build import tree_of
+from fusewright.codegen.wording import Names
 from fusewright.ir.expr import postorder
 from fusewright.ir.loops.statements import Kernel as Loops
 from fusewright.ir.loops.statements import expressions, walk
 from fusewright.kernels.explain import listed, reasoned
-from fusewright.kernels.listing import kernel_listing
 from fusewright.kernels.specialise import Specialised
 from fusewright.plan.loops.decide import decide
 from fusewright.plan.loops.plan import LoopPlan, LoopReport, PairReport
@@ -89,7 +90,7 @@ def _description(found: Specialised | Unit, code: LoopExecutable) -> KernelRecor
         loops = listed(found, code, plan)
     else:
         plan = decide(code.kernel, code.settings, reasons=True)
-        loops = kernel_listing(tree_of(plan, code.features.vector_bytes), {}, {})
+        loops = listing(tree_of(plan, code.features.vector_bytes), Names({}, {}))
     record = KernelRecord(
         name=code.kernel.name,
         start=0.0,
