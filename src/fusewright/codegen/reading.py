@@ -9,7 +9,7 @@ from dataclasses import replace
 from functools import reduce
 
 from fusewright.codegen.derived import Derived
-from fusewright.codegen.loops import Loops, spelled
+from fusewright.codegen.loops import Loops, at, spelled
 from fusewright.codegen.memory import Layout
 from fusewright.codegen.module import Word, Words
 from fusewright.codegen.spell import llvm_type
@@ -110,11 +110,10 @@ class Reading(Loops):
         """The expression in primitives, with every variable, and where nodes run in order every
         load, read here and now.
         """
-        primitive = self._spelled.get(root)
-        if primitive is None:
-            (primitive,) = self.derived.primitives([spelled(root)])
-            self._spelled[root] = primitive
-        root = primitive
+        if root.args:
+            root = self._in_primitives(root)
+        if not self.in_order:
+            return at(root, self.variables)
         memo: dict[Expr, Expr] = {}
         for node in postorder([root]):
             if node.name == "index":
@@ -123,9 +122,15 @@ class Reading(Loops):
                 memo[node] = self.read_variable(node)
             else:
                 fresh = rebuild(node, tuple(memo[arg] for arg in node.args))
-                is_now = node.name == "load" and self.in_order
-                memo[node] = self._load(fresh) if is_now else fresh
+                memo[node] = self._load(fresh) if node.name == "load" else fresh
         return memo[root]
+
+    def _in_primitives(self, root: Expr) -> Expr:
+        known = self._spelled.get(root)
+        if known is None:
+            (known,) = self.derived.primitives([spelled(root)])
+            self._spelled[root] = known
+        return known
 
     def read_variable(self, node: Expr) -> Expr:
         """A variable's value here and now."""
