@@ -29,10 +29,10 @@ from fusewright.kernels.recipe import Recipe
 from fusewright.kernels.records import (
     CodeRecord,
     LazyRecord,
+    decision_of,
     lazy_lines,
     loop_lines,
     measured_lines,
-    pair_lines,
     planned_lines,
     written_loops,
 )
@@ -70,7 +70,7 @@ class KernelExplanation:
             for loop in written_loops(code.loops):
                 yield from loop_lines(loop)
             for pair in code.pairs:
-                yield from pair_lines(pair)
+                yield from (f"  {line}" for line in decision_of(pair).lines())
             yield from measured_lines(code)
             yield from planned_lines(code)
 
