@@ -31,7 +31,7 @@ print("every bit is the same;", fused_bytes, "bytes moved")
 
 # The plain loops, for comparison: eight of them, each with an array of its own to write.
 #
-#     for i in parallel(n): t1[i] = sin(t[i])
-#     for i in parallel(n): t2[i] = -t[i]
+#     for i in range(n): t1[i] = sin(t[i])
+#     for i in range(n): t2[i] = -t[i]
 #     ...
 print("one operation at a time:", fw.explain(wave(t)).bytes_unfused, "bytes")

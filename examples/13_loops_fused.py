@@ -75,4 +75,4 @@ def delayed(a: fw.Array, o: fw.Array, behind: int) -> None:
 delayed(a, b, 0)
 delayed(a, b, 3)
 print(delayed.explain())
-assert "FUSED" in str(delayed.explain())
+assert "\n  fused: " in str(delayed.explain())

@@ -1,4 +1,5 @@
-"""A printer of loop trees as C: the proof that a C-like target is small (`c_runs.py` runs it).
+"""A printer of loop trees as C: the proof that a C-like target is small (`c_runs.py` runs it;
+`c_arrays.py` has what only kernels of arrays need).
 
 It prints scalars only.  Loops on threads or in lanes run one iteration after the other: whatever
 they collect in copies may be collected in place, a mask is a branch.  Every operation rounds as
@@ -9,7 +10,7 @@ from __future__ import annotations
 
 import itertools
 from collections.abc import Callable, Sequence
-from typing import Any
+from typing import Any, ClassVar
 
 import numpy as np
 
@@ -70,7 +71,11 @@ class Unprintable(Exception):
 
 
 class CPrinter:
-    """One kernel; `checks` and `prints` are what numbers in reports mean."""
+    """One kernel; `checks` and `prints` are what numbers in reports mean, `printed` says how each
+    kind of node is.
+    """
+
+    printed: ClassVar[dict[type, Callable[..., None]]]
 
     def __init__(self, tree: Tree) -> None:
         self.tree, self.kernel = tree, tree.declared
@@ -109,7 +114,7 @@ class CPrinter:
         self.lines.append("{")
         for node in body:
             self.lines.append("{")
-            _PRINT[type(node)](self, node)
+            self.printed[type(node)](self, node)
             self.lines.append("}")
         self.lines.append("}")
 
@@ -211,7 +216,7 @@ class CPrinter:
         name, dtype = node.name, node.dtype
         kind = TYPES[dtype.name]
         if name == "const":
-            return _literal(node.attr, dtype)
+            return literal(node.attr, dtype)
         if name in ("index", "local"):
             return f"{name[0] if name == 'index' else 'v'}{node.attr}"
         if name == "param":
@@ -263,7 +268,8 @@ def _cast(value: str, source: DType, target: DType) -> str:
     return f"({kind}){between}{value}"
 
 
-def _literal(value: Any, dtype: DType) -> str:
+def literal(value: Any, dtype: DType) -> str:
+    """A constant, bit for bit."""
     if not dtype.is_float:
         return f"({TYPES[dtype.name]})({int(value) & (1 << 64) - 1}ULL)"
     wide = float(dtype.numpy.type(value))
@@ -273,7 +279,7 @@ def _literal(value: Any, dtype: DType) -> str:
     return wide.hex()
 
 
-_PRINT: dict[type, Callable[..., None]] = {
+CPrinter.printed = {
     Let: CPrinter.let, Store: CPrinter.store, PairedStore: CPrinter.paired,
     Allocate: CPrinter.allocate, MappedLoop: CPrinter.loop, Branch: CPrinter.branch,
     MaskedBlock: CPrinter.masked, WhileLoop: CPrinter.repeated, Labelled: CPrinter.labelled,

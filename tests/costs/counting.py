@@ -1,7 +1,7 @@
-"""An interpreter of planned kernels that marks every byte it loads from memory or stores there.
+"""The bytes that loop trees touch: planned kernels are interpreted element by element, and every
+byte that they load from memory or store there is marked.
 
-It runs the loops of each member in NumPy over the whole box at once, addresses included, so it
-shares nothing with `plan.count` but the definition of what counts.
+What a kernel stores and reads back counts as written; scratch is no memory.
 """
 
 from __future__ import annotations
@@ -11,99 +11,114 @@ from typing import Any
 
 import numpy as np
 
+from fusewright.codegen.canonical import tree_once
 from fusewright.ir import graph
-from fusewright.ir.expr import Expr, postorder
-from fusewright.ir.graph import Node, contiguous_strides
-from fusewright.ir.interpret import Environment, evaluate
-from fusewright.ir.nest import Nest, Program
-from fusewright.plan.plan import Kernel, Member
+from fusewright.ir.expr import Expr
+from fusewright.ir.graph import Node
+from fusewright.ir.nest import Alias, Program
+from fusewright.ir.tree.interpret_arrays import ArrayMachine, UnitCalls, run_array_tree
+from fusewright.ir.tree.nodes import stored
+from fusewright.ir.tree.units import PartialResults
+from fusewright.plan.plan import Kernel
 from fusewright.runtime.arguments import fetcher, integer
 from fusewright.runtime.trace import take
 from fusewright.targets.cpu.build import decide
 
-Marks = dict[object, set[int]]
+VECTOR_BYTES = 32
+STRETCH = 64
+"""Elements of dim 1 that are computed at a time, where they are: no byte depends on it."""
+
+
+class Marks:
+    """Addresses of bytes that one kernel touches."""
+
+    def __init__(self) -> None:
+        self.read: set[int] = set()
+        self.written: set[int] = set()
+
+
+class MarkingMachine(ArrayMachine):
+    """A call of a tree that marks what it touches."""
+
+    marks = Marks()
+
+    def _one(self, node: Expr, operands: list[Any]) -> Any:
+        if node.name != "load":
+            return super()._one(node, operands)
+        array, where = super()._place(node.attr, operands)
+        if node.attr not in self.rooms and node.attr not in stored(self.tree.body):
+            _mark(self.marks.read, array, where)
+        return array[where]
+
+    def _place(self, number: int, places: Sequence[Any]) -> tuple[Any, tuple[int, ...]]:
+        array, where = super()._place(number, places)
+        if number not in self.rooms:
+            _mark(self.marks.written, array, where)
+        return array, where
+
+    def finish(self, each: PartialResults) -> None:
+        """The results of blocks are stored when all have run."""
+        super().finish(each)
+        result = self.arrays[each.buffer]
+        for where in np.ndindex(*result.shape):
+            _mark(self.marks.written, result, where)
+
+
+def _mark(marks: set[int], array: Any, where: Sequence[int]) -> None:
+    offsets = (int(place) * stride for place, stride in zip(where, array.strides, strict=True))
+    first = array.__array_interface__["data"][0] + sum(offsets)
+    marks.update(range(first, first + array.itemsize))
 
 
 class Counter:
-    """Which bytes one kernel touches."""
+    """The kernels of one plan, run in order on arrays of their own."""
 
-    def __init__(self, order: Sequence[Node], program: Program, kernel: Kernel) -> None:
-        self.order = order
-        self.program = program
-        self.kernel = kernel
+    def __init__(self, order: Sequence[Node], program: Program) -> None:
+        self.order, self.program = order, program
         self.values = [
             fetcher(source, order[source.slot].kind)(order) for source in program.arguments
         ]
-        self.read: Marks = {}
-        self.written: Marks = {}
+        self.arrays: dict[int, Any] = {}
 
-    def run(self) -> tuple[int, int]:
-        for member in self.kernel.members:
-            for nest in member.stage.nests:
-                self._nest(member, nest)
-        return _total(self.read), _total(self.written)
+    def array(self, slot: int) -> Any:
+        """A value's memory: a leaf's own, or what the plan's steps share."""
+        if slot not in self.arrays:
+            node = self.order[slot]
+            if node.kind == graph.LEAF:
+                memory, offset, strides = node.value
+                self.arrays[slot] = np.ndarray(
+                    node.shape, node.dtype.numpy, memory.owner, offset, strides
+                )
+            else:
+                self.arrays[slot] = np.zeros(node.shape, node.dtype.numpy)
+        return self.arrays[slot]
 
-    def _nest(self, member: Member, nest: Nest) -> None:
-        low = [integer(bound)(self.values) for bound in nest.box.low]
-        high = [integer(bound)(self.values) for bound in nest.box.high]
-        ranges = [np.arange(a, max(a, b)) for a, b in zip(low, high, strict=True)]
-        grid = np.meshgrid(*ranges, indexing="ij", sparse=True) if ranges else []
-        inside = {each.stage.slot for each in self.kernel.members}
-        for load in (e for e in postorder([nest.body]) if e.name == "load"):
-            if load.attr not in inside:
-                self._mark(self.read, load.attr, load.args, grid, load.dtype.itemsize)
-        if member.place == "memory":
-            size = self.order[member.stage.slot].dtype.itemsize
-            self._mark(self.written, member.stage.slot, nest.store, grid, size)
-
-    def _mark(
-        self, marks: Marks, slot: int, where: Sequence[Expr], grid: Sequence[Any], size: int
-    ) -> None:
-        environment = Environment(
-            buffers=self._tables(where),
-            params=dict(enumerate(self.values)),
-            indices=dict(enumerate(grid)),
-        )
-        key, first, strides = self._layout(slot, len(where))
-        address: Any = np.int64(first)
-        for position, stride in zip(where, strides, strict=False):
-            address = address + evaluate(position, environment) * stride
-        shape = np.broadcast_shapes(np.shape(address), *(np.shape(axis) for axis in grid))
-        found = marks.setdefault(key, set())
-        for start in np.unique(np.broadcast_to(address, shape)).tolist():
-            found.update(range(start, start + size))
-
-    def _tables(self, where: Sequence[Expr]) -> dict[int, Any]:
-        """The arrays that indices themselves are read from."""
-        slots = {e.attr for e in postorder(where) if e.name == "load"}
-        return {slot: _content(self.order[slot]) for slot in slots}
-
-    def _layout(self, slot: int, rank: int) -> tuple[object, int, tuple[int, ...]]:
-        node = self.order[slot]
-        if node.kind == graph.LEAF:
-            memory, offset, strides = node.value
-            key: object = id(memory)
-        else:
-            key, offset = ("value", slot), 0
-            strides = contiguous_strides(node.shape, node.dtype.itemsize)
-        return key, offset, strides if rank == len(strides) else (node.dtype.itemsize,) * rank
-
-
-def _content(node: Node) -> Any:
-    memory, offset, strides = node.value
-    return np.ndarray(node.shape, node.dtype.numpy, memory.owner, offset, strides)
-
-
-def _total(marks: Marks) -> int:
-    return sum(map(len, marks.values()))
+    def run(self, kernel: Kernel) -> tuple[int, int]:
+        """Bytes read and written."""
+        tree, slots, params = tree_once(self.program, kernel, VECTOR_BYTES)
+        for stage in (member.stage for member in kernel.members):
+            if stage.update not in (-1, stage.slot):
+                base = self.array(stage.update)
+                is_leaf = self.order[stage.update].kind == graph.LEAF
+                self.arrays[stage.slot] = base.copy() if is_leaf else base
+        own = [self.values[number] for number in params]
+        assert tree.units is not None
+        units = integer(tree.units.count)(own)
+        machine = type("Marking", (MarkingMachine,), {"marks": Marks()})
+        arrays = [self.array(slots[number]) for number in tree.declared.given]
+        run_array_tree(tree, arrays, own, UnitCalls([(0, units)], 1, STRETCH), machine)
+        return len(machine.marks.read), len(machine.marks.written)
 
 
 def counted(nodes: Sequence[Node], options: Any) -> list[tuple[int, int]]:
     """Bytes read and written by each kernel the nodes need."""
     slice_ = take(nodes)
     program, plan = decide(slice_, options)
-    return [
-        Counter(slice_.order, program, step).run()
-        for step in plan.steps
-        if isinstance(step, Kernel)
-    ]
+    counter, found = Counter(slice_.order, program), []
+    for step in plan.steps:
+        if isinstance(step, Kernel):
+            found.append(counter.run(step))
+        elif isinstance(step, Alias):
+            shape = slice_.order[step.slot].shape
+            counter.arrays[step.slot] = counter.array(step.source).reshape(shape)
+    return found

@@ -127,6 +127,13 @@ def test_twice_the_statements_take_twice_the_steps(family: Family, tmp_path: Pat
     assert found[2] < MOST * found[1]
 
 
+@pytest.mark.parametrize("body", [straight, stores])
+def test_linear_up_to_four_thousand_statements(
+    body: Callable[[int], list[str]], tmp_path: Path
+) -> None:
+    test_twice_the_statements_take_twice_the_steps(Family(body, 2000), tmp_path)
+
+
 @pytest.mark.parametrize("family", FAMILIES, ids=lambda family: family.body.__name__)
 def test_what_long_kernels_compute(family: Family, tmp_path: Path) -> None:
     n = 600

@@ -29,23 +29,27 @@ def describe(
     """What happens to a pair of nests under this setting of the level, and why."""
     if verdict.allowed(level):
         return "\n".join([_fused(verdict, a), *_apart(verdict, a, b, facts)])
+    return "\n".join(f"not fused: {why}" for why in why_apart(verdict, a, b, facts))
+
+
+def why_apart(verdict: Verdict, a: Unit, b: Unit, facts: Facts = NOTHING) -> list[str]:
+    """What stands in the way of a pair that the setting of the level does not allow."""
     if not verdict.blockers:
-        return f"NOT FUSED: legal with level={verdict.level}"
-    return "\n".join(
-        f"NOT FUSED: {_cause(blocker, a, b, facts)}{_remedy(verdict, blocker)}"
-        for blocker in verdict.blockers
-    )
+        return [f"legal with level={verdict.level}"]
+    return [
+        f"{_cause(blocker, a, b, facts)}{_remedy(verdict, blocker)}" for blocker in verdict.blockers
+    ]
 
 
 def _fused(verdict: Verdict, a: Unit) -> str:
     if verdict.level == "disjoint":
-        return "FUSED: neither loop touches what the other writes"
+        return "fused: neither loop touches what the other writes"
     if verdict.level == "shift" and verdict.shift is not None:
         names = _names(a, [p for p, _ in verdict.matched])
         steps = zip(names, verdict.shift, strict=True)
         later = ", ".join(f"{name} by {step}" for name, step in steps if step)
-        return f"FUSED, run in order{', the second loop later in ' if later else ''}{later}"
-    return f"FUSED on ({', '.join(_names(a, [p for p, _ in verdict.fused]))})"
+        return f"fused, run in order{', the second loop later in ' if later else ''}{later}"
+    return f"fused on ({', '.join(_names(a, [p for p, _ in verdict.fused]))})"
 
 
 def _apart(verdict: Verdict, a: Unit, b: Unit, facts: Facts) -> list[str]:

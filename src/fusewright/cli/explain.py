@@ -84,10 +84,10 @@ def _add_kernel(tree: Tree, kernel: KernelGroup) -> None:
     )
     branch.add(_operations(kernel))
     for decision in kernel.decisions:
-        word = "[green]fused[/]" if decision.fused else "[red]not fused[/]"
         at = f" ({place(decision.line)})" if decision.line else ""
-        code = "" if decision.fused else f" [{decision.code}]"
-        branch.add(f"{word} {escape(f'{decision.what}: {decision.why}{code}{at}')}")
+        text = "\n".join(decision.lines(at)).removeprefix(decision.word)
+        colour = "green" if decision.fused else "red"
+        branch.add(f"[{colour}]{decision.word}[/]{escape(text)}")
 
 
 def _operations(kernel: KernelGroup) -> Table:

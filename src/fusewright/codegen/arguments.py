@@ -4,62 +4,42 @@ scratch.
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
-from contextlib import contextmanager
+from collections.abc import Sequence
 
 from fusewright.codegen.derived import Bodies, Derived
 from fusewright.codegen.fold import Folding
-from fusewright.codegen.loops import Loops, at, spelled
 from fusewright.codegen.memory import Layout
 from fusewright.codegen.module import Scratch, Word
 from fusewright.codegen.repeat import Repeat, Table
+from fusewright.codegen.statements import Emission
 from fusewright.ir import linear
 from fusewright.ir.dtypes import INT64
 from fusewright.ir.expr import Expr, const, index, op
 from fusewright.ir.nest import Buffer
-from fusewright.ir.tree.nodes import LaneMapping, MappedLoop, RepeatedStep, Tree, stores_in, walk
+from fusewright.ir.tree.nodes import MappedLoop, RepeatedStep, Tree, stores_in, walk
 from fusewright.ir.tree.units import BLOCK, HIGH, LOW, STRETCH, RowBuffer, Units, WindowStart
 
 
-class Arguments(Loops):
-    """The arguments and layouts of one tree, read before its loops are written; `variables` are
-    what its indices stand for.
-    """
+class UnitArguments(Emission):
+    """The arguments and layouts of one tree, read before its loops are written."""
 
-    def __init__(self, tree: Tree, vector_bytes: int, derived: Derived) -> None:
-        super().__init__(avx512=vector_bytes == 64)
+    def __init__(self, tree: Tree, avx512: bool, derived: Derived | None = None) -> None:
+        super().__init__(tree, avx512, derived)
         assert tree.units is not None, "kernels of loops are printed by `codegen.statements`"
-        self.tree = tree
         self.units: Units = tree.units
-        self.derived = derived
-        self.words: list[Word] = []
-        self._places: dict[Word, int] = {}
         self.scratch: list[Scratch] = []
         self.folding = Folding(self.memory)
-        self.variables: dict[int, Expr] = {}
         self.repeats: dict[Bodies, Repeat] = {}
         self.words_of: dict[Bodies, int] = {}
         self.tables: dict[Bodies, Table] = {}
 
-    def word(self, word: Word) -> int:
-        """The place of an argument."""
-        place = self._places.get(word)
-        if place is None:
-            place = self._places[word] = len(self.words)
-            self.words.append(word)
-        return place
-
-    def register(self, node: Expr) -> str:
-        """The register of an integer expression of the tree."""
-        return self.builder.scalar(spelled(node, self.variables))
-
-    def start(self) -> None:
-        """Read the arguments, and know where values lie."""
+    def arguments(self) -> None:
+        """Read the argument words, and know where values lie."""
         for node in walk(self.tree.body):
             if isinstance(node, MappedLoop) and isinstance(node.body[0], RepeatedStep):
                 self._turns_of(node.body[0], index(node.index))
         for param in self.units.params:
-            register = self.argument(self.word(Word.param(param.attr)), param.dtype)
+            register = self.given(Word.param(param.attr), param.dtype)
             self.builder.scopes[0].memo[(param, 1)] = register
         for given, register in ((LOW, "%lo"), (HIGH, "%hi")):
             self.variables[given.attr] = self.builder.variable(register)
@@ -73,36 +53,32 @@ class Arguments(Loops):
         if bodies in self.repeats:
             return
         self.repeats[bodies] = one
-        self.words_of[bodies] = len(self.words)
-        for turn in one.found.values:
-            for scalar in turn:
-                word = Word.param(scalar.attr)
-                self._places.setdefault(word, len(self.words))
-                self.words.append(word)
+        scalars = (scalar for turn in one.found.values for scalar in turn)
+        self.words_of[bodies] = self.words.row([Word.param(each.attr) for each in scalars])
 
     def _layouts(self) -> None:
         if self.units.is_stretched:
-            self._given(STRETCH, Word("tile"))
+            self._bind(STRETCH, Word("tile"))
         rooms = {room.number: room for room in self.units.rooms}
         blocks = {each.buffer for each in self.units.partials}
         self.memory.fetches = bool(self.tree.streamed)
         for number, buffer in enumerate(self.tree.declared.buffers):
             if number in blocks:
-                pointer = self.argument(self.word(Word("partial", number)), None)
+                pointer = self.given(Word("partial", number), None)
                 self.folding.partials[number] = pointer
                 extents = (const(1, INT64), *buffer.extents)
                 self.memory.layouts[number] = Layout(pointer, Buffer(number, buffer.dtype, extents))
             elif number in rooms:
                 self._row_layout(rooms[number], buffer)
             else:
-                pointer = self.argument(self.word(Word("pointer", number)), None)
+                pointer = self.given(Word("pointer", number), None)
                 streamed = number in self.tree.streamed
                 self.memory.layouts[number] = Layout(pointer, buffer, streamed=streamed)
         if blocks:
-            self._given(BLOCK, Word("block"))
+            self._bind(BLOCK, Word("block"))
 
-    def _given(self, name: Expr, word: Word) -> None:
-        register = self.argument(self.word(word), INT64)
+    def _bind(self, name: Expr, word: Word) -> None:
+        register = self.given(word, INT64)
         self.variables[name.attr] = self.builder.variable(register)
 
     def _row_layout(self, room: RowBuffer, buffer: Buffer) -> None:
@@ -125,7 +101,7 @@ class Arguments(Loops):
 
     def open_window(self, node: WindowStart) -> None:
         """From now on a row buffer begins with this place."""
-        layout, place = self.memory.layouts[node.buffer], at(node.place, self.variables)
+        layout, place = self.memory.layouts[node.buffer], self.settled(node.place)
         if layout.stretch is not None:
             layout = layout._replace(start=place)
         else:
@@ -144,16 +120,3 @@ class Arguments(Loops):
             padded = op("bitwise_and", op("add", size, const(63, INT64)), const(-64, INT64))
             total = op("add", total, padded)
         return total
-
-    def origin(self, lanes: LaneMapping) -> str | None:
-        """The register of what puts whole vectors where lines begin."""
-        return None if lanes.origin is None else self.register(lanes.origin)
-
-    @contextmanager
-    def past_caches(self, lanes: LaneMapping) -> Iterator[None]:
-        """While a loop is written that stores past the caches."""
-        memory = self.memory
-        memory.past = frozenset(anchor.buffer for anchor in lanes.nontemporal)
-        memory.aligned = lanes.origin is None and bool(memory.past)
-        yield
-        memory.past, memory.aligned = frozenset(), False

@@ -14,7 +14,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator
 from dataclasses import replace
 from functools import lru_cache
-from typing import Any
+from typing import Any, NamedTuple
 
 from fusewright.codegen.derived import Derived
 from fusewright.codegen.lower import module_of
@@ -40,11 +40,22 @@ def lower_once(program: Program, kernel: Kernel, vector_bytes: int, large: bool 
     return _Numbers(there.slots, there.params).module(module)
 
 
-def tree_once(program: Program, kernel: Kernel, vector_bytes: int, large: bool = False) -> Tree:
-    """The loop tree of which `lower_once` writes the text, in the kernel's own numbers."""
+class NumberedTree(NamedTuple):
+    """A loop tree in the kernel's own numbers, and the program's for its values and parameters."""
+
+    tree: Tree
+    slots: tuple[int, ...]
+    params: tuple[int, ...]
+
+
+def tree_once(
+    program: Program, kernel: Kernel, vector_bytes: int, large: bool = False
+) -> NumberedTree:
+    """The loop tree of which `lower_once` writes the text."""
     there = _Numbering(program, kernel)
     own = Program(dict(enumerate(there.buffers)), (), (), frozenset())
-    return tree_of_arrays(own, there.kernel, vector_bytes, large, Derived())
+    tree = tree_of_arrays(own, there.kernel, vector_bytes, large, Derived())
+    return NumberedTree(tree, there.slots, there.params)
 
 
 @lru_cache(maxsize=MOST_KERNELS)

@@ -10,8 +10,8 @@ from dataclasses import replace
 
 from fusewright.codegen.associative import across_lanes, joined
 from fusewright.codegen.builder import mask_type
+from fusewright.codegen.derived import Derived
 from fusewright.codegen.nontemporal import NonTemporal
-from fusewright.codegen.pairs import updated
 from fusewright.codegen.spell import literal, llvm_type
 from fusewright.ir.expr import Expr, op
 from fusewright.ir.identity import of_update
@@ -22,7 +22,6 @@ from fusewright.ir.tree.nodes import (
     MappedLoop,
     MaskedBlock,
     Node,
-    PairedStore,
     Tree,
 )
 
@@ -32,8 +31,11 @@ Bounds = tuple[str, str]
 class InLanes(NonTemporal):
     """A kernel being written, with its loops in vectors."""
 
-    def __init__(self, tree: Tree, avx512: bool) -> None:
-        super().__init__(tree, avx512)
+    along = 0
+    """The index of the vector loop being written."""
+
+    def __init__(self, tree: Tree, avx512: bool, derived: Derived | None = None) -> None:
+        super().__init__(tree, avx512, derived)
         self.wide: dict[int, str] = {}
         self.folded: dict[int, str] = {}
 
@@ -47,7 +49,7 @@ class InLanes(NonTemporal):
             self._in_vectors(loop, loop.lanes, bounds)
         else:
             with self.builder.loop(*bounds, 1) as here:
-                self.builder.scopes[-1].guard = True
+                self.builder.scopes[-1].guard = self.in_order
                 self.variables[loop.index] = here.variable
                 self.block(loop.body)
 
@@ -63,19 +65,18 @@ class InLanes(NonTemporal):
             self.wide, self.folded = wide, {}
             self.values = dict(before)
 
-        builder = self.builder
-        origin = self._origin(lanes, bounds)
+        builder, self.along = self.builder, loop.index
+        origin = self.origin(lanes, bounds)
         for test, past in self.forms(lanes, origin):
-            self.memory.past = past
-            with builder.when(test) if test else nullcontext():
+            with builder.when(test) if test else nullcontext(), self.past_caches(lanes, past):
                 self.vector_loop(*bounds, width, statement, origin)
         for number, kind in kinds.items():
             self._join_lanes(number, kind, cells[number], width)
 
-    def _origin(self, lanes: LaneMapping, bounds: Bounds) -> str | None:
-        """What puts whole vectors where the anchor's are."""
+    def origin(self, lanes: LaneMapping, bounds: Bounds) -> str | None:
+        """What puts whole vectors where the anchor's are, or where the origin says."""
         if lanes.anchor is None:
-            return None
+            return None if lanes.origin is None else self.scalar(lanes.origin)
         builder = self.builder
         aligned = self.first_element(lanes.anchor)
         count = builder.value(f"sub i64 {bounds[1]}, {bounds[0]}")
@@ -84,15 +85,6 @@ class InLanes(NonTemporal):
         return builder.value(f"select i1 {long}, i64 {aligned}, i64 {here}")
 
     # -- statements -----------------------------------------------------------------------------
-
-    def paired(self, pair: PairedStore) -> None:
-        """Both parts of a complex number."""
-        first, second = pair.first, pair.second
-        indices = [self.settled(place) for place in first.indices[:-1]]
-        values = [self.builder.emit(self.settled(updated(store))) for store in (first, second)]
-        dtype = first.value.dtype
-        self.memory.store_parts(first.buffer, indices, (values[0], values[1]), dtype)
-        self.memory.writes += 1
 
     def let_in_lanes(self, let: Let) -> None:
         """A value for each lane."""

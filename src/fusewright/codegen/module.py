@@ -5,6 +5,7 @@ Apart from the writing of it: code found on disk needs no more.
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any, Literal, NamedTuple
 
 from fusewright.ir.expr import Expr
@@ -39,6 +40,32 @@ class Word(NamedTuple):
     def param(attr: Any) -> Word:
         """That of a `param` expression: a number, or a number and a part."""
         return Word("param", *attr) if isinstance(attr, tuple) else Word("param", attr)
+
+
+class Words:
+    """The argument words of a kernel being written, each once; those of a table follow one another,
+    whether they are words of their own, too, or not.
+    """
+
+    def __init__(self) -> None:
+        self.every: list[Word] = []
+        self._places: dict[Word, int] = {}
+
+    def place(self, word: Word) -> int:
+        """Where a word stands."""
+        place = self._places.get(word)
+        if place is None:
+            place = self._places[word] = len(self.every)
+            self.every.append(word)
+        return place
+
+    def row(self, words: Sequence[Word]) -> int:
+        """Where the first of words in a row stands."""
+        first = len(self.every)
+        for place, word in enumerate(words, first):
+            self._places.setdefault(word, place)
+        self.every += words
+        return first
 
 
 class Scratch(NamedTuple):

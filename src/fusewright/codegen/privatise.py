@@ -12,6 +12,7 @@ from collections.abc import Callable
 from functools import reduce
 
 from fusewright.codegen.associative import join_in_memory
+from fusewright.codegen.derived import Derived
 from fusewright.codegen.lanes import InLanes
 from fusewright.codegen.spell import literal, llvm_type
 from fusewright.ir import linear
@@ -41,8 +42,8 @@ class Privatised(InLanes):
     whether arrays are copied.
     """
 
-    def __init__(self, tree: Tree, avx512: bool) -> None:
-        super().__init__(tree, avx512)
+    def __init__(self, tree: Tree, avx512: bool, derived: Derived | None = None) -> None:
+        super().__init__(tree, avx512, derived)
         self.copied = ""
 
     def apart(self, loop: MappedLoop) -> int:

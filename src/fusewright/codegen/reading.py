@@ -1,5 +1,5 @@
-"""Reading in a kernel of loops: arguments, variables, and elements of arrays, as they are where a
-statement stands.
+"""Reading in a kernel: arguments, variables, and elements of arrays.  In kernels of loops those are
+read where a statement stands, in kernels of arrays as far out as their indices allow.
 """
 
 from __future__ import annotations
@@ -8,9 +8,10 @@ from collections.abc import Sequence
 from dataclasses import replace
 from functools import reduce
 
-from fusewright.codegen.loops import Loops, spelled
+from fusewright.codegen.derived import Derived
+from fusewright.codegen.loops import Loops, at, spelled
 from fusewright.codegen.memory import Layout
-from fusewright.codegen.module import Word
+from fusewright.codegen.module import Word, Words
 from fusewright.codegen.spell import llvm_type
 from fusewright.ir import linear
 from fusewright.ir.dtypes import INT64, DType
@@ -18,22 +19,22 @@ from fusewright.ir.expr import Expr, const, postorder, rebuild
 from fusewright.ir.loops.statements import Check, Print
 from fusewright.ir.nest import Buffer
 from fusewright.ir.tree.nodes import Allocate, Tree, expressions, stored, walk
-from fusewright.rules.decompose import decompose_all
 
 
 class Reading(Loops):
     """The state of a kernel being written, and its expressions.
 
     `values` is what variables with one value stand for, `cells` where the others live.  `chosen`
-    are the lanes that run inside a mask.
+    are the lanes that run inside a mask.  What is `derived` already is not derived again.
     """
 
-    def __init__(self, tree: Tree, avx512: bool) -> None:
+    def __init__(self, tree: Tree, avx512: bool, derived: Derived | None = None) -> None:
         super().__init__(avx512)
         self.tree = tree
         self.kernel = tree.declared
-        self.words: list[Word] = []
-        self.primitives: dict[Expr, Expr] = {}
+        self.derived = derived or Derived()
+        self.in_order = tree.units is None
+        self.words = Words()
         self._spelled: dict[Expr, Expr] = {}
         self.variables: dict[int, Expr] = {}
         self.values: dict[int, Expr] = {}
@@ -43,6 +44,7 @@ class Reading(Loops):
         self.blocks: list[str] = []
 
     def arguments(self) -> None:
+        """Read the argument words, and know where buffers lie."""
         kernel = self.kernel
         inside = list(walk(self.tree.body))
         roots = [e for node in inside for e in expressions(node)]
@@ -52,11 +54,11 @@ class Reading(Loops):
             roots += [*buffer.extents, *(buffer.strides or ())]
         self.read_parameters(roots)
         for number in sorted(used - kernel.scratch):
-            self.lay(number, self._word(Word("pointer", number), None))
+            self.lay(number, self.given(Word("pointer", number), None))
         if any(isinstance(node, Check) for node in inside):
-            self.report = self._word(Word("report"), None)
+            self.report = self.given(Word("report"), None)
         if any(isinstance(node, Print) for node in inside):
-            self.show = self._word(Word("print"), None)
+            self.show = self.given(Word("print"), None)
 
     def lay(self, number: int, base: str) -> None:
         """Know where a buffer lies."""
@@ -67,20 +69,19 @@ class Reading(Loops):
 
     def _settled_extents(self, buffer: Buffer) -> Buffer:
         """The buffer, its sizes in primitives: those of new arrays are any arithmetic."""
-        extents = decompose_all([spelled(each) for each in buffer.extents], self.primitives)
+        extents = self.derived.primitives([spelled(each) for each in buffer.extents])
         return replace(buffer, extents=tuple(extents))
 
     def read_parameters(self, roots: Sequence[Expr]) -> None:
         """The parameters that expressions name."""
         params = {node.attr: node for node in postorder(roots) if node.name == "param"}
         for number in sorted(params):
-            register = self._word(Word("param", number), params[number].dtype)
+            register = self.given(Word("param", number), params[number].dtype)
             self.builder.scopes[0].memo[(params[number], 1)] = register
 
-    def _word(self, word: Word, dtype: DType | None) -> str:
-        if word not in self.words:
-            self.words.append(word)
-        return self.argument(self.words.index(word), dtype)
+    def given(self, word: Word, dtype: DType | None) -> str:
+        """The register of an argument; a pointer where there is no dtype."""
+        return self.argument(self.words.place(word), dtype)
 
     def allocate(self, room: Allocate) -> None:
         """Room for an array of the kernel's own."""
@@ -106,12 +107,13 @@ class Reading(Loops):
     # -- expressions ----------------------------------------------------------------------------
 
     def settled(self, root: Expr) -> Expr:
-        """The expression in primitives, with every load and variable read here and now."""
-        primitive = self._spelled.get(root)
-        if primitive is None:
-            (primitive,) = decompose_all([spelled(root)], self.primitives)
-            self._spelled[root] = primitive
-        root = primitive
+        """The expression in primitives, with every variable, and where nodes run in order every
+        load, read here and now.
+        """
+        if root.args:
+            root = self._in_primitives(root)
+        if not self.in_order:
+            return at(root, self.variables)
         memo: dict[Expr, Expr] = {}
         for node in postorder([root]):
             if node.name == "index":
@@ -122,6 +124,13 @@ class Reading(Loops):
                 fresh = rebuild(node, tuple(memo[arg] for arg in node.args))
                 memo[node] = self._load(fresh) if node.name == "load" else fresh
         return memo[root]
+
+    def _in_primitives(self, root: Expr) -> Expr:
+        known = self._spelled.get(root)
+        if known is None:
+            (known,) = self.derived.primitives([spelled(root)])
+            self._spelled[root] = known
+        return known
 
     def read_variable(self, node: Expr) -> Expr:
         """A variable's value here and now."""
@@ -150,4 +159,5 @@ class Reading(Loops):
         return found
 
     def scalar(self, root: Expr) -> str:
+        """The register of an expression that is the same for all lanes."""
         return self.builder.scalar(self.settled(root))

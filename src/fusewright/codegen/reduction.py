@@ -20,10 +20,10 @@ from fusewright.ir.identity import of_reduction
 from fusewright.ir.tree.nodes import OrderedReduction
 
 if TYPE_CHECKING:
-    from fusewright.codegen.arguments import Arguments
+    from fusewright.codegen.arguments import UnitArguments
 
 
-def write(folding: Folding, lowering: Arguments, node: OrderedReduction) -> None:
+def write(folding: Folding, lowering: UnitArguments, node: OrderedReduction) -> None:
     """A phase for one index of the dims around it."""
     if node.order == "lanes":
         LaneOrder(folding, lowering, node).fold()
@@ -99,7 +99,7 @@ class _ElementOrder(Work):
             origin = None
             if lanes.origin is not None:
                 origin = self.builder.scalar(spelled(lanes.origin, self._place(here)))
-            with self.lowering.past_caches(lanes):
+            with self.lowering.past_caches(lanes, lanes.past):
                 self.lowering.vector_loop(
                     *self._bounds(), width, lambda j: self._accumulate(here, j), origin
                 )

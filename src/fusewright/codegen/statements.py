@@ -1,16 +1,20 @@
 """The loop tree of a kernel as LLVM text: its nodes in program order, one function, and one more
-for each loop whose iterations are divided among threads.
+for each loop whose iterations are divided among threads.  What only the trees of arrays have is
+`codegen.lower`'s.
 
-Loads and variables are read where a node stands, and what is computed from them may move out of
-loops it does not change in.  Everything else about loops is decided in the tree.
+Variables, and in kernels of loops loads, are read where a node stands, and what is computed from
+them may move out of loops it does not change in.  Everything else about loops is decided in the
+tree.
 """
 
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from dataclasses import replace
+from typing import ClassVar
 
 from fusewright.codegen.builder import Scope
+from fusewright.codegen.derived import Derived
 from fusewright.codegen.module import Module, Word
 from fusewright.codegen.pairs import updated
 from fusewright.codegen.prelude import prelude
@@ -29,6 +33,7 @@ from fusewright.ir.tree.nodes import (
     PairedStore,
     Tree,
     WhileLoop,
+    stores_in,
     walk,
 )
 
@@ -36,20 +41,21 @@ OUTSIDE = "declare ptr @malloc(i64)\ndeclare void @free(ptr)"
 ATTRIBUTES = 'attributes #0 = { nounwind "prefer-vector-width"="512" }\n!0 = !{i32 1}'
 
 
+Stores = Sequence[Store | PairedStore]
 FORMS = ("fused", "apart")
 """The functions of a kernel that has two forms."""
 
 
 def lower(tree: Tree, avx512: bool) -> Module:
     """The tree's module."""
-    forms = [_Emission(form, avx512) for form in tree.forms]
+    forms = [Emission(form, avx512) for form in tree.forms]
     main = forms[0] if tree.guard is None else _choice(tree, forms, avx512)
     for form in forms[1:]:
         form.share(main)
     for form in forms:
         form.arguments()
     if any(form.has_tasks for form in forms):
-        main.words.append(Word("team"))
+        main.words.place(Word("team"))
     names = ("kernel",) if tree.guard is None else FORMS
     texts = [form.module(name) for form, name in zip(forms, names, strict=True)]
     functions = [*names, *(task.name for form in forms for task in form.tasks)]
@@ -59,15 +65,15 @@ def lower(tree: Tree, avx512: bool) -> Module:
     text = "\n".join(texts)
     full = f"{text}\n{prelude(text)}\n{OUTSIDE}\n{ATTRIBUTES}\n"
     return Module(
-        full, tuple(main.words), checks=tuple(main.checks), prints=tuple(main.prints),
+        full, tuple(main.words.every), checks=tuple(main.checks), prints=tuple(main.prints),
         functions=tuple(functions),
     )  # fmt: skip
 
 
-def _choice(tree: Tree, forms: Sequence[_Emission], avx512: bool) -> _Emission:
+def _choice(tree: Tree, forms: Sequence[Emission], avx512: bool) -> Emission:
     """The function that looks which form is right, counts, and calls it."""
     assert tree.guard is not None
-    choice = _Emission(replace(tree, body=()), avx512)
+    choice = Emission(replace(tree, body=()), avx512)
     for form, name in zip(forms, FORMS, strict=True):
         form.share(choice)
         form.prefix = f"{name}_"
@@ -75,9 +81,13 @@ def _choice(tree: Tree, forms: Sequence[_Emission], avx512: bool) -> _Emission:
     return choice
 
 
-class _Emission(Tasks):
-    def __init__(self, tree: Tree, avx512: bool) -> None:
-        super().__init__(tree, avx512)
+class Emission(Tasks):
+    """One tree being written; `written` says how each kind of node is."""
+
+    written: ClassVar[dict[type, Callable[..., None]]]
+
+    def __init__(self, tree: Tree, avx512: bool, derived: Derived | None = None) -> None:
+        super().__init__(tree, avx512, derived)
         self.checks: list[Check] = []
         self.prints: list[Print] = []
         self.ends: dict[int, str] = {}
@@ -87,14 +97,14 @@ class _Emission(Tasks):
         """Whether a loop runs on threads."""
         return any(isinstance(n, MappedLoop) and n.threads for n in walk(self.tree.body))
 
-    def share(self, other: _Emission) -> None:
+    def share(self, other: Emission) -> None:
         """Have the arguments, checks and prints of a function that belongs to the same kernel."""
         self.words, self.checks, self.prints = other.words, other.checks, other.prints
 
     def module(self, name: str) -> str:
         """The function and its tasks."""
         if self.has_tasks:
-            self.team = self._word(Word("team"), None)
+            self.team = self.given(Word("team"), None)
         self.block(self.tree.body)
         return "\n".join([self.text(name), *(task.text for task in self.tasks)])
 
@@ -102,7 +112,7 @@ class _Emission(Tasks):
         """Call the one function or the other."""
         builder = self.builder
         self.read_parameters([test])
-        counts = self._word(Word("counts"), None)
+        counts = self.given(Word("counts"), None)
         holds = self.scalar(test)
         for name, part in zip(FORMS, ("then", "else"), strict=True):
             if part == "then":
@@ -119,8 +129,9 @@ class _Emission(Tasks):
     # -- statements -----------------------------------------------------------------------------
 
     def block(self, body: Sequence[Node]) -> None:
+        """The nodes, one after the other."""
         for node in body:
-            _EMIT[type(node)](self, node)
+            self.written[type(node)](self, node)
 
     def let(self, statement: Let) -> None:
         if self.builder.lanes is not None:
@@ -134,17 +145,42 @@ class _Emission(Tasks):
         kind = llvm_type(value.dtype, 1)
         self.builder.line(f"store {kind} {register}, ptr {self.cell(statement.local)}")
 
-    def store(self, statement: Store) -> None:
-        dtype = statement.value.dtype
-        indices = [self.settled(place) for place in statement.indices]
-        register = self.builder.emit(self.settled(updated(statement)))
-        self.memory.store(statement.buffer, indices, register, dtype)
-        self.memory.writes += 1
+    def store(self, node: Store | PairedStore) -> None:
+        """An element, or both parts of a complex number."""
+        self.together((node,))
+
+    def together(self, stores: Stores) -> None:
+        """All values before the first is stored."""
+        places = self.places(stores)
+        values = [self.builder.emit(self.settled(updated(each))) for each in stores_in(stores)]
+        self.write(stores, places, values)
+
+    def places(self, stores: Stores) -> list[list[Expr]]:
+        """Where stores write, the two parts of a complex number together."""
+        return [
+            [self.settled(place) for place in first.indices[: None if first is each else -1]]
+            for each in stores
+            for first in stores_in((each,))[:1]
+        ]
+
+    def write(self, stores: Stores, places: list[list[Expr]], values: Sequence[str]) -> None:
+        """Store registers."""
+        left = iter(values)
+        for each, where in zip(stores, places, strict=True):
+            if isinstance(each, Store):
+                self.memory.store(each.buffer, where, next(left), each.value.dtype)
+            else:
+                first, parts = each.first, (next(left), next(left))
+                self.memory.store_parts(first.buffer, where, parts, first.value.dtype)
+            self.memory.writes += self.in_order
 
     def branch(self, statement: Branch) -> None:
         builder = self.builder
-        condition = self.settled(statement.condition)
-        register = builder.scalar(condition)
+        register = self.scalar(statement.condition)
+        if not statement.orelse:
+            with builder.when(register):
+                self.block(statement.body)
+            return
         name = builder.label()
         regions = [self._region(body) for body in (statement.body, statement.orelse)]
         # Only now: writing the regions may have put invariant values in front of them.
@@ -244,17 +280,17 @@ class _Emission(Tasks):
         builder.scopes[-1].lines += [*lines, "ret void", f"{name}.right:"]
 
 
-_EMIT: dict[type, Callable[..., None]] = {
-    Let: _Emission.let,
-    Store: _Emission.store,
-    PairedStore: _Emission.paired,
-    MappedLoop: _Emission.mapped,
-    WhileLoop: _Emission.repeated,
-    Branch: _Emission.branch,
-    MaskedBlock: _Emission.masked,
-    Labelled: _Emission.labelled,
-    Leave: _Emission.leave,
-    Print: _Emission.print,
-    Check: _Emission.check,
-    Allocate: _Emission.room,
+Emission.written = {
+    Let: Emission.let,
+    Store: Emission.store,
+    PairedStore: Emission.store,
+    MappedLoop: Emission.mapped,
+    WhileLoop: Emission.repeated,
+    Branch: Emission.branch,
+    MaskedBlock: Emission.masked,
+    Labelled: Emission.labelled,
+    Leave: Emission.leave,
+    Print: Emission.print,
+    Check: Emission.check,
+    Allocate: Emission.room,
 }

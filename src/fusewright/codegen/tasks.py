@@ -10,6 +10,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
+from fusewright.codegen.derived import Derived
 from fusewright.codegen.privatise import Privatised
 from fusewright.codegen.spell import llvm_type
 from fusewright.ir.dtypes import INT64
@@ -27,8 +28,8 @@ class Task:
 class Tasks(Privatised):
     """A kernel being written, with loops that are functions."""
 
-    def __init__(self, tree: Tree, avx512: bool) -> None:
-        super().__init__(tree, avx512)
+    def __init__(self, tree: Tree, avx512: bool, derived: Derived | None = None) -> None:
+        super().__init__(tree, avx512, derived)
         self.tasks: list[Task] = []
         self.prefix = ""
         self.team = ""

@@ -16,7 +16,7 @@ from fusewright.ir.tree.nodes import OrderedReduction
 from fusewright.ir.tree.units import BLOCK, HIGH
 
 if TYPE_CHECKING:
-    from fusewright.codegen.arguments import Arguments
+    from fusewright.codegen.arguments import UnitArguments
 
 
 class Fold(NamedTuple):
@@ -45,7 +45,7 @@ class Write(NamedTuple):
 class Work:
     """One phase being written, for one index of the dims around it."""
 
-    def __init__(self, folding: Folding, lowering: Arguments, node: OrderedReduction) -> None:
+    def __init__(self, folding: Folding, lowering: UnitArguments, node: OrderedReduction) -> None:
         self.folding = folding
         self.builder = folding.builder
         self.memory = folding.memory

@@ -10,7 +10,9 @@ from itertools import combinations
 from typing import TYPE_CHECKING, Any
 
 from fusewright.base.words import seconds
+from fusewright.codegen.listing import listing
 from fusewright.codegen.trees.build import tree_of
+from fusewright.codegen.wording import Names
 from fusewright.frontends.kernels.values import (
     ArrayKind,
     Kind,
@@ -23,15 +25,14 @@ from fusewright.frontends.kernels.values import (
 from fusewright.ir.loops.statements import NOWHERE, For
 from fusewright.ir.loops.text import kernel_text
 from fusewright.kernels.iteration import NotRaised
-from fusewright.kernels.listing import kernel_listing
 from fusewright.kernels.recipe import Recipe
 from fusewright.kernels.records import (
     CodeRecord,
     LazyRecord,
+    decision_of,
     lazy_lines,
     loop_lines,
     measured_lines,
-    pair_lines,
     planned_lines,
     written_loops,
 )
@@ -69,7 +70,7 @@ class KernelExplanation:
             for loop in written_loops(code.loops):
                 yield from loop_lines(loop)
             for pair in code.pairs:
-                yield from pair_lines(pair)
+                yield from (f"  {line}" for line in decision_of(pair).lines())
             yield from measured_lines(code)
             yield from planned_lines(code)
 
@@ -204,7 +205,7 @@ def listed(found: Specialised, code: LoopExecutable, plan: LoopPlan) -> str:
     many = len(results) > 1
     names |= {number: f"result{place if many else ''}" for place, number in enumerate(results)}
     tree = tree_of(plan, code.features.vector_bytes)
-    return kernel_listing(tree, names, _numbers(found, code))
+    return listing(tree, Names(names, _numbers(found, code)))
 
 
 def _numbers(found: Specialised, code: LoopExecutable) -> dict[int, str]:

@@ -11,8 +11,8 @@ from fusewright.base.html import sentence, table
 from fusewright.base.words import seconds
 from fusewright.kernels.records import (
     CodeRecord,
+    decision_of,
     how_it_runs,
-    pair_lines,
     written_loops,
 )
 from fusewright.plan.loops.plan import LoopReport
@@ -36,7 +36,7 @@ def _code(code: CodeRecord) -> Iterator[str]:
     where = f"{code.origin}, {seconds(code.seconds)}, {code.features}; calls: {code.calls}"
     yield f"<p>for ({escape(', '.join(code.arguments))}): {escape(where)}</p>"
     yield table(HEADINGS, map(_cells, written_loops(code.loops)))
-    pairs = ["<br>".join(map(sentence, pair_lines(pair))) for pair in code.pairs]
+    pairs = ["<br>".join(map(sentence, decision_of(pair).lines())) for pair in code.pairs]
     if pairs:
         yield "<ul>" + "".join(f"<li>{each}</li>" for each in pairs) + "</ul>"
 

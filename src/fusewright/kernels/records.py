@@ -10,7 +10,7 @@ from fusewright.base.source import Span
 from fusewright.base.words import memory, seconds
 from fusewright.ir.loops.statements import NOWHERE
 from fusewright.plan.loops.plan import LoopReport, PairReport
-from fusewright.runtime.decisions import code_of
+from fusewright.runtime.profile import Decision
 
 
 @dataclass(frozen=True, slots=True)
@@ -101,17 +101,20 @@ def _calls(count: int) -> str:
     return f"{count} call{'' if count == 1 else 's'}"
 
 
-def pair_lines(pair: PairReport) -> Iterator[str]:
-    """What became of two neighbouring loops."""
-    head = f"  lines {pair.first[1]} and {pair.second[1]}"
+def decision_of(pair: PairReport) -> Decision:
+    """What became of two neighbouring loops; those without a line were array statements."""
+    lines = [span[1] for span in (pair.first, pair.second)]
+    what = (
+        "lines {} and {}".format(*lines) if all(lines)
+        else " and ".join(f"line {line}" if line else "an array statement" for line in lines)
+    )  # fmt: skip
+    line = pair.second if pair.second[0] else None
     if not pair.fused:
-        first, *more = pair.why.splitlines() or ["nothing to gain"]
-        yield f"{head}: NOT FUSED: {first} [{code_of(False, pair.why)}]"
-        yield from (f"    {line.strip()}" for line in more)
-        return
+        return Decision(False, what, pair.why or "nothing to gain", line)
+    on = f"on ({', '.join(pair.on)}), " if pair.on else ""
     when = f", when {pair.when}" if pair.when else ""
-    yield f"{head}: FUSED on ({', '.join(pair.on)}), {pair.form}{when}"
-    yield f"    saves a barrier and {pair.nbytes} bytes of memory traffic an iteration"
+    saves = f"saves a barrier and {pair.nbytes} bytes of memory traffic an iteration"
+    return Decision(True, what, f"{on}{pair.form}{when}\n{saves}", line)
 
 
 def written_loops(loops: Iterable[LoopReport]) -> Iterator[LoopReport]:

@@ -6,7 +6,7 @@ Only loaded while somebody listens.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import replace
 from time import perf_counter
 from typing import TYPE_CHECKING, Any
@@ -14,17 +14,19 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from fusewright.base.source import Span
+from fusewright.codegen.listing import listing
 from fusewright.codegen.trees.build import tree_of
+from fusewright.codegen.wording import Names
 from fusewright.ir.expr import postorder
 from fusewright.ir.loops.statements import Kernel as Loops
 from fusewright.ir.loops.statements import expressions, walk
 from fusewright.kernels.explain import listed, reasoned
-from fusewright.kernels.listing import kernel_listing
+from fusewright.kernels.records import decision_of
 from fusewright.kernels.specialise import Specialised
 from fusewright.plan.loops.decide import decide
-from fusewright.plan.loops.plan import LoopPlan, LoopReport, PairReport
+from fusewright.plan.loops.plan import LoopReport
 from fusewright.runtime.limits import thread_count
-from fusewright.runtime.profile import Decision, KernelRecord, Line, Operation, listeners, tell
+from fusewright.runtime.profile import KernelRecord, Line, Operation, listeners, tell
 from fusewright.runtime.trigger import asked
 
 if TYPE_CHECKING:
@@ -89,7 +91,7 @@ def _description(found: Specialised | Unit, code: LoopExecutable) -> KernelRecor
         loops = listed(found, code, plan)
     else:
         plan = decide(code.kernel, code.settings, reasons=True)
-        loops = kernel_listing(tree_of(plan, code.features.vector_bytes), {}, {})
+        loops = listing(tree_of(plan, code.features.vector_bytes), Names({}, {}))
     record = KernelRecord(
         name=code.kernel.name,
         start=0.0,
@@ -99,7 +101,7 @@ def _description(found: Specialised | Unit, code: LoopExecutable) -> KernelRecor
         bytes_written=0,
         bytes_unfused=0,
         operations=tuple(map(_loop, plan.loops)),
-        decisions=tuple(dict.fromkeys(_decisions(plan))),
+        decisions=tuple(dict.fromkeys(map(decision_of, plan.pairs))),
         origin="memory",
         compile_seconds=0.0,
         loops=loops,
@@ -133,24 +135,6 @@ def _loop(loop: LoopReport) -> Operation:
     name = "loop over " + ", ".join(loop.names) if loop.span[1] else "array statement"
     why = loop.why + (f" (line {loop.because[1]})" if loop.why and loop.because[1] else "")
     return Operation(name, "", (), WAYS[loop.threads, loop.vectors], _line(loop.span), why)
-
-
-def _decisions(plan: LoopPlan) -> Iterator[Decision]:
-    for pair in plan.pairs:
-        what = f"{_spelled(pair.first)} and {_spelled(pair.second)}"
-        yield Decision(pair.fused, what, _reason(pair), _line(pair.second))
-
-
-def _reason(pair: PairReport) -> str:
-    if not pair.fused:
-        return pair.why
-    when = f", where {pair.when}" if pair.when else ""
-    return f"one loop over {', '.join(pair.on)}{when}" if pair.on else f"one loop{when}"
-
-
-def _spelled(span: Span) -> str:
-    """A loop by its line; those without one were array statements."""
-    return f"the loop of line {span[1]}" if span[1] else "an array statement"
 
 
 def _line(span: Span) -> Line | None:

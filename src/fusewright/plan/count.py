@@ -1,8 +1,9 @@
 """Bytes a kernel moves, from its plan and the actual extents alone: the cost model's numbers.
- A byte counts once for each kernel, however often it is loaded: what a kernel touched is in cache
+
+A byte counts once for each kernel, however often it is loaded: what a kernel touched is in cache
 when it is touched again. What a kernel stores and reads back is therefore written, not read.
-`tests/costs` holds the numbers against an interpreter that runs the planned loops and marks every
-byte.  Where an index depends on data (`take`) the number is an upper bound.
+`tests/costs` holds the numbers against an interpreter that runs the loop tree and marks every byte.
+Where an index depends on data (`take`) the number is an upper bound.
 """
 
 from __future__ import annotations

@@ -121,9 +121,7 @@ class Explanation:
         yield from (f"        {line}" for line in kernel.loops.splitlines())
         yield from _ways(kernel) if kernel.kind == "loops" else _places(kernel.operations)
         for decision in kernel.decisions:
-            word = "fused" if decision.fused else "not fused"
-            code = "" if decision.fused else f" [{decision.code}]"
-            yield f"    {word}: {decision.what}: {decision.why}{code}{_at(decision.line)}"
+            yield from (f"    {line}" for line in decision.lines(_at(decision.line)))
 
     def _repr_html_(self) -> str:
         """For notebooks: a heading and a table for each step, the loops folded away."""
@@ -210,8 +208,7 @@ def _html_step(step: Step) -> str:
         for o in step.operations
     ]
     decisions = "".join(
-        f"<li>{'' if d.fused else 'not '}fused: {sentence(f'{d.what}: {d.why}{_at(d.line)}')} "
-        f"{page_link(d.code)}</li>"
+        f"<li>{d.word}: {sentence(f'{d.what}: {d.why}{_at(d.line)}')} {page_link(d.code)}</li>"
         for d in step.decisions
     )
     moved = step.bytes_read + step.bytes_written

@@ -49,6 +49,20 @@ class Decision(NamedTuple):
     line: Line | None = None
 
     @property
+    def word(self) -> str:
+        """`fused` or `not fused`."""
+        return "fused" if self.fused else "not fused"
+
+    def lines(self, at: str = "") -> Iterator[str]:
+        """As text: what was decided `at` a line, why, and the code of a reason that has a page;
+        then what the reason goes on to say.
+        """
+        first, *more = self.why.splitlines() or [""]
+        code = "" if self.fused else f" [{self.code}]"
+        yield f"{self.word}: {self.what}: {first}{code}{at}"
+        yield from (f"  {line.strip()}" for line in more)
+
+    @property
     def code(self) -> str:
         """`FW401`: the class of the reason, which has a page (`fusewright help FW401`)."""
         return code_of(self.fused, self.why)

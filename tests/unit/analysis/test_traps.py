@@ -228,7 +228,7 @@ def test_flat_loops_are_taken_apart():
 
 
 NOT_FUSED = """\
-NOT FUSED: read after write of `a`, distance +1: e.g. n=2: loop 1 (line 12) writes a[0] at i=0, \
+not fused: read after write of `a`, distance +1: e.g. n=2: loop 1 (line 12) writes a[0] at i=0, \
 loop 2 (line 14) reads it at i=1; legal with level=shift"""
 
 
@@ -241,18 +241,18 @@ def test_texts():
     first = loop(n, write("a", i, span=("user.py", 12, 5, 9)))
     second = loop(n, read("a", i - 1, when=i > 0, span=("user.py", 14, 9, 15)), write("o", i))
     assert told(first, second) == NOT_FUSED
-    assert told(first, second, level="shift") == "FUSED, run in order"
-    assert told(first, loop(n, read("a", i))) == "FUSED on (i)"
-    assert told(first, loop(n, read("b", i))).startswith("FUSED: neither loop")
+    assert told(first, second, level="shift") == "fused, run in order"
+    assert told(first, loop(n, read("a", i))) == "fused on (i)"
+    assert told(first, loop(n, read("b", i))).startswith("fused: neither loop")
     ahead = loop(n, read("a", i + 2))
     assert told(first, ahead, level="shift") == (
-        "FUSED, run in order, the second loop later in i by 2"
+        "fused, run in order, the second loop later in i by 2"
     )
     modulo = told(loop(n, write("a", i % 8)), loop(n, read("a", i % 8)))
     assert modulo.endswith("; illegal iff n >= 9")
     both = told(loop(n, Effect("print")), loop(n, Effect("print")))
     assert both == (
-        "NOT FUSED: order of printing: e.g. n=2: loop 1 prints at i=0, loop 2 prints at i=1"
+        "not fused: order of printing: e.g. n=2: loop 1 prints at i=0, loop 2 prints at i=1"
     )
 
 

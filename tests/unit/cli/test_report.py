@@ -194,8 +194,8 @@ def test_explanation() -> None:
     for words in (
         "flush 1: float() at p.py:3",
         "K1 kernel k_3fa2",
-        "fused multiply into add: saves 9.4 MB",
-        "not fused sum after <add>: a reduction over both dims [FW409] (p.py:3)",
+        "fused: multiply into add: saves 9.4 MB",
+        "not fused: sum after <add>: a reduction over both dims [FW409] (p.py:3)",
         "numpy: linalg.solve at p.py:2",
         "not compiled: LAPACK has it",
         "saved 40.5 MB (4.0x)",

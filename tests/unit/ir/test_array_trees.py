@@ -24,7 +24,7 @@ kernel arrays
   scratch b2: float64[p0, p1]
   buffer b3: float64[]
   stream b1
-  units read (p0:int64, p1:int64)
+  units p0 read (p0:int64, p1:int64)
   keep b2 rows 2 dropped 1
   blocks b3 by max parts 1 of 16 in lanes 16
   for i104 in [i100, i101):

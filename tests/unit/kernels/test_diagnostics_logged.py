@@ -25,7 +25,7 @@ with fw.options(diagnostics="text"):
     both(*np.ones((3, 4096)))
 """
 SETUPS = {
-    "": "lines 9 and 11: FUSED",
+    "": "fused: lines 9 and 11: on (i)",
     "logging.basicConfig()": "INFO:fusewright.fusion:kernel both",
     "logging.getLogger('fusewright').setLevel(logging.WARNING)": "",
 }
@@ -38,4 +38,4 @@ def test_what_a_program_sees(tmp_path: Path, setup: str) -> None:
         [sys.executable, "p.py"], cwd=tmp_path, capture_output=True, text=True, check=True
     )
     assert SETUPS[setup] in done.stderr
-    assert done.stderr.count("FUSED") == bool(SETUPS[setup])
+    assert done.stderr.count("fused: ") == bool(SETUPS[setup])

@@ -23,7 +23,6 @@ from fusewright.codegen.boxes import (
     written_once,
 )
 from fusewright.codegen.derived import Derived
-from fusewright.codegen.loops import larger, smaller
 from fusewright.codegen.runs import is_one_run, run_together
 from fusewright.codegen.trees.parameters import declarations_of
 from fusewright.codegen.trees.reductions import blocks_of, reduction
@@ -46,22 +45,24 @@ from fusewright.ir.tree.nodes import (
     Tree,
 )
 from fusewright.ir.tree.units import (
+    BEGIN,
     BLOCK,
+    END,
     HIGH,
     LOW,
+    OWN_HIGH,
+    OWN_LOW,
     STRETCH,
+    TURN,
+    UNIT,
     IndexLet,
     RowBuffer,
     Units,
     WindowStart,
 )
 from fusewright.plan.plan import TILE, Kernel, Member, counts_tiles
+from fusewright.plan.units import least, most, units_of
 
-UNIT, TURN, BEGIN, END, OWN_LOW, OWN_HIGH = (index(number) for number in range(104, 110))
-"""The unit, the stretch, the places between which a tile or a stretch lies, and a call's units
-where rows are kept: what follows from them is computed there, and not kept in registers around all
-stretches (two steps of the heat equation: 3 to 4 % of the time).
-"""
 ZERO = const(0, INT64)
 ONE = const(1, INT64)
 Bounds = tuple[Expr, Expr]
@@ -112,7 +113,9 @@ class _ArrayBuild:
             if member.place == "row"
         )
         partials = tuple(blocks_of(member.stage) for member in kernel.sinks)
-        return Tree(declared, body, streamed, units=Units(params, rooms, partials, kernel.tiled))
+        count = units_of(kernel)
+        units = Units(count, params, rooms, partials, kernel.tiled, kernel.ordered)
+        return Tree(declared, body, streamed, units=units)
 
     def _room(self, kernel: Kernel, member: Member) -> RowBuffer:
         slot = member.stage.slot
@@ -135,12 +138,12 @@ class _ArrayBuild:
             return self._streamed_rows()
         return self._block_runs() if is_one_run(kernel) else self._rows()
 
-    def _most(self, extents: Sequence[Expr]) -> Expr:
+    def _longest(self, extents: Sequence[Expr]) -> Expr:
         total = extents[0]
         for extent in extents[1:]:
             gap = linear.distance(total, extent)
             if gap is None or gap < 0:
-                total = extent if gap is not None else larger(total, extent)
+                total = extent if gap is not None else most(total, extent)
         return total
 
     def _tiles(self) -> Nodes:
@@ -148,11 +151,11 @@ class _ArrayBuild:
         if not counts_tiles(self.kernel):
             self.is_aligned = starts_aligned(phases[0])
             return self._range(phases[0], LOW, HIGH)
-        extent = self._most([group[0] for group in self.kernel.extents])
+        extent = self._longest([group[0] for group in self.kernel.extents])
         start = op("multiply", UNIT, const(TILE, INT64))
         body: list[Node] = [
             IndexLet(BEGIN.attr, start),
-            IndexLet(END.attr, smaller(op("add", start, const(TILE, INT64)), extent)),
+            IndexLet(END.attr, least(op("add", start, const(TILE, INT64)), extent)),
         ]
         for phase in phases:
             body += self._tile_phase(phase)
@@ -162,8 +165,8 @@ class _ArrayBuild:
         member = phase[0]
         begin = op("add", BEGIN, const(member.low, INT64))
         end = op("add", END, const(member.high, INT64))
-        begin = larger(begin, ZERO) if member.low else begin
-        end = smaller(end, member.stage.extents[0])
+        begin = most(begin, ZERO) if member.low else begin
+        end = least(end, member.stage.extents[0])
         windows = [
             WindowStart(each.stage.slot, linear.plus(BEGIN, each.low))
             for each in phase
@@ -178,9 +181,9 @@ class _ArrayBuild:
         stage, made = phase[0].stage, []
         for members, nests in boxes(phase):
             box = nests[0].box
-            begin = low if linear.constant(box.low[0]) == 0 else larger(low, box.low[0])
+            begin = low if linear.constant(box.low[0]) == 0 else most(low, box.low[0])
             is_whole = linear.distance(box.high[0], stage.extents[0]) == 0
-            end = high if is_whole else smaller(high, box.high[0])
+            end = high if is_whole else least(high, box.high[0])
             made.append(Section(self._innermost(members, nests, 0, (begin, end), unit)))
         return tuple(made)
 
@@ -207,22 +210,22 @@ class _ArrayBuild:
         """The thread's rows a block at a time: all of its elements are one loop."""
         (phase,) = self.kernel.phases
         (rows,) = self.kernel.extents[0]
-        row = op("tdiv", phase[0].stage.extents[0], larger(rows, ONE))
+        row = op("tdiv", phase[0].stage.extents[0], most(rows, ONE))
         more = op("subtract", op("add", HIGH, BLOCK), ONE)
         begin = op("multiply", UNIT, BLOCK)
-        stop = smaller(op("add", begin, BLOCK), HIGH)
+        stop = least(op("add", begin, BLOCK), HIGH)
         bounds = op("multiply", begin, row), op("multiply", stop, row)
         nodes = self._reduction(phase, 0, UNIT, bounds)
         return (MappedLoop(UNIT.attr, op("tdiv", LOW, BLOCK), op("tdiv", more, BLOCK), nodes),)
 
     def _stretches(self) -> Nodes:
         """The thread's rows, a stretch of dim 1 after the other."""
-        widest = self._most([m.stage.extents[1] for m in self.kernel.members])
+        widest = self._longest([m.stage.extents[1] for m in self.kernel.members])
         more = op("subtract", op("add", widest, STRETCH), ONE)
         low = op("multiply", TURN, STRETCH)
         before = (
             IndexLet(BEGIN.attr, low),
-            IndexLet(END.attr, smaller(op("add", BEGIN, STRETCH), widest)),
+            IndexLet(END.attr, least(op("add", BEGIN, STRETCH), widest)),
         )
         windows = [
             WindowStart(m.stage.slot, linear.plus(BEGIN, -margin_of(m, -m.left)))
@@ -243,8 +246,8 @@ class _ArrayBuild:
                 phase = tuple(stretched(m, *stretch) for m in phase)
             member, row = phase[0], index(0)
             begin = op("add", OWN_LOW, const(member.low, INT64))
-            end = smaller(op("add", OWN_HIGH, const(member.high, INT64)), member.stage.extents[0])
-            begin = larger(begin, ZERO) if member.low else begin
+            end = least(op("add", OWN_HIGH, const(member.high, INT64)), member.stage.extents[0])
+            begin = most(begin, ZERO) if member.low else begin
             needed = op("bitwise_and", op("less_equal", begin, row), op("less", row, end))
             body.append(IndexLet(0, linear.plus(UNIT, member.lag)))
             body.append(Branch(needed, self._row_phase(phase, 1, row)))

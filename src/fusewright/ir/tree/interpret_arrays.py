@@ -54,18 +54,25 @@ class UnitCalls(NamedTuple):
 
 
 def run_array_tree(
-    tree: Tree, arrays: Sequence[Any], params: Sequence[Any], calls: UnitCalls
+    tree: Tree,
+    arrays: Sequence[Any],
+    params: Sequence[Any],
+    calls: UnitCalls,
+    kind: type[ArrayMachine] | None = None,
 ) -> None:
-    """Run a tree on its arrays, in the order of its buffers without those in scratch."""
+    """Run a tree on its arrays, in the order of its buffers without those in scratch; each call by
+    a machine of this kind.
+    """
     assert tree.units is not None
     count = max(-(-max(high for _, high in calls.parts) // calls.block), 1)
     partials: dict[int, Any] = {}
     with np.errstate(all="ignore"):
-        machine = _ArrayMachine(tree, arrays, params, partials)
+        of_kind = kind or ArrayMachine
+        machine = of_kind(tree, arrays, params, partials)
         for each in tree.units.partials:
             partials[each.buffer] = machine.blocks(each, count)
         for low, high in calls.parts:
-            part = _ArrayMachine(tree, arrays, params, partials)
+            part = of_kind(tree, arrays, params, partials)
             part.call(low, high, calls)
         for each in tree.units.partials:
             machine.finish(each)
@@ -86,7 +93,7 @@ def _flat(shape: Sequence[int], places: Sequence[int]) -> int:
     )
 
 
-class _ArrayMachine(TreeMachine):
+class ArrayMachine(TreeMachine):
     """One call.  `starts` say where windows begin."""
 
     def __init__(
@@ -355,20 +362,20 @@ class _ArrayMachine(TreeMachine):
             flat[part] = halved(each.by, dtype, lanes)
 
 
-_IN_ORDER: Mapping[str, Callable[[_ArrayMachine, OrderedReduction], None]] = {
-    "lanes": _ArrayMachine.in_lanes,
-    "elements": _ArrayMachine.by_element,
-    "scan": _ArrayMachine.in_sequence,
+_IN_ORDER: Mapping[str, Callable[[ArrayMachine, OrderedReduction], None]] = {
+    "lanes": ArrayMachine.in_lanes,
+    "elements": ArrayMachine.by_element,
+    "scan": ArrayMachine.in_sequence,
 }
-_RUN_ARRAY_NODE: Mapping[type, Callable[[_ArrayMachine, Any], None]] = {
+_RUN_ARRAY_NODE: Mapping[type, Callable[[ArrayMachine, Any], None]] = {
     Store: lambda machine, node: machine.stored([node]),
     PairedStore: lambda machine, node: machine.stored([node]),
     Together: lambda machine, node: machine.stored(node.body),
     RepeatedStep: lambda machine, node: machine.stored(node.body),
     Section: lambda machine, node: machine.block(node.body),
-    MappedLoop: _ArrayMachine.loop,
+    MappedLoop: ArrayMachine.loop,
     Branch: RUN[If],
-    IndexLet: _ArrayMachine.let,
-    WindowStart: _ArrayMachine.open_window,
-    OrderedReduction: _ArrayMachine.reduction,
+    IndexLet: ArrayMachine.let,
+    WindowStart: ArrayMachine.open_window,
+    OrderedReduction: ArrayMachine.reduction,
 }

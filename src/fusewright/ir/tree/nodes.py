@@ -53,6 +53,11 @@ class LaneMapping:
     nontemporal: tuple[Anchor, ...] = ()
     origin: Expr | None = None
 
+    @property
+    def past(self) -> frozenset[int]:
+        """The buffers that may be written past the caches."""
+        return frozenset(anchor.buffer for anchor in self.nontemporal)
+
 
 Room = Literal["register", "stack", "memory"]
 

@@ -64,7 +64,7 @@ class _Nodes(Blocks[Node]):
 
     def _units(self) -> Units | None:
         """The units; elements of complex arrays are their parts from then on."""
-        line = self.next_is(1, "units read (")
+        line = self.next_is(1, "units ")
         if line is None:
             return None
         declared = self.dtypes
@@ -72,13 +72,16 @@ class _Nodes(Blocks[Node]):
             component(declared(letter, number)) if letter == "b" else declared(letter, number)
         )
         scanner = Scanner(line, self.dtypes)
+        count = scanner.expression()
+        scanner.need(" read (")
         params = scanner.listed(")", lambda: _typed(scanner))
         rooms, partials = [], []
         while (line := self.next_is(1, "keep ")) is not None:
             rooms.append(_row_buffer(line))
         while (line := self.next_is(1, "blocks ")) is not None:
             partials.append(_partial(Scanner(line, self.dtypes)))
-        return Units(params, tuple(rooms), tuple(partials), scanner.has(" in stretches"))
+        kinds = scanner.has(" in stretches"), scanner.has(" in order")
+        return Units(count, params, tuple(rooms), tuple(partials), *kinds)
 
     def one(self, scanner: Scanner, depth: int) -> Node:
         inner = depth + 1

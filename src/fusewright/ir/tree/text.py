@@ -64,7 +64,9 @@ def _lines(tree: Tree) -> Iterator[str]:
 
 def _units(units: Units, writer: _TreeWriter) -> Iterator[str]:
     stretched = " in stretches" if units.is_stretched else ""
-    yield f"  units read ({', '.join(map(_typed, units.params))}){stretched}"
+    ordered = " in order" if units.in_order else ""
+    params = ", ".join(map(_typed, units.params))
+    yield f"  units {writer.show(units.count)} read ({params}){stretched}{ordered}"
     for room in units.rooms:
         halo = f" halo {room.halo}" if room.halo >= 0 else ""
         tile = " tile" if room.tile else ""

@@ -10,9 +10,15 @@ from fusewright.base.source import Span
 from fusewright.ir.expr import Expr, index
 from fusewright.ir.loops.statements import NOWHERE
 
-LOW, HIGH, BLOCK, STRETCH = (index(number) for number in range(100, 104))
+NAMES = ("low", "high", "block", "stretch", "unit", "turn", "begin", "end", "first", "last")
+LOW, HIGH, BLOCK, STRETCH, UNIT, TURN, BEGIN, END, OWN_LOW, OWN_HIGH = (
+    index(number) for number in range(100, 110)
+)
 """What a call is given: the units [LOW, HIGH) it runs, the units in a block of reductions, and the
-elements of dim 1 in a stretch."""
+elements of dim 1 in a stretch.  Then the unit, the stretch, the places between which a tile or a
+stretch lies, and a call's units where rows are kept: what follows from those is computed there, and
+not kept in registers around all stretches (two steps of the heat equation: 3 to 4 % of the time).
+"""
 
 
 @dataclass(frozen=True, slots=True)
@@ -46,14 +52,17 @@ class PartialResults:
 
 @dataclass(frozen=True, slots=True)
 class Units:
-    """A tree that is called for parts of its units: the parameters it reads, in their order, what
-    it keeps in scratch, and what it reduces over units.
+    """A tree that is called for parts of its `count` units, or once for all of them where they run
+    `in_order`: the parameters it reads, in their order, what it keeps in scratch, and what it
+    reduces over units.
     """
 
+    count: Expr
     params: tuple[Expr, ...]
     rooms: tuple[RowBuffer, ...] = ()
     partials: tuple[PartialResults, ...] = ()
     is_stretched: bool = False
+    in_order: bool = False
 
 
 @dataclass(frozen=True, slots=True)

@@ -7,6 +7,7 @@ variables, and row buffers are scratch; reductions name an order that fits their
 from __future__ import annotations
 
 from fusewright.ir import ops
+from fusewright.ir.expr import postorder
 from fusewright.ir.nest import Buffer
 from fusewright.ir.tree.nodes import ArrayNode, OrderedReduction, Tree, blocks, expressions
 from fusewright.ir.tree.units import BLOCK, HIGH, LOW, STRETCH, IndexLet, WindowStart
@@ -33,6 +34,8 @@ class _ArrayChecker(TreeChecker):
         if tree.units.is_stretched:
             self.indices.add(STRETCH.attr)
         self.require(self.rows == tree.declared.scratch, "row buffers are not the scratch")
+        sized = all(n.name not in ("index", "load") for n in postorder([tree.units.count]))
+        self.require(sized, "how many units there are does not follow from parameters")
 
     def array_node(self, node: ArrayNode, where: str) -> None:
         """What only the trees of arrays have."""

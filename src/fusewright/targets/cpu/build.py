@@ -77,7 +77,8 @@ def build(slice_: Slice, options: Options) -> Compiled:
     if compilations:
         written = tuple(each.module.text for each in kernels if each is not None)
         _tell(program, plan, written, features.vector_bytes, slice_.is_large)
-    return Compiled(program, plan, kernels, tuple(node.kind for node in order))
+    kinds = tuple(node.kind for node in order)
+    return Compiled(program, plan, kernels, kinds, slice_.is_large)
 
 
 def _tell(
@@ -89,7 +90,7 @@ def _tell(
     from fusewright.plan.text import plan_text
 
     kernels = (step for step in plan.steps if isinstance(step, Kernel))
-    trees = [tree_text(tree_once(program, each, vector_bytes, large)) for each in kernels]
+    trees = [tree_text(tree_once(program, each, vector_bytes, large).tree) for each in kernels]
     texts = CompiledTexts(
         "arrays", program_text(program), plan_text(program, plan), llvm, "".join(trees)
     )
@@ -107,7 +108,7 @@ def _kernel(
     submit: compiler.Submit,
 ) -> Callable[[], CompiledKernel]:
     if options.debug:
-        check_array_tree(tree_once(program, kernel, features.vector_bytes, large))
+        check_array_tree(tree_once(program, kernel, features.vector_bytes, large).tree)
     module = lower_once(program, kernel, features.vector_bytes, large)
     quick = options.background and module.text.count("\n") > QUICK
     image = submit(module.text, 0 if quick else BEST)

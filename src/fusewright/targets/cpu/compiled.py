@@ -31,14 +31,16 @@ class Compiled:
     """A slice's program, plan, and code; `kernels` stands in the order of the plan's steps, None
     for a library step.
 
-    `kinds` are the kinds of the slice's nodes; `worth_best` says that a process has run it for as
-    long as the best code takes to make: the next one need not find out again.
+    `kinds` are the kinds of the slice's nodes; `is_large` says that results are written past the
+    caches, `worth_best` that a process has run it for as long as the best code takes to make: the
+    next one need not find out again.
     """
 
     program: Program
     plan: Plan
     kernels: tuple[CompiledKernel | None, ...]
     kinds: tuple[int, ...]
+    is_large: bool = False
     worth_best: bool = False
 
     def improved(self, number: int, kernel: CompiledKernel) -> Compiled:

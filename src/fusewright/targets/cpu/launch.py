@@ -13,11 +13,21 @@ import numpy as np
 from fusewright.codegen.module import Module, Scratch, Word
 from fusewright.ir import ops
 from fusewright.ir.dtypes import INT64, component
-from fusewright.ir.expr import Expr, const, op, typed_op
+from fusewright.ir.expr import Expr, const, op
 from fusewright.ir.graph import Memory
 from fusewright.ir.nest import Program
 from fusewright.machine import record as machine
-from fusewright.plan.plan import TILE, Kernel, counts_tiles
+from fusewright.plan.plan import Kernel, counts_tiles
+from fusewright.plan.units import (
+    ceiling,
+    largest,
+    least,
+    most,
+    product,
+    quotient,
+    unit_elements,
+    units_of,
+)
 from fusewright.runtime.arguments import (
     ADDRESS,
     NUMBER,
@@ -179,7 +189,7 @@ def prepare(program: Program, compiled: CompiledKernel, slots: int) -> Launch:
     launch = Launch(
         module,
         kernel,
-        integer(units(kernel)),
+        integer(units_of(kernel)),
         outputs,
         partials,
         scratch,
@@ -200,44 +210,6 @@ def _inherited(kernel: Kernel) -> dict[int, int]:
     """Whose memory a patched value takes over, in the order of the members."""
     stages = [m.stage for m in kernel.members]
     return {s.slot: s.update for s in stages if s.update not in (-1, s.slot)}
-
-
-def units(kernel: Kernel) -> Expr:
-    """How many units a kernel has."""
-    if kernel.shared == 0:
-        return const(1, INT64)
-    total = _largest([product(extents) for extents in kernel.extents])
-    return _ceiling(total, const(TILE, INT64)) if counts_tiles(kernel) else total
-
-
-def unit_elements(kernel: Kernel) -> Expr:
-    """Elements of the largest member in a unit."""
-    if kernel.form != "rows":
-        return const(TILE if counts_tiles(kernel) else 1, INT64)
-    return _largest([product(m.stage.extents[kernel.shared :]) for m in kernel.members])
-
-
-def product(extents: Sequence[Expr], unit: int = 1) -> Expr:
-    """The number of elements, times a literal."""
-    sizes = [const(unit, INT64), *extents] if unit != 1 or not extents else extents
-    return reduce(lambda a, b: op("multiply", a, b), sizes)
-
-
-def _largest(sizes: Sequence[Expr]) -> Expr:
-    return reduce(_most, dict.fromkeys(sizes))
-
-
-def _most(a: Expr, b: Expr) -> Expr:
-    return typed_op("imax", INT64, a, b)
-
-
-def _quotient(a: Expr, b: Expr) -> Expr:
-    return typed_op("floor_divide", INT64, a, b)
-
-
-def _ceiling(a: Expr, b: Expr) -> Expr:
-    """a / b, rounded up."""
-    return _quotient(op("add", a, op("subtract", b, const(1, INT64))), b)
 
 
 def _bytes(extents: Sequence[Expr], unit: int) -> Integer:
@@ -270,12 +242,12 @@ def stretch_of(kernel: Kernel, module: Module) -> Expr:
     columns = [product(piece.extents, piece.rows * piece.itemsize) for piece in module.scratch]
     column = reduce(lambda a, b: op("add", a, b), columns, const(0, INT64))
     halo = max(m.right - m.left for m in kernel.members)
-    least = const(max(LEAST_STRETCH * halo, 1), INT64)
-    wanted = _most(_quotient(const(NEAR, INT64), _most(column, one)), least)
-    width = _largest([m.stage.extents[1] for m in kernel.members])
-    count = _most(_ceiling(width, wanted), one)
+    smallest = const(max(LEAST_STRETCH * halo, 1), INT64)
+    wanted = most(quotient(const(NEAR, INT64), most(column, one)), smallest)
+    width = largest([m.stage.extents[1] for m in kernel.members])
+    count = most(ceiling(width, wanted), one)
     unit = const(ALIGNED if len(kernel.members[0].stage.extents) == 2 else 1, INT64)
-    return op("multiply", _most(_ceiling(width, op("multiply", count, unit)), one), unit)
+    return op("multiply", most(ceiling(width, op("multiply", count, unit)), one), unit)
 
 
 def _scaled(size: Integer, factor: int) -> Integer:
@@ -290,9 +262,9 @@ def block_units(kernel: Kernel) -> Expr:
     stage = kernel.sinks[0].stage
     kept = [stage.extents[dim] for dim in stage.kept]
     if not kept:
-        row = _most(product(stage.extents[1:]), one)
-        return _most(_ceiling(const(BLOCK, INT64), row), one)
-    room = _quotient(const(PARTIAL_ROOM, INT64), _most(product(kept), one))
-    blocks = typed_op("imin", INT64, _most(room, one), const(MOST_BLOCKS, INT64))
-    rows = typed_op("imin", INT64, _ceiling(stage.extents[0], blocks), const(LONGEST_BLOCK, INT64))
-    return _most(rows, one)
+        row = most(product(stage.extents[1:]), one)
+        return most(ceiling(const(BLOCK, INT64), row), one)
+    room = quotient(const(PARTIAL_ROOM, INT64), most(product(kept), one))
+    blocks = least(most(room, one), const(MOST_BLOCKS, INT64))
+    rows = least(ceiling(stage.extents[0], blocks), const(LONGEST_BLOCK, INT64))
+    return most(rows, one)

@@ -14,9 +14,10 @@ from fusewright.ir import graph
 from fusewright.ir.expr import Expr
 from fusewright.ir.nest import Alias, Source
 from fusewright.plan.plan import counts_tiles
+from fusewright.plan.units import product, unit_elements, units_of
 from fusewright.runtime.arguments import table, word_table
 from fusewright.targets.cpu import launch as launching
-from fusewright.targets.cpu.launch import Launch, product
+from fusewright.targets.cpu.launch import Launch
 from fusewright.targets.cpu.runner import UNKNOWN, Runner
 from fusewright.targets.cpu.stored_programs import Form
 
@@ -173,7 +174,7 @@ def _kernel(code: Code, runner: Runner, step: Launch) -> tuple[Any, ...]:
     stretch = launching.stretch_of(kernel, module)
     rooms = [code.of(launching.room(piece, stretch)) for piece in module.scratch]
     return (
-        code.of(launching.units(kernel)), code.of(launching.block_units(kernel)),
-        code.of(launching.unit_elements(kernel)), code.of(stretch), int(kernel.ordered), grain,
+        code.of(units_of(kernel)), code.of(launching.block_units(kernel)),
+        code.of(unit_elements(kernel)), code.of(stretch), int(kernel.ordered), grain,
         step.work, table(outputs), table(partials), table(rooms), word_table(step.words),
     )  # fmt: skip

@@ -13,7 +13,8 @@ from time import perf_counter
 from typing import Any
 
 from fusewright.base.options import Options
-from fusewright.codegen.listing import listing
+from fusewright.codegen.array_listing import array_listing
+from fusewright.codegen.canonical import tree_once
 from fusewright.ir import graph
 from fusewright.ir.expr import Expr
 from fusewright.ir.graph import Node
@@ -73,7 +74,7 @@ def run(
     def watch(start: float, seconds: float, threads: int) -> None:
         ran.append(Ran(start, seconds, threads))
 
-    described = steps_of(order, runner, fresh)
+    described = steps_of(order, runner, options, fresh)
     with collect() as loops:
         try:
             runner.run(order, options, compute, watch)
@@ -93,7 +94,9 @@ def _ran_inside(step: Step, loops: Sequence[KernelRecord]) -> list[Step]:
     return list(found) or [step]  # the reference interpreter tells of none
 
 
-def steps_of(order: Sequence[Node], runner: Runner, fresh: bool) -> tuple[Step | None, ...]:
+def steps_of(
+    order: Sequence[Node], runner: Runner, options: Options, fresh: bool
+) -> tuple[Step | None, ...]:
     """One record for each step of a runner (None for an alias).
 
     Made before it runs: a node that has been computed has forgotten how.  `fresh` says that the
@@ -106,7 +109,7 @@ def steps_of(order: Sequence[Node], runner: Runner, fresh: bool) -> tuple[Step |
         if len(_described) >= MOST_DESCRIBED:
             _described.clear()
         # the runner is kept with its records, so that its id stays its own
-        found = (runner, planned_steps(order, runner.program, runner.plan))
+        found = (runner, _of_runner(order, runner, options))
         _described[key] = found
     return tuple(
         _with_code(record, step, runner, fresh)
@@ -135,14 +138,28 @@ def kernel_name(text: str) -> str:
     return f"k_{hashlib.sha256(text.encode()).hexdigest()[:8]}"
 
 
-def planned_steps(order: Sequence[Node], program: Program, plan: Plan) -> tuple[Step | None, ...]:
+def planned_steps(
+    order: Sequence[Node], program: Program, plan: Plan, options: Options, is_large: bool
+) -> tuple[Step | None, ...]:
     """The steps of a plan as records that have not run: no time, no code."""
-    describer = _Describer(order, program, plan)
+    describer = _Describer(order, program, plan, select(options.features).vector_bytes, is_large)
     return tuple(map(describer.step, plan.steps))
 
 
+def _of_runner(order: Sequence[Node], runner: Runner, options: Options) -> tuple[Step | None, ...]:
+    return planned_steps(order, runner.program, runner.plan, options, runner.is_large)
+
+
 class _Describer:
-    def __init__(self, order: Sequence[Node], program: Program, plan: Plan) -> None:
+    def __init__(
+        self,
+        order: Sequence[Node],
+        program: Program,
+        plan: Plan,
+        vector_bytes: int,
+        is_large: bool,
+    ) -> None:
+        self.vector_bytes, self.is_large = vector_bytes, is_large
         self.order = order
         self.program = program
         self.plan = plan
@@ -215,9 +232,13 @@ class _Describer:
             decisions=tuple(self._decisions(kernel, computed)),
             origin="memory",
             compile_seconds=0.0,
-            loops=listing(self.order, self.program, kernel),
+            loops=self._listing(kernel),
             llvm="",
         )
+
+    def _listing(self, kernel: Kernel) -> str:
+        numbered = tree_once(self.program, kernel, self.vector_bytes, self.is_large)
+        return array_listing(self.order, self.program, *numbered)
 
     def _operation(self, kernel: Kernel, placed: explain.Placed) -> Operation:
         node = self.order[placed.slot]
@@ -270,14 +291,14 @@ def planned(slice_: Slice, options: Options) -> list[Step]:
 
 def _planned(slice_: Slice, options: Options) -> list[Step]:
     program, plan = decide(slice_, options)
-    steps = planned_steps(slice_.order, program, plan)
+    steps = planned_steps(slice_.order, program, plan, options, slice_.is_large)
     return [step for step in steps if step is not None]
 
 
 def texts(order: Sequence[Node], runner: Runner, options: Options, what: str) -> list[str]:
     """Each kernel as text: its loops (library steps, too), LLVM's, or machine code."""
     if what == "loops":
-        steps = planned_steps(order, runner.program, runner.plan)
+        steps = _of_runner(order, runner, options)
         return [s.loops if isinstance(s, KernelRecord) else _noted(s) for s in steps if s]
     found = [step.signature.text for step in runner.steps if isinstance(step, Launch)]
     if what == "llvm":

@@ -50,7 +50,7 @@ class Runner:
     `last_use[k]` are the slots nobody needs after step k, `complete[k]` the outputs that step k
     finishes.  `improve` makes better code once the runner has shown that it is needed again: after
     `trial` seconds of running.  `origin` and `seconds` say where the code came from and how long
-    that took; `runs` counts the evaluations.
+    that took; `runs` counts the evaluations, `is_large` is as of `Compiled`.
     """
 
     program: Program
@@ -60,6 +60,7 @@ class Runner:
     leaves: tuple[int, ...]
     outputs: tuple[int, ...]
     fetches: tuple[Callable[[Sequence[Node]], Any], ...]
+    is_large: bool
     last_use: list[tuple[int, ...]] = field(default_factory=list)
     complete: list[tuple[int, ...]] = field(default_factory=list)
     improve: Callable[[], None] | None = None
@@ -176,6 +177,7 @@ def assemble(compiled: Compiled) -> Runner:
         leaves,
         outputs,
         fetches,
+        compiled.is_large,
         last_uses(plan, program.outputs),
         _completions(plan, program.outputs),
     )

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable
 from dataclasses import dataclass, field
 
-from fusewright.analysis.explain import describe
+from fusewright.analysis.explain import why_apart
 from fusewright.analysis.pairs import compare
 from fusewright.analysis.unit import Facts
 from fusewright.analysis.verdict import Verdict
@@ -62,11 +62,10 @@ class Pairs:
         """The analysis' answer in words."""
         verdict = compare(a.unit, b.unit, self.facts)
         if verdict.level not in ("shift", "overlap") or not verdict.allowed(self.level):
-            text = describe(verdict, a.unit, b.unit, self.facts, self.level)
-            if text.startswith("FUSED"):
+            if verdict.allowed(self.level):
                 return "skipped by cost: strips of it would keep a loop from threads or vectors"
-            return text.replace("NOT FUSED: ", "")
-        text = describe(verdict, a.unit, b.unit, self.facts, "dims").replace("NOT FUSED: ", "")
+            return "\n".join(why_apart(verdict, a.unit, b.unit, self.facts))
+        text = "\n".join(why_apart(verdict, a.unit, b.unit, self.facts))
         far = any(step is None or step > FAR for step in verdict.shift or (None,))
         remedy = f"; legal with level={verdict.level}"
         cost = "" if far else "; skipped by cost: strips in order would keep it from the threads"
