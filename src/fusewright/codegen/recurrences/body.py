@@ -11,8 +11,8 @@ hoists (measured: four times the spills, twice the time).  Two things keep it, a
 
 * an *anchor*: an empty `asm sideeffect` through which a statement's value passes.  Side effects
   keep their order, and what a value is made of must come before it.
-* a *cut*: a block that ends with a branch that is never taken.  Values do not fold into memory
-  operands across blocks, so these are for long lists only, where they halve the compile time.
+* a *cut*: a block that ends with a branch that is never taken.  They halve the compile
+  time of long lists; short ones have nothing to gain.
 """
 
 from __future__ import annotations

@@ -12,6 +12,7 @@ from tests.unit.ir.recurrences.lists import straights
 
 import fusewright as fw
 from fusewright.base.options import current
+from fusewright.codegen.recurrences import body as bodies
 from fusewright.codegen.recurrences.body import body
 from fusewright.codegen.recurrences.stack import predicted_stores
 from fusewright.codegen.recurrences.vectors import ATTRIBUTES
@@ -110,12 +111,18 @@ def test_llvm_stores_what_the_planner_predicts(
         assert "andq\t$-64, %rsp" in listing or not stores
 
 
-def test_without_anchors_llvm_reorders() -> None:
-    """What the anchors are there for, so that they go when it does not need them any more."""
+@pytest.mark.parametrize("cut_from", [CUT_FROM, 10**9], ids=["cuts", "anchors"])
+def test_without_cuts_and_anchors_llvm_reorders(
+    cut_from: int, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """What they are there for, so that they go when it does not need them any more."""
     require("avx512")
+    monkeypatch.setattr(bodies, "CUT_FROM", cut_from)
     straight = listed(QuartetClass((2, 1, 2, 1), True, (False,), False)).vertical
     text = body(straight, "f", 8).replace("define private", "define") + ATTRIBUTES
     anchor = r"= call (<8 x double>) asm sideeffect .*\(<8 x double> (.*)\)"
     bare = re.sub(anchor, r"= freeze \1 \2", text)
+    bare = re.sub(r"br i1 %never, label %quit, label (%b\d+)", r"br label \1", bare)
+    assert bare != text
     many = [len(STORE.findall(compiler.assembly(t, select("avx512"), 2))) for t in (text, bare)]
     assert many[1] > 1.5 * many[0]
