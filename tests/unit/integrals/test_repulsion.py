@@ -9,6 +9,7 @@ from typing import Any
 
 import numpy as np
 import pytest
+from tests.unit.integrals.against_libcint import difference
 from tests.unit.integrals.precision import Case, bound_of, cases, error
 
 import fusewright as fw
@@ -26,6 +27,29 @@ def test_against_mpmath(letters: str) -> None:
     """The short form of `precision`, with another seed."""
     for case in cases(letters, 100, 8):
         assert error(case, 2) <= 1e-14, case.name
+
+
+@pytest.mark.parametrize("letters", ["hsss", "hsps"])
+def test_h_against_mpmath(letters: str) -> None:
+    with fw.options(shells="h"):
+        for case in cases(letters, 100, 8):
+            assert error(case, 2) <= 1e-14, case.name
+
+
+@pytest.mark.parametrize(
+    "letters", ["ppps", "dpdp", "fsds", "ddds", "fpps", "gsps", "gpss", "gsgs", "ggss"]
+)
+def test_classes_against_libcint(letters: str) -> None:
+    """The short form of `against_libcint`, with another seed."""
+    pytest.importorskip("pyscf")
+    assert difference(letters, 100) <= 1e-13
+
+
+@pytest.mark.parametrize("letters", ["hsss", "hpss", "hsds", "hshs"])
+def test_h_against_libcint(letters: str) -> None:
+    pytest.importorskip("pyscf")
+    with fw.options(shells="h"):
+        assert difference(letters, 100) <= 1e-13
 
 
 def test_contractions_of_tight_and_diffuse_primitives() -> None:
