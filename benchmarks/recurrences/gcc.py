@@ -3,7 +3,8 @@
     python benchmarks/recurrences/gcc.py [class ...]
 
 Whole classes without contraction, Cartesian and spherical, as one list, 8 lanes.  Nanoseconds of a
-vector, CPU time, the best of turns that alternate; CPU seconds of gcc and of LLVM (text to object).
+vector, CPU time, the best of turns that alternate; CPU seconds of gcc and of LLVM (text to object),
+the best of up to 7 turns, fewer where they take long.
 """
 
 from __future__ import annotations
@@ -36,6 +37,8 @@ from fusewright.targets.cpu.recurrences import LEVEL
 
 CLASSES = ("pppp", "dpdp", "dddd")
 LANES, TURNS = 8, 15
+MOST_TURNS, ENOUGH_SECONDS = 7, 1.0
+"""Of compiling."""
 MOST_RUN, MOST_COMPILE = 1.05, 0.2
 
 
@@ -76,17 +79,27 @@ def c_text(straight: Straight) -> str:
     return "\n".join(lines)
 
 
+def quickest(compiling: Callable[[], float]) -> float:
+    """The least seconds of a few turns."""
+    taken = [compiling()]
+    while len(taken) < MOST_TURNS and sum(taken) < ENOUGH_SECONDS:
+        taken.append(compiling())
+    return min(taken)
+
+
 def by_gcc(straight: Straight, folder: str) -> tuple[int, float]:
     """Where `run` is, and what compiling took."""
     path = Path(folder) / "list.c"
     path.write_text(c_text(straight))
-    before = resource.getrusage(resource.RUSAGE_CHILDREN).ru_utime
     library = str(path.with_suffix(f".{time.time_ns()}.so"))
-    subprocess.run(
-        ["gcc", "-O2", "-march=native", "-ffp-contract=fast", "-shared", "-fPIC", str(path), "-o",
-         library], check=True,
-    )  # fmt: skip
-    took = resource.getrusage(resource.RUSAGE_CHILDREN).ru_utime - before
+    command = ["gcc", "-O2", "-march=native", "-ffp-contract=fast", "-shared", "-fPIC", str(path)]
+
+    def compiling() -> float:
+        before = resource.getrusage(resource.RUSAGE_CHILDREN).ru_utime
+        subprocess.run([*command, "-o", library], check=True)
+        return resource.getrusage(resource.RUSAGE_CHILDREN).ru_utime - before
+
+    took = quickest(compiling)
     return ctypes.cast(ctypes.CDLL(library).run, ctypes.c_void_p).value or 0, took
 
 
@@ -99,12 +112,16 @@ def by_llvm(straight: Straight) -> tuple[int, float]:
     text = body(straight, "f", LANES).replace("define private", "define") + run + ATTRIBUTES
     llvm.initialize_native_target()
     llvm.initialize_native_asmprinter()
-    machine = llvm.Target.from_default_triple().create_target_machine(
-        features=llvm.get_host_cpu_features().flatten(), opt=LEVEL
-    )
-    start = time.process_time()
-    machine.emit_object(llvm.parse_assembly(text))
-    took = time.process_time() - start
+
+    def compiling() -> float:
+        machine = llvm.Target.from_default_triple().create_target_machine(
+            features=llvm.get_host_cpu_features().flatten(), opt=LEVEL
+        )
+        start = time.process_time()
+        machine.emit_object(llvm.parse_assembly(text))
+        return time.process_time() - start
+
+    took = quickest(compiling)
     image = load(compiler.compile_ir(text, select("auto"), LEVEL))
     KEPT.append(image)
     return image.address("run"), took
@@ -118,7 +135,10 @@ def best(addresses: tuple[int, int], straight: Straight) -> list[float]:
     rng = np.random.default_rng(0)
     sizes = (len(straight.scalars), len(straight.leaves), len(straight.results))
     memory = [np.empty(LANES * size + 8) for size in sizes]
-    blocks = [each[-each.ctypes.data // 8 % 8 :] for each in memory]
+    starts = [-each.ctypes.data // 8 % 8 for each in memory]
+    blocks = [
+        each[at : at + LANES * size] for each, at, size in zip(memory, starts, sizes, strict=True)
+    ]
     for block in blocks[:2]:
         block[:] = rng.standard_normal(len(block))
     kind = ctypes.CFUNCTYPE(None, ctypes.c_long, *[ctypes.c_void_p] * 3)
@@ -158,7 +178,7 @@ def main() -> None:
                 name = f"{letters}{' spherical' if harmonics else ''}"
                 print(
                     f"| {name} | {len(straight.statements)} | {one:.0f} | {two:.0f} "
-                    f"| {two / one:.2f} {verdicts[0]} | {slow:.2f} | {quick:.2f} "
+                    f"| {two / one:.2f} {verdicts[0]} | {slow:.3f} | {quick:.3f} "
                     f"| {quick / slow:.2f} {verdicts[1]} |", flush=True,
                 )  # fmt: skip
 

@@ -24,6 +24,7 @@ ALL = "all"
 """The `strict` that refuses library steps, too."""
 DIAGNOSTICS = ("off", "text", "json")
 MAX_THREADS, MAX_SMALL = 256, 1 << 20
+SHELLS = ("g", "h")
 _SUFFIXES = {"": 1, "k": 1 << 10, "m": 1 << 20, "g": 1 << 30, "t": 1 << 40}
 _TRUTH = {
     **dict.fromkeys(("1", "true", "yes", "on"), True),
@@ -52,6 +53,7 @@ class Options(NamedTuple):
     background: bool = True
     interpret: bool = True
     small: int = 512
+    shells: str = "g"
     memory_limit: int | None = None
     cache_dir: str | None = None
 
@@ -77,6 +79,7 @@ class Settings(TypedDict, total=False):
     background: bool
     interpret: bool
     small: int
+    shells: Literal["g", "h"]
     memory_limit: int | None
     cache_dir: str | os.PathLike[str] | None
 
@@ -187,6 +190,9 @@ TABLE: dict[str, Row] = {
             lambda value: _is_int(value) and 0 <= value <= MAX_SMALL,
             f"0 to {MAX_SMALL}",
             "elements up to which arrays made without one of ours are NumPy's own; 0: all are ours",
+        ),
+        _choice(
+            "shells", SHELLS, "the highest shells of Gaussian functions with integrals of ours"
         ),
         Row(
             "memory_limit",

@@ -16,11 +16,10 @@ from typing import Any
 import numpy as np
 
 from fusewright.base.errors import UnsupportedError, ValueRangeError
+from fusewright.base.options import SHELLS, current
 from fusewright.integrals.harmonics import cartesian
 from fusewright.ir.fused import Array
 
-MOST_L = 4
-"""g shells."""
 LETTERS = "spdfghiklm"
 
 
@@ -151,15 +150,23 @@ def _check_atoms(charges: Array, places: Array, real: Array, shells: Sequence[Sh
             raise ValueRangeError(f"atom {two}{where} is where atom {one} is")
 
 
+def _help_with(l: int) -> str:  # noqa: E741
+    """What to do about an l that is too high."""
+    if l <= LETTERS.index(SHELLS[-1]):
+        return f'fw.options(shells="{LETTERS[l]}") has them, and compiles for minutes'
+    return "leave these functions out, or have another program evaluate this basis"
+
+
 def _check_shell(number: int, shell: Shell) -> None:
     name = f"shell {number} (l = {shell.l}, atom {shell.atom})"
     if shell.l < 0:
         raise ValueRangeError(f"{name} has a negative angular momentum")
-    if shell.l > MOST_L:
+    most = LETTERS.index(current().shells)
+    if shell.l > most:
         raise UnsupportedError(
-            f"{name} has functions above {LETTERS[MOST_L]}",
-            why=f"there are integrals up to l = {MOST_L}",
-            help="leave these functions out, or have another program evaluate this basis",
+            f"{name} has functions above {LETTERS[most]}",
+            why=f"there are integrals up to l = {most}",
+            help=_help_with(shell.l),
         )
     if not len(shell.exponents):
         raise ValueRangeError(f"{name} has no primitives")

@@ -48,6 +48,8 @@ to take longer than compiling.
 """
 
 Momenta = tuple[int, int, int, int]
+_DISTANCE = "AB"
+"""What the scalars of a step are planned with."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -125,15 +127,24 @@ def listed(kind: QuartetClass) -> quartets.QuartetCode:
     return quartets.stepped(phases, steps, highest, kind.parts, kind.general)
 
 
-@cache
 def _step(la: int, lb: int, harmonics: bool, distance: str, centred: bool) -> SideStep:
-    """That of one side, planned with some search: its list is short and runs often."""
+    """That of one side; `distance` is what its scalars are called, `AB` or `CD`."""
+    found = _planned_step(la, lb, harmonics, centred)
+    if found.straight is None:
+        return found
+    scalars = tuple(name.replace(_DISTANCE, distance) for name in found.straight.scalars)
+    return replace(found, straight=replace(found.straight, scalars=scalars))
+
+
+@cache
+def _planned_step(la: int, lb: int, harmonics: bool, centred: bool) -> SideStep:
+    """The step of a bra, planned with some search: its list is short and runs often."""
     raised = raised_side(la, lb, centred)
     one, two = (2 * l + 1 if harmonics else len(cartesian(l)) for l in (la, lb))  # noqa: E741
     if centred:
         return SideStep(len(raised), one * two, None)
-    family = families.one_side(la, lb, raised, harmonics, distance)
-    scalars = [f"{distance}{axis}" for axis in families.AXES]
+    family = families.one_side(la, lb, raised, harmonics, _DISTANCE)
+    scalars = [f"{_DISTANCE}{axis}" for axis in families.AXES]
     graph = demand.demanded(family.targets, family.families, scalars)
     straight = planner.plan(graph, STEP_EFFORT).outer.straight
     return SideStep(len(raised), one * two, straight)

@@ -11,7 +11,7 @@ import pytest
 pytest.importorskip("pyscf")
 
 from pyscf import dft, gto, lib, scf
-from tests.bridges.pyscf.molecules import PEROXIDE, S_AND_D, WATER
+from tests.bridges.pyscf.molecules import PEROXIDE, S_AND_D, S_AND_G, WATER, converged, need_pickle
 
 import fusewright as fw
 import fusewright.bridges.pyscf as fp
@@ -98,6 +98,7 @@ def test_a_difference_is_as_symmetric_as_its_matrices() -> None:
 CASES: dict[str, Any] = {
     "UHF": (scf.UHF, {"charge": 1, "spin": 1}),
     "newton": (lambda mol: scf.RHF(mol).set(max_memory=0).newton(), {}),
+    "g functions": (scf.RHF, {"atom": "He 0 0 0; He 0 0 1.1", "basis": S_AND_G}),
     "no screening": (lambda mol: scf.RHF(mol).set(direct_scf=False), {}),
 }
 """Others are programs (`tests/programs/pyscf`)."""
@@ -108,20 +109,27 @@ def test_energies_and_cycles(case: str) -> None:
     make, molecule = CASES[case]
     mol = gto.M(**{"atom": WATER, "basis": "sto-3g", **molecule}, verbose=0)
     theirs, mf = make(mol).set(max_memory=0), applied(make(mol))
-    expected = theirs.kernel()
+    expected, their_cycles = converged(theirs)
     with fw.options(strict=True):
-        found = mf.kernel()
+        found, cycles = converged(mf)
     assert abs(found - expected) < 1e-9
-    assert case == "newton" or mf.cycles == theirs.cycles
+    assert cycles == their_cycles > 0
     assert by(mf, OURS) and not by(mf, THEIRS)
 
 
-def test_objects(water: Any) -> None:
+def test_a_pickled_object(water: Any) -> None:
+    need_pickle()
     with fw.options(strict=True):
         mf = applied(scf.RHF(water))
         energy = mf.kernel()
         again = pickle.loads(pickle.dumps(mf))
         assert abs(again.kernel() - energy) < 1e-9 and by(again, OURS)
+
+
+def test_objects(water: Any) -> None:
+    with fw.options(strict=True):
+        mf = applied(scf.RHF(water))
+        mf.kernel()
         scan = mf.as_scanner()
         moved = water.set_geom_(WATER.replace("0.76", "0.8"), inplace=False)
         plain = scf.RHF(water).set(max_memory=0).as_scanner()
@@ -216,9 +224,11 @@ def test_both_ranges_in_one_pass(kind: str, xc: str) -> None:
         mf = getattr(dft, kind)(mol, xc=xc).set(max_memory=0)
         mf.grids.level = 0
         with fw.options(strict=True):
-            found[mine] = (applied(mf) if mine else mf).kernel(), mf.cycles
+            found[mine] = converged(applied(mf) if mine else mf)
         if mine:
-            assert by(mf, OURS, AHEAD) == by(mf, OURS) == mf.cycles + 2
+            passes = found[mine][1] + 2
+            asked = by(mf, OURS) - passes  # 1 where an old version asks otherwise, once
+            assert by(mf, OURS, AHEAD) == passes and 0 <= asked <= 1
     assert found[True][1] == found[False][1]
     assert abs(found[True][0] - found[False][0]) < 1e-9
 

@@ -15,7 +15,7 @@ import pytest
 pytest.importorskip("pyscf")
 
 from pyscf import dft, gto, lib, scf
-from tests.bridges.pyscf.molecules import PEROXIDE, S_AND_D, WATER
+from tests.bridges.pyscf.molecules import PEROXIDE, S_AND_D, S_AND_G, WATER, converged, need_pickle
 
 import fusewright as fw
 import fusewright.bridges.pyscf as fp
@@ -48,6 +48,7 @@ CASES: dict[str, tuple[Any, dict[str, Any]]] = {
     "ghost": (scf.RHF, {"atom": WATER + "; ghost-O 0 0 3", "basis": "6-31g"}),
     "radical": (scf.UHF, {"atom": WATER, "charge": 1, "basis": "6-31g*", "spin": 1}),
     "open shell": (scf.ROHF, {"atom": WATER, "charge": 1, "basis": "6-31g", "spin": 1}),
+    "g functions": (scf.RHF, {"atom": "He 0 0 0; He 0 0 1.1", "basis": S_AND_G}),
     "symmetry": (scf.RHF, {"atom": WATER, "basis": "6-31g", "symmetry": True}),
     "B3LYP": (rks, {"atom": WATER, "basis": "6-31g"}),
     "UKS": (lambda m: dft.UKS(m).set(grids=dft.Grids(m).set(level=0)),
@@ -62,11 +63,11 @@ def test_energy_cycles_and_matrices(case: str) -> None:
     make, molecule = CASES[case]
     mol = gto.M(**molecule, verbose=0)
     theirs, mf = make(mol), fp.apply(make(mol))
-    expected = theirs.kernel()
+    expected, their_cycles = converged(theirs)
     with fw.options(strict=True):
-        found = mf.kernel()
+        found, cycles = converged(mf)
     assert abs(found - expected) < 1e-9
-    assert mf.cycles == theirs.cycles
+    assert cycles == their_cycles > 0
     assert ours(mf)
     dm = np.random.default_rng(1).standard_normal((2, mol.nao, mol.nao))
     for hermi, matrices in ((0, dm), (1, dm + dm.swapaxes(1, 2))):
@@ -87,10 +88,19 @@ def test_the_class_keeps_its_name_and_is_applied_once(water: Any) -> None:
         fp.apply(water)
 
 
+def pickled(mf: Any) -> Any:
+    need_pickle()
+    return pickle.loads(pickle.dumps(mf))
+
+
+def copied_deeply(mf: Any) -> Any:
+    need_pickle()
+    return copy.deepcopy(mf)
+
+
 @pytest.mark.parametrize("change", [
-    lambda mf: mf.copy(), copy.copy, copy.deepcopy, lambda mf: mf.newton(), lambda mf: mf.x2c(),
-    lambda mf: pickle.loads(pickle.dumps(mf)), lambda mf: mf.reset(),
-    lambda mf: fp.apply(fp.undo(mf)),
+    lambda mf: mf.copy(), copy.copy, copied_deeply, lambda mf: mf.newton(), lambda mf: mf.x2c(),
+    pickled, lambda mf: mf.reset(), lambda mf: fp.apply(fp.undo(mf)),
 ])  # fmt: skip
 def test_survives(change: Any, water: Any) -> None:
     with fw.options(strict=True):
@@ -127,7 +137,7 @@ def test_what_is_pyscfs(water: Any) -> None:
     mf = fp.apply(scf.RHF(water).set(max_memory=0))
     for dm, why in (
         (np.eye(water.nao) + 0j, "the density matrix is complex"),
-        (np.eye(2 * water.nao), f"the density matrix has the shape {(2 * water.nao,) * 2}"),
+        (np.eye(2 * water.nao), f"the density matrix has the shape {(2 * int(water.nao),) * 2}"),
     ):
         with fw.options(strict=True), pytest.raises(StrictError) as caught:
             mf.get_jk(water, dm)

@@ -8,4 +8,4 @@ s_and_d = {"H": gto.basis.parse("H S\n 1.2 0.4\n 0.3 0.6\nH D\n 0.9 1.0")}
 cartesian = gto.M(atom="H 0 0 0; H 0 0.5 1.3", basis=s_and_d, cart=True, verbose=0)
 for mol in (heavy, ghosts, cartesian):
     mf = scf.RHF(mol).set(max_memory=0)
-    print(mf.kernel(), mf.cycles)
+    print(mf.kernel(), mf.converged)

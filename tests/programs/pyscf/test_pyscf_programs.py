@@ -11,6 +11,7 @@ import pytest
 pytest.importorskip("pyscf")
 
 from pyscf import scf
+from tests.bridges.pyscf.molecules import need_pickle
 
 import fusewright as fw
 import fusewright.bridges.pyscf as fp
@@ -37,6 +38,8 @@ def test_the_same_numbers(
 ) -> None:
     if name in NEEDS:
         pytest.importorskip(NEEDS[name])
+    if name == "pickled":
+        need_pickle()
     monkeypatch.setattr(scf.hf, "MUTE_CHKFILE", True)  # files that wait for the collector
     runpy.run_path(str(HERE / f"{name}.py"))
     expected = capsys.readouterr().out

@@ -61,7 +61,7 @@ def test_environment_refused_by_name(variable, text):
 @pytest.mark.parametrize(
     "changes",
     [{"threads": 0}, {"threads": True}, {"threads": 1.5}, {"fuse": 1}, {"target": []},
-     {"memory_limit": -1}, {"cache_dir": 7}, {"treads": 2}],
+     {"memory_limit": -1}, {"shells": "i"}, {"cache_dir": 7}, {"treads": 2}],
 )  # fmt: skip
 def test_wrong_option_changes_nothing(changes):
     before = current()

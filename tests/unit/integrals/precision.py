@@ -19,7 +19,7 @@ import numpy as np
 from tests.unit.integrals.reference import Gaussian, repulsion
 
 from fusewright import integrals
-from fusewright.integrals.basis import Basis
+from fusewright.integrals.basis import LETTERS, Basis
 from fusewright.integrals.harmonics import cartesian
 from fusewright.integrals.operators import COULOMB, Operator, long_range, short_range
 from fusewright.integrals.pairs import grouped
@@ -59,7 +59,7 @@ def cases(letters: str, seed: int, many: int) -> Iterator[Case]:
         for place, letter in enumerate(letters):
             depth = 2 if number % 4 == 3 and place % 2 == 0 else 1
             exponents = 10 ** rng.uniform(-3, 7, depth)
-            shells.append((place, "spdfg".index(letter), exponents, rng.uniform(0.3, 1, depth)))
+            shells.append((place, LETTERS.index(letter), exponents, rng.uniform(0.3, 1, depth)))
         basis = Basis.from_arrays(places, shells, np.zeros(4), cartesian=True)
         yield Case(basis, operator, f"{letters} {number} {operator} {size:g} bohr")
 
@@ -99,11 +99,12 @@ def exact(basis: Basis, place: tuple[int, ...], parts: Any) -> Any:
     return total
 
 
-def classes() -> list[str]:
-    """All classes of shells up to g, small ones first."""
-    pairs = [b + a for a, b in combinations_with_replacement("spdfg", 2)]
+def classes(highest: str = "g") -> list[str]:
+    """All classes of shells up to this one, small ones first."""
+    shells = LETTERS[: LETTERS.index(highest) + 1]
+    pairs = [b + a for a, b in combinations_with_replacement(shells, 2)]
     found = [two + one for one, two in combinations_with_replacement(pairs, 2)]
-    return sorted(found, key=lambda name: sum(map("spdfg".index, name)))
+    return sorted(found, key=lambda name: sum(map(LETTERS.index, name)))
 
 
 def main() -> int:

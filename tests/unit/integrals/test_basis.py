@@ -46,6 +46,19 @@ def test_momenta_that_do_not_exist() -> None:
         Basis.from_arrays(TWO, [(0, 0, [1.0], [1.0]), (1, 5, [1.0], [1.0])])
 
 
+def test_h_shells_behind_an_option() -> None:
+    shells = [(0, 0, [1.0], [1.0]), (1, 5, [1.0], [1.0])]
+    with pytest.raises(NotImplementedError) as caught:
+        Basis.from_arrays(TWO, shells)
+    assert 'fw.options(shells="h") has them' in caught.value.help
+    with fw.options(shells="h"):
+        basis = Basis.from_arrays(TWO, shells)
+        with pytest.raises(NotImplementedError, match=r"l = 6.* has functions above h") as caught:
+            Basis.from_arrays(TWO, [(0, 6, [1.0], [1.0])])
+    assert "leave these functions out" in caught.value.help
+    assert integrals.overlap(basis).shape == (12, 12)  # what is made stays of use
+
+
 def test_ghosts_may_be_where_atoms_are() -> None:
     shells = [(0, 0, [1.0], [1.0]), (1, 0, [2.0], [1.0])]
     basis = Basis.from_arrays([[0.0, 0, 0]] * 2, shells, charges=[1.0, 0.0])

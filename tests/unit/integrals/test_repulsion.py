@@ -9,12 +9,14 @@ from typing import Any
 
 import numpy as np
 import pytest
+from tests.unit.integrals.against_libcint import difference
 from tests.unit.integrals.precision import Case, bound_of, cases, error
 
 import fusewright as fw
 from fusewright import integrals
 from fusewright.integrals import classes, pairs
-from fusewright.integrals.basis import Basis, radial_norm
+from fusewright.integrals.basis import Basis, Shell, radial_norm
+from fusewright.integrals.harmonics import spherical
 from fusewright.integrals.operators import COULOMB, Operator, long_range, short_range
 from fusewright.integrals.pairs import grouped
 
@@ -26,6 +28,29 @@ def test_against_mpmath(letters: str) -> None:
     """The short form of `precision`, with another seed."""
     for case in cases(letters, 100, 8):
         assert error(case, 2) <= 1e-14, case.name
+
+
+@pytest.mark.parametrize("letters", ["hsss", "hsps"])
+def test_h_against_mpmath(letters: str) -> None:
+    with fw.options(shells="h"):
+        for case in cases(letters, 100, 8):
+            assert error(case, 2) <= 1e-14, case.name
+
+
+@pytest.mark.parametrize(
+    "letters", ["ppps", "dpdp", "fsds", "ddds", "fpps", "gsps", "gpss", "gsgs", "ggss"]
+)
+def test_classes_against_libcint(letters: str) -> None:
+    """The short form of `against_libcint`, with another seed."""
+    pytest.importorskip("pyscf")
+    assert difference(letters, 100) <= 1e-13
+
+
+@pytest.mark.parametrize("letters", ["hsss", "hpss", "hsds", "hshs"])
+def test_h_against_libcint(letters: str) -> None:
+    pytest.importorskip("pyscf")
+    with fw.options(shells="h"):
+        assert difference(letters, 100) <= 1e-13
 
 
 def test_contractions_of_tight_and_diffuse_primitives() -> None:
@@ -157,6 +182,45 @@ def test_translation_and_rotation() -> None:
     np.testing.assert_allclose(
         np.einsum("iijj->", turned[p, p, p, p]), np.einsum("iijj->", whole[p, p, p, p]), rtol=1e-13
     )
+
+
+def d_and_s(exponent: float, cartesian: bool) -> Basis:
+    """A d shell and an s shell of one primitive there, and two shells elsewhere; bare functions."""
+    one, two = np.array([0.1, -0.4, 0.3]), np.array([1.2, 0.5, -0.6])
+    unit = np.ones((1, 1))
+    return Basis(
+        (Shell(2, one, np.array([exponent]), unit), Shell(0, one, np.array([exponent]), unit),
+         Shell(1, two, np.array([0.8]), unit), Shell(2, two, np.array([0.5]), unit)),
+        is_cartesian=cartesian,
+    )  # fmt: skip
+
+
+@pytest.mark.parametrize("operator", [COULOMB, long_range(0.4)])
+def test_cartesian_is_spherical_and_an_s_component(operator: Operator) -> None:
+    """Solid harmonics of Cartesian integrals are the spherical ones, and what d has beside them,
+    xx + yy + zz, is minus the derivative of an s function by its exponent.
+    """
+    exponent, step = 0.9, 1e-4
+    cartesian, harmonic = (
+        integrals.electron_repulsion(d_and_s(exponent, kind), operator=operator)
+        for kind in (True, False)
+    )
+    turn, row, column = np.zeros((14, 16)), 0, 0
+    for momentum in (2, 0, 1, 2):
+        block = spherical(momentum)
+        rows, columns = block.shape
+        turn[row : row + rows, column : column + columns] = block
+        row, column = row + rows, column + columns
+    turned = np.einsum("pi,qj,rk,sl,ijkl->pqrs", *(turn,) * 4, cartesian, optimize=True)
+    assert np.abs(turned - harmonic).max() <= 1e-14 * np.abs(cartesian).max()
+    round_part = cartesian[[0, 3, 5]].sum(axis=0)[7:, 7:, 7:]
+    rest = [(1, 2), (2, 4), (2, 4), (2, 4)]
+    more, less = (
+        integrals.electron_repulsion(d_and_s(moved, True), rest, operator)[0]
+        for moved in (exponent + step, exponent - step)
+    )
+    derivative = (more - less) / (2 * step) / math.sqrt(1 / (4 * math.pi))
+    assert np.abs(round_part + derivative).max() <= 1e-7 * np.abs(derivative).max()
 
 
 def test_bits_depend_on_neither_threads_nor_width() -> None:

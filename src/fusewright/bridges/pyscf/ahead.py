@@ -2,6 +2,9 @@
 
 `get_veff` of PySCF asks for J (and K) with 1/r, and then for K with the functional's omega.  While
 it runs the second question is known when the first one comes, and both are answered by one pass.
+
+Where the functional has no exact exchange at long range, newer versions ask for the short range
+(omega < 0), older ones for the long one: what the first such question was tells.
 """
 
 from __future__ import annotations
@@ -14,6 +17,9 @@ import numpy as np
 
 from fusewright.bridges.pyscf.record import Expected, IntegralRecord
 from fusewright.ir.fused import Array
+
+_sign = -1.0
+"""That of omega without exact exchange at long range, as this version of PySCF asks."""
 
 
 @contextmanager
@@ -38,7 +44,7 @@ def _omega_of(mf: Any) -> float:
     if numint is None or not isinstance(xc, str) or not numint.libxc.is_hybrid_xc(xc):
         return 0.0
     omega, alpha, _ = numint.rsh_and_hybrid_coeff(xc, spin=mf.mol.spin)
-    return float(-omega if alpha == 0 else omega)
+    return float(_sign * omega if alpha == 0 else omega)
 
 
 def next_question(record: IntegralRecord, dm: Array) -> tuple[float, Array] | None:
@@ -56,8 +62,13 @@ def next_question(record: IntegralRecord, dm: Array) -> tuple[float, Array] | No
 
 def answered(record: IntegralRecord, dm: Any, omega: float | None, with_j: bool) -> Array | None:
     """K, where it was made with the question before."""
+    global _sign
     expected = record.expected
-    if expected is None or expected.exchange is None or with_j or omega != expected.omega:
+    if expected is None or expected.exchange is None or with_j:
+        return None
+    if omega != expected.omega:
+        if omega == -expected.omega:
+            _sign, record.expected = -_sign, None
         return None
     later, exchange = expected.exchange
     if later.shape != np.shape(dm) or not np.array_equal(later, dm):

@@ -11,20 +11,24 @@ hoists (measured: four times the spills, twice the time).  Two things keep it, a
 
 * an *anchor*: an empty `asm sideeffect` through which a statement's value passes.  Side effects
   keep their order, and what a value is made of must come before it.
-* a *cut*: a block that ends with a branch that is never taken.  Values do not fold into memory
-  operands across blocks, so these are for long lists only, where they halve the compile time.
+* a *cut*: a block that ends with a branch that is never taken.  They halve the compile
+  time of long lists; short ones have nothing to gain.
+
+A list of many thousand statements is several functions, called one after the other, since LLVM's
+time is not linear in the length of a function.  Values that cross stand in slots of their own.
 """
 
 from __future__ import annotations
 
 from collections.abc import Sequence
 
-from fusewright.codegen.recurrences.vectors import Vectors
+from fusewright.codegen.recurrences.vectors import LINE, Vectors
 from fusewright.ir.recurrences.straight import Statement, Straight, Summand
-from fusewright.plan.recurrences.cut import CUT_FROM, PIECE
+from fusewright.plan.recurrences.cut import CUT_FROM, PIECE, crossing, parts
 
 ANCHORED = 4
 """Every so many statements one is an anchor; 2 to 16 are equally good (measured)."""
+ARGUMENTS = "ptr %scalars, ptr %leaves, ptr %out"
 SIGNATURE = "ptr noalias %scalars, ptr noalias %leaves, ptr noalias %out"
 
 
@@ -47,30 +51,50 @@ class _Body(Vectors):
         self.leaf_places, self.step = leaf_places, step
         self.names: dict[int, str] = {}
         self.products: dict[tuple[float, int], str] = {}
+        self.parts = parts(len(straight.statements))
+        self.slots, self.many = crossing(straight, self.parts)
         self.places: dict[int, list[int]] = {}
         for place, number in enumerate(straight.results):
             self.places.setdefault(number, []).append(place)
 
     def text(self, name: str) -> str:
+        """The function; of a list of several parts those that it calls before it."""
+        if len(self.parts) == 1:
+            self.part(self.parts[0])
+            return self.function(name, SIGNATURE)
+        texts = []
+        calls = [f"%slots = alloca [{self.many} x {self.kind}], align {LINE}"]
+        for number, part in enumerate(self.parts):
+            self.part(part)
+            texts.append(self.function(f"{name}.{number}", f"{SIGNATURE}, ptr noalias %slots"))
+            self.lines, self.names = [], {}
+            calls.append(f"call void @{name}.{number}({ARGUMENTS}, ptr %slots)")
+        self.lines = calls
+        return "".join([*texts, self.function(name, SIGNATURE)])
+
+    def part(self, places: range) -> None:
+        """The statements at these places; results that are scalars or leaves with the last ones."""
         straight = self.straight
-        is_cut = len(straight.statements) >= CUT_FROM
+        is_cut = len(places) >= CUT_FROM
         if is_cut:
             self.do("%never = icmp eq ptr %out, null")
-        for place, statement in enumerate(straight.statements):
-            if is_cut and place and place % PIECE == 0:
+        for count, place in enumerate(places):
+            if is_cut and count and count % PIECE == 0:
                 self.cut(place)
-            value = self.sum(statement)
-            if not is_cut and place % ANCHORED == ANCHORED - 1:
+            value = self.sum(straight.statements[place])
+            if not is_cut and count % ANCHORED == ANCHORED - 1:
                 value = self.anchor(value)
-            self.names[straight.first + place] = value
-            self.leave(straight.first + place)
+            number = straight.first + place
+            self.names[number] = value
+            self.leave(number)
+            if number in self.slots:
+                self.store(value, "%slots", self.slots[number])
         for number in self.places:
-            if number < straight.first:
+            if number < straight.first and places.stop == len(straight.statements):
                 self.leave(number)
+        self.products.clear()
         if is_cut:
-            self.do("br label %quit")
-            self.do("quit:")
-        return self.function(name, SIGNATURE)
+            self.label("quit")
 
     def sum(self, statement: Statement) -> str:
         """A statement's value, with the roundings of `ir.recurrences.straight`."""
@@ -107,7 +131,11 @@ class _Body(Vectors):
         return self.products[key]
 
     def value(self, number: int) -> str:
-        """The register of a value; a scalar or a leaf is loaded where it is first used."""
+        """The register of a value; a scalar, a leaf, or the value of a part before this one, is
+        loaded where it is first used.
+        """
+        if number not in self.names and number in self.slots:
+            self.names[number] = self.load("%slots", self.slots[number])
         if number not in self.names:
             scalars = len(self.straight.scalars)
             is_scalar = number < scalars

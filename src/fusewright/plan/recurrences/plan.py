@@ -13,6 +13,7 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 
 from fusewright.base import collector
+from fusewright.base.options import current
 from fusewright.ir.recurrences.graph import AndOrGraph
 from fusewright.ir.recurrences.phases import SUM, Phases
 from fusewright.ir.recurrences.straight import Straight
@@ -81,7 +82,9 @@ def _planned(graph: AndOrGraph, effort: int, seed: int) -> RecurrencePlan:
 
 
 def _checked(found: RecurrencePlan) -> RecurrencePlan:
-    check_phases(found.phases)
+    """In debug mode the lists are verified: that takes a tenth of planning."""
+    if current().debug:
+        check_phases(found.phases)
     return found
 
 

@@ -12,13 +12,14 @@ from tests.unit.ir.recurrences.lists import straights
 
 import fusewright as fw
 from fusewright.base.options import current
+from fusewright.codegen.recurrences import body as bodies
 from fusewright.codegen.recurrences.body import body
 from fusewright.codegen.recurrences.stack import predicted_stores
 from fusewright.codegen.recurrences.vectors import ATTRIBUTES
 from fusewright.integrals.classes import QuartetClass, listed
 from fusewright.ir.recurrences.phases import Phases, run_phases
 from fusewright.ir.recurrences.straight import Straight, Summand
-from fusewright.plan.recurrences.cut import CUT_FROM
+from fusewright.plan.recurrences.cut import CUT_FROM, PART, crossing, parts
 from fusewright.targets.cpu import compiler
 from fusewright.targets.cpu.features import UnsupportedCPU, select
 from fusewright.targets.target import target
@@ -53,7 +54,7 @@ def rows(names: tuple[str, ...], shape: tuple[int, ...], seed: int) -> dict[str,
 
 
 @pytest.mark.parametrize("features", FEATURES)
-@pytest.mark.parametrize("statements", [1, 60, CUT_FROM + 150])
+@pytest.mark.parametrize("statements", [1, 60, CUT_FROM + 150, 3 * PART + 50])
 def test_bits_are_the_interpreters(features: str, statements: int) -> None:
     require(features)
     phases = Phases(made_up(statements, 7, ("x", "y", "z")))
@@ -64,6 +65,28 @@ def test_bits_are_the_interpreters(features: str, statements: int) -> None:
             leaves = rows(phases.outer.leaves, (columns,), 2)
             found, meant = kernel.run(scalars, leaves), run_phases(phases, scalars, leaves)
             assert found.tobytes() == meant.tobytes()
+
+
+def test_slots_of_values_that_cross() -> None:
+    """Exactly the values that later parts read have one, and each holds one value at a time."""
+    straight = made_up(4 * PART + 10, 5, ("x",))
+    functions = parts(len(straight.statements))
+    assert [place for part in functions for place in part] == list(range(4 * PART + 10))
+    assert len(functions) == 5 and max(map(len, functions)) <= PART
+    slots, many = crossing(straight, functions)
+    where = {straight.first + p: n for n, part in enumerate(functions) for p in part}
+    last: dict[int, int] = {}
+    for value, number in where.items():
+        for read in straight.operands(value - straight.first):
+            last[read] = number
+    crosses = {value for value, number in where.items() if last.get(value, number) > number}
+    assert set(slots) == crosses and 0 < many < len(crosses)
+    holders: dict[int, int] = {}
+    for value in sorted(slots):
+        holder = holders.get(slots[value])
+        assert holder is None or last[holder] < where[value]
+        holders[slots[value]] = value
+    assert sorted(holders) == list(range(many))
 
 
 @pytest.mark.parametrize("features", FEATURES)
@@ -110,12 +133,18 @@ def test_llvm_stores_what_the_planner_predicts(
         assert "andq\t$-64, %rsp" in listing or not stores
 
 
-def test_without_anchors_llvm_reorders() -> None:
-    """What the anchors are there for, so that they go when it does not need them any more."""
+@pytest.mark.parametrize("cut_from", [CUT_FROM, 10**9], ids=["cuts", "anchors"])
+def test_without_cuts_and_anchors_llvm_reorders(
+    cut_from: int, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """What they are there for, so that they go when it does not need them any more."""
     require("avx512")
+    monkeypatch.setattr(bodies, "CUT_FROM", cut_from)
     straight = listed(QuartetClass((2, 1, 2, 1), True, (False,), False)).vertical
     text = body(straight, "f", 8).replace("define private", "define") + ATTRIBUTES
     anchor = r"= call (<8 x double>) asm sideeffect .*\(<8 x double> (.*)\)"
     bare = re.sub(anchor, r"= freeze \1 \2", text)
+    bare = re.sub(r"br i1 %never, label %quit, label (%b\d+)", r"br label \1", bare)
+    assert bare != text
     many = [len(STORE.findall(compiler.assembly(t, select("avx512"), 2))) for t in (text, bare)]
     assert many[1] > 1.5 * many[0]

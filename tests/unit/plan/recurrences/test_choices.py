@@ -15,6 +15,7 @@ from hypothesis import strategies as st
 from tests.unit.recurrence_cases import CASES, plain, precise
 
 from fusewright.frontends.recurrences.demand import demanded
+from fusewright.integrals.families import SCALARS, repulsion
 from fusewright.ir.recurrences.graph import check_graph
 from fusewright.ir.recurrences.interpret import exact, run
 from fusewright.ir.recurrences.straight import flops
@@ -146,6 +147,19 @@ def test_the_order_against_the_best_there_is(name: str, size: int) -> None:
     found = plan(CASES[name](size, np.random.default_rng(6)).graph(), effort=20_000).outer
     operands = found.chosen.closure.operands()
     assert 5 <= len(operands) <= 60
+    best = order.least_peak(operands)
+    assert best is not None
+    least = pressure(best, operands).peak
+    assert least <= found.pressure.peak <= 1.2 * least
+
+
+@pytest.mark.parametrize("harmonics", [False, True])
+@pytest.mark.parametrize("letters", ["psps", "ppss", "dsss", "dsps", "fsss"])
+def test_orders_of_small_classes_against_the_best_there_is(letters: str, harmonics: bool) -> None:
+    """Up to 54 statements."""
+    family = repulsion(*map("spdf".index, letters), harmonics, contracted=False)
+    found = plan(demanded(family.targets, family.families, SCALARS), effort=20_000).outer
+    operands = found.chosen.closure.operands()
     best = order.least_peak(operands)
     assert best is not None
     least = pressure(best, operands).peak

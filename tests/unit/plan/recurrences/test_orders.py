@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import random
 from itertools import permutations
 from typing import Any
 
@@ -82,6 +83,25 @@ def test_the_least_peak_is_that_of_all_permutations(operands: Any) -> None:
     assert pressure(best, operands).peak == min(pressure(e, operands).peak for e in every)
 
 
+def test_how_far_searched_orders_are_from_the_best() -> None:
+    """60 seeded graphs of 20 to 60 statements that read near ones: a twelfth on average."""
+    ratios = []
+    for seed in range(60):
+        chance, operands = random.Random(seed), dict[int, tuple[int, ...]]()
+        for statement in range(20 + seed % 41):
+            near = (int(chance.expovariate(0.15)) for _ in range(chance.randint(1, 3)))
+            operands[statement] = tuple({max(statement - 1 - each, -4): None for each in near})
+        targets = sinks(operands)
+        best = order.least_peak(operands)
+        assert best is not None and is_topological(best, operands)
+        found = order.starts(operands, {"given": targets}).values()
+        start = min(found, key=lambda each: pressure(each, operands).peak)
+        _, searched = order.search(start, operands, targets, 20_000, 0)
+        ratios.append(pressure(searched, operands).peak / pressure(best, operands).peak)
+    assert min(ratios) >= 1.0
+    assert sum(ratios) / len(ratios) <= 1.09 and max(ratios) <= 1.3
+
+
 @settings(max_examples=60, deadline=None)
 @given(graphs(most=30), st.integers(2, 8))
 def test_spills_keep_every_operand_at_hand(operands: Any, registers: int) -> None:
@@ -121,8 +141,8 @@ def _joined(operands: dict[int, tuple[int, ...]], pair: tuple[int, int]) -> int:
 
 def test_pieces_and_tiers() -> None:
     assert cut.pieces(0) == ()
-    assert cut.pieces(2999) == (range(2999),)
-    assert cut.pieces(3001)[-1] == range(3000, 3001) and len(cut.pieces(3001)) == 31
+    assert cut.pieces(199) == (range(199),)
+    assert cut.pieces(301)[-1] == range(300, 301) and len(cut.pieces(301)) == 7
     assert tier.tier(30, 32, 8) == tier.Tier("registers", 0, 0)
     assert tier.tier(132, 32, 8) == tier.Tier("L1", 100, 6400)
     assert tier.tier(634, 32, 8).place == "L2"
