@@ -112,10 +112,12 @@ def _kernel(
     module = lower_once(program, kernel, features.vector_bytes, large)
     quick = options.background and module.text.count("\n") > QUICK
     image = submit(module.text, 0 if quick else BEST)
-    return lambda: CompiledKernel(kernel, module, image(), _work(kernel), scalars, not quick)
+    return lambda: CompiledKernel(
+        kernel, module, image(), nanoseconds_of(kernel), scalars, not quick
+    )
 
 
-def _work(kernel: Kernel) -> float:
+def nanoseconds_of(kernel: Kernel) -> float:
     """Nanoseconds for one element, roughly: of a stage in pieces each element is in one of them."""
     return sum(
         max(_element_work([nest.body for nest in nests]) for _, nests in grouped(member.stage))
@@ -124,8 +126,12 @@ def _work(kernel: Kernel) -> float:
 
 
 def _element_work(bodies: Sequence[Expr]) -> float:
-    """Operations as `ir.ops` prices them; loads and stores, of the third cache."""
-    nodes = list(postorder(bodies))
+    """Operations as `ir.ops` prices them; loads and stores, of the third cache.  Where an element
+    lies is known to the loop.
+    """
+    whole = list(postorder(bodies))
+    places = [place for node in whole if node.name == "load" for place in node.args]
+    nodes = list(postorder(bodies, known=set(postorder(places)) - set(bodies)))
     adds = sum(ops.MAP[node.name].cost for node in nodes if node.name in ops.MAP)
     loads = [node for node in nodes if node.name == "load"]
     moved = sum(node.dtype.itemsize for node in (*bodies, *loads))
