@@ -14,6 +14,10 @@ from fusewright.targets.cpu.disk_keys import name_of
 LATER, NOW = 1, 2
 """Whether a structure is to be compiled, by what it has cost so far: in a later process or in this
 one (`native.is_due`)."""
+MOST_BEGUN = 3
+"""Processes that begin to plan a structure because an earlier one has said so, and end before it is
+planned: the next one waits until it has run for long itself.
+"""
 _DUE = "due"
 _slow: set[str] = set()
 """Of this process alone: another one may find the processor less busy."""
@@ -37,11 +41,33 @@ def is_due(key: Any, options: Options, due: int) -> bool:
     name = name_of(key, options)
     if is_slow(name):
         return False
-    if due != LATER and disk.is_there(name + _DUE):
+    begun = disk.get(name + _DUE)
+    if due != LATER and (disk.is_there(unfinished(name)) or _is_hopeful(begun)):
         return True
-    if due:
+    if due and begun is None:
         disk.put(name + _DUE, b"")
     return due == NOW
+
+
+def unfinished(name: str) -> str:
+    """The name of what is planned, and maybe compiled in part."""
+    return name + "planned"
+
+
+def begin(name: str) -> None:
+    """A process begins to plan a structure."""
+    disk.put(name + _DUE, (disk.get(name + _DUE) or b"") + b"+")
+
+
+def end(name: str) -> None:
+    """The code of a structure is there."""
+    for left in (name + _DUE, unfinished(name)):
+        disk.remove(left)
+
+
+def _is_hopeful(begun: bytes | None) -> bool:
+    """Whether an earlier process has said so, and few have begun it in vain."""
+    return begun is not None and len(begun) < MOST_BEGUN
 
 
 if native is not None:

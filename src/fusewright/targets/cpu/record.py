@@ -34,7 +34,8 @@ from fusewright.runtime.profile import (
 from fusewright.runtime.trace import Slice
 from fusewright.runtime.trigger import asked
 from fusewright.targets.cpu import product_records, recorded_products
-from fusewright.targets.cpu.build import BEST, decide
+from fusewright.targets.cpu.build import decide
+from fusewright.targets.cpu.compiled import BEST
 from fusewright.targets.cpu.features import select
 from fusewright.targets.cpu.launch import Launch
 from fusewright.targets.cpu.runner import Compute, Runner
