@@ -21,7 +21,7 @@ Class = type[Any]
 
 
 def _dataclass(*, frozen: bool = False, slots: bool, eq: bool = True) -> Callable[[Class], Class]:
-    """A decorator; what it does not know (`order`, `__post_init__`) nobody here uses."""
+    """A decorator; what it does not know (`order`, `InitVar`) nobody here uses."""
     assert slots, "classes without slots are the standard library's"
 
     def made(given: Class) -> Class:
@@ -58,7 +58,9 @@ else:
 
 
 def _init(cls: Class, fields: tuple[dataclasses.Field[Any], ...]) -> Any:
-    """Sets the fields by their slots, which a frozen class allows nobody else."""
+    """Sets the fields by their slots, which a frozen class allows nobody else; those that are not
+    `init` have their default, or nothing yet.
+    """
     known: dict[str, Any] = {"missing": dataclasses.MISSING}
     parameters: dict[bool, list[str]] = {False: [], True: []}
     body = []
@@ -71,12 +73,19 @@ def _init(cls: Class, fields: tuple[dataclasses.Field[Any], ...]) -> Any:
         elif field.default_factory is not dataclasses.MISSING:
             known[f"make_{name}"], default = field.default_factory, "=missing"
             body.append(f" if {name} is missing: {name} = make_{name}()")
-        parameters[bool(field.kw_only)].append(name + default)
-        body.append(f" set_{name}(self, {name})")
+        if field.init:
+            parameters[bool(field.kw_only)].append(name + default)
+            body.append(f" set_{name}(self, {name})")
+        elif default:
+            body.append(f" set_{name}(self, default_{name})")
+    if hasattr(cls, "__post_init__"):
+        body.append(" self.__post_init__()")
     words = ["self", *parameters[False], *(["*"] if parameters[True] else []), *parameters[True]]
     exec(f"def __init__({', '.join(words)}):\n" + "\n".join(body or [" pass"]), known)
-    known["__init__"].__qualname__ = f"{cls.__qualname__}.__init__"
-    return known["__init__"]
+    made = known["__init__"]
+    made.__qualname__ = f"{cls.__qualname__}.__init__"
+    made.__annotations__ = {field.name: field.type for field in fields} | {"return": None}
+    return made
 
 
 def _getter(names: list[str]) -> Callable[[Any], tuple[Any, ...]]:

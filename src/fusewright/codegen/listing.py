@@ -12,9 +12,10 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass, field
+from dataclasses import field
 from itertools import count
 
+from fusewright.base.values import dataclass
 from fusewright.ir import linear, ops
 from fusewright.ir.dtypes import INT64
 from fusewright.ir.expr import Expr, index, postorder

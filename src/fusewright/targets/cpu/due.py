@@ -4,19 +4,25 @@ whether it is worth compiling.  Asked before anything that compiles or assembles
 
 from __future__ import annotations
 
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from fusewright._core import native
+from fusewright.base.later import later
 from fusewright.base.options import Options
 from fusewright.runtime import cache as disk
 from fusewright.targets.cpu.disk_keys import name_of
+
+if TYPE_CHECKING:
+    from fusewright.runtime import kept
+else:
+    kept = later("fusewright.runtime.kept")
 
 LATER, NOW = 1, 2
 """Whether a structure is to be compiled, by what it has cost so far: in a later process or in this
 one (`native.is_due`)."""
 MOST_BEGUN = 3
-"""Processes that begin to plan a structure because an earlier one has said so, and end before it is
-planned: the next one waits until it has run for long itself.
+"""Processes that begin with a structure because an earlier one has said so, and end before they
+have got any further: the next one waits until the structure has run for long in it.
 """
 _DUE = "due"
 _slow: set[str] = set()
@@ -42,7 +48,7 @@ def is_due(key: Any, options: Options, due: int) -> bool:
     if is_slow(name):
         return False
     begun = disk.get(name + _DUE)
-    if due != LATER and (disk.is_there(unfinished(name)) or _is_hopeful(begun)):
+    if due != LATER and begun is not None and len(begun) < MOST_BEGUN:
         return True
     if due and begun is None:
         disk.put(name + _DUE, b"")
@@ -54,20 +60,22 @@ def unfinished(name: str) -> str:
     return name + "planned"
 
 
-def begin(name: str) -> None:
-    """A process begins to plan a structure."""
+def begin(key: Any, options: Options) -> None:
+    """A process begins with a structure."""
+    name = name_of(key, options)
     disk.put(name + _DUE, (disk.get(name + _DUE) or b"") + b"+")
+
+
+def keep(name: str, further: Any) -> None:
+    """A structure is planned, or more of it compiled."""
+    kept.write(unfinished(name), further)
+    disk.put(name + _DUE, b"")
 
 
 def end(name: str) -> None:
     """The code of a structure is there."""
     for left in (name + _DUE, unfinished(name)):
         disk.remove(left)
-
-
-def _is_hopeful(begun: bytes | None) -> bool:
-    """Whether an earlier process has said so, and few have begun it in vain."""
-    return begun is not None and len(begun) < MOST_BEGUN
 
 
 if native is not None:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import sys
 from collections.abc import Callable
 from dataclasses import replace
+from functools import partial
 from time import perf_counter
 from typing import Any, Literal
 
@@ -79,16 +80,13 @@ def in_steps(key: Any, slice_: Slice, options: Options) -> Runner:
     name = name_of(key, options)
     unfinished: Compiled | None = kept.read(due.unfinished(name))
     if unfinished is None:
-        due.begin(name)
         # Imported here: what an earlier process has planned is only compiled.
         from fusewright.targets.cpu.build import planned
 
         unfinished = planned(slice_, options)
-        kept.write(due.unfinished(name), unfinished)
+        due.keep(name, unfinished)
     compiled = finishing.finished_in_steps(
-        unfinished,
-        select(options.features),
-        lambda further: kept.write(due.unfinished(name), further),
+        unfinished, select(options.features), partial(due.keep, name)
     )
     runner = _compiled_now(name, compiled, options, start)
     due.end(name)

@@ -7,12 +7,13 @@ from __future__ import annotations
 
 import hashlib
 from collections.abc import Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from math import prod
 from time import perf_counter
 from typing import Any
 
 from fusewright.base.options import Options
+from fusewright.base.values import dataclass
 from fusewright.codegen.listing import listing
 from fusewright.ir import graph
 from fusewright.ir.expr import Expr
