@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from contextlib import AbstractContextManager
-from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, Literal
 
 import numpy as np
@@ -13,6 +12,7 @@ from fusewright.base.errors import ArgumentError, DTypeError, ShapeError, ValueR
 from fusewright.base.later import later
 from fusewright.base.meant import did_you_mean
 from fusewright.base.options import current, options
+from fusewright.base.values import dataclass
 
 if TYPE_CHECKING:
     from fusewright.frontends.recurrences import demand

@@ -16,11 +16,11 @@ Place(root=0, kind='shift', offsets=(1,), signs=(1,), reference=0)
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
 from itertools import combinations, product
 from math import gcd
 from typing import Literal
 
+from fusewright.base.values import dataclass
 from fusewright.ir.dtypes import INT64
 from fusewright.ir.expr import Expr, const, op
 

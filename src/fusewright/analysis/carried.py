@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from collections import defaultdict
 from collections.abc import Hashable
-from dataclasses import dataclass, field, replace
+from dataclasses import field, replace
 
 from fusewright.analysis.conflicts import Conflict, kind_of, within
 from fusewright.analysis.exact import NotProved, Solution, Solver
@@ -18,6 +18,7 @@ from fusewright.analysis.ranges import known_ranges
 from fusewright.analysis.unique import needed
 from fusewright.analysis.unit import NOTHING, Access, Facts, Unit
 from fusewright.analysis.verdict import Carry, Hull, Order, Reduction
+from fusewright.base.values import dataclass
 
 
 @dataclass(slots=True)

@@ -9,12 +9,13 @@ from __future__ import annotations
 
 from collections import defaultdict
 from collections.abc import Hashable, Iterator
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from typing import Literal
 
 from fusewright.analysis.affine import fixed
 from fusewright.analysis.unique import unwrapped, widens
 from fusewright.analysis.unit import Access, Carried, Effect, Facts, Scope, Unit, scope
+from fusewright.base.values import dataclass
 from fusewright.ir.expr import Expr, index
 
 Kind = Literal["RAW", "WAR", "WAW"]

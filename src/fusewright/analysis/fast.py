@@ -8,7 +8,6 @@ are proofs; what is not proved here goes to `exact`.
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
-from dataclasses import dataclass
 from math import gcd
 from typing import Any
 
@@ -16,6 +15,7 @@ from fusewright.analysis.affine import affine
 from fusewright.analysis.conflicts import Conflict, Row
 from fusewright.analysis.ranges import Interval
 from fusewright.analysis.unit import Dim
+from fusewright.base.values import dataclass
 from fusewright.ir.expr import Expr
 
 Pair = tuple[int, int]

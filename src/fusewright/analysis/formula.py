@@ -18,11 +18,12 @@ small: what is proved empty is empty.
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass, field
+from dataclasses import field
 from typing import Any
 
 from fusewright.analysis.affine import fixed, loads
 from fusewright.analysis.ranges import Interval, bounds_of, exact_interval, interval
+from fusewright.base.values import dataclass
 from fusewright.ir.dtypes import BOOL, DType
 from fusewright.ir.expr import Expr
 

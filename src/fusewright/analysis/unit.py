@@ -16,10 +16,11 @@ have numbers of their own, and two accesses with the same number stand in the sa
 from __future__ import annotations
 
 from collections.abc import Hashable
-from dataclasses import dataclass, field
+from dataclasses import field
 from typing import Literal
 
 from fusewright.base.source import Span
+from fusewright.base.values import dataclass
 from fusewright.ir.expr import Expr
 
 Mode = Literal["read", "write", "update"]

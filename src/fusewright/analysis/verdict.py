@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from typing import Literal
 
 from fusewright.analysis.unit import Access, Dim
+from fusewright.base.values import dataclass
 from fusewright.ir.expr import Expr
 
 Level = Literal["disjoint", "same", "dims", "shift", "overlap"]

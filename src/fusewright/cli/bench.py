@@ -11,7 +11,6 @@ import statistics
 import sys
 import time
 from collections.abc import Callable
-from dataclasses import dataclass
 from itertools import product
 from types import ModuleType
 from typing import Any
@@ -19,6 +18,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from fusewright.base.values import dataclass
 from fusewright.base.words import seconds, size
 from fusewright.cli.compare import compare
 from fusewright.cli.console import make_console, progress

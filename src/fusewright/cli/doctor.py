@@ -9,10 +9,10 @@ import argparse
 import os
 import sys
 from collections.abc import Callable
-from dataclasses import dataclass
 
 from fusewright.base.errors import FusewrightError
 from fusewright.base.options import problems
+from fusewright.base.values import dataclass
 from fusewright.cli.failures import CheckFailed
 
 GREEN, RED = 32, 31

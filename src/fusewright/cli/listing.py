@@ -7,10 +7,11 @@ from __future__ import annotations
 import linecache
 from collections import defaultdict
 from collections.abc import Iterable
-from dataclasses import dataclass, field
+from dataclasses import field
 
 from markupsafe import Markup
 
+from fusewright.base.values import dataclass
 from fusewright.cli.summary import Summary
 from fusewright.runtime.profile import Line
 

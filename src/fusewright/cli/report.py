@@ -5,10 +5,10 @@ from __future__ import annotations
 import linecache
 from base64 import b64encode
 from collections import Counter
-from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
+from fusewright.base.values import dataclass
 from fusewright.base.words import count, seconds, size
 from fusewright.cli.compare import Comparison
 from fusewright.cli.console import version_of

@@ -7,8 +7,8 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Hashable, Sequence
-from dataclasses import dataclass
 
+from fusewright.base.values import dataclass
 from fusewright.runtime.decisions import code_of
 from fusewright.runtime.profile import (
     Decision,

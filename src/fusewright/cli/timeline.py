@@ -8,8 +8,8 @@ from __future__ import annotations
 
 from collections import defaultdict
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
 
+from fusewright.base.values import dataclass
 from fusewright.base.words import seconds
 from fusewright.runtime.profile import KernelRecord, Profile
 

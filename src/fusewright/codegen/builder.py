@@ -9,8 +9,9 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
-from dataclasses import dataclass, field
+from dataclasses import field
 
+from fusewright.base.values import dataclass
 from fusewright.codegen.spell import literal, llvm_type, spell
 from fusewright.ir import expr as ir
 from fusewright.ir.dtypes import BOOL, INT64, DType

@@ -8,8 +8,7 @@ picoseconds.)
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-
+from fusewright.base.values import dataclass
 from fusewright.codegen.derived import Derived
 from fusewright.codegen.privatise import Privatised
 from fusewright.codegen.spell import llvm_type

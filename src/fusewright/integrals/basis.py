@@ -8,7 +8,7 @@ exponents in bohr^-2.
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass, field
+from dataclasses import field
 from itertools import pairwise
 from math import gamma
 from typing import Any
@@ -17,6 +17,7 @@ import numpy as np
 
 from fusewright.base.errors import UnsupportedError, ValueRangeError
 from fusewright.base.options import SHELLS, current
+from fusewright.base.values import dataclass
 from fusewright.integrals.harmonics import cartesian
 from fusewright.ir.fused import Array
 

@@ -10,11 +10,11 @@ from __future__ import annotations
 from array import array
 from collections import Counter
 from collections.abc import Sequence
-from dataclasses import dataclass
 from typing import NamedTuple
 
 import numpy as np
 
+from fusewright.base.values import dataclass
 from fusewright.codegen.recurrences.records import CALL, COULOMB, EXCHANGE, MATRIX, SCRATCH
 from fusewright.integrals.classes import Momenta
 from fusewright.integrals.evaluate import aligned, zeros

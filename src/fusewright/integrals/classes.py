@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from functools import cache
 from itertools import product
 from typing import TYPE_CHECKING
 
 from fusewright.base.later import later
 from fusewright.base.options import current
+from fusewright.base.values import dataclass
 from fusewright.codegen.recurrences.quartets import QuartetSizes
 from fusewright.codegen.recurrences.sides import SideStep
 from fusewright.integrals.harmonics import Exponents, cartesian

@@ -6,10 +6,10 @@ Times are linear in five counts, those of `machine.integrals.IntegralRates`.
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import dataclass
 
 import numpy as np
 
+from fusewright.base.values import dataclass
 from fusewright.integrals.basis import Basis
 from fusewright.integrals.classes import QuartetClass, is_compiled, raised_side
 from fusewright.integrals.operators import COULOMB

@@ -5,11 +5,11 @@ from __future__ import annotations
 import struct
 from array import array
 from collections.abc import Callable
-from dataclasses import dataclass
 from functools import cached_property
 
 import numpy as np
 
+from fusewright.base.values import dataclass
 from fusewright.codegen.recurrences.boys import by_table, fastest, table
 from fusewright.integrals.classes import QuartetClass, code_of
 from fusewright.integrals.operators import Operator

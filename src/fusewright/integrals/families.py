@@ -26,9 +26,9 @@ when the graph is made, and so do those of A (`two_centre`).
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from typing import Any
 
+from fusewright.base.values import dataclass
 from fusewright.frontends.recurrences.families import Accumulate, AnyFamily, Family, LinearMap
 from fusewright.integrals.harmonics import Exponents, cartesian, spherical
 

@@ -4,11 +4,12 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from math import prod
 
 import numpy as np
 
+from fusewright.base.values import dataclass
 from fusewright.codegen.recurrences.records import BOTH, COULOMB, EXCHANGE
 from fusewright.integrals.basis import Basis
 from fusewright.integrals.bins import Contribution, Pass, Wanted, most_matrices

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from array import array
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
 from functools import cached_property, partial
 from itertools import combinations_with_replacement
 from math import prod
@@ -13,6 +12,7 @@ from typing import Any
 import numpy as np
 
 from fusewright.base.options import current
+from fusewright.base.values import dataclass
 from fusewright.codegen.recurrences import digest as digestion
 from fusewright.codegen.recurrences import fock as bras
 from fusewright.codegen.recurrences.digest import DigestShape

@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 import math
-from dataclasses import dataclass
 
 from fusewright.base.errors import ValueRangeError
+from fusewright.base.values import dataclass
 
 
 @dataclass(frozen=True, slots=True)

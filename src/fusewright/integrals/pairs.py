@@ -8,11 +8,12 @@ from __future__ import annotations
 
 from collections import defaultdict
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from math import pi, sqrt
 
 import numpy as np
 
+from fusewright.base.values import dataclass
 from fusewright.integrals.basis import Basis, Shell
 from fusewright.integrals.classes import ABSENT, is_centred
 from fusewright.ir.fused import Array

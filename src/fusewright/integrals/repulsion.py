@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass, field
+from dataclasses import field
 
 import numpy as np
 
 from fusewright.base.errors import ValueRangeError
+from fusewright.base.values import dataclass
 from fusewright.integrals.basis import Basis
 from fusewright.integrals.classes import QuartetClass, lanes
 from fusewright.integrals.evaluate import CHUNK_BYTES, Evaluator, Side, empty

@@ -7,10 +7,11 @@ sum over pairs i >= j is half of that over all i and j.
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 
 import numpy as np
 
+from fusewright.base.values import dataclass
 from fusewright.codegen.recurrences.records import EIGHT
 from fusewright.integrals.basis import Basis
 from fusewright.integrals.evaluate import aligned

@@ -13,11 +13,12 @@ array([ 5., 10.])
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass, field
+from dataclasses import field
 from typing import Any
 
 import numpy as np
 
+from fusewright.base.values import dataclass
 from fusewright.ir import bfloat16
 from fusewright.ir.dtypes import BFLOAT16, FLOAT16, FLOAT32, INT32, INT64, UINT64, DType
 from fusewright.ir.expr import Expr, postorder

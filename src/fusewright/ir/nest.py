@@ -8,10 +8,10 @@ dims in their original places.
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from itertools import groupby
 from typing import Literal, NamedTuple
 
+from fusewright.base.values import dataclass
 from fusewright.ir import linear
 from fusewright.ir.dtypes import INT64, DType
 from fusewright.ir.expr import Expr, const, index

@@ -5,12 +5,12 @@ each buffer lies.
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass
 from itertools import combinations
 from typing import Any
 
 import numpy as np
 
+from fusewright.base.values import dataclass
 from fusewright.frontends.arrays import Array, Scalar, core, sharing, trace
 from fusewright.frontends.arrays.core import Handle
 from fusewright.frontends.arrays.views import Link, Slice

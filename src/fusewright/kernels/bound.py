@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import ctypes
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import field
 from functools import partial
 from inspect import Parameter
 from typing import TYPE_CHECKING, Any
@@ -18,6 +18,7 @@ import numpy as np
 
 from fusewright._core import native
 from fusewright.base.options import Options
+from fusewright.base.values import dataclass
 from fusewright.frontends.kernels.returned import Returned
 from fusewright.frontends.kernels.values import Kind, NumberKind, Path
 from fusewright.ir.dtypes import DType, component

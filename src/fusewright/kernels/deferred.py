@@ -9,7 +9,6 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from contextlib import suppress
-from dataclasses import dataclass
 from sys import getrefcount
 from typing import TYPE_CHECKING, Any
 
@@ -18,6 +17,7 @@ import numpy as np
 from fusewright._core import native
 from fusewright.base.options import current
 from fusewright.base.source import user_span
+from fusewright.base.values import dataclass
 from fusewright.frontends.arrays import Scalar, trace
 from fusewright.frontends.arrays.core import Handle
 from fusewright.frontends.arrays.survivors import RECENT

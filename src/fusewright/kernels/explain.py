@@ -5,10 +5,10 @@ why, and where the code came from.
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import dataclass
 from itertools import combinations
 from typing import TYPE_CHECKING, Any
 
+from fusewright.base.values import dataclass
 from fusewright.base.words import seconds
 from fusewright.codegen.listing import listing
 from fusewright.codegen.trees.build import tree_of

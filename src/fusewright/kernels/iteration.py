@@ -4,9 +4,10 @@ buffers lie.
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
+from dataclasses import field
 
 from fusewright.base.source import Span
+from fusewright.base.values import dataclass
 from fusewright.ir.loops.statements import NOWHERE
 from fusewright.kernels.places import Form
 

@@ -8,11 +8,11 @@ b = 2*a; b[1:-1] = c        for i0 in [0, 1): b0[i0] = 2*a[i0]
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
 
+from fusewright.base.values import dataclass
 from fusewright.frontends.kernels.translate import Translated
 from fusewright.ir import linear
 from fusewright.ir.dtypes import BOOL, FLOAT64, INT64, DType

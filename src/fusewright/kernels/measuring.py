@@ -8,7 +8,7 @@ arrays are not: there fusing saves launches, and a call is too short to be timed
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass, field
+from dataclasses import field
 from math import inf
 from time import perf_counter
 from typing import TYPE_CHECKING, Any
@@ -16,6 +16,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from fusewright.base.options import Options
+from fusewright.base.values import dataclass
 from fusewright.ir.loops.interpret import Failed
 from fusewright.kernels.specialise import Specialised
 from fusewright.runtime import cache as disk

@@ -7,12 +7,12 @@ loop variables, with a least and a greatest value.
 from __future__ import annotations
 
 from collections.abc import Container, Mapping, Sequence
-from dataclasses import dataclass
 from itertools import product
 from math import gcd
 from typing import Any
 
 from fusewright.base.source import Span
+from fusewright.base.values import dataclass
 from fusewright.ir.dtypes import DType
 from fusewright.ir.expr import COMPARISONS, Expr
 from fusewright.ir.ops import MAP

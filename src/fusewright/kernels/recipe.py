@@ -7,9 +7,9 @@ lists them, so that a later call of the same kind records them again without a l
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
 from typing import Any
 
+from fusewright.base.values import dataclass
 from fusewright.frontends.arrays import trace
 from fusewright.ir.dtypes import DType
 from fusewright.ir.graph import MAP, VIEW, Node, scalar

@@ -4,9 +4,10 @@ from __future__ import annotations
 
 import linecache
 from collections.abc import Iterable, Iterator
-from dataclasses import dataclass, replace
+from dataclasses import replace
 
 from fusewright.base.source import Span
+from fusewright.base.values import dataclass
 from fusewright.base.words import memory, seconds
 from fusewright.ir.loops.statements import NOWHERE
 from fusewright.plan.loops.plan import LoopReport, PairReport

@@ -8,8 +8,8 @@ n = n + 1
 from __future__ import annotations
 
 from collections import Counter
-from dataclasses import dataclass
 
+from fusewright.base.values import dataclass
 from fusewright.ir.expr import Expr, postorder
 from fusewright.ir.loops.statements import For, Let, expressions, walk
 

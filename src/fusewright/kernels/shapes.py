@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import field
 from typing import TYPE_CHECKING, Any
 
 from fusewright._core import native
+from fusewright.base.values import dataclass
 from fusewright.ir.dtypes import DType
 from fusewright.ir.graph import PART, Node
 from fusewright.kernels.binding import Place

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
 from contextlib import suppress
-from dataclasses import dataclass, field, replace
+from dataclasses import field, replace
 from functools import lru_cache
 from types import FunctionType
 from typing import Any
@@ -14,6 +14,7 @@ import numpy as np
 from fusewright.base.errors import KernelCallError
 from fusewright.base.options import Options
 from fusewright.base.source import Span
+from fusewright.base.values import dataclass
 from fusewright.frontends.kernels.context import Settings
 from fusewright.frontends.kernels.inputs import Inputs, outside
 from fusewright.frontends.kernels.source import Source

@@ -10,10 +10,10 @@ in a pass over memory of its own; for small arrays, which stay in a cache, that 
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
 from itertools import combinations
 from math import prod
 
+from fusewright.base.values import dataclass
 from fusewright.ir.dtypes import DType
 from fusewright.kernels.iteration import NotRaised
 from fusewright.kernels.places import Access, Form

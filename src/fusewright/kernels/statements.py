@@ -13,7 +13,7 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Iterable, Sequence
 from contextlib import suppress
-from dataclasses import dataclass, field
+from dataclasses import field
 from itertools import chain
 from math import prod
 from sys import getrefcount
@@ -21,6 +21,7 @@ from typing import Any
 
 from fusewright._core import native
 from fusewright.base.options import current
+from fusewright.base.values import dataclass
 from fusewright.driver import joiners
 from fusewright.frontends.arrays import trace
 from fusewright.frontends.arrays.core import Handle, wrap

@@ -5,13 +5,14 @@ same way, in the background where that may take longer than running them one by 
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import field
 from typing import Any
 
 import numpy as np
 
 from fusewright._core import native
 from fusewright.base.options import current
+from fusewright.base.values import dataclass
 from fusewright.ir.loops.join import Joined, Member, join
 from fusewright.ir.loops.statements import Kernel
 from fusewright.kernels.specialise import Specialised, apart, large_ones, with_facts

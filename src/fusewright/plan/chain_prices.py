@@ -10,9 +10,9 @@ first.
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
 from math import prod
 
+from fusewright.base.values import dataclass
 from fusewright.ir import graph, ops
 from fusewright.ir.graph import Node
 from fusewright.ir.products import CHUNK, operations

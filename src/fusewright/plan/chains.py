@@ -13,8 +13,8 @@ gain of `chain_gain` on.
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
 
+from fusewright.base.values import dataclass
 from fusewright.base.words import memory
 from fusewright.ir import graph
 from fusewright.ir.graph import Node

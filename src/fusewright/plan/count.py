@@ -9,12 +9,12 @@ Where an index depends on data (`take`) the number is an upper bound.
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Sequence
-from dataclasses import dataclass
 from math import prod
 from typing import Any
 
 import numpy as np
 
+from fusewright.base.values import dataclass
 from fusewright.ir import graph, linear
 from fusewright.ir.expr import Expr, postorder
 from fusewright.ir.graph import Node, contiguous_strides

@@ -7,9 +7,9 @@ Slots become the user's operations here; nothing is decided.
 from __future__ import annotations
 
 from collections.abc import Collection, Iterator, Sequence
-from dataclasses import dataclass
 from typing import Literal
 
+from fusewright.base.values import dataclass
 from fusewright.ir import graph
 from fusewright.ir.graph import Node
 from fusewright.ir.nest import Alias, Library, Program

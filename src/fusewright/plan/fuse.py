@@ -11,8 +11,9 @@ the rows its range needs, so neighbours never wait for each other (overlapped ti
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import field, replace
 
+from fusewright.base.values import dataclass
 from fusewright.base.words import memory
 from fusewright.ir import linear
 from fusewright.ir.dtypes import INT64

@@ -9,9 +9,9 @@ and starts `low` units before and ends `high` units behind the range its thread 
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from typing import Literal, NamedTuple
 
+from fusewright.base.values import dataclass
 from fusewright.ir.dtypes import DType
 from fusewright.ir.expr import Expr
 from fusewright.ir.nest import Alias, Library, Stage

@@ -9,8 +9,8 @@ rows of the whole region can be computed by itself.
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
 
+from fusewright.base.values import dataclass
 from fusewright.ir import graph
 from fusewright.ir.graph import Node
 from fusewright.plan.support import why_library

@@ -11,13 +11,14 @@ import builtins
 import dis
 import sys
 from collections.abc import Callable, Iterator
-from dataclasses import dataclass, field
+from dataclasses import field
 from types import BuiltinFunctionType, CodeType, FunctionType, ModuleType
 from typing import Any
 
 import numpy as np
 
 from fusewright.base.source import is_inside
+from fusewright.base.values import dataclass
 from fusewright.frontends.arrays.core import Handle
 from fusewright.ir.graph import LEAF, Node
 

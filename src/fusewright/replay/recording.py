@@ -9,12 +9,13 @@ from __future__ import annotations
 
 import threading
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass, field
+from dataclasses import field
 from typing import Any
 
 from fusewright.base import forks, hooks
 from fusewright.base.options import Options
 from fusewright.base.source import user_span
+from fusewright.base.values import dataclass
 from fusewright.frontends.arrays import sharing, trace, views
 from fusewright.frontends.arrays.core import Handle
 from fusewright.ir.graph import LEAF, OPAQUE, SCALAR, Node, leaf

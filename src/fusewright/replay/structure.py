@@ -4,13 +4,14 @@ from __future__ import annotations
 
 import dataclasses
 from collections.abc import Callable
-from dataclasses import dataclass, field
+from dataclasses import field
 from enum import Enum
 from types import BuiltinFunctionType, FunctionType
 from typing import Any
 
 import numpy as np
 
+from fusewright.base.values import dataclass
 from fusewright.frontends.arrays import core
 from fusewright.replay.captured import Unfit
 

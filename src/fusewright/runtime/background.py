@@ -14,6 +14,7 @@ from _queue import Empty, SimpleQueue  # `queue` has a priority queue too, which
 from collections.abc import Callable
 from contextvars import copy_context
 from functools import partial
+from typing import Any
 
 Job = Callable[[], object]
 
@@ -40,18 +41,22 @@ def submit(job: Job) -> None:
 
 
 def _work() -> None:
-    global _working
     # The program goes first: on Linux a thread has a priority of its own.
     with contextlib.suppress(OSError, AttributeError):
         os.setpriority(os.PRIO_PROCESS, threading.get_native_id(), NICE)
-    while True:
-        job = _jobs.get()
-        _working = True
-        if _ended:
-            return
+    with contextlib.suppress(_Stopped):
+        while not _ended:
+            _do_next()
+
+
+def _do_next() -> None:
+    global _working
+    job = _jobs.get()
+    _working = True
+    if not _ended:
         job()
-        del job  # what it holds must not wait for the next one
-        _working = False
+    del job  # what it holds must not wait for the next one
+    _working = _ended
 
 
 def wait() -> None:
@@ -79,17 +84,31 @@ def _end() -> None:
             _stop(_thread)
 
 
+class _Stopped(BaseException):
+    """Raised in the thread when the process ends."""
+
+
 def _stop(thread: threading.Thread) -> None:
     """The thread takes no further step of Python's.  It may wait for a compiler as long as it
     likes, but not be importing while the interpreter ends: it would wait for a lock that is gone,
     and CPython 3.11 ends with a segmentation fault then.
     """
     assert thread.ident is not None, "it has started"
-    ctypes.pythonapi.PyThreadState_SetAsyncExc(
-        ctypes.c_ulong(thread.ident), ctypes.py_object(SystemExit)
-    )
+    sys.unraisablehook = partial(_unless_stopped, sys.unraisablehook)
+    _raise_in(thread.ident)
     while thread.is_alive() and _imports(thread.ident):
         thread.join(MOMENT)
+        _raise_in(thread.ident)  # once more: a callback of the import system may have dropped it
+
+
+def _raise_in(ident: int) -> None:
+    ctypes.pythonapi.PyThreadState_SetAsyncExc(ctypes.c_ulong(ident), ctypes.py_object(_Stopped))
+
+
+def _unless_stopped(hook: Callable[[Any], object], unraisable: Any) -> None:
+    """What Python says of an exception that nobody catches, but of ours."""
+    if unraisable.exc_type is not _Stopped:
+        hook(unraisable)
 
 
 def _imports(ident: int) -> bool:

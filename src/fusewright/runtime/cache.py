@@ -119,6 +119,14 @@ def put(key: str, data: bytes) -> None:
         _warn(here, error)
 
 
+def remove(key: str) -> None:
+    """Forget what is stored under the key, if anything is."""
+    here = cache_folder()
+    if here not in _unusable:
+        with suppress(OSError):  # It is evicted later.
+            _remove(_path(here, key))
+
+
 def clear() -> int:
     """Remove every entry and return how many there were; raises `CacheNotCleared` where that is
     not allowed.

@@ -8,10 +8,11 @@ written.
 from __future__ import annotations
 
 import struct
-from dataclasses import dataclass, field
+from dataclasses import field
 from typing import NamedTuple
 
 from fusewright.base.errors import InternalError
+from fusewright.base.values import dataclass
 from fusewright.runtime.image import Image
 from fusewright.runtime.pages import PAGE
 

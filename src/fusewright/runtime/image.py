@@ -13,12 +13,13 @@ from __future__ import annotations
 import ctypes
 import struct
 import sys
-from dataclasses import dataclass, field
+from dataclasses import field
 from typing import TYPE_CHECKING, Generic, NamedTuple, TypeVar
 from weakref import WeakValueDictionary
 
 from fusewright.base.errors import ExecutableMemoryError, InternalError
 from fusewright.base.later import later
+from fusewright.base.values import dataclass
 from fusewright.runtime import externals, pages
 
 if TYPE_CHECKING:

@@ -8,12 +8,13 @@ from __future__ import annotations
 import threading
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
-from dataclasses import dataclass, field
+from dataclasses import field
 from time import perf_counter
 from typing import Literal, NamedTuple
 
 from fusewright._core import native
 from fusewright.base import hooks
+from fusewright.base.values import dataclass
 from fusewright.runtime.decisions import code_of
 from fusewright.runtime.listening import listeners as listeners
 from fusewright.runtime.listening import watchers

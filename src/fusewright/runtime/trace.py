@@ -10,12 +10,12 @@ from __future__ import annotations
 
 from bisect import bisect
 from collections.abc import Callable, Iterator, Sequence
-from dataclasses import dataclass
 from math import prod
 from typing import TYPE_CHECKING, Any
 
 from fusewright.base import caches
 from fusewright.base.later import later as deferred
+from fusewright.base.values import dataclass
 from fusewright.ir import graph
 from fusewright.ir.graph import Node
 from fusewright.runtime.reuse import (

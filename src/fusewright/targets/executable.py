@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, Generic, Protocol, TypeVar
 
 from fusewright.base.options import Options
+from fusewright.base.values import dataclass
 from fusewright.plan.loops.plan import Settings
 from fusewright.runtime.kept import Origin
 from fusewright.runtime.limits import default_threads

@@ -7,13 +7,13 @@ values name modules.
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, Protocol, TypeVar, overload
 
 import numpy as np
 
 from fusewright.base.loading import load
 from fusewright.base.options import Options, current
+from fusewright.base.values import dataclass
 
 if TYPE_CHECKING:
     from fusewright.ir.graph import Memory

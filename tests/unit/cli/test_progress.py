@@ -6,6 +6,7 @@ import io
 import linecache
 import threading
 import time
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -16,7 +17,7 @@ import fusewright as fw
 from fusewright.base import progress
 from fusewright.cli import console, run
 from fusewright.runtime.kept import Kept
-from fusewright.targets.cpu import build
+from fusewright.targets.cpu import finishing
 from fusewright.targets.cpu import loops as _loops
 
 
@@ -45,13 +46,12 @@ def test_a_bar(
 
 def generate_slowly(monkeypatch: pytest.MonkeyPatch) -> None:
     """Each kernel takes 50 ms more."""
-    finished = build._finished
 
-    def slowly(kernel: Any, done: Any) -> Any:
+    def slowly(kernel: Any, **code: Any) -> Any:
         time.sleep(0.05)
-        return finished(kernel, done)
+        return replace(kernel, **code)
 
-    monkeypatch.setattr(build, "_finished", slowly)
+    monkeypatch.setattr(finishing, "replace", slowly)
 
 
 @pytest.mark.parametrize("beside", [False, True], ids=["waiting", "in a thread beside"])

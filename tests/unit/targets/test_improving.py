@@ -13,7 +13,7 @@ import fusewright.numpy as np
 from fusewright import driver
 from fusewright.base.options import current
 from fusewright.runtime import background
-from fusewright.targets.cpu import build, compiler
+from fusewright.targets.cpu import compiler, finishing
 from fusewright.targets.cpu.runner import Runner
 
 
@@ -77,7 +77,7 @@ def test_the_next_process_goes_on_where_one_ended(monkeypatch: pytest.MonkeyPatc
 
     runner = two_kernels()
     made: list[int] = []
-    real = build.improve
+    real = finishing.improve
 
     def until_the_end(*given: Any) -> Any:
         if made:
@@ -87,7 +87,7 @@ def test_the_next_process_goes_on_where_one_ended(monkeypatch: pytest.MonkeyPatc
 
     count = final(runner).count(False)
     with monkeypatch.context() as patch:
-        patch.setattr(build, "improve", until_the_end)
+        patch.setattr(finishing, "improve", until_the_end)
         with pytest.raises(Ended):
             runner.improve()  # type: ignore[misc]
     later = two_kernels()

@@ -7,11 +7,12 @@ blocks of the range (see `dialect.drivers`).
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
-from dataclasses import dataclass, field
+from dataclasses import field
 from types import FunctionType, MethodType
 from typing import Any
 
 from fusewright.base.errors import ArgumentError, UnsupportedError
+from fusewright.base.values import dataclass
 from fusewright.bridges.pykokkos import reducers, repeats
 from fusewright.bridges.pykokkos.dialect import lambdas, scratch
 from fusewright.bridges.pykokkos.dialect.annotations import element_of, numpy_of

@@ -8,12 +8,12 @@ from __future__ import annotations
 
 import ast
 from collections.abc import Callable
-from dataclasses import dataclass
 from typing import Any, NamedTuple
 
 import numpy as np
 
 from fusewright.base.errors import UnsupportedError
+from fusewright.base.values import dataclass
 from fusewright.ir.dtypes import BOOL, INT32, INT64, DType
 
 Kind = DType | str

@@ -5,12 +5,13 @@ which kernel it is are known, and for views laid out alike the code is, too.
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass, field
+from dataclasses import field
 from types import FunctionType, MethodType
 from typing import Any
 
 import numpy as np
 
+from fusewright.base.values import dataclass
 from fusewright.bridges.pykokkos.dialect.drivers import BLOCKS
 from fusewright.bridges.pykokkos.policies import RangePolicy
 from fusewright.bridges.pykokkos.reducers import Reducer

@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from typing import Any
 
+from fusewright.base.values import dataclass
 from fusewright.bridges.pyscf.mean_field import OurIntegrals, following_jk, record_of
 from fusewright.bridges.pyscf.record import IN_CORE, JK, Evaluated
 

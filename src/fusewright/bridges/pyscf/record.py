@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
+from dataclasses import field
 from typing import Any
 
+from fusewright.base.values import dataclass
 from fusewright.integrals.basis import LETTERS
 from fusewright.integrals.classes import Momenta
 from fusewright.integrals.fock import Fock

@@ -4,9 +4,9 @@ the type that it computes in.
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from typing import Any
 
+from fusewright.base.values import dataclass
 from fusewright.bridges.torch import nodes
 from fusewright.ir.dtypes import DType
 from fusewright.ir.graph import Node

@@ -11,13 +11,14 @@ from __future__ import annotations
 
 import operator
 from collections.abc import Iterable, Iterator, Sequence
-from dataclasses import dataclass, field
+from dataclasses import field
 from math import prod
 from typing import Any
 
 import torch
 from torch import fx
 
+from fusewright.base.values import dataclass
 from fusewright.bridges.torch.attention import is_faster
 from fusewright.bridges.torch.convolutions import why_not_pixels
 from fusewright.bridges.torch.matrices import is_ours

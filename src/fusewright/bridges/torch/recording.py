@@ -5,7 +5,6 @@ torch says the result is.
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
 from typing import Any
 
 import torch
@@ -13,6 +12,7 @@ from torch import fx
 
 from fusewright import driver
 from fusewright.base.options import Options
+from fusewright.base.values import dataclass
 from fusewright.bridges.torch import nodes
 from fusewright.bridges.torch.call import AtenCall, Declined
 from fusewright.bridges.torch.convolutions import laid_out

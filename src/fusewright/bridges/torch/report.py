@@ -5,13 +5,13 @@ from __future__ import annotations
 import sys
 from collections import Counter, deque
 from collections.abc import Sequence
-from dataclasses import dataclass
 from typing import Any
 
 from torch import fx
 
 from fusewright.base.errors import StrictError
 from fusewright.base.options import current
+from fusewright.base.values import dataclass
 from fusewright.bridges.torch.partition import ALONE, Partition, name_of
 from fusewright.bridges.torch.running import RunningSegment
 

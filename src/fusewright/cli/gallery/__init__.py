@@ -11,7 +11,6 @@ import shutil
 import subprocess
 import sys
 import tempfile
-from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
@@ -20,6 +19,7 @@ from numpy.typing import NDArray
 
 from fusewright.base import words
 from fusewright.base.meant import did_you_mean
+from fusewright.base.values import dataclass
 from fusewright.cli import compare, console
 from fusewright.cli.gallery.catalogue import ENTRIES, Entry
 from fusewright.cli.parsing import UsageError

@@ -16,8 +16,7 @@ the integrals.  The components c and d are unrolled, everything else is a loop.
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-
+from fusewright.base.values import dataclass
 from fusewright.codegen.recurrences.records import FRAME
 from fusewright.codegen.recurrences.vectors import ATTRIBUTES, Vectors
 

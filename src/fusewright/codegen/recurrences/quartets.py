@@ -24,8 +24,9 @@ are added up for each contraction of the ket, and after the ket's loop for each 
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 
+from fusewright.base.values import dataclass
 from fusewright.codegen.recurrences.body import body
 from fusewright.codegen.recurrences.boys import fastest
 from fusewright.codegen.recurrences.columns import KERNEL

@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import struct
-from dataclasses import dataclass
+
+from fusewright.base.values import dataclass
 
 POINTER, INTEGER, REAL = "ptr", "i64", "double"
 

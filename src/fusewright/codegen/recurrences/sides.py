@@ -12,8 +12,7 @@ that of the bra has numbers, that of the ket vectors.
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-
+from fusewright.base.values import dataclass
 from fusewright.codegen.recurrences.body import body
 from fusewright.codegen.recurrences.vectors import Vectors
 from fusewright.ir.recurrences.straight import Straight

@@ -7,9 +7,9 @@ is found out while translating; that then starts again.
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
+from fusewright.base.values import dataclass
 from fusewright.frontends.kernels import returned
 from fusewright.frontends.kernels.retyping import Restart
 from fusewright.frontends.kernels.values import Value

@@ -8,12 +8,13 @@ from __future__ import annotations
 import ast
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
-from dataclasses import dataclass, field, replace
+from dataclasses import field, replace
 from types import FunctionType
 from typing import Any
 
 from fusewright.base.errors import FusewrightError, UnsupportedError
 from fusewright.base.source import Span
+from fusewright.base.values import dataclass
 from fusewright.frontends.kernels import source as sources
 from fusewright.frontends.kernels import types
 from fusewright.frontends.kernels.inputs import Inputs

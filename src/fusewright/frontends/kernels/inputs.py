@@ -8,7 +8,6 @@ from __future__ import annotations
 
 import builtins
 from collections.abc import Callable
-from dataclasses import dataclass
 from types import FunctionType, ModuleType
 from typing import Any
 
@@ -17,6 +16,7 @@ import numpy as np
 from fusewright.base.errors import KernelNameError, UnsupportedError
 from fusewright.base.meant import did_you_mean
 from fusewright.base.source import Span
+from fusewright.base.values import dataclass
 from fusewright.frontends.kernels import complexes, types
 from fusewright.frontends.kernels.values import (
     ArrayKind,

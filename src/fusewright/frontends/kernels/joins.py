@@ -6,11 +6,11 @@ join's start on.  A tuple lives in one variable for each item.
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from typing import Any
 
 from fusewright.base.errors import KernelError, KernelPathError
 from fusewright.base.source import Span
+from fusewright.base.values import dataclass
 from fusewright.frontends.kernels import storing, types
 from fusewright.frontends.kernels.context import Assignable, Translation
 from fusewright.frontends.kernels.types import Held

@@ -5,9 +5,10 @@ as nothing it reads has been written since.
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 
 from fusewright.base.errors import KernelArrayError
+from fusewright.base.values import dataclass
 from fusewright.frontends.kernels import overlap, storing
 from fusewright.frontends.kernels.context import Translation
 from fusewright.frontends.kernels.values import ArrayRef, Elementwise, Number, View

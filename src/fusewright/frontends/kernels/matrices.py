@@ -6,12 +6,12 @@ NumPy's library adds the products of floats in an order of its own, so the last 
 from __future__ import annotations
 
 import ast
-from dataclasses import dataclass
 
 import numpy as np
 
 from fusewright.base.errors import KernelTypeError
 from fusewright.base.source import Span
+from fusewright.base.values import dataclass
 from fusewright.frontends.kernels import elementwise, fresh, parts, types
 from fusewright.frontends.kernels.context import Translation
 from fusewright.frontends.kernels.intrinsics import Values

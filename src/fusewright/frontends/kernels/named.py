@@ -4,10 +4,10 @@ from __future__ import annotations
 
 import ast
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass
 
 from fusewright.base.errors import KernelCallError
 from fusewright.base.source import Span
+from fusewright.base.values import dataclass
 from fusewright.frontends.kernels import lists
 from fusewright.frontends.kernels.context import Translation
 from fusewright.frontends.kernels.operators import operands

@@ -4,11 +4,12 @@ from __future__ import annotations
 
 import ast
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from typing import Any
 
 from fusewright.base.errors import KernelReturnError
 from fusewright.base.source import Span
+from fusewright.base.values import dataclass
 from fusewright.frontends.kernels import elements, fresh, kept, lists, parts, storing
 from fusewright.frontends.kernels.context import Translation
 from fusewright.frontends.kernels.values import (

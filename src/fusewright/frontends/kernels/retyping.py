@@ -9,9 +9,10 @@ will not come again: such a value widens nothing, and the translation starts aga
 from __future__ import annotations
 
 from collections import defaultdict
-from dataclasses import dataclass, field
+from dataclasses import field
 
 from fusewright.base.source import Span
+from fusewright.base.values import dataclass
 from fusewright.frontends.kernels.values import Growing
 from fusewright.ir.expr import Expr, postorder
 

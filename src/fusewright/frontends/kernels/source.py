@@ -7,12 +7,12 @@ import dis
 import inspect
 import linecache
 import textwrap
-from dataclasses import dataclass
 from types import CodeType, FunctionType
 from typing import Any
 
 from fusewright.base.errors import UnsupportedError
 from fusewright.base.source import Span, parse_module
+from fusewright.base.values import dataclass
 
 
 @dataclass(frozen=True, slots=True)

@@ -4,12 +4,13 @@ from __future__ import annotations
 
 import ast
 from collections.abc import Callable
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from types import FunctionType
 from typing import Any
 
 from fusewright.base.errors import FusewrightError, InternalError, KernelError
 from fusewright.base.source import Span
+from fusewright.base.values import dataclass
 from fusewright.frontends.kernels import (
     access,
     assigning,

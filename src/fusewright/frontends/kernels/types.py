@@ -7,13 +7,13 @@ be used wherever both mean the same.
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
 
 from fusewright.base.errors import KernelTypeError
 from fusewright.base.source import Span
+from fusewright.base.values import dataclass
 from fusewright.frontends.kernels.values import Number, Origin, describe, described
 from fusewright.ir import dtypes, ops
 from fusewright.ir.dtypes import BOOL, COMPLEX128, FLOAT64, INT64, UINT64, DType

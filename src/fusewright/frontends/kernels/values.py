@@ -4,12 +4,13 @@ from __future__ import annotations
 
 import ast
 from collections.abc import Callable
-from dataclasses import dataclass, field
+from dataclasses import field
 from enum import IntEnum
 from types import FunctionType
 from typing import Any, Literal
 
 from fusewright.base.source import Span
+from fusewright.base.values import dataclass
 from fusewright.ir.dtypes import DType
 from fusewright.ir.expr import Expr
 

@@ -8,13 +8,13 @@ zero if one of its alternatives has no terms left, since all of them have the sa
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
 from typing import Any
 
 from fusewright.base import collector
 from fusewright.base.errors import RecurrenceEndError, RecurrenceError, RecurrenceMapError
 from fusewright.base.meant import did_you_mean
 from fusewright.base.source import Span
+from fusewright.base.values import dataclass
 from fusewright.frontends.recurrences.coefficients import Coefficients, is_finite
 from fusewright.frontends.recurrences.families import (
     FAMILIES,

@@ -7,9 +7,10 @@ second: c[i] = b[i] + 1                  for i1 in [0, p0): b2[i1] = b1[i1] + 1
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import field, replace
 from typing import Any
 
+from fusewright.base.values import dataclass
 from fusewright.ir.expr import Expr, index, load, local, param, rewrite
 from fusewright.ir.loops.statements import (
     Block,

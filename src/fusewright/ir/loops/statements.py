@@ -14,10 +14,11 @@ are where the statement runs.  Loops keep their dims: a nest over (i, j) is one 
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import field, replace
 from typing import Literal
 
 from fusewright.base.source import Span
+from fusewright.base.values import dataclass
 from fusewright.ir.dtypes import DType
 from fusewright.ir.expr import Expr, postorder
 from fusewright.ir.nest import Buffer, Source

@@ -9,10 +9,10 @@ relations of one vertex have the same mathematical value; they differ in cost an
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import dataclass
 from typing import Any, NamedTuple
 
 from fusewright.base.errors import InternalError
+from fusewright.base.values import dataclass
 
 
 class Weighted(NamedTuple):

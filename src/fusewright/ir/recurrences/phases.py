@@ -8,11 +8,11 @@ leaves of the second list whose names begin with `SUM`.  The lists share their s
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
 
+from fusewright.base.values import dataclass
 from fusewright.ir.fused import Array
 from fusewright.ir.recurrences.interpret import run
 from fusewright.ir.recurrences.straight import Straight

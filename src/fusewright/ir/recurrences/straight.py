@@ -24,7 +24,7 @@ scalars are statements `t = s0*s1` of their own.  So every statement is linear i
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from fusewright.base.values import dataclass
 
 
 @dataclass(frozen=True, slots=True)

@@ -16,10 +16,11 @@ Statements that run once where they stand (`Let`, `Store`, `Leave`, `Print`, `Ch
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from typing import Literal
 
 from fusewright.base.source import Span
+from fusewright.base.values import dataclass
 from fusewright.ir.expr import Expr, postorder
 from fusewright.ir.loops import statements
 from fusewright.ir.loops.statements import NOWHERE, Check, Kernel, Leave, Let, Print, Store

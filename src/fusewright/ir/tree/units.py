@@ -4,9 +4,8 @@ rows in scratch, and reduce units in blocks.
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-
 from fusewright.base.source import Span
+from fusewright.base.values import dataclass
 from fusewright.ir.expr import Expr, index
 from fusewright.ir.loops.statements import NOWHERE
 

@@ -7,11 +7,12 @@ and compared.  That loops may run in any order is said beside it, by the numbers
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
+from dataclasses import field
 from typing import Literal
 
 from fusewright.analysis.verdict import Condition
 from fusewright.base.source import Span
+from fusewright.base.values import dataclass
 from fusewright.ir.expr import Expr
 from fusewright.ir.loops.statements import NOWHERE, Kernel
 

@@ -9,9 +9,9 @@ from __future__ import annotations
 
 import random
 from collections.abc import Callable, Collection, Iterator, Sequence
-from dataclasses import dataclass
 from typing import Any
 
+from fusewright.base.values import dataclass
 from fusewright.ir.recurrences.graph import AndOrGraph, Relation, Vertex
 from fusewright.plan.recurrences import order as orders
 from fusewright.plan.recurrences.close import Choice, IsLeaf, Selection, close

@@ -11,8 +11,8 @@ is left.
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
 
+from fusewright.base.values import dataclass
 from fusewright.ir.recurrences.graph import AndOrGraph, Relation, Weighted
 
 Choice = Sequence[int]

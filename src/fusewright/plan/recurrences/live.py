@@ -12,8 +12,9 @@ used.
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
 from heapq import heappop, heappush
+
+from fusewright.base.values import dataclass
 
 Operands = Mapping[int, tuple[int, ...]]
 """What each statement reads, each value once; what is no key is a leaf."""

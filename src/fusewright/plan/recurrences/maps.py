@@ -8,9 +8,9 @@ mapped early and late have nothing in common, so a mixture computes both.
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
 from itertools import islice, product
 
+from fusewright.base.values import dataclass
 from fusewright.ir.recurrences.graph import AndOrGraph, Vertex
 from fusewright.plan.recurrences.close import IsLeaf
 

@@ -10,10 +10,11 @@ reads, and these are the targets of the list before it.
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 
 from fusewright.base import collector
 from fusewright.base.options import current
+from fusewright.base.values import dataclass
 from fusewright.ir.recurrences.graph import AndOrGraph
 from fusewright.ir.recurrences.phases import SUM, Phases
 from fusewright.ir.recurrences.straight import Straight

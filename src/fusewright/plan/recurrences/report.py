@@ -5,8 +5,8 @@ flops, and where the values stay.
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import dataclass
 
+from fusewright.base.values import dataclass
 from fusewright.ir.recurrences.graph import AndOrGraph
 from fusewright.ir.recurrences.straight import flops
 from fusewright.plan.recurrences.cut import pieces

@@ -8,7 +8,7 @@ table of such yet.
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from fusewright.base.values import dataclass
 
 L1_BYTES = 32 * 1024
 """The smallest first-level data cache of x86-64 processors with AVX2."""

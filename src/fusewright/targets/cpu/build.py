@@ -2,10 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
-from dataclasses import replace
+from collections.abc import Sequence
 
-from fusewright.base import progress
 from fusewright.base.options import Options
 from fusewright.codegen.canonical import lower_once, tree_once
 from fusewright.ir import graph, ops, verify
@@ -20,16 +18,14 @@ from fusewright.plan.plan import Kernel, Plan
 from fusewright.runtime.arguments import fetcher, integer
 from fusewright.runtime.listening import CompiledTexts, compilations
 from fusewright.runtime.trace import Slice
-from fusewright.targets.cpu import compiler, portions
-from fusewright.targets.cpu.compiled import Compiled, CompiledKernel
+from fusewright.targets.cpu import compiler, finishing, portions
+from fusewright.targets.cpu.compiled import NOT_MADE, Compiled, CompiledKernel
 from fusewright.targets.cpu.features import FeatureSet, select
 
 QUICK = 200
 """Lines of LLVM text above which code is generated without optimisation first: level 0 takes a
 quarter of the time (a reduction 3 ms instead of 11), and its code at most 2.5 times as long in the
 caches, 1.3 times from memory."""
-BEST = 2
-"""The level of final code: there are no IR passes to gain from a higher one."""
 
 
 def decide(slice_: Slice, options: Options) -> tuple[Program, Plan]:
@@ -54,7 +50,15 @@ def decide(slice_: Slice, options: Options) -> tuple[Program, Plan]:
 
 
 def build(slice_: Slice, options: Options) -> Compiled:
-    """Plan and compile a slice."""
+    """Plan and compile a slice: LLVM works on one kernel while the next is being written."""
+    with compiler.batch(select(options.features)) as submit:
+        return finishing.finished(planned(slice_, options, submit), submit)
+
+
+def planned(slice_: Slice, options: Options, submit: compiler.Submit | None = None) -> Compiled:
+    """The plan of a slice and the text of its kernels, without code; `submit` gets each text as
+    soon as it is written.
+    """
     order = slice_.order
     program, plan = decide(slice_, options)
     if portions.is_hungry(order, plan, program.outputs):
@@ -65,20 +69,19 @@ def build(slice_: Slice, options: Options) -> Compiled:
         for number, source in enumerate(program.arguments)
         if source.what == "scalar"
     }
-    wanted = [step for step in plan.steps if isinstance(step, Kernel)]
-    shown = progress.show("compiling", len(wanted))
-    with shown as done, compiler.batch(features) as submit:
-        made = [
-            _kernel(program, step, features, scalars, options, slice_.is_large, submit)
-            for step in wanted
-        ]
-        finished = iter([_finished(kernel, done) for kernel in made])
-    kernels = tuple(next(finished) if isinstance(step, Kernel) else None for step in plan.steps)
+    kernels: list[CompiledKernel | None] = []
+    for step in plan.steps:
+        kernel = None
+        if isinstance(step, Kernel):
+            kernel = _kernel(program, step, features, scalars, options, slice_.is_large)
+            if submit is not None:
+                submit(kernel.module.text, kernel.level)
+        kernels.append(kernel)
     if compilations:
         written = tuple(each.module.text for each in kernels if each is not None)
         _tell(program, plan, written, features.vector_bytes, slice_.is_large)
     kinds = tuple(node.kind for node in order)
-    return Compiled(program, plan, kernels, kinds, slice_.is_large)
+    return Compiled(program, plan, tuple(kernels), kinds, slice_.is_large)
 
 
 def _tell(
@@ -105,16 +108,12 @@ def _kernel(
     scalars: dict[int, DType],
     options: Options,
     large: bool,
-    submit: compiler.Submit,
-) -> Callable[[], CompiledKernel]:
+) -> CompiledKernel:
     if options.debug:
         check_array_tree(tree_once(program, kernel, features.vector_bytes, large).tree)
     module = lower_once(program, kernel, features.vector_bytes, large)
     quick = options.background and module.text.count("\n") > QUICK
-    image = submit(module.text, 0 if quick else BEST)
-    return lambda: CompiledKernel(
-        kernel, module, image(), nanoseconds_of(kernel), scalars, not quick
-    )
+    return CompiledKernel(kernel, module, NOT_MADE, nanoseconds_of(kernel), scalars, not quick)
 
 
 def nanoseconds_of(kernel: Kernel) -> float:
@@ -137,16 +136,3 @@ def _element_work(bodies: Sequence[Expr]) -> float:
     moved = sum(node.dtype.itemsize for node in (*bodies, *loads))
     rates = machine.current()
     return adds / rates.multiply_add + moved / rates.third_bandwidth
-
-
-def _finished(kernel: Callable[[], CompiledKernel], done: progress.Done) -> CompiledKernel:
-    """Wait for a kernel, and say so."""
-    compiled = kernel()
-    done()
-    return compiled
-
-
-def improve(quick: CompiledKernel, features: FeatureSet) -> CompiledKernel:
-    """The same kernel with the best code."""
-    image = compiler.compile_ir(quick.module.text, features, BEST)
-    return replace(quick, image=image, final=True)

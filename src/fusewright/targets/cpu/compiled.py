@@ -2,13 +2,19 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, replace
+from dataclasses import replace
 
+from fusewright.base.values import dataclass
 from fusewright.codegen.module import Module
 from fusewright.ir.dtypes import DType
 from fusewright.ir.nest import Program
 from fusewright.plan.plan import Kernel, Plan
 from fusewright.runtime.image import Image
+
+BEST = 2
+"""The level of final code: there are no IR passes to gain from a higher one."""
+NOT_MADE = Image(b"", 0, 0, (), (), ())
+"""The code of a kernel that is planned and has none yet."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -24,6 +30,11 @@ class CompiledKernel:
     work: float
     scalars: dict[int, DType]
     final: bool
+
+    @property
+    def level(self) -> int:
+        """That of the code, made or to be made."""
+        return BEST if self.final else 0
 
 
 @dataclass(frozen=True, slots=True)

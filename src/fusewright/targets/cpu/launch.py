@@ -5,11 +5,11 @@ the next step.
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
 from functools import reduce
 
 import numpy as np
 
+from fusewright.base.values import dataclass
 from fusewright.codegen.module import Module, Scratch, Word
 from fusewright.ir import ops
 from fusewright.ir.dtypes import INT64, component

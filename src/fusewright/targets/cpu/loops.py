@@ -6,7 +6,7 @@ import ctypes
 import struct
 import sys
 from collections.abc import Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import field, replace
 from time import perf_counter
 from typing import TYPE_CHECKING, Any
 
@@ -15,6 +15,7 @@ import numpy as np
 from fusewright.base import progress
 from fusewright.base.options import Options
 from fusewright.base.source import Span
+from fusewright.base.values import dataclass
 from fusewright.codegen.module import Module, Word
 from fusewright.ir.dtypes import DType
 from fusewright.ir.loops.interpret import Failed, shown

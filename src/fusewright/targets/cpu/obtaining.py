@@ -5,6 +5,7 @@ from __future__ import annotations
 import sys
 from collections.abc import Callable
 from dataclasses import replace
+from functools import partial
 from time import perf_counter
 from typing import Any, Literal
 
@@ -13,7 +14,7 @@ from fusewright.machine import record as machine
 from fusewright.runtime import background, kept
 from fusewright.runtime.image import Image
 from fusewright.runtime.trace import Slice
-from fusewright.targets.cpu import compiler, native, stored_programs
+from fusewright.targets.cpu import compiler, due, finishing, native, stored_programs
 from fusewright.targets.cpu.compiled import Compiled
 from fusewright.targets.cpu.disk_keys import name_of
 from fusewright.targets.cpu.features import select
@@ -51,7 +52,7 @@ def beside(
         if len(_submitted) >= MOST_SUBMITTED:
             _submitted.clear()
         _submitted.add((key, options))
-        background.submit(lambda: keep(key, _compiled(key, slice_, options)))
+        background.submit(lambda: keep(key, in_steps(key, slice_, options)))
     return runner
 
 
@@ -66,14 +67,42 @@ def stored(key: Any, options: Options) -> Runner | None:
     return None if compiled is None else _ready(name, compiled, options, "disk", start)
 
 
+def in_steps(key: Any, slice_: Slice, options: Options) -> Runner:
+    """The runner of a structure that is compiled beside the program, which may end any moment: the
+    plan is kept as soon as it is made, then kernel by kernel what is compiled.  The next process
+    goes on from there.
+    """
+    runner = stored(key, options)
+    if runner is not None:
+        return runner
+    start = perf_counter()
+    compiler.start()
+    name = name_of(key, options)
+    unfinished: Compiled | None = kept.read(due.unfinished(name))
+    if unfinished is None:
+        # Imported here: what an earlier process has planned is only compiled.
+        from fusewright.targets.cpu.build import planned
+
+        unfinished = planned(slice_, options)
+        due.keep(name, unfinished)
+    compiled = finishing.finished_in_steps(
+        unfinished, select(options.features), partial(due.keep, name)
+    )
+    runner = _compiled_now(name, compiled, options, start)
+    due.end(name)
+    return runner
+
+
 def _compiled(key: Any, slice_: Slice, options: Options) -> Runner:
     start = perf_counter()
     compiler.start()
     # Imported here: a process that finds its code on disk neither plans nor compiles.
     from fusewright.targets.cpu.build import build
 
-    compiled = build(slice_, options)
-    name = name_of(key, options)
+    return _compiled_now(name_of(key, options), build(slice_, options), options, start)
+
+
+def _compiled_now(name: str, compiled: Compiled, options: Options, start: float) -> Runner:
     kept.write(name, compiled)
     runner = _ready(name, compiled, options, "compiled", start)
     form = native.form(runner)
@@ -130,15 +159,13 @@ def _improve(name: str, compiled: Compiled, options: Options, use: Use) -> None:
     """Swap in the best code, kernel by kernel, and keep each at once: the process may end before
     the next one is done.
     """
-    from fusewright.targets.cpu.build import improve
-
     if not compiled.worth_best:
         compiled = replace(compiled, worth_best=True)
         kept.write(name, compiled)
         stored_programs.note_worth(name)
     for number, kernel in enumerate(compiled.kernels):
         if kernel is not None and not kernel.final:
-            better = improve(kernel, select(options.features))
+            better = finishing.improve(kernel, select(options.features))
             compiled = compiled.improved(number, better)
             use(number, better.image)
             kept.write(name, compiled)

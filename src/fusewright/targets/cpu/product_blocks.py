@@ -6,12 +6,12 @@ That decides time and memory only: the order of summation is that of `ir.product
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
 from math import prod
 from typing import Any, NamedTuple
 
 import numpy as np
 
+from fusewright.base.values import dataclass
 from fusewright.codegen.products.blocks import panel_bytes, rounded_up
 from fusewright.codegen.products.registers import RegisterTile
 from fusewright.codegen.products.stacks import stack_bytes

@@ -9,12 +9,13 @@ from __future__ import annotations
 
 from array import array
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import field
 from math import prod
 from typing import Any, NamedTuple
 
 import numpy as np
 
+from fusewright.base.values import dataclass
 from fusewright.ir.dtypes import DType
 from fusewright.ir.graph import LEAF, SCALAR, VIEW, Node, contiguous_strides, seen_through
 from fusewright.runtime.arguments import word

@@ -7,12 +7,13 @@ from __future__ import annotations
 
 import hashlib
 from collections.abc import Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from math import prod
 from time import perf_counter
 from typing import Any
 
 from fusewright.base.options import Options
+from fusewright.base.values import dataclass
 from fusewright.codegen.array_listing import array_listing
 from fusewright.codegen.canonical import tree_once
 from fusewright.ir import graph
@@ -35,7 +36,8 @@ from fusewright.runtime.profile import (
 from fusewright.runtime.trace import Slice
 from fusewright.runtime.trigger import asked
 from fusewright.targets.cpu import product_records, recorded_products
-from fusewright.targets.cpu.build import BEST, decide
+from fusewright.targets.cpu.build import decide
+from fusewright.targets.cpu.compiled import BEST
 from fusewright.targets.cpu.features import select
 from fusewright.targets.cpu.launch import Launch
 from fusewright.targets.cpu.runner import Compute, Runner

@@ -4,13 +4,13 @@ from __future__ import annotations
 
 from array import array
 from collections.abc import Mapping
-from dataclasses import dataclass
 from typing import Any, TypeVar
 
 import numpy as np
 
 from fusewright.base.errors import ArgumentError, ShapeError
 from fusewright.base.options import Options
+from fusewright.base.values import dataclass
 from fusewright.codegen.recurrences.columns import block_sizes, columns, rows_of
 from fusewright.ir.fused import Array
 from fusewright.ir.recurrences.phases import Phases

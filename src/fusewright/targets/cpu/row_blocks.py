@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass, field
+from dataclasses import field
 from math import prod
 from typing import Any, NamedTuple
 
 import numpy as np
 
+from fusewright.base.values import dataclass
 from fusewright.codegen.products.blocks import rounded_up
 from fusewright.ir import graph
 from fusewright.ir.graph import Node, contiguous_strides

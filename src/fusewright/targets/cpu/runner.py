@@ -5,7 +5,7 @@ structure.
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass, field
+from dataclasses import field
 from time import perf_counter
 from typing import TYPE_CHECKING, Any, Literal, cast
 
@@ -13,6 +13,7 @@ import numpy as np
 
 from fusewright.base.later import later
 from fusewright.base.options import Options
+from fusewright.base.values import dataclass
 from fusewright.ir import graph
 from fusewright.ir.graph import InPlace, Memory, Node, contiguous_strides, memory_of
 from fusewright.ir.nest import Alias, Library, Program

@@ -125,7 +125,8 @@ def in_turns(pending: Sequence[Node], run: Callable[[Sequence[Node]], None]) -> 
 def _build(key: Key, slice_: Slice, options: Options, keep: Callable[[Key, Runner], None]) -> None:
     global _built
     try:
-        keep(key, obtaining.obtain(key, slice_, options))
+        due.begin(key, options)  # before anything that takes long, such as loading what compiles
+        keep(key, obtaining.in_steps(key, slice_, options))
         _built = True
     except portions.TooMuch:
         portions.refuse(key, slice_)

@@ -4,13 +4,13 @@ from __future__ import annotations
 
 import sys
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 
 from fusewright.base.later import later
 from fusewright.base.options import Options
+from fusewright.base.values import dataclass
 from fusewright.ir.graph import Memory, memory_of
 from fusewright.targets.target import Description
 

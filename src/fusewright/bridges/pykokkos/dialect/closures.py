@@ -8,12 +8,13 @@ import ast
 import copy
 import itertools
 from collections.abc import Sequence
-from dataclasses import dataclass, field
+from dataclasses import field
 from types import FunctionType
 from typing import Any
 
 from fusewright.base.errors import UnsupportedError
 from fusewright.base.source import Span
+from fusewright.base.values import dataclass
 from fusewright.bridges.pykokkos.dialect import trees
 from fusewright.bridges.pykokkos.dialect.annotations import last_word
 from fusewright.bridges.pykokkos.dialect.functions import DECLARED

@@ -11,8 +11,8 @@ threads.
 from __future__ import annotations
 
 import ast
-from dataclasses import dataclass
 
+from fusewright.base.values import dataclass
 from fusewright.bridges.pykokkos.dialect import trees
 from fusewright.bridges.pykokkos.dialect.functions import DECLARED, conversion
 from fusewright.bridges.pykokkos.dialect.rewrite import Rewriter, Scope

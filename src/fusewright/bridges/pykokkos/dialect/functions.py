@@ -9,10 +9,11 @@ from __future__ import annotations
 import ast
 import math
 import re
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from typing import Any
 
 from fusewright.base.errors import KernelError
+from fusewright.base.values import dataclass
 from fusewright.bridges.pykokkos import atomics, scalars
 from fusewright.bridges.pykokkos.dialect.mathematics import C_FUNCTIONS
 from fusewright.bridges.pykokkos.dialect.mathematics import row_of as mathematics_row

@@ -5,11 +5,11 @@ from __future__ import annotations
 import ast
 import math
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
 
+from fusewright.base.values import dataclass
 from fusewright.bridges.pykokkos.dialect.rules import combine, convert
 from fusewright.frontends.kernels import complexes, types
 from fusewright.frontends.kernels.context import Translation

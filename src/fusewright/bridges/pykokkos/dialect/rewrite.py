@@ -9,10 +9,11 @@ the functions they mean.
 from __future__ import annotations
 
 import ast
-from dataclasses import dataclass, field
+from dataclasses import field
 from types import FunctionType
 from typing import Any
 
+from fusewright.base.values import dataclass
 from fusewright.bridges.pykokkos import atomics, randoms
 from fusewright.bridges.pykokkos.decorators import role_of
 from fusewright.bridges.pykokkos.dialect import trees

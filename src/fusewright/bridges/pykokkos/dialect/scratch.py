@@ -7,10 +7,10 @@ import copy
 import math
 import operator
 from collections.abc import Mapping
-from dataclasses import dataclass
 from typing import Any
 
 from fusewright.base.errors import KernelError, UnsupportedError
+from fusewright.base.values import dataclass
 from fusewright.bridges.pykokkos.dialect.annotations import numpy_of
 from fusewright.bridges.pykokkos.dialect.closures import Closures
 from fusewright.bridges.pykokkos.dialect.teams import Members, Scratch, scratch_of

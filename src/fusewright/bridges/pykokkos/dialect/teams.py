@@ -15,8 +15,9 @@ from __future__ import annotations
 import ast
 import copy
 from collections.abc import Sequence
-from dataclasses import dataclass, field
+from dataclasses import field
 
+from fusewright.base.values import dataclass
 from fusewright.bridges.pykokkos.dialect import trees
 from fusewright.bridges.pykokkos.dialect.annotations import (
     element_of,

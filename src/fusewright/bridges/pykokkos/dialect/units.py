@@ -6,12 +6,12 @@ import ast
 import copy
 import inspect
 from collections.abc import Callable
-from dataclasses import dataclass
 from functools import cache
 from types import FunctionType
 from typing import Any
 
 from fusewright.base.errors import KernelError
+from fusewright.base.values import dataclass
 from fusewright.bridges.pykokkos.decorators import views_of
 from fusewright.bridges.pykokkos.dialect import drivers, trees
 from fusewright.bridges.pykokkos.dialect.annotations import (

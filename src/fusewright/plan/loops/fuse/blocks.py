@@ -14,10 +14,11 @@ block: see `strip_mining`).  With more than two loops h and l add up from the la
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from functools import partial, reduce
 
 from fusewright.analysis.verdict import Hull
+from fusewright.base.values import dataclass
 from fusewright.ir import linear
 from fusewright.ir.dtypes import INT64
 from fusewright.ir.expr import Expr, const, index, local, op, typed_op

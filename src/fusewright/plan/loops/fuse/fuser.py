@@ -4,10 +4,11 @@ that share a loop only, or that meet a few iterations apart.
 
 from __future__ import annotations
 
-from dataclasses import dataclass, replace
+from dataclasses import replace
 
 from fusewright.analysis.pairs import independent
 from fusewright.analysis.verdict import Verdict
+from fusewright.base.values import dataclass
 from fusewright.ir.loops.statements import (
     Fence,
     For,

@@ -5,12 +5,13 @@ two, and `strip_mining` and `blocks`, which run them strip by strip.
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from typing import Literal
 
 from fusewright.analysis.pairs import compare
 from fusewright.analysis.unit import Facts
 from fusewright.analysis.verdict import Verdict
+from fusewright.base.values import dataclass
 from fusewright.ir.expr import Expr
 from fusewright.ir.loops.statements import Statement
 from fusewright.plan.loops.fuse.guards import Conditions

@@ -8,7 +8,7 @@ once.
 from __future__ import annotations
 
 from collections.abc import Iterable
-from dataclasses import dataclass, field
+from dataclasses import field
 from functools import reduce
 
 from fusewright.analysis.legal import are_possible, legal_when, worth
@@ -16,6 +16,7 @@ from fusewright.analysis.ranges import FAR
 from fusewright.analysis.unit import Facts
 from fusewright.analysis.verdict import Condition
 from fusewright.base.source import Span
+from fusewright.base.values import dataclass
 from fusewright.ir.dtypes import INT64
 from fusewright.ir.expr import Expr, const, op, postorder
 from fusewright.ir.loops.statements import Kernel

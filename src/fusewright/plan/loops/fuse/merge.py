@@ -12,9 +12,10 @@ have; before and after, each runs alone.
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from functools import reduce
 
+from fusewright.base.values import dataclass
 from fusewright.ir import linear
 from fusewright.ir.expr import Expr, index
 from fusewright.ir.linear import at_least, at_most

@@ -4,10 +4,11 @@ asked once.
 
 from __future__ import annotations
 
-from dataclasses import dataclass, replace
+from dataclasses import replace
 
 from fusewright.analysis.unit import Unit
 from fusewright.base.source import Span
+from fusewright.base.values import dataclass
 from fusewright.ir.expr import Expr, postorder
 from fusewright.ir.loops.statements import (
     NOWHERE,

@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Iterable
-from dataclasses import dataclass, field
+from dataclasses import field
 
 from fusewright.analysis.explain import why_apart
 from fusewright.analysis.pairs import compare
 from fusewright.analysis.unit import Facts
 from fusewright.analysis.verdict import Verdict
 from fusewright.base.source import Span
+from fusewright.base.values import dataclass
 from fusewright.ir.loops.statements import Kernel
 from fusewright.plan.loops.fuse.nests import Item
 from fusewright.plan.loops.plan import FAR, Level, PairReport

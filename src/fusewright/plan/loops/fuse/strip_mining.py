@@ -18,13 +18,14 @@ Theorem (shift): if every pair of iterations x of A and y of B that meet has x <
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from functools import reduce
 from itertools import pairwise
 from typing import TYPE_CHECKING
 
 from fusewright.analysis.reorder import keeps_order
 from fusewright.analysis.verdict import LEVELS, Hull, Verdict
+from fusewright.base.values import dataclass
 from fusewright.ir import linear
 from fusewright.ir.dtypes import INT64
 from fusewright.ir.expr import Expr, const, index, typed_op

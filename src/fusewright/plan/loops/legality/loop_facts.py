@@ -8,11 +8,12 @@ the nest are parameters of it.
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
-from dataclasses import dataclass, field, replace
+from dataclasses import field, replace
 from itertools import pairwise
 
 from fusewright.analysis.unit import Access, Carried, Dim, Effect, Facts, Name, Unit
 from fusewright.base.source import Span
+from fusewright.base.values import dataclass
 from fusewright.ir.dtypes import INT64, DType
 from fusewright.ir.expr import Expr, const, index, is_small, load, op, param, postorder, rewrite
 from fusewright.ir.loops.statements import (

@@ -15,8 +15,9 @@ is one; `np.maximum` keeps them, and then the result is one.
 from __future__ import annotations
 
 from collections import Counter
-from dataclasses import dataclass, replace
+from dataclasses import replace
 
+from fusewright.base.values import dataclass
 from fusewright.ir.dtypes import FLOAT32, FLOAT64
 from fusewright.ir.expr import Expr, const, local, op, postorder
 from fusewright.ir.loops.statements import For, If, Kernel, Let, Local, Statement, expressions

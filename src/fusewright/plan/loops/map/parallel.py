@@ -8,7 +8,7 @@ for all lanes together.
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from math import prod
 
 from fusewright.analysis.carried import order, tables_needed
@@ -17,6 +17,7 @@ from fusewright.analysis.explain import conflict_in_words, unique_in_words
 from fusewright.analysis.unit import Unit
 from fusewright.analysis.verdict import Carry, Order
 from fusewright.base.source import Span
+from fusewright.base.values import dataclass
 from fusewright.ir import linear
 from fusewright.ir.expr import Expr, index, postorder
 from fusewright.ir.loops.statements import (

@@ -14,11 +14,12 @@ whenever one is used.
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
-from dataclasses import dataclass, field, replace
+from dataclasses import field, replace
 
 from fusewright.analysis.carried import order
 from fusewright.analysis.unit import Facts, Unit
 from fusewright.analysis.values import value
+from fusewright.base.values import dataclass
 from fusewright.ir import linear
 from fusewright.ir.dtypes import INT64
 from fusewright.ir.expr import Expr, const, index, load, local, op, postorder, rewrite, typed_op

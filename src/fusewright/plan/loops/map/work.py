@@ -5,9 +5,9 @@ extents are known.
 from __future__ import annotations
 
 from collections.abc import Iterable
-from dataclasses import dataclass
 from functools import reduce
 
+from fusewright.base.values import dataclass
 from fusewright.ir import linear
 from fusewright.ir.dtypes import INT64
 from fusewright.ir.expr import Expr, const, op, postorder

@@ -11,8 +11,9 @@ with values that may differ (Chaitin's coalescing, on structured statements).
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
-from dataclasses import dataclass, field, replace
+from dataclasses import field, replace
 
+from fusewright.base.values import dataclass
 from fusewright.ir.expr import Expr, local, postorder
 from fusewright.ir.loops.statements import (
     Block,

@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable
-from dataclasses import dataclass, field, replace
+from dataclasses import field, replace
 
+from fusewright.base.values import dataclass
 from fusewright.ir.expr import Expr, index, local, rewrite
 from fusewright.ir.loops.statements import (
     Check,

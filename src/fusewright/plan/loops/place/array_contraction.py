@@ -7,8 +7,9 @@ becomes an array of the kernel's own of the strip's length and margin; element `
 
 from __future__ import annotations
 
-from dataclasses import dataclass, replace
+from dataclasses import replace
 
+from fusewright.base.values import dataclass
 from fusewright.ir import linear
 from fusewright.ir.expr import Expr, index, load, postorder
 from fusewright.ir.loops.statements import (

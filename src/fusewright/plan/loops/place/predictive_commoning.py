@@ -10,8 +10,9 @@ iteration, is all that writes the array in the loop.
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field, replace
+from dataclasses import field, replace
 
+from fusewright.base.values import dataclass
 from fusewright.ir import linear
 from fusewright.ir.expr import Expr, index, load, local, op, postorder, rewrite
 from fusewright.ir.loops.statements import (

@@ -13,8 +13,9 @@ were, so that atomic updates stay that.
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import field, replace
 
+from fusewright.base.values import dataclass
 from fusewright.ir import linear
 from fusewright.ir.expr import Expr, is_small, load, local, op, postorder, rewrite, typed_op
 from fusewright.ir.loops.statements import (
