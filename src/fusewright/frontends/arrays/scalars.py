@@ -43,7 +43,7 @@ class ScalarOperations(Handle):
         inplace.check_writable(self)
 
     def __round__(self, ndigits: int | None = None) -> Any:
-        return round(sharing.content(self).item(), ndigits)
+        return round(sharing.content(self)[()], ndigits)
 
     def __trunc__(self) -> int:
         return int(sharing.content(self).item())
