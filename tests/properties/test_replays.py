@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import os
 from collections.abc import Iterator
+from typing import Any
 
 import numpy as np
 import pytest
@@ -33,6 +34,24 @@ def test_loops_end_as_numpys() -> None:
         if EXAMPLES or seed % 10 or seed % 50 == 0:  # few are compiled at once
             found = replay_difference(seed)
             assert not found, f"program {seed}: {found}"
+
+
+@pytest.mark.parametrize("turns", [1, 5, 12, 23, 30, 31, 40, 67])
+def test_what_is_turned_may_be_computed_meanwhile(turns: int) -> None:
+    """A view of an operand is recorded, and with that all that waits may be computed: the very
+    operation that is being turned, too.
+    """
+    start = (np.arange(7200) % 9).reshape(20, 30, 12).astype("i2")
+
+    def program(np_: Any) -> Any:
+        a, b, c = (np_.asfortranarray(np_.array(start)) for _ in range(3))
+        mask = a > 1
+        for _ in range(turns):
+            b[..., 0] -= c[..., -1]
+        return b + mask
+
+    for _ in range(3):
+        assert np.array_equal(np.asarray(program(fnp)), program(np))
 
 
 def test_differences_are_seen(monkeypatch: pytest.MonkeyPatch) -> None:
