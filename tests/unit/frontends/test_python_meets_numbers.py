@@ -104,3 +104,22 @@ def test_expressions() -> None:
     wrong = [(text, outcome(text, fnp), outcome(text, np)) for text in texts]
     assert [row for row in wrong if row[1] != row[2]] == []
     assert len(texts) > 100
+
+
+@pytest.mark.parametrize("dtype", ["f8", "f4", "f2"])
+def test_words_are_written_as_numbers(dtype: str) -> None:
+    """`matrix[i, j] = line.split()[j]`, as programs read files."""
+
+    def filled(np_: Any) -> Any:
+        made = np_.zeros((30, 40), dtype)
+        words = ("1.5", " -2e3 ", "nan", "inf", "1_0", "0.1", "-0.0")
+        for k, word in enumerate(words):
+            made[k, 3], made[20 + k], made[::3, k] = word, word, word
+        for word in ("", "x", "1.5.", "0x1", "1,5"):
+            with pytest.raises(ValueError, match="could not convert string to float"):
+                made[0, 0] = word
+        with pytest.raises(IndexError):
+            made[50, 0] = "1"
+        return np.asarray(made)
+
+    assert filled(fnp).tobytes() == filled(np).tobytes()
