@@ -19,6 +19,7 @@ from pathlib import Path
 ROOT = Path(__file__).resolve().parent.parent
 sys.path[:0] = [str(ROOT), str(ROOT / "src")]
 
+from tests.properties.random_replays import replay_difference  # noqa: E402
 from tests.properties.whole_kernels import kernel_difference  # noqa: E402
 from tests.properties.whole_programs import program  # noqa: E402
 from tests.properties.whole_runs import MODES, difference, reduced, source  # noqa: E402
@@ -50,7 +51,7 @@ def arrays(number: int) -> str:
     return f"{difference(small, modes)}\n{source(small)}"
 
 
-KINDS = {"arrays": arrays, "kernels": kernel_difference}
+KINDS = {"arrays": arrays, "kernels": kernel_difference, "replays": replay_difference}
 
 
 def keep_memory() -> None:

@@ -41,6 +41,8 @@ NAMED = re.compile(r"(v\d+)((?:\[[^\[\]{}]*None[^\[\]{}]*\]|\.T)*)")
 """Names with what makes them broadcast otherwise."""
 PAIRS = re.compile(r"(?:outer|meshgrid)\((v\d+\[[^\]]*\]), (v\d+\[[^\]]*\])\)")
 """What is combined, each element with each."""
+UPDATED = re.compile(r"\.at\((v\d+),")
+"""What a ufunc's `at` changes."""
 SQUARES = re.compile(r"tril\((v\d+)\)")
 """What may give a square of each row."""
 NUMBERS = (
@@ -231,6 +233,8 @@ class Written(Maker):
         broadcast together, and a loop kept what each round makes.
         """
         text = block.text()
+        if any(not self.part(name).flags.writeable for name in UPDATED.findall(text)):
+            return False  # NumPy's `at` writes into what is read-only, too
         shapes = [self.part(name + cut).shape for name, cut in set(NAMED.findall(text))]
         pairs = [self.part(one).size * self.part(other).size for one, other in PAIRS.findall(text)]
         pairs += [

@@ -143,6 +143,7 @@ int64_t fresh_bytes(void);
 
 /* handle.c */
 extern PyTypeObject *array_class, *scalar_class, *view_class;
+int is_repetition(PyObject *left, PyObject *right); /* numbers.c: a sequence by one of our numbers, Python's own operation */
 extern PyBufferProcs handle_buffer; /* buffers.c */
 int buffers_ready(PyObject *unset);
 int crossing_ready(PyObject *unset);

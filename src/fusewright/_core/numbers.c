@@ -3,6 +3,20 @@
 #include "launch.h"
 #include <math.h>
 
+/* Python repeats a sequence so often (`[0] * n`): NumPy's numbers leave that to the sequence, arrays multiply its elements. */
+static int is_repeated(PyObject *number, PyObject *other)
+{
+    const PySequenceMethods *sequence = Py_TYPE(other)->tp_as_sequence;
+    const PyNumberMethods *as_number = Py_TYPE(other)->tp_as_number;
+    return Py_IS_TYPE(number, scalar_class) && sequence != NULL && sequence->sq_repeat != NULL
+           && (as_number == NULL || as_number->nb_multiply == NULL);
+}
+
+int is_repetition(PyObject *left, PyObject *right)
+{
+    return is_repeated(left, right) || is_repeated(right, left);
+}
+
 int64_t number_bits(const char *at, int dtype)
 {
     uint64_t bits = 0;

@@ -601,7 +601,8 @@ PyObject *operator_result(PyObject *op, PyObject *left, PyObject *right)
 
 static PyObject *two(int which, PyObject *left, PyObject *right)
 {
-    return operator_result((PyObject *)operators[which], left, right);
+    int left_to = which == MULTIPLY && is_repetition(left, right);
+    return left_to ? Py_NewRef(Py_NotImplemented) : operator_result((PyObject *)operators[which], left, right);
 }
 
 static PyObject *one(int which, PyObject *operand)
@@ -733,8 +734,7 @@ ONE(negative, NEGATIVE) ONE(positive, POSITIVE) ONE(absolute, ABSOLUTE) ONE(inve
 
 static PyObject *compare(PyObject *left, PyObject *right, int which)
 {
-    static const int rows[] = {[Py_LT] = LESS, [Py_LE] = LESS_EQUAL, [Py_EQ] = EQUAL,
-                               [Py_NE] = NOT_EQUAL, [Py_GT] = GREATER, [Py_GE] = GREATER_EQUAL};
+    static const int rows[] = {LESS, LESS_EQUAL, EQUAL, NOT_EQUAL, GREATER, GREATER_EQUAL}; /* from Py_LT on */
     TIMED(PyObject *, two(rows[which], left, right));
 }
 

@@ -7,6 +7,7 @@ from __future__ import annotations
 import ast
 from collections.abc import Iterator
 from types import CodeType
+from typing import Any
 
 from fusewright.base.source import parse_module
 from fusewright.cli.libraries import Redirection
@@ -24,11 +25,33 @@ def compile_rewritten(
 PROTOCOLS = ("__array_function__", "__array_ufunc__")
 """Methods of a program's classes that NumPy calls with a function of its own."""
 TRANSLATED = '{0} = __import__("fusewright.numpy.border", fromlist=("in_front",)).in_front({0})'
+LENT = '__import__("fusewright.numpy.border", fromlist=("lend",)).lend(0)'
+"""What `__array__` returns: C code takes an array of NumPy's only."""
+
+
+class _LentReturns(ast.NodeTransformer):
+    """Puts what a function returns through `LENT`."""
+
+    def visit_Return(self, node: ast.Return) -> ast.stmt:
+        if node.value is not None:
+            call: Any = parse_module(LENT).body[0]
+            for part in ast.walk(call):
+                ast.copy_location(part, node.value)
+            call.value.args = [node.value]
+            node.value = call.value
+        return node
+
+    def visit_FunctionDef(self, node: ast.FunctionDef) -> ast.stmt:
+        return node  # what it returns is its own
+
+    def visit_Lambda(self, node: ast.Lambda) -> ast.expr:
+        return node
 
 
 class _Rewrite(ast.NodeTransformer):
     """Renames the module in every import statement (and literal `__import__`) that names it; the
-    methods of NumPy's protocols begin with the drop-in's function for NumPy's.
+    methods of NumPy's protocols begin with the drop-in's function for NumPy's, and `__array__`
+    returns an array of NumPy's.
     """
 
     def __init__(self, redirection: Redirection) -> None:
@@ -70,6 +93,8 @@ class _Rewrite(ast.NodeTransformer):
                 ast.copy_location(part, node)
             place = 0 if ast.get_docstring(node, clean=False) is None else 1
             node.body.insert(place, first)
+        if node.name == "__array__" and self.redirection.library == "numpy":
+            node.body = [_LentReturns().visit(statement) for statement in node.body]
         return node
 
     def _aliases(self, given: ast.alias) -> Iterator[ast.alias]:

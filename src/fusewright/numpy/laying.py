@@ -6,6 +6,7 @@ a new array first, in an order of their own.
 
 from __future__ import annotations
 
+import inspect
 from collections.abc import Callable
 from functools import wraps
 from typing import Any
@@ -34,14 +35,16 @@ def laid(function: Function, lay: Callable[[Any, Any, dict[str, Any]], Any]) -> 
     """A function whose results are laid out after it, where its operand is not in C order."""
 
     @wraps(function)
-    def call(a: Any, *args: Any, **kwargs: Any) -> Any:
-        result = function(a, *args, **kwargs)
-        many = isinstance(result, Handle) and len(result._shape) > 1 and result is not a
-        if not many or not isinstance(a, Handle) or kwargs.get("out") is not None:
+    def call(*args: Any, **kwargs: Any) -> Any:
+        result = function(*args, **kwargs)
+        if not isinstance(result, Handle) or len(result._shape) < 2:
+            return result
+        a = args[0] if args else kwargs[next(iter(inspect.signature(function).parameters))]
+        if result is a or not isinstance(a, Handle) or kwargs.get("out") is not None:
             return result
         if layouts.is_as_asked(a, "C"):
             return result
-        return lay(a, result, kwargs | ({"axis": args[0]} if args else {}))
+        return lay(a, result, kwargs | ({"axis": args[1]} if len(args) > 1 else {}))
 
     return call
 

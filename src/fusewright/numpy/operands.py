@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from functools import wraps
+from itertools import chain
 from types import EllipsisType, NoneType
 from typing import Any
 
@@ -162,9 +163,10 @@ def recorded(
     def decorate(function: Function) -> Function:
         @wraps(original)
         def call(*args: Any, **kwargs: Any) -> Any:
-            if host and args and not is_ours(args[0]) and not holds_array((args, kwargs)):
+            given = (*args, *kwargs.values())
+            if host and given and not is_ours(given[0]) and not holds_array((args, kwargs)):
                 return opaque.from_numpy_result(original(*args, **kwargs))
-            if any(map(is_foreign, args)):
+            if any(map(is_foreign, given)):
                 return hand_over(label, original, args, kwargs, "an operand is not a numeric array")
             usual = agreement.is_usual(original, args, kwargs)
             if not usual and label not in VIEWS:
@@ -184,9 +186,8 @@ def recorded(
             return agreement.settled(refused, label, original, args, kwargs)
 
         def judge(args: Any, kwargs: dict[str, Any]) -> Any:
-            if any(map(is_foreign, args)):
-                return False
-            return agreement.judged(original, args, kwargs, ranked)
+            foreign = any(map(is_foreign, chain(args, kwargs.values())))
+            return not foreign and agreement.judged(original, args, kwargs, ranked)
 
         ours_only = label in VIEWS or label in KEEPS or label in CALLERS
         step = None if ours_only else by_numpy(original, call)

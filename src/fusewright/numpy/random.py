@@ -93,7 +93,7 @@ def default_rng(seed: Any = None) -> Any:
     """A generator with NumPy's default stream."""
     if isinstance(seed, Generator):
         return seed
-    seed = np.asarray(seed) if holds_array(seed) else seed
+    seed = opaque.to_numpy(seed) if holds_array(seed) else seed
     return Generator(original.default_rng(seed).bit_generator)
 
 

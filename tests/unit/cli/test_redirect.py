@@ -100,6 +100,46 @@ def test_what_is_not_there(run: Run, folder: Path, statement: str, error: str) -
     assert error in err
 
 
+def test_array_methods_return_numpys_arrays(run: Run, folder: Path) -> None:
+    """C code that asks an object for its array takes one of NumPy's, in the object's memory."""
+    program = """
+        import math
+        import numpy as np
+        class Signal:
+            def __init__(self):
+                self.values = np.arange(2000) * 1.0
+            def __array__(self, dtype=None, copy=None):
+                "Its line numbers stay."
+                def other():
+                    return type(self.values * 2).__name__
+                if dtype is not None:
+                    return self.values.astype(dtype)
+                if other() == "copied" or copy:
+                    return self.values.copy()
+                return self.values
+        class Empty:
+            def __array__(self, dtype=None, copy=None):
+                return
+        x = Signal()
+        print(np.sin(x).shape, np.stack([x, x]).sum(), np.array([x, x]).shape, np.max(x))
+        print((np.ones(2000) + x).sum(), np.asarray(x, dtype="f4").dtype, np.array(x)[-1])
+        np.asarray(x)[3] = 100
+        print(x.values[3], memoryview(np.asarray(x))[3], x.__array__.__doc__)
+        print(x.__array__.__code__.co_firstlineno, type(x.values * 2) is type(x.__array__() * 2))
+        try:
+            np.asarray(Empty())
+        except ValueError:
+            print("refused")
+    """
+    (folder / "p.py").write_text(textwrap.dedent(program))
+    code, out, err = run("p.py")
+    assert (code, err) == (0, "")
+    assert out.splitlines() == [
+        "(2000,) 3998000.0 (2, 2000) 1999.0", "2001000.0 float32 1999.0",
+        "100.0 100.0 Its line numbers stay.", "7 False", "refused",
+    ]  # fmt: skip
+
+
 def test_protocol_methods_get_the_drop_ins_functions(run: Run, folder: Path) -> None:
     """What NumPy calls with a function of its own, a program compares with what it imported."""
     program = """

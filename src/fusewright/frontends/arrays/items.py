@@ -137,6 +137,10 @@ def delitem(handle: Handle, key: Any) -> None:
 
 def setitem(handle: Handle, key: Any, value: Any) -> None:
     """`handle[key] = value`."""
+    if type(value) is str and handle._dtype.kind == "f":  # a word of a file that was split
+        target: Any = handle
+        target[key] = float(value)
+        return
     try:
         inplace.check_writable(handle)
         with trace.lock:  # another thread's write meanwhile would be lost

@@ -285,8 +285,9 @@ def _untwisted(node: Node, places: views.Places, shape: Shape) -> Node:
     on the values themselves.
     """
     if node.kind == MAP and all(not arg.shape or arg.shape == node.shape for arg in node.args):
+        op, attr = node.op, node.attr  # what is recorded next may compute all that waits
         args = tuple(view_node(arg, places, shape) if arg.shape else arg for arg in node.args)
-        turned = trace.record(Node(MAP, node.op, args, node.dtype, shape, node.attr))
+        turned = trace.record(Node(MAP, op, args, node.dtype, shape, attr))
         turned.layout = None
         return turned
     return view_node(node, places, shape)

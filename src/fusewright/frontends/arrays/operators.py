@@ -30,6 +30,7 @@ from fusewright.frontends.arrays.strangers import (
     defers,
     divided,
     divides,
+    is_repeated,
     is_stranger,
     overrides,
     refused_in_place,
@@ -154,7 +155,7 @@ def _two_general(name: str) -> Method:
     function = PYTHON_COMPARISONS.get(name, ROWS[name].meaning)
 
     def general(self: Handle, other: Any, reflected: bool) -> Any:
-        if defers(other):
+        if defers(other) or (name == "multiply" and is_repeated(self, other)):
             return NotImplemented
         left, right = (other, self) if reflected else (self, other)
         if is_stranger(other):
@@ -315,12 +316,9 @@ def power(self: Any, exponent: Any, modulus: Any = None) -> Any:
         short = SHORT_POWERS.get((self._dtype.kind, kind), {}).get(exponent)
         if short is not None:
             return short(self)
-    elif kind in ARRAYED or isinstance(exponent, np.generic):
+    elif kind in (np.ndarray, list, tuple) or isinstance(exponent, np.generic):
         return _power_by_one(self, exponent)
     return general_power(self, exponent)
-
-
-ARRAYED = frozenset((np.ndarray, list, tuple))
 
 
 def _power_by_one(self: Any, exponent: Any) -> Any:

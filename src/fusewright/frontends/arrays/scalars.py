@@ -43,7 +43,8 @@ class ScalarOperations(Handle):
         inplace.check_writable(self)
 
     def __round__(self, ndigits: int | None = None) -> Any:
-        return round(sharing.content(self).item(), ndigits)
+        number: Any = sharing.content(self)[()]
+        return round(number, ndigits)
 
     def __trunc__(self) -> int:
         return int(sharing.content(self).item())

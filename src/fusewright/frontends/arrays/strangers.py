@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 import operator as python
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from typing import Any
 
 import numpy as np
 
-from fusewright.frontends.arrays import agreement, opaque
+from fusewright.frontends.arrays import agreement, core, opaque
 from fusewright.frontends.arrays.core import Handle
 from fusewright.frontends.arrays.dtypes import DEFAULT
 
@@ -36,6 +36,15 @@ def defers(other: Any) -> bool:
     if kind in _COMMON or issubclass(kind, Handle | np.generic):
         return False
     return getattr(kind, "__array_ufunc__", _COMMON) is None
+
+
+def is_repeated(number: Handle, other: Any) -> bool:
+    """Whether a number meets a sequence that Python repeats so often, `[0] * n`: NumPy's numbers
+    leave that to the sequence, arrays multiply its elements.
+    """
+    if not isinstance(number, core.scalar_class) or not isinstance(other, Sequence):
+        return False
+    return hasattr(type(other), "__mul__") and not isinstance(other, Handle)
 
 
 def overrides(operand: Any) -> bool:
