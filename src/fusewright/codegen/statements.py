@@ -156,12 +156,11 @@ class Emission(Tasks):
         self.write(stores, places, values)
 
     def places(self, stores: Stores) -> list[list[Expr]]:
-        """Where stores write, the two parts of a complex number together."""
-        return [
-            [self.settled(place) for place in first.indices[: None if first is each else -1]]
-            for each in stores
-            for first in stores_in((each,))[:1]
+        """Where stores write; of a complex number, whatever the part."""
+        indices = [
+            each.indices if isinstance(each, Store) else each.first.indices[:-1] for each in stores
         ]
+        return [[self.settled(place) for place in one] for one in indices]
 
     def write(self, stores: Stores, places: list[list[Expr]], values: Sequence[str]) -> None:
         """Store registers."""
