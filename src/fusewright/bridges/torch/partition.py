@@ -223,8 +223,9 @@ def _levels(graph: fx.Graph, ours: set[fx.Node]) -> dict[fx.Node, int]:
     last = 0
     for node in graph.nodes:
         level = 0
+        inside = node in ours or is_inner_view(node, ours)  # a view's extents may be torch's
         for each in node.all_input_nodes:
-            above = node in ours and each not in ours and not is_inner_view(each, ours)
+            above = inside and each not in ours and not is_inner_view(each, ours)
             level = max(level, levels[each] + above)
         if node in ours:
             level = max(level, 1)
