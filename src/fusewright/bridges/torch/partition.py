@@ -117,7 +117,7 @@ def _why_no_product(node: fx.Node) -> str:
     """Sizes that are symbols count as in the call that was traced."""
     name = name_of(node)
     left, right = (each.meta["val"] for each in _operands(node))
-    shapes = [tuple(_hint(extent) for extent in each.shape) for each in (left, right)]
+    shapes = [tuple(traced_extent(extent) for extent in each.shape) for each in (left, right)]
     if name == ATTENTION:
         return "" if is_faster(shapes[0], shapes[1], DTYPES[left.dtype]) else SLOWER
     if name == CONVOLUTION:
@@ -136,7 +136,8 @@ def _operands(node: fx.Node) -> Sequence[fx.Node]:
     return list(node.args[factors])
 
 
-def _hint(extent: Any) -> int:
+def traced_extent(extent: Any) -> int:
+    """An extent; of a symbol, that of the call that was traced."""
     found = getattr(getattr(extent, "node", None), "hint", extent)
     return found if isinstance(found, int) else 0
 

@@ -5,10 +5,14 @@ consist of has rows.
 from __future__ import annotations
 
 from collections.abc import Callable
+from math import prod
 from typing import Any
 
 import torch
 import torch.nn.functional as F
+
+from fusewright.bridges.torch.matrices import is_ours
+from fusewright.bridges.torch.partition import DTYPES, traced_extent
 
 Tensor = Any
 
@@ -25,9 +29,10 @@ def encoder_layer(
     before or after, and what goes in added.
 
     `x` is (batch, length, width).  With a mask it stays torch's, which takes any number but 0 as
-    masked and has its own answer for rows without keys.
+    masked and has its own answer for rows without keys; so it does where its products are torch's
+    (of 16-bit types, and small ones), since the whole is faster there.
     """
-    if mask is not None or x.is_nested or x.dim() != 3:
+    if mask is not None or x.is_nested or x.dim() != 3 or not _is_large(x, qkv_weight):
         return NotImplemented
     batch, length, _ = x.shape
 
@@ -52,6 +57,13 @@ def encoder_layer(
         return x + feed(second(x))
     x = first(x + attend(x))
     return second(x + feed(x))
+
+
+def _is_large(x: Tensor, weight: Tensor) -> bool:
+    """Whether the product of all rows and the first weights is ours."""
+    rows = prod(traced_extent(extent) for extent in x.shape[:-1])
+    shapes = (rows, x.shape[-1]), tuple(weight.shape[::-1])
+    return x.dtype in DTYPES and is_ours(shapes, DTYPES[x.dtype])
 
 
 WRITTEN_OUT: dict[Any, Callable[..., Any]] = {
