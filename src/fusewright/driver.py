@@ -307,7 +307,7 @@ def _keep(key: Key, runner: Runner) -> None:
 
 def _keep_in(kept: dict[Key, Any], key: Key, code: Any) -> None:
     if len(kept) >= MOST_RUNNERS:
-        del kept[next(iter(kept))]
+        kept.pop(next(iter(list(kept))), None)  # the compiling thread may drop the same one
     kept[key] = code
 
 

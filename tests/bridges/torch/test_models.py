@@ -151,6 +151,27 @@ def test_most_of_a_transformer_is_ours() -> None:
     }  # fmt: skip
 
 
+@pytest.mark.parametrize("first", [True, False])
+def test_an_encoder_layer_is_written_out_where_its_products_are_ours(first: bool) -> None:
+    from fusewright.bridges.torch.report import graphs
+
+    layer = torch.nn.TransformerEncoderLayer(
+        256, 8, 512, dropout=0.0, activation="gelu", batch_first=True, norm_first=first
+    ).eval()
+    whole = "aten._transformer_encoder_layer_fwd.default"
+    mask = torch.ones(200, 200, dtype=torch.bool).triu(1)
+    with torch.no_grad():
+        for dtype, length, given, ours in (
+            (torch.float32, 200, (), True), (torch.float32, 7, (), False),
+            (torch.bfloat16, 200, (), False), (torch.float32, 200, (mask,), False),
+        ):  # fmt: skip
+            torch._dynamo.reset()
+            layer.to(dtype)
+            x = torch.randn(2, length, 256, dtype=dtype)
+            near(compiled(layer)(x, *given), layer(x, *given))
+            assert (whole in {name for name, _, _ in graphs[-1].theirs}) is not ours
+
+
 @pytest.mark.parametrize("dynamic", [None, True])
 def test_another_length_compiles_no_kernel(dynamic: bool | None) -> None:
     model, _ = of("llama")

@@ -226,6 +226,11 @@ SAMPLES: dict[str, Callable[[], Sequence[Sample]]] = {
         for x in (normal(3, 5), whole(3, 5), truth(3, 5), normal(5, 3).t())
         for dtype in (torch.float32, torch.float64, torch.bool)
     ],
+    "aten.clone.default": lambda: [
+        *unary(), *unary(whole), *unary(truth),
+        *unary(memory_format=torch.contiguous_format),
+        ((normal(2, 3, 4, 5),), {"memory_format": torch.channels_last}),
+    ],
     "prims.convert_element_type.default": lambda: [
         ((x, torch.float64), {}) for x in (normal(3, 5), whole(3, 5), truth(3, 5))
     ],

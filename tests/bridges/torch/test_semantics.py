@@ -109,6 +109,18 @@ def test_copies_are_apart() -> None:
     near((other, flat), (x, (x * 2 + 1).reshape(-1)))
 
 
+def test_a_size_that_a_view_reads_from_what_is_ours() -> None:
+    """The view needs a size that torch reads from the segment's own result."""
+
+    def run(x: Any) -> Any:
+        part = (x * 2 + 1)[..., ::2]
+        return part.unsqueeze(-1).expand(*part.shape, 2).flatten(-2).tanh() * 3
+
+    for shape in ((3, 8), (2, 5), (4, 6)):
+        x = torch.randn(shape)
+        near(compiled(run, dynamic=True)(x), run(x))
+
+
 def test_one_tensor_given_twice_and_overlapping_ones() -> None:
     def use(a: Any, b: Any) -> Any:
         return (a * b + 1).tanh() - b

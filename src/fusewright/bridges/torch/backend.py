@@ -10,6 +10,7 @@ from torch._dynamo.backends.common import aot_autograd
 
 from fusewright.bridges.torch.graphs import Boxed, compiled
 from fusewright.bridges.torch.report import note
+from fusewright.bridges.torch.written_out import WRITTEN_OUT
 
 Kind = Literal["forward", "backward", "inference"]
 
@@ -39,6 +40,7 @@ def fusewright(
         fw_compiler=compiler("forward"),
         bw_compiler=compiler("backward"),
         inference_compiler=compiler("inference"),
+        decompositions=WRITTEN_OUT,
     )
     result: Callable[..., Any] = made(module, example_inputs)
     return result

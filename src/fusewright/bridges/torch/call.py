@@ -37,15 +37,23 @@ class AtenCall:
         if isinstance(value, Node):
             return nodes.cast(value, dtype)
         if isinstance(value, bool | int | float):
-            number = self.stored.number(value) if self.stored.is_stored_only else value
-            return nodes.number(number, dtype)
+            stored = self.stored if self.stored.is_stored_only else dtype
+            return _number(_number(value, stored).value, dtype)
         raise Declined(f"an operand is a {type(value).__name__}")
 
     def constant(self, value: float) -> Node:
         """A number in the type that is computed in."""
-        return nodes.number(value, self.dtype)
+        return _number(value, self.dtype)
 
     def need_float(self) -> None:
         """Refuses where the result is no floating-point array."""
         if not self.dtype.is_float:
             raise Declined(f"{self.dtype} is not computed in floating point")
+
+
+def _number(value: Any, dtype: DType) -> Node:
+    """A number in a type that has it."""
+    try:
+        return nodes.number(value, dtype)
+    except OverflowError:
+        raise Declined(f"{dtype} has no {value}") from None

@@ -161,6 +161,11 @@ def convert(call: AtenCall, x: Node, *rest: Any, **options: Any) -> Node:
     return _copy(x) if x.dtype is call.dtype else cast(x, call.dtype)
 
 
+def clone(call: AtenCall, x: Node, *, memory_format: Any = None) -> Node:
+    """The same elements; where torch needs them, they are laid out as its own result is."""
+    return _copy(x)
+
+
 def _copy(x: Node) -> Node:
     """The same elements, in memory of their own."""
     return mapped("positive", x) if x.dtype.kind != "b" else mapped("cast", x)

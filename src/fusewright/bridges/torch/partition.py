@@ -118,7 +118,7 @@ def _why_no_product(node: fx.Node) -> str:
     """Sizes that are symbols count as in the call that was traced."""
     name = name_of(node)
     left, right = (each.meta["val"] for each in _operands(node))
-    shapes = [tuple(_hint(extent) for extent in each.shape) for each in (left, right)]
+    shapes = [tuple(traced_extent(extent) for extent in each.shape) for each in (left, right)]
     if name == ATTENTION:
         return "" if is_faster(shapes[0], shapes[1], DTYPES[left.dtype]) else SLOWER
     if name == CONVOLUTION:
@@ -137,7 +137,8 @@ def _operands(node: fx.Node) -> Sequence[fx.Node]:
     return list(node.args[factors])
 
 
-def _hint(extent: Any) -> int:
+def traced_extent(extent: Any) -> int:
+    """An extent; of a symbol, that of the call that was traced."""
     found = getattr(getattr(extent, "node", None), "hint", extent)
     return found if isinstance(found, int) else 0
 
@@ -224,8 +225,9 @@ def _levels(graph: fx.Graph, ours: set[fx.Node]) -> dict[fx.Node, int]:
     last = 0
     for node in graph.nodes:
         level = 0
+        inside = node in ours or is_inner_view(node, ours)  # a view's extents may be torch's
         for each in node.all_input_nodes:
-            above = node in ours and each not in ours and not is_inner_view(each, ours)
+            above = inside and each not in ours and not is_inner_view(each, ours)
             level = max(level, levels[each] + above)
         if node in ours:
             level = max(level, 1)

@@ -100,6 +100,7 @@ COMPUTED: dict[str, AtenRow] = {
         AtenRow("aten.bitwise_xor.Tensor", each.same("bitwise_xor")),
         AtenRow("aten.bitwise_not.default", each.invert),
         AtenRow("aten._to_copy.default", each.convert),
+        AtenRow("aten.clone.default", each.clone),
         AtenRow("prims.convert_element_type.default", each.convert),
         AtenRow("aten.addcmul.default", each.addcmul, "units"),
         AtenRow("aten.addcdiv.default", each.addcdiv, "units"),

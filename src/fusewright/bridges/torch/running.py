@@ -70,7 +70,7 @@ class RunningSegment:
         except TypeError as why:  # operands that a row, or torch without elements, does not take
             self._refuse(f"its operands: {why}")
         if len(self._codes) >= MOST:
-            del self._codes[next(iter(self._codes))]
+            self._codes.pop(next(iter(list(self._codes))), None)  # threads may drop the same one
         self._codes[key] = code
         return code
 
