@@ -34,6 +34,16 @@ ONLY = {
     "tensorflow": frozenset(("constant", "convert_to_tensor", "Variable")),
 }
 """Packages that look into functions, theirs and the user's: the names that may be replaced."""
+STANDARD = {
+    "json": frozenset(("dump", "dumps")),
+    "sqlite3": frozenset(("connect",)),
+    "statistics": frozenset((
+        "correlation", "covariance", "fmean", "geometric_mean", "harmonic_mean",
+        "linear_regression", "mean", "pstdev", "pvariance", "quantiles", "stdev", "variance",
+    )),
+    "time": frozenset(("sleep",)),
+}  # fmt: skip
+"""Functions of the standard library that take NumPy's float64 for a float, and not our number."""
 CLASSES = {
     "numba": ("numba.core.registry", ("CPUDispatcher",)),
     "pandas": ("pandas.core.indexing", ("_LocIndexer", "_iLocIndexer", "_AtIndexer")),
@@ -41,7 +51,11 @@ CLASSES = {
 """Classes whose objects a program gets without calling anything, or of its own functions."""
 COMPILED = frozenset(("SuperLU",))
 """Compiled classes that do not say whose they are."""
-CONNECT = {"numba": "fusewright.bridges.numba"}
+CONNECT = {
+    "numba": "fusewright.bridges.numba",
+    "json": "fusewright.bridges.json",
+    "sqlite3": "fusewright.bridges.sqlite3",
+}
 """Modules that tell a package about the drop-in, once it has been imported."""
 FUNCTIONS = frozenset((
     "function", "builtin_function_or_method", "cython_function_or_method",
@@ -59,6 +73,7 @@ SPECIAL = frozenset(
 )  # fmt: skip
 """Methods that code calls without naming them."""
 
+_NUMPY = {"numpy", "fusewright.numpy"}
 _names: set[str] = set()
 _modules: dict[str, ModuleType] = {}
 _classes: dict[type, set[str]] = {}
@@ -113,7 +128,7 @@ def read(code: CodeType) -> None:
         return
     found = _words(code) - _names
     _names.update(found)
-    for name in found:
+    for name in found | STANDARD.keys():
         if name in sys.modules and concerns(name):
             touch(sys.modules[name])
     for module in list(_modules.values()):
@@ -135,6 +150,8 @@ def _words(code: CodeType) -> set[str]:
 def concerns(name: str) -> bool:
     """Whether the user's code names a module, of a package that may be changed."""
     top = name.partition(".")[0]
+    if name in STANDARD:
+        return bool(STANDARD[name] & _names and _NUMPY & _names and _user_loaders)
     if top in UNDERSTAND or top in sys.stdlib_module_names or not _user_loaders:
         return False
     return top in CLASSES or name in _names or all(part in _names for part in name.split("."))
@@ -164,7 +181,7 @@ def touch(module: ModuleType | None, complete: bool = False) -> None:
     if not complete and getattr(getattr(module, "__spec__", None), "_initializing", False):
         return  # it will be looked at when it has been
     top = module.__name__.partition(".")[0]
-    if not _uses_numpy(top):
+    if module.__name__ not in STANDARD and not _uses_numpy(top):
         return
     if not _modules:
         importlib.import_module("fusewright.numpy.border").met.append(_met)
@@ -211,7 +228,7 @@ def _uses_numpy(top: str) -> bool:
 
 def _open_module(module: ModuleType, names: Iterable[str]) -> None:
     values = vars(module)
-    allowed = ONLY.get(module.__name__.partition(".")[0])
+    allowed = (ONLY | STANDARD).get(module.__name__.partition(".")[0])
     for name in [each for each in names if each in values]:
         if allowed is None or name in allowed:
             value = values[name]
@@ -244,7 +261,7 @@ def _is_foreign(value: Any, home: str) -> bool:
 def _is_foreign_home(name: str) -> bool:
     top = name.partition(".")[0]
     if top in UNDERSTAND or top in sys.stdlib_module_names:
-        return False
+        return name in STANDARD
     module = sys.modules.get(name)
     return module is None or not _is_users(module)
 
