@@ -26,14 +26,15 @@ _REAL = ("float64", "float32")
 _MIXED = (
     ("complex128", "float64"), ("float64", "complex128"), ("complex128", "int64"),
     ("int64", "complex128"), ("complex128", "complex64"), ("complex64", "complex128"),
-    ("complex64", "float32"), ("float64", "float32"), ("int64", "float64"),
+    ("complex64", "float32"), ("float64", "float32"), ("int64", "float64"), ("float64", "int64"),
     ("bool", "complex128"),
 )  # fmt: skip
 _CASTS = ("bool", "uint8", "int32", "int64", "float32", "float64", "complex64", "complex128")
 _REDUCED = ("sum", "max", "min")
 _ROWS = (600, 5000, 40_000)
 """Elements of a row, one for each kind of plan (`runtime.trace.ROWS`)."""
-_MOST_DIMS = 3
+_MOST_DIMS = {"float64": 4, "float32": 4, "complex128": 3}
+"""Images are reduced in blocks and by channel."""
 
 
 def operations() -> Iterator[Node]:
@@ -81,7 +82,8 @@ def _casts() -> Iterator[Node]:
 
 
 def _reductions() -> Iterator[Node]:
-    for dtype, rank, row in product((*_REAL, "complex128"), range(1, _MOST_DIMS + 1), _ROWS):
+    kinds = [(dtype, rank) for dtype, most in _MOST_DIMS.items() for rank in range(1, most + 1)]
+    for (dtype, rank), row in product(kinds, _ROWS):
         array = _array((4, *(2,) * (rank - 2), row >> max(rank - 2, 0))[-rank:], dtype)
         chosen = [axes for many in range(rank) for axes in combinations(range(rank), many + 1)]
         for axes, keepdims in product(chosen, (False, True)):

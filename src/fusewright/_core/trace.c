@@ -241,17 +241,20 @@ int evaluate(Node **nodes, Py_ssize_t count)
         return 0;
     if (!native)
         return left_to_python(nodes, count);
+    static Lock *within; /* the lock of the evaluation that is under way */
     for (Py_ssize_t i = 0; i < count; i++)
         Py_INCREF(nodes[i]);
-    Lock *lock = evaluation_begins();
+    Lock *lock = evaluation_begins(), *around = within;
+    within = lock;
     int done = run_slice(nodes, count);
+    within = around;
     if (done > 0)
         drop_tail();
     if (done == 0)
         done = left_to_python(nodes, count);
     else if (done > 0) {
         PyObject *noted = count_bytes(fresh_bytes()) < 0 ? NULL : Py_NewRef(Py_None);
-        if (noted != NULL && is_to_settle())
+        if (noted != NULL && around != lock && is_to_settle()) /* else nobody has asked: it is a part of a request */
             Py_SETREF(noted, PyObject_CallNoArgs(settle));
         done = noted == NULL ? -1 : 0;
         Py_XDECREF(noted);
