@@ -55,7 +55,7 @@ def _maps() -> Iterator[Node]:
     for row in ops.MAP.values():
         if row.name in ("cast", "where"):
             continue
-        for dtype in (*_REAL, "complex128", "complex64", "int64"):
+        for dtype in (*_REAL, "complex128", "complex64", "int64", "int32", "uint8"):
             yield from _with_numbers(row.name, (dtype,) * row.arity)
         if row.arity == 2:
             for dtypes in _MIXED:
@@ -87,15 +87,16 @@ def _reductions() -> Iterator[Node]:
         array = _array((4, *(2,) * (rank - 2), row >> max(rank - 2, 0))[-rank:], dtype)
         chosen = [axes for many in range(rank) for axes in combinations(range(rank), many + 1)]
         for axes, keepdims in product(chosen, (False, True)):
-            for name in _REDUCED:
+            for name in _REDUCED if rank > 2 else (*_REDUCED, "prod"):
                 yield getattr(array, name)(axis=axes, keepdims=keepdims)._node
 
 
 def _scans() -> Iterator[Node]:
-    for dtype, rank, row in product((*_REAL, "complex128"), (1, 2), _ROWS):
-        array = _array((4, row)[-rank:], dtype)
+    for dtype, rank, row in product((*_REAL, "complex128"), (1, 2, 3), _ROWS):
+        array = _array((4, 2, row)[-rank:], dtype)
         for axis in range(rank):
             yield array.cumsum(axis=axis)._node
+            yield array.cumprod(axis=axis)._node
 
 
 def _array(shape: tuple[int, ...], dtype: str) -> Any:

@@ -236,15 +236,28 @@ static Node *leaf_in(Cell *cell, PyObject *shape)
     return made;
 }
 
-Node *leaf_of(Cell *cell, PyObject *shape)
+/* The elements in extents to which the value is broadcast. */
+static int spread_value(Spot *to, PyObject *memory, Cell *from)
+{
+    if (from->spot.dims == to->dims && memcmp(from->spot.extent, to->extent, (size_t)to->dims * sizeof *to->extent) == 0)
+        return copy_value(to, memory, from);
+    PyObject *target = array_on(to, WRITABLE), *source = target ? array_of(from) : NULL;
+    int failed = source == NULL || copied(target, source) < 0;
+    Py_XDECREF(target);
+    return failed ? -1 : 0;
+}
+
+Node *leaf_of(Cell *cell, int dtype, PyObject *whole, PyObject *shape)
 {
     if (settle_value(cell) < 0)
         return NULL;
-    if (is_dense(&cell->spot))
+    if (dtype == cell->node->dtype && same_shape(whole, cell->node->shape) && is_dense(&cell->spot))
         return leaf_in(cell, shape);
-    Cell copy = {.node = cell->node};
-    Node *made = give_room(&copy) < 0 || copy_value(&copy.spot, copy.memory, cell) < 0 ? NULL : leaf_in(&copy, shape);
+    Cell copy = {.node = node_new(LEAF, no_name, Py_NewRef(no_args), dtype, whole)};
+    int failed = copy.node == NULL || give_room(&copy) < 0 || spread_value(&copy.spot, copy.memory, cell) < 0;
+    Node *made = failed ? NULL : leaf_in(&copy, shape);
     let_go(&copy);
+    Py_XDECREF(copy.node);
     return made;
 }
 
@@ -256,7 +269,7 @@ int keep_ahead(Cell *cell)
     int is_cheap = kind == VIEW || kind == RESHAPE;
     if (is_cheap || Py_REFCNT(cell->node) <= cell->uses + 2) /* the list of what is pending, and the cell */
         return 0;
-    Node *leaf = leaf_of(cell, cell->node->shape);
+    Node *leaf = leaf_of(cell, cell->node->dtype, cell->node->shape, cell->node->shape);
     if (leaf == NULL)
         return -1;
     Py_XSETREF(cell->node->ahead, (PyObject *)leaf);

@@ -36,7 +36,7 @@ int settle_value(Cell *cell);           /* in memory of its own */
 int move_in(Cell *cell, PyObject *value); /* NumPy's result, into the cell's memory or a new block; steals it */
 int copy_value(Spot *to, PyObject *memory, Cell *from); /* the elements, converted if need be */
 PyObject *array_of(Cell *cell);         /* borrowed */
-Node *leaf_of(Cell *cell, PyObject *shape); /* in C order, with other extents if a shape is given */
+Node *leaf_of(Cell *cell, int dtype, PyObject *whole, PyObject *shape); /* in C order, in a type, broadcast; `shape` says how it is seen */
 int become(Cell *cell);                 /* the node is a leaf from now on */
 int keep_ahead(Cell *cell);
 void set_copy_into(int (*copy)(PyObject *, PyObject *));

@@ -202,34 +202,37 @@ static int assembled(Cell *cells, Cell *cell, const int *slots, Py_ssize_t many)
     return 0;
 }
 
-/* A function of each element, on operands of its own extents. */
-static int is_flat(Node *node)
+/* Whether operands are converted to the result's type first, as in compiled code (`plan.values.operand_dtypes`). */
+static int takes_own_type(Node *node)
 {
-    for (Py_ssize_t i = 0; i < PyTuple_GET_SIZE(node->args); i++) {
+    int is_half = kind_of(node) == 'f' && dtypes[node->dtype].itemsize == 2;
+    int does = node->kind == MAP && strchr("iuf", kind_of(node)) != NULL && !is_half;
+    for (Py_ssize_t i = 0; does && i < PyTuple_GET_SIZE(node->args); i++) {
         Node *arg = (Node *)PyTuple_GET_ITEM(node->args, i);
-        if (arg->kind != SCALAR && !same_shape(arg->shape, node->shape))
-            return 0;
+        does = strchr("biuf", kind_of(arg)) != NULL && arg->dtype != dtype_bfloat16;
     }
-    return node->kind == MAP;
+    return does;
 }
 
-/* An operand of compiled code: in C order, and for a function of each element in one dim, so that there are few such
-   structures, all of them compiled ahead (targets.cpu.ahead). */
-static Node *plain_operand_of(Cell *operand, PyObject *shape)
+/* An operand of compiled code: in C order, and for a function of each element in one dim of the result's elements, so
+   that there are few such structures, all of them compiled ahead (targets.cpu.ahead). */
+static Node *plain_operand_of(Cell *operand, Node *node, PyObject *shape)
 {
     if (operand->node->kind == SCALAR)
         return (Node *)Py_NewRef(operand->node);
-    return leaf_of(operand, shape ? shape : operand->node->shape);
+    int dtype = takes_own_type(node) ? node->dtype : operand->node->dtype;
+    PyObject *whole = shape ? node->shape : operand->node->shape;
+    return leaf_of(operand, dtype, whole, shape ? shape : whole);
 }
 
 /* Compiled code of the operation alone, on values in memory. */
 static int alone(Cell *cells, Cell *cell, const int *slots, Py_ssize_t many)
 {
     Node *node = cell->node;
-    PyObject *shape = is_flat(node) ? Py_BuildValue("(n)", (Py_ssize_t)elements_of(node->shape)) : NULL;
+    PyObject *shape = node->kind == MAP ? Py_BuildValue("(n)", (Py_ssize_t)elements_of(node->shape)) : NULL;
     PyObject *args = PyErr_Occurred() ? NULL : PyTuple_New(many);
     for (Py_ssize_t i = 0; args != NULL && i < many; i++) {
-        Node *operand = plain_operand_of(&cells[slots[i]], shape);
+        Node *operand = plain_operand_of(&cells[slots[i]], node, shape);
         if (operand == NULL)
             Py_CLEAR(args);
         else
@@ -438,11 +441,14 @@ static int run_cells(Cell *cells, int count, const int *slots)
 /* Whether an operation is as `alone` makes them: it would only make the same one again. */
 static int is_plain_operation(Node *node)
 {
-    if (is_flat(node) && PyTuple_GET_SIZE(node->shape) != 1)
+    int is_map = node->kind == MAP, converts = takes_own_type(node);
+    if (is_map && PyTuple_GET_SIZE(node->shape) != 1)
         return 0;
     for (Py_ssize_t i = 0; i < PyTuple_GET_SIZE(node->args); i++) {
         Node *arg = (Node *)PyTuple_GET_ITEM(node->args, i);
         Spot spot;
+        if (is_map && arg->kind != SCALAR && (!same_shape(arg->shape, node->shape) || (converts && arg->dtype != node->dtype)))
+            return 0;
         if (spot_of_leaf(arg, &spot) && elements_of(arg->shape) > 0 && !is_dense(&spot))
             return 0;
     }

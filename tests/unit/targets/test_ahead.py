@@ -123,3 +123,14 @@ def test_a_short_program_neither_plans_nor_compiles(tmp_path: Path) -> None:
         capture_output=True, text=True, timeout=60, check=True,
     )  # fmt: skip
     assert done.stdout.splitlines()[-1] == "[]"
+
+
+@pytest.mark.skipif(native is None, reason="the native core runs operations one by one")
+def test_no_operation_of_common_types_is_compiled_in_front_of_a_program(tmp_path: Path) -> None:
+    """Types are converted first, extents broadcast first, and what is left has been compiled."""
+    done = subprocess.run(
+        [sys.executable, str(Path(__file__).with_name("ahead_operations.py"))],
+        env=os.environ | {"FUSEWRIGHT_CACHE_DIR": str(tmp_path)},
+        capture_output=True, text=True, check=True,
+    )  # fmt: skip
+    assert done.stdout.split("\n", 1)[0] == "0", done.stdout
