@@ -237,15 +237,12 @@ int evaluate(Node **nodes, Py_ssize_t count)
             return left_to_python(nodes, count);
         computed &= nodes[i]->kind == LEAF;
     }
-    if (computed)
-        return 0;
-    if (!native)
-        return left_to_python(nodes, count);
+    if (computed || !native)
+        return computed ? 0 : left_to_python(nodes, count);
     static Lock *within; /* the lock of the evaluation that is under way */
     for (Py_ssize_t i = 0; i < count; i++)
         Py_INCREF(nodes[i]);
-    Lock *lock = evaluation_begins(), *around = within;
-    within = lock;
+    Lock *around = within, *lock = within = evaluation_begins();
     int done = run_slice(nodes, count);
     within = around;
     if (done > 0)
@@ -254,7 +251,7 @@ int evaluate(Node **nodes, Py_ssize_t count)
         done = left_to_python(nodes, count);
     else if (done > 0) {
         PyObject *noted = count_bytes(fresh_bytes()) < 0 ? NULL : Py_NewRef(Py_None);
-        if (noted != NULL && around != lock && is_to_settle()) /* else nobody has asked: it is a part of a request */
+        if (noted != NULL && around != lock && is_to_settle()) /* nobody asks for a part of a request */
             Py_SETREF(noted, PyObject_CallNoArgs(settle));
         done = noted == NULL ? -1 : 0;
         Py_XDECREF(noted);

@@ -4,7 +4,7 @@
    NumPy computes what it computes to the very bits of compiled code, into blocks of the pool; elementary functions and
    float sums are compiled code for that operation alone.  So the answer to "when?" is never visible in a value. */
 
-#include "cells.h"
+#include "alone.h"
 #include "dispatch.h"
 #include "loops.h"
 
@@ -28,8 +28,6 @@ void errors_told(PyObject *before)
     Py_DECREF(before);
     PyErr_Restore(type, value, trace);
 }
-
-static char kind_of(Node *node) { return dtypes[node->dtype].kind; }
 
 static int is_exact_map(Node *node)
 {
@@ -202,58 +200,6 @@ static int assembled(Cell *cells, Cell *cell, const int *slots, Py_ssize_t many)
     return 0;
 }
 
-/* Whether operands are converted to the result's type first, as in compiled code (`plan.values.operand_dtypes`). */
-static int takes_own_type(Node *node)
-{
-    int is_half = kind_of(node) == 'f' && dtypes[node->dtype].itemsize == 2;
-    int does = node->kind == MAP && strchr("iuf", kind_of(node)) != NULL && !is_half;
-    for (Py_ssize_t i = 0; does && i < PyTuple_GET_SIZE(node->args); i++) {
-        Node *arg = (Node *)PyTuple_GET_ITEM(node->args, i);
-        does = strchr("biuf", kind_of(arg)) != NULL && arg->dtype != dtype_bfloat16;
-    }
-    return does;
-}
-
-/* An operand of compiled code: in C order, and for a function of each element in one dim of the result's elements, so
-   that there are few such structures, all of them compiled ahead (targets.cpu.ahead). */
-static Node *plain_operand_of(Cell *operand, Node *node, PyObject *shape)
-{
-    if (operand->node->kind == SCALAR)
-        return (Node *)Py_NewRef(operand->node);
-    int dtype = takes_own_type(node) ? node->dtype : operand->node->dtype;
-    PyObject *whole = shape ? node->shape : operand->node->shape;
-    return leaf_of(operand, dtype, whole, shape ? shape : whole);
-}
-
-/* Compiled code of the operation alone, on values in memory. */
-static int alone(Cell *cells, Cell *cell, const int *slots, Py_ssize_t many)
-{
-    Node *node = cell->node;
-    PyObject *shape = node->kind == MAP ? Py_BuildValue("(n)", (Py_ssize_t)elements_of(node->shape)) : NULL;
-    PyObject *args = PyErr_Occurred() ? NULL : PyTuple_New(many);
-    for (Py_ssize_t i = 0; args != NULL && i < many; i++) {
-        Node *operand = plain_operand_of(&cells[slots[i]], node, shape);
-        if (operand == NULL)
-            Py_CLEAR(args);
-        else
-            PyTuple_SET_ITEM(args, i, (PyObject *)operand);
-    }
-    if (args != NULL)
-        PyObject_GC_UnTrack(args);
-    int failed = 1;
-    Node *twin = args ? node_new(node->kind, node->op, args, node->dtype, shape ? shape : node->shape) : NULL;
-    if (twin != NULL) {
-        Py_SETREF(twin->attr, Py_NewRef(node->attr));
-        Node *leaf = be_quiet() < 0 || evaluate(&twin, 1) < 0 || twin->kind != LEAF ? NULL
-                     : shape ? leaf_as(twin, node->shape) : (Node *)Py_NewRef(twin);
-        failed = leaf == NULL || hold_leaf(cell, leaf) < 0;
-        Py_XDECREF(leaf);
-        Py_DECREF(twin);
-    }
-    Py_XDECREF(shape);
-    return failed ? -1 : 0;
-}
-
 static int by_meaning(Cell *cells, Cell *cell, const int *slots, Py_ssize_t many)
 {
     PyObject *list = PyList_New(many);
@@ -288,7 +234,7 @@ static int computed(Cell *cells, Cell *cell, const int *slots)
     Node *node = cell->node;
     Py_ssize_t many = PyTuple_GET_SIZE(node->args);
     if (!is_exact(node))
-        return alone(cells, cell, slots, many);
+        return run_alone(cells, cell, slots, many);
     switch (node->kind) {
     case VIEW: return hold_view(cell, &cells[slots[0]]);
     case ASSEMBLE: return assembled(cells, cell, slots, many);
@@ -436,23 +382,6 @@ static int run_cells(Cell *cells, int count, const int *slots)
         }
     }
     return 0;
-}
-
-/* Whether an operation is as `alone` makes them: it would only make the same one again. */
-static int is_plain_operation(Node *node)
-{
-    int is_map = node->kind == MAP, converts = takes_own_type(node);
-    if (is_map && PyTuple_GET_SIZE(node->shape) != 1)
-        return 0;
-    for (Py_ssize_t i = 0; i < PyTuple_GET_SIZE(node->args); i++) {
-        Node *arg = (Node *)PyTuple_GET_ITEM(node->args, i);
-        Spot spot;
-        if (is_map && arg->kind != SCALAR && (!same_shape(arg->shape, node->shape) || (converts && arg->dtype != node->dtype)))
-            return 0;
-        if (spot_of_leaf(arg, &spot) && elements_of(arg->shape) > 0 && !is_dense(&spot))
-            return 0;
-    }
-    return 1;
 }
 
 double unfused_seconds(Node **nodes, int count)
