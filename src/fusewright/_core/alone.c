@@ -4,14 +4,16 @@
 
 #include "alone.h"
 
-/* Whether operands are converted to the result's type first, as in compiled code (`plan.values.operand_dtypes`). */
+/* Whether operands are converted to the result's type first, as in compiled code (`plan.values.operand_dtypes`): not
+   floats to integers, where NumPy's conversion means something else. */
 static int takes_own_type(Node *node)
 {
     int is_half = kind_of(node) == 'f' && dtypes[node->dtype].itemsize == 2;
     int does = node->kind == MAP && strchr("iuf", kind_of(node)) != NULL && !is_half;
+    const char *exactly = kind_of(node) == 'f' ? "biuf" : "biu";
     for (Py_ssize_t i = 0; does && i < PyTuple_GET_SIZE(node->args); i++) {
         Node *arg = (Node *)PyTuple_GET_ITEM(node->args, i);
-        does = strchr("biuf", kind_of(arg)) != NULL && arg->dtype != dtype_bfloat16;
+        does = strchr(exactly, kind_of(arg)) != NULL && arg->dtype != dtype_bfloat16;
     }
     return does;
 }
