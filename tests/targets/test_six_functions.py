@@ -6,6 +6,7 @@ import sys
 from array import array
 from importlib import metadata
 from importlib.metadata import EntryPoint, EntryPoints
+from pathlib import Path
 from types import ModuleType
 from typing import Any
 
@@ -124,11 +125,11 @@ def test_launches_units_of_text() -> None:
     assert values.tobytes() == (2 * np.arange(5000.0)).tobytes()
 
 
-def test_text_that_is_not_kept_is_not_made_unless_wanted() -> None:
+def test_text_that_is_not_kept_is_not_made_unless_wanted(tmp_path: Path) -> None:
     asked: list[int] = []
     program = Written(("doubled", "when wanted"), lambda lanes: (asked.append(lanes), DOUBLED))
     home = target("cpu")
-    with fw.options(cache_dir=None):
+    with fw.options(cache_dir=str(tmp_path)):
         assert home.compile(program, current(), make=False) is None and not asked
         home.compile(program, current())
         assert home.compile(program, current(), make=False) is not None and len(asked) == 1
