@@ -4,17 +4,24 @@
 
 #include "alone.h"
 
-/* Whether operands are converted to the result's type first, as in compiled code (`plan.values.operand_dtypes`): not
-   floats to integers, where NumPy's conversion means something else. */
+/* Whether an operand is converted to the result's type first, as in compiled code (`plan.values.operand_dtypes`): to
+   floats; to integers only where every value stays what it is, since `bitwise_count` has a type of its own for results
+   and NumPy's conversions of floats mean something else. */
+static int is_converted(Node *node, Node *arg)
+{
+    char kind = kind_of(node), from = kind_of(arg);
+    int size = dtypes[node->dtype].itemsize, before = dtypes[arg->dtype].itemsize;
+    if (arg->dtype == dtype_bfloat16 || strchr("biuf", from) == NULL || (kind == 'f' && size == 2))
+        return 0;
+    return kind == 'f' || (strchr("iu", kind) != NULL && (from == 'b' || (from == kind ? before <= size : from == 'u' && before < size)));
+}
+
+/* Whether all operands are. */
 static int takes_own_type(Node *node)
 {
-    int is_half = kind_of(node) == 'f' && dtypes[node->dtype].itemsize == 2;
-    int does = node->kind == MAP && strchr("iuf", kind_of(node)) != NULL && !is_half;
-    const char *exactly = kind_of(node) == 'f' ? "biuf" : "biu";
-    for (Py_ssize_t i = 0; does && i < PyTuple_GET_SIZE(node->args); i++) {
-        Node *arg = (Node *)PyTuple_GET_ITEM(node->args, i);
-        does = strchr(exactly, kind_of(arg)) != NULL && arg->dtype != dtype_bfloat16;
-    }
+    int does = node->kind == MAP;
+    for (Py_ssize_t i = 0; does && i < PyTuple_GET_SIZE(node->args); i++)
+        does = is_converted(node, (Node *)PyTuple_GET_ITEM(node->args, i));
     return does;
 }
 
