@@ -25,13 +25,12 @@ static int takes_own_type(Node *node)
     return does;
 }
 
-/* An operand of compiled code: in C order, and for a function of each element in one dim of the result's elements, so
-   that there are few such structures, all of them compiled ahead (targets.cpu.ahead). */
-static Node *plain_operand_of(Cell *operand, Node *node, PyObject *shape)
+/* An operand of compiled code; `shape` is the one dim of a function of each element. */
+static Node *plain_operand_of(Cell *operand, Node *node, int converts, PyObject *shape)
 {
     if (operand->node->kind == SCALAR)
         return (Node *)Py_NewRef(operand->node);
-    int dtype = takes_own_type(node) ? node->dtype : operand->node->dtype;
+    int dtype = converts ? node->dtype : operand->node->dtype;
     PyObject *whole = shape ? node->shape : operand->node->shape;
     return leaf_of(operand, dtype, whole, shape ? shape : whole);
 }
@@ -39,10 +38,11 @@ static Node *plain_operand_of(Cell *operand, Node *node, PyObject *shape)
 int run_alone(Cell *cells, Cell *cell, const int *slots, Py_ssize_t many)
 {
     Node *node = cell->node;
+    int converts = takes_own_type(node);
     PyObject *shape = node->kind == MAP ? Py_BuildValue("(n)", (Py_ssize_t)elements_of(node->shape)) : NULL;
     PyObject *args = PyErr_Occurred() ? NULL : PyTuple_New(many);
     for (Py_ssize_t i = 0; args != NULL && i < many; i++) {
-        Node *operand = plain_operand_of(&cells[slots[i]], node, shape);
+        Node *operand = plain_operand_of(&cells[slots[i]], node, converts, shape);
         if (operand == NULL)
             Py_CLEAR(args);
         else

@@ -242,14 +242,14 @@ int evaluate(Node **nodes, Py_ssize_t count)
     static Lock *within; /* the lock of the evaluation that is under way */
     for (Py_ssize_t i = 0; i < count; i++)
         Py_INCREF(nodes[i]);
-    Lock *around = within, *lock = within = evaluation_begins();
+    Lock *lock = evaluation_begins(), *around = within;
+    within = lock;
     int done = run_slice(nodes, count);
     within = around;
-    if (done > 0)
-        drop_tail();
     if (done == 0)
         done = left_to_python(nodes, count);
     else if (done > 0) {
+        drop_tail();
         PyObject *noted = count_bytes(fresh_bytes()) < 0 ? NULL : Py_NewRef(Py_None);
         if (noted != NULL && around != lock && is_to_settle()) /* nobody asks for a part of a request */
             Py_SETREF(noted, PyObject_CallNoArgs(settle));
