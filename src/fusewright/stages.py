@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from fusewright.base.errors import InternalError
+from fusewright.base.interruptions import is_interruption
 from fusewright.base.source import is_inside
 from fusewright.ir.graph import Node
 from fusewright.ir.text import nodes_text
@@ -25,8 +26,10 @@ _STAGE_OF = (
 
 def internal_error(error: Exception, pending: Sequence[Node]) -> InternalError | None:
     """An unexpected error as ours, with the stage and the program; None for one that a library step
-    raised.
+    or a signal's handler raised.
     """
+    if is_interruption(error):
+        return None
     found = ""
     trace = error.__traceback__
     while trace is not None:

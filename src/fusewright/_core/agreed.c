@@ -111,7 +111,7 @@ static int put_integer(Kind *kind, char tag, int dtype, PyObject *number)
     int overflow = 1;
     long long whole = index ? PyLong_AsLongLongAndOverflow(index, &overflow) : 0;
     Py_XDECREF(index);
-    PyErr_Clear();
+    forgive();
     return !overflow && put_tag(kind, tag, dtype) && put_bytes(kind, &whole, sizeof whole);
 }
 
@@ -171,7 +171,7 @@ static PyObject *kind_of_call(Kind *kind, PyObject *const *given, Py_ssize_t man
     int sound = numpy_array != NULL && put_tag(kind, '#', many);
     for (Py_ssize_t i = 0; sound && i < all; i++)
         sound = (i < many || put_letters(kind, '=', PyTuple_GET_ITEM(names, i - many))) && put_object(kind, given[i], DEEPEST);
-    PyErr_Clear();
+    forgive();
     return sound && kind->ours ? PyBytes_FromStringAndSize((char *)kind->bytes, kind->used) : NULL;
 }
 
@@ -218,7 +218,7 @@ static int is_of_type(PyObject *result, PyObject *type)
     PyObject *found = PyObject_GetAttrString(result, "dtype");
     int same = found != NULL && PyObject_RichCompareBool(found, type, Py_EQ) == 1;
     Py_XDECREF(found);
-    PyErr_Clear();
+    forgive();
     return same;
 }
 
@@ -249,7 +249,7 @@ static PyObject *agreed_call(PyObject *object, PyObject *const *given, size_t fl
         if (result != NULL && !is_of_type(result, type))
             Py_CLEAR(result);
         if (result == NULL && !(PyErr_Occurred() && (!PyErr_ExceptionMatches(PyExc_Exception) || PyErr_ExceptionMatches(PyExc_MemoryError))))
-            PyErr_Clear(), PyDict_SetItem(self->known, kind, Py_Ellipsis); /* the general form says what becomes of it */
+            forgive(), PyDict_SetItem(self->known, kind, Py_Ellipsis); /* the general form says what becomes of it */
     }
     if (type == Py_False && self->step != NULL)
         result = PyObject_Vectorcall(self->step, given, flags, names);

@@ -24,7 +24,7 @@ PyObject *handle_shape(PyObject *handle)
         && PyTuple_CheckExact(PyTuple_GET_ITEM(link, 1)))
         return PyTuple_GET_ITEM(link, 1); /* of all other links the second item (views.Link) */
     Node *node = is_plain(handle) ? handle_node(handle) : NULL;
-    PyErr_Clear();
+    forgive();
     return node ? node->shape : NULL;
 }
 
@@ -300,7 +300,7 @@ static int axis_of(PyObject *given, int rank)
 {
     Py_ssize_t axis = PyLong_CheckExact(given) ? PyLong_AsSsize_t(given) : PY_SSIZE_T_MAX;
     if (axis == -1 && PyErr_Occurred())
-        PyErr_Clear();
+        forgive();
     axis += axis < 0 ? rank : 0;
     return axis >= 0 && axis < rank ? (int)axis : -1;
 }
@@ -451,7 +451,7 @@ int handle_dtype(PyObject *handle)
            && is_plain(view_base_of(handle)))
         handle = view_base_of(handle);
     Node *node = handle_node(handle);
-    PyErr_Clear();
+    forgive();
     return node ? node->dtype : NO_DTYPE;
 }
 

@@ -135,7 +135,7 @@ static PyObject *border_attribute(PyObject *self, PyObject *name)
     PyObject *found = PyObject_GenericGetAttr(self, name);
     if (found != NULL || !PyErr_ExceptionMatches(PyExc_AttributeError))
         return found;
-    PyErr_Clear();
+    forgive();
     return PyObject_GetAttr(((Front *)self)->general, name);
 }
 

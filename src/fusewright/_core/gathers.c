@@ -72,7 +72,7 @@ static Py_ssize_t slice_length(PyObject *slice, Py_ssize_t extent)
     Py_ssize_t start, stop, step;
     if (PySlice_Unpack(slice, &start, &stop, &step) == 0)
         return PySlice_AdjustIndices(extent, &start, &stop, step);
-    PyErr_Clear();
+    forgive();
     return extent;
 }
 

@@ -231,7 +231,7 @@ static int find(Node *root, Structure *found, Statement **statement)
     if (structure_usable() <= 0 || !walk(root, -1, found))
         return large ? ASK : APART;
     if ((*statement = look_up(found)) == NULL)
-        return PyErr_Clear(), APART;
+        return forgive(), APART;
     if ((*statement)->came < INT32_MAX)
         (*statement)->came++;
     if ((*statement)->deferral != NULL)
@@ -402,7 +402,7 @@ static int join(Node *root, const Structure *found, Statement *statement, Node *
         Py_DECREF(numbers);
     }
     if (done == ASK)
-        PyErr_Clear();
+        forgive();
     bury(root, nodes, count, done == KNOWN);
     Py_DECREF(shape);
     Py_DECREF(deferral);
@@ -572,7 +572,7 @@ static PyObject *teach(PyObject *module, PyObject *given)
     }
     for (Py_ssize_t i = 0; i < count && fits; i++)
         fits = take_number(&statement->number[i], PyTuple_GET_ITEM(numbers, i));
-    PyErr_Clear();
+    forgive();
     statement->edges = (int)arrays;
     statement->numbers = (int)count;
     statement->refused = !fits;

@@ -99,7 +99,7 @@ int spot_of(PyObject *handle, Spot *spot)
         return 1;
     Node *node = handle_node(handle);
     if (node == NULL) {
-        PyErr_Clear();
+        forgive();
         return 0;
     }
     return spot_of_leaf(node, spot);
@@ -142,7 +142,7 @@ int spot_of_part(PyObject *handle, Spot *spot)
         return 1;
     int known = is_plain(handle) && view_link_of(handle) != NULL && moves_at_once() ? known_spot(handle, spot) : 0;
     if (known < 0)
-        PyErr_Clear(); /* the general way says it again */
+        forgive(); /* the general way says it again */
     return known > 0;
 }
 
@@ -210,7 +210,7 @@ int is_refusal(void)
 void drop_refusal(void)
 {
     if (PyErr_Occurred() && is_refusal())
-        PyErr_Clear();
+        forgive();
 }
 
 /* The product of two vectors in memory, by the function that NumPy's products end in; NULL where it is recorded.  Strides that

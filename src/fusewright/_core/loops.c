@@ -46,7 +46,7 @@ static int has_number(PyObject *object, const char *name, int wanted)
     PyObject *number = PyObject_GetAttrString(object, name);
     int same = number != NULL && PyLong_CheckExact(number) && as_size(number) == wanted;
     Py_XDECREF(number);
-    PyErr_Clear();
+    forgive();
     return same;
 }
 

@@ -145,15 +145,9 @@ static void go_home(Memory *memory)
         return;
     PyObject *type, *value, *traceback;
     PyErr_Fetch(&type, &value, &traceback);
-    int failed;
-    if (PyList_CheckExact(memory->home))
-        failed = PyList_Append(memory->home, memory->address);
-    else {
-        PyObject *done = PyObject_CallFunction(memory->home, "On", memory->address, memory->size);
-        failed = done == NULL;
-        Py_XDECREF(done);
-    }
-    if (failed)
+    if (!PyList_CheckExact(memory->home))
+        last_call(memory->home, Py_BuildValue("(On)", memory->address, memory->size));
+    else if (PyList_Append(memory->home, memory->address) < 0)
         PyErr_WriteUnraisable(memory->home);
     PyErr_Restore(type, value, traceback);
 }
@@ -280,7 +274,7 @@ static PyObject *allocate_method(PyObject *module, PyObject *count)
     Py_ssize_t nbytes = PyLong_AsSsize_t(count);
     if (nbytes >= 0)
         return allocate(nbytes);
-    PyErr_Clear(); /* more than an address can say: Python refuses it */
+    forgive(); /* more than an address can say: Python refuses it */
     return PyObject_CallOneArg(slow_blocks, count);
 }
 

@@ -267,7 +267,7 @@ int derive_layout(Node *node)
         Py_DECREF(strides);
         return 0;
     }
-    PyErr_Clear(); /* Python says what is wrong with it */
+    forgive(); /* Python says what is wrong with it */
     PyObject *layout = PyObject_CallOneArg(derive, (PyObject *)node);
     if (layout == NULL)
         return -1;

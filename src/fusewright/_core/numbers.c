@@ -65,7 +65,7 @@ static int real_value(PyObject *number, int digits, double *real)
     *real = PyFloat_AsDouble(number);
     if (*real != -1.0 || !PyErr_Occurred())
         return 1;
-    PyErr_Clear();
+    forgive();
     return 0;
 }
 
@@ -105,7 +105,7 @@ static int write_whole(char *at, int dtype, PyObject *number)
     PyObject *index = PyNumber_Index(number);
     long long whole = index ? PyLong_AsLongLongAndOverflow(index, &overflow) : 0;
     Py_XDECREF(index);
-    PyErr_Clear();
+    forgive();
     if (index == NULL || overflow)
         return 0;
     if (dtypes[dtype].kind == 'i' && bits < 64 && (whole < -(1LL << (bits - 1)) || whole >= 1LL << (bits - 1)))
@@ -178,7 +178,7 @@ static int real_word(PyObject *number, int dtype, int64_t part, int64_t *word)
     else if (dtype == dtype_bfloat16)
         *word = bfloat16_bits(narrow);
     else if (PyFloat_Pack2(real, (char *)word, 1) < 0) {
-        PyErr_Clear();
+        forgive();
         *word = real < 0 ? 0xFC00 : 0x7C00; /* too large is infinite, as in NumPy */
     }
     return 1;
@@ -205,7 +205,7 @@ int number_word(PyObject *number, int dtype, int64_t part, int64_t *word)
     if (overflow > 0 && dtypes[dtype].kind == 'u') {
         *word = (int64_t)PyLong_AsUnsignedLongLong(whole);
         overflow = PyErr_Occurred() != NULL;
-        PyErr_Clear();
+        forgive();
     }
     Py_DECREF(whole);
     return !overflow;

@@ -86,7 +86,7 @@ static Node *weak_node(Weak *weak, PyObject *number, int kind)
     else if (dtypes[weak->scalar].kind == 'f') {
         double real = PyFloat_AsDouble(number);
         if (real == -1.0 && PyErr_Occurred()) {
-            PyErr_Clear(); /* too large an integer: the general way says so */
+            forgive(); /* too large an integer: the general way says so */
             return NULL;
         }
         value = PyFloat_FromDouble(real);
@@ -99,7 +99,7 @@ static Node *weak_node(Weak *weak, PyObject *number, int kind)
         value = Py_NewRef(number);
     }
     else if ((value = PyObject_CallOneArg(weak->convert, number)) == NULL) {
-        PyErr_Clear();
+        forgive();
         return NULL;
     }
     Node *node = value == NULL ? NULL

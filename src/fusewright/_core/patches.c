@@ -21,7 +21,7 @@ static int read_entry(PyObject *entry, Py_ssize_t many, Py_ssize_t *numbers)
             return 0;
         numbers[i] = as_size(number);
         if (numbers[i] == -1 && PyErr_Occurred()) {
-            PyErr_Clear();
+            forgive();
             return 0;
         }
     }

@@ -34,7 +34,7 @@ static int is_ours(PyFrameObject *frame)
     const char *file = PyUnicode_AsUTF8(code->co_filename);
     int ours = file != NULL && strncmp(file, package, strlen(package)) == 0 && strncmp(file, programs, strlen(programs)) != 0;
     if (file == NULL)
-        PyErr_Clear();
+        forgive();
     Py_DECREF(code);
     return ours;
 }

@@ -122,7 +122,7 @@ static PyObject *follow(PyObject *recipe, PyObject *const *given, Py_ssize_t all
         return followed(recipe, made, count);
     for (int i = 0; i < MOST_NODES / 2; i++)
         Py_XDECREF(made[i]);
-    PyErr_Clear();
+    forgive();
     return NULL;
 }
 

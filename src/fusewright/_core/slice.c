@@ -150,7 +150,7 @@ uint64_t canonical_word(PyObject *object)
 {
     PyObject *found = PyDict_SetDefault(canonical, object, object);
     if (found == NULL)
-        PyErr_Clear(); /* not hashable */
+        forgive(); /* not hashable */
     return (uint64_t)(uintptr_t)found;
 }
 

@@ -188,14 +188,14 @@ PyObject *steady_memoise(PyObject *module, PyObject *given)
         return NULL;
     Py_ssize_t count = PyList_GET_SIZE(pending) - 1;
     if (describe_list(pending, count, &list) <= 0) {
-        PyErr_Clear();
+        forgive();
         Py_RETURN_FALSE;
     }
     Memo *known = find_memo(list.hash, list.words, list.length);
     Memo fresh = {0};
     if (!fill_memo(&fresh, pending, count, &list, wanted)) {
         drop_memo(&fresh);
-        PyErr_Clear();
+        forgive();
         Py_RETURN_FALSE;
     }
     if (known != NULL) {
@@ -237,7 +237,7 @@ static int flush(PyObject *pending, PyObject *left)
     Structure list;
     Py_ssize_t count = PyList_GET_SIZE(pending) - 1;
     if (describe_list(pending, count, &list) <= 0) {
-        PyErr_Clear();
+        forgive();
         return 0;
     }
     Memo *known = find_memo(list.hash, list.words, list.length);

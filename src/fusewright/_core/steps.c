@@ -109,7 +109,7 @@ static int64_t count_of_range(PyObject *const *given, Py_ssize_t many)
     }
     double count = (ends[1] - ends[0]) / ends[2];
     if (PyErr_Occurred())
-        PyErr_Clear();
+        forgive();
     return count == count ? (count > SEVERAL ? SEVERAL + 1 : count > 0 ? (int64_t)ceil(count) : 0) : -1;
 }
 

@@ -30,7 +30,7 @@ static Node *pending_as(Node *like)
 static int is_place(PyObject *object, Py_ssize_t limit, Py_ssize_t *place)
 {
     *place = PyLong_CheckExact(object) ? PyLong_AsSsize_t(object) : -1;
-    PyErr_Clear();
+    forgive();
     return *place >= 0 && *place < limit;
 }
 

@@ -246,7 +246,7 @@ static int computed(Cell *cells, Cell *cell, const int *slots)
         return 0;
     if (!PyErr_ExceptionMatches(PyExc_TypeError)) /* no loop of NumPy's for just these types */
         return -1;
-    PyErr_Clear();
+    forgive();
     let_go(cell);
     return by_meaning(cells, cell, slots, many);
 }

@@ -48,7 +48,7 @@ int region_parse(PyObject *key, PyObject *shape, Region *region)
         if (PySlice_Check(entry)) {
             Py_ssize_t start, stop, step;
             if (PySlice_Unpack(entry, &start, &stop, &step) < 0) {
-                PyErr_Clear();
+                forgive();
                 return 0;
             }
             keep_dim(region, start, step, PySlice_AdjustIndices(extent, &start, &stop, step));
@@ -57,7 +57,7 @@ int region_parse(PyObject *key, PyObject *shape, Region *region)
         else if (PyLong_CheckExact(entry) || is_numpy_integer(entry)) {
             Py_ssize_t index = PyNumber_AsSsize_t(entry, PyExc_IndexError);
             if (index == -1 && PyErr_Occurred()) {
-                PyErr_Clear();
+                forgive();
                 return 0;
             }
             index += index < 0 ? extent : 0;

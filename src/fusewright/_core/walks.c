@@ -101,7 +101,7 @@ static int walk_attributes(Walk *walk, PyObject *object, PyObject *names)
     for (Py_ssize_t i = 0; i < PyTuple_GET_SIZE(names); i++) {
         PyObject *found = PyObject_GetAttr(object, PyTuple_GET_ITEM(names, i));
         if (found == NULL)
-            return PyErr_Clear(), 0; /* Python asks again, and says it */
+            return forgive(), 0; /* Python asks again, and says it */
         if (!walk_hold(walk, found) || !walk_value(walk, found, 0))
             return 0;
     }
@@ -138,7 +138,7 @@ static int walk_inside(Walk *walk, PyObject *value, int is_fixed)
                           ? NULL
                           : PyDict_GetItemWithError(walk->cache->names_of, (PyObject *)Py_TYPE(value));
     if (PyErr_Occurred() || Py_EnterRecursiveCall(" in the arguments of a kernel"))
-        return PyErr_Clear(), 0;
+        return forgive(), 0;
     int known = PyTuple_CheckExact(value) ? walk_tuple(walk, value, is_fixed)
                 : names != NULL           ? walk_attributes(walk, value, names)
                                           : 0;
@@ -176,7 +176,7 @@ static int in_order(CallCache *cache, PyObject *args, PyObject *named, PyObject 
             found = PyDict_GetItemWithError(named, PyTuple_GET_ITEM(cache->names, i));
         taken += found != NULL;
         if (found == NULL && PyErr_Occurred())
-            return PyErr_Clear(), 0;
+            return forgive(), 0;
         value[i] = found != NULL ? found : PyTuple_GET_ITEM(cache->defaults, i);
         if (value[i] == cache->missing)
             return 0;
@@ -199,7 +199,7 @@ int walk_all(CallCache *cache, PyObject *args, PyObject *named, Walk *walk)
     Py_ssize_t count = PyTuple_GET_SIZE(cache->names);
     PyObject *options = options_in_force();
     if (options == NULL)
-        return PyErr_Clear(), 0;
+        return forgive(), 0;
     if (numpy_array == NULL || count > MOST_LEAVES || !in_order(cache, args, named, value)
         || !push_object(walk, options))
         return 0;
@@ -212,7 +212,7 @@ int walk_all(CallCache *cache, PyObject *args, PyObject *named, Walk *walk)
     for (Py_ssize_t i = 0; i < PyTuple_GET_SIZE(outer); i++) {
         PyObject *found = outer_value(PyTuple_GET_ITEM(outer, i));
         if (found == NULL)
-            return PyErr_Clear(), 0;
+            return forgive(), 0;
         if (!walk_hold(walk, Py_NewRef(found)) || !walk_value(walk, found, 0))
             return 0;
     }

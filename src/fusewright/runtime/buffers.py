@@ -19,6 +19,7 @@ from collections.abc import Callable
 from typing import Any, NamedTuple
 
 from fusewright._core import native
+from fusewright.base.interruptions import outlasting
 from fusewright.base.options import Options, current, watchers
 from fusewright.ir.graph import Memory
 from fusewright.runtime.blocks import SMALL, LargePool, SmallPool
@@ -142,6 +143,7 @@ else:
             self._size = size
             self._pool = pool
 
+        @outlasting
         def __del__(self) -> None:
             self._pool.give_back(self.address, self._size)
 

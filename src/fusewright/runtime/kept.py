@@ -10,6 +10,7 @@ import sys
 from collections.abc import Callable
 from typing import Any, Generic, Literal, NamedTuple, TypeVar
 
+from fusewright.base.interruptions import is_interruption
 from fusewright.ir import store
 from fusewright.runtime import cache as disk
 
@@ -64,7 +65,9 @@ def read(name: str) -> Any:
         return None
     try:
         return store.loads(data)
-    except Exception:  # noqa: BLE001 - whatever a damaged file raises when read
+    except Exception as error:  # whatever a damaged file raises when read
+        if is_interruption(error):
+            raise
         return None
 
 

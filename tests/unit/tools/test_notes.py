@@ -63,7 +63,8 @@ def _differing() -> set[str]:
 
 def test_names_that_differ_say_so() -> None:
     zeros = {"empty", "empty_like"}
-    assert _differing() | zeros == set(dispatch.NOTES)
+    products = {"dot", "matmul"}  # the machine's BLAS may sum these few in our order
+    assert _differing() | zeros | products == set(dispatch.NOTES)
 
 
 def test_help_shows_the_note() -> None:

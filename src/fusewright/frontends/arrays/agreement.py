@@ -20,6 +20,7 @@ import numpy as np
 from fusewright._core import native
 from fusewright.base import errors
 from fusewright.base.errors import FusewrightError, StrictError
+from fusewright.base.interruptions import is_interruption
 from fusewright.base.later import later
 from fusewright.base.options import current
 from fusewright.frontends.arrays import opaque, trace
@@ -66,7 +67,12 @@ def settled(
     same clauses, else NumPy's.
     """
     try:
-        if current().strict or trace.is_held() or _is_large((args, kwargs)):
+        if (
+            current().strict
+            or trace.is_held()
+            or _is_large((args, kwargs))
+            or is_interruption(error)
+        ):
             raise error
         try:
             return opaque.delegate(name, original, args, kwargs, WHY, written=written)

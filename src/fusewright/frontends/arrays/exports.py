@@ -17,6 +17,7 @@ import weakref
 import numpy as np
 
 from fusewright._core import native
+from fusewright.base.interruptions import outlasting
 from fusewright.frontends.arrays import core, sharing, views
 from fusewright.frontends.arrays.core import Handle
 from fusewright.frontends.arrays.sharing import NDArray
@@ -53,7 +54,7 @@ def pinned(handle: Handle) -> NDArray:
     root = views.root_of(handle)
     key = id(root)
     if key not in _pinned:
-        gone = weakref.ref(root, lambda _: _pinned.pop(key, None))
+        gone = weakref.ref(root, outlasting(lambda _: _pinned.pop(key, None)))
         _pinned[key] = gone, writable(root)
     if isinstance(root, core.scalar_class):
         return _pinned[key][1]

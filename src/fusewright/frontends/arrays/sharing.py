@@ -19,6 +19,7 @@ import numpy as np
 
 from fusewright._core import native
 from fusewright.base.errors import OutOfMemory
+from fusewright.base.interruptions import outlasting
 from fusewright.frontends.arrays import core, survivors, trace
 from fusewright.frontends.arrays.core import READ_ONLY, Handle
 from fusewright.frontends.arrays.dtypes import as_dtype, row_of
@@ -411,7 +412,7 @@ def _open_loan(memory: Memory) -> Any:
         del _loans[key]
         trace.watch(-1)
 
-    _loans[key] = weakref.ref(loan, close)
+    _loans[key] = weakref.ref(loan, outlasting(close))
     return loan
 
 
