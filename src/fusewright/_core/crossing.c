@@ -23,7 +23,7 @@ static int crosses(PyObject *object, int depth)
         return 0;
     if (PyType_IsSubtype(type, &HandleType))
         return 1;
-    if (type == &PyList_Type || type == &PyTuple_Type) {
+    if (type == &PyList_Type || PyTuple_Check(object)) {
         Py_ssize_t size = depth > 0 ? Py_SIZE(object) : 0;
         for (Py_ssize_t i = 0; i < size && i < LOOKED_AT; i++)
             if (crosses(PySequence_Fast_GET_ITEM(object, i), depth - 1))
@@ -55,7 +55,7 @@ static int from_user(void)
 {
     PyObject *globals = PyEval_GetGlobals();
     PyObject *loader = globals == NULL ? NULL : PyDict_GetItemString(globals, "__loader__");
-    return loader != NULL && loader_class != NULL && Py_IS_TYPE(loader, loader_class);
+    return loader != NULL && loader_class != NULL && PyObject_TypeCheck(loader, loader_class);
 }
 
 /* Steals the result. */

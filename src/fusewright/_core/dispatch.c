@@ -42,6 +42,17 @@ static int kinds_in(PyObject *sequence, int64_t small, int depth)
     return found;
 }
 
+/* Whether an array of ours is among the values of a dict, or the items of a tuple. */
+static int holds_ours(PyObject *object, int depth)
+{
+    PyObject *values = PyDict_Check(object) ? PyDict_Values(object) : Py_NewRef(object);
+    int kinds = values == NULL ? 0 : kinds_in(values, INT64_MAX, depth);
+    if (values == NULL)
+        forgive();
+    Py_XDECREF(values);
+    return (kinds & (LARGE_OURS | SMALL_OURS | NUMBER_OF_OURS)) != 0;
+}
+
 int kind_of_operand(PyObject *object, int64_t small, int depth)
 {
     PyTypeObject *type = Py_TYPE(object);
@@ -59,6 +70,8 @@ int kind_of_operand(PyObject *object, int64_t small, int depth)
     }
     if (is_sequence(object))
         return depth > 0 ? kinds_in(object, small, depth - 1) : 0;
+    if (PyDict_CheckExact(object) || PyTuple_Check(object)) /* a named one: Python looks into them */
+        return depth > 0 && holds_ours(object, depth - 1) ? LARGE_OURS : 0;
     return PyObject_TypeCheck(object, &HandleType) ? LARGE_OURS : 0;
 }
 

@@ -210,7 +210,7 @@ def _looking(module: ModuleType, lazy: Callable[[str], Any]) -> Callable[[str], 
 
 
 def _is_users(module: ModuleType) -> bool:
-    return type(getattr(module, "__loader__", None)) in _user_loaders
+    return isinstance(getattr(module, "__loader__", None), tuple(_user_loaders))
 
 
 def _uses_numpy(top: str) -> bool:

@@ -8,6 +8,8 @@ Only the module names in import statements change, so lines, columns, tracebacks
     import numpy.linalg             ->  import fusewright.numpy as numpy   (submodule loaded)
     from numpy.linalg import solve  ->  from fusewright.numpy.linalg import solve
 
+Where another tool makes the code (pytest puts more into assertions), `__import__` does the same.
+
 Whose modules: source files under the given folders, but nothing in a `site-packages` or
 `dist-packages` folder, of this Python installation, or of Fusewright itself.
 `importlib.import_module("numpy")` called in such a module is redirected too.  Rewritten code is
@@ -16,6 +18,7 @@ never written to `__pycache__`, but kept in the cache folder, by the source that
 
 from __future__ import annotations
 
+import builtins
 import functools
 import importlib
 import importlib.util
@@ -23,7 +26,7 @@ import marshal
 import os
 import sys
 import warnings
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from importlib.machinery import ModuleSpec, SourceFileLoader
 from types import CodeType, ModuleType
 from typing import TYPE_CHECKING, Any
@@ -103,6 +106,47 @@ class RedirectingLoader(SourceFileLoader):
         return code
 
 
+class _OtherLoader(RedirectingLoader):
+    """Has another loader run one of the user's source files, which makes code of its own from it
+    (pytest's, with its assertions; type checkers): what imports in that code is ours.
+    """
+
+    def __init__(self, spec: ModuleSpec, path: str) -> None:
+        super().__init__(spec.name, path)
+        self.other: Any = spec.loader
+
+    def __getattr__(self, name: str) -> Any:
+        return getattr(self.other, name)
+
+    def create_module(self, spec: ModuleSpec) -> ModuleType | None:
+        made: ModuleType | None = self.other.create_module(spec)
+        return made
+
+    def exec_module(self, module: ModuleType) -> None:
+        path = self.get_filename(module.__name__)
+        source = self.get_data(path)
+        if _mentions(source):
+            border.read(user_code(source, path))
+            vars(module)["__builtins__"] = {**vars(builtins), "__import__": _import}
+        self.other.exec_module(module)
+
+
+def _import(
+    name: str,
+    globals: Mapping[str, Any] | None = None,
+    locals: Mapping[str, Any] | None = None,
+    fromlist: Sequence[str] | None = (),
+    level: int = 0,
+) -> ModuleType:
+    """Python's `__import__` with the drop-in for the library."""
+    replacement = None if level else _chosen[0].of(name)
+    if replacement is None:
+        return builtins.__import__(name, globals, locals, fromlist or (), level)
+    # Without names from it a dotted module would return `fusewright`.
+    found = builtins.__import__(replacement, globals, locals, fromlist or ("__name__",))
+    return found if fromlist else sys.modules[_chosen[0].drop_in]
+
+
 class _UserModules:
     """Stands before the other finders and changes the loader of what they find in the user's
     folders: the script's, and those that the program puts on `sys.path`.
@@ -138,7 +182,10 @@ class _UserModules:
     def find_spec(
         self, fullname: str, path: Sequence[str] | None, target: ModuleType | None = None
     ) -> ModuleSpec | None:
-        for finder in sys.meta_path:
+        if sys.meta_path[0] is not self:  # pytest has put its own finder before
+            sys.meta_path.remove(self)
+            sys.meta_path.insert(0, self)
+        for finder in list(sys.meta_path):
             find = getattr(finder, "find_spec", None)
             if isinstance(finder, _UserModules) or find is None:  # one of an earlier run asks us
                 continue
@@ -148,10 +195,12 @@ class _UserModules:
         return None
 
     def _with_loader(self, spec: ModuleSpec) -> ModuleSpec:
-        if type(spec.loader) is SourceFileLoader and spec.origin and self.owns(spec.origin):
-            spec.loader = RedirectingLoader(spec.name, spec.origin)
-            return spec
-        return border.watch(spec)
+        path = spec.origin
+        if spec.loader is None or not path or path[-3:] != ".py" or not self.owns(path):
+            return border.watch(spec)
+        is_pythons = type(spec.loader) is SourceFileLoader
+        spec.loader = RedirectingLoader(spec.name, path) if is_pythons else _OtherLoader(spec, path)
+        return spec
 
 
 def _prefix(folder: str) -> str:
@@ -186,7 +235,7 @@ class _Submodules:
     """Finds `fusewright.numpy.x` where no file is: an attribute of the drop-in, or NumPy's own.  A
     bridge has the names of all its library's modules in one.
 
-    One stands last; the `inner` one first, for what lies inside a module that is NumPy's own: by
+    One stands last; the `inner` one before Python's finders, for what lies inside a module that is NumPy's own: by
     that module's path Python would load its submodules a second time.
     """
 
@@ -269,6 +318,6 @@ def redirect(folders: Sequence[str], library: str = "numpy") -> None:
     if library == "numpy":
         border.open_border(RedirectingLoader)
         functools.singledispatch = _dispatching_on_arrays(functools.singledispatch)
-    sys.meta_path[:0] = [_Submodules(inner=True), _UserModules(folders)]
+    sys.meta_path[:0] = [_UserModules(folders), _Submodules(inner=True)]
     sys.meta_path.append(_Submodules())
     importlib.import_module = _redirecting_import_module(importlib.import_module)

@@ -38,12 +38,8 @@ def lend(value: Any) -> Any:
     kind = type(value)
     if issubclass(kind, Handle):
         return sharing.content(value)[()] if kind is Scalar else exports.writable(value)
-    if kind is list:
-        return [lend(item) for item in value]
-    if kind is tuple:
-        return tuple(lend(item) for item in value)
-    if kind is dict:
-        return {key: lend(item) for key, item in value.items()}
+    if isinstance(value, list | tuple | dict):
+        return opaque.mapped(lend, value)
     return behind(value)
 
 

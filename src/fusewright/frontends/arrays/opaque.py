@@ -299,13 +299,24 @@ def to_numpy(value: Any, writable: bool = False) -> Any:
             return array[()]
         array.flags.writeable = writable or (array.flags.writeable and not array.size)
         return array
-    if type(value) is list:
-        return [to_numpy(item, writable) for item in value]
-    if type(value) is tuple:
-        return tuple(to_numpy(item, writable) for item in value)
+    return mapped(lambda item: to_numpy(item, writable), value)
+
+
+def mapped(function: Callable[[Any], Any], value: Any) -> Any:
+    """A list, tuple, named tuple or dict with a function of its items; where none changes, and
+    anything else, as it is.
+    """
     if type(value) is dict:
-        return {key: to_numpy(item, writable) for key, item in value.items()}
-    return value
+        items = {key: function(item) for key, item in value.items()}
+        return items if any(items[key] is not item for key, item in value.items()) else value
+    is_named = isinstance(value, tuple) and hasattr(value, "_make")
+    if type(value) not in (list, tuple) and not is_named:
+        return value
+    found = [function(item) for item in value]
+    if all(a is b for a, b in zip(found, value, strict=False)):
+        return value
+    make: Any = type(value)
+    return make._make(found) if is_named else make(found)
 
 
 def from_numpy_result(value: Any) -> Any:
