@@ -30,7 +30,7 @@ def classes() -> list[type]:
     for module in pkgutil.walk_packages(fusewright.__path__, "fusewright."):
         if ".demo." in module.name:
             continue  # a program, which reads the arguments of this process
-        if ".cli." in module.name or ".targets." in module.name or ".base." in module.name:
+        if any(part in module.name for part in (".cli.", ".targets.", ".base.", ".kernels.")):
             importlib.import_module(module.name)
     found: list[type] = [FusewrightError]
     for kind in found:
