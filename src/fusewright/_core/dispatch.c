@@ -352,6 +352,8 @@ static PyObject *dispatch_bind(PyObject *self, PyObject *instance, PyObject *own
     return FrontType.tp_descr_get(self, instance, owner);
 }
 
+PyObject *numpys_own(PyObject *dispatch) { return ((Dispatch *)dispatch)->plain; }
+
 PyTypeObject DispatchType = {
     PyVarObject_HEAD_INIT(NULL, 0).tp_name = "fusewright._core.Dispatch",
     .tp_basicsize = sizeof(Dispatch),
@@ -364,48 +366,9 @@ PyTypeObject DispatchType = {
     .tp_doc = "NumPy's function where no operand is ours, else the general one; Dispatch(plain, general).",
 };
 
-static PyObject *small_method(PyObject *module, PyObject *none)
-{
-    (void)module, (void)none;
-    return PyLong_FromLongLong(small_elements());
-}
-
-static PyObject *called_with(PyObject *given, int depth)
-{
-    PyObject *function, *arguments, *names;
-    if (!PyArg_ParseTuple(given, "OO!O!", &function, &PyTuple_Type, &arguments, &PyDict_Type, &names))
-        return NULL;
-    int outer = recording;
-    recording = depth;
-    PyObject *result = PyObject_Call(function, arguments, names);
-    recording = outer;
-    return result;
-}
-
-/* as_user(function, arguments, names): called as the program's own code, small arrays and all */
-static PyObject *as_user(PyObject *module, PyObject *given)
-{
-    (void)module;
-    return called_with(given, 0);
-}
-
-/* as_recorded(function, arguments, names): called with arrays of ours of any size */
-static PyObject *as_recorded(PyObject *module, PyObject *given)
-{
-    (void)module;
-    return called_with(given, 1);
-}
-
 int dispatch_ready(PyObject *unset)
 {
     name_out = PyUnicode_InternFromString("out");
     name_like = PyUnicode_InternFromString("like");
     return name_out == NULL || name_like == NULL ? -1 : 0;
 }
-
-PyMethodDef dispatch_methods[] = {
-    {"small", small_method, METH_NOARGS, "Elements of an array that is NumPy's own here and now; 0: none is."},
-    {"as_user", as_user, METH_VARARGS, "Call a function as the program's own code."},
-    {"as_recorded", as_recorded, METH_VARARGS, "Call a function whose arrays are all ours."},
-    {NULL},
-};

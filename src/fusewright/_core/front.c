@@ -1,5 +1,6 @@
 /* Functions of the core that stand in front of Python's: what they leave untouched, the general one does. */
 
+#include "dispatch.h"
 #include "front.h"
 #include <stddef.h>
 
@@ -69,8 +70,26 @@ static PyObject *front_reduce(PyObject *self, PyObject *none)
     return PyObject_GetAttrString(self, "__qualname__");
 }
 
+/* NumPy's own, but where the function takes more (`descending=` of `sort`). */
+static PyObject *front_signature(PyObject *self, void *unset)
+{
+    (void)unset;
+    PyObject *fields = ((Front *)self)->dict, *own = fields ? PyDict_GetItemString(fields, "__signature__") : NULL;
+    if (own != NULL)
+        return Py_NewRef(own);
+    if (!Py_IS_TYPE(self, &DispatchType))
+        return PyErr_SetString(PyExc_AttributeError, "__signature__"), NULL;
+    PyObject *inspect = PyImport_ImportModule("inspect");
+    PyObject *found = inspect ? PyObject_CallMethod(inspect, "signature", "O", numpys_own(self)) : NULL;
+    Py_XDECREF(inspect);
+    if (found == NULL && (PyErr_ExceptionMatches(PyExc_ValueError) || PyErr_ExceptionMatches(PyExc_TypeError)))
+        PyErr_SetString(PyExc_AttributeError, "__signature__"); /* a ufunc: the general function has one */
+    return found;
+}
+
 static PyGetSetDef front_fields[] = {
     {"__dict__", PyObject_GenericGetDict, PyObject_GenericSetDict, NULL, NULL},
+    {"__signature__", front_signature, NULL, NULL, NULL},
     {NULL},
 };
 
@@ -93,4 +112,43 @@ PyTypeObject FrontType = {
     .tp_getset = front_fields,
     .tp_methods = front_methods,
     .tp_doc = "A function of the core in front of a general one.",
+};
+
+static PyObject *small_method(PyObject *module, PyObject *none)
+{
+    (void)module, (void)none;
+    return PyLong_FromLongLong(small_elements());
+}
+
+static PyObject *called_with(PyObject *given, int depth)
+{
+    PyObject *function, *arguments, *names;
+    if (!PyArg_ParseTuple(given, "OO!O!", &function, &PyTuple_Type, &arguments, &PyDict_Type, &names))
+        return NULL;
+    int outer = recording;
+    recording = depth;
+    PyObject *result = PyObject_Call(function, arguments, names);
+    recording = outer;
+    return result;
+}
+
+/* as_user(function, arguments, names): called as the program's own code, small arrays and all */
+static PyObject *as_user(PyObject *module, PyObject *given)
+{
+    (void)module;
+    return called_with(given, 0);
+}
+
+/* as_recorded(function, arguments, names): called with arrays of ours of any size */
+static PyObject *as_recorded(PyObject *module, PyObject *given)
+{
+    (void)module;
+    return called_with(given, 1);
+}
+
+PyMethodDef dispatch_methods[] = {
+    {"small", small_method, METH_NOARGS, "Elements of an array that is NumPy's own here and now; 0: none is."},
+    {"as_user", as_user, METH_VARARGS, "Call a function as the program's own code."},
+    {"as_recorded", as_recorded, METH_VARARGS, "Call a function whose arrays are all ours."},
+    {NULL},
 };

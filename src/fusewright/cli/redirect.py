@@ -235,8 +235,8 @@ class _Submodules:
     """Finds `fusewright.numpy.x` where no file is: an attribute of the drop-in, or NumPy's own.  A
     bridge has the names of all its library's modules in one.
 
-    One stands last; the `inner` one before Python's finders, for what lies inside a module that is NumPy's own: by
-    that module's path Python would load its submodules a second time.
+    One stands last; the `inner` one before Python's finders, for what lies inside a module that is
+    NumPy's own: by that module's path Python would load its submodules a second time.
     """
 
     def __init__(self, inner: bool = False) -> None:

@@ -7,7 +7,6 @@ from __future__ import annotations
 import ast
 from collections.abc import Iterator
 from types import CodeType
-from typing import Any
 
 from fusewright.base.source import parse_module
 from fusewright.cli.libraries import Redirection
@@ -29,16 +28,28 @@ LENT = '__import__("fusewright.numpy.border", fromlist=("lend",)).lend(0)'
 """What `__array__` returns: C code takes an array of NumPy's only."""
 
 
+COMPLETE = '__import__("fusewright.numpy.border", fromlist=("complete",)).complete(0)'
+"""The drop-in where its `__dict__` is asked for: with all names, which it otherwise makes when they
+are used.
+"""
+
+
+def _called(text: str, argument: ast.expr) -> ast.Call:
+    """The call that stands in a text, of an argument and at its place."""
+    (statement,) = parse_module(text).body
+    assert isinstance(statement, ast.Expr) and isinstance(statement.value, ast.Call)
+    for part in ast.walk(statement):
+        ast.copy_location(part, argument)
+    statement.value.args = [argument]
+    return statement.value
+
+
 class _LentReturns(ast.NodeTransformer):
     """Puts what a function returns through `LENT`."""
 
     def visit_Return(self, node: ast.Return) -> ast.stmt:
         if node.value is not None:
-            call: Any = parse_module(LENT).body[0]
-            for part in ast.walk(call):
-                ast.copy_location(part, node.value)
-            call.value.args = [node.value]
-            node.value = call.value
+            node.value = _called(LENT, node.value)
         return node
 
     def visit_FunctionDef(self, node: ast.FunctionDef) -> ast.stmt:
@@ -56,6 +67,32 @@ class _Rewrite(ast.NodeTransformer):
 
     def __init__(self, redirection: Redirection) -> None:
         self.redirection = redirection
+        self.modules: set[str] = set()
+        """Names that the drop-in, or a module of it, is bound to."""
+
+    def visit_Module(self, node: ast.Module) -> ast.Module:
+        for each in ast.walk(node):
+            if isinstance(each, ast.Import | ast.ImportFrom):
+                home = each.module if isinstance(each, ast.ImportFrom) else None
+                self.modules.update(
+                    alias.asname or alias.name.partition(".")[0]
+                    for alias in each.names
+                    if self.redirection.of(home or alias.name)
+                )
+        self.generic_visit(node)
+        return node
+
+    def visit_Attribute(self, node: ast.Attribute) -> ast.expr:
+        self.generic_visit(node)
+        if node.attr == "__dict__" and self._is_module(node.value):
+            node.value = _called(COMPLETE, node.value)
+        return node
+
+    def _is_module(self, node: ast.expr) -> bool:
+        while isinstance(node, ast.Attribute):
+            node = node.value
+        is_numpy = self.redirection.library == "numpy"
+        return is_numpy and isinstance(node, ast.Name) and node.id in self.modules
 
     def visit_Import(self, node: ast.Import) -> list[ast.stmt]:
         return [
@@ -82,6 +119,10 @@ class _Rewrite(ast.NodeTransformer):
                 names = ast.Tuple(elts=[ast.Constant("__name__")], ctx=ast.Load())
                 node.keywords = [ast.keyword(arg="fromlist", value=names)]
                 ast.fix_missing_locations(node)
+            case ast.Call(func=ast.Name(id="vars"), args=[module], keywords=[]) if self._is_module(
+                module
+            ):
+                node.args[0] = _called(COMPLETE, module)
         return node
 
     def visit_FunctionDef(self, node: ast.FunctionDef) -> ast.stmt:

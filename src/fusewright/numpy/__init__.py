@@ -61,7 +61,6 @@ EXPORTS = dispatch.in_front_of(_numpy, RECORDED)
 dispatch.annotate("", EXPORTS)
 __all__ = [*_numpy.__all__, "erf", "erfc"]
 __getattr__ = modules.lookup("", EXPORTS)
-__dir__ = modules.listing("")
 
 # Plain module attributes, because a call of `np.sin` must not pay for a look-up function.
 globals().update(EXPORTS)

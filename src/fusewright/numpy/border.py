@@ -43,6 +43,16 @@ def lend(value: Any) -> Any:
     return behind(value)
 
 
+def complete(value: Any) -> Any:
+    """A module of the drop-in with all its names, most of which are made when they are used;
+    anything else as it is.
+    """
+    if type(value) is ModuleType and value.__name__.startswith(DROP_IN):
+        for name in dir(value):
+            getattr(value, name, None)
+    return value
+
+
 def behind(value: Any) -> Any:
     """NumPy's own object for one of the drop-in's; everything else as it is."""
     if isinstance(value, Guarded):

@@ -71,6 +71,7 @@ def in_front(name: str, original: Any, ours: Any) -> Any:
     if type(original) not in FUNCTIONS:  # ufuncs of whole vectors (`matmul`), `ma.minimum`
         fields = (field for field in dir(original) if not field.startswith("_"))
         vars(made).update({field: getattr(original, field) for field in fields})
+    made.__name__ = getattr(original, "__name__", name)
     if hasattr(original, "_implementation"):  # NumPy's arrays call it in `__array_function__`
         made._implementation = original._implementation  # type: ignore[attr-defined]
     return made

@@ -15,7 +15,7 @@ from fusewright.numpy import dispatch, instant, laying, standard
 from fusewright.numpy.arranging import roll
 from fusewright.numpy.elementwise import finished
 from fusewright.numpy.files import on_host
-from fusewright.numpy.modules import listing, lookup
+from fusewright.numpy.modules import lookup
 from fusewright.numpy.operands import LIBRARY, Function, hand_over, handle_of, recorded
 
 __all__ = list(np.fft.__all__)
@@ -127,5 +127,4 @@ RECORDED |= standard.extended(RECORDED)
 EXPORTS = dispatch.in_front_of(np.fft, RECORDED)
 globals().update(EXPORTS)
 __getattr__ = lookup("fft", EXPORTS)
-__dir__ = listing("fft")
 methods.functions.update({f"fft.{name}": value for name, value in RECORDED.items()})

@@ -15,7 +15,7 @@ from fusewright.base.errors import ValueRangeError
 from fusewright.frontends.arrays import axes as axis_rules
 from fusewright.frontends.arrays import immediate, opaque
 from fusewright.numpy import arranging, dispatch, instant, products
-from fusewright.numpy.modules import listing, lookup
+from fusewright.numpy.modules import lookup
 from fusewright.numpy.operands import Function, NotRecorded, handle_of, library, ndim_of, recorded
 from fusewright.numpy.ufuncs import u
 
@@ -222,4 +222,3 @@ EXPORTS = dispatch.in_front_of(np.linalg, RECORDED)
 dispatch.annotate("linalg", EXPORTS)
 globals().update(EXPORTS)
 __getattr__ = lookup("linalg", EXPORTS)
-__dir__ = listing("linalg")

@@ -64,11 +64,12 @@ def lookup(module: str, exports: Mapping[str, Any] | None = None) -> Callable[[s
     `module` is the part after `numpy.`; what is found once is a plain attribute of the module.
     """
     full = f"numpy.{module}" if module else "numpy"
+    home = vars(sys.modules[PACKAGE + full[len("numpy") :]])
+    home["__dir__"] = listing(full, home)
     named(module, exports or {})
 
     def find(name: str) -> Any:
-        value = found(name)
-        vars(sys.modules[f"{PACKAGE}.{module}" if module else PACKAGE])[name] = value
+        value = home[name] = found(name)
         return value
 
     def found(name: str) -> Any:
@@ -94,13 +95,15 @@ def lookup(module: str, exports: Mapping[str, Any] | None = None) -> Callable[[s
     return find
 
 
-def listing(module: str) -> Callable[[], list[str]]:
-    """A module's `__dir__`: its public names, and those that every module has."""
+def listing(full: str, home: Mapping[str, Any]) -> Callable[[], list[str]]:
+    """A module's `__dir__`: its public names, where it does not say them NumPy's, and those that
+    every module has.
+    """
 
     def names() -> list[str]:
-        attributes = vars(sys.modules[f"{PACKAGE}.{module}" if module else PACKAGE])
-        dunder = (n for n in attributes if n.startswith("__") and n.endswith("__"))
-        return sorted({*attributes["__all__"], *dunder})
+        dunder = (n for n in home if n.startswith("__") and n.endswith("__"))
+        theirs = (n for n in dir(sys.modules.get(full)) if not n.startswith("_"))
+        return sorted({*home.get("__all__", theirs), *dunder})
 
     return names
 

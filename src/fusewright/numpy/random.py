@@ -16,7 +16,7 @@ import numpy.random as original
 from fusewright.frontends.arrays import inplace, opaque, sharing
 from fusewright.frontends.arrays.core import Handle
 from fusewright.numpy import dispatch
-from fusewright.numpy.modules import listing, lookup
+from fusewright.numpy.modules import lookup
 from fusewright.numpy.operands import LIBRARY, Function, by_numpy, hand_over, holds_array
 
 __all__ = list(original.__all__)
@@ -114,4 +114,3 @@ EXPORTS: dict[str, Any] = {
     "seed": original.seed, "get_state": original.get_state, "set_state": original.set_state,
 }  # fmt: skip
 __getattr__ = lookup("random", EXPORTS)
-__dir__ = listing("random")

@@ -13,4 +13,4 @@ erf, erfc, gamma, gammaln, j0, j1 = (
 )
 
 __all__ = ["erf", "erfc", "gamma", "gammaln", "j0", "j1"]
-__dir__ = listing("special")
+__dir__ = listing("numpy.special", globals())

@@ -11,6 +11,7 @@ import numpy.testing
 
 from fusewright.frontends.arrays.front import dispatched
 from fusewright.numpy.files import on_host
+from fusewright.numpy.modules import listing
 
 __all__ = list(numpy.testing.__all__)
 CALL = frozenset(
@@ -23,13 +24,14 @@ CALL = frozenset(
 
 def computing_first(module: ModuleType, home: str) -> Callable[[str], Any]:
     """A module's `__getattr__`: NumPy's functions of the same module, with our arrays computed."""
+    ours = vars(sys.modules[home])
+    ours["__dir__"] = listing(module.__name__, ours)
 
     def find(name: str) -> Any:
         original = getattr(module, name)
         if isinstance(original, type) or not callable(original) or name in CALL:
             return original
-        made = dispatched(original, on_host(original), keeps=True)
-        vars(sys.modules[home])[name] = made
+        made = ours[name] = dispatched(original, on_host(original), keeps=True)
         return made
 
     return find
