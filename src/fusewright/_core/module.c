@@ -36,7 +36,8 @@ PyMODINIT_FUNC PyInit__native(void)
     static PyMethodDef *parts[] = {view_methods,  node_methods,  memory_methods, handle_methods, buffer_methods, operator_methods, function_methods,
                                    trace_methods, slice_methods,  machine_methods, program_methods, tensor_methods, call_methods,
                                    library_methods, arrange_methods, part_methods, dispatch_methods, unfused_methods, adopt_methods, row_methods,
-                                   group_methods, joins_methods, product_methods, group_run_methods, launch_methods, place_methods, lent_methods, crossing_methods, timing_methods, interruption_methods};
+                                   group_methods, joins_methods, product_methods, group_run_methods, launch_methods, place_methods, lent_methods, crossing_methods, timing_methods, interruption_methods,
+                                   converter_methods};
     static struct {
         const char *name;
         PyTypeObject *type;

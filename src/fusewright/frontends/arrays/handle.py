@@ -30,7 +30,7 @@ from fusewright.frontends.arrays.operators import Operators
 from fusewright.frontends.arrays.protocols import Protocols
 from fusewright.frontends.arrays.scalars import ScalarOperations
 from fusewright.frontends.arrays.views import Link, Reshape, Slice, Window, nearest
-from fusewright.ir.dtypes import DType
+from fusewright.ir.dtypes import ALL, DType
 from fusewright.ir.graph import LEAF, Node
 
 if TYPE_CHECKING:
@@ -153,3 +153,4 @@ if native is not None:
     front.quicken(Methods)
     front.connect(np._core._multiarray_umath._ARRAY_API)  # type: ignore[attr-defined]
     native.set_conversions(Protocols.__float__, Protocols.__int__, Protocols.__bool__)
+    native.set_converters(tuple(row.numpy.type for row in ALL))
