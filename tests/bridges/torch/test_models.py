@@ -130,6 +130,27 @@ def test_attention_of_any_length() -> None:
         near(same.grad, x.grad)
 
 
+@pytest.mark.parametrize("is_quick", [True, False])
+def test_attention_is_torchs_where_its_library_is_as_fast(is_quick: bool, monkeypatch: Any) -> None:
+    from fusewright.bridges.torch import attention, partition
+    from fusewright.bridges.torch.report import graphs
+
+    monkeypatch.setattr(attention, "is_quick_in_torch", lambda: is_quick)
+    q, k, v = torch.randn(3, 1, 14, 301, 64)
+    with torch.no_grad():
+        compiled(torch.nn.functional.scaled_dot_product_attention)(q, k, v)
+    assert [why for _, why, _ in graphs[-1].theirs] == [partition.TUNED] * is_quick
+
+
+def test_keys_behind_a_part_of_causal_rows_are_not_read() -> None:
+    q, k, v = torch.randn(3, 1, 14, 520, 64)
+    v[..., 300:, :] = float("nan")
+    with torch.no_grad():
+        run = compiled(torch.nn.functional.scaled_dot_product_attention)
+        got = run(q, k, v, is_causal=True)
+    assert not got[..., :260, :].isnan().any()
+
+
 def test_element_by_element_the_bits_are_eagers() -> None:
     def steps(x: Any, y: Any) -> Any:
         return torch.where(x > 0.3, (x * 1.1 + y).relu() / 3, x - 0.7 * y) + 0.1

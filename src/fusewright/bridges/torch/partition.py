@@ -19,7 +19,7 @@ import torch
 from torch import fx
 
 from fusewright.base.values import dataclass
-from fusewright.bridges.torch.attention import is_faster
+from fusewright.bridges.torch import attention
 from fusewright.bridges.torch.convolutions import why_not_pixels
 from fusewright.bridges.torch.matrices import is_ours
 from fusewright.bridges.torch.rows import ALONE as ALONE_ROWS
@@ -45,6 +45,7 @@ LEAST = 2
 ALONE = "it stands alone: there is nothing to fuse it with"
 SMALL = "our kernels for products are for larger ones"
 SLOWER = "torch's operation is faster at these sizes"
+TUNED = "torch's library has kernels for this processor with which its operation is faster"
 NO_ROW = "it has no row in the table"
 
 
@@ -120,7 +121,10 @@ def _why_no_product(node: fx.Node) -> str:
     left, right = (each.meta["val"] for each in _operands(node))
     shapes = [tuple(traced_extent(extent) for extent in each.shape) for each in (left, right)]
     if name == ATTENTION:
-        return "" if is_faster(shapes[0], shapes[1], DTYPES[left.dtype]) else SLOWER
+        if attention.is_quick_in_torch():
+            return TUNED
+        is_faster = attention.is_faster(shapes[0], shapes[1], DTYPES[left.dtype])
+        return "" if is_faster else SLOWER
     if name == CONVOLUTION:
         why = why_not_pixels(left, right, *node.args[2:])
         if why:

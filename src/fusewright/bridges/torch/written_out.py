@@ -11,6 +11,7 @@ from typing import Any
 import torch
 import torch.nn.functional as F
 
+from fusewright.bridges.torch import attention
 from fusewright.bridges.torch.matrices import is_ours
 from fusewright.bridges.torch.partition import DTYPES, traced_extent
 
@@ -30,9 +31,11 @@ def encoder_layer(
 
     `x` is (batch, length, width).  With a mask it stays torch's, which takes any number but 0 as
     masked and has its own answer for rows without keys; so it does where its products are torch's
-    (of 16-bit types, and small ones), since the whole is faster there.
+    (of 16-bit types, and small ones) or its attention is as fast, since the whole is faster there.
     """
     if mask is not None or x.is_nested or x.dim() != 3 or not _is_large(x, qkv_weight):
+        return NotImplemented
+    if attention.is_quick_in_torch():
         return NotImplemented
     batch, length, _ = x.shape
 

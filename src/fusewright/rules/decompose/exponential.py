@@ -77,16 +77,27 @@ def _reduce(x: Term, n: Term, low: Term | None = None) -> tuple[Term, Term]:
     return rest, error + lost
 
 
+def _above(x: Term, low: float, high: float) -> tuple[Term, Term]:
+    """Whether x is below the bounds (the result is 0 there), and x between them, or 0 if below.
+
+    So a result of 0 is no product that underflows, which takes some processors a hundred cycles:
+    attention asks for many powers of -inf.
+    """
+    below = x < low
+    x = where(below, 0.0, x)
+    return below, where(x.of(high) < x, high, x)
+
+
 def exp(x: Term, low: Term | None = None) -> Term:
     """e**x, at most 1 ulp.  With `low` (|low| small against 1), e**(x + low).
 
     Overflow and gradual underflow happen once, in the last step.
     """
-    x = _clamp(x, _NUMBERS[x.dtype].least, _NUMBERS[x.dtype].most)
+    below, x = _above(x, _NUMBERS[x.dtype].least, _NUMBERS[x.dtype].most)
     n, _ = _whole(x, _LOG2E)
     rest, error = _reduce(x, n, low)
     q = rest + fma(rest * rest, paired(rest, EXP[x.dtype]), error)
-    return ldexp(q + 1.0, n)
+    return where(below, 0.0, ldexp(q + 1.0, n))
 
 
 def exp_of_negative(x: Term) -> Term:
@@ -113,10 +124,10 @@ def scaled_exp(x: Term, low: Term, factor: Term, factor_low: Term) -> Term:
 def exp2(x: Term, low: Term | None = None) -> Term:
     """Two to the x, or to x + low: at most 2 ulp, exact for whole x (as x - rint(x) is)."""
     least, most = (-1076.0, 1025.0) if x.dtype is FLOAT64 else (-151.0, 129.0)
-    x = _clamp(x, least, most)
+    below, x = _above(x, least, most)
     n, _ = _whole(x, 1.0)
     rest = x - n if low is None else (x - n) + low
-    return ldexp(fma(rest, paired(rest, EXP2[x.dtype]), 1.0), n)
+    return where(below, 0.0, ldexp(fma(rest, paired(rest, EXP2[x.dtype]), 1.0), n))
 
 
 def expm1(x: Term) -> Term:
