@@ -1,15 +1,25 @@
 """Classes of electron-repulsion integrals against libcint, as in PySCF's wheel, in one process.
 
-    python benchmarks/recurrences/classes.py [--avx2] [class ...]
+    python benchmarks/recurrences/classes.py [--avx2] [--qcint libqcint.so] [class ...]
 
 One pair of shells against many: all integrals, spherical, into a buffer; K primitives a shell;
 pair data and libcint's optimizer made beforehand.  One thread, CPU seconds, the best of turns that
 alternate.  Results are compared.  PySCF's wheel has libcint built for SSE2.
+
+`--qcint`: a second column for qcint, libcint's variant with AVX-512 across primitives.  It is on
+no package index; its sources are built by cmake, or its core alone (no `src/autocode`):
+
+    gcc -shared -fPIC -O2 -march=native -funroll-loops -ftree-vectorize -ffast-math -fno-math-errno
+        -Wl,-Bsymbolic -Iinclude -Isrc -I(cmake's headers) -o libqcint.so src/{c2f,cart2sph,cint1e,
+        cint2c2e,cint2e,cint3c1e,cint3c2e,cint_bas,eigh,exp_simd,fblas,find_roots,fmt,g1e,g1e_grids,
+        g2e,g2e_simd1,g3c1e,g3c2e,gout2e,misc,optimizer,polyfits,rys_roots,rys_wheeler}.c
+        -lm -lquadmath
 """
 
 from __future__ import annotations
 
 import argparse
+import ctypes
 import os
 import time
 from collections.abc import Callable
@@ -55,6 +65,18 @@ def molecule(momenta: list[int], primitives: int, c: int, d: int) -> Any:
     mol._atm, mol._bas = np.array(atoms, np.int32), np.array(shells, np.int32)
     mol._env, mol._built = np.array(env), True
     return mol
+
+
+class Replaced:
+    """PySCF's library with these functions of another one."""
+
+    names = ("int2e_sph", "int2e_optimizer", "CINTdel_optimizer")
+
+    def __init__(self, path: str) -> None:
+        self.other, self.own = ctypes.CDLL(path), moleintor.libcgto
+
+    def __getattr__(self, name: str) -> Any:
+        return getattr(self.other if name in self.names else self.own, name)
 
 
 def race(letters: str, primitives: int) -> tuple[float, float, float]:
@@ -105,12 +127,15 @@ def main() -> int:
     """Print a table; 1 where a target is missed."""
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--avx2", action="store_true")
+    parser.add_argument("--qcint")
     parser.add_argument("classes", nargs="*")
     chosen = parser.parse_args()
     lib.num_threads(1)
-    missed = 0
-    print("| class | K | ours µs/quartet | libcint µs/quartet | ratio | at least | |")
-    print("|---|---|---|---|---|---|---|")
+    missed, own = 0, moleintor.libcgto
+    second = Replaced(chosen.qcint) if chosen.qcint else None
+    more = " qcint µs/quartet | ratio |" if second else ""
+    print(f"| class | K | ours µs/quartet | libcint µs/quartet | ratio | at least | |{more}")
+    print("|---|---|---|---|---|---|---|" + "---|---|" * bool(second))
     with fw.options(threads=1, features="avx2" if chosen.avx2 else "auto"):
         for (letters, primitives), least in TARGETS.items():
             if chosen.classes and letters not in chosen.classes:
@@ -123,8 +148,14 @@ def main() -> int:
             print(
                 f"| {letters} | {primitives} | {ours:.4f} | {theirs:.4f} | {theirs / ours:.1f}× | "
                 f"{wanted:.1f}× | {verdict} |",
-                flush=True,
-            )
+                end="" if second else "\n", flush=True,
+            )  # fmt: skip
+            if second:
+                moleintor.libcgto = second
+                ours, theirs, error = race(letters, primitives)
+                moleintor.libcgto = own
+                assert error < 1e-11, (letters, error)
+                print(f" {theirs:.4f} | {theirs / ours:.1f}× |", flush=True)
     return int(missed > 0)
 
 

@@ -95,9 +95,9 @@ def by_gcc(straight: Straight, folder: str) -> tuple[int, float]:
     command = ["gcc", "-O2", "-march=native", "-ffp-contract=fast", "-shared", "-fPIC", str(path)]
 
     def compiling() -> float:
-        before = resource.getrusage(resource.RUSAGE_CHILDREN).ru_utime
+        before = sum(resource.getrusage(resource.RUSAGE_CHILDREN)[:2])  # user's and system's
         subprocess.run([*command, "-o", library], check=True)
-        return resource.getrusage(resource.RUSAGE_CHILDREN).ru_utime - before
+        return sum(resource.getrusage(resource.RUSAGE_CHILDREN)[:2]) - before
 
     took = quickest(compiling)
     return ctypes.cast(ctypes.CDLL(library).run, ctypes.c_void_p).value or 0, took

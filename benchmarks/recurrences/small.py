@@ -68,7 +68,8 @@ def many(rounds: int) -> None:
     for _ in range(rounds):
         for n, mol in enumerate(molecules()):
             plain, ours = scf.RHF(mol), fp.apply(scf.RHF(mol))
-            for k, mf in enumerate((plain, ours)):
+            turns = list(enumerate((plain, ours)))
+            for k, mf in turns if n % 2 else turns[::-1]:  # what runs first pays for what both use
                 best[n, k] = np.minimum(best[n, k], seconds(mf))
             assert abs(plain.e_tot - ours.e_tot) < 1e-9
     theirs, mine = best.sum(axis=0)

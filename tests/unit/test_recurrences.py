@@ -55,6 +55,54 @@ def test_machine_code_has_the_interpreters_bits(name: str, size: int, seed: int)
     assert found[0].tobytes() == found[1].tobytes() == found[2].tobytes()
 
 
+COEFFICIENTS = st.one_of(
+    st.sampled_from([1, -1, 0, 2, 0.1, "x", "y"]),
+    st.tuples(st.sampled_from([-3, 0.7]), st.sampled_from(["x", "y"])),
+    st.just(("x", "y")),
+)
+
+
+@st.composite
+def random_families(draw: Any, most: int = 9) -> tuple[list[fw.Family], list[tuple[str, int]]]:
+    """Two families of random relations between values of lower indices, and some targets."""
+    letters = ("P", "Q")
+    relations: dict[tuple[str, int], Any] = {}
+    leaves: dict[tuple[str, int], Any] = {}
+    for n in range(most):
+        for letter in letters:
+            if n < 2 or draw(st.integers(0, 5)) == 0:
+                leaves[letter, n] = draw(st.sampled_from([f"{letter}{n}", 1.0, 0.3]))
+                continue
+            lower = st.tuples(COEFFICIENTS, st.sampled_from(letters), st.integers(0, n - 1))
+            alternative = st.lists(lower, min_size=1, max_size=4)
+            relations[letter, n] = draw(st.lists(alternative, min_size=1, max_size=3))
+
+    def family(letter: str) -> fw.Family:
+        return fw.Family(
+            letter, "n", lambda n: relations[letter, n], lambda n: leaves.get((letter, n))
+        )
+
+    given = st.tuples(st.sampled_from(letters), st.integers(0, most - 1))
+    return [family(letter) for letter in letters], draw(st.lists(given, min_size=1, max_size=4))
+
+
+@settings(max_examples=40, deadline=None)
+@given(random_families(), st.integers(0, 2**32 - 1))
+def test_random_families_have_the_interpreters_bits(made: Any, seed: int) -> None:
+    """Their alternatives are not equal to one another: one seed is one choice on every target."""
+    families, targets = made
+    graph = fw.recurrence(targets, families, ["x", "y"])
+    rng = np.random.default_rng(seed)
+    rows = {each: rng.standard_normal(11) for each in (*graph.scalars, *graph.leaves)}
+    found = []
+    for target, lanes in (("reference", 8), ("cpu", "auto"), ("cpu", 4)):
+        with fw.options(target=target):
+            compiled = graph.compile(lanes, effort=500, seed=seed)
+        scalars, leaves = ({n: rows[n] for n in names} for names in (graph.scalars, graph.leaves))
+        found.append(np.broadcast_to(compiled(scalars, leaves), (len(targets), 11)))
+    assert found[0].tobytes() == found[1].tobytes() == found[2].tobytes()
+
+
 def test_a_sum_along_an_axis() -> None:
     """Moments of weighted points about a centre, and from them those about another."""
 

@@ -53,6 +53,11 @@ def most_matrices(code: FockCode) -> int:
     return max(1, BIN_BYTES // (LEAST_BINS * size))
 
 
+def bins_of(size: int) -> int:
+    """How many bins there are where one has so many bytes."""
+    return max(LEAST_BINS, min(MOST_BINS, BIN_BYTES // size))
+
+
 class Pass:
     """The arrays of one pass."""
 
@@ -63,7 +68,7 @@ class Pass:
         j, k = (max(numbers) + 1 for numbers in (self.j_numbers, self.k_numbers))
         shapes = (j, code.block_doubles), (k, code.functions, code.functions)
         size = 8 * sum(int(np.prod(shape)) for shape in shapes)
-        self.bins = max(LEAST_BINS, min(MOST_BINS, BIN_BYTES // size))
+        self.bins = bins_of(size)
         self.j, self.k = (zeros((self.bins, *shape)) for shape in shapes)
         self.pairs = [self.of_pairs(each) for each in wanted]
         self.counts = np.zeros((self.bins, len(code.classes)), np.int64)

@@ -9,18 +9,20 @@ from functools import cached_property
 
 import numpy as np
 
-from fusewright.base.values import dataclass
 from fusewright.codegen.recurrences.boys import by_table, fastest, table
+from fusewright.codegen.recurrences.quartets import WORDS, QuartetSizes
 from fusewright.integrals.classes import QuartetClass, code_of
 from fusewright.integrals.operators import Operator
 from fusewright.integrals.pairs import PairGroup
 from fusewright.integrals.transfer import transfers
 from fusewright.ir.fused import Array
+from fusewright.runtime.image import Executable
 from fusewright.targets.target import target
 
 CHUNK_BYTES = 32 << 20
 """Results evaluated at a time."""
 _NOTHING = np.zeros(0)
+_UNITS, _RESULTS = WORDS.index("units"), WORDS.index("results")
 GRAIN = 8
 """Units that a thread takes at a time."""
 
@@ -81,28 +83,36 @@ class Side:
         return -(-len(self.group) // self.width)
 
 
-@dataclass(frozen=True, slots=True)
 class Evaluator:
-    """One class, its bra and its ket."""
+    """One class, its bra and its ket; what each call needs again is made once."""
 
-    kind: QuartetClass
-    operator: Operator
-    bra: Side
-    ket: Side
+    def __init__(self, kind: QuartetClass, operator: Operator, bra: Side, ket: Side) -> None:
+        self.kind, self.operator, self.bra, self.ket = kind, operator, bra, ket
+
+    @cached_property
+    def code(self) -> Executable[QuartetSizes]:
+        """That of the class, for vectors of the sides' width."""
+        return code_of(self.kind)
 
     def run(self, units: Array, results: Array) -> None:
         """Evaluate units (n, 2), each a pair of the bra and a vector of the ket, into `results`
         (n, contractions, integrals, lanes), which is aligned.
         """
-        code = code_of(self.kind)
         units = np.ascontiguousarray(units, np.int64)
         words = self.words(units.ctypes.data, results.ctypes.data)
-        target("cpu").launch(code, words, len(units), GRAIN, self.scratch)
+        target("cpu").launch(self.code, words, len(units), GRAIN, self.scratch)
 
     def words(self, units: int, results: int) -> array[int]:
         """What the class's code is called with; two addresses are given."""
+        found = self._words[:]
+        found[_UNITS], found[_RESULTS] = units, results
+        return found
+
+    @cached_property
+    def _words(self) -> array[int]:
+        """The words without these addresses; what the others refer to is kept by the sides."""
         left, right = self.bra.group.contractions, self.ket.group.contractions
-        highest = code_of(self.kind).signature.highest
+        highest = self.code.signature.highest
         tables = table(highest) if fastest(highest) is by_table else _NOTHING
         sides = [each.ctypes.data for each in (*self.bra.bra, *self.ket.ket)]
         weights = (*self.operator.weights, 0.0)[:2]
@@ -110,19 +120,19 @@ class Evaluator:
         harmonics = self.kind.harmonics
         matrices = (self.bra.bra_matrices(harmonics), self.ket.ket_matrices(harmonics))
         ends = [left, right, *(each.ctypes.data for each in matrices)]
-        return array("q", [units, *sides, results, tables.ctypes.data, *numbers, *ends])
+        return array("q", [0, *sides, 0, tables.ctypes.data, *numbers, *ends])
 
-    @property
+    @cached_property
     def scratch(self) -> int:
         """Bytes of scratch that the class's code needs."""
         left, right = self.bra.group.contractions, self.ket.group.contractions
-        return code_of(self.kind).signature.scratch(self.ket.width, left, right)
+        return self.code.signature.scratch(self.ket.width, left, right)
 
-    @property
+    @cached_property
     def shape(self) -> tuple[int, int, int]:
         """(contractions, integrals, lanes) of the results of a unit."""
         many = self.bra.group.contractions * self.ket.group.contractions
-        return many, code_of(self.kind).signature.results, self.ket.width
+        return many, self.code.signature.results, self.ket.width
 
 
 def aligned(values: Array) -> Array:

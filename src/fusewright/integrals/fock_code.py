@@ -18,7 +18,7 @@ from fusewright.codegen.recurrences import fock as bras
 from fusewright.codegen.recurrences.digest import DigestShape
 from fusewright.codegen.recurrences.records import CLASS, EIGHT, FRAME, GROUP
 from fusewright.integrals.basis import Basis
-from fusewright.integrals.classes import Momenta, code_of, lanes, raised_side
+from fusewright.integrals.classes import Momenta, lanes, raised_side
 from fusewright.integrals.evaluate import Evaluator, Side
 from fusewright.integrals.operators import Operator
 from fusewright.integrals.repulsion import kind_of
@@ -91,7 +91,7 @@ class FockClass:
         """Its words."""
         bra, ket = self.evaluator.bra.group, self.evaluator.ket.group
         both, coulomb, exchange = (image.symbol("digest") for image in self.digests)
-        codes = [code_of(each.kind).address for each in self.evaluators]
+        codes = [each.code.address for each in self.evaluators]
         words = [each.buffer_info()[0] for each in self.words]
         return CLASS.packed(
             code=codes[0], words=words[0], second_code=codes[-1], second_words=words[-1],

@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 from collections import Counter
+from functools import lru_cache
 from itertools import combinations_with_replacement
+from typing import NamedTuple
 
 from fusewright.integrals.basis import Basis
 from fusewright.integrals.classes import Momenta, QuartetClass, is_centred, is_compiled, raised_side
@@ -12,6 +14,26 @@ from fusewright.machine.integrals import COMPILING, LIBCINT, OURS
 
 Kind = tuple[int, int, int]
 """l, contractions and primitives of a shell."""
+
+REMEMBERED = 64
+"""Lists of shells of which it is kept what they need: molecules in many geometries."""
+
+
+class Needs(NamedTuple):
+    """All integrals of some shells: the seconds that they take here at least, and in libcint at
+    most, on one core; quartets of shells by class.
+    """
+
+    least: float
+    most: float
+    quartets: Counter[Momenta]
+
+
+@lru_cache(REMEMBERED)
+def needs_of(shells: tuple[Kind, ...]) -> Needs:
+    """What these shells need, known without their places."""
+    kinds = Counter(shells)
+    return Needs(least_seconds(kinds), most_seconds(kinds), quartets_of(kinds))
 
 
 def kinds_of(basis: Basis) -> Counter[Kind]:

@@ -22,6 +22,8 @@ LIBCINT = IntegralRates(0.0, 3.3e-5, 1.5e-8, 2.9e-9, 0.0)
 """The build for SSE2 in PySCF's wheel."""
 COMPILING = (0.05, 5e-4)
 """Seconds to plan and compile a class, and for each value of its [e0|f0]."""
+LOADING = 0.03
+"""Seconds to load, once in a process, what finds code of classes on disk and runs it."""
 MARGIN = 1.25
 """By how much ours are predicted to be faster where they are taken: predictions are that exact."""
 

@@ -24,6 +24,7 @@ from fusewright.bridges.pyscf import compiling, in_core, names
 from fusewright.bridges.pyscf.record import IN_CORE, JK, OURS, THEIRS
 from fusewright.integrals.classes import QuartetClass
 from fusewright.integrals.costs import Prediction
+from fusewright.machine.integrals import LOADING
 from fusewright.runtime import background
 
 
@@ -207,6 +208,30 @@ def test_missing_names_are_told(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.delattr(scf.hf, "dot_eri_dm")
     with pytest.raises(NotImplementedError, match=r"PySCF \d.*has no `pyscf.scf.hf.dot_eri_dm`"):
         names.check_names()
+
+
+def test_nobody_asks_what_is_compiled_before_it_pays(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(compiling, "_savings", [])
+    part = 0.4 * LOADING
+    assert [compiling.is_worth_asking(part) for _ in range(5)] == [False, False, True, True, True]
+
+
+SMALL = """
+import sys
+from pyscf import gto, lib, scf
+import fusewright.bridges.pyscf as fp
+lib.num_threads(1)
+mol = gto.M(atom="C 0 0 0; O 0 0 1.16; O 0 0 -1.16", basis="sto-3g", verbose=0)
+mf = fp.apply(scf.RHF(mol))
+mf.kernel()
+assert "predicted to save" in str(fp.explain(mf)), fp.explain(mf)
+print(sorted(name for name in sys.modules if name.startswith("fusewright.targets.cpu")))
+"""
+
+
+def test_a_small_molecule_loads_no_target() -> None:
+    done = subprocess.run([sys.executable, "-c", SMALL], check=True, capture_output=True, text=True)
+    assert done.stdout.splitlines()[-1] == "[]"
 
 
 def test_classes_are_compiled_once_it_pays(monkeypatch: pytest.MonkeyPatch) -> None:

@@ -16,6 +16,7 @@ from fusewright.integrals.needed import (
     kinds_of,
     least_seconds,
     most_seconds,
+    needs_of,
     quartets_of,
 )
 from fusewright.integrals.packed import quartets
@@ -60,5 +61,7 @@ def test_seconds(basis: Basis) -> None:
     most = most_seconds(kinds_of(basis))
     assert predicted < 1.2 * most and most < 2 * predicted
     assert 0 < least_seconds(kinds_of(basis)) < predicted_ours
+    shells = tuple(kinds_of(basis).elements())
+    assert needs_of(shells)[:2] == (least_seconds(kinds_of(basis)), most)
     small, all_ = classes_of(basis, Operator())[:1], classes_of(basis, Operator())
     assert 0 < compiling_seconds(small) < compiling_seconds(all_)

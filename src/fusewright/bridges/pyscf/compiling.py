@@ -14,7 +14,7 @@ from fusewright.integrals.basis import Basis
 from fusewright.integrals.classes import QuartetClass, code_of
 from fusewright.integrals.needed import compiling_seconds, kinds_of, missing_of, most_seconds
 from fusewright.integrals.operators import Operator
-from fusewright.machine.integrals import MARGIN
+from fusewright.machine.integrals import LOADING, MARGIN
 from fusewright.runtime import background
 
 BUILDS = 10
@@ -22,6 +22,17 @@ BUILDS = 10
 _asked: set[QuartetClass] = set()
 _spent: dict[frozenset[QuartetClass], float] = {}
 """Seconds that PySCF was predicted to take in this process, for lack of these classes."""
+_savings: list[float] = []
+"""Seconds that small molecules could have saved at most, before anybody asked what is compiled."""
+
+
+def is_worth_asking(saving: float) -> bool:
+    """Whether what this process could have saved, this among it, is more than what it takes to see
+    which classes are compiled.
+    """
+    if sum(_savings) <= LOADING:
+        _savings.append(saving)
+    return sum(_savings) > LOADING
 
 
 def require(basis: Basis, operator: Operator, whole: bool) -> None:

@@ -24,7 +24,6 @@ from fusewright.bridges.pyscf.record import (
 )
 from fusewright.integrals.basis import Basis
 from fusewright.integrals.fock import Fock, FockRequest
-from fusewright.integrals.needed import most_seconds
 from fusewright.integrals.operators import COULOMB, Operator, long_range, short_range
 from fusewright.ir.fused import Array
 from fusewright.machine.integrals import FOCK, MARGIN
@@ -82,7 +81,7 @@ def geometry_of(
 
 def check_size(mol: Any, fits: bool) -> None:
     """`PassedOn` for molecules so small that a call of ours takes longer than PySCF can."""
-    theirs = most_seconds(in_core.kinds_in(mol)) / lib.num_threads()
+    theirs = in_core.needs_in(mol).most / lib.num_threads()
     if fits:
         theirs = theirs / compiling.BUILDS + in_core.reading(int(mol.nao))
     if FOCK.call * MARGIN > theirs:

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import time
-from collections import Counter
 from typing import Any
 
 from pyscf import lib
@@ -23,7 +22,7 @@ from fusewright.bridges.pyscf.record import (
 from fusewright.integrals.basis import Basis
 from fusewright.integrals.classes import QuartetClass
 from fusewright.integrals.costs import Prediction, predicted
-from fusewright.integrals.needed import Kind, least_seconds, most_seconds, quartets_of
+from fusewright.integrals.needed import Needs, needs_of
 from fusewright.integrals.packed import packed_repulsion
 from fusewright.ir.fused import Array
 from fusewright.machine.integrals import IN_MEMORY, MARGIN
@@ -49,17 +48,19 @@ def integrals(mol: Any, record: IntegralRecord) -> Array:
     return _theirs(mol, record, why) if why else _ours(basis, record)
 
 
-def kinds_in(mol: Any) -> Counter[Kind]:
-    """How many shells of each kind a molecule has, without making a basis of it."""
-    return Counter((row[1], row[3], row[2]) for row in mol._bas.tolist())
+def needs_in(mol: Any) -> Needs:
+    """What a molecule needs, without making a basis of it."""
+    return needs_of(tuple((row[1], row[3], row[2]) for row in mol._bas.tolist()))
 
 
 def too_small(mol: Any) -> str:
     """Why PySCF's integrals are taken where that is seen without the pairs of shells."""
-    kinds = kinds_in(mol)
-    least, theirs = least_seconds(kinds), most_seconds(kinds) / lib.num_threads()
+    needs = needs_in(mol)
+    least, theirs = needs.least, needs.most / lib.num_threads()
     if least * MARGIN > theirs:
         return f"predicted at least {words.seconds(least)}, PySCF at most {words.seconds(theirs)}"
+    if not compiling.is_worth_asking(theirs - least):
+        return f"predicted to save {words.seconds(theirs - least)} at most"
     return ""
 
 
@@ -111,5 +112,5 @@ def _theirs(mol: Any, record: IntegralRecord, why: str) -> Array:
     start = time.perf_counter()
     values: Array = mol.intor("int2e", aosym="s8")
     record.add(Evaluated(IN_CORE, THEIRS, why), 1, time.perf_counter() - start)
-    record.add_classes(quartets_of(kinds_in(mol)), THEIRS, why)
+    record.add_classes(needs_in(mol).quartets, THEIRS, why)
     return values
