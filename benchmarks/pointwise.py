@@ -9,12 +9,12 @@ process, each the second of two calls.  Results are compared first.
 from __future__ import annotations
 
 import argparse
-import time
 from collections.abc import Callable
 from itertools import pairwise
 from typing import Any
 
 import torch
+from benchmarks.pairwise import least_cpu
 from tests.bridges.torch.test_convolutions import Bottleneck
 from torch import nn
 
@@ -38,22 +38,6 @@ CASES: dict[str, tuple[Callable[[], Any], tuple[int, ...]]] = {
 }
 
 
-def least(runs: list[Callable[[], Any]], seconds: float) -> list[float]:
-    """CPU milliseconds of each."""
-    for run in runs:
-        for _ in range(5):
-            run()
-    time.sleep(0.5)  # better code is made meanwhile
-    best, end = [1e9] * len(runs), time.perf_counter() + seconds
-    while time.perf_counter() < end:
-        for number, run in enumerate(runs):
-            run()
-            began = time.thread_time_ns()
-            run()
-            best[number] = min(best[number], 1e-6 * (time.thread_time_ns() - began))
-    return best
-
-
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--seconds", type=float, default=3.0)
@@ -66,7 +50,8 @@ def main() -> None:
         made = torch.compile(model, backend="fusewright")
         with torch.no_grad():
             torch.testing.assert_close(made(x), model(x), rtol=1e-4, atol=1e-4)
-            eager, ours = least([lambda m=model, x=x: m(x), lambda m=made, x=x: m(x)], seconds)
+            runs = [lambda m=model, x=x: m(x), lambda m=made, x=x: m(x)]
+            eager, ours = (1e3 * each for each in least_cpu(runs, seconds, warm=5))
         print(f"| {name} | {eager:.2f} | {ours:.2f} | {eager / ours:.2f} |", flush=True)
 
 

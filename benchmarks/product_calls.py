@@ -11,13 +11,13 @@ from __future__ import annotations
 
 import argparse
 import os
-import time
 from collections.abc import Callable, Sequence
 from typing import Any
 
 os.environ.setdefault("OPENBLAS_NUM_THREADS", "1")
 
 import numpy as np
+from pairwise import least_cpu
 
 import fusewright as fw
 import fusewright.numpy as fnp
@@ -29,23 +29,6 @@ SHAPES = (
 )  # fmt: skip
 """Rows, and the widths of all layers."""
 Run = Callable[[], Any]
-
-
-def least(runs: Sequence[Run], seconds: float) -> list[float]:
-    """CPU microseconds of each, the least of turns."""
-    for run in runs:
-        for _ in range(40):
-            run()
-    time.sleep(0.3)  # better code is made meanwhile
-    best = [1e9] * len(runs)
-    end = time.perf_counter() + seconds
-    while time.perf_counter() < end:
-        for number, run in enumerate(runs):
-            run()
-            began = time.thread_time_ns()
-            run()
-            best[number] = min(best[number], 1e-3 * (time.thread_time_ns() - began))
-    return best
 
 
 def numbers(*shape: int) -> Any:
@@ -85,7 +68,7 @@ def line(rows: int, width: int, seconds: float) -> str:
     ]
     cells = [f"{rows}; {width}" + ("" if is_compiled(*ours[:2]) else " (NumPy's)")]
     for runs in (products, chains):
-        times = least(runs, seconds)
+        times = [1e6 * each for each in least_cpu(runs, seconds, warm=40)]
         cells += [", ".join(f"{each:.0f}" for each in times), f"{times[2] / times[0]:.2f}"]
     return "| " + " | ".join(cells) + " |"
 

@@ -13,7 +13,7 @@ from time import perf_counter
 from typing import TYPE_CHECKING, Any
 
 from fusewright import told_at_once, unfused  # noqa: F401
-from fusewright.base import hooks
+from fusewright.base import bounded, hooks
 from fusewright.base.errors import FusewrightError, InternalError
 from fusewright.base.later import later
 from fusewright.base.options import Options, current
@@ -175,7 +175,7 @@ def _stored(
             )
         if program is None:
             return False
-        _keep_in(_programs, key, program)
+        bounded.keep(_programs, key, program, MOST_RUNNERS)
     asking.learn(structure, program)
     return _run_by_core(asking.compute, slice_, pending)
 
@@ -302,13 +302,7 @@ def by_numpy_once(node: Node, operands: list[Any]) -> Any:
 
 
 def _keep(key: Key, runner: Runner) -> None:
-    _keep_in(_runners, key, runner)
-
-
-def _keep_in(kept: dict[Key, Any], key: Key, code: Any) -> None:
-    if len(kept) >= MOST_RUNNERS:
-        kept.pop(next(iter(list(kept))), None)  # the compiling thread may drop the same one
-    kept[key] = code
+    bounded.keep(_runners, key, runner, MOST_RUNNERS)
 
 
 def _compile(key: Key, slice_: Slice, options: Options) -> Runner:

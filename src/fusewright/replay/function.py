@@ -12,6 +12,7 @@ import numpy as np
 
 from fusewright import driver
 from fusewright._core import native
+from fusewright.base import bounded
 from fusewright.base.errors import StrictError
 from fusewright.base.options import current
 from fusewright.frontends.arrays import sharing, trace, views
@@ -142,9 +143,8 @@ class Jitted(_Base, Generic[P, R]):  # type: ignore[misc]
         return _without_parameters(result)
 
     def _keep(self, key: Any, recording: Recording) -> None:
-        if len(self._recordings) >= MOST_RECORDINGS and key not in self._recordings:
-            del self._recordings[next(iter(self._recordings))]
-        variants = self._recordings.setdefault(key, [])
+        variants = self._recordings.get(key, [])
+        bounded.keep(self._recordings, key, variants, MOST_RECORDINGS)
         variants[MOST_VARIANTS - 1 :] = []
         variants.insert(0, recording)
         quick = replays.quick(recording, key)

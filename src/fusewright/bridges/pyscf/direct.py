@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 from pyscf import lib
 
-from fusewright.base import words
+from fusewright.base import bounded, words
 from fusewright.base.errors import FusewrightError
 from fusewright.base.options import current
 from fusewright.bridges.pyscf import compiling, in_core
@@ -73,9 +73,7 @@ def geometry_of(
             found = Geometry(Fock(basis, operators[0], tolerance, *operators[1:]))
         except FusewrightError as error:
             raise PassedOn(error.what) from error
-        while len(record.geometries) >= KEPT:
-            record.geometries.pop(next(iter(record.geometries)))
-        record.geometries[key] = found
+        bounded.keep(record.geometries, key, found, KEPT)
     return found
 
 

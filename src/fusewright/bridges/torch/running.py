@@ -13,6 +13,7 @@ from torch import fx
 
 from fusewright import driver
 from fusewright._core import native
+from fusewright.base import bounded
 from fusewright.base.options import current, options
 from fusewright.bridges.torch.call import Declined
 from fusewright.bridges.torch.partition import GraphSegment
@@ -69,9 +70,7 @@ class RunningSegment:
             self._refuse(str(why))
         except TypeError as why:  # operands that a row, or torch without elements, does not take
             self._refuse(f"its operands: {why}")
-        if len(self._codes) >= MOST:
-            self._codes.pop(next(iter(list(self._codes))), None)  # threads may drop the same one
-        self._codes[key] = code
+        bounded.keep(self._codes, key, code, MOST)
         return code
 
 

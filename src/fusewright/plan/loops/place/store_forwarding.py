@@ -11,6 +11,7 @@ from __future__ import annotations
 
 from dataclasses import replace
 
+from fusewright.base import bounded
 from fusewright.ir import linear
 from fusewright.ir.expr import Expr, load, local, postorder, typed_op
 from fusewright.ir.loops.statements import (
@@ -153,9 +154,8 @@ class _Forward:
         dtype = self.kernel.buffers[store.buffer].dtype
         number = self.numbers.local(Local("_", dtype))
         known.pop(place, None)  # the newest comes last
-        known[place] = kept = local(number, dtype)
-        while len(known) > MOST_KEPT:
-            del known[next(iter(known))]
+        kept = local(number, dtype)
+        bounded.keep(known, place, kept, MOST_KEPT)
         return [Let(number, store.value, store.span), replace(store, value=kept)]
 
     def _overwritten(self, known: Known, store: Store) -> None:
