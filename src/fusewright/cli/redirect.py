@@ -19,6 +19,7 @@ never written to `__pycache__`, but kept in the cache folder, by the source that
 from __future__ import annotations
 
 import builtins
+import contextlib
 import functools
 import importlib
 import importlib.util
@@ -115,16 +116,20 @@ class _OtherLoader(RedirectingLoader):
         super().__init__(spec.name, path)
         self.other: Any = spec.loader
 
+    def __getattribute__(self, name: str) -> Any:
+        """What the other loader has is its own: an archive's data, a checker's code."""
+        found = object.__getattribute__(self, name)
+        ours = name in ("other", "exec_module") or name.startswith("__")
+        return found if ours else getattr(self.other, name, found)
+
     def __getattr__(self, name: str) -> Any:
         return getattr(self.other, name)
 
-    def create_module(self, spec: ModuleSpec) -> ModuleType | None:
-        made: ModuleType | None = self.other.create_module(spec)
-        return made
-
     def exec_module(self, module: ModuleType) -> None:
         path = self.get_filename(module.__name__)
-        source = self.get_data(path)
+        source = b""
+        with contextlib.suppress(OSError):  # no file: the other loader knows what to do
+            source = self.get_data(path)
         if _mentions(source):
             border.read(user_code(source, path))
             vars(module)["__builtins__"] = {**vars(builtins), "__import__": _import}

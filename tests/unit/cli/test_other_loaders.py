@@ -2,6 +2,7 @@
 type checkers from what they check.
 """
 
+import zipfile
 from pathlib import Path
 
 import pytest
@@ -81,3 +82,26 @@ def test_other_loaders(folder: Path, base: str, rest: str) -> None:
     done = fresh("-m", "fusewright", "run", "p.py", cwd=folder)
     path = folder / "checked_module.py"
     assert done.stdout == f"True fusewright.numpy {path}\n", done.stderr
+
+
+ZIPPED = """
+import sys, pkgutil, inspect
+sys.path.insert(0, "app.zip")
+import inside.part as part
+print(part.np.__name__, pkgutil.get_data("inside", "words.txt"), part.__loader__.archive[-7:])
+print(inspect.getsource(part.one).strip(), part.one())
+"""
+
+
+def test_modules_in_an_archive(folder: Path) -> None:
+    """A loader that reads no files answers for its data, its source and its code."""
+    with zipfile.ZipFile(folder / "app.zip", "w") as archive:
+        archive.writestr("inside/__init__.py", "")
+        archive.writestr("inside/words.txt", "words")
+        archive.writestr(
+            "inside/part.py", "import numpy as np\ndef one(): return float(np.ones(1)[0])\n"
+        )
+    (folder / "p.py").write_text(ZIPPED)
+    done = fresh("-m", "fusewright", "run", "p.py", cwd=folder)
+    said = "def one(): return float(np.ones(1)[0]) 1.0\n"
+    assert done.stdout == "fusewright.numpy b'words' app.zip\n" + said, done.stderr
