@@ -55,12 +55,13 @@ def _outlasting(function: Callable[..., Any]) -> Callable[..., None]:
             if not is_interruption(error):
                 raise
             # From another thread, which has its turn when this one is out of here.
-            start_new_thread(_raise_in, (get_ident(), type(error)))
+            start_new_thread(raise_in, (get_ident(), type(error)))
 
     return call
 
 
-def _raise_in(thread: int, kind: type[BaseException]) -> None:
+def raise_in(thread: int, kind: type[BaseException]) -> None:
+    """Raise an error in a thread, before its next instruction of Python's."""
     import ctypes
 
     set_error = ctypes.pythonapi.PyThreadState_SetAsyncExc

@@ -6,7 +6,6 @@ from __future__ import annotations
 
 import atexit
 import contextlib
-import ctypes
 import os
 import sys
 import threading
@@ -15,6 +14,8 @@ from collections.abc import Callable
 from contextvars import copy_context
 from functools import partial
 from typing import Any
+
+from fusewright.base.interruptions import raise_in
 
 Job = Callable[[], object]
 
@@ -95,14 +96,10 @@ def _stop(thread: threading.Thread) -> None:
     """
     assert thread.ident is not None, "it has started"
     sys.unraisablehook = partial(_unless_stopped, sys.unraisablehook)
-    _raise_in(thread.ident)
+    raise_in(thread.ident, _Stopped)
     while thread.is_alive() and _imports(thread.ident):
         thread.join(MOMENT)
-        _raise_in(thread.ident)  # once more: a callback of the import system may have dropped it
-
-
-def _raise_in(ident: int) -> None:
-    ctypes.pythonapi.PyThreadState_SetAsyncExc(ctypes.c_ulong(ident), ctypes.py_object(_Stopped))
+        raise_in(thread.ident, _Stopped)  # once more: a callback of the import system may have dropped it
 
 
 def _unless_stopped(hook: Callable[[Any], object], unraisable: Any) -> None:
