@@ -99,7 +99,8 @@ def _stop(thread: threading.Thread) -> None:
     raise_in(thread.ident, _Stopped)
     while thread.is_alive() and _imports(thread.ident):
         thread.join(MOMENT)
-        raise_in(thread.ident, _Stopped)  # once more: a callback of the import system may have dropped it
+        # Once more: a callback of the import system may have dropped it.
+        raise_in(thread.ident, _Stopped)
 
 
 def _unless_stopped(hook: Callable[[Any], object], unraisable: Any) -> None:
