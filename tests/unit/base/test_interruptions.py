@@ -1,6 +1,5 @@
 """What a signal's handler raises is told apart from errors of ours."""
 
-import gc
 import signal
 import sys
 import time
@@ -78,7 +77,6 @@ def test_an_interruption_of_the_last_call_is_raised_after_it(form: Any) -> None:
         seen = weakref.ref(thing, form(farewell))
         with pytest.raises(SystemExit):
             del thing
-            gc.collect()
             for _ in range(100):
                 done.append("went on")
                 time.sleep(0.01)
