@@ -9,6 +9,7 @@ memory that goes back to the pool (`_core/interruptions.c`).
 from __future__ import annotations
 
 import _signal  # type: ignore[import-not-found]  # `signal` makes enumerations of all it has
+import time
 from _thread import get_ident, start_new_thread
 from collections.abc import Callable
 from functools import partial, wraps
@@ -16,6 +17,8 @@ from types import TracebackType
 from typing import Any
 
 from fusewright._core import native
+
+SOON = 0.05  # seconds
 
 
 def is_interruption(error: BaseException, trace: TracebackType | None = None) -> bool:
@@ -54,10 +57,15 @@ def _outlasting(function: Callable[..., Any]) -> Callable[..., None]:
         except BaseException as error:
             if not is_interruption(error):
                 raise
-            # From another thread, which has its turn when this one is out of here.
-            start_new_thread(raise_in, (get_ident(), type(error)))
+            # From another thread, when this one is out of here.
+            start_new_thread(_raise_soon, (get_ident(), type(error)))
 
     return call
+
+
+def _raise_soon(thread: int, kind: type[BaseException]) -> None:
+    time.sleep(SOON)
+    raise_in(thread, kind)
 
 
 def raise_in(thread: int, kind: type[BaseException]) -> None:

@@ -18,6 +18,11 @@ from typing import Any
 
 from fusewright.base.loading import load
 
+TYPE = "__fusewright_type__"
+"""The built-in function that redirected code calls in the place of `type(x)`: Python's own until
+there are arrays.
+"""
+
 
 class Later:
     """Stands for a module until somebody looks at one of its names."""

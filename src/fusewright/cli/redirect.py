@@ -1,12 +1,17 @@
 """Gives the user's own modules `fusewright.numpy` where they import `numpy`, or a bridge where they
 import the library it stands for; installed packages keep the real one.
 
-Only the module names in import statements change, so lines, columns, tracebacks and
+Only names change, so lines, columns, tracebacks and
 `inspect.getsource` stay as they are, and nothing is added to the module's namespace:
 
     import numpy as np              ->  import fusewright.numpy as np
     import numpy.linalg             ->  import fusewright.numpy as numpy   (submodule loaded)
     from numpy.linalg import solve  ->  from fusewright.numpy.linalg import solve
+
+and so that arrays of either kind have one class, and modules all their names,
+
+    type(x)                         ->  __fusewright_type__(x)
+    vars(np), np.__dict__           ->  vars(complete(np)), complete(np).__dict__
 
 Where another tool makes the code (pytest puts more into assertions), `__import__` does the same.
 
@@ -32,7 +37,7 @@ from importlib.machinery import ModuleSpec, SourceFileLoader
 from types import CodeType, ModuleType
 from typing import TYPE_CHECKING, Any
 
-from fusewright.base.later import later
+from fusewright.base.later import TYPE, later
 from fusewright.cli.libraries import LIBRARIES, Redirection
 
 if TYPE_CHECKING:
@@ -322,6 +327,7 @@ def redirect(folders: Sequence[str], library: str = "numpy") -> None:
     _chosen[0] = Redirection(library, LIBRARIES[library])
     if library == "numpy":
         border.open_border(RedirectingLoader)
+        setattr(builtins, TYPE, type)  # until there are arrays
         functools.singledispatch = _dispatching_on_arrays(functools.singledispatch)
     sys.meta_path[:0] = [_UserModules(folders), _Submodules(inner=True)]
     sys.meta_path.append(_Submodules())

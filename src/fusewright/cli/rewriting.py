@@ -8,6 +8,7 @@ import ast
 from collections.abc import Iterator
 from types import CodeType
 
+from fusewright.base.later import TYPE
 from fusewright.base.source import parse_module
 from fusewright.cli.libraries import Redirection
 
@@ -44,6 +45,21 @@ def _called(text: str, argument: ast.expr) -> ast.Call:
     return statement.value
 
 
+def _binds_type(module: ast.Module) -> bool:
+    """Whether `type` may be something else than Python's somewhere in a module."""
+    for each in ast.walk(module):
+        match each:
+            case ast.Name(id="type", ctx=ast.Store()) | ast.arg(arg="type"):
+                return True
+            case ast.alias(name=name, asname=bound) if "type" in (name, bound):
+                return True
+            case ast.FunctionDef(name="type") | ast.ClassDef(name="type"):
+                return True
+            case ast.ExceptHandler(name="type") | ast.MatchAs(name="type"):
+                return True
+    return False
+
+
 class _LentReturns(ast.NodeTransformer):
     """Puts what a function returns through `LENT`."""
 
@@ -69,8 +85,11 @@ class _Rewrite(ast.NodeTransformer):
         self.redirection = redirection
         self.modules: set[str] = set()
         """Names that the drop-in, or a module of it, is bound to."""
+        self.has_types = False
+        """Whether `type(x)` is NumPy's class for arrays of either kind."""
 
     def visit_Module(self, node: ast.Module) -> ast.Module:
+        self.has_types = self.redirection.library == "numpy" and not _binds_type(node)
         for each in ast.walk(node):
             if isinstance(each, ast.Import | ast.ImportFrom):
                 home = each.module if isinstance(each, ast.ImportFrom) else None
@@ -119,6 +138,10 @@ class _Rewrite(ast.NodeTransformer):
                 names = ast.Tuple(elts=[ast.Constant("__name__")], ctx=ast.Load())
                 node.keywords = [ast.keyword(arg="fromlist", value=names)]
                 ast.fix_missing_locations(node)
+            case ast.Call(func=ast.Name(id="type") as name, args=[argument], keywords=[]) if (
+                self.has_types and not isinstance(argument, ast.Starred)
+            ):
+                name.id = TYPE
             case ast.Call(func=ast.Name(id="vars"), args=[module], keywords=[]) if self._is_module(
                 module
             ):

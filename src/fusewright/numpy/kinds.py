@@ -7,6 +7,8 @@ for two classes, ours and NumPy's: its own class answers for both.
 
 from __future__ import annotations
 
+import builtins
+import copyreg
 import math
 from abc import ABCMeta
 from types import GenericAlias
@@ -15,7 +17,8 @@ from typing import Any
 import numpy as np
 
 from fusewright._core import native
-from fusewright.frontends.arrays import Array, Scalar, creation, opaque
+from fusewright.base.later import TYPE
+from fusewright.frontends.arrays import Array, Scalar, core, creation, opaque
 from fusewright.frontends.arrays.front import dispatched
 from fusewright.numpy.dispatch import in_front
 from fusewright.numpy.filling import meshgrid
@@ -54,7 +57,7 @@ class ArrayType(ABCMeta):
         return _empty(shape, dtype)
 
     def __eq__(cls, other: object) -> bool:
-        return other is cls or (isinstance(other, type) and cls.__subclasscheck__(other))
+        return other is cls or other in _BOTH
 
     def __hash__(cls) -> int:
         return hash(np.ndarray)
@@ -80,7 +83,30 @@ class ndarray(np.ndarray, metaclass=ArrayType):
     """An array of numbers; see NumPy's `ndarray`."""
 
     __slots__ = ()
+    __module__ = "numpy"
 
+
+_BOTH = frozenset((np.ndarray, *core.handle_classes, core.masked_class)) - {Scalar}
+"""The classes that `ndarray` names."""
+
+
+def type_of(value: Any) -> type:
+    """`type(value)` in the user's modules: one class for both kinds of arrays, NumPy's for lazy
+    numbers.
+    """
+    kind = type(value)
+    if kind in _BOTH:
+        return ndarray
+    return value.dtype.type if kind is Scalar else kind
+
+
+def _the_class() -> type:
+    return ndarray
+
+
+copyreg.pickle(ArrayType, lambda kind: (_the_class, ()) if kind is ndarray else kind.__qualname__)  # type: ignore[arg-type,return-value]
+if hasattr(builtins, TYPE):  # `cli.redirect`
+    setattr(builtins, TYPE, type_of)
 
 if native is not None:  # else a view of NumPy's own array as this class is of a class derived
     native.make_instances_of(ndarray, np.ndarray)

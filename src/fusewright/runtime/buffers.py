@@ -19,7 +19,6 @@ from collections.abc import Callable
 from typing import Any, NamedTuple
 
 from fusewright._core import native
-from fusewright.base.interruptions import outlasting
 from fusewright.base.options import Options, current, watchers
 from fusewright.ir.graph import Memory
 from fusewright.runtime.blocks import SMALL, LargePool, SmallPool
@@ -103,6 +102,8 @@ if native is not None:
     allocate: Callable[[int], Memory] = native.allocate
     _allocations: Callable[[], int] = native.allocations
 else:
+    from fusewright.base.interruptions import outlasting
+
     _handed_out = 0
 
     class _Exported(Memory):

@@ -8,11 +8,16 @@ from __future__ import annotations
 
 import sys
 from collections.abc import Callable
-from typing import Any, Generic, Literal, NamedTuple, TypeVar
+from typing import TYPE_CHECKING, Any, Generic, Literal, NamedTuple, TypeVar
 
-from fusewright.base.interruptions import is_interruption
+from fusewright.base.later import later
 from fusewright.ir import store
 from fusewright.runtime import cache as disk
+
+if TYPE_CHECKING:
+    from fusewright.base import interruptions
+else:
+    interruptions = later("fusewright.base.interruptions")
 
 T = TypeVar("T")
 Origin = Literal["compiled", "disk", "memory"]
@@ -66,7 +71,7 @@ def read(name: str) -> Any:
     try:
         return store.loads(data)
     except Exception as error:  # whatever a damaged file raises when read
-        if is_interruption(error):
+        if interruptions.is_interruption(error):
             raise
         return None
 

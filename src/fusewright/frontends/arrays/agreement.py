@@ -20,7 +20,6 @@ import numpy as np
 from fusewright._core import native
 from fusewright.base import errors
 from fusewright.base.errors import FusewrightError, StrictError
-from fusewright.base.interruptions import is_interruption
 from fusewright.base.later import later
 from fusewright.base.options import current
 from fusewright.frontends.arrays import opaque, trace
@@ -28,9 +27,11 @@ from fusewright.frontends.arrays.core import Handle
 from fusewright.ir.dtypes import ALL
 
 if TYPE_CHECKING:
+    from fusewright.base import interruptions
     from fusewright.frontends.arrays import standins
     from fusewright.frontends.arrays.standins import Standins
 else:
+    interruptions = later("fusewright.base.interruptions")
     standins = later("fusewright.frontends.arrays.standins")
 
 REFUSALS = (
@@ -71,7 +72,7 @@ def settled(
             current().strict
             or trace.is_held()
             or _is_large((args, kwargs))
-            or is_interruption(error)
+            or interruptions.is_interruption(error)
         ):
             raise error
         try:

@@ -13,14 +13,20 @@ return.  A bare address is held by nobody, so the array itself holds the loan fr
 from __future__ import annotations
 
 import weakref
+from typing import TYPE_CHECKING
 
 import numpy as np
 
 from fusewright._core import native
-from fusewright.base.interruptions import outlasting
+from fusewright.base.later import later
 from fusewright.frontends.arrays import core, sharing, views
 from fusewright.frontends.arrays.core import Handle
 from fusewright.frontends.arrays.sharing import NDArray
+
+if TYPE_CHECKING:
+    from fusewright.base import interruptions
+else:
+    interruptions = later("fusewright.base.interruptions")
 
 
 def writable(handle: Handle) -> NDArray:
@@ -54,7 +60,7 @@ def pinned(handle: Handle) -> NDArray:
     root = views.root_of(handle)
     key = id(root)
     if key not in _pinned:
-        gone = weakref.ref(root, outlasting(lambda _: _pinned.pop(key, None)))
+        gone = weakref.ref(root, interruptions.outlasting(lambda _: _pinned.pop(key, None)))
         _pinned[key] = gone, writable(root)
     if isinstance(root, core.scalar_class):
         return _pinned[key][1]

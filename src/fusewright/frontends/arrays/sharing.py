@@ -13,18 +13,23 @@ import threading
 import weakref
 from contextlib import ContextDecorator
 from sys import getrefcount
-from typing import Any, Literal
+from typing import TYPE_CHECKING, Any, Literal
 
 import numpy as np
 
 from fusewright._core import native
 from fusewright.base.errors import OutOfMemory
-from fusewright.base.interruptions import outlasting
+from fusewright.base.later import later
 from fusewright.frontends.arrays import core, survivors, trace
 from fusewright.frontends.arrays.core import READ_ONLY, Handle
 from fusewright.frontends.arrays.dtypes import as_dtype, row_of
 from fusewright.ir.dtypes import from_numpy
 from fusewright.ir.graph import LEAF, Memory, Node, contiguous_strides, leaf
+
+if TYPE_CHECKING:
+    from fusewright.base import interruptions
+else:
+    interruptions = later("fusewright.base.interruptions")
 
 NDArray = np.ndarray[Any, np.dtype[Any]]
 LINE = 64
@@ -412,7 +417,7 @@ def _open_loan(memory: Memory) -> Any:
         del _loans[key]
         trace.watch(-1)
 
-    _loans[key] = weakref.ref(loan, outlasting(close))
+    _loans[key] = weakref.ref(loan, interruptions.outlasting(close))
     return loan
 
 
