@@ -53,7 +53,9 @@ def _binds_type(module: ast.Module) -> bool:
                 return True
             case ast.alias(name=name, asname=bound) if "type" in (name, bound):
                 return True
-            case ast.FunctionDef(name="type") | ast.ClassDef(name="type"):
+            case ast.FunctionDef(name="type") | ast.AsyncFunctionDef(name="type"):
+                return True
+            case ast.ClassDef(name="type"):
                 return True
             case ast.ExceptHandler(name="type") | ast.MatchAs(name="type"):
                 return True

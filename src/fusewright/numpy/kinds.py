@@ -57,7 +57,7 @@ class ArrayType(ABCMeta):
         return _empty(shape, dtype)
 
     def __eq__(cls, other: object) -> bool:
-        return other is cls or other in _BOTH
+        return other is cls or (isinstance(other, type) and other in _BOTH)
 
     def __hash__(cls) -> int:
         return hash(np.ndarray)

@@ -22,6 +22,7 @@ for x in (small, large, large[5:2000], large[large > 0], large.reshape(30, 100).
     print(pickle.loads(pickle.dumps(type(x))))
 for s in (large.sum(), large.argmax(), large[3], (large > 0).any(), large.astype("f4").max()):
     print(type(s), type(s) is np.float64, isinstance(s, type(s)), np.dtype(type(s)))
+print(np.ndarray == [1], {} != ndarray, np.ndarray in ([], "a", np.ndarray), None == ndarray)
 print(type(np.ma.array([1])) == np.ndarray, type(3), type("a"), Point(), type(Point()) is Point)
 print(type("Made", (Point,), {})(), isinstance(Point, type), list(map(type, [1, 2.0])))
 """
