@@ -11,6 +11,7 @@ Only names change, so lines, columns, tracebacks and
 and so that arrays of either kind have one class, and modules all their names,
 
     type(x)                         ->  __fusewright_type__(x)
+    kind is np.ndarray              ->  as_named(kind) is np.ndarray
     vars(np), np.__dict__           ->  vars(complete(np)), complete(np).__dict__
 
 Where another tool makes the code (pytest puts more into assertions), `__import__` does the same.

@@ -34,6 +34,9 @@ COMPLETE = '__import__("fusewright.numpy.border", fromlist=("complete",)).comple
 are used.
 """
 
+NAMED = '__import__("fusewright.numpy.kinds", fromlist=("as_named",)).as_named(0)'
+"""A class that is compared with `ndarray`, which stands for two: `x.__class__ is np.ndarray`."""
+
 
 def _called(text: str, argument: ast.expr) -> ast.Call:
     """The call that stands in a text, of an argument and at its place."""
@@ -109,7 +112,22 @@ class _Rewrite(ast.NodeTransformer):
             node.value = _called(COMPLETE, node.value)
         return node
 
+    def visit_Compare(self, node: ast.Compare) -> ast.expr:
+        self.generic_visit(node)
+        if all(isinstance(op, ast.Is | ast.IsNot) for op in node.ops):
+            sides = [node.left, *node.comparators]
+            if any(self._is_ndarray(side) for side in sides):
+                sides = [s if self._is_ndarray(s) else _called(NAMED, s) for s in sides]
+                node.left, node.comparators = sides[0], sides[1:]
+        return node
+
+    def _is_ndarray(self, node: ast.expr) -> bool:
+        named = isinstance(node, ast.Name) and node.id == "ndarray"
+        named |= isinstance(node, ast.Attribute) and node.attr == "ndarray"
+        return named and self._is_module(node)
+
     def _is_module(self, node: ast.expr) -> bool:
+        """Whether it is the drop-in, or something in it."""
         while isinstance(node, ast.Attribute):
             node = node.value
         is_numpy = self.redirection.library == "numpy"

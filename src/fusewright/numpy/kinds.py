@@ -100,6 +100,11 @@ def type_of(value: Any) -> type:
     return value.dtype.type if kind is Scalar else kind
 
 
+def as_named(value: Any) -> Any:
+    """`ndarray` for each class that it names, for `kind is ndarray`; everything else as it is."""
+    return ndarray if isinstance(value, type) and value in _BOTH else value
+
+
 def _the_class() -> type:
     return ndarray
 

@@ -19,6 +19,8 @@ for x in (small, large, large[5:2000], large[large > 0], large.reshape(30, 100).
     print(type(x), type(x).__name__, type(x).__module__, type(x) is np.ndarray, type(x) == ndarray)
     print(type(x) is type(small), type(x) in (list, np.ndarray), {np.ndarray: 1}[type(x)])
     print(type(x)((2,)).shape, isinstance(large, type(x)), x.view(type(x)).shape == x.shape)
+    print(x.__class__ is np.ndarray, ndarray is x.__class__, x.__class__ is not np.ndarray)
+    print(x is np.ndarray, x is not ndarray, x.__class__ is ndarray is np.ndarray)
     print(pickle.loads(pickle.dumps(type(x))))
 for s in (large.sum(), large.argmax(), large[3], (large > 0).any(), large.astype("f4").max()):
     print(type(s), type(s) is np.float64, isinstance(s, type(s)), np.dtype(type(s)))
