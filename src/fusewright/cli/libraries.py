@@ -2,10 +2,20 @@
 
 from __future__ import annotations
 
-from typing import NamedTuple
+import builtins
+import sys
+from typing import Any, NamedTuple
+
+from fusewright.base.later import TYPE
 
 LIBRARIES = {"numpy": "fusewright.numpy", "pykokkos": "fusewright.bridges.pykokkos"}
 """What `--as` can name, and what a program gets for it."""
+
+
+def provide_type() -> None:
+    """Redirected code calls `TYPE`: Python's own `type`, until there are arrays."""
+    kinds: Any = sys.modules.get("fusewright.numpy.kinds")
+    setattr(builtins, TYPE, kinds.type_of if kinds else type)
 
 
 class Redirection(NamedTuple):

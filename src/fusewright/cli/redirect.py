@@ -38,8 +38,8 @@ from importlib.machinery import ModuleSpec, SourceFileLoader
 from types import CodeType, ModuleType
 from typing import TYPE_CHECKING, Any
 
-from fusewright.base.later import TYPE, later
-from fusewright.cli.libraries import LIBRARIES, Redirection
+from fusewright.base.later import later
+from fusewright.cli.libraries import LIBRARIES, Redirection, provide_type
 
 if TYPE_CHECKING:
     from fusewright.cli import border, rewriting
@@ -328,7 +328,7 @@ def redirect(folders: Sequence[str], library: str = "numpy") -> None:
     _chosen[0] = Redirection(library, LIBRARIES[library])
     if library == "numpy":
         border.open_border(RedirectingLoader)
-        setattr(builtins, TYPE, type)  # until there are arrays
+        provide_type()
         functools.singledispatch = _dispatching_on_arrays(functools.singledispatch)
     sys.meta_path[:0] = [_UserModules(folders), _Submodules(inner=True)]
     sys.meta_path.append(_Submodules())

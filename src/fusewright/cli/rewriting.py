@@ -10,13 +10,14 @@ from types import CodeType
 
 from fusewright.base.later import TYPE
 from fusewright.base.source import parse_module
-from fusewright.cli.libraries import Redirection
+from fusewright.cli.libraries import Redirection, provide_type
 
 
 def compile_rewritten(
     source: bytes | str, filename: str, redirection: Redirection, optimize: int = -1
 ) -> CodeType:
     """Compile a module's source, the library's names replaced by the drop-in's."""
+    provide_type()
     tree = parse_module(source, filename)
     rewritten: ast.Module = _Rewrite(redirection).visit(tree)
     return compile(rewritten, filename, "exec", dont_inherit=True, optimize=optimize)
