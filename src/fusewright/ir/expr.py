@@ -13,7 +13,9 @@ multiply(add(p0, 1.0), p0)
 
 from __future__ import annotations
 
+import os
 import struct
+import threading
 from collections.abc import Callable, Container, Iterable, Iterator
 from typing import Any
 from weakref import WeakValueDictionary
@@ -74,13 +76,29 @@ class Expr:
 
 
 _interned: WeakValueDictionary[Any, Expr] = WeakValueDictionary()
+_alone = threading.RLock()
 
 
-def _make(name: str, args: tuple[Expr, ...], dtype: DType, attr: Any = None) -> Expr:
-    key = (name, args, dtype, attr)
+def _anew() -> None:
+    """A forked child has one thread, and nobody there gives back what another one held."""
+    global _alone
+    _alone = threading.RLock()
+
+
+os.register_at_fork(after_in_child=_anew)
+
+
+def _make(
+    name: str, args: tuple[Expr, ...], dtype: DType, attr: Any = None, key: Any = None
+) -> Expr:
+    """The one expression of a key: two threads that want it at once get the same."""
+    key = key or (name, args, dtype, attr)
     found = _interned.get(key)
     if found is None:
-        found = _interned[key] = Expr(name, args, dtype, attr)
+        with _alone:
+            found = _interned.get(key)
+            if found is None:
+                found = _interned[key] = Expr(name, args, dtype, attr)
     return found
 
 
@@ -91,11 +109,7 @@ def const(value: Any, dtype: DType) -> Expr:
     bits = struct.pack("<d", value) if isinstance(value, float) else value
     if isinstance(value, complex):
         bits = struct.pack("<2d", value.real, value.imag)
-    key = ("const", bits, dtype)
-    found = _interned.get(key)
-    if found is None:
-        found = _interned[key] = Expr("const", (), dtype, value)
-    return found
+    return _make("const", (), dtype, value, ("const", bits, dtype))
 
 
 def param(number: Any, dtype: DType) -> Expr:
