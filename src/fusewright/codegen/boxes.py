@@ -14,9 +14,6 @@ from fusewright.plan.plan import Kernel, Member, counts_tiles
 ALIGNED = 64
 """Elements to which stretches of rows are rounded: whole cache lines, and whole vectors, of every
 type."""
-THIN = 2
-"""Elements of a loop that is not worth vectors: the border of a stencil, one element wide.  With
-them its text is up to 16 times as wide and there three times, for vectors that are masked."""
 
 
 def boxes(phase: Sequence[Member]) -> Iterator[tuple[list[Member], list[Nest]]]:
@@ -88,23 +85,6 @@ def stretched(member: Member, low: Expr, high: Expr) -> Member:
         highs = (box.high[0], at_most(box.high[1], end), *box.high[2:])
         nests.append(replace(nest, box=Box(lows, highs)))
     return replace(member, stage=replace(member.stage, nests=tuple(nests)))
-
-
-def is_thin(low: Expr, high: Expr) -> bool:
-    """Whether at most `THIN` elements lie in [low, high), whatever the extents are: [p1 - 1, p1) is
-    thin, and so is its part in a stretch [max(p1 - 1, begin), min(p1, end)).
-    """
-    gaps = (linear.distance(b, a) for a in _among("imax", low) for b in _among("imin", high))
-    return any(gap is not None and gap <= THIN for gap in gaps)
-
-
-def _among(name: str, position: Expr) -> Iterator[Expr]:
-    """The positions of which one is the greatest, or the least."""
-    if position.name == name:
-        for arg in position.args:
-            yield from _among(name, arg)
-    else:
-        yield position
 
 
 def inside(nest: Nest, stage: Stage, shared: Sequence[Expr]) -> Expr | None:

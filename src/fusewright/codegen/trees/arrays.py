@@ -17,7 +17,6 @@ from fusewright.codegen.boxes import (
     boxes,
     halo_of,
     inside,
-    is_thin,
     margin_of,
     starts_aligned,
     stretched,
@@ -27,7 +26,7 @@ from fusewright.codegen.derived import Derived
 from fusewright.codegen.runs import is_one_run, run_together
 from fusewright.codegen.trees.parameters import declarations_of
 from fusewright.codegen.trees.reductions import blocks_of, reduction
-from fusewright.codegen.trees.widths import AVX2, width_of
+from fusewright.codegen.trees.widths import width_of
 from fusewright.ir import linear
 from fusewright.ir.dtypes import INT64
 from fusewright.ir.expr import Expr, const, index, op
@@ -302,16 +301,13 @@ class _ArrayBuild:
         bounds: Bounds,
         unit: Expr | None = None,
     ) -> Nodes:
-        """The loop over the last dim, in vectors where it is not thin."""
+        """The vector loop over the last dim."""
         if any(m.stage.form != "map" for m in phase):
             return self._reduction(phase, last, unit, bounds)
         stores = self._stores(phase, nests)
-        single = len(stores) == 1 and isinstance(stores[0], Store)
-        body: Node = stores[0] if single else Together(stores)
-        if is_thin(*bounds):
-            return (MappedLoop(last, *bounds, (body,)),)
         bodies = tuple(nest.body for nest in nests)
         turns = self.derived.repeat(bodies, index(last))
+        body: Node
         if turns is not None:
             width = turns.lanes(self.vector_bytes)
             body = RepeatedStep(stores, width)
@@ -320,19 +316,14 @@ class _ArrayBuild:
             if self.is_aligned or origin is not None:
                 lanes = self._past_caches(phase, lanes)
         else:
-            lanes = self._lanes_of_box(phase, nests, self.derived.primitives(bodies))
+            lanes = self._lanes(
+                phase, width_of(self.derived.primitives(bodies), self.vector_bytes, self.large)
+            )
+            single = len(stores) == 1 and isinstance(stores[0], Store)
+            body = stores[0] if single else Together(stores)
         return (MappedLoop(last, *bounds, (body,), lanes=lanes),)
 
     # -- lanes and stores -----------------------------------------------------------------------
-
-    def _lanes_of_box(
-        self, phase: Sequence[Member], nests: Sequence[Nest], bodies: Sequence[Expr]
-    ) -> LaneMapping:
-        """Lanes of a map; in a box of a few rows they are short, and begin where the row does."""
-        box = nests[0].box
-        if any(map(is_thin, box.low[:-1], box.high[:-1])):
-            return LaneMapping(width_of(bodies, min(self.vector_bytes, AVX2), self.large))
-        return self._lanes(phase, width_of(bodies, self.vector_bytes, self.large))
 
     def _lanes(self, phase: Sequence[Member], width: int) -> LaneMapping:
         lanes = LaneMapping(width, origin=self._origin(phase))
