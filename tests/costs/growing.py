@@ -8,7 +8,7 @@ from time import process_time
 
 MOST = 2.6
 """Times as long that twice the work may take: 2 for linear work, 4 for quadratic."""
-TRIES = 20
+TRIES = 12
 
 
 def grows_linearly(work: Callable[[int], object], length: int) -> bool:

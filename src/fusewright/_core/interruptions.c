@@ -2,7 +2,7 @@
 
    Python may call a handler wherever it runs code of its own: in what runs when an object dies,
    whose errors nobody hears, and where an error only says that another way has to be gone.  There
-   the error is put off: the main thread has it before its next instruction. */
+   the error is put off: the thread has it before its next instruction. */
 
 #include "core.h"
 
@@ -16,13 +16,35 @@ static int raise_now(void *unset)
     return PyErr_Occurred() ? -1 : 0;
 }
 
-/* The error that is set is raised later; of several, one is enough. */
+/* Whether this is the main thread, the one where handlers run. */
+static int is_main(void)
+{
+    PyObject *threading = PyImport_ImportModule("threading");
+    PyObject *thread = threading ? PyObject_CallMethod(threading, "main_thread", NULL) : NULL;
+    PyObject *ident = thread ? PyObject_GetAttrString(thread, "ident") : NULL;
+    int same = ident != NULL && PyLong_Check(ident) && PyLong_AsUnsignedLong(ident) == PyThread_get_thread_ident();
+    Py_XDECREF(ident);
+    Py_XDECREF(thread);
+    Py_XDECREF(threading);
+    PyErr_Clear();
+    return same;
+}
+
+/* The error that is set is raised later, in this thread; of several, one is enough.  What ends another
+   thread than the main one is a class (`base.interruptions.raise_in`). */
 static void postpone(void)
 {
-    if (put_off[0] != NULL || Py_AddPendingCall(raise_now, NULL) < 0)
-        PyErr_Clear();
-    else
-        PyErr_Fetch(&put_off[0], &put_off[1], &put_off[2]);
+    PyObject *type, *value, *trace;
+    PyErr_Fetch(&type, &value, &trace);
+    if (!is_main())
+        PyThreadState_SetAsyncExc(PyThread_get_thread_ident(), type);
+    else if (put_off[0] == NULL && Py_AddPendingCall(raise_now, NULL) == 0) {
+        put_off[0] = type, put_off[1] = value, put_off[2] = trace;
+        return;
+    }
+    Py_XDECREF(type);
+    Py_XDECREF(value);
+    Py_XDECREF(trace);
 }
 
 /* Whether the error that is set comes from outside (`base.interruptions`). */

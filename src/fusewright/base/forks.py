@@ -19,6 +19,23 @@ theirs meanwhile, and the other thread may want one of those."""
 _locks: dict[int, Callable[[], Any]] = {}
 
 
+class ForkedLock:
+    """A re-entrant lock that is free in a forked child: it has one thread, and nobody there gives
+    back what another one held.
+
+        with alone.lock: ...
+    """
+
+    __slots__ = ("lock",)
+
+    def __init__(self) -> None:
+        self._renew()
+        os.register_at_fork(after_in_child=self._renew)
+
+    def _renew(self) -> None:
+        self.lock = threading.RLock()
+
+
 class _Taken(threading.local):
     """What the thread that forks has taken."""
 

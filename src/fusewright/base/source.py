@@ -15,10 +15,11 @@ import contextlib
 import linecache
 import os
 import sys
-import threading
 from itertools import islice
 from types import CodeType, FrameType
 from typing import Any
+
+from fusewright.base.forks import ForkedLock
 
 Span = tuple[str, int, int, int]
 """File, line, column (from 1), end column (exclusive, from 1; 0 where only the line is known)."""
@@ -139,7 +140,7 @@ def _fitted(text: str, place: int, room: int) -> tuple[str, int]:
 
 ATTEMPTS = 8
 """Of one text: threads of the user's parse without the lock."""
-_alone = threading.RLock()
+_alone = ForkedLock()
 
 
 def parse_module(source: str | bytes, filename: str = "<unknown>") -> ast.Module:
@@ -155,17 +156,8 @@ def parse_expression(source: str) -> ast.expr:
 
 
 def _parse(source: str | bytes, filename: str, mode: str) -> Any:
-    with _alone:
+    with _alone.lock:
         for _ in range(ATTEMPTS - 1):
             with contextlib.suppress(SystemError):
                 return compile(source, filename, mode, ast.PyCF_ONLY_AST, dont_inherit=True)
         return compile(source, filename, mode, ast.PyCF_ONLY_AST, dont_inherit=True)
-
-
-def _anew() -> None:
-    """A forked child has one thread, and nobody there gives back what another one held."""
-    global _alone
-    _alone = threading.RLock()
-
-
-os.register_at_fork(after_in_child=_anew)

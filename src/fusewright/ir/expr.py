@@ -13,13 +13,12 @@ multiply(add(p0, 1.0), p0)
 
 from __future__ import annotations
 
-import os
 import struct
-import threading
 from collections.abc import Callable, Container, Iterable, Iterator
 from typing import Any
 from weakref import WeakValueDictionary
 
+from fusewright.base.forks import ForkedLock
 from fusewright.ir.dtypes import BOOL, INT64, UINT64, DType
 
 MOST_TEXT = 10_000
@@ -76,16 +75,7 @@ class Expr:
 
 
 _interned: WeakValueDictionary[Any, Expr] = WeakValueDictionary()
-_alone = threading.RLock()
-
-
-def _anew() -> None:
-    """A forked child has one thread, and nobody there gives back what another one held."""
-    global _alone
-    _alone = threading.RLock()
-
-
-os.register_at_fork(after_in_child=_anew)
+_alone = ForkedLock()
 
 
 def _make(
@@ -95,7 +85,7 @@ def _make(
     key = key or (name, args, dtype, attr)
     found = _interned.get(key)
     if found is None:
-        with _alone:
+        with _alone.lock:
             found = _interned.get(key)
             if found is None:
                 found = _interned[key] = Expr(name, args, dtype, attr)

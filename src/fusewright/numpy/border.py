@@ -29,6 +29,8 @@ MOST = 64
 """Results of a tuple or list that are looked at."""
 known: set[type] = {str, bytes, int, float, complex, bool, dict, set, type(None), np.ndarray}
 """Types of results that nothing is done about."""
+_complete: set[ModuleType] = set()
+"""Modules of the drop-in that have all their names."""
 met: list[Callable[[Any], Any]] = []
 """Called with a result of a type that is not known; says what the program gets for it."""
 
@@ -47,9 +49,10 @@ def complete(value: Any) -> Any:
     """A module of the drop-in with all its names, most of which are made when they are used;
     anything else as it is.
     """
-    if type(value) is ModuleType and value.__name__.startswith(DROP_IN):
+    if type(value) is ModuleType and value.__name__.startswith(DROP_IN) and value not in _complete:
         for name in dir(value):
             getattr(value, name, None)
+        _complete.add(value)
     return value
 
 

@@ -105,11 +105,11 @@ def as_named(value: Any) -> Any:
     return ndarray if isinstance(value, type) and value in _BOTH else value
 
 
-def _the_class() -> type:
+def _the_class() -> ArrayType:
     return ndarray
 
 
-copyreg.pickle(ArrayType, lambda kind: (_the_class, ()) if kind is ndarray else kind.__qualname__)  # type: ignore[arg-type,return-value]
+copyreg.pickle(ArrayType, lambda kind: (_the_class, ()))
 if hasattr(builtins, TYPE):  # `cli.redirect`
     setattr(builtins, TYPE, type_of)
 

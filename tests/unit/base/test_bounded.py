@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-import sys
-import threading
+from functools import partial
+
+from tests.at_once import at_once
 
 from fusewright.base.bounded import keep
 
@@ -39,16 +40,7 @@ def test_threads_keep_at_once() -> None:
         except BaseException as error:  # noqa: BLE001
             errors.append(error)
 
-    before = sys.getswitchinterval()
-    sys.setswitchinterval(1e-6)
-    try:
-        threads = [threading.Thread(target=work, args=(n * 4000,)) for n in range(4)]
-        for each in threads:
-            each.start()
-        for each in threads:
-            each.join()
-    finally:
-        sys.setswitchinterval(before)
+    at_once([partial(work, n * 4000) for n in range(4)], 1e-6)
     assert not errors
     keep(kept, -1, -1, 8)
     assert len(kept) == 8

@@ -2,6 +2,7 @@
 
 import signal
 import sys
+import threading
 import time
 import weakref
 from collections.abc import Iterator
@@ -81,6 +82,38 @@ def test_an_interruption_of_the_last_call_is_raised_after_it(form: Any) -> None:
                 done.append("went on")
                 time.sleep(0.01)
     assert done[:2] == ["began", "ended"] and seen() is None
+
+
+class Ended(BaseException):
+    pass
+
+
+@pytest.mark.parametrize("form", [outlasting, interruptions._outlasting], ids=["used", "Python"])
+def test_what_ends_a_thread_ends_that_one(form: Any) -> None:
+    """The compiling thread is ended so with its process: it is nothing to the main thread."""
+    ends = []
+
+    def farewell(_: Any) -> None:
+        interruptions.raise_in(threading.get_ident(), Ended)
+        for _ in range(100):
+            time.sleep(0.001)
+
+    def work() -> None:
+        thing = Handlers()
+        seen = weakref.ref(thing, form(farewell))
+        try:
+            del thing
+            for _ in range(100):
+                time.sleep(0.01)
+        except Ended:
+            ends.append(seen())
+
+    thread = threading.Thread(target=work)
+    thread.start()
+    thread.join()
+    for _ in range(20):
+        time.sleep(0.001)  # here the main thread would have it
+    assert ends == [None]
 
 
 def test_another_error_there_is_told_as_ever(monkeypatch: pytest.MonkeyPatch) -> None:

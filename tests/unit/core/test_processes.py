@@ -7,10 +7,12 @@ import subprocess
 import sys
 import tempfile
 import threading
+from functools import partial
 from typing import Any
 
 import numpy as np
 import pytest
+from tests.at_once import at_once
 
 import fusewright as fw
 import fusewright.numpy as fnp
@@ -45,16 +47,7 @@ def doubled(x: Any, more: float) -> Any:
 
 def test_threads_record_ask_and_replay_at_once() -> None:
     failures: list[str] = []
-    before = sys.getswitchinterval()
-    sys.setswitchinterval(1e-5)
-    try:
-        running = [threading.Thread(target=work, args=(n, failures)) for n in range(6)]
-        for thread in running:
-            thread.start()
-        for thread in running:
-            thread.join()
-    finally:
-        sys.setswitchinterval(before)
+    at_once([partial(work, n, failures) for n in range(6)], 1e-5)
     assert not failures
 
 
