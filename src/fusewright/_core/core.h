@@ -160,7 +160,13 @@ PyObject *array_new(Node *node);   /* likewise; an array in any case */
 PyObject *view_link_of(PyObject *handle); /* borrowed; NULL for what is no view */
 PyObject *view_base_of(PyObject *view);
 void view_forget(PyObject *view); /* its base has another value */
+int view_holds(PyObject *view, Node *value); /* whether it is what the view found */
 PyObject *view_new(PyObject *base, PyObject *link, int flags);
+
+/* looks.c */
+void look_note(PyObject *view); /* it has found a value */
+void look_end(PyObject *view);
+void looks_forget(PyObject *root, Node *used);
 
 /* views.c */
 PyObject *handle_getitem(PyObject *handle, PyObject *key);
@@ -202,6 +208,8 @@ int count_bytes(int64_t nbytes);
 typedef struct Lock Lock;
 void lock_take(Lock *lock);
 void lock_leave(Lock *lock);
+int lock_depth(Lock *lock);
+int is_nested(void); /* whether a write or an evaluation goes on within another */
 Lock *evaluation_begins(void); /* a new reference to the lock that is held now */
 void evaluation_ends(Lock *lock);
 PyObject *pending_list(void);

@@ -66,6 +66,7 @@ static Node *view_node(PyObject *view)
     PyObject *old_cached = *cached, *old_version = *version;
     *cached = found;
     *version = now;
+    look_note(view);
     Py_XDECREF(old_cached);
     Py_XDECREF(old_version);
     return *cached == found ? (Node *)found : view_node(view);
@@ -77,6 +78,7 @@ PyObject *view_link_of(PyObject *handle)
 }
 
 PyObject *view_base_of(PyObject *view) { return *field(view, view_base); }
+int view_holds(PyObject *view, Node *value) { return *field(view, view_cached) == (PyObject *)value; }
 
 void view_forget(PyObject *view)
 {
@@ -120,6 +122,7 @@ static void view_dealloc(PyObject *self)
     Handle *handle = (Handle *)self;
     if (handle->weak != NULL)
         PyObject_ClearWeakRefs(self);
+    look_end(self);
     Py_CLEAR(*field(self, view_cached));
     Py_CLEAR(*field(self, view_version));
     Py_CLEAR(*field(self, view_link));

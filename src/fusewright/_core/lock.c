@@ -56,6 +56,8 @@ void lock_leave(Lock *lock)
     }
 }
 
+int lock_depth(Lock *lock) { return lock->depth; }
+
 static PyObject *lock_enter(PyObject *self, PyObject *none)
 {
     (void)none;

@@ -49,6 +49,16 @@ static Memory *owned(Node *base)
     return alone && !is_holding() ? memory : NULL;
 }
 
+/* The same once views of it have let it go, but for the one whose value is being used. */
+static Memory *released(Handle *root, Node *used)
+{
+    Memory *memory = owned(root->node);
+    if (memory != NULL || root->node->kind != LEAF || is_holding())
+        return memory;
+    looks_forget((PyObject *)root, used);
+    return owned(root->node);
+}
+
 /* Whether a region is one of the array, as it is or in the shape it is seen in. */
 static int is_region_of(Region *region, Node *base)
 {
@@ -77,70 +87,6 @@ static char *region_at(Memory *memory, Node *base, Region *region, Py_ssize_t *s
             steps[place->out] += place->step * stride;
     }
     return memory->at + offset;
-}
-
-/* One dim: elements of one of the usual sizes are moved without a call for each. */
-#define COPY_ROW(type) \
-    for (Py_ssize_t i = 0; i < extent; i++) \
-        memcpy(to + i * step, from + i * pace, sizeof(type))
-#define FILL_ROW(type) \
-    for (Py_ssize_t i = 0; i < extent; i++) \
-        memcpy(to + i * (Py_ssize_t)sizeof(type), from, sizeof(type))
-
-static void copy_row(char *restrict to, Py_ssize_t step, const char *restrict from, Py_ssize_t pace, Py_ssize_t extent,
-                     size_t size)
-{
-    int dense = step == (Py_ssize_t)size;
-    if (dense && pace == (Py_ssize_t)size)
-        memcpy(to, from, size * (size_t)extent);
-    else if (dense && pace == 0)
-        switch (size) {
-        case 1: memset(to, *from, (size_t)extent); break;
-        case 2: FILL_ROW(int16_t); break;
-        case 4: FILL_ROW(int32_t); break;
-        case 8: FILL_ROW(int64_t); break;
-        default: FILL_ROW(int64_t[2]);
-        }
-    else
-        switch (size) {
-        case 1: COPY_ROW(int8_t); break;
-        case 2: COPY_ROW(int16_t); break;
-        case 4: COPY_ROW(int32_t); break;
-        case 8: COPY_ROW(int64_t); break;
-        default: COPY_ROW(int64_t[2]);
-        }
-}
-
-static void copy_dims(char *to, const Py_ssize_t *steps, const char *from, const Py_ssize_t *paces,
-                      const Py_ssize_t *extent, int dims, size_t size)
-{
-    if (dims == 1) {
-        copy_row(to, steps[0], from, paces[0], extent[0], size);
-        return;
-    }
-    for (Py_ssize_t i = 0; i < extent[0]; i++)
-        copy_dims(to + i * steps[0], steps + 1, from + i * paces[0], paces + 1, extent + 1, dims - 1, size);
-}
-
-/* Elements of 1, 2, 4, 8 or 16 bytes; dims that lie one after the other on both sides count as one. */
-void copy_elements(char *to, const Py_ssize_t *steps, const char *from, const Py_ssize_t *paces,
-                   const Py_ssize_t *extent, int dims, size_t size)
-{
-    Py_ssize_t step[MOST_DIMS], pace[MOST_DIMS], many[MOST_DIMS];
-    int last = 0;
-    if (dims == 0) {
-        memcpy(to, from, size);
-        return;
-    }
-    step[0] = steps[0], pace[0] = paces[0], many[0] = extent[0];
-    for (int d = 1; d < dims; d++) {
-        int follows = step[last] == steps[d] * extent[d] && pace[last] == paces[d] * extent[d];
-        int starts = many[last] != 1 && !follows; /* another dim */
-        last += starts;
-        many[last] = starts ? extent[d] : many[last] * extent[d];
-        step[last] = steps[d], pace[last] = paces[d];
-    }
-    copy_dims(to, step, from, pace, many, last + 1, size);
 }
 
 /* A leaf with the same content in memory of its own. */
@@ -184,11 +130,11 @@ static int let_read(Handle *root)
 }
 
 /* Memory that an array may be written in at once, if need be after computing or copying it; NULL, with
-   or without an error, where there is none. */
-static Memory *own(Handle *root)
+   or without an error, where there is none.  Of the value that is written nothing is let go. */
+static Memory *own(Handle *root, Node *value)
 {
     Node *base = root->node;
-    Memory *memory = owned(base);
+    Memory *memory = released(root, value);
     int seen = 0;
     if (memory != NULL || !moves_at_once() || size_of(base) > COPIED || size_of(base) == 0)
         return memory;
@@ -201,7 +147,7 @@ static Memory *own(Handle *root)
     drop_tail(); /* dead nodes there keep what they would have read */
     if (size_of(base) > TINY && let_read(root) < 0)
         return NULL;
-    if (root->node == base && (memory = owned(base)) != NULL)
+    if (root->node == base && (memory = released(root, value)) != NULL)
         return memory;
     if ((base = root->node)->kind != LEAF || leaf_memory(base) == NULL || size_of(base) > SMALL)
         return NULL;
@@ -248,7 +194,7 @@ int move_value(Handle *root, Region *region, Node *value, Node *other)
         if (evaluate(all, 1 + filled + waits) < 0)
             return -1;
     }
-    Memory *memory = root->node == base ? own(root) : NULL, *source = leaf_memory(value);
+    Memory *memory = root->node == base ? own(root, value) : NULL, *source = leaf_memory(value);
     if (memory == NULL || source == NULL)
         return PyErr_Occurred() ? -1 : 0;
     base = root->node;
@@ -329,7 +275,7 @@ int move_update(PyObject *view, PyObject *op, PyObject *other)
     view_forget(view); /* it holds the old version */
     if (Py_TYPE(other) == view_class)
         view_forget(other);
-    if (owned(((Handle *)base)->node) == NULL)
+    if (released((Handle *)base, NULL) == NULL)
         return 0;
     if (value.memory == target.memory && value.dtype == target.dtype && overlap(&value, &target)) {
         Spot copy = value;
@@ -356,11 +302,11 @@ int move_within(Handle *root, Region *region, PyObject *view)
         || elements(region) > SMALL || !moves_at_once())
         return 0;
     view_forget(view);
+    Memory *memory = own(root, NULL);
     Node *base = root->node;
-    Memory *memory = owned(base);
     Py_ssize_t rank = PyTuple_GET_SIZE(base->shape), size = dtypes[base->dtype].itemsize;
     if (memory == NULL || other.places != rank || region->places != rank)
-        return 0;
+        return PyErr_Occurred() ? -1 : 0;
     char *staged = staging();
     if (staged == NULL)
         return -1;
@@ -379,7 +325,7 @@ int move_number(Handle *root, Region *region, PyObject *number)
     if (!is_region_of(region, root->node) || elements(region) > SMALL
         || !write_number(word, root->node->dtype, number))
         return 0;
-    Memory *memory = own(root);
+    Memory *memory = own(root, NULL);
     if (memory == NULL)
         return PyErr_Occurred() ? -1 : 0;
     Node *base = root->node;
@@ -393,7 +339,7 @@ int move_number(Handle *root, Region *region, PyObject *number)
 /* The same of one element that integers name. */
 int move_item(Handle *root, PyObject *key, PyObject *number)
 {
-    char *at = owned(root->node) ? place_of_item(root->node, key) : NULL;
+    char *at = released(root, NULL) ? place_of_item(root->node, key) : NULL;
     return at != NULL && write_number(at, root->node->dtype, number);
 }
 
@@ -409,7 +355,7 @@ PyObject *number_now(Node *node)
                   : NULL;
 }
 
-Memory *own_memory(Handle *root) { return own(root); }
+Memory *own_memory(Handle *root) { return own(root, NULL); }
 
 /* Memory that others see, too, which a statement writes into at once; NULL, with or without an error, where it may not.
    What reads it is complete when its statement returns, but for what was recorded before others saw it. */

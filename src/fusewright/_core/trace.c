@@ -212,6 +212,7 @@ void evaluation_ends(Lock *lock)
     Py_DECREF(lock);
 }
 int is_native(void) { return native; }
+int is_nested(void) { return lock_depth(evaluating) > 1; }
 PyObject *pending_list(void) { return pending; }
 PyObject *left_list(void) { return left; }
 
@@ -359,25 +360,17 @@ static PyObject *set_whole(PyObject *module, PyObject *value)
     return PyErr_Occurred() ? NULL : Py_NewRef(Py_None);
 }
 
-static PyObject *set_armed(PyObject *module, PyObject *value)
+static PyObject *set_truth(int *flag, PyObject *value)
 {
-    (void)module;
     int truth = PyObject_IsTrue(value);
     if (truth < 0)
         return NULL;
-    armed = truth;
+    *flag = truth;
     Py_RETURN_NONE;
 }
 
-static PyObject *set_native(PyObject *module, PyObject *value)
-{
-    (void)module;
-    int truth = PyObject_IsTrue(value);
-    if (truth < 0)
-        return NULL;
-    native = truth;
-    Py_RETURN_NONE;
-}
+static PyObject *set_armed(PyObject *Py_UNUSED(module), PyObject *value) { return set_truth(&armed, value); }
+static PyObject *set_native(PyObject *Py_UNUSED(module), PyObject *value) { return set_truth(&native, value); }
 
 int trace_ready(PyObject *unset)
 {
