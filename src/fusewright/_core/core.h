@@ -288,6 +288,7 @@ void joins_forget(void);
 
 /* places.c */
 int places_pass(Py_ssize_t length); /* whether a record needs no look at the loop */
+void places_note(void);
 void places_forget(void);
 
 /* steady.c */

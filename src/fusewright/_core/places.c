@@ -126,6 +126,18 @@ static int is_forward(PyFrameObject *frame)
     return 1;
 }
 
+/* This record was not looked at; where it stands tells what the next one is. */
+void places_note(void)
+{
+    PyFrameObject *frame = user_frame();
+    places_forget();
+    if (frame != NULL && (depth = all_places(frame, seen)) > 0) {
+        innermost = frame;
+        passed++;
+    }
+    Py_XDECREF(frame);
+}
+
 int places_pass(Py_ssize_t length)
 {
     if (depth == 0 || passed >= allowed || length > longest)

@@ -14,14 +14,17 @@ typedef struct {
     int16_t place, operand; /* pending[place], or its operand of that number (-1: itself) */
 } Source;
 
+#define MOST_OUTPUTS 64
+#define MOST_LATE 8 /* nodes recorded before a loop begins, which the list has at the first boundary only */
+
 typedef struct {
     uint64_t hash;
     int length, count, nodes, outputs, answers;
-    uint64_t *words;   /* the structure of the list, its holders, the options */
+    uint64_t *words;   /* the structure of the list, its holders, the options; NULL: no memo */
+    int16_t *output;   /* where the list has what is computed */
+    PyObject *program; /* what computes it; NULL: it is asked for like any other request */
     uint64_t *answer;  /* what of the slice is written in place */
     Source *source;    /* where the program's nodes are */
-    int16_t *output;   /* the program's slots that are stored */
-    PyObject *program; /* NULL: not used yet */
     int confirmed;
 } Memo;
 
@@ -66,7 +69,7 @@ void steady_forget(void)
 static Memo *find_memo(uint64_t hash, const uint64_t *words, int length)
 {
     for (int i = 0; i < MEMOS; i++)
-        if (memo[i].program != NULL && memo[i].hash == hash && memo[i].length == length
+        if (memo[i].words != NULL && memo[i].hash == hash && memo[i].length == length
             && memcmp(memo[i].words, words, (size_t)length * sizeof *words) == 0)
             return &memo[i];
     return NULL;
@@ -150,30 +153,57 @@ static int same_answers(const Memo *known, Node **order)
            && memcmp(answer, known->answer, (size_t)known->answers * sizeof *answer) == 0;
 }
 
-static int fill_memo(Memo *fresh, PyObject *pending, Py_ssize_t count, Structure *list,
-                     PyObject *wanted)
+/* Where the list has what is wanted; 0 where it has not. */
+static int fill_output(Memo *fresh, PyObject *pending, PyObject *wanted)
+{
+    uint64_t walk = next_walk();
+    for (int i = 0; i < fresh->count; i++) {
+        Node *node = (Node *)PyList_GET_ITEM(pending, i);
+        node->mark = walk;
+        node->slot = i;
+    }
+    if ((fresh->output = PyMem_Malloc((size_t)fresh->outputs * sizeof(int16_t) + 1)) == NULL)
+        return 0;
+    for (int i = 0; i < fresh->outputs; i++) {
+        Node *node = (Node *)PyTuple_GET_ITEM(wanted, i);
+        if (node->mark != walk)
+            return 0;
+        fresh->output[i] = (int16_t)node->slot;
+    }
+    return 1;
+}
+
+static int fill_memo(Memo *fresh, PyObject *pending, Structure *list, PyObject *wanted)
 {
     Structure slice;
-    Py_ssize_t many = PyTuple_GET_SIZE(wanted);
     size_t bytes = (size_t)list->length * sizeof *list->words;
-    uint64_t *words = PyMem_Malloc(bytes); /* the next walk writes where these are */
-    if (words == NULL)
+    if ((fresh->words = PyMem_Malloc(bytes)) == NULL) /* the next walk writes where these are */
         return 0;
-    memcpy(words, list->words, bytes);
+    memcpy(fresh->words, list->words, bytes);
     fresh->hash = list->hash;
     fresh->length = list->length;
-    fresh->count = (int)count;
-    fresh->words = words;
-    PyObject *program = program_of((Node **)&PyTuple_GET_ITEM(wanted, 0), many, &slice);
-    if (program == NULL || program_slots(program) != slice.count || (fresh->output = PyMem_Malloc((size_t)many * sizeof(int16_t) + 1)) == NULL)
+    if (fresh->outputs > MOST_OUTPUTS || !fill_output(fresh, pending, wanted))
+        return 0;
+    PyObject *program = program_of((Node **)&PyTuple_GET_ITEM(wanted, 0), fresh->outputs, &slice);
+    if (program == NULL) /* as long as its operations run one by one */
+        return !PyErr_Occurred();
+    if (program_slots(program) != slice.count)
         return 0;
     fresh->program = Py_NewRef(program);
     fresh->nodes = slice.count;
-    fresh->outputs = (int)many;
-    for (Py_ssize_t i = 0; i < many; i++)
-        fresh->output[i] = (int16_t)((Node *)PyTuple_GET_ITEM(wanted, i))->slot;
-    fresh->source = sources(pending, count, slice.order, slice.count);
+    fresh->source = sources(pending, fresh->count, slice.order, slice.count);
     return fresh->source != NULL && fill_answers(fresh, slice.order);
+}
+
+/* Whether two memos of one structure say the same. */
+static int is_same(const Memo *known, const Memo *fresh)
+{
+    return known->nodes == fresh->nodes && known->outputs == fresh->outputs && known->program == fresh->program
+           && known->answers == fresh->answers
+           && memcmp(known->output, fresh->output, (size_t)fresh->outputs * sizeof *fresh->output) == 0
+           && (fresh->program == NULL
+               || (memcmp(known->source, fresh->source, (size_t)fresh->nodes * sizeof(Source)) == 0
+                   && memcmp(known->answer, fresh->answer, (size_t)fresh->answers * sizeof *fresh->answer) == 0));
 }
 
 /* memoise(pending, wanted): Python is about to compute `wanted` and to let the rest of the list go */
@@ -192,24 +222,14 @@ PyObject *steady_memoise(PyObject *module, PyObject *given)
         Py_RETURN_FALSE;
     }
     Memo *known = find_memo(list.hash, list.words, list.length);
-    Memo fresh = {0};
-    if (!fill_memo(&fresh, pending, count, &list, wanted)) {
+    Memo fresh = {.count = (int)count, .outputs = (int)PyTuple_GET_SIZE(wanted)};
+    if (!fill_memo(&fresh, pending, &list, wanted)) {
         drop_memo(&fresh);
         forgive();
         Py_RETURN_FALSE;
     }
-    if (known != NULL) {
-        int same = known->nodes == fresh.nodes && known->outputs == fresh.outputs
-                   && known->program == fresh.program
-                   && memcmp(known->output, fresh.output,
-                             (size_t)fresh.outputs * sizeof(int16_t)) == 0
-                   && memcmp(known->source, fresh.source,
-                             (size_t)fresh.nodes * sizeof(Source)) == 0
-                   && known->answers == fresh.answers
-                   && memcmp(known->answer, fresh.answer,
-                             (size_t)fresh.answers * sizeof *fresh.answer) == 0;
-        fresh.confirmed = same;
-    }
+    if (known != NULL)
+        fresh.confirmed = is_same(known, &fresh);
     else {
         newest_memo = (newest_memo + 1) % MEMOS;
         known = &memo[newest_memo];
@@ -232,17 +252,9 @@ static int forget_dead(PyObject *left)
     return 0;
 }
 
-static int flush(PyObject *pending, PyObject *left)
+/* By the program that the memo names: 1 done, 0 not, -1 an error. */
+static int run_program(Memo *known, PyObject *pending)
 {
-    Structure list;
-    Py_ssize_t count = PyList_GET_SIZE(pending) - 1;
-    if (describe_list(pending, count, &list) <= 0) {
-        forgive();
-        return 0;
-    }
-    Memo *known = find_memo(list.hash, list.words, list.length);
-    if (known == NULL || !known->confirmed)
-        return 0;
     Node *order[MOST_PENDING];
     int nodes = known->nodes;
     if (nodes > MOST_PENDING)
@@ -258,45 +270,78 @@ static int flush(PyObject *pending, PyObject *left)
     for (int i = 0; i < nodes; i++)
         Py_INCREF(order[i]);
     PyObject *program = Py_NewRef(known->program);
-    Node *stored[64];
-    int outputs = known->outputs;
-    for (int i = 0; i < outputs && i < 64; i++)
-        stored[i] = order[known->output[i]];
-    int done = outputs > 64 ? 0 : program_is_affordable(program, order);
+    int done = program_is_affordable(program, order);
     if (done > 0)
         done = program_run(program, order, structure_threads());
-    int64_t nbytes = 0;
-    for (int i = 0; i < outputs && done > 0; i++)
-        nbytes += ((Memory *)PyTuple_GET_ITEM(stored[i]->value, 0))->nbytes;
     for (int i = nodes - 1; i >= 0; i--) {
         if (done > 0)
             note_computed(order[i]);
         Py_DECREF(order[i]);
     }
     Py_DECREF(program);
-    if (done <= 0)
-        return done;
-    flushes++;
-    /* What the flush left alone is not pending work: only the newest stays. */
-    if (PyList_SetSlice(pending, 0, count, NULL) < 0
-        || PyList_SetSlice(left, 0, PyList_GET_SIZE(left), NULL) < 0 || count_bytes(nbytes) < 0)
-        return -1;
-    return 1;
+    return done;
+}
+
+/* What the flush left alone is not pending work: only the newest stays, and what follows it. */
+static int keep_newest(PyObject *pending, PyObject *left, PyObject *newest)
+{
+    Py_ssize_t place = PyList_GET_SIZE(pending) - 1;
+    while (place > 0 && PyList_GET_ITEM(pending, place) != newest)
+        place--;
+    return PyList_SetSlice(pending, 0, place, NULL) < 0 ? -1 : PyList_SetSlice(left, 0, PyList_GET_SIZE(left), NULL);
+}
+
+static int flush(PyObject *pending, PyObject *left)
+{
+    Structure list;
+    Node *stored[MOST_OUTPUTS];
+    Py_ssize_t count = PyList_GET_SIZE(pending) - 1;
+    if (describe_list(pending, count, &list) <= 0) {
+        forgive();
+        return 0;
+    }
+    Memo *known = find_memo(list.hash, list.words, list.length);
+    if (known == NULL || !known->confirmed)
+        return 0;
+    int outputs = known->outputs, has_program = known->program != NULL;
+    for (int i = 0; i < outputs; i++)
+        stored[i] = (Node *)Py_NewRef(PyList_GET_ITEM(pending, known->output[i]));
+    PyObject *newest = Py_NewRef(PyList_GET_ITEM(pending, count));
+    int done = has_program ? run_program(known, pending) : run_slice(stored, outputs);
+    if (done == 0 && !has_program) /* Python compiles it, or will */
+        done = left_to_python(stored, outputs) < 0 ? -1 : 1;
+    int64_t nbytes = 0;
+    for (int i = outputs - 1; i >= 0; i--) {
+        Memory *memory = done > 0 ? leaf_memory(stored[i]) : NULL;
+        nbytes += memory != NULL ? memory->nbytes : 0;
+        Py_DECREF(stored[i]);
+    }
+    if (done > 0) {
+        flushes++;
+        if (keep_newest(pending, left, newest) < 0 || count_bytes(nbytes) < 0)
+            done = -1;
+    }
+    Py_DECREF(newest);
+    return done;
 }
 
 /* A record has passed the gate: 1 where nothing is left to do for Python. */
 int steady_passes(PyObject *pending, PyObject *left, Py_ssize_t gate)
 {
-    Py_ssize_t length = PyList_GET_SIZE(pending);
-    if (turn_code == NULL || gate != turn_length - 2 || gate < 0 || !is_native())
+    Py_ssize_t late = PyList_GET_SIZE(pending) - turn_length;
+    if (turn_code == NULL || gate != turn_length - 2 || gate < 0 || late > MOST_LATE || !is_native())
         return 0;
-    if (length == turn_length - 1)
-        return stands_at(before_code, before_at);
-    if (length != turn_length || !stands_at(turn_code, turn_at))
+    if (stands_at(before_code, before_at)) {
+        places_note(); /* in case Python has to look at the next */
+        return 1;
+    }
+    if (late < 0 || !stands_at(turn_code, turn_at))
         return 0;
     Lock *lock = evaluation_begins();
     int done = forget_dead(left) < 0 ? -1 : flush(pending, left);
     evaluation_ends(lock);
+    if (done != 0)
+        places_forget(); /* this record's was not among them */
     return done;
 }
 

@@ -51,10 +51,8 @@ int record_straight(Node *node)
         if (gate < 0 && PyList_GET_SIZE(pending) <= due && !is_of_shared)
             return 0;
         int passed = is_watched() ? 0 : steady_passes(pending, left, gate);
-        if (passed != 0) {
-            places_forget(); /* this record's was not among them */
+        if (passed != 0)
             return passed < 0 ? -1 : 0;
-        }
         if (!reads_shared(node) && places_pass(PyList_GET_SIZE(pending)))
             return 0;
         PyObject *done = PyObject_CallOneArg(passed_gate, (PyObject *)node);

@@ -1,8 +1,8 @@
 """Arrays that are written while views of them have names: `q = a[k]; a[k + 1] = 0.5 * q`.
 
-Run as a script, for in a process where two threads have looked at views the core forgets nothing:
-`python looking.py steady` prints the Python functions that a step of each loop enters once it has
-run for a while; `python looking.py random SEED COUNT` compares random programs with NumPy.
+Run as a module, for in a process where two threads have looked at views the core forgets nothing:
+`python -m tests.unit.core.looking steady` prints the Python functions that a window of each loop
+enters once it has run for a while; `... random SEED COUNT` compares random programs with NumPy.
 """
 
 from __future__ import annotations
@@ -13,7 +13,7 @@ from collections.abc import Callable
 from typing import Any
 
 import numpy as np
-from test_border_frames import frames
+from tests.entered import frames
 
 import fusewright.numpy as fnp
 

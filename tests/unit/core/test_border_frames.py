@@ -2,13 +2,11 @@
 arrays of NumPy's, on either side.
 """
 
-import gc
 import operator
-import sys
-import weakref
 
 import numpy as np
 import pytest
+from tests.entered import frames
 
 import fusewright as fw
 import fusewright.numpy as fnp
@@ -24,29 +22,6 @@ FLOATS = {"number": np.float64(2.5), "no dims": np.array(2.5), "row": np.full(20
 INTEGERS = {"number": np.int64(3), "no dims": np.array(3), "row": np.full(20, 2),
             "column": np.full((40, 1), 2), "python": 3}  # fmt: skip
 BITS = ("and_", "or_", "xor", "lshift", "rshift")
-
-
-def frames(function):
-    """How many functions of Python's a call enters (but those of dying weak references), and what
-    it gives.
-    """
-    entered = []
-    own = function.__code__
-    others = {weakref.__file__, weakref.WeakSet.__init__.__code__.co_filename}
-
-    def look(frame, event, _):
-        code = frame.f_code
-        if event == "call" and code is not own and code.co_filename not in others:
-            entered.append(code)
-
-    gc.disable()  # other tests have left functions that a collection calls
-    sys.setprofile(look)
-    try:
-        result = function()
-    finally:
-        sys.setprofile(None)
-        gc.enable()
-    return entered, result
 
 
 @pytest.mark.parametrize("other", FLOATS)

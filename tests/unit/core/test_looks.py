@@ -11,14 +11,15 @@ from tests.at_once import at_once
 import fusewright.numpy as fnp
 from fusewright._core import native
 
-SCRIPT = Path(__file__).with_name("looking.py")
+ROOT = Path(__file__).parents[3]
 WINDOWED = 5  # functions in a window of 50 steps: every few megabytes Python counts what was made
 
 
 def run(*words: str) -> str:
     done = subprocess.run(
-        [sys.executable, SCRIPT, *words], capture_output=True, text=True, check=False
-    )
+        [sys.executable, "-m", "tests.unit.core.looking", *words],
+        cwd=ROOT, capture_output=True, text=True, check=False,
+    )  # fmt: skip
     assert done.returncode == 0, done.stderr
     return done.stdout
 

@@ -22,6 +22,8 @@ from fusewright.base.later import later
 from fusewright.ir.graph import Node
 
 if TYPE_CHECKING:
+    from collections.abc import Callable
+
     from fusewright.machine import record
 else:
     record = later("fusewright.machine.record")
@@ -129,9 +131,9 @@ class Schedule:
     """
 
     __slots__ = (
-        "_alone", "_arrived", "_asked", "_before", "_frame", "_least", "_longer", "_looks", "_met",
-        "_others", "_same", "_stood", "_told", "count", "length", "loop", "patience", "period",
-        "turn", "waits", "watching",
+        "_alone", "_arrived", "_asked", "_before", "_counted", "_frame", "_least", "_longer",
+        "_looks", "_met", "_others", "_same", "_stood", "_strayed", "_told", "count", "length",
+        "loop", "patience", "period", "turn", "waits", "watching",
     )  # fmt: skip
 
     def __init__(self) -> None:
@@ -142,6 +144,7 @@ class Schedule:
         self._alone = False
         self._least = 0
         self._others = 0
+        self._counted = self._strayed = 0
         self._asked = self._stood = self._frame = 0
         self._met: dict[tuple[int, int, int], tuple[int, Loop]] = {}
         self._before: list[Place] = []
@@ -200,11 +203,11 @@ class Schedule:
         return wrapped(before, now)
 
     def arrives(
-        self, loop: Loop, length: int, whole: int, enough: tuple[int, int] = (WORK, 1)
+        self, loop: Loop, length: int, whole: int, enough: Callable[[], tuple[int, int]]
     ) -> bool:
         """An iteration of a loop begins; whether to compute what the list of a length holds, whose
-        newest records, so many as `whole` says, stand in it as they were made; `enough` nodes and
-        iterations are what a flush computes at least.
+        newest records, so many as `whole` says, stand in it as they were made; `enough` says how
+        many nodes and iterations a flush computes at least.
         """
         # Not by the loop itself: a code object's hash takes all its constants.
         where = (loop.depth, id(loop.code), loop.start)
@@ -223,6 +226,7 @@ class Schedule:
         self._arrived += 1
         if self.length:
             self._notice(length)
+            self._strayed = 0
             return length >= self.length
         if self._arrived < self.count or length < self._least:
             return False
@@ -231,14 +235,12 @@ class Schedule:
         return True
 
     def _turns(
-        self, loop: Loop, period: int, list_: tuple[int, int], enough: tuple[int, int]
+        self, loop: Loop, period: int, list_: tuple[int, int], enough: Callable[[], tuple[int, int]]
     ) -> bool | None:
         """A loop has begun anew for the second time, `period` records after the first; whether to
         compute what the list holds.  None where an outer loop makes too many.
         """
-        (length, whole), (work, least) = list_, enough
-        if period <= record.DEFAULT.flush_records:
-            work = max(work, WORK)
+        length, whole = list_
         # Two iterations in the list tell what the second needs of the first.  Where something
         # is asked for in every iteration the list never holds two as they were recorded.
         waits = whole > self._stood or length <= WINDOW
@@ -247,6 +249,9 @@ class Schedule:
             return False
         if period > WORK and self.loop is not None:
             return None
+        work, least = enough()
+        if period <= record.DEFAULT.flush_records:
+            work = max(work, WORK)
         self.loop, self.period = loop, period
         self._alone = self._same > 0
         self.count, self._least = max(-(-work // period), least), min(work, WORK) // 2
@@ -261,7 +266,7 @@ class Schedule:
         """The list is so long at a boundary: if it always is, the flush that told its length was
         another.
         """
-        others = 0 if native is None else native.steady_flushes()
+        others = _steady_flushes()
         if self._others != others:
             self._longer, self._others = 0, others  # the core has seen some in between
         if self.length < length == self._longer <= self._told + self.period:
@@ -284,8 +289,8 @@ class Schedule:
         if known is not None:
             self.length, self.watching, self._told = known[1], 0, known[1]
 
-    def restart(self, length: int) -> int:
-        """A flush is done, so many nodes are left: the length from which to look again."""
+    def restart(self) -> int:
+        """A flush is done: the length from which to look again."""
         self._arrived = self._same = self._asked = 0
         if self.watching or not self.length:
             return -1
@@ -294,9 +299,9 @@ class Schedule:
 
     def tell_turn(self, pending: list[Node], wanted: list[Node]) -> None:
         """Let the native core do the next flush like this one, where the loop is steady."""
-        if native is None or self.length != len(pending) or not self.turn:
+        if native is None or not self.length or not self.turn:
             return
-        if native.memoise(pending, tuple(wanted)):
+        if native.memoise(pending, tuple(wanted)) and self.length == len(pending):
             (before, before_at), (code, at) = self.turn
             native.set_turn(len(pending), code, at, before, before_at)
 
@@ -306,6 +311,18 @@ class Schedule:
         """
         self._asked += 1
         return self._asked > PATIENCE
+
+    def may_come_back(self) -> bool:
+        """Whether to keep a loop that the program has left, as one in a function that is called
+        again and again is: to be told when a value was asked for outside of it.
+        """
+        self._strayed = self._strayed + 1 if self.is_away() else 1
+        self._counted = _steady_flushes()
+        return self.length > 0 and not self.watching and self._strayed <= PATIENCE
+
+    def is_away(self) -> bool:
+        """Whether the program has left the loop and has not been seen in it again."""
+        return self._strayed > 0 and self._counted == _steady_flushes()
 
     def after_value(self, length: int, frame: FrameType | None) -> int:
         """Somebody asked for a value inside the loop: iterations are counted from here."""
@@ -332,6 +349,11 @@ class Schedule:
             return False
         code, here = places[loop.depth]
         return code is loop.code and loop.start <= here <= loop.end
+
+
+def _steady_flushes() -> int:
+    """How many flushes the core has done from memos."""
+    return 0 if native is None else int(native.steady_flushes())
 
 
 def _is_outer(loop: Loop, known: Loop) -> bool:

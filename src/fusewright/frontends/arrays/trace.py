@@ -247,12 +247,26 @@ def _forget_loop(most: int = EARLY) -> None:
     looked for when it has recorded more than `most` nodes.
     """
     global _base, _schedule
+    is_new = _schedule.is_away()  # it had left nothing
     _schedule = Schedule()
     if native is not None:
         native.set_turn()
     prune()
-    _base = len(pending) * (len(pending) > FEW)
+    _base = 0 if is_new or len(pending) <= FEW else len(pending)
     _look_from(min(_base + most, HARD_LIMIT))
+
+
+def _leave_loop() -> None:
+    """A value was asked for outside the loop, which may come back: it is looked for when as much as
+    its iterations record is there.
+    """
+    global _base
+    if _schedule.may_come_back():
+        prune()
+        _base = len(pending) * (len(pending) > FEW)
+        _look_from(_base + _schedule.restart())
+    else:
+        _forget_loop()
 
 
 def _value_was_asked_for() -> None:
@@ -275,7 +289,7 @@ def _value_was_asked_for() -> None:
     elif _schedule.is_inside(frame := recording_frame()):
         _look_from(_schedule.after_value(len(pending), frame))
     else:
-        _forget_loop()
+        _leave_loop()
     _let_pass()
 
 
@@ -298,6 +312,11 @@ def _consider_flush() -> None:
         return
     with lock:
         _schedule.catch_up()
+        if _base and _schedule.is_away():  # what it had left may have died
+            prune()
+            _look_from(_base + _schedule.restart())
+        if len(pending) <= _due:
+            return
         if len(pending) > _schedule.late_from(_due):
             _forget_loop()
         if _schedule.loop is None and not _schedule.watching and not _is_long():
@@ -321,14 +340,17 @@ def _let_pass() -> None:
 
 def _arrives(loop: Loop, length: int) -> bool:
     """Whether to flush where the loop has begun anew."""
-    enough = survivors.enough_of(pending) if _schedule.watching else None  # it is decided
-    comes = _schedule.arrives(loop, length - _base, length - _whole_from(), enough or (WORK, 1))
+    comes = _schedule.arrives(loop, length - _base, length - _whole_from(), _enough)
     if native is not None and _schedule.loop is not None:
         native.set_armed(True)
     if _schedule.waits:
         _schedule.waits = False
         _look_from(_base + _schedule.count * _schedule.period - 2)
     return comes
+
+
+def _enough() -> tuple[int, int]:
+    return survivors.enough_of(pending)
 
 
 def _is_long() -> bool:
@@ -384,7 +406,7 @@ def _flush_iterations(loop: Loop, period: int) -> None:
     evaluate(*wanted)
     _left[:] = left
     _keep_only(newest)
-    _look_from(_schedule.restart(len(pending)))
+    _look_from(_schedule.restart())
 
 
 def _tell_core() -> None:
