@@ -62,7 +62,7 @@ joiners: list[Callable[[Sequence[Node]], bool]] = []
 _runners: dict[Key, Runner] = {}
 _programs: dict[Key, Any] = {}
 """Those of earlier processes, in the core's form."""
-reuse.lists += [lambda: trace.pending, trace.left]
+reuse.lists += [lambda: trace.pending, lambda: [node for node, _ in trace.left_alone]]
 
 
 def evaluate(requested: Sequence[Node]) -> None:

@@ -292,6 +292,35 @@ def bury(pending: list[Node], nodes: list[Node]) -> None:
             pending[place] = TOMBSTONE
 
 
+def drop_tail(pending: list[Node]) -> bool:
+    """Drop the newest nodes as far as they are computed or dead; whether there were any."""
+    before = len(pending)
+    while pending:
+        newest = [pending.pop()]
+        # 2: the list's reference and the call's.  (Not of a variable: see runtime.reuse.)
+        if getrefcount(newest[0]) > 2 and newest[0].kind not in (LEAF, SCALAR):
+            pending.append(newest[0])
+            break
+        newest.clear()  # finalisers may record
+    return len(pending) < before
+
+
+def release(pending: list[Node]) -> None:
+    """Let go what is computed or dead; the list stays as long as it is."""
+    for index in range(len(pending) - 1, -1, -1):
+        # 2: the list's reference and the call's
+        if pending[index].kind == LEAF or getrefcount(pending[index]) <= 2:
+            pending[index] = TOMBSTONE
+
+
+def held(pending: list[Node]) -> list[Node]:
+    """The values with references besides the list's and its nodes' own."""
+    inner = Counter(id(arg) for node in pending for arg in node.args)
+    # 2: the list's reference and the call's
+    found = (i for i, n in enumerate(map(id, pending)) if getrefcount(pending[i]) - 2 > inner[n])
+    return [pending[i] for i in found]
+
+
 def pruned(pending: list[Node], base: int) -> int:
     """Drop the computed and the dead, newest first; how many of the first `base` stay."""
     kept: list[Node] = []

@@ -13,10 +13,9 @@ from __future__ import annotations
 
 import os
 import threading
-from collections import Counter
 from collections.abc import Sequence
 from contextvars import ContextVar
-from sys import getrefcount
+from functools import partial
 from typing import Any
 
 from fusewright._core import native
@@ -26,7 +25,7 @@ from fusewright.frontends.arrays import survivors
 from fusewright.frontends.arrays.iterations import WORK, Loop, Schedule, recording_frame
 from fusewright.frontends.arrays.laziness import enter_lazy as enter_lazy
 from fusewright.frontends.arrays.laziness import is_lazy as is_lazy
-from fusewright.frontends.arrays.survivors import TOMBSTONE, Known, Spot, is_worth_storing
+from fusewright.frontends.arrays.survivors import Known, Spot, is_worth_storing
 from fusewright.ir.graph import LEAF, SCALAR, Node
 
 LIMIT = WORK
@@ -47,8 +46,9 @@ gate = _due = EARLY
 lock: Any = threading.RLock() if native is None else native.Lock()
 _watched = _noting = _fresh_bytes = _base = _whole = 0
 _schedule = Schedule()
-_left: list[tuple[Node, Spot]] = []
+left_alone: list[tuple[Node, Spot]] = []
 _carried = survivors.LearntSpots()
+_enough = partial(survivors.enough_of, pending)
 
 
 def _reset_lock() -> None:
@@ -65,14 +65,11 @@ os.register_at_fork(after_in_child=_reset_lock)
 
 def watch(change: int, lines: bool = False) -> None:
     """Close the gate while the sum of changes is positive, for `lines` to every record."""
-    global gate, _watched, _noting
+    global _watched, _noting
     with lock:
         _watched += change
         _noting += change * lines
-        gate = -1 if _watched > 0 else _due
-        if native is not None:
-            native.set_gate(gate, -1 if _noting else _due)
-            native.set_places()
+        _look_from(_due)
 
 
 def _options_changed(old: Options | None, new: Options) -> None:
@@ -139,11 +136,6 @@ def evaluate(*nodes: Node) -> None:
         _settle()
 
 
-def left() -> list[Node]:
-    """What the last flush left alone."""
-    return [node for node, _ in _left]
-
-
 def _settle() -> None:
     """What follows when somebody has asked for a value."""
     if pending or _base or _schedule.loop is not None:
@@ -152,13 +144,7 @@ def _settle() -> None:
 
 def drop_tail() -> None:
     """Forget the newest nodes as far as they are computed or dead: their operands die with them."""
-    while pending:
-        newest = [pending.pop()]
-        # 2: the list's reference and the call's.  (Not of a variable: see runtime.reuse.)
-        if getrefcount(newest[0]) > 2 and newest[0].kind not in _VALUES:
-            pending.append(newest[0])
-            break
-        newest.clear()  # finalisers may record
+    if survivors.drop_tail(pending):
         _set_whole(len(pending))
 
 
@@ -178,10 +164,7 @@ def note_bytes(nbytes: int) -> None:
 def release() -> None:
     """Let go what dead nodes keep; the list keeps its length, which says where the loop turns."""
     with lock:
-        for index in range(len(pending) - 1, -1, -1):
-            # 2: the list's reference and the call's
-            if pending[index].kind == LEAF or getrefcount(pending[index]) <= 2:
-                pending[index] = TOMBSTONE
+        survivors.release(pending)
 
 
 def prune() -> None:
@@ -211,10 +194,7 @@ def live() -> list[Node]:
         prune()
         if native is not None:
             return native.live()  # type: ignore[no-any-return]
-        inner = Counter(id(arg) for node in pending for arg in node.args)
-        # 2: the list's reference and the call's
-        held = (i for i, n in enumerate(map(id, pending)) if getrefcount(pending[i]) - 2 > inner[n])
-        return [pending[i] for i in held]
+        return survivors.held(pending)
 
 
 def flush() -> None:
@@ -349,10 +329,6 @@ def _arrives(loop: Loop, length: int) -> bool:
     return comes
 
 
-def _enough() -> tuple[int, int]:
-    return survivors.enough_of(pending)
-
-
 def _is_long() -> bool:
     """Whether there is more to do than forgetting dead nodes; if so a loop is looked for."""
     global _base
@@ -400,18 +376,18 @@ def _flush_iterations(loop: Loop, period: int) -> None:
         wanted += [node for node, _ in left if id(node) in reading]
         left = [(node, place) for node, place in left if id(node) not in reading]
     survivors.let_go(pending, wanted, [node for node, _ in left])
-    _carried.learn(known, wanted, _left)
-    survivors.forget_dead(_left)
+    _carried.learn(known, wanted, left_alone)
+    survivors.forget_dead(left_alone)
     _schedule.tell_turn(pending, wanted)
     evaluate(*wanted)
-    _left[:] = left
+    left_alone[:] = left
     _keep_only(newest)
     _look_from(_schedule.restart())
 
 
 def _tell_core() -> None:
     native.set_folders((source.PACKAGE, f"{source.PACKAGE}cli/demo/"))
-    native.set_trace(pending, passed_gate, _evaluate, note_bytes, _settle, lock, _left)
+    native.set_trace(pending, passed_gate, _evaluate, note_bytes, _settle, lock, left_alone)
     native.set_gate(gate, -1 if _noting else _due)
 
 
